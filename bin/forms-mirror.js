@@ -1,0 +1,15 @@
+#!/usr/bin/env node
+// Plain JavaScript that any Node can parse: an old Node gets one clear line instead of a syntax error.
+import { existsSync } from 'node:fs';
+
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+if (major < 24 || (major === 24 && minor < 12)) {
+  process.stderr.write(
+    `forms-mirror needs Node 24.12 or newer; this is ${process.versions.node} (${process.execPath}). ` +
+      'In a checkout run it as: npm run -s mirror -- <command>\n',
+  );
+  process.exit(2);
+}
+// A checkout runs its TypeScript as it is; the published package has only dist/.
+const source = new URL('../src/cli.ts', import.meta.url);
+await import(existsSync(source) ? source.href : new URL('../dist/cli.js', import.meta.url).href);

@@ -1,0 +1,27 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { MirrorError } from './errors.ts';
+
+/** Time as an argument, so that tests own it. */
+export interface Clock {
+  /** Milliseconds since the epoch, as Date.now(). */
+  now(): number;
+  /** Waits; rejects with CANCELLED as soon as `signal` aborts. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+/** The real clock. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  async sleep(ms, signal) {
+    try {
+      await delay(ms, undefined, signal ? { signal } : {});
+    } catch (error) {
+      throw new MirrorError('CANCELLED', 'Stopped on request.', { cause: error });
+    }
+  },
+};
+
+/** Throws CANCELLED when `signal` has been aborted. */
+export function throwIfAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw new MirrorError('CANCELLED', 'Stopped on request.');
+}

@@ -1,0 +1,156 @@
+/**
+ * Every code an error of ours can carry. `retryable`: trying the same thing again later can help without
+ * anybody changing anything. The README lists exactly these; a test keeps both equal.
+ */
+export const ERROR_CODES = {
+  SETTINGS: {
+    retryable: false,
+    meaning: 'A setting is missing, misspelt or has a value we cannot use.',
+  },
+  USAGE: { retryable: false, meaning: 'A command was called with arguments it does not know.' },
+  FORMS_UNREACHABLE: {
+    retryable: true,
+    meaning: 'The Forms API did not answer: wrong host, network down, or too slow.',
+  },
+  FORMS_UNAUTHORIZED: {
+    retryable: false,
+    meaning: 'The Forms API refused the key: wrong, revoked or missing.',
+  },
+  FORMS_NOT_FOUND: {
+    retryable: false,
+    meaning: 'A form or submission does not exist, or belongs to another workspace.',
+  },
+  FORMS_REFUSED: {
+    retryable: false,
+    meaning: 'The Forms API refused a request (400, 409 or another 4xx).',
+  },
+  FORMS_FAILED: {
+    retryable: true,
+    meaning: 'The Forms API kept failing (5xx or 429) after all retries.',
+  },
+  FORMS_NOT_JSON: {
+    retryable: true,
+    meaning: 'The answer was not what the API promises: HTML, cut short, or of another shape.',
+  },
+  FORMS_REDIRECT: {
+    retryable: false,
+    meaning: 'The API answered with a redirect; the key is never sent along to another address.',
+  },
+  FORMS_PAGE_IGNORED: {
+    retryable: false,
+    meaning:
+      'The API answers every page number with the same page, so a form cannot be read whole.',
+  },
+  PASS_INCOMPLETE: {
+    retryable: true,
+    meaning:
+      'The source moved too much for the pass to prove itself complete; the next pass takes it up.',
+  },
+  FORM_GONE: {
+    retryable: false,
+    meaning: 'The form no longer exists at the source; its table stays as it is.',
+  },
+  DELETES_WITHHELD: {
+    retryable: false,
+    meaning: 'More rows are absent than MAX_DELETE_FRACTION allows; nothing was marked deleted.',
+  },
+  TARGET_UNREACHABLE: { retryable: true, meaning: 'The target did not answer.' },
+  TARGET_DENIED: {
+    retryable: false,
+    meaning: 'The target refused us: wrong password, missing right, unwritable file.',
+  },
+  TARGET_BUSY: {
+    retryable: true,
+    meaning: 'Another pass is writing to this form in this target (one writer at a time).',
+  },
+  TARGET_LOST_LOCK: {
+    retryable: true,
+    meaning:
+      'Another pass took over this form while this one was stalled; this one wrote nothing more.',
+  },
+  TARGET_FULL: {
+    retryable: false,
+    meaning: 'The target has no room: disk full, or too many cells.',
+  },
+  TARGET_FAILED: {
+    retryable: true,
+    meaning: 'The target refused or broke a write for another reason.',
+  },
+  QUEUE_UNREACHABLE: {
+    retryable: true,
+    meaning: 'The queue (Redis or PostgreSQL) did not answer.',
+  },
+  QUEUE_BUSY: {
+    retryable: false,
+    meaning: 'Another process already holds the embedded queue in this DATA_DIR.',
+  },
+  QUEUE_UNSAFE: {
+    retryable: false,
+    meaning: 'The Redis server may throw jobs away: maxmemory-policy must be noeviction.',
+  },
+  CANCELLED: {
+    retryable: true,
+    meaning: 'The process was asked to stop; the batch in hand was finished.',
+  },
+  INTERNAL: { retryable: false, meaning: 'A defect in this program. Please report it.' },
+} as const satisfies Record<string, { retryable: boolean; meaning: string }>;
+
+/** One of the codes of {@link ERROR_CODES}. */
+export type ErrorCode = keyof typeof ERROR_CODES;
+
+/** What {@link MirrorError} takes besides its code and message. */
+export interface MirrorErrorOptions {
+  cause?: unknown;
+  /** Overrides the code's own answer, where this one case is known better. */
+  retryable?: boolean;
+}
+
+/**
+ * The one error class people see. The message is for a person: what happened, to which form and target, what to
+ * do now. It never holds an answer, a key or a password (L11, L15); `cause` may, so it is never printed or logged.
+ */
+export class MirrorError extends Error {
+  override readonly name = 'MirrorError';
+  readonly code: ErrorCode;
+  readonly retryable: boolean;
+
+  constructor(code: ErrorCode, message: string, options: MirrorErrorOptions = {}) {
+    super(message, options.cause === undefined ? {} : { cause: options.cause });
+    this.code = code;
+    this.retryable = options.retryable ?? ERROR_CODES[code].retryable;
+  }
+}
+
+/** True for an error that an AbortSignal of ours caused. */
+export function isAbort(error: unknown): boolean {
+  return (
+    (error instanceof MirrorError && error.code === 'CANCELLED') ||
+    (error instanceof Error && error.name === 'AbortError')
+  );
+}
+
+/**
+ * Any thrown value as a MirrorError. A foreign error becomes INTERNAL with its class name only: foreign messages
+ * may quote answers or passwords, so adapters translate what they know before it gets here.
+ */
+export function toMirrorError(error: unknown): MirrorError {
+  if (error instanceof MirrorError) return error;
+  if (isAbort(error)) return new MirrorError('CANCELLED', 'Stopped on request.', { cause: error });
+  const kind = error instanceof Error ? `${error.name}${codeOf(error)}` : typeof error;
+  return new MirrorError(
+    'INTERNAL',
+    `Unexpected ${kind}. This is a defect; please report it with the log around it.`,
+    { cause: error },
+  );
+}
+
+function codeOf(error: Error): string {
+  const code = (error as { code?: unknown }).code;
+  return typeof code === 'string' && /^[A-Z0-9_]{2,40}$/.test(code) ? ` (${code})` : '';
+}
+
+/** `text` made safe for queues and logs: well-formed, free of NUL, at most `maxLength` characters. */
+export function safeText(text: string, maxLength = 2_000): string {
+  const clean = text.toWellFormed().replaceAll('\0', '\u2400');
+  return clean.length <= maxLength ? clean : `${clean.slice(0, maxLength - 1).toWellFormed()}…`;
+}

@@ -1,0 +1,133 @@
+/** A field as the form's schema shows it now. */
+export interface FormField {
+  readonly id: string;
+  readonly label: string;
+}
+
+/** A form of the workspace. `fields` are in form order, over all sections. */
+export interface Form {
+  readonly id: string;
+  readonly slug: string;
+  readonly name: string;
+  readonly fields: readonly FormField[];
+}
+
+/** What a target needs to know about a form to give it a table or a tab. */
+export type FormIdentity = Pick<Form, 'id' | 'slug' | 'name'>;
+
+/** A JSON value as read from the API: numbers a double would round are {@link ExactNumber}s (L10). */
+export type Json =
+  | string
+  | number
+  | boolean
+  | null
+  | ExactNumber
+  | readonly Json[]
+  | { readonly [key: string]: Json };
+
+/** A submission as the source holds it. `data` is keyed by field ID; a Map, because `__proto__` is a legal field ID. */
+export interface Submission {
+  readonly id: string;
+  readonly formId: string;
+  readonly status: string;
+  /** As the API wrote it; see `canonicalTime`. */
+  readonly createdAt: string;
+  readonly data: ReadonlyMap<string, Json>;
+}
+
+/**
+ * A number that a double cannot hold without rounding (L10). `digits` is canonical plain decimal notation:
+ * no exponent, no leading `+` or superfluous zeros, `-` only before a non-zero value.
+ */
+export class ExactNumber {
+  readonly digits: string;
+  constructor(digits: string) {
+    this.digits = digits;
+  }
+}
+
+/** The value of one answer as a target stores it. `null`: no answer. See `cell.ts` for how JSON becomes a cell. */
+export type Cell = string | number | ExactNumber | null;
+
+/** A field chosen for mirroring, with what its column should be called now. */
+export interface PickedField {
+  readonly id: string;
+  /** The current label; the last one known for a deleted field; the ID for one that was gone before we first looked. */
+  readonly label: string;
+  /** Place in the form, from 0. Fields no longer in the form come after all others. */
+  readonly position: number;
+  /** True when the form's schema has it now. */
+  readonly inSchema: boolean;
+  /** True when a keyed hash is stored instead of the answer; the column is then text. */
+  readonly hashed: boolean;
+}
+
+/** One submission, joined with the picked fields, ready to be stored. A field without an answer may be absent from `cells`. */
+export interface Row {
+  readonly id: string;
+  readonly status: string;
+  /** UTC, `YYYY-MM-DDTHH:MM:SS.mmmZ`, up to six fraction digits when the source has more than three; null when the source's is broken. */
+  readonly createdAt: string | null;
+  /** By field ID. */
+  readonly cells: ReadonlyMap<string, Cell>;
+}
+
+/** An item that could not be stored, or not unchanged (L6, L10). Never holds an answer. */
+export interface Rejection {
+  /** The submission's ID; for an item without one a stable key made of a hash, starting with `no-id:`. */
+  readonly submissionId: string;
+  /** A short sentence for a person, the same each time for the same defect. */
+  readonly reason: string;
+  /** True when a row was stored all the same, with the defect made visible in it. */
+  readonly stored: boolean;
+}
+
+/** What kind of pass: `incremental` looks for what is new, `full` reads everything. */
+export type PassKind = 'incremental' | 'full';
+
+/**
+ * How a pass ended. `ok`: proven. `incomplete`: what it saw is stored, but it has no proof. `withheld`: proven, but the
+ * brake on deletions is on. `gone`: the form answers 404. `busy`: another pass holds the form. `failed`: see the error.
+ */
+export type PassOutcome =
+  | 'ok'
+  | 'incomplete'
+  | 'withheld'
+  | 'gone'
+  | 'busy'
+  | 'failed'
+  | 'cancelled';
+
+/** The record of one pass of one form into one target. Times are ISO 8601 in UTC. */
+export interface PassRecord {
+  readonly kind: PassKind;
+  readonly startedAt: string;
+  readonly endedAt: string;
+  readonly outcome: PassOutcome;
+  /** Requests to the Forms API, retries included. */
+  readonly requests: number;
+  /** `total` as the source reported it; null when it never answered. */
+  readonly total: number | null;
+  /** Distinct submissions seen. */
+  readonly distinct: number;
+  readonly inserted: number;
+  readonly updated: number;
+  readonly unchanged: number;
+  readonly deleted: number;
+  readonly rejected: number;
+  /** Absent rows that the brake kept from being marked. */
+  readonly withheld: number;
+  /** Message for a person; never an answer or a secret. */
+  readonly error: string | null;
+}
+
+/** What the next pass starts from; stored in the target, committed with the rows it speaks of. */
+export interface Checkpoint {
+  /** Newest `createdAt` seen in a proven pass (canonical time), null when none. */
+  readonly watermark: string | null;
+  /** `total` that the source reported when the last proven pass began, every one of them accounted for. */
+  readonly total: number;
+  /** End of the last proven pass of any kind, and of the last proven full one. */
+  readonly provenAt: string;
+  readonly fullProvenAt: string | null;
+}

@@ -1,0 +1,189 @@
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { connect } from 'node:net';
+
+/** A real server started for a test file. */
+export interface TestServer {
+  url: string;
+  /** The process, absent when the environment gave the URL. Kill it to test an outage. */
+  process?: ChildProcess;
+  /** Starts it again on the same port and directory after a kill. */
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** A free TCP port on loopback. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const address = server.address();
+  await new Promise((done) => server.close(done));
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+}
+
+function findBinary(name: string): string | undefined {
+  const versions = existsSync('/usr/lib/postgresql') ? readdirSync('/usr/lib/postgresql') : [];
+  const folders = [
+    ...(process.env['PATH'] ?? '').split(delimiter),
+    ...versions.map((version) => `/usr/lib/postgresql/${version}/bin`),
+    '/opt/homebrew/bin',
+    '/usr/local/bin',
+  ];
+  return folders.map((folder) => join(folder, name)).find((path) => existsSync(path));
+}
+
+/** Why real-server tests are skipped, or undefined when they can run. With CI=true a missing binary is an error. */
+function missing(binary: string, variable: string, install: string): string | undefined {
+  if (process.env[variable] !== undefined || findBinary(binary) !== undefined) return undefined;
+  const message = `${binary} not found: install it (${install}) or set ${variable}`;
+  if (process.env['CI'] === 'true') throw new Error(message);
+  process.stderr.write(`skipped: ${message}\n`);
+  return message;
+}
+
+/** For `describe.skipIf(redisMissing())`. */
+export const redisMissing = (): boolean =>
+  missing('redis-server', 'TEST_REDIS_URL', 'apt-get install redis-server') !== undefined;
+
+/** For `describe.skipIf(postgresMissing())`. */
+export const postgresMissing = (): boolean =>
+  missing('initdb', 'TEST_POSTGRES_URL', 'apt-get install postgresql') !== undefined;
+
+async function waitForPort(port: number, child: ChildProcess, what: string): Promise<void> {
+  for (let tries = 0; tries < 300; tries++) {
+    if (child.exitCode !== null) throw new Error(`${what} ended with code ${child.exitCode}`);
+    const open = await new Promise<boolean>((done) => {
+      const socket = connect(port, '127.0.0.1');
+      socket.once('connect', () => done(socket.destroy() && true));
+      socket.once('error', () => done(false));
+    });
+    if (open) return;
+    await new Promise((done) => setTimeout(done, 50));
+  }
+  throw new Error(`${what} did not open port ${port}`);
+}
+
+async function stopProcess(child: ChildProcess | undefined, signal: NodeJS.Signals): Promise<void> {
+  if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  const exited = new Promise((done) => child.once('exit', done));
+  child.kill(signal);
+  await exited;
+}
+
+/** A private redis-server without persistence, or the one of TEST_REDIS_URL. */
+export async function startRedis(): Promise<TestServer> {
+  const given = process.env['TEST_REDIS_URL'];
+  if (given !== undefined) return external(given);
+  const port = await freePort();
+  const dir = mkdtempSync(join(tmpdir(), 'forms-mirror-redis-'));
+  const args = ['--port', String(port), '--bind', '127.0.0.1', '--dir', dir];
+  args.push('--save', '', '--appendonly', 'yes', '--maxmemory-policy', 'noeviction');
+  const server: TestServer = {
+    url: `redis://127.0.0.1:${port}`,
+    async restart() {
+      const child = spawn(findBinary('redis-server') ?? 'redis-server', args, { stdio: 'ignore' });
+      server.process = child;
+      await waitForPort(port, child, 'redis-server');
+    },
+    async stop() {
+      await stopProcess(server.process, 'SIGKILL');
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+  await server.restart();
+  return server;
+}
+
+/** PostgreSQL refuses to run as root: there its processes run as the `postgres` user, which Debian's package makes. */
+function postgresUser(): { uid?: number; gid?: number } {
+  if (process.getuid?.() !== 0) return {};
+  const id = (flag: string): number =>
+    Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
+  return { uid: id('-u'), gid: id('-g') };
+}
+
+/** A private PostgreSQL cluster (user `postgres`, trust), or the one of TEST_POSTGRES_URL. Make a database per test with {@link createDatabase}. */
+export async function startPostgres(): Promise<TestServer> {
+  const given = process.env['TEST_POSTGRES_URL'];
+  if (given !== undefined) return external(given);
+  const port = await freePort();
+  const dir = mkdtempSync(join(tmpdir(), 'forms-mirror-pg-'));
+  const user = postgresUser();
+  if (user.uid !== undefined && user.gid !== undefined) chownSync(dir, user.uid, user.gid);
+  const initdb = findBinary('initdb') ?? 'initdb';
+  const initArgs = [
+    '-D',
+    dir,
+    '-U',
+    'postgres',
+    '-A',
+    'trust',
+    '-E',
+    'UTF8',
+    '--no-sync',
+    '--locale=C',
+  ];
+  execFileSync(initdb, initArgs, { stdio: 'ignore', cwd: dir, ...user });
+  const args = ['-D', dir, '-p', String(port), '-h', '127.0.0.1', '-k', dir, '-c', 'fsync=off'];
+  const server: TestServer = {
+    url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+    async restart() {
+      const child = spawn(initdb.replace(/initdb$/, 'postgres'), args, {
+        stdio: 'ignore',
+        cwd: dir,
+        ...user,
+      });
+      server.process = child;
+      await waitForPort(port, child, 'postgres');
+      await waitUntilReady(server.url);
+    },
+    async stop() {
+      await stopProcess(server.process, 'SIGINT');
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+  await server.restart();
+  return server;
+}
+
+/** An open port is not yet a server that takes queries: PostgreSQL answers 57P03 while it recovers. */
+async function waitUntilReady(url: string): Promise<void> {
+  const { default: pg } = await import('pg');
+  for (let tries = 0; ; tries++) {
+    const client = new pg.Client({ connectionString: url });
+    client.on('error', () => {});
+    try {
+      await client.connect();
+      await client.query('select 1');
+      return;
+    } catch (error) {
+      if (tries >= 300) throw error;
+      await new Promise((done) => setTimeout(done, 50));
+    } finally {
+      await client.end().catch(() => {});
+    }
+  }
+}
+
+let databases = 0;
+
+/** A fresh, empty database on `server`; returns its URL. */
+export async function createDatabase(server: TestServer): Promise<string> {
+  const { default: pg } = await import('pg');
+  const name = `t_${process.pid}_${Date.now().toString(36)}_${databases++}`;
+  const client = new pg.Client({ connectionString: server.url });
+  await client.connect();
+  await client.query(`create database ${name}`);
+  await client.end();
+  const url = new URL(server.url);
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+function external(url: string): TestServer {
+  return { url, restart: async () => {}, stop: async () => {} };
+}
