@@ -80,6 +80,10 @@ export const ERROR_CODES = {
     retryable: true,
     meaning: 'The queue (Redis or PostgreSQL) did not answer.',
   },
+  QUEUE_DENIED: {
+    retryable: false,
+    meaning: 'The queue refused us: wrong password, unknown database or missing right.',
+  },
   QUEUE_BUSY: {
     retryable: false,
     meaning: 'Another process already holds the embedded queue in this DATA_DIR.',
@@ -106,11 +110,11 @@ export interface MirrorErrorOptions {
 }
 
 /**
- * The one error class people see. The message is for a person: what happened, to which form and target, what to
+ * The one error class people see, with subclasses where callers need more facts. The message is for a person: what happened, to which form and target, what to
  * do now. It never holds an answer, a key or a password (L11, L15); `cause` may, so it is never printed or logged.
  */
 export class MirrorError extends Error {
-  override readonly name = 'MirrorError';
+  override readonly name: string = 'MirrorError';
   readonly code: ErrorCode;
   readonly retryable: boolean;
 
