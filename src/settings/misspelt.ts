@@ -1,0 +1,107 @@
+import { distance } from 'fastest-levenshtein';
+import { type SettingProblem, exampleLine } from './problems.ts';
+import { SETTING_NAMES, type SettingName, settingOf, variableOf } from './settings-table.ts';
+import type { Variable } from './variables.ts';
+
+/** Beginnings that are ours alone: any other name under them is a mistake. */
+const OUR_PREFIXES = ['FORMS_API_', 'TARGET_', 'SYNC_', 'MARK_', 'SHEETS_', 'RECONCILE_'];
+
+/**
+ * Variables that are no setting but were meant as one. Under our own prefixes and in `.env`, where every line is ours,
+ * whatever resembles a setting counts; elsewhere only a close neighbour of a long, telling name, so that `HOSTNAME` or
+ * `LOGLEVEL` of the machine is left alone. Values are never looked at.
+ */
+export function misspeltVariables(
+  variables: ReadonlyMap<string, Variable>,
+  targets: readonly string[],
+): SettingProblem[] {
+  const known = knownVariables(targets);
+  const problems: SettingProblem[] = [];
+  for (const [name, { ours }] of variables) {
+    if (known.has(name)) continue;
+    const problem =
+      fileOfPlain(name, known) ?? otherTargets(name, targets) ?? resemblance(name, ours, known);
+    if (problem !== undefined) problems.push(problem);
+  }
+  return problems;
+}
+
+/** Every variable that means something to us, and the setting it belongs to. */
+function knownVariables(targets: readonly string[]): Map<string, SettingName> {
+  const known = new Map<string, SettingName>();
+  for (const setting of SETTING_NAMES) {
+    for (const target of [undefined, ...targets]) {
+      const variable = variableOf(setting, target);
+      known.set(variable, setting);
+      if (settingOf(setting).secret) known.set(`${variable}_FILE`, setting);
+    }
+  }
+  return known;
+}
+
+/** `TARGET_FIELDS_FILE`: a file for what is no secret. */
+function fileOfPlain(
+  name: string,
+  known: ReadonlyMap<string, SettingName>,
+): SettingProblem | undefined {
+  const variable = /^(.+)_FILE$/.exec(name)?.[1] ?? '';
+  const setting = known.get(variable);
+  if (setting === undefined || settingOf(setting).commonName) return undefined;
+  const message = `is no setting, only secrets may come from a file: set ${variable} itself`;
+  return { variable: name, message, example: exampleLine(setting, variable) };
+}
+
+/** `TARGET_B_URL` where TARGETS has no `b`. */
+function otherTargets(name: string, targets: readonly string[]): SettingProblem | undefined {
+  const match = /^TARGET_([A-Z0-9_]+?)_(URL|URL_FILE|FORMS|HASH_FIELDS|FIELDS)$/.exec(name);
+  const target = match?.[1]?.toLowerCase();
+  if (target === undefined) return undefined;
+  const isNear = (other: string): boolean =>
+    distance(other.replaceAll('-', '_'), target) <= Math.floor(other.length / 3);
+  if (targets.some(isNear)) return undefined;
+  return {
+    variable: name,
+    message: `belongs to a target ${target} that TARGETS does not name: add it there, or remove this line`,
+    example: `TARGETS=${[...targets, target].join(',')}`,
+  };
+}
+
+function resemblance(
+  name: string,
+  ours: boolean,
+  known: ReadonlyMap<string, SettingName>,
+): SettingProblem | undefined {
+  const upper = name.toUpperCase();
+  const claimed = OUR_PREFIXES.some((prefix) => upper.startsWith(prefix));
+  const nearest = nearestOf(upper, claimed || ours ? known.keys() : tellingNames(known));
+  const setting = nearest && known.get(nearest.name);
+  if (nearest === undefined || setting === undefined) return undefined;
+  const close = nearest.edits <= Math.floor(nearest.name.length / 6);
+  if (!close && !claimed) return undefined;
+  return {
+    variable: name,
+    message: close
+      ? `is no setting: did you mean ${nearest.name}?`
+      : `is no setting; the nearest is ${nearest.name}: correct the name, or remove this line`,
+    example: exampleLine(setting, nearest.name),
+  };
+}
+
+/** Names that nothing else on a machine is likely to come near. */
+function* tellingNames(known: ReadonlyMap<string, SettingName>): Iterable<string> {
+  for (const [variable, setting] of known) {
+    if (!settingOf(setting).commonName && variable.length >= 8) yield variable;
+  }
+}
+
+function nearestOf(
+  name: string,
+  candidates: Iterable<string>,
+): { name: string; edits: number } | undefined {
+  let best: { name: string; edits: number } | undefined;
+  for (const candidate of candidates) {
+    const edits = distance(name, candidate);
+    if (best === undefined || edits < best.edits) best = { name: candidate, edits };
+  }
+  return best;
+}

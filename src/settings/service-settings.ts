@@ -1,0 +1,107 @@
+import { z } from 'zod';
+import { LOG_LEVELS, type LogLevel } from '../base/logger.ts';
+import type { SettingsReader } from './settings-reader.ts';
+import { apiAddress, isLoopback, oneOf, wholeNumber } from './value-schemas.ts';
+
+/** The status page. */
+export interface StatusSettings {
+  readonly host: string;
+  /** 0: any free one. */
+  readonly port: number;
+  readonly password: string | undefined;
+}
+
+/** How to reach Google Sheets. All undefined: the machine's own Google account. */
+export interface GoogleSettings {
+  /** The service account's key as JSON text; wins over the file. */
+  readonly credentialsJson: string | undefined;
+  readonly credentialsFile: string | undefined;
+  readonly emulatorUrl: string | undefined;
+}
+
+const text = z.string();
+
+/** Complains about a page that listens beyond loopback without a password, when the command shows it. */
+export function readStatusPage(reader: SettingsReader, shown: boolean): StatusSettings {
+  const host = reader.readWithDefault(
+    'HOST',
+    text.regex(/^[^\s/]+$/, 'is no host name or address'),
+  );
+  const given = reader.isGiven('ADMIN_PASSWORD');
+  if (shown && !given && !isLoopback(host)) {
+    const why = 'it is required because HOST lets other machines reach the status page';
+    reader.complain('ADMIN_PASSWORD', `is missing: ${why}`);
+  }
+  return {
+    host,
+    port: reader.readWithDefault('PORT', wholeNumber(0, 65_535)),
+    password: reader.read('ADMIN_PASSWORD', text),
+  };
+}
+
+/** The queue's address; undefined: embedded. The value is not quoted: it may hold a password (L15). */
+export const readQueueUrl = (reader: SettingsReader): string | undefined =>
+  reader.read('QUEUE_URL', queueAddress);
+
+const queueAddress = text.superRefine((value, context) => {
+  const url = /^(rediss?|postgres(ql)?):\/\//i.test(value) ? URL.parse(value) : undefined;
+  if (url) return;
+  const message =
+    url === undefined
+      ? 'is of no kind we know: write redis://…, rediss://… or postgres://…, or leave it unset for the embedded queue'
+      : 'is no address: a password with special characters must be percent-encoded (@ is %40, / is %2F, # is %23)';
+  context.addIssue({ code: 'custom', message });
+});
+
+/** Alerts; undefined: none. */
+export const readAlertUrl = (reader: SettingsReader): string | undefined =>
+  reader.read(
+    'ALERT_WEBHOOK_URL',
+    text.refine((value) => {
+      const url = URL.parse(value);
+      return url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname));
+    }, 'is no https address (http is for a loopback host only)'),
+  );
+
+/** Sheets access. */
+export function readGoogle(reader: SettingsReader): GoogleSettings {
+  return {
+    credentialsJson: reader.read('GOOGLE_CREDENTIALS_JSON', serviceAccountKey),
+    credentialsFile: reader.read('GOOGLE_APPLICATION_CREDENTIALS', text),
+    emulatorUrl: reader.read('SHEETS_EMULATOR_URL', emulatorAddress),
+  };
+}
+
+const emulatorAddress = apiAddress.refine(
+  (address) => isLoopback(new URL(address).hostname),
+  'is not on this machine: the stand-in listens on a loopback address only',
+);
+
+/** JSON, plain or in base64, as plain text. Nothing of it is quoted: it is a private key. */
+const serviceAccountKey = text.transform((value, context): string => {
+  const json = value.startsWith('{') ? value : Buffer.from(value, 'base64').toString('utf8');
+  const parsed = z
+    .object({ client_email: text.min(3), private_key: text.min(3) })
+    .safeParse(parseJson(json));
+  if (parsed.success) return json;
+  const message =
+    'is not the key of a service account: paste the whole file that Google gave you, as it is or in base64';
+  context.addIssue({ code: 'custom', message });
+  return z.NEVER;
+});
+
+function parseJson(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The directory for what this program keeps for itself. */
+export const readDataDir = (reader: SettingsReader): string =>
+  reader.readWithDefault('DATA_DIR', text);
+
+/** How much is logged. */
+export const readLogLevel = (reader: SettingsReader): LogLevel =>
+  reader.readWithDefault('LOG_LEVEL', oneOf(LOG_LEVELS));

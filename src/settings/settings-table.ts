@@ -1,0 +1,306 @@
+/** The headings that the settings are shown under, in this order. */
+export const SETTING_GROUPS = [
+  'Source',
+  'Targets',
+  'Schedule',
+  'Marking',
+  'Safety',
+  'Google Sheets',
+  'Queue',
+  'Status page and alerts',
+] as const;
+/** One of {@link SETTING_GROUPS}. */
+export type SettingGroup = (typeof SETTING_GROUPS)[number];
+
+/** One setting: what people are told about it, and what the reader of the environment needs to know. */
+export interface Setting {
+  readonly group: SettingGroup;
+  /** The value when unset, as text; null when there is none. */
+  readonly default: string | null;
+  /** Told in place of the default when there is none. */
+  readonly whenUnset?: string;
+  /** Markdown, one sentence or two. */
+  readonly meaning: string;
+  /** A value to copy and adapt; never a working secret. */
+  readonly example: string;
+  /** Never echoed, and may come from a file named by `<NAME>_FILE` (L15). */
+  readonly secret: boolean;
+  /** A named target has its own: `TARGET_<NAME>_…`. */
+  readonly perTarget: boolean;
+  /** A name so common that a neighbour of it in the machine's environment is no typing error. */
+  readonly commonName: boolean;
+  /** The commands that look at it. */
+  readonly usedBy: readonly string[];
+}
+
+const READERS = ['start', 'worker', 'sync', 'verify', 'check', 'forms', 'fields', 'explain'];
+const WRITERS = ['start', 'worker', 'sync', 'verify', 'check', 'status', 'explain'];
+const ALL = ['start', 'worker', 'sync', 'verify', 'check', 'forms', 'fields', 'status', 'explain'];
+
+const plain = { default: null, secret: false, perTarget: false, commonName: false } as const;
+
+/**
+ * Every setting there is. README's tables, `.env.example` and the messages about mistakes are made from it; a test
+ * keeps them equal.
+ */
+export const SETTINGS = {
+  FORMS_API_URL: {
+    ...plain,
+    group: 'Source',
+    whenUnset: 'required',
+    meaning:
+      'Base address of the Forms API with its version prefix: https, or http for a loopback host.',
+    example: 'https://forms.example.com/api/v1',
+    usedBy: READERS,
+  },
+  FORMS_API_KEY: {
+    ...plain,
+    group: 'Source',
+    whenUnset: 'required',
+    meaning: 'The API key, from the dashboard under Settings, API keys.',
+    example: 'prefix_0123456789abcdef',
+    secret: true,
+    usedBy: READERS,
+  },
+  FORMS_API_AUTH: {
+    ...plain,
+    group: 'Source',
+    default: 'bearer',
+    meaning: 'How the key is sent: `bearer` (`Authorization: Bearer …`) or `x-api-key`.',
+    example: 'x-api-key',
+    usedBy: READERS,
+  },
+  FORMS_API_CONCURRENCY: {
+    ...plain,
+    group: 'Source',
+    default: '4',
+    meaning: 'Requests to the Forms API in flight at once, 1 to 32.',
+    example: '2',
+    usedBy: READERS,
+  },
+  TARGET_URL: {
+    ...plain,
+    group: 'Targets',
+    whenUnset: '`sqlite:./data/mirror.sqlite` (inside `DATA_DIR`)',
+    meaning:
+      'Where the copy lives: `sqlite:<file>`, `postgres://user:password@host/database?schema=forms`, or the address of a Google Sheet as copied from the browser.',
+    example: 'postgres://mirror:password@db.example.com/forms?schema=forms',
+    secret: true,
+    perTarget: true,
+    usedBy: WRITERS,
+  },
+  TARGET_FORMS: {
+    ...plain,
+    group: 'Targets',
+    default: '*',
+    meaning: 'The forms to mirror: `*`, or form IDs or slugs with commas between them.',
+    example: 'contact,job-application',
+    perTarget: true,
+    usedBy: WRITERS,
+  },
+  TARGET_FIELDS: {
+    ...plain,
+    group: 'Targets',
+    whenUnset: 'required; `fields` lists what there is',
+    meaning:
+      'The fields that may leave the source: field IDs, `<form>:*` for every field of a form, or `*` for every field of every form, those included that only old answers still carry.',
+    example: 'field_1700000000001_name,contact:*',
+    perTarget: true,
+    usedBy: WRITERS,
+  },
+  TARGET_HASH_FIELDS: {
+    ...plain,
+    group: 'Targets',
+    whenUnset: 'none',
+    meaning:
+      'Field IDs whose answers are stored as a keyed hash (needs `HASH_KEY`): still countable and joinable, no longer readable.',
+    example: 'field_1700000000002_email',
+    perTarget: true,
+    usedBy: WRITERS,
+  },
+  HASH_KEY: {
+    ...plain,
+    group: 'Targets',
+    whenUnset: 'required with `TARGET_HASH_FIELDS`',
+    meaning:
+      'The key of those hashes. Make one with `openssl rand -hex 32` and keep it: another key makes other hashes.',
+    example: 'the-output-of-openssl-rand-hex-32',
+    secret: true,
+    usedBy: ['start', 'worker', 'sync', 'verify', 'check'],
+  },
+  TARGETS: {
+    ...plain,
+    group: 'Targets',
+    whenUnset: 'one target, named `default`',
+    meaning:
+      'Names of several targets. Each then reads `TARGET_<NAME>_URL`, `TARGET_<NAME>_FIELDS` and so on; an unnamed `TARGET_…` is the default for all of them.',
+    example: 'sheet,warehouse',
+    usedBy: WRITERS,
+  },
+  SYNC_EVERY: {
+    ...plain,
+    group: 'Schedule',
+    default: '1m',
+    meaning: 'How often to look for what is new: `30s`, `1m`, `6h`, `1d`.',
+    example: '30s',
+    usedBy: ['start', 'worker', 'status', 'check'],
+  },
+  SYNC_CRON: {
+    ...plain,
+    group: 'Schedule',
+    whenUnset: '`SYNC_EVERY` counts',
+    meaning: 'A cron expression to look for what is new by, instead of `SYNC_EVERY`.',
+    example: '*/5 8-18 * * 1-5',
+    usedBy: ['start', 'worker', 'status', 'check'],
+  },
+  SYNC_TZ: {
+    ...plain,
+    group: 'Schedule',
+    default: 'UTC',
+    meaning: 'The time zone of `SYNC_CRON`.',
+    example: 'Europe/Prague',
+    usedBy: ['start', 'worker', 'status', 'check'],
+  },
+  RECONCILE_EVERY: {
+    ...plain,
+    group: 'Schedule',
+    default: '6h',
+    meaning:
+      'How often to read everything: finds changed statuses, edited answers and deletions, and proves the copy complete.',
+    example: '1d',
+    usedBy: ['start', 'worker', 'status', 'check'],
+  },
+  MARK_STATUS: {
+    ...plain,
+    group: 'Marking',
+    whenUnset: 'the source is never changed',
+    meaning:
+      'The status that a submission gets at the source once it is safely stored in every target: `NEW`, `IN_PROGRESS`, `DONE`, `PAID`, `REJECTED` or `ARCHIVED`.',
+    example: 'DONE',
+    usedBy: ['start', 'worker', 'sync', 'check', 'explain'],
+  },
+  MARK_FROM: {
+    ...plain,
+    group: 'Marking',
+    default: 'NEW',
+    meaning: 'Only submissions in one of these statuses are marked, as read just before.',
+    example: 'NEW,IN_PROGRESS',
+    usedBy: ['start', 'worker', 'sync', 'check', 'explain'],
+  },
+  MAX_DELETE_FRACTION: {
+    ...plain,
+    group: 'Safety',
+    default: '0.2',
+    meaning:
+      'When more than this part of a form (and more than 20 rows) vanishes at once, nothing is marked deleted until a person says so: `sync --full --accept-deletes`.',
+    example: '0.05',
+    usedBy: ['start', 'worker', 'sync'],
+  },
+  GOOGLE_APPLICATION_CREDENTIALS: {
+    ...plain,
+    group: 'Google Sheets',
+    whenUnset: "the machine's own Google account",
+    meaning: 'The key file of the service account that the sheet is shared with.',
+    example: './service-account.json',
+    usedBy: WRITERS,
+  },
+  GOOGLE_CREDENTIALS_JSON: {
+    ...plain,
+    group: 'Google Sheets',
+    whenUnset: 'see above',
+    meaning: 'That key itself, as JSON or as JSON in base64; wins over the file.',
+    example: '{"type":"service_account","client_email":"…","private_key":"…"}',
+    secret: true,
+    usedBy: WRITERS,
+  },
+  SHEETS_EMULATOR_URL: {
+    ...plain,
+    group: 'Google Sheets',
+    whenUnset: 'the real service',
+    meaning: 'A local stand-in for the Sheets API, for trying things out; a loopback address.',
+    example: 'http://127.0.0.1:4020',
+    usedBy: WRITERS,
+  },
+  QUEUE_URL: {
+    ...plain,
+    group: 'Queue',
+    whenUnset: 'embedded, inside `DATA_DIR`: no server needed, one process',
+    meaning:
+      'The job queue: `redis://…` or `rediss://…` (for production and for several workers), or `postgres://…`.',
+    example: 'redis://:password@redis.example.com:6379',
+    secret: true,
+    usedBy: ['start', 'worker', 'status', 'check'],
+  },
+  DATA_DIR: {
+    ...plain,
+    group: 'Queue',
+    default: './data',
+    meaning: 'The directory of the embedded queue and of the default target.',
+    example: '/var/lib/forms-mirror',
+    commonName: true,
+    usedBy: WRITERS,
+  },
+  HOST: {
+    ...plain,
+    group: 'Status page and alerts',
+    default: '127.0.0.1',
+    meaning:
+      'The address that the status page listens on; beyond loopback it needs `ADMIN_PASSWORD`.',
+    example: '0.0.0.0',
+    commonName: true,
+    usedBy: ['start'],
+  },
+  PORT: {
+    ...plain,
+    group: 'Status page and alerts',
+    default: '8080',
+    meaning: 'Its port; 0 takes any free one.',
+    example: '8081',
+    commonName: true,
+    usedBy: ['start'],
+  },
+  ADMIN_PASSWORD: {
+    ...plain,
+    group: 'Status page and alerts',
+    whenUnset: 'no password, on loopback only',
+    meaning: 'The password of the status page (user name `admin`).',
+    example: 'a-long-sentence-of-your-own',
+    secret: true,
+    usedBy: ['start'],
+  },
+  ALERT_WEBHOOK_URL: {
+    ...plain,
+    group: 'Status page and alerts',
+    whenUnset: 'no alerts',
+    meaning: 'Called with a JSON message when something needs a person, and again when it is well.',
+    example: 'https://hooks.example.com/services/forms-mirror',
+    secret: true,
+    usedBy: ['start', 'worker', 'check'],
+  },
+  LOG_LEVEL: {
+    ...plain,
+    group: 'Status page and alerts',
+    default: 'info',
+    meaning: '`trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`; logs go to stderr.',
+    example: 'debug',
+    commonName: true,
+    usedBy: ALL,
+  },
+} as const satisfies Record<string, Setting>;
+
+/** The name of a setting as it stands in the environment, for an unnamed target. */
+export type SettingName = keyof typeof SETTINGS;
+
+/** Names of all settings, in the order people should read them. */
+export const SETTING_NAMES = Object.keys(SETTINGS) as readonly SettingName[];
+
+/** A setting by its name, without the narrow type of its own entry. */
+export function settingOf(name: SettingName): Setting {
+  return SETTINGS[name];
+}
+
+/** `TARGET_FIELDS` of the target `sheet-1` is `TARGET_SHEET_1_FIELDS`; of the unnamed one (undefined) it stays itself. */
+export function variableOf(name: SettingName, target?: string): string {
+  if (target === undefined || !settingOf(name).perTarget) return name;
+  return name.replace('TARGET_', `TARGET_${target.toUpperCase().replaceAll('-', '_')}_`);
+}

@@ -1,0 +1,156 @@
+import { CronExpressionParser } from 'cron-parser';
+import { z } from 'zod';
+
+const UNITS_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+const YEAR_MS = 366 * UNITS_MS.d;
+
+/** What was given, for a message: only for values that cannot be secret; shortened, on one line. */
+export function quoted(text: string): string {
+  const line = text.replaceAll(/[\p{Cc}\s]+/gu, ' ');
+  return `"${line.length > 40 ? `${line.slice(0, 39)}…` : line}"`;
+}
+
+/** A schema from a parser that gives undefined for text it does not take; the complaint is our own sentence. */
+function textTo<T>(parse: (text: string) => T | undefined, complain: (text: string) => string) {
+  return z.string().transform((text, context): T => {
+    const value = parse(text);
+    if (value !== undefined) return value;
+    context.addIssue({ code: 'custom', message: complain(text) });
+    return z.NEVER;
+  });
+}
+
+/** `30s`, `1m`, `6h`, `1d` (`1.5h` too) as whole milliseconds, from one second to a year. */
+export const duration = textTo(
+  (text) => {
+    const match = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)$/i.exec(text);
+    if (!match) return undefined;
+    const unit = (match[2] ?? '').toLowerCase() as keyof typeof UNITS_MS;
+    const ms = Math.round(Number(match[1]) * UNITS_MS[unit]);
+    return ms >= 1_000 && ms <= YEAR_MS ? ms : undefined;
+  },
+  (text) =>
+    /^[\d.]+$/.test(text)
+      ? `is ${quoted(text)} without a unit: write ${text}s, ${text}m, ${text}h or ${text}d`
+      : `is ${quoted(text)}: write a duration of one second to a year, such as 30s, 1m, 6h or 1d`,
+);
+
+/** A whole number within bounds. */
+export const wholeNumber = (min: number, max: number) =>
+  textTo(
+    (text) => {
+      const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+      return number >= min && number <= max ? number : undefined;
+    },
+    (text) => `is ${quoted(text)}: write a whole number from ${min} to ${max}`,
+  );
+
+/** A part of one: 0 to 1. */
+export const fraction = textTo(
+  (text) => {
+    const number = /^(\d+(\.\d*)?|\.\d+)$/.test(text) ? Number(text) : Number.NaN;
+    return number <= 1 ? number : undefined;
+  },
+  (text) => `is ${quoted(text)}: write a number from 0 to 1, such as 0.2 for a fifth`,
+);
+
+/** One of a few words, whatever their case. */
+export const oneOf = <const T extends string>(words: readonly T[]) =>
+  textTo(
+    (text) => words.find((word) => word.toLowerCase() === text.toLowerCase()),
+    (text) => `is ${quoted(text)}: write ${wordList(words)}`,
+  );
+
+/** `a, b or c`. */
+export function wordList(words: readonly string[]): string {
+  return words.length < 2
+    ? words.join('')
+    : `${words.slice(0, -1).join(', ')} or ${words.at(-1) ?? ''}`;
+}
+
+/** Entries between commas, white space or line breaks, each once. */
+export const list = textTo(
+  (text) => {
+    const entries = text.split(/[\s,]+/).filter((entry) => entry !== '');
+    return entries.length > 0 ? [...new Set(entries)] : undefined;
+  },
+  () => 'is an empty list',
+);
+
+/** A list of some of these words, whatever their case. */
+export const listOf = <const T extends string>(words: readonly T[]) =>
+  list.pipe(
+    z.array(z.string()).transform((entries, context): T[] => {
+      const found = entries.map((entry) =>
+        words.find((word) => word.toLowerCase() === entry.toLowerCase()),
+      );
+      const wrong = entries.filter((_, index) => found[index] === undefined);
+      if (wrong.length > 0) {
+        context.addIssue({
+          code: 'custom',
+          message: `holds ${quoted(wrong.join(', '))}: it takes ${wordList(words)}`,
+        });
+      }
+      return found.filter((word) => word !== undefined);
+    }),
+  );
+
+/** A cron expression of five or six fields, or `@hourly` and its like, as BullMQ reads it. */
+export const cronPattern = textTo(
+  (text) => {
+    if (!text.startsWith('@') && ![5, 6].includes(text.split(/\s+/).length)) return undefined;
+    try {
+      CronExpressionParser.parse(text).next();
+      return text;
+    } catch {
+      return undefined;
+    }
+  },
+  (text) => `is ${quoted(text)}, no cron expression: write minute hour day month weekday`,
+);
+
+/** A name of the IANA time zone database, in its own spelling. */
+export const timeZone = textTo(
+  (text) => {
+    if (/^[+-]/.test(text)) return undefined;
+    try {
+      return new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone;
+    } catch {
+      return undefined;
+    }
+  },
+  (text) => `is ${quoted(text)}, a time zone that is not known: write a name such as Europe/Prague`,
+);
+
+/** True for a host that never leaves the machine; IPv6 with or without its brackets. */
+export function isLoopback(host: string): boolean {
+  const name = host.toLowerCase().replace(/^\[(.*)\]$/, '$1');
+  return name === 'localhost' || name === '::1' || /^127(\.\d{1,3}){3}$/.test(name);
+}
+
+/**
+ * A web address, without a slash at its end: https, or http for a loopback host. Whatever is wrong with it, it is not
+ * quoted: people paste keys into the wrong line.
+ */
+export const apiAddress = z.string().transform((text, context): string => {
+  const wrong = complaintAboutAddress(text);
+  if (wrong === undefined) return text.replace(/\/+$/, '');
+  context.addIssue({ code: 'custom', message: wrong });
+  return z.NEVER;
+});
+
+function complaintAboutAddress(text: string): string | undefined {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    return 'is not a web address: write it whole, beginning with https://';
+  }
+  if (url.username !== '' || url.password !== '') {
+    return 'holds a user name or password: the address takes none';
+  }
+  // Not url.search and url.hash, which are empty for a bare ? or #.
+  if (/[?#]/.test(text)) return 'must end before any ? or #';
+  if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
+    return 'is plain http: what it carries could be read on the way; write https:// (http is for a loopback host only)';
+  }
+  return undefined;
+}

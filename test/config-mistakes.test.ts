@@ -1,0 +1,121 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { SettingsError } from '../src/settings/problems.ts';
+import { SETTING_NAMES, settingOf } from '../src/settings/settings-table.ts';
+import type { Environment } from '../src/settings/variables.ts';
+import { SOURCE, onlyProblem, problemsOf } from './support/settings.ts';
+
+describe('names that are no setting', () => {
+  it.each([
+    ['FORM_API_KEY', 'did you mean FORMS_API_KEY?'],
+    ['FORMS_API_KEY_FILES', 'did you mean FORMS_API_KEY_FILE?'],
+    ['FORMS_API_TOKEN', 'the nearest is FORMS_API_'],
+    ['forms_api_url', 'did you mean FORMS_API_URL?'],
+    ['TARGET_FEILDS', 'did you mean TARGET_FIELDS?'],
+    ['TARGET_FIELD', 'did you mean TARGET_FIELDS?'],
+    ['TARGET_TABLE', 'the nearest is TARGET_'],
+    ['TARGET_FIELDS_FILE', 'only secrets may come from a file: set TARGET_FIELDS itself'],
+    ['TARGET_B_FIELDS', 'belongs to a target b that TARGETS does not name'],
+    ['SYNC_EVREY', 'SYNC_EVERY'],
+    ['SYNC_INTERVAL', 'the nearest is SYNC_'],
+    ['MARK_STATE', 'MARK_STATUS'],
+    ['SHEETS_EMULATOR', 'SHEETS_EMULATOR_URL'],
+    ['RECONCILE_EVRY', 'did you mean RECONCILE_EVERY?'],
+    ['QEUE_URL', 'did you mean QUEUE_URL?'],
+    ['HASHKEY', 'did you mean HASH_KEY?'],
+    ['ADMIN_PASWORD', 'did you mean ADMIN_PASSWORD?'],
+    ['ALERT_WEB_HOOK_URL', 'did you mean ALERT_WEBHOOK_URL?'],
+    ['GOOGLE_APPLICATION_CREDENTIAL', 'did you mean GOOGLE_APPLICATION_CREDENTIALS?'],
+  ])('%s: %s', (name, message) => {
+    expect(onlyProblem({ [name]: 'anything' })).toContain(message);
+  });
+
+  it('of a named target are found too', () => {
+    const env = { TARGETS: 'sheet', TARGET_SHEET_FEILDS: '*' };
+    expect(onlyProblem(env)).toContain('did you mean TARGET_SHEET_FIELDS?');
+    expect(onlyProblem({ TARGETS: 'sheet', TARGET_SHEETS_URL: 'x' })).toContain(
+      'did you mean TARGET_SHEET_URL?',
+    );
+  });
+
+  it('of the machine are left alone', () => {
+    const machine = [
+      'PATH',
+      'HOSTNAME',
+      'HOSTTYPE',
+      'POST',
+      'LOGLEVEL',
+      'LOG_LEVELS',
+      'DATADIR',
+      'TARGET',
+      'GOOGLE_CLOUD_PROJECT',
+    ];
+    const more = [
+      'npm_config_target',
+      'POSTGRES_PASSWORD',
+      'REDIS_URL',
+      'DATABASE_URL',
+      'FORMS',
+      'SHELL',
+      'HASH',
+      'http_proxy',
+    ];
+    const env = Object.fromEntries([...machine, ...more].map((name) => [name, 'x']));
+    expect(problemsOf({ ...SOURCE, ...env })).toEqual([]);
+    expect(problemsOf(SOURCE, { '.env': 'POSTGRES_PASSWORD=x\nCOMPOSE_PROJECT_NAME=y\n' })).toEqual(
+      [],
+    );
+  });
+
+  it('count in .env even where the name is a common one', () => {
+    expect(onlyProblem({}, { '.env': 'LOGLEVEL=debug' })).toContain('did you mean LOG_LEVEL?');
+    expect(onlyProblem({}, { '.env': 'port=1' })).toContain('did you mean PORT?');
+  });
+});
+
+describe('mistakes', () => {
+  it('are all told at once, each on one line with an example', () => {
+    const env = {
+      FORMS_API_URL: 'x',
+      SYNC_EVERY: '5',
+      PORT: 'y',
+      TARGET_FEILDS: '*',
+      MARK_STATUS: 'z',
+    };
+    const problems = problemsOf(env);
+    expect(problems.map(({ variable }) => variable).toSorted()).toEqual([
+      'FORMS_API_KEY',
+      'FORMS_API_URL',
+      'MARK_STATUS',
+      'PORT',
+      'SYNC_EVERY',
+      'TARGET_FEILDS',
+    ]);
+    const text = new SettingsError(problems).message;
+    expect(text.split('\n')).toHaveLength(problems.length);
+    for (const line of text.split('\n'))
+      expect(line).toMatch(/^[A-Z_]+ (is|holds) .*Example: [A-Z_]+=.+/);
+  });
+
+  it('L15: never repeat a secret, right or wrong', () => {
+    const secrets = SETTING_NAMES.filter((name) => settingOf(name).secret);
+    const secret = fc
+      .stringMatching(/^[A-Za-z0-9:/@#%{" -]{6,30}$/)
+      .map((text) => `s3cr3t${text.trim()}t3rc3s`);
+    fc.assert(
+      fc.property(
+        fc.record(Object.fromEntries(secrets.map((name) => [name, secret]))),
+        fc.boolean(),
+        (env, inFile) => {
+          const given: Environment = inFile
+            ? Object.fromEntries(Object.keys(env).map((name) => [`${name}_FILE`, name]))
+            : env;
+          const problems = problemsOf({ ...given, FORMS_API_URL: 'https://a:s3cr3t@b' }, env);
+          expect(problems.length).toBeGreaterThan(3);
+          expect(JSON.stringify(problems)).not.toMatch(/s3cr3t|t3rc3s/);
+        },
+      ),
+      { seed: Number(process.env['FC_SEED'] ?? Date.now() % 2 ** 31) },
+    );
+  });
+});

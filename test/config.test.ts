@@ -1,0 +1,334 @@
+import { describe, expect, it } from 'vitest';
+import { loadConfig } from '../src/config.ts';
+import { SettingsError } from '../src/settings/problems.ts';
+import { SETTING_NAMES, SETTINGS, settingOf } from '../src/settings/settings-table.ts';
+import { KEY, SOURCE, disk, load, onlyProblem, problemsOf } from './support/settings.ts';
+
+describe('the defaults', () => {
+  it('are those of the table', () => {
+    const config = load(SOURCE);
+    expect(config).toMatchObject({
+      source: { url: SOURCE.FORMS_API_URL, key: KEY, auth: 'bearer', concurrency: 4 },
+      schedule: { incremental: { everyMs: 60_000 }, fullEveryMs: 6 * 3_600_000 },
+      maxDeleteFraction: 0.2,
+      status: { host: '127.0.0.1', port: 8080, password: undefined },
+      dataDir: './data',
+      logLevel: 'info',
+      warnings: [],
+    });
+    expect(config.marking).toBeUndefined();
+    expect(config.queueUrl).toBeUndefined();
+    expect(config.alertUrl).toBeUndefined();
+    expect(config.targets).toHaveLength(1);
+    expect(config.targets[0]).toMatchObject({
+      name: 'default',
+      url: 'sqlite:data/mirror.sqlite',
+      forms: '*',
+    });
+    expect(config.targets[0]?.picks).toBeUndefined();
+  });
+
+  it('of the table pass their own checks', () => {
+    const preset = SETTING_NAMES.filter((name) => settingOf(name).default !== null);
+    const both = new Set(['SYNC_EVERY']);
+    const env = Object.fromEntries(
+      preset.filter((name) => !both.has(name)).map((name) => [name, settingOf(name).default ?? '']),
+    );
+    expect(problemsOf({ ...SOURCE, ...env })).toEqual([]);
+  });
+
+  it('put the default target into DATA_DIR', () => {
+    expect(load({ ...SOURCE, DATA_DIR: '/srv/m' }).targets[0]?.url).toBe(
+      'sqlite:/srv/m/mirror.sqlite',
+    );
+  });
+
+  it('leave nothing that could be changed afterwards', () => {
+    const config = load({ ...SOURCE, TARGETS: 'a,b', TARGET_B_URL: 'sqlite:b.sqlite' });
+    expect(Object.isFrozen(config)).toBe(true);
+    expect(Object.isFrozen(config.targets)).toBe(true);
+    expect(Object.isFrozen(config.targets[0])).toBe(true);
+    expect(Object.isFrozen(config.schedule.incremental)).toBe(true);
+  });
+});
+
+describe('what a command needs', () => {
+  it('is all that is required of it', () => {
+    const config = loadConfig({}, disk({}));
+    expect(config.source).toBeUndefined();
+    expect(config.targets).toHaveLength(1);
+  });
+
+  it('is told with the reason when missing', () => {
+    expect(problemsOf({}).map(({ variable }) => variable)).toEqual([
+      'FORMS_API_URL',
+      'FORMS_API_KEY',
+    ]);
+    expect(problemsOf({})[0]?.message).toMatch(/^is missing: /);
+  });
+
+  it('does not make a wrong value right for a command that would not use it', () => {
+    expect(() => loadConfig({ FORMS_API_URL: 'ftp://x' }, disk({}))).toThrow(SettingsError);
+  });
+});
+
+describe('where settings come from', () => {
+  it('.env is read when it is there, and the environment wins', () => {
+    const file = `FORMS_API_URL=https://file.example.com/v1\nFORMS_API_KEY='${KEY}'\nPORT=9000 # taken\n`;
+    const config = load({ PORT: '9001' }, { '.env': `\uFEFF${file}` });
+    expect(config.source?.url).toBe('https://file.example.com/v1');
+    expect(config.status.port).toBe(9001);
+  });
+
+  it('an .env that cannot be read is a mistake, not a silence', () => {
+    const denied = Object.assign(new Error('no'), { code: 'EACCES' });
+    expect(onlyProblem({}, { '.env': denied })).toMatch(
+      /^\.env is there but cannot be read \(EACCES\)/,
+    );
+  });
+
+  it('blank values count as unset', () => {
+    const config = load({ ...SOURCE, TARGET_URL: '', MARK_STATUS: '  ', QUEUE_URL: '' });
+    expect(config.queueUrl).toBeUndefined();
+    expect(config.marking).toBeUndefined();
+  });
+
+  it('white space around a value is not part of it', () => {
+    expect(load({ ...SOURCE, FORMS_API_KEY: ` ${KEY}\n` }).source?.key).toBe(KEY);
+  });
+
+  it.each(SETTING_NAMES.filter((name) => SETTINGS[name].secret))(
+    '%s may come from a file',
+    (name) => {
+      const values: Record<string, string> = {
+        FORMS_API_KEY: 'from_file',
+        TARGET_URL: 'sqlite:file.sqlite',
+        HASH_KEY: 'a key of a good length',
+        GOOGLE_CREDENTIALS_JSON: '{"client_email":"a@b","private_key":"xxx"}',
+        QUEUE_URL: 'redis://localhost',
+        ADMIN_PASSWORD: 'from the file',
+        ALERT_WEBHOOK_URL: 'https://hooks.example.com/x',
+      };
+      const { [name]: _, ...rest } = SOURCE as Record<string, string>;
+      const config = load(
+        { ...rest, [`${name}_FILE`]: '/run/s' },
+        { '/run/s': `${values[name]}\n` },
+      );
+      expect(JSON.stringify(config)).toContain(JSON.stringify(values[name]));
+    },
+  );
+
+  it('a file that is not there, is empty, or contends with a value is told', () => {
+    expect(onlyProblem({ HASH_KEY_FILE: '/none' })).toMatch(
+      /^HASH_KEY_FILE names a file that cannot be read \(ENOENT\)/,
+    );
+    expect(onlyProblem({ HASH_KEY_FILE: '/blank' }, { '/blank': ' \n' })).toMatch(
+      /^HASH_KEY_FILE names an empty file/,
+    );
+    expect(
+      onlyProblem({ QUEUE_URL: 'redis://a', QUEUE_URL_FILE: '/x' }, { '/x': 'redis://b' }),
+    ).toMatch(/^QUEUE_URL and QUEUE_URL_FILE are both set/);
+  });
+});
+
+describe('values', () => {
+  it.each([
+    ['30s', 30_000],
+    ['1m', 60_000],
+    ['6h', 21_600_000],
+    ['1d', 86_400_000],
+    ['1.5H', 5_400_000],
+    ['1500 ms', 1_500],
+  ])('SYNC_EVERY=%s is %d ms', (text, ms) => {
+    expect(load({ ...SOURCE, SYNC_EVERY: text }).schedule.incremental).toEqual({ everyMs: ms });
+  });
+
+  it.each([
+    ['SYNC_EVERY', '90', 'is "90" without a unit: write 90s, 90m, 90h or 90d'],
+    ['SYNC_EVERY', '0s', 'is "0s": write a duration'],
+    ['SYNC_EVERY', '1 minute', 'is "1 minute": write a duration'],
+    ['RECONCILE_EVERY', '999d', 'is "999d": write a duration'],
+    ['SYNC_CRON', '61 * * * *', 'is "61 * * * *", no cron expression'],
+    ['SYNC_CRON', 'hourly', 'is "hourly", no cron expression'],
+    ['SYNC_CRON', '0 0 31 2 *', 'is "0 0 31 2 *", no cron expression'],
+    ['FORMS_API_AUTH', 'basic', 'is "basic": write bearer or x-api-key'],
+    ['FORMS_API_CONCURRENCY', '0', 'is "0": write a whole number from 1 to 32'],
+    ['FORMS_API_CONCURRENCY', '2.5', 'is "2.5": write a whole number'],
+    ['FORMS_API_URL', 'forms.example.com', 'is not a web address'],
+    ['FORMS_API_URL', 'http://forms.example.com/v1', 'is plain http'],
+    ['FORMS_API_URL', 'https://u:p@forms.example.com/v1', 'holds a user name or password'],
+    ['FORMS_API_URL', 'https://forms.example.com/v1?', 'must end before any ? or #'],
+    ['FORMS_API_KEY', 'two words', 'holds spaces'],
+    ['FORMS_API_KEY', 'klíč', 'holds spaces or characters'],
+    ['TARGET_URL', 'mysql://u:p@h/d', 'is of no kind we know'],
+    ['TARGET_URL', 'sqlite:', 'names no file'],
+    ['TARGET_URL', 'postgres://u:p@ss/w#rd@host/db', 'percent-encoded'],
+    ['TARGET_URL', 'postgres://host', 'names no database'],
+    [
+      'TARGET_URL',
+      'https://docs.google.com/document/d/1234567890abc/edit',
+      'is no address of a Google Sheet',
+    ],
+    ['TARGET_FIELDS', 'contact:field_1', 'holds "contact:field_1": write field IDs'],
+    ['TARGETS', '1st', 'names "1st"'],
+    ['TARGETS', 'a-hash', 'no name may end in "hash"'],
+    [
+      'MARK_STATUS',
+      'FINISHED',
+      'is "FINISHED": write NEW, IN_PROGRESS, DONE, PAID, REJECTED or ARCHIVED',
+    ],
+    ['MARK_FROM', 'NEW, OLD', 'holds "OLD": it takes NEW,'],
+    ['MAX_DELETE_FRACTION', '20%', 'is "20%": write a number from 0 to 1'],
+    ['MAX_DELETE_FRACTION', '2', 'is "2": write a number from 0 to 1'],
+    ['SHEETS_EMULATOR_URL', 'https://sheets.example.com', 'is not on this machine'],
+    [
+      'GOOGLE_CREDENTIALS_JSON',
+      '{"type":"authorized_user"}',
+      'is not the key of a service account',
+    ],
+    ['QUEUE_URL', 'localhost:6379', 'is of no kind we know'],
+    ['QUEUE_URL', 'redis://:p#ss@[host', 'is no address'],
+    ['PORT', '80800', 'is "80800": write a whole number from 0 to 65535'],
+    ['HOST', 'http://0.0.0.0', 'is no host name or address'],
+    ['ALERT_WEBHOOK_URL', 'http://hooks.example.com/x', 'is no https address'],
+    ['LOG_LEVEL', 'verbose', 'is "verbose": write trace,'],
+  ])('%s=%s is refused', (name, value, message) => {
+    expect(onlyProblem({ [name]: value })).toContain(
+      `${name} ${message}`.slice(0, name.length + 1),
+    );
+    expect(onlyProblem({ [name]: value })).toContain(message);
+  });
+
+  it.each([
+    ['TARGET_URL', 'https://docs.google.com/spreadsheets/d/1AbC_d-EfGhIjKlMnOp/edit?gid=0#gid=0'],
+    ['TARGET_URL', 'https://docs.google.com/spreadsheets/u/1/d/1AbC_d-EfGhIjKlMnOp/edit'],
+    ['TARGET_URL', 'sheets:1AbC_d-EfGhIjKlMnOp'],
+    ['TARGET_URL', 'postgresql://u:p%40ss@h:5433/d?schema=forms'],
+    ['FORMS_API_URL', 'http://127.0.0.1:4010/v1/'],
+    ['FORMS_API_URL', 'http://[::1]:4010/v1'],
+    ['SYNC_CRON', '*/5 8-18 * * 1-5'],
+    ['SYNC_CRON', '@hourly'],
+    ['SYNC_TZ', 'Europe/Prague'],
+    ['QUEUE_URL', 'rediss://default:p%40ss@redis.example.com:6380/0'],
+    [
+      'GOOGLE_CREDENTIALS_JSON',
+      Buffer.from('{"client_email":"a@b","private_key":"xxx"}').toString('base64'),
+    ],
+    ['LOG_LEVEL', 'DEBUG'],
+  ])('%s=%s is taken', (name, value) => {
+    expect(problemsOf({ ...SOURCE, [name]: value })).toEqual([]);
+  });
+
+  it('the example of every setting is one that is taken', () => {
+    const refused = SETTING_NAMES.flatMap((name) =>
+      problemsOf({
+        ...SOURCE,
+        HASH_KEY: 'a key of a good length',
+        ADMIN_PASSWORD: 'open sesame',
+        TARGET_WAREHOUSE_URL: name === 'TARGETS' ? 'sqlite:warehouse.sqlite' : undefined,
+        [name]: settingOf(name).example.replaceAll('…', 'xxx'),
+      }),
+    );
+    expect(refused).toEqual([]);
+  });
+
+  it('statuses are taken in any case and kept in the API’s', () => {
+    const config = load({ ...SOURCE, MARK_STATUS: 'done', MARK_FROM: 'new, In_Progress' });
+    expect(config.marking).toEqual({ status: 'DONE', from: ['NEW', 'IN_PROGRESS'] });
+  });
+});
+
+describe('settings that depend on each other', () => {
+  it('an interval and a cron expression exclude each other', () => {
+    expect(onlyProblem({ SYNC_EVERY: '1m', SYNC_CRON: '* * * * *' })).toBe(
+      'SYNC_CRON and SYNC_EVERY are both set: keep one of them',
+    );
+  });
+
+  it('a cron expression has its time zone', () => {
+    const env = { ...SOURCE, SYNC_CRON: '0 8 * * *', SYNC_TZ: 'europe/prague' };
+    expect(load(env).schedule.incremental).toEqual({
+      cron: '0 8 * * *',
+      timeZone: 'Europe/Prague',
+    });
+  });
+
+  it('hashing needs a key, whichever target hashes', () => {
+    expect(onlyProblem({ TARGET_HASH_FIELDS: 'field_1_a' })).toMatch(
+      /^HASH_KEY is missing: TARGET_HASH_FIELDS/,
+    );
+    expect(onlyProblem({ TARGETS: 'a', TARGET_A_HASH_FIELDS: 'field_1_a' })).toMatch(
+      /^HASH_KEY is missing: TARGET_A_HASH_FIELDS/,
+    );
+  });
+
+  it('a page beyond loopback needs a password, only where a page is shown', () => {
+    expect(onlyProblem({ HOST: '0.0.0.0' })).toMatch(/^ADMIN_PASSWORD is missing/);
+    expect(problemsOf({ ...SOURCE, HOST: '0.0.0.0', ADMIN_PASSWORD: 'x' })).toEqual([]);
+    expect(problemsOf({ ...SOURCE, HOST: '::1' })).toEqual([]);
+    expect(loadConfig({ ...SOURCE, HOST: '0.0.0.0' }, disk({}), { source: true }).status.host).toBe(
+      '0.0.0.0',
+    );
+  });
+
+  it('a status is never marked from itself', () => {
+    expect(onlyProblem({ MARK_STATUS: 'DONE', MARK_FROM: 'NEW,DONE' })).toMatch(
+      /^MARK_FROM holds DONE/,
+    );
+  });
+
+  it('what does nothing is pointed out', () => {
+    const env = { ...SOURCE, SYNC_TZ: 'Europe/Prague', MARK_FROM: 'NEW', HASH_KEY: 'short' };
+    expect(load(env).warnings.map((text) => text.split(' ')[0])).toEqual([
+      'HASH_KEY',
+      'SYNC_TZ',
+      'MARK_FROM',
+    ]);
+  });
+});
+
+describe('several targets', () => {
+  it('take what is their own, else what is unnamed, else the default', () => {
+    const config = load({
+      ...SOURCE,
+      TARGETS: 'Sheet, ware-house',
+      TARGET_SHEET_URL: 'sheets:1AbC_d-EfGhIjKlMnOp',
+      TARGET_SHEET_FIELDS: 'contact:*',
+      TARGET_FIELDS: '*',
+      TARGET_WARE_HOUSE_FORMS: 'contact\norder',
+      TARGET_WARE_HOUSE_HASH_FIELDS: 'field_1_mail',
+      HASH_KEY: 'a key of a good length',
+    });
+    expect(config.targets.map(({ name, url, forms }) => ({ name, url, forms }))).toEqual([
+      { name: 'sheet', url: 'sheets:1AbC_d-EfGhIjKlMnOp', forms: '*' },
+      { name: 'ware-house', url: 'sqlite:data/mirror.sqlite', forms: ['contact', 'order'] },
+    ]);
+    expect(config.targets.map(({ picks }) => picks?.all)).toEqual([false, true]);
+    expect([...(config.targets[1]?.picks?.hashed ?? [])]).toEqual(['field_1_mail']);
+    expect(config.targets[0]?.variables.fields).toBe('TARGET_SHEET_FIELDS');
+  });
+
+  it('have a place each', () => {
+    expect(onlyProblem({ TARGETS: 'a,b' })).toMatch(
+      /^TARGET_B_URL is the same place as that of target a/,
+    );
+    const twins = {
+      TARGETS: 'a,b',
+      TARGET_A_URL: 'postgres://x:1@DB.example.com/d?schema=s',
+      TARGET_B_URL: 'postgresql://y:2@db.example.com:5432/d?sslmode=require&schema=s',
+    };
+    expect(onlyProblem(twins)).toMatch(/^TARGET_B_URL is the same place/);
+    const apart = { ...twins, TARGET_B_URL: 'postgres://y:2@db.example.com/d?schema=t' };
+    expect(problemsOf({ ...SOURCE, ...apart })).toEqual([]);
+  });
+
+  it('are told about an unnamed mistake once', () => {
+    expect(onlyProblem({ TARGETS: 'a,b', TARGET_FIELDS: 'x:y', TARGET_A_URL: 'sqlite:a' })).toMatch(
+      /^TARGET_FIELDS holds/,
+    );
+  });
+
+  it('have names that make different variables', () => {
+    expect(onlyProblem({ TARGETS: 'a-b,a_b' })).toMatch(/^TARGETS names "a-b" twice/);
+  });
+});

@@ -1,0 +1,45 @@
+import { expect } from 'vitest';
+import { type Config, type ConfigNeeds, loadConfig } from '../../src/config.ts';
+import { type SettingProblem, SettingsError } from '../../src/settings/problems.ts';
+import type { Environment } from '../../src/settings/variables.ts';
+
+/** A key that must never be seen again. */
+export const KEY = 'fk_live_abcdefghijklmnop';
+/** A source that is set up. */
+export const SOURCE = { FORMS_API_URL: 'https://forms.example.com/api/v1', FORMS_API_KEY: KEY };
+const NEEDS: ConfigNeeds = { source: true, statusPage: true };
+
+/** A disk with these files and no other. */
+export function disk(files: Record<string, string | Error>): (path: string) => string {
+  return (path) => {
+    const file = files[path];
+    if (file instanceof Error) throw file;
+    if (file === undefined) throw Object.assign(new Error(`no ${path}`), { code: 'ENOENT' });
+    return file;
+  };
+}
+
+/** Loads for a command that needs everything. */
+export const load = (env: Environment, files: Record<string, string | Error> = {}): Config =>
+  loadConfig(env, disk(files), NEEDS);
+
+/** Every mistake in `env`. */
+export function problemsOf(
+  env: Environment,
+  files: Record<string, string | Error> = {},
+): SettingProblem[] {
+  try {
+    load(env, files);
+  } catch (error) {
+    if (error instanceof SettingsError) return [...error.problems];
+    throw error;
+  }
+  return [];
+}
+
+/** The message about the one and only mistake in `env`, on top of a source that is set up. */
+export function onlyProblem(env: Environment, files: Record<string, string | Error> = {}): string {
+  const problems = problemsOf({ ...SOURCE, ...env }, files);
+  expect(problems).toHaveLength(1);
+  return `${problems[0]?.variable} ${problems[0]?.message}`;
+}
