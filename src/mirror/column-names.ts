@@ -1,0 +1,143 @@
+import { createHash } from 'node:crypto';
+import anyAscii from 'any-ascii';
+import { isReservedName } from './reserved-names.ts';
+
+/** Longest identifier of PostgreSQL, in bytes; it silently cuts longer ones (NAMEDATALEN - 1). */
+export const MAX_NAME_BYTES = 63;
+
+/** Ends the name of a form's view with the current labels: `<table>_labelled`. */
+export const VIEW_SUFFIX = '_labelled';
+
+/** What a column is named after. */
+export interface NamedField {
+  readonly id: string;
+  readonly label: string;
+}
+
+/**
+ * A field's column name: its label in ASCII snake_case, at most 63 bytes, none of `taken` (lower case), usable in SQL
+ * without quotes. A name that can't stand by itself (reserved, a system column, a leading digit) begins with `f_`; a
+ * long one is cut and ends with a hash; a label without a letter or digit gives way to the field's ID.
+ */
+export function fieldColumnName(field: NamedField, taken: ReadonlySet<string>): string {
+  const name = snakeCase(field.label) || snakeCase(field.id) || 'field';
+  const base = /^\d/.test(name) || isReservedName(name) ? `f_${name}` : name;
+  return uniqueName(shortened(base, `${field.label}\0${field.id}`, MAX_NAME_BYTES), taken);
+}
+
+/**
+ * The name of a form's table, by the rules of {@link fieldColumnName} with `form_` for `f_`, short enough for the name
+ * of its view: neither the table's name nor the view's is in `taken`.
+ */
+export function formTableName(
+  form: { readonly id: string; readonly slug: string },
+  taken: ReadonlySet<string>,
+): string {
+  const name = snakeCase(form.slug) || snakeCase(form.id) || 'form';
+  const unfit = /^\d/.test(name) || isReservedName(name) || name.startsWith('sqlite_');
+  const base = unfit ? `form_${name}` : name;
+  const maxBytes = MAX_NAME_BYTES - VIEW_SUFFIX.length;
+  return firstFree(shortened(base, form.id, maxBytes), maxBytes, (candidate) => {
+    return taken.has(candidate) || taken.has(candidate + VIEW_SUFFIX);
+  });
+}
+
+/** `base`, or `base_2`, `base_3`, …: the first that is not in `taken`, at most `maxBytes` long. `base` is ASCII. */
+export function uniqueName(
+  base: string,
+  taken: ReadonlySet<string>,
+  maxBytes = MAX_NAME_BYTES,
+): string {
+  return firstFree(base.slice(0, maxBytes), maxBytes, (candidate) => taken.has(candidate));
+}
+
+/**
+ * The labels as names for the columns of a view, in the same order: unique without regard to case, none of `reserved`
+ * (lower case), at most `maxBytes` long and cut between characters. A repeated label gets ` (2)`, ` (3)`, …
+ */
+export function viewLabels(
+  fields: readonly NamedField[],
+  reserved: Iterable<string>,
+  maxBytes = MAX_NAME_BYTES,
+): string[] {
+  const taken = new Set([...reserved].map(sameNameKey));
+  const counts = new Map<string, number>();
+  return fields.map((field) => {
+    const base = cutToBytes(shownLabel(field), maxBytes);
+    let label = base;
+    let count = counts.get(sameNameKey(base)) ?? 1;
+    while (taken.has(sameNameKey(label))) {
+      count += 1;
+      const suffix = ` (${count})`;
+      label = cutToBytes(base, maxBytes - suffix.length) + suffix;
+    }
+    counts.set(sameNameKey(base), count);
+    taken.add(sameNameKey(label));
+    return label;
+  });
+}
+
+/** The longest beginning of `text` that fits into `maxBytes` of UTF-8 and ends with a whole character. */
+export function cutToBytes(text: string, maxBytes: number): string {
+  if (Buffer.byteLength(text) <= maxBytes) return text;
+  let bytes = 0;
+  let end = 0;
+  for (const { segment } of GRAPHEMES.segment(text)) {
+    bytes += Buffer.byteLength(segment);
+    if (bytes > maxBytes) break;
+    end += segment.length;
+  }
+  return text.slice(0, end).trimEnd() || cutCodePoints(text, maxBytes);
+}
+
+/** What people see as one character: an emoji with its skin colour, a letter with its accents. */
+const GRAPHEMES = new Intl.Segmenter('en', { granularity: 'grapheme' });
+
+/** For a first character that is itself too long: a letter can carry any number of accents. */
+function cutCodePoints(text: string, maxBytes: number): string {
+  let cut = '';
+  for (const character of text) {
+    if (Buffer.byteLength(cut + character) > maxBytes) break;
+    cut += character;
+  }
+  return cut;
+}
+
+/** Control characters and line breaks have no place in a name; PostgreSQL takes no U+0000 and no empty name. */
+function shownLabel(field: NamedField): string {
+  return visible(field.label) || visible(field.id) || 'field';
+}
+
+const visible = (text: string): string =>
+  text
+    .toWellFormed()
+    .replace(/[\s\p{Cc}]+/gu, ' ')
+    .trim();
+
+/** Equal for names that a database or a reader could take for each other. */
+const sameNameKey = (name: string): string => name.normalize('NFC').toLowerCase();
+
+/** Lower-case ASCII letters, digits and single underscores between them; '' when nothing of the kind is in `text`. */
+function snakeCase(text: string): string {
+  return anyAscii(text.toWellFormed())
+    .toLowerCase()
+    .replace(/['`]/g, '')
+    .replace(/[^a-z0-9]+/g, '_')
+    .replace(/^_|_$/g, '');
+}
+
+/** `base` when it fits; else its beginning and a hash of `identity`, so that long names stay apart and stable. */
+function shortened(base: string, identity: string, maxBytes: number): string {
+  if (base.length <= maxBytes) return base;
+  const hash = createHash('sha256').update(identity).digest('hex').slice(0, 8);
+  return `${base.slice(0, maxBytes - 9).replace(/_$/, '')}_${hash}`;
+}
+
+function firstFree(base: string, maxBytes: number, isTaken: (name: string) => boolean): string {
+  let name = base;
+  for (let count = 2; isTaken(name); count++) {
+    const suffix = `_${count}`;
+    name = base.slice(0, maxBytes - suffix.length) + suffix;
+  }
+  return name;
+}
