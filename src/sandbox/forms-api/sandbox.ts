@@ -1,0 +1,242 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { MirrorError } from '../../base/errors.ts';
+import { FaultBook, type FaultRule } from '../faults.ts';
+import { answer, type Reply } from '../reply.ts';
+import { DEFAULT_BEHAVIOUR, type SandboxBehaviour } from './behaviour.ts';
+import { type ApiRequest, serveRequest } from './endpoints.ts';
+import { KeyRing } from './keys.ts';
+import { Problem, problemReply } from './problem.ts';
+import { QuotaWindow, withRetryAfter } from './quota-window.ts';
+import { type LoggedRequest, loggedQuery, RequestLog } from './request-log.ts';
+import { FormsStore } from './store.ts';
+import { SubmissionLists } from './submission-lists.ts';
+
+const MAX_BODY_BYTES = 10_000_000;
+
+/** What a hook learns about a request. */
+export interface RequestInfo {
+  /** Counts from 1, in order of arrival. */
+  readonly number: number;
+  readonly method: string;
+  /** Without the base prefix; one that is outside of it begins with `..`. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+}
+
+/** What {@link startSandbox} starts with. */
+export interface SandboxOptions {
+  /** The workspace to serve. Default: an empty one. */
+  readonly store?: FormsStore;
+  readonly behaviour?: Partial<SandboxBehaviour>;
+  readonly faults?: readonly FaultRule[];
+  /** On 127.0.0.1. Default 0: any free one. */
+  readonly port?: number;
+  /** Version prefix of the base address. Default `/v1`. */
+  readonly basePath?: string;
+  /** Default: one that the store's seed determines. */
+  readonly apiKey?: string;
+  /**
+   * Called for each request, after its body has arrived and before anything is read or changed: the place to change the
+   * store between any two requests. If it throws, the request gets a 500 and stop() rejects with the error.
+   */
+  readonly onRequest?: (request: RequestInfo) => void;
+  /** Called when a request was answered, or its connection broken; errors as with `onRequest`. */
+  readonly afterResponse?: (request: LoggedRequest) => void;
+}
+
+/** A stand-in Forms API that is listening. */
+export interface Sandbox extends AsyncDisposable {
+  /** Base address with its version prefix, without a slash at the end. */
+  readonly url: string;
+  readonly port: number;
+  /** A key of `store`. */
+  readonly apiKey: string;
+  readonly store: FormsStore;
+  readonly faults: FaultBook;
+  /** Issue further keys, revoke them, or open another workspace: `keys.issue(otherStore)`. */
+  readonly keys: KeyRing;
+  /** What was answered, in that order; the newest 100,000. */
+  readonly requests: readonly LoggedRequest[];
+  readonly behaviour: SandboxBehaviour;
+  /** Behaves otherwise from the next request on. */
+  behave(changes: Partial<SandboxBehaviour>): void;
+  /** Breaks all connections and stops listening. Rejects with the first error of a hook, or of the stand-in itself. */
+  stop(): Promise<void>;
+}
+
+/** Starts a stand-in Forms API over HTTP on loopback. Throws USAGE when the port is taken. */
+export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  const host = new SandboxHost(options);
+  await host.listen(options.port ?? 0);
+  return host;
+}
+
+class SandboxHost implements Sandbox {
+  readonly store: FormsStore;
+  readonly faults: FaultBook;
+  readonly keys: KeyRing;
+  readonly apiKey: string;
+  behaviour: SandboxBehaviour;
+  url = '';
+  port = 0;
+  readonly #options: SandboxOptions;
+  readonly #basePath: string;
+  readonly #log = new RequestLog();
+  readonly #lists = new WeakMap<FormsStore, SubmissionLists>();
+  readonly #quota = new QuotaWindow();
+  readonly #stopping = new AbortController();
+  readonly #server: Server;
+  #requestCount = 0;
+  #firstError: { error: unknown } | undefined;
+
+  constructor(options: SandboxOptions) {
+    this.#options = options;
+    this.store = options.store ?? new FormsStore();
+    this.behaviour = { ...DEFAULT_BEHAVIOUR, ...options.behaviour };
+    this.faults = new FaultBook(options.faults);
+    this.keys = new KeyRing(this.store.seed);
+    this.apiKey = this.keys.issue(this.store, options.apiKey);
+    this.#basePath = options.basePath ?? '/v1';
+    this.#server = createServer((request, response) => void this.#handle(request, response));
+    // A pause between two tests must not end a connection that the client is about to use again.
+    this.#server.keepAliveTimeout = 60_000;
+  }
+
+  get requests(): readonly LoggedRequest[] {
+    return this.#log.entries;
+  }
+
+  behave(changes: Partial<SandboxBehaviour>): void {
+    this.behaviour = { ...this.behaviour, ...changes };
+  }
+
+  async listen(port: number): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.#server.once('error', reject).listen(port, '127.0.0.1', resolve);
+    try {
+      await promise;
+    } catch (error) {
+      const message = `The sandbox cannot listen on port ${port}: is it taken? Choose another one, or 0 for any free one.`;
+      throw new MirrorError('USAGE', message, { cause: error });
+    }
+    const address = this.#server.address();
+    if (address !== null && typeof address === 'object') this.port = address.port;
+    this.url = `http://127.0.0.1:${this.port}${this.#basePath}`;
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    if (this.#server.listening) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#server.close(() => resolve());
+      this.#server.closeAllConnections();
+      await promise;
+    }
+    if (this.#firstError) throw this.#firstError.error;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+
+  async #handle(message: IncomingMessage, response: ServerResponse): Promise<void> {
+    const number = ++this.#requestCount;
+    const startedAt = performance.now();
+    response.on('error', () => {});
+    try {
+      const request = await this.#receive(message, number);
+      if (request === undefined) return;
+      response.once('close', () => this.#conclude(request, response, startedAt));
+      this.#options.onRequest?.(request);
+      const fault = this.faults.take(request);
+      response.setHeader('date', new Date(this.store.now()).toUTCString());
+      const { signal } = this.#stopping;
+      await answer(response, fault, () => this.#serve(request, message), signal);
+    } catch (error) {
+      this.#fail(error);
+      if (!response.headersSent) response.writeHead(500);
+      response.end();
+    }
+  }
+
+  /** The request as a whole; undefined when the client went away. */
+  async #receive(message: IncomingMessage, number: number): Promise<ApiRequest | undefined> {
+    const body = await readText(message);
+    if (body === undefined) return undefined;
+    const url = new URL(message.url ?? '/', 'http://sandbox');
+    const inside = url.pathname.startsWith(`${this.#basePath}/`);
+    return {
+      number,
+      method: message.method ?? 'GET',
+      path: inside ? url.pathname.slice(this.#basePath.length) : `..${url.pathname}`,
+      query: url.searchParams,
+      contentType: message.headers['content-type'],
+      body,
+    };
+  }
+
+  #serve(request: ApiRequest, { headers }: IncomingMessage): Reply {
+    const { behaviour } = this;
+    try {
+      const store = this.keys.open(headers);
+      if (!store) throw new Problem(401, 'The API key is missing, wrong or revoked.');
+      const limited = this.#limit();
+      if (limited) return limited;
+      const lists = this.#lists.get(store) ?? new SubmissionLists(store);
+      this.#lists.set(store, lists);
+      return serveRequest(request, { store, lists, behaviour });
+    } catch (error) {
+      if (error instanceof Problem) return problemReply(error, behaviour);
+      this.#fail(error);
+      return problemReply(new Problem(500, 'The sandbox has a defect.'), behaviour);
+    }
+  }
+
+  #limit(): Reply | undefined {
+    const { quota } = this.behaviour;
+    if (quota === null) return undefined;
+    const nowMs = this.store.now();
+    const waitMs = this.#quota.take(quota, nowMs);
+    if (waitMs === undefined) return undefined;
+    const reply = problemReply(new Problem(429, 'Too many requests.'), this.behaviour);
+    return withRetryAfter(reply, quota, waitMs, nowMs);
+  }
+
+  #conclude(request: ApiRequest, response: ServerResponse, startedAt: number): void {
+    const entry: LoggedRequest = {
+      number: request.number,
+      method: request.method,
+      path: request.path,
+      query: loggedQuery(request.query),
+      status: response.headersSent ? response.statusCode : 0,
+      atMs: this.store.now(),
+      tookMs: performance.now() - startedAt,
+    };
+    this.#log.add(entry);
+    try {
+      this.#options.afterResponse?.(entry);
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #fail(error: unknown): void {
+    this.#firstError ??= { error };
+  }
+}
+
+/** The body as text; undefined when the client went away or sent far too much. */
+async function readText(message: IncomingMessage): Promise<string | undefined> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of message as AsyncIterable<Buffer>) {
+      bytes += chunk.byteLength;
+      if (bytes > MAX_BODY_BYTES) return void message.destroy();
+      chunks.push(chunk);
+    }
+  } catch {
+    return undefined;
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
