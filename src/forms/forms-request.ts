@@ -1,0 +1,63 @@
+import { MirrorError } from '../base/errors.ts';
+import type { WireRequest } from './wire.ts';
+
+/** A request to the API, as the client speaks of it. */
+export interface FormsRequest extends WireRequest {
+  /** For people: method, path and query, without search text. */
+  readonly name: string;
+  /** True for the one request whose repetition may do harm: it is sent again only when nothing can have come of it. */
+  readonly unrepeatable: boolean;
+  /** Texts of this request that no error may repeat: answers, search text. */
+  readonly secrets: readonly string[];
+}
+
+/** A query in order; undefined values are left out. */
+export type Query = readonly (readonly [name: string, value: string | number | undefined])[];
+
+/** Query parameters whose value may be somebody's answer (L11). */
+const HIDDEN_PARAMETERS = new Set(['search']);
+
+/** A GET of `path`, which is encoded already. */
+export function getRequest(path: string, query: Query = []): FormsRequest {
+  const given = query.flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, String(value)] as const],
+  );
+  const secrets = given.filter(([name]) => HIDDEN_PARAMETERS.has(name)).map(([, value]) => value);
+  const queryText = (show: (name: string, value: string) => string): string =>
+    given.length === 0 ? '' : `?${given.map(([name, value]) => show(name, value)).join('&')}`;
+  return {
+    method: 'GET',
+    path: path + queryText((name, value) => `${name}=${encode(value)}`),
+    name: `GET ${path}${queryText((name, value) => `${name}=${secrets.includes(value) ? '…' : encode(value)}`)}`,
+    readsBody: true,
+    unrepeatable: false,
+    secrets,
+  };
+}
+
+/** A PATCH whose repetition changes nothing more; its success needs no body. */
+export function patchRequest(path: string, body: string): FormsRequest {
+  const name = `PATCH ${path}`;
+  return { method: 'PATCH', path, name, body, readsBody: false, unrepeatable: false, secrets: [] };
+}
+
+/** A POST that creates something: on a connection of its own, so that "refused" and "broke" can be told apart. */
+export function postRequest(path: string, body: string, secrets: readonly string[]): FormsRequest {
+  const name = `POST ${path}`;
+  const own = { ownConnection: true, readsBody: false, unrepeatable: true } as const;
+  return { method: 'POST', path, name, body, secrets, ...own };
+}
+
+/**
+ * An ID or slug as one segment of a path. Throws FORMS_REFUSED for one that no address can carry (empty, or broken
+ * Unicode): asking for something else instead, and taking its 404 for an answer, would prove a deletion that never was.
+ */
+export function pathSegment(id: string): string {
+  if (id === '' || !id.isWellFormed()) {
+    throw new MirrorError('FORMS_REFUSED', 'An empty or broken ID cannot be asked for.');
+  }
+  // Encoded, a dot stays a name; `..` would be a step up.
+  return /^\.{1,2}$/.test(id) ? id.replaceAll('.', '%2E') : encode(id);
+}
+
+const encode = (value: string): string => encodeURIComponent(value.toWellFormed());

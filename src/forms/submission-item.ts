@@ -1,0 +1,129 @@
+import { createHash } from 'node:crypto';
+import { canonicalTime } from '../mirror/canonical-time.ts';
+import { decimalText, jsonText } from '../mirror/numbers.ts';
+import { ExactNumber, type Json, type Submission } from '../mirror/types.ts';
+import { submissionSchema } from './schemas.ts';
+import { isJsonObject, unwrap } from './unwrap.ts';
+
+/** One item of a list in its place, whether or not it can be stored (L6). */
+export interface SubmissionItem {
+  /** The submission's ID, or `no-id:` and a hash of the item. */
+  readonly key: string;
+  /** Null when it has no usable ID; with a defect, whatever is usable is kept. */
+  readonly submission: Submission | null;
+  /** What is wrong with it, as stable sentences that hold no value. */
+  readonly defects: readonly string[];
+}
+
+/** Longer IDs fit no primary key (PostgreSQL: a third of a page). */
+const MAX_ID_LENGTH = 500;
+/** Deeper values would overflow the stack of whoever walks them. */
+const MAX_DEPTH = 200;
+const TOO_DEEP = '[nested too deeply]';
+
+/** An item of the submissions list, which was asked for `formId`. Never throws. */
+export function submissionItem(json: unknown, formId: string): SubmissionItem {
+  const wire = submissionSchema.safeParse(json);
+  if (!wire.success || !isJsonObject(json)) {
+    return withoutId(json, 'the item is not an object');
+  }
+  const id = readId(wire.data.id);
+  if (id.value === '') return withoutId(json, id.defect);
+  const status = readStatus(wire.data.status);
+  const createdAt = readTime(wire.data.createdAt);
+  const data = readData(wire.data.data);
+  const defects = [status.defect, createdAt.defect, data.defect].filter((text) => text !== '');
+  return {
+    key: id.value,
+    submission: {
+      id: id.value,
+      formId: wire.data.formId ?? formId,
+      status: status.value,
+      createdAt: createdAt.value,
+      data: data.value,
+    },
+    defects,
+  };
+}
+
+/** The item of an answer to one submission, bare or wrapped; undefined when it holds none. */
+export function singleSubmission(json: unknown): SubmissionItem | undefined {
+  const item = unwrap(json, looksLikeSubmission);
+  return looksLikeSubmission(item) ? submissionItem(item, '') : undefined;
+}
+
+/** An ID alone would be too little: a wrapper may carry an ID of the request. */
+function looksLikeSubmission(value: unknown): boolean {
+  if (!isJsonObject(value)) return false;
+  const has = (name: string): boolean => Object.hasOwn(value, name);
+  return has('id') && (has('formId') || has('createdAt') || has('status') || has('data'));
+}
+
+/** A value, and what is wrong with it; an empty defect when nothing is. */
+interface Checked<T> {
+  value: T;
+  defect: string;
+}
+
+function readId(id: unknown): Checked<string> {
+  if (id === undefined || id === null || id === '') return { value: '', defect: 'id is missing' };
+  if (typeof id === 'number' || id instanceof ExactNumber) {
+    return { value: decimalText(id), defect: '' };
+  }
+  if (typeof id !== 'string') return { value: '', defect: 'id is not a text' };
+  const usable = id.length <= MAX_ID_LENGTH && id.isWellFormed() && !/\p{Cc}/u.test(id);
+  return usable && id.trim() !== ''
+    ? { value: id, defect: '' }
+    : { value: '', defect: 'id is not one that can be stored' };
+}
+
+function readStatus(status: unknown): Checked<string> {
+  if (status === undefined || status === null || status === '') {
+    return { value: '', defect: 'status is missing' };
+  }
+  if (typeof status !== 'string') return { value: '', defect: 'status is not a text' };
+  return { value: status, defect: '' };
+}
+
+function readTime(createdAt: unknown): Checked<string> {
+  if (createdAt === undefined || createdAt === null || createdAt === '') {
+    return { value: '', defect: 'createdAt is missing' };
+  }
+  const isTime = typeof createdAt === 'string' && canonicalTime(createdAt) !== null;
+  return isTime
+    ? { value: createdAt, defect: '' }
+    : { value: '', defect: 'createdAt is not a date' };
+}
+
+function readData(data: unknown): Checked<ReadonlyMap<string, Json>> {
+  if (data === undefined || data === null) return { value: new Map(), defect: 'data is missing' };
+  if (!isJsonObject(data)) return { value: new Map(), defect: 'data is not an object' };
+  const answers = new Map(Object.entries(data) as [string, Json][]);
+  let defect = '';
+  for (const [field, answer] of answers) {
+    if (!isTooDeep(answer)) continue;
+    answers.set(field, TOO_DEEP);
+    defect = 'an answer is nested too deeply';
+  }
+  return { value: answers, defect };
+}
+
+/** Level by level instead of by recursion, which is what deep values break. */
+function isTooDeep(value: unknown): boolean {
+  let level = [value];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > MAX_DEPTH) return true;
+    level = level.flatMap((part) =>
+      typeof part === 'object' && part !== null && !(part instanceof ExactNumber)
+        ? Object.values(part)
+        : [],
+    );
+  }
+  return false;
+}
+
+function withoutId(json: unknown, defect: string): SubmissionItem {
+  const text = isTooDeep(json) ? TOO_DEEP : jsonText(json as Json);
+  const hash = createHash('sha256').update(text).digest('hex').slice(0, 32);
+  return { key: `no-id:${hash}`, submission: null, defects: [defect] };
+}

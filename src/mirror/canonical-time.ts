@@ -1,0 +1,62 @@
+/** Date, then optionally a time, then optionally an offset. */
+const ISO_8601 =
+  /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?([Zz]|[+-]\d\d(?::?\d\d)?)?)?$/;
+
+/**
+ * An ISO 8601 time as UTC `YYYY-MM-DDTHH:MM:SS.mmmZ`; a fourth to sixth fraction digit is kept when it, or one after
+ * it, is not zero; what is finer is cut off. A date alone is its midnight, a time without offset is read as UTC.
+ * Null for anything else: other notations, days and hours that do not exist, years outside 1 to 9999 in UTC.
+ *
+ * Equal times have equal texts, and canonicalTime(canonicalTime(t)) is canonicalTime(t). Plain string comparison orders
+ * texts of equal length; across lengths the final `Z` gets in its way: use {@link compareTimes}.
+ */
+export function canonicalTime(text: string): string | null {
+  const match = ISO_8601.exec(text.trim());
+  if (match === null) return null;
+  const [, year, month, day, hour = '0', minute = '0', second = '0', fraction = '', offset] = match;
+  const seconds = utcSeconds(
+    [Number(year), Number(month), Number(day)],
+    [Number(hour), Number(minute), Number(second)],
+  );
+  const offsetMinutes = parseOffset(offset);
+  if (seconds === null || offsetMinutes === null) return null;
+  const utc = new Date((seconds - offsetMinutes * 60) * 1000);
+  const utcYear = utc.getUTCFullYear();
+  if (utcYear < 1 || utcYear > 9999) return null;
+  return `${utc.toISOString().slice(0, 19)}.${canonicalFraction(fraction)}Z`;
+}
+
+/** Orders canonical times by time, whatever their number of fraction digits. Negative when `a` is earlier. */
+export function compareTimes(a: string, b: string): number {
+  // Without the Z a text that goes on after the other one's end is the later one.
+  const [left, right] = [a.slice(0, -1), b.slice(0, -1)];
+  if (left === right) return 0;
+  return left < right ? -1 : 1;
+}
+
+/** Seconds since the epoch; null when the calendar or the clock has no such moment (24:00 and leap seconds included). */
+function utcSeconds(
+  [year, month, day]: [number, number, number],
+  [hour, minute, second]: [number, number, number],
+): number | null {
+  const date = new Date(0);
+  // Not Date.UTC, which takes the years 0 to 99 for 1900 to 1999.
+  date.setUTCFullYear(year, month - 1, day);
+  const exists = date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+  if (!exists || hour > 23 || minute > 59 || second > 59) return null;
+  return date.getTime() / 1000 + hour * 3600 + minute * 60 + second;
+}
+
+/** Minutes east of UTC; null when out of range. */
+function parseOffset(offset: string | undefined): number | null {
+  if (offset === undefined || offset === 'Z' || offset === 'z') return 0;
+  const hours = Number(offset.slice(1, 3));
+  const minutes = Number(offset.slice(3).replace(':', '') || '0');
+  if (hours > 23 || minutes > 59) return null;
+  return (offset.startsWith('-') ? -1 : 1) * (hours * 60 + minutes);
+}
+
+/** Three digits, up to six where they say something. */
+function canonicalFraction(fraction: string): string {
+  return fraction.slice(0, 6).replace(/0+$/, '').padEnd(3, '0');
+}

@@ -1,0 +1,71 @@
+import { ExactNumber, type Json } from './types.ts';
+
+/**
+ * Longest plain decimal we write out. Every double fits (5e-324 takes 326 characters); an exponent such as
+ * 1e400000000, which would fill the memory with zeros, does not.
+ */
+const MAX_DIGITS = 1_000;
+
+const NUMBER_LITERAL = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
+
+/**
+ * A JSON number literal as a number when a double holds it, that is, when the shortest decimal that reads back as that
+ * double is the literal itself (0.1 is held, 9007199254740993 is not); else as an {@link ExactNumber} (L10). Null for
+ * what is no number literal, and for one whose plain decimal is longer than 1,000 characters: keep its text then.
+ */
+export function parseNumber(source: string): number | ExactNumber | null {
+  const digits = plainDecimal(source);
+  if (digits === null) return null;
+  const value = Number(digits);
+  return Number.isFinite(value) && decimalText(value) === digits ? value : new ExactNumber(digits);
+}
+
+/**
+ * Canonical plain decimal of a finite number: no exponent, no superfluous zeros, `-` only before a non-zero value.
+ * Equal numbers have equal texts, whether double or exact.
+ */
+export function decimalText(value: number | ExactNumber): string {
+  if (typeof value !== 'number') return value.digits;
+  const text = String(value);
+  // Most numbers print plainly; only very large and very small ones carry an exponent. -0 prints as 0.
+  return text.includes('e') ? (plainDecimal(text) ?? text) : text;
+}
+
+/** JSON text of a value, {@link ExactNumber}s with all their digits. Throws RangeError for absurdly deep nesting. */
+export function jsonText(value: Json): string {
+  return JSON.stringify(value, (_key, part: unknown) =>
+    part instanceof ExactNumber ? rawJson(part.digits) : part,
+  );
+}
+
+/** In Node since version 21; TypeScript's library does not know it yet. */
+const { rawJSON: rawJson } = JSON as unknown as { rawJSON: (text: string) => unknown };
+
+/** The canonical plain decimal of a literal; null when it is none, or too long. Work is bounded by the literal's length. */
+function plainDecimal(source: string): string | null {
+  const match = NUMBER_LITERAL.exec(source);
+  if (match === null) return null;
+  const [, sign = '', whole = '', fraction = '', exponent = '0'] = match;
+  const mantissa = stripLeadingZeros(whole + fraction);
+  if (mantissa === '') return '0';
+  const significant = stripTrailingZeros(mantissa);
+  // The place of the decimal point, counted from the first significant digit. Infinite for an absurd exponent.
+  const point = mantissa.length - fraction.length + Number(exponent);
+  const length = Math.max(significant.length, point, significant.length - point);
+  return length > MAX_DIGITS ? null : sign + placePoint(significant, point);
+}
+
+function placePoint(digits: string, point: number): string {
+  if (point <= 0) return `0.${'0'.repeat(-point)}${digits}`;
+  if (point >= digits.length) return digits.padEnd(point, '0');
+  return `${digits.slice(0, point)}.${digits.slice(point)}`;
+}
+
+const stripLeadingZeros = (digits: string): string => digits.replace(/^0+/, '');
+
+/** By hand: `/0+$/` takes quadratic time on long runs of zeros that do not end the text. */
+function stripTrailingZeros(digits: string): string {
+  let end = digits.length;
+  while (end > 0 && digits[end - 1] === '0') end--;
+  return digits.slice(0, end);
+}
