@@ -1,13 +1,43 @@
 import { MirrorError } from '../../base/errors.ts';
 import { Random } from './random.ts';
 
+/** What sort of answer a field takes. */
+export type AnswerKind =
+  | 'text'
+  | 'first-name'
+  | 'surname'
+  | 'full-name'
+  | 'email'
+  | 'phone'
+  | 'street'
+  | 'postcode'
+  | 'city'
+  | 'address'
+  | 'date'
+  | 'url'
+  | 'code'
+  | 'long-digits'
+  | 'choice'
+  | 'choices'
+  | 'consent'
+  | 'rating'
+  | 'count'
+  | 'salary'
+  | 'price'
+  | 'story'
+  | 'remark';
+
+/** What respondents speak. */
+export type Language = 'cs' | 'de' | 'en';
+
 /** A field as the form's owner made it. `required` and `kind` are never shown: the API doesn't show them either. */
 export interface SandboxField {
   readonly id: string;
   label: string;
   readonly required: boolean;
-  /** What sort of answer belongs here; for sample answers. */
-  readonly kind: string;
+  /** What sort of answer belongs here, and the choices; for sample answers. */
+  readonly kind: AnswerKind;
+  readonly options: readonly string[];
 }
 
 /** A section; `fields` absent: the API leaves the property out. */
@@ -22,6 +52,8 @@ export interface SandboxForm {
   name: string;
   isPublished: boolean;
   readonly createdAtMs: number;
+  /** What its respondents speak; for sample answers. */
+  readonly language: Language;
   sections?: SandboxSection[];
 }
 
@@ -30,7 +62,8 @@ export interface FieldDraft {
   readonly id?: string;
   readonly label: string;
   readonly required?: boolean;
-  readonly kind?: string;
+  readonly kind?: AnswerKind;
+  readonly options?: readonly string[];
 }
 
 /** A form to be made. Give `fields` (one section), `sections`, or neither (`sections` is then absent). */
@@ -40,6 +73,8 @@ export interface FormDraft {
   /** Default: made from the name. */
   readonly slug?: string;
   readonly isPublished?: boolean;
+  /** Default: English. */
+  readonly language?: Language;
   readonly createdAtMs?: number;
   readonly fields?: readonly FieldDraft[];
   readonly sections?: readonly { readonly fields?: readonly FieldDraft[] }[];
@@ -73,6 +108,7 @@ export class FormBook {
       name: draft.name,
       isPublished: draft.isPublished ?? true,
       createdAtMs,
+      language: draft.language ?? 'en',
       ...(sections && {
         sections: sections.map(({ fields }) =>
           fields ? { fields: fields.map((field) => this.#makeField(field, createdAtMs)) } : {},
@@ -158,6 +194,7 @@ export class FormBook {
       label: draft.label,
       required: draft.required ?? false,
       kind: draft.kind ?? 'text',
+      options: draft.options ?? [],
     };
   }
 

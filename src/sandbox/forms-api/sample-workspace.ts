@@ -1,0 +1,109 @@
+import type { AnswerSeries } from './answers.ts';
+import { fieldsOf } from './form-book.ts';
+import { hashSeeds, Random } from './random.ts';
+import { type AnsweredField, sampleAnswers } from './sample-answers.ts';
+import { SAMPLE_FORMS, type SampleForm } from './sample-forms.ts';
+import { FormsStore } from './store.ts';
+
+const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+/** The part of a form's life after which its deleted field is gone from the answers. */
+const DELETED_FIELD_LIFE = 0.4;
+
+/** What {@link createSampleWorkspace} takes. */
+export interface SampleOptions {
+  /** Determines everything. Default 1. */
+  readonly seed?: number | string;
+  /** Over all forms. Default 1,250. */
+  readonly submissions?: number;
+  /** How many of the sample forms, 1 to 5. Default 3. */
+  readonly forms?: number;
+  /** Days that the submissions spread over, ending yesterday. Default 180. */
+  readonly days?: number;
+  /** The store's clock. Default: the system's. */
+  readonly clock?: { now(): number };
+  /** Milliseconds; the end of the submissions. Default: the clock's time. */
+  readonly now?: number;
+}
+
+/** A workspace with forms and submissions as in real life. A million submissions take some 30 MB: answers are computed when read. */
+export function createSampleWorkspace(options: SampleOptions = {}): FormsStore {
+  const { seed = 1, submissions = 1250, forms = 3, days = 180, clock = Date } = options;
+  const store = new FormsStore({ seed, clock });
+  const chosen = SAMPLE_FORMS.slice(0, forms);
+  const now = options.now ?? clock.now();
+  const lastDayMs = Math.floor(now / DAY_MS) * DAY_MS;
+  const counts = shared(submissions, chosen);
+  for (const [place, sample] of chosen.entries()) {
+    addSampleForm(store, sample, {
+      count: counts[place] ?? 0,
+      firstMs: lastDayMs - days * DAY_MS,
+      days,
+      seed: hashSeeds([seed, place]),
+    });
+  }
+  return store;
+}
+
+interface Life {
+  readonly count: number;
+  readonly firstMs: number;
+  readonly days: number;
+  readonly seed: number;
+}
+
+function addSampleForm(store: FormsStore, sample: SampleForm, life: Life): void {
+  const { draft, deleted } = sample;
+  const form = store.addForm({ ...draft, createdAtMs: life.firstMs - 3 * DAY_MS });
+  const gone = store.addField(form.id, deleted);
+  const fields = fieldsOf(form);
+  store.deleteField(form.id, gone.id);
+  store.insertSeries({
+    formId: form.id,
+    count: life.count,
+    createdAtMs: (number) => submittedAtMs(number, life),
+    status: (number) => statusAfter(number, life, sample.paid),
+    answers: seriesOf(fields, gone.id, sample, life),
+  });
+}
+
+function seriesOf(
+  fields: readonly AnsweredField[],
+  goneId: string,
+  { draft }: SampleForm,
+  life: Life,
+): AnswerSeries {
+  const remaining = fields.filter((field) => field.id !== goneId);
+  return (number) =>
+    sampleAnswers(
+      number < life.count * DELETED_FIELD_LIFE ? fields : remaining,
+      draft.language ?? 'en',
+      new Random(life.seed, number),
+    );
+}
+
+/** Evenly over the days, by day from 6 to 23 o'clock; later numbers are never earlier. */
+function submittedAtMs(number: number, { count, firstMs, days, seed }: Life): number {
+  const jitter = new Random(seed, 'time', number).next();
+  const day = ((number + jitter) / count) * days;
+  const hours = 6 + 17 * (day % 1);
+  return Math.floor(firstMs + Math.floor(day) * DAY_MS + hours * HOUR_MS);
+}
+
+/** Old ones are mostly done with, the newest not yet looked at. */
+function statusAfter(number: number, { count, seed }: Life, paid: boolean): string {
+  const random = new Random(seed, 'status', number);
+  const age = 1 - number / count;
+  if (random.next() > age * 4) return 'NEW';
+  if (random.chance(0.1)) return random.pick(['IN_PROGRESS', 'REJECTED']);
+  if (random.chance(age * 0.6)) return 'ARCHIVED';
+  return paid && random.chance(0.5) ? 'PAID' : 'DONE';
+}
+
+/** So many submissions for each form, by share; the first takes what rounding leaves. */
+function shared(submissions: number, forms: readonly SampleForm[]): number[] {
+  const shares = forms.reduce((sum, { share }) => sum + share, 0);
+  const counts = forms.map(({ share }) => Math.floor((submissions * share) / shares));
+  const rest = submissions - counts.reduce((sum, count) => sum + count, 0);
+  return counts.map((count, place) => (place === 0 ? count + rest : count));
+}
