@@ -41,6 +41,8 @@ export interface SandboxBehaviour {
   readonly maxLimit: number;
   readonly emptyTotalPages: 0 | 1;
   readonly submissionsPage: PageReading;
+  /** A page of `GET /submissions` beyond the last one: an empty list, 404 or 400. */
+  readonly pastLastPage: 'empty' | 'not-found' | 'refused';
   readonly formsPage: PageReading;
   readonly formsPageSize: number;
   /** `formId` of no form of the workspace: an empty list, or 404. */
@@ -83,6 +85,7 @@ export const DEFAULT_BEHAVIOUR: SandboxBehaviour = {
   maxLimit: 100,
   emptyTotalPages: 0,
   submissionsPage: 'honoured',
+  pastLastPage: 'empty',
   formsPage: 'honoured',
   formsPageSize: 50,
   unknownFormFilter: 'empty',

@@ -80,6 +80,7 @@ function listSubmissions({ query, number }: ApiRequest, context: ApiContext): Re
     throw new Problem(404, 'There is no such form.');
   }
   const page = lists.page(asked, behaviour, number);
+  if (page.page > Math.max(1, page.totalPages)) refusePastLastPage(behaviour);
   return showJson(200, {
     items: page.items.map((submission) => showSubmission(submission, store, behaviour)),
     total: page.total,
@@ -88,6 +89,12 @@ function listSubmissions({ query, number }: ApiRequest, context: ApiContext): Re
     totalPages: page.totalPages,
     ...(behaviour.extraFields && { links: { next: null } }),
   });
+}
+
+function refusePastLastPage({ pastLastPage, submissionsPage }: SandboxBehaviour): void {
+  if (pastLastPage === 'empty' || submissionsPage !== 'honoured') return;
+  if (pastLastPage === 'not-found') throw new Problem(404, 'There is no such page.');
+  throw new Problem(400, 'There is no such page.', [{ field: 'page', message: 'is too high' }]);
 }
 
 function getSubmission(_request: ApiRequest, context: ApiContext, id: string): Reply {

@@ -8,13 +8,13 @@ export interface LoggedRequest {
   readonly query: Readonly<Record<string, string>>;
   /** The status shown; 0 when no answer was sent. */
   readonly status: number;
-  /** By the store's clock. */
+  /** Its arrival, by the store's clock. */
   readonly atMs: number;
-  /** From its arrival to the end of its answer, by the system's clock. */
+  /** From its arrival until its answer was handed to the network, by the system's clock. */
   readonly tookMs: number;
 }
 
-/** The newest requests, oldest first; bounded, so that a sandbox can run for days. */
+/** The newest requests, in the order they were answered; bounded, so that a sandbox can run for days. */
 export class RequestLog {
   readonly #entries: LoggedRequest[] = [];
   readonly #capacity: number;

@@ -1,3 +1,4 @@
+import anyAscii from 'any-ascii';
 import type { Json } from '../../mirror/types.ts';
 import type { AnswerKind, Language, SandboxField } from './form-book.ts';
 import type { Random } from './random.ts';
@@ -50,7 +51,7 @@ const ANSWERS: Readonly<Record<AnswerKind, Answer>> = {
   'full-name': ({ firstName, surname }) => `${firstName} ${surname}`,
   email: mailAddress,
   phone: ({ words, random }) =>
-    `${random.pick(words.phones)}${digits(random, 3)}${random.chance(0.5) ? ' ' : ''}${digits(random, 3)}`,
+    random.pick(words.phones).replaceAll('#', () => String(random.int(0, 9))),
   street: ({ words, random }) => `${random.pick(words.streets)} ${random.int(1, 199)}`,
   postcode: ({ place }) => place[0],
   city: ({ place }) => place[1],
@@ -73,17 +74,19 @@ const ANSWERS: Readonly<Record<AnswerKind, Answer>> = {
 };
 
 function mailAddress({ words, random, firstName, surname }: Respondent): string {
-  const plain = `${firstName}.${surname}`.normalize('NFKD').replaceAll(/[^A-Za-z.]/g, '');
-  return `${plain.toLowerCase()}${random.int(1, 99)}@${random.pick(words.mailHosts)}`;
+  const plain = [firstName, surname].map((name) => anyAscii(name).replaceAll(/[^A-Za-z]/g, ''));
+  return `${plain.join('.').toLowerCase()}${random.int(1, 99)}@${random.pick(words.mailHosts)}`;
 }
 
-/** A few sentences; now and then in paragraphs, seldom a whole page. */
-function story({ words, random }: Respondent): string {
-  const length = random.chance(0.02) ? random.int(30, 60) : random.int(1, 5);
-  let text = random.pick(words.sentences);
+/** A few sentences, the field's own or the language's; now and then in paragraphs, seldom a whole page. */
+function story({ words, random }: Respondent, { options }: AnsweredField): string {
+  const sentences = options.length > 0 ? options : words.sentences;
+  const length = random.chance(0.02) ? random.int(30, 60) : random.int(1, 4);
+  const first = random.int(0, sentences.length - 1);
+  let text = sentences[first] ?? '';
   for (let count = 1; count < length; count++) {
     const gap = random.chance(0.3) ? '\n\n' : ' ';
-    text += gap + random.pick(words.sentences);
+    text += gap + (sentences[(first + count) % sentences.length] ?? '');
   }
   return text;
 }

@@ -8,7 +8,7 @@ export interface Vocabulary {
   readonly cities: readonly (readonly [postcode: string, city: string])[];
   readonly streets: readonly string[];
   readonly mailHosts: readonly string[];
-  /** Openings of phone numbers; digits follow. */
+  /** Phone numbers; each # is a digit. */
   readonly phones: readonly string[];
   readonly sentences: readonly string[];
   readonly remarks: readonly string[];
@@ -68,7 +68,13 @@ export const VOCABULARY: Readonly<Record<Language, Vocabulary>> = {
     ],
     streets: ['Dlouhá', 'Nádražní', 'U Školy', 'Pod Lipami', 'Křižíkova', 'náměstí Míru'],
     mailHosts: ['example.cz', 'posta.example', 'example.com'],
-    phones: ['+420 601 ', '+420 777 ', '00420 723 ', '602 ', '+421 905 '],
+    phones: [
+      '+420 601 ### ###',
+      '+420777######',
+      '00420 723 ### ###',
+      '602 ### ###',
+      '+421 905 ### ###',
+    ],
     sentences: [
       'Rád bych se u vás ucházel o místo, protože mě vaše práce dlouhodobě zajímá.',
       'Pět let jsem vedla malý tým a naučila se, že nejtěžší je říkat „ne“.',
@@ -143,7 +149,13 @@ export const VOCABULARY: Readonly<Record<Language, Vocabulary>> = {
       'Zum Süden',
     ],
     mailHosts: ['example.de', 'beispiel.example', 'example.org'],
-    phones: ['+49 151 ', '0151 ', '0049 30 ', '030/', '+43 660 '],
+    phones: [
+      '+49 151 ########',
+      '0151/#######',
+      '0049 30 ######',
+      '030 - ### ## ##',
+      '+43 660 #######',
+    ],
     sentences: [
       'Wir freuen uns schon sehr auf das Fest und bringen gerne einen Kuchen mit.',
       'Leider kann ich erst ab 15:30 Uhr da sein, weil der Zug so spät kommt.',
@@ -216,7 +228,13 @@ export const VOCABULARY: Readonly<Record<Language, Vocabulary>> = {
       'The Green',
     ],
     mailHosts: ['example.com', 'example.co.uk', 'mail.example'],
-    phones: ['+44 7700 900', '+1 202-555-0', '(0)20 7946 0', '07700 900', '001 202 555 0'],
+    phones: [
+      '+44 7700 900###',
+      '+1 202-555-01##',
+      '(0)20 7946 0###',
+      '07700 900###',
+      '001 202 555 01##',
+    ],
     sentences: [
       'The delivery was quick and the driver even helped me carry it upstairs 🙌',
       'Honestly? I expected more for the price.',

@@ -30,7 +30,7 @@ export interface SampleOptions {
 export function createSampleWorkspace(options: SampleOptions = {}): FormsStore {
   const { seed = 1, submissions = 1250, forms = 3, days = 180, clock = Date } = options;
   const store = new FormsStore({ seed, clock });
-  const chosen = SAMPLE_FORMS.slice(0, forms);
+  const chosen = SAMPLE_FORMS.slice(0, Math.max(1, forms));
   const now = options.now ?? clock.now();
   const lastDayMs = Math.floor(now / DAY_MS) * DAY_MS;
   const counts = shared(submissions, chosen);
@@ -54,16 +54,18 @@ interface Life {
 
 function addSampleForm(store: FormsStore, sample: SampleForm, life: Life): void {
   const { draft, deleted } = sample;
-  const form = store.addForm({ ...draft, createdAtMs: life.firstMs - 3 * DAY_MS });
-  const gone = store.addField(form.id, deleted);
+  const sections = [...draft.sections, { fields: [deleted] }];
+  const form = store.addForm({ ...draft, sections, createdAtMs: life.firstMs - 3 * DAY_MS });
   const fields = fieldsOf(form);
-  store.deleteField(form.id, gone.id);
+  const goneId = fields.at(-1)?.id ?? '';
+  store.deleteField(form.id, goneId);
+  form.sections?.pop();
   store.insertSeries({
     formId: form.id,
     count: life.count,
     createdAtMs: (number) => submittedAtMs(number, life),
     status: (number) => statusAfter(number, life, sample.paid),
-    answers: seriesOf(fields, gone.id, sample, life),
+    answers: seriesOf(fields, goneId, sample, life),
   });
 }
 

@@ -40,7 +40,7 @@ export interface SandboxOptions {
    * store between any two requests. If it throws, the request gets a 500 and stop() rejects with the error.
    */
   readonly onRequest?: (request: RequestInfo) => void;
-  /** Called when a request was answered, or its connection broken; errors as with `onRequest`. */
+  /** Called when the answer is handed to the network, before any client can have read it; errors as with `onRequest`. */
   readonly afterResponse?: (request: LoggedRequest) => void;
 }
 
@@ -141,17 +141,23 @@ class SandboxHost implements Sandbox {
 
   async #handle(message: IncomingMessage, response: ServerResponse): Promise<void> {
     const number = ++this.#requestCount;
+    const atMs = this.store.now();
     const startedAt = performance.now();
     response.on('error', () => {});
     try {
       const request = await this.#receive(message, number);
       if (request === undefined) return;
-      response.once('close', () => this.#conclude(request, response, startedAt));
       this.#options.onRequest?.(request);
-      const fault = this.faults.take(request);
       response.setHeader('date', new Date(this.store.now()).toUTCString());
+      const fault = this.faults.take(request);
       const { signal } = this.#stopping;
-      await answer(response, fault, () => this.#serve(request, message), signal);
+      const status = await answer(response, fault, () => this.#serve(request, message), signal);
+      const { method, path } = request;
+      const query = loggedQuery(request.query);
+      const tookMs = performance.now() - startedAt;
+      const entry = { number, method, path, query, status, atMs, tookMs };
+      this.#log.add(entry);
+      this.#options.afterResponse?.(entry);
     } catch (error) {
       this.#fail(error);
       if (!response.headersSent) response.writeHead(500);
@@ -200,24 +206,6 @@ class SandboxHost implements Sandbox {
     if (waitMs === undefined) return undefined;
     const reply = problemReply(new Problem(429, 'Too many requests.'), this.behaviour);
     return withRetryAfter(reply, quota, waitMs, nowMs);
-  }
-
-  #conclude(request: ApiRequest, response: ServerResponse, startedAt: number): void {
-    const entry: LoggedRequest = {
-      number: request.number,
-      method: request.method,
-      path: request.path,
-      query: loggedQuery(request.query),
-      status: response.headersSent ? response.statusCode : 0,
-      atMs: this.store.now(),
-      tookMs: performance.now() - startedAt,
-    };
-    this.#log.add(entry);
-    try {
-      this.#options.afterResponse?.(entry);
-    } catch (error) {
-      this.#fail(error);
-    }
   }
 
   #fail(error: unknown): void {
