@@ -1,0 +1,21 @@
+import { readFileSync } from 'node:fs';
+import { systemClock } from './base/clock.ts';
+import { COMMANDS } from './cli/commands.ts';
+import { runProgram } from './cli/program.ts';
+import { listenForStop } from './cli/stop-signals.ts';
+import { Terminal } from './cli/terminal.ts';
+import { loadProcessConfig } from './config.ts';
+
+/** What still runs so long after a command has ended is let go of. */
+const LET_GO_MS = 3_000;
+
+const { version } = JSON.parse(
+  readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
+) as { version: string };
+const terminal = new Terminal(process.stdout, process.stderr);
+const stop = listenForStop(process, () => {
+  terminal.say('Stopping after the batch in hand; once more (Ctrl-C) stops at once.');
+});
+const host = { terminal, stop, clock: systemClock, loadConfig: loadProcessConfig };
+process.exitCode = await runProgram(COMMANDS, host, version, process.argv.slice(2));
+setTimeout(() => process.exit(), LET_GO_MS).unref();

@@ -1,0 +1,80 @@
+import { PassThrough } from 'node:stream';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { MirrorError } from '../../src/base/errors.ts';
+import { exitCodeOf } from '../../src/cli/failure.ts';
+import { listenForStop } from '../../src/cli/stop-signals.ts';
+import { Terminal } from '../../src/cli/terminal.ts';
+import { RecordedStream, runCli } from '../support/cli-host.ts';
+
+describe('the command line', () => {
+  it('without a command shows its help on stderr and exits 2', async () => {
+    const { code, stdout, stderr } = await runCli([]);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toContain('Usage: forms-mirror');
+  });
+
+  it('shows help and version on stdout and exits 0', async () => {
+    expect(await runCli(['--version'])).toEqual({ code: 0, stdout: '0.0.0-test\n', stderr: '' });
+    const help = await runCli(['--help']);
+    expect(help.code).toBe(0);
+    expect(help.stdout).toContain('Examples:');
+  });
+
+  it('an option that is misspelt names the nearest and exits 2', async () => {
+    const { code, stdout, stderr } = await runCli(['--vresion']);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toContain('Did you mean --version?');
+  });
+});
+
+describe('errors', () => {
+  it('have exit codes', () => {
+    const codes = ['SETTINGS', 'USAGE', 'FORMS_UNAUTHORIZED', 'INTERNAL', 'CANCELLED'] as const;
+    expect(codes.map((code) => exitCodeOf(new MirrorError(code, 'x')))).toEqual([2, 2, 1, 1, 130]);
+    expect(exitCodeOf(new Error('foreign'))).toBe(1);
+  });
+});
+
+describe('signals', () => {
+  it('the first asks, the second ends at once', () => {
+    const listeners = new Map<string, () => void>();
+    const exits: number[] = [];
+    let asked = 0;
+    const source = {
+      on: (signal: string, listener: () => void) => listeners.set(signal, listener),
+      exit: (code: number) => exits.push(code),
+    };
+    const stop = listenForStop(source, () => asked++);
+    expect(stop.exitCode()).toBeUndefined();
+    listeners.get('SIGTERM')?.();
+    expect([stop.signal.aborted, stop.exitCode(), asked, exits]).toEqual([true, 143, 1, []]);
+    listeners.get('SIGINT')?.();
+    expect([asked, exits]).toEqual([1, [130]]);
+  });
+});
+
+describe('the terminal', () => {
+  it('takes a reader that goes away for no error', async () => {
+    const stdout = new PassThrough();
+    const terminal = new Terminal(stdout, new RecordedStream());
+    const failed = new Promise((done) => stdout.once('error', done));
+    stdout.destroy(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }));
+    await failed;
+    expect(() => terminal.print('too late')).not.toThrow();
+  });
+
+  afterEach(() => {
+    vi.unstubAllEnvs();
+  });
+
+  it('is plain where it is none, and where NO_COLOR is set', () => {
+    vi.stubEnv('FORCE_COLOR', undefined);
+    vi.stubEnv('NO_COLOR', undefined);
+    vi.stubEnv('TERM', 'xterm-256color');
+    const terminal = new Terminal(new RecordedStream(), new RecordedStream(true));
+    expect(terminal.style('red', 'x')).toBe('x');
+    expect(terminal.styleAside('red', 'x')).not.toBe('x');
+    vi.stubEnv('NO_COLOR', '1');
+    expect(terminal.styleAside('red', 'x')).toBe('x');
+  });
+});

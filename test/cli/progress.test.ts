@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import type { Clock } from '../../src/base/clock.ts';
+import { Events } from '../../src/base/events.ts';
+import { showProgress } from '../../src/cli/progress.ts';
+import { Terminal } from '../../src/cli/terminal.ts';
+import type { PassReport, SyncEvents } from '../../src/sync/events.ts';
+import { RecordedStream } from '../support/cli-host.ts';
+
+const SUBJECT = {
+  form: { id: 'f1', slug: 'contact', name: 'Contact' },
+  target: 'default',
+  kind: 'full',
+} as const;
+const counts = { inserted: 0, updated: 0, unchanged: 0 };
+const REPORT: PassReport = {
+  ...SUBJECT,
+  startedAt: '2026-11-20T12:00:00.000Z',
+  endedAt: '2026-11-20T12:00:01.000Z',
+  outcome: 'ok',
+  requests: 14,
+  total: 1_250,
+  distinct: 1_250,
+  inserted: 1_250,
+  updated: 0,
+  unchanged: 0,
+  deleted: 0,
+  rejected: 2,
+  withheld: 0,
+  error: null,
+  marked: 0,
+  ms: 1_000,
+  failure: null,
+};
+
+function setUp(isTTY: boolean) {
+  const stderr = new RecordedStream(isTTY);
+  const terminal = new Terminal(new RecordedStream(), stderr);
+  const events = new Events<SyncEvents>();
+  let now = 0;
+  const clock: Clock = { now: () => now, sleep: async () => {} };
+  const pass = (ms: number): void => void (now += ms);
+  return { stderr, terminal, events, pass, progress: showProgress(terminal, events, clock) };
+}
+
+describe('progress where no person watches', () => {
+  it('is a line at the start, one at the end, and one now and then between', () => {
+    const { stderr, events, pass, progress } = setUp(false);
+    events.emit('pass.started', SUBJECT);
+    for (let seen = 100; seen <= 1_200; seen += 100) {
+      pass(1_000);
+      events.emit('pass.progress', { ...SUBJECT, ...counts, seen, total: 1_250 });
+    }
+    events.emit('pass.ended', REPORT);
+    progress[Symbol.dispose]();
+    events.emit('pass.started', SUBJECT);
+    expect(stderr.text.split('\n')).toEqual([
+      'contact → default: reading everything',
+      'contact → default: 500 of 1,250',
+      'contact → default: 1,000 of 1,250',
+      'contact → default: complete; 1,250 new, 2 rejected (14 requests, 1.0 s)',
+      '',
+    ]);
+  });
+});
+
+describe('progress where a person watches', () => {
+  it('is a bar for each pass; what is logged stands above; the terminal is left as it was', () => {
+    const { stderr, terminal, events, progress } = setUp(true);
+    events.emit('pass.started', SUBJECT);
+    events.emit('pass.started', { ...SUBJECT, target: 'sheet' });
+    events.emit('pass.progress', { ...SUBJECT, ...counts, seen: 500, total: 1_250 });
+    terminal.say('a line of the log');
+    events.emit('pass.ended', { ...REPORT, target: 'sheet' });
+    progress[Symbol.dispose]();
+    terminal.say('after');
+    expect(stderr.text).toMatch(/contact → default +█+░+ +40%  500 of 1,250/);
+    expect(stderr.text).toContain('a line of the log\u001B[K\n');
+    expect(stderr.text.indexOf('\u001B[?25h')).toBeGreaterThan(stderr.text.indexOf('\u001B[?25l'));
+    expect(stderr.text.endsWith('after\n')).toBe(true);
+  });
+});

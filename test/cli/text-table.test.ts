@@ -1,0 +1,45 @@
+import * as fc from 'fast-check';
+import stringWidth from 'string-width';
+import { describe, expect, it } from 'vitest';
+import { oneLine, shorten, textTable } from '../../src/cli/text-table.ts';
+
+const columns = [{ title: 'name' }, { title: 'rows', align: 'right' }] as const;
+
+describe('a table of text', () => {
+  it('stands in columns, whatever the letters', () => {
+    const rows = [
+      ['žluťoučký kůň', '1'],
+      ['申し込み', '1,250'],
+      ['👩‍👩‍👧 party', '7'],
+    ];
+    expect(textTable(columns, rows)).toEqual([
+      'name            rows',
+      'žluťoučký kůň      1',
+      '申し込み       1,250',
+      '👩‍👩‍👧 party           7',
+    ]);
+  });
+
+  it('leaves out the columns that do not fit, and says so', () => {
+    expect(textTable(columns, [['a long name', '1']], { maxWidth: 14 })).toEqual([
+      'name',
+      'a long name',
+      '… and 1 more column',
+    ]);
+  });
+
+  it('shows one cell on one line and lets nothing steer the terminal', () => {
+    expect(oneLine('a\r\nb\tc\u001B[31md\u202Ee\u2028f')).toBe('a b c [31md e f');
+    expect(oneLine('👩‍👩‍👧')).toBe('👩‍👩‍👧');
+  });
+
+  it('never gets wider than it may', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), fc.integer({ min: 1, max: 20 }), (text, max) => {
+        const short = shorten(text, max);
+        expect(stringWidth(short)).toBeLessThanOrEqual(max);
+        expect(short === text || (short.endsWith('…') && stringWidth(text) > max)).toBe(true);
+      }),
+    );
+  });
+});

@@ -1,0 +1,80 @@
+import { Writable } from 'node:stream';
+import { WriteStream } from 'node:tty';
+import { systemClock } from '../../src/base/clock.ts';
+import { COMMANDS } from '../../src/cli/commands.ts';
+import type { ExitCode } from '../../src/cli/failure.ts';
+import { runProgram } from '../../src/cli/program.ts';
+import { listenForStop } from '../../src/cli/stop-signals.ts';
+import { Terminal, type OutputStream } from '../../src/cli/terminal.ts';
+import { loadConfig } from '../../src/config.ts';
+import type { Environment } from '../../src/settings/variables.ts';
+
+/** A stream that remembers what was written to it. */
+export class RecordedStream extends Writable implements OutputStream {
+  readonly isTTY: boolean;
+  readonly columns = 100;
+  text = '';
+
+  constructor(isTTY = false) {
+    super({ decodeStrings: false });
+    this.isTTY = isTTY;
+  }
+
+  override _write(chunk: string | Buffer, _encoding: string, done: () => void): void {
+    this.text += chunk.toString();
+    done();
+  }
+
+  /** As a terminal's own: it looks at TERM and NO_COLOR. */
+  getColorDepth(): number {
+    return WriteStream.prototype.getColorDepth.call(this);
+  }
+}
+
+/** What a command left behind. */
+export interface CliResult {
+  readonly code: ExitCode;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A command that runs in this process, with these variables for its whole environment and no .env file. */
+export interface RunningCli {
+  readonly stdout: RecordedStream;
+  readonly stderr: RecordedStream;
+  /** Sends a signal, as a person or a supervisor would. */
+  send(signal: 'SIGINT' | 'SIGTERM'): void;
+  readonly done: Promise<CliResult>;
+}
+
+/** Starts a command. `exit` of the process is never called; the second signal rejects `done`. */
+export function startCli(args: readonly string[], env: Environment = {}): RunningCli {
+  const [stdout, stderr] = [new RecordedStream(), new RecordedStream()];
+  const listeners = new Map<string, () => void>();
+  const killed = Promise.withResolvers<never>();
+  const source = {
+    on: (signal: string, listener: () => void) => listeners.set(signal, listener),
+    exit: (code: number) => killed.reject(new Error(`exit ${code}`)),
+  };
+  const noFile = (path: string): string => {
+    throw Object.assign(new Error(`no ${path}`), { code: 'ENOENT' });
+  };
+  const terminal = new Terminal(stdout, stderr);
+  const host = {
+    terminal,
+    clock: systemClock,
+    stop: listenForStop(source, () => terminal.say('stopping')),
+    loadConfig: (needs = {}) => loadConfig(env, noFile, needs),
+  };
+  const run = runProgram(COMMANDS, host, '0.0.0-test', args);
+  const done = Promise.race([run, killed.promise]).then((code) => ({
+    code,
+    stdout: stdout.text,
+    stderr: stderr.text,
+  }));
+  return { stdout, stderr, send: (signal) => listeners.get(signal)?.(), done };
+}
+
+/** Runs a command to its end. */
+export const runCli = (args: readonly string[], env: Environment = {}): Promise<CliResult> =>
+  startCli(args, env).done;
