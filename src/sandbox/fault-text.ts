@@ -51,8 +51,8 @@ export function parseFault(text: string): FaultRule {
 
 function readWord(rule: Parts, word: string, text: string): void {
   const [, name = '', value] = /^([a-z-]+)(?:=(.*))?$/s.exec(word) ?? [];
-  const flag = value === undefined ? FLAGS[name] : undefined;
-  const setting = value === undefined ? undefined : SETTINGS[name];
+  const flag = value === undefined ? own(FLAGS, name) : undefined;
+  const setting = value === undefined ? undefined : own(SETTINGS, name);
   if (flag) flag(rule);
   else if (setting) setting(rule, value ?? '', text);
   else if (word.startsWith('/')) readPath(rule, word, text);
@@ -60,6 +60,11 @@ function readWord(rule: Parts, word: string, text: string): void {
   else if (METHODS.has(word.toUpperCase())) rule.method = word.toUpperCase();
   else if (/^\d+$/.test(word)) rule.status = status(word, text);
   else throw unknownWord(word, name, text);
+}
+
+/** Names such as `constructor` are unknown words like any other. */
+function own<T>(record: Readonly<Record<string, T>>, name: string): T | undefined {
+  return Object.hasOwn(record, name) ? record[name] : undefined;
 }
 
 function readPath(rule: Parts, word: string, text: string): void {

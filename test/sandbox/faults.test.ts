@@ -1,0 +1,118 @@
+import { describe, expect, it } from 'vitest';
+import { FAULT_SYNTAX, parseFault } from '../../src/sandbox/fault-text.ts';
+import { FaultBook, type FaultRule } from '../../src/sandbox/faults.ts';
+
+/** Which of so many equal requests a rule hits, as a row of 0 and 1. */
+function hits(rule: FaultRule, requests: number): string {
+  const book = new FaultBook([rule]);
+  const subject = { method: 'GET', path: '/a', query: new URLSearchParams() };
+  return Array.from({ length: requests }, () => (book.take(subject) ? '1' : '0')).join('');
+}
+
+describe('a fault rule', () => {
+  it.each([
+    [{ status: 500 }, '10000'],
+    [{ status: 500, times: 2 }, '11000'],
+    [{ status: 500, after: 3 }, '00010'],
+    [{ status: 500, after: 1, times: 3 }, '01110'],
+    [{ status: 500, times: Number.POSITIVE_INFINITY }, '11111'],
+    [{ status: 500, times: 0 }, '00000'],
+  ])('%o hits %s', (rule, row) => {
+    expect(hits(rule, 5)).toBe(row);
+  });
+
+  it.each<[FaultRule, string, string, boolean]>([
+    [{}, 'GET', '/anything', true],
+    [{ method: 'get' }, 'GET', '/a', true],
+    [{ method: 'PATCH' }, 'GET', '/a', false],
+    [{ path: '/submissions' }, 'GET', '/submissions/sub_1/status', true],
+    [{ path: '/submissions/' }, 'GET', '/submissions', false],
+    [{ path: /\/status$/g }, 'PATCH', '/submissions/sub_1/status', true],
+    [{ path: /^\/forms$/ }, 'GET', '/forms/form_1', false],
+    [{ query: { page: '2' } }, 'GET', '/submissions?limit=100&page=2', true],
+    [{ query: { page: '2' } }, 'GET', '/submissions?page=22', false],
+    [{ query: { page: '2' } }, 'GET', '/submissions', false],
+  ])('%o, asked about %s %s: %s', (rule, method, address, hit) => {
+    const { pathname: path, searchParams: query } = new URL(address, 'http://x');
+    const book = new FaultBook([rule, rule]);
+    expect(book.take({ method, path, query })).toBe(hit ? rule : undefined);
+    // A pattern with the g flag remembers where it stopped.
+    expect(book.take({ method, path, query })).toBe(hit ? rule : undefined);
+  });
+
+  it('counts what it matches, also when an earlier rule strikes', () => {
+    const first = { status: 500 };
+    const second = { status: 503, after: 2 };
+    const book = new FaultBook([first, second]);
+    const subject = { method: 'GET', path: '/a', query: new URLSearchParams() };
+    const taken = [1, 2, 3, 4].map(() => book.take(subject)?.status);
+    expect(taken).toEqual([500, undefined, 503, undefined]);
+    expect(book.tally()).toEqual([
+      { rule: first, matched: 4, hit: 1 },
+      { rule: second, matched: 4, hit: 1 },
+    ]);
+  });
+
+  it('can be taken away, alone or with all others', () => {
+    const book = new FaultBook();
+    const remove = book.add({ status: 500, times: 9 });
+    book.add({ status: 503, times: 9 });
+    const subject = { method: 'GET', path: '/a', query: new URLSearchParams() };
+    remove();
+    expect(book.take(subject)?.status).toBe(503);
+    book.clear();
+    expect(book.take(subject)).toBeUndefined();
+  });
+});
+
+describe('a fault rule in words', () => {
+  it.each<[string, FaultRule]>([
+    ['500', { status: 500 }],
+    [
+      'GET /submissions 500 after=3 times=2',
+      { method: 'GET', path: '/submissions', status: 500, after: 3, times: 2 },
+    ],
+    ['  patch   503  applied ', { method: 'PATCH', status: 503, applied: true }],
+    [
+      '/submissions?page=2&limit=100 cut=100',
+      { path: '/submissions', query: { page: '2', limit: '100' }, cutBodyAt: 100 },
+    ],
+    ['~^/forms/[^/]+$ drop', { path: /^\/forms\/[^/]+$/, dropConnection: true }],
+    ['GET hang times=always', { method: 'GET', hang: true, times: Number.POSITIVE_INFINITY }],
+    ['429 retry-after=2', { status: 429, retryAfter: 2 }],
+    ['delay=1.5s', { delayMs: 1500 }],
+    ['delay=20', { delayMs: 20 }],
+    ['delay=20ms cut=0', { delayMs: 20, cutBodyAt: 0 }],
+    [
+      '502 body=<h1>Bad  gateway after=3</h1>',
+      { status: 502, body: '<h1>Bad  gateway after=3</h1>' },
+    ],
+    ['500 body=', { status: 500, body: '' }],
+  ])('%s', (text, rule) => {
+    expect(parseFault(text)).toEqual(rule);
+  });
+
+  it.each([
+    ['', 'nothing to do'],
+    ['GET /forms', 'nothing to do'],
+    ['GET /forms applied', 'nothing to do'],
+    ['GET /forms 500 afer=3', 'did you mean after='],
+    ['GET /forms 500 after', 'did you mean after='],
+    ['hangs', 'did you mean hang'],
+    ['hang=5', 'did you mean'],
+    ['constructor=1', 'not understood'],
+    ['GETT 500', '“GETT” is not understood'],
+    ['600', '600 is not a status'],
+    ['100', '100 is not a status'],
+    ['500 times=two', 'times=two is not a whole number'],
+    ['500 after=-1', 'after=-1 is not a whole number'],
+    ['delay=5h', 'delay=5h is not a time'],
+    ['~( 500', '~( is not a regular expression'],
+    ['/forms? 500', 'has a ? but no parameter'],
+    ['drop body=x', 'need a status'],
+    ['hang retry-after=1', 'need a status'],
+  ])('%j is refused: %s', (text, reason) => {
+    expect(() => parseFault(text)).toThrow(reason);
+    expect(() => parseFault(text)).toThrow(`A rule reads: ${FAULT_SYNTAX}`);
+  });
+});

@@ -1,0 +1,379 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { READINGS } from '../../../src/sandbox/forms-api/readings.ts';
+import {
+  DEFAULT_BEHAVIOUR,
+  type SandboxBehaviour,
+} from '../../../src/sandbox/forms-api/behaviour.ts';
+import { type Sandbox, startSandbox } from '../../../src/sandbox/forms-api/sandbox.ts';
+import { FormsStore } from '../../../src/sandbox/forms-api/store.ts';
+import { call, get, idsOf } from './caller.ts';
+
+// L3: each reading of what the specification leaves unsaid can be had, and differs from the others.
+
+const NOON = Date.UTC(2026, 4, 1, 12);
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+let nowMs = NOON;
+let sandbox: Sandbox;
+
+/** A sandbox whose one form has a submission for each time, in this order. */
+async function serve(
+  behaviour: Partial<SandboxBehaviour>,
+  createdAt: readonly number[] = [],
+): Promise<{ store: FormsStore; formId: string; ids: string[] }> {
+  nowMs = NOON;
+  const store = new FormsStore({ seed: 'readings', clock: { now: () => nowMs } });
+  const form = store.addForm({ name: 'Form', fields: [{ id: 'field_1_a', label: 'A' }] });
+  for (const time of createdAt) {
+    store.insert({ formId: form.id, data: { field_1_a: 'answer' }, createdAt: time });
+  }
+  sandbox = await startSandbox({ store, behaviour });
+  return { store, formId: form.id, ids: store.ids() };
+}
+
+afterEach(() => sandbox.stop());
+
+const picked = (ids: readonly string[], ...places: number[]): string[] =>
+  places.map((place) => ids[place] ?? '');
+
+describe('the order of a list', () => {
+  const times = [NOON - 2 * HOUR, NOON, NOON - HOUR];
+  const list = async (query = '') => idsOf(await get(sandbox, `/submissions?${query}`));
+
+  it('honours sortBy and sortOrder', async () => {
+    const { ids } = await serve({}, times);
+    expect(await list('sortBy=submittedAt&sortOrder=asc')).toEqual(picked(ids, 0, 2, 1));
+    expect(await list('sortBy=createdAt')).toEqual(picked(ids, 1, 2, 0));
+    expect(await list('sortOrder=asc')).toEqual(picked(ids, 0, 2, 1));
+    expect(await list('sortBy=id&sortOrder=asc')).toEqual(ids.toSorted());
+    expect((await call(sandbox, 'GET', '/submissions?sortBy=label')).status).toBe(400);
+  });
+
+  it.each([
+    ['newest', [1, 2, 0]],
+    ['oldest', [0, 2, 1]],
+    ['insertion', [0, 1, 2]],
+  ] as const)('ignores them, in base order %s', async (baseOrder, places) => {
+    const { ids } = await serve({ sort: 'ignored', baseOrder }, times);
+    expect(await list('sortBy=submittedAt&sortOrder=asc')).toEqual(picked(ids, ...places));
+    expect(await list('sortBy=nonsense&sortOrder=desc')).toEqual(picked(ids, ...places));
+  });
+
+  it('ignores them, in order of the ID', async () => {
+    const { ids } = await serve({ sort: 'ignored', baseOrder: 'id' }, times);
+    expect(await list('sortBy=submittedAt&sortOrder=desc')).toEqual(ids.toSorted());
+  });
+
+  it('is strict: 400 for anything but submittedAt and desc', async () => {
+    const { ids } = await serve({ sort: 'strict' }, times);
+    expect(await list('sortBy=submittedAt&sortOrder=desc')).toEqual(picked(ids, 1, 2, 0));
+    const wrong = await call(sandbox, 'GET', '/submissions?sortBy=createdAt&sortOrder=asc');
+    expect(wrong.status).toBe(400);
+    expect(wrong.json.fields.map((entry) => entry.field)).toEqual(['sortBy', 'sortOrder']);
+  });
+
+  it('shuffles ties anew for each request, and only ties', async () => {
+    const ties = Array.from({ length: 30 }, (_, place) => NOON - Math.floor(place / 10) * HOUR);
+    const { ids } = await serve({ ties: 'shuffled' }, ties);
+    const orders = new Set<string>();
+    for (let request = 0; request < 5; request++) {
+      const order = await list('sortBy=submittedAt&sortOrder=desc');
+      orders.add(order.join());
+      for (const hour of [0, 1, 2]) {
+        const run = order.slice(hour * 10, hour * 10 + 10);
+        expect(run.toSorted()).toEqual(ids.slice(hour * 10, hour * 10 + 10).toSorted());
+      }
+    }
+    expect(orders.size).toBe(5);
+  });
+
+  it('shuffles ties across page boundaries: pages of one list may overlap', async () => {
+    const { ids } = await serve({ ties: 'shuffled' }, Array<number>(40).fill(NOON));
+    const seen = new Set<string>();
+    for (let page = 1; page <= 4; page++) {
+      for (const id of await list(`limit=10&page=${page}`)) seen.add(id);
+    }
+    expect(seen.size).toBeLessThan(ids.length);
+    expect(seen.size).toBeGreaterThan(10);
+  });
+
+  it('keeps ties in one order when they are stable', async () => {
+    await serve({}, Array<number>(20).fill(NOON));
+    const first = await list('sortBy=submittedAt&sortOrder=desc');
+    expect(await list('sortBy=submittedAt&sortOrder=desc')).toEqual(first);
+  });
+});
+
+describe('dateFrom and dateTo', () => {
+  const times = [NOON - DAY, NOON - HOUR, NOON, NOON + HOUR];
+  const within = async (query: string) =>
+    idsOf(await get(sandbox, `/submissions?sortOrder=asc&${query}`));
+  const from = new Date(NOON - HOUR).toISOString();
+  const to = new Date(NOON).toISOString();
+
+  it('are inclusive or exclusive, each by itself', async () => {
+    const { ids } = await serve({}, times);
+    expect(await within(`dateFrom=${from}&dateTo=${to}`)).toEqual(picked(ids, 1, 2));
+    sandbox.behave({ dateFrom: 'exclusive' });
+    expect(await within(`dateFrom=${from}&dateTo=${to}`)).toEqual(picked(ids, 2));
+    sandbox.behave({ dateFrom: 'inclusive', dateTo: 'exclusive' });
+    expect(await within(`dateFrom=${from}&dateTo=${to}`)).toEqual(picked(ids, 1));
+  });
+
+  it('compare to the day', async () => {
+    const { ids } = await serve({ dateGrain: 'day' }, times);
+    expect(await within(`dateFrom=${to}`)).toEqual(picked(ids, 1, 2, 3));
+    expect(await within(`dateTo=${from}`)).toEqual(ids);
+    sandbox.behave({ dateFrom: 'exclusive' });
+    expect(await within(`dateFrom=${from}`)).toEqual([]);
+    expect(await within('dateFrom=2026-04-30')).toEqual(picked(ids, 1, 2, 3));
+  });
+
+  it('compare with the last change instead of createdAt', async () => {
+    const { store, ids } = await serve({ dateStamp: 'updated' }, times);
+    const later = new Date(NOON + DAY).toISOString();
+    expect(await within(`dateFrom=${later}`)).toEqual([]);
+    nowMs = NOON + DAY;
+    store.setStatus(ids[0]!, 'DONE');
+    store.setAnswers(ids[2]!, { field_1_a: 'edited' });
+    expect(await within(`dateFrom=${later}`)).toEqual(picked(ids, 0, 2));
+    const imported = store.insert({ formId: store.forms()[0]!.id, data: {}, createdAt: 0 });
+    expect(await within(`dateFrom=${later}`)).toContain(imported.id);
+    sandbox.behave({ dateStamp: 'created' });
+    expect(await within(`dateFrom=${later}`)).toEqual([]);
+  });
+
+  it('are ignored, even nonsense', async () => {
+    const { ids } = await serve({ dateFilter: 'ignored' }, times);
+    expect(await within(`dateFrom=${to}&dateTo=nonsense`)).toEqual(ids);
+  });
+
+  it('are refused', async () => {
+    await serve({ dateFilter: 'refused' }, times);
+    const { status, json } = await call(sandbox, 'GET', `/submissions?dateFrom=${from}`);
+    expect([status, json.fields[0]?.field]).toEqual([400, 'dateFrom']);
+  });
+});
+
+describe('pages', () => {
+  const five = [1, 2, 3, 4, 5].map((hour) => NOON - hour * HOUR);
+
+  it('are capped lower than 100, and say so', async () => {
+    await serve({ maxLimit: 2 }, five);
+    const page = await get(sandbox, '/submissions?limit=100&page=3');
+    expect(page).toMatchObject({ total: 5, page: 3, limit: 2, totalPages: 3 });
+    expect(page.items).toHaveLength(1);
+    expect((await get(sandbox, '/submissions')).limit).toBe(2);
+  });
+
+  it.each([0, 1] as const)('of an empty list: totalPages is %i', async (emptyTotalPages) => {
+    const { store, formId } = await serve({ emptyTotalPages });
+    const empty = { items: [], total: 0, page: 1, totalPages: emptyTotalPages };
+    expect(await get(sandbox, '/submissions')).toMatchObject(empty);
+    store.deleteForm(formId);
+    expect(await get(sandbox, '/forms')).toMatchObject(empty);
+  });
+
+  it.each([
+    ['ignored', 1],
+    ['echoed', 2],
+  ] as const)('of submissions are %s: page 2 shows page 1 again', async (reading, shown) => {
+    const { ids } = await serve({ submissionsPage: reading, maxLimit: 2 }, five);
+    const page = await get(sandbox, '/submissions?page=2');
+    expect(page).toMatchObject({ total: 5, page: shown, totalPages: 3 });
+    expect(idsOf(page)).toEqual(picked(ids, 0, 1));
+  });
+
+  it.each([
+    ['ignored', 1],
+    ['echoed', 2],
+  ] as const)('of forms are %s: page 2 shows page 1 again', async (reading, shown) => {
+    const { store } = await serve({ formsPage: reading, formsPageSize: 2 });
+    for (const name of ['B', 'C']) store.addForm({ name });
+    const page = await get(sandbox, '/forms?page=2');
+    expect(page).toMatchObject({ total: 3, page: shown, totalPages: 2 });
+    expect(idsOf(page)).toEqual(
+      store
+        .forms()
+        .slice(0, 2)
+        .map((form) => form.id),
+    );
+  });
+
+  it('of forms are honoured', async () => {
+    const { store } = await serve({ formsPageSize: 2 });
+    for (const name of ['B', 'C']) store.addForm({ name });
+    expect((await get(sandbox, '/forms?page=2')).items).toHaveLength(1);
+    expect((await call(sandbox, 'GET', '/forms?page=0')).status).toBe(400);
+  });
+
+  it.each([
+    ['not-found', 404],
+    ['refused', 400],
+  ] as const)('beyond the last one are %s', async (pastLastPage, status) => {
+    const { formId } = await serve({ pastLastPage }, five);
+    expect((await call(sandbox, 'GET', '/submissions?limit=5&page=1')).status).toBe(200);
+    expect((await call(sandbox, 'GET', '/submissions?limit=5&page=2')).status).toBe(status);
+    const empty = `/submissions?formId=${formId}&status=DONE`;
+    expect((await call(sandbox, 'GET', empty)).status).toBe(200);
+  });
+
+  it('of a form that is unknown: 404', async () => {
+    await serve({ unknownFormFilter: 'not-found' });
+    expect((await call(sandbox, 'GET', '/submissions?formId=nothing')).status).toBe(404);
+  });
+});
+
+describe('writes', () => {
+  const submit = () =>
+    call(sandbox, 'POST', '/forms/form/submit', { body: { data: { field_1_a: 'x' } } });
+  const patch = (id: string, status: string) =>
+    call(sandbox, 'PATCH', `/submissions/${id}/status`, { body: { status } });
+
+  it.each([
+    [{ status: 200, body: 'submission' }, /^{"id":"sub_/],
+    [{ status: 201, body: 'success' }, /^{"success":true}$/],
+    [{ status: 202, body: 'text' }, /^OK$/],
+    [{ status: 200, body: 'none' }, /^$/],
+    [{ status: 204, body: 'submission' }, /^$/],
+  ] as const)('answer %o', async (reply, body) => {
+    const { store, ids } = await serve({ submitReply: reply, patchReply: reply }, [NOON]);
+    const [submitted, patched] = [await submit(), await patch(ids[0]!, 'DONE')];
+    for (const answer of [submitted, patched]) {
+      expect(answer.status).toBe(reply.status);
+      expect(answer.text).toMatch(body);
+    }
+    expect(store.get(ids[0]!)?.status).toBe('DONE');
+    expect(store.count()).toBe(2);
+  });
+
+  it('and a single submission are wrapped in a property', async () => {
+    const { ids } = await serve({ wrapper: 'submission' }, [NOON]);
+    expect((await get(sandbox, `/submissions/${ids[0]}`)).submission.id).toBe(ids[0]);
+    expect((await patch(ids[0]!, 'DONE')).json.submission.status).toBe('DONE');
+    expect((await submit()).json.submission.data).toEqual({ field_1_a: 'x' });
+    expect((await get(sandbox, '/submissions')).items[0]).toHaveProperty('id');
+  });
+
+  it.each([400, 409] as const)('are refused with %i by rule', async (refusal) => {
+    const { store, ids } = await serve(
+      {
+        refuseTransition: ({ status }, to) =>
+          status === 'PAID' && to !== 'ARCHIVED' ? refusal : undefined,
+      },
+      [NOON],
+    );
+    store.setStatus(ids[0]!, 'PAID');
+    expect((await patch(ids[0]!, 'DONE')).status).toBe(refusal);
+    expect(store.get(ids[0]!)?.status).toBe('PAID');
+    expect((await patch(ids[0]!, 'ARCHIVED')).status).toBe(200);
+  });
+
+  it('carry the contract ID among the answers', async () => {
+    const { store } = await serve({ contractIdIn: 'data' });
+    const body = { data: { field_1_a: 'x', contractId: 'C-1' } };
+    const send = () => call(sandbox, 'POST', '/forms/form/submit', { body });
+    expect([(await send()).status, (await send()).status]).toEqual([201, 409]);
+    expect([...store.all()].flatMap(({ data }) => data.keys().toArray())).toEqual(['field_1_a']);
+  });
+});
+
+describe('errors', () => {
+  const paths = ['/forms/nothing', '/submissions?page=0'];
+  const bodies = async () => {
+    const answers = [];
+    for (const path of paths) answers.push(await call(sandbox, 'GET', path));
+    expect(answers.map(({ status }) => status)).toEqual([404, 400]);
+    return answers;
+  };
+
+  it('have bodies of JSON, HTML, nothing, or cut short', async () => {
+    await serve({});
+    expect((await bodies()).map(({ json }) => json.error)).toEqual(['not_found', 'bad_request']);
+    for (const [kind, body] of [
+      ['html', /^<!doctype html>/],
+      ['empty', /^$/],
+      ['cut', /^{"error":"[^}]*$/],
+    ] as const) {
+      sandbox.behave({ errorBody: kind, badRequestBody: 'json' });
+      const [notFound, badRequest] = await bodies();
+      expect(notFound?.text).toMatch(body);
+      expect(badRequest?.json.fields).toHaveLength(1);
+      sandbox.behave({ badRequestBody: kind });
+      expect((await bodies())[1]?.text).toMatch(body);
+    }
+  });
+
+  it('list the fields of a 400 as objects, sentences or a map', async () => {
+    await serve({});
+    const fields = async () => (await bodies())[1]?.json.fields;
+    const message = 'must be a whole number from 1';
+    expect(await fields()).toEqual([{ field: 'page', message }]);
+    sandbox.behave({ fieldErrors: 'sentences' });
+    expect(await fields()).toEqual([`page: ${message}`]);
+    sandbox.behave({ fieldErrors: 'map' });
+    expect(await fields()).toEqual({ page: message });
+  });
+
+  it.each([
+    ['seconds', '30'],
+    ['date', new Date(NOON + 60_000).toUTCString()],
+    ['absent', null],
+  ] as const)('429 beyond a quota, with Retry-After as %s', async (retryAfter, header) => {
+    await serve({ quota: { requests: 2, windowMs: 60_000, retryAfter } });
+    const ask = () => call(sandbox, 'GET', '/forms');
+    expect([(await ask()).status, (await ask()).status]).toEqual([200, 200]);
+    nowMs = NOON + 30_000;
+    const third = await ask();
+    expect([third.status, third.headers.get('retry-after')]).toEqual([429, header]);
+    nowMs = NOON + 60_000;
+    expect((await ask()).status).toBe(200);
+  });
+});
+
+describe('everything', () => {
+  it('may have properties that the specification does not know', async () => {
+    const { formId, ids } = await serve({ extraFields: true }, [NOON]);
+    const form = await get(sandbox, `/forms/${formId}`);
+    expect(form).toHaveProperty('theme');
+    expect(form.schema.sections[0]?.fields[0]).toMatchObject({ type: 'text', required: false });
+    expect(await get(sandbox, `/submissions/${ids[0]}`)).toHaveProperty('updatedAt');
+    expect(await get(sandbox, '/submissions')).toHaveProperty('links');
+    expect(await get(sandbox, '/forms')).toHaveProperty('links');
+  });
+
+  it('may have a seventh status', async () => {
+    const { store, ids } = await serve({ extraStatuses: ['ON_HOLD'] }, [NOON]);
+    const path = `/submissions/${ids[0]}/status`;
+    const body = { status: 'ON_HOLD' };
+    expect((await call(sandbox, 'PATCH', path, { body })).status).toBe(200);
+    expect(store.get(ids[0]!)?.status).toBe('ON_HOLD');
+    expect((await get(sandbox, '/submissions?status=ON_HOLD')).total).toBe(1);
+  });
+});
+
+describe('the table of readings', () => {
+  it('has the default first for each point', async () => {
+    await serve({});
+    for (const [point, value] of Object.entries(DEFAULT_BEHAVIOUR)) {
+      if (typeof value === 'function') continue;
+      expect([point, READINGS[point as keyof SandboxBehaviour][0]]).toEqual([point, value]);
+    }
+  });
+
+  it('can be served, reading by reading', async () => {
+    const { ids } = await serve({}, [NOON]);
+    for (const [point, readings] of Object.entries(READINGS)) {
+      for (const reading of readings) {
+        sandbox.behave({ ...DEFAULT_BEHAVIOUR, [point]: reading });
+        const [list, one] = [
+          await call(sandbox, 'GET', '/submissions?limit=100&page=1'),
+          await call(sandbox, 'GET', `/submissions/${ids[0]}`),
+        ];
+        expect([point, list.status, one.status]).toEqual([point, 200, 200]);
+        expect(idsOf(list.json)).toEqual(ids);
+      }
+    }
+  });
+});
