@@ -42,7 +42,7 @@ export interface SubmissionPage {
 
 /** The largest page that the API gives. */
 const PAGE_LIMIT = 100;
-/** A form that is removed while the list is read can push another out of sight; a second look finds it. */
+/** A form that is removed while the list is read can pull another out of sight; a second look finds it. */
 const LIST_ROUNDS = 2;
 
 /**
@@ -62,15 +62,17 @@ export class FormsClient implements AsyncDisposable {
   }
 
   /**
-   * Every form of the workspace once, in the order of the list. An API that ignores `page` is read once, not for ever.
+   * Every form of the workspace once, in the order of the list. A list that moves while it is read is read once more; an
+   * API that ignores `page` is not read for ever.
    */
   async listForms(call: CallOptions = {}): Promise<Form[]> {
-    const forms = new Map<string, Form>();
+    const seen = new Map<string, Form>();
     for (let round = 1; round <= LIST_ROUNDS; round++) {
-      const { total, pages } = await this.#walkForms(forms, call);
-      if (pages === 1 || forms.size >= total) break;
+      const { forms, whole } = await this.#walkForms(call);
+      if (whole) return [...forms.values()];
+      for (const [id, form] of forms) seen.set(id, form);
     }
-    return [...forms.values()];
+    return [...seen.values()];
   }
 
   /** One form with its fields. FORMS_NOT_FOUND when it does not exist. */
@@ -108,17 +110,13 @@ export class FormsClient implements AsyncDisposable {
   /** One submission, whether the API wraps it or not. FORMS_NOT_FOUND when it does not exist. */
   async getSubmission(id: string, call: CallOptions = {}): Promise<SubmissionItem> {
     const request = getRequest(`/submissions/${pathSegment(id)}`);
-    return this.#http.json(request, call, (json) => {
-      const item = singleSubmission(json);
-      // Another submission than asked for is no answer.
-      return item?.submission?.id === id ? item : undefined;
-    });
+    return this.#http.json(request, call, (json) => singleSubmission(json, id));
   }
 
   /** Changes a submission's status. Any 2xx is a success. FORMS_REFUSED (status 400 or 409) when the API refuses the change. */
   async setStatus(id: string, status: string, call: CallOptions = {}): Promise<void> {
-    const body = JSON.stringify({ status });
-    return this.#http.done(patchRequest(`/submissions/${pathSegment(id)}/status`, body), call);
+    const path = `/submissions/${pathSegment(id)}/status`;
+    return this.#http.done(patchRequest(path, 'status', status), call);
   }
 
   /**
@@ -143,24 +141,22 @@ export class FormsClient implements AsyncDisposable {
     await this.#http[Symbol.asyncDispose]();
   }
 
-  /** Adds what the pages of the list hold to `forms`, until the last page or one that brings nothing new. */
-  async #walkForms(
-    forms: Map<string, Form>,
-    call: CallOptions,
-  ): Promise<{ total: number; pages: number }> {
-    const seen = new Set<string>();
+  /** Reads the pages of the list until the last one, or one that brings nothing new. `whole`: nothing moved, none is missing. */
+  async #walkForms(call: CallOptions): Promise<{ forms: Map<string, Form>; whole: boolean }> {
+    const forms = new Map<string, Form>();
+    const totals = new Set<number>();
     for (let page = 1; ; page++) {
       // The list's parameters are not documented: the first page is asked for without any.
       const request = getRequest('/forms', [['page', page === 1 ? undefined : page]]);
       const { list, total, totalPages } = await this.#http.json(request, call, (json) =>
         readForms(json, page),
       );
-      const before = seen.size;
-      for (const form of list) {
-        seen.add(form.id);
-        if (!forms.has(form.id)) forms.set(form.id, form);
+      totals.add(total);
+      const before = forms.size;
+      for (const form of list) if (!forms.has(form.id)) forms.set(form.id, form);
+      if (page >= totalPages || forms.size === before) {
+        return { forms, whole: totals.size === 1 && totals.has(forms.size) };
       }
-      if (page >= totalPages || seen.size === before) return { total, pages: page };
     }
   }
 }

@@ -9,6 +9,8 @@ export interface FormsRequest extends WireRequest {
   readonly unrepeatable: boolean;
   /** Texts of this request that no error may repeat: answers, search text. */
   readonly secrets: readonly string[];
+  /** Names of the parameters and properties sent; null for answers, where any field may be spoken of. */
+  readonly subjects: readonly string[] | null;
 }
 
 /** A query in order; undefined values are left out. */
@@ -32,32 +34,52 @@ export function getRequest(path: string, query: Query = []): FormsRequest {
     readsBody: true,
     unrepeatable: false,
     secrets,
+    subjects: given.map(([name]) => name),
   };
 }
 
-/** A PATCH whose repetition changes nothing more; its success needs no body. */
-export function patchRequest(path: string, body: string): FormsRequest {
-  const name = `PATCH ${path}`;
-  return { method: 'PATCH', path, name, body, readsBody: false, unrepeatable: false, secrets: [] };
+/** A PATCH of one property, whose repetition changes nothing more; its success needs no body. */
+export function patchRequest(path: string, property: string, value: string): FormsRequest {
+  return {
+    method: 'PATCH',
+    path,
+    name: `PATCH ${path}`,
+    body: JSON.stringify({ [property]: value }),
+    readsBody: false,
+    unrepeatable: false,
+    secrets: [],
+    subjects: [property],
+  };
 }
 
 /** A POST that creates something: on a connection of its own, so that "refused" and "broke" can be told apart. */
 export function postRequest(path: string, body: string, secrets: readonly string[]): FormsRequest {
-  const name = `POST ${path}`;
-  const own = { ownConnection: true, readsBody: false, unrepeatable: true } as const;
-  return { method: 'POST', path, name, body, secrets, ...own };
+  return {
+    method: 'POST',
+    path,
+    name: `POST ${path}`,
+    body,
+    ownConnection: true,
+    readsBody: false,
+    unrepeatable: true,
+    secrets,
+    subjects: null,
+  };
 }
 
 /**
- * An ID or slug as one segment of a path. Throws FORMS_REFUSED for one that no address can carry (empty, or broken
- * Unicode): asking for something else instead, and taking its 404 for an answer, would prove a deletion that never was.
+ * An ID or slug as one segment of a path. Throws FORMS_REFUSED for one that no address can carry (empty, a dot step, or
+ * broken Unicode): asking for something else instead, and taking its 404 for an answer, would prove a deletion that
+ * never was.
  */
 export function pathSegment(id: string): string {
-  if (id === '' || !id.isWellFormed()) {
-    throw new MirrorError('FORMS_REFUSED', 'An empty or broken ID cannot be asked for.');
+  if (/^\.{0,2}$/.test(id) || !id.isWellFormed()) {
+    throw new MirrorError(
+      'FORMS_REFUSED',
+      'The Forms API cannot be asked for an empty or broken ID.',
+    );
   }
-  // Encoded, a dot stays a name; `..` would be a step up.
-  return /^\.{1,2}$/.test(id) ? id.replaceAll('.', '%2E') : encode(id);
+  return encode(id);
 }
 
 const encode = (value: string): string => encodeURIComponent(value.toWellFormed());

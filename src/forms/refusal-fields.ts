@@ -2,29 +2,47 @@ import { safeText } from '../base/errors.ts';
 
 const MAX_FIELDS = 50;
 const MAX_MESSAGE = 200;
-const WITHHELD = 'refused (the API repeats the value in its message, so it is not shown)';
+const REPEATED = 'refused (the API repeats the value in its message, so it is not shown)';
+const OFF_TOPIC = 'refused (not shown, as it is not about this request)';
 const NO_MESSAGE = 'refused';
+
+/** What may be shown of a refusal. */
+export interface RefusalLimits {
+  /** What no message may repeat, not even in part: answers sent, search text, the key. */
+  secrets: readonly string[];
+  /**
+   * Names of what we sent; messages about anything else are withheld, as they may tell what the API holds. Null when
+   * the message may be about any field: of a submit, which holds nothing yet.
+   */
+  subjects: readonly string[] | null;
+}
 
 /**
  * The messages of a refusal by field, from `fields` of its body; the entries' shape is not documented, so every usual
- * one is read: an object of texts, of lists or of objects; a list of texts or of objects. A message that repeats one of
- * `secrets` (answers sent, search text, the key), or a good part of it, is withheld (L11, L15). Empty when there are none.
+ * one is read: an object of texts, of lists or of objects; a list of texts or of objects. Only what `limits` allow is
+ * shown (L11, L15). Empty when there are none.
  */
-export function refusalFields(
-  body: string,
-  secrets: readonly string[],
-): ReadonlyMap<string, string> {
+export function refusalFields(body: string, limits: RefusalLimits): ReadonlyMap<string, string> {
   const fields = fieldsOf(body);
   const entries: [string, unknown][] = Array.isArray(fields)
     ? fields.map((entry: unknown, index) => [nameOf(entry) ?? `#${index + 1}`, entry])
     : Object.entries(isObject(fields) ? fields : {});
-  const shown = (text: string): string => (repeats(text, secrets) ? WITHHELD : text);
   return new Map(
     entries.slice(0, MAX_FIELDS).map(([name, entry]) => {
-      const message = safeText(messageOf(entry) ?? NO_MESSAGE, MAX_MESSAGE);
-      return [repeats(name, secrets) ? '(name withheld)' : safeText(name, 100), shown(message)];
+      const hidden = repeats(name, limits.secrets);
+      return [hidden ? '(name withheld)' : safeText(name, 100), shown(name, entry, limits)];
     }),
   );
+}
+
+function shown(name: string, entry: unknown, { secrets, subjects }: RefusalLimits): string {
+  const message = messageOf(entry);
+  if (message === undefined) return NO_MESSAGE;
+  if (repeats(message, secrets)) return REPEATED;
+  const isAbout = (subject: string): boolean =>
+    name === subject || (name.startsWith('#') && message.startsWith(subject));
+  if (subjects !== null && !subjects.some(isAbout)) return OFF_TOPIC;
+  return safeText(message, MAX_MESSAGE);
 }
 
 function fieldsOf(body: string): unknown {

@@ -66,7 +66,10 @@ export function refusalError(
   if (status === 401) return unauthorized(failure, context);
   if (status === 404) return notFound(request, failure);
   if (status < 400) return redirect(answer, failure, context);
-  const fields = refusalFields(answer.text, [...request.secrets, context.apiKey]);
+  const fields = refusalFields(answer.text, {
+    secrets: [...request.secrets, context.apiKey],
+    subjects: request.subjects,
+  });
   return new FormsApiError('FORMS_REFUSED', {
     ...failure,
     reason: `refused with ${status}${listFields(fields)}`,

@@ -3,7 +3,7 @@ import { canonicalTime } from '../mirror/canonical-time.ts';
 import { decimalText, jsonText } from '../mirror/numbers.ts';
 import { ExactNumber, type Json, type Submission } from '../mirror/types.ts';
 import { submissionSchema } from './schemas.ts';
-import { isJsonObject, unwrap } from './unwrap.ts';
+import { isJsonObject } from './json-object.ts';
 
 /** One item of a list in its place, whether or not it can be stored (L6). */
 export interface SubmissionItem {
@@ -46,17 +46,17 @@ export function submissionItem(json: unknown, formId: string): SubmissionItem {
   };
 }
 
-/** The item of an answer to one submission, bare or wrapped; undefined when it holds none. */
-export function singleSubmission(json: unknown): SubmissionItem | undefined {
-  const item = unwrap(json, looksLikeSubmission);
-  return looksLikeSubmission(item) ? submissionItem(item, '') : undefined;
-}
-
-/** An ID alone would be too little: a wrapper may carry an ID of the request. */
-function looksLikeSubmission(value: unknown): boolean {
-  if (!isJsonObject(value)) return false;
-  const has = (name: string): boolean => Object.hasOwn(value, name);
-  return has('id') && (has('formId') || has('createdAt') || has('status') || has('data'));
+/**
+ * The item of an answer to the submission `id`, bare or wrapped in one property, whatever that is called (the API does
+ * not say): it is the one object that carries the ID asked for. Undefined when there is none.
+ */
+export function singleSubmission(json: unknown, id: string): SubmissionItem | undefined {
+  if (!isJsonObject(json)) return undefined;
+  const found = [json, ...Object.values(json)].find(
+    (value) =>
+      isJsonObject(value) && Object.hasOwn(value, 'id') && readId(value['id']).value === id,
+  );
+  return found === undefined ? undefined : submissionItem(found, '');
 }
 
 /** A value, and what is wrong with it; an empty defect when nothing is. */

@@ -43,7 +43,7 @@ const CHECK_ADDRESS = 'Check FORMS_API_URL, and that this machine reaches the ho
 const CHECK_CERTIFICATE =
   'Check FORMS_API_URL; a private authority is trusted by setting NODE_EXTRA_CA_CERTS to its certificate file.';
 
-/** Translates an error of undici, of Node's sockets or of zlib. */
+/** Translates an error of undici, of Node's sockets, of zlib or of our own patience. */
 export function toWireFault(error: unknown, context: FaultContext): WireFault {
   const code = codeOf(error);
   const { host } = context.base;
@@ -95,8 +95,9 @@ function certificateWords(code: string, host: string): FaultWords | undefined {
 /** The request may have been sent; no headers came. */
 function answerWords(code: string, { base, timeoutMs }: FaultContext): FaultWords {
   switch (code) {
-    case 'UND_ERR_HEADERS_TIMEOUT':
-      return { what: `${base.host} did not answer within ${timeoutMs} ms` };
+    case 'SILENT':
+    case 'TOO_SLOW':
+      return { what: `${base.host} did not answer within ${duration(timeoutMs)}` };
     case 'ETIMEDOUT':
     case 'ECONNRESET':
     case 'EPIPE':
@@ -113,18 +114,19 @@ function answerWords(code: string, { base, timeoutMs }: FaultContext): FaultWord
 /** The headers came, the body did not come whole. */
 function bodyWords(code: string, { timeoutMs }: FaultContext): FaultWords {
   switch (code) {
-    case 'UND_ERR_BODY_TIMEOUT':
-      return { what: `the answer broke off: nothing more came for ${timeoutMs} ms` };
+    case 'SILENT':
+      return { what: `the answer broke off: nothing more came for ${duration(timeoutMs)}` };
     case 'ERR_BUFFER_TOO_LARGE':
     case 'UND_ERR_RES_EXCEEDED_MAX_SIZE':
       return { what: 'the answer is larger than 128 MiB' };
-    case 'UND_ERR_ABORTED':
-    case 'AbortError':
+    case 'TOO_SLOW':
       return { what: 'the answer took too long to come' };
     default:
       return { what: `the answer was cut short (${code})` };
   }
 }
+
+const duration = (ms: number): string => (ms < 1000 ? `${ms} ms` : `${ms / 1000} s`);
 
 /** The code of an error, or of the first of an AggregateError (one per address tried). Codes are constants, never data. */
 function codeOf(error: unknown): string {

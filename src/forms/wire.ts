@@ -2,6 +2,7 @@ import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { type Dispatcher, Pool } from 'undici';
 import type { BaseUrl } from './base-url.ts';
+import { Patience } from './patience.ts';
 import { toWireFault, type WireFault } from './wire-fault.ts';
 
 /** One HTTP request below the base address. */
@@ -42,9 +43,6 @@ const MAX_BODY_BYTES = 128 * 1024 * 1024;
 /** Enough of an error's body for its field messages. */
 const MAX_ERROR_BYTES = 64 * 1024;
 const MAX_CONNECT_TIMEOUT_MS = 10_000;
-/** A body that trickles never falls silent; after this many times the timeout it is given up. */
-const MAX_TIMEOUTS_PER_REQUEST = 10;
-
 const JSON_BODY = { 'content-type': 'application/json' };
 
 const unzip = promisify<Uint8Array, { maxOutputLength: number }, Uint8Array>(gunzip);
@@ -60,8 +58,9 @@ export class Wire {
     this.#options = options;
     const shared: Pool.Options = {
       connections,
-      headersTimeout: requestTimeoutMs,
-      bodyTimeout: requestTimeoutMs,
+      // Patience keeps the time: undici's own timeouts are coarse, and blind to a body that trickles for ever.
+      headersTimeout: 0,
+      bodyTimeout: 0,
       connect: { timeout: Math.min(MAX_CONNECT_TIMEOUT_MS, requestTimeoutMs) },
       maxResponseSize: MAX_BODY_BYTES,
       // `localhost` may mean ::1 or 127.0.0.1, and a server often listens on one of them only.
@@ -75,15 +74,13 @@ export class Wire {
 
   /** Sends once. Rejects with a {@link WireFault}, also when `signal` aborts. */
   async send(request: WireRequest, signal: AbortSignal): Promise<WireAnswer> {
-    using deadline = new Deadline(
-      signal,
-      this.#options.requestTimeoutMs * MAX_TIMEOUTS_PER_REQUEST,
-    );
-    const response = await this.#dispatch(request, deadline.signal);
+    using patience = new Patience(signal, this.#options.requestTimeoutMs);
+    const response = await this.#dispatch(request, patience.signal);
+    patience.renew();
     const succeeded = response.statusCode >= 200 && response.statusCode < 300;
     const answer = { status: response.statusCode, header: headerOf(response) };
     try {
-      return { ...answer, text: await readBody(response, succeeded) };
+      return { ...answer, text: await readBody(response, succeeded, patience) };
     } catch (error) {
       // An error counts by its status, and a success without use for its body is one, whatever became of the body.
       if (!succeeded || !request.readsBody) return { ...answer, text: '' };
@@ -120,31 +117,6 @@ export class Wire {
   }
 }
 
-/** An abort signal for one request: the caller's, or the end of its time. Not AbortSignal.any, which keeps memory as long as the caller's signal lives. */
-class Deadline implements Disposable {
-  readonly #controller = new AbortController();
-  readonly #timer: NodeJS.Timeout;
-  readonly #outer: AbortSignal;
-
-  constructor(outer: AbortSignal, timeoutMs: number) {
-    this.#outer = outer;
-    this.#timer = setTimeout(this.#abort, timeoutMs);
-    outer.addEventListener('abort', this.#abort);
-    if (outer.aborted) this.#abort();
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  [Symbol.dispose](): void {
-    clearTimeout(this.#timer);
-    this.#outer.removeEventListener('abort', this.#abort);
-  }
-
-  readonly #abort = (): void => this.#controller.abort();
-}
-
 function headerOf(response: Dispatcher.ResponseData): WireAnswer['header'] {
   return (name) => {
     const value = response.headers[name];
@@ -153,10 +125,15 @@ function headerOf(response: Dispatcher.ResponseData): WireAnswer['header'] {
 }
 
 /** The whole body, or of an error as much as a message can need. */
-async function readBody(response: Dispatcher.ResponseData, whole: boolean): Promise<string> {
+async function readBody(
+  response: Dispatcher.ResponseData,
+  whole: boolean,
+  patience: Patience,
+): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
+    patience.renew();
     chunks.push(chunk);
     bytes += chunk.length;
     if (!whole && bytes > MAX_ERROR_BYTES) break;

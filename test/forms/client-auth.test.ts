@@ -1,0 +1,269 @@
+import { inspect } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import type { FormsClient, FormsClientOptions } from '../../src/forms/client.ts';
+import { startSandbox } from '../../src/sandbox/forms-api/sandbox.ts';
+import { OddServer, sendJson } from '../support/odd-server.ts';
+import { freePort } from '../support/servers.ts';
+import { errorOf, KEY, makeClient } from './make-client.ts';
+
+const FORM = { id: 'f1', name: 'F', slug: 'f' };
+const ONCE = { attempts: 1, baseDelayMs: 1, maxDelayMs: 1, maxServerDelayMs: 1 };
+
+describe('the key', () => {
+  it.each([
+    ['bearer', { authorization: `Bearer ${KEY}`, 'x-api-key': undefined }],
+    ['x-api-key', { authorization: undefined, 'x-api-key': KEY }],
+  ] as const)('travels as %s, and in no other header', async (auth, headers) => {
+    await using server = await OddServer.start((_request, response) => sendJson(response, FORM));
+    await makeClient(server.url, { auth }).getForm('f1');
+    expect(server.requests[0]?.headers).toMatchObject({ accept: 'application/json' });
+    expect({
+      authorization: undefined,
+      'x-api-key': undefined,
+      ...server.requests[0]?.headers,
+    }).toMatchObject(headers);
+  });
+
+  it.each(['bearer', 'x-api-key'] as const)('is taken by the API as %s', async (auth) => {
+    await using sandbox = await startSandbox();
+    expect(await makeClient(sandbox.url, { apiKey: sandbox.apiKey, auth }).listForms()).toEqual([]);
+  });
+
+  it.each([
+    ['', /empty/],
+    [`${KEY}\n`, /line break/],
+    [`${KEY}\r\nx-evil: 1`, /line break/],
+    [`${KEY} `, /space/],
+    [`${KEY}\0`, /line break/],
+    [`${KEY}ž`, /another character/],
+  ])('L15: is refused up front, unprinted, when no header can carry it (%#)', (apiKey, message) => {
+    let thrown: unknown;
+    try {
+      makeClient('https://api.example.com/v1', { apiKey });
+    } catch (error) {
+      thrown = error;
+    }
+    expect(thrown).toMatchObject({
+      code: 'SETTINGS',
+      message: expect.stringMatching(message) as string,
+    });
+    expect(inspect(thrown)).not.toContain(KEY);
+  });
+
+  it.each([0, -1, 1.5, Number.NaN])('refuses a concurrency of %d', (concurrency) => {
+    expect(() => makeClient('https://api.example.com/v1', { concurrency })).toThrow(/whole number/);
+  });
+});
+
+describe('401 stops everything at once', () => {
+  it('with one message, and nothing more is sent', async () => {
+    await using server = await OddServer.start(({ number }, response) => {
+      // The first two stay in flight, the third is refused.
+      if (number === 2) response.writeHead(401).end('{"message":"no"}');
+    });
+    const client = makeClient(server.url, { concurrency: 3 });
+    const calls = Array.from({ length: 8 }, (_, at) => errorOf(client.getForm(`f${at}`)));
+    const errors = await Promise.all(calls);
+    errors.push(await errorOf(client.listForms()), await errorOf(client.submit('f', new Map())));
+    expect(new Set(errors.map((error) => error.message)).size).toBe(1);
+    expect(errors[0]).toMatchObject({ code: 'FORMS_UNAUTHORIZED', status: 401, retryable: false });
+    expect(errors[0]?.message).toMatch(/Check FORMS_API_KEY .*FORMS_API_AUTH \(now bearer\)/);
+    expect(server.requests).toHaveLength(3);
+  });
+
+  it('also a call that waits for its next try', async () => {
+    await using server = await OddServer.start(({ url }, response) =>
+      sendJson(response, {}, url.endsWith('/slow') ? 500 : 401),
+    );
+    let waits = (): void => {};
+    const waiting = new Promise<void>((done) => void (waits = done));
+    const clock = {
+      now: () => 0,
+      sleep: (_ms: number, signal?: AbortSignal) =>
+        new Promise<void>((_done, fail) => {
+          waits();
+          signal?.addEventListener('abort', () => fail(new Error('woken')));
+        }),
+    };
+    const client = makeClient(server.url, { clock });
+    const slow = errorOf(client.getForm('slow'));
+    await waiting;
+    await errorOf(client.getForm('other'));
+    expect(await slow).toMatchObject({ code: 'FORMS_UNAUTHORIZED', request: 'GET /forms/other' });
+  });
+
+  it('until a new client is made', async () => {
+    await using sandbox = await startSandbox();
+    const revoked = makeClient(sandbox.url, { apiKey: sandbox.apiKey });
+    await revoked.listForms();
+    sandbox.keys.revoke(sandbox.apiKey);
+    expect(await errorOf(revoked.listForms())).toMatchObject({ code: 'FORMS_UNAUTHORIZED' });
+    const apiKey = sandbox.keys.issue(sandbox.store);
+    expect(await errorOf(revoked.listForms())).toMatchObject({ code: 'FORMS_UNAUTHORIZED' });
+    expect(await makeClient(sandbox.url, { apiKey }).listForms()).toEqual([]);
+  });
+});
+
+describe('an address that is not the API', () => {
+  it.each([301, 302, 303, 307, 308, 304])(
+    'L15: a redirect (%i) is not followed with the key in hand',
+    async (status) => {
+      await using elsewhere = await OddServer.start((_request, response) =>
+        sendJson(response, FORM),
+      );
+      await using server = await OddServer.start((_request, response) => {
+        response.writeHead(status, { location: `${elsewhere.url}/forms/f1?token=t0ken` }).end();
+      });
+      const error = await errorOf(makeClient(server.url).getForm('f1'));
+      expect(error).toMatchObject({ code: 'FORMS_REDIRECT', status });
+      expect(error.message).toContain(`to ${elsewhere.url}/forms/f1. It is not followed`);
+      expect(error.message).not.toContain('t0ken');
+      expect([server.requests.length, elsewhere.requests.length]).toEqual([1, 0]);
+    },
+  );
+
+  it.each(['', 'http://[', '//'])('a redirect to nowhere (%j) is one too', async (location) => {
+    await using server = await OddServer.start((_request, response) => {
+      response.writeHead(302, location === '' ? {} : { location }).end();
+    });
+    expect(await errorOf(makeClient(server.url).getForm('f1'))).toMatchObject({
+      code: 'FORMS_REDIRECT',
+    });
+  });
+
+  it.each<Record<string, string>>([{ 'content-type': 'text/html' }, {}])(
+    'that answers with HTML is told so',
+    async (headers) => {
+      await using server = await OddServer.start((_request, response) => {
+        response.writeHead(200, headers).end('\n<!doctype html><title>Welcome</title>');
+      });
+      const error = await errorOf(makeClient(server.url).listForms());
+      expect(error).toMatchObject({ code: 'FORMS_NOT_JSON', status: 200 });
+      expect(error.message).toBe(
+        `Forms API, GET /forms: answered with HTML, not JSON. Is FORMS_API_URL the API's base address with its version prefix?`,
+      );
+    },
+  );
+
+  it('whose list is a 404 is told so', async () => {
+    await using sandbox = await startSandbox({ basePath: '/api/v1' });
+    const wrong = makeClient(sandbox.url.replace('/api/v1', '/api'), { apiKey: sandbox.apiKey });
+    const error = await errorOf(wrong.listForms());
+    expect(error).toMatchObject({ code: 'FORMS_NOT_FOUND' });
+    expect(error.message).toContain(
+      "Is FORMS_API_URL the API's base address with its version prefix",
+    );
+  });
+});
+
+describe('L11, L15: no error holds the key, search text or an answer', () => {
+  const SEARCH = 'hledané tajemství';
+  const ANSWER = 'odpověď-která-nesmí-ven';
+
+  async function everyCall(
+    baseUrl: string,
+    options: Partial<FormsClientOptions>,
+  ): Promise<Error[]> {
+    const notices: string[] = [];
+    const calls: ((client: FormsClient) => Promise<unknown>)[] = [
+      (client) => client.listForms(),
+      (client) => client.listSubmissions({ formId: 'f1', page: 3, search: SEARCH }),
+      (client) => client.getSubmission('s1'),
+      (client) => client.setStatus('s1', 'DONE'),
+      (client) => client.submit('f', new Map([['a', { deep: [ANSWER] }]])),
+    ];
+    const errors: Error[] = [];
+    for (const call of calls) {
+      const retry = { ...ONCE, attempts: 2 };
+      await using client = makeClient(baseUrl, {
+        retry,
+        requestTimeoutMs: 100,
+        onRetry: (notice) => notices.push(inspect(notice)),
+        ...options,
+      });
+      const error = await call(client).catch((thrown: unknown) => thrown);
+      if (error instanceof Error) errors.push(error);
+    }
+    return [...errors, new Error(notices.join())];
+  }
+
+  /** Everything that a careless log could print. */
+  function printed(errors: readonly Error[]): string {
+    const hidden = inspect(errors, { depth: Infinity, showHidden: true, getters: true });
+    return `${hidden} ${JSON.stringify(errors)} ${errors.map((error) => error.stack).join()}`;
+  }
+
+  it.each(['bearer', 'x-api-key'] as const)(
+    'whatever a server that echoes everything does (%s)',
+    async (auth) => {
+      const statuses = [200, 302, 400, 401, 403, 404, 409, 422, 429, 500];
+      for (const status of statuses) {
+        await using server = await OddServer.start(({ headers, body, url }, response) => {
+          const echo = `${JSON.stringify(headers)} ${body} ${decodeURIComponent(url)} ${KEY} ${ANSWER}`;
+          const json = {
+            message: echo,
+            fields: { a: echo, [KEY]: 'x', b: `not ${ANSWER.toUpperCase()}` },
+            id: echo,
+          };
+          response.writeHead(status, {
+            'content-type': 'application/json',
+            location: `/${KEY}?${KEY}`,
+            'retry-after': '0',
+          });
+          response.end(status === 200 ? `{"broken": ${echo}` : JSON.stringify(json));
+        });
+        const errors = await everyCall(server.url, { auth });
+        const text = printed(errors);
+        for (const secret of [
+          KEY,
+          SEARCH,
+          encodeURIComponent(SEARCH),
+          ANSWER,
+          ANSWER.toUpperCase(),
+        ]) {
+          expect(text).not.toContain(secret);
+        }
+        expect(errors.length).toBeGreaterThan(status === 200 ? 3 : 5);
+      }
+    },
+  );
+
+  it('whatever becomes of the connection', async () => {
+    const echo = `HTTP/1.1 ${KEY} nonsense\r\n\r\n${ANSWER}`;
+    await using broken = await OddServer.start((_request, response) => response.destroy());
+    await using silent = await OddServer.start(() => {});
+    await using nonsense = await OddServer.start(
+      (_request, response) => void response.socket?.end(echo),
+    );
+    await using cut = await OddServer.start((_request, response) =>
+      response.write(echo, () => response.destroy()),
+    );
+    const urls = [
+      broken.url,
+      silent.url,
+      nonsense.url,
+      cut.url,
+      `http://127.0.0.1:${await freePort()}`,
+    ];
+    urls.push(broken.url.replace('http:', 'https:'));
+    const errors = (await Promise.all(urls.map((url) => everyCall(url, {})))).flat();
+    expect(errors.length).toBeGreaterThan(30);
+    const text = printed(errors);
+    for (const secret of [KEY, SEARCH, encodeURIComponent(SEARCH), ANSWER])
+      expect(text).not.toContain(secret);
+  });
+
+  it('and the client itself shows nothing', () => {
+    expect(printed([makeClient('https://api.example.com/v1') as unknown as Error])).not.toContain(
+      KEY,
+    );
+  });
+
+  it('names the request, without the search text', async () => {
+    await using server = await OddServer.start((_request, response) => sendJson(response, {}, 400));
+    const query = { formId: 'form 1', page: 3, status: 'NEW', search: SEARCH };
+    expect(await errorOf(makeClient(server.url).listSubmissions(query))).toMatchObject({
+      request: 'GET /submissions?formId=form%201&page=3&limit=100&status=NEW&search=…',
+    });
+  });
+});

@@ -1,0 +1,150 @@
+import type { ServerResponse } from 'node:http';
+import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import { describe, expect, it, vi } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { OddServer, sendJson } from '../support/odd-server.ts';
+import { freePort } from '../support/servers.ts';
+import { errorOf, makeClient } from './make-client.ts';
+
+const FORM = { id: 'f1', name: 'F', slug: 'f' };
+
+describe('an unreachable host', () => {
+  const retry = { attempts: 2, baseDelayMs: 1, maxDelayMs: 1, maxServerDelayMs: 1 };
+
+  it('that refuses is named, with the cause in words', async () => {
+    const port = await freePort();
+    const error = await errorOf(makeClient(`http://127.0.0.1:${port}/v1`, { retry }).listForms());
+    expect(error).toMatchObject({ code: 'FORMS_UNREACHABLE', status: null });
+    expect(error.message).toBe(
+      `Forms API, GET /forms: nothing listens at 127.0.0.1:${port} (connection refused). ` +
+        'Check FORMS_API_URL, and that this machine reaches the host.',
+    );
+  });
+
+  it('that listens on one address of localhost only is reached', async () => {
+    await using server = await OddServer.start((_request, response) => sendJson(response, FORM));
+    const client = makeClient(`http://localhost:${server.port}/v1`);
+    expect(await client.getForm('f1')).toMatchObject({ id: 'f1' });
+  });
+
+  it('that does not exist is named', async () => {
+    const error = await errorOf(
+      makeClient('https://no-such-host.invalid/v1', { retry }).listForms(),
+    );
+    expect(error).toMatchObject({ code: 'FORMS_UNREACHABLE' });
+    expect(error.message).toMatch(/no-such-host\.invalid .*\(DNS\)/);
+  });
+
+  it('that speaks no https is named', async () => {
+    await using server = await OddServer.start((_request, response) => sendJson(response, FORM));
+    let attempts = 0;
+    const client = makeClient(`https://127.0.0.1:${server.port}/v1`);
+    const error = await errorOf(client.listForms({ onAttempt: () => attempts++ }));
+    expect(error).toMatchObject({ code: 'FORMS_UNREACHABLE', retryable: false });
+    expect(error.message).toContain(`127.0.0.1:${server.port} does not speak https`);
+    expect(attempts).toBe(1);
+  });
+});
+
+describe('a signal', () => {
+  const aborted = { code: 'CANCELLED' };
+
+  it('that is aborted already sends nothing', async () => {
+    await using server = await OddServer.start((_request, response) => sendJson(response, FORM));
+    const call = makeClient(server.url).getForm('f1', { signal: AbortSignal.abort() });
+    expect(await errorOf(call)).toMatchObject(aborted);
+    expect(server.requests).toHaveLength(0);
+  });
+
+  it.each<[string, (response: ServerResponse) => void]>([
+    ['waiting for an answer', () => {}],
+    ['in the middle of a body', (response) => void response.write('{"id":')],
+  ])('ends a call that is %s, and frees its place', async (_name, misbehave) => {
+    const abort = new AbortController();
+    await using server = await OddServer.start(({ number }, response) => {
+      if (number > 0) return sendJson(response, FORM);
+      misbehave(response);
+      setImmediate(() => abort.abort());
+    });
+    const client = makeClient(server.url, { concurrency: 1 });
+    expect(await errorOf(client.getForm('f1', { signal: abort.signal }))).toMatchObject(aborted);
+    expect(await client.getForm('f1')).toMatchObject({ id: 'f1' });
+  });
+
+  it('ends a call that waits for its next try', async () => {
+    await using server = await OddServer.start((_request, response) => sendJson(response, {}, 500));
+    const abort = new AbortController();
+    const client = makeClient(server.url, {
+      clock: systemClock,
+      random: () => 1,
+      retry: { attempts: 9, baseDelayMs: 3_600_000, maxDelayMs: 3_600_000, maxServerDelayMs: 0 },
+      onRetry: () => setImmediate(() => abort.abort()),
+    });
+    expect(await errorOf(client.getForm('f1', { signal: abort.signal }))).toMatchObject(aborted);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('ends a call that waits for its turn', async () => {
+    await using server = await OddServer.start(() => {});
+    const client = makeClient(server.url, { concurrency: 1 });
+    const [first, second] = [new AbortController(), new AbortController()];
+    const running = errorOf(client.getForm('f1', { signal: first.signal }));
+    const waiting = errorOf(client.getForm('f2', { signal: second.signal }));
+    second.abort();
+    expect(await waiting).toMatchObject(aborted);
+    first.abort();
+    expect(await running).toMatchObject(aborted);
+  });
+
+  it('lets go of a signal that outlives the call', async () => {
+    await using server = await OddServer.start((_request, response) => sendJson(response, FORM));
+    const { signal } = new AbortController();
+    const [add, remove] = [
+      vi.spyOn(signal, 'addEventListener'),
+      vi.spyOn(signal, 'removeEventListener'),
+    ];
+    await makeClient(server.url).getForm('f1', { signal });
+    expect(remove).toHaveBeenCalledTimes(add.mock.calls.length);
+  });
+});
+
+describe('concurrency and connections', () => {
+  it('L14: keeps to the bound over all calls, and keeps connections alive', async () => {
+    const waiting: ServerResponse[] = [];
+    let most = 0;
+    await using server = await OddServer.start((_request, response) => {
+      most = Math.max(most, waiting.push(response));
+      // Nobody is answered before the bound is reached, so that a client below it would hang.
+      if (waiting.length < 3) return;
+      setImmediate(() => {
+        for (const held of waiting.splice(0)) sendJson(held, FORM);
+      });
+    });
+    const client = makeClient(server.url, { concurrency: 3 });
+    await Promise.all(Array.from({ length: 60 }, () => client.getForm('f1')));
+    expect(most).toBe(3);
+    expect(new Set(server.requests.map(({ connection }) => connection)).size).toBe(3);
+  });
+
+  it('breaks everything off when it is disposed', async () => {
+    const sockets = new Set<Socket>();
+    const silent: Server = createTcpServer((socket) => {
+      sockets.add(socket.resume());
+      socket.on('error', () => {});
+    });
+    await new Promise<void>((done) => silent.listen(0, '127.0.0.1', done));
+    const { port } = silent.address() as { port: number };
+    const client = makeClient(`http://127.0.0.1:${port}/v1`, { concurrency: 1 });
+    const running = errorOf(client.getForm('f1'));
+    const waiting = errorOf(client.getForm('f2'));
+    await vi.waitUntil(() => sockets.size > 0);
+    await client[Symbol.asyncDispose]();
+    for (const error of [await running, await waiting, await errorOf(client.listForms())]) {
+      expect(error).toMatchObject({
+        code: 'CANCELLED',
+        message: 'The Forms API client was closed.',
+      });
+    }
+    await new Promise((done) => silent.close(done));
+  });
+});

@@ -1,0 +1,287 @@
+import type { ServerResponse } from 'node:http';
+import { describe, expect, it, vi } from 'vitest';
+import type { FormsRetryNotice } from '../../src/forms/client.ts';
+import { OddServer, sendJson } from '../support/odd-server.ts';
+import { freePort } from '../support/servers.ts';
+import { TestClock } from '../support/test-clock.ts';
+import { errorOf, makeClient } from './make-client.ts';
+
+const FORM = { id: 'f1', name: 'F', slug: 'f' };
+const ANSWERS = new Map([['a', 'x']]);
+
+describe('what is tried again', () => {
+  it.each([500, 501, 502, 503, 504, 599, 429])('%i is, until it goes well', async (status) => {
+    await using server = await OddServer.start(({ number }, response) =>
+      number < 2 ? sendJson(response, {}, status) : sendJson(response, FORM),
+    );
+    const notices: FormsRetryNotice[] = [];
+    let attempts = 0;
+    const client = makeClient(server.url, { onRetry: (notice) => notices.push(notice) });
+    expect(await client.getForm('f1', { onAttempt: () => attempts++ })).toMatchObject({ id: 'f1' });
+    expect(attempts).toBe(3);
+    expect(server.requests).toHaveLength(3);
+    expect(notices.map(({ request, attempt }) => [request, attempt])).toEqual([
+      ['GET /forms/f1', 1],
+      ['GET /forms/f1', 2],
+    ]);
+    expect(notices[0]?.reason).toContain(`answered ${status}`);
+  });
+
+  it('is bounded, and ends with FORMS_FAILED', async () => {
+    await using server = await OddServer.start((_request, response) => sendJson(response, {}, 500));
+    const error = await errorOf(makeClient(server.url).getForm('f1'));
+    expect(error).toMatchObject({ code: 'FORMS_FAILED', status: 500, retryable: true });
+    expect(server.requests).toHaveLength(6);
+  });
+
+  it.each([400, 402, 403, 404, 405, 408, 409, 410, 418, 422, 451])(
+    '%i never is',
+    async (status) => {
+      await using server = await OddServer.start((_request, response) =>
+        sendJson(response, {}, status),
+      );
+      expect(await errorOf(makeClient(server.url).getForm('f1'))).toMatchObject({
+        status,
+        retryable: false,
+      });
+      expect(server.requests).toHaveLength(1);
+    },
+  );
+
+  it('a PATCH is, as a second one changes nothing more', async () => {
+    await using server = await OddServer.start(({ number }, response) =>
+      number === 0 ? response.destroy() : response.writeHead(204).end(),
+    );
+    await makeClient(server.url).setStatus('s1', 'DONE');
+    expect(server.requests.map(({ method, url, body }) => [method, url, body])).toEqual([
+      ['PATCH', '/v1/submissions/s1/status', '{"status":"DONE"}'],
+      ['PATCH', '/v1/submissions/s1/status', '{"status":"DONE"}'],
+    ]);
+    expect(server.requests[0]?.headers).toMatchObject({ 'content-type': 'application/json' });
+  });
+
+  it('L5: a PATCH that was applied is done, whatever becomes of the answer', async () => {
+    await using server = await OddServer.start((_request, response) => {
+      response.writeHead(200, { 'content-length': 100 }).write('{"ok"', () => response.destroy());
+    });
+    await makeClient(server.url).setStatus('s1', 'DONE');
+    expect(server.requests).toHaveLength(1);
+  });
+});
+
+describe('Retry-After', () => {
+  it.each<[string, string, number]>([
+    ['seconds', '7', 7_000],
+    ['a date', new Date(Date.UTC(2026, 0, 1, 0, 0, 30)).toUTCString(), 30_000],
+    ['far too long', '86400', 120_000],
+    ['the past', new Date(0).toUTCString(), 0],
+    ['nonsense', 'soon', 0],
+  ])('as %s is the floor of the wait', async (_name, retryAfter, floorMs) => {
+    await using server = await OddServer.start(({ number }, response) => {
+      if (number > 0) return sendJson(response, FORM);
+      response.writeHead(429, { 'retry-after': retryAfter }).end();
+    });
+    const clock = new TestClock();
+    await makeClient(server.url, { clock }).getForm('f1');
+    expect(clock.sleeps).toEqual([floorMs]);
+  });
+
+  it('holds back the other requests of the client, which would only meet the same', async () => {
+    await using server = await OddServer.start(({ number }, response) => {
+      if (number > 0) return sendJson(response, FORM);
+      response.writeHead(429, { 'retry-after': '9' }).end();
+    });
+    const clock = new TestClock();
+    const sleep = vi.spyOn(clock, 'sleep');
+    const client = makeClient(server.url, {
+      clock,
+      concurrency: 1,
+      retry: { attempts: 1, baseDelayMs: 1, maxDelayMs: 1, maxServerDelayMs: 5_000 },
+    });
+    const [first, second] = await Promise.allSettled([client.getForm('f1'), client.getForm('f2')]);
+    expect(first).toMatchObject({ status: 'rejected', reason: { retryAfterMs: 9_000 } });
+    expect(second.status).toBe('fulfilled');
+    expect(sleep).toHaveBeenCalledExactlyOnceWith(5_000, expect.anything());
+  });
+});
+
+describe('physical faults', () => {
+  const requestTimeoutMs = 150;
+  const text = JSON.stringify({ ...FORM, padding: 'ž'.repeat(50_000) });
+
+  it.each<[string, string, (response: ServerResponse) => void]>([
+    [
+      'a connection that is reset',
+      'FORMS_UNREACHABLE',
+      (response) => response.socket?.resetAndDestroy(),
+    ],
+    ['a connection that is closed', 'FORMS_UNREACHABLE', (response) => response.destroy()],
+    ['a server that says nothing', 'FORMS_UNREACHABLE', () => {}],
+    [
+      'a body cut in half, of known length',
+      'FORMS_NOT_JSON',
+      (response) => {
+        response.writeHead(200, { 'content-length': Buffer.byteLength(text) });
+        response.write(text.slice(0, 10_000), () => response.destroy());
+      },
+    ],
+    [
+      'a body cut in half, in chunks',
+      'FORMS_NOT_JSON',
+      (response) => response.write(text.slice(0, 10_000), () => response.destroy()),
+    ],
+    [
+      'a body cut in half that claims to be whole',
+      'FORMS_NOT_JSON',
+      (response) =>
+        void response.writeHead(200, { connection: 'close' }).end(text.slice(0, 10_000)),
+    ],
+    [
+      'silence in the middle of a body',
+      'FORMS_NOT_JSON',
+      (response) => void response.write(text.slice(0, 10_000)),
+    ],
+    ['an empty body', 'FORMS_NOT_JSON', (response) => void response.writeHead(200).end()],
+    ['no content', 'FORMS_NOT_JSON', (response) => void response.writeHead(204).end()],
+    [
+      'HTML',
+      'FORMS_NOT_JSON',
+      (response) => void response.writeHead(200, { 'content-type': 'text/html' }).end('<p>'),
+    ],
+    ['another shape', 'FORMS_NOT_JSON', (response) => sendJson(response, { forms: [] })],
+    [
+      'damaged compression',
+      'FORMS_NOT_JSON',
+      (response) => void response.writeHead(200, { 'content-encoding': 'gzip' }).end('not gzip'),
+    ],
+    [
+      'something that is not HTTP',
+      'FORMS_UNREACHABLE',
+      (response) => void response.socket?.end('SSH-2.0-x\r\n\r\n'),
+    ],
+  ])('%s: tried again, and named', async (_name, code, misbehave) => {
+    await using server = await OddServer.start(({ number }, response) =>
+      number === 0 ? misbehave(response) : sendJson(response, text),
+    );
+    const reasons: string[] = [];
+    const client = makeClient(server.url, {
+      requestTimeoutMs,
+      onRetry: ({ reason }) => reasons.push(reason),
+    });
+    expect(await client.getForm('f1')).toMatchObject({ id: 'f1' });
+    expect(reasons).toHaveLength(1);
+
+    server.handler = (_request, response) => misbehave(response);
+    const retry = { attempts: 1, baseDelayMs: 1, maxDelayMs: 1, maxServerDelayMs: 1 };
+    const error = await errorOf(makeClient(server.url, { requestTimeoutMs, retry }).getForm('f1'));
+    expect(error).toMatchObject({ code, name: 'FormsApiError', retryable: true });
+    expect(error.message).toContain(reasons[0]);
+  });
+
+  it('gives up a body that trickles for ever', async () => {
+    await using server = await OddServer.start((_request, response) => {
+      const timer = setInterval(() => response.write(' '), 20);
+      response.on('close', () => clearInterval(timer));
+    });
+    const retry = { attempts: 1, baseDelayMs: 1, maxDelayMs: 1, maxServerDelayMs: 1 };
+    const client = makeClient(server.url, { requestTimeoutMs: 100, retry });
+    const error = await errorOf(client.getForm('f1'));
+    expect(error).toMatchObject({
+      code: 'FORMS_NOT_JSON',
+      reason: 'the answer took too long to come',
+    });
+  });
+
+  it('survives a server that closes a kept-alive connection just as the next request comes', async () => {
+    await using server = await OddServer.start(({ number }, response) => {
+      sendJson(response, FORM);
+      // Without `Connection: close`: the client learns of it only when it writes.
+      if (number % 2 === 0) response.once('finish', () => response.socket?.destroy());
+    });
+    const client = makeClient(server.url, { concurrency: 2 });
+    for (let round = 0; round < 30; round++) {
+      const forms = await Promise.all([
+        client.getForm('f1'),
+        client.getForm('f1'),
+        client.getForm('f1'),
+      ]);
+      expect(forms).toHaveLength(3);
+    }
+  });
+
+  it('takes an error by its status when its body is cut or silent', async () => {
+    await using server = await OddServer.start((_request, response) => {
+      response.writeHead(404, { 'content-length': 500 }).write('{"mess');
+    });
+    const error = await errorOf(makeClient(server.url, { requestTimeoutMs }).getForm('f1'));
+    expect(error).toMatchObject({ code: 'FORMS_NOT_FOUND', status: 404 });
+  });
+
+  it('reads only the beginning of an endless error', async () => {
+    await using server = await OddServer.start((_request, response) => {
+      response.writeHead(400);
+      const more = (): void =>
+        void (response.destroyed || response.write('x'.repeat(50_000), more));
+      more();
+    });
+    expect(await errorOf(makeClient(server.url).getForm('f1'))).toMatchObject({ status: 400 });
+  });
+});
+
+describe('submit is repeated only when nothing can have come of it', () => {
+  it.each([500, 503, 429])('%i: repeated', async (status) => {
+    await using server = await OddServer.start(({ number }, response) =>
+      sendJson(response, {}, number === 0 ? status : 201),
+    );
+    await makeClient(server.url).submit('f', ANSWERS);
+    expect(server.requests.map(({ body }) => body)).toEqual([
+      '{"data":{"a":"x"}}',
+      '{"data":{"a":"x"}}',
+    ]);
+  });
+
+  it.each([502, 504])('%i: not, as the gateway cannot know', async (status) => {
+    await using server = await OddServer.start((_request, response) =>
+      sendJson(response, {}, status),
+    );
+    const error = await errorOf(makeClient(server.url).submit('f', ANSWERS));
+    expect(error).toMatchObject({ code: 'FORMS_FAILED', retryable: false });
+    expect(error.message).toContain('It may have arrived all the same');
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it.each<[string, (response: ServerResponse) => void]>([
+    ['a broken connection', (response) => response.destroy()],
+    ['silence', () => {}],
+  ])('%s: not', async (_name, misbehave) => {
+    await using server = await OddServer.start((_request, response) => misbehave(response));
+    const error = await errorOf(
+      makeClient(server.url, { requestTimeoutMs: 100 }).submit('f', ANSWERS),
+    );
+    expect(error).toMatchObject({ code: 'FORMS_UNREACHABLE', retryable: false });
+    expect(error.message).toContain('look for it before sending it again');
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('a refused connection: repeated', async () => {
+    const port = await freePort();
+    let attempts = 0;
+    const call = makeClient(`http://127.0.0.1:${port}/v1`).submit('f', ANSWERS, {
+      onAttempt: () => attempts++,
+    });
+    expect(await errorOf(call)).toMatchObject({ code: 'FORMS_UNREACHABLE', retryable: true });
+    expect(attempts).toBe(6);
+  });
+
+  it('L10: goes on a connection of its own, which no server has closed a moment ago', async () => {
+    await using server = await OddServer.start(({ method }, response) =>
+      method === 'POST' ? response.writeHead(204).end() : sendJson(response, FORM),
+    );
+    const client = makeClient(server.url, { concurrency: 1 });
+    await client.getForm('f1');
+    await client.submit('f', ANSWERS);
+    await client.getForm('f1');
+    await client.submit('f', ANSWERS);
+    expect(server.requests.map(({ connection }) => connection)).toEqual([0, 1, 0, 2]);
+  });
+});

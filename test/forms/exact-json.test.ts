@@ -1,0 +1,100 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseExactJson } from '../../src/forms/exact-json.ts';
+import { decimalText, jsonText } from '../../src/mirror/numbers.ts';
+import { ExactNumber, type Json } from '../../src/mirror/types.ts';
+import { propertyRuns } from '../support/property.ts';
+
+const exact = (digits: string): ExactNumber => new ExactNumber(digits);
+
+describe('parseExactJson', () => {
+  it.each<[string, Json]>([
+    ['9007199254740993', exact('9007199254740993')],
+    [' -12345678901234567890 ', exact('-12345678901234567890')],
+    ['[1, 12345678901234567890]', [1, exact('12345678901234567890')]],
+    ['{"a":0.12345678901234567890123}', { a: exact('0.12345678901234567890123') }],
+    ['{"a" :\n1234567.89012345678 }', { a: exact('1234567.89012345678') }],
+    ['[1e21,1E2]', [1e21, 100]],
+    ['[1e400000000,-1e400000000]', ['1e400000000', '-1e400000000']],
+    ['[1e309]', [exact(`1${'0'.repeat(309)}`)]],
+    [
+      '["12345678901234567890", ",12345678901234567890"]',
+      ['12345678901234567890', ',12345678901234567890'],
+    ],
+    ['"1e400"', '1e400'],
+    ['[9007199254740992]', [2 ** 53]],
+  ])('L10: reads %s', (text, value) => {
+    expect(parseExactJson(text)).toEqual(value);
+  });
+
+  it.each(['{"__proto__":1}', '{"__proto__":12345678901234567890}'])(
+    'keeps __proto__ as an own key: %s',
+    (text) => {
+      const parsed = parseExactJson(text) as object;
+      expect(Object.keys(parsed)).toEqual(['__proto__']);
+      expect(Object.getPrototypeOf(parsed)).toBe(Object.prototype);
+    },
+  );
+
+  it.each(['', '{"a":1', '<html>', '{"a":12345678901234567890', 'undefined', '[1,]'])(
+    'throws SyntaxError for %j',
+    (text) => {
+      expect(() => parseExactJson(text)).toThrow(SyntaxError);
+    },
+  );
+
+  it('reads an absurdly nested answer beside an inexact number', () => {
+    const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`;
+    const parsed = parseExactJson(
+      `{"deep":${deep},"n":12345678901234567890,"m":[1.5,1e3],"s":"\\"9e9"}`,
+    );
+    expect(parsed).toMatchObject({ n: '12345678901234567890', m: [1.5, 1000], s: '"9e9' });
+  });
+
+  it('L10: equals JSON.parse, but for the digits that JSON.parse loses', () => {
+    const number = fc
+      .tuple(
+        fc.bigInt(),
+        fc.option(fc.nat(30), { nil: undefined }),
+        fc.option(fc.integer({ min: -30, max: 30 })),
+      )
+      .map(
+        ([whole, fraction, e]) =>
+          `${whole}${fraction === undefined ? '' : `.${fraction}`}${e === null ? '' : `e${e}`}`,
+      );
+    const { value } = fc.letrec<{ value: string }>((tie) => ({
+      value: fc.oneof(
+        { maxDepth: 3 },
+        fc.string({ unit: 'binary' }).map((text) => JSON.stringify(text)),
+        number,
+        fc.constantFrom('true', 'null', '" :12345678901234567890"', '"[1e999"'),
+        fc.array(tie('value'), { maxLength: 4 }).map((items) => `[${items.join(' , ')}]`),
+        fc
+          .array(fc.tuple(fc.constantFrom('a', '__proto__', '1'), tie('value')), { maxLength: 3 })
+          .map((entries) => `{${entries.map(([key, text]) => `"${key}": ${text}`).join(',')}}`),
+      ),
+    }));
+    const rounded = (json: Json): Json =>
+      JSON.parse(
+        JSON.stringify(json, (_key, part: unknown) =>
+          part instanceof ExactNumber ? Number(part.digits) : part,
+        ),
+      ) as Json;
+    fc.assert(
+      fc.property(value, (text) => {
+        const parsed = parseExactJson(text);
+        expect(jsonText(rounded(parsed))).toBe(jsonText(rounded(JSON.parse(text) as Json)));
+      }),
+      propertyRuns(1_000),
+    );
+    fc.assert(
+      fc.property(number, (text) => {
+        const parsed = parseExactJson(`{"x":[${text}]}`) as { x: [number | ExactNumber] };
+        expect(decimalText(parseExactJson(decimalText(parsed.x[0])) as number)).toBe(
+          decimalText(parsed.x[0]),
+        );
+      }),
+      propertyRuns(500),
+    );
+  });
+});

@@ -1,0 +1,176 @@
+import { describe, expect, it } from 'vitest';
+import { parseExactJson } from '../../src/forms/exact-json.ts';
+import { singleSubmission, submissionItem } from '../../src/forms/submission-item.ts';
+import { ExactNumber } from '../../src/mirror/types.ts';
+
+const whole = {
+  id: 's1',
+  formId: 'f1',
+  status: 'NEW',
+  createdAt: '2026-01-01T10:00:00Z',
+  data: { a: 'x' },
+};
+
+const item = (changes: object): ReturnType<typeof submissionItem> =>
+  submissionItem({ ...whole, ...changes }, 'asked');
+
+describe('L6: an item of the submissions list', () => {
+  it('is taken as it is when nothing is wrong; unknown fields are ignored', () => {
+    expect(item({ extra: { a: 1 }, data: { a: 'x', b: 7, c: null, d: [true], e: {} } })).toEqual({
+      key: 's1',
+      submission: {
+        ...whole,
+        data: new Map<string, unknown>([
+          ['a', 'x'],
+          ['b', 7],
+          ['c', null],
+          ['d', [true]],
+          ['e', {}],
+        ]),
+      },
+      defects: [],
+    });
+  });
+
+  it.each<[object, string, object]>([
+    [{ createdAt: 'yesterday' }, 'createdAt is not a date', { createdAt: '' }],
+    [{ createdAt: 1767225600 }, 'createdAt is not a date', { createdAt: '' }],
+    [{ createdAt: undefined }, 'createdAt is missing', { createdAt: '' }],
+    [{ createdAt: null }, 'createdAt is missing', { createdAt: '' }],
+    [{ status: undefined }, 'status is missing', { status: '' }],
+    [{ status: '' }, 'status is missing', { status: '' }],
+    [{ status: ['NEW'] }, 'status is not a text', { status: '' }],
+    [{ data: undefined }, 'data is missing', { data: new Map() }],
+    [{ data: null }, 'data is missing', { data: new Map() }],
+    [{ data: ['x'] }, 'data is not an object', { data: new Map() }],
+    [{ data: 'x' }, 'data is not an object', { data: new Map() }],
+    [{ data: new ExactNumber('1') }, 'data is not an object', { data: new Map() }],
+  ])('keeps what is usable beside a defect: %j', (changes, defect, kept) => {
+    const { key, submission, defects } = item(changes);
+    expect(defects).toEqual([defect]);
+    expect(key).toBe('s1');
+    expect(submission).toEqual({ ...whole, data: new Map([['a', 'x']]), ...kept });
+  });
+
+  it('names every defect', () => {
+    expect(submissionItem({ id: 's1' }, 'f1')).toEqual({
+      key: 's1',
+      submission: { id: 's1', formId: 'f1', status: '', createdAt: '', data: new Map() },
+      defects: ['status is missing', 'createdAt is missing', 'data is missing'],
+    });
+  });
+
+  it('takes a seventh status, and an ID that is a number for its digits', () => {
+    expect(item({ status: 'Čeká ☕' })).toMatchObject({
+      submission: { status: 'Čeká ☕' },
+      defects: [],
+    });
+    expect(item({ id: 17 }).key).toBe('17');
+    expect(item({ id: new ExactNumber('12345678901234567890') }).key).toBe('12345678901234567890');
+  });
+
+  it.each([
+    [undefined, 'id is missing'],
+    [null, 'id is missing'],
+    ['', 'id is missing'],
+    [['s1'], 'id is not a text'],
+    [true, 'id is not a text'],
+    [' ', 'id is not one that can be stored'],
+    ['a\0', 'id is not one that can be stored'],
+    ['a\nb', 'id is not one that can be stored'],
+    ['\ud800', 'id is not one that can be stored'],
+    ['x'.repeat(501), 'id is not one that can be stored'],
+  ])('without a usable ID (%j) has a stable key', (id, defect) => {
+    const first = item({ id });
+    expect(first).toEqual({
+      key: expect.stringMatching(/^no-id:[0-9a-f]{32}$/),
+      submission: null,
+      defects: [defect],
+    });
+    expect(item({ id }).key).toBe(first.key);
+    expect(item({ id, data: { a: 'y' } }).key).not.toBe(first.key);
+  });
+
+  it.each([null, 'x', 7, true, [[]], new ExactNumber('1')])(
+    'that is no object (%j) is listed',
+    (json) => {
+      expect(submissionItem(json, 'f1')).toMatchObject({
+        key: expect.stringMatching(/^no-id:/),
+        submission: null,
+        defects: ['the item is not an object'],
+      });
+    },
+  );
+
+  it('keeps a field called __proto__, and is not fooled by an inherited one', () => {
+    const json = parseExactJson(
+      '{"__proto__":{"id":"evil","status":"DONE"},"id":"s1","data":{"__proto__":12345678901234567890,"constructor":"x"}}',
+    );
+    const { submission } = submissionItem(json, 'f1');
+    expect(submission).toMatchObject({ id: 's1', status: '' });
+    expect([...(submission?.data ?? [])]).toEqual([
+      ['__proto__', new ExactNumber('12345678901234567890')],
+      ['constructor', 'x'],
+    ]);
+  });
+
+  it('replaces an absurdly nested answer visibly, and holds up no other', () => {
+    const deep = parseExactJson(
+      `{"x":${'[{"y":'.repeat(30_000)}1${'}]'.repeat(30_000)}}`,
+    ) as object;
+    const { submission, defects } = item({ data: { a: 'x', deep, b: [[['ok']]] } });
+    expect(defects).toEqual(['an answer is nested too deeply']);
+    expect(submission?.data).toEqual(
+      new Map<string, unknown>([
+        ['a', 'x'],
+        ['deep', '[nested too deeply]'],
+        ['b', [[['ok']]]],
+      ]),
+    );
+    expect(submissionItem({ data: deep }, 'f1').submission).toBeNull();
+  });
+
+  it('L11: never puts a value into a defect', () => {
+    const secret = 'tajemství';
+    const items = [
+      item({ createdAt: secret }),
+      item({ data: secret }),
+      item({ id: [secret] }),
+      submissionItem(secret, 'f'),
+    ];
+    for (const { defects, key } of items) expect(`${defects.join()} ${key}`).not.toContain(secret);
+  });
+});
+
+describe('the answer to one submission', () => {
+  const data = new Map([['a', 'x']]);
+
+  it.each<[string, unknown]>([
+    ['bare', whole],
+    ['wrapped', { submission: whole }],
+    ['wrapped beside other things', { success: true, data: whole, meta: { id: 'req-1' } }],
+    ['wrapped beside an ID of its own', { id: 'req-1', status: 'ok', item: whole }],
+  ])('is found %s', (_name, json) => {
+    expect(singleSubmission(json, 's1')).toEqual({
+      key: 's1',
+      submission: { ...whole, data },
+      defects: [],
+    });
+  });
+
+  it('is not looked for among the answers of a bare one', () => {
+    const fooled = { ...whole, data: { id: 's1', status: 'DONE', formId: 'f9' } };
+    expect(singleSubmission(fooled, 's1')?.submission?.status).toBe('NEW');
+  });
+
+  it.each<[unknown]>([
+    [{ ...whole, id: 's2' }],
+    [{}],
+    [null],
+    ['s1'],
+    [[whole]],
+    [{ a: { b: whole } }],
+  ])('is not there in %j', (json) => {
+    expect(singleSubmission(json, 's1')).toBeUndefined();
+  });
+});

@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import { labelMap, pickFields } from '../../src/mirror/label-map.ts';
+import { parsePicks } from '../../src/mirror/picks.ts';
+import type { Form } from '../../src/mirror/types.ts';
+
+const form: Form = {
+  id: 'form_1',
+  slug: 'enrolment',
+  name: 'Enrolment',
+  fields: [
+    { id: 'a', label: 'Name' },
+    { id: '__proto__', label: 'Name' },
+    { id: 'b', label: ' \u200b\n' },
+    { id: 'a', label: 'Second of one ID' },
+    { id: 'c', label: 'Příjmení 🎉' },
+  ],
+};
+
+const short = (fields: ReturnType<typeof pickFields>): string[] =>
+  fields.map((field) => `${field.position} ${field.id} ${field.label} ${field.inSchema}`);
+
+describe('labelMap', () => {
+  it('maps ID to label and position; a blank label gives way to the ID, the first of equal IDs wins', () => {
+    expect([...labelMap(form)]).toEqual([
+      ['a', { label: 'Name', position: 0 }],
+      ['__proto__', { label: 'Name', position: 1 }],
+      ['b', { label: 'b', position: 2 }],
+      ['c', { label: 'Příjmení 🎉', position: 3 }],
+    ]);
+  });
+});
+
+describe('pickFields', () => {
+  const known = [
+    { id: 'c', label: 'Old label of a live field' },
+    { id: 'gone', label: 'Shoe size' },
+    { id: 'mute', label: ' ' },
+  ];
+
+  it('L9: schema first, then what the catalogue knows, then what only answers know', () => {
+    const fields = pickFields(form, parsePicks(['*']), known, new Set(['old', 'gone', 'a']));
+    expect(short(fields)).toEqual([
+      '0 a Name true',
+      '1 __proto__ Name true',
+      '2 b b true',
+      '3 c Příjmení 🎉 true',
+      '4 gone Shoe size false',
+      '5 mute mute false',
+      '6 old old false',
+    ]);
+  });
+
+  it('L11: takes picked fields only, wherever they come from', () => {
+    const picks = parsePicks(['c', 'old', 'other:*', 'nowhere']);
+    const fields = pickFields(form, picks, known, ['old', 'older']);
+    expect(short(fields)).toEqual(['3 c Příjmení 🎉 true', '6 old old false']);
+  });
+
+  it.each([['enrolment:*'], ['form_1:*']])('takes the whole form for %s', (entry) => {
+    expect(pickFields(form, parsePicks([entry]), [], ['old'])).toHaveLength(5);
+  });
+
+  it('says which are hashed; hashing picks nothing', () => {
+    const fields = pickFields(form, parsePicks(['a', 'c'], ['a', 'b']), [], []);
+    expect(fields.map(({ id, hashed }) => [id, hashed])).toEqual([
+      ['a', true],
+      ['c', false],
+    ]);
+  });
+
+  it('takes an iterator of IDs, and a form without fields', () => {
+    const empty = { ...form, fields: [] };
+    const fields = pickFields(empty, parsePicks(['*']), [], new Map([['x', 1]]).keys());
+    expect(short(fields)).toEqual(['0 x x false']);
+  });
+});
