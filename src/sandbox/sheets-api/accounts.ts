@@ -1,0 +1,126 @@
+import { createVerify } from 'node:crypto';
+import { ApiError, errorInfo } from './api-error.ts';
+
+/** The scope that reading and writing spreadsheets takes. */
+export const SPREADSHEETS_SCOPE = 'https://www.googleapis.com/auth/spreadsheets';
+
+const WRITE_SCOPES = new Set([
+  SPREADSHEETS_SCOPE,
+  'https://www.googleapis.com/auth/drive',
+  'https://www.googleapis.com/auth/drive.file',
+]);
+const READ_SCOPES = new Set([
+  ...WRITE_SCOPES,
+  'https://www.googleapis.com/auth/spreadsheets.readonly',
+  'https://www.googleapis.com/auth/drive.readonly',
+]);
+
+/** Somebody who calls the API. */
+export interface Account {
+  readonly email: string;
+  /** The Cloud project of the credentials: quotas and PROJECT metadata belong to it. */
+  readonly project: string;
+  readonly scopes: readonly string[];
+  /** Milliseconds since the epoch; undefined for a token that never ends. */
+  readonly expiresAtMs: number | undefined;
+}
+
+/** What a token is made of; all but the address have defaults. */
+export interface AccountOptions {
+  readonly email: string;
+  readonly project?: string;
+  readonly scopes?: readonly string[];
+  readonly expiresAtMs?: number;
+}
+
+const ISSUED = /^Bearer\s+(\S+)$/i;
+
+const toAccount = (options: AccountOptions): Account => ({
+  email: options.email,
+  project: options.project ?? 'forms-mirror',
+  scopes: options.scopes ?? [SPREADSHEETS_SCOPE],
+  expiresAtMs: options.expiresAtMs,
+});
+
+/** The tokens that the stand-in knows, and the service accounts whose self-signed tokens it takes. */
+export class Accounts {
+  readonly #tokens = new Map<string, Account>();
+  readonly #keys = new Map<string, { publicKey: string; project: string }>();
+  #issued = 0;
+
+  /** A bearer token for an account. Tokens are `token-1`, `token-2`, … unless `token` is given. */
+  issue(options: AccountOptions, token = `token-${++this.#issued}`): string {
+    this.#tokens.set(token, toAccount(options));
+    return token;
+  }
+
+  /** Makes a token worthless, as a deleted key or an ended session does. */
+  revoke(token: string): void {
+    this.#tokens.delete(token);
+  }
+
+  /** From now on tokens that the account signed itself are only taken when this public key (PEM) verifies them. */
+  registerKey(email: string, publicKey: string, project = 'forms-mirror'): void {
+    this.#keys.set(email, { publicKey, project });
+  }
+
+  /** The account behind an Authorization header. Throws Google's 401 or 403 for a missing, unknown or expired one. */
+  authenticate(header: string | undefined, nowMs: number): Account {
+    if (header === undefined || header === '') {
+      throw new ApiError('PERMISSION_DENIED', 'The request is missing a valid API key.');
+    }
+    const token = ISSUED.exec(header)?.[1] ?? '';
+    const account = this.#tokens.get(token) ?? this.#selfSigned(token);
+    if (account === undefined) throw unauthenticated('ACCESS_TOKEN_TYPE_UNSUPPORTED');
+    if (account.expiresAtMs !== undefined && account.expiresAtMs <= nowMs) {
+      throw unauthenticated('ACCESS_TOKEN_EXPIRED');
+    }
+    return account;
+  }
+
+  /** A JWT that a registered service account signed for itself, instead of fetching a token. */
+  #selfSigned(token: string): Account | undefined {
+    const [header, payload, signature, ...rest] = token.split('.');
+    if (header === undefined || payload === undefined || signature === undefined) return undefined;
+    if (rest.length > 0) return undefined;
+    const claims = decode(payload);
+    const email = typeof claims?.['iss'] === 'string' ? claims['iss'] : '';
+    const key = this.#keys.get(email);
+    if (claims === undefined || key === undefined) return undefined;
+    const verifier = createVerify('RSA-SHA256').update(`${header}.${payload}`);
+    if (!verifier.verify(key.publicKey, signature, 'base64url')) return undefined;
+    const scope =
+      typeof claims['scope'] === 'string' ? claims['scope'].split(' ') : [SPREADSHEETS_SCOPE];
+    const expiresAtMs = Number(claims['exp']) * 1000;
+    return toAccount({ email, project: key.project, scopes: scope, expiresAtMs });
+  }
+}
+
+function decode(part: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString('utf8'));
+    return typeof value === 'object' && value !== null ? { ...value } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function unauthenticated(reason: string): ApiError {
+  return new ApiError(
+    'UNAUTHENTICATED',
+    'Request had invalid authentication credentials. Expected OAuth 2 access token, login cookie or other valid authentication credential. See https://developers.google.com/identity/sign-in/web/devconsole-project.',
+    [errorInfo(reason, { service: 'sheets.googleapis.com' })],
+  );
+}
+
+/** Throws Google's 403 when none of the account's scopes allows the call. */
+export function checkScope(account: Account, writes: boolean, method: string): void {
+  const enough = writes ? WRITE_SCOPES : READ_SCOPES;
+  if (account.scopes.some((scope) => enough.has(scope))) return;
+  throw new ApiError('PERMISSION_DENIED', 'Request had insufficient authentication scopes.', [
+    errorInfo('ACCESS_TOKEN_SCOPE_INSUFFICIENT', {
+      method: `google.apps.sheets.v4.SpreadsheetsService.${method}`,
+      service: 'sheets.googleapis.com',
+    }),
+  ]);
+}

@@ -1,0 +1,71 @@
+import { Formula } from './cell.ts';
+import { rewriteReferences, type Corner, type Reference } from './formula-tokens.ts';
+import type { Remap } from './remap.ts';
+
+type Axis = 'row' | 'column';
+
+/** `reference` after rows or columns of its tab moved; undefined when what it pointed at was deleted. */
+function remapReference(reference: Reference, axis: Axis, remap: Remap): Reference | undefined {
+  const { start, end } = reference;
+  if (end === undefined) {
+    const old = start[axis];
+    const index = old === undefined ? undefined : remap.index(old);
+    if (index === undefined) return undefined;
+    return index === old ? reference : { ...reference, start: { ...start, [axis]: index } };
+  }
+  const [from, to] = [start[axis], end[axis]];
+  // Open on this axis: `A:C` has no rows, `A2:A` ends nowhere.
+  if (from === undefined && to === undefined) return reference;
+  const span = remap.span(from ?? 0, to === undefined ? 2 ** 30 : to + 1);
+  if (span === undefined) return undefined;
+  const moved: Reference = {
+    ...reference,
+    start: from === undefined ? start : { ...start, [axis]: span[0] },
+    end: to === undefined ? end : { ...end, [axis]: span[1] - 1 },
+  };
+  return span[0] === (from ?? span[0]) && span[1] === (to ?? span[1] - 1) + 1 ? reference : moved;
+}
+
+/** A formula of a tab called `ownTitle`, after rows or columns of the tab `movedTitle` moved. */
+export function remapFormula(
+  formula: Formula,
+  ownTitle: string,
+  movedTitle: string,
+  axis: Axis,
+  remap: Remap,
+): Formula {
+  const text = rewriteReferences(formula.text, (reference) =>
+    (reference.title ?? ownTitle) === movedTitle
+      ? remapReference(reference, axis, remap)
+      : reference,
+  );
+  return text === formula.text ? formula : new Formula(text);
+}
+
+/** A formula after a tab was renamed. */
+export function renameInFormula(formula: Formula, from: string, to: string): Formula {
+  const text = rewriteReferences(formula.text, (reference) =>
+    reference.title === from ? { ...reference, title: to } : reference,
+  );
+  return text === formula.text ? formula : new Formula(text);
+}
+
+/** A formula as a copy of it reads some rows down and columns right: references move along unless `$` pins them. */
+export function copyFormula(formula: Formula, rows: number, columns: number): Formula {
+  if (rows === 0 && columns === 0) return formula;
+  const shift = (corner: Corner): Corner => ({
+    ...corner,
+    row: corner.row === undefined || corner.rowPinned ? corner.row : corner.row + rows,
+    column:
+      corner.column === undefined || corner.columnPinned ? corner.column : corner.column + columns,
+  });
+  const inGrid = ({ row, column }: Corner): boolean => (row ?? 0) >= 0 && (column ?? 0) >= 0;
+  const text = rewriteReferences(formula.text, (reference) => {
+    const start = shift(reference.start);
+    const end = reference.end === undefined ? undefined : shift(reference.end);
+    return inGrid(start) && (end === undefined || inGrid(end))
+      ? { ...reference, start, end }
+      : undefined;
+  });
+  return new Formula(text);
+}

@@ -1,0 +1,147 @@
+import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
+import type { Remap } from './remap.ts';
+import type { Overlays } from './sheet.ts';
+
+type GridRange = sheets_v4.Schema$GridRange;
+type Dimension = 'ROWS' | 'COLUMNS';
+
+/** Large enough to stand for an open end while it is moved. */
+const OPEN = 2 ** 30;
+
+/** A range after rows or columns moved; open sides stay open; undefined when all of it was deleted. */
+export function remapGridRange(
+  range: GridRange,
+  dimension: Dimension,
+  remap: Remap,
+): GridRange | undefined {
+  const [startName, endName] =
+    dimension === 'ROWS'
+      ? (['startRowIndex', 'endRowIndex'] as const)
+      : (['startColumnIndex', 'endColumnIndex'] as const);
+  const [start, end] = [range[startName] ?? undefined, range[endName] ?? undefined];
+  if (start === undefined && end === undefined) return range;
+  const span = remap.span(start ?? 0, end ?? OPEN);
+  if (span === undefined) return undefined;
+  return {
+    ...range,
+    ...(start !== undefined && { [startName]: span[0] }),
+    ...(end !== undefined && { [endName]: span[1] }),
+  };
+}
+
+function remapRanged<T extends { range?: GridRange }>(
+  item: T,
+  dimension: Dimension,
+  remap: Remap,
+): T | undefined {
+  if (item.range === undefined) return item;
+  const range = remapGridRange(item.range, dimension, remap);
+  return range === undefined ? undefined : { ...item, range };
+}
+
+/** Filters keep their criteria by column index, so these move too. */
+function remapFilter<T extends sheets_v4.Schema$BasicFilter | sheets_v4.Schema$FilterView>(
+  filter: T,
+  dimension: Dimension,
+  remap: Remap,
+): T | undefined {
+  const moved = remapRanged(filter, dimension, remap);
+  if (moved === undefined || dimension === 'ROWS') return moved;
+  const criteria = Object.entries(moved.criteria ?? {}).flatMap(([column, criterion]) => {
+    const index = remap.index(Number(column));
+    return index === undefined ? [] : [[String(index), criterion] as const];
+  });
+  const filterSpecs = (moved.filterSpecs ?? []).flatMap((spec) => {
+    const columnIndex = remap.index(spec.columnIndex ?? 0);
+    return columnIndex === undefined ? [] : [{ ...spec, columnIndex }];
+  });
+  const sortSpecs = (moved.sortSpecs ?? []).flatMap((spec) => {
+    const dimensionIndex = remap.index(spec.dimensionIndex ?? 0);
+    return dimensionIndex === undefined ? [] : [{ ...spec, dimensionIndex }];
+  });
+  return {
+    ...moved,
+    ...(moved.criteria !== undefined && { criteria: Object.fromEntries(criteria) }),
+    ...(moved.filterSpecs !== undefined && { filterSpecs }),
+    ...(moved.sortSpecs !== undefined && { sortSpecs }),
+  };
+}
+
+const kept = <T>(items: readonly (T | undefined)[]): T[] =>
+  items.filter((item): item is T => item !== undefined);
+
+function remapRules(
+  rules: readonly sheets_v4.Schema$ConditionalFormatRule[],
+  dimension: Dimension,
+  remap: Remap,
+): sheets_v4.Schema$ConditionalFormatRule[] {
+  return rules.flatMap((rule) => {
+    const ranges = kept(
+      (rule.ranges ?? []).map((range) => remapGridRange(range, dimension, remap)),
+    );
+    return ranges.length === 0 ? [] : [{ ...rule, ranges }];
+  });
+}
+
+function remapGroups(
+  groups: readonly sheets_v4.Schema$DimensionGroup[],
+  remap: Remap,
+): sheets_v4.Schema$DimensionGroup[] {
+  return groups.flatMap((group) => {
+    const span = remap.span(group.range?.startIndex ?? 0, group.range?.endIndex ?? OPEN);
+    if (span === undefined) return [];
+    return [{ ...group, range: { ...group.range, startIndex: span[0], endIndex: span[1] } }];
+  });
+}
+
+/** Everything that lies on a tab, after rows or columns moved. */
+export function remapOverlays(overlays: Overlays, dimension: Dimension, remap: Remap): Overlays {
+  const { merges, protectedRanges, basicFilter, filterViews, conditionalFormats } = overlays;
+  const { rowGroups, columnGroups } = overlays;
+  return {
+    merges: kept(merges.map((merge) => remapGridRange(merge, dimension, remap))),
+    protectedRanges: kept(
+      protectedRanges.map((protection) => {
+        const moved = remapRanged(protection, dimension, remap);
+        if (moved?.unprotectedRanges === undefined) return moved;
+        const unprotectedRanges = kept(
+          moved.unprotectedRanges.map((range) => remapGridRange(range, dimension, remap)),
+        );
+        return { ...moved, unprotectedRanges };
+      }),
+    ),
+    basicFilter: basicFilter && remapFilter(basicFilter, dimension, remap),
+    filterViews: kept(filterViews.map((view) => remapFilter(view, dimension, remap))),
+    conditionalFormats: remapRules(conditionalFormats, dimension, remap),
+    rowGroups: dimension === 'ROWS' ? remapGroups(rowGroups, remap) : rowGroups,
+    columnGroups: dimension === 'COLUMNS' ? remapGroups(columnGroups, remap) : columnGroups,
+  };
+}
+
+/** The overlays of a copy of a tab: the same, on the new tab. IDs of protections and filter views come from `nextId`. */
+export function overlaysForCopy(
+  overlays: Overlays,
+  sheetId: number,
+  nextId: () => number,
+): Overlays {
+  const onCopy = (range: GridRange): GridRange => {
+    const { sheetId: _, ...rest } = range;
+    return sheetId === 0 ? rest : { sheetId, ...rest };
+  };
+  const ranged = <T extends { range?: GridRange }>(item: T): T =>
+    item.range === undefined ? item : { ...item, range: onCopy(item.range) };
+  return {
+    ...overlays,
+    merges: overlays.merges.map(onCopy),
+    protectedRanges: overlays.protectedRanges.map((protection) => ({
+      ...ranged(protection),
+      protectedRangeId: nextId(),
+    })),
+    basicFilter: overlays.basicFilter && ranged(overlays.basicFilter),
+    filterViews: overlays.filterViews.map((view) => ({ ...ranged(view), filterViewId: nextId() })),
+    conditionalFormats: overlays.conditionalFormats.map((rule) => ({
+      ...rule,
+      ranges: (rule.ranges ?? []).map(onCopy),
+    })),
+  };
+}
