@@ -9,7 +9,7 @@ export class WireFault extends Error {
   readonly neverSent: boolean;
   /** True when an answer began and then went wrong: cut, silent, damaged, too large. */
   readonly inBody: boolean;
-  /** False when the same thing will happen again until somebody changes something: a bad certificate. */
+  /** False when the same thing will happen again until somebody changes something: a bad certificate, a huge answer. */
   readonly passing: boolean;
   /** What to do, when there is more to say than to try again. */
   readonly remedy: string | undefined;
@@ -118,7 +118,7 @@ function bodyWords(code: string, { timeoutMs }: FaultContext): FaultWords {
       return { what: `the answer broke off: nothing more came for ${duration(timeoutMs)}` };
     case 'ERR_BUFFER_TOO_LARGE':
     case 'UND_ERR_RES_EXCEEDED_MAX_SIZE':
-      return { what: 'the answer is larger than 128 MiB' };
+      return { what: 'the answer is larger than 128 MiB', passing: false };
     case 'TOO_SLOW':
       return { what: 'the answer took too long to come' };
     default:
