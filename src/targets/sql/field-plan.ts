@@ -1,0 +1,124 @@
+import { fieldColumnName, MAX_NAME_BYTES, uniqueName } from '../../mirror/column-names.ts';
+import type { PrepareResult } from '../../mirror/target.ts';
+import type { PickedField } from '../../mirror/types.ts';
+import { type FieldColumn, MORE_COLUMN } from './field-column.ts';
+
+/** What a call of `prepare` has to do to the catalogue. */
+export interface FieldPlan extends PrepareResult {
+  /** All fields as they will be, by ordinal. */
+  readonly fields: readonly FieldColumn[];
+  /** Of those the ones to write to the catalogue, and the ones that are new or go by another label. */
+  readonly changed: readonly FieldColumn[];
+  readonly newlyLabelled: readonly FieldColumn[];
+}
+
+/** What {@link planFields} needs to know besides the fields. */
+export interface FieldPlanOptions {
+  readonly at: string;
+  /** How many columns of its own a table gives to fields. */
+  readonly maxFieldColumns: number;
+  /** Column names that are taken though no field has them, in lower case. */
+  readonly takenColumns: readonly string[];
+  /** Makes a text storable. */
+  readonly clean: (text: string) => string;
+}
+
+/**
+ * Brings the catalogued fields and the picked ones together (L9): a field that is new gets a name for ever; a relabel
+ * changes the label only; a field that left the form keeps everything and is noted as removed.
+ */
+export function planFields(
+  known: readonly FieldColumn[],
+  picked: readonly PickedField[],
+  options: FieldPlanOptions,
+): FieldPlan {
+  const wanted = new Map(picked.map((field) => [options.clean(field.id), field]));
+  const kept = known.map((field) => followed(field, wanted.get(field.id), options));
+  const knownIds = new Set(known.map((field) => field.id));
+  const added = newFields(
+    kept,
+    [...wanted].filter(([id]) => !knownIds.has(id)),
+    options,
+  );
+  const relabelled = kept.filter((field, index) => field.label !== known[index]?.label);
+  const removed = kept.filter(
+    (field, index) => field.removedAt !== null && known[index]?.removedAt === null,
+  );
+  return {
+    fields: [...kept, ...added],
+    changed: [...kept.filter((field, index) => field !== known[index]), ...added],
+    newlyLabelled: [...relabelled, ...added],
+    added: added.map((field) => field.label),
+    relabelled: relabelled.map((field) => ({
+      from: known[field.ordinal]?.label ?? field.label,
+      to: field.label,
+    })),
+    removed: removed.map((field) => field.label),
+  };
+}
+
+/** A known field as the form shows it now; the same object when nothing changed. */
+function followed(
+  field: FieldColumn,
+  now: PickedField | undefined,
+  { at, clean }: FieldPlanOptions,
+): FieldColumn {
+  if (now === undefined || !now.inSchema) {
+    // A deleted field keeps its last label, whatever stands in for it.
+    const position = now?.position ?? field.position;
+    if (field.removedAt !== null && position === field.position) return field;
+    return { ...field, position, removedAt: field.removedAt ?? at };
+  }
+  const label = clean(now.label);
+  if (label === field.label && now.position === field.position && field.removedAt === null) {
+    return field;
+  }
+  return { ...field, label, position: now.position, removedAt: null };
+}
+
+function newFields(
+  kept: readonly FieldColumn[],
+  wanted: readonly [id: string, field: PickedField][],
+  options: FieldPlanOptions,
+): FieldColumn[] {
+  const taken = new Set([
+    ...options.takenColumns,
+    MORE_COLUMN,
+    ...kept.flatMap((field) => [field.column, field.numberColumn ?? field.column]),
+  ]);
+  let room = options.maxFieldColumns - columnCount(kept);
+  return wanted.map(([id, field], index): FieldColumn => {
+    const label = options.clean(field.label);
+    const column = fieldColumnName({ id, label }, taken);
+    taken.add(column);
+    room -= 1;
+    return {
+      id,
+      label,
+      position: field.position,
+      ordinal: kept.length + index,
+      column,
+      storage: room >= 0 ? 'column' : 'more',
+      type: field.hashed ? 'text' : null,
+      numberColumn: null,
+      viewLabel: null,
+      numberViewLabel: null,
+      removedAt: field.inSchema ? null : options.at,
+    };
+  });
+}
+
+/** How many columns of their own fields have. */
+export function columnCount(fields: readonly FieldColumn[]): number {
+  return fields.reduce(
+    (count, field) =>
+      count + (field.storage === 'column' ? 1 : 0) + (field.numberColumn === null ? 0 : 1),
+    0,
+  );
+}
+
+/** A free name for the column that goes on holding a field's numbers. */
+export function numberTwinName(field: FieldColumn, taken: ReadonlySet<string>): string {
+  const base = `${field.column.slice(0, MAX_NAME_BYTES - '_number'.length)}_number`;
+  return uniqueName(base, taken);
+}

@@ -1,0 +1,38 @@
+import { jsonText, parseNumber } from '../../mirror/numbers.ts';
+import type { Cell, Json } from '../../mirror/types.ts';
+
+/** The answers in an overflow column, by column name. */
+export type MoreAnswers = ReadonlyMap<string, Cell>;
+
+/**
+ * The overflow column: answers without a column of their own, as one JSON object by column name, in the given order. A
+ * number is a JSON number with all its digits and text is a JSON string, whatever the other rows hold; no answer, no
+ * property. Null when there is none.
+ */
+export function encodeMore(answers: MoreAnswers, order: readonly string[]): string | null {
+  const properties: [string, Json][] = [];
+  for (const column of order) {
+    const cell = answers.get(column) ?? null;
+    if (cell !== null) properties.push([column, cell]);
+  }
+  return properties.length === 0 ? null : jsonText(Object.fromEntries(properties));
+}
+
+/** Reads it. What is no such JSON, because somebody changed it, holds no answers. */
+export function decodeMore(text: unknown): MoreAnswers {
+  if (typeof text !== 'string') return new Map();
+  try {
+    const answers: unknown = JSON.parse(text, revive);
+    return isRecord(answers) ? new Map(Object.entries(answers)) : new Map();
+  } catch {
+    return new Map();
+  }
+}
+
+const isRecord = (value: unknown): value is Record<string, Cell> =>
+  typeof value === 'object' && value !== null;
+
+function revive(_key: string, value: unknown, context?: { source?: string }): unknown {
+  if (typeof value !== 'number' || context?.source === undefined) return value;
+  return parseNumber(context.source) ?? context.source;
+}

@@ -1,0 +1,125 @@
+import type { ListedRejection } from '../../mirror/target.ts';
+import type { Rejection } from '../../mirror/types.ts';
+import type { SqlDialect } from './dialect.ts';
+import {
+  booleanOf,
+  numberOf,
+  piecesOf,
+  placeholders,
+  type SqlSession,
+  textOf,
+} from './sql-session.ts';
+import { listable } from './storable-rows.ts';
+
+/** Rejections written by one statement. */
+const REJECTIONS_A_STATEMENT = 500;
+
+/** What listing a batch's rejections needs to know. */
+export interface RejectionBatch {
+  readonly formId: string;
+  /** All submissions of the batch: those without a rejection lose their listings. */
+  readonly submissionIds: readonly string[];
+  readonly rejections: readonly Rejection[];
+  readonly at: string;
+  /** The writer's fencing epoch, which tells its pass from earlier ones. */
+  readonly epoch: number;
+}
+
+/** Brings `mirror_rejected` up to date with a batch (L6). Returns how many listings are new. */
+export async function listRejections(
+  tx: SqlSession,
+  dialect: SqlDialect,
+  batch: RejectionBatch,
+): Promise<number> {
+  const table = dialect.relation('mirror_rejected');
+  const byKey = new Map(
+    batch.rejections.map((item) => {
+      const listed = listable(item);
+      return [`${listed.submissionId}\0${listed.reason}`, listed];
+    }),
+  );
+  const before = await listedKeys(tx, dialect, batch, [...byKey.values()]);
+  const over = [...before].filter((key) => !byKey.has(key));
+  for (const key of over) {
+    const [submissionId = '', reason = ''] = key.split('\0');
+    await tx.query(
+      `DELETE FROM ${table} WHERE form_id = $1 AND submission_id = $2 AND reason = $3`,
+      [batch.formId, submissionId, reason],
+    );
+  }
+  for (const piece of piecesOf([...byKey.values()], REJECTIONS_A_STATEMENT)) {
+    await tx.query(
+      `INSERT INTO ${table} (form_id, submission_id, reason, stored, first_seen_at, last_seen_at, last_epoch)
+       VALUES ${placeholders(piece.length, 7)}
+       ON CONFLICT (form_id, submission_id, reason) DO UPDATE SET stored = excluded.stored,
+         last_seen_at = excluded.last_seen_at, last_epoch = excluded.last_epoch`,
+      piece.flatMap(({ submissionId, reason, stored }) => [
+        batch.formId,
+        submissionId,
+        reason,
+        dialect.boolean(stored),
+        batch.at,
+        batch.at,
+        batch.epoch,
+      ]),
+    );
+  }
+  return [...byKey.keys()].filter((key) => !before.has(key)).length;
+}
+
+/** What is listed for the submissions of a batch: `<submission>\0<reason>`. */
+async function listedKeys(
+  tx: SqlSession,
+  dialect: SqlDialect,
+  batch: RejectionBatch,
+  listed: readonly Rejection[],
+): Promise<Set<string>> {
+  const ids = new Set([...batch.submissionIds, ...listed.map((item) => item.submissionId)]);
+  const rows = await tx.query(
+    `SELECT submission_id, reason FROM ${dialect.relation('mirror_rejected')}
+     WHERE form_id = $1 AND ${dialect.isIn('submission_id', '$2')}`,
+    [batch.formId, dialect.list([...ids])],
+  );
+  return new Set(rows.map((row) => `${textOf(row, 'submission_id')}\0${textOf(row, 'reason')}`));
+}
+
+/** After a proven full pass: what it did not meet is no longer at the source, so it is listed no longer. */
+export async function dropStaleRejections(
+  tx: SqlSession,
+  dialect: SqlDialect,
+  formId: string,
+  epoch: number,
+): Promise<void> {
+  await tx.query(
+    `DELETE FROM ${dialect.relation('mirror_rejected')} WHERE form_id = $1 AND last_epoch <> $2`,
+    [formId, epoch],
+  );
+}
+
+/** The newest listings, and how many there are. */
+export async function readRejections(
+  session: SqlSession,
+  dialect: SqlDialect,
+  formId: string,
+  limit: number,
+): Promise<{ total: number; items: ListedRejection[] }> {
+  const table = dialect.relation('mirror_rejected');
+  const [count] = await session.query(`SELECT count(*) AS total FROM ${table} WHERE form_id = $1`, [
+    formId,
+  ]);
+  const rows = await session.query(
+    `SELECT submission_id, reason, stored, ${dialect.timeText('first_seen_at')} AS first_seen_at,
+       ${dialect.timeText('last_seen_at')} AS last_seen_at
+     FROM ${table} WHERE form_id = $1
+     ORDER BY mirror_rejected.first_seen_at DESC, submission_id, reason LIMIT $2`,
+    [formId, limit],
+  );
+  const items = rows.map((row) => ({
+    submissionId: textOf(row, 'submission_id'),
+    reason: textOf(row, 'reason'),
+    stored: booleanOf(row, 'stored'),
+    firstSeenAt: dialect.time(row['first_seen_at']) ?? '',
+    lastSeenAt: dialect.time(row['last_seen_at']) ?? '',
+  }));
+  return { total: count === undefined ? 0 : numberOf(count, 'total'), items };
+}

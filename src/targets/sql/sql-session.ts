@@ -1,0 +1,81 @@
+/** A parameter of a statement. A list goes through {@link SqlDialect.list}. */
+export type SqlValue = string | number | bigint | null | readonly (string | null)[];
+
+/** A row of a result, by column name. PostgreSQL gives every value as text, SQLite integers as bigint. */
+export type SqlRow = Readonly<Record<string, unknown>>;
+
+/** Where statements go. Parameters are written `$1`, `$2`, … in both dialects. Rejects with the driver's own errors. */
+export interface SqlSession {
+  /** Runs one statement; the rows it returns. */
+  query(sql: string, params?: readonly SqlValue[]): Promise<SqlRow[]>;
+  /** The same with each row as an array, for wide rows and names that repeat. */
+  queryArrays(sql: string, params?: readonly SqlValue[]): Promise<unknown[][]>;
+  /** Runs one or more statements without parameters. */
+  exec(sql: string): Promise<void>;
+}
+
+/** A connection of our own. Statements outside a transaction wait for a running one to end. */
+export interface SqlConnection extends SqlSession {
+  /**
+   * Runs `work` in a transaction that can write, commits when it resolves and rolls back when it rejects. One at a time;
+   * further ones wait.
+   */
+  transaction<T>(work: (tx: SqlSession) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+/** Runs `work` in a savepoint: when it rejects, nothing of it stays and the transaction can go on. */
+export async function inSavepoint<T>(tx: SqlSession, work: () => Promise<T>): Promise<T> {
+  await tx.exec('SAVEPOINT forms_mirror');
+  try {
+    const result = await work();
+    await tx.exec('RELEASE SAVEPOINT forms_mirror');
+    return result;
+  } catch (error) {
+    // When this fails too, the whole transaction is lost, and the first error says why.
+    await tx
+      .exec('ROLLBACK TO SAVEPOINT forms_mirror; RELEASE SAVEPOINT forms_mirror')
+      .catch(() => {});
+    throw error;
+  }
+}
+
+/** The text in a column; throws TypeError when there is none, which is a defect. */
+export function textOf(row: SqlRow, column: string): string {
+  const value = row[column];
+  if (typeof value !== 'string') throw new TypeError(`no text in column ${column}`);
+  return value;
+}
+
+/** The text in a column, null when it is empty. */
+export function textOrNull(row: SqlRow, column: string): string | null {
+  return row[column] === null ? null : textOf(row, column);
+}
+
+/** The number in a column, however the driver wrote it. */
+export function numberOf(row: SqlRow, column: string): number {
+  const value = Number(row[column]);
+  if (Number.isNaN(value)) throw new TypeError(`no number in column ${column}`);
+  return value;
+}
+
+/** The truth in a column: 1 and 0 in SQLite, `t` and `f` in PostgreSQL. */
+export function booleanOf(row: SqlRow, column: string): boolean {
+  const value = row[column];
+  return value === true || value === 't' || value === 'true' || Number(value) === 1;
+}
+
+/** A name as an identifier, whatever is in it. */
+export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+
+/** `($1, $2), ($3, $4)`: placeholders for rows of `width` values. */
+export function placeholders(rows: number, width: number): string {
+  const row = (first: number): string =>
+    `(${Array.from({ length: width }, (_, index) => `$${first + index}`).join(', ')})`;
+  return Array.from({ length: rows }, (_, index) => row(index * width + 1)).join(', ');
+}
+
+/** `items` in pieces of at most `size`. */
+export function* piecesOf<T>(items: readonly T[], size: number): Generator<readonly T[]> {
+  for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size);
+}

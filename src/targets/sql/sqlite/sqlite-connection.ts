@@ -1,0 +1,131 @@
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import type { Clock } from '../../../base/clock.ts';
+import { decimalText } from '../../../mirror/numbers.ts';
+import type { SqlConnection, SqlRow, SqlSession, SqlValue } from '../sql-session.ts';
+import { isBusy } from './sqlite-errors.ts';
+
+/** How long a statement waits for another process that holds the file, and between two tries. */
+const BUSY_TIMEOUT_MS = 60_000;
+const BUSY_PAUSE_MS = 10;
+/** Statements kept compiled; a pass uses some two dozen. */
+const KEPT_STATEMENTS = 200;
+
+/**
+ * A connection to a SQLite file. SQLite itself never waits (that would stop this whole process): a locked file is tried
+ * again after a pause. A transaction runs without such pauses between its statements, so that one connection of this
+ * process never waits for another one that can't go on.
+ */
+export class SqliteConnection implements SqlConnection {
+  readonly #database: DatabaseSync;
+  readonly #clock: Clock;
+  readonly #statements = new Map<string, StatementSync>();
+  #turn: Promise<unknown> = Promise.resolve();
+
+  /** Opens the file, making it when it is missing. */
+  constructor(path: string, clock: Clock) {
+    this.#database = new DatabaseSync(path, { timeout: 0 });
+    this.#clock = clock;
+    this.#database.function(
+      'decimal_text',
+      { useBigIntArguments: true, deterministic: true },
+      toText,
+    );
+  }
+
+  /** Sets what every connection of ours works with. WAL lets people read while we write. */
+  async configure(): Promise<void> {
+    await this.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
+  }
+
+  query(sql: string, params: readonly SqlValue[] = []): Promise<SqlRow[]> {
+    return this.#patiently(() => this.#all(sql, params, false) as SqlRow[]);
+  }
+
+  queryArrays(sql: string, params: readonly SqlValue[] = []): Promise<unknown[][]> {
+    return this.#patiently(() => this.#all(sql, params, true) as unknown[][]);
+  }
+
+  exec(sql: string): Promise<void> {
+    return this.#patiently(() => this.#database.exec(sql));
+  }
+
+  async transaction<T>(work: (tx: SqlSession) => Promise<T>): Promise<T> {
+    return this.#inTurn(async () => {
+      await this.#retry(() => this.#database.exec('BEGIN IMMEDIATE'));
+      try {
+        const result = await work(this.#session());
+        await this.#retry(() => this.#database.exec('COMMIT'));
+        return result;
+      } catch (error) {
+        // Some errors (disk full, for one) have rolled back already.
+        if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+        throw error;
+      }
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#turn.catch(() => {});
+    this.#statements.clear();
+    if (this.#database.isOpen) this.#database.close();
+  }
+
+  /** For the statements of a transaction, which wait for nothing. */
+  #session(): SqlSession {
+    return {
+      query: async (sql, params = []) => this.#all(sql, params, false) as SqlRow[],
+      queryArrays: async (sql, params = []) => this.#all(sql, params, true) as unknown[][],
+      exec: async (sql) => this.#database.exec(sql),
+    };
+  }
+
+  #all(sql: string, params: readonly SqlValue[], asArrays: boolean): unknown[] {
+    const statement = this.#statement(sql);
+    statement.setReturnArrays(asArrays);
+    return statement.all(...params.map(toBound));
+  }
+
+  #statement(sql: string): StatementSync {
+    const kept = this.#statements.get(sql);
+    if (kept !== undefined) return kept;
+    const statement = this.#database.prepare(sql.replace(/\$(\d+)/g, '?$1'));
+    statement.setReadBigInts(true);
+    if (this.#statements.size >= KEPT_STATEMENTS) this.#statements.clear();
+    this.#statements.set(sql, statement);
+    return statement;
+  }
+
+  #patiently<T>(work: () => T): Promise<T> {
+    return this.#inTurn(() => this.#retry(work));
+  }
+
+  async #retry<T>(work: () => T): Promise<T> {
+    const deadline = this.#clock.now() + BUSY_TIMEOUT_MS;
+    for (;;) {
+      try {
+        return work();
+      } catch (error) {
+        if (!isBusy(error) || this.#clock.now() >= deadline) throw error;
+        await this.#clock.sleep(BUSY_PAUSE_MS);
+      }
+    }
+  }
+
+  /** Everything on this connection happens one after the other, or reads would see half a transaction. */
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#turn.catch(() => {}).then(work);
+    this.#turn = turn.catch(() => {});
+    return turn;
+  }
+}
+
+function toBound(value: SqlValue): string | number | bigint | null {
+  if (value === null || typeof value !== 'object') return value;
+  throw new TypeError('SQLite takes no lists');
+}
+
+/** SQL function `decimal_text`: a number's canonical decimal, where SQLite's own text would round to 15 digits. */
+function toText(value: unknown): string | null {
+  if (typeof value === 'bigint') return value.toString();
+  return typeof value === 'number' ? decimalText(value) : null;
+}

@@ -1,0 +1,73 @@
+import type { SqlDialect } from '../dialect.ts';
+import { decodeMore } from '../more-column.ts';
+import { MORE_COLUMN } from '../field-column.ts';
+import { quoted } from '../sql-session.ts';
+import { decodeSqliteCell, textFrom } from './sqlite-cells.ts';
+import { explainSqliteError, sqliteRowDefect } from './sqlite-errors.ts';
+import {
+  addSqliteColumns,
+  changeSqliteTypes,
+  createSqliteTable,
+  sqliteColumns,
+  sqliteNames,
+} from './sqlite-tables.ts';
+import { upsertIntoSqlite } from './sqlite-upsert.ts';
+import { syncSqliteView } from './sqlite-view.ts';
+
+/** How SQLite does things. Times are ISO 8601 text, as they came. */
+export const sqliteDialect: SqlDialect = {
+  product: 'SQLite',
+  types: {
+    text: 'TEXT',
+    time: 'TEXT',
+    integer: 'INTEGER',
+    boolean: 'INTEGER',
+    serial: 'INTEGER PRIMARY KEY',
+  },
+  // SQLite takes 2,000 columns in a table, a view and a SELECT (SQLITE_MAX_COLUMN); people may add some of their own.
+  maxFieldColumns: 1_900,
+  maxViewColumns: 2_000,
+  maxLabelBytes: 1_000,
+  // Half a character has no UTF-8; U+0000 is kept. The storing code looks for the former itself.
+  unstorable: /(?!)/,
+  forUpdate: '',
+
+  relation: quoted,
+  shownRelation: (name) => name,
+  timeText: (expression) => expression,
+  time: (value) => (value === null || value === undefined ? null : textFrom(value)),
+  isIn: (expression, parameter) => `${expression} IN (SELECT value FROM json_each(${parameter}))`,
+  list: (values) => JSON.stringify(values),
+  boolean: (value) => (value ? 1 : 0),
+
+  relationNames: sqliteNames,
+  columnsOf: sqliteColumns,
+  indexOn: (table, columns, where) =>
+    `CREATE INDEX ${quoted(`${table}_${columns.replaceAll(', ', '_')}`)} ON ${quoted(table)} (${columns})${where === undefined ? '' : ` WHERE ${where}`}`,
+  // A transaction that writes has the file for itself.
+  lockCatalogue: async () => {},
+  createTable: createSqliteTable,
+  addColumns: addSqliteColumns,
+  changeTypes: changeSqliteTypes,
+  syncView: syncSqliteView,
+  comment: async () => {},
+
+  upsert: upsertIntoSqlite,
+  cellColumns: (fields) => [
+    ...fields.filter((field) => field.storage === 'column').map((field) => quoted(field.column)),
+    ...(fields.some((field) => field.storage === 'more') ? [MORE_COLUMN] : []),
+  ],
+  decodeCells: (fields, values) => {
+    const more = decodeMore(values[fields.filter((field) => field.storage === 'column').length]);
+    let next = 0;
+    return fields.map((field) =>
+      field.storage === 'more'
+        ? (more.get(field.column) ?? null)
+        : decodeSqliteCell(values[next++], field.type),
+    );
+  },
+  fitsNumberColumn: () => true,
+
+  rowDefect: sqliteRowDefect,
+  explain: explainSqliteError,
+};

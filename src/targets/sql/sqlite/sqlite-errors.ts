@@ -1,0 +1,118 @@
+import { type Explanation, textCodeOf } from '../sql-errors.ts';
+
+/** Primary result codes: https://www.sqlite.org/rescode.html */
+const BUSY = 5;
+const LOCKED = 6;
+const TOO_BIG = 18;
+const CONSTRAINT = 19;
+const MISMATCH = 20;
+
+const LOCKED_FILE: Explanation = {
+  code: 'TARGET_FAILED',
+  what: 'another program has kept the file locked for a minute',
+  remedy: 'A database browser with unsaved changes does that: save or close it there.',
+};
+const UNWRITABLE: Explanation = {
+  code: 'TARGET_DENIED',
+  what: 'the file can not be written',
+  remedy: 'Give this user the right to write it and its folder, or choose another file.',
+};
+const BROKEN_DISK: Explanation = {
+  code: 'TARGET_FAILED',
+  what: 'reading or writing the file failed',
+  remedy: 'Check the disk and the memory of this machine.',
+};
+
+const BY_SQLITE_CODE: Readonly<Record<number, Explanation>> = {
+  3: UNWRITABLE,
+  [BUSY]: LOCKED_FILE,
+  [LOCKED]: LOCKED_FILE,
+  7: BROKEN_DISK,
+  8: UNWRITABLE,
+  10: BROKEN_DISK,
+  11: {
+    code: 'TARGET_FAILED',
+    what: 'the database is damaged',
+    remedy: 'Move the file away or restore a backup; the next pass makes up for it.',
+    retryable: false,
+  },
+  13: {
+    code: 'TARGET_FULL',
+    what: 'the disk is full',
+    remedy: 'Make room; the next pass goes on where this one ended.',
+  },
+  14: {
+    code: 'TARGET_DENIED',
+    what: 'the file can not be opened',
+    remedy: 'Check that the path is right and no folder, and that this user may read and write it.',
+  },
+  23: UNWRITABLE,
+  26: {
+    code: 'TARGET_DENIED',
+    what: 'the file is no SQLite database, so it was left alone',
+    remedy: 'Choose another file.',
+  },
+};
+
+const UNWRITABLE_FOLDER: Explanation = {
+  code: 'TARGET_DENIED',
+  what: 'the folder can not be written',
+  remedy: 'Give this user the right to write there, or choose another place.',
+};
+const NO_FOLDER: Explanation = {
+  code: 'TARGET_DENIED',
+  what: 'a part of the path is a file, not a folder',
+  remedy: 'Choose another place.',
+};
+
+const BY_SYSTEM_CODE: Readonly<Record<string, Explanation>> = {
+  EACCES: UNWRITABLE_FOLDER,
+  EPERM: UNWRITABLE_FOLDER,
+  EROFS: UNWRITABLE_FOLDER,
+  ENOTDIR: NO_FOLDER,
+  EEXIST: NO_FOLDER,
+  ENOSPC: {
+    code: 'TARGET_FULL',
+    what: 'the disk is full',
+    remedy: 'Make room; the next pass goes on where this one ended.',
+  },
+};
+
+/** See {@link Explain}: errors of node:sqlite and of the file system. */
+export function explainSqliteError(error: unknown): Explanation | undefined {
+  const code = sqliteCodeOf(error);
+  if (code === undefined) return BY_SYSTEM_CODE[textCodeOf(error) ?? ''];
+  return (
+    BY_SQLITE_CODE[code] ?? {
+      code: 'TARGET_FAILED',
+      what: `SQLite refused a statement (code ${code})`,
+      remedy:
+        'If someone changed a mirrored table or its columns, undo that; else please report it.',
+    }
+  );
+}
+
+/** True when another connection holds the file, which passes. */
+export function isBusy(error: unknown): boolean {
+  const code = sqliteCodeOf(error);
+  return code === BUSY || code === LOCKED;
+}
+
+/** SQLite's own wording of constraint errors, which names columns only. A trigger may say anything: it is not quoted. */
+const OWN_WORDING =
+  /^(?:UNIQUE|NOT NULL|CHECK|FOREIGN KEY) constraint failed(?:: [\w ".,-]{1,200})?$/;
+
+/** See {@link SqlDialect.rowDefect}. */
+export function sqliteRowDefect(error: unknown): string | undefined {
+  const code = sqliteCodeOf(error);
+  if (code === TOO_BIG) return 'the answers are too large for a row of SQLite';
+  if (code !== CONSTRAINT && code !== MISMATCH) return undefined;
+  const text = error instanceof Error && OWN_WORDING.test(error.message) ? error.message : '';
+  return `a constraint or trigger that was added to the table refuses the row${text && `: ${text}`}`;
+}
+
+function sqliteCodeOf(error: unknown): number | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const { errcode } = error as { errcode?: unknown };
+  return typeof errcode === 'number' ? errcode & 0xff : undefined;
+}

@@ -1,0 +1,78 @@
+import { uniqueName } from '../../../mirror/column-names.ts';
+import type { TypeChange } from '../dialect.ts';
+import { type FieldColumn, type FormTable, MORE_COLUMN } from '../field-column.ts';
+import { quoted, type SqlSession, textOf } from '../sql-session.ts';
+
+/** Names of everything in the file, and those that SQLite keeps for itself. */
+export async function sqliteNames(session: SqlSession): Promise<Set<string>> {
+  const rows = await session.query('SELECT lower(name) AS name FROM sqlite_schema');
+  return new Set(rows.map((row) => textOf(row, 'name')));
+}
+
+/** See {@link SqlDialect.columnsOf}. */
+export async function sqliteColumns(
+  session: SqlSession,
+  relation: string,
+): Promise<string[] | undefined> {
+  const rows = await session.query('SELECT name FROM pragma_table_xinfo($1) ORDER BY cid', [
+    relation,
+  ]);
+  return rows.length === 0 ? undefined : rows.map((row) => textOf(row, 'name'));
+}
+
+/**
+ * Makes a form's table. Field columns have no type: a text stays text and a number stays a number, whatever the column
+ * held before (https://www.sqlite.org/datatype3.html, affinity BLOB).
+ */
+export async function createSqliteTable(tx: SqlSession, form: FormTable): Promise<void> {
+  const fields = form.fields.filter((field) => field.storage === 'column');
+  const more = fields.length < form.fields.length ? [`${MORE_COLUMN} TEXT`] : [];
+  const columns = [
+    'id TEXT PRIMARY KEY NOT NULL',
+    'status TEXT NOT NULL',
+    'created_at TEXT',
+    ...fields.map((field) => quoted(field.column)),
+    ...more,
+    '_first_seen_at TEXT NOT NULL',
+    '_changed_at TEXT NOT NULL',
+    '_deleted_at TEXT',
+  ];
+  await tx.exec(`CREATE TABLE ${quoted(form.table)} (${columns.join(', ')})`);
+  const index = uniqueName(`${form.table}_status`, await sqliteNames(tx), Infinity);
+  await tx.exec(
+    `CREATE INDEX ${quoted(index)} ON ${quoted(form.table)} (status, id) WHERE _deleted_at IS NULL`,
+  );
+}
+
+/** See {@link SqlDialect.addColumns}. */
+export async function addSqliteColumns(
+  tx: SqlSession,
+  form: FormTable,
+  fields: readonly FieldColumn[],
+  withMore: boolean,
+): Promise<void> {
+  const columns = [
+    ...fields.map((field) => quoted(field.column)),
+    ...(withMore ? [`${MORE_COLUMN} TEXT`] : []),
+  ];
+  for (const column of columns) {
+    await tx.exec(`ALTER TABLE ${quoted(form.table)} ADD COLUMN ${column}`);
+  }
+}
+
+/** A column that becomes text gets its numbers rewritten as canonical decimals; nothing else is stored differently. */
+export async function changeSqliteTypes(
+  tx: SqlSession,
+  form: FormTable,
+  changes: readonly TypeChange[],
+): Promise<FieldColumn[]> {
+  for (const { field, to } of changes) {
+    if (to !== 'text' || field.type !== 'number' || field.storage !== 'column') continue;
+    const column = quoted(field.column);
+    await tx.query(
+      `UPDATE ${quoted(form.table)} SET ${column} = decimal_text(${column})
+       WHERE typeof(${column}) IN ('integer', 'real')`,
+    );
+  }
+  return changes.map(({ field, to }) => ({ ...field, type: to }));
+}
