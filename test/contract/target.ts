@@ -1,0 +1,19 @@
+import { describe } from 'vitest';
+import { describeFields } from './target-fields.ts';
+import { type MakePlace, stageTargets } from './target-harness.ts';
+import { describePasses } from './target-passes.ts';
+import { describeRows } from './target-rows.ts';
+import { describeStates } from './target-states.ts';
+import { describeValues } from './target-values.ts';
+
+/** The contract of the Target port: every adapter keeps it. */
+export function describeTarget(name: string, makePlace: MakePlace): void {
+  describe(`the target contract over ${name}`, () => {
+    const stage = stageTargets(makePlace);
+    describeRows(stage);
+    describeValues(stage);
+    describeFields(stage);
+    describeStates(stage);
+    describePasses(stage);
+  });
+}
