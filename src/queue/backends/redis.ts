@@ -1,0 +1,137 @@
+import { createRedisBackend } from 'bullmq';
+import { Redis, type RedisOptions } from 'ioredis';
+import { MirrorError } from '../../base/errors.ts';
+import { DEFAULT_RETRY } from '../../base/retry-delay.ts';
+import { withRetry } from '../../base/retry.ts';
+import {
+  type BackendOptions,
+  type QueueBackend,
+  type StoreFactory,
+  readPrefix,
+  safeAddress,
+} from '../backends.ts';
+
+/** BullMQ works on 5, but its scripts are slow on lists there; 6.2 is what it recommends. */
+const OLDEST: readonly [number, number] = [6, 2];
+
+/** Opens Redis. See `openBackend` for what it throws. */
+export async function openRedis(options: BackendOptions): Promise<QueueBackend> {
+  const { url } = options;
+  if (url === undefined) throw new TypeError('Redis needs an address');
+  // Braces make all keys of the mirror one hash slot, which managed and clustered Redis ask for.
+  const prefix = `{${readPrefix(url)}}`;
+  const address = safeAddress(url);
+  const href = withoutPrefix(url);
+  assertSafe(await probe(href, address, options), address);
+
+  const client = new Redis(href, {
+    // BullMQ insists: a worker's commands wait for the connection to come back instead of failing.
+    maxRetriesPerRequest: null,
+    connectTimeout: 10_000,
+    keepAlive: 30_000,
+    retryStrategy: (times) => reconnectDelayMs(times, Math.random),
+  });
+  client.setMaxListeners(0);
+  client.on('error', options.faults);
+  const factory: StoreFactory = (name, opts, extra) => {
+    const withConnection = { ...opts, prefix, connection: client };
+    return createRedisBackend(name, withConnection, extra);
+  };
+  return {
+    kind: 'redis',
+    address,
+    factory,
+    queueName: (name) => name,
+    close: async (force) => {
+      if (!force) await client.quit().catch(() => undefined);
+      client.disconnect();
+    },
+  };
+}
+
+/** Doubling from 50 ms to 5 s, with jitter so that many workers don't return in step. */
+export function reconnectDelayMs(times: number, random: () => number): number {
+  return Math.round(Math.min(50 * 2 ** Math.min(times, 10), 5_000) + random() * 200);
+}
+
+function withoutPrefix(url: URL): string {
+  const copy = new URL(url);
+  copy.searchParams.delete('prefix');
+  return copy.href;
+}
+
+/** What `INFO` says, or why there is no answer. CONFIG is not asked: managed services forbid it. */
+async function probe(href: string, address: string, options: BackendOptions): Promise<string> {
+  return withRetry(() => askOnce(href, address), {
+    policy: DEFAULT_RETRY,
+    clock: options.clock,
+    judge: (error) => ({ retry: error instanceof MirrorError && error.retryable }),
+    onRetry: ({ delayMs }) =>
+      options.logger.warn({ address, delayMs }, 'Redis does not answer yet; trying again.'),
+  });
+}
+
+const PROBE = {
+  lazyConnect: true,
+  connectTimeout: 5_000,
+  commandTimeout: 5_000,
+  maxRetriesPerRequest: 0,
+  retryStrategy: () => null,
+} as const satisfies RedisOptions;
+
+async function askOnce(href: string, address: string): Promise<string> {
+  const client = new Redis(href, PROBE);
+  let reason: unknown;
+  client.on('error', (error) => {
+    reason = error;
+  });
+  try {
+    await client.connect();
+    return await client.info();
+  } catch (error) {
+    throw translate(error, reason, address);
+  } finally {
+    client.disconnect();
+  }
+}
+
+/** The connection's own fault says more than the command's "Connection is closed". */
+function translate(error: unknown, reason: unknown, address: string): MirrorError {
+  const texts = [reason, error].map((cause) => (cause instanceof Error ? cause.message : ''));
+  if (texts.some((text) => /WRONGPASS|NOAUTH|NOPERM|invalid password|ERR AUTH/i.test(text))) {
+    return new MirrorError(
+      'QUEUE_DENIED',
+      `Redis at ${address} refused the user or password of QUEUE_URL: correct it, with special characters percent-encoded.`,
+      { cause: reason ?? error },
+    );
+  }
+  return new MirrorError(
+    'QUEUE_UNREACHABLE',
+    `Redis at ${address} does not answer${codeOf(reason ?? error)}: is it running, and is QUEUE_URL right?`,
+    { cause: reason ?? error },
+  );
+}
+
+function codeOf(error: unknown): string {
+  const code = error instanceof Error ? (error as { code?: unknown }).code : undefined;
+  return typeof code === 'string' ? ` (${code})` : '';
+}
+
+/** Throws QUEUE_UNSAFE for a server that may throw jobs away, SETTINGS for one that is too old. */
+export function assertSafe(info: string, address: string): void {
+  const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1];
+  if (policy !== undefined && policy !== 'noeviction') {
+    throw new MirrorError(
+      'QUEUE_UNSAFE',
+      `Redis at ${address} has maxmemory-policy ${policy} and may throw jobs away: set it to noeviction (redis-cli CONFIG SET maxmemory-policy noeviction, and in redis.conf), or use a Redis of its own for the queue.`,
+    );
+  }
+  const version = /^redis_version:(\d+)\.(\d+)/m.exec(info);
+  if (version === null) return;
+  const [major, minor] = [Number(version[1]), Number(version[2])];
+  if (major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1])) return;
+  throw new MirrorError(
+    'SETTINGS',
+    `Redis at ${address} is version ${major}.${minor}: QUEUE_URL needs ${OLDEST.join('.')} or newer.`,
+  );
+}

@@ -1,0 +1,95 @@
+import { FlowProducer, type IQueueBackend, Queue } from 'bullmq';
+import type { PassKind } from '../mirror/types.ts';
+import type { QueueBackend } from './backends.ts';
+import type { FaultLog } from './fault-log.ts';
+import { MARK_QUEUE, PLAN_QUEUE, passQueue } from './jobs.ts';
+
+/** A queue on whichever backend. */
+export type AnyQueue = Queue<
+  unknown,
+  unknown,
+  string,
+  unknown,
+  unknown,
+  string,
+  IQueueBackend,
+  object
+>;
+
+/** The producing side: every queue of this mirror. */
+export interface Queues {
+  readonly plan: AnyQueue;
+  readonly mark: AnyQueue;
+  readonly flows: FlowProducer<IQueueBackend, object>;
+  /** The targets that have queues. */
+  readonly targets: readonly string[];
+  /** A target's passes of one kind; undefined for a target that is not configured. */
+  passes(kind: PassKind, target: string): AnyQueue | undefined;
+  close(): Promise<void>;
+}
+
+/** Nothing of ours reads BullMQ's event streams; a few are kept for dashboards. */
+const STREAMS = { events: { maxLen: 200 } } as const;
+
+/** Opens the queues of `targets`. */
+export function openQueues(
+  backend: QueueBackend,
+  targets: readonly string[],
+  faults: FaultLog,
+): Queues {
+  const open = (name: string): AnyQueue => openQueue(backend, name, faults);
+  const plan = open(PLAN_QUEUE);
+  const mark = open(MARK_QUEUE);
+  const passes = {
+    incremental: new Map(targets.map((target) => [target, open(passQueue('incremental', target))])),
+    full: new Map(targets.map((target) => [target, open(passQueue('full', target))])),
+  };
+  const flows = new FlowProducer<IQueueBackend, object>({ connection: {} }, backend.factory);
+  flows.on('error', faults);
+  const all = [plan, mark, ...passes.incremental.values(), ...passes.full.values()];
+  return {
+    plan,
+    mark,
+    flows,
+    targets,
+    passes: (kind, target) => passes[kind].get(target),
+    close: async () => {
+      await Promise.allSettled([...all, flows].map((one) => one.close()));
+    },
+  };
+}
+
+function openQueue(backend: QueueBackend, name: string, faults: FaultLog): AnyQueue {
+  const queue: AnyQueue = new Queue(
+    backend.queueName(name),
+    { connection: {}, streams: STREAMS },
+    backend.factory,
+  );
+  queue.on('error', faults);
+  return queue;
+}
+
+/** Removes the queues of a target that is gone, jobs and all; marks that waited for its passes go on without them. */
+export async function removeTargetQueues(
+  backend: QueueBackend,
+  target: string,
+  faults: FaultLog,
+): Promise<void> {
+  for (const kind of ['incremental', 'full'] as const) {
+    const queue: AnyQueue = new Queue(
+      backend.queueName(passQueue(kind, target)),
+      // The constructor would write the queue's settings anew while we remove them.
+      { connection: {}, streams: STREAMS, skipMetasUpdate: true },
+      backend.factory,
+    );
+    queue.on('error', faults);
+    try {
+      // One by one: only that tells a waiting parent. A job that is being worked on refuses; obliterating takes it along.
+      const jobs = await queue.getJobs(['waiting', 'delayed', 'prioritized']);
+      for (const job of jobs) await job.remove().catch(faults);
+      await queue.obliterate({ force: true });
+    } finally {
+      await queue.close();
+    }
+  }
+}

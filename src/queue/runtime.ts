@@ -1,0 +1,202 @@
+import type { Clock } from '../base/clock.ts';
+import type { Events } from '../base/events.ts';
+import type { Logger } from '../base/logger.ts';
+import type { PassKind } from '../mirror/types.ts';
+import { openBackend, parseQueueUrl } from './backends.ts';
+import type { QueueEventMap } from './events.ts';
+import { createFaultLog } from './fault-log.ts';
+import { planOptions } from './jobs.ts';
+import { openQueues } from './queues.ts';
+import {
+  type SchedulerContext,
+  applySchedules,
+  lookAfterSchedules,
+  planDataOf,
+} from './scheduler.ts';
+import { type QueueStatus, readStatus } from './queue-status.ts';
+import { DEFAULT_TUNING, type Tuning } from './tuning.ts';
+import type { MirrorWork, Schedules } from './work.ts';
+import { type AnyWorker, type WorkerContext, startWorkers, workerCount } from './workers.ts';
+
+/** What {@link startQueue} needs. */
+export interface QueueOptions {
+  /** `redis://`, `rediss://` or `postgres://`; undefined for the embedded queue. `?prefix=` sets mirrors in one store apart. */
+  readonly queueUrl: string | undefined;
+  /** Where the embedded queue keeps its files. */
+  readonly dataDir: string;
+  /** `all` keeps the schedules too; any number of `worker`s can help it, unless the queue is embedded. */
+  readonly role: 'all' | 'worker';
+  readonly work: MirrorWork;
+  readonly schedules: Schedules;
+  /** Passes at work at one time, for each target. */
+  readonly concurrency: number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly events: Events<QueueEventMap>;
+  readonly random?: () => number;
+  /** For tests. */
+  readonly tuning?: Partial<Tuning>;
+}
+
+/** A queue at work. */
+export interface QueueRuntime {
+  /** How it stands. Does not throw; see {@link QueueStatus.reachable}. */
+  status(): Promise<QueueStatus>;
+  /** Stops handing out a target's passes, on all machines, until {@link resume}; those at work go on. */
+  pause(target: string): Promise<void>;
+  resume(target: string): Promise<void>;
+  /** One tick now, besides the scheduled ones. */
+  runNow(kind: PassKind): Promise<void>;
+  /**
+   * Takes no more jobs, aborts those in hand, waits for them to end some seconds at most, and closes. What was not
+   * finished is put back for the next worker. Never rejects; a second call waits for the first.
+   */
+  stop(): Promise<void>;
+}
+
+/** Opens the queue and starts working. Throws SETTINGS, QUEUE_UNREACHABLE, QUEUE_DENIED, QUEUE_UNSAFE or QUEUE_BUSY. */
+export async function startQueue(options: QueueOptions): Promise<QueueRuntime> {
+  const { clock, logger, events, schedules } = options;
+  const tuning = { ...DEFAULT_TUNING, ...options.tuning };
+  const faults = createFaultLog(logger, events, clock);
+  const backend = await openBackend(options.role, {
+    url: parseQueueUrl(options.queueUrl),
+    dataDir: options.dataDir,
+    workers: workerCount(schedules.targets),
+    upkeepMs: tuning.upkeepMs,
+    clock,
+    logger,
+    faults,
+  });
+  const stopping = new AbortController();
+  const queues = openQueues(backend, schedules.targets, faults);
+  const context: WorkerContext & SchedulerContext = {
+    backend,
+    queues,
+    schedules,
+    marking: schedules.marking,
+    work: options.work,
+    concurrency: options.concurrency,
+    tuning,
+    clock,
+    random: options.random ?? Math.random,
+    logger,
+    events,
+    faults,
+    stopping: stopping.signal,
+  };
+  try {
+    if (options.role === 'all') await applySchedules(context);
+  } catch (error) {
+    await queues.close();
+    await backend.close(false);
+    throw error;
+  }
+  const workers = startWorkers(context);
+  const heartbeat = options.role === 'all' ? startHeartbeat(context) : undefined;
+  logger.info({ queue: backend.kind, address: backend.address }, 'The queue is open.');
+  return new Runtime(context, workers, stopping, heartbeat);
+}
+
+/** Beats until stopped; a beat that fails is told and followed by the next. */
+async function startHeartbeat(context: WorkerContext & SchedulerContext): Promise<void> {
+  while (!context.stopping.aborted) {
+    try {
+      await context.clock.sleep(context.tuning.heartbeatMs, context.stopping);
+      await lookAfterSchedules(context);
+    } catch (error) {
+      if (!context.stopping.aborted) context.faults(error);
+    }
+  }
+}
+
+class Runtime implements QueueRuntime {
+  readonly #context: WorkerContext & SchedulerContext;
+  readonly #workers: readonly AnyWorker[];
+  readonly #stopping: AbortController;
+  readonly #heartbeat: Promise<void> | undefined;
+  #stopped: Promise<void> | undefined;
+
+  constructor(
+    context: WorkerContext & SchedulerContext,
+    workers: readonly AnyWorker[],
+    stopping: AbortController,
+    heartbeat: Promise<void> | undefined,
+  ) {
+    this.#context = context;
+    this.#workers = workers;
+    this.#stopping = stopping;
+    this.#heartbeat = heartbeat;
+  }
+
+  status(): Promise<QueueStatus> {
+    return readStatus(this.#context);
+  }
+
+  async pause(target: string): Promise<void> {
+    for (const queue of this.#queuesOf(target)) await queue.pause();
+  }
+
+  async resume(target: string): Promise<void> {
+    for (const queue of this.#queuesOf(target)) await queue.resume();
+  }
+
+  async runNow(kind: PassKind): Promise<void> {
+    const { queues, tuning } = this.#context;
+    await queues.plan.add('plan', planDataOf(this.#context, kind), {
+      ...planOptions(kind, tuning),
+      // Asking twice before it began is asking once.
+      jobId: `now-${kind}`,
+      removeOnComplete: true,
+      removeOnFail: true,
+    });
+  }
+
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stop();
+    return this.#stopped;
+  }
+
+  async #stop(): Promise<void> {
+    const { clock, tuning, logger, queues, backend, faults } = this.#context;
+    // Closing first: no worker may take another job once those in hand are aborted.
+    const closed = Promise.allSettled(this.#workers.map((worker) => worker.close()));
+    this.#stopping.abort();
+    const inTime = await settlesWithin(closed, tuning.stopMs, clock);
+    if (!inTime) {
+      logger.warn('Some work did not end in time; other workers will take it over.');
+      for (const worker of this.#workers) worker.disconnect().catch(faults);
+    }
+    const rest = async (): Promise<void> => {
+      await this.#heartbeat;
+      await queues.close();
+      await backend.close(!inTime);
+    };
+    if (!(await settlesWithin(rest(), CLOSE_WITHIN_MS, clock))) await backend.close(true);
+  }
+
+  #queuesOf(target: string) {
+    const { queues } = this.#context;
+    return [queues.passes('incremental', target), queues.passes('full', target)].filter(
+      (queue) => queue !== undefined,
+    );
+  }
+}
+
+/** Closing connections takes milliseconds, unless the server is away. */
+const CLOSE_WITHIN_MS = 3_000;
+
+async function settlesWithin(work: Promise<unknown>, ms: number, clock: Clock): Promise<boolean> {
+  const timer = new AbortController();
+  const late = clock.sleep(ms, timer.signal).then(
+    () => false,
+    () => false,
+  );
+  const settled = work.then(
+    () => true,
+    () => true,
+  );
+  const inTime = await Promise.race([settled, late]);
+  timer.abort();
+  return inTime;
+}

@@ -1,0 +1,202 @@
+import { expect, vi } from 'vitest';
+import { FakeWork, Gate } from '../queue/fake-work.ts';
+import { startAt } from '../queue/harness.ts';
+import type { QueueIt } from './queue.ts';
+
+const SOON = { timeout: 10_000, interval: 20 };
+const form = (targets: string[], formId = 'f1') => ({ formId, targets });
+
+/** The queue's schedules: when ticks come, what they add, what they leave behind. */
+export function describeSchedules(it: QueueIt): void {
+  it('tick at an interval; the first full pass comes after its own', async ({ place, use }) => {
+    const work = new FakeWork([form(['a'])]);
+    const everyMs = 200;
+    const full = { everyMs: 900 };
+    use(await startAt(place, work, { incremental: { everyMs }, full }));
+    await vi.waitFor(() => expect(work.count('a', 'full')).toBeGreaterThanOrEqual(2), SOON);
+    const first = work.passes.findIndex((order) => order.kind === 'full');
+    expect(first).toBeGreaterThanOrEqual(2);
+    expect(work.mostAtOnce).toBe(1);
+  });
+
+  it('tick by a cron expression in a time zone', async ({ place, use }) => {
+    const cron = (pattern: string) => ({
+      incremental: { cron: pattern, timeZone: 'Asia/Kathmandu' },
+    });
+    const work = new FakeWork([form(['a'])]);
+    const nightly = use(await startAt(place, work, cron('45 2 * * *')));
+    const { schedules } = await nightly.status();
+    const next = schedules.find((schedule) => schedule.kind === 'incremental')?.nextRunAt ?? '';
+    const local = new Intl.DateTimeFormat('en-GB', {
+      timeZone: 'Asia/Kathmandu',
+      hour: '2-digit',
+      minute: '2-digit',
+    }).format(new Date(next));
+    expect(local).toBe('02:45');
+    await nightly.stop();
+    use(await startAt(place, work, cron('* * * * * *')));
+    await vi.waitFor(() => expect(work.passes.length).toBeGreaterThanOrEqual(2), SOON);
+  });
+
+  it('refuse a cron expression or time zone that does not exist', async ({ place, use }) => {
+    const work = new FakeWork([]);
+    for (const [cron, timeZone] of [
+      ['every day', 'UTC'],
+      ['0 0 * * *', 'Europe/Atlantis'],
+    ] as const) {
+      const started = startAt(place, work, { incremental: { cron, timeZone } });
+      await expect(started).rejects.toMatchObject({ code: 'SETTINGS' });
+    }
+    // Nothing is left half open: the same place starts with right settings.
+    use(await startAt(place, work));
+  });
+
+  it('follow a changed interval without leaving the old one behind', async ({ place, use }) => {
+    const work = new FakeWork([form(['a'])]);
+    const slow = use(await startAt(place, work, { incremental: { everyMs: 3_600_000 } }));
+    await vi.waitFor(() => expect(work.passes).toHaveLength(1), SOON);
+    await slow.stop();
+    const fast = use(await startAt(place, work, { incremental: { everyMs: 200 } }));
+    await vi.waitFor(() => expect(work.passes.length).toBeGreaterThanOrEqual(4), SOON);
+    await fast.stop();
+    const idle = use(await startAt(place, work, { incremental: { everyMs: 3_600_000 } }));
+    await vi.waitFor(async () => {
+      const plan = (await idle.status()).queues.find((queue) => queue.step === 'plan');
+      // One job for each of the two schedules, and none of an older one.
+      expect(plan).toMatchObject({ delayed: 2, waiting: 0, active: 0 });
+    }, SOON);
+  });
+
+  it('keep their rhythm over a restart', async ({ place, use }) => {
+    const work = new FakeWork([form(['a'])]);
+    const everyMs = 3_600_000;
+    const first = use(await startAt(place, work, { incremental: { everyMs } }));
+    await vi.waitFor(() => expect(work.passes).toHaveLength(1), SOON);
+    const { schedules } = await first.status();
+    await first.stop();
+    const second = use(await startAt(place, work, { incremental: { everyMs } }));
+    expect((await second.status()).schedules).toEqual(schedules);
+    expect(work.plans).toHaveLength(1);
+  });
+
+  it('leave no queue of a removed target behind', async ({ place, use, server }) => {
+    const work = new FakeWork([form(['a', 'gone']), form(['a', 'gone'], 'f2')]);
+    const gate = new Gate();
+    work.script = (order, signal) => (order.target === 'gone' ? gate.wait(signal) : 'ok');
+    const targets = ['a', 'gone'];
+    const before = use(await startAt(place, work, { targets, marking: true }, { concurrency: 1 }));
+    await before.runNow('incremental');
+    await before.runNow('full');
+    await vi.waitFor(() => expect(work.count('gone')).toBe(2), SOON);
+    await before.stop();
+    const after = use(await startAt(place, work, { targets: ['a'], marking: true }));
+    // The marks that waited for it go on.
+    await vi.waitFor(async () => {
+      const mark = (await after.status()).queues.find((queue) => queue.step === 'mark');
+      expect(mark).toMatchObject({ waitingForPasses: 0, waiting: 0, active: 0 });
+      expect(work.marks.length).toBeGreaterThanOrEqual(4);
+    }, SOON);
+    await after.stop();
+    const stored = await server.stored(place);
+    expect(stored.length).toBeGreaterThan(0);
+    expect(stored.filter((name) => name.includes('gone'))).toEqual([]);
+  });
+
+  it('do not pile up behind a run that is slower than its period', async ({ place, use }) => {
+    const work = new FakeWork([form(['a'])]);
+    const gate = new Gate();
+    work.script = (_order, signal) => gate.wait(signal);
+    const fast = { incremental: { everyMs: 60 }, full: { everyMs: 100 } };
+    const queue = use(await startAt(place, work, fast));
+    await vi.waitFor(() => expect(work.plans.length).toBeGreaterThanOrEqual(15), SOON);
+    const { queues } = await queue.status();
+    for (const { active, waiting, delayed } of queues.filter(({ step }) => step === 'sync')) {
+      expect({ active, waiting, delayed }).toEqual({ active: 1, waiting: 0, delayed: 0 });
+    }
+    expect(work.mostAtOnce).toBe(1);
+    gate.open();
+    // And it goes on afterwards.
+    await vi.waitFor(() => expect(work.passes.length).toBeGreaterThanOrEqual(6), SOON);
+  });
+
+  it('leave an incremental pass out while a full one is at work', async ({ place, use }) => {
+    const work = new FakeWork([form(['a'])]);
+    const gate = new Gate();
+    work.script = (order, signal) => (order.kind === 'full' ? gate.wait(signal) : 'ok');
+    const queue = use(await startAt(place, work));
+    await queue.runNow('full');
+    await vi.waitFor(() => expect(work.count('a', 'full')).toBe(1), SOON);
+    await queue.runNow('incremental');
+    const superseded = { name: 'job.completed', event: { step: 'sync', outcome: 'superseded' } };
+    await vi.waitFor(
+      () => expect(queue.told).toContainEqual(expect.objectContaining(deep(superseded))),
+      SOON,
+    );
+    expect(work.count('a', 'incremental')).toBe(0);
+  });
+
+  it('keep a slow target from delaying another', async ({ place, use }) => {
+    const work = new FakeWork([form(['a', 'b']), form(['a', 'b'], 'f2')]);
+    const gate = new Gate();
+    work.script = (order, signal) => (order.target === 'a' ? gate.wait(signal) : 'ok');
+    const schedules = { incremental: { everyMs: 100 }, targets: ['a', 'b'] };
+    use(await startAt(place, work, schedules, { concurrency: 1 }));
+    await vi.waitFor(() => expect(work.count('b')).toBeGreaterThanOrEqual(6), SOON);
+    expect(work.count('a')).toBe(1);
+  });
+
+  it('keep long full passes from delaying incremental ones of other forms', async ({
+    place,
+    use,
+  }) => {
+    const work = new FakeWork(['f1', 'f2', 'f3', 'f4'].map((id) => form(['a'], id)));
+    const gate = new Gate();
+    work.script = (order, signal) => (order.kind === 'full' ? gate.wait(signal) : 'ok');
+    const queue = use(await startAt(place, work, {}, { concurrency: 1 }));
+    await queue.runNow('full');
+    await vi.waitFor(() => expect(work.count('a', 'full')).toBe(1), SOON);
+    await queue.runNow('incremental');
+    await vi.waitFor(() => expect(work.count('a', 'incremental')).toBe(3), SOON);
+  });
+
+  it('leave no heap of finished jobs behind', async ({ place, use, server }) => {
+    const work = new FakeWork([form(['a'])]);
+    const queue = use(await startAt(place, work, { incremental: { everyMs: 15 }, marking: true }));
+    await vi.waitFor(() => expect(work.plans.length).toBeGreaterThan(80), SOON);
+    await queue.stop();
+    const stored = await server.stored(place);
+    const jobs = stored.filter((name) => name.includes('repeat:') || name.includes('job'));
+    expect(stored.length).toBeLessThan(1_000);
+    expect(jobs.length).toBeLessThan(130);
+  });
+
+  it('pause one target, on all machines, and go on', async ({ place, use }) => {
+    const work = new FakeWork([form(['a', 'b'])]);
+    const targets = ['a', 'b'];
+    const queue = use(await startAt(place, work, { incremental: { everyMs: 100 }, targets }));
+    await vi.waitFor(() => expect(work.count('a')).toBeGreaterThanOrEqual(1), SOON);
+    await queue.pause('a');
+    const paused = async () => (await queue.status()).queues.filter(({ target }) => target === 'a');
+    await vi.waitFor(async () => {
+      const [sync] = await paused();
+      expect(sync).toMatchObject({ paused: true, waiting: 1, active: 0 });
+    }, SOON);
+    const [before, other] = [work.count('a'), work.count('b')];
+    await vi.waitFor(() => expect(work.count('b')).toBeGreaterThanOrEqual(other + 3), SOON);
+    expect(work.count('a')).toBe(before);
+    await queue.resume('a');
+    await vi.waitFor(() => expect(work.count('a')).toBeGreaterThan(before), SOON);
+  });
+}
+
+/** `expected` as a matcher that allows more properties at each level. */
+export function deep(expected: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(expected).map(([key, value]) => [
+      key,
+      typeof value === 'object' && value !== null
+        ? (expect.objectContaining(deep(value as Record<string, unknown>)) as unknown)
+        : value,
+    ]),
+  );
+}

@@ -1,0 +1,53 @@
+import { Client } from 'pg';
+import { describe } from 'vitest';
+import { createDatabase, postgresMissing, startPostgres } from '../support/servers.ts';
+import { describeQueue } from '../contract/queue.ts';
+import type { QueuePlace, QueueServer } from './harness.ts';
+import { FORGET_EVERYTHING, STORED_ROWS } from './stored-rows.ts';
+
+/** One database; the tests' places differ in their prefix. */
+async function openPostgresServer(): Promise<QueueServer> {
+  const server = await startPostgres();
+  const url = await createDatabase(server);
+  let places = 0;
+  const ask = async (query: string): Promise<Record<string, string>[]> => {
+    const client = new Client({ connectionString: url });
+    await client.connect();
+    try {
+      return (await client.query<Record<string, string>>(query)).rows;
+    } finally {
+      await client.end();
+    }
+  };
+  const prefixOf = (place: QueuePlace): string =>
+    `${new URL(place.queueUrl ?? '').searchParams.get('prefix') ?? ''}.`;
+  const owned = server.process !== undefined;
+  return {
+    newPlace: () =>
+      Promise.resolve({ queueUrl: `${url}?prefix=t${places++}`, dataDir: '/nonexistent' }),
+    stored: async (place) => {
+      const names = (await ask(STORED_ROWS)).map((row) => row['name'] ?? '');
+      const prefix = prefixOf(place);
+      return names
+        .filter((name) => name.startsWith(prefix))
+        .map((name) => name.slice(prefix.length));
+    },
+    wipe: async () => {
+      await ask(FORGET_EVERYTHING);
+    },
+    ...(owned && {
+      restart: async () => {
+        const died = server.process;
+        const exited = new Promise((done) => died?.once('exit', done));
+        died?.kill('SIGQUIT');
+        await exited;
+        await server.restart();
+      },
+    }),
+    close: () => server.stop(),
+  };
+}
+
+describe.skipIf(postgresMissing())('PostgreSQL', () => {
+  describeQueue('PostgreSQL', openPostgresServer);
+});
