@@ -123,9 +123,9 @@ export interface PassRecord {
 
 /** What the next pass starts from; stored in the target, committed with the rows it speaks of. */
 export interface Checkpoint {
-  /** Newest `createdAt` seen in a proven pass (canonical time), null when none. */
+  /** Newest date (canonical time) up to which a proven pass left nothing out, imports aside; null when there was none. */
   readonly watermark: string | null;
-  /** `total` that the source reported when the last proven pass began, every one of them accounted for. */
+  /** How many submissions of the source the last proven pass accounted for. */
   readonly total: number;
   /** End of the last proven pass of any kind, and of the last proven full one. */
   readonly provenAt: string;

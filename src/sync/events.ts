@@ -1,3 +1,4 @@
+import type { MirrorError } from '../base/errors.ts';
 import type { FormIdentity, PassKind, PassRecord } from '../mirror/types.ts';
 
 /** What a pass works on; part of every event. */
@@ -13,6 +14,8 @@ export interface PassReport extends PassSubject, PassRecord {
   /** Statuses that the marking after this pass set; 0 when marking is off. */
   readonly marked: number;
   readonly ms: number;
+  /** The error behind `error`, when one was thrown. */
+  readonly failure: MirrorError | null;
 }
 
 /** Where a running pass is. Counts are since it began. */

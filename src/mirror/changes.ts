@@ -1,0 +1,28 @@
+import { sameCell } from './cell.ts';
+import type { StoredRow } from './target.ts';
+import type { Row } from './types.ts';
+
+/** What differs between a submission and its stored row: names of system columns and IDs of fields, never values. */
+export interface RowDifference {
+  /** Of `status`, `created_at`, `_deleted_at`. */
+  readonly columns: readonly string[];
+  readonly fieldIds: readonly string[];
+}
+
+/** Compares a row as it should be with the stored one, over the given fields. Undefined when they agree. */
+export function compareRow(
+  row: Row,
+  stored: StoredRow,
+  fieldIds: readonly string[],
+): RowDifference | undefined {
+  const columns = [
+    ...(row.status === stored.status ? [] : ['status']),
+    ...(row.createdAt === stored.createdAt ? [] : ['created_at']),
+    ...(stored.deletedAt === null ? [] : ['_deleted_at']),
+  ];
+  const differing = fieldIds.filter(
+    (id) => !sameCell(row.cells.get(id) ?? null, stored.cells.get(id) ?? null),
+  );
+  if (columns.length === 0 && differing.length === 0) return undefined;
+  return { columns, fieldIds: differing };
+}

@@ -1,0 +1,19 @@
+import type { Clock } from '../base/clock.ts';
+import type { Events } from '../base/events.ts';
+import type { Logger } from '../base/logger.ts';
+import type { FormsClient } from '../forms/client.ts';
+import type { SyncEvents } from './events.ts';
+import type { LabelCache } from './label-cache.ts';
+
+/** What every pass of a process shares. */
+export interface SyncContext {
+  readonly client: FormsClient;
+  readonly labels: LabelCache;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly events: Events<SyncEvents>;
+  /** The brake of L8: more absent rows than this fraction of the live ones (and than 20) are not marked deleted. */
+  readonly maxDeleteFraction: number;
+  /** Pages fetched ahead while earlier ones are written. */
+  readonly readAhead: number;
+}

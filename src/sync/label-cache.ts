@@ -1,0 +1,56 @@
+import type { Clock } from '../base/clock.ts';
+import type { CallOptions, FormsClient } from '../forms/client.ts';
+import type { Form } from '../mirror/types.ts';
+
+/** How long a form's schema is trusted: a relabel shows in the target after at most this, plus one pass. */
+export const LABEL_TTL_MS = 5 * 60_000;
+
+interface Entry {
+  form: Form;
+  readAtMs: number;
+  /** Field IDs that only old answers carry: asking again would not explain them. */
+  readonly strangers: Set<string>;
+}
+
+/**
+ * The forms' schemas, cached with a time to live ("fetch the form detail once and build a map", Forms API, client rule 1).
+ */
+export class LabelCache {
+  readonly #client: FormsClient;
+  readonly #clock: Clock;
+  readonly #entries = new Map<string, Entry>();
+
+  constructor(client: FormsClient, clock: Clock) {
+    this.#client = client;
+    this.#clock = clock;
+  }
+
+  /** A form; from the cache when it is younger than {@link LABEL_TTL_MS} and `fresh` is not set. */
+  async form(formId: string, options: { fresh: boolean; call: CallOptions }): Promise<Form> {
+    const entry = this.#entries.get(formId);
+    const young = entry !== undefined && this.#clock.now() - entry.readAtMs < LABEL_TTL_MS;
+    if (young && !options.fresh) return entry.form;
+    this.#entries.delete(formId);
+    const form = await this.#client.getForm(formId, options.call);
+    this.#entries.set(formId, { form, readAtMs: this.#clock.now(), strangers: new Set() });
+    return form;
+  }
+
+  /**
+   * The form, read again when `fieldIds` has one that its cached schema does not know and that was not asked about
+   * since it was read.
+   */
+  async explain(formId: string, fieldIds: Iterable<string>, call: CallOptions): Promise<Form> {
+    const form = await this.form(formId, { fresh: false, call });
+    const entry = this.#entries.get(formId);
+    const known = new Set(form.fields.map((field) => field.id));
+    const unknown = [...fieldIds].filter((id) => !known.has(id) && !entry?.strangers.has(id));
+    if (unknown.length === 0) return form;
+    const again = await this.form(formId, { fresh: true, call });
+    const now = new Set(again.fields.map((field) => field.id));
+    for (const id of unknown) {
+      if (!now.has(id)) this.#entries.get(formId)?.strangers.add(id);
+    }
+    return again;
+  }
+}
