@@ -74,7 +74,6 @@ function send(response: ServerResponse, reply: Reply, fault: FaultRule | undefin
     response.end(hasBody ? body : undefined);
     return;
   }
-  response.flushHeaders();
   response.write(body.subarray(0, bytes), () => {
     if (fault?.hang !== true) response.destroy();
   });

@@ -53,6 +53,12 @@ describe('a fault rule', () => {
     ]);
   });
 
+  it('that is due wins over later ones, which are not used up by it', () => {
+    const book = new FaultBook([{ status: 500 }, { status: 503 }]);
+    const subject = { method: 'GET', path: '/a', query: new URLSearchParams() };
+    expect([1, 2, 3].map(() => book.take(subject)?.status)).toEqual([500, 503, undefined]);
+  });
+
   it('can be taken away, alone or with all others', () => {
     const book = new FaultBook();
     const remove = book.add({ status: 500, times: 9 });

@@ -118,6 +118,8 @@ describe('a fault over HTTP', () => {
     await arrival(sandbox);
     await sandbox.stop();
     expect(await outcome).toBe('fetch failed');
+    // Not served, and not still waiting to be.
+    expect(sandbox.requests.at(-1)?.status).toBe(0);
   });
 });
 

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { READINGS } from '../../../src/sandbox/forms-api/readings.ts';
 import {
   DEFAULT_BEHAVIOUR,
@@ -96,6 +96,10 @@ describe('the order of a list', () => {
     }
     expect(seen.size).toBeLessThan(ids.length);
     expect(seen.size).toBeGreaterThan(10);
+    for (let request = 0; request < 20; request++) {
+      for (const id of await list('limit=10&page=4')) seen.add(id);
+    }
+    expect(seen.size).toBe(ids.length);
   });
 
   it('keeps ties in one order when they are stable', async () => {
@@ -142,6 +146,16 @@ describe('dateFrom and dateTo', () => {
     expect(await within(`dateFrom=${later}`)).toContain(imported.id);
     sandbox.behave({ dateStamp: 'created' });
     expect(await within(`dateFrom=${later}`)).toEqual([]);
+  });
+
+  it('are UTC when they name no zone, wherever the sandbox runs', async () => {
+    const { ids } = await serve({}, times);
+    vi.stubEnv('TZ', 'America/New_York');
+    expect(new Date(NOON).getHours()).toBe(8);
+    expect(await within('dateFrom=2026-05-01T12:00:00')).toEqual(picked(ids, 2, 3));
+    expect(await within('dateFrom=2026-05-01T12:00')).toEqual(picked(ids, 2, 3));
+    expect(await within('dateFrom=2026-05-01')).toEqual(picked(ids, 1, 2, 3));
+    vi.unstubAllEnvs();
   });
 
   it('are ignored, even nonsense', async () => {

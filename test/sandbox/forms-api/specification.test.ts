@@ -50,6 +50,7 @@ describe('the rules of the service', () => {
     expect(sandbox.url).toMatch(/\/v1$/);
     const root = { ...sandbox, url: sandbox.url.replace('/v1', ''), apiKey: sandbox.apiKey };
     expect((await call(root, 'GET', '/forms')).status).toBe(404);
+    expect((await call(root, 'GET', '/v2/forms')).status).toBe(404);
     expect((await call(root, 'GET', '/v1/forms')).status).toBe(200);
   });
 
@@ -182,6 +183,8 @@ describe('POST /forms/:slug/submit', () => {
     const { status, json } = await submit(form.slug, { data: { field_2_b: ' ' } });
     expect(status).toBe(400);
     expect(json.fields.map((entry) => entry.field)).toEqual(['field_1_a', 'field_2_b']);
+    const one = await submit(form.slug, { data: { field_1_a: 'a' } });
+    expect([one.status, one.json.fields.map((entry) => entry.field)]).toEqual([400, ['field_2_b']]);
     expect(store.count()).toBe(before);
   });
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_BEHAVIOUR } from '../../../src/sandbox/forms-api/behaviour.ts';
 import { parseListQuery } from '../../../src/sandbox/forms-api/list-query.ts';
+import { OrderIndex } from '../../../src/sandbox/forms-api/order-index.ts';
 import { FormsStore } from '../../../src/sandbox/forms-api/store.ts';
 import { SubmissionIds } from '../../../src/sandbox/forms-api/submission-ids.ts';
 import { SubmissionLists } from '../../../src/sandbox/forms-api/submission-lists.ts';
@@ -121,6 +122,17 @@ describe('the store', () => {
     store.setAnswers(ids[7]!, { a: 'edited' });
     expect([answer(ids[6]), answer(ids[7]), answer(ids[8])]).toEqual([5, 'edited', 7]);
     expect(store.get(ids[2]!)?.status).toBe('DONE');
+  });
+});
+
+describe('an order', () => {
+  it('sorts what it takes over, and is not harmed by taking out what it does not hold', () => {
+    const order = new OrderIndex(Uint32Array.of(30, 10, 20), (left, right) => left - right);
+    for (const absent of [5, 15, 35]) order.remove(absent);
+    expect([...order.items()]).toEqual([10, 20, 30]);
+    order.insert(15);
+    order.remove(30);
+    expect([order.length, ...order.items()]).toEqual([3, 10, 15, 20]);
   });
 });
 
