@@ -118,15 +118,15 @@ class IncrementalScan {
     // A bound that is ignored brings the whole list; then a full scan is as cheap and proves more.
     if (first.total >= this.#total) return 'unclear';
     await sink.take(first.items);
-    let shown = timesOf(first);
+    let showsWatermark = timesOf(first).includes(watermark);
     const span = { from: 2, to: first.totalPages, readAhead, narrow };
     for await (const page of pages.readOn(span)) {
       await sink.take(page.items);
-      shown = [...shown, ...timesOf(page)];
+      showsWatermark ||= timesOf(page).includes(watermark);
       if (page.total !== first.total) return 'moved';
     }
     await sink.flush();
-    return this.#missing <= 0 && shown.includes(watermark) ? 'complete' : 'unclear';
+    return this.#missing <= 0 && showsWatermark ? 'complete' : 'unclear';
   }
 
   /** Newcomers still to be found; negative when deletions hide some of the difference. */

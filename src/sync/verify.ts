@@ -17,6 +17,8 @@ const LISTED_IDS = 20;
 /** How many differences are asked about a second time, each by ID; a table that is all wrong needs no second opinion. */
 const SECOND_LOOKS = 1_000;
 const BATCH = 100;
+/** How many listed rejections are looked at, newest first; a longer list is no list any more. */
+const MOST_LISTED = 10_000;
 
 /** What to compare. */
 export interface VerifyRequest {
@@ -66,7 +68,9 @@ export async function verifyForm(
   const form = await context.labels.form(request.formId, { fresh: true, call });
   const ledger = new ProofLedger();
   const reader = await target.reader(form.id);
-  const comparison = new Comparison({ context, form, reader, request, ledger, call });
+  const rejections = (await reader?.rejections(MOST_LISTED))?.items ?? [];
+  const listed = new Set(rejections.map(({ submissionId }) => submissionId));
+  const comparison = new Comparison({ context, form, reader, request, ledger, call, listed });
   const proven = await fullScan({
     pages: new FormPages(context.client, form.id, call),
     sink: comparison,
@@ -93,6 +97,8 @@ interface Parts {
   readonly request: VerifyRequest;
   readonly ledger: ProofLedger;
   readonly call: CallOptions;
+  /** Submissions that the target lists as rejected. */
+  readonly listed: ReadonlySet<string>;
 }
 
 /** Counts, and keeps the first few. */
@@ -188,14 +194,12 @@ class Comparison implements ItemSink {
     return this.#setListedApart(verdicts);
   }
 
-  /** A row that is listed as rejected was stored as far as possible; that it differs is known. */
-  async #setListedApart(verdicts: Map<string, Verdict>): Promise<Map<string, Verdict>> {
-    const different = [...verdicts].filter(([, verdict]) => typeof verdict === 'object');
-    const ids = different.map(([id]) => id);
-    const confirmed = (await this.#parts.reader?.confirm(ids)) ?? new Set();
-    for (const [id, verdict] of different) {
-      const onlyCells = typeof verdict === 'object' && !verdict.columns.includes('_deleted_at');
-      if (onlyCells && !confirmed.has(id)) verdicts.set(id, 'listed');
+  /** What is listed as rejected was stored as far as possible, or not at all: that it differs is known. */
+  #setListedApart(verdicts: Map<string, Verdict>): Map<string, Verdict> {
+    for (const [id, verdict] of verdicts) {
+      if (!this.#parts.listed.has(id) || verdict === 'same') continue;
+      const deleted = typeof verdict === 'object' && verdict.columns.includes('_deleted_at');
+      if (!deleted) verdicts.set(id, 'listed');
     }
     return verdicts;
   }
