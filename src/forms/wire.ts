@@ -63,8 +63,6 @@ export class Wire {
       bodyTimeout: 0,
       connect: { timeout: Math.min(MAX_CONNECT_TIMEOUT_MS, requestTimeoutMs) },
       maxResponseSize: MAX_BODY_BYTES,
-      // `localhost` may mean ::1 or 127.0.0.1, and a server often listens on one of them only.
-      autoSelectFamily: true,
       // One request a connection: a broken one costs one request, not all that share it.
       allowH2: false,
     };
