@@ -1,5 +1,5 @@
 /** A request that was given up. `SILENT`: nothing came for too long; `TOO_SLOW`: something came, but for far too long. */
-export class OutOfPatience extends Error {
+class OutOfPatience extends Error {
   override readonly name = 'OutOfPatience';
   readonly code: 'SILENT' | 'TOO_SLOW';
 

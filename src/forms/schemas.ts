@@ -36,9 +36,6 @@ export const formSchema = z.object({
   schema: z.object({ sections: listOf(sectionSchema) }).catch({ sections: [] }),
 });
 
-/** A form as it comes over the wire. */
-export type FormWire = z.infer<typeof formSchema>;
-
 const anything = z.unknown().optional();
 
 /** A submission. Every field is looked at by itself, so that each defect gets a name (see submission-item.ts). */
