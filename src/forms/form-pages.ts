@@ -34,6 +34,7 @@ export class FormPages {
   readonly #call: CallOptions;
   #sorted = true;
   #firstKeys = '';
+  #total = 0;
 
   constructor(client: Pick<FormsClient, 'listSubmissions'>, formId: string, call: CallOptions) {
     this.#client = client;
@@ -77,14 +78,26 @@ export class FormPages {
 
   async #request(query: PageQuery): Promise<SubmissionPage> {
     const plain = { formId: this.#formId, ...query };
-    if (!this.#sorted) return this.#client.listSubmissions(plain, this.#call);
+    const sort = this.#sorted ? SORTED : {};
     try {
-      return await this.#client.listSubmissions({ ...plain, ...SORTED }, this.#call);
+      const page = await this.#client.listSubmissions({ ...plain, ...sort }, this.#call);
+      this.#total = page.total;
+      return page;
     } catch (error) {
-      if (!(error instanceof FormsApiError) || error.status !== 400) throw error;
+      if (!(error instanceof FormsApiError)) throw error;
+      if (query.page > 1 && (error.status === 404 || error.status === 400))
+        return this.#beyondLast(query);
+      const narrowed = query.status !== undefined || query.dateFrom !== undefined;
+      if (error.status !== 400 || !this.#sorted || narrowed) throw error;
       this.#sorted = false;
-      return this.#client.listSubmissions(plain, this.#call);
+      return this.#request(query);
     }
+  }
+
+  /** The list shrank under a request that was on its way; some servers refuse a page beyond the last. */
+  #beyondLast({ page }: PageQuery): SubmissionPage {
+    const last = { total: this.#total, totalPages: page - 1, limit: 100, serverTimeMs: null };
+    return { items: [], page, ...last };
   }
 
   /**

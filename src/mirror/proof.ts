@@ -33,7 +33,7 @@ export interface Sighting {
 }
 
 /** Rounds a ledger can tell apart. */
-export const MAX_ROUNDS = 15;
+const MAX_ROUNDS = 15;
 
 /** What a ledger keeps beside an ID, in 13 bits. */
 interface Note {
@@ -125,6 +125,11 @@ export class ProofLedger {
     return compareTimes(item.createdAt, base.newest) < 0;
   }
 
+  /** How many more rounds this ledger can hold apart. */
+  get roundsLeft(): number {
+    return MAX_ROUNDS - this.#round;
+  }
+
   /** True when everything that existed at the base has been seen since. */
   get proven(): boolean {
     return this.#base !== undefined && this.#counted === this.#base.total;
@@ -200,15 +205,15 @@ function newestOf(times: readonly (string | null)[]): string | null {
 /** How a list is sorted by date, as one page of it shows. `unknown`: in no order, or too little to tell. */
 export type PageOrder = 'descending' | 'ascending' | 'unknown';
 
-/** Fewer dated items than this may look sorted by chance. */
-const TELLING_ITEMS = 6;
+/** Fewer steps than this in one direction may be chance, as among many items of one instant. */
+const TELLING_STEPS = 5;
 
 /** The order of a page's canonical times; broken ones are passed over. */
 export function orderOf(createdAts: readonly (string | null)[]): PageOrder {
   const times = createdAts.filter((time) => time !== null);
-  if (times.length < TELLING_ITEMS) return 'unknown';
   const steps = times.slice(1).map((time, index) => compareTimes(time, times[index] ?? time));
-  const [up, down] = [steps.some((step) => step > 0), steps.some((step) => step < 0)];
-  if (up === down) return 'unknown';
-  return up ? 'ascending' : 'descending';
+  const up = steps.filter((step) => step > 0).length;
+  const down = steps.filter((step) => step < 0).length;
+  if (down === 0 && up >= TELLING_STEPS) return 'ascending';
+  return up === 0 && down >= TELLING_STEPS ? 'descending' : 'unknown';
 }

@@ -2,7 +2,7 @@ import { throwIfAborted } from '../base/clock.ts';
 import type { SubmissionItem, SubmissionPage } from '../forms/client.ts';
 import type { AskedPage, FormPages, PageQuery, PageSpan } from '../forms/form-pages.ts';
 import { canonicalTime } from '../mirror/canonical-time.ts';
-import { MAX_ROUNDS, orderOf, type ProofLedger } from '../mirror/proof.ts';
+import { orderOf, type ProofLedger } from '../mirror/proof.ts';
 
 /** Where a scan's items go: what was taken is in the ledger once it is flushed. */
 export interface ItemSink {
@@ -80,7 +80,7 @@ class FullScan {
     const first = await this.#read(1);
     this.#budget = REPAIR_REQUESTS + REPAIR_SWEEPS * first.totalPages;
     let base = await this.#chooseBase(first);
-    for (let round = 1; round < MAX_ROUNDS && !this.#spent(); round++) {
+    for (let round = 1; ledger.roundsLeft > 0 && !this.#spent(); round++) {
       const strict = this.#strict(round, base);
       const last = await this.#round(base, strict);
       if (ledger.proven && (strict || (await this.#explained()))) return true;

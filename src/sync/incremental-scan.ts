@@ -1,3 +1,4 @@
+import { MirrorError } from '../base/errors.ts';
 import type { AskedPage } from '../forms/form-pages.ts';
 import { compareTimes, orderOf } from '../mirror/proof.ts';
 import type { Checkpoint } from '../mirror/types.ts';
@@ -114,9 +115,9 @@ class IncrementalScan {
     if (watermark === null) return 'unclear';
     const narrow = { dateFrom: minus(watermark, DATE_SLACK_MS) };
     const { pages, readAhead, sink } = this.#parts;
-    const first = await pages.read({ ...narrow, page: 1 });
+    const first = await pages.read({ ...narrow, page: 1 }).catch(nullWhenRefused);
     // A bound that is ignored brings the whole list; then a full scan is as cheap and proves more.
-    if (first.total >= this.#total) return 'unclear';
+    if (first === null || first.total >= this.#total) return 'unclear';
     await sink.take(first.items);
     let showsWatermark = timesOf(first).includes(watermark);
     const span = { from: 2, to: first.totalPages, readAhead, narrow };
@@ -179,6 +180,12 @@ class IncrementalScan {
 
 function keysOf(page: AskedPage): string {
   return page.items.map((item) => item.key).join('\n');
+}
+
+/** An API may not take `dateFrom` at all (400). */
+function nullWhenRefused(error: unknown): null {
+  if (error instanceof MirrorError && error.code === 'FORMS_REFUSED') return null;
+  throw error;
 }
 
 /** A canonical time, earlier by `ms`. */

@@ -96,7 +96,7 @@ class Pass {
       const result = await this.#attempt(form, writer);
       const record = this.#record(result);
       await writer.finish(record, {
-        goneAt: null,
+        goneAt: result.outcome === 'gone' ? this.#now() : null,
         ...(result.checkpoint === undefined ? {} : { checkpoint: result.checkpoint }),
       });
       return this.#report(record, result.failure);
@@ -108,7 +108,14 @@ class Pass {
 
   /** The form with its labels; null when it answers 404. A full pass reads them anew. */
   async #readForm(): Promise<Form | null> {
-    const fresh = this.#kind === 'full';
+    return this.#formOrNull(this.#kind === 'full');
+  }
+
+  async #isGone(): Promise<boolean> {
+    return (await this.#formOrNull(true).catch(() => undefined)) === null;
+  }
+
+  async #formOrNull(fresh: boolean): Promise<Form | null> {
     try {
       return await this.#context.labels.form(this.#request.formId, { fresh, call: this.#call });
     } catch (error) {
@@ -129,6 +136,10 @@ class Pass {
     } catch (error) {
       const failure = toMirrorError(error);
       if (failure.code.startsWith('TARGET_')) throw failure;
+      // A list that answers 404: has the form gone since its labels were cached?
+      if (failure.code === 'FORMS_NOT_FOUND' && (await this.#isGone())) {
+        return { ...NOTHING, outcome: 'gone' };
+      }
       return failed(failure);
     }
   }
