@@ -1,6 +1,6 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { invalid } from './api-error.ts';
-import type { DimensionLook } from './cell.ts';
+import { Formula, type DimensionLook } from './cell.ts';
 import {
   appendDimension,
   deleteDimension,
@@ -135,7 +135,7 @@ export function updateProperties(
   const span = spanOf(edit, request.range, 'update');
   const given = (request.properties ?? {}) as Record<string, unknown>;
   setLook(span, (old) => {
-    const { pixelSize, hiddenByUser } = merge({ ...old } as Record<string, unknown>, given, mask);
+    const { pixelSize, hiddenByUser } = merge<Record<string, unknown>>({ ...old }, given, mask);
     return {
       ...(typeof pixelSize === 'number' && { pixelSize }),
       ...(hiddenByUser === true && { hiddenByUser }),
@@ -145,14 +145,17 @@ export function updateProperties(
   return undefined;
 }
 
-/** autoResizeDimensions: about seven pixels a character, within reason. */
+/** autoResizeDimensions: about seven pixels a character. */
 export function autoResize(
   edit: Edit,
   request: sheets_v4.Schema$AutoResizeDimensionsRequest,
 ): undefined {
   const span = spanOf(edit, request.dimensions, 'resize');
   if (span.dimension === 'ROWS') {
-    setLook(span, ({ pixelSize: _, ...rest } = {}) => rest);
+    setLook(span, (old) => {
+      const { pixelSize: _, ...rest } = old ?? {};
+      return rest;
+    });
     return undefined;
   }
   const { sheet } = span;
@@ -161,7 +164,7 @@ export function autoResize(
     const cells = sheet.row(index)?.cells ?? [];
     for (let column = span.start; column < Math.min(span.end, cells.length); column++) {
       const text = cells[column];
-      const longest = String(text ?? '')
+      const longest = String(text instanceof Formula ? text.text : (text ?? ''))
         .split('\n')
         .reduce((most, line) => Math.max(most, line.length), 0);
       widths.set(column, Math.max(widths.get(column) ?? 0, longest));
@@ -170,7 +173,7 @@ export function autoResize(
   for (let column = span.start; column < span.end; column++) {
     const longest = widths.get(column) ?? 0;
     if (longest === 0) continue;
-    const pixelSize = Math.min(1_000, Math.max(21, longest * 7 + 10));
+    const pixelSize = Math.max(21, longest * 7 + 10);
     sheet.setColumnLook(column, { ...sheet.columnLook(column), pixelSize });
   }
   return undefined;
@@ -188,6 +191,8 @@ export function addGroup(edit: Edit, request: sheets_v4.Schema$AddDimensionGroup
   };
   const dimensionGroups = [...sheet.overlays[name], { range, depth: 1 }];
   sheet.overlays = { ...sheet.overlays, [name]: dimensionGroups };
+  const control = dimension === 'ROWS' ? 'rowGroupControlAfter' : 'columnGroupControlAfter';
+  sheet.look = { ...sheet.look, [control]: true };
   return { addDimensionGroup: { dimensionGroups } };
 }
 

@@ -1,7 +1,6 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { invalid } from './api-error.ts';
-import { boundsOf } from './document.ts';
-import type { Edit } from './edit.ts';
+import { storedRange, type Edit } from './edit.ts';
 import type { Sheet } from './sheet.ts';
 
 type Response = sheets_v4.Schema$Response;
@@ -15,11 +14,7 @@ function stored(edit: Edit, rule: Rule | undefined): Rule {
   }
   return {
     ...rule,
-    ranges: ranges.map((range) => {
-      const sheet = edit.document.grid(range.sheetId);
-      sheet.areaOf(boundsOf(range));
-      return { ...(sheet.id !== 0 && { sheetId: sheet.id }), ...boundsOf(range) };
-    }),
+    ranges: ranges.map((range) => storedRange(edit, range)),
   };
 }
 

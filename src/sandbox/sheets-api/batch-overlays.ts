@@ -2,22 +2,14 @@ import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { invalid, protectedCell } from './api-error.ts';
 import { applyFilter, liftFilter } from './basic-filter.ts';
 import { boundsOf } from './document.ts';
-import { guard, type Edit } from './edit.ts';
-import { merge, updateMask } from './field-mask.ts';
+import { guard, storedRange, type Edit } from './edit.ts';
+import { merge, touches, updateMask } from './field-mask.ts';
 import { mayEditProtected, protectionResource } from './protection.ts';
 import type { Area, Sheet } from './sheet.ts';
 
 type Response = sheets_v4.Schema$Response;
 type GridRange = sheets_v4.Schema$GridRange;
 type Protection = sheets_v4.Schema$ProtectedRange;
-
-/** A range as Google keeps it: no `sheetId` when it is 0. Throws when it does not lie in the grid. */
-function storedRange(edit: Edit, range: GridRange | null | undefined): GridRange {
-  const sheet = edit.document.grid(range?.sheetId);
-  const bounds = boundsOf(range);
-  sheet.areaOf(bounds);
-  return sheet.id === 0 ? bounds : { sheetId: sheet.id, ...bounds };
-}
 
 function protectionsOf(edit: Edit, id: number): { sheet: Sheet; protection: Protection } {
   for (const sheet of edit.document.sheets) {
@@ -31,24 +23,35 @@ function setProtections(sheet: Sheet, protectedRanges: readonly Protection[]): v
   sheet.overlays = { ...sheet.overlays, protectedRanges };
 }
 
-/** Fills in what Google fills in: the caller stays an editor of what they protect. The owner needs no mention. */
+/** Fills in what Google fills in: the caller stays an editor of what they protect. */
 function storedProtection(edit: Edit, given: Protection): Protection {
   const { warningOnly, editors, description, unprotectedRanges, namedRangeId } = given;
   const users = editors?.users ?? [];
   if (warningOnly === true && users.length > 0) {
     throw invalid('ProtectedRange is warningOnly. Editors cannot be set on it.');
   }
-  const all = edit.caller.isOwner ? users : [...new Set([...users, edit.caller.email])];
+  const all = [...new Set([...users, edit.caller.email])];
   return {
     protectedRangeId: given.protectedRangeId ?? edit.nextId(),
     range: storedRange(edit, given.range),
     ...(namedRangeId && { namedRangeId }),
     ...(description && { description }),
-    ...(warningOnly === true ? { warningOnly } : { editors: all.length > 0 ? { users: all } : {} }),
+    ...(warningOnly === true && { warningOnly }),
+    editors: bareEditors({ ...editors, users: all }),
     ...(unprotectedRanges && {
       unprotectedRanges: unprotectedRanges.map((range) => storedRange(edit, range)),
     }),
   };
+}
+
+/** Empty lists are left out, as in all of Google's answers. */
+function bareEditors(
+  editors: sheets_v4.Schema$Editors | null | undefined,
+): sheets_v4.Schema$Editors {
+  const filled = Object.entries(editors ?? {}).filter(
+    ([, value]) => !Array.isArray(value) || value.length > 0,
+  );
+  return Object.fromEntries(filled);
 }
 
 const isWholeSheet = (range: GridRange | undefined): boolean =>
@@ -59,7 +62,8 @@ export function addProtection(
   edit: Edit,
   request: sheets_v4.Schema$AddProtectedRangeRequest,
 ): Response {
-  const protection = storedProtection(edit, request.protectedRange ?? {});
+  const given = request.protectedRange ?? {};
+  const protection = storedProtection(edit, given);
   const sheet = edit.document.grid(protection.range?.sheetId);
   const list = sheet.overlays.protectedRanges;
   if (isWholeSheet(protection.range) && list.some((item) => isWholeSheet(item.range))) {
@@ -69,7 +73,12 @@ export function addProtection(
     throw invalid(`Protected range with ID ${protection.protectedRangeId} already exists.`);
   }
   setProtections(sheet, [...list, protection]);
-  return { addProtectedRange: { protectedRange: protectionResource(protection, edit.caller) } };
+  // The reply tells the editors as they were asked for; a read tells those that Google added, too.
+  const shown = {
+    ...protectionResource(protection, edit.caller),
+    editors: bareEditors(given.editors),
+  };
+  return { addProtectedRange: { protectedRange: shown } };
 }
 
 /** updateProtectedRange. */
@@ -81,9 +90,11 @@ export function updateProtection(
   const given = request.protectedRange ?? {};
   const { sheet, protection } = protectionsOf(edit, given.protectedRangeId ?? 0);
   if (!mayEditProtected(protection, edit.caller)) throw protectedCell();
-  const merged = merge(protection, given, mask);
+  const { editors, ...merged } = merge(protection, given, mask);
+  const keepsEditors = touches(mask, 'editors') || merged.warningOnly !== true;
   const fresh = storedProtection(edit, {
     ...merged,
+    ...(keepsEditors && editors && { editors }),
     protectedRangeId: protection.protectedRangeId ?? 0,
   });
   setProtections(
@@ -171,7 +182,8 @@ export function setBasicFilter(
 ): undefined {
   const filter = request.filter ?? {};
   const sheet = edit.document.grid(filter.range?.sheetId);
-  applyFilter(edit, sheet, { ...filter, range: storedRange(edit, filter.range) });
+  const area = sheet.areaOf(boundsOf(filter.range));
+  applyFilter(edit, sheet, { ...filter, range: closed(sheet, area) });
   return undefined;
 }
 
@@ -228,16 +240,40 @@ const closed = (sheet: Sheet, area: Area): GridRange => ({
 function pieces(area: Area, mergeType: string | null | undefined): Area[] {
   if (mergeType === 'MERGE_ROWS') {
     const rows = Array.from({ length: area.bottom - area.top }, (_, offset) => area.top + offset);
-    return rows.map((top) => ({ ...area, top, bottom: top + 1 }));
+    const { left, right } = area;
+    return rows.map((top) => ({ top, bottom: top + 1, left, right }));
   }
   if (mergeType === 'MERGE_COLUMNS') {
     const columns = Array.from(
       { length: area.right - area.left },
       (_, offset) => area.left + offset,
     );
-    return columns.map((left) => ({ ...area, left, right: left + 1 }));
+    const { top, bottom } = area;
+    return columns.map((left) => ({ top, bottom, left, right: left + 1 }));
   }
   return [area];
+}
+
+const meets = (range: GridRange, area: Area): boolean =>
+  (range.startRowIndex ?? 0) < area.bottom &&
+  (range.endRowIndex ?? 0) > area.top &&
+  (range.startColumnIndex ?? 0) < area.right &&
+  (range.endColumnIndex ?? 0) > area.left;
+
+const liesIn = (range: GridRange, area: Area): boolean =>
+  (range.startRowIndex ?? 0) >= area.top &&
+  (range.endRowIndex ?? 0) <= area.bottom &&
+  (range.startColumnIndex ?? 0) >= area.left &&
+  (range.endColumnIndex ?? 0) <= area.right;
+
+/** Takes the merges inside an area away. Throws when one sticks out of it. */
+function absorbMerges(sheet: Sheet, area: Area): void {
+  const met = sheet.overlays.merges.filter((range) => meets(range, area));
+  if (met.some((range) => !liesIn(range, area))) {
+    throw invalid('You must select all cells in a merged range to merge or unmerge them.');
+  }
+  const merges = sheet.overlays.merges.filter((range) => !met.includes(range));
+  sheet.overlays = { ...sheet.overlays, merges };
 }
 
 /** mergeCells: the top left cell stays, the content of the others goes. */
@@ -246,6 +282,7 @@ export function mergeCells(edit: Edit, request: sheets_v4.Schema$MergeCellsReque
   const area = sheet.areaOf(boundsOf(request.range));
   guard(edit, sheet, area);
   for (const piece of pieces(area, request.mergeType)) {
+    absorbMerges(sheet, piece);
     for (let index = piece.top; index < Math.min(piece.bottom, sheet.usedRows); index++) {
       const width = sheet.row(index)?.cells.length ?? 0;
       sheet.editRow(index, (row) => {
@@ -264,12 +301,6 @@ export function mergeCells(edit: Edit, request: sheets_v4.Schema$MergeCellsReque
 export function unmergeCells(edit: Edit, request: sheets_v4.Schema$UnmergeCellsRequest): undefined {
   const sheet = edit.document.grid(request.range?.sheetId);
   const area = sheet.areaOf(boundsOf(request.range));
-  const inside = (range: GridRange): boolean =>
-    (range.startRowIndex ?? 0) >= area.top &&
-    (range.endRowIndex ?? 0) <= area.bottom &&
-    (range.startColumnIndex ?? 0) >= area.left &&
-    (range.endColumnIndex ?? 0) <= area.right;
-  const merges = sheet.overlays.merges.filter((range) => !inside(range));
-  sheet.overlays = { ...sheet.overlays, merges };
+  absorbMerges(sheet, area);
   return undefined;
 }

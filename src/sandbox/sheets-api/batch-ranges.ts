@@ -152,7 +152,7 @@ export function insertRange(edit: Edit, request: sheets_v4.Schema$InsertRangeReq
   const empty = (count: number): Cell[] => Array.from({ length: count }, () => EMPTY_CELL);
   const block = down
     ? [...Array.from({ length: height }, () => empty(width)), ...moved].slice(0, moved.length)
-    : moved.map((row) => [...empty(width), ...row].slice(0, row.length));
+    : moved.map((row) => empty(width).concat(row).slice(0, row.length));
   paste(edit, sheet, rest, block, rest, 'PASTE_NORMAL');
   return undefined;
 }
@@ -169,7 +169,7 @@ export function deleteRange(edit: Edit, request: sheets_v4.Schema$DeleteRangeReq
   const empty = (count: number): Cell[] => Array.from({ length: count }, () => EMPTY_CELL);
   const block = up
     ? [...kept.slice(height), ...Array.from({ length: height }, () => empty(width))]
-    : kept.map((row) => [...row.slice(width), ...empty(width)]);
+    : kept.map((row) => row.slice(width).concat(empty(width)));
   paste(edit, sheet, rest, block, rest, 'PASTE_NORMAL');
   return undefined;
 }

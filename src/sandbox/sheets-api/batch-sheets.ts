@@ -7,6 +7,7 @@ import { merge, touches, updateMask, type Mask } from './field-mask.ts';
 import { overlaysForCopy } from './overlays.ts';
 import { serialOfInstant } from './serial-date.ts';
 import { Sheet, type SheetLook } from './sheet.ts';
+import { storedColor } from './wardrobe.ts';
 import { sheetProperties } from './sheet-properties.ts';
 
 type Response = sheets_v4.Schema$Response;
@@ -71,15 +72,26 @@ function lookFrom(look: SheetLook, properties: Properties, mask: Mask): SheetLoo
       : mask;
   const after = merge({ ...before, gridProperties: grid } as Properties, given, colored);
   const { frozenRowCount, frozenColumnCount, hideGridlines } = after.gridProperties ?? {};
+  const { rowGroupControlAfter, columnGroupControlAfter } = look;
   return {
     title: after.title ?? '',
+    ...(rowGroupControlAfter && { rowGroupControlAfter }),
+    ...(columnGroupControlAfter && { columnGroupControlAfter }),
     ...(after.hidden === true && { hidden: true }),
     ...(after.rightToLeft === true && { rightToLeft: true }),
-    ...(after.tabColorStyle && { tabColorStyle: after.tabColorStyle }),
+    ...tabColor(after.tabColorStyle),
     ...(frozenRowCount && { frozenRowCount }),
     ...(frozenColumnCount && { frozenColumnCount }),
     ...(hideGridlines === true && { hideGridlines: true }),
   };
+}
+
+/** A colour of null takes the tab's colour away. */
+function tabColor(
+  style: sheets_v4.Schema$ColorStyle | undefined,
+): Pick<SheetLook, 'tabColorStyle'> {
+  if (style?.themeColor) return { tabColorStyle: style };
+  return style?.rgbColor ? { tabColorStyle: { rgbColor: storedColor(style.rgbColor) } } : {};
 }
 
 function checkFrozen(sheet: Sheet): void {

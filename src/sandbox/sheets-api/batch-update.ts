@@ -72,9 +72,7 @@ function run<K extends keyof Requests>(
   kind: K,
   request: NonNullable<Requests[K]>,
 ): sheets_v4.Schema$Response {
-  const handler = HANDLERS[kind] as
-    | ((edit: Edit, request: NonNullable<Requests[K]>) => sheets_v4.Schema$Response | undefined)
-    | undefined;
+  const handler = HANDLERS[kind];
   if (handler === undefined) {
     // Google knows it; silence here would make a test believe it worked.
     throw new ApiError('UNIMPLEMENTED', `The stand-in for Google Sheets does not do ${kind}.`);

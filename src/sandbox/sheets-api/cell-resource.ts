@@ -1,5 +1,6 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
-import { CellError, type Calculator, type Value } from './calculator.ts';
+import type { Calculator } from './calculator.ts';
+import { CellError, type Value } from './formula-values.ts';
 import { Formula, type Cell, type Content } from './cell.ts';
 import { touches, type Mask } from './field-mask.ts';
 import { isDateFormat, patternOf } from './number-format.ts';

@@ -1,5 +1,6 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
-import { CellError, type Calculator, type Value } from './calculator.ts';
+import type { Calculator } from './calculator.ts';
+import { CellError, type Value } from './formula-values.ts';
 import { Formula } from './cell.ts';
 import { copyFormula } from './formula-moves.ts';
 import type { Sheet } from './sheet.ts';
@@ -22,7 +23,8 @@ export interface Origin {
 type Test = (value: Value, text: string, operands: readonly Value[]) => boolean;
 
 const num = (value: Value | undefined): number => (typeof value === 'number' ? value : Number.NaN);
-const str = (value: Value | undefined): string => String(value ?? '').toLowerCase();
+const str = (value: Value | undefined): string =>
+  (value instanceof CellError ? value.text : String(value ?? '')).toLowerCase();
 
 const NUMBER_TESTS: Record<string, (value: number, a: number, b: number) => boolean> = {
   NUMBER_GREATER: (value, a) => value > a,

@@ -59,7 +59,8 @@ export class Document {
 
   /** The tab and part of it that A1 notation or a named range means. Throws Google's `Unable to parse range`. */
   locate(range: string): { sheet: Sheet; bounds: Bounds } {
-    const named = this.namedRanges.find(({ name }) => name?.toLowerCase() === range.toLowerCase());
+    const word = range.slice(range.lastIndexOf('!') + 1).toLowerCase();
+    const named = this.namedRanges.find(({ name }) => name?.toLowerCase() === word);
     if (named !== undefined && this.byTitle(range) === undefined) {
       return { sheet: this.grid(named.range?.sheetId), bounds: boundsOf(named.range) };
     }

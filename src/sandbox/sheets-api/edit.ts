@@ -1,7 +1,7 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { cellTooLong, invalid, protectedCell } from './api-error.ts';
 import { Formula, type Cell, type Content, type Dress, type RowEdit } from './cell.ts';
-import type { Document } from './document.ts';
+import { boundsOf, type Document } from './document.ts';
 import { merge, touches, type Mask } from './field-mask.ts';
 import { obstacle, type Caller } from './protection.ts';
 import type { Area, Sheet } from './sheet.ts';
@@ -17,7 +17,7 @@ export interface Edit {
   readonly nowMs: number;
   readonly wardrobe: Wardrobe;
   /** A fresh ID for a sheet, a protection, a piece of metadata, … */
-  nextId(): number;
+  readonly nextId: () => number;
   /** Whether developer metadata of a row goes along when its cells are sorted; Google documents nothing. */
   readonly rowMetadataFollowsSort: boolean;
 }
@@ -25,6 +25,17 @@ export interface Edit {
 /** Throws Google's 400 when a hard protection keeps the caller out of the area. */
 export function guard(edit: Edit, sheet: Sheet, area: Area): void {
   if (obstacle(sheet, area, edit.caller) !== undefined) throw protectedCell();
+}
+
+/** A range as Google keeps it: no `sheetId` when it is 0. Throws when it does not lie in the grid. */
+export function storedRange(
+  edit: Edit,
+  range: sheets_v4.Schema$GridRange | null | undefined,
+): sheets_v4.Schema$GridRange {
+  const sheet = edit.document.grid(range?.sheetId);
+  const bounds = boundsOf(range);
+  sheet.areaOf(bounds);
+  return sheet.id === 0 ? bounds : { sheetId: sheet.id, ...bounds };
 }
 
 /** Puts content into a cell being rewritten, within Google's limit of characters. */

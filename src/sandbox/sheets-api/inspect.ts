@@ -1,4 +1,5 @@
-import { Calculator, CellError } from './calculator.ts';
+import { Calculator } from './calculator.ts';
+import { CellError } from './formula-values.ts';
 import { Formula } from './cell.ts';
 import { metadataResource, type Metadata } from './metadata.ts';
 import type { Sheet } from './sheet.ts';

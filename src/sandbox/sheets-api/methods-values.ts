@@ -14,6 +14,7 @@ import {
   inputOption,
   putValues,
   updateResponse,
+  updateTotals,
   valueRows,
   writableArea,
   type Written,
@@ -124,28 +125,6 @@ const update: Method = {
 const responseOptions = ({ query }: Call): RenderOptions =>
   renderOptions(query.get('responseValueRenderOption'), query.get('responseDateTimeRenderOption'));
 
-function totals(responses: readonly sheets_v4.Schema$UpdateValuesResponse[]): {
-  totalUpdatedRows?: number;
-  totalUpdatedColumns?: number;
-  totalUpdatedCells?: number;
-  totalUpdatedSheets?: number;
-} {
-  const sum = (name: 'updatedRows' | 'updatedColumns' | 'updatedCells'): number =>
-    responses.reduce((all, response) => all + (response[name] ?? 0), 0);
-  const sheets = new Set(
-    responses
-      .filter((response) => (response.updatedCells ?? 0) > 0)
-      .map((response) => response.updatedRange?.split('!')[0]),
-  );
-  if (sheets.size === 0) return {};
-  return {
-    totalUpdatedRows: sum('updatedRows'),
-    totalUpdatedColumns: sum('updatedColumns'),
-    totalUpdatedCells: sum('updatedCells'),
-    totalUpdatedSheets: sheets.size,
-  };
-}
-
 const batchUpdate: Method = {
   name: 'spreadsheets.values.batchUpdate',
   kind: 'write',
@@ -162,17 +141,21 @@ const batchUpdate: Method = {
       body.responseDateTimeRenderOption,
     );
     return call.files.change(file, caller, (edit) => {
+      const all: Written[] = [];
       const responses = data.map((part) => {
         const { sheet, bounds } = edit.document.locate(part.range ?? '');
         const rows = valueRows(part.values, part.majorDimension);
         const written = putValues(edit, sheet, writableArea(sheet, bounds, rows), rows, option);
+        all.push(written);
         const response = updateResponse(file.id, written);
-        if (body.includeValuesInResponse !== true) return response;
-        return { ...response, updatedData: echo(edit, written, part.majorDimension, options) };
+        if (body.includeValuesInResponse === true) {
+          response.updatedData = echo(edit, written, part.majorDimension, options);
+        }
+        return response;
       });
       return {
         spreadsheetId: file.id,
-        ...totals(responses),
+        ...updateTotals(all),
         ...(responses.length > 0 && { responses }),
       } satisfies sheets_v4.Schema$BatchUpdateValuesResponse;
     });
@@ -189,6 +172,7 @@ const batchUpdateByDataFilter: Method = {
     const body = call.body as sheets_v4.Schema$BatchUpdateValuesByDataFilterRequest;
     const option = inputOption(body.valueInputOption);
     return call.files.change(file, caller, (edit) => {
+      const all: Written[] = [];
       // One set of values goes to every range that its filter matches; too many for one of them fail the request.
       const responses = (body.data ?? []).flatMap((part) => {
         const filter = part.dataFilter ?? {};
@@ -196,16 +180,15 @@ const batchUpdateByDataFilter: Method = {
         return regionsOf(edit.document, filter, caller.project).map(({ sheet, area }) => {
           const target = writableArea(sheet, gridBounds(area), rows);
           const written = putValues(edit, sheet, target, rows, option);
-          return { ...updateResponse(file.id, written), dataFilter: filter };
+          all.push(written);
+          const { spreadsheetId: _, ...response } = updateResponse(file.id, written);
+          return Object.assign(response, { dataFilter: filter });
         });
       });
-      const sums = totals(responses);
       return {
         spreadsheetId: file.id,
-        ...sums,
-        ...(responses.length > 0 && {
-          responses: responses.map(({ spreadsheetId: _, ...response }) => response),
-        }),
+        ...updateTotals(all),
+        ...(responses.length > 0 && { responses }),
       } satisfies sheets_v4.Schema$BatchUpdateValuesByDataFilterResponse;
     });
   },

@@ -10,12 +10,16 @@ const DATE_TYPES = new Set(['DATE', 'TIME', 'DATE_TIME']);
 export const isDateFormat = (format: NumberFormat | null | undefined): boolean =>
   DATE_TYPES.has(format?.type ?? '');
 
+/** True for a pattern of TEXT() that is about dates: it has day, month, year, hour or second letters outside quotes. */
+export const isDatePattern = (pattern: string): boolean =>
+  /[dmyhs]/i.test(pattern.replace(/"[^"]*"|\\./g, '').replace(/E[+-]/gi, ''));
+
 /** The pattern of a format that names none, as the locale has it. */
 export function patternOf(format: NumberFormat, locale: Locale): string {
   if (format.pattern !== undefined && format.pattern !== null && format.pattern !== '') {
     return format.pattern;
   }
-  switch (format.type) {
+  switch (format.type ?? 'TEXT') {
     case 'DATE':
       return locale.date;
     case 'TIME':
@@ -49,7 +53,7 @@ export function formatNumber(
   return formatPattern(value, pattern, locale);
 }
 
-/** "Automatic": up to ten significant decimals; 1.23457E+15 from sixteen digits on. */
+/** "Automatic": up to ten significant digits; 1.23457E+15 from sixteen digits on. */
 function general(value: number, locale: Locale): string {
   const size = Math.abs(value);
   if (size !== 0 && (size >= 1e15 || size < 1e-9)) {
@@ -59,9 +63,12 @@ function general(value: number, locale: Locale): string {
     return `${short}E${sign}${exponent.replace(/^[+-]/, '').padStart(2, '0')}`;
   }
   if (Number.isInteger(value)) return String(value);
-  const digits = Math.max(0, 9 - Math.max(0, Math.floor(Math.log10(size))));
-  return String(Number(value.toFixed(Math.min(digits, 10)))).replace('.', locale.decimal);
+  return plainDigits(Number(value.toPrecision(10))).replace('.', locale.decimal);
 }
+
+/** String() turns to exponents below 1e-6; a cell does not before 1e-9. */
+const plainDigits = (value: number): string =>
+  Math.abs(value) < 1e-6 ? value.toFixed(19).replace(/0+$/, '') : String(value);
 
 type DatePart = { readonly text: string; readonly literal: boolean };
 
@@ -116,7 +123,7 @@ function dateField(
 ): string {
   const { length } = text;
   const hour = twelve ? time.hour % 12 || 12 : time.hour;
-  switch (text[0]) {
+  switch (text[0] ?? '') {
     case 'y':
       return length <= 2 ? two(time.year % 100) : String(time.year).padStart(4, '0');
     case 'm':

@@ -94,6 +94,17 @@ function remapGroups(
   });
 }
 
+function remapProtection(
+  protection: sheets_v4.Schema$ProtectedRange,
+  dimension: Dimension,
+  remap: Remap,
+): sheets_v4.Schema$ProtectedRange | undefined {
+  const moved = remapRanged(protection, dimension, remap);
+  if (moved?.unprotectedRanges === undefined) return moved;
+  const open = moved.unprotectedRanges.map((range) => remapGridRange(range, dimension, remap));
+  return { ...moved, unprotectedRanges: kept(open) };
+}
+
 /** Everything that lies on a tab, after rows or columns moved. */
 export function remapOverlays(overlays: Overlays, dimension: Dimension, remap: Remap): Overlays {
   const { merges, protectedRanges, basicFilter, filterViews, conditionalFormats } = overlays;
@@ -101,14 +112,7 @@ export function remapOverlays(overlays: Overlays, dimension: Dimension, remap: R
   return {
     merges: kept(merges.map((merge) => remapGridRange(merge, dimension, remap))),
     protectedRanges: kept(
-      protectedRanges.map((protection) => {
-        const moved = remapRanged(protection, dimension, remap);
-        if (moved?.unprotectedRanges === undefined) return moved;
-        const unprotectedRanges = kept(
-          moved.unprotectedRanges.map((range) => remapGridRange(range, dimension, remap)),
-        );
-        return { ...moved, unprotectedRanges };
-      }),
+      protectedRanges.map((protection) => remapProtection(protection, dimension, remap)),
     ),
     basicFilter: basicFilter && remapFilter(basicFilter, dimension, remap),
     filterViews: kept(filterViews.map((view) => remapFilter(view, dimension, remap))),

@@ -60,6 +60,6 @@ export function protectionResource(
     ...rest,
     ...(warningOnly === true && { warningOnly }),
     ...(mayEdit && { requestingUserCanEdit: true }),
-    ...(mayEdit && warningOnly !== true && { editors: editors ?? {} }),
+    ...(mayEdit && { editors: editors ?? {} }),
   };
 }

@@ -1,9 +1,9 @@
 /** What inserting, deleting or moving rows (or columns) does to the indexes of those that stay. */
 export interface Remap {
   /** Where a row or column is afterwards; undefined when it was deleted. */
-  index(index: number): number | undefined;
+  readonly index: (index: number) => number | undefined;
   /** Where a half-open span is afterwards; undefined when all of it was deleted. */
-  span(start: number, end: number): readonly [number, number] | undefined;
+  readonly span: (start: number, end: number) => readonly [number, number] | undefined;
 }
 
 /** `count` new ones before `at`. A span grows when they come inside it, not at its edges. */

@@ -5,6 +5,7 @@ import type { Sheet } from './sheet.ts';
 export function sheetProperties(sheet: Sheet, index: number): sheets_v4.Schema$SheetProperties {
   const { title, hidden, tabColorStyle, rightToLeft } = sheet.look;
   const { frozenRowCount, frozenColumnCount, hideGridlines } = sheet.look;
+  const { rowGroupControlAfter, columnGroupControlAfter } = sheet.look;
   const rgb = tabColorStyle?.rgbColor;
   return {
     sheetId: sheet.id,
@@ -17,6 +18,8 @@ export function sheetProperties(sheet: Sheet, index: number): sheets_v4.Schema$S
       ...(frozenRowCount !== undefined && { frozenRowCount }),
       ...(frozenColumnCount !== undefined && { frozenColumnCount }),
       ...(hideGridlines === true && { hideGridlines }),
+      ...(rowGroupControlAfter === true && { rowGroupControlAfter }),
+      ...(columnGroupControlAfter === true && { columnGroupControlAfter }),
     },
     ...(hidden === true && { hidden }),
     ...(rgb !== undefined && { tabColor: rgb }),

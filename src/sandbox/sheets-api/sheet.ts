@@ -12,6 +12,9 @@ export interface SheetLook {
   readonly frozenRowCount?: number;
   readonly frozenColumnCount?: number;
   readonly hideGridlines?: boolean;
+  /** Set once rows or columns were grouped: where the button stands. */
+  readonly rowGroupControlAfter?: boolean;
+  readonly columnGroupControlAfter?: boolean;
 }
 
 /** A rectangle of a grid: zero-based, half-open, all bounds known. */

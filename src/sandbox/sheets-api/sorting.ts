@@ -1,5 +1,6 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
-import { Calculator, CellError, type Value } from './calculator.ts';
+import { Calculator } from './calculator.ts';
+import { CellError, type Value } from './formula-values.ts';
 import { cellAt, Formula, type Cell } from './cell.ts';
 import { guard, type Edit } from './edit.ts';
 import { copyFormula } from './formula-moves.ts';

@@ -39,6 +39,10 @@ function parseTime(text: string): number | undefined {
   return (hour * 3600 + minute * 60 + second) / 86_400;
 }
 
+/** `2020-01-01` keeps being shown that way, whatever the locale. */
+const dayPattern = (text: string, locale: Locale): string =>
+  /^\d{4}-/.test(text) ? 'yyyy-mm-dd' : locale.date;
+
 function parseDay(text: string, locale: Locale, yearNow: number): number | undefined {
   const iso = /^(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})$/.exec(text);
   if (iso !== null) return serialOf(Number(iso[1]), Number(iso[2]), Number(iso[3]));
@@ -56,14 +60,15 @@ function parseDate(text: string, locale: Locale, yearNow: number): Typed | undef
   const time = parseTime(text);
   if (time !== undefined) return { content: time, format: { type: 'TIME', pattern: locale.time } };
   const day = parseDay(text, locale, yearNow);
-  if (day !== undefined) return { content: day, format: { type: 'DATE', pattern: locale.date } };
+  if (day !== undefined)
+    return { content: day, format: { type: 'DATE', pattern: dayPattern(text, locale) } };
   const match = /^(\S+)[ T](\d{1,2}:\d{2}(?::\d{2})?(?:\s*[ap]m)?)$/i.exec(text);
   const [date, clock] = [
     match && parseDay(match[1] ?? '', locale, yearNow),
     match && parseTime(match[2] ?? ''),
   ];
   if (typeof date !== 'number' || typeof clock !== 'number') return undefined;
-  const pattern = `${locale.date} ${locale.time}`;
+  const pattern = `${dayPattern(text, locale)} ${locale.time}`;
   return { content: date + clock, format: { type: 'DATE_TIME', pattern } };
 }
 
@@ -79,7 +84,11 @@ export function typeIn(text: string, locale: Locale, yearNow: number): Typed {
   if (/^true$/i.test(trimmed)) return { content: true };
   if (/^false$/i.test(trimmed)) return { content: false };
   const number = parseNumber(trimmed, locale);
-  if (number !== undefined) return { content: number };
+  if (number !== undefined) {
+    if (!trimmed.includes(locale.group)) return { content: number };
+    const pattern = trimmed.includes(locale.decimal) ? '#,##0.00' : '#,##0';
+    return { content: number, format: { type: 'NUMBER', pattern } };
+  }
   const percent = trimmed.endsWith('%')
     ? parseNumber(trimmed.slice(0, -1).trim(), locale)
     : undefined;

@@ -39,8 +39,9 @@ function lastFilled(sheet: Sheet, area: Area): { row: number; column: number } |
 }
 
 /**
- * The table that values.append looks for: the last one that the range touches; undefined when there is none. Google
- * appends below it and from its first column: a blank first cell in the data shifts what comes next.
+ * The table that values.append looks for: the last one that the range touches; undefined when the range is empty, even
+ * right below or beside one. Google appends below it and from its first column: a blank first cell in the data shifts what comes
+ * next.
  */
 export function findTable(sheet: Sheet, bounds: Bounds): Area | undefined {
   const area: Area = {
@@ -49,19 +50,8 @@ export function findTable(sheet: Sheet, bounds: Bounds): Area | undefined {
     left: bounds.startColumnIndex ?? 0,
     right: Math.min(bounds.endColumnIndex ?? sheet.columnCount, sheet.columnCount),
   };
-  const last = lastFilled(sheet, area) ?? neighbourOf(sheet, area);
+  const last = lastFilled(sheet, area);
   if (last === undefined) return undefined;
   const { row, column } = last;
   return growTable(sheet, { top: row, bottom: row + 1, left: column, right: column + 1 });
-}
-
-/** An empty range right below or beside a table counts as part of it. */
-function neighbourOf(sheet: Sheet, area: Area): { row: number; column: number } | undefined {
-  const around: Area = {
-    top: Math.max(0, area.top - 1),
-    bottom: area.bottom,
-    left: Math.max(0, area.left - 1),
-    right: area.right,
-  };
-  return lastFilled(sheet, around);
 }

@@ -1,7 +1,8 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { formatA1, type Bounds } from './a1.ts';
 import { exceedsGrid, invalid } from './api-error.ts';
-import { CellError, type Calculator } from './calculator.ts';
+import type { Calculator } from './calculator.ts';
+import { CellError } from './formula-values.ts';
 import { Formula } from './cell.ts';
 import type { Area, Sheet } from './sheet.ts';
 

@@ -1,7 +1,6 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { columnLetters, formatA1, type Bounds } from './a1.ts';
 import { exceedsGrid, invalid } from './api-error.ts';
-import type { Content } from './cell.ts';
 import { guard, putContent, type Edit } from './edit.ts';
 import { localeOf } from './locale.ts';
 import { civilOf, serialOfInstant } from './serial-date.ts';
@@ -12,8 +11,9 @@ import { typeIn, type Typed } from './typed-input.ts';
 export interface Written {
   readonly sheet: Sheet;
   readonly area: Area;
-  readonly rows: number;
-  readonly columns: number;
+  /** Rows and columns in which something was written: nulls leave a cell alone. */
+  readonly rows: ReadonlySet<number>;
+  readonly columns: ReadonlySet<number>;
   readonly cells: number;
 }
 
@@ -90,7 +90,7 @@ class ValueTaker {
       const kind = Array.isArray(value) ? 'list_value' : 'struct_value';
       throw invalid(`Invalid values${place}: ${kind} { }`);
     }
-    const text = String(value);
+    const text = typeof value === 'string' ? value : '';
     if (this.#option === 'RAW' || plainText || text === '') return { content: text };
     return typeIn(text, localeOf(this.#edit.document.properties.locale), this.#year);
   }
@@ -106,6 +106,7 @@ export function putValues(
 ): Written {
   const taker = new ValueTaker(edit, option);
   if (area.bottom > area.top && area.right > area.left) guard(edit, sheet, area);
+  const [writtenRows, writtenColumns] = [new Set<number>(), new Set<number>()];
   let cells = 0;
   for (const [offset, values] of rows.entries()) {
     const index = area.top + offset;
@@ -117,8 +118,10 @@ export function putValues(
         const plainText = dress?.format?.numberFormat?.type === 'TEXT';
         const typed = taker.take(value, `[${offset}][${at}]`, plainText);
         if (typed === undefined) continue;
-        putContent(sheet, row, column, typed.content as Content);
+        putContent(sheet, row, column, typed.content);
         cells++;
+        writtenRows.add(index);
+        writtenColumns.add(column);
         if (typed.format === undefined) continue;
         // A typed date or amount brings its own format along, over one that a person chose.
         const format = { ...dress?.format, numberFormat: typed.format };
@@ -126,7 +129,7 @@ export function putValues(
       }
     });
   }
-  return { sheet, area, rows: rows.length, columns: area.right - area.left, cells };
+  return { sheet, area, rows: writtenRows, columns: writtenColumns, cells };
 }
 
 /** As UpdateValuesResponse tells it. */
@@ -143,7 +146,11 @@ export function updateResponse(
   return {
     spreadsheetId,
     updatedRange: formatA1(sheet.look.title, shown),
-    ...(cells > 0 && { updatedRows: rows, updatedColumns: columns, updatedCells: cells }),
+    ...(cells > 0 && {
+      updatedRows: rows.size,
+      updatedColumns: columns.size,
+      updatedCells: cells,
+    }),
   };
 }
 
@@ -159,4 +166,24 @@ export function clearValues(edit: Edit, sheet: Sheet, area: Area): void {
       for (let column = area.left; column < end; column++) row.content(column, null);
     });
   }
+}
+
+/** The sums of several writes: a row or column that two of them touched counts once. */
+export function updateTotals(all: readonly Written[]): {
+  totalUpdatedRows?: number;
+  totalUpdatedColumns?: number;
+  totalUpdatedCells?: number;
+  totalUpdatedSheets?: number;
+} {
+  const written = all.filter(({ cells }) => cells > 0);
+  if (written.length === 0) return {};
+  const distinct = (name: 'rows' | 'columns'): number =>
+    new Set(written.flatMap((one) => [...one[name]].map((index) => `${one.sheet.id} ${index}`)))
+      .size;
+  return {
+    totalUpdatedRows: distinct('rows'),
+    totalUpdatedColumns: distinct('columns'),
+    totalUpdatedCells: written.reduce((sum, { cells }) => sum + cells, 0),
+    totalUpdatedSheets: new Set(written.map(({ sheet }) => sheet.id)).size,
+  };
 }

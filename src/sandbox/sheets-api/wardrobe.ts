@@ -37,7 +37,22 @@ function normalFormat(format: CellFormat): CellFormat {
 function paired<T extends object>(value: T, color: keyof T & string, style: keyof T & string): T {
   const given = value[style] as sheets_v4.Schema$ColorStyle | null | undefined;
   const plain = value[color] as sheets_v4.Schema$Color | null | undefined;
-  if (given?.rgbColor !== undefined) return { ...value, [color]: given.rgbColor };
-  if (given === undefined && plain !== undefined) return { ...value, [style]: { rgbColor: plain } };
-  return value;
+  const rgb = given?.rgbColor ?? (given?.themeColor ? undefined : plain);
+  if (!rgb) return value;
+  const stored = storedColor(rgb);
+  return { ...value, [color]: stored, [style]: { rgbColor: stored } };
+}
+
+/** Sheets keeps colours in 256 steps and answers them as 32-bit floats: 0.5 becomes 0.49803922, 0 is left out. */
+export function storedColor(color: sheets_v4.Schema$Color): sheets_v4.Schema$Color {
+  const step = (part: number | null | undefined): number | undefined => {
+    const value = Math.floor(Math.min(1, Math.max(0, part ?? 0)) * 255) / 255;
+    return value === 0 ? undefined : Number(Math.fround(value).toPrecision(8));
+  };
+  const [red, green, blue] = [step(color.red), step(color.green), step(color.blue)];
+  return {
+    ...(red !== undefined && { red }),
+    ...(green !== undefined && { green }),
+    ...(blue !== undefined && { blue }),
+  };
 }

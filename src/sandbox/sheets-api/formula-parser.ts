@@ -1,0 +1,164 @@
+import type { Locale } from './locale.ts';
+import { tokenize, type Reference, type Token } from './formula-tokens.ts';
+
+/** A formula as a tree. */
+export type Node =
+  | { readonly kind: 'literal'; readonly value: string | number | boolean }
+  | { readonly kind: 'reference'; readonly reference: Reference }
+  | { readonly kind: 'broken' }
+  | { readonly kind: 'name'; readonly name: string }
+  | { readonly kind: 'call'; readonly name: string; readonly args: readonly Node[] }
+  | { readonly kind: 'unary'; readonly operator: string; readonly operand: Node }
+  | {
+      readonly kind: 'binary';
+      readonly operator: string;
+      readonly left: Node;
+      readonly right: Node;
+    };
+
+/** Thrown for a formula that cannot be read; a cell shows it as `#ERROR!`. */
+export class FormulaSyntaxError extends Error {
+  override readonly name = 'FormulaSyntaxError';
+}
+
+const BINDING: Readonly<Record<string, number>> = {
+  '=': 1,
+  '<>': 1,
+  '<': 1,
+  '>': 1,
+  '<=': 1,
+  '>=': 1,
+  '&': 2,
+  '+': 3,
+  '-': 3,
+  '*': 4,
+  '/': 4,
+  '^': 5,
+};
+
+/** Reads tokens by precedence climbing. */
+class Parser {
+  readonly #tokens: readonly Token[];
+  readonly #commaDecimal: boolean;
+  #at = 0;
+
+  constructor(tokens: readonly Token[], locale: Locale) {
+    this.#tokens = tokens.filter((token) => token.kind !== 'space');
+    this.#commaDecimal = locale.decimal === ',';
+  }
+
+  whole(): Node {
+    const node = this.#expression(0);
+    if (this.#at < this.#tokens.length) this.#fail();
+    return node;
+  }
+
+  #peek(): Token | undefined {
+    return this.#tokens[this.#at];
+  }
+
+  #take(): Token {
+    const token = this.#tokens[this.#at];
+    if (token === undefined) return this.#fail();
+    this.#at++;
+    return token;
+  }
+
+  #fail(): never {
+    throw new FormulaSyntaxError('Formula parse error.');
+  }
+
+  #isOperator(text: string): boolean {
+    const token = this.#peek();
+    return token?.kind === 'operator' && token.text === text;
+  }
+
+  #expression(least: number): Node {
+    let left = this.#prefixed();
+    for (;;) {
+      const token = this.#peek();
+      const binding = token?.kind === 'operator' ? BINDING[token.text] : undefined;
+      if (token === undefined || binding === undefined || binding <= least) return left;
+      this.#at++;
+      left = { kind: 'binary', operator: token.text, left, right: this.#expression(binding) };
+    }
+  }
+
+  #prefixed(): Node {
+    for (const operator of ['-', '+']) {
+      if (!this.#isOperator(operator)) continue;
+      this.#at++;
+      return { kind: 'unary', operator, operand: this.#expression(4) };
+    }
+    let node = this.#primary();
+    while (this.#isOperator('%')) {
+      this.#at++;
+      node = { kind: 'unary', operator: '%', operand: node };
+    }
+    return node;
+  }
+
+  #primary(): Node {
+    const token = this.#take();
+    switch (token.kind) {
+      case 'number':
+        return { kind: 'literal', value: this.#number(token.text) };
+      case 'string':
+        return { kind: 'literal', value: token.value };
+      case 'reference':
+        return { kind: 'reference', reference: token.reference };
+      case 'error':
+        return { kind: 'broken' };
+      case 'word':
+        return this.#word(token.text);
+      case 'operator': {
+        if (token.text !== '(') return this.#fail();
+        const inner = this.#expression(0);
+        if (!this.#isOperator(')')) return this.#fail();
+        this.#at++;
+        return inner;
+      }
+      case 'space':
+      case 'unknown':
+        return this.#fail();
+    }
+  }
+
+  /** Where the comma is the decimal sign, `1,5` comes as three tokens and `1.5` is no number. */
+  #number(text: string): number {
+    if (!this.#commaDecimal) return Number(text);
+    if (text.includes('.')) return this.#fail();
+    const next = this.#tokens[this.#at + 1];
+    if (!this.#isOperator(',') || next?.kind !== 'number') return Number(text);
+    this.#at += 2;
+    return Number(`${text}.${next.text}`);
+  }
+
+  #word(name: string): Node {
+    const upper = name.toUpperCase();
+    if (!this.#isOperator('(')) {
+      if (upper === 'TRUE' || upper === 'FALSE')
+        return { kind: 'literal', value: upper === 'TRUE' };
+      return { kind: 'name', name };
+    }
+    this.#at++;
+    const args: Node[] = [];
+    while (!this.#isOperator(')')) {
+      args.push(this.#isSeparator() ? { kind: 'literal', value: '' } : this.#expression(0));
+      if (this.#isSeparator()) this.#at++;
+      else if (!this.#isOperator(')')) this.#fail();
+    }
+    this.#at++;
+    return { kind: 'call', name: upper, args };
+  }
+
+  /** `;` separates arguments in every locale, `,` only where it is not the decimal sign. */
+  #isSeparator(): boolean {
+    return this.#isOperator(';') || (!this.#commaDecimal && this.#isOperator(','));
+  }
+}
+
+/** The tree of a formula, read as `locale` writes numbers and separates arguments. Throws {@link FormulaSyntaxError}. */
+export function parseFormula(formula: string, locale: Locale): Node {
+  return new Parser(tokenize(formula), locale).whole();
+}
