@@ -11,13 +11,13 @@ const FLOORS: readonly (readonly string[])[] = [
   ['forms', 'targets'],
   ['sync', 'sandbox'],
   ['queue', 'status'],
-  ['config.ts', 'settings'],
+  ['settings'],
   ['app.ts'],
-  ['cli.ts', 'cli'],
+  ['cli'],
 ];
 
 /** Only these may use the stand-ins: they are for trying things out, not for the worker. */
-const SANDBOX_USERS = new Set(['cli', 'cli.ts', 'sandbox']);
+const SANDBOX_USERS = new Set(['cli', 'sandbox']);
 
 function filesOf(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true, recursive: true })
@@ -25,7 +25,14 @@ function filesOf(folder: string): string[] {
     .map((entry) => join(entry.parentPath, entry.name));
 }
 
-const roomOf = (file: string): string => relative(SRC, file).split('/')[0] ?? '';
+/** A room may begin at its door: `cli.ts` belongs to `cli/`, `config.ts` to `settings/`. */
+const DOORS: Readonly<Record<string, string>> = { 'cli.ts': 'cli', 'config.ts': 'settings' };
+
+function roomOf(file: string): string {
+  const room = relative(SRC, file).split('/')[0] ?? '';
+  return DOORS[room] ?? room;
+}
+
 const floorOf = (room: string): number => FLOORS.findIndex((rooms) => rooms.includes(room));
 
 function importsOf(file: string): string[] {

@@ -1,3 +1,4 @@
+import { compareTimes } from './canonical-time.ts';
 import { IdSet } from './id-set.ts';
 
 /*
@@ -54,13 +55,6 @@ const unpacked = (tag: number): Note => ({
   counted: (tag >> 8) & 15,
   newcomer: (tag & 0x1000) !== 0,
 });
-
-/** Compares two canonical times; negative when `a` is earlier. */
-export function compareTimes(a: string, b: string): number {
-  // Without the final Z a shorter fraction is a prefix of a longer one, so that text order is time order.
-  const [x, y] = [a.slice(0, -1), b.slice(0, -1)];
-  return x < y ? -1 : Number(x > y);
-}
 
 /** Counts what a pass has seen and says when it is proven complete. Memory: 10 bytes and some slack for each submission. */
 export class ProofLedger {

@@ -1,6 +1,7 @@
 import { MirrorError } from '../base/errors.ts';
 import type { AskedPage } from '../forms/form-pages.ts';
-import { compareTimes, orderOf } from '../mirror/proof.ts';
+import { compareTimes } from '../mirror/canonical-time.ts';
+import { orderOf } from '../mirror/proof.ts';
 import type { Checkpoint } from '../mirror/types.ts';
 import { fullScan, type ScanParts, timesOf } from './full-scan.ts';
 
