@@ -21,7 +21,7 @@ export function htmlReply(status: number, html: string): Reply {
 }
 
 /** The answer that a fault shows instead of the real one; undefined when it only spoils the delivery. */
-export function faultReply(fault: FaultRule): Reply | undefined {
+function faultReply(fault: FaultRule): Reply | undefined {
   if (fault.status === undefined) return undefined;
   const { status } = fault;
   const text = fault.body ?? JSON.stringify({ error: 'injected', message: `Injected ${status}` });

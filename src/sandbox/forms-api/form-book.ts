@@ -48,7 +48,7 @@ export interface SandboxSection {
 /** A form as the store holds it. `sections` absent: the API leaves the property out. */
 export interface SandboxForm {
   readonly id: string;
-  readonly slug: string;
+  slug: string;
   name: string;
   isPublished: boolean;
   readonly createdAtMs: number;
@@ -155,6 +155,17 @@ export class FormBook {
   /** Deletes a form, or brings it back. */
   setDeleted(formId: string, deleted: boolean): void {
     this.#entry(formId).deleted = deleted;
+  }
+
+  /** Gives a form another name or slug. Throws USAGE when the slug is taken. */
+  rename(formId: string, { name, slug }: { readonly name?: string; readonly slug?: string }): void {
+    const { form } = this.#entry(formId);
+    const holder = slug === undefined ? undefined : this.findBySlug(slug);
+    if (holder && holder !== form) {
+      throw new MirrorError('USAGE', `The sandbox has a form /${slug} already.`);
+    }
+    form.name = name ?? form.name;
+    form.slug = slug ?? form.slug;
   }
 
   /** Adds a field to a section (default: the last; made when there is none) and returns it. */

@@ -2,6 +2,7 @@ import type { Json, Submission } from '../../mirror/types.ts';
 import type { Answers } from './answers.ts';
 import { type FieldDraft, FormBook, type FormDraft } from './form-book.ts';
 import type { SandboxField, SandboxForm } from './form-book.ts';
+import { type ColumnCriteria, filterByColumns, sliceByCreation } from './column-filter.ts';
 import type { Wire } from './json.ts';
 import { type OrderName, SubmissionOrders } from './submission-orders.ts';
 import { answersOf, type SubmissionDraft, SubmissionTable } from './submission-table.ts';
@@ -89,6 +90,11 @@ export class FormsStore {
   /** Brings a deleted form back, and its submissions. */
   restoreForm(formId: string): void {
     this.#setFormDeleted(formId, false);
+  }
+
+  /** Gives a form another name or slug; its ID stays. */
+  renameForm(formId: string, names: { readonly name?: string; readonly slug?: string }): void {
+    this.#forms.rename(formId, names);
   }
 
   /** Adds a field to a section (default: the last one; made when there is none). */
@@ -207,15 +213,26 @@ export class FormsStore {
     };
   }
 
-  /** Milliseconds of one stamp of the submission at an index, without making the rest of it. */
-  stampAt(index: number, stamp: 'created' | 'updated'): number {
-    const { createdAtMs, updatedAtMs } = this.#table.columns;
-    return (stamp === 'created' ? createdAtMs : updatedAtMs)[index] ?? 0;
+  /** When the submission at an index was made, without making the rest of it. */
+  createdAtMs(index: number): number {
+    return this.#table.columns.createdAtMs[index] ?? 0;
   }
 
-  /** The status of the submission at an index, without making the rest of it. */
-  statusAt(index: number): string {
-    return this.#table.statusOf(index);
+  /** Those of {@link ordered} that match, in the same order; a view like it. */
+  select(
+    ordered: Uint32Array,
+    order: OrderName,
+    criteria: Omit<ColumnCriteria, 'status'> & { readonly status: string | undefined },
+  ): Uint32Array {
+    const { columns } = this.#table;
+    const { range, stamp } = criteria;
+    const isBounded = Number.isFinite(range.lowMs) || Number.isFinite(range.highMs);
+    const canSlice = order === 'time' && stamp === 'created';
+    const sliced = isBounded && canSlice ? sliceByCreation(columns, ordered, range) : ordered;
+    if (criteria.status === undefined && (canSlice || !isBounded)) return sliced;
+    const status =
+      criteria.status === undefined ? undefined : this.#table.statusNumber(criteria.status);
+    return filterByColumns(columns, sliced, { status, range, stamp });
   }
 
   // What the API shows otherwise

@@ -1,10 +1,10 @@
 import type { SandboxBehaviour } from './behaviour.ts';
+import { dateRangeOf } from './date-range.ts';
 import { textsOf } from './json.ts';
 import type { ListQuery } from './list-query.ts';
 import { Random } from './random.ts';
 import type { FormsStore, StoredSubmission } from './store.ts';
 
-const DAY_MS = 86_400_000;
 const REMEMBERED_FILTERS = 8;
 
 /** One page of a list, with the numbers of its envelope. */
@@ -17,8 +17,8 @@ export interface ListPage {
 }
 
 /**
- * Lists of one store. An unfiltered page costs its own items only; a filter is one walk over the form, remembered
- * until the store changes.
+ * Lists of one store. A page that is filtered by nothing but form and creation costs its own items only; another filter
+ * is one walk over the form, remembered until the store changes.
  */
 export class SubmissionLists {
   readonly #store: FormsStore;
@@ -51,23 +51,26 @@ export class SubmissionLists {
   /** Indexes of what matches, in ascending order. */
   #matching(query: ListQuery, behaviour: SandboxBehaviour): Uint32Array {
     const { formId, status, search, dateFromMs, dateToMs, order } = query;
-    const all = this.#store.ordered(order, formId);
-    if (
-      status === undefined &&
-      search.length === 0 &&
-      dateFromMs === undefined &&
-      dateToMs === undefined
-    )
-      return all;
-    const { dateFrom, dateTo, dateGrain, dateStamp } = behaviour;
+    const stamp = behaviour.dateStamp;
+    const range = dateRangeOf(dateFromMs, dateToMs, behaviour);
+    // JSON has no infinity; text has.
     const key = JSON.stringify([
-      [formId, status, search, dateFromMs, dateToMs, order],
-      [dateFrom, dateTo, dateGrain, dateStamp],
+      formId,
+      status,
+      search,
+      order,
+      stamp,
+      `${range.lowMs} ${range.highMs}`,
     ]);
     const known = this.#filtered.get(key);
     const { version } = this.#store;
     if (known?.version === version) return known.items;
-    const items = all.filter((index) => this.#matches(index, query, behaviour));
+    let items = this.#store.select(this.#store.ordered(order, formId), order, {
+      status,
+      range,
+      stamp,
+    });
+    if (search.length > 0) items = items.filter((index) => this.#answersHold(index, search));
     this.#remember(key, { version, items });
     return items;
   }
@@ -81,17 +84,10 @@ export class SubmissionLists {
     }
   }
 
-  #matches(index: number, query: ListQuery, behaviour: SandboxBehaviour): boolean {
-    const { status, dateFromMs, dateToMs, search } = query;
-    if (status !== undefined && this.#store.statusAt(index) !== status) return false;
-    if (dateFromMs !== undefined || dateToMs !== undefined) {
-      const stamp = this.#store.stampAt(index, behaviour.dateStamp);
-      if (!isWithin(stamp, dateFromMs, dateToMs, behaviour)) return false;
-    }
-    if (search.length === 0) return true;
+  #answersHold(index: number, words: readonly string[]): boolean {
     const texts = [...this.#store.at(index).data.values()].flatMap(textsOf);
     const lower = texts.map((text) => text.toLowerCase());
-    return search.every((word) => lower.some((text) => text.includes(word)));
+    return words.every((word) => lower.some((text) => text.includes(word)));
   }
 
   /** The places `first` to `last`, where each run of equal times is put in an order of this request's own. */
@@ -103,7 +99,7 @@ export class SubmissionLists {
     requestNumber: number,
   ): number[] {
     const timeAt = (place: number): number =>
-      this.#store.stampAt(itemAt(sorted, place, descending), 'created');
+      this.#store.createdAtMs(itemAt(sorted, place, descending));
     const window: number[] = [];
     for (let place = first; place < last;) {
       const time = timeAt(place);
@@ -128,19 +124,4 @@ export function pagesOf(total: number, limit: number, behaviour: SandboxBehaviou
 
 function itemAt(ascending: Uint32Array, place: number, descending: boolean): number {
   return ascending[descending ? ascending.length - 1 - place : place] ?? 0;
-}
-
-function isWithin(
-  stampMs: number,
-  fromMs: number | undefined,
-  toMs: number | undefined,
-  { dateGrain, dateFrom, dateTo }: SandboxBehaviour,
-): boolean {
-  const cut = (ms: number): number => (dateGrain === 'day' ? Math.floor(ms / DAY_MS) : ms);
-  const stamp = cut(stampMs);
-  const afterFrom =
-    fromMs === undefined || (dateFrom === 'inclusive' ? stamp >= cut(fromMs) : stamp > cut(fromMs));
-  const beforeTo =
-    toMs === undefined || (dateTo === 'inclusive' ? stamp <= cut(toMs) : stamp < cut(toMs));
-  return afterFrom && beforeTo;
 }

@@ -50,7 +50,7 @@ export class SubmissionTable {
   insert(form: number, draft: SubmissionDraft, nowMs: number): number {
     const { createdAt = nowMs, status = 'NEW' } = draft;
     const parsedMs = typeof createdAt === 'number' ? createdAt : Date.parse(createdAt);
-    const createdAtMs = Number.isNaN(parsedMs) ? nowMs : parsedMs;
+    const createdAtMs = Math.floor(Number.isNaN(parsedMs) ? nowMs : parsedMs);
     const index = this.columns.count;
     if (draft.id !== undefined) this.names.give(index, draft.id);
     this.columns.append({

@@ -76,7 +76,7 @@ async function run(store: FormsStore, options: TrafficOptions, signal: AbortSign
 }
 
 /** Lets one thing happen, as `random` has it; undefined when it fell through for want of a submission or field. */
-export function happen(store: FormsStore, random: Random): TrafficEvent | undefined {
+function happen(store: FormsStore, random: Random): TrafficEvent | undefined {
   const forms = store.forms();
   if (forms.length === 0) return undefined;
   const form = random.pick(forms);

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
 interface Cost {
@@ -11,7 +11,7 @@ interface Cost {
 
 /** What serving so many submissions costs a process of its own, which reads pages from all over the largest form. */
 function costOf(submissions: number, pages: number): Cost {
-  const probe = join(import.meta.dirname, 'memory-probe.ts');
+  const probe = fileURLToPath(import.meta.resolve('./memory-probe.ts'));
   const output = execFileSync(process.execPath, [probe, String(submissions), String(pages)], {
     encoding: 'utf8',
   });

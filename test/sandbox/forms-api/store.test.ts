@@ -90,6 +90,17 @@ describe('the store', () => {
     expect(store.forms().map(({ id }) => id)).toEqual([formId, other.id]);
   });
 
+  it('renames forms; a slug that is taken is refused', () => {
+    const { store, formId } = smallStore();
+    const other = store.addForm({ name: 'Other' });
+    store.renameForm(formId, { name: 'Formulář', slug: 'formular' });
+    expect(store.formBySlug('formular')).toMatchObject({ id: formId, name: 'Formulář' });
+    expect(store.formBySlug('form')).toBeUndefined();
+    expect(() => store.renameForm(other.id, { slug: 'formular' })).toThrow('/formular already');
+    store.renameForm(formId, { slug: 'formular' });
+    expect(store.form(formId)?.name).toBe('Formulář');
+  });
+
   it('refuses IDs that never were', () => {
     const { store, formId } = smallStore();
     expect(() => store.insert({ formId: 'nothing', data: {} })).toThrow('no form nothing');
@@ -221,6 +232,11 @@ describe('lists', () => {
             expectEqual('limit=100', () => true);
             expectEqual(`limit=100&formId=${forms[0]}`, (known) => known.formId === forms[0]);
             expectEqual('limit=100&status=DONE', ({ status }) => status === 'DONE');
+            const to = new Date(NOON - 1).toISOString();
+            expectEqual(
+              `limit=100&status=NEW&dateTo=${to}`,
+              (known) => known.status === 'NEW' && known.createdAtMs <= NOON - 1,
+            );
             const from = new Date(NOON - 2).toISOString();
             expectEqual(
               `limit=100&formId=${forms[1]}&dateFrom=${from}`,
