@@ -85,7 +85,11 @@ async function addPlain(context: PlannerContext, passes: readonly PassData[]): P
   }
 }
 
-async function addFlow(
+/**
+ * Adds passes as the children of one mark. Refused are those that are in their slots already: when all are, the mark
+ * is an orphan.
+ */
+export async function addFlow(
   context: PlannerContext,
   passes: readonly PassData[],
   formId: string,

@@ -158,21 +158,22 @@ class Runtime implements QueueRuntime {
   }
 
   async #stop(): Promise<void> {
-    const { clock, tuning, logger, queues, backend, faults } = this.#context;
+    const { clock, tuning, logger, backend, faults } = this.#context;
     // Closing first: no worker may take another job once those in hand are aborted.
     const closed = Promise.allSettled(this.#workers.map((worker) => worker.close()));
     this.#stopping.abort();
-    const inTime = await settlesWithin(closed, tuning.stopMs, clock);
-    if (!inTime) {
-      logger.warn('Some work did not end in time; other workers will take it over.');
-      for (const worker of this.#workers) worker.disconnect().catch(faults);
-    }
-    const rest = async (): Promise<void> => {
-      await this.#heartbeat;
-      await queues.close();
-      await backend.close(!inTime);
-    };
-    if (!(await settlesWithin(rest(), CLOSE_WITHIN_MS, clock))) await backend.close(true);
+    let inTime = await settlesWithin(closed, tuning.stopMs, clock);
+    if (inTime) inTime = await settlesWithin(this.#closeAll(), CLOSE_WITHIN_MS, clock);
+    if (inTime) return;
+    logger.warn('The queue did not close in time; other workers take over what was not finished.');
+    for (const worker of this.#workers) worker.disconnect().catch(faults);
+    await settlesWithin(backend.close(true), CLOSE_WITHIN_MS, clock);
+  }
+
+  async #closeAll(): Promise<void> {
+    await this.#heartbeat;
+    await this.#context.queues.close();
+    await this.#context.backend.close(false);
   }
 
   #queuesOf(target: string) {

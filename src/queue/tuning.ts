@@ -15,6 +15,8 @@ export interface Tuning {
   readonly busy: RetryPolicy;
   /** How long {@link QueueRuntime.stop} waits for batches in hand before it lets go. */
   readonly stopMs: number;
+  /** How long a status may take; a page must not hang because the store does. */
+  readonly answerMs: number;
   /** How often the embedded store is vacuumed. */
   readonly upkeepMs: number;
 }
@@ -39,5 +41,6 @@ export const DEFAULT_TUNING: Tuning = {
   },
   busy: { attempts: 40, baseDelayMs: 5_000, maxDelayMs: 60_000, maxServerDelayMs: 60_000 },
   stopMs: 8_000,
+  answerMs: 3_000,
   upkeepMs: 3_600_000,
 };

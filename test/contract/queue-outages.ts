@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { expect, vi } from 'vitest';
-import { FakeWork } from '../queue/fake-work.ts';
-import { type QueuePlace, startAt } from '../queue/harness.ts';
+import { FakeWork, Gate } from '../queue/fake-work.ts';
+import { QUICK, type QueuePlace, startAt } from '../queue/harness.ts';
 import type { QueueIt } from './queue.ts';
 
 const SOON = { timeout: 20_000, interval: 50 };
@@ -85,14 +85,39 @@ export function describeOutages(it: QueueIt): void {
     server,
     skip,
   }) => {
-    if (server.restart === undefined) return skip('this store is no server');
+    if (!server.kill || !server.restart) return skip('this store is no server of ours');
     const work = one();
     const everyMs = 200;
     const queue = use(await startAt(place, work, { incremental: { everyMs } }));
     await vi.waitFor(() => expect(work.passes.length).toBeGreaterThanOrEqual(2), SOON);
+    await server.kill();
     await server.restart();
     const before = work.passes.length;
     await vi.waitFor(() => expect(work.passes.length).toBeGreaterThanOrEqual(before + 4), SOON);
     await vi.waitFor(async () => expect((await queue.status()).reachable).toBe(true), SOON);
+  });
+
+  it('status and stop end in time although the server is away', async ({
+    place,
+    use,
+    server,
+    skip,
+  }) => {
+    if (!server.kill || !server.restart) return skip('this store is no server of ours');
+    const work = one();
+    const gate = new Gate();
+    work.script = (_order, signal) => gate.wait(signal);
+    const tuning = { ...QUICK, stopMs: 300 };
+    const queue = use(await startAt(place, work, {}, { tuning }));
+    await queue.runNow('incremental');
+    await vi.waitFor(() => expect(work.passes).toHaveLength(1), SOON);
+    await server.kill();
+    expect(await queue.status()).toMatchObject({ reachable: false, schedules: [], queues: [] });
+    await queue.stop();
+    await server.restart();
+    // And whoever comes next takes over.
+    const next = one();
+    use(await startAt(place, next));
+    await vi.waitFor(() => expect(next.passes).toHaveLength(1), SOON);
   });
 }

@@ -4,6 +4,7 @@ import { describeEndings } from './queue-endings.ts';
 import { describeMarking } from './queue-marking.ts';
 import { describeOutages } from './queue-outages.ts';
 import { describeSchedules } from './queue-schedules.ts';
+import { describeSharing } from './queue-sharing.ts';
 
 /** What a test of the contract gets from its context. */
 export interface QueueTest {
@@ -51,6 +52,9 @@ export function describeQueue(
     });
     describeMany('endings', () => {
       describeEndings(test);
+    });
+    describeMany('sharing', () => {
+      describeSharing(test);
     });
     describeMany('marking', () => {
       describeMarking(test);

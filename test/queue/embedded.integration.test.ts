@@ -20,6 +20,7 @@ async function openEmbeddedPlace(): Promise<QueueServer> {
     return (results.at(-1)?.rows ?? []) as Row[];
   };
   return {
+    shared: false,
     newPlace: async () => {
       await ask(FORGET_EVERYTHING);
       return place;

@@ -1,8 +1,12 @@
-import { systemClock } from '../../src/base/clock.ts';
+import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { Events } from '../../src/base/events.ts';
 import { silentLogger } from '../../src/base/logger.ts';
+import { openBackend, parseQueueUrl } from '../../src/queue/backends.ts';
 import type { QueueEventMap } from '../../src/queue/events.ts';
+import type { PlannerContext } from '../../src/queue/planner.ts';
+import { openQueues } from '../../src/queue/queues.ts';
 import { type QueueOptions, type QueueRuntime, startQueue } from '../../src/queue/runtime.ts';
+import type { SchedulerContext } from '../../src/queue/scheduler.ts';
 import type { Tuning } from '../../src/queue/tuning.ts';
 import type { MirrorWork, Schedules } from '../../src/queue/work.ts';
 
@@ -20,7 +24,15 @@ export interface QueueServer {
   stored(place: QueuePlace): Promise<string[]>;
   /** Loses everything, as FLUSHALL does. Absent where nobody can do that. */
   wipe?(place: QueuePlace): Promise<void>;
-  /** Kills the server and starts it again. Absent where there is none. */
+  /** Whether several processes can use one place. */
+  readonly shared: boolean;
+  /** Takes the locks of running jobs away, as if their worker had been frozen for too long. */
+  dropLocks?(place: QueuePlace): Promise<void>;
+  /** Loses the ticks that are on the way, leaving the schedules. */
+  dropTicks?(place: QueuePlace): Promise<void>;
+  /** Kills the server. Absent where there is none, or it is not ours. */
+  kill?(): Promise<void>;
+  /** Starts it again. */
   restart?(): Promise<void>;
   close(): Promise<void>;
 }
@@ -32,9 +44,10 @@ export const QUICK: Tuning = {
   lockDurationMs: 3_000,
   stalledIntervalMs: 1_000,
   heartbeatMs: 150,
-  retry: { incremental: { attempts: 4, ...quick }, full: { attempts: 4, ...quick } },
+  retry: { incremental: { attempts: 3, ...quick }, full: { attempts: 4, ...quick } },
   busy: { attempts: 4, ...quick },
   stopMs: 4_000,
+  answerMs: 1_000,
   upkeepMs: 60_000,
 };
 
@@ -91,5 +104,50 @@ export async function startAt(
     resume: (target) => runtime.resume(target),
     runNow: (kind) => runtime.runNow(kind),
     stop: () => runtime.stop(),
+  };
+}
+
+/** The producing side alone, without workers. */
+export interface Producer extends PlannerContext, SchedulerContext, AsyncDisposable {
+  readonly told: TestQueue['told'];
+}
+
+/** Opens a place for adding jobs only. */
+export async function produceAt(
+  place: QueuePlace,
+  schedules: Schedules,
+  clock: Clock = systemClock,
+): Promise<Producer> {
+  const events = new Events<QueueEventMap>();
+  const told: TestQueue['told'] = [];
+  events.on('schedule.overdue', (event) => told.push({ name: 'schedule.overdue', event }));
+  const faults = (error: unknown): never => {
+    throw error;
+  };
+  const backend = await openBackend('all', {
+    url: parseQueueUrl(place.queueUrl),
+    dataDir: place.dataDir,
+    workers: 0,
+    upkeepMs: 60_000,
+    clock,
+    logger: silentLogger,
+    faults,
+  });
+  const queues = openQueues(backend, schedules.targets, faults);
+  return {
+    backend,
+    queues,
+    schedules,
+    marking: schedules.marking,
+    tuning: QUICK,
+    clock,
+    logger: silentLogger,
+    events,
+    faults,
+    told,
+    [Symbol.asyncDispose]: async () => {
+      await queues.close();
+      await backend.close(false);
+    },
   };
 }

@@ -23,6 +23,7 @@ async function openPostgresServer(): Promise<QueueServer> {
     `${new URL(place.queueUrl ?? '').searchParams.get('prefix') ?? ''}.`;
   const owned = server.process !== undefined;
   return {
+    shared: true,
     newPlace: () =>
       Promise.resolve({ queueUrl: `${url}?prefix=t${places++}`, dataDir: '/nonexistent' }),
     stored: async (place) => {
@@ -35,14 +36,24 @@ async function openPostgresServer(): Promise<QueueServer> {
     wipe: async () => {
       await ask(FORGET_EVERYTHING);
     },
+    dropLocks: async (place) => {
+      await ask(
+        `UPDATE bullmq.job SET lock_token = NULL, locked_until_ms = 0 WHERE state = 'active' AND starts_with(queue, '${prefixOf(place)}')`,
+      );
+    },
+    dropTicks: async (place) => {
+      await ask(
+        `DELETE FROM bullmq.job WHERE queue = '${prefixOf(place)}plan' AND state = 'delayed'`,
+      );
+    },
     ...(owned && {
-      restart: async () => {
+      kill: async () => {
         const died = server.process;
         const exited = new Promise((done) => died?.once('exit', done));
         died?.kill('SIGQUIT');
         await exited;
-        await server.restart();
       },
+      restart: () => server.restart(),
     }),
     close: () => server.stop(),
   };

@@ -19,6 +19,7 @@ async function openRedisServer(): Promise<QueueServer> {
     `{${new URL(place.queueUrl ?? '').searchParams.get('prefix') ?? ''}}:`;
   const owned = server.process !== undefined;
   return {
+    shared: true,
     newPlace: () => {
       const queueUrl = `${server.url}?prefix=t${process.pid}-${places++}`;
       return Promise.resolve({ queueUrl, dataDir: '/nonexistent' });
@@ -29,12 +30,22 @@ async function openRedisServer(): Promise<QueueServer> {
         const keys = await client.keys(`${prefix}*`);
         return keys.map((key) => key.slice(prefix.length));
       }),
+    dropLocks: (place) =>
+      ask(async (client) => void (await client.del(await client.keys(`${keysOf(place)}*:lock`)))),
+    dropTicks: (place) =>
+      ask(async (client) => {
+        const plan = `${keysOf(place)}plan`;
+        await client.del(`${plan}:delayed`, `${plan}:marker`);
+      }),
     ...(owned && {
       wipe: () => ask(async (client) => void (await client.flushall())),
-      restart: async () => {
-        server.process?.kill('SIGKILL');
-        await server.restart();
+      kill: async () => {
+        const died = server.process;
+        const exited = new Promise((done) => died?.once('exit', done));
+        died?.kill('SIGKILL');
+        await exited;
       },
+      restart: () => server.restart(),
     }),
     close: () => server.stop(),
   };

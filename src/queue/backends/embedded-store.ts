@@ -33,7 +33,7 @@ export interface EmbeddedStoreOptions {
 /** The open store. */
 export interface EmbeddedStore {
   readonly pool: PGlitePool;
-  /** Vacuums, closes and unlocks. Never rejects. */
+  /** Vacuums, closes and unlocks, once. Never rejects. */
   close(): Promise<void>;
 }
 
@@ -129,20 +129,30 @@ async function requeueActiveJobs(db: PGlite): Promise<void> {
 function serve(db: PGlite, lock: StoreLock, options: EmbeddedStoreOptions): EmbeddedStore {
   const pool = new PGlitePool(db);
   pool.on('error', options.faults);
-  const timer = setInterval(() => {
-    tidy(db).catch(options.faults);
-  }, options.upkeepMs);
-  timer.unref();
-  return {
-    pool,
-    close: async () => {
-      clearInterval(timer);
-      await pool.end();
-      await tidy(db).catch(options.faults);
-      await db.close().catch(options.faults);
-      lock.release();
-    },
+  const shutting = new AbortController();
+  const upkeep = tidyUntil(shutting.signal, db, options);
+  const shut = async (): Promise<void> => {
+    shutting.abort();
+    await upkeep;
+    await pool.end();
+    await tidy(db).catch(options.faults);
+    await db.close().catch(options.faults);
+    lock.release();
   };
+  let closed: Promise<void> | undefined;
+  return { pool, close: () => (closed ??= shut()) };
+}
+
+/** Tidies in between, one after another however long it takes, until `signal` aborts. */
+async function tidyUntil(
+  signal: AbortSignal,
+  db: PGlite,
+  options: EmbeddedStoreOptions,
+): Promise<void> {
+  while (!signal.aborted) {
+    await options.clock.sleep(options.upkeepMs, signal).catch(() => undefined);
+    if (!signal.aborted) await tidy(db).catch(options.faults);
+  }
 }
 
 /** PGlite has no autovacuum and no checkpointer: without this the directory grows with every job. */

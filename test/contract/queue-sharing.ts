@@ -1,0 +1,155 @@
+import { expect, vi } from 'vitest';
+import { addFlow, addPasses, removeOrphans } from '../../src/queue/planner.ts';
+import { removeTargetQueues } from '../../src/queue/queues.ts';
+import { applySchedules, lookAfterSchedules } from '../../src/queue/scheduler.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { FakeWork, Gate } from '../queue/fake-work.ts';
+import { NEVER, type Producer, produceAt, startAt } from '../queue/harness.ts';
+import type { QueueIt } from './queue.ts';
+
+const SOON = { timeout: 20_000, interval: 50 };
+const marked = { ...NEVER, marking: true, targets: ['a', 'b'] };
+const twelve = Array.from({ length: 12 }, (_, index) => ({
+  formId: `f${index}`,
+  targets: ['a', 'b'],
+}));
+
+async function waitingMarks(producer: Producer): Promise<number> {
+  return (await producer.queues.mark.getJobCounts('waiting-children'))['waiting-children'] ?? 0;
+}
+
+async function waitingPasses(producer: Producer): Promise<number> {
+  const { queues } = producer;
+  const a = await queues.passes('incremental', 'a')?.getWaitingCount();
+  const b = await queues.passes('incremental', 'b')?.getWaitingCount();
+  return (a ?? 0) + (b ?? 0);
+}
+
+/** Several planners, workers and schedulers at once, and what they could leave behind. */
+export function describeSharing(it: QueueIt): void {
+  it('two planners at the same moment add each pass once, and no mark that waits for ever', async ({
+    place,
+  }) => {
+    await using producer = await produceAt(place, marked);
+    const add = (): Promise<number> => addPasses(producer, twelve, 'incremental');
+    await Promise.all([add(), add(), add()]);
+    expect(await waitingPasses(producer)).toBe(24);
+    await removeOrphans(producer, 0);
+    // Each remaining mark has a pass of its own.
+    const marks = await waitingMarks(producer);
+    expect(marks).toBeGreaterThanOrEqual(12);
+    expect(marks).toBeLessThanOrEqual(24);
+    expect(await removeOrphans(producer, 0)).toBe(0);
+  });
+
+  it('a mark whose passes all belong to another is removed, others stay', async ({ place }) => {
+    await using producer = await produceAt(place, marked);
+    await addPasses(producer, twelve, 'incremental');
+    // What a planner does that looked at the same moment: every pass is refused, and nothing would release the mark.
+    const passes = ['a', 'b'].map((target) => ({
+      formId: 'f0',
+      target,
+      kind: 'incremental' as const,
+      busy: 0,
+    }));
+    await addFlow(producer, passes, 'f0', 'incremental');
+    expect(await waitingMarks(producer)).toBe(13);
+    expect(await removeOrphans(producer, 60_000)).toBe(0);
+    expect(await removeOrphans(producer, 0)).toBe(1);
+    expect(await waitingMarks(producer)).toBe(12);
+    expect(await waitingPasses(producer)).toBe(24);
+  });
+
+  it("a removed target's passes let go of the marks that wait for them", async ({ place }) => {
+    await using producer = await produceAt(place, marked);
+    await addPasses(producer, twelve, 'incremental');
+    await removeTargetQueues(producer.backend, 'b', producer.faults);
+    expect(await waitingMarks(producer)).toBe(12);
+    await removeTargetQueues(producer.backend, 'a', producer.faults);
+    expect(await waitingMarks(producer)).toBe(0);
+    expect(await producer.queues.mark.getWaitingCount()).toBe(12);
+  });
+
+  it('an overdue schedule is told, and not mended while its tick is on the way', async ({
+    place,
+  }) => {
+    const later = { ...systemClock, now: () => Date.now() + 10 * 86_400_000 };
+    const every = { ...NEVER, incremental: { everyMs: 60_000 } };
+    await using producer = await produceAt(place, every, later);
+    await applySchedules({ ...producer, clock: systemClock });
+    await lookAfterSchedules(producer);
+    expect(producer.told.map(({ event }) => event)).toMatchObject([
+      { kind: 'incremental', healed: false },
+      { kind: 'full', healed: false },
+    ]);
+  });
+
+  it('a schedule whose tick was lost is made anew when it is overdue', async ({
+    place,
+    use,
+    server,
+    skip,
+  }) => {
+    if (server.dropTicks === undefined) return skip('this store cannot be reached from outside');
+    const work = new FakeWork([{ formId: 'f1', targets: ['a'] }]);
+    const every = { ...NEVER, full: { everyMs: 300 } };
+    await using producer = await produceAt(place, every);
+    await applySchedules(producer);
+    await server.dropTicks(place);
+    const queue = use(await startAt(place, work, every));
+    await vi.waitFor(() => expect(work.passes.length).toBeGreaterThanOrEqual(2), SOON);
+    expect(queue.told).toContainEqual({
+      name: 'schedule.overdue',
+      event: expect.objectContaining({ kind: 'full', healed: true }) as unknown,
+    });
+  });
+
+  it('a pass whose lock was lost is aborted, and run again by whoever takes it', async ({
+    place,
+    use,
+    server,
+    skip,
+  }) => {
+    if (server.dropLocks === undefined) return skip('this store cannot be reached from outside');
+    const work = new FakeWork([{ formId: 'f1', targets: ['a'] }]);
+    const gate = new Gate();
+    const ends: string[] = [];
+    work.script = async (_order, signal) => {
+      if (work.passes.length > 1) return 'ok';
+      await gate.wait(signal).catch(() => ends.push('aborted'));
+      return 'cancelled';
+    };
+    const queue = use(await startAt(place, work));
+    await queue.runNow('incremental');
+    await vi.waitFor(() => expect(work.passes).toHaveLength(1), SOON);
+    await server.dropLocks(place);
+    await vi.waitFor(() => expect(work.passes.length).toBeGreaterThanOrEqual(2), SOON);
+    expect(ends).toEqual(['aborted']);
+  });
+
+  it('two processes share the work: no pass runs twice at once, none is lost', async ({
+    place,
+    use,
+    server,
+    skip,
+  }) => {
+    if (!server.shared) return skip('one process holds this store');
+    const work = new FakeWork(twelve);
+    const busy = { ...marked, incremental: { everyMs: 100 }, full: { everyMs: 350 } };
+    const one = use(await startAt(place, work, busy));
+    const two = use(await startAt(place, work, busy, { role: 'worker' }));
+    await vi.waitFor(() => {
+      for (const { formId } of twelve) {
+        const passes = work.passes.filter((order) => order.formId === formId);
+        expect(passes.length).toBeGreaterThanOrEqual(12);
+        expect(work.marks.filter((id) => id === formId).length).toBeGreaterThanOrEqual(4);
+      }
+    }, SOON);
+    expect(work.mostAtOnce).toBe(1);
+    for (const queue of [one, two]) {
+      const began = queue.told.filter(({ event }) => 'step' in event && event.step === 'sync');
+      expect(began.length).toBeGreaterThan(10);
+      expect(queue.told.filter(({ name }) => name === 'queue.fault')).toEqual([]);
+    }
+  });
+}

@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import {
+  backendKindOf,
+  openBackend,
+  parseQueueUrl,
+  readPrefix,
+  safeAddress,
+} from '../../src/queue/backends.ts';
+import { assertSafe, reconnectDelayMs } from '../../src/queue/backends/redis.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { silentLogger } from '../../src/base/logger.ts';
+
+const codeOf = (run: () => unknown): unknown => {
+  try {
+    run();
+    return 'none';
+  } catch (error) {
+    return (error as { code?: unknown }).code;
+  }
+};
+
+describe('QUEUE_URL', () => {
+  it('selects the backend by its scheme; without it the queue is embedded', () => {
+    const kinds = ['redis://h', 'rediss://h', 'postgres://h/d', 'postgresql://h/d'].map((text) =>
+      backendKindOf(parseQueueUrl(text)),
+    );
+    expect(kinds).toEqual(['redis', 'redis', 'postgres', 'postgres']);
+    expect(backendKindOf(parseQueueUrl(undefined))).toBe('embedded');
+  });
+
+  it('L15: is refused without being repeated', () => {
+    for (const wrong of ['mysql://u:s3cret@h/d', 'redis//u:s3cret@h', 'redis://u:s3c ret@h:x']) {
+      let message = 'none';
+      try {
+        backendKindOf(parseQueueUrl(wrong));
+      } catch (error) {
+        message = (error as Error).message;
+      }
+      expect(message).toContain('QUEUE_URL');
+      expect(message).not.toContain('s3c');
+    }
+  });
+
+  it('L15: is shown without user, password and parameters', () => {
+    const shown = (text: string): string => safeAddress(new URL(text));
+    expect(shown('rediss://me:s3cret@cache.example:6380/2?prefix=x')).toBe(
+      'rediss://cache.example:6380/2',
+    );
+    expect(shown('postgres://me:s3cret@[::1]:5433/mirror?password=s3cret')).toBe(
+      'postgres://[::1]:5433/mirror',
+    );
+  });
+
+  it('sets mirrors that share a store apart by prefix', () => {
+    expect(readPrefix(new URL('redis://h'))).toBe('forms-mirror');
+    expect(readPrefix(new URL('redis://h?prefix=team-a'))).toBe('team-a');
+    expect(codeOf(() => readPrefix(new URL('redis://h?prefix=a:b')))).toBe('SETTINGS');
+    expect(codeOf(() => readPrefix(new URL('redis://h?prefix=')))).toBe('SETTINGS');
+  });
+
+  it('is needed to scale out', async () => {
+    const opened = openBackend('worker', {
+      url: undefined,
+      dataDir: '/nonexistent',
+      workers: 1,
+      upkeepMs: 1,
+      clock: systemClock,
+      logger: silentLogger,
+      faults: () => {},
+    });
+    await expect(opened).rejects.toMatchObject({ code: 'SETTINGS' });
+  });
+});
+
+describe('what Redis says of itself', () => {
+  const info = (version: string, policy: string): string =>
+    `# Server\r\nredis_version:${version}\r\n# Memory\r\nmaxmemory_policy:${policy}\r\n`;
+
+  it('is believed: it must keep jobs, and be new enough', () => {
+    const verdict = (text: string): unknown => codeOf(() => assertSafe(text, 'redis://h'));
+    expect(verdict(info('7.0.15', 'noeviction'))).toBe('none');
+    expect(verdict(info('6.2.0', 'noeviction'))).toBe('none');
+    expect(verdict(info('6.0.16', 'noeviction'))).toBe('SETTINGS');
+    expect(verdict(info('5.0.3', 'noeviction'))).toBe('SETTINGS');
+    expect(verdict(info('10.1.0', 'allkeys-lru'))).toBe('QUEUE_UNSAFE');
+    // Relatives of Redis may not say.
+    expect(verdict('# Server\r\n')).toBe('none');
+  });
+
+  it('is waited for with growing, whole delays after an outage', () => {
+    const delays = [1, 2, 3, 8, 100].map((times) => reconnectDelayMs(times, () => 0.123));
+    expect(delays).toEqual([125, 225, 425, 5_025, 5_025]);
+  });
+});

@@ -1,0 +1,226 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { Client } from 'pg';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type Clock, systemClock } from '../../src/base/clock.ts';
+import { silentLogger } from '../../src/base/logger.ts';
+import { openEmbeddedStore } from '../../src/queue/backends/embedded-store.ts';
+import {
+  type TestServer,
+  createDatabase,
+  freePort,
+  postgresMissing,
+  redisMissing,
+  startPostgres,
+  startRedis,
+} from '../support/servers.ts';
+import { FakeWork } from './fake-work.ts';
+import { startAt } from './harness.ts';
+
+const work = new FakeWork([]);
+
+/** Time that passes at once, and is counted. */
+function impatient(): Clock & { waits: number } {
+  const clock = {
+    waits: 0,
+    now: () => Date.now(),
+    sleep: () => {
+      clock.waits++;
+      return Promise.resolve();
+    },
+  };
+  return clock;
+}
+
+/** How opening the queue at `queueUrl` fails. */
+async function failure(
+  queueUrl: string,
+  clock: Clock = impatient(),
+): Promise<{ code: string; message: string }> {
+  const place = { queueUrl, dataDir: '/nonexistent' };
+  return startAt(place, work, {}, { clock }).then(
+    () => ({ code: 'none', message: 'it opened' }),
+    (error: { code: string; message: string }) => error,
+  );
+}
+
+describe.skipIf(redisMissing())('opening Redis', () => {
+  let server: TestServer;
+  const configure = async (name: string, value: string, password?: string): Promise<void> => {
+    const client = new Redis(server.url, password === undefined ? {} : { password });
+    await client.config('SET', name, value);
+    client.disconnect();
+  };
+  beforeAll(async () => {
+    server = await startRedis();
+  });
+  afterAll(async () => server.stop());
+
+  it.runIf(process.env['TEST_REDIS_URL'] === undefined)(
+    'refuses a server that may throw jobs away, and says what to do',
+    async () => {
+      await configure('maxmemory-policy', 'allkeys-lru');
+      const { code, message } = await failure(server.url);
+      expect(code).toBe('QUEUE_UNSAFE');
+      expect(message).toContain('CONFIG SET maxmemory-policy noeviction');
+      await configure('maxmemory-policy', 'noeviction');
+    },
+  );
+
+  it.runIf(process.env['TEST_REDIS_URL'] === undefined)(
+    'L15: names a wrong password at once, without repeating it',
+    async () => {
+      await configure('requirepass', 'the right one');
+      const url = new URL(server.url);
+      url.password = 'the-wrong-one';
+      const clock = impatient();
+      for (const wrong of [url.href, server.url]) {
+        const { code, message } = await failure(wrong, clock);
+        expect(code).toBe('QUEUE_DENIED');
+        expect(message).toContain(url.host);
+        expect(message).not.toContain('the-wrong-one');
+      }
+      expect(clock.waits).toBe(0);
+      await configure('requirepass', '', 'the right one');
+    },
+  );
+
+  it('L15: tries an unreachable server for a while, then names it without its password', async () => {
+    const port = await freePort();
+    const clock = impatient();
+    const { code, message } = await failure(`redis://u:s3cret@127.0.0.1:${port}/3`, clock);
+    expect(code).toBe('QUEUE_UNREACHABLE');
+    expect(message).toContain(`redis://127.0.0.1:${port}/3`);
+    expect(message).toContain('ECONNREFUSED');
+    expect(message).not.toContain('s3cret');
+    expect(clock.waits).toBe(5);
+  });
+});
+
+describe.skipIf(postgresMissing())('opening PostgreSQL', () => {
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await startPostgres();
+  });
+  afterAll(async () => server.stop());
+
+  it('L15: tries an unreachable server for a while, then names it without its password', async () => {
+    const port = await freePort();
+    const clock = impatient();
+    const { code, message } = await failure(`postgres://u:s3cret@127.0.0.1:${port}/mirror`, clock);
+    expect(code).toBe('QUEUE_UNREACHABLE');
+    expect(message).toContain(`postgres://127.0.0.1:${port}/mirror`);
+    expect(message).not.toContain('s3cret');
+    expect(clock.waits).toBe(5);
+  });
+
+  it('names a database that does not exist, and a right that is missing', async () => {
+    const database = new URL(await createDatabase(server));
+    const missing = new URL(database);
+    missing.pathname = '/no_such_database';
+    expect(await failure(missing.href)).toMatchObject({ code: 'QUEUE_DENIED' });
+    const admin = new Client({ connectionString: database.href });
+    await admin.connect();
+    const role = `reader_${process.pid}`;
+    await admin.query(`CREATE ROLE ${role} LOGIN PASSWORD 's3cret'`);
+    await admin.end();
+    database.username = role;
+    database.password = 's3cret';
+    const { code, message } = await failure(database.href);
+    expect(code).toBe('QUEUE_DENIED');
+    expect(message).toContain('GRANT CREATE ON DATABASE');
+    expect(message).not.toContain('s3cret');
+  });
+
+  it('keeps options that the address brings along', async () => {
+    const url = new URL(await createDatabase(server));
+    url.searchParams.set('options', '-c statement_timeout=60000');
+    const queue = await startAt({ queueUrl: url.href, dataDir: '/nonexistent' }, work);
+    expect((await queue.status()).reachable).toBe(true);
+    await queue.stop();
+  });
+});
+
+describe('opening the embedded queue', () => {
+  const root = mkdtempSync(join(tmpdir(), 'forms-mirror-open-'));
+  const place = { queueUrl: undefined, dataDir: join(root, 'data') };
+  afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+  it('is for one process: another is told so, whatever becomes of the first', async () => {
+    const script = join(import.meta.dirname, 'child-worker.ts');
+    const child = spawn(process.execPath, [script, JSON.stringify(place)], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const lines: string[] = [];
+    child.stdout.on('data', (chunk: Buffer) => lines.push(chunk.toString()));
+    await vi.waitFor(() => expect(lines.join('')).toContain('began f1'), { timeout: 20_000 });
+    await expect(startAt(place, work)).rejects.toMatchObject({ code: 'QUEUE_BUSY' });
+    const exited = once(child, 'exit');
+    child.kill('SIGKILL');
+    await exited;
+    const first = await startAt(place, work);
+    await expect(startAt(place, work)).rejects.toMatchObject({ code: 'QUEUE_BUSY' });
+    await first.stop();
+    await (await startAt(place, work)).stop();
+  });
+
+  it('does not scale out', async () => {
+    const started = startAt(place, work, {}, { role: 'worker' });
+    await expect(started).rejects.toMatchObject({
+      code: 'SETTINGS',
+      message: expect.stringContaining('QUEUE_URL') as string,
+    });
+  });
+
+  it('names a data directory that cannot be written', async () => {
+    const file = join(root, 'file');
+    writeFileSync(file, '');
+    const started = startAt({ queueUrl: undefined, dataDir: join(file, 'data') }, work);
+    await expect(started).rejects.toMatchObject({ code: 'SETTINGS' });
+  });
+
+  it('moves a broken directory aside, keeps the newest of these, and starts afresh', async () => {
+    const queue = join(place.dataDir, 'queue');
+    const older = join(place.dataDir, 'queue.broken-1');
+    mkdirSync(older, { recursive: true });
+    // As a torn write after a power cut leaves it.
+    writeFileSync(join(queue, 'global', 'pg_control'), Buffer.alloc(8192));
+    const forms = new FakeWork([{ formId: 'f1', targets: ['a'] }]);
+    const rebuilt = await startAt(place, forms);
+    await rebuilt.runNow('incremental');
+    await vi.waitFor(() => expect(forms.passes).toHaveLength(1), { timeout: 10_000 });
+    await rebuilt.stop();
+    const aside = readdirSync(place.dataDir).filter((name) => name.startsWith('queue.broken-'));
+    expect(aside).toHaveLength(1);
+    expect(aside).not.toContain('queue.broken-1');
+  });
+
+  it('is tidied now and then, so that it does not grow for ever', async () => {
+    const faults = (error: unknown): never => {
+      throw error;
+    };
+    const { dataDir } = place;
+    const logger = silentLogger;
+    const store = await openEmbeddedStore({
+      dataDir,
+      upkeepMs: 50,
+      clock: systemClock,
+      logger,
+      faults,
+    });
+    const vacuums = async (): Promise<number> => {
+      const { rows } = await store.pool.query<{ count: string }>(
+        `SELECT vacuum_count AS count FROM pg_stat_user_tables WHERE relname = 'job' AND pg_stat_force_next_flush() IS NOT NULL`,
+      );
+      return Number(rows[0]?.count);
+    };
+    await vi.waitFor(async () => expect(await vacuums()).toBeGreaterThanOrEqual(2), {
+      timeout: 10_000,
+    });
+    await store.close();
+  });
+});
