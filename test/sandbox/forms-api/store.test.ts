@@ -5,7 +5,8 @@ import { OrderIndex } from '../../../src/sandbox/forms-api/order-index.ts';
 import { FormsStore } from '../../../src/sandbox/forms-api/store.ts';
 import { SubmissionIds } from '../../../src/sandbox/forms-api/submission-ids.ts';
 import { SubmissionLists } from '../../../src/sandbox/forms-api/submission-lists.ts';
-import { fc, propertyOptions } from '../../support/seed.ts';
+import fc from 'fast-check';
+import { propertyRuns } from '../../support/property.ts';
 
 const NOON = Date.UTC(2026, 4, 1, 12);
 
@@ -24,7 +25,7 @@ describe('the IDs of submissions', () => {
         expect(ids.indexOf(ids.idOf(index))).toBe(index);
         expect(ids.idOf(index)).not.toBe(ids.idOf(index + 1));
       }),
-      propertyOptions(500),
+      propertyRuns(500),
     );
   });
 
@@ -245,7 +246,7 @@ describe('lists', () => {
           }
         },
       ),
-      propertyOptions(100),
+      propertyRuns(100),
     );
   });
 
