@@ -22,7 +22,10 @@ export async function openTarget(
       const { openSqlite } = await import('./sql/sqlite/open-sqlite.ts');
       return openSqlite(name, url, options.clock);
     }
-    case 'postgres':
+    case 'postgres': {
+      const { openPostgres } = await import('./sql/postgres/open-postgres.ts');
+      return openPostgres(name, url, options.clock);
+    }
     case 'google-sheets':
       throw new MirrorError('SETTINGS', `Target ${name}: this kind of target is not there yet.`);
   }

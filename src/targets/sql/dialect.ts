@@ -19,6 +19,14 @@ export interface TypeChange {
   readonly to: 'number' | 'text';
 }
 
+/** What became of changes of type. */
+export interface ChangedTypes {
+  /** The fields of the changes as they are now, in the same order. */
+  readonly fields: readonly FieldColumn[];
+  /** Statements to run once the view is there again: the rights that people had on it. */
+  readonly afterView: readonly string[];
+}
+
 /** What SQLite and PostgreSQL do each in its own way. All else is written once, in SQL that both speak. */
 export interface SqlDialect {
   /** For messages. */
@@ -37,8 +45,8 @@ export interface SqlDialect {
   readonly maxViewColumns: number;
   /** Longest name of a view's column. */
   readonly maxLabelBytes: number;
-  /** Matches what no text of this database can hold; it is replaced by U+FFFD. */
-  readonly unstorable: RegExp;
+  /** False when no text can hold U+0000. Half a character (a lone surrogate) can be held nowhere: it has no UTF-8. */
+  readonly takesNul: boolean;
 
   /** A table or view as SQL names it. */
   relation(name: string): string;
@@ -82,7 +90,7 @@ export interface SqlDialect {
     tx: SqlSession,
     form: FormTable,
     changes: readonly TypeChange[],
-  ): Promise<readonly FieldColumn[]>;
+  ): Promise<ChangedTypes>;
   /** Makes the view show these columns, in place and without breaking what people built on it. The name it has. */
   syncView(tx: SqlSession, form: FormTable, columns: readonly ViewColumn[]): Promise<string>;
   /** Notes the labels in the database's own comments, where there are such. */

@@ -3,11 +3,11 @@ import { SYSTEM_COLUMNS } from '../../mirror/reserved-names.ts';
 import type { PrepareResult } from '../../mirror/target.ts';
 import type { FormIdentity, PickedField } from '../../mirror/types.ts';
 import { listForms, recordLabels, saveFields, saveForm } from './catalogue.ts';
-import type { SqlDialect } from './dialect.ts';
+import type { SqlDialect, TypeChange } from './dialect.ts';
 import { type FieldColumn, type FormTable, MORE_COLUMN } from './field-column.ts';
 import { type FieldPlan, planFields } from './field-plan.ts';
 import { dropCheckpoint } from './pass-history.ts';
-import type { SqlSession } from './sql-session.ts';
+import { inSavepoint, type SqlSession } from './sql-session.ts';
 import { cleanText } from './storable-rows.ts';
 import { planView, withViewLabels } from './view-plan.ts';
 
@@ -117,7 +117,7 @@ async function settleCatalogue(
 }
 
 /** Makes the view show the current labels. The form as it is then. */
-export async function settleView(
+async function settleView(
   tx: SqlSession,
   dialect: SqlDialect,
   table: FormTable,
@@ -125,4 +125,25 @@ export async function settleView(
   const columns = planView(table.fields, dialect);
   const view = await dialect.syncView(tx, table, columns);
   return { ...table, view, fields: withViewLabels(table.fields, columns) };
+}
+
+/** Gives columns other types, and lets catalogue and view follow. The form as it is then. */
+export async function changeTypes(
+  tx: SqlSession,
+  dialect: SqlDialect,
+  table: FormTable,
+  changes: readonly TypeChange[],
+  at: string,
+): Promise<FormTable> {
+  const changed = await dialect.changeTypes(tx, table, changes);
+  const byId = new Map(changed.fields.map((field) => [field.id, field]));
+  const fields = table.fields.map((field) => byId.get(field.id) ?? field);
+  const settled = await settleView(tx, dialect, { ...table, fields });
+  for (const statement of changed.afterView) await inSavepoint(tx, () => tx.exec(statement));
+  const before = new Set(table.fields);
+  const altered = settled.fields.filter((field) => !before.has(field));
+  await saveFields(tx, dialect, table.form.id, altered, at);
+  const twins = altered.filter((field) => field.numberColumn !== null);
+  await dialect.comment(tx, settled, twins);
+  return settled;
 }

@@ -15,12 +15,11 @@ import type {
   Row,
 } from '../../mirror/types.ts';
 import { storeRows } from './batch-store.ts';
-import { saveFields } from './catalogue.ts';
 import { neededType, type StorableRow, type TypeChange } from './dialect.ts';
 import type { FieldColumn, FormTable } from './field-column.ts';
 import { checkEpoch, type FormLock, lostLock } from './form-lock.ts';
 import { type FormContext, SqlFormReader } from './form-reader.ts';
-import { settleForm, settleView } from './form-settling.ts';
+import { changeTypes, settleForm } from './form-settling.ts';
 import { recordPass, saveCheckpoint } from './pass-history.ts';
 import { saveRefusals } from './refused-marks.ts';
 import { dropStaleRejections, listRejections } from './rejected-rows.ts';
@@ -218,20 +217,14 @@ export class SqlFormWriter extends SqlFormReader implements FormWriter {
     rows: readonly StorableRow[],
     at: string,
   ): Promise<FormTable> {
-    const { dialect, formId } = this.#context;
+    const { dialect } = this.#context;
     const changes = this.#writtenFields(table).flatMap((field, index): TypeChange[] => {
       const cells = rows.values().map((row) => row.cells[index] ?? null);
       const to = neededType(dialect, field.type, cells);
       return to === null || to === field.type ? [] : [{ field, to }];
     });
     if (changes.length === 0) return table;
-    const changed = await dialect.changeTypes(tx, table, changes);
-    const byId = new Map(changed.map((field) => [field.id, field]));
-    const fields = table.fields.map((field) => byId.get(field.id) ?? field);
-    this.#table = await settleView(tx, dialect, { ...table, fields });
-    const before = new Set(table.fields);
-    const altered = this.#table.fields.filter((field) => !before.has(field));
-    await saveFields(tx, dialect, formId, altered, at);
+    this.#table = await changeTypes(tx, dialect, table, changes, at);
     return this.#table;
   }
 

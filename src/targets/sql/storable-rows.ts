@@ -82,9 +82,9 @@ function cleanedRow(
 ): { row: StorableRow; columns: string[] } {
   const columns: string[] = [];
   const clean = (text: string, column: string): string => {
-    if (text.isWellFormed() && !dialect.unstorable.test(text)) return text;
-    columns.push(column);
-    return text.toWellFormed().replace(new RegExp(dialect.unstorable, 'gu'), '\u{FFFD}');
+    const storable = dialect.takesNul ? text.toWellFormed() : cleanText(text);
+    if (storable !== text) columns.push(column);
+    return storable;
   };
   const cells = fields.map((field): Cell => {
     const cell = row.cells.get(field.id) ?? null;

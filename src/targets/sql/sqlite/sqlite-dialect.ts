@@ -28,8 +28,7 @@ export const sqliteDialect: SqlDialect = {
   maxFieldColumns: 1_900,
   maxViewColumns: 2_000,
   maxLabelBytes: 1_000,
-  // Half a character has no UTF-8; U+0000 is kept. The storing code looks for the former itself.
-  unstorable: /(?!)/,
+  takesNul: true,
   forUpdate: '',
 
   relation: quoted,

@@ -1,5 +1,5 @@
 import { uniqueName } from '../../../mirror/column-names.ts';
-import type { TypeChange } from '../dialect.ts';
+import type { ChangedTypes, TypeChange } from '../dialect.ts';
 import { type FieldColumn, type FormTable, MORE_COLUMN } from '../field-column.ts';
 import { quoted, type SqlSession, textOf } from '../sql-session.ts';
 
@@ -65,7 +65,7 @@ export async function changeSqliteTypes(
   tx: SqlSession,
   form: FormTable,
   changes: readonly TypeChange[],
-): Promise<FieldColumn[]> {
+): Promise<ChangedTypes> {
   for (const { field, to } of changes) {
     if (to !== 'text' || field.type !== 'number' || field.storage !== 'column') continue;
     const column = quoted(field.column);
@@ -74,5 +74,7 @@ export async function changeSqliteTypes(
        WHERE typeof(${column}) IN ('integer', 'real')`,
     );
   }
-  return changes.map(({ field, to }) => ({ ...field, type: to }));
+  const fields: FieldColumn[] = [];
+  for (const { field, to } of changes) fields.push({ ...field, type: to });
+  return { fields, afterView: [] };
 }

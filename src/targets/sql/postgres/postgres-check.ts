@@ -1,0 +1,77 @@
+import { throwIfAborted } from '../../../base/clock.ts';
+import type { CheckFinding } from '../../../mirror/target.ts';
+import { hasCatalogue } from '../catalogue-tables.ts';
+import type { SqlDialect } from '../dialect.ts';
+import { failedFinding } from '../sql-errors.ts';
+import { numberOf, textOf } from '../sql-session.ts';
+import type { SqlConnection } from '../sql-session.ts';
+
+/** The oldest PostgreSQL that knows all we say (MATERIALIZED); 15 and later are tested. */
+const OLDEST_VERSION = 120_000;
+
+/** Tries connection, version, encoding, rights. Leaves nothing behind. */
+export async function checkPostgres(
+  open: () => Promise<SqlConnection>,
+  dialect: SqlDialect,
+  signal: AbortSignal | undefined,
+): Promise<CheckFinding[]> {
+  const findings: CheckFinding[] = [];
+  let connection: SqlConnection | undefined;
+  try {
+    throwIfAborted(signal);
+    connection = await open();
+    findings.push(...(await checkServer(connection)));
+    const isOurs = await hasCatalogue(connection, dialect);
+    const state = isOurs ? 'It holds a mirror already.' : 'It holds no mirror yet.';
+    findings.push({ ok: true, message: state });
+    throwIfAborted(signal);
+    await tryMaking(connection, dialect);
+    findings.push({ ok: true, message: 'Tables can be made and written.' });
+  } catch (error) {
+    findings.push(failedFinding(error, dialect.explain));
+  } finally {
+    await connection?.close();
+  }
+  return findings;
+}
+
+async function checkServer(connection: SqlConnection): Promise<CheckFinding[]> {
+  const [row = {}] = await connection.query(
+    `SELECT current_setting('server_version') AS version, current_setting('server_version_num') AS number,
+       current_setting('server_encoding') AS encoding, current_user AS "user"`,
+  );
+  const version = textOf(row, 'version');
+  const findings: CheckFinding[] = [];
+  findings.push(
+    numberOf(row, 'number') >= OLDEST_VERSION
+      ? { ok: true, message: `PostgreSQL ${version} answers; we are ${textOf(row, 'user')}.` }
+      : {
+          ok: false,
+          message: `PostgreSQL ${version} is too old.`,
+          remedy: 'Use version 12 or later.',
+        },
+  );
+  const encoding = textOf(row, 'encoding');
+  if (encoding !== 'UTF8') {
+    findings.push({
+      ok: false,
+      message: `The database is encoded in ${encoding}, which can't hold every answer.`,
+      remedy: "Make one with CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0.",
+    });
+  }
+  return findings;
+}
+
+/** A table in a transaction that is rolled back. */
+async function tryMaking(connection: SqlConnection, dialect: SqlDialect): Promise<void> {
+  const done = new Error('rolled back on purpose');
+  const attempt = connection.transaction(async (tx) => {
+    await dialect.lockCatalogue(tx);
+    const table = dialect.relation(`mirror_check_${process.pid}`);
+    await tx.exec(`CREATE TABLE ${table} (id text PRIMARY KEY); INSERT INTO ${table} VALUES ('x')`);
+    throw done;
+  });
+  await attempt.catch((error: unknown) => {
+    if (error !== done) throw error;
+  });
+}

@@ -1,0 +1,80 @@
+import type { Clock } from '../../../base/clock.ts';
+import type { CheckFinding, WriterOptions } from '../../../mirror/target.ts';
+import type { SqlDialect } from '../dialect.ts';
+import { type FormLock, waitForLock } from '../form-lock.ts';
+import { booleanOf, type SqlSession } from '../sql-session.ts';
+import type { SqlDatabase } from '../sql-target.ts';
+import type { PostgresAddress } from './postgres-address.ts';
+import { checkPostgres } from './postgres-check.ts';
+import { PostgresConnection, readingSession } from './postgres-connection.ts';
+import { postgresDialect } from './postgres-dialect.ts';
+import type { PostgresDriver, PostgresQuery, PostgresResult } from './postgres-driver.ts';
+import { isConnectionLost } from './postgres-errors.ts';
+import { lockKey } from './postgres-names.ts';
+
+/** A schema of a PostgreSQL database: a connection for each writer, which also holds its lock, and a pool for reading. */
+export class PostgresDatabase implements SqlDatabase {
+  readonly kind = 'postgres';
+  readonly address: string;
+  readonly dialect: SqlDialect;
+  readonly #driver: PostgresDriver;
+  readonly #schema: string;
+  readonly #clock: Clock;
+  readonly #session: SqlSession;
+
+  constructor(address: PostgresAddress, driver: PostgresDriver, clock: Clock) {
+    this.address = address.shown;
+    this.dialect = postgresDialect(address.schema);
+    this.#driver = driver;
+    this.#schema = address.schema;
+    this.#clock = clock;
+    this.#session = readingSession((query) => this.#read(query));
+  }
+
+  async reading(): Promise<SqlSession> {
+    return this.#session;
+  }
+
+  /** The lock belongs to the session: when the connection ends, however it ends, the server releases it. */
+  async lockForm(formId: string, options: WriterOptions): Promise<FormLock | undefined> {
+    const connection = await this.#open();
+    const key = lockKey(this.#schema, 'form', formId);
+    const lock: FormLock = { connection, release: () => connection.close() };
+    const tryLock = async (): Promise<FormLock | undefined> => {
+      const [row] = await connection.query('SELECT pg_try_advisory_lock($1::bigint) AS locked', [
+        key,
+      ]);
+      return row !== undefined && booleanOf(row, 'locked') ? lock : undefined;
+    };
+    try {
+      const taken = await waitForLock(tryLock, options, this.#clock);
+      if (taken === undefined) await connection.close();
+      return taken;
+    } catch (error) {
+      await connection.close();
+      throw error;
+    }
+  }
+
+  check(signal: AbortSignal | undefined): Promise<CheckFinding[]> {
+    return checkPostgres(() => this.#open(), this.dialect, signal);
+  }
+
+  async close(): Promise<void> {
+    await this.#driver.pool.end();
+  }
+
+  #open(): Promise<PostgresConnection> {
+    return PostgresConnection.open(this.#driver.client());
+  }
+
+  /** An idle connection may have died without our noticing; then another one is tried, once. */
+  async #read(query: PostgresQuery): Promise<PostgresResult> {
+    try {
+      return await this.#driver.pool.query(query);
+    } catch (error) {
+      if (!isConnectionLost(error)) throw error;
+      return this.#driver.pool.query(query);
+    }
+  }
+}

@@ -1,0 +1,80 @@
+import type { SqlDialect } from '../dialect.ts';
+import { MORE_COLUMN } from '../field-column.ts';
+import { decodeMore } from '../more-column.ts';
+import { quoted } from '../sql-session.ts';
+import { decodePostgresCell, decodePostgresTime, fitsNumeric, timeText } from './postgres-cells.ts';
+import { explainPostgresError, postgresRowDefect } from './postgres-errors.ts';
+import { qualified } from './postgres-names.ts';
+import {
+  addPostgresColumns,
+  commentPostgres,
+  createPostgresTable,
+  lockSchema,
+  postgresColumns,
+  postgresNames,
+} from './postgres-tables.ts';
+import { changePostgresTypes } from './postgres-types.ts';
+import { upsertIntoPostgres } from './postgres-upsert.ts';
+import { syncPostgresView } from './postgres-view.ts';
+
+/** How PostgreSQL does things, in one schema. */
+export function postgresDialect(schema: string): SqlDialect {
+  const relation = (name: string): string => qualified(schema, name);
+  return {
+    product: 'PostgreSQL',
+    types: {
+      text: 'text',
+      time: 'timestamptz',
+      integer: 'bigint',
+      boolean: 'boolean',
+      serial: 'bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY',
+    },
+    // A row must fit into a page of 8 kB. Values up to 24 bytes stay in it, longer ones leave a pointer of 18 bytes:
+    // 300 columns take at most 7,200 bytes, whatever is in them, and leave room for columns that people add.
+    maxFieldColumns: 300,
+    // A view has at most 1,600 columns (MaxHeapAttributeNumber).
+    maxViewColumns: 1_600,
+    maxLabelBytes: 63,
+    takesNul: false,
+    forUpdate: ' FOR UPDATE',
+
+    relation,
+    shownRelation: (name) => `${schema}.${name}`,
+    timeText,
+    time: decodePostgresTime,
+    isIn: (expression, parameter) => `${expression} = ANY(${parameter}::text[])`,
+    list: (values) => values,
+    boolean: (value) => (value ? 'true' : 'false'),
+
+    relationNames: (session) => postgresNames(session, schema),
+    columnsOf: (session, name) => postgresColumns(session, relation(name)),
+    indexOn: (table, columns, where) =>
+      `CREATE INDEX ON ${relation(table)} (${columns})${where === undefined ? '' : ` WHERE ${where}`}`,
+    lockCatalogue: (tx) => lockSchema(tx, schema),
+    createTable: (tx, form) => createPostgresTable(tx, schema, form),
+    addColumns: (tx, form, fields, withMore) =>
+      addPostgresColumns(tx, schema, form, fields, withMore),
+    changeTypes: (tx, form, changes) => changePostgresTypes(tx, schema, form, changes),
+    syncView: (tx, form, columns) => syncPostgresView(tx, schema, form, columns),
+    comment: (tx, form, fields) => commentPostgres(tx, schema, form, fields),
+
+    upsert: (tx, form, fields, rows, at) => upsertIntoPostgres(tx, schema, form, fields, rows, at),
+    cellColumns: (fields) => [
+      ...fields.filter((field) => field.storage === 'column').map((field) => quoted(field.column)),
+      ...(fields.some((field) => field.storage === 'more') ? [MORE_COLUMN] : []),
+    ],
+    decodeCells: (fields, values) => {
+      const more = decodeMore(values[fields.filter((one) => one.storage === 'column').length]);
+      let next = 0;
+      return fields.map((field) =>
+        field.storage === 'more'
+          ? (more.get(field.column) ?? null)
+          : decodePostgresCell(values[next++], field.type),
+      );
+    },
+    fitsNumberColumn: fitsNumeric,
+
+    rowDefect: postgresRowDefect,
+    explain: explainPostgresError,
+  };
+}

@@ -1,0 +1,69 @@
+import { Client, type ClientConfig, Pool } from 'pg';
+
+/** A statement as pg takes it. */
+export interface PostgresQuery {
+  readonly text: string;
+  readonly values?: unknown[];
+  readonly rowMode?: 'array';
+  readonly query_timeout?: number;
+  readonly types?: { getTypeParser(): (value: string) => string };
+}
+
+/** What we use of a result. */
+export interface PostgresResult {
+  readonly rows: unknown[];
+  readonly command?: string;
+}
+
+/** What we use of pg.Client; the tests put PGlite behind it. */
+export interface PostgresClient {
+  connect(): Promise<unknown>;
+  query(query: PostgresQuery): Promise<PostgresResult>;
+  on(event: 'error', listener: (error: Error) => void): unknown;
+  end(): Promise<unknown>;
+}
+
+/** Makes connections. */
+export interface PostgresDriver {
+  /** One to write on, to be connected and ended by the caller. */
+  client(): PostgresClient;
+  /** Some to read on. Reconnects by itself. */
+  readonly pool: {
+    query(query: PostgresQuery): Promise<PostgresResult>;
+    end(): Promise<unknown>;
+  };
+}
+
+/** Connections for reading; they close when they have nothing to do. */
+const POOL_SIZE = 3;
+/** How long a connection may take to be made, and how long it is kept when idle. */
+const CONNECT_TIMEOUT_MS = 15_000;
+const IDLE_TIMEOUT_MS = 30_000;
+/** When the first sign of life is asked of a silent connection. */
+const KEEP_ALIVE_AFTER_MS = 10_000;
+
+/** The driver for a real server. */
+export function postgresDriver(connectionString: string): PostgresDriver {
+  const config: ClientConfig = {
+    connectionString,
+    application_name: 'forms-mirror',
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
+  };
+  const pool = new Pool({ ...config, max: POOL_SIZE, idleTimeoutMillis: IDLE_TIMEOUT_MS });
+  // An idle connection that breaks is replaced at the next use; without a listener it would end the process.
+  pool.on('error', () => {});
+  return {
+    pool: { query: (query) => pool.query(query), end: () => pool.end() },
+    client: () => {
+      const client = new Client(config);
+      return {
+        connect: () => client.connect(),
+        query: (query) => client.query(query),
+        on: (event, listener) => client.on(event, listener),
+        end: () => client.end(),
+      };
+    },
+  };
+}

@@ -1,0 +1,197 @@
+import { type Explanation, textCodeOf } from '../sql-errors.ts';
+
+const UNREACHABLE: Explanation = {
+  code: 'TARGET_UNREACHABLE',
+  what: 'the connection to the server was lost',
+  remedy: 'Nothing of the last batch was stored unless it was complete; the next pass goes on.',
+};
+const NOT_ANSWERING: Explanation = {
+  code: 'TARGET_UNREACHABLE',
+  what: 'the server does not answer',
+  remedy: 'Check host and port, that the server runs, and that a firewall lets us through.',
+};
+const UNKNOWN_HOST: Explanation = {
+  code: 'TARGET_UNREACHABLE',
+  what: 'the host name is not known',
+  remedy: 'Check the spelling of the host in the target URL, and the DNS of this machine.',
+};
+const WRONG_LOGIN: Explanation = {
+  code: 'TARGET_DENIED',
+  what: 'the server refuses the user or the password',
+  remedy:
+    'Check both in the target URL; special characters must be percent-encoded (@ is %40, / is %2F). If they are right, pg_hba.conf has to let this host in, perhaps only with TLS (sslmode=require).',
+};
+const NO_RIGHT: Explanation = {
+  code: 'TARGET_DENIED',
+  what: 'the user may not do this there',
+  remedy:
+    'Let an administrator run: GRANT USAGE, CREATE ON SCHEMA <schema> TO <user>; or name a schema of its own with ?schema=… and GRANT CREATE ON DATABASE. Tables that exist must belong to this user.',
+};
+const BAD_CERTIFICATE: Explanation = {
+  code: 'TARGET_DENIED',
+  what: "the server's TLS certificate can not be trusted",
+  remedy:
+    'Name the certificate of its authority with ?sslmode=verify-full&sslrootcert=/path/ca.pem; ?sslmode=no-verify goes on without a check, for networks that you trust.',
+};
+const TABLE_CHANGED: Explanation = {
+  code: 'TARGET_FAILED',
+  what: 'a mirrored table or column was dropped or changed in the middle of a pass',
+  remedy: 'The next pass makes it anew.',
+};
+
+/** SQLSTATEs: https://www.postgresql.org/docs/current/errcodes-appendix.html */
+const BY_SQLSTATE: Readonly<Record<string, Explanation>> = {
+  '28P01': WRONG_LOGIN,
+  '28000': WRONG_LOGIN,
+  '3D000': {
+    code: 'TARGET_DENIED',
+    what: 'there is no database of that name on the server',
+    remedy: 'Check its name in the target URL, or let an administrator run CREATE DATABASE.',
+  },
+  '3F000': NO_RIGHT,
+  '42501': NO_RIGHT,
+  '25006': {
+    code: 'TARGET_DENIED',
+    what: 'the server takes no writes: it is a replica or was set to read only',
+    remedy: 'Put the address of the primary into the target URL.',
+  },
+  '42P01': TABLE_CHANGED,
+  '42703': TABLE_CHANGED,
+  '42804': {
+    code: 'TARGET_FAILED',
+    what: 'the type of a mirrored column was changed',
+    remedy:
+      'Change it back (text or numeric, as mirror_fields says), or drop the column: the next pass makes it anew.',
+  },
+  '53100': {
+    code: 'TARGET_FULL',
+    what: "the server's disk is full",
+    remedy: 'Make room; the next pass goes on where this one ended.',
+  },
+  '53300': {
+    code: 'TARGET_UNREACHABLE',
+    what: 'the server has no connection left',
+    remedy:
+      'A pass takes one for each form and target besides a few for reading; raise max_connections or run fewer workers.',
+  },
+  '55P03': {
+    code: 'TARGET_FAILED',
+    what: 'another session has kept a mirrored table locked for 30 seconds',
+    remedy:
+      'Look for long or forgotten transactions in pg_stat_activity; the next pass tries again.',
+  },
+  '57014': {
+    code: 'TARGET_FAILED',
+    what: "a statement took longer than the server's statement_timeout allows",
+    remedy: 'Raise it for this user: ALTER ROLE <user> SET statement_timeout = 0.',
+  },
+  '57P03': { ...NOT_ANSWERING, what: 'the server is starting up or shutting down' },
+  XX001: {
+    code: 'TARGET_FAILED',
+    what: 'the server reports damaged data',
+    remedy: 'An administrator has to look at the database.',
+    retryable: false,
+  },
+};
+
+const BY_CLASS: Readonly<Record<string, Explanation>> = {
+  '08': UNREACHABLE,
+  '57': UNREACHABLE,
+  '40': {
+    code: 'TARGET_FAILED',
+    what: 'the transaction got in the way of another one',
+    remedy: 'The next pass tries again.',
+  },
+};
+
+const BY_SYSTEM_CODE: Readonly<Record<string, Explanation>> = {
+  ECONNREFUSED: NOT_ANSWERING,
+  ETIMEDOUT: NOT_ANSWERING,
+  EHOSTUNREACH: NOT_ANSWERING,
+  ENETUNREACH: NOT_ANSWERING,
+  ENOENT: NOT_ANSWERING,
+  ENOTFOUND: UNKNOWN_HOST,
+  EAI_AGAIN: UNKNOWN_HOST,
+  ECONNRESET: UNREACHABLE,
+  EPIPE: UNREACHABLE,
+};
+
+/** What the driver says without a code. Matched, never quoted. */
+const BY_WORDS: readonly (readonly [RegExp, Explanation])[] = [
+  [/timeout expired|connect timeout|timeout exceeded when trying to connect/i, NOT_ANSWERING],
+  [/connection terminated due to connection timeout/i, NOT_ANSWERING],
+  [
+    /connection terminated|connection error|client was closed|not queryable|read timeout|rolled back instead/i,
+    UNREACHABLE,
+  ],
+  [
+    /does not support SSL/i,
+    {
+      code: 'TARGET_DENIED',
+      what: 'the server does not speak TLS, which the target URL asks for',
+      remedy: 'Turn TLS on at the server, or write ?sslmode=disable in a network that you trust.',
+    },
+  ],
+  [
+    /password must be a string|no password/i,
+    { ...WRONG_LOGIN, what: 'the server wants a password, and the target URL has none' },
+  ],
+];
+
+/** See {@link Explain}: errors of pg, of PostgreSQL, of the network and of TLS. */
+export function explainPostgresError(error: unknown): Explanation | undefined {
+  if (!(error instanceof Error)) return undefined;
+  // Several addresses of one host were tried in vain.
+  if (error instanceof AggregateError) return explainPostgresError(error.errors[0]);
+  const code = textCodeOf(error) ?? '';
+  const known = BY_SQLSTATE[code] ?? BY_SYSTEM_CODE[code];
+  if (known !== undefined) return known;
+  if (/^[A-Z0-9]{5}$/.test(code)) return BY_CLASS[code.slice(0, 2)] ?? refused(code);
+  if (/CERT|TLS|SSL|SIGNATURE/.test(code)) return BAD_CERTIFICATE;
+  return BY_WORDS.find(([pattern]) => pattern.test(error.message))?.[1];
+}
+
+const refused = (sqlState: string): Explanation => ({
+  code: 'TARGET_FAILED',
+  what: `PostgreSQL refused a statement (SQLSTATE ${sqlState})`,
+  remedy: 'If someone changed a mirrored table or its columns, undo that; else please report it.',
+});
+
+/** Data, constraints, limits, and what triggers raise: errors that one row can cause. */
+const ROW_CLASSES = new Set(['22', '23', '44', '54', 'P0']);
+
+/** See {@link SqlDialect.rowDefect}. Names constraint and column, which are no answers; details can quote answers. */
+export function postgresRowDefect(error: unknown): string | undefined {
+  if (error instanceof RangeError) return 'the answers are too large for one statement';
+  const code = sqlStateOf(error);
+  if (code === undefined || !ROW_CLASSES.has(code.slice(0, 2))) return undefined;
+  const { constraint, column } = error as { constraint?: unknown; column?: unknown };
+  const about = [
+    code,
+    ...(isName(constraint) ? [`constraint ${constraint}`] : []),
+    ...(isName(column) ? [`column ${column}`] : []),
+  ];
+  return `PostgreSQL refuses the row (${about.join(', ')})`;
+}
+
+/** Statements that people's own things (views, triggers, indexes, owners) stand in the way of. */
+const HINDERED_CLASSES = new Set(['0A', '2B', '42', '22', '23', '55']);
+
+/** True when a change of the schema was refused because of what people built on it, and another way may do. */
+export function isHindered(error: unknown): boolean {
+  const code = sqlStateOf(error);
+  return code !== undefined && code !== '55P03' && HINDERED_CLASSES.has(code.slice(0, 2));
+}
+
+/** True when the connection is to blame, so that another one may do better. */
+export function isConnectionLost(error: unknown): boolean {
+  return explainPostgresError(error) === UNREACHABLE;
+}
+
+function sqlStateOf(error: unknown): string | undefined {
+  const code = textCodeOf(error);
+  return code !== undefined && /^[A-Z0-9]{5}$/.test(code) ? code : undefined;
+}
+
+const isName = (value: unknown): value is string =>
+  typeof value === 'string' && /^[\w $-]{1,63}$/.test(value);

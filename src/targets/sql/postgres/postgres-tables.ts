@@ -1,0 +1,92 @@
+import { type FieldColumn, type FormTable, MORE_COLUMN } from '../field-column.ts';
+import { quoted, type SqlSession, textOf } from '../sql-session.ts';
+import { literal, lockKey, qualified } from './postgres-names.ts';
+
+/** Names of everything in the schema that a table's name must differ from: relations, indexes, types. */
+export async function postgresNames(session: SqlSession, schema: string): Promise<Set<string>> {
+  const rows = await session.query(
+    `SELECT lower(relname) AS name FROM pg_class WHERE relnamespace = to_regnamespace($1)
+     UNION SELECT lower(typname) FROM pg_type WHERE typnamespace = to_regnamespace($1)`,
+    [quoted(schema)],
+  );
+  return new Set(rows.map((row) => textOf(row, 'name')));
+}
+
+/** See {@link SqlDialect.columnsOf}. */
+export async function postgresColumns(
+  session: SqlSession,
+  relation: string,
+): Promise<string[] | undefined> {
+  const rows = await session.query(
+    `SELECT attname FROM pg_attribute
+     WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped ORDER BY attnum`,
+    [relation],
+  );
+  return rows.length === 0 ? undefined : rows.map((row) => textOf(row, 'attname'));
+}
+
+/** See {@link SqlDialect.lockCatalogue}. */
+export async function lockSchema(tx: SqlSession, schema: string): Promise<void> {
+  await tx.query('SELECT pg_advisory_xact_lock($1::bigint)', [lockKey(schema, 'catalogue')]);
+  // Not IF NOT EXISTS: that asks for the right to create schemas even when there is nothing to create.
+  const [row] = await tx.query('SELECT to_regnamespace($1)::text AS name', [quoted(schema)]);
+  if (row?.['name'] === null) await tx.exec(`CREATE SCHEMA ${quoted(schema)}`);
+}
+
+/** Makes a form's table. Answers go to numeric columns when all are numbers, else to text. */
+export async function createPostgresTable(
+  tx: SqlSession,
+  schema: string,
+  form: FormTable,
+): Promise<void> {
+  const table = qualified(schema, form.table);
+  const fields = form.fields.filter((field) => field.storage === 'column');
+  const columns = [
+    'id text PRIMARY KEY',
+    'status text NOT NULL',
+    'created_at timestamptz',
+    ...fields.map(definition),
+    ...(fields.length < form.fields.length ? [`${MORE_COLUMN} jsonb`] : []),
+    '_first_seen_at timestamptz NOT NULL',
+    '_changed_at timestamptz NOT NULL',
+    '_deleted_at timestamptz',
+  ];
+  await tx.exec(`CREATE TABLE ${table} (${columns.join(', ')})`);
+  await tx.exec(`CREATE INDEX ON ${table} (status, id) WHERE _deleted_at IS NULL`);
+}
+
+/** See {@link SqlDialect.addColumns}. */
+export async function addPostgresColumns(
+  tx: SqlSession,
+  schema: string,
+  form: FormTable,
+  fields: readonly FieldColumn[],
+  withMore: boolean,
+): Promise<void> {
+  const columns = [...fields.map(definition), ...(withMore ? [`${MORE_COLUMN} jsonb`] : [])];
+  const additions = columns.map((column) => `ADD COLUMN ${column}`);
+  await tx.exec(`ALTER TABLE ${qualified(schema, form.table)} ${additions.join(', ')}`);
+}
+
+/** A column that holds nothing yet is one of text, until its first value decides. */
+const definition = (field: FieldColumn): string =>
+  `${quoted(field.column)} ${field.type === 'number' ? 'numeric' : 'text'}`;
+
+/** See {@link SqlDialect.comment}: what people see beside a table and its columns in their tools. */
+export async function commentPostgres(
+  tx: SqlSession,
+  schema: string,
+  form: FormTable,
+  fields: readonly FieldColumn[],
+): Promise<void> {
+  const table = qualified(schema, form.table);
+  const statements: string[] = [];
+  const comment = (column: string, text: string): void => {
+    statements.push(`COMMENT ON COLUMN ${table}.${quoted(column)} IS ${literal(text)}`);
+  };
+  for (const { storage, column, numberColumn, label } of fields) {
+    if (storage === 'column') comment(column, label);
+    if (numberColumn !== null) comment(numberColumn, `${label} (number)`);
+  }
+  if (statements.length > 0) await tx.exec(statements.join('; '));
+}

@@ -1,0 +1,18 @@
+import { PGlite } from '@electric-sql/pglite';
+import { afterAll, beforeAll, describe } from 'vitest';
+import type { PostgresDriver } from '../../src/targets/sql/postgres/postgres-driver.ts';
+import { describeTarget } from '../contract/target.ts';
+import { pgliteDriver } from '../support/pglite-driver.ts';
+import { pglitePlace } from '../support/postgres-place.ts';
+
+describe('PGlite', () => {
+  let database: PGlite;
+  let driver: PostgresDriver;
+  beforeAll(async () => {
+    database = await PGlite.create();
+    driver = pgliteDriver(database);
+  });
+  afterAll(() => database.close());
+
+  describeTarget('PGlite', () => pglitePlace(database, driver));
+});
