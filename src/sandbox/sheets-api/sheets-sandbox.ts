@@ -4,9 +4,11 @@ import { answer } from '../reply.ts';
 import { Accounts } from './accounts.ts';
 import { ApiService, type ApiRequest } from './api-service.ts';
 import { Inspection } from './inspect.ts';
+import { People } from './people.ts';
 import { GOOGLE_LIMITS, Quotas, type QuotaLimits } from './quotas.ts';
 import { RequestLog } from './request-log.ts';
 import { SpreadsheetFiles, type SpreadsheetOptions } from './spreadsheet-files.ts';
+import { viewReply } from './view-page.ts';
 
 /** What a stand-in for Google Sheets can be told at its start. */
 export interface SheetsSandboxOptions {
@@ -35,6 +37,9 @@ export interface SheetsSandbox {
   readonly requests: RequestLog;
   readonly faults: FaultBook;
   readonly quotas: Quotas;
+  /** What people do in the browser meanwhile. */
+  readonly people: People;
+  /** Looks past the API at what is stored. */
   readonly inspect: Inspection;
   /** A new spreadsheet; returns its ID. */
   createSpreadsheet(options?: SpreadsheetOptions): string;
@@ -63,8 +68,25 @@ export async function startSheetsSandbox(
     maxPayloadBytes: options.maxPayloadBytes ?? Infinity,
   });
   const stopping = new AbortController();
+  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const read = await readRequest(request);
+    const { verb, path, query } = read;
+    if (path === '/view' || path.startsWith('/view/')) {
+      // For eyes: neither counted, nor logged, nor hit by a fault.
+      await answer(
+        response,
+        undefined,
+        () => viewReply(files, path, query, now()),
+        stopping.signal,
+      );
+      return;
+    }
+    const fault = faults.take({ method: verb, path, query });
+    const { serve, shown } = service.begin(read);
+    shown(await answer(response, googleFault(fault), serve, stopping.signal));
+  };
   const server = createServer((request, response) => {
-    handle(request, response, service, faults, stopping.signal).catch(() => response.destroy());
+    handle(request, response).catch(() => response.destroy());
   });
   const url = await listen(server, options.port ?? 0, options.host ?? '127.0.0.1');
   return {
@@ -73,6 +95,7 @@ export async function startSheetsSandbox(
     requests: log,
     faults,
     quotas,
+    people: new People(files),
     inspect: new Inspection(files, now),
     createSpreadsheet: (spreadsheet = {}) => files.create(spreadsheet).id,
     async stop() {
@@ -93,32 +116,17 @@ async function listen(server: Server, port: number, host: string): Promise<strin
   return `http://${host.includes(':') ? `[${host}]` : host}:${address.port}/`;
 }
 
-async function readBody(request: IncomingMessage): Promise<string> {
+async function readRequest(request: IncomingMessage): Promise<ApiRequest> {
+  const url = new URL(request.url ?? '/', 'http://sandbox');
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString('utf8');
-}
-
-async function handle(
-  request: IncomingMessage,
-  response: ServerResponse,
-  service: ApiService,
-  faults: FaultBook,
-  signal: AbortSignal,
-): Promise<void> {
-  const url = new URL(request.url ?? '/', 'http://sandbox');
-  const verb = request.method ?? 'GET';
-  const body = await readBody(request);
-  const read: ApiRequest = {
-    verb,
+  return {
+    verb: request.method ?? 'GET',
     path: url.pathname,
     query: url.searchParams,
     authorization: request.headers.authorization,
-    body,
+    body: Buffer.concat(chunks).toString('utf8'),
   };
-  const fault = faults.take({ method: verb, path: url.pathname, query: url.searchParams });
-  const { serve, shown } = service.begin(read);
-  shown(await answer(response, googleFault(fault), serve, signal));
 }
 
 const STATUS_NAMES: Readonly<Record<number, string>> = {

@@ -1,0 +1,74 @@
+/** The look of `GET /view`: as close to a real spreadsheet as a page without tools can be. */
+export const VIEW_CSS = `
+*{box-sizing:border-box}
+html,body{height:100%;margin:0}
+body{font:13px/1.35 Arial,Helvetica,sans-serif;color:#1f1f1f;background:#f9fbfd}
+#sheet{display:flex;flex-direction:column;height:100%}
+header{display:flex;align-items:center;gap:12px;height:52px;padding:0 16px;flex:none}
+header h1{font:400 18px/1 "Google Sans",Roboto,Arial,sans-serif;margin:0;white-space:nowrap;overflow:hidden;text-overflow:ellipsis}
+.logo{width:24px;height:30px;border-radius:3px;background:linear-gradient(#fff 0 0) 6px 12px/12px 2px no-repeat,linear-gradient(#fff 0 0) 6px 17px/12px 2px no-repeat,linear-gradient(#fff 0 0) 6px 22px/12px 2px no-repeat,#188038;flex:none}
+.badge{font-size:11px;color:#5f6368;border:1px solid #dadce0;border-radius:10px;padding:2px 8px;white-space:nowrap}
+main{flex:1;overflow:auto;background:#fff;border-top:1px solid #e1e3e6}
+table{table-layout:fixed;border-collapse:separate;border-spacing:0}
+thead{position:sticky;top:0;z-index:3;background:#fff}
+th,td{border-right:1px solid #e1e3e6;border-bottom:1px solid #e1e3e6;padding:0}
+th{background:#f8f9fa;color:#5f6368;font-weight:400;font-size:11px;text-align:center;position:sticky;left:0;z-index:2}
+th.letter{position:static;height:24px;z-index:auto}
+th.letter.pin{position:sticky;z-index:2}
+th.corner{height:24px;z-index:4}
+thead tr:not(:first-child):last-child>*{border-bottom:3px solid #c0c4c9}
+td{height:21px;vertical-align:bottom;max-width:0}
+td>div{padding:2px 3px;min-height:17px;white-space:pre}
+td.clip>div{overflow:hidden}
+td.wrap>div{white-space:pre-wrap;overflow-wrap:anywhere}
+td.over{background:#fff}
+td.over>div{width:max-content;overflow:hidden;background:inherit;position:relative}
+td.number,td.number>div{text-align:right}
+td.number[style*="text-align:left"]>div{text-align:left}
+td.number[style*="text-align:center"]>div{text-align:center}
+td.boolean>div,td.error>div{text-align:center}
+td.error{color:#b3261e}
+td.pin.over>div{max-width:100%!important}
+td.pin,th.pin{position:sticky;z-index:1;background:#fff}
+th.letter.pin{background:#f8f9fa}
+th.gap{box-shadow:inset 3px 0 0 #9aa0a6}
+tbody th.gap{box-shadow:inset 0 3px 0 #9aa0a6}
+td.noted{background-image:linear-gradient(225deg,#202124 5px,transparent 5.5px)}
+.funnel{display:inline-block;margin-left:5px;width:9px;height:8px;background:#188038;clip-path:polygon(0 0,100% 0,60% 50%,60% 100%,40% 100%,40% 50%)}
+.box{color:#188038;font-size:15px;line-height:1}
+footer{display:flex;align-items:stretch;justify-content:space-between;flex:none;height:36px;background:#f9fbfd;border-top:1px solid #e1e3e6;padding-left:46px}
+footer nav{display:flex;overflow-x:auto}
+footer nav a{display:flex;align-items:center;padding:0 16px;color:#444746;text-decoration:none;white-space:nowrap;box-shadow:inset 0 -3px 0 var(--tab,transparent)}
+footer nav a:hover{background:#eef1f4}
+footer nav a[aria-current]{background:#e1efe5;color:#188038;font-weight:bold}
+footer p{display:flex;align-items:center;gap:14px;margin:0;padding:0 16px;color:#5f6368;font-size:11px;white-space:nowrap}
+footer p a{color:#188038;text-decoration:none}
+tr.fresh td{animation:fresh 1.6s ease-out}
+@keyframes fresh{from{box-shadow:inset 0 0 0 99px rgba(24,128,56,.16)}to{box-shadow:inset 0 0 0 99px rgba(24,128,56,0)}}
+@media (prefers-reduced-motion:reduce){tr.fresh td{animation:none}}
+`;
+
+/** Asks every two seconds whether anything changed; a new grid keeps the place one has scrolled to, and new rows light up. */
+export const VIEW_SCRIPT = `
+const sheet=document.getElementById('sheet');
+let shown=sheet.innerHTML;
+const texts=()=>new Set([...sheet.querySelectorAll('tbody tr')].map(r=>[...r.cells].slice(1).map(c=>c.textContent).join('\\u0001')));
+async function refresh(){
+  if(document.hidden)return;
+  const url=new URL(location.href);url.searchParams.set('fragment','1');
+  const answer=await fetch(url,{cache:'no-store'});
+  if(!answer.ok)return;
+  const html=await answer.text();
+  const probe=document.createElement('div');probe.innerHTML=html;
+  if(probe.innerHTML===shown)return;
+  const before=texts();
+  const main=document.getElementById('grid');const {scrollLeft,scrollTop}=main;
+  sheet.innerHTML=html;shown=probe.innerHTML;
+  const fresh=document.getElementById('grid');fresh.scrollLeft=scrollLeft;fresh.scrollTop=scrollTop;
+  for(const row of sheet.querySelectorAll('tbody tr')){
+    const text=[...row.cells].slice(1).map(c=>c.textContent).join('\\u0001');
+    if(text.replaceAll('\\u0001','')!==''&&!before.has(text))row.classList.add('fresh');
+  }
+}
+setInterval(()=>refresh().catch(()=>{}),2000);
+`;
