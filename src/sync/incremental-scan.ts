@@ -71,11 +71,11 @@ class IncrementalScan {
     switch (orderOf(timesOf(first))) {
       case 'descending':
         // A list that is sorted so begins with the newest we know, unless that one was deleted.
-        return this.#reachesBack(first) ? this.#forwards(first) : this.#byDate();
+        return this.#reachesBack(first) ? this.#forwards(first) : this.#byDate(first);
       case 'ascending':
         return this.#backwards(first.totalPages);
       case 'unknown':
-        return this.#byDate();
+        return this.#byDate(first);
     }
   }
 
@@ -111,7 +111,7 @@ class IncrementalScan {
   }
 
   /** No order by date: equal counts prove little, since a deletion may hide a newcomer on any page. */
-  async #byDate(): Promise<Verdict> {
+  async #byDate(plain: AskedPage): Promise<Verdict> {
     const { watermark } = this.#checkpoint;
     if (watermark === null) return 'unclear';
     const narrow = { dateFrom: minus(watermark, DATE_SLACK_MS) };
@@ -128,7 +128,8 @@ class IncrementalScan {
       if (page.total !== first.total) return 'moved';
     }
     await sink.flush();
-    return this.#missing <= 0 && showsWatermark ? 'complete' : 'unclear';
+    // A newcomer that arrived since the count was read must not stand in for one that we don't see.
+    return this.#missing <= 0 && showsWatermark ? this.#confirm(plain) : 'unclear';
   }
 
   /** Newcomers still to be found; negative when deletions hide some of the difference. */

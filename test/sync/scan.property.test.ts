@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { fc, propertyOptions, seededRandom } from '../support/seed.ts';
+import * as fc from 'fast-check';
+import { propertyRuns } from '../support/property.ts';
+import { seededRandom } from '../support/seeded-random.ts';
 import { type ListOrder, MovingSource, StoredIds } from './moving-source.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
@@ -114,7 +116,7 @@ describe('the scan over a source that changes between any two requests', () => {
         expect(missed, `${kind} pass missed`).toEqual([]);
       }
     });
-    await fc.assert(run, propertyOptions(800));
+    await fc.assert(run, propertyRuns(800));
     // Busy as it was, most passes must find their proof, or the property says little.
     expect(proven / passes).toBeGreaterThan(0.8);
   });
@@ -136,6 +138,6 @@ describe('the scan over a source that changes between any two requests', () => {
       const cheap = given.ties || given.order === 'id' || given.order === 'shuffled' ? Infinity : 2;
       expect(source.requests).toBeLessThanOrEqual(cheap);
     });
-    await fc.assert(run, propertyOptions(500));
+    await fc.assert(run, propertyRuns(500));
   });
 });

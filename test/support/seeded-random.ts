@@ -1,14 +1,3 @@
-import fc from 'fast-check';
-
-/**
- * Settings of a property test: the seed of FC_SEED when set (a failure prints the one to set), FC_RUNS for longer runs.
- */
-export function propertyOptions(runs: number): { numRuns: number; seed?: number } {
-  const seed = process.env['FC_SEED'];
-  const numRuns = Number(process.env['FC_RUNS'] ?? runs);
-  return seed === undefined ? { numRuns } : { numRuns, seed: Number(seed) };
-}
-
 /** A small, fast generator of numbers in [0, 1), the same for the same seed (mulberry32). */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
@@ -19,5 +8,3 @@ export function seededRandom(seed: number): () => number {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
   };
 }
-
-export { fc };

@@ -1,0 +1,171 @@
+import type { Json } from '../../src/mirror/types.ts';
+import type { FormsStore } from '../../src/sandbox/forms-api/store.ts';
+
+/** What respondents, colleagues and owners do between any two requests. */
+export const CHANGES = [
+  'submit',
+  'burst',
+  'twin',
+  'import',
+  'delete',
+  'restore',
+  'status',
+  'answer',
+  'relabel',
+  'add-field',
+  'delete-field',
+  'odd',
+] as const;
+/** One of {@link CHANGES}. */
+export type Change = (typeof CHANGES)[number];
+
+const STATUSES = ['NEW', 'IN_PROGRESS', 'DONE', 'PAID', 'REJECTED', 'ARCHIVED'];
+const DAY_MS = 86_400_000;
+const ANSWERS = [
+  'Žluťoučký kůň 🐎',
+  '00123',
+  '=1+1',
+  'two\nlines',
+  7,
+  2.5,
+  '',
+  true,
+  null,
+] as const;
+
+/** Changes a workspace at random, the same for the same random numbers, and remembers what was done. */
+export class Meddler {
+  readonly #store: FormsStore;
+  readonly #random: () => number;
+  readonly #tick: (ms: number) => void;
+  /** Submissions that appeared with an old date (imported or restored), and that disappeared; by form. */
+  readonly imports = new Map<string, number>();
+  readonly deletions = new Map<string, number>();
+  /** Submissions that appeared in a shape that can't be stored whole. */
+  readonly odd = new Set<string>();
+  readonly #deleted: { id: string; formId: string }[] = [];
+  #fields = 0;
+
+  constructor(store: FormsStore, random: () => number, tick: (ms: number) => void) {
+    this.#store = store;
+    this.#random = random;
+    this.#tick = tick;
+  }
+
+  pick(below: number): number {
+    return Math.floor(this.#random() * below);
+  }
+
+  do(change: Change): void {
+    const form = this.#store.forms()[this.pick(this.#store.forms().length)];
+    if (form !== undefined) this.#do(change, form.id);
+  }
+
+  #do(change: Change, formId: string): void {
+    switch (change) {
+      case 'submit':
+        this.#submit(formId, 1_000);
+        return;
+      case 'burst':
+        for (let n = this.pick(30); n > 0; n--) this.#submit(formId, 1_000);
+        return;
+      case 'twin':
+        this.#submit(formId, 0);
+        return;
+      case 'import':
+        this.#submit(formId, 1_000, DAY_MS * (2 + this.pick(300)));
+        count(this.imports, formId);
+        return;
+      case 'delete':
+        this.#onOne(formId, (id) => {
+          this.#store.delete(id);
+          this.#deleted.push({ id, formId });
+          count(this.deletions, formId);
+        });
+        return;
+      case 'restore':
+        this.#restore();
+        return;
+      case 'status':
+        this.#onOne(formId, (id) => this.#store.setStatus(id, STATUSES[this.pick(6)] ?? 'NEW'));
+        return;
+      case 'answer':
+        this.#onOne(formId, (id) => this.#store.setAnswers(id, this.#answers(formId)));
+        return;
+      case 'relabel':
+        this.#onField(formId, (field) =>
+          this.#store.relabelField(formId, field, `Label ${this.pick(5)}`),
+        );
+        return;
+      case 'add-field': {
+        if (this.#fieldIds(formId).length > 12) return;
+        const id = `field_${this.#fields}_${formId}`;
+        this.#store.addField(formId, { id, label: `Added ${this.#fields++ % 3}` });
+        return;
+      }
+      case 'delete-field':
+        this.#onField(formId, (field) => this.#store.deleteField(formId, field));
+        return;
+      case 'odd':
+        this.#odd(formId);
+    }
+  }
+
+  /** Brings a deleted submission back, which then has an old date. */
+  #restore(): void {
+    const back = this.#deleted.splice(this.pick(this.#deleted.length), 1)[0];
+    if (back === undefined) return;
+    this.#store.restore(back.id);
+    count(this.imports, back.formId);
+  }
+
+  #submit(formId: string, tickMs: number, ageMs = 0): string {
+    this.#tick(tickMs);
+    const createdAt = this.#store.now() - ageMs;
+    const draft = { formId, data: this.#answers(formId), createdAt };
+    const status = this.pick(4) === 0 ? { status: STATUSES[this.pick(6)] ?? 'NEW' } : {};
+    return this.#store.insert({ ...draft, ...status }).id;
+  }
+
+  #odd(formId: string): void {
+    const id = this.#submit(formId, 1_000);
+    this.odd.add(id);
+    const shapes = [
+      { id: undefined },
+      { createdAt: 'yesterday' },
+      { data: undefined },
+      { data: [1, 2] },
+      { status: undefined },
+    ] as const;
+    this.#store.distort(id, shapes[this.pick(shapes.length)]);
+  }
+
+  #answers(formId: string): Map<string, Json> {
+    const data = new Map<string, Json>([[`field_gone_${formId}`, 'answer of a deleted field']]);
+    for (const field of this.#fieldIds(formId)) {
+      data.set(field, ANSWERS[this.pick(ANSWERS.length)] ?? null);
+    }
+    return data;
+  }
+
+  #fieldIds(formId: string): string[] {
+    const sections = this.#store.form(formId)?.sections ?? [];
+    return sections.flatMap((section) => (section.fields ?? []).map((field) => field.id));
+  }
+
+  #onOne(formId: string, act: (id: string) => void): void {
+    const ids = this.#store.ids(formId);
+    const id = ids[this.pick(ids.length)];
+    if (id !== undefined) act(id);
+  }
+
+  #onField(formId: string, act: (fieldId: string) => void): void {
+    const ids = this.#fieldIds(formId);
+    const id = ids[this.pick(ids.length)];
+    if (id !== undefined) act(id);
+  }
+}
+
+function count(counts: Map<string, number>, formId: string): void {
+  counts.set(formId, (counts.get(formId) ?? 0) + 1);
+}

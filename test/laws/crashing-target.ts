@@ -1,0 +1,66 @@
+import type { FormWriter, Target } from '../../src/mirror/target.ts';
+
+/** Thrown in place of a kill -9: whatever the process would have done afterwards does not happen. */
+export class Crash extends Error {
+  override readonly name = 'Crash';
+}
+
+/** At which write the process dies: before it takes effect, or after and before anybody learns of it. */
+export interface CrashPoint {
+  readonly afterWrites: number;
+  readonly applied: boolean;
+}
+
+/** One process's life. Once dead, no write of it takes effect any more. */
+export class Life {
+  #writes = 0;
+  dead = false;
+  readonly #point: CrashPoint | undefined;
+
+  constructor(point: CrashPoint | undefined) {
+    this.#point = point;
+  }
+
+  async write<T>(effect: () => Promise<T>): Promise<T> {
+    if (this.dead) throw new Crash();
+    if (this.#point === undefined || this.#writes++ !== this.#point.afterWrites) return effect();
+    this.dead = true;
+    if (this.#point.applied) await effect();
+    throw new Crash();
+  }
+}
+
+/** A target whose writes end with the process's life. Its lock is released, as kill -9 releases it. */
+export function mortal(target: Target, life: Life): Target {
+  return new Proxy(target, {
+    get(inner, name) {
+      const value: unknown = Reflect.get(inner, name);
+      if (typeof value !== 'function') return value;
+      if (name !== 'openWriter') return value.bind(inner);
+      return async (...args: Parameters<Target['openWriter']>) => {
+        if (life.dead) throw new Crash();
+        return mortalWriter(await inner.openWriter(...args), life);
+      };
+    },
+  });
+}
+
+const WRITES = new Set([
+  'prepare',
+  'apply',
+  'markDeleted',
+  'setStatuses',
+  'recordRefusals',
+  'finish',
+]);
+
+function mortalWriter(writer: FormWriter, life: Life): FormWriter {
+  return new Proxy(writer, {
+    get(inner, name) {
+      const value: unknown = Reflect.get(inner, name);
+      if (typeof value !== 'function') return value;
+      if (!WRITES.has(String(name))) return value.bind(inner);
+      return (...args: unknown[]) => life.write(() => value.apply(inner, args) as Promise<unknown>);
+    },
+  });
+}

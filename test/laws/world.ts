@@ -1,0 +1,200 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { Events } from '../../src/base/events.ts';
+import { silentLogger } from '../../src/base/logger.ts';
+import { FormsClient } from '../../src/forms/client.ts';
+import { parsePicks } from '../../src/mirror/picks.ts';
+import type { Target } from '../../src/mirror/target.ts';
+import type { PassKind } from '../../src/mirror/types.ts';
+import type { SandboxBehaviour } from '../../src/sandbox/forms-api/behaviour.ts';
+import {
+  type RequestInfo,
+  type Sandbox,
+  startSandbox,
+} from '../../src/sandbox/forms-api/sandbox.ts';
+import { FormsStore } from '../../src/sandbox/forms-api/store.ts';
+import type { SyncContext } from '../../src/sync/context.ts';
+import type { PassReport } from '../../src/sync/events.ts';
+import { LabelCache } from '../../src/sync/label-cache.ts';
+import { markForm } from '../../src/sync/mark.ts';
+import { runPass } from '../../src/sync/run-pass.ts';
+import { verifyForm, type VerifyReport } from '../../src/sync/verify.ts';
+import { openSqlite } from '../../src/targets/sql/sqlite/open-sqlite.ts';
+import { scratchFolder } from '../support/scratch.ts';
+import { seededRandom } from '../support/seeded-random.ts';
+import { TestClock } from '../support/test-clock.ts';
+import { type Change, Meddler } from './changes.ts';
+import { type CrashPoint, Life, mortal } from './crashing-target.ts';
+import { TableView } from './table-view.ts';
+
+export const MARK_FROM = ['NEW', 'IN_PROGRESS'];
+const TARGETS = ['a', 'b'];
+
+/** What a world starts with. */
+export interface WorldOptions {
+  readonly seed: number;
+  readonly behaviour: Partial<SandboxBehaviour>;
+  readonly forms: number;
+  readonly submissions: number;
+  /** What may happen between two requests, and how likely it is. */
+  readonly changes: readonly Change[];
+  readonly busy: number;
+}
+
+/**
+ * A source that changes between any two requests, the real client, passes and marking over real HTTP, and two SQLite
+ * targets whose process may die at any write. Its own watchman looks at every PATCH as it arrives (L7).
+ */
+export class World {
+  readonly store: FormsStore;
+  readonly meddler: Meddler;
+  readonly views: readonly TableView[];
+  readonly random: () => number;
+  /** Breaches of a law that were seen on the way. */
+  readonly breaches: string[] = [];
+  faults = 0;
+  crashes = 0;
+  quiet = true;
+  sandbox!: Sandbox;
+  #left = 0;
+  readonly #clock = new TestClock(Date.UTC(2026, 2, 1));
+  readonly #folder: string;
+  readonly #options: WorldOptions;
+  /** The status that a submission had when the mirror last asked for it. */
+  readonly #lastAsked = new Map<string, string>();
+
+  constructor(options: WorldOptions) {
+    this.#options = options;
+    this.random = seededRandom(options.seed);
+    this.#folder = scratchFolder('laws');
+    let now = Date.UTC(2026, 1, 1);
+    this.store = new FormsStore({ seed: options.seed, clock: { now: () => now } });
+    this.meddler = new Meddler(this.store, this.random, (ms) => void (now += ms));
+    this.views = TARGETS.map((name) => new TableView(this.#file(name)));
+  }
+
+  static async start(options: WorldOptions): Promise<World> {
+    const world = new World(options);
+    for (let n = 0; n < options.forms; n++) {
+      world.store.addForm({ id: `form-${n}`, name: `Form ${n}`, fields: [{ label: 'Name' }] });
+    }
+    for (let n = 0; n < options.submissions; n++) world.meddler.do('submit');
+    const { store } = world;
+    const onRequest = (request: RequestInfo): void => world.#onRequest(request);
+    world.sandbox = await startSandbox({ store, behaviour: options.behaviour, onRequest });
+    return world;
+  }
+
+  async stop(): Promise<void> {
+    await this.sandbox.stop();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  /** Runs `work` while the source changes; at most 25 times, so that it ends. */
+  async meddled<T>(work: () => Promise<T>): Promise<T> {
+    [this.quiet, this.#left] = [false, 25];
+    try {
+      return await work();
+    } finally {
+      this.quiet = true;
+    }
+  }
+
+  /** One pass in a process of its own, which dies at `crash`; undefined when it did. */
+  async pass(
+    formId: string,
+    target: number,
+    kind: PassKind,
+    options: { crash?: CrashPoint | undefined; acceptDeletes?: boolean } = {},
+  ): Promise<PassReport | undefined> {
+    return this.#process(options.crash, async (context, targets) => {
+      const request = { formId, kind, picks: parsePicks(['*']), hashKey: undefined, waitMs: 0 };
+      const acceptDeletes = options.acceptDeletes ?? false;
+      const signal = new AbortController().signal;
+      return runPass(context, targets[target]!, { ...request, acceptDeletes }, signal);
+    });
+  }
+
+  /** One marking in a process of its own. False when it died or failed. */
+  async mark(formId: string, crash?: CrashPoint): Promise<boolean> {
+    const done = await this.#process(crash, async (context, targets) => {
+      const request = { formId, markStatus: 'DONE', markFrom: MARK_FROM };
+      await markForm(context, targets, request, new AbortController().signal).catch(() => {});
+      return true;
+    });
+    return done ?? false;
+  }
+
+  async verify(formId: string, target: number): Promise<VerifyReport> {
+    const report = await this.#process(undefined, (context, targets) => {
+      const request = { formId, picks: parsePicks(['*']), hashKey: undefined };
+      return verifyForm(context, targets[target]!, request, new AbortController().signal);
+    });
+    return report!;
+  }
+
+  async #process<T>(
+    crash: CrashPoint | undefined,
+    work: (context: SyncContext, targets: Target[]) => Promise<T>,
+  ): Promise<T | undefined> {
+    const life = new Life(crash);
+    const targets = TARGETS.map((name) =>
+      openSqlite(name, `sqlite:${this.#file(name)}`, this.#clock),
+    );
+    await using client = new FormsClient({
+      baseUrl: this.sandbox.url,
+      apiKey: this.sandbox.apiKey,
+      auth: 'bearer',
+      concurrency: 4,
+      clock: this.#clock,
+    });
+    const context: SyncContext = {
+      client,
+      labels: new LabelCache(client, this.#clock),
+      clock: this.#clock,
+      logger: silentLogger,
+      events: new Events(),
+      maxDeleteFraction: 0.2,
+      readAhead: 3,
+    };
+    try {
+      const result = await work(
+        context,
+        targets.map((target) => mortal(target, life)),
+      );
+      return life.dead ? undefined : result;
+    } finally {
+      if (life.dead) this.crashes++;
+      await Promise.all(targets.map((target) => target[Symbol.asyncDispose]()));
+    }
+  }
+
+  #file(target: string): string {
+    return join(this.#folder, `${target}.sqlite`);
+  }
+
+  #onRequest({ method, path }: RequestInfo): void {
+    if (method === 'PATCH') this.#watch(path.split('/')[2] ?? '');
+    const { busy, changes } = this.#options;
+    if (!this.quiet && this.random() < busy && this.#left-- > 0) {
+      this.meddler.do(changes[this.meddler.pick(changes.length)] ?? 'submit');
+    }
+    const asked = /^\/submissions\/([^/]+)$/.exec(path)?.[1];
+    if (method === 'GET' && asked !== undefined) {
+      this.#lastAsked.set(asked, this.store.get(asked)?.status ?? 'none');
+    }
+  }
+
+  /** L7, L6: as asked for just before, the status was allowed; every target holds the row, none lists it as rejected. */
+  #watch(id: string): void {
+    const formId = this.store.get(id)?.formId;
+    const asked = this.#lastAsked.get(id) ?? 'never asked';
+    if (!MARK_FROM.includes(asked)) this.breaches.push(`L7: PATCH of ${id}, which was ${asked}`);
+    for (const view of this.views) {
+      if (formId === undefined) continue;
+      const row = view.rows(formId).get(id);
+      if (row === undefined) this.breaches.push(`L7: PATCH of ${id} before it was stored`);
+      if (view.rejected(formId).has(id)) this.breaches.push(`L6: PATCH of rejected ${id}`);
+    }
+  }
+}
