@@ -1,0 +1,31 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { IdSet, MAX_TAG } from '../../src/mirror/id-set.ts';
+import { propertyRuns } from '../support/property.ts';
+
+describe('a set of IDs in compact memory', () => {
+  it('L14: behaves as a Map of tags does, also while it grows', () => {
+    const actions = fc.array(fc.tuple(fc.string(), fc.nat(MAX_TAG)), { maxLength: 3_000 });
+    fc.assert(
+      fc.property(actions, (entries) => {
+        const [set, model] = [new IdSet(), new Map<string, number>()];
+        for (const [id, tag] of entries) {
+          expect(set.add(id)).toBe(!model.has(id));
+          set.setTag(id, tag);
+          model.set(id, tag);
+        }
+        expect(set.size).toBe(model.size);
+        for (const [id, tag] of model) expect(set.tag(id)).toBe(tag);
+        expect(set.has('never added \u{1f40e}')).toBe(model.has('never added \u{1f40e}'));
+      }),
+      propertyRuns(50),
+    );
+  });
+
+  it('tags only what it holds', () => {
+    const set = new IdSet();
+    set.setTag('absent', 3);
+    expect(set.tag('absent')).toBeUndefined();
+    expect(set.size).toBe(0);
+  });
+});

@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import { orderOf, ProofLedger } from '../../src/mirror/proof.ts';
+
+const day = (n: number): string => `2026-01-${String(n).padStart(2, '0')}T00:00:00.000Z`;
+const item = (key: string, createdAt: string | null, existed = false) => ({
+  key,
+  createdAt,
+  existed,
+});
+const base = (total: number, keys: string[], times: string[], strict = false) => ({
+  total,
+  keys,
+  createdAts: times,
+  strict,
+});
+
+describe('the proof of a pass', () => {
+  it('L1: counts what the base response shows, and what is dated before it', () => {
+    const ledger = new ProofLedger();
+    ledger.begin(base(3, ['c', 'b'], [day(3), day(2)]));
+    ledger.sight(item('c', day(3)));
+    ledger.sight(item('b', day(2)));
+    expect(ledger.proven).toBe(false);
+    ledger.sight(item('a', day(1)));
+    expect(ledger.proven).toBe(true);
+  });
+
+  it('L2: a newcomer born after the base does not stand in for one that was missed', () => {
+    const ledger = new ProofLedger();
+    ledger.begin(base(3, ['c', 'b'], [day(3), day(2)]));
+    for (const each of [item('c', day(3)), item('b', day(2)), item('new', day(4))])
+      ledger.sight(each);
+    expect([ledger.distinct, ledger.proven, ledger.shortage]).toEqual([3, false, 1]);
+  });
+
+  it('L2: in a strict round only IDs are evidence: shown by the base, stored before, or seen in an earlier round', () => {
+    const ledger = new ProofLedger();
+    ledger.begin(base(3, ['c'], [day(3)], true));
+    ledger.sight(item('c', day(3)));
+    ledger.sight(item('b', day(2), true));
+    ledger.sight(item('a', day(1)));
+    expect(ledger.shortage).toBe(1);
+    ledger.begin(base(3, ['a'], [day(1)], true));
+    for (const key of ['a', 'b', 'c']) ledger.sight(item(key, null));
+    expect(ledger.proven).toBe(true);
+  });
+
+  it('L2: what was seen only before the base proves nothing, since it may be gone', () => {
+    const ledger = new ProofLedger();
+    ledger.begin(base(2, ['a'], [day(1)], true));
+    ledger.sight(item('a', day(1)));
+    ledger.sight(item('b', day(2), true));
+    ledger.begin(base(2, ['b'], [day(2)], true));
+    ledger.sight(item('b', day(2)));
+    expect(ledger.proven).toBe(false);
+  });
+
+  it('a date before the watermark smells of an import and is no evidence', () => {
+    const ledger = new ProofLedger(day(10));
+    ledger.begin(base(2, ['c'], [day(12)]));
+    ledger.sight(item('c', day(12)));
+    ledger.sight(item('imported', day(1)));
+    expect(ledger.proven).toBe(false);
+  });
+
+  it('counting the same item twice changes nothing; evidence that contradicts itself is no proof', () => {
+    const ledger = new ProofLedger();
+    ledger.begin(base(1, ['a'], [day(5)]));
+    ledger.sight(item('a', day(5)));
+    expect(ledger.sight(item('a', day(5)))).toBe(false);
+    expect(ledger.proven).toBe(true);
+    ledger.sight(item('older', day(1)));
+    expect([ledger.proven, ledger.shortage]).toEqual([false, -1]);
+  });
+
+  it('explains how total moved only by newcomers it saw', () => {
+    const ledger = new ProofLedger();
+    ledger.begin(base(1, ['a'], [day(5)]));
+    ledger.sight(item('a', day(5)));
+    expect([ledger.explains(1), ledger.explains(2)]).toEqual([true, false]);
+    ledger.sight(item('born', day(6)));
+    expect([ledger.explains(1), ledger.explains(2), ledger.accounted]).toEqual([false, true, 2]);
+  });
+
+  it('an empty list is proven at once', () => {
+    const ledger = new ProofLedger();
+    expect(ledger.proven).toBe(false);
+    ledger.begin(base(0, [], []));
+    expect([ledger.proven, ledger.baseNewest]).toEqual([true, null]);
+  });
+
+  it('tells an order only from enough steps in one direction', () => {
+    const up = [1, 2, 3, 4, 5, 6].map(day);
+    expect(orderOf(up)).toBe('ascending');
+    expect(orderOf([...up.toReversed(), null])).toBe('descending');
+    expect(orderOf(up.slice(0, 5))).toBe('unknown');
+    expect(orderOf([...up, day(1)])).toBe('unknown');
+  });
+});

@@ -1,0 +1,129 @@
+import { describe, expect, it } from 'vitest';
+import { hashedCell, sameCell, toCell } from '../../src/mirror/cell.ts';
+import { compareRow } from '../../src/mirror/changes.ts';
+import { decideMark } from '../../src/mirror/mark-rules.ts';
+import { isPicked, parsePicks, unknownPicks } from '../../src/mirror/picks.ts';
+import { joinRow } from '../../src/mirror/row.ts';
+import { ExactNumber, type Json, type PickedField } from '../../src/mirror/types.ts';
+
+const field = (id: string, hashed = false): PickedField => ({
+  id,
+  label: id,
+  position: 0,
+  inSchema: true,
+  hashed,
+});
+
+const submission = (data: [string, Json][]) => ({
+  id: 's1',
+  formId: 'f',
+  status: 'NEW',
+  createdAt: '2026-01-01T01:00:00+01:00',
+  data: new Map(data),
+});
+
+describe('the join', () => {
+  it('L11: takes picked answers and nothing else', () => {
+    const answers = submission([
+      ['name', 'Jana'],
+      ['secret', 'never'],
+    ]);
+    const { row } = joinRow(answers, [], [field('name'), field('absent')], undefined);
+    expect([...row.cells]).toEqual([['name', 'Jana']]);
+    expect(row.createdAt).toBe('2026-01-01T00:00:00.000Z');
+  });
+
+  it('L10: every sort of answer has a cell', () => {
+    expect(['00123', '=1+1', 'a\nb', ''].map(toCell)).toEqual(['00123', '=1+1', 'a\nb', '']);
+    expect([1.5, true, null, undefined].map(toCell)).toEqual([1.5, 'true', null, null]);
+    const big = new ExactNumber('12345678901234567890');
+    expect(toCell(big)).toBe(big);
+    expect(toCell(['a', big, { b: null }])).toBe('["a",12345678901234567890,{"b":null}]');
+  });
+
+  it('L6, L10: half a character is replaced and reported once, without the answer', () => {
+    const answers = submission([
+      ['a', 'x\ud83d'],
+      ['b', '\udc0ey'],
+    ]);
+    const { row, rejections } = joinRow(
+      answers,
+      ['status is missing'],
+      [field('a'), field('b')],
+      undefined,
+    );
+    expect([...row.cells.values()]).toEqual(['x\ufffd', '\ufffdy']);
+    expect(rejections.map(({ reason, stored }) => [reason.includes('x'), stored])).toEqual([
+      [false, true],
+      [false, true],
+    ]);
+  });
+
+  it('L11: a hashed field leaves as a keyed hash; equal answers stay equal, other fields and keys differ', () => {
+    const answers = submission([['mail', 'a@b.c']]);
+    const { row } = joinRow(answers, [], [field('mail', true)], 'key');
+    expect(row.cells.get('mail')).toBe(hashedCell('a@b.c', 'mail', 'key'));
+    expect(hashedCell('a@b.c', 'mail', 'other')).not.toBe(row.cells.get('mail'));
+    expect(hashedCell('a@b.c', 'phone', 'key')).not.toBe(row.cells.get('mail'));
+    expect(hashedCell(null, 'mail', 'key')).toBeNull();
+    expect(() => joinRow(answers, [], [field('mail', true)], undefined)).toThrow('hash key');
+  });
+
+  it('sees which columns differ, and that a number in a column of texts is the same', () => {
+    const { row } = joinRow(
+      submission([
+        ['n', 7],
+        ['t', 'new'],
+      ]),
+      [],
+      [field('n'), field('t')],
+      undefined,
+    );
+    const cells = new Map([
+      ['n', '7'],
+      ['t', 'old'],
+    ]);
+    const stored = { ...row, cells, deletedAt: null };
+    expect(compareRow(row, stored, ['n', 't'])).toEqual({ columns: [], fieldIds: ['t'] });
+    expect(compareRow(row, stored, ['n'])).toBeUndefined();
+    const gone = { ...row, status: 'DONE', deletedAt: '2026-01-02T00:00:00.000Z' };
+    expect(compareRow(row, gone, ['n', 't'])?.columns).toEqual(['status', '_deleted_at']);
+    expect([
+      sameCell('', null),
+      sameCell(0, null),
+      sameCell(1e21, '1000000000000000000000'),
+    ]).toEqual([true, false, true]);
+  });
+});
+
+describe('picks', () => {
+  const form = { id: 'f1', slug: 'jobs', name: 'Jobs', fields: [{ id: 'field_1', label: 'Name' }] };
+
+  it('L11: a field leaves only when it, its form or everything is picked', () => {
+    expect(isPicked(parsePicks(['*']), form, 'x')).toBe(true);
+    expect(isPicked(parsePicks(['jobs:*']), form, 'x')).toBe(true);
+    expect(isPicked(parsePicks(['f1:*']), form, 'x')).toBe(true);
+    expect(isPicked(parsePicks(['field_1']), form, 'field_1')).toBe(true);
+    expect(isPicked(parsePicks(['field_1', 'other:*']), form, 'field_2')).toBe(false);
+    expect(isPicked(parsePicks([], ['field_2']), form, 'field_2')).toBe(false);
+  });
+
+  it('names what no form and no field has', () => {
+    const picks = parsePicks(['jobs:*', 'job:*', 'field_1', 'feild_1', '*']);
+    expect(unknownPicks(picks, [form])).toEqual(['job:*', 'feild_1']);
+  });
+});
+
+describe('the rule of marking', () => {
+  const allowed = ['NEW'];
+
+  it('L7: marks only what is durable everywhere and still in an allowed status', () => {
+    const decide = (durableEverywhere: boolean, status: string | null) =>
+      decideMark({ durableEverywhere, status, allowed });
+    expect(decide(true, 'NEW')).toEqual({ action: 'mark' });
+    expect(decide(true, 'PAID')).toEqual({ action: 'adopt', status: 'PAID' });
+    expect(decide(true, null)).toEqual({ action: 'leave' });
+    expect(decide(false, 'NEW')).toEqual({ action: 'wait' });
+    expect(decide(false, null)).toEqual({ action: 'wait' });
+  });
+});
