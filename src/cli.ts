@@ -14,7 +14,7 @@ const { version } = JSON.parse(
 ) as { version: string };
 const terminal = new Terminal(process.stdout, process.stderr);
 const stop = listenForStop(process, () => {
-  terminal.say('Stopping after the batch in hand; once more (Ctrl-C) stops at once.');
+  terminal.say('Stopping; what is in hand is finished first. Ctrl-C once more stops at once.');
 });
 const host = { terminal, stop, clock: systemClock, loadConfig: loadProcessConfig };
 process.exitCode = await runProgram(COMMANDS, host, version, process.argv.slice(2));

@@ -46,7 +46,8 @@ export interface Config {
   readonly dataDir: string;
   readonly status: StatusSettings;
   readonly alertUrl: string | undefined;
-  readonly logLevel: LogLevel;
+  /** Undefined: as the command thinks best. */
+  readonly logLevel: LogLevel | undefined;
   /** What is not wrong but surely not meant, as sentences. */
   readonly warnings: readonly string[];
 }

@@ -13,7 +13,7 @@ describe('the defaults', () => {
       maxDeleteFraction: 0.2,
       status: { host: '127.0.0.1', port: 8080, password: undefined },
       dataDir: './data',
-      logLevel: 'info',
+      logLevel: undefined,
       warnings: [],
     });
     expect(config.marking).toBeUndefined();
@@ -91,6 +91,12 @@ describe('where settings come from', () => {
     const config = load({ ...SOURCE, TARGET_URL: '', MARK_STATUS: '  ', QUEUE_URL: '' });
     expect(config.queueUrl).toBeUndefined();
     expect(config.marking).toBeUndefined();
+  });
+
+  it('a blank in the environment takes back what .env says', () => {
+    const files = { '.env': 'MARK_STATUS=DONE' };
+    expect(load({ ...SOURCE, MARK_STATUS: '' }, files).marking).toBeUndefined();
+    expect(load(SOURCE, files).marking?.status).toBe('DONE');
   });
 
   it('white space around a value is not part of it', () => {

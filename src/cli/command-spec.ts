@@ -20,11 +20,11 @@ export interface CommandCall {
   readonly host: Host;
   readonly args: readonly string[];
   /** Text option, undefined when not given. Takes the name in camel case, as commander does. */
-  text(name: string): string | undefined;
+  readonly text: (name: string) => string | undefined;
   /** True when the flag was given. */
-  flag(name: string): boolean;
+  readonly flag: (name: string) => boolean;
   /** Texts of an option that may be given several times. */
-  texts(name: string): readonly string[];
+  readonly texts: (name: string) => readonly string[];
 }
 
 /** The call that a parsed command stands for. */

@@ -22,7 +22,8 @@ export class SettingsError extends MirrorError {
 
 /** One line: the variable, what is wrong, an example. */
 export function describeProblem(problem: SettingProblem): string {
-  return `${problem.variable} ${problem.message}. Example: ${problem.example}`;
+  const { variable, message, example } = problem;
+  return `${variable} ${message}${message.endsWith('?') ? '' : '.'} Example: ${example}`;
 }
 
 /** A problem with a setting of the table, its example included. */

@@ -102,6 +102,6 @@ function parseJson(json: string): unknown {
 export const readDataDir = (reader: SettingsReader): string =>
   reader.readWithDefault('DATA_DIR', text);
 
-/** How much is logged. */
-export const readLogLevel = (reader: SettingsReader): LogLevel =>
-  reader.readWithDefault('LOG_LEVEL', oneOf(LOG_LEVELS));
+/** How much is logged; undefined: as the command thinks best. */
+export const readLogLevel = (reader: SettingsReader): LogLevel | undefined =>
+  reader.read('LOG_LEVEL', oneOf(LOG_LEVELS));

@@ -280,7 +280,7 @@ export const SETTINGS = {
   LOG_LEVEL: {
     ...plain,
     group: 'Status page and alerts',
-    default: 'info',
+    whenUnset: '`info` for `start` and `worker`, `warn` for the others',
     meaning: '`trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`; logs go to stderr.',
     example: 'debug',
     commonName: true,

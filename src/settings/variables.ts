@@ -25,8 +25,11 @@ export function readVariables(
 ): Map<string, Variable> {
   const variables = new Map<string, Variable>();
   const add = (name: string, text: string | undefined, ours: boolean): void => {
-    const value = text?.trim() ?? '';
-    if (value !== '') variables.set(name, { value, ours });
+    if (text === undefined) return;
+    const value = text.trim();
+    // `NAME= forms-mirror …` takes back what .env says.
+    if (value === '') variables.delete(name);
+    else variables.set(name, { value, ours });
   };
   for (const [name, text] of Object.entries(readDotEnv(readFile, problems))) add(name, text, true);
   for (const [name, text] of Object.entries(env)) add(name, text, false);

@@ -1,0 +1,146 @@
+import { existsSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { runCli, startCli } from '../support/cli-host.ts';
+import { openPlace } from '../support/cli-sandbox.ts';
+
+interface PassDocument {
+  form: string;
+  outcome: string;
+  inserted: number;
+  updated: number;
+  unchanged: number;
+  marked: number;
+  distinct: number;
+  error: string | null;
+}
+const passesOf = (stdout: string): PassDocument[] =>
+  (JSON.parse(stdout) as { passes: PassDocument[] }).passes;
+const sum = (passes: PassDocument[], key: 'inserted' | 'updated' | 'marked' | 'distinct'): number =>
+  passes.reduce((total, pass) => total + pass[key], 0);
+
+describe('sync', () => {
+  it('--json prints one document of the agreed shape, and a second run changes nothing (L4)', async () => {
+    const { env, sandbox, rows } = await openPlace();
+    const first = await runCli(['sync', '--full', '--json'], env);
+    expect([first.code, first.stderr]).toEqual([0, '']);
+    const [pass] = passesOf(first.stdout);
+    expect(Object.keys(pass ?? {}).join(' ')).toBe(
+      'form target kind outcome total distinct inserted updated unchanged deleted rejected marked requests ms error',
+    );
+    expect(sum(passesOf(first.stdout), 'inserted')).toBe(250);
+    const second = passesOf((await runCli(['sync', '--full', '--json'], env)).stdout);
+    expect([sum(second, 'inserted'), sum(second, 'updated'), sum(second, 'distinct')]).toEqual([
+      0, 0, 250,
+    ]);
+    const held = sandbox.store
+      .forms()
+      .map(({ slug }) =>
+        Number(rows(`SELECT count(*) AS n FROM "${slug.replaceAll('-', '_')}"`)[0]?.['n']),
+      );
+    expect(held.reduce((a, b) => a + b, 0)).toBe(250);
+  });
+
+  it('shows a table, and one line that says it all', async () => {
+    const { env } = await openPlace();
+    const { code, stdout, stderr } = await runCli(['sync', '--form', 'customer-feedback'], env);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^form +target +pass +result +rows +new/);
+    expect(stdout).toMatch(/✓ The pass is proven complete\. 50 new, 0 changed, 0 deleted\.\n$/);
+    expect(stderr).toContain('customer-feedback → default: complete; 50 new');
+  });
+
+  it('--dry-run writes nothing, marks nothing, and lists what would be marked', async () => {
+    const { env, file, sandbox } = await openPlace();
+    await runCli(['sync'], env);
+    const before = sandbox.requests.length;
+    const { code, stdout } = await runCli(['sync', '--dry-run'], { ...env, MARK_STATUS: 'DONE' });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/Would be marked in customer-feedback: \d+ submissions\n  sub_/);
+    expect(sandbox.requests.slice(before).filter(({ method }) => method !== 'GET')).toEqual([]);
+    const fresh = await runCli(['sync', '--dry-run', '--json'], {
+      ...env,
+      TARGET_URL: `sqlite:${file}.other`,
+    });
+    expect([fresh.code, sum(passesOf(fresh.stdout), 'distinct')]).toEqual([0, 250]);
+    expect(existsSync(`${file}.other`)).toBe(false);
+  });
+
+  it('marks after storing, when marking is on', async () => {
+    const { env, sandbox } = await openPlace();
+    const { code, stdout } = await runCli(['sync', '--json'], { ...env, MARK_STATUS: 'DONE' });
+    const patched = sandbox.requests.filter(({ method }) => method === 'PATCH').length;
+    expect(code).toBe(0);
+    expect(patched).toBeGreaterThan(10);
+    expect(sum(passesOf(stdout), 'marked')).toBe(patched);
+  });
+
+  it('L12: a target that cannot be opened holds up no other; exit 1', async () => {
+    const { env, rows } = await openPlace();
+    const { TARGET_URL, ...rest } = env;
+    const { code, stdout } = await runCli(['sync', '--json'], {
+      ...rest,
+      TARGETS: 'good,bad',
+      TARGET_GOOD_URL: TARGET_URL,
+      TARGET_BAD_URL: 'sqlite:/dev/null/copy.sqlite',
+    });
+    expect(code).toBe(1);
+    const outcomes = passesOf(stdout).map(({ outcome }) => outcome);
+    expect(outcomes.toSorted()).toEqual(['failed', 'failed', 'failed', 'ok', 'ok', 'ok']);
+    expect(rows('SELECT count(*) AS n FROM customer_feedback')).toEqual([{ n: 50 }]);
+  });
+
+  it('the first signal stops it with 130, and what was written stands', async () => {
+    const { env, sandbox } = await openPlace({
+      faults: [{ path: '/submissions', after: 2, times: Infinity, delayMs: 60_000 }],
+    });
+    const running = startCli(['sync', '--full', '--json'], env);
+    while (sandbox.requests.length < 4) await new Promise((done) => setTimeout(done, 5));
+    running.send('SIGINT');
+    const { code, stdout } = await running.done;
+    expect(code).toBe(130);
+    expect(passesOf(stdout).at(-1)?.outcome).toBe('cancelled');
+  });
+});
+
+describe('what stops sync before it begins', () => {
+  it('TARGET_FIELDS missing: lists the fields there are and says what to set; exit 2', async () => {
+    const { env } = await openPlace();
+    const { code, stdout, stderr } = await runCli(['sync'], { ...env, TARGET_FIELDS: '' });
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(/Customer feedback .* \(customer-feedback\): 10 fields\n  field_/);
+    expect(stderr).toMatch(/TARGET_FIELDS is missing: .* Example: TARGET_FIELDS='[a-z-]+:\*'/);
+  });
+
+  it.each([
+    [['--form', 'custmer-feedback'], {}, 2, 'Did you mean customer-feedback?'],
+    [['--target', 'sheet'], {}, 2, 'There is no target sheet. The settings name: default.'],
+    [['--fulll'], {}, 2, 'Did you mean --full?'],
+    [[], { TARGET_FORMS: 'customer' }, 2, 'TARGET_FORMS names customer, and there is no such form'],
+    [[], { FORMS_API_KEY: 'wrong' }, 1, 'FORMS_API_KEY'],
+    [[], { TARGET_FEILDS: 'x' }, 2, 'did you mean TARGET_FIELDS?'],
+    [[], { FORMS_API_URL: '' }, 2, 'FORMS_API_URL is missing'],
+  ])('sync %j %j: one clear line, exit %d', async (args, changes, exit, message) => {
+    const { env } = await openPlace();
+    const { code, stdout, stderr } = await runCli(['sync', ...args], { ...env, ...changes });
+    expect([code, stdout]).toEqual([exit, '']);
+    expect(stderr).toContain(message);
+    expect(stderr).not.toMatch(/\n\s+at |Error:/);
+  });
+
+  it('--json tells it as a document', async () => {
+    const { env } = await openPlace();
+    const { code, stdout } = await runCli(['sync', '--json'], {
+      ...env,
+      SYNC_EVERY: '5',
+      PORT: 'x',
+    });
+    expect(code).toBe(2);
+    const { error } = JSON.parse(stdout) as {
+      error: { code: string; problems: { variable: string }[] };
+    };
+    expect([error.code, error.problems.map(({ variable }) => variable)]).toEqual([
+      'SETTINGS',
+      ['SYNC_EVERY', 'PORT'],
+    ]);
+  });
+});

@@ -1,0 +1,52 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { onTestFinished } from 'vitest';
+import { createSampleWorkspace } from '../../src/sandbox/forms-api/sample-workspace.ts';
+import {
+  type Sandbox,
+  type SandboxOptions,
+  startSandbox,
+} from '../../src/sandbox/forms-api/sandbox.ts';
+import type { Environment } from '../../src/settings/variables.ts';
+import { scratchFolder } from './scratch.ts';
+
+/** A stand-in Forms API with sample data, and the settings of an account on it that mirrors into a SQLite file. */
+export interface CliPlace {
+  readonly sandbox: Sandbox;
+  readonly env: Environment;
+  /** The SQLite file; yet to be made. */
+  readonly file: string;
+  /** Rows of a query on that file. */
+  readonly rows: (sql: string) => Record<string, unknown>[];
+}
+
+/** For one test; gone when it has finished. */
+export async function openPlace(
+  options: SandboxOptions & { submissions?: number } = {},
+): Promise<CliPlace> {
+  const { submissions = 250, ...rest } = options;
+  const sandbox = await startSandbox({ store: createSampleWorkspace({ submissions }), ...rest });
+  const folder = scratchFolder('cli');
+  onTestFinished(async () => {
+    await sandbox.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const file = join(folder, 'copy.sqlite');
+  const env = {
+    FORMS_API_URL: sandbox.url,
+    FORMS_API_KEY: sandbox.apiKey,
+    TARGET_URL: `sqlite:${file}`,
+    TARGET_FIELDS: '*',
+    DATA_DIR: folder,
+  };
+  return {
+    sandbox,
+    env,
+    file,
+    rows(sql) {
+      using database = new DatabaseSync(file, { readOnly: true });
+      return database.prepare(sql).all();
+    },
+  };
+}
