@@ -1,4 +1,4 @@
-import { createVerify } from 'node:crypto';
+import { createVerify, generateKeyPairSync } from 'node:crypto';
 import { ApiError, errorInfo } from './api-error.ts';
 
 /** The scope that reading and writing spreadsheets takes. */
@@ -46,6 +46,7 @@ const toAccount = (options: AccountOptions): Account => ({
 export class Accounts {
   readonly #tokens = new Map<string, Account>();
   readonly #keys = new Map<string, { publicKey: string; project: string }>();
+  readonly #subjects = new Map<string, AccountOptions>();
   #issued = 0;
 
   /** A bearer token for an account. Tokens are `token-1`, `token-2`, … unless `token` is given. */
@@ -70,7 +71,7 @@ export class Accounts {
       throw new ApiError('PERMISSION_DENIED', 'The request is missing a valid API key.');
     }
     const token = ISSUED.exec(header)?.[1] ?? '';
-    const account = this.#tokens.get(token) ?? this.#selfSigned(token);
+    const account = this.#tokens.get(token) ?? this.selfSigned(token);
     if (account === undefined) throw unauthenticated('ACCESS_TOKEN_TYPE_UNSUPPORTED');
     if (account.expiresAtMs !== undefined && account.expiresAtMs <= nowMs) {
       throw unauthenticated('ACCESS_TOKEN_EXPIRED');
@@ -78,27 +79,66 @@ export class Accounts {
     return account;
   }
 
-  /** A JWT that a registered service account signed for itself, instead of fetching a token. */
-  #selfSigned(token: string): Account | undefined {
+  /**
+   * A new key for a service account, as Google's console hands it out, ready for GOOGLE_CREDENTIALS_JSON. Tokens signed
+   * with it are taken from now on.
+   */
+  serviceAccountKey(email: string, project = 'forms-mirror'): Record<string, string> {
+    const { publicKey, privateKey } = generateKeyPairSync('rsa', {
+      modulusLength: 2048,
+      publicKeyEncoding: { type: 'spki', format: 'pem' },
+      privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+    });
+    this.registerKey(email, publicKey, project);
+    return {
+      type: 'service_account',
+      project_id: project,
+      private_key_id: 'sandbox',
+      private_key: privateKey,
+      client_email: email,
+      client_id: '100000000000000000001',
+      token_uri: 'https://oauth2.googleapis.com/token',
+    };
+  }
+
+  /** Trusts a token of another identity provider to speak for an account: for workload identity federation. */
+  trustSubject(subjectToken: string, options: AccountOptions): void {
+    this.#subjects.set(subjectToken, options);
+  }
+
+  /** The account a foreign token speaks for; undefined for one that nobody trusts. */
+  subject(subjectToken: string): AccountOptions | undefined {
+    return this.#subjects.get(subjectToken);
+  }
+
+  /** True when a service account of this address has a key. */
+  hasKey(email: string): boolean {
+    return this.#keys.has(email);
+  }
+
+  /** The account behind a JWT that a registered service account signed for itself; undefined when the signature is wrong. */
+  selfSigned(token: string): Account | undefined {
     const [header, payload, signature, ...rest] = token.split('.');
     if (header === undefined || payload === undefined || signature === undefined) return undefined;
     if (rest.length > 0) return undefined;
-    const claims = decode(payload);
+    const claims = readClaims(token);
     const email = typeof claims?.['iss'] === 'string' ? claims['iss'] : '';
     const key = this.#keys.get(email);
     if (claims === undefined || key === undefined) return undefined;
     const verifier = createVerify('RSA-SHA256').update(`${header}.${payload}`);
     if (!verifier.verify(key.publicKey, signature, 'base64url')) return undefined;
-    const scope =
+    const scopes =
       typeof claims['scope'] === 'string' ? claims['scope'].split(' ') : [SPREADSHEETS_SCOPE];
     const expiresAtMs = Number(claims['exp']) * 1000;
-    return toAccount({ email, project: key.project, scopes: scope, expiresAtMs });
+    return toAccount({ email, project: key.project, scopes, expiresAtMs });
   }
 }
 
-function decode(part: string): Record<string, unknown> | undefined {
+/** The claims of a JWT, unverified; undefined when there are none. */
+export function readClaims(token: string): Record<string, unknown> | undefined {
   try {
-    const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString('utf8'));
+    const payload = Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8');
+    const value: unknown = JSON.parse(payload);
     return typeof value === 'object' && value !== null ? { ...value } : undefined;
   } catch {
     return undefined;

@@ -125,7 +125,7 @@ export class ApiService {
       },
     };
     const answer = method.run(call);
-    return mask === undefined ? answer : select(answer, mask);
+    return mask === undefined || method.masksItself ? answer : select(answer, mask);
   }
 
   #checkProject(account: Account): void {

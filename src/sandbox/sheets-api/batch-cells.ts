@@ -94,14 +94,14 @@ export function updateCells(edit: Edit, request: sheets_v4.Schema$UpdateCellsReq
   return undefined;
 }
 
-/** Throws Google's text for a cell outside the grid. */
+/** Throws Google's text for a cell outside the grid; it tells the index of the last row. */
 export function checkCoordinate(sheet: Sheet, row: number, column: number): void {
   if (row >= sheet.rowCount) {
-    throw invalid(`GridCoordinate.rowIndex[${row}] is after last row in grid[${sheet.rowCount}]`);
+    throw invalid(`GridCoordinate.rowIndex[${row}] is after last row in grid[${sheet.rowCount - 1}]`);
   }
   if (column >= sheet.columnCount) {
     throw invalid(
-      `GridCoordinate.columnIndex[${column}] is after last column in grid[${sheet.columnCount}]`,
+      `GridCoordinate.columnIndex[${column}] is after last column in grid[${sheet.columnCount - 1}]`,
     );
   }
 }

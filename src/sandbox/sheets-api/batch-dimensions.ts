@@ -73,8 +73,13 @@ export function insert(edit: Edit, request: sheets_v4.Schema$InsertDimensionRequ
     throw invalid(`range.endIndex[${end}] must be greater than range.startIndex[${start}]`);
   if (before && start === 0)
     throw invalid('inheritFromBefore cannot be true when inserting at index 0.');
-  if (start > size || (start === size && !before)) {
-    throw invalid(`range.startIndex[${start}] is after last ${noun(dimension)} in grid[${size}]`);
+  if (start > size) {
+    throw invalid(`range.startIndex is larger than current grid size (${size})`);
+  }
+  if (start === size && !before) {
+    throw invalid(
+      `range.startIndex must be less than the grid size (${size}) if inheritFromBefore is false.`,
+    );
   }
   guardInsertion(edit, sheet, dimension, start);
   insertDimension(edit.document, sheet, dimension, start, end - start, before ? start - 1 : start);
@@ -89,6 +94,22 @@ export function remove(edit: Edit, request: sheets_v4.Schema$DeleteDimensionRequ
   return undefined;
 }
 
+/** A merge must move as a whole and may not be torn apart by what comes in. */
+function checkMerges({ sheet, dimension, start, end }: Span, destination: number): void {
+  const torn = sheet.overlays.merges.some((merge) => {
+    const [from, to] =
+      dimension === 'ROWS'
+        ? [merge.startRowIndex ?? 0, merge.endRowIndex ?? 0]
+        : [merge.startColumnIndex ?? 0, merge.endColumnIndex ?? 0];
+    const crossesBlock = from < end && to > start && (from < start || to > end);
+    return to - from > 1 && (crossesBlock || (from < destination && destination < to));
+  });
+  if (!torn) return;
+  throw invalid(
+    `Sorry, it is not possible to move a ${noun(dimension)} to a position that crosses a merged cell. Please unmerge and try again.`,
+  );
+}
+
 /** moveDimension. */
 export function move(edit: Edit, request: sheets_v4.Schema$MoveDimensionRequest): undefined {
   const span = spanOf(edit, request.source, 'move');
@@ -100,6 +121,7 @@ export function move(edit: Edit, request: sheets_v4.Schema$MoveDimensionRequest)
   }
   guard(edit, span.sheet, across(span));
   guardInsertion(edit, span.sheet, span.dimension, destination);
+  checkMerges(span, destination);
   moveDimension(edit.document, span.sheet, span.dimension, span.start, span.end, destination);
   return undefined;
 }

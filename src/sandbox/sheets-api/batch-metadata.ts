@@ -81,7 +81,9 @@ export function createMetadata(
   const resource = request.developerMetadata ?? {};
   const id = resource.metadataId ?? edit.nextId();
   if (edit.document.metadata.some((metadata) => metadata.id === id)) {
-    throw invalid(`Developer metadata with id ${id} already exists.`);
+    throw invalid(
+      `Cannot add developer metadata with ID [${id}] because developer metadata with that ID already exists.`,
+    );
   }
   const metadata = fromResource(edit, resource, id);
   edit.document.metadata = [...edit.document.metadata, metadata];

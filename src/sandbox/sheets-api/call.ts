@@ -28,6 +28,8 @@ export interface Method {
   readonly body?: { readonly schema: string; readonly path?: string };
   /** The message it answers with. */
   readonly answer: string;
+  /** True when {@link run} applies the field mask itself, because it leaves out work that way. */
+  readonly masksItself?: true;
   run(call: Call): object;
 }
 

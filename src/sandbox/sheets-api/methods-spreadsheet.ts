@@ -4,7 +4,7 @@ import { runBatch } from './batch-update.ts';
 import { filterSelects, visibleMetadata } from './batch-metadata.ts';
 import { Calculator } from './calculator.ts';
 import { flag, type Call, type Method } from './call.ts';
-import { below } from './field-mask.ts';
+import { below, select } from './field-mask.ts';
 import { metadataResource } from './metadata.ts';
 import type { Caller } from './protection.ts';
 import { filterRegions } from './regions.ts';
@@ -42,6 +42,7 @@ function rangeRegions(file: SpreadsheetFile, ranges: readonly string[]): Region[
 const get: Method = {
   name: 'spreadsheets.get',
   kind: 'read',
+  masksItself: true,
   answer: 'Spreadsheet',
   run(call) {
     const { file, caller } = call.files.open(call.spreadsheetId, call.account, false);
@@ -55,6 +56,7 @@ const get: Method = {
 const getByDataFilter: Method = {
   name: 'spreadsheets.getByDataFilter',
   kind: 'read',
+  masksItself: true,
   body: { schema: 'GetSpreadsheetByDataFilterRequest' },
   answer: 'Spreadsheet',
   run(call) {
@@ -86,6 +88,9 @@ const create: Method = {
     }
     const body = call.body as sheets_v4.Schema$Spreadsheet;
     const { title, locale, timeZone } = body.properties ?? {};
+    if ((body.sheets ?? []).some(({ data }) => (data ?? []).length > 0)) {
+      throw new ApiError('UNIMPLEMENTED', 'The stand-in does not take data when it creates.');
+    }
     const file = call.files.create({
       owner: email,
       ...(title && { title }),
@@ -111,6 +116,7 @@ const create: Method = {
 const batchUpdate: Method = {
   name: 'spreadsheets.batchUpdate',
   kind: 'write',
+  masksItself: true,
   body: { schema: 'BatchUpdateSpreadsheetRequest' },
   answer: 'BatchUpdateSpreadsheetResponse',
   run(call) {
@@ -122,10 +128,11 @@ const batchUpdate: Method = {
     const inner = call.mask === undefined ? undefined : below(call.mask, 'updatedSpreadsheet');
     return call.files.change(file, caller, (edit) => {
       const replies = runBatch(edit, requests);
-      const response: sheets_v4.Schema$BatchUpdateSpreadsheetResponse = {
+      const whole: sheets_v4.Schema$BatchUpdateSpreadsheetResponse = {
         spreadsheetId: file.id,
         replies,
       };
+      const response = call.mask === undefined ? whole : (select(whole, call.mask) as typeof whole);
       if (!wanted || (call.mask !== undefined && inner === undefined)) return response;
       // The answer shows the state after the batch; a bad response range fails the batch as a whole.
       const after: SpreadsheetFile = { ...file, document: edit.document };

@@ -1,5 +1,6 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { runBatch } from './batch-update.ts';
+import { appendDimension } from './dimensions.ts';
 import { putContent, type Edit } from './edit.ts';
 import { isDateFormat } from './number-format.ts';
 import { obstacle, type Caller } from './protection.ts';
@@ -7,7 +8,11 @@ import { protectedCell } from './api-error.ts';
 import { Calculator } from './calculator.ts';
 import type { Sheet } from './sheet.ts';
 import type { SpreadsheetFile, SpreadsheetFiles } from './spreadsheet-files.ts';
+import { putValues } from './values-write.ts';
 import { typeIn } from './typed-input.ts';
+
+/** What can be pasted into a cell. */
+export type Pasted = string | number | boolean | null;
 
 type Requests = sheets_v4.Schema$Request;
 
@@ -158,6 +163,18 @@ export class Person {
         const format = { ...dress?.format, numberFormat: brought };
         line.dress(column, edit.wardrobe.keep({ ...dress, format }));
       });
+    });
+  }
+
+  /** Pastes a block of plain values: numbers stay numbers, texts stay texts, null leaves a cell alone. The grid grows downwards. */
+  pasteValues(row: number, column: number, values: readonly (readonly Pasted[])[]): void {
+    this.#change((edit) => {
+      const sheet = edit.document.grid(this.#sheetId);
+      const width = values.reduce((most, line) => Math.max(most, line.length), 0);
+      const area = { top: row, bottom: row + values.length, left: column, right: column + width };
+      const missing = area.bottom - sheet.rowCount;
+      if (missing > 0) appendDimension(edit.document, sheet, 'ROWS', missing);
+      putValues(edit, sheet, area, values, 'RAW');
     });
   }
 

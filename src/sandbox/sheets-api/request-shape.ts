@@ -16,11 +16,21 @@ interface Violation {
   description: string;
 }
 
+/** Where in the body a value is: joined to a text only for a complaint, for a body may hold 100,000 cells. */
+interface Place {
+  readonly parent: Place | undefined;
+  readonly name: string | number;
+}
+
 const snake = (name: string): string =>
   name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-const join = (path: string, name: string): string =>
-  path === '' ? snake(name) : `${path}.${snake(name)}`;
+function pathOf(place: Place | undefined): string {
+  if (place === undefined) return '';
+  const before = pathOf(place.parent);
+  if (typeof place.name === 'number') return `${before}[${place.name}]`;
+  return before === '' ? snake(place.name) : `${before}.${snake(place.name)}`;
+}
 
 const TYPE_NAMES: Record<string, string> = {
   string: 'TYPE_STRING',
@@ -33,70 +43,78 @@ const TYPE_NAMES: Record<string, string> = {
 class ShapeReader {
   readonly violations: Violation[] = [];
 
-  #wrong(path: string, type: string, value: unknown): void {
+  get #full(): boolean {
+    return this.violations.length >= MAX_VIOLATIONS;
+  }
+
+  #wrong(place: Place | undefined, type: string, value: unknown): void {
+    const path = pathOf(place);
     const description = `Invalid value at '${path}' (${type}), ${JSON.stringify(value)}`;
     this.violations.push({ field: path, description });
   }
 
-  #unknown(path: string, name: string): void {
-    const place = path === '' ? '' : ` at '${path}'`;
-    const description = `Invalid JSON payload received. Unknown name "${name}"${place}: Cannot find field.`;
+  #unknown(place: Place | undefined, name: string): void {
+    const path = pathOf(place);
+    const at = path === '' ? '' : ` at '${path}'`;
+    const description = `Invalid JSON payload received. Unknown name "${name}"${at}: Cannot find field.`;
     this.violations.push({ field: path, description });
   }
 
-  message(name: string, value: unknown, path: string): void {
+  message(name: string, value: unknown, place: Place | undefined): void {
     const shape = SHAPES[name];
     if (shape === undefined) throw new Error(`schema.json has no ${name}`);
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      this.#wrong(path, `type.googleapis.com/google.apps.sheets.v4.${name}`, value);
+      this.#wrong(place, `type.googleapis.com/google.apps.sheets.v4.${name}`, value);
       return;
     }
-    for (const [property, item] of Object.entries(value)) {
-      if (this.violations.length >= MAX_VIOLATIONS) return;
+    const body = value as Record<string, unknown>;
+    for (const property of Object.keys(body)) {
+      if (this.#full) return;
       const type = Object.hasOwn(shape, property) ? shape[property] : undefined;
-      if (type === undefined) this.#unknown(path, property);
-      else this.value(type, item, join(path, property));
+      if (type === undefined) this.#unknown(place, property);
+      else this.value(type, body[property], { parent: place, name: property });
     }
   }
 
-  value(type: ShapeType, value: unknown, path: string): void {
+  value(type: ShapeType, value: unknown, place: Place): void {
     if (value === null || value === undefined || type === 'any') return;
-    if (Array.isArray(type)) this.#list(type[0], value, path);
-    else if (typeof type === 'string') this.#scalar(type, value, path);
-    else if ('enum' in type) this.#enum(type.enum, value, path);
-    else if (typeof value !== 'object') this.#wrong(path, 'Map', value);
+    if (typeof type === 'string') this.#scalar(type, value, place);
+    else if (Array.isArray(type)) this.#list(type[0], value, place);
+    else if ('enum' in type) this.#enum(type.enum, value, place);
+    else if (typeof value !== 'object') this.#wrong(place, 'Map', value);
     else {
-      for (const [key, item] of Object.entries(value)) this.value(type.map, item, `${path}.${key}`);
+      for (const [key, item] of Object.entries(value)) {
+        this.value(type.map, item, { parent: place, name: key });
+      }
     }
   }
 
-  #list(type: ShapeType, value: unknown, path: string): void {
+  #list(type: ShapeType, value: unknown, place: Place): void {
     if (!Array.isArray(value)) {
-      this.#wrong(path, LIST_VALUE, value);
+      this.#wrong(place, LIST_VALUE, value);
       return;
     }
-    for (const [index, item] of value.entries()) {
-      if (this.violations.length >= MAX_VIOLATIONS) return;
-      this.value(type, item, `${path}[${index}]`);
+    for (let index = 0; index < value.length && !this.#full; index++) {
+      this.value(type, value[index], { parent: place, name: index });
     }
   }
 
-  #enum(names: readonly string[], value: unknown, path: string): void {
+  #enum(names: readonly string[], value: unknown, place: Place): void {
     const fits = typeof value === 'number' ? value in names : names.includes(String(value));
-    if (!fits) this.#wrong(path, 'type.googleapis.com/google.apps.sheets.v4 enum', value);
+    if (!fits) this.#wrong(place, 'type.googleapis.com/google.apps.sheets.v4 enum', value);
   }
 
-  #scalar(type: string, value: unknown, path: string): void {
-    if (TYPE_NAMES[type] === undefined) {
-      this.message(type, value, path);
+  #scalar(type: string, value: unknown, place: Place): void {
+    const named = TYPE_NAMES[type];
+    if (named === undefined) {
+      this.message(type, value, place);
       return;
     }
     const fits =
       type === 'integer'
         ? Number.isInteger(value) && Math.abs(Number(value)) < 2 ** 31
-        : // The one property that Google types as a number and takes as a string elsewhere is none of ours.
-          typeof value === type;
-    if (!fits) this.#wrong(path, TYPE_NAMES[type], value);
+        : typeof value === type;
+    if (!fits) this.#wrong(place, named, value);
   }
 }
 
@@ -104,9 +122,9 @@ class ShapeReader {
  * Checks a body against Google's schema of the message `name`. Throws the 400 of an unknown name or a value of the wrong
  * type. `path` is where the body hangs in Google's request: `data` for values.update, nothing for most.
  */
-export function checkShape(name: string, body: unknown, path = ''): void {
+export function checkShape(name: string, body: unknown, path?: string): void {
   const reader = new ShapeReader();
-  reader.message(name, body, path);
+  reader.message(name, body, path === undefined ? undefined : { parent: undefined, name: path });
   if (reader.violations.length > 0) throw badRequest(reader.violations);
 }
 

@@ -8,6 +8,7 @@ import { People } from './people.ts';
 import { GOOGLE_LIMITS, Quotas, type QuotaLimits } from './quotas.ts';
 import { RequestLog } from './request-log.ts';
 import { SpreadsheetFiles, type SpreadsheetOptions } from './spreadsheet-files.ts';
+import { tokenReply } from './token-endpoint.ts';
 import { viewReply } from './view-page.ts';
 
 /** What a stand-in for Google Sheets can be told at its start. */
@@ -79,6 +80,10 @@ export async function startSheetsSandbox(
         () => viewReply(files, path, query, now()),
         stopping.signal,
       );
+      return;
+    }
+    if (path === '/token' && verb === 'POST') {
+      await answer(response, undefined, () => tokenReply(accounts, read.body, now()), stopping.signal);
       return;
     }
     const fault = faults.take({ method: verb, path, query });

@@ -1,7 +1,10 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
+import { formatA1 } from './a1.ts';
+import { invalid } from './api-error.ts';
 import { Calculator } from './calculator.ts';
 import { CellError, type Value } from './formula-values.ts';
-import { cellAt, Formula, type Cell } from './cell.ts';
+import { cellAt, EMPTY_ROW, Formula, type Cell, type Content, type Row } from './cell.ts';
+import { boundsOf } from './document.ts';
 import { guard, type Edit } from './edit.ts';
 import { copyFormula } from './formula-moves.ts';
 import type { Area, Sheet } from './sheet.ts';
@@ -29,18 +32,16 @@ function compareBy(a: Value, b: Value, descending: boolean): number {
   return descending ? compareValues(b, a) : compareValues(a, b);
 }
 
-/** The rows of an area in sorted order: their old indexes. Equal rows keep their order. */
+/** The rows in sorted order. Equal rows keep theirs. */
 function sortedRows(
   calculator: Calculator,
   sheet: Sheet,
-  area: Area,
+  rows: readonly number[],
   specs: readonly sheets_v4.Schema$SortSpec[],
 ): number[] {
-  const keys = Array.from({ length: area.bottom - area.top }, (_, offset) => ({
-    row: area.top + offset,
-    values: specs.map((spec) =>
-      calculator.value(sheet, area.top + offset, spec.dimensionIndex ?? 0),
-    ),
+  const keys = rows.map((row) => ({
+    row,
+    values: specs.map((spec) => calculator.value(sheet, row, spec.dimensionIndex ?? 0)),
   }));
   keys.sort((a, b) => {
     for (const [index, spec] of specs.entries()) {
@@ -60,9 +61,35 @@ function carried(cell: Cell, from: number, to: number): Cell {
     : cell;
 }
 
+function checkVerticalMerges(sheet: Sheet, area: Area): void {
+  const merge = sheet.overlays.merges.find((range) => {
+    const [top, bottom] = [range.startRowIndex ?? 0, range.endRowIndex ?? 0];
+    const [left, right] = [range.startColumnIndex ?? 0, range.endColumnIndex ?? 0];
+    const met = top < area.bottom && bottom > area.top && left < area.right && right > area.left;
+    return met && bottom - top > 1;
+  });
+  if (merge === undefined) return;
+  const place = formatA1(sheet.look.title, sheet.areaOf(boundsOf(merge)));
+  throw invalid(
+    `You can't sort a range containing vertical merges. There is a vertical merge at ${place.slice(place.indexOf('!') + 1)}`,
+  );
+}
+
+/** The rows of an area that people can see: a hidden one stays where it is. */
+function visibleRows(sheet: Sheet, area: Area): number[] {
+  const rows: number[] = [];
+  for (let row = area.top; row < area.bottom; row++) {
+    const look = sheet.row(row)?.look;
+    if (look?.hiddenByUser !== true && look?.hiddenByFilter !== true) rows.push(row);
+  }
+  return rows;
+}
+
 /**
- * Sorts the rows of an area: contents, formats and notes move; heights, hidden marks and cells beside the area stay.
- * Whether developer metadata of a row goes along is not documented: see {@link Edit.rowMetadataFollowsSort}.
+ * Sorts the rows of an area: contents, formats and notes move; heights, hidden rows and cells beside the area stay (so
+ * Sheets was seen to do it: the rows that are shown are sorted into the places that are left). Whether developer
+ * metadata of a row goes along is not documented: see {@link Edit.rowMetadataFollowsSort}. Throws Google's texts for
+ * protected cells and vertical merges.
  */
 export function sortArea(
   edit: Edit,
@@ -71,24 +98,43 @@ export function sortArea(
   specs: readonly sheets_v4.Schema$SortSpec[],
 ): void {
   guard(edit, sheet, area);
+  checkVerticalMerges(sheet, area);
   // Rows below the stored ones are empty: they would stay at the end anyway.
   const used = { ...area, bottom: Math.min(area.bottom, sheet.usedRows) };
-  if (used.bottom <= used.top) return;
-  const order = sortedRows(new Calculator(edit.document, edit.nowMs), sheet, used, specs);
-  const before = sheet.rows(used.top, used.bottom);
-  for (const [offset, from] of order.entries()) {
-    const to = used.top + offset;
-    if (from === to) continue;
-    const source = before[from - used.top];
-    const width = Math.max(widthOf(source), widthOf(before[offset]));
-    sheet.editRow(to, (row) => {
-      for (let column = used.left; column < Math.min(used.right, width); column++) {
-        row.cell(column, carried(cellAt(source, column), from, to));
-      }
-    });
-  }
-  if (edit.rowMetadataFollowsSort) followSort(edit, sheet, used.top, order);
+  const places = visibleRows(sheet, used);
+  const order = sortedRows(new Calculator(edit.document, edit.nowMs), sheet, places, specs);
+  const moves = order.flatMap((from, at) => {
+    const to = places[at] ?? from;
+    return from === to ? [] : [{ from, to, source: sheet.row(from), target: sheet.row(to) }];
+  });
+  for (const move of moves) putRow(sheet, used, move);
+  if (edit.rowMetadataFollowsSort) followSort(edit, sheet, moves);
 }
+
+interface Move {
+  readonly from: number;
+  readonly to: number;
+  readonly source: Row | undefined;
+  /** What stood in the new place before. */
+  readonly target: Row | undefined;
+}
+
+function putRow(sheet: Sheet, area: Area, { from, to, source, target }: Move): void {
+  const width = Math.max(widthOf(source), widthOf(target));
+  if (area.left === 0 && area.right >= width && !source?.cells.some(isFormula)) {
+    // The whole row moves: its lists are taken over as they are.
+    const { cells, style, notes } = source ?? EMPTY_ROW;
+    sheet.setRow(to, { cells, style, notes, look: target?.look });
+    return;
+  }
+  sheet.editRow(to, (row) => {
+    for (let column = area.left; column < Math.min(area.right, width); column++) {
+      row.cell(column, carried(cellAt(source, column), from, to));
+    }
+  });
+}
+
+const isFormula = (content: Content): boolean => content instanceof Formula;
 
 function widthOf(row: ReturnType<Sheet['row']>): number {
   if (row === undefined) return 0;
@@ -96,11 +142,12 @@ function widthOf(row: ReturnType<Sheet['row']>): number {
   return Math.max(row.cells.length, row.style.dresses.length, noted);
 }
 
-function followSort(edit: Edit, sheet: Sheet, top: number, order: readonly number[]): void {
-  const target = new Map(order.map((from, offset) => [from, top + offset]));
+function followSort(edit: Edit, sheet: Sheet, moves: readonly Move[]): void {
+  const target = new Map(moves.map(({ from, to }) => [from, to]));
   edit.document.metadata = edit.document.metadata.map((metadata) => {
     const { place } = metadata;
     if (place.kind !== 'ROW' || place.sheetId !== sheet.id) return metadata;
-    return { ...metadata, place: { ...place, index: target.get(place.index) ?? place.index } };
+    const index = target.get(place.index) ?? place.index;
+    return Object.assign({}, metadata, { place: { ...place, index } });
   });
 }

@@ -46,11 +46,29 @@ const THEME: sheets_v4.Schema$SpreadsheetTheme = {
   ],
 };
 
-function overlayFields(sheet: Sheet, caller: Caller): sheets_v4.Schema$Sheet {
-  const { merges, protectedRanges, basicFilter, filterViews } = sheet.overlays;
+/** Asked for some ranges, Google tells only of the merges that touch them. */
+function mergesIn(sheet: Sheet, areas: readonly Area[]): sheets_v4.Schema$GridRange[] {
+  return sheet.overlays.merges.filter((merge) =>
+    areas.some(
+      (area) =>
+        (merge.startRowIndex ?? 0) < area.bottom &&
+        (merge.endRowIndex ?? Infinity) > area.top &&
+        (merge.startColumnIndex ?? 0) < area.right &&
+        (merge.endColumnIndex ?? Infinity) > area.left,
+    ),
+  );
+}
+
+function overlayFields(
+  sheet: Sheet,
+  caller: Caller,
+  areas: readonly Area[],
+): sheets_v4.Schema$Sheet {
+  const { protectedRanges, basicFilter, filterViews } = sheet.overlays;
+  const merges = mergesIn(sheet, areas);
   const { conditionalFormats, rowGroups, columnGroups } = sheet.overlays;
   return {
-    ...(merges.length > 0 && { merges: [...merges] }),
+    ...(merges.length > 0 && { merges }),
     ...(conditionalFormats.length > 0 && { conditionalFormats: [...conditionalFormats] }),
     ...(filterViews.length > 0 && { filterViews: [...filterViews] }),
     ...(protectedRanges.length > 0 && {
@@ -79,7 +97,7 @@ function sheetResource(
     ...(withData && {
       data: areas.map((area) => gridResource(calculator, sheet, area, metadata, dataMask ?? true)),
     }),
-    ...overlayFields(sheet, query.caller),
+    ...overlayFields(sheet, query.caller, areas),
     ...(own.length > 0 && { developerMetadata: own.map(metadataResource) }),
   };
 }
