@@ -5,14 +5,8 @@ import type { PassKind } from '../mirror/types.ts';
 import { openBackend, parseQueueUrl } from './backends.ts';
 import type { QueueEventMap } from './events.ts';
 import { createFaultLog } from './fault-log.ts';
-import { planOptions } from './jobs.ts';
 import { openQueues } from './queues.ts';
-import {
-  type SchedulerContext,
-  applySchedules,
-  lookAfterSchedules,
-  planDataOf,
-} from './scheduler.ts';
+import { type SchedulerContext, applySchedules, lookAfterSchedules, tickNow } from './scheduler.ts';
 import { type QueueStatus, readStatus } from './queue-status.ts';
 import { DEFAULT_TUNING, type Tuning } from './tuning.ts';
 import type { MirrorWork, Schedules } from './work.ts';
@@ -141,15 +135,8 @@ class Runtime implements QueueRuntime {
     for (const queue of this.#queuesOf(target)) await queue.resume();
   }
 
-  async runNow(kind: PassKind): Promise<void> {
-    const { queues, tuning } = this.#context;
-    await queues.plan.add('plan', planDataOf(this.#context, kind), {
-      ...planOptions(kind, tuning),
-      // Asking twice before it began is asking once.
-      jobId: `now-${kind}`,
-      removeOnComplete: true,
-      removeOnFail: true,
-    });
+  runNow(kind: PassKind): Promise<void> {
+    return tickNow(this.#context, kind);
   }
 
   stop(): Promise<void> {

@@ -47,14 +47,30 @@ export interface ScheduleState {
 /** The kinds of pass, which are also the schedulers' names. */
 export const KINDS: readonly PassKind[] = ['incremental', 'full'];
 
-/** Makes the store agree with the settings. Throws SETTINGS for a cron expression or time zone that does not exist. */
+/**
+ * Makes the store agree with the settings. Where what is new is looked for at an interval, it is also looked for now:
+ * whoever starts the program wants to see something happen; a cron expression is kept to the letter. Throws SETTINGS
+ * for a cron expression or time zone that does not exist.
+ */
 export async function applySchedules(context: SchedulerContext): Promise<void> {
   const stored = await context.queues.plan.getJobSchedulers(0, -1, true);
   await removeStale(context, stored);
   for (const kind of KINDS) {
     const existing = stored.find((scheduler) => scheduler.key === kind);
     if (!agrees(context.schedules, kind, existing)) await upsert(context, kind, startOf(kind));
+    // A new schedule begins with a tick anyway.
+    else if (kind === 'incremental' && existing?.every !== undefined) await tickNow(context, kind);
   }
+}
+
+/** Adds one tick besides the scheduled ones; asking twice before it began is asking once. */
+export async function tickNow(context: SchedulerContext, kind: PassKind): Promise<void> {
+  await context.queues.plan.add('plan', planDataOf(context, kind), {
+    ...planOptions(kind, context.tuning),
+    jobId: `now-${kind}`,
+    removeOnComplete: true,
+    removeOnFail: true,
+  });
 }
 
 /** One heartbeat: restores schedules that the store has lost, and tells about overdue ones. */
@@ -84,8 +100,7 @@ export async function readSchedules(context: SchedulerContext): Promise<Schedule
   return states;
 }
 
-/** The payload of a tick. */
-export function planDataOf(context: SchedulerContext, kind: PassKind): PlanData {
+function planDataOf(context: SchedulerContext, kind: PassKind): PlanData {
   return { kind, targets: [...context.schedules.targets] };
 }
 

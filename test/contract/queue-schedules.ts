@@ -67,7 +67,10 @@ export function describeSchedules(it: QueueIt): void {
     }, SOON);
   });
 
-  it('keep their rhythm over a restart', async ({ place, use }) => {
+  it('keep their rhythm over a restart, which looks for new submissions at once', async ({
+    place,
+    use,
+  }) => {
     const work = new FakeWork([form(['a'])]);
     const everyMs = 3_600_000;
     const first = use(await startAt(place, work, { incremental: { everyMs } }));
@@ -76,7 +79,8 @@ export function describeSchedules(it: QueueIt): void {
     await first.stop();
     const second = use(await startAt(place, work, { incremental: { everyMs } }));
     expect((await second.status()).schedules).toEqual(schedules);
-    expect(work.plans).toHaveLength(1);
+    await vi.waitFor(() => expect(work.passes).toHaveLength(2), SOON);
+    expect(work.count('a', 'full')).toBe(0);
   });
 
   it('leave no queue of a removed target behind', async ({ place, use, server }) => {

@@ -6,6 +6,7 @@ import {
   readPrefix,
   safeAddress,
 } from '../../src/queue/backends.ts';
+import { unreachable } from '../../src/queue/backends/connection-fault.ts';
 import { assertSafe, reconnectDelayMs } from '../../src/queue/backends/redis.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
@@ -69,6 +70,19 @@ describe('QUEUE_URL', () => {
       faults: () => {},
     });
     await expect(opened).rejects.toMatchObject({ code: 'SETTINGS' });
+  });
+});
+
+describe('a server out of reach', () => {
+  const fault = (code: string): Error => Object.assign(new Error('u:s3cret@h'), { code });
+
+  it('is told with the remedy; trying again helps, but not against a certificate', () => {
+    const away = unreachable('Redis at redis://h', fault('ECONNREFUSED'));
+    expect(away).toMatchObject({ code: 'QUEUE_UNREACHABLE', retryable: true });
+    const untrusted = unreachable('Redis at rediss://h', fault('DEPTH_ZERO_SELF_SIGNED_CERT'));
+    expect(untrusted).toMatchObject({ code: 'QUEUE_UNREACHABLE', retryable: false });
+    expect(untrusted.message).toContain('NODE_EXTRA_CA_CERTS');
+    expect(away.message + untrusted.message).not.toContain('s3cret');
   });
 });
 

@@ -10,6 +10,7 @@ import {
   readPrefix,
   safeAddress,
 } from '../backends.ts';
+import { codeOf, unreachable } from './connection-fault.ts';
 
 /** BullMQ's schema; with a pool of the caller's it cannot be another. */
 const SCHEMA = 'bullmq';
@@ -103,11 +104,6 @@ const DENIED: Readonly<Record<string, string>> = {
   '42501': `lets the user of QUEUE_URL make no schema: GRANT CREATE ON DATABASE, or make the schema ${SCHEMA} for it`,
 };
 
-function codeOf(error: unknown): string {
-  const code = error instanceof Error ? (error as { code?: unknown }).code : undefined;
-  return typeof code === 'string' ? code : '';
-}
-
 function translate(error: unknown, address: string): MirrorError {
   const code = codeOf(error);
   const denied = DENIED[code];
@@ -123,9 +119,5 @@ function translate(error: unknown, address: string): MirrorError {
       { cause: error },
     );
   }
-  return new MirrorError(
-    'QUEUE_UNREACHABLE',
-    `PostgreSQL at ${address} does not answer${code === '' ? '' : ` (${code})`}: is it running, and is QUEUE_URL right?`,
-    { cause: error },
-  );
+  return unreachable(`PostgreSQL at ${address}`, error);
 }

@@ -10,6 +10,7 @@ import {
   readPrefix,
   safeAddress,
 } from '../backends.ts';
+import { unreachable } from './connection-fault.ts';
 
 /** BullMQ works on 5, but its scripts are slow on lists there; 6.2 is what it recommends. */
 const OLDEST: readonly [number, number] = [6, 2];
@@ -105,16 +106,7 @@ function translate(error: unknown, reason: unknown, address: string): MirrorErro
       { cause: reason ?? error },
     );
   }
-  return new MirrorError(
-    'QUEUE_UNREACHABLE',
-    `Redis at ${address} does not answer${codeOf(reason ?? error)}: is it running, and is QUEUE_URL right?`,
-    { cause: reason ?? error },
-  );
-}
-
-function codeOf(error: unknown): string {
-  const code = error instanceof Error ? (error as { code?: unknown }).code : undefined;
-  return typeof code === 'string' ? ` (${code})` : '';
+  return unreachable(`Redis at ${address}`, reason ?? error);
 }
 
 /** Throws QUEUE_UNSAFE for a server that may throw jobs away, SETTINGS for one that is too old. */
