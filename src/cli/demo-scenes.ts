@@ -16,9 +16,7 @@ const LONGEST_MS = 2 ** 31 - 1;
 export function showPreview(terminal: Terminal, file: string, formId: string): void {
   const head = (line: string): string => terminal.style('bold', line);
   const lines = previewLines(file, formId, { maxWidth: terminal.width, head });
-  terminal.print(
-    `The copy is complete. The newest rows of the first form:\n\n${lines.join('\n')}\n`,
-  );
+  terminal.print(`The copy is complete. The newest rows of one form:\n\n${lines.join('\n')}\n`);
 }
 
 /** Lets people submit and colleagues change statuses for a while, and tells what arrives in the table. */
@@ -36,7 +34,7 @@ export async function watch(host: Host, app: App, sandbox: Sandbox, ms: number):
   await clock.sleep(Math.min(ms, LONGEST_MS), stop.signal).catch(() => {});
   await traffic.stop();
   quiet();
-  terminal.print(`\n${plural(happened, 'thing')} happened at the source meanwhile.`);
+  terminal.print(`\n${plural(happened, 'change')} happened at the source meanwhile.`);
 }
 
 /** Lines to copy for a look at the file. */

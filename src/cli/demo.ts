@@ -42,14 +42,14 @@ export const demoCommand: CommandSpec = {
     const queue = await openQueue(call.host, app, 'all');
     try {
       await first;
-      showPreview(terminal, file, forms[0]?.id ?? '');
+      showPreview(terminal, file, forms.at(-1)?.id ?? '');
       const watchMs = call.flag('keepRunning') ? Number.POSITIVE_INFINITY : seconds * 1_000;
       await watch(call.host, app, sandbox, watchMs);
     } finally {
       await queue.stop();
     }
     terminal.print(`\n${await proof(app, forms, AbortSignal.timeout(30_000))}`);
-    terminal.print(howToOpen(file, forms[0]?.id ?? ''));
+    terminal.print(howToOpen(file, forms.at(-1)?.id ?? ''));
     return 0;
   },
 };

@@ -1,0 +1,110 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { parseEnv } from 'node:util';
+import { Command } from 'commander';
+import { describe, expect, it } from 'vitest';
+import { ERROR_CODES } from '../src/base/errors.ts';
+import { COMMANDS } from '../src/cli/commands.ts';
+import { loadConfig } from '../src/config.ts';
+import { SETTING_NAMES, settingOf } from '../src/settings/settings-table.ts';
+import {
+  UPDATING,
+  projectText,
+  readmePart,
+  replaceReadmePart,
+  writeProjectText,
+} from './support/readme.ts';
+import { settingsDotEnv, settingsMarkdown } from './support/settings-docs.ts';
+
+/** A call of the program, at the start of a line or in backticks. */
+const CALL =
+  /(?:^ *|`)(?:[A-Z_]+=\S+ )*(?:npx forms-mirror|forms-mirror|npm run -s mirror --) ([a-z]+)/gm;
+
+/** A part of README; brought up to date first when that was asked for. */
+function partOf(name: string, text: string): string {
+  if (UPDATING) replaceReadmePart(name, text);
+  return readmePart(name);
+}
+
+function usageOf(name: string): string {
+  const spec = COMMANDS.find((candidate) => candidate.name === name);
+  const command = new Command(name);
+  spec?.configure(command);
+  const args = command.registeredArguments.map((argument) =>
+    argument.required ? `<${argument.name()}>` : `[${argument.name()}]`,
+  );
+  const options = command.options.map(({ flags }) => `[${flags.replace(/^-\w, /, '')}]`);
+  return [name, ...args, ...options].join(' ');
+}
+
+describe('README and .env.example (npm run docs brings them up to date)', () => {
+  it('show every setting, and no other', () => {
+    const text = settingsMarkdown();
+    expect(partOf('settings', text)).toBe(text);
+    if (UPDATING) writeProjectText('.env.example', settingsDotEnv());
+    expect(projectText('.env.example')).toBe(settingsDotEnv());
+  });
+
+  it('.env.example, copied as it is, sets nothing; with the # taken away it is read without a mistake', () => {
+    const example = projectText('.env.example');
+    expect(parseEnv(example)).toEqual({});
+    const noFile = (): string => {
+      throw Object.assign(new Error('none'), { code: 'ENOENT' });
+    };
+    const set = parseEnv(example.replaceAll(/^#(?=[A-Z_]+=)/gm, '').replaceAll('…', 'xxx'));
+    expect(Object.keys(set).toSorted()).toEqual([...SETTING_NAMES].toSorted());
+    const { SYNC_EVERY: _, ...rest } = set;
+    const env = { ...rest, TARGET_WAREHOUSE_URL: 'sqlite:warehouse.sqlite' };
+    expect(() => loadConfig(env, noFile, { source: true, statusPage: true })).not.toThrow();
+  });
+
+  it('show every command with its options, and no other', () => {
+    const rows = COMMANDS.map(({ name, summary }) => `| \`${usageOf(name)}\` | ${summary} |`);
+    const text = ['| command | does |', '|---|---|', ...rows].join('\n');
+    expect(partOf('commands', text)).toBe(text);
+  });
+
+  it('show every error code, and no other', () => {
+    const rows = Object.entries(ERROR_CODES).map(
+      ([code, { retryable, meaning }]) =>
+        `| \`${code}\` | ${meaning} | ${retryable ? 'by itself' : 'after a person acted'} |`,
+    );
+    const text = ['| code | meaning | goes on |', '|---|---|---|', ...rows].join('\n');
+    expect(partOf('error-codes', text)).toBe(text);
+  });
+
+  it('name only commands and settings that exist', () => {
+    const readme = projectText('README.md');
+    const named = [...readme.matchAll(CALL)].map((match) => match[1]);
+    const commands = new Set(COMMANDS.map(({ name }) => name));
+    expect(named.filter((name) => !commands.has(name ?? ''))).toEqual([]);
+  });
+});
+
+describe('the settings table', () => {
+  it('names only commands that exist', () => {
+    const commands = new Set(COMMANDS.map(({ name }) => name));
+    const unknown = SETTING_NAMES.flatMap((name) =>
+      settingOf(name).usedBy.filter((command) => !commands.has(command)),
+    );
+    expect([...new Set(unknown)]).toEqual([]);
+  });
+});
+
+describe('the environment', () => {
+  it('is read by config.ts alone', () => {
+    const src = resolve(import.meta.dirname, '../src');
+    const readers = readdirSync(src, { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.ts'))
+      .filter((path) => /process\.env\b/.test(readFileSync(join(src, path), 'utf8')));
+    expect(readers.filter((path) => !mentionsOnly(join(src, path)))).toEqual(['config.ts']);
+  });
+});
+
+/** True when `process.env` stands in comments only. */
+function mentionsOnly(path: string): boolean {
+  return readFileSync(path, 'utf8')
+    .split('\n')
+    .filter((line) => /process\.env\b/.test(line))
+    .every((line) => /^\s*(\/?\*|\/\/)/.test(line));
+}

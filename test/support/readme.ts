@@ -1,0 +1,41 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+
+/** True when the documents are to be brought up to date rather than checked: `npm run docs`. */
+export const UPDATING = process.env['UPDATE_DOCS'] === '1';
+
+/** A file of the project as text; empty when it is yet to be made. */
+export function projectText(path: string): string {
+  try {
+    return readFileSync(resolve(ROOT, path), 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+/** Writes a file of the project. */
+export function writeProjectText(path: string, text: string): void {
+  writeFileSync(resolve(ROOT, path), text);
+}
+
+/** What README holds between `<!-- name -->` and `<!-- /name -->`. */
+export function readmePart(name: string): string {
+  const [, part] = markers(name).exec(projectText('README.md')) ?? [];
+  if (part === undefined) throw new Error(`README.md has no <!-- ${name} --> … <!-- /${name} -->`);
+  return part.trim();
+}
+
+/** Replaces that part. */
+export function replaceReadmePart(name: string, text: string): void {
+  const readme = projectText('README.md');
+  const part = `<!-- ${name} -->\n\n${text}\n\n<!-- /${name} -->`;
+  writeProjectText(
+    'README.md',
+    readme.replace(markers(name), () => part),
+  );
+}
+
+const markers = (name: string): RegExp =>
+  new RegExp(String.raw`<!-- ${name} -->([\s\S]*?)<!-- /${name} -->`);

@@ -1,0 +1,66 @@
+import {
+  SETTING_GROUPS,
+  SETTING_NAMES,
+  type SettingName,
+  settingOf,
+} from '../../src/settings/settings-table.ts';
+import { exampleLine } from '../../src/settings/problems.ts';
+
+const inGroup = (group: string): SettingName[] =>
+  SETTING_NAMES.filter((name) => settingOf(name).group === group);
+
+const cell = (text: string): string => text.replaceAll('|', '\\|');
+
+/** The settings as README shows them: a table for each group. */
+export function settingsMarkdown(): string {
+  return SETTING_GROUPS.map((group) => {
+    const rows = inGroup(group).map((name) => {
+      const { default: preset, whenUnset, meaning, secret } = settingOf(name);
+      const names = `\`${name}\`${secret ? `, or \`${name}_FILE\`` : ''}`;
+      const unset = preset === null ? (whenUnset ?? '') : `\`${preset}\``;
+      return `| ${names} | ${cell(unset)} | ${cell(meaning)} |`;
+    });
+    return [`**${group}**`, '', '| name | default | meaning |', '|---|---|---|', ...rows].join(
+      '\n',
+    );
+  }).join('\n\n');
+}
+
+function wrapped(text: string): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1);
+    if (line === undefined || `${line} ${word}`.length > 100) lines.push(`# ${word}`);
+    else lines[lines.length - 1] = `${line} ${word}`;
+  }
+  return lines;
+}
+
+function envEntry(name: SettingName): string[] {
+  const { default: preset, whenUnset, meaning, secret, perTarget } = settingOf(name);
+  const plain = (text: string): string => text.replaceAll('`', '');
+  const notes = [
+    preset === null ? `Default: ${plain(whenUnset ?? 'none')}.` : `Default: ${preset}.`,
+    ...(secret ? [`Or ${name}_FILE, a file that holds it.`] : []),
+    ...(perTarget ? [`Per target: ${name.replace('TARGET_', 'TARGET_<NAME>_')}.`] : []),
+  ];
+  return [plain(meaning), notes.join(' ')]
+    .flatMap(wrapped)
+    .concat(`#${exampleLine(name, name)}`, '');
+}
+
+/** `.env.example`: every setting, commented out, so that a copy of it changes nothing. */
+export function settingsDotEnv(): string {
+  const head = [
+    '# Copy this file to .env and take away the # before what you set. The environment wins over .env.',
+    '# Made from src/settings/settings-table.ts: change it there, then run npm run docs.',
+    '',
+  ];
+  const groups = SETTING_GROUPS.map(envGroup);
+  return `${[...head, ...groups].join('\n').trimEnd()}\n`;
+}
+
+function envGroup(group: string): string {
+  const rule = `# --- ${group} ${'-'.repeat(80 - group.length)}`;
+  return [rule, '', ...inGroup(group).flatMap(envEntry)].join('\n');
+}
