@@ -1,3 +1,4 @@
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_BEHAVIOUR } from '../../../src/sandbox/forms-api/behaviour.ts';
 import { parseListQuery } from '../../../src/sandbox/forms-api/list-query.ts';
@@ -5,7 +6,6 @@ import { OrderIndex } from '../../../src/sandbox/forms-api/order-index.ts';
 import { FormsStore } from '../../../src/sandbox/forms-api/store.ts';
 import { SubmissionIds } from '../../../src/sandbox/forms-api/submission-ids.ts';
 import { SubmissionLists } from '../../../src/sandbox/forms-api/submission-lists.ts';
-import fc from 'fast-check';
 import { propertyRuns } from '../../support/property.ts';
 
 const NOON = Date.UTC(2026, 4, 1, 12);
