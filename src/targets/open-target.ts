@@ -1,6 +1,9 @@
 import type { Clock } from '../base/clock.ts';
 import { MirrorError } from '../base/errors.ts';
 import type { Target, TargetKind } from '../mirror/target.ts';
+import { browserAddress, parseSheetAddress } from './google-sheets/address.ts';
+import { parsePostgresUrl } from './sql/postgres/postgres-address.ts';
+import { parseSqliteUrl } from './sql/sqlite/sqlite-address.ts';
 
 /** What {@link openTarget} hands to an adapter. */
 export interface OpenTargetOptions {
@@ -8,16 +11,23 @@ export interface OpenTargetOptions {
   readonly clock?: Clock | undefined;
 }
 
+/** Where a target URL leads. */
+export interface TargetPlace {
+  readonly kind: TargetKind;
+  /** For people: no password (L15). */
+  readonly address: string;
+}
+
 /**
- * The target at `url`; `name` is for messages. Nothing is connected to before the first use. Throws SETTINGS for an
- * address of a kind we don't know.
+ * The target at `url`; `name` is for messages. Connects to nothing before its first use, and loads no driver but its
+ * own. Throws SETTINGS for a URL that can't be used.
  */
 export async function openTarget(
   name: string,
   url: string,
   options: OpenTargetOptions = {},
 ): Promise<Target> {
-  switch (targetKindOf(url)) {
+  switch (kindOf(url)) {
     case 'sqlite': {
       const { openSqlite } = await import('./sql/sqlite/open-sqlite.ts');
       return openSqlite(name, url, options.clock);
@@ -27,24 +37,36 @@ export async function openTarget(
       return openPostgres(name, url, options.clock);
     }
     case 'google-sheets':
-      throw new MirrorError('SETTINGS', `Target ${name}: this kind of target is not there yet.`);
+      throw new MirrorError('SETTINGS', `Target ${name}: Google Sheets can't be written to yet.`);
   }
 }
 
-/** What kind of target an address leads to. Throws SETTINGS, with examples, when it is none. Never quotes it (L15). */
-export function targetKindOf(url: string): TargetKind {
-  const kind = KINDS.find(([pattern]) => pattern.test(url))?.[1];
-  if (kind !== undefined) return kind;
-  throw new MirrorError(
-    'SETTINGS',
-    'A target URL has to be sqlite:<file>, postgres://…, or the address of a Google Sheet. ' +
-      'Examples: sqlite:./data/mirror.sqlite, postgres://user:password@host:5432/database?schema=forms.',
-  );
+/** Looks at a target URL without connecting. Throws SETTINGS, with an example, when it can't be used; never quotes it (L15). */
+export function describeTargetUrl(url: string): TargetPlace {
+  const kind = kindOf(url);
+  switch (kind) {
+    case 'sqlite':
+      return { kind, address: `sqlite:${parseSqliteUrl(url)}` };
+    case 'postgres':
+      return { kind, address: parsePostgresUrl(url).shown };
+    case 'google-sheets':
+      return { kind, address: browserAddress(parseSheetAddress(url).spreadsheetId) };
+  }
 }
 
 const KINDS: readonly (readonly [RegExp, TargetKind])[] = [
-  [/^sqlite:(?:\/\/)?\S/i, 'sqlite'],
-  [/^postgres(?:ql)?:\/\//i, 'postgres'],
-  [/^sheets:\S/i, 'google-sheets'],
-  [/^https:\/\/docs\.google\.com\/.*spreadsheets\/(?:u\/\d+\/)?d\//i, 'google-sheets'],
+  [/^sqlite:/i, 'sqlite'],
+  [/^postgres(?:ql)?:/i, 'postgres'],
+  [/^sheets:/i, 'google-sheets'],
+  [/^https:\/\/(?:docs|drive|sheets)\.google\.com\//i, 'google-sheets'],
 ];
+
+function kindOf(url: string): TargetKind {
+  const kind = KINDS.find(([pattern]) => pattern.test(url.trim()))?.[1];
+  if (kind !== undefined) return kind;
+  throw new MirrorError(
+    'SETTINGS',
+    'The target URL is of no kind we know: write sqlite:<file>, postgres://…, or the address of a Google Sheet. ' +
+      'Examples: sqlite:./data/mirror.sqlite, postgres://user:password@host:5432/database?schema=forms.',
+  );
+}

@@ -56,9 +56,10 @@ export async function pglitePlace(database: PGlite, driver: PostgresDriver): Pro
 function schemaPlace(
   schema: string,
   query: SqlPlace['query'],
-): Pick<SqlPlace, 'query' | 'relation' | 'usurp'> {
+): Pick<SqlPlace, 'product' | 'query' | 'relation' | 'usurp'> {
   const relation = (table: string): string => qualified(schema, table);
   return {
+    product: 'PostgreSQL',
     query,
     relation,
     usurp: async (formId) => {

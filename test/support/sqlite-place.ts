@@ -10,6 +10,7 @@ export async function sqlitePlace(): Promise<SqlPlace> {
   const folder = mkdtempSync(join(tmpdir(), 'forms-mirror-sqlite-'));
   const path = join(folder, 'data', 'mirror.sqlite');
   return {
+    product: 'SQLite',
     url: `sqlite:${path}`,
     open: async (name = 'default') => openSqlite(name, `sqlite:${path}`),
     usurp: async (formId) => {

@@ -1,6 +1,7 @@
 import { PGlite } from '@electric-sql/pglite';
 import { afterAll, beforeAll, describe } from 'vitest';
 import type { PostgresDriver } from '../../src/targets/sql/postgres/postgres-driver.ts';
+import { describeSqlTarget } from '../contract/sql-target.ts';
 import { describeTarget } from '../contract/target.ts';
 import { pgliteDriver } from '../support/pglite-driver.ts';
 import { pglitePlace } from '../support/postgres-place.ts';
@@ -15,4 +16,5 @@ describe('PGlite', () => {
   afterAll(() => database.close());
 
   describeTarget('PGlite', () => pglitePlace(database, driver));
+  describeSqlTarget('PGlite', () => pglitePlace(database, driver));
 });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe } from 'vitest';
+import { describeSqlTarget } from '../contract/sql-target.ts';
 import { describeTarget } from '../contract/target.ts';
 import { postgresPlace } from '../support/postgres-place.ts';
 import { postgresMissing, startPostgres, type TestServer } from '../support/servers.ts';
@@ -11,4 +12,5 @@ describe.skipIf(postgresMissing())('a real server', () => {
   afterAll(() => server.stop());
 
   describeTarget('PostgreSQL', () => postgresPlace(server));
+  describeSqlTarget('PostgreSQL', () => postgresPlace(server));
 });

@@ -1,5 +1,5 @@
-import { jsonText, parseNumber } from '../../mirror/numbers.ts';
-import type { Cell, Json } from '../../mirror/types.ts';
+import { decimalText, parseNumber } from '../../mirror/numbers.ts';
+import type { Cell } from '../../mirror/types.ts';
 
 /** The answers in an overflow column, by column name. */
 export type MoreAnswers = ReadonlyMap<string, Cell>;
@@ -10,12 +10,12 @@ export type MoreAnswers = ReadonlyMap<string, Cell>;
  * property. Null when there is none.
  */
 export function encodeMore(answers: MoreAnswers, order: readonly string[]): string | null {
-  const properties: [string, Json][] = [];
+  const properties: string[] = [];
   for (const column of order) {
     const cell = answers.get(column) ?? null;
-    if (cell !== null) properties.push([column, cell]);
+    if (cell !== null) properties.push(`${JSON.stringify(column)}:${propertyText(cell)}`);
   }
-  return properties.length === 0 ? null : jsonText(Object.fromEntries(properties));
+  return properties.length === 0 ? null : `{${properties.join(',')}}`;
 }
 
 /** Reads it. What is no such JSON, because somebody changed it, holds no answers. */
@@ -28,6 +28,9 @@ export function decodeMore(text: unknown): MoreAnswers {
     return new Map();
   }
 }
+
+const propertyText = (cell: Exclude<Cell, null>): string =>
+  typeof cell === 'string' ? JSON.stringify(cell) : decimalText(cell);
 
 const isRecord = (value: unknown): value is Record<string, Cell> =>
   typeof value === 'object' && value !== null;

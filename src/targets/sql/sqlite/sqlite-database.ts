@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Clock } from '../../../base/clock.ts';
 import type { CheckFinding, WriterOptions } from '../../../mirror/target.ts';
@@ -37,7 +37,7 @@ export class SqliteFile implements SqlDatabase {
   }
 
   async lockForm(formId: string, options: WriterOptions): Promise<FormLock | undefined> {
-    mkdirSync(dirname(this.#path), { recursive: true });
+    makeFolder(dirname(this.#path));
     return waitForLock(() => this.#tryLock(formId), options, this.#clock);
   }
 

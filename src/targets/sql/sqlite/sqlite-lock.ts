@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { isBusy } from './sqlite-errors.ts';
@@ -10,7 +9,7 @@ import { isBusy } from './sqlite-errors.ts';
  */
 export function tryLockFile(databasePath: string, formId: string): Disposable | undefined {
   const folder = `${databasePath}-locks`;
-  mkdirSync(folder, { recursive: true });
+  makeFolder(folder);
   const name = createHash('sha256').update(formId).digest('hex').slice(0, 24);
   const file = new DatabaseSync(join(folder, `${name}.lock`), { timeout: 0 });
   try {

@@ -1,0 +1,208 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { cellText } from '../../src/mirror/cell.ts';
+import { parseNumber } from '../../src/mirror/numbers.ts';
+import type { FormWriter, RowOutcome } from '../../src/mirror/target.ts';
+import type { Cell, Row } from '../../src/mirror/types.ts';
+import type { SqlStage } from './sql-target.ts';
+import { AT_ONCE, field, fieldList, row, sorted } from './target-harness.ts';
+
+const IDS = ['a', 'b', 'c', 'd', 'Ž', "q'uote", '😀'];
+const FIELDS = ['f0', 'f1', 'f2', 'f3'];
+const TIME = '2026-05-05T05:05:05.000Z';
+
+/** What the target should hold: the plainest thing that keeps the contract. */
+interface Model {
+  rows: Map<string, { row: Row; deleted: boolean }>;
+  rejected: Set<string>;
+  prepared: string[];
+}
+
+type Step =
+  | { kind: 'prepare'; fields: string[]; label: string }
+  | {
+      kind: 'apply';
+      rows: { id: string; status: string; cells: [string, Cell][] }[];
+      bad: string[];
+    }
+  | { kind: 'delete'; ids: string[] }
+  | { kind: 'status'; ids: string[]; status: string }
+  | { kind: 'reopen' };
+
+const number = fc.oneof(
+  fc.integer(),
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+  fc.bigInt({ min: -(10n ** 30n), max: 10n ** 30n }).map(String),
+  fc.tuple(fc.bigInt(), fc.nat(999_999_999)).map(([whole, part]) => `${whole}.${part}`),
+);
+const cell: fc.Arbitrary<Cell> = fc.oneof(
+  { weight: 3, arbitrary: number.map((value) => parseNumber(String(value)) ?? 0) },
+  { weight: 2, arbitrary: fc.string({ unit: 'grapheme', maxLength: 12 }) },
+  { weight: 1, arbitrary: fc.constant(null) },
+);
+const someIds = fc.subarray(IDS);
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('prepare' as const),
+      fields: fc.subarray(FIELDS, { minLength: 1 }),
+      label: fc.constantFrom('Name', 'name', 'Status', 'x'),
+    }),
+  },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      kind: fc.constant('apply' as const),
+      rows: fc.uniqueArray(
+        fc.record({
+          id: fc.constantFrom(...IDS),
+          status: fc.constantFrom('NEW', 'PAID'),
+          cells: fc.array(fc.tuple(fc.constantFrom(...FIELDS), cell), { maxLength: 4 }),
+        }),
+        { selector: ({ id }) => id },
+      ),
+      bad: someIds,
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('delete' as const), ids: someIds }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('status' as const),
+      ids: someIds,
+      status: fc.constantFrom('DONE', 'NEW'),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('reopen' as const) }) },
+);
+
+/** Cells as text, because a column of numbers may have become one of texts; absent ones are null. */
+const texts = (cells: ReadonlyMap<string, Cell>): Record<string, string | null> =>
+  Object.fromEntries(FIELDS.map((id) => [id, cellText(cells.get(id) ?? null)]));
+
+/** Random histories against the model. */
+export function describeSqlModel(stage: SqlStage): void {
+  describe('any history', () => {
+    it('L1, L4, L8, L9, L10: leaves exactly what was written', async () => {
+      let form = 0;
+      const histories = fc.assert(
+        fc.asyncProperty(fc.array(step, { maxLength: 14 }), async (steps) => {
+          form += 1;
+          await play(stage, `form_${form}`, steps);
+        }),
+        {
+          numRuns: Number(process.env['FC_RUNS'] ?? 40),
+          ...(process.env['FC_SEED'] === undefined ? {} : { seed: Number(process.env['FC_SEED']) }),
+        },
+      );
+      await expect(histories).resolves.toBeUndefined();
+    });
+  });
+}
+
+async function play(stage: SqlStage, formId: string, steps: readonly Step[]): Promise<void> {
+  const identity = { id: formId, slug: 'model', name: 'Model' };
+  const model: Model = { rows: new Map(), rejected: new Set(), prepared: [] };
+  let writer = await stage.target.openWriter(identity, AT_ONCE);
+  try {
+    for (const one of steps) {
+      if (one.kind === 'reopen') {
+        await writer[Symbol.asyncDispose]();
+        writer = await stage.target.openWriter(identity, AT_ONCE);
+        await prepare(writer, model, model.prepared, 'again');
+      } else {
+        await act(writer, model, one);
+      }
+    }
+    await compare(writer, model);
+  } finally {
+    await writer[Symbol.asyncDispose]();
+  }
+}
+
+async function prepare(writer: FormWriter, model: Model, ids: string[], label: string) {
+  model.prepared = ids;
+  await writer.prepare(fieldList(...ids.map((id) => field(id, `${label} ${id.slice(2)}`))));
+}
+
+async function act(
+  writer: FormWriter,
+  model: Model,
+  one: Exclude<Step, { kind: 'reopen' }>,
+): Promise<void> {
+  switch (one.kind) {
+    case 'prepare':
+      return prepare(writer, model, one.fields, one.label);
+    case 'apply':
+      return apply(writer, model, one);
+    case 'delete': {
+      const live = one.ids
+        .map((id) => model.rows.get(id))
+        .filter((held) => held?.deleted === false);
+      expect(await writer.markDeleted(one.ids, TIME)).toBe(live.length);
+      for (const held of live) if (held !== undefined) held.deleted = true;
+      return undefined;
+    }
+    case 'status': {
+      await writer.setStatuses(new Map(one.ids.map((id) => [id, one.status])));
+      for (const id of one.ids) {
+        const held = model.rows.get(id);
+        if (held !== undefined) held.row = { ...held.row, status: one.status };
+      }
+      return undefined;
+    }
+  }
+}
+
+async function apply(
+  writer: FormWriter,
+  model: Model,
+  batch: Extract<Step, { kind: 'apply' }>,
+): Promise<void> {
+  const rows = batch.rows.map(({ id, status, cells }) =>
+    row(id, {}, { status, cells: new Map(cells) }),
+  );
+  const rejections = batch.bad.map((submissionId) => ({
+    submissionId,
+    reason: 'odd',
+    stored: true,
+  }));
+  const expected = rows.map((one) => take(model, one));
+  const result = await writer.apply(rows, rejections);
+  expect(result.outcomes).toEqual(expected);
+  expect(result.newRejections).toBe(batch.bad.filter((id) => !model.rejected.has(id)).length);
+  for (const { id } of rows) model.rejected.delete(id);
+  for (const id of batch.bad) model.rejected.add(id);
+  const again = await writer.apply(rows, rejections);
+  expect(again.outcomes).toEqual(rows.map(() => 'unchanged'));
+}
+
+function take(model: Model, now: Row): RowOutcome {
+  const held = model.rows.get(now.id);
+  const cells = new Map(held?.row.cells);
+  for (const id of model.prepared) cells.set(id, now.cells.get(id) ?? null);
+  model.rows.set(now.id, { row: { ...now, cells }, deleted: false });
+  if (held === undefined) return 'inserted';
+  if (held.deleted) return 'restored';
+  const before = JSON.stringify([held.row.status, texts(held.row.cells)]);
+  return JSON.stringify([now.status, texts(cells)]) === before ? 'unchanged' : 'updated';
+}
+
+async function compare(writer: FormWriter, model: Model): Promise<void> {
+  const stored = await writer.rows(IDS);
+  const asTold = [...model.rows.values()].map(({ row: one, deleted }) => {
+    return { id: one.id, status: one.status, cells: texts(one.cells), deleted };
+  });
+  const asStored = [...stored.values()].map((one) => {
+    const { id, status, cells, deletedAt } = one;
+    return { id, status, cells: texts(cells), deleted: deletedAt !== null };
+  });
+  const byId = (a: { id: string }, b: { id: string }): number => (a.id < b.id ? -1 : 1);
+  expect(asStored.sort(byId)).toEqual(asTold.sort(byId));
+  const live = [...model.rows.values()].filter((held) => !held.deleted).map((held) => held.row.id);
+  expect(await sorted(writer.liveIds())).toEqual(live.sort());
+  const sound = live.filter((id) => !model.rejected.has(id));
+  expect([...(await writer.confirm(IDS))].sort()).toEqual(sound.sort());
+  expect((await writer.rejections(100)).total).toBe(model.rejected.size);
+}

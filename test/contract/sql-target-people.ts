@@ -1,0 +1,233 @@
+import { describe, expect, it } from 'vitest';
+import type { PickedField, Row } from '../../src/mirror/types.ts';
+import type { SqlStage } from './sql-target.ts';
+import {
+  AGE,
+  AT_ONCE,
+  CHECKPOINT,
+  field,
+  fieldList,
+  FORM,
+  NAME,
+  pass,
+  row,
+} from './target-harness.ts';
+
+/** What people do in the database: views of theirs, columns of theirs, constraints, tables that have our names. */
+export function describeSqlPeople(stage: SqlStage): void {
+  const store = (rows: Row[], ...fields: PickedField[]) =>
+    stage.write(async (writer) => {
+      await writer.prepare(fieldList(...fields));
+      return writer.apply(rows, []);
+    });
+  const sql = (text: string) =>
+    stage.place.query(
+      text.replace(/\{(\w+)\}/g, (_all, name: string) => stage.place.relation(name)),
+    );
+
+  describe('what people build on it', () => {
+    it('L9: a view on the table goes on when a number column becomes text, and no value is lost', async () => {
+      await store([row('a', { field_2_b: 1.25 }), row('b', { field_2_b: 2 })], NAME, AGE);
+      await sql('CREATE VIEW {theirs} AS SELECT id, age * 2 AS twice FROM {contact_form}');
+      const rows = [row('a', { field_2_b: 1.25 }), row('c', { field_2_b: 'many' })];
+      expect((await store(rows, NAME, AGE)).outcomes).toEqual(['unchanged', 'inserted']);
+      expect((await store(rows, NAME, AGE)).outcomes).toEqual(['unchanged', 'unchanged']);
+      const theirs = await sql("SELECT CAST(twice AS text) AS twice FROM {theirs} WHERE id = 'a'");
+      expect(theirs).toMatchObject([
+        { twice: '2.5' + (stage.place.product === 'SQLite' ? '' : '0') },
+      ]);
+      const ours = await sql('SELECT id, age FROM {contact_form} ORDER BY id');
+      expect(ours.map((one) => [one['id'], one['age']])).toEqual([
+        ['a', '1.25'],
+        ['b', '2'],
+        ['c', 'many'],
+      ]);
+      await store([row('b', { field_2_b: 7 }), row('d', { field_2_b: 8 })], NAME, AGE);
+      const later = await sql('SELECT id, CAST(twice AS text) AS twice FROM {theirs} ORDER BY id');
+      const numbers = later.filter((one) => one['id'] !== 'c').map((one) => Number(one['twice']));
+      expect(numbers).toEqual([2.5, 14, 16]);
+      expect(await stage.cellsOf('c')).toEqual({ field_1_a: null, field_2_b: 'many' });
+    });
+
+    it('L9: a view on the labelled view survives relabels, new fields and changes of type', async () => {
+      await store([row('a', { field_1_a: 'x', field_2_b: 5 })], NAME, AGE);
+      await sql(
+        'CREATE VIEW {theirs} AS SELECT id, "Full name" AS n, "Age" AS a FROM {contact_form_labelled}',
+      );
+      const [name, age] = [
+        { ...NAME, label: 'Name' },
+        { ...AGE, label: 'Years' },
+      ];
+      await store([row('b', { field_1_a: 'y', field_2_b: 6 })], name, age, field('f3', 'Extra'));
+      await store(
+        [row('c', { field_1_a: 'z', field_2_b: 'old' })],
+        name,
+        age,
+        field('f3', 'Extra'),
+      );
+      await store([row('d', { field_1_a: 'w', field_2_b: 7 })], age, { ...NAME, label: 'Who' });
+      const theirs = await sql('SELECT id, n FROM {theirs} ORDER BY id');
+      expect(theirs.map((one) => one['n'])).toEqual(['x', 'y', 'z', 'w']);
+      const ages = await sql(
+        "SELECT CAST(a AS text) AS a FROM {theirs} WHERE id IN ('a', 'd') ORDER BY id",
+      );
+      expect(ages.map((one) => one['a'])).toEqual(['5', '7']);
+      const labelled = await sql(
+        'SELECT "Who" AS n, "Years" AS a FROM {contact_form_labelled} ORDER BY id',
+      );
+      expect(labelled.map((one) => [one['n'], one['a']])).toEqual([
+        ['x', '5'],
+        ['y', '6'],
+        ['z', 'old'],
+        ['w', '7'],
+      ]);
+    });
+
+    it('columns of theirs stay, filled as they were', async () => {
+      await store([row('a', { field_1_a: 'x' })], NAME);
+      await sql('ALTER TABLE {contact_form} ADD COLUMN age text');
+      await sql("UPDATE {contact_form} SET age = 'my note'");
+      await store([row('a', { field_1_a: 'y', field_2_b: 5 })], NAME, AGE);
+      const [found] = await sql('SELECT age, CAST(age_2 AS text) AS age_2 FROM {contact_form}');
+      expect(found).toMatchObject({ age: 'my note', age_2: '5' });
+    });
+
+    it('tables that have the names we would take are left alone', async () => {
+      await store([row('a')], NAME);
+      await sql('CREATE TABLE {survey} (x text)');
+      await sql('CREATE TABLE {survey_2_labelled} (x text)');
+      await stage.write((writer) => writer.prepare([NAME]), { id: 's', slug: 'survey', name: 'S' });
+      const [form] = await sql(
+        "SELECT table_name, view_name FROM {mirror_forms} WHERE form_id = 's'",
+      );
+      expect(form).toMatchObject({ table_name: 'survey_3', view_name: 'survey_3_labelled' });
+      expect(await sql('SELECT * FROM {survey}')).toEqual([]);
+    });
+
+    it('a catalogue table that is not ours is refused, not touched', async () => {
+      if (stage.place.product === 'PostgreSQL')
+        await sql('CREATE SCHEMA {x}'.replace('{x}', schemaOf(stage)));
+      else await stage.write(async () => {}).then(() => dropCatalogue(stage));
+      await sql('CREATE TABLE {mirror_forms} (mine text)');
+      const findings = await stage.target.check();
+      expect(findings.every((finding) => finding.ok)).toBe(true);
+      await expect(stage.target.openWriter(FORM, AT_ONCE)).rejects.toMatchObject({
+        code: 'SETTINGS',
+        message: expect.stringContaining('mirror_forms'),
+      });
+      expect(await sql('SELECT mine FROM {mirror_forms}')).toEqual([]);
+    });
+
+    it('a catalogue of a newer version is refused', async () => {
+      await store([row('a')], NAME);
+      await sql("UPDATE {mirror_meta} SET value = '99'");
+      const fresh = await stage.open();
+      await expect(fresh.openWriter(FORM, AT_ONCE)).rejects.toMatchObject({ code: 'SETTINGS' });
+      await expect(fresh.overview()).rejects.toMatchObject({ code: 'SETTINGS' });
+      expect(await fresh.check()).toEqual(
+        expect.arrayContaining([expect.objectContaining({ ok: false })]),
+      );
+    });
+  });
+
+  describe('L5: what people take away is made anew, and filled by the next full pass', () => {
+    const begin = async (): Promise<void> => {
+      await store([row('a', { field_1_a: 'x', field_2_b: 5 })], NAME, AGE);
+      await stage.write((writer) => writer.finish(pass(), { checkpoint: CHECKPOINT }));
+    };
+
+    it('a column', async () => {
+      await begin();
+      await sql('DROP VIEW {contact_form_labelled}');
+      await sql('ALTER TABLE {contact_form} DROP COLUMN age');
+      const { outcomes } = await store([row('a', { field_1_a: 'x', field_2_b: 5 })], NAME, AGE);
+      expect(outcomes).toEqual(['updated']);
+      expect(await stage.cellsOf('a')).toEqual({ field_1_a: 'x', field_2_b: 5 });
+      expect(await (await stage.read()).checkpoint()).toBeUndefined();
+      expect(await sql('SELECT "Full name" AS n FROM {contact_form_labelled}')).toHaveLength(1);
+    });
+
+    it('the table', async () => {
+      await begin();
+      await sql('DROP VIEW {contact_form_labelled}');
+      await sql('DROP TABLE {contact_form}');
+      expect(await stage.target.overview()).toMatchObject([{ rows: 0 }]);
+      const reader = await stage.read();
+      expect((await reader.rows(['a'])).size).toBe(0);
+      expect(await reader.confirm(['a'])).toEqual(new Set());
+      const { outcomes } = await store([row('a', { field_1_a: 'x', field_2_b: 5 })], NAME, AGE);
+      expect(outcomes).toEqual(['inserted']);
+      expect(await (await stage.read()).checkpoint()).toBeUndefined();
+    });
+
+    it('the table, putting one of their own in its place', async () => {
+      await begin();
+      await sql('DROP VIEW {contact_form_labelled}');
+      await sql('DROP TABLE {contact_form}');
+      await sql('CREATE TABLE {contact_form} (mine text)');
+      expect((await store([row('a', { field_1_a: 'x' })], NAME)).outcomes).toEqual(['inserted']);
+      expect(await sql('SELECT mine FROM {contact_form}')).toEqual([]);
+      expect(await sql('SELECT full_name FROM {contact_form_2}')).toHaveLength(1);
+    });
+
+    it('the view, putting one of their own in its place', async () => {
+      await begin();
+      await sql('DROP VIEW {contact_form_labelled}');
+      await sql('CREATE VIEW {contact_form_labelled} AS SELECT 1 AS mine');
+      await store([], { ...NAME, label: 'Name' }, AGE);
+      expect(await sql('SELECT mine FROM {contact_form_labelled}')).toHaveLength(1);
+      expect(await sql('SELECT "Name" AS n FROM {contact_form_labelled_2}')).toHaveLength(1);
+      await store([], { ...NAME, label: 'Who' }, AGE);
+      expect(await sql('SELECT "Who" AS n FROM {contact_form_labelled_2}')).toHaveLength(1);
+    });
+  });
+
+  describe('L6: a row that the database refuses', () => {
+    const rows = Array.from({ length: 100 }, (_, index) =>
+      row(`r${index}`, { field_1_a: index === 42 ? 'forbidden secret' : `name ${index}` }),
+    );
+    const forbid =
+      "CREATE TRIGGER no BEFORE INSERT ON {contact_form} WHEN new.full_name LIKE 'forbidden%' BEGIN SELECT RAISE(ABORT, 'no forbidden secret'); END";
+
+    it('costs no other one, is listed without its answer, and is stored once nothing is in its way', async () => {
+      await store([], NAME);
+      await sql(
+        stage.place.product === 'SQLite'
+          ? forbid
+          : "ALTER TABLE {contact_form} ADD CONSTRAINT polite CHECK (full_name NOT LIKE 'forbidden%')",
+      );
+      const result = await store(rows, NAME);
+      expect(result.outcomes.filter((outcome) => outcome === 'inserted')).toHaveLength(99);
+      expect(result.outcomes[42]).toBe('rejected');
+      expect(result.newRejections).toBe(1);
+      expect(result.rejections).toMatchObject([{ submissionId: 'r42', stored: false }]);
+      expect(result.rejections[0]?.reason).not.toContain('secret');
+      expect((await (await stage.read()).rejections(10)).total).toBe(1);
+      await sql(
+        stage.place.product === 'SQLite'
+          ? 'DROP TRIGGER no'
+          : 'ALTER TABLE {contact_form} DROP CONSTRAINT polite',
+      );
+      expect((await store(rows, NAME)).outcomes[42]).toBe('inserted');
+      expect((await (await stage.read()).rejections(10)).total).toBe(0);
+    });
+
+    it('may be every row', async () => {
+      await store([], NAME);
+      await sql("ALTER TABLE {contact_form} ADD COLUMN theirs text NOT NULL DEFAULT ''");
+      await sql('CREATE UNIQUE INDEX only_one ON {contact_form} (theirs)');
+      const result = await store(rows.slice(0, 5), NAME);
+      expect(result.outcomes).toEqual(['inserted', 'rejected', 'rejected', 'rejected', 'rejected']);
+      expect(result.rejections[0]?.reason).toMatch(/only_one|theirs/);
+    });
+  });
+}
+
+const schemaOf = (stage: SqlStage): string => stage.place.relation('x').replace(/\."x"$/, '');
+
+async function dropCatalogue(stage: SqlStage): Promise<void> {
+  const tables = await stage.place.query(
+    "SELECT name FROM sqlite_schema WHERE type = 'table' AND name LIKE 'mirror%'",
+  );
+  for (const table of tables) await stage.place.query(`DROP TABLE ${String(table['name'])}`);
+}

@@ -1,0 +1,166 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { Events } from '../../src/base/events.ts';
+import { silentLogger } from '../../src/base/logger.ts';
+import { FormsClient } from '../../src/forms/client.ts';
+import { parsePicks } from '../../src/mirror/picks.ts';
+import type { Target } from '../../src/mirror/target.ts';
+import type { PassKind } from '../../src/mirror/types.ts';
+import type { SandboxBehaviour } from '../../src/sandbox/forms-api/behaviour.ts';
+import {
+  type RequestInfo,
+  type Sandbox,
+  startSandbox,
+} from '../../src/sandbox/forms-api/sandbox.ts';
+import { FormsStore } from '../../src/sandbox/forms-api/store.ts';
+import type { SubmissionDraft } from '../../src/sandbox/forms-api/submission-table.ts';
+import type { SyncContext } from '../../src/sync/context.ts';
+import type { PassReport } from '../../src/sync/events.ts';
+import { LabelCache } from '../../src/sync/label-cache.ts';
+import { type MarkReport, markForm, type MarkRequest } from '../../src/sync/mark.ts';
+import { type PassRequest, runPass } from '../../src/sync/run-pass.ts';
+import { openSqlite } from '../../src/targets/sql/sqlite/open-sqlite.ts';
+import { TableView } from '../laws/table-view.ts';
+import { scratchFolder } from './scratch.ts';
+import { TestClock } from './test-clock.ts';
+
+/** The one form of a {@link SyncPlace}, and its one field. */
+export const FORM = 'form-1';
+export const FIELD = 'field_1_name';
+
+/** What a place starts with. */
+export interface SyncPlaceOptions {
+  readonly behaviour?: Partial<SandboxBehaviour>;
+  /** Submissions, a second apart. Default 0. */
+  readonly submissions?: number;
+}
+
+/**
+ * A stand-in Forms API with one form, and SQLite files to mirror it into, with the real client, passes and marking
+ * between them. Every pass and marking has a memory of its own, as after a restart. Gone when the test has finished.
+ */
+export class SyncPlace {
+  readonly store: FormsStore;
+  sandbox!: Sandbox;
+  /** Called before each request is served: the place to change the source. */
+  onRequest: (request: RequestInfo) => void = () => {};
+  readonly #folder = scratchFolder('sync');
+  readonly #clock = new TestClock(Date.UTC(2026, 5, 1));
+  #now = Date.UTC(2026, 2, 1, 8);
+
+  private constructor() {
+    this.store = new FormsStore({ seed: 7, clock: { now: () => this.#now } });
+    this.store.addForm({ id: FORM, name: 'Contact', fields: [{ id: FIELD, label: 'Name' }] });
+  }
+
+  static async open(options: SyncPlaceOptions = {}): Promise<SyncPlace> {
+    const place = new SyncPlace();
+    place.submitMany(options.submissions ?? 0);
+    place.sandbox = await startSandbox({
+      store: place.store,
+      behaviour: options.behaviour ?? {},
+      onRequest: (request) => place.onRequest(request),
+    });
+    onTestFinished(async () => {
+      await place.sandbox.stop();
+      rmSync(place.#folder, { recursive: true, force: true });
+    });
+    return place;
+  }
+
+  /** Somebody submits, a second after the one before; returns the ID. */
+  submit(draft: Partial<SubmissionDraft> = {}): string {
+    this.#now += 1_000;
+    const data = { [FIELD]: `Žofie ${this.store.count(FORM)}` };
+    return this.store.insert({ formId: FORM, data, createdAt: this.#now, ...draft }).id;
+  }
+
+  submitMany(count: number, draft: Partial<SubmissionDraft> = {}): string[] {
+    return Array.from({ length: count }, () => this.submit(draft));
+  }
+
+  /** The source's time goes on, milliseconds. */
+  wait(ms: number): void {
+    this.#now += ms;
+  }
+
+  /** One pass; `target` names the file. */
+  async pass(
+    kind: PassKind,
+    { target = 'a', ...wishes }: Partial<PassRequest> & { target?: string } = {},
+  ): Promise<PassReport> {
+    const base = { formId: FORM, kind, picks: parsePicks(['*']), hashKey: undefined, waitMs: 0 };
+    return this.#process([target], (context, [opened]) =>
+      runPass(context, opened!, { ...base, ...wishes }, new AbortController().signal),
+    );
+  }
+
+  /** One marking of NEW as DONE, for these targets. */
+  async mark(
+    wishes: Partial<MarkRequest> & { targets?: readonly string[] } = {},
+  ): Promise<MarkReport> {
+    const { targets = ['a'], ...more } = wishes;
+    const request = { formId: FORM, markStatus: 'DONE', markFrom: ['NEW'], ...more };
+    return this.#process(targets, (context, opened) =>
+      markForm(context, opened, request, new AbortController().signal),
+    );
+  }
+
+  /** A look into a target's file from outside. */
+  view(target = 'a'): TableView {
+    return new TableView(this.file(target));
+  }
+
+  /** IDs of the rows that are not marked deleted, sorted. */
+  liveIds(target = 'a'): string[] {
+    const rows = [...this.view(target).rows(FORM).values()];
+    return rows
+      .filter((row) => row._deleted_at === null)
+      .map(({ id }) => id)
+      .toSorted();
+  }
+
+  /** IDs of the submissions that the source has, sorted. */
+  sourceIds(): string[] {
+    return this.store.ids(FORM).toSorted();
+  }
+
+  file(target = 'a'): string {
+    return join(this.#folder, `${target}.sqlite`);
+  }
+
+  /** How many requests were answered whose method and path match. */
+  requests(method: string, path: RegExp): number {
+    const all = this.sandbox.requests;
+    return all.filter((request) => request.method === method && path.test(request.path)).length;
+  }
+
+  async #process<T>(
+    names: readonly string[],
+    work: (context: SyncContext, targets: Target[]) => Promise<T>,
+  ): Promise<T> {
+    const targets = names.map((name) => openSqlite(name, `sqlite:${this.file(name)}`, this.#clock));
+    await using client = new FormsClient({
+      baseUrl: this.sandbox.url,
+      apiKey: this.sandbox.apiKey,
+      auth: 'bearer',
+      concurrency: 4,
+      clock: this.#clock,
+    });
+    const context: SyncContext = {
+      client,
+      labels: new LabelCache(client, this.#clock),
+      clock: this.#clock,
+      logger: silentLogger,
+      events: new Events(),
+      maxDeleteFraction: 0.2,
+      readAhead: 4,
+    };
+    try {
+      return await work(context, targets);
+    } finally {
+      await Promise.all(targets.map((target) => target[Symbol.asyncDispose]()));
+    }
+  }
+}
