@@ -1,7 +1,7 @@
-import { mkdirSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { join } from 'node:path';
 import { MirrorError } from '../../base/errors.ts';
+import { makeFolder } from '../../base/folder.ts';
 
 /** Held until released or the process ends, however it ends. */
 export interface StoreLock {
@@ -31,7 +31,7 @@ export function lockStore(dataDir: string): StoreLock {
 
 function open(dataDir: string): DatabaseSync {
   try {
-    mkdirSync(dataDir, { recursive: true });
+    makeFolder(dataDir);
     return new DatabaseSync(join(dataDir, 'queue.lock'), { timeout: 0 });
   } catch (error) {
     throw unwritable(dataDir, error);

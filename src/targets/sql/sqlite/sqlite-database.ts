@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Clock } from '../../../base/clock.ts';
+import { makeFolder } from '../../../base/folder.ts';
 import type { CheckFinding, WriterOptions } from '../../../mirror/target.ts';
 import { type FormLock, waitForLock } from '../form-lock.ts';
 import type { SqlConnection, SqlSession } from '../sql-session.ts';

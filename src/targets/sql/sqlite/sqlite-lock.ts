@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { makeFolder } from '../../../base/folder.ts';
 import { isBusy } from './sqlite-errors.ts';
 
 /**
