@@ -67,6 +67,10 @@ const NO_FOLDER: Explanation = {
 
 const BY_SYSTEM_CODE: Readonly<Record<string, Explanation>> = {
   EACCES: UNWRITABLE_FOLDER,
+  // Some folders take no others, /proc for one.
+  ENOENT: UNWRITABLE_FOLDER,
+  ENAMETOOLONG: UNWRITABLE_FOLDER,
+  ELOOP: UNWRITABLE_FOLDER,
   EPERM: UNWRITABLE_FOLDER,
   EROFS: UNWRITABLE_FOLDER,
   ENOTDIR: NO_FOLDER,
