@@ -2,14 +2,25 @@ import type { App } from '../app.ts';
 import { throwIfAborted } from '../base/clock.ts';
 import type { Form } from '../mirror/types.ts';
 import { verifyForm } from '../sync/verify.ts';
+import { endedLine } from './pass-lines.ts';
 import type { Terminal } from './terminal.ts';
 import { count, plural } from './words.ts';
 
-/** Resolves when each of these forms has had a pass that was proven. Rejects when `signal` aborts, or when one fails. */
-export function firstPasses(app: App, forms: readonly Form[], signal: AbortSignal): Promise<void> {
+/**
+ * Resolves when each of these forms has had a pass that was proven. Rejects when `signal` aborts, or when one fails for
+ * good. `tell` gets a line about each pass.
+ */
+export function firstPasses(
+  app: App,
+  forms: readonly Form[],
+  signal: AbortSignal,
+  tell: (line: string) => void,
+): Promise<void> {
   const waiting = new Set(forms.map(({ id }) => id));
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const stop = app.events.on('pass.ended', ({ form, outcome, failure }) => {
+  const stop = app.events.on('pass.ended', (report) => {
+    const { form, outcome, failure } = report;
+    tell(endedLine(report));
     if (outcome === 'ok') waiting.delete(form.id);
     if (outcome === 'failed' && failure !== null && !failure.retryable) reject(failure);
     if (waiting.size === 0) resolve();

@@ -38,7 +38,9 @@ export const demoCommand: CommandSpec = {
         `is mirrored through the embedded queue into ${file}\n`,
     );
     const progress = showProgress(terminal, app.events, call.host.clock);
-    const first = firstPasses(app, forms, stop.signal).finally(() => progress[Symbol.dispose]());
+    const first = firstPasses(app, forms, stop.signal, (line) => {
+      if (terminal.interactive) terminal.say(line);
+    }).finally(() => progress[Symbol.dispose]());
     const queue = await openQueue(call.host, app, 'all');
     try {
       await first;

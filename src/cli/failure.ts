@@ -1,4 +1,4 @@
-import { isAbort, toMirrorError } from '../base/errors.ts';
+import { MirrorError, isAbort, toMirrorError } from '../base/errors.ts';
 import { SettingsError } from '../settings/problems.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -34,10 +34,19 @@ export function sayFailure(terminal: Terminal, error: unknown): void {
   const [first = '', ...rest] = lines;
   if (lines.length === 1) {
     terminal.say(`${terminal.styleAside('red', '✗')} ${first} [${code}]`);
+    if (code === 'INTERNAL') for (const frame of framesOf(error)) terminal.say(frame);
     return;
   }
   terminal.say(
     `${terminal.styleAside('red', '✗')} ${lines.length} settings are not right: [${code}]`,
   );
   for (const line of [first, ...rest]) terminal.say(`  ${line}`);
+}
+
+/** Where a defect happened, without the message that a stack begins with: that may quote an answer (L11). */
+function framesOf(error: unknown): string[] {
+  if (!(error instanceof Error)) return [];
+  const origin = error instanceof MirrorError ? error.cause : error;
+  const stack = origin instanceof Error ? (origin.stack ?? '') : '';
+  return stack.split('\n').filter((line) => /^ {4}at .+:\d+:\d+\)?$/.test(line));
 }

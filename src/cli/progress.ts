@@ -53,13 +53,17 @@ function showBars(terminal: Terminal, events: Events<SyncEvents>): Disposable {
       const bar = bars.get(keyOf(report));
       bars.delete(keyOf(report));
       if (bar !== undefined) stack.remove(bar);
+      // Gives the cursor back, so that what is written between two passes is not taken for a bar and cleared away.
+      if (bars.size === 0) stack.stop();
     }),
   ];
   return {
     [Symbol.dispose]() {
       for (const stop of stops) stop();
+      // Removing a bar also writes out what was logged since the last time.
+      for (const bar of bars.values()) stack.remove(bar);
+      if (bars.size > 0) stack.stop();
       undo();
-      stack.stop();
     },
   };
 }

@@ -37,7 +37,8 @@ export class Terminal {
 
   /** Columns of the screen that results are shown on; a fair width when it is none. */
   get width(): number {
-    return this.stdout.columns ?? this.stderr.columns ?? 120;
+    // Some terminals know their size not, and say 0.
+    return this.stdout.columns || this.stderr.columns || 120;
   }
 
   /** Writes lines of the result to stdout. */

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { MirrorError } from '../../src/base/errors.ts';
-import { exitCodeOf } from '../../src/cli/failure.ts';
+import { exitCodeOf, sayFailure } from '../../src/cli/failure.ts';
 import { listenForStop } from '../../src/cli/stop-signals.ts';
 import { Terminal } from '../../src/cli/terminal.ts';
 import { RecordedStream, runCli } from '../support/cli-host.ts';
@@ -32,6 +32,17 @@ describe('errors', () => {
     const codes = ['SETTINGS', 'USAGE', 'FORMS_UNAUTHORIZED', 'INTERNAL', 'CANCELLED'] as const;
     expect(codes.map((code) => exitCodeOf(new MirrorError(code, 'x')))).toEqual([2, 2, 1, 1, 130]);
     expect(exitCodeOf(new Error('foreign'))).toBe(1);
+  });
+});
+
+describe('a defect', () => {
+  it('L11: tells where it happened, never what the foreign message quotes', () => {
+    const stderr = new RecordedStream();
+    sayFailure(new Terminal(new RecordedStream(), stderr), new TypeError('Jan\n    at Novák'));
+    expect(stderr.text).toMatch(
+      /^✗ Unexpected TypeError\..* \[INTERNAL\]\n {4}at .*program\.test\.ts:\d+/,
+    );
+    expect(stderr.text).not.toMatch(/Jan|Novák/);
   });
 });
 
