@@ -1,4 +1,5 @@
 import { compareRow } from '../mirror/changes.ts';
+import { IdSet } from '../mirror/id-set.ts';
 import type { FormReader, FormWriter, RowOutcome } from '../mirror/target.ts';
 import type { PickedField, Row } from '../mirror/types.ts';
 
@@ -9,6 +10,8 @@ export function dryRunWriter(reader: FormReader | undefined): FormWriter {
 
 class DryRunWriter implements FormWriter {
   readonly #reader: FormReader | undefined;
+  /** What a real writer would have stored by now: a row met again on another page is not new a second time. */
+  readonly #met = new IdSet();
   #fieldIds: string[] = [];
 
   constructor(reader: FormReader | undefined) {
@@ -46,6 +49,7 @@ class DryRunWriter implements FormWriter {
   apply: FormWriter['apply'] = async (rows) => {
     const stored = await this.rows(rows.map((row) => row.id));
     const outcomeOf = (row: Row): RowOutcome => {
+      if (!this.#met.add(row.id)) return 'unchanged';
       const old = stored.get(row.id);
       if (old === undefined) return 'inserted';
       if (old.deletedAt !== null) return 'restored';
