@@ -102,3 +102,9 @@ export class Bench {
     return this.sandbox.inspect.grid(this.id, 0);
   }
 }
+
+/** The seed of a property test: random, or that of FC_SEED. fast-check prints it when a property fails. */
+export function seed(): { seed?: number } {
+  const given = process.env['FC_SEED'];
+  return given === undefined ? {} : { seed: Number(given) };
+}

@@ -68,7 +68,8 @@ function parseDate(text: string, locale: Locale, yearNow: number): Typed | undef
     match && parseTime(match[2] ?? ''),
   ];
   if (typeof date !== 'number' || typeof clock !== 'number') return undefined;
-  const pattern = `${dayPattern(text, locale)} ${locale.time}`;
+  const iso = /^\d{4}-/.test(text);
+  const pattern = iso ? 'yyyy-mm-dd h:mm:ss' : `${locale.date} ${locale.time}`;
   return { content: date + clock, format: { type: 'DATE_TIME', pattern } };
 }
 
