@@ -27,6 +27,13 @@ export interface ChangedTypes {
   readonly afterView: readonly string[];
 }
 
+/** The labelled view as it is. */
+export interface SyncedView {
+  readonly name: string;
+  /** What it shows besides the system columns. */
+  readonly columns: readonly ViewColumn[];
+}
+
 /** What SQLite and PostgreSQL do each in its own way. All else is written once, in SQL that both speak. */
 export interface SqlDialect {
   /** For messages. */
@@ -91,8 +98,8 @@ export interface SqlDialect {
     form: FormTable,
     changes: readonly TypeChange[],
   ): Promise<ChangedTypes>;
-  /** Makes the view show these columns, in place and without breaking what people built on it. The name it has. */
-  syncView(tx: SqlSession, form: FormTable, columns: readonly ViewColumn[]): Promise<string>;
+  /** Makes the view show these columns, in place and without breaking what people built on it. */
+  syncView(tx: SqlSession, form: FormTable, columns: readonly ViewColumn[]): Promise<SyncedView>;
   /** Notes the labels in the database's own comments, where there are such. */
   comment(tx: SqlSession, form: FormTable, fields: readonly FieldColumn[]): Promise<void>;
 

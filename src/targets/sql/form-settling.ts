@@ -124,7 +124,7 @@ async function settleView(
 ): Promise<FormTable> {
   const columns = planView(table.fields, dialect);
   const view = await dialect.syncView(tx, table, columns);
-  return { ...table, view, fields: withViewLabels(table.fields, columns) };
+  return { ...table, view: view.name, fields: withViewLabels(table.fields, view.columns) };
 }
 
 /** Gives columns other types, and lets catalogue and view follow. The form as it is then. */

@@ -21,6 +21,7 @@ export class PostgresDatabase implements SqlDatabase {
   readonly #schema: string;
   readonly #clock: Clock;
   readonly #session: SqlSession;
+  #closing: Promise<unknown> | undefined;
 
   constructor(address: PostgresAddress, driver: PostgresDriver, clock: Clock) {
     this.address = address.shown;
@@ -61,7 +62,8 @@ export class PostgresDatabase implements SqlDatabase {
   }
 
   async close(): Promise<void> {
-    await this.#driver.pool.end();
+    this.#closing ??= this.#driver.pool.end();
+    await this.#closing;
   }
 
   #open(): Promise<PostgresConnection> {

@@ -1,5 +1,6 @@
 import { uniqueName } from '../../../mirror/column-names.ts';
 import { SYSTEM_COLUMNS } from '../../../mirror/reserved-names.ts';
+import type { SyncedView } from '../dialect.ts';
 import { type FormTable, MORE_COLUMN, type ViewColumn } from '../field-column.ts';
 import { quoted, type SqlSession, textOf } from '../sql-session.ts';
 import { qualified } from './postgres-names.ts';
@@ -15,23 +16,52 @@ export async function syncPostgresView(
   schema: string,
   form: FormTable,
   columns: readonly ViewColumn[],
-): Promise<string> {
+): Promise<SyncedView> {
   const name = qualified(schema, form.view);
   const present = await postgresColumns(tx, name);
   if (present === undefined || !isOurs(present, columns) || !(await isView(tx, name))) {
     const view = await freeName(tx, schema, form.view);
     const order = [...SYSTEM_COLUMNS.slice(0, 3), ...columns, ...SYSTEM_COLUMNS.slice(3)];
     await tx.exec(`CREATE VIEW ${qualified(schema, view)} AS ${selection(schema, form, order)}`);
-    return view;
+    return { name: view, columns };
   }
   await renameColumns(tx, name, present, columns);
-  const added = columns.filter((column) => column.oldLabel === null);
+  const added = await addableColumns(tx, name, columns);
   if (added.length > 0) {
     const byOldLabel = new Map(columns.map((column) => [column.oldLabel, column]));
     const order = [...present.map((label) => byOldLabel.get(label) ?? label), ...added];
     await tx.exec(`CREATE OR REPLACE VIEW ${name} AS ${selection(schema, form, order)}`);
   }
-  return form.view;
+  const shown = new Set([...columns.filter((column) => column.oldLabel !== null), ...added]);
+  return { name: form.view, columns: columns.filter((column) => shown.has(column)) };
+}
+
+/**
+ * The columns to add. When somebody built on the view, its columns can't change their type any more, so one that holds
+ * nothing yet waits for its first answer, which decides whether it holds numbers.
+ */
+async function addableColumns(
+  tx: SqlSession,
+  view: string,
+  columns: readonly ViewColumn[],
+): Promise<ViewColumn[]> {
+  const added = columns.filter((column) => column.oldLabel === null);
+  const isOpen = ({ field }: ViewColumn): boolean =>
+    field.type === null && field.storage === 'column';
+  if (!added.some(isOpen) || !(await hasDependants(tx, view))) return added;
+  return added.filter((column) => !isOpen(column));
+}
+
+async function hasDependants(tx: SqlSession, view: string): Promise<boolean> {
+  const rows = await tx.query(
+    `SELECT 1 AS found FROM pg_depend
+     WHERE refclassid = 'pg_class'::regclass AND refobjid = to_regclass($1) AND deptype = 'n'
+       AND NOT (classid = 'pg_rewrite'::regclass
+         AND objid IN (SELECT oid FROM pg_rewrite WHERE ev_class = to_regclass($1)))
+     LIMIT 1`,
+    [view],
+  );
+  return rows.length > 0;
 }
 
 /** True when the view has exactly the columns that we gave it. */

@@ -12,9 +12,19 @@ import { explainSqliteError } from './sqlite-errors.ts';
 export async function checkSqlite(path: string, clock: Clock): Promise<CheckFinding[]> {
   if (!existsSync(path)) return [checkFolder(path)];
   const findings: CheckFinding[] = [];
-  let connection: SqliteConnection | undefined;
   try {
-    connection = new SqliteConnection(path, clock);
+    await tryReading(path, clock, findings);
+    await tryWriting(path, clock);
+    findings.push({ ok: true, message: 'Tables can be made and written.' });
+  } catch (error) {
+    findings.push(failedFinding(error, explainSqliteError));
+  }
+  return findings;
+}
+
+async function tryReading(path: string, clock: Clock, findings: CheckFinding[]): Promise<void> {
+  const connection = SqliteConnection.forReading(path, clock);
+  try {
     const [row] = await connection.query(
       'SELECT sqlite_version() AS version, count(*) AS things FROM sqlite_schema',
     );
@@ -22,26 +32,26 @@ export async function checkSqlite(path: string, clock: Clock): Promise<CheckFind
     const isOurs = await hasCatalogue(connection, sqliteDialect);
     const state = isOurs ? 'It holds a mirror already.' : 'It holds no mirror yet.';
     findings.push({ ok: true, message: state });
-    await tryWriting(connection);
-    findings.push({ ok: true, message: 'Tables can be made and written.' });
-  } catch (error) {
-    findings.push(failedFinding(error, explainSqliteError));
   } finally {
-    await connection?.close();
+    await connection.close();
   }
-  return findings;
 }
 
 /** A table in a transaction that is rolled back. */
-async function tryWriting(connection: SqliteConnection): Promise<void> {
+async function tryWriting(path: string, clock: Clock): Promise<void> {
+  const connection = SqliteConnection.forTrying(path, clock);
   const done = new Error('rolled back on purpose');
   const attempt = connection.transaction(async (tx) => {
     await tx.exec('CREATE TABLE mirror_check_of_rights (id TEXT)');
     throw done;
   });
-  await attempt.catch((error: unknown) => {
+  try {
+    await attempt;
+  } catch (error) {
     if (error !== done) throw error;
-  });
+  } finally {
+    await connection.close();
+  }
 }
 
 function checkFolder(path: string): CheckFinding {

@@ -21,20 +21,45 @@ export class SqliteConnection implements SqlConnection {
   readonly #statements = new Map<string, StatementSync>();
   #turn: Promise<unknown> = Promise.resolve();
 
-  /** Opens the file, making it when it is missing. */
-  constructor(path: string, clock: Clock) {
-    this.#database = new DatabaseSync(path, { timeout: 0 });
+  private constructor(database: DatabaseSync, clock: Clock) {
+    this.#database = database;
     this.#clock = clock;
-    this.#database.function(
-      'decimal_text',
-      { useBigIntArguments: true, deterministic: true },
-      toText,
-    );
   }
 
-  /** Sets what every connection of ours works with. WAL lets people read while we write. */
-  async configure(): Promise<void> {
-    await this.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
+  /** Opens a file that is there. */
+  static forReading(path: string, clock: Clock): SqliteConnection {
+    return new SqliteConnection(new DatabaseSync(path, { timeout: 0, readOnly: true }), clock);
+  }
+
+  /**
+   * Opens a file, making it when it is missing. WAL lets people read while we write; FULL makes a commit outlast a power
+   * failure, not only the end of this process, because what is stored here may be marked as done at the source (L7).
+   */
+  static async forWriting(path: string, clock: Clock): Promise<SqliteConnection> {
+    const connection = SqliteConnection.#writable(path, clock);
+    try {
+      await connection.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
+      return connection;
+    } catch (error) {
+      await connection.close();
+      throw error;
+    }
+  }
+
+  /** Opens a file that is there and changes none of its settings. */
+  static forTrying(path: string, clock: Clock): SqliteConnection {
+    return SqliteConnection.#writable(path, clock);
+  }
+
+  /** Opens a database that is gone when the connection closes. */
+  static inMemory(clock: Clock): SqliteConnection {
+    return SqliteConnection.#writable(':memory:', clock);
+  }
+
+  static #writable(path: string, clock: Clock): SqliteConnection {
+    const database = new DatabaseSync(path, { timeout: 0 });
+    database.function('decimal_text', { useBigIntArguments: true, deterministic: true }, toText);
+    return new SqliteConnection(database, clock);
   }
 
   query(sql: string, params: readonly SqlValue[] = []): Promise<SqlRow[]> {

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Clock } from '../../../base/clock.ts';
 import { makeFolder } from '../../../base/folder.ts';
@@ -18,7 +18,7 @@ export class SqliteFile implements SqlDatabase {
   readonly address: string;
   readonly #path: string;
   readonly #clock: Clock;
-  #reading: Promise<SqliteConnection> | undefined;
+  #reading: { readonly file: string; readonly connection: SqliteConnection } | undefined;
 
   constructor(path: string, clock: Clock) {
     this.address = `sqlite:${path}`;
@@ -26,15 +26,14 @@ export class SqliteFile implements SqlDatabase {
     this.#clock = clock;
   }
 
+  /** Opened to read only, so that a file that is not ours stays as it is, and none is made. */
   async reading(): Promise<SqlSession | undefined> {
-    if (this.#reading === undefined && !existsSync(this.#path)) return undefined;
-    this.#reading ??= openConnection(this.#path, this.#clock);
-    try {
-      return await this.#reading;
-    } catch (error) {
-      this.#reading = undefined;
-      throw error;
-    }
+    const file = identityOf(this.#path);
+    // Somebody who deletes the file to begin anew must not be answered from the deleted one.
+    if (this.#reading !== undefined && this.#reading.file !== file) await this.close();
+    if (file === undefined) return undefined;
+    this.#reading ??= { file, connection: SqliteConnection.forReading(this.#path, this.#clock) };
+    return this.#reading.connection;
   }
 
   async lockForm(formId: string, options: WriterOptions): Promise<FormLock | undefined> {
@@ -49,14 +48,14 @@ export class SqliteFile implements SqlDatabase {
   async close(): Promise<void> {
     const reading = this.#reading;
     this.#reading = undefined;
-    await (await reading?.catch(() => undefined))?.close();
+    await reading?.connection.close();
   }
 
   async #tryLock(formId: string): Promise<FormLock | undefined> {
     const lock = tryLockFile(this.#path, formId);
     if (lock === undefined) return undefined;
     try {
-      const connection = await openConnection(this.#path, this.#clock);
+      const connection = await SqliteConnection.forWriting(this.#path, this.#clock);
       return {
         connection,
         async release() {
@@ -72,15 +71,10 @@ export class SqliteFile implements SqlDatabase {
   }
 }
 
-async function openConnection(path: string, clock: Clock): Promise<SqliteConnection> {
-  const connection = new SqliteConnection(path, clock);
-  try {
-    await connection.configure();
-    return connection;
-  } catch (error) {
-    await connection.close();
-    throw error;
-  }
+/** Tells a file from another one at the same path; undefined when there is none. */
+function identityOf(path: string): string | undefined {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat && `${stat.dev}:${stat.ino}`;
 }
 
 /** A SQLite database in memory, for trying things out: gone with the target, and nobody else can see it. */
@@ -93,7 +87,7 @@ export class SqliteMemory implements SqlDatabase {
   readonly #locked = new Set<string>();
 
   constructor(clock: Clock) {
-    this.#connection = new SqliteConnection(':memory:', clock);
+    this.#connection = SqliteConnection.inMemory(clock);
     this.#clock = clock;
   }
 

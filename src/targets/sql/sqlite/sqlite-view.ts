@@ -1,5 +1,6 @@
 import { uniqueName } from '../../../mirror/column-names.ts';
 import { SYSTEM_COLUMNS } from '../../../mirror/reserved-names.ts';
+import type { SyncedView } from '../dialect.ts';
 import { type FormTable, MORE_COLUMN, type ViewColumn } from '../field-column.ts';
 import { quoted, type SqlSession, textOf } from '../sql-session.ts';
 import { sqliteNames } from './sqlite-tables.ts';
@@ -21,23 +22,24 @@ export async function syncSqliteView(
   tx: SqlSession,
   form: FormTable,
   columns: readonly ViewColumn[],
-): Promise<string> {
+): Promise<SyncedView> {
   const items = itemsFor(columns);
   const existing = await definitionOf(tx, form.view);
   if (existing === undefined || !existing.includes(MARK)) {
     const isFree = !(await sqliteNames(tx)).has(form.view.toLowerCase());
     const view = isFree ? form.view : uniqueName(form.view, await sqliteNames(tx));
     await tx.exec(viewSql(view, form.table, items));
-    return view;
+    return { name: view, columns };
   }
   const former = formerItems(existing, items);
-  if (existing === viewSql(form.view, form.table, [...items, ...former])) return form.view;
+  if (existing === viewSql(form.view, form.table, [...items, ...former]))
+    return { name: form.view, columns };
   const working = await workingViews(tx, form.view);
   const triggers = await triggersOn(tx, form.view);
   if (!(await replaceView(tx, form, items, triggers)) || !(await allWork(tx, working))) {
     await replaceView(tx, form, [...items, ...former], triggers);
   }
-  return form.view;
+  return { name: form.view, columns };
 }
 
 function itemsFor(columns: readonly ViewColumn[]): ViewItem[] {
