@@ -1,0 +1,249 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Clock } from '../../src/base/clock.ts';
+import { openSqlite } from '../../src/targets/sql/sqlite/open-sqlite.ts';
+import { explainSqliteError, sqliteRowDefect } from '../../src/targets/sql/sqlite/sqlite-errors.ts';
+import { AGE, AT_ONCE, FORM, NAME, row, sorted } from '../contract/target-harness.ts';
+import { startChild } from '../support/child.ts';
+
+const CHILD = join(import.meta.dirname, '../support/target-child.ts');
+
+describe('a SQLite file', () => {
+  let folder: string;
+  let path: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'forms-mirror-file-'));
+    path = join(folder, 'mirror.sqlite');
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  const store = async (file: string, ...ids: string[]): Promise<void> => {
+    await using target = openSqlite('default', `sqlite:${file}`);
+    await using writer = await target.openWriter(FORM, AT_ONCE);
+    await writer.prepare([NAME]);
+    await writer.apply(
+      ids.map((id) => row(id)),
+      [],
+    );
+  };
+
+  it('is made with its folders by the first write, and by nothing else', async () => {
+    const deep = join(folder, 'a/b/c.sqlite');
+    await using target = openSqlite('default', `sqlite://${deep}`);
+    expect(await target.check()).toMatchObject([{ ok: true }]);
+    expect(await target.overview()).toEqual([]);
+    expect(readdirSync(folder)).toEqual([]);
+    await store(deep, 'a');
+    expect(await target.overview()).toMatchObject([{ rows: 1 }]);
+  });
+
+  it('L15: shows where it is', () => {
+    expect(openSqlite('x', 'sqlite:./data/m.sqlite').address).toBe('sqlite:./data/m.sqlite');
+    expect(() => openSqlite('x', 'sqlite:')).toThrow('./data/mirror.sqlite');
+  });
+
+  it.each([
+    ['a file that is no database', () => writeFileSync(path, 'x'.repeat(5_000)), 'no SQLite'],
+    ['a folder', () => mkdirSync(path), 'can not be opened'],
+    [
+      'a path through a file',
+      () => {
+        writeFileSync(path, '');
+        path = join(path, 'x.sqlite');
+      },
+      'not a folder',
+    ],
+  ])('tells what to do about %s', async (_what, make, words) => {
+    make();
+    await using target = openSqlite('sheet', `sqlite:${path}`);
+    await expect(target.openWriter(FORM, AT_ONCE)).rejects.toMatchObject({
+      code: 'TARGET_DENIED',
+      retryable: false,
+      message: expect.stringMatching(new RegExp(`^Target sheet .*${words}.*\\. \\w+`)),
+    });
+    const findings = await target.check();
+    expect(findings.at(-1)).toMatchObject({ ok: false, remedy: expect.stringMatching(/\w/) });
+  });
+
+  it('leaves a database of somebody else as it is when looking at it', async () => {
+    const theirs = new DatabaseSync(path);
+    theirs.exec('CREATE TABLE mine (x)');
+    theirs.close();
+    await using target = openSqlite('default', `sqlite:${path}`);
+    expect(await target.overview()).toEqual([]);
+    const findings = await target.check();
+    expect(findings.every((finding) => finding.ok)).toBe(true);
+    using database = new DatabaseSync(path);
+    expect(database.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'delete' });
+    expect(database.prepare('SELECT name FROM sqlite_schema').all()).toEqual([{ name: 'mine' }]);
+  });
+
+  it('that was deleted and made anew is read anew', async () => {
+    await store(path, 'old');
+    await using target = openSqlite('default', `sqlite:${path}`);
+    expect(await (await target.reader(FORM.id))?.confirm(['old'])).toEqual(new Set(['old']));
+    for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true });
+    expect(await target.overview()).toEqual([]);
+    await store(path, 'new');
+    const reader = await target.reader(FORM.id);
+    expect(await reader?.confirm(['old', 'new'])).toEqual(new Set(['new']));
+  });
+
+  it('waits for another program that writes, and goes on afterwards', async () => {
+    await store(path, 'a');
+    await using target = openSqlite('default', `sqlite:${path}`);
+    await using writer = await target.openWriter(FORM, AT_ONCE);
+    await writer.prepare([NAME]);
+    const browser = new DatabaseSync(path);
+    browser.exec('BEGIN IMMEDIATE');
+    const stored = writer.apply([row('b')], []);
+    expect(await Promise.race([stored, new Promise((done) => setImmediate(done, 'waits'))])).toBe(
+      'waits',
+    );
+    expect(await sorted(writer.liveIds())).toEqual(['a']);
+    browser.exec('COMMIT');
+    browser.close();
+    expect((await stored).outcomes).toEqual(['inserted']);
+  });
+
+  it('kept locked for too long is told, and can be tried again', async () => {
+    await store(path, 'a');
+    let now = 0;
+    const clock: Clock = {
+      now: () => now,
+      sleep: async (ms) => {
+        now += ms;
+      },
+    };
+    await using target = openSqlite('default', `sqlite:${path}`, clock);
+    await using writer = await target.openWriter(FORM, AT_ONCE);
+    await writer.prepare([NAME]);
+    using browser = new DatabaseSync(path);
+    browser.exec('BEGIN IMMEDIATE');
+    await expect(writer.apply([row('b')], [])).rejects.toMatchObject({
+      code: 'TARGET_FAILED',
+      retryable: true,
+      message: expect.stringContaining('locked'),
+    });
+    browser.exec('COMMIT');
+    expect((await writer.apply([row('b')], [])).outcomes).toEqual(['inserted']);
+  });
+
+  it('L5, L13: a killed writer leaves whole batches and no lock', async () => {
+    const child = startChild(CHILD, [`sqlite:${path}`, FORM.id, '1000000', '50']);
+    await child.said('stored 3');
+    await using target = openSqlite('default', `sqlite:${path}`);
+    await expect(target.openWriter(FORM, AT_ONCE)).rejects.toMatchObject({
+      code: 'TARGET_BUSY',
+      message: expect.stringContaining(`process ${child.process.pid}`),
+    });
+    child.process.kill('SIGKILL');
+    expect(await child.ended).toBe('SIGKILL');
+    await using writer = await target.openWriter(FORM, AT_ONCE);
+    const ids = await sorted(writer.liveIds());
+    expect(ids.length % 50).toBe(0);
+    const told = child.lines.filter((line) => line.startsWith('stored')).length;
+    expect(ids.length / 50).toBeGreaterThanOrEqual(told);
+    using database = new DatabaseSync(path);
+    expect(database.prepare('PRAGMA integrity_check').get()).toEqual({ integrity_check: 'ok' });
+  });
+
+  it('L12: takes several processes that write different forms at once', async () => {
+    const children = ['one', 'two', 'three'].map((form) =>
+      startChild(CHILD, [`sqlite:${path}`, form, '40', '25']),
+    );
+    expect(await Promise.all(children.map((child) => child.ended))).toEqual([0, 0, 0]);
+    await using target = openSqlite('default', `sqlite:${path}`);
+    const overview = await target.overview();
+    expect(overview.map((form) => [form.name, form.rows])).toEqual([
+      ['one', 1_000],
+      ['three', 1_000],
+      ['two', 1_000],
+    ]);
+  });
+
+  it('L13: lets processes that want one form take turns', async () => {
+    const children = [1, 2, 3].map(() => startChild(CHILD, [`sqlite:${path}`, FORM.id, '5', '10']));
+    expect(await Promise.all(children.map((child) => child.ended))).toEqual([0, 0, 0]);
+    await using target = openSqlite('default', `sqlite:${path}`);
+    expect(await target.overview()).toMatchObject([{ rows: 50 }]);
+  });
+
+  it('keeps a trigger and former names that others rely on when labels change', async () => {
+    await using target = openSqlite('default', `sqlite:${path}`);
+    await using writer = await target.openWriter(FORM, AT_ONCE);
+    await writer.prepare([NAME, AGE]);
+    using database = new DatabaseSync(path, { timeout: 5_000 });
+    database.exec(
+      'CREATE TABLE log (x); CREATE TRIGGER theirs INSTEAD OF INSERT ON contact_form_labelled BEGIN INSERT INTO log VALUES (new."Full name"); END; CREATE VIEW report AS SELECT "Full name" FROM contact_form_labelled',
+    );
+    const relabelled = { ...NAME, label: 'Name' };
+    await writer.prepare([relabelled, AGE]);
+    database.exec(`INSERT INTO contact_form_labelled ("Full name") VALUES ('x')`);
+    expect(database.prepare('SELECT x FROM log').all()).toEqual([{ x: 'x' }]);
+    expect(database.prepare('SELECT * FROM report').all()).toEqual([]);
+    const version = (): unknown => database.prepare('PRAGMA schema_version').get();
+    const before = version();
+    await writer.prepare([relabelled, AGE]);
+    expect(version()).toEqual(before);
+    database.exec('DROP TRIGGER theirs; DROP VIEW report');
+    await writer.prepare([{ ...NAME, label: 'Who' }, AGE]);
+    const columns = database.prepare("SELECT name FROM pragma_table_info('contact_form_labelled')");
+    expect(columns.all().map((one) => one['name'])).not.toContain('Full name');
+  });
+});
+
+describe('a SQLite database in memory', () => {
+  it('works like a file and is gone with its target', async () => {
+    await using target = openSqlite('default', 'sqlite::memory:');
+    expect(await target.overview()).toEqual([]);
+    {
+      await using writer = await target.openWriter(FORM, AT_ONCE);
+      await writer.prepare([NAME]);
+      expect((await writer.apply([row('a')], [])).outcomes).toEqual(['inserted']);
+      await expect(target.openWriter(FORM, AT_ONCE)).rejects.toMatchObject({ code: 'TARGET_BUSY' });
+    }
+    await using writer = await target.openWriter(FORM, AT_ONCE);
+    expect(await sorted(writer.liveIds())).toEqual(['a']);
+    await using other = openSqlite('default', 'sqlite::memory:');
+    expect(await other.overview()).toEqual([]);
+    expect(existsSync(':memory:')).toBe(false);
+  });
+});
+
+describe('SQLite errors', () => {
+  const sqlite = (errcode: number, message = 'secret answer'): Error =>
+    Object.assign(new Error(message), { code: 'ERR_SQLITE_ERROR', errcode });
+
+  it.each([
+    [13, 'TARGET_FULL'],
+    [8, 'TARGET_DENIED'],
+    [1544, 'TARGET_DENIED'],
+    [14, 'TARGET_DENIED'],
+    [26, 'TARGET_DENIED'],
+    [11, 'TARGET_FAILED'],
+    [261, 'TARGET_FAILED'],
+    [1, 'TARGET_FAILED'],
+  ])('%i is %s', (errcode, code) => {
+    const explanation = explainSqliteError(sqlite(errcode));
+    expect(explanation).toMatchObject({ code });
+    expect(JSON.stringify(explanation)).not.toContain('secret');
+  });
+
+  it('of the file system are told apart', () => {
+    const system = (code: string): Error => Object.assign(new Error('secret'), { code });
+    expect(explainSqliteError(system('EACCES'))).toMatchObject({ code: 'TARGET_DENIED' });
+    expect(explainSqliteError(system('ENOSPC'))).toMatchObject({ code: 'TARGET_FULL' });
+    expect(explainSqliteError(new TypeError('secret'))).toBeUndefined();
+  });
+
+  it('L6: blame a row only where a row can be to blame', () => {
+    expect(sqliteRowDefect(sqlite(18))).toContain('too large');
+    expect(sqliteRowDefect(sqlite(1299, 'NOT NULL constraint failed: t.x'))).toContain('t.x');
+    expect(sqliteRowDefect(sqlite(1811))).not.toContain('secret');
+    expect(sqliteRowDefect(sqlite(13))).toBeUndefined();
+  });
+});
