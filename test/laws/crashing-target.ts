@@ -1,3 +1,4 @@
+import { MirrorError } from '../../src/base/errors.ts';
 import type { FormWriter, Target } from '../../src/mirror/target.ts';
 
 /** Thrown in place of a kill -9: whatever the process would have done afterwards does not happen. */
@@ -5,10 +6,14 @@ export class Crash extends Error {
   override readonly name = 'Crash';
 }
 
-/** At which write the process dies: before it takes effect, or after and before anybody learns of it. */
+/**
+ * At which write it goes wrong: before it takes effect, or after and before anybody learns of it; and whether the
+ * process dies of it, or is told that the target failed.
+ */
 export interface CrashPoint {
   readonly afterWrites: number;
   readonly applied: boolean;
+  readonly dies: boolean;
 }
 
 /** One process's life. Once dead, no write of it takes effect any more. */
@@ -24,9 +29,9 @@ export class Life {
   async write<T>(effect: () => Promise<T>): Promise<T> {
     if (this.dead) throw new Crash();
     if (this.#point === undefined || this.#writes++ !== this.#point.afterWrites) return effect();
-    this.dead = true;
+    this.dead = this.#point.dies;
     if (this.#point.applied) await effect();
-    throw new Crash();
+    throw this.dead ? new Crash() : new MirrorError('TARGET_FAILED', 'The target failed.');
   }
 }
 
