@@ -173,7 +173,7 @@ describe('values', () => {
     [
       'TARGET_URL',
       'https://docs.google.com/document/d/1234567890abc/edit',
-      'is no address of a Google Sheet',
+      'names no spreadsheet. Open the spreadsheet in the browser',
     ],
     ['TARGET_FIELDS', 'contact:field_1', 'holds "contact:field_1": write field IDs'],
     ['TARGETS', '1st', 'names "1st"'],
@@ -187,11 +187,7 @@ describe('values', () => {
     ['MAX_DELETE_FRACTION', '20%', 'is "20%": write a number from 0 to 1'],
     ['MAX_DELETE_FRACTION', '2', 'is "2": write a number from 0 to 1'],
     ['SHEETS_EMULATOR_URL', 'https://sheets.example.com', 'is not on this machine'],
-    [
-      'GOOGLE_CREDENTIALS_JSON',
-      '{"type":"authorized_user"}',
-      'is not the key of a service account',
-    ],
+    ['GOOGLE_CREDENTIALS_JSON', 'the-key', 'holds no JSON'],
     ['QUEUE_URL', 'localhost:6379', 'is of no kind we know'],
     ['QUEUE_URL', 'redis://:p#ss@[host', 'is no address'],
     ['PORT', '80800', 'is "80800": write a whole number from 0 to 65535'],

@@ -1,7 +1,7 @@
 import type { App } from '../app.ts';
 import { toMirrorError } from '../base/errors.ts';
 import type { CommandSpec } from './command-spec.ts';
-import { type Finding, checkSource, checkTarget } from './findings.ts';
+import { type Finding, checkQueue, checkSource, checkTarget } from './findings.ts';
 import { openApp } from './session.ts';
 
 /** `check`: is everything as it has to be? */
@@ -28,6 +28,7 @@ export const checkCommand: CommandSpec = {
     for (const warning of app.config.warnings)
       note({ subject: 'settings', ok: true, message: warning });
     await tryEverything(app, host.stop.signal, note);
+    note(await checkQueue(app, host.clock));
     const ok = findings.every((finding) => finding.ok);
     if (flag('json')) terminal.printJson({ ok, findings });
     return host.stop.exitCode() ?? (ok ? 0 : 1);

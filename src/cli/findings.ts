@@ -1,8 +1,10 @@
 import type { App } from '../app.ts';
+import type { Clock } from '../base/clock.ts';
 import { toMirrorError } from '../base/errors.ts';
 import { unknownPicks } from '../mirror/picks.ts';
 import type { CheckFinding } from '../mirror/target.ts';
 import type { Form } from '../mirror/types.ts';
+import { openBackend, parseQueueUrl } from '../queue/backends.ts';
 import type { TargetSettings } from '../settings/target-settings.ts';
 import { choosesForm, unknownForms } from '../sync/planned-forms.ts';
 import { count, plural } from './words.ts';
@@ -60,6 +62,26 @@ function checkNames(
     findings.push({ subject, ok: true, message: `picked; ${plural(chosen, 'form')} to mirror` });
   }
   return findings;
+}
+
+/** Whether the queue can be reached and is safe to use; the embedded one may be in use, and needs nothing. Does not throw. */
+export async function checkQueue(app: App, clock: Clock): Promise<Finding> {
+  const subject = 'queue';
+  const { queueUrl, dataDir } = app.config;
+  if (queueUrl === undefined) {
+    return { subject, ok: true, message: `embedded, in ${dataDir}: one process, no server needed` };
+  }
+  try {
+    const { logger } = app;
+    const url = parseQueueUrl(queueUrl);
+    const faults = (): void => {};
+    const options = { url, dataDir, workers: 1, upkeepMs: 3_600_000, clock, logger, faults };
+    const backend = await openBackend('worker', options);
+    await backend.close(false);
+    return { subject, ok: true, message: `${backend.address} answers and is safe to use` };
+  } catch (error) {
+    return { subject, ok: false, message: toMirrorError(error).message };
+  }
 }
 
 /** A target's reach and rights, and what in it waits for a person. Throws MirrorError when it cannot be opened. */

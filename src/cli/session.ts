@@ -8,6 +8,8 @@ import { type Host, openLogger } from './host.ts';
 export interface AppNeeds extends ConfigNeeds {
   /** What is logged where LOG_LEVEL does not say; a command that prints a report of its own keeps to warnings. */
   readonly logLevel?: LogLevel;
+  /** The command tells itself how passes end, so that the log need not, unless somebody asked for it. */
+  readonly reports?: boolean;
 }
 
 /** Reads the settings and puts the parts together. Throws SettingsError with every mistake at once. */
@@ -16,6 +18,6 @@ export async function openApp(host: Host, needs: AppNeeds = {}): Promise<App> {
   const logger: Logger = await openLogger(host, config.logLevel ?? needs.logLevel ?? 'warn');
   for (const warning of config.warnings) logger.warn(warning);
   const app = new App(config, { clock: host.clock, logger });
-  logSync(app.events, logger);
+  if (!needs.reports || config.logLevel !== undefined) logSync(app.events, logger);
   return app;
 }

@@ -24,14 +24,22 @@ export function passDocument(pass: PassReport): Record<string, unknown> {
 /** Shows what `sync` did: a table, what needs a person, and one line that says it all. */
 export function printSync(terminal: Terminal, outcome: SyncOutcome, dryRun: boolean): void {
   for (const line of passTable(terminal, outcome.passes)) terminal.print(line);
-  const complaints = outcome.passes.filter(({ error }) => error !== null);
-  if (complaints.length > 0) terminal.print('');
-  for (const pass of complaints) {
-    const sign = pass.outcome === 'ok' ? '!' : '✗';
-    terminal.print(`${terminal.style('red', sign)} ${passName(pass)}: ${pass.error}`);
-  }
+  for (const line of complaintLines(terminal, outcome.passes)) terminal.print(line);
   if (dryRun) for (const line of wouldMarkLines(outcome.marks)) terminal.print(line);
   terminal.print(`\n${summaryLine(terminal, outcome, dryRun)}`);
+}
+
+/** What went wrong, each thing once: a target that is away fails every form with the same words. */
+function complaintLines(terminal: Terminal, passes: readonly PassReport[]): string[] {
+  const failed = passes.filter(({ error }) => error !== null);
+  const lines = [...Map.groupBy(failed, ({ error }) => error)].map(([error, group]) => {
+    const [first] = group;
+    const who =
+      first && group.length === 1 ? passName(first) : plural(group.length, 'pass', 'passes');
+    const sign = group.every(({ outcome }) => outcome === 'ok') ? '!' : '✗';
+    return `${terminal.style('red', sign)} ${who}: ${error}`;
+  });
+  return lines.length === 0 ? [] : ['', ...lines];
 }
 
 function passTable(terminal: Terminal, passes: readonly PassReport[]): string[] {

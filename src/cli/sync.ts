@@ -27,7 +27,7 @@ export const syncCommand: CommandSpec = {
   async run(call) {
     const { host, flag } = call;
     const { terminal, clock, stop } = host;
-    await using app = await openApp(host, { source: true });
+    await using app = await openApp(host, { source: true, reports: !flag('json') });
     const plan = await choosePlan(call, app);
     const dryRun = flag('dryRun');
     const wishes = {

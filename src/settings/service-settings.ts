@@ -13,7 +13,7 @@ export interface StatusSettings {
 
 /** How to reach Google Sheets. All undefined: the machine's own Google account. */
 export interface GoogleSettings {
-  /** The service account's key as JSON text; wins over the file. */
+  /** The key as JSON, or as JSON in base64. */
   readonly credentialsJson: string | undefined;
   readonly credentialsFile: string | undefined;
   readonly emulatorUrl: string | undefined;
@@ -63,11 +63,13 @@ export const readAlertUrl = (reader: SettingsReader): string | undefined =>
     }, 'is no https address (http is for a loopback host only)'),
   );
 
-/** Sheets access. */
+/** Sheets access. A key that was given for us alone wins over a file that may be the machine's. */
 export function readGoogle(reader: SettingsReader): GoogleSettings {
+  const credentialsJson = reader.read('GOOGLE_CREDENTIALS_JSON', googleKey);
+  const credentialsFile = reader.read('GOOGLE_APPLICATION_CREDENTIALS', text);
   return {
-    credentialsJson: reader.read('GOOGLE_CREDENTIALS_JSON', serviceAccountKey),
-    credentialsFile: reader.read('GOOGLE_APPLICATION_CREDENTIALS', text),
+    credentialsJson,
+    credentialsFile: credentialsJson === undefined ? credentialsFile : undefined,
     emulatorUrl: reader.read('SHEETS_EMULATOR_URL', emulatorAddress),
   };
 }
@@ -77,26 +79,15 @@ const emulatorAddress = apiAddress.refine(
   'is not on this machine: the stand-in listens on a loopback address only',
 );
 
-/** JSON, plain or in base64, as plain text. Nothing of it is quoted: it is a private key. */
-const serviceAccountKey = text.transform((value, context): string => {
+/** JSON, plain or in base64. Nothing of it is quoted: it is a private key. What is in it is looked at when it is used. */
+const googleKey = text.refine((value) => {
   const json = value.startsWith('{') ? value : Buffer.from(value, 'base64').toString('utf8');
-  const parsed = z
-    .object({ client_email: text.min(3), private_key: text.min(3) })
-    .safeParse(parseJson(json));
-  if (parsed.success) return json;
-  const message =
-    'is not the key of a service account: paste the whole file that Google gave you, as it is or in base64';
-  context.addIssue({ code: 'custom', message });
-  return z.NEVER;
-});
-
-function parseJson(json: string): unknown {
   try {
-    return JSON.parse(json);
+    return typeof JSON.parse(json) === 'object';
   } catch {
-    return undefined;
+    return false;
   }
-}
+}, 'holds no JSON: paste the whole file that Google gave you with the key, as it is or in base64');
 
 /** The directory for what this program keeps for itself. */
 export const readDataDir = (reader: SettingsReader): string =>

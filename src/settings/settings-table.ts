@@ -208,7 +208,7 @@ export const SETTINGS = {
     ...plain,
     group: 'Google Sheets',
     whenUnset: 'see above',
-    meaning: 'That key itself, as JSON or as JSON in base64; wins over the file.',
+    meaning: 'That key itself, as JSON or as JSON in base64, instead of a file.',
     example: '{"type":"service_account","client_email":"…","private_key":"…"}',
     secret: true,
     usedBy: WRITERS,

@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import { z } from 'zod';
+import { toMirrorError } from '../base/errors.ts';
 import { type FieldPicks, parsePicks } from '../mirror/picks.ts';
+import { describeTargetUrl } from '../targets/open-target.ts';
 import type { SettingsReader } from './settings-reader.ts';
 import { variableOf } from './settings-table.ts';
 import { list, quoted } from './value-schemas.ts';
@@ -100,27 +102,22 @@ const targetAddress = z.string().transform((text, context): string => {
 });
 
 function complaintAboutTarget(text: string): string | undefined {
-  if (/^sqlite:/i.test(text)) return /^sqlite:(\/\/)?.+/i.test(text) ? undefined : 'names no file';
-  if (/^postgres(ql)?:/i.test(text)) return complaintAboutPostgres(text);
-  if (/^sheets:/i.test(text)) {
-    return /^sheets:[\w-]{10,}$/i.test(text) ? undefined : 'has no sheet ID after sheets:';
+  const url = /^postgres/i.test(text) ? URL.parse(text) : null;
+  // An unencoded # or / in a password ends the host too early; what follows it then holds the real @.
+  if (url !== null && (url.hash !== '' || url.pathname.includes('@'))) return UNENCODED;
+  try {
+    describeTargetUrl(text);
+    return undefined;
+  } catch (error) {
+    return toMirrorError(error)
+      .message.replace(/^(TARGET_URL|The ([A-Z]\w+ )?target URL) /, '')
+      .replace(/ Examples?: .*$/s, '')
+      .replace(/\.$/, '');
   }
-  if (/^https:\/\/docs\.google\.com\//i.test(text)) {
-    return /\/spreadsheets\/(u\/\d+\/)?d\/[\w-]{10,}/.test(text)
-      ? undefined
-      : 'is no address of a Google Sheet: open the sheet and copy it from the browser';
-  }
-  return 'is of no kind we know: write sqlite:<file>, postgres://…, or the address of a Google Sheet';
 }
 
-function complaintAboutPostgres(text: string): string | undefined {
-  const url = URL.parse(text);
-  // An unencoded # or / in a password ends the host too early; what follows it then holds the real @.
-  if (url === null || url.hash !== '' || url.pathname.includes('@')) {
-    return 'is no address: a password with special characters must be percent-encoded (@ is %40, / is %2F, # is %23)';
-  }
-  return url.pathname.length > 1 ? undefined : 'names no database after the host';
-}
+const UNENCODED =
+  'is no address: special characters in a password must be percent-encoded (@ is %40, / is %2F, # is %23)';
 
 function complainAboutSharedPlaces(
   reader: SettingsReader,
@@ -130,7 +127,7 @@ function complainAboutSharedPlaces(
   if (names === undefined) return;
   const places = new Map<string, string>();
   for (const { name, url } of targets) {
-    const place = placeOf(url);
+    const place = describedPlace(url);
     const twin = places.get(place);
     if (twin === undefined) places.set(place, name);
     else
@@ -142,14 +139,14 @@ function complainAboutSharedPlaces(
   }
 }
 
-/** Equal for two addresses of one place: without user, password and options other than the schema. */
-function placeOf(address: string): string {
-  const sheet = /^(?:sheets:|https:\/\/docs\.google\.com\/.*\/d\/)([\w-]+)/i.exec(address)?.[1];
-  if (sheet !== undefined) return `sheets:${sheet}`;
-  const url = /^postgres/i.test(address) ? URL.parse(address) : null;
-  if (url === null) return address;
-  const schema = url.searchParams.get('schema') ?? 'public';
-  return `postgres://${url.hostname.toLowerCase()}:${url.port || '5432'}${url.pathname}?schema=${schema}`;
+/** Equal for two addresses of one place, whatever user comes to it. */
+function describedPlace(url: string): string {
+  const { address } = describeTargetUrl(url);
+  const parsed = URL.parse(address.replace(/^postgresql:/, 'postgres:'));
+  if (parsed?.protocol !== 'postgres:') return address;
+  parsed.username = '';
+  if (parsed.port === '5432') parsed.port = '';
+  return parsed.href.toLowerCase();
 }
 
 /** Shorter keys of a hash can be found by trial. */

@@ -46,6 +46,7 @@ describe('check', () => {
     const { code, stdout } = await runCli(['check'], env);
     expect(code).toBe(0);
     expect(stdout).toContain('✓ source: answers, the key is right, 3 forms found');
+    expect(stdout).toContain('✓ queue: embedded');
     expect(stdout).not.toContain('✗');
   });
 

@@ -61,7 +61,7 @@ describe('sync', () => {
       ...env,
       TARGET_URL: `sqlite:${file}.other`,
     });
-    expect([fresh.code, sum(passesOf(fresh.stdout), 'distinct')]).toEqual([0, 250]);
+    expect(sum(passesOf(fresh.stdout), 'inserted')).toBe(250);
     expect(existsSync(`${file}.other`)).toBe(false);
   });
 
@@ -87,6 +87,18 @@ describe('sync', () => {
     const outcomes = passesOf(stdout).map(({ outcome }) => outcome);
     expect(outcomes.toSorted()).toEqual(['failed', 'failed', 'failed', 'ok', 'ok', 'ok']);
     expect(rows('SELECT count(*) AS n FROM customer_feedback')).toEqual([{ n: 50 }]);
+  });
+
+  it('tells a fault that all passes share once', async () => {
+    const { env } = await openPlace();
+    const { code, stdout, stderr } = await runCli(['sync'], {
+      ...env,
+      TARGET_URL: 'sqlite:/dev/null/copy.sqlite',
+    });
+    expect(code).toBe(1);
+    expect(stdout.match(/✗ 3 passes: .*/g)).toHaveLength(1);
+    expect(stdout).toMatch(/✗ 3 of 3 passes did not complete/);
+    expect(stderr).not.toContain('"level"');
   });
 
   it('the first signal stops it with 130, and what was written stands', async () => {
