@@ -39,6 +39,13 @@ const TABLE_CHANGED: Explanation = {
   remedy: 'The next pass makes it anew.',
 };
 
+const TYPE_CHANGED: Explanation = {
+  code: 'TARGET_FAILED',
+  what: 'the type of a mirrored column was changed',
+  remedy:
+    'Change it back (text or numeric, as mirror_fields says), or drop the column: the next pass makes it anew.',
+};
+
 /** SQLSTATEs: https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const BY_SQLSTATE: Readonly<Record<string, Explanation>> = {
   '28P01': WRONG_LOGIN,
@@ -57,12 +64,8 @@ const BY_SQLSTATE: Readonly<Record<string, Explanation>> = {
   },
   '42P01': TABLE_CHANGED,
   '42703': TABLE_CHANGED,
-  '42804': {
-    code: 'TARGET_FAILED',
-    what: 'the type of a mirrored column was changed',
-    remedy:
-      'Change it back (text or numeric, as mirror_fields says), or drop the column: the next pass makes it anew.',
-  },
+  '42804': TYPE_CHANGED,
+  '42883': TYPE_CHANGED,
   '53100': {
     code: 'TARGET_FULL',
     what: "the server's disk is full",

@@ -70,8 +70,8 @@ async function alterColumns(
 }
 
 /**
- * Our own view depends on the columns, so it goes first and is made anew afterwards. Neither statement has a CASCADE:
- * when somebody built on the view or on a column, nothing happens.
+ * Our own view depends on the columns it shows, so it goes first and is made anew afterwards. Neither statement has a
+ * CASCADE: when somebody built on the view or on a column, nothing happens.
  */
 async function tryAlter(
   tx: SqlSession,
@@ -85,9 +85,10 @@ async function tryAlter(
       ? `ALTER COLUMN ${column} TYPE numeric USING NULL`
       : `ALTER COLUMN ${column} TYPE text USING ${column}::text`;
   });
+  const isShown = changes.some(({ field }) => field.viewLabel !== null);
   try {
     await inSavepoint(tx, async () => {
-      await tx.exec(`DROP VIEW IF EXISTS ${qualified(schema, form.view)}`);
+      if (isShown) await tx.exec(`DROP VIEW IF EXISTS ${qualified(schema, form.view)}`);
       await tx.exec(`ALTER TABLE ${qualified(schema, form.table)} ${actions.join(', ')}`);
     });
     return true;

@@ -1,0 +1,193 @@
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { MirrorError } from '../../src/base/errors.ts';
+import type { FormWriter } from '../../src/mirror/target.ts';
+import { openPostgres } from '../../src/targets/sql/postgres/open-postgres.ts';
+import { AT_ONCE, FORM, NAME, row, sorted, stageTargets } from '../contract/target-harness.ts';
+import { startChild } from '../support/child.ts';
+import { postgresPlace } from '../support/postgres-place.ts';
+import {
+  createDatabase,
+  freePort,
+  postgresMissing,
+  startPostgres,
+  type TestServer,
+} from '../support/servers.ts';
+
+const CHILD = join(import.meta.dirname, '../support/target-child.ts');
+
+/** The error of opening a writer, and what `check` finds. */
+async function failureOf(url: string): Promise<{ error: MirrorError; remedy: string }> {
+  await using target = openPostgres('warehouse', url);
+  const error: unknown = await target.openWriter(FORM, AT_ONCE).catch((thrown: unknown) => thrown);
+  if (!(error instanceof MirrorError)) throw new Error('no MirrorError');
+  const findings = await target.check();
+  const failed = findings.find((finding) => !finding.ok);
+  return { error, remedy: failed?.remedy ?? '' };
+}
+
+describe.skipIf(postgresMissing())('PostgreSQL that fails', () => {
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await startPostgres();
+  });
+  afterAll(() => server.stop());
+  const stage = stageTargets(() => postgresPlace(server));
+  const withUrl = (change: (url: URL) => void): string => {
+    const url = new URL(stage.place.url);
+    change(url);
+    return url.href;
+  };
+  const write = async (...ids: string[]): Promise<FormWriter> => {
+    const writer = await stage.target.openWriter(FORM, AT_ONCE);
+    await writer.prepare([NAME]);
+    await writer.apply(
+      ids.map((id) => row(id)),
+      [],
+    );
+    return writer;
+  };
+
+  it('is told apart, each with its remedy and without a secret (L15)', async () => {
+    await stage.place.query("CREATE ROLE reader LOGIN PASSWORD 'right'").catch(() => []);
+    const nobody = await freePort();
+    const cases: [url: string, code: string, remedy: RegExp][] = [
+      [withUrl((url) => (url.port = String(nobody))), 'TARGET_UNREACHABLE', /host and port/],
+      [withUrl((url) => (url.hostname = 'no.such.host.invalid')), 'TARGET_UNREACHABLE', /spelling/],
+      [withUrl((url) => (url.pathname = '/nothing')), 'TARGET_DENIED', /CREATE DATABASE/],
+      [withUrl((url) => (url.username = 'nobody')), 'TARGET_DENIED', /percent-encoded/],
+      [withUrl((url) => (url.username = 'reader')), 'TARGET_DENIED', /GRANT/],
+      [withUrl((url) => url.searchParams.set('sslmode', 'require')), 'TARGET_DENIED', /sslmode/],
+    ];
+    for (const [plain, code, expected] of cases) {
+      const url = new URL(plain);
+      url.password = 's3cret';
+      const { error, remedy } = await failureOf(url.href);
+      expect(error).toMatchObject({ code, retryable: code === 'TARGET_UNREACHABLE' });
+      expect(error.message).toMatch(expected);
+      expect(error.message).toMatch(/^Target warehouse \(postgres:\/\//);
+      expect(error.message).not.toContain('s3cret');
+      expect(remedy).toMatch(expected);
+    }
+  });
+
+  it('asks for a password', async () => {
+    if (process.env['TEST_POSTGRES_URL'] !== undefined) return;
+    const [{ file } = {}] = await stage.place.query("SELECT current_setting('hba_file') AS file");
+    await stage.place.query("CREATE ROLE keyed LOGIN PASSWORD 'right'");
+    const trust = 'host all postgres 127.0.0.1/32 trust\n';
+    writeFileSync(String(file), `${trust}host all all 127.0.0.1/32 scram-sha-256\n`);
+    await stage.place.query('SELECT pg_reload_conf()');
+    const as = (password: string): string =>
+      withUrl((url) => {
+        url.username = 'keyed';
+        url.password = password;
+      });
+    const wrong = await failureOf(as('wr0ng'));
+    expect(wrong.error).toMatchObject({ code: 'TARGET_DENIED', retryable: false });
+    expect(wrong.error.message).toContain('refuses the user or the password');
+    expect(wrong.error.message).not.toContain('wr0ng');
+    const none = await failureOf(as(''));
+    expect(none.error.message).toMatch(/wants a password|refuses the user/);
+    const right = await failureOf(as('right'));
+    expect(right.error.message).toContain('GRANT');
+    writeFileSync(String(file), 'host all all 127.0.0.1/32 trust\n');
+    await stage.place.query('SELECT pg_reload_conf()');
+  });
+
+  it('takes no writes: says so', async () => {
+    await (await write('a'))[Symbol.asyncDispose]();
+    await stage.place.query(
+      "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_read_only = on', current_database()); END $$",
+    );
+    const { error, remedy } = await failureOf(stage.place.url);
+    expect(error).toMatchObject({ code: 'TARGET_DENIED' });
+    expect(remedy).toContain('primary');
+  });
+
+  it('L5: restarts in the middle of a pass; the next one goes on, on the same target', async () => {
+    const writer = await write('a');
+    const reader = await stage.read();
+    const { process: child } = server;
+    if (child === undefined) return;
+    const ended = new Promise((done) => child.once('exit', done));
+    child.kill('SIGQUIT');
+    await ended;
+    await expect(writer.apply([row('b')], [])).rejects.toMatchObject({
+      code: 'TARGET_UNREACHABLE',
+      retryable: true,
+    });
+    await expect(reader.confirm(['a'])).rejects.toMatchObject({ code: 'TARGET_UNREACHABLE' });
+    await writer[Symbol.asyncDispose]();
+    await server.restart();
+    expect(await reader.confirm(['a', 'b'])).toEqual(new Set(['a']));
+    await using next = await write('b');
+    expect(await sorted(next.liveIds())).toEqual(['a', 'b']);
+  });
+
+  it('L13: ends a connection; its writer stops, another one takes over', async () => {
+    const writer = await write('a');
+    await stage.place.query(
+      "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND pid <> pg_backend_pid()",
+    );
+    await expect(writer.apply([row('b')], [])).rejects.toMatchObject({
+      code: 'TARGET_UNREACHABLE',
+    });
+    await using next = await write('c');
+    await expect(writer.apply([row('b')], [])).rejects.toBeInstanceOf(MirrorError);
+    expect(await sorted(next.liveIds())).toEqual(['a', 'c']);
+    await writer[Symbol.asyncDispose]();
+  });
+
+  it('reads on when idle connections were cut', async () => {
+    await (await write('a'))[Symbol.asyncDispose]();
+    const reader = await stage.read();
+    expect(await reader.confirm(['a'])).toEqual(new Set(['a']));
+    await stage.place.query(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'forms-mirror' AND datname = current_database()",
+    );
+    expect(await reader.confirm(['a'])).toEqual(new Set(['a']));
+  });
+
+  it('L5, L13: a killed writer leaves whole batches and no lock', async () => {
+    const child = startChild(CHILD, [stage.place.url, FORM.id, '1000000', '50']);
+    await child.said('stored 3');
+    await expect(stage.target.openWriter(FORM, AT_ONCE)).rejects.toMatchObject({
+      code: 'TARGET_BUSY',
+      message: expect.stringContaining(`process ${child.process.pid}`),
+    });
+    child.process.kill('SIGKILL');
+    await child.ended;
+    await using writer = await stage.target.openWriter(FORM, { waitMs: 10_000 });
+    const ids = await sorted(writer.liveIds());
+    expect(ids.length % 50).toBe(0);
+    const told = child.lines.filter((line) => line.startsWith('stored')).length;
+    expect(ids.length / 50).toBeGreaterThanOrEqual(told);
+  });
+
+  it('L12: takes several processes that begin at once in an empty database', async () => {
+    const database = await createDatabase(server);
+    const forms = ['one', 'two', 'three', 'two'];
+    const children = forms.map((form) => startChild(CHILD, [database, form, '10', '10']));
+    expect(await Promise.all(children.map((child) => child.ended))).toEqual([0, 0, 0, 0]);
+    await using target = openPostgres('default', database);
+    const overview = await target.overview();
+    expect(overview.map((form) => [form.name, form.rows])).toEqual([
+      ['one', 100],
+      ['three', 100],
+      ['two', 100],
+    ]);
+    expect(overview[0]?.location).toBe('table public.one, view public.one_labelled');
+  });
+
+  it('that hangs up while it is asked who we are is unreachable', async () => {
+    const rude = createServer((socket) => socket.destroy());
+    const port = await freePort();
+    await new Promise<void>((done) => rude.listen(port, '127.0.0.1', done));
+    const { error } = await failureOf(`postgres://x:s3cret@127.0.0.1:${port}/x`);
+    expect(error).toMatchObject({ code: 'TARGET_UNREACHABLE', retryable: true });
+    await new Promise((done) => rude.close(done));
+  });
+});
