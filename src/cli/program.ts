@@ -14,7 +14,7 @@ Settings come from the environment and from a .env file in this directory; .env.
 `;
 
 /** The program with all its commands. `end` is told the exit code of the one that ran. */
-export function buildProgram(
+function buildProgram(
   specs: readonly CommandSpec[],
   host: Host,
   version: string,

@@ -21,7 +21,7 @@ export class SettingsError extends MirrorError {
 }
 
 /** One line: the variable, what is wrong, an example. */
-export function describeProblem(problem: SettingProblem): string {
+function describeProblem(problem: SettingProblem): string {
   const { variable, message, example } = problem;
   return `${variable} ${message}${message.endsWith('?') ? '' : '.'} Example: ${example}`;
 }

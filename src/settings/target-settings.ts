@@ -22,7 +22,7 @@ export interface TargetSettings {
 }
 
 /** The name of the only target when TARGETS is not set. */
-export const DEFAULT_TARGET = 'default';
+const DEFAULT_TARGET = 'default';
 
 const TARGET_NAME = /^[a-z](?:[a-z0-9_-]{0,38}[a-z0-9])?$/;
 

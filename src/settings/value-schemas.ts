@@ -62,7 +62,7 @@ export const oneOf = <const T extends string>(words: readonly T[]) =>
   );
 
 /** `a, b or c`. */
-export function wordList(words: readonly string[]): string {
+function wordList(words: readonly string[]): string {
   return words.length < 2
     ? words.join('')
     : `${words.slice(0, -1).join(', ')} or ${words.at(-1) ?? ''}`;

@@ -15,7 +15,7 @@ export interface Variable {
 }
 
 /** The file beside the program that settings are read from when it is there. */
-export const DOT_ENV = '.env';
+const DOT_ENV = '.env';
 
 /** The environment and `.env` in one; the environment wins. */
 export function readVariables(

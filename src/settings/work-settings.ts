@@ -2,7 +2,7 @@ import type { SettingsReader } from './settings-reader.ts';
 import { cronPattern, duration, fraction, listOf, oneOf, timeZone } from './value-schemas.ts';
 
 /** The statuses that the Forms API documents. */
-export const STATUSES = ['NEW', 'IN_PROGRESS', 'DONE', 'PAID', 'REJECTED', 'ARCHIVED'] as const;
+const STATUSES = ['NEW', 'IN_PROGRESS', 'DONE', 'PAID', 'REJECTED', 'ARCHIVED'] as const;
 
 /** When passes run by themselves. */
 export interface ScheduleSettings {
