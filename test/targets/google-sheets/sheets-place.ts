@@ -99,9 +99,10 @@ export async function sheetsPlace(options: SheetsPlaceOptions = {}): Promise<She
     openElsewhere: () => open(new SheetsHub(clock, pace)),
     usurp: async (formId) => {
       // Another process that waited for the lease to end, and then wrote to the form.
+      const later = new SleepersClock(new Date(clock.now()).toISOString());
       const other = await openSheets('other', `sheets:${spreadsheetId}`, {
-        clock,
-        hub: new SheetsHub(clock, pace),
+        clock: later,
+        hub: new SheetsHub(later, pace),
         emulatorUrl: sandbox.url,
       });
       await using writer = await other.openWriter(

@@ -1,0 +1,94 @@
+import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
+import { columnName } from './a1.ts';
+import { type ColumnMarker, dress, FORM_MARK_CHARACTERS } from './new-columns.ts';
+import type { FormState } from './form-state.ts';
+import { COLOURS, gridRange, warnBeforeEdits } from './sheet-looks.ts';
+import { type ColumnKey, createMetadata, METADATA_KEYS } from './sheet-metadata.ts';
+import { formMark, type FormTab, type Layout, type PlacedColumn } from './structure.ts';
+import { SPARE_ROWS } from './write-plan.ts';
+
+type Request = sheets_v4.Schema$Request;
+
+/** Empty columns to the right of ours, for people. */
+const SPARE_COLUMNS = 4;
+
+/** What a form's tab is made of. */
+export interface NewTab {
+  readonly sheetId: number;
+  readonly title: string;
+  readonly formId: string;
+  readonly spreadsheetId: string;
+  readonly state: FormState;
+  /** In order. */
+  readonly columns: readonly { readonly key: ColumnKey; readonly header: string }[];
+}
+
+/**
+ * Requests that make a form's tab: header frozen, bold and guarded by a warning, dates shown as dates, sensible widths,
+ * rows of withdrawn submissions in grey. All this once; from then on the looks belong to the people.
+ */
+export function newTab(
+  input: NewTab,
+  marker: ColumnMarker,
+): { requests: Request[]; tab: FormTab; layout: Layout } {
+  const { sheetId, title, columns } = input;
+  const gridProperties = {
+    rowCount: 1 + SPARE_ROWS,
+    columnCount: columns.length + SPARE_COLUMNS,
+    frozenRowCount: 1,
+  };
+  const marks = columns.map(({ key }, index) => marker.place(key, index));
+  const placed = new Map<ColumnKey, PlacedColumn>(
+    columns.map(({ key }, index) => [key, { index, metadataId: marks[index]?.metadataId ?? 0 }]),
+  );
+  const tab: FormTab = {
+    sheetId,
+    title,
+    rowCount: gridProperties.rowCount,
+    columnCount: gridProperties.columnCount,
+    formId: input.formId,
+    state: input.state,
+    stateId: undefined,
+    fieldsText: undefined,
+    fieldsId: undefined,
+    columns: marks,
+    otherCharacters: marker.characters + FORM_MARK_CHARACTERS,
+  };
+  const mark = formMark(input.formId, input.spreadsheetId, sheetId);
+  const requests: Request[] = [
+    { addSheet: { properties: { sheetId, title, gridProperties } } },
+    ...dress(sheetId, 0, columns, 0),
+    warnBeforeEdits(
+      { sheetId, startRow: 0, endRow: 1 },
+      'Headers of forms-mirror. You may rename, move and hide columns; new answers find them all the same.',
+    ),
+    ...greyWhenRemoved(sheetId, columns.length, placed.get('s:removed')?.index),
+    createMetadata({ sheetId }, METADATA_KEYS.form, mark),
+    createMetadata({ sheetId, row: 0 }, METADATA_KEYS.header, '1'),
+    ...marks.map((column) => marker.request(column)),
+  ];
+  const { rowCount, columnCount } = tab;
+  return { requests, tab, layout: { sheetId, title, rowCount, columnCount, columns: placed } };
+}
+
+/** A rule instead of a colour on each row: it goes along when rows are sorted, and ends when the mark does. */
+function greyWhenRemoved(sheetId: number, width: number, removed: number | undefined): Request[] {
+  if (removed === undefined) return [];
+  return [
+    {
+      addConditionalFormatRule: {
+        index: 0,
+        rule: {
+          ranges: [gridRange({ sheetId, startRow: 1, startColumn: 0, endColumn: width })],
+          booleanRule: {
+            condition: {
+              type: 'CUSTOM_FORMULA',
+              values: [{ userEnteredValue: `=$${columnName(removed)}2<>""` }],
+            },
+            format: { textFormat: { foregroundColorStyle: COLOURS.faint } },
+          },
+        },
+      },
+    },
+  ];
+}

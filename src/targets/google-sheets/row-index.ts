@@ -1,0 +1,179 @@
+import type { ColumnKey } from './sheet-metadata.ts';
+import type { ReadValue } from './sheet-value.ts';
+import { marksRemoved } from './row-values.ts';
+import { OWN_COLUMNS } from './field-catalogue.ts';
+import type { ColumnsRead } from './tab-reading.ts';
+
+/** The columns that tell which submission a row shows, and whether it is a row of ours at all. */
+export const KEY_COLUMNS: readonly ColumnKey[] = ['s:id', 's:status', 's:removed'];
+
+const ID_HEADER = OWN_COLUMNS[0]?.header ?? '';
+
+/** One submission's row. */
+export interface IndexedRow {
+  readonly id: string;
+  /** Place in the grid, from 0. */
+  readonly row: number;
+  /** Empty when people deleted the column, or cleared the cell. */
+  readonly status: string;
+  readonly removed: boolean;
+}
+
+/**
+ * Which row shows which submission: the key column of a tab in memory, with a fingerprint of each row's cells where they
+ * were read (8 bytes a row). As good as the moment of the read: people sort, insert and delete.
+ */
+export class RowIndex {
+  readonly #slots = new Map<string, number>();
+  readonly #ids: string[] = [];
+  readonly #rows: number[] = [];
+  readonly #statuses: string[] = [];
+  readonly #removed: boolean[] = [];
+  readonly #prints: number[] = [];
+  readonly #knownStatuses = new Map<string, string>();
+  /** Rows that repeat an ID, in grid order. */
+  readonly #copies: { id: string; row: number }[] = [];
+  /** Rows with something in the ID cell and no status: remarks of people, or rows of ours whose status somebody cleared. */
+  readonly #loose = new Map<string, number>();
+  #removedCount = 0;
+  #lastRow: number;
+  /** True when people wrote something right below the last row, a total perhaps. */
+  belowIsTaken = false;
+
+  /** `lastRow`: the header's place, behind which rows begin; -1 without one. */
+  constructor(lastRow = 0) {
+    this.#lastRow = lastRow;
+  }
+
+  /**
+   * Reads whole key columns. A row is ours when it has an ID and a status (as far as the column is there): titles, totals
+   * and remarks that people write into the ID column are not. Of two rows with one ID the upper one counts.
+   */
+  static fromColumns(read: ColumnsRead): RowIndex {
+    const ids = read.columns.get('s:id')?.values ?? [];
+    const statuses = read.columns.get('s:status')?.values;
+    const removed = read.columns.get('s:removed')?.values;
+    const index = new RowIndex(read.header?.row ?? -1);
+    for (let row = 0; row < ids.length; row++) {
+      const id = idOf(ids[row]);
+      if (id === '' || id === ID_HEADER || row === read.header?.row) continue;
+      const status = statuses === undefined ? '' : idOf(statuses[row]);
+      if (statuses === undefined || status !== '') {
+        index.#put({ id, row, status, removed: marksRemoved(removed?.[row]) });
+      } else if (!index.#loose.has(id)) index.#loose.set(id, row);
+    }
+    const below = index.lastRow + 1;
+    index.belowIsTaken = [...read.columns.values()].some(
+      ({ values }) => idOf(values[below]) !== '',
+    );
+    return index;
+  }
+
+  /** Submissions with a row. */
+  get size(): number {
+    return this.#ids.length;
+  }
+
+  get removedCount(): number {
+    return this.#removedCount;
+  }
+
+  /** The last row that holds a submission; the header's place when none does. New rows go below. */
+  get lastRow(): number {
+    return this.#lastRow;
+  }
+
+  /** Rows that people made by copying others. */
+  get copies(): readonly { readonly id: string; readonly row: number }[] {
+    return this.#copies;
+  }
+
+  /** The row of a submission whose ID the source knows: a row that lacks its status is taken for it too. */
+  get(id: string): IndexedRow | undefined {
+    const loose = this.#slots.has(id) ? undefined : this.#loose.get(id);
+    if (loose !== undefined) this.#put({ id, row: loose, status: '', removed: false });
+    const slot = this.#slots.get(id);
+    return slot === undefined ? undefined : this.#at(slot);
+  }
+
+  /** The place of a row that is surely ours; undefined when there is none. */
+  placeOf(id: string): number | undefined {
+    return this.#rows[this.#slots.get(id) ?? -1];
+  }
+
+  /** The fingerprint of a submission's cells; undefined when they were not read. */
+  fingerprint(id: string): number | undefined {
+    const print = this.#prints[this.#slots.get(id) ?? -1];
+    return print === undefined || Number.isNaN(print) ? undefined : print;
+  }
+
+  setFingerprint(id: string, print: number): void {
+    const slot = this.#slots.get(id);
+    if (slot !== undefined) this.#prints[slot] = print;
+  }
+
+  /** Notes a row that was written below all others. */
+  append(row: IndexedRow, print: number): void {
+    this.#put(row);
+    this.setFingerprint(row.id, print);
+  }
+
+  /** Notes what was written into a row. */
+  update(id: string, change: { status?: string; removed?: boolean }): void {
+    const slot = this.#slots.get(id);
+    if (slot === undefined) return;
+    if (change.status !== undefined) this.#statuses[slot] = this.#intern(change.status);
+    if (change.removed === undefined || change.removed === this.#removed[slot]) return;
+    this.#removed[slot] = change.removed;
+    this.#removedCount += change.removed ? 1 : -1;
+  }
+
+  /** Takes the fingerprints of another index of the same tab, read earlier: they belong to submissions, not to places. */
+  adoptFingerprints(other: RowIndex): void {
+    for (const [slot, id] of this.#ids.entries()) {
+      const print = other.fingerprint(id);
+      if (print !== undefined) this.#prints[slot] = print;
+    }
+  }
+
+  /** All submissions, in grid order as read. */
+  *[Symbol.iterator](): Generator<IndexedRow> {
+    for (let slot = 0; slot < this.#ids.length; slot++) yield this.#at(slot);
+  }
+
+  #at(slot: number): IndexedRow {
+    return {
+      id: this.#ids[slot] ?? '',
+      row: this.#rows[slot] ?? 0,
+      status: this.#statuses[slot] ?? '',
+      removed: this.#removed[slot] ?? false,
+    };
+  }
+
+  #put({ id, row, status, removed }: IndexedRow): void {
+    this.#lastRow = Math.max(this.#lastRow, row);
+    if (this.#slots.has(id)) {
+      this.#copies.push({ id, row });
+      return;
+    }
+    this.#slots.set(id, this.#ids.length);
+    this.#ids.push(id);
+    this.#rows.push(row);
+    this.#statuses.push(this.#intern(status));
+    this.#removed.push(removed);
+    this.#prints.push(Number.NaN);
+    if (removed) this.#removedCount++;
+  }
+
+  /** Each answer brings its own copies of the same few texts. */
+  #intern(status: string): string {
+    const known = this.#knownStatuses.get(status);
+    if (known !== undefined) return known;
+    if (this.#knownStatuses.size < 1_000) this.#knownStatuses.set(status, status);
+    return status;
+  }
+}
+
+/** An ID as text: people turn texts of digits into numbers. */
+export const idOf = (read: ReadValue): string =>
+  read === undefined || read === null ? '' : String(read);

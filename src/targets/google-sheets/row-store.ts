@@ -1,0 +1,196 @@
+import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
+import { capacityError, MAX_CELLS } from './capacity.ts';
+import type { RowChange } from './cell-blocks.ts';
+import { judge, readEvidence, type Evidence, type Verdict } from './evidence.ts';
+import type { FormSheet } from './form-sheet.ts';
+import { idOf, type RowIndex } from './row-index.ts';
+import { readKeys } from './row-locator.ts';
+import type { SheetRow } from './row-values.ts';
+import { movedError } from './sheets-error.ts';
+import { bytesOf, type ReadValue } from './sheet-value.ts';
+import type { CommitAnswer } from './spreadsheet.ts';
+import { cellCount, type Layout } from './structure.ts';
+import { planRestore, undoTabRequests } from './undo-tab.ts';
+import { evidenceRanges, keepOld, addKept, planWrites, type PlannedBatch } from './write-plan.ts';
+
+type Request = sheets_v4.Schema$Request;
+
+/** Bytes of a write besides its rows: the commit log, the undo tab, ranges. */
+const FRAME_BYTES = 12_000;
+/** How often a write that hit the wrong cells is made good before we give up until the next pass. */
+const RESTORE_TRIES = 4;
+
+/** What is to be written. */
+export interface StoreRequest {
+  readonly changes: readonly RowChange[];
+  readonly newRows: readonly SheetRow[];
+  /** Requests that go before all others; each small. */
+  readonly first: readonly Request[];
+  /** Requests of each write that tell of the state after it; `inserted`: rows added so far. */
+  readonly each: (inserted: number) => readonly Request[];
+  readonly leaseMs: number;
+}
+
+/**
+ * Writes changes and new rows, verifies with each answer that they went where they were meant to go, and makes good what
+ * did not: people sort, insert and delete while we write. Throws SheetsError `moved` when that happened; all is well
+ * then, but has to be read again.
+ */
+export async function storeRows(sheet: FormSheet, request: StoreRequest): Promise<void> {
+  const layout = sheet.usableLayout();
+  checkRoom(sheet, layout, request.newRows.length);
+  const undoSheetId = sheet.structure.roles.get('undo')?.sheetId ?? sheet.book.newSheetId();
+  const index = sheet.index;
+  const batches = planWrites({
+    layout,
+    changes: request.changes,
+    newRows: request.newRows,
+    lastRow: index?.lastRow ?? 0,
+    lookLikeAbove: index !== undefined && index.belowIsTaken && index.size > 0,
+    undoSheetId,
+    first: request.first,
+    reservedBytes: FRAME_BYTES + bytesOf(request.each(0)),
+  });
+  let inserted = 0;
+  for (const batch of batches) {
+    const count = batch.inserted.reduce((sum, block) => sum + block.ids.length, 0);
+    const { evidence, verdict } = await writeBatch(sheet, batch, undoSheetId, {
+      leaseMs: request.leaseMs,
+      last: request.each(inserted + count),
+    });
+    if (!verdict.columnsStood || verdict.strays.length > 0) {
+      await makeGood(sheet, batch, undoSheetId, { evidence, verdict });
+      throw movedError(sheet.book.address);
+    }
+    inserted += count;
+  }
+}
+
+/** Refuses before anything is written what would go beyond Google's 10 million cells. */
+function checkRoom(sheet: FormSheet, layout: Layout, newRows: number): void {
+  const others = sheet.structure.tabs.filter((tab) => tab.sheetId !== layout.sheetId);
+  const cells =
+    cellCount({ ...sheet.structure, tabs: others }) +
+    (layout.rowCount + newRows) * layout.columnCount;
+  if (newRows > 0 && cells > MAX_CELLS) throw capacityError(sheet.book.address, sheet.structure);
+}
+
+interface Judged {
+  readonly evidence: Evidence;
+  readonly verdict: Verdict;
+}
+
+async function writeBatch(
+  sheet: FormSheet,
+  batch: PlannedBatch,
+  undoSheetId: number,
+  { leaseMs, last }: { leaseMs: number; last: readonly Request[] },
+): Promise<Judged> {
+  const layout = sheet.usableLayout();
+  const { book } = sheet;
+  const size = { rows: batch.undoRows, columns: batch.undoColumns };
+  const undo =
+    batch.undoRows === 0
+      ? undefined
+      : undoTabRequests(sheet.structure, book.api.spreadsheetId, undoSheetId, size);
+  const answer = await book.commit({
+    formId: sheet.form.id,
+    requests: [...(undo?.requests ?? []), ...batch.requests, ...last],
+    responseRanges: evidenceRanges(layout, batch, undo?.tab.title ?? ''),
+    leaseMs,
+  });
+  if (undo !== undefined) sheet.keepRole('undo', undo.tab);
+  const evidence = await evidenceOf(sheet, answer, undoSheetId, batch);
+  sheet.keepLayout({
+    ...layout,
+    rowCount:
+      evidence.rowCount ?? layout.rowCount + batch.inserted.reduce((n, b) => n + b.ids.length, 0),
+    columnCount: evidence.columnCount ?? layout.columnCount,
+    title: evidence.title ?? layout.title,
+  });
+  return { evidence, verdict: judge(evidence, layout, batch) };
+}
+
+/** The evidence of a write; when its answer was lost, what it put by still tells whose rows it touched. */
+async function evidenceOf(
+  sheet: FormSheet,
+  answer: CommitAnswer,
+  undoSheetId: number,
+  batch: PlannedBatch,
+): Promise<Evidence> {
+  const layout = sheet.usableLayout();
+  const evidence = readEvidence(answer.spreadsheet, layout.sheetId, undoSheetId);
+  if (batch.blocks.length === 0 && batch.inserted.length === 0) return assumed(layout, evidence);
+  if (!answer.lost) return evidence;
+  const [kept] =
+    batch.undoRows === 0
+      ? []
+      : await sheet.book.api.values(
+          [{ gridRange: { sheetId: undoSheetId, startColumnIndex: 0, endColumnIndex: 1 } }],
+          'COLUMNS',
+        );
+  const [ids = []] = (kept?.valueRange?.values ?? []) as ReadValue[][];
+  return { ...assumed(layout, evidence), keptIds: ids.map(idOf) };
+}
+
+/** Evidence that says nothing against the columns. */
+const assumed = (layout: Layout, evidence: Evidence): Evidence => ({
+  ...evidence,
+  marks: new Map(
+    [...layout.columns.values()].map(({ index, metadataId }) => [index, new Set([metadataId])]),
+  ),
+});
+
+/** Brings back what a write overwrote in the wrong place, and takes out of people's columns what it put there. */
+async function makeGood(
+  sheet: FormSheet,
+  batch: PlannedBatch,
+  undoSheetId: number,
+  first: Judged,
+): Promise<void> {
+  const written = sheet.usableLayout();
+  let [{ evidence, verdict }, kept] = [first, batch.undoRows];
+  for (let attempt = 1; ; attempt++) {
+    const { head } = sheet.book;
+    await sheet.reload();
+    // Another process has written since, and with it the undo tab: the next full pass makes good what is wrong.
+    if (sheet.tab === undefined || sheet.book.head !== head) return;
+    const index = await readKeys(sheet);
+    const now = { layout: sheet.usableLayout(), index, undoSheetId, undoRows: kept };
+    const work = planRestore(evidence, verdict, now);
+    if (attempt === 1 && !verdict.columnsStood) addClearing(work, written, batch, now);
+    if (work.blocks.length === 0) return;
+    const result = await writeBatch(sheet, work, undoSheetId, { leaseMs: 30_000, last: [] });
+    if (result.verdict.columnsStood && result.verdict.strays.length === 0) return;
+    if (attempt === RESTORE_TRIES) throw movedError(sheet.book.address);
+    [{ evidence, verdict }, kept] = [result, work.undoRows];
+  }
+}
+
+/** Empties the cells of new rows that were written while the columns stood elsewhere. */
+function addClearing(
+  work: PlannedBatch,
+  written: Layout,
+  batch: PlannedBatch,
+  now: { layout: Layout; index: RowIndex; undoSheetId: number },
+): void {
+  const idAt = new Map([...now.index].map(({ row, id }) => [row, id]));
+  for (const { row, ids } of batch.inserted) {
+    for (const { index: column } of written.columns.values()) {
+      const block = {
+        row,
+        column,
+        ids: ids.map((_, offset) => idAt.get(row + offset) ?? ''),
+        values: ids.map(() => [null]),
+      };
+      work.requests.push(...keepOld(now, block, work.undoRows), {
+        updateCells: {
+          start: { sheetId: now.layout.sheetId, rowIndex: row, columnIndex: column },
+          rows: ids.map(() => ({ values: [{}] })),
+          fields: 'userEnteredValue',
+        },
+      });
+      addKept(work, block);
+    }
+  }
+}

@@ -1,0 +1,159 @@
+import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
+import { parseRange } from './a1.ts';
+import { type ColumnKey, METADATA_KEYS } from './sheet-metadata.ts';
+import type { SheetsApi } from './sheets-api.ts';
+import type { ReadValue } from './sheet-value.ts';
+import type { Layout, PlacedColumn } from './structure.ts';
+
+/** Cells that one read should answer at most; beyond that a tab is read in pieces (L14). */
+export const CELLS_A_READ = 300_000;
+/** Ranges of one read. */
+const RANGES_A_READ = 400;
+
+/** Whole columns as they were at one instant, header included: `values[0]` is the grid's first row. */
+export interface ColumnsRead {
+  readonly columns: ReadonlyMap<
+    ColumnKey,
+    { readonly index: number; readonly values: readonly ReadValue[] }
+  >;
+  /** Undefined when somebody deleted the header row. */
+  readonly header: { readonly row: number; readonly cells: readonly ReadValue[] } | undefined;
+  /** The cells of the ledger tab, row by row, when it was asked for. */
+  readonly ledger: readonly (readonly ReadValue[])[] | undefined;
+}
+
+/** Which columns to read, and what else in the same call. */
+export interface ColumnsQuery {
+  readonly keys: readonly ColumnKey[];
+  readonly ledgerSheetId?: number | undefined;
+}
+
+/**
+ * Reads whole columns, found by their metadata, wherever people moved them, with the header row: one read, one instant.
+ * A column that is gone is missing in the answer.
+ */
+export async function readColumns(
+  api: SheetsApi,
+  layout: Layout,
+  query: ColumnsQuery,
+): Promise<ColumnsRead> {
+  const byMetadata = new Map<number, ColumnKey>();
+  for (const key of query.keys) {
+    const column = layout.columns.get(key);
+    if (column !== undefined) byMetadata.set(column.metadataId, key);
+  }
+  const filters: sheets_v4.Schema$DataFilter[] = [
+    ...[...byMetadata.keys()].map((metadataId) => ({ developerMetadataLookup: { metadataId } })),
+    headerFilter(layout.sheetId),
+    ...(query.ledgerSheetId === undefined ? [] : [{ gridRange: { sheetId: query.ledgerSheetId } }]),
+  ];
+  const columns = new Map<ColumnKey, { index: number; values: ReadValue[] }>();
+  let header: ColumnsRead['header'];
+  let ledger: ColumnsRead['ledger'];
+  for (const { valueRange, dataFilters } of await api.values(filters, 'COLUMNS')) {
+    const area = parseRange(valueRange?.range ?? '');
+    const lists = (valueRange?.values ?? []) as ReadValue[][];
+    for (const filter of dataFilters ?? []) {
+      if (filter.gridRange) ledger = transposed(lists);
+      const { metadataId, metadataKey } = filter.developerMetadataLookup ?? {};
+      const key = byMetadata.get(metadataId ?? -1);
+      if (key !== undefined && area !== undefined) {
+        columns.set(key, { index: area.startColumn, values: lists[0] ?? [] });
+      }
+      if (metadataKey === METADATA_KEYS.header && area !== undefined) {
+        header = { row: area.startRow, cells: lists.map((list) => list[0]) };
+      }
+    }
+  }
+  return { columns, header, ledger };
+}
+
+const headerFilter = (sheetId: number): sheets_v4.Schema$DataFilter => ({
+  developerMetadataLookup: {
+    metadataKey: METADATA_KEYS.header,
+    locationType: 'ROW',
+    metadataLocation: { sheetId },
+    locationMatchingStrategy: 'INTERSECTING_LOCATION',
+  },
+});
+
+/** The cells of the ledger tab alone, row by row. */
+export async function readLedger(api: SheetsApi, sheetId: number): Promise<ReadValue[][]> {
+  const [match] = await api.values([{ gridRange: { sheetId } }], 'ROWS');
+  return (match?.valueRange?.values ?? []) as ReadValue[][];
+}
+
+/** Some rows of a tab, cells by column index. */
+export type RowsRead = ReadonlyMap<number, readonly ReadValue[]>;
+
+/**
+ * Reads rows by their place, all columns of ours and what lies between. Rows that are beyond the grid by now, or empty,
+ * are missing in the answer. As many reads as the size demands.
+ */
+export async function readRows(
+  api: SheetsApi,
+  layout: Layout,
+  spans: readonly { readonly start: number; readonly end: number }[],
+): Promise<RowsRead> {
+  const [left, right] = columnBounds(layout.columns.values());
+  const rows = new Map<number, ReadValue[]>();
+  for (const piece of readablePieces(spans, right - left)) {
+    const filters = piece.map(({ start, end }) => ({
+      gridRange: {
+        sheetId: layout.sheetId,
+        startRowIndex: start,
+        endRowIndex: end,
+        startColumnIndex: left,
+        endColumnIndex: right,
+      },
+    }));
+    for (const { valueRange } of await api.values(filters, 'ROWS')) {
+      const area = parseRange(valueRange?.range ?? '');
+      if (area === undefined) continue;
+      for (const [offset, cells] of ((valueRange?.values ?? []) as ReadValue[][]).entries()) {
+        const row: ReadValue[] = Array.from({ length: area.startColumn });
+        row.push(...cells);
+        rows.set(area.startRow + offset, row);
+      }
+    }
+  }
+  return rows;
+}
+
+/** Spans cut and grouped so that no read answers too much. */
+function* readablePieces(
+  spans: readonly { readonly start: number; readonly end: number }[],
+  width: number,
+): Generator<{ start: number; end: number }[]> {
+  const rowsARead = Math.max(1, Math.floor(CELLS_A_READ / Math.max(1, width)));
+  let piece: { start: number; end: number }[] = [];
+  let room = rowsARead;
+  for (const span of spans) {
+    for (let { start } = span; start < span.end;) {
+      const end = Math.min(span.end, start + room);
+      piece.push({ start, end });
+      room -= end - start;
+      start = end;
+      if (room > 0 && piece.length < RANGES_A_READ) continue;
+      yield piece;
+      piece = [];
+      room = rowsARead;
+    }
+  }
+  if (piece.length > 0) yield piece;
+}
+
+/** From the leftmost of some columns to behind the rightmost. */
+export function columnBounds(columns: Iterable<PlacedColumn>): [left: number, right: number] {
+  let [left, right] = [Number.POSITIVE_INFINITY, 0];
+  for (const { index } of columns) {
+    left = Math.min(left, index);
+    right = Math.max(right, index + 1);
+  }
+  return right === 0 ? [0, 1] : [left, right];
+}
+
+function transposed(columns: readonly ReadValue[][]): ReadValue[][] {
+  const height = Math.max(0, ...columns.map((column) => column.length));
+  return Array.from({ length: height }, (_, row) => columns.map((column) => column[row]));
+}

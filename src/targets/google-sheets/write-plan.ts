@@ -1,0 +1,280 @@
+import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
+import { columnCells, spansOf, wholeRow } from './a1.ts';
+import { blocksOf, type CellBlock, type RowChange } from './cell-blocks.ts';
+import type { SheetRow } from './row-values.ts';
+import { DATE_FORMAT, gridRange, look } from './sheet-looks.ts';
+import type { ColumnKey } from './sheet-metadata.ts';
+import { bytesOf, cellData, needsPlainFormat, type SheetValue } from './sheet-value.ts';
+import type { Layout } from './structure.ts';
+
+type Request = sheets_v4.Schema$Request;
+
+/** Bytes of one batchUpdate's body. Google recommends 2 MB at most. */
+const BATCH_BYTES = 1_950_000;
+/** A batch with less room than this is closed rather than filled up with new rows. */
+const WORTHWHILE_BYTES = 200_000;
+/** Empty rows below the last one; there is always one, because an insert cannot go past the grid's end. */
+export const SPARE_ROWS = 20;
+
+/** A block of changed cells, and where its old content is put by in the same write. */
+export interface KeptBlock extends CellBlock {
+  readonly undoRow: number;
+}
+
+/** Rows to be inserted together. */
+export interface NewBlock {
+  readonly row: number;
+  readonly ids: readonly string[];
+}
+
+/** One atomic write, without the parts that every write has. */
+export interface PlannedBatch {
+  readonly requests: Request[];
+  readonly blocks: KeptBlock[];
+  readonly inserted: NewBlock[];
+  /** The size that the undo tab must have. */
+  undoRows: number;
+  undoColumns: number;
+}
+
+/** What is to be written, as of the last read. */
+export interface WritePlanInput {
+  readonly layout: Layout;
+  /** In grid order, one for each row. */
+  readonly changes: readonly RowChange[];
+  /** In the order in which they are to appear. */
+  readonly newRows: readonly SheetRow[];
+  /** New rows go below it. */
+  readonly lastRow: number;
+  /** What new rows look like: the row above them, or the one below. */
+  readonly lookLikeAbove: boolean;
+  /** The hidden tab that takes the old content of changed cells. */
+  readonly undoSheetId: number;
+  /** Requests that go before all others, each at most a small part of a batch. */
+  readonly first: readonly Request[];
+  /** Bytes that every batch needs besides. */
+  readonly reservedBytes: number;
+}
+
+/**
+ * Turns changes and new rows into as few writes as their size allows. Old rows are written first, cell by changed cell,
+ * their old content put by. New rows are inserted below the last one, so that nothing people wrote there is ever
+ * overwritten, whatever happens between our read and our write; Google Forms does the same.
+ */
+export function planWrites(input: WritePlanInput): PlannedBatch[] {
+  const packer = new Packer(BATCH_BYTES - input.reservedBytes);
+  for (const request of input.first) packer.place(bytesOf(request)).requests.push(request);
+  for (const block of blocksOf(input.changes)) addBlock(packer, input, block);
+  addNewRows(packer, input);
+  return packer.batches;
+}
+
+class Packer {
+  readonly batches: PlannedBatch[] = [];
+  readonly limit: number;
+  #used = 0;
+
+  constructor(limit: number) {
+    this.limit = limit;
+  }
+
+  /** Bytes left in the batch at hand. */
+  get room(): number {
+    return this.limit - this.#used;
+  }
+
+  /** The batch for something of that size: the one at hand, or a new one. */
+  place(bytes: number): PlannedBatch {
+    const last = this.batches.at(-1);
+    if (last !== undefined && bytes <= this.room) {
+      this.#used += bytes;
+      return last;
+    }
+    const batch = { requests: [], blocks: [], inserted: [], undoRows: 0, undoColumns: 0 };
+    this.batches.push(batch);
+    this.#used = bytes;
+    return batch;
+  }
+}
+
+function addBlock(packer: Packer, input: WritePlanInput, block: CellBlock): void {
+  const { sheetId } = input.layout;
+  const write: Request = {
+    updateCells: {
+      start: { sheetId, rowIndex: block.row, columnIndex: block.column },
+      rows: block.values.map((row) => ({ values: row.map(cellData) })),
+      fields: 'userEnteredValue',
+    },
+  };
+  const looks = block.values.flatMap((row, y) =>
+    row.flatMap((value, x) => plainFormat(sheetId, block.row + y, block.column + x, value)),
+  );
+  const batch = packer.place(bytesOf(write) + bytesOf(looks) + 800);
+  batch.requests.push(...keepOld(input, block, batch.undoRows), write, ...looks);
+  addKept(batch, block);
+}
+
+/** Notes a block whose old content the batch puts by. */
+export function addKept(batch: PlannedBatch, block: CellBlock): void {
+  batch.blocks.push({ ...block, undoRow: batch.undoRows });
+  batch.undoRows += block.values.length;
+  batch.undoColumns = Math.max(batch.undoColumns, 1 + (block.values[0]?.length ?? 0));
+}
+
+/**
+ * Puts the old content of a block by on the undo tab, and before it the IDs of its rows: what the ID cells held at the
+ * moment of the write, which nobody could tell otherwise.
+ */
+export function keepOld(
+  { layout, undoSheetId }: Pick<WritePlanInput, 'layout' | 'undoSheetId'>,
+  block: CellBlock,
+  undoRow: number,
+): Request[] {
+  const height = block.values.length;
+  const copy = (column: number, width: number, to: number): Request => ({
+    copyPaste: {
+      source: gridRange({
+        sheetId: layout.sheetId,
+        startRow: block.row,
+        endRow: block.row + height,
+        startColumn: column,
+        endColumn: column + width,
+      }),
+      destination: gridRange({
+        sheetId: undoSheetId,
+        startRow: undoRow,
+        endRow: undoRow + height,
+        startColumn: to,
+        endColumn: to + width,
+      }),
+      // Contents only: no looks, no merged cells.
+      pasteType: 'PASTE_FORMULA',
+    },
+  });
+  return [
+    copy(layout.columns.get('s:id')?.index ?? 0, 1, 0),
+    copy(block.column, block.values[0]?.length ?? 0, 1),
+  ];
+}
+
+/** A format for a number so long that a cell would hide its last digits. */
+function plainFormat(sheetId: number, row: number, column: number, value: SheetValue): Request[] {
+  if (!needsPlainFormat(value)) return [];
+  const area = {
+    sheetId,
+    startRow: row,
+    endRow: row + 1,
+    startColumn: column,
+    endColumn: column + 1,
+  };
+  return [look(area, { numberFormat: { type: 'NUMBER', pattern: '0' } })];
+}
+
+interface Segment {
+  readonly start: number;
+  readonly keys: readonly ColumnKey[];
+}
+
+interface NewRow {
+  readonly id: string;
+  /** The row's cells, segment by segment. */
+  readonly parts: readonly sheets_v4.Schema$RowData[];
+  readonly longNumbers: readonly { column: number; value: SheetValue }[];
+  readonly bytes: number;
+}
+
+function addNewRows(packer: Packer, input: WritePlanInput): void {
+  const segments = segmentsOf(input.layout);
+  const overhead = 900 + segments.length * 160;
+  let [at, rowCount] = [input.lastRow + 1, input.layout.rowCount];
+  let chunk: NewRow[] = [];
+  let bytes = overhead;
+  const flush = (): void => {
+    if (chunk.length === 0) return;
+    const batch = packer.place(bytes);
+    batch.requests.push(...newRowRequests(input, segments, chunk, at, rowCount));
+    batch.inserted.push({ row: at, ids: chunk.map(({ id }) => id) });
+    rowCount = (at >= rowCount ? at + SPARE_ROWS : rowCount) + chunk.length;
+    at += chunk.length;
+    [chunk, bytes] = [[], overhead];
+  };
+  for (const row of input.newRows) {
+    const fresh = newRow(row, segments);
+    const room =
+      packer.batches.length > 0 && packer.room >= WORTHWHILE_BYTES ? packer.room : packer.limit;
+    if (bytes + fresh.bytes > room) flush();
+    chunk.push(fresh);
+    bytes += fresh.bytes;
+  }
+  flush();
+}
+
+/** Columns of ours that lie side by side, as stretches to be written together. */
+function segmentsOf({ columns }: Layout): Segment[] {
+  const places = [...columns].sort(([, a], [, b]) => a.index - b.index);
+  return spansOf(places.map(([, { index }]) => index)).map(({ start, end }) => ({
+    start,
+    keys: places.filter(([, { index }]) => index >= start && index < end).map(([key]) => key),
+  }));
+}
+
+function newRow(row: SheetRow, segments: readonly Segment[]): NewRow {
+  const longNumbers: { column: number; value: SheetValue }[] = [];
+  const parts = segments.map(({ start, keys }) => {
+    const values = keys.map((key, offset) => {
+      const value = row.values.get(key) ?? null;
+      if (needsPlainFormat(value)) longNumbers.push({ column: start + offset, value });
+      return cellData(value);
+    });
+    while (values.length > 0 && values.at(-1)?.userEnteredValue === undefined) values.pop();
+    return values.length === 0 ? {} : { values };
+  });
+  return { id: row.id, parts, longNumbers, bytes: bytesOf(parts) + longNumbers.length * 250 };
+}
+
+function newRowRequests(
+  input: WritePlanInput,
+  segments: readonly Segment[],
+  chunk: readonly NewRow[],
+  at: number,
+  rowCount: number,
+): Request[] {
+  const { sheetId } = input.layout;
+  return [
+    ...(at >= rowCount ? spareRows(input.layout, rowCount, at - rowCount + SPARE_ROWS) : []),
+    {
+      insertDimension: {
+        range: { sheetId, dimension: 'ROWS', startIndex: at, endIndex: at + chunk.length },
+        inheritFromBefore: input.lookLikeAbove && at > 0,
+      },
+    },
+    ...segments.map(({ start }, index) => ({
+      updateCells: {
+        start: { sheetId, rowIndex: at, columnIndex: start },
+        rows: chunk.map(({ parts }) => parts[index] ?? {}),
+        fields: 'userEnteredValue',
+      },
+    })),
+    ...chunk.flatMap(({ longNumbers }, offset) =>
+      longNumbers.flatMap(({ column, value }) => plainFormat(sheetId, at + offset, column, value)),
+    ),
+  ];
+}
+
+/** Adds empty rows at the end of the grid, with dates shown as dates: they are what new rows will look like. */
+function spareRows({ sheetId, columns }: Layout, rowCount: number, length: number): Request[] {
+  const dates = (['s:at', 's:removed'] satisfies ColumnKey[]).flatMap((key) => {
+    const column = columns.get(key)?.index;
+    if (column === undefined) return [];
+    const area = { sheetId, startRow: rowCount, startColumn: column, endColumn: column + 1 };
+    return [look(area, { numberFormat: DATE_FORMAT })];
+  });
+  return [{ appendDimension: { sheetId, dimension: 'ROWS', length } }, ...dates];
+}
+
+/** What a write has to answer so that it can be verified: which columns are where, and the IDs that were put by. */
+export function evidenceRanges(layout: Layout, batch: PlannedBatch, undoTitle: string): string[] {
+  if (batch.blocks.length === 0 && batch.inserted.length === 0) return [];
+  const kept = batch.undoRows === 0 ? [] : [columnCells(undoTitle, 0, 0, batch.undoRows)];
+  return [wholeRow(layout.title, 0), ...kept];
+}
