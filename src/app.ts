@@ -1,5 +1,5 @@
 import type { Clock } from './base/clock.ts';
-import { MirrorError } from './base/errors.ts';
+import { MirrorError, isAbort, toMirrorError } from './base/errors.ts';
 import { Events } from './base/events.ts';
 import type { Logger } from './base/logger.ts';
 import type { Config } from './config.ts';
@@ -36,6 +36,15 @@ export interface MirrorPlan {
   readonly unknown: readonly { readonly variable: string; readonly name: string }[];
 }
 
+/** What this process last planned. */
+export interface PlanMemory {
+  /** The last plan that succeeded, and when (ISO); null: none yet. */
+  readonly plan: MirrorPlan | null;
+  readonly at: string | null;
+  /** Why the last try failed; null when it did not. */
+  readonly problem: { readonly error: MirrorError; readonly at: string } | null;
+}
+
 /** What a pass by hand may ask for besides. */
 export interface PassWishes {
   readonly acceptDeletes?: boolean;
@@ -56,6 +65,7 @@ export class App implements AsyncDisposable {
   readonly #clock: Clock;
   readonly #targets = new Map<string, Promise<Target>>();
   #context: SyncContext | undefined;
+  #planned: PlanMemory = { plan: null, at: null, problem: null };
   /** Forms that a target holds or held: when one is no longer listed, a pass has to find out why. */
   readonly #mirrored = new Map<string, Map<string, FormIdentity>>();
 
@@ -110,10 +120,29 @@ export class App implements AsyncDisposable {
    * otherwise that is looked up meanwhile, for the next plan, and no target can hold this one up (L12).
    */
   async plan(signal: AbortSignal, options: { patient?: boolean } = {}): Promise<MirrorPlan> {
+    const at = (): string => new Date(this.#clock.now()).toISOString();
+    try {
+      const plan = await this.#plan(signal, options.patient ?? false);
+      this.#planned = { plan, at: at(), problem: null };
+      return plan;
+    } catch (error) {
+      if (!isAbort(error)) {
+        this.#planned = { ...this.#planned, problem: { error: toMirrorError(error), at: at() } };
+      }
+      throw error;
+    }
+  }
+
+  /** What became of the plans until now. */
+  get planned(): PlanMemory {
+    return this.#planned;
+  }
+
+  async #plan(signal: AbortSignal, patient: boolean): Promise<MirrorPlan> {
     const { targets } = this.config;
     const listed = await this.forms(signal);
     const lookups = targets.map(({ name }) => this.#lookUpMirrored(name));
-    if (options.patient) await Promise.all(lookups);
+    if (patient) await Promise.all(lookups);
     const plans = new Map<string, { form: FormIdentity; targets: string[] }>();
     const unknown: { variable: string; name: string }[] = [];
     for (const { name: target, forms, variables } of targets) {
@@ -223,15 +252,20 @@ export class App implements AsyncDisposable {
   }
 }
 
+/** What a plan shows that is surely not meant, as sentences. */
+export function noticesOf({ unknown }: MirrorPlan): string[] {
+  return unknown.map(
+    ({ variable, name }) => `${variable} names ${name}, and there is no such form.`,
+  );
+}
+
 /** The app as the queue works with it. */
 export function mirrorWork(app: App): MirrorWork {
   return {
     async plan(signal) {
-      const { forms, unknown } = await app.plan(signal);
-      for (const { variable, name } of unknown) {
-        app.logger.warn(`${variable} names ${name}, and there is no such form.`);
-      }
-      return forms.map(({ form, targets }) => ({ formId: form.id, targets }));
+      const plan = await app.plan(signal);
+      for (const notice of noticesOf(plan)) app.logger.warn(notice);
+      return plan.forms.map(({ form, targets }) => ({ formId: form.id, targets }));
     },
     async pass(order, signal) {
       const { outcome, failure } = await app.pass(order, signal);

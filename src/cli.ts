@@ -22,6 +22,6 @@ process.on('uncaughtException', (error) => {
 const stop = listenForStop(process, () => {
   terminal.say('Stopping; what is in hand is finished first. Ctrl-C once more stops at once.');
 });
-const host = { terminal, stop, clock: systemClock, loadConfig: loadProcessConfig };
-process.exitCode = await runProgram(COMMANDS, host, version, process.argv.slice(2));
+const host = { terminal, version, stop, clock: systemClock, loadConfig: loadProcessConfig };
+process.exitCode = await runProgram(COMMANDS, host, process.argv.slice(2));
 setTimeout(() => process.exit(), LET_GO_MS).unref();

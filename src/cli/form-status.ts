@@ -1,6 +1,6 @@
-import { CronExpressionParser } from 'cron-parser';
 import type { FormOverview } from '../mirror/target.ts';
 import type { PassRecord } from '../mirror/types.ts';
+import { nextDueMs } from '../settings/schedule-times.ts';
 import type { ScheduleSettings } from '../settings/work-settings.ts';
 
 /** How one form stands in one target, as `status --json` prints it. */
@@ -57,7 +57,8 @@ export function statusOf(
     fullProvenAt: checkpoint?.fullProvenAt ?? null,
     lagSeconds:
       provenAt === null ? null : Math.max(0, Math.round((nowMs - Date.parse(provenAt)) / 1_000)),
-    nextDueAt: nextDueAt(lastPass, schedule),
+    nextDueAt:
+      lastPass && new Date(nextDueMs(schedule, Date.parse(lastPass.startedAt))).toISOString(),
     goneAt,
     droppedColumns,
   };
@@ -76,13 +77,3 @@ const passOf = ({
   endedAt,
   error,
 });
-
-function nextDueAt(last: PassRecord | null, { incremental }: ScheduleSettings): string | null {
-  if (last === null) return null;
-  if ('everyMs' in incremental) {
-    return new Date(Date.parse(last.startedAt) + incremental.everyMs).toISOString();
-  }
-  const { cron, timeZone: tz } = incremental;
-  const currentDate = new Date(last.startedAt);
-  return CronExpressionParser.parse(cron, { tz, currentDate }).next().toISOString();
-}

@@ -7,6 +7,8 @@ import type { Terminal } from './terminal.ts';
 /** What a command gets from the process it runs in; tests hand in their own. */
 export interface Host {
   readonly terminal: Terminal;
+  /** Of the program. */
+  readonly version: string;
   readonly clock: Clock;
   readonly stop: StopRequest;
   /** Throws SettingsError with every mistake at once. */

@@ -17,13 +17,12 @@ Settings come from the environment and from a .env file in this directory; .env.
 function buildProgram(
   specs: readonly CommandSpec[],
   host: Host,
-  version: string,
   end: (code: ExitCode) => void,
 ): Command {
   const { terminal } = host;
   const program = new Command('forms-mirror')
     .description('Keeps a live, provably complete copy of your form submissions.')
-    .version(version, '-V, --version', 'show the version')
+    .version(host.version, '-V, --version', 'show the version')
     .helpOption('-h, --help', 'show help')
     .helpCommand('help [command]', 'show help for a command')
     .addHelpText('after', EXAMPLES)
@@ -67,11 +66,10 @@ function addCommand(
 export async function runProgram(
   specs: readonly CommandSpec[],
   host: Host,
-  version: string,
   args: readonly string[],
 ): Promise<ExitCode> {
   let code: ExitCode = 0;
-  const program = buildProgram(specs, host, version, (end) => {
+  const program = buildProgram(specs, host, (end) => {
     code = end;
   });
   if (args.length === 0) {

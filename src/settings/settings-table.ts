@@ -275,7 +275,7 @@ export const SETTINGS = {
     meaning: 'Called with a JSON message when something needs a person, and again when it is well.',
     example: 'https://hooks.example.com/services/forms-mirror',
     secret: true,
-    usedBy: ['start', 'worker', 'check'],
+    usedBy: ['start', 'check'],
   },
   LOG_LEVEL: {
     ...plain,

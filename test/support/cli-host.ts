@@ -62,11 +62,12 @@ export function startCli(args: readonly string[], env: Environment = {}): Runnin
   const terminal = new Terminal(stdout, stderr);
   const host = {
     terminal,
+    version: '0.0.0-test',
     clock: systemClock,
     stop: listenForStop(source, () => terminal.say('stopping')),
     loadConfig: (needs = {}) => loadConfig(env, noFile, needs),
   };
-  const run = runProgram(COMMANDS, host, '0.0.0-test', args);
+  const run = runProgram(COMMANDS, host, args);
   const done = Promise.race([run, killed.promise]).then((code) => ({
     code,
     stdout: stdout.text,
