@@ -178,7 +178,9 @@ describe('values.get', () => {
             values: [
               {
                 userEnteredValue: { numberValue: 46146.5 },
-                userEnteredFormat: { numberFormat: { type: 'DATE_TIME', pattern: 'd.m.yyyy h:mm' } },
+                userEnteredFormat: {
+                  numberFormat: { type: 'DATE_TIME', pattern: 'd.m.yyyy h:mm' },
+                },
               },
               { userEnteredValue: { formulaValue: '=A1+1' } },
               { userEnteredValue: { boolValue: true } },
@@ -188,7 +190,8 @@ describe('values.get', () => {
         ],
       },
     });
-    const shown = async (options: Record<string, string>) => (await bench.get('A1:D1', options)).values;
+    const shown = async (options: Record<string, string>) =>
+      (await bench.get('A1:D1', options)).values;
     expect(await shown({})).toEqual([['4.5.2026 12:00', '46147.5', 'TRUE', '#DIV/0!']]);
     expect(await shown({ valueRenderOption: 'UNFORMATTED_VALUE' })).toEqual([
       [46146.5, 46147.5, true, '#DIV/0!'],
@@ -313,7 +316,10 @@ describe('values.append', () => {
     expect(bench.grid()[2]).toEqual(['1']);
     expect(bench.grid()[4]).toEqual([null, 'x', 'y', 'z']);
     expect(bench.sandbox.inspect.tabs(bench.id)[0]?.rows).toBe(11);
-    await append('Sheet1', Array.from({ length: 5 }, () => ['n']));
+    await append(
+      'Sheet1',
+      Array.from({ length: 5 }, () => ['n']),
+    );
     expect(bench.sandbox.inspect.tabs(bench.id)[0]?.rows).toBe(12);
   });
 });

@@ -70,7 +70,7 @@ const ofAll =
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, value) => all + value, 0);
 const most = (numbers: readonly number[], pick: (a: number, b: number) => number): number =>
-  numbers.length === 0 ? 0 : numbers.reduce(pick);
+  numbers.length === 0 ? 0 : numbers.reduce((best, value) => pick(best, value));
 
 function logical(args: readonly Argument[], all: boolean): Value {
   let result = all;

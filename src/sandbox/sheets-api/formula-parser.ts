@@ -84,11 +84,12 @@ class Parser {
     }
   }
 
+  /** A sign binds closer than a power: `-2^2` is 4, as in every spreadsheet. */
   #prefixed(): Node {
     for (const operator of ['-', '+']) {
       if (!this.#isOperator(operator)) continue;
       this.#at++;
-      return { kind: 'unary', operator, operand: this.#expression(4) };
+      return { kind: 'unary', operator, operand: this.#prefixed() };
     }
     let node = this.#primary();
     while (this.#isOperator('%')) {

@@ -1,3 +1,4 @@
+import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { Calculator } from './calculator.ts';
 import { CellError } from './formula-values.ts';
 import { Formula } from './cell.ts';
@@ -7,6 +8,23 @@ import type { SpreadsheetFile, SpreadsheetFiles } from './spreadsheet-files.ts';
 
 /** A literal, a formula's text, or null for an empty cell. */
 export type Stored = string | number | boolean | null;
+
+/** See {@link Inspection.cell}. */
+export interface InspectedCell {
+  readonly value: Stored;
+  readonly shown: string;
+  readonly format: sheets_v4.Schema$CellFormat;
+  readonly note: string | undefined;
+}
+
+/** See {@link Inspection.layout}. */
+export interface InspectedLayout {
+  readonly frozenRowCount: number;
+  readonly frozenColumnCount: number;
+  readonly hiddenRows: readonly number[];
+  readonly hiddenColumns: readonly number[];
+  readonly widths: Readonly<Record<number, number>>;
+}
 
 /** A tab, by title or sheet ID. */
 export type TabName = string | number;
@@ -79,6 +97,38 @@ export class Inspection {
       for (const [column, note] of sheet.row(row)?.notes ?? []) found.push({ row, column, note });
     }
     return found;
+  }
+
+  /** One cell, zero-based: what it holds, what it shows, how it looks. */
+  cell(spreadsheetId: string, tab: TabName, row: number, column: number): InspectedCell {
+    const { file, sheet } = this.#open(spreadsheetId, tab);
+    const { content, dress, note } = sheet.cell(row, column);
+    const calculator = new Calculator(file.document, this.#now());
+    return {
+      value: content instanceof Formula ? content.text : content,
+      shown: calculator.text(sheet, row, column),
+      format: dress?.format ?? {},
+      note,
+    };
+  }
+
+  /** How a tab is laid out: frozen rows, hidden rows and columns (zero-based), widths that somebody set. */
+  layout(spreadsheetId: string, tab: TabName): InspectedLayout {
+    const { sheet } = this.#open(spreadsheetId, tab);
+    const { frozenRowCount = 0, frozenColumnCount = 0 } = sheet.look;
+    const hiddenRows: number[] = [];
+    for (let row = 0; row < sheet.usedRows; row++) {
+      const look = sheet.row(row)?.look;
+      if (look?.hiddenByUser === true || look?.hiddenByFilter === true) hiddenRows.push(row);
+    }
+    const hiddenColumns: number[] = [];
+    const widths: Record<number, number> = {};
+    for (let column = 0; column < sheet.columnCount; column++) {
+      const look = sheet.columnLook(column);
+      if (look?.hiddenByUser === true) hiddenColumns.push(column);
+      if (look?.pixelSize !== undefined) widths[column] = look.pixelSize;
+    }
+    return { frozenRowCount, frozenColumnCount, hiddenRows, hiddenColumns, widths };
   }
 
   /** All developer metadata, whoever made it. */
