@@ -141,6 +141,7 @@ async function settle(world: World, totals: Totals): Promise<void> {
   for (const form of world.store.forms()) {
     for (const target of [0, 1]) await provenFullPass(world, form.id, target);
     await world.mark(form.id);
+    world.breaches.push(...staleStatuses(world, form.id));
     for (const target of [0, 1]) await provenFullPass(world, form.id, target);
     world.breaches.push(...settledBreaches(world, form.id));
     for (const [target, view] of world.views.entries()) {
@@ -154,6 +155,16 @@ async function settle(world: World, totals: Totals): Promise<void> {
       totals.passes++;
     }
   }
+}
+
+/** L7: after marking the mirror shows the status that the source has now, without another pass. */
+function staleStatuses(world: World, formId: string): string[] {
+  return world.views.flatMap((view, target) =>
+    [...view.rows(formId).values()]
+      .filter(({ id, status }) => (world.store.get(id)?.status ?? status) !== status)
+      .filter(({ id }) => world.store.distortionOf(id) === undefined)
+      .map(({ id }) => `L7: target ${target} shows an old status of ${id} after marking`),
+  );
 }
 
 async function provenFullPass(world: World, formId: string, target: number): Promise<void> {

@@ -1,0 +1,105 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { MirrorError } from '../../src/base/errors.ts';
+import { Events } from '../../src/base/events.ts';
+import { withRetry } from '../../src/base/retry.ts';
+import { DEFAULT_RETRY, parseRetryAfter, retryDelayMs } from '../../src/base/retry-delay.ts';
+import { propertyRuns } from '../support/property.ts';
+import { TestClock } from '../support/test-clock.ts';
+
+const always = () => ({ retry: true });
+
+describe('the wait before another try', () => {
+  it('is whole, never below what the server asked for (up to its limit), never above the sum of both', () => {
+    const delays = fc.property(
+      fc.integer({ min: 1, max: 40 }),
+      fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
+      fc.option(fc.nat(500_000), { nil: undefined }),
+      (attempt, chance, serverMs) => {
+        const ms = retryDelayMs(DEFAULT_RETRY, attempt, () => chance, serverMs);
+        const floor = Math.min(serverMs ?? 0, DEFAULT_RETRY.maxServerDelayMs);
+        expect(Number.isInteger(ms)).toBe(true);
+        expect(ms).toBeGreaterThanOrEqual(floor);
+        expect(ms).toBeLessThanOrEqual(floor + DEFAULT_RETRY.maxDelayMs);
+      },
+    );
+    fc.assert(delays, propertyRuns(300));
+  });
+
+  it('grows, with full jitter', () => {
+    const most = [1, 2, 3].map((attempt) => retryDelayMs(DEFAULT_RETRY, attempt, () => 0.999_999));
+    expect(most).toEqual([250, 500, 1_000]);
+    expect(retryDelayMs(DEFAULT_RETRY, 3, () => 0)).toBe(0);
+  });
+
+  it('reads Retry-After as seconds or as a date', () => {
+    const now = Date.UTC(2026, 0, 1);
+    expect(parseRetryAfter('2', now)).toBe(2_000);
+    expect(parseRetryAfter(new Date(now + 5_000).toUTCString(), now)).toBe(5_000);
+    expect(parseRetryAfter(new Date(now - 5_000).toUTCString(), now)).toBe(0);
+    expect([parseRetryAfter('soon', now), parseRetryAfter(undefined, now)]).toEqual([
+      undefined,
+      undefined,
+    ]);
+  });
+});
+
+describe('the retry loop', () => {
+  it('gives up after its tries with the last error', async () => {
+    const clock = new TestClock();
+    let tries = 0;
+    const work = async () => {
+      throw new Error(`try ${++tries}`);
+    };
+    const options = { policy: { ...DEFAULT_RETRY, attempts: 3 }, clock, judge: always };
+    await expect(withRetry(work, options)).rejects.toThrow('try 3');
+    expect(clock.sleeps.length).toBe(2);
+  });
+
+  it('does not try again what is not worth it', async () => {
+    let tries = 0;
+    const work = async () => {
+      tries++;
+      throw new Error('no');
+    };
+    const options = {
+      policy: DEFAULT_RETRY,
+      clock: new TestClock(),
+      judge: () => ({ retry: false }),
+    };
+    await expect(withRetry(work, options)).rejects.toThrow('no');
+    expect(tries).toBe(1);
+  });
+
+  it('wakes up and ends when its signal aborts', async () => {
+    const stop = new AbortController();
+    const work = async () => {
+      stop.abort();
+      throw new Error('x');
+    };
+    const options = {
+      policy: DEFAULT_RETRY,
+      clock: new TestClock(),
+      judge: always,
+      signal: stop.signal,
+    };
+    await expect(withRetry(work, options)).rejects.toThrow('x');
+    await expect(withRetry(async () => 1, options)).rejects.toBeInstanceOf(MirrorError);
+  });
+});
+
+describe('events', () => {
+  it('reach every listener, and a listener that throws harms nobody', () => {
+    const errors: unknown[] = [];
+    const events = new Events<{ tick: { n: number } }>((error) => errors.push(error));
+    const seen: number[] = [];
+    events.on('tick', () => {
+      throw new Error('listener');
+    });
+    const stop = events.on('tick', ({ n }) => seen.push(n));
+    events.emit('tick', { n: 1 });
+    stop();
+    events.emit('tick', { n: 2 });
+    expect([seen, errors.length]).toEqual([[1], 2]);
+  });
+});
