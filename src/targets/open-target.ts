@@ -1,7 +1,8 @@
-import type { Clock } from '../base/clock.ts';
+import { type Clock, systemClock } from '../base/clock.ts';
 import { MirrorError } from '../base/errors.ts';
 import type { Target, TargetKind } from '../mirror/target.ts';
 import { browserAddress, parseSheetAddress } from './google-sheets/address.ts';
+import type { SheetsOptions } from './google-sheets/target.ts';
 import { parsePostgresUrl } from './sql/postgres/postgres-address.ts';
 import { parseSqliteUrl } from './sql/sqlite/sqlite-address.ts';
 
@@ -9,6 +10,8 @@ import { parseSqliteUrl } from './sql/sqlite/sqlite-address.ts';
 export interface OpenTargetOptions {
   /** The real one when absent. */
   readonly clock?: Clock | undefined;
+  /** Access to Google Sheets; its application default credentials when absent. */
+  readonly google?: Omit<SheetsOptions, 'clock'> | undefined;
 }
 
 /** Where a target URL leads. */
@@ -36,8 +39,10 @@ export async function openTarget(
       const { openPostgres } = await import('./sql/postgres/open-postgres.ts');
       return openPostgres(name, url, options.clock);
     }
-    case 'google-sheets':
-      throw new MirrorError('SETTINGS', `Target ${name}: Google Sheets can't be written to yet.`);
+    case 'google-sheets': {
+      const { openSheets } = await import('./google-sheets/target.ts');
+      return openSheets(name, url, { ...options.google, clock: options.clock ?? systemClock });
+    }
   }
 }
 
