@@ -69,7 +69,7 @@ export function describeValues(stage: TargetStage): void {
       await stage.write(async (writer) => {
         await writer.prepare([AGE]);
         await writer.apply(numbers, []);
-        expect((await writer.apply(all, [])).outcomes.at(-1)).toBe('inserted');
+        expect((await writer.apply(all.slice(-1), [])).outcomes).toEqual(['inserted']);
         expect((await writer.apply(all, [])).outcomes).toEqual(all.map(() => 'unchanged'));
       });
       const stored = await (await stage.read()).rows(all.map(({ id }) => id));
