@@ -8,6 +8,7 @@ import type { FieldPicks } from './mirror/picks.ts';
 import type { Target } from './mirror/target.ts';
 import type { Form, FormIdentity } from './mirror/types.ts';
 import type { MirrorWork, PassOrder } from './queue/work.ts';
+import { longestGapMs } from './settings/schedule-times.ts';
 import type { TargetSettings } from './settings/target-settings.ts';
 import type { SyncContext } from './sync/context.ts';
 import type { PassReport, SyncEvents } from './sync/events.ts';
@@ -16,6 +17,8 @@ import { type MarkReport, markForm } from './sync/mark.ts';
 import { choosesForm, unknownForms } from './sync/planned-forms.ts';
 import { runPass } from './sync/run-pass.ts';
 import { openTarget } from './targets/open-target.ts';
+
+const LEAST_ALARM_MINUTES = 45;
 
 /** What the parts are put together with. */
 export interface AppOptions {
@@ -87,7 +90,8 @@ export class App implements AsyncDisposable {
     const open = this.#targets.get(name);
     if (open !== undefined) return open;
     const { url } = this.settingsOf(name);
-    const opening = openTarget(name, url, { clock: this.#clock });
+    const google = { ...this.config.google, alarmMinutes: this.#alarmMinutes() };
+    const opening = openTarget(name, url, { clock: this.#clock, google });
     this.#targets.set(name, opening);
     opening.catch(() => this.#targets.delete(name));
     return opening;
@@ -203,6 +207,12 @@ export class App implements AsyncDisposable {
       ...targets.map(({ value }) => value[Symbol.asyncDispose]()),
       this.#context?.client[Symbol.asyncDispose](),
     ]);
+  }
+
+  /** How long a sheet may show no news before its health cell turns red: three passes missed, but not at each hiccup. */
+  #alarmMinutes(): number {
+    const gapMs = longestGapMs(this.config.schedule, this.#clock.now());
+    return Math.max(LEAST_ALARM_MINUTES, Math.ceil((3 * gapMs) / 60_000));
   }
 
   #createContext(): SyncContext {

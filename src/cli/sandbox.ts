@@ -4,9 +4,10 @@ import { createSampleWorkspace } from '../sandbox/forms-api/sample-workspace.ts'
 import { type Sandbox, startSandbox } from '../sandbox/forms-api/sandbox.ts';
 import { startTraffic } from '../sandbox/forms-api/traffic.ts';
 import type { CommandCall, CommandSpec } from './command-spec.ts';
+import { announce } from './sandbox-announcement.ts';
 import { collect, wholeNumberOption } from './option-values.ts';
 import { READING_SYNTAX, parseReadings } from './reading-option.ts';
-import { plural } from './words.ts';
+import { type SheetsStandIn, startSheetsStandIn } from './sheets-stand-in.ts';
 
 /** `sandbox`: the stand-in Forms API with sample data. */
 export const sandboxCommand: CommandSpec = {
@@ -30,12 +31,14 @@ export const sandboxCommand: CommandSpec = {
         `takes the unsaid in another way: ${READING_SYNTAX}`,
         collect,
       )
+      .option('--sheets', 'run a stand-in for Google Sheets too, on the next port')
       .option('--json', 'print address, key and forms as one JSON document');
   },
   async run(call) {
     const { signal } = call.host.stop;
     await using sandbox = await open(call);
-    announce(call, sandbox);
+    await using sheet = call.flag('sheets') ? await openSheet(call) : undefined;
+    announce(call, sandbox, sheet);
     const perMinute = wholeNumberOption(call, 'traffic', call.flag('traffic') ? 60 : 0);
     const traffic = startTraffic(sandbox.store, { perMinute, signal });
     if (!signal.aborted) await once(signal, 'abort');
@@ -58,21 +61,8 @@ function open(call: CommandCall): Promise<Sandbox> {
   });
 }
 
-function announce(call: CommandCall, sandbox: Sandbox): void {
-  const { terminal } = call.host;
-  const { url, apiKey: key, store } = sandbox;
-  const forms = store.forms();
-  if (call.flag('json')) {
-    terminal.printJson({
-      url,
-      key,
-      forms: forms.map(({ id, slug, name }) => ({ id, slug, name })),
-    });
-    return;
-  }
-  terminal.say(
-    `A stand-in Forms API with ${plural(forms.length, 'form')} and ${plural(store.count(), 'submission')} is listening; Ctrl-C ends it.`,
-  );
-  terminal.say('These lines go into .env, or before a command such as forms-mirror sync --full:\n');
-  terminal.print(`FORMS_API_URL=${url}\nFORMS_API_KEY=${key}\nTARGET_FIELDS='*'`);
+/** Beside the Forms API; any free port when that has one. */
+function openSheet(call: CommandCall): Promise<SheetsStandIn> {
+  const port = wholeNumberOption(call, 'port', 4_010);
+  return startSheetsStandIn(port === 0 ? 0 : port + 1);
 }
