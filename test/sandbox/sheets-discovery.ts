@@ -84,11 +84,3 @@ export function extractShapes(discovery: Discovery): Shapes {
   }
   return Object.fromEntries(Object.entries(shapes).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
-
-/** One message a line, so that a change of the extract reads well. */
-export function printShapes(shapes: Shapes): string {
-  const lines = Object.entries(shapes).map(
-    ([name, shape]) => `  ${JSON.stringify(name)}: ${JSON.stringify(shape)}`,
-  );
-  return `{\n${lines.join(',\n')}\n}\n`;
-}

@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { afterEach, describe, expect, it } from 'vitest';
 import committed from '../../src/sandbox/sheets-api/schema.json' with { type: 'json' };
@@ -6,8 +7,10 @@ import { REQUEST_KINDS } from '../../src/sandbox/sheets-api/batch-update.ts';
 import { Bench, clientFor } from './sheets-client.ts';
 import { extractShapes, type Discovery, type Shapes, type ShapeType } from './sheets-discovery.ts';
 
-// SHEETS_DISCOVERY: path of https://sheets.googleapis.com/$discovery/rest?version=v4, saved to a file.
+// SHEETS_DISCOVERY: path of https://sheets.googleapis.com/$discovery/rest?version=v4, saved to a file. With
+// SHEETS_DISCOVERY_WRITE=1 the extract is written anew from it (then format it).
 const discoveryFile = process.env['SHEETS_DISCOVERY'];
+const EXTRACT = resolve(import.meta.dirname, '../../src/sandbox/sheets-api/schema.json');
 const shapes = committed as unknown as Shapes;
 
 /** What of `value` does not fit the schema: paths with a reason. */
@@ -217,6 +220,10 @@ describe('the extract of Google’s schema', () => {
 
   it.skipIf(discoveryFile === undefined)('is what the discovery document says today', () => {
     const discovery = JSON.parse(readFileSync(discoveryFile ?? '', 'utf8')) as Discovery;
-    expect(committed).toEqual(extractShapes(discovery));
+    const extract = extractShapes(discovery);
+    if (process.env['SHEETS_DISCOVERY_WRITE'] === '1') {
+      writeFileSync(EXTRACT, JSON.stringify(extract, undefined, 2));
+    }
+    expect(committed).toEqual(extract);
   });
 });

@@ -128,6 +128,20 @@ describe('tabs', () => {
     expect(data.sheets?.[1]?.protectedRanges?.[0]?.range).toEqual({ sheetId: copy?.sheetId });
   });
 
+  it('stay apart once duplicated, also within one batch', async () => {
+    const write = (stringValue: string) => ({
+      updateCells: {
+        start: { rowIndex: 0, columnIndex: 0 },
+        fields: 'userEnteredValue',
+        rows: [{ values: [{ userEnteredValue: { stringValue } }] }],
+      },
+    });
+    const copy = { duplicateSheet: { sourceSheetId: 0, newSheetId: 2 } };
+    await bench.batch(write('before'), copy, write('after'));
+    expect(bench.sandbox.inspect.grid(bench.id, 2)).toEqual([['before']]);
+    expect(bench.grid()).toEqual([['after']]);
+  });
+
   it('are copied to another spreadsheet', async () => {
     await bench.put('Sheet1!A1', [['a']]);
     const other = bench.sandbox.createSpreadsheet({ shares: { [ROBOT]: 'writer' } });

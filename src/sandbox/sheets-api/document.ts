@@ -9,9 +9,9 @@ import type { Remap } from './remap.ts';
 import type { Sheet } from './sheet.ts';
 
 /** Cells of all tabs together, empty ones included. */
-export const MAX_CELLS = 10_000_000;
+const MAX_CELLS = 10_000_000;
 /** Columns of a tab: `ZZZ`. */
-export const MAX_COLUMNS = 18_278;
+const MAX_COLUMNS = 18_278;
 /** Tabs of a spreadsheet. */
 export const MAX_TABS = 200;
 

@@ -8,7 +8,7 @@ import type { Area, Sheet } from './sheet.ts';
 import type { Wardrobe } from './wardrobe.ts';
 
 /** Characters (UTF-16) of one cell. */
-export const MAX_CELL_CHARACTERS = 50_000;
+const MAX_CELL_CHARACTERS = 50_000;
 
 /** Everything a change works with: a fork of the document, who asks, and when. */
 export interface Edit {
@@ -62,7 +62,7 @@ export function contentOf(value: sheets_v4.Schema$ExtendedValue | null | undefin
 }
 
 /** A dress with the masked parts of a CellData in place of its own. */
-export function dressFrom(
+function dressFrom(
   old: Dress | undefined,
   data: sheets_v4.Schema$CellData,
   mask: Mask,

@@ -95,7 +95,7 @@ function parseCorner(text: string): Corner {
 }
 
 /** A reference as text. */
-export function printReference({ title, start, end }: Reference): string {
+function printReference({ title, start, end }: Reference): string {
   const prefix = title === undefined ? '' : `${quoteTitle(title)}!`;
   return `${prefix}${printCorner(start)}${end === undefined ? '' : `:${printCorner(end)}`}`;
 }

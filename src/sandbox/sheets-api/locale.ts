@@ -45,6 +45,3 @@ export function localeOf(name: string): Locale {
     LOCALES[name] ?? Object.entries(LOCALES).find(([key]) => key.startsWith(`${name}_`))?.[1];
   return known ?? ENGLISH;
 }
-
-/** True for a locale whose typing and showing rules the stand-in knows. */
-export const knowsLocale = (name: string): boolean => LOCALES[name] !== undefined;

@@ -19,7 +19,7 @@ export interface Metadata {
 }
 
 /** Characters of keys and values together, for the spreadsheet itself and for each sheet with its rows and columns. */
-export const METADATA_CHARACTERS = 30_000;
+const METADATA_CHARACTERS = 30_000;
 
 /** The tab that a place lies in; undefined for the spreadsheet itself. */
 export const sheetIdOf = (place: MetadataPlace): number | undefined =>

@@ -154,7 +154,7 @@ const elapsed = (unit: string, serial: number): number =>
   Math.floor(Math.round(serial * 86_400) / (unit === 'h' ? 3600 : unit === 'm' ? 60 : 1));
 
 /** A serial number through a date pattern such as `yyyy-mm-dd hh:mm:ss`. */
-export function formatDate(serial: number, pattern: string, locale: Locale): string {
+function formatDate(serial: number, pattern: string, locale: Locale): string {
   const parts = dateParts(pattern);
   const twelve = parts.some((part) => !part.literal && part.text.startsWith('a'));
   const showsFraction = parts.some((part) => !part.literal && part.text.includes('.'));

@@ -20,7 +20,7 @@ export interface LoggedRequest {
 }
 
 /** What Google recommends as the largest payload. */
-export const RECOMMENDED_PAYLOAD_BYTES = 2_000_000;
+const RECOMMENDED_PAYLOAD_BYTES = 2_000_000;
 
 /** All requests since the start or the last {@link clear}. */
 export class RequestLog {

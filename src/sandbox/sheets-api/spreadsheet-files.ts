@@ -37,7 +37,7 @@ export interface SpreadsheetFile {
 }
 
 /** The owner of files that name none. */
-export const DEFAULT_OWNER = 'owner@example.com';
+const DEFAULT_OWNER = 'owner@example.com';
 
 /** All files of the stand-in. */
 export class SpreadsheetFiles {
