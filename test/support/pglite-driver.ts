@@ -55,10 +55,11 @@ function pgliteClient(database: PGlite, locks: Map<string, object>): PostgresCli
     connect: async () => {},
     on: () => {},
     async query(query) {
+      if (query.text.startsWith('BEGIN')) {
+        await begin();
+        return { rows: [] };
+      }
       switch (query.text) {
-        case 'BEGIN':
-          await begin();
-          return { rows: [] };
         case 'COMMIT':
         case 'ROLLBACK':
           await finish?.(query.text === 'COMMIT');

@@ -1,9 +1,14 @@
 import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MirrorError } from '../../src/base/errors.ts';
 import type { FormWriter } from '../../src/mirror/target.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { parsePostgresUrl } from '../../src/targets/sql/postgres/postgres-address.ts';
+import { PostgresDatabase } from '../../src/targets/sql/postgres/postgres-database.ts';
+import { postgresDriver } from '../../src/targets/sql/postgres/postgres-driver.ts';
+import { SqlTarget } from '../../src/targets/sql/sql-target.ts';
 import { openPostgres } from '../../src/targets/sql/postgres/open-postgres.ts';
 import { AT_ONCE, FORM, NAME, row, sorted, stageTargets } from '../contract/target-harness.ts';
 import { startChild } from '../support/child.ts';
@@ -26,6 +31,33 @@ async function failureOf(url: string): Promise<{ error: MirrorError; remedy: str
   const findings = await target.check();
   const failed = findings.find((finding) => !finding.ok);
   return { error, remedy: failed?.remedy ?? '' };
+}
+
+/** A network between us and the server, which can go silent without hanging up. */
+async function startRelay(
+  serverPort: number,
+): Promise<{ port: number; freeze(): void; close(): void }> {
+  const sockets: Socket[] = [];
+  const relay = createServer((near) => {
+    const far = connect(serverPort, '127.0.0.1');
+    near.on('error', () => {});
+    far.on('error', () => {});
+    near.pipe(far);
+    far.pipe(near);
+    sockets.push(near, far);
+  });
+  const port = await freePort();
+  await new Promise<void>((done) => relay.listen(port, '127.0.0.1', done));
+  return {
+    port,
+    freeze() {
+      for (const socket of sockets) socket.unpipe().pause();
+    },
+    close() {
+      for (const socket of sockets) socket.destroy();
+      relay.close();
+    },
+  };
 }
 
 describe.skipIf(postgresMissing())('PostgreSQL that fails', () => {
@@ -180,6 +212,34 @@ describe.skipIf(postgresMissing())('PostgreSQL that fails', () => {
       ['two', 100],
     ]);
     expect(overview[0]?.location).toBe('table public.one, view public.one_labelled');
+  });
+
+  it('goes silent: is noticed, and nothing waits for ever', async () => {
+    const real = new URL(stage.place.url);
+    const relay = await startRelay(Number(real.port));
+    const address = parsePostgresUrl(withUrl((url) => (url.port = String(relay.port))));
+    const database = new PostgresDatabase(
+      address,
+      postgresDriver(address.connectionString),
+      systemClock,
+      { answerMs: 300, rewriteMs: 300, closeMs: 100 },
+    );
+    const target = new SqlTarget('silent', database, systemClock);
+    const writer = await target.openWriter(FORM, AT_ONCE);
+    await writer.prepare([NAME]);
+    await writer.confirm(['a']);
+    relay.freeze();
+    await expect(writer.apply([row('a')], [])).rejects.toMatchObject({
+      code: 'TARGET_UNREACHABLE',
+      retryable: true,
+    });
+    // Reading tries once more, on another connection.
+    expect(await writer.confirm(['a'])).toEqual(new Set());
+    await writer[Symbol.asyncDispose]();
+    relay.close();
+    await target[Symbol.asyncDispose]();
+    const reader = await stage.read();
+    expect(await reader.confirm(['a'])).toEqual(new Set());
   });
 
   it('that hangs up while it is asked who we are is unreachable', async () => {

@@ -1,17 +1,29 @@
 import type { SqlConnection, SqlRow, SqlSession, SqlValue } from '../sql-session.ts';
 import type { PostgresClient, PostgresQuery, PostgresResult } from './postgres-driver.ts';
 
-/** How long an answer may take. A network that went silent is noticed by this. */
-const ANSWER_TIMEOUT_MS = 120_000;
-/** The same for statements that may rewrite a whole table. */
-const REWRITE_TIMEOUT_MS = 3_600_000;
+/** How long to wait for the server. A network that went silent is noticed by this alone. */
+export interface PostgresTimeouts {
+  readonly answerMs: number;
+  /** The same for statements that may rewrite a whole table. */
+  readonly rewriteMs: number;
+  /** How long saying goodbye may take. */
+  readonly closeMs: number;
+}
+
+/** Long enough for a busy server, short enough for the next pass. */
+export const DEFAULT_TIMEOUTS: PostgresTimeouts = {
+  answerMs: 120_000,
+  rewriteMs: 3_600_000,
+  closeMs: 5_000,
+};
 
 /** Every value as the text that the server sends: numbers keep all their digits. */
 const AS_TEXT = { getTypeParser: () => (value: string) => value };
 
 /**
  * What each connection for writing begins with. The server notices within a minute that we are gone and releases our
- * lock; nobody's long query holds us up for ever; a server that was told to lose commits does not lose ours.
+ * lock; nobody's long query holds us up for ever; a server that was told to lose commits does not lose ours; one that
+ * was told to hang up on idle clients lets us wait for the source.
  */
 const SETTINGS = [
   "SET lock_timeout = '30s'",
@@ -20,16 +32,27 @@ const SETTINGS = [
   'SET tcp_keepalives_count = 3',
   'SET jit = off',
   "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'",
+  "SELECT set_config(name, '0', false) FROM pg_settings WHERE name = 'idle_session_timeout'",
 ].join('; ');
 
 /** Where statements go that need no connection of their own. */
 export function readingSession(
   query: (query: PostgresQuery) => Promise<PostgresResult>,
+  timeouts: PostgresTimeouts,
 ): SqlSession {
+  const timeoutOf = (text: string): number =>
+    /^\s*(?:ALTER|CREATE|UPDATE)\b/i.test(text) ? timeouts.rewriteMs : timeouts.answerMs;
+  const ask = (text: string, values: readonly SqlValue[] = [], rowMode?: 'array') =>
+    query({
+      text,
+      values: [...values],
+      types: AS_TEXT,
+      query_timeout: timeoutOf(text),
+      ...(rowMode === undefined ? {} : { rowMode }),
+    });
   return {
-    query: async (text, values) => rowsOf(await query(statement(text, values))) as SqlRow[],
-    queryArrays: async (text, values) =>
-      rowsOf(await query({ ...statement(text, values), rowMode: 'array' })) as unknown[][],
+    query: async (text, values) => (await ask(text, values)).rows as SqlRow[],
+    queryArrays: async (text, values) => (await ask(text, values, 'array')).rows as unknown[][],
     exec: async (text) => {
       await query({ text, query_timeout: timeoutOf(text) });
     },
@@ -40,25 +63,30 @@ export function readingSession(
 export class PostgresConnection implements SqlConnection {
   readonly #client: PostgresClient;
   readonly #session: SqlSession;
+  readonly #timeouts: PostgresTimeouts;
   #turn: Promise<unknown> = Promise.resolve();
   #broken: Error | undefined;
 
-  private constructor(client: PostgresClient) {
+  private constructor(client: PostgresClient, timeouts: PostgresTimeouts) {
     this.#client = client;
-    this.#session = readingSession((query) => this.#ask(query));
+    this.#timeouts = timeouts;
+    this.#session = readingSession((query) => this.#ask(query), timeouts);
     // Between two statements a lost connection shows only here; the next statement reports it.
     client.on('error', (error) => (this.#broken = error));
   }
 
   /** Connects. Rejects with the driver's error. */
-  static async open(client: PostgresClient): Promise<PostgresConnection> {
-    const connection = new PostgresConnection(client);
+  static async open(
+    client: PostgresClient,
+    timeouts: PostgresTimeouts,
+  ): Promise<PostgresConnection> {
+    const connection = new PostgresConnection(client, timeouts);
     try {
       await client.connect();
       await connection.exec(SETTINGS);
       return connection;
     } catch (error) {
-      await client.end().catch(() => {});
+      await connection.#end();
       throw error;
     }
   }
@@ -77,7 +105,7 @@ export class PostgresConnection implements SqlConnection {
 
   transaction<T>(work: (tx: SqlSession) => Promise<T>): Promise<T> {
     return this.#inTurn(async () => {
-      await this.#session.exec('BEGIN');
+      await this.#session.exec('BEGIN ISOLATION LEVEL READ COMMITTED');
       let result: T;
       try {
         result = await work(this.#session);
@@ -86,7 +114,10 @@ export class PostgresConnection implements SqlConnection {
         await this.#session.exec('ROLLBACK').catch(() => {});
         throw error;
       }
-      const { command } = await this.#ask({ text: 'COMMIT', query_timeout: ANSWER_TIMEOUT_MS });
+      const { command } = await this.#ask({
+        text: 'COMMIT',
+        query_timeout: this.#timeouts.answerMs,
+      });
       // A transaction that failed without our noticing answers COMMIT with ROLLBACK.
       if (command === 'ROLLBACK') throw new Error('the server rolled back instead of committing');
       return result;
@@ -95,7 +126,15 @@ export class PostgresConnection implements SqlConnection {
 
   async close(): Promise<void> {
     await this.#turn.catch(() => {});
-    await this.#client.end().catch(() => {});
+    await this.#end();
+  }
+
+  /** In a silent network nobody answers a goodbye. */
+  async #end(): Promise<void> {
+    const late = Promise.withResolvers<void>();
+    const timer = setTimeout(late.resolve, this.#timeouts.closeMs);
+    await Promise.race([this.#client.end().catch(() => {}), late.promise]);
+    clearTimeout(timer);
   }
 
   async #ask(query: PostgresQuery): Promise<PostgresResult> {
@@ -116,13 +155,3 @@ export class PostgresConnection implements SqlConnection {
     return turn;
   }
 }
-
-function statement(text: string, values: readonly SqlValue[] = []): PostgresQuery {
-  return { text, values: [...values], types: AS_TEXT, query_timeout: timeoutOf(text) };
-}
-
-const timeoutOf = (text: string): number =>
-  /^\s*(?:ALTER|CREATE|UPDATE)\b/i.test(text) ? REWRITE_TIMEOUT_MS : ANSWER_TIMEOUT_MS;
-
-/** Of several statements in one text pg answers with several results; only single ones are read. */
-const rowsOf = (result: PostgresResult): unknown[] => result.rows;

@@ -6,7 +6,12 @@ import { booleanOf, type SqlSession } from '../sql-session.ts';
 import type { SqlDatabase } from '../sql-target.ts';
 import type { PostgresAddress } from './postgres-address.ts';
 import { checkPostgres } from './postgres-check.ts';
-import { PostgresConnection, readingSession } from './postgres-connection.ts';
+import {
+  DEFAULT_TIMEOUTS,
+  PostgresConnection,
+  type PostgresTimeouts,
+  readingSession,
+} from './postgres-connection.ts';
 import { postgresDialect } from './postgres-dialect.ts';
 import type { PostgresDriver, PostgresQuery, PostgresResult } from './postgres-driver.ts';
 import { isConnectionLost } from './postgres-errors.ts';
@@ -20,16 +25,23 @@ export class PostgresDatabase implements SqlDatabase {
   readonly #driver: PostgresDriver;
   readonly #schema: string;
   readonly #clock: Clock;
+  readonly #timeouts: PostgresTimeouts;
   readonly #session: SqlSession;
   #closing: Promise<unknown> | undefined;
 
-  constructor(address: PostgresAddress, driver: PostgresDriver, clock: Clock) {
+  constructor(
+    address: PostgresAddress,
+    driver: PostgresDriver,
+    clock: Clock,
+    timeouts: PostgresTimeouts = DEFAULT_TIMEOUTS,
+  ) {
     this.address = address.shown;
     this.dialect = postgresDialect(address.schema);
     this.#driver = driver;
     this.#schema = address.schema;
     this.#clock = clock;
-    this.#session = readingSession((query) => this.#read(query));
+    this.#timeouts = timeouts;
+    this.#session = readingSession((query) => this.#read(query), timeouts);
   }
 
   async reading(): Promise<SqlSession> {
@@ -67,7 +79,7 @@ export class PostgresDatabase implements SqlDatabase {
   }
 
   #open(): Promise<PostgresConnection> {
-    return PostgresConnection.open(this.#driver.client());
+    return PostgresConnection.open(this.#driver.client(), this.#timeouts);
   }
 
   /** An idle connection may have died without our noticing; then another one is tried, once. */

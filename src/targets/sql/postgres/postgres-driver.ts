@@ -35,7 +35,7 @@ export interface PostgresDriver {
 }
 
 /** Connections for reading; they close when they have nothing to do. */
-const POOL_SIZE = 3;
+const POOL_SIZE = 5;
 /** How long a connection may take to be made, and how long it is kept when idle. */
 const CONNECT_TIMEOUT_MS = 15_000;
 const IDLE_TIMEOUT_MS = 30_000;

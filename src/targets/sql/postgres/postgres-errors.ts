@@ -88,6 +88,7 @@ const BY_SQLSTATE: Readonly<Record<string, Explanation>> = {
     what: "a statement took longer than the server's statement_timeout allows",
     remedy: 'Raise it for this user: ALTER ROLE <user> SET statement_timeout = 0.',
   },
+  '25P03': UNREACHABLE,
   '57P03': { ...NOT_ANSWERING, what: 'the server is starting up or shutting down' },
   XX001: {
     code: 'TARGET_FAILED',
