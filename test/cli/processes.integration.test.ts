@@ -29,8 +29,11 @@ describe('start', () => {
   it('mirrors on its own, and on SIGTERM finishes what is in hand and exits 0', async () => {
     const { env, rows, sandbox } = await openPlace();
     const start = spawnCli(['start'], { ...env, SYNC_EVERY: '1s', PORT: '0' }, tmpdir());
-    for (const _ of sandbox.store.forms()) await start.until(/"outcome":"ok"/);
     await start.until(/("outcome":"ok"[\s\S]*){3}/);
+    await start.until(/The status page is open/);
+    const [, page = ''] = /"url":"(http[^"]+)"/.exec(start.stderr()) ?? [];
+    expect((await fetch(`${page}/health`)).status).toBe(200);
+    expect(await (await fetch(page)).text()).toContain('customer-feedback');
     start.child.kill('SIGTERM');
     expect(await start.ended).toBe(0);
     expect(rows('SELECT sum(distinct_seen) AS n FROM mirror_passes WHERE inserted > 0')).toEqual([
