@@ -94,12 +94,8 @@ export function judge(
   if (problem === null) return judgeWell(entry, observation, nowMs);
   const { subject, evidence, covered, calls } = observation;
   if (covered) {
-    const codes = entry?.codes ?? [];
-    const toldAtMs = entry?.toldAtMs ?? nowMs;
-    return {
-      entry: { codes, toldAtMs, covered: evidence, problem: outlineOf(problem) },
-      alert: undefined,
-    };
+    const told = entry ?? { codes: [], toldAtMs: nowMs, problem: outlineOf(problem) };
+    return { entry: { ...told, covered: evidence }, alert: undefined };
   }
   if (!calls || entry?.covered === evidence) return { entry, alert: undefined };
   const codes = entry?.codes ?? [];

@@ -129,9 +129,5 @@ function sharedFailure(
 
 /** End of the newest pass of these that did not fail; since the epoch, 0 for none. */
 export function lastSuccessMs(pairs: readonly PairPasses[]): number {
-  const times = pairs
-    .flatMap(({ memory: { incremental, full } }) => [incremental, full])
-    .filter((pass) => pass !== null && pass.outcome !== 'failed')
-    .map((pass) => Date.parse(pass?.endedAt ?? ''));
-  return times.reduce((newest, time) => Math.max(newest, time), 0);
+  return pairs.reduce((newest, { memory }) => Math.max(newest, memory.succeededMs), 0);
 }

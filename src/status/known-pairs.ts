@@ -28,6 +28,8 @@ export interface ViewFacts {
   readonly queueFailures: number;
   readonly plan: PlanState;
   readonly nextDueAt: (afterMs: number) => number;
+  /** Since when this process knows of a form in a target; now, when it is new. */
+  readonly knownSinceMs: (pair: Pair) => number;
   readonly memory: (target: string, formId: string) => PairMemory;
   readonly running: (target: string, formId: string) => RunningPass | null;
 }

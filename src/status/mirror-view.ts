@@ -10,7 +10,7 @@ import {
 import { assessPair } from './assess-pair.ts';
 import { type KnownPair, type TargetReading, type ViewFacts, knownPairs } from './known-pairs.ts';
 import { type Pair, type RunningPass, pairKey } from './pass-book.ts';
-import { type PairMemory, newestPass, provenUntil } from './pass-memory.ts';
+import { type PairMemory, newestPass } from './pass-memory.ts';
 import type { PairProblem, Problem } from './problem.ts';
 import { type Silence, isSilent, patienceWith, silenceScope } from './silence.ts';
 import type { PlanState, QueueState } from './source.ts';
@@ -132,6 +132,7 @@ function silencesOf(wanted: readonly KnownPair[], facts: ViewFacts): Map<string,
     if (newest?.outcome === 'gone' || isHeldGone(known)) continue;
     const heardMs = Math.max(
       target.listeningSinceMs,
+      facts.knownSinceMs(pair),
       newest === null ? 0 : Date.parse(newest.endedAt),
       running?.heardAtMs ?? 0,
     );
@@ -174,13 +175,15 @@ function pairView(known: KnownPair, context: PairContext): PairView {
     shared.some((problem) => explains(problem, code));
   const problems = known.wanted ? assessPair({ pair, memory, goneAt, silent, isShared }) : [];
   const state = stateOf(known, problems, nowMs);
-  const provenAt = later(overview?.checkpoint?.provenAt ?? null, provenUntil(memory));
+  const provenAt = provenTime(overview, memory);
   return { pair, state, wanted: known.wanted, overview, memory, running, provenAt, problems };
 }
 
-function later(a: string | null, b: string | null): string | null {
-  if (a === null || b === null) return a ?? b;
-  return Date.parse(a) >= Date.parse(b) ? a : b;
+/** As the target's checkpoint says, unless a pass has proven it since that was read. */
+function provenTime(overview: FormOverview | null, { provenMs }: PairMemory): string | null {
+  const stored = overview?.checkpoint?.provenAt ?? null;
+  if (stored !== null && Date.parse(stored) >= provenMs) return stored;
+  return provenMs === 0 ? null : new Date(provenMs).toISOString();
 }
 
 function stateOf(known: KnownPair, problems: readonly PairProblem[], nowMs: number): State {

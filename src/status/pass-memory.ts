@@ -15,8 +15,10 @@ export interface PairMemory {
   readonly unproven: Readonly<Record<PassKind, number>>;
   /** Absent rows that the brake holds back; stays until a full pass is through with it. */
   readonly withheld: number;
-  /** End of the newest pass noted, of any outcome; milliseconds since the epoch, 0 for none. */
+  /** Ends of the newest pass noted, of the newest that did not fail, of the newest that was proven; 0 for none. */
   readonly notedUntilMs: number;
+  readonly succeededMs: number;
+  readonly provenMs: number;
 }
 
 /** Before any pass. */
@@ -26,11 +28,14 @@ export const NO_PASSES: PairMemory = {
   unproven: { incremental: 0, full: 0 },
   withheld: 0,
   notedUntilMs: 0,
+  succeededMs: 0,
+  provenMs: 0,
 };
 
 /** Adds a pass. Pure; passes are to come in the order in which they ended. */
 export function remember(memory: PairMemory, pass: NotedPass): PairMemory {
-  const notedUntilMs = Math.max(memory.notedUntilMs, Date.parse(pass.endedAt));
+  const endedMs = Date.parse(pass.endedAt);
+  const notedUntilMs = Math.max(memory.notedUntilMs, endedMs);
   if (saysNothing(pass)) return { ...memory, notedUntilMs };
   const proven = pass.outcome === 'ok' || pass.outcome === 'withheld';
   const unproven = { ...memory.unproven };
@@ -45,6 +50,8 @@ export function remember(memory: PairMemory, pass: NotedPass): PairMemory {
     unproven,
     withheld: fullIsThrough ? pass.withheld : memory.withheld,
     notedUntilMs,
+    succeededMs: pass.outcome === 'failed' ? memory.succeededMs : endedMs,
+    provenMs: proven ? endedMs : memory.provenMs,
   };
 }
 
@@ -61,6 +68,8 @@ export function completeWith(memory: PairMemory, remembered: PairMemory): PairMe
     },
     withheld: (full === null ? remembered : memory).withheld,
     notedUntilMs: memory.notedUntilMs,
+    succeededMs: Math.max(memory.succeededMs, remembered.succeededMs),
+    provenMs: Math.max(memory.provenMs, remembered.provenMs),
   };
 }
 
@@ -68,14 +77,6 @@ export function completeWith(memory: PairMemory, remembered: PairMemory): PairMe
 export function newestPass({ incremental, full }: PairMemory): NotedPass | null {
   if (incremental === null || full === null) return incremental ?? full;
   return Date.parse(full.endedAt) >= Date.parse(incremental.endedAt) ? full : incremental;
-}
-
-/** When one of these passes last proved the copy complete (ISO); null for none. */
-export function provenUntil({ incremental, full }: PairMemory): string | null {
-  const times = [incremental, full]
-    .filter((pass) => pass?.outcome === 'ok' || pass?.outcome === 'withheld')
-    .map((pass) => pass?.endedAt ?? '');
-  return times.toSorted((a, b) => Date.parse(b) - Date.parse(a))[0] ?? null;
 }
 
 /** A pass as a target remembers it: the code has to be told from what stands there. */

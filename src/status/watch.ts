@@ -7,7 +7,7 @@ import type { PassRecord } from '../mirror/types.ts';
 import type { SyncEvents } from '../sync/events.ts';
 import type { TargetReading } from './known-pairs.ts';
 import { type MirrorView, buildView } from './mirror-view.ts';
-import { PassBook, type TellsPass } from './pass-book.ts';
+import { type Pair, PassBook, type TellsPass, pairKey } from './pass-book.ts';
 import { SlowReading } from './slow-reading.ts';
 import type { QueueState, StatusSource, TargetOverview } from './source.ts';
 import { withinTime } from './time-limit.ts';
@@ -46,6 +46,7 @@ export class Watch {
   readonly #targets: ReadonlyMap<string, SlowReading<TargetOverview>>;
   readonly #queue: SlowReading<QueueState>;
   readonly #listeningSinceMs = new Map<string, number>();
+  readonly #knownSinceMs = new Map<string, number>();
   readonly #stopping = new AbortController();
   #polling: Promise<void> | undefined;
   #queueFailures = 0;
@@ -107,6 +108,7 @@ export class Watch {
       queueFailures: this.#queueFailures,
       plan: source.plan(),
       nextDueAt: (afterMs) => source.nextDueAt(afterMs),
+      knownSinceMs: (pair) => this.#knownSinceMs.get(keyOf(pair)) ?? clock.now(),
       memory: (target, formId) => this.#book.memory(target, formId),
       running: (target, formId) => this.#book.running(target, formId),
     });
@@ -195,6 +197,7 @@ export class Watch {
   #tell(): void {
     const view = this.view();
     this.#noteOutages(view);
+    this.#noteKnown(view);
     this.#options.onChange(view);
   }
 
@@ -203,6 +206,13 @@ export class Watch {
     const outage = view.problems.some(({ code }) => code !== 'SILENT');
     for (const { name, problem } of view.targets) {
       if (outage || problem !== null) this.#listeningSinceMs.set(name, view.nowMs);
+    }
+  }
+
+  #noteKnown({ pairs, nowMs }: MirrorView): void {
+    for (const { pair } of pairs) {
+      const key = keyOf(pair);
+      if (!this.#knownSinceMs.has(key)) this.#knownSinceMs.set(key, nowMs);
     }
   }
 
@@ -215,3 +225,5 @@ export class Watch {
     signal.removeEventListener('abort', stop);
   }
 }
+
+const keyOf = ({ target, form }: Pair): string => pairKey(target, form.id);
