@@ -45,8 +45,10 @@ export interface FormsRetryNotice {
 export interface CallOptions {
   /** Aborting it rejects the call with CANCELLED, wherever it is. */
   signal?: AbortSignal | undefined;
-  /** Called once for each HTTP request really sent, retries included. */
+  /** Called once for each HTTP request really sent, retries included. When it throws, nothing is sent and the call rejects with that. */
   onAttempt?: (() => void) | undefined;
+  /** True: sends once and rejects with its failure, for a caller who has to look again before another try. */
+  once?: boolean | undefined;
 }
 
 /** Calls to the Forms API with key, bounded concurrency, retries and the stop at 401; knows no endpoint. */
@@ -103,9 +105,10 @@ export class FormsHttp implements AsyncDisposable {
     read: (answer: WireAnswer) => T,
   ): Promise<T> {
     using either = new EitherSignal(call.signal, this.#stop.signal);
+    const policy = this.#options.retry ?? DEFAULT_RETRY;
     try {
       return await withRetry(async () => read(await this.#attempt(request, call, either.signal)), {
-        policy: this.#options.retry ?? DEFAULT_RETRY,
+        policy: call.once === true ? { ...policy, attempts: 1 } : policy,
         clock: this.#clock,
         ...(this.#options.random === undefined ? {} : { random: this.#options.random }),
         signal: either.signal,

@@ -1,6 +1,9 @@
 import { throwIfAborted } from '../base/clock.ts';
-import { type MirrorError, toMirrorError } from '../base/errors.ts';
+import { MirrorError, toMirrorError } from '../base/errors.ts';
+import { DEFAULT_RETRY } from '../base/retry-delay.ts';
+import { type RetryNotice, type RetryVerdict, withRetry } from '../base/retry.ts';
 import type { CallOptions } from '../forms/client.ts';
+import { FormsApiError } from '../forms/errors.ts';
 import { decideMark } from '../mirror/mark-rules.ts';
 import type { FormReader, Refusal, Target } from '../mirror/target.ts';
 import type { FormIdentity } from '../mirror/types.ts';
@@ -9,6 +12,8 @@ import { submissionOrNull } from './deletions.ts';
 
 /** How many submissions are read, PATCHed and noted together. A crash in between costs asking for these again. */
 const CHUNK = 50;
+/** A status that was read longer ago may have changed since: it is read again before the PATCH (L7). */
+const FRESH_MS = 10_000;
 /** How long a note waits for a pass that is writing to the same form. */
 const NOTE_WAIT_MS = 60_000;
 
@@ -57,6 +62,18 @@ export async function markForm(
 interface Chunk {
   statuses: Map<string, string>;
   refusals: Refusal[];
+}
+
+/** A PATCH that failed or was held back: to be tried again, if at all, after another look at the status. */
+class FailedPatch extends Error {
+  override readonly name = 'FailedPatch';
+  /** Undefined: it was not even sent, because the status had been read too long ago. */
+  readonly failure: MirrorError | undefined;
+
+  constructor(failure?: MirrorError) {
+    super();
+    this.failure = failure;
+  }
 }
 
 class Marking {
@@ -115,49 +132,68 @@ class Marking {
     const durable = await durableEverywhere(ids, readers);
     const chunk: Chunk = { statuses: new Map(), refusals: [] };
     const failures: unknown[] = [];
-    // The client bounds how many are in flight. One that fails must not lose the notes of those that succeeded.
-    await Promise.all(
-      ids.map((id) =>
-        this.#markOne(id, durable.has(id), chunk).catch((error) => failures.push(error)),
-      ),
-    );
+    const queue = ids.values();
+    const markOneByOne = async (): Promise<void> => {
+      for (const id of queue) {
+        // One that fails must not lose the notes of those that succeeded.
+        await this.#markOne(id, durable.has(id), chunk).catch((error) => failures.push(error));
+      }
+    };
+    // No more side by side than requests in flight: or one, already read, would wait for all others of its chunk.
+    await Promise.all(Array.from({ length: this.#context.readAhead }, markOneByOne));
     if (!this.#request.dryRun) await this.#note(chunk);
     if (failures.length > 0) throw toMirrorError(failures[0]);
   }
 
+  /** Before each try of a PATCH the status is read anew: a colleague may have changed it while we waited (L7). */
   async #markOne(id: string, durable: boolean, chunk: Chunk): Promise<void> {
-    // Asked for even if it has to wait? No: a row that is not durable everywhere is left for the next run.
-    const item = durable ? await submissionOrNull(this.#context.client, id, this.#call) : null;
-    const status = item?.submission?.status ?? null;
-    const allowed = this.#request.markFrom;
-    const decision = decideMark({ durableEverywhere: durable, status, allowed });
-    switch (decision.action) {
-      case 'wait':
-        this.#counts.waiting++;
-        return;
-      case 'leave':
-        return;
-      case 'adopt':
-        this.#counts.adopted++;
-        chunk.statuses.set(id, decision.status);
-        return;
-      case 'mark':
-        await this.#patch(id, status ?? '', chunk);
-        return;
-    }
+    let tried = false;
+    const once = async (): Promise<void> => {
+      // Asked for even if it has to wait? No: a row that is not durable everywhere is left for the next run.
+      const item = durable ? await submissionOrNull(this.#context.client, id, this.#call) : null;
+      const status = item?.submission?.status ?? null;
+      const allowed = this.#request.markFrom;
+      const decision = decideMark({ durableEverywhere: durable, status, allowed });
+      if (decision.action === 'wait') this.#counts.waiting++;
+      if (decision.action === 'mark') {
+        await this.#patch(id, status ?? '', chunk, () => (tried = true));
+      }
+      if (decision.action !== 'adopt') return;
+      // What we tried to set, and heard nothing good of, was set all the same.
+      const ours = tried && decision.status === this.#request.markStatus;
+      this.#counts[ours ? 'marked' : 'adopted']++;
+      chunk.statuses.set(id, decision.status);
+    };
+    await withRetry(once, {
+      policy: DEFAULT_RETRY,
+      clock: this.#context.clock,
+      signal: this.#signal,
+      judge: judgePatch,
+      onRetry: (notice) => this.#tellRetry(notice),
+    }).catch((error: unknown) => {
+      throw error instanceof FailedPatch ? (error.failure ?? tooSlow(id)) : error;
+    });
   }
 
-  async #patch(id: string, status: string, chunk: Chunk): Promise<void> {
+  async #patch(id: string, status: string, chunk: Chunk, onSent: () => void): Promise<void> {
     const { markStatus, dryRun } = this.#request;
     if (dryRun) {
       this.#wouldMark.set(id, { id, status });
       return;
     }
+    const { clock, client } = this.#context;
+    const readAtMs = clock.now();
+    const onAttempt = (): void => {
+      if (clock.now() - readAtMs > FRESH_MS) throw new FailedPatch();
+      onSent();
+    };
     try {
-      await this.#context.client.setStatus(id, markStatus, this.#call);
+      await client.setStatus(id, markStatus, { ...this.#call, once: true, onAttempt });
     } catch (error) {
+      if (error instanceof FailedPatch) throw error;
       const failure = toMirrorError(error);
       if (failure.code === 'FORMS_NOT_FOUND') return;
+      if (failure.retryable && failure.code !== 'CANCELLED') throw new FailedPatch(failure);
       if (failure.code !== 'FORMS_REFUSED') throw failure;
       this.#counts.refused++;
       chunk.refusals.push(this.#refusal(id, status, failure));
@@ -165,6 +201,13 @@ class Marking {
     }
     this.#counts.marked++;
     chunk.statuses.set(id, markStatus);
+  }
+
+  #tellRetry({ attempt, delayMs, error }: RetryNotice): void {
+    const failure = error instanceof FailedPatch ? error.failure : undefined;
+    if (!(failure instanceof FormsApiError)) return;
+    const { request, reason } = failure;
+    this.#context.events.emit('forms.retry', { request, attempt, delayMs, reason });
   }
 
   #refusal(submissionId: string, status: string, failure: MirrorError): Refusal {
@@ -191,6 +234,20 @@ class Marking {
     if (failures.length > 0) throw toMirrorError(failures[0]);
   }
 }
+
+function judgePatch(error: unknown): RetryVerdict {
+  if (!(error instanceof FailedPatch)) return { retry: false };
+  const { failure } = error;
+  return failure instanceof FormsApiError
+    ? { retry: true, serverDelayMs: failure.retryAfterMs }
+    : { retry: true };
+}
+
+const tooSlow = (id: string): MirrorError =>
+  new MirrorError(
+    'FORMS_FAILED',
+    `The Forms API answers too slowly to mark submission ${id} by the status it had just now; the next run tries again.`,
+  );
 
 /** Of these IDs those that every target holds durably and none lists as rejected. */
 async function durableEverywhere(
