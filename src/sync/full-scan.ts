@@ -30,10 +30,22 @@ const STRICT_ROUNDS = 3;
 
 /** Up to here a sweep that brought nothing new is worth repeating: the order of ties is drawn anew each time. */
 const PATIENT_PAGES = 20;
+/** One of twenty pages of ties stays out of sight for so many sweeps once in some thousand times. */
+const IDLE_SWEEPS = 8;
 
-/** What a scan may spend, so that a list that grows faster than it is read ends too: so much, and so often its length. */
+/**
+ * What a scan may spend, so that a list that grows faster than it is read ends too: so many requests and so often the
+ * list's length; of a short list, whose ties may come in a new order each time, its length more often.
+ */
 const REPAIR_REQUESTS = 100;
 const REPAIR_SWEEPS = 4;
+const PATIENT_SWEEPS = 30;
+const PATIENT_REQUESTS = 1_000;
+
+function budgetFor(pages: number): number {
+  const patient = Math.min(PATIENT_SWEEPS * pages, PATIENT_REQUESTS);
+  return Math.max(REPAIR_REQUESTS + REPAIR_SWEEPS * pages, patient);
+}
 
 /** Statuses of the API, for narrowing a list whose pages overlap differently each time. */
 const STATUSES = ['NEW', 'IN_PROGRESS', 'DONE', 'PAID', 'REJECTED', 'ARCHIVED'] as const;
@@ -78,7 +90,7 @@ class FullScan {
   async run(): Promise<boolean> {
     const { ledger } = this.#parts;
     const first = await this.#read(1);
-    this.#budget = REPAIR_REQUESTS + REPAIR_SWEEPS * first.totalPages;
+    this.#budget = budgetFor(first.totalPages);
     let base = await this.#chooseBase(first);
     for (let round = 1; ledger.roundsLeft > 0 && !this.#spent(); round++) {
       const strict = this.#strict(round, base);
@@ -144,7 +156,7 @@ class FullScan {
   /** Sweeps on in the same round while that helps. True when it read anything. */
   async #sweepAgain(): Promise<boolean> {
     const { ledger } = this.#parts;
-    const patience = this.#pages <= PATIENT_PAGES ? 3 : 1;
+    const patience = this.#pages <= PATIENT_PAGES ? IDLE_SWEEPS : 1;
     for (let sweeps = 0, idle = 0; ; sweeps++) {
       if (ledger.proven || this.#moved || idle >= patience || this.#spent()) return sweeps > 0;
       // All seen, but not all known to have existed at the base: a new round knows them.

@@ -140,4 +140,15 @@ describe('the scan over a source that changes between any two requests', () => {
     });
     await fc.assert(run, propertyRuns(500));
   });
+
+  it('L3: finds its proof among many submissions of one instant, in a new order on each request', async () => {
+    const seeds = fc.asyncProperty(fc.integer(), async (seed) => {
+      const { source } = new World('shuffled', 7, seed);
+      for (let n = 0; n < 140; n++) source.insert(0, true);
+      const target = new StoredIds();
+      expect(await target.pass(source, 'full')).toBe(true);
+      expect(target.stored.size).toBe(140);
+    });
+    await fc.assert(seeds, propertyRuns(50));
+  });
 });
