@@ -4,6 +4,7 @@ import { cellText } from '../../src/mirror/cell.ts';
 import { parseNumber } from '../../src/mirror/numbers.ts';
 import type { FormWriter, RowOutcome } from '../../src/mirror/target.ts';
 import type { Cell, Row } from '../../src/mirror/types.ts';
+import { propertyRuns } from '../support/property.ts';
 import type { SqlStage } from './sql-target.ts';
 import { AT_ONCE, field, fieldList, row, sorted } from './target-harness.ts';
 
@@ -91,10 +92,7 @@ export function describeSqlModel(stage: SqlStage): void {
           form += 1;
           await play(stage, `form_${form}`, steps);
         }),
-        {
-          numRuns: Number(process.env['FC_RUNS'] ?? 40),
-          ...(process.env['FC_SEED'] === undefined ? {} : { seed: Number(process.env['FC_SEED']) }),
-        },
+        propertyRuns(40),
       );
       await expect(histories).resolves.toBeUndefined();
     });

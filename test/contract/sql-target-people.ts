@@ -170,6 +170,21 @@ export function describeSqlPeople(stage: SqlStage): void {
       expect(await sql('SELECT full_name FROM {contact_form_2}')).toHaveLength(1);
     });
 
+    it('the table, giving it another name', async () => {
+      await begin();
+      await sql('ALTER TABLE {contact_form} RENAME TO "old one"');
+      const rows = [row('b', { field_1_a: 'y', field_2_b: 6 })];
+      expect((await store(rows, NAME, AGE)).outcomes).toEqual(['inserted']);
+      expect(await (await stage.read()).checkpoint()).toBeUndefined();
+      const [form] = await sql('SELECT table_name, view_name FROM {mirror_forms}');
+      const view = String(form?.['view_name']);
+      expect(await sql(`SELECT id, "Full name" AS n FROM {${view}}`)).toMatchObject([
+        { id: 'b', n: 'y' },
+      ]);
+      expect((await store(rows, { ...NAME, label: 'Name' }, AGE)).outcomes).toEqual(['unchanged']);
+      expect(await sql(`SELECT "Name" AS n FROM {${view}}`)).toMatchObject([{ n: 'y' }]);
+    });
+
     it('the view, putting one of their own in its place', async () => {
       await begin();
       await sql('DROP VIEW {contact_form_labelled}');

@@ -10,10 +10,11 @@ import {
   VIEW_SUFFIX,
   viewLabels,
 } from '../../src/mirror/column-names.ts';
+import { propertyRuns } from '../support/property.ts';
 import { SYSTEM_COLUMNS } from '../../src/mirror/reserved-names.ts';
 
 const NONE: ReadonlySet<string> = new Set();
-const seed = process.env['FC_SEED'] === undefined ? {} : { seed: Number(process.env['FC_SEED']) };
+const seed = propertyRuns(100);
 const nameOf = (label: string, id = 'field_1_a'): string => fieldColumnName({ id, label }, NONE);
 
 const anyLabel = fc.oneof(

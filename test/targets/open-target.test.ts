@@ -111,7 +111,7 @@ describe('PostgreSQL errors', () => {
     const defect = postgresRowDefect(coded('23514', 'secret', { constraint: 'adults_only' }));
     expect(defect).toBe('PostgreSQL refuses the row (23514, constraint adults_only)');
     expect(postgresRowDefect(coded('22P05'))).toContain('22P05');
-    expect(postgresRowDefect(coded('54000'))).toContain('54000');
+    expect(postgresRowDefect(coded('54000'))).toContain('too large');
     expect(postgresRowDefect(coded('23502', '', { column: 'x"); secret' }))).not.toContain(
       'secret',
     );

@@ -1,4 +1,4 @@
-import { formTableName, VIEW_SUFFIX } from '../../mirror/column-names.ts';
+import { formTableName, uniqueName, VIEW_SUFFIX } from '../../mirror/column-names.ts';
 import { SYSTEM_COLUMNS } from '../../mirror/reserved-names.ts';
 import type { PrepareResult } from '../../mirror/target.ts';
 import type { FormIdentity, PickedField } from '../../mirror/types.ts';
@@ -34,7 +34,7 @@ export async function settleForm(
   const present = known && (await dialect.columnsOf(tx, known.table));
   const isThere = present !== undefined && SYSTEM_COLUMNS.every((name) => present.includes(name));
   const existing = isThere ? present : undefined;
-  const plan = planFields(known?.fields ?? [], options.fields, {
+  const plan = planFields(standingFields(known, existing), options.fields, {
     at,
     maxFieldColumns: dialect.maxFieldColumns,
     takenColumns: (existing ?? []).map((name) => name.toLowerCase()),
@@ -49,13 +49,31 @@ export async function settleForm(
   return { table: await settleCatalogue(tx, dialect, table, plan, options), result: plan };
 }
 
+/** The known fields, without what went with a table or a column that somebody took away. */
+function standingFields(
+  known: FormTable | undefined,
+  present: readonly string[] | undefined,
+): readonly FieldColumn[] {
+  if (known === undefined) return [];
+  if (present === undefined) return known.fields.map((field) => Object.assign({}, field, NOWHERE));
+  const there = new Set(present);
+  return known.fields.map((field) =>
+    field.numberColumn === null || there.has(field.numberColumn)
+      ? field
+      : Object.assign({}, field, { numberColumn: null, numberViewLabel: null }),
+  );
+}
+
+/** Of a field in a table made anew. */
+const NOWHERE = { numberColumn: null, viewLabel: null, numberViewLabel: null };
+
 const cleanIdentity = ({ id, slug, name }: FormIdentity): FormIdentity => ({
   id,
   slug: cleanText(slug),
   name: cleanText(name),
 });
 
-/** Names that nothing else has; for a form whose table is gone its old ones, when they are still free. */
+/** Names that nothing else has; for a form whose table is gone its old ones, where they are still free. */
 async function chooseNames(
   tx: SqlSession,
   dialect: SqlDialect,
@@ -64,7 +82,10 @@ async function chooseNames(
 ): Promise<{ table: string; view: string }> {
   await dialect.lockCatalogue(tx);
   const taken = await dialect.relationNames(tx);
-  if (known !== undefined && !taken.has(known.table)) return known;
+  // A view that outlived its table shows something else now.
+  if (known !== undefined && !taken.has(known.table)) {
+    return { table: known.table, view: uniqueName(known.view, taken) };
+  }
   for (const other of await listForms(tx, dialect)) {
     taken.add(other.table);
     taken.add(other.view);

@@ -164,11 +164,20 @@ const refused = (sqlState: string): Explanation => ({
 /** Data, constraints, limits, and what triggers raise: errors that one row can cause. */
 const ROW_CLASSES = new Set(['22', '23', '44', '54', 'P0']);
 
+/** Those that need no look at the table. */
+const ROW_DEFECTS: Readonly<Record<string, string>> = {
+  '22021': "the answers hold a character that the database's encoding has not",
+  '22P05': "the answers hold a character that the database's encoding has not",
+  '54000': 'the answers are too large for a row of the table',
+};
+
 /** See {@link SqlDialect.rowDefect}. Names constraint and column, which are no answers; details can quote answers. */
 export function postgresRowDefect(error: unknown): string | undefined {
   if (error instanceof RangeError) return 'the answers are too large for one statement';
   const code = sqlStateOf(error);
   if (code === undefined || !ROW_CLASSES.has(code.slice(0, 2))) return undefined;
+  const words = ROW_DEFECTS[code];
+  if (words !== undefined) return `${words} (PostgreSQL ${code})`;
   const { constraint, column } = error as { constraint?: unknown; column?: unknown };
   const about = [
     code,
