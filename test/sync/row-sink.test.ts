@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import type { SubmissionItem } from '../../src/forms/client.ts';
+import { parsePicks } from '../../src/mirror/picks.ts';
+import { ProofLedger } from '../../src/mirror/proof.ts';
+import type { FormWriter } from '../../src/mirror/target.ts';
+import type { Form, Row } from '../../src/mirror/types.ts';
+import { dryRunWriter } from '../../src/sync/dry-run-writer.ts';
+import type { LabelCache } from '../../src/sync/label-cache.ts';
+import { RowSink } from '../../src/sync/row-sink.ts';
+
+const form: Form = { id: 'f', slug: 'f', name: 'F', fields: [{ id: 'a', label: 'A' }] };
+
+const page = (
+  from: number,
+  size: number,
+  answers: [string, string][] = [['a', 'x']],
+): SubmissionItem[] =>
+  Array.from({ length: size }, (_, n) => {
+    const id = `s${from + n}`;
+    const createdAt = '2026-01-01T00:00:00Z';
+    const submission = { id, formId: 'f', status: 'NEW', createdAt, data: new Map(answers) };
+    return { key: id, submission, defects: [] };
+  });
+
+/** A sink over a writer that keeps its batches instead of writing them. */
+async function recording(picks = ['*']): Promise<{ sink: RowSink; batches: Row[][] }> {
+  const batches: Row[][] = [];
+  const apply: FormWriter['apply'] = async (rows) => {
+    batches.push([...rows]);
+    return { outcomes: rows.map(() => 'inserted'), rejections: [], newRejections: 0 };
+  };
+  const labels: Pick<LabelCache, 'explain'> = { explain: async () => form };
+  const sink = new RowSink({
+    form,
+    writer: Object.assign(dryRunWriter(undefined), { apply }),
+    batchRows: 250,
+    picks: parsePicks(picks),
+    hashKey: undefined,
+    labels: labels as LabelCache,
+    ledger: new ProofLedger(),
+    call: {},
+    onBatch: () => {},
+    onColumns: () => {},
+  });
+  await sink.open(false);
+  return { sink, batches };
+}
+
+describe('what a pass hands to its target', () => {
+  it('L14: comes in batches, whatever the size of the form', async () => {
+    const { sink, batches } = await recording();
+    for (let from = 0; from < 5_000; from += 100) await sink.take(page(from, 100));
+    await sink.flush();
+    expect(Math.max(...batches.map((rows) => rows.length))).toBeLessThanOrEqual(350);
+    expect(batches.flat().length).toBe(5_000);
+  });
+
+  it('L1: has each ID once in a batch, as it was seen last', async () => {
+    const { sink, batches } = await recording();
+    await sink.take(page(0, 3, [['a', 'old']]));
+    await sink.take(page(2, 3, [['a', 'new']]));
+    await sink.flush();
+    expect(batches.map((rows) => rows.map(({ id }) => id))).toEqual([
+      ['s0', 's1', 's2', 's3', 's4'],
+    ]);
+    expect(batches[0]?.[2]?.cells.get('a')).toBe('new');
+  });
+
+  it('L9, L11: has columns for strangers only where the whole form is picked', async () => {
+    const strangers: [string, string][] = [
+      ['a', 'x'],
+      ['field_gone', 'y'],
+    ];
+    const all = await recording(['*']);
+    await all.sink.take(page(0, 1, strangers));
+    await all.sink.flush();
+    expect([...(all.batches[0]?.[0]?.cells.keys() ?? [])]).toEqual(['a', 'field_gone']);
+    const one = await recording(['a']);
+    await one.sink.take(page(0, 1, strangers));
+    await one.sink.flush();
+    expect([...(one.batches[0]?.[0]?.cells.keys() ?? [])]).toEqual(['a']);
+  });
+
+  it('L6: tells items of another form and items without an ID apart from rows', async () => {
+    const { sink, batches } = await recording();
+    const [foreign] = page(0, 1);
+    const moved = { ...foreign!, submission: { ...foreign!.submission!, formId: 'other' } };
+    await sink.take([moved, { key: 'no-id:1', submission: null, defects: ['id is missing'] }]);
+    await sink.flush();
+    expect([batches, sink.rejected]).toEqual([[[]], 2]);
+  });
+});
