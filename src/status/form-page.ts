@@ -11,7 +11,7 @@ import {
   timeAgo,
   timeUntil,
 } from './page-parts.ts';
-import { type FormReport, type StatusReport, stateOfAll } from './report.ts';
+import { type FormReport, type ShownProblem, type StatusReport, stateOfAll } from './report.ts';
 import type { RejectionList } from './source.ts';
 import { count, plural, span } from './words.ts';
 
@@ -43,17 +43,20 @@ export function formMain(
       </div>
     </section>
     ${report.problems.map((problem) => problemBox(problem, { wide: true }))}
-    ${forms.map((form) =>
-      targetCard(
-        form,
-        histories.find(({ target }) => target === form.target),
-        nowMs,
-      ),
-    )}
+    ${forms.map((form) => {
+      const history = histories.find(({ target }) => target === form.target);
+      const target = report.targets.find(({ name }) => name === form.target);
+      return targetCard(form, target?.problem ?? null, history, nowMs);
+    })}
   </main>`;
 }
 
-function targetCard(form: FormReport, history: FormHistory | undefined, nowMs: number): Html {
+function targetCard(
+  form: FormReport,
+  shared: ShownProblem | null,
+  history: FormHistory | undefined,
+  nowMs: number,
+): Html {
   const passes = history?.passes ?? [];
   return html`<section class="card">
     <header>
@@ -61,7 +64,7 @@ function targetCard(form: FormReport, history: FormHistory | undefined, nowMs: n
       <span class="small quiet">${form.location}</span
       ><span class="right">${stateMark(form.state)}${runningMark(form)}</span>
     </header>
-    ${problemBoxes(form.problems)} ${facts(form, nowMs)}
+    ${shared !== null && problemBox(shared)} ${problemBoxes(form.problems)} ${facts(form, nowMs)}
     ${history?.passes === null && html`<p class="problem quiet">The passes cannot be read just now.</p>`}
     ${passes.length > 0 && passHistory(form.target, passes, nowMs)}
     ${rejectionPart(form, history?.rejections ?? null, nowMs)}
