@@ -28,9 +28,9 @@ export interface Target extends AsyncDisposable {
   reader(formId: string): Promise<FormReader | undefined>;
 
   /**
-   * Becomes the form's only writer (L13). The first write makes its table or tab when missing. A lock that kill -9 releases, with a
-   * fencing epoch: a writer that lost it gets TARGET_LOST_LOCK on its next write. Throws TARGET_BUSY when another holds
-   * it for longer than `waitMs`.
+   * Becomes the form's only writer (L13). The first write makes its table or tab when missing. A lock that kill -9
+   * releases, with a fencing epoch: a writer that lost it gets TARGET_LOST_LOCK on its next write. Throws TARGET_BUSY
+   * when another holds it for longer than `waitMs`.
    */
   openWriter(form: FormIdentity, options: WriterOptions): Promise<FormWriter>;
 }
@@ -157,8 +157,8 @@ export interface FormWriter extends FormReader, AsyncDisposable {
 
   /**
    * Ends a pass: its record and, when it was proven, the new checkpoint, in one atomic step. After a proven full pass,
-   * listings that it did not meet are dropped. `goneAt` notes that the
-   * form answers 404; null that it is there (again); undefined leaves it as it is.
+   * listings that it did not meet are dropped. `goneAt` notes that the form answers 404; null that it is there (again);
+   * undefined leaves it as it is.
    */
   finish(
     pass: PassRecord,
