@@ -190,6 +190,7 @@ describe('what was told', () => {
     const hung = await openAlerts(webhook, { memoryFile, clock });
     hung.consider(ILL);
     await webhook.came(1);
+    hung.consider(ILL);
     await hung.stop();
     webhook.answer = (_request, response) => response.end();
     await told(await openAlerts(webhook, { memoryFile }), ILL);
