@@ -185,6 +185,17 @@ describe('appendCells', () => {
     expect(bench.sandbox.inspect.tabs(bench.id)[0]?.rows).toBe(12);
   });
 
+  it('takes no notice of rows that are only formatted or noted', async () => {
+    const person = bench.sandbox.people.at(bench.id, 0);
+    person.format({ top: 4, bottom: 6 }, { textFormat: { bold: true } });
+    person.note(7, 0, 'not data');
+    await bench.put('Sheet1!A1', [['a']]);
+    await bench.batch({
+      appendCells: { sheetId: 0, fields: 'userEnteredValue', rows: [{ values: [text('b')] }] },
+    });
+    expect(bench.grid()).toEqual([['a'], ['b']]);
+  });
+
   it('takes FALSE checkboxes for data: a trap for whoever trusts it (C4)', async () => {
     bench.sandbox.people.at(bench.id, 0).addCheckboxes({ top: 0, bottom: 6, left: 4, right: 5 });
     await bench.batch({
@@ -245,6 +256,8 @@ describe('a batch', () => {
       status: 'INVALID_ARGUMENT',
       message: `Invalid JSON payload received. Unknown name "updateCellz" at 'requests[1]': Cannot find field.`,
     });
+    const inherited = { constructor: {} } as sheets_v4.Schema$Request;
+    expect((await refusal(bench.batch(inherited))).message).toContain('Unknown name "constructor"');
     const typo = { appendDimension: { sheetId: 0, dimension: 'ROWS', count: 3 } };
     expect((await refusal(bench.batch(typo as sheets_v4.Schema$Request))).message).toBe(
       `Invalid JSON payload received. Unknown name "count" at 'requests[0].append_dimension': Cannot find field.`,

@@ -116,6 +116,9 @@ describe('a protection that only warns', () => {
       editors: {},
     });
     await bench.batch(write(0, 0));
+    // Nor somebody whom the one that set it up never heard of.
+    bench.sandbox.people.at(bench.id, 0).protect({ top: 1, bottom: 2 }, { warningOnly: true });
+    await bench.batch(write(1, 0));
   });
 
   it('takes no editors, and a tab takes one protection of the whole', async () => {

@@ -119,6 +119,12 @@ describe('a basic filter', () => {
     expect((await bench.get('Sheet1!A:A')).values).toHaveLength(4);
     await bench.put('Sheet1!A2', [['OPEN']]);
     expect(column(0)).toEqual(['status', 'OPEN', 'DONE', 'NEW']);
+    // A new filter shows what the old one hid.
+    bench.sandbox.people.at(bench.id, 0).filter(0, ['DONE']);
+    expect(await hiddenRows()).toEqual([2]);
+    await bench.batch({ setBasicFilter: { filter: { range: { sheetId: 0 } } } });
+    expect(await hiddenRows()).toEqual([]);
+    bench.sandbox.people.at(bench.id, 0).filter(0, ['DONE']);
     await bench.batch({ clearBasicFilter: { sheetId: 0 } });
     expect(await hiddenRows()).toEqual([]);
   });

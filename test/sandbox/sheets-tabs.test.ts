@@ -199,6 +199,9 @@ describe('the spreadsheet', () => {
       rowMetadata: [{ pixelSize: 21 }, { pixelSize: 21 }, { pixelSize: 21 }],
       columnMetadata: [{ pixelSize: 100 }, { pixelSize: 100 }],
     });
+    bench.sandbox.people.at(bench.id, 0).merge({ top: 5, bottom: 6, left: 0, right: 2 });
+    expect((await get({ ranges: ['Sheet1!A1:B2'] })).sheets?.[0]?.merges).toBeUndefined();
+    expect((await get({ ranges: ['Sheet1!B:B'] })).sheets?.[0]?.merges).toHaveLength(1);
     // "If a field mask is set, the includeGridData parameter is ignored."
     const masked = await get({ includeGridData: true, fields: 'sheets.properties.title' });
     expect(masked).toEqual({

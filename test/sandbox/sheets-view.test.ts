@@ -1,3 +1,4 @@
+import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Person } from '../../src/sandbox/sheets-api/people.ts';
 import { Bench } from './sheets-client.ts';
@@ -76,12 +77,15 @@ describe('the page of a spreadsheet', () => {
       ['a', 'b', 'c'],
       ['d', 'e', 'f'],
       ['g', 'h', 'i'],
+      ['j', 'k', 'l'],
     ]);
     person.hideColumns(1);
     person.hideRows(1);
+    person.filter(0, ['j']);
     const html = await page();
     expect(rowOf(html, 1)).toEqual(['a', 'c']);
     expect(html).not.toContain('<th>2</th>');
+    expect(rowOf(html, 4)).toEqual([]);
     expect(html).toContain('<th class="gap">3</th>');
     expect(html).toContain('letter gap');
   });
@@ -127,6 +131,24 @@ describe('the page of a spreadsheet', () => {
     const after = await page();
     expect(rowOf(after, 1)[0]).toBe('silent');
     expect(after).toContain('background:rgb(230,0,0)');
+  });
+
+  it('lets an earlier conditional format win over a later one', async () => {
+    person.type(0, 0, 'x');
+    const rule = (color: sheets_v4.Schema$Color, bold: boolean) => ({
+      addConditionalFormatRule: {
+        index: 0,
+        rule: {
+          ranges: [{ endRowIndex: 1, endColumnIndex: 1 }],
+          booleanRule: {
+            condition: { type: 'NOT_BLANK' },
+            format: { backgroundColor: color, ...(bold && { textFormat: { bold } }) },
+          },
+        },
+      },
+    });
+    await bench.batch(rule({ red: 1 }, true), rule({ green: 1 }, false));
+    expect(await page()).toContain('style="background:rgb(0,255,0);font-weight:bold"');
   });
 
   it('links its visible tabs, and shows the one that gid names', async () => {
