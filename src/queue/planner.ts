@@ -13,7 +13,7 @@ import {
   slotId,
 } from './jobs.ts';
 import type { QueueBackend } from './backends.ts';
-import type { Queues } from './queues.ts';
+import type { AnyQueue, Queues } from './queues.ts';
 import type { Tuning } from './tuning.ts';
 import type { PlannedForm } from './work.ts';
 
@@ -47,42 +47,51 @@ export async function addPasses(
   forms: readonly PlannedForm[],
   kind: PassKind,
 ): Promise<number> {
-  let added = 0;
-  for (const form of forms) {
-    if (!isStorable(form.formId)) {
-      context.logger.warn('A form is left out: its ID holds characters that no queue can store.');
-      continue;
-    }
-    const free = await freeSlots(context, form, kind);
-    if (free.length === 0) continue;
-    if (context.marking) await addFlow(context, free, form.formId, kind);
-    else await addPlain(context, free);
-    added += free.length;
+  const storable = forms.filter((form) => isStorable(form.formId));
+  if (storable.length < forms.length) {
+    const leftOut = forms.length - storable.length;
+    context.logger.warn({ leftOut }, 'Forms are left out: no queue can store their IDs.');
   }
-  if (context.marking) await removeOrphans(context, ORPHAN_AGE_MS);
-  return added;
+  const free = await freePasses(context, storable, kind);
+  if (context.marking) {
+    for (const [formId, passes] of Map.groupBy(free, (data) => data.formId)) {
+      await addFlow(context, passes, formId, kind);
+    }
+    await removeOrphans(context, ORPHAN_AGE_MS);
+  } else {
+    for (const [target, passes] of Map.groupBy(free, (data) => data.target)) {
+      const jobs = passes.map((data) => ({
+        name: 'sync',
+        data,
+        opts: passOptions(data, context.tuning),
+      }));
+      await context.queues.passes(kind, target)?.addBulk(jobs);
+    }
+  }
+  return free.length;
 }
 
-async function freeSlots(
+/** The passes whose slots are free: one question for each target, however many forms there are. */
+async function freePasses(
   context: PlannerContext,
-  form: PlannedForm,
+  forms: readonly PlannedForm[],
   kind: PassKind,
 ): Promise<PassData[]> {
-  const free: PassData[] = [];
-  for (const target of form.targets) {
+  const taken = new Map<string, ReadonlySet<string>>();
+  for (const target of context.queues.targets) {
     const queue = context.queues.passes(kind, target);
-    if (queue === undefined) continue;
-    const state = await queue.getJobState(slotId(form.formId));
-    if (state === 'unknown') free.push({ formId: form.formId, target, kind, busy: 0 });
+    if (queue !== undefined) taken.set(target, await slotsInUse(queue));
   }
-  return free;
+  return forms.flatMap(({ formId, targets }) =>
+    targets
+      .filter((target) => taken.get(target)?.has(slotId(formId)) === false)
+      .map((target) => ({ formId, target, kind, busy: 0 })),
+  );
 }
 
-async function addPlain(context: PlannerContext, passes: readonly PassData[]): Promise<void> {
-  for (const data of passes) {
-    const queue = context.queues.passes(data.kind, data.target);
-    await queue?.add('sync', data, passOptions(data, context.tuning));
-  }
+async function slotsInUse(queue: AnyQueue): Promise<Set<string>> {
+  const states = ['delayed', 'waiting', 'prioritized', 'active'] as const;
+  return new Set((await queue.getBackend().getRanges([...states], 0, -1)).flat());
 }
 
 /**
