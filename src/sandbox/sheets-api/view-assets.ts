@@ -31,6 +31,7 @@ td.error{color:#b3261e}
 td.pin.over>div{max-width:100%!important}
 td.pin,th.pin{position:sticky;z-index:1;background:#fff}
 th.letter.pin{background:#f8f9fa}
+td.pin:not(:has(+.pin)),th.letter.pin:not(:has(+.pin)){border-right:3px solid #c0c4c9}
 th.gap{box-shadow:inset 3px 0 0 #9aa0a6}
 tbody th.gap{box-shadow:inset 0 3px 0 #9aa0a6}
 td.noted{background-image:linear-gradient(225deg,#202124 5px,transparent 5.5px)}
