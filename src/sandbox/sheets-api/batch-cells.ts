@@ -97,7 +97,9 @@ export function updateCells(edit: Edit, request: sheets_v4.Schema$UpdateCellsReq
 /** Throws Google's text for a cell outside the grid; it tells the index of the last row. */
 export function checkCoordinate(sheet: Sheet, row: number, column: number): void {
   if (row >= sheet.rowCount) {
-    throw invalid(`GridCoordinate.rowIndex[${row}] is after last row in grid[${sheet.rowCount - 1}]`);
+    throw invalid(
+      `GridCoordinate.rowIndex[${row}] is after last row in grid[${sheet.rowCount - 1}]`,
+    );
   }
   if (column >= sheet.columnCount) {
     throw invalid(

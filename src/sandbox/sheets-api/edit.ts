@@ -62,11 +62,7 @@ export function contentOf(value: sheets_v4.Schema$ExtendedValue | null | undefin
 }
 
 /** A dress with the masked parts of a CellData in place of its own. */
-function dressFrom(
-  old: Dress | undefined,
-  data: sheets_v4.Schema$CellData,
-  mask: Mask,
-): Dress {
+function dressFrom(old: Dress | undefined, data: sheets_v4.Schema$CellData, mask: Mask): Dress {
   const before = {
     userEnteredFormat: old?.format,
     dataValidation: old?.validation,

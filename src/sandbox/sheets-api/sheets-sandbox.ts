@@ -83,7 +83,12 @@ export async function startSheetsSandbox(
       return;
     }
     if (path === '/token' && verb === 'POST') {
-      await answer(response, undefined, () => tokenReply(accounts, read.body, now()), stopping.signal);
+      await answer(
+        response,
+        undefined,
+        () => tokenReply(accounts, read.body, now()),
+        stopping.signal,
+      );
       return;
     }
     const fault = faults.take({ method: verb, path, query });

@@ -40,7 +40,11 @@ function fromSubject(accounts: Accounts, form: URLSearchParams, nowMs: number): 
   if (options === undefined) {
     return refused('invalid_grant', 'The subject token is not trusted by this provider.');
   }
-  const scopes = form.get('scope')?.split(' ').filter((scope) => scope !== '') ?? [];
+  const scopes =
+    form
+      .get('scope')
+      ?.split(' ')
+      .filter((scope) => scope !== '') ?? [];
   const token = accounts.issue({
     ...options,
     ...(scopes.length > 0 && options.scopes === undefined && { scopes }),
