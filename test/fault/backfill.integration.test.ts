@@ -1,0 +1,92 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { describe, expect, it, vi } from 'vitest';
+import { createSampleWorkspace } from '../../src/sandbox/forms-api/sample-workspace.ts';
+import { ChildPlace, type Finally, passesOf } from '../support/child-place.ts';
+import { MirrorView } from '../support/mirror-view.ts';
+import { seededRandom } from '../support/seeded-random.ts';
+import { breachesOf } from '../support/settled.ts';
+
+const SOON = { timeout: 180_000, interval: 50 };
+
+interface Backfill {
+  readonly children: ChildPlace;
+  readonly view: MirrorView;
+  readonly formId: string;
+  /** Resolves when the table has so many rows. */
+  readonly holds: (rows: number) => Promise<void>;
+}
+
+async function openBackfill(onFinished: Finally, submissions: number): Promise<Backfill> {
+  const store = createSampleWorkspace({ submissions, forms: 1 });
+  const children = await ChildPlace.open(onFinished, { store });
+  const view = new MirrorView(children.targetUrl);
+  const formId = store.forms()[0]?.id ?? '';
+  const holds = async (rows: number): Promise<void> => {
+    await vi.waitFor(async () => {
+      expect(await view.count(formId)).toBeGreaterThanOrEqual(rows);
+    }, SOON);
+  };
+  return { children, view, formId, holds };
+}
+
+async function expectSound(view: MirrorView): Promise<void> {
+  expect(await view.ask('PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
+}
+
+describe('a backfill of 50,000 by `start`, on embedded defaults', { timeout: 400_000 }, () => {
+  it('L5: stopped by SIGTERM, then killed with -9, each time in the middle: the table equals the source', async ({
+    onTestFinished,
+  }) => {
+    const { children, view, formId, holds } = await openBackfill(onTestFinished, 50_000);
+    const env = { SYNC_EVERY: '1s' };
+
+    const stopped = children.start(['start'], env);
+    await holds(6_000);
+    const asked = performance.now();
+    expect(await stopped.end('SIGTERM')).toEqual({ code: 0, signal: null });
+    // The queue lets go of what does not end in 8 s, and of connections that do not close in 3.
+    expect(performance.now() - asked).toBeLessThan(15_000);
+    const [pass] = await view.ask('SELECT outcome, inserted FROM mirror_passes');
+    const rows = await view.count(formId);
+    expect(rows).toBeLessThan(50_000);
+    // The batch in hand was finished, and counted.
+    expect(pass).toEqual({ outcome: 'cancelled', inserted: rows });
+
+    const killed = children.start(['start'], env);
+    await holds(rows + 9_000);
+    expect(await killed.end('SIGKILL')).toEqual({ code: null, signal: 'SIGKILL' });
+    await expectSound(view);
+    expect((await view.rows(formId)).size).toBeLessThan(50_000);
+    expect(await view.ask('SELECT * FROM mirror_checkpoints')).toEqual([]);
+
+    const last = children.start(['start'], env);
+    await vi.waitFor(async () => {
+      expect(await view.ask('SELECT total FROM mirror_checkpoints')).toEqual([{ total: 50_000 }]);
+    }, SOON);
+    expect(await breachesOf(children.store, view)).toEqual([]);
+    expect(await last.end('SIGTERM')).toEqual({ code: 0, signal: null });
+    await expectSound(view);
+  });
+});
+
+describe('kill -9 at random instants', { timeout: 240_000 }, () => {
+  it('L5: of `sync --full`, in the middle of whatever transaction: then the table equals the source', async ({
+    onTestFinished,
+  }) => {
+    const seed = Number(process.env['FC_SEED'] ?? Date.now() % 1_000_000);
+    process.stdout.write(`random kills: FC_SEED=${seed}\n`);
+    const random = seededRandom(seed);
+    const { children, view, formId, holds } = await openBackfill(onTestFinished, 12_000);
+    for (let kill = 0, rows = 0; kill < 4; kill++) {
+      const child = children.start(['sync', '--full']);
+      await holds(Math.min(11_000, rows + 500));
+      await wait(random() * 300);
+      await child.end('SIGKILL');
+      await expectSound(view);
+      rows = (await view.rows(formId)).size;
+    }
+    const last = await children.run(['sync', '--full', '--json']);
+    expect(passesOf(last)).toMatchObject([{ outcome: 'ok', distinct: 12_000 }]);
+    expect(await breachesOf(children.store, view)).toEqual([]);
+  });
+});

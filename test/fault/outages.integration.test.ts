@@ -1,0 +1,246 @@
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { SandboxOptions } from '../../src/sandbox/forms-api/sandbox.ts';
+import { createSampleWorkspace } from '../../src/sandbox/forms-api/sample-workspace.ts';
+import { ChildPlace, type Finally, passesOf, sumOf } from '../support/child-place.ts';
+import { MirrorView } from '../support/mirror-view.ts';
+import {
+  createDatabase,
+  postgresMissing,
+  startPostgres,
+  type TestServer,
+} from '../support/servers.ts';
+import { breachesOf } from '../support/settled.ts';
+
+const SOON = { timeout: 60_000, interval: 50 };
+const FOREVER_MS = 3_600_000;
+
+interface Place {
+  readonly children: ChildPlace;
+  readonly view: MirrorView;
+}
+
+/** One form of 550, and where to mirror it. */
+async function openPlace(
+  onFinished: Finally,
+  url: string | undefined,
+  options: SandboxOptions = {},
+): Promise<Place> {
+  const store = createSampleWorkspace({ submissions: 550, forms: 1 });
+  const children = await ChildPlace.open(onFinished, { store, ...options });
+  if (url !== undefined) children.env = { ...children.env, TARGET_URL: url };
+  return { children, view: new MirrorView(children.targetUrl) };
+}
+
+/** A pass by a fresh process, and its marking when that is on; then everything is as it should be, and stays so. */
+async function recover({ children, view }: Place, env: Record<string, string> = {}): Promise<void> {
+  const first = await children.run(['sync', '--full', '--json'], env);
+  expect([first.code, passesOf(first)[0]?.error]).toEqual([0, null]);
+  expect(await breachesOf(children.store, view)).toEqual([]);
+  const again = passesOf(await children.run(['sync', '--full', '--json'], env));
+  const changes = (['inserted', 'updated', 'deleted', 'marked'] as const).map((key) =>
+    sumOf(again, key),
+  );
+  expect(changes).toEqual([0, 0, 0, 0]);
+}
+
+const hits = ({ children }: Place): number =>
+  children.sandbox.faults.tally().reduce((sum, { hit }) => sum + hit, 0);
+
+/** Into both databases. */
+const TARGETS = postgresMissing() ? ['SQLite'] : ['SQLite', 'PostgreSQL'];
+
+describe.concurrent('outages', { timeout: 240_000 }, () => {
+  let server: TestServer | undefined;
+  beforeAll(async () => {
+    if (!postgresMissing()) server = await startPostgres();
+  });
+  afterAll(async () => {
+    await server?.stop();
+  });
+
+  const urlOf = async (target: string): Promise<string | undefined> =>
+    target === 'SQLite' ? undefined : createDatabase(server!);
+
+  it.for(TARGETS)(
+    'L5: killed while a page is awaited, in the middle of a first pass into %s',
+    async (target, { onTestFinished }) => {
+      const place = await openPlace(onTestFinished, await urlOf(target));
+      const delayed = { path: '/submissions', query: { page: '5' }, delayMs: FOREVER_MS };
+      const undo = place.children.sandbox.faults.add(delayed);
+      const child = place.children.start(['sync', '--full']);
+      await vi.waitFor(() => expect(hits(place)).toBe(1), SOON);
+      await child.end('SIGKILL');
+      undo();
+      await recover(place);
+    },
+  );
+
+  it.for(TARGETS)(
+    'L7: killed when a PATCH took effect and its answer is still on the way: %s',
+    async (target, { onTestFinished }) => {
+      const place = await openPlace(onTestFinished, await urlOf(target));
+      const { children, view } = place;
+      const env = { MARK_STATUS: 'DONE' };
+      const late = { method: 'PATCH', applied: true, delayMs: FOREVER_MS, after: 7, times: 3 };
+      const undo = children.sandbox.faults.add(late);
+      const child = children.start(['sync'], env);
+      await vi.waitFor(() => expect(hits(place)).toBe(3), SOON);
+      await child.end('SIGKILL');
+      undo();
+      // The source is ahead of the table now.
+      expect((await breachesOf(children.store, view)).join()).toContain('L1: another status');
+      await recover(place, env);
+      expect([...children.store.all()].filter(({ status }) => status === 'NEW')).toEqual([]);
+      const patched = children.sandbox.requests
+        .filter(({ method }) => method === 'PATCH')
+        .map(({ path }) => path);
+      // Those three were DONE when they were asked for again: the row follows, nothing is PATCHed twice.
+      expect(new Set(patched).size).toBe(patched.length);
+    },
+  );
+
+  it('a network that falls silent in the middle of a body is noticed and asked again', async ({
+    onTestFinished,
+  }) => {
+    const place = await openPlace(onTestFinished, undefined, {
+      faults: [
+        { path: '/submissions', query: { page: '3' }, hang: true, cutBodyAt: 20_000 },
+        { path: '/submissions', query: { page: '4' }, cutBodyAt: 777 },
+      ],
+    });
+    const child = place.children.start(['sync', '--full', '--json'], { LOG_LEVEL: 'debug' });
+    await vi.waitFor(() => expect(hits(place)).toBe(2), SOON);
+    expect(await child.ended).toEqual({ code: 0, signal: null });
+    expect(child.stderr).toMatch(/page=3.*nothing more came for 30 s/);
+    expect(await breachesOf(place.children.store, place.view)).toEqual([]);
+    await recover(place);
+  });
+
+  it.skipIf(postgresMissing())(
+    'L5: killed in the middle of a transaction, PostgreSQL keeps nothing of it',
+    async ({ onTestFinished }) => {
+      const place = await openPlace(onTestFinished, await createDatabase(server!));
+      await recover(place);
+      await using block = await Block.open(place.children.targetUrl);
+      const passes = await countPasses(place);
+      const child = place.children.start(['sync', '--full']);
+      await block.holdsSomebodyUp();
+      await child.end('SIGKILL');
+      await block.release();
+      expect(await countPasses(place)).toBe(passes);
+      await recover(place);
+    },
+  );
+});
+
+describe
+  .skipIf(postgresMissing())
+  .concurrent('a PostgreSQL that dies', { timeout: 240_000 }, () => {
+    it('in the middle of a transaction: sync says so in one line, and the next one goes on', async ({
+      onTestFinished,
+    }) => {
+      const server = await startPostgres();
+      onTestFinished(() => server.stop());
+      const place = await openPlace(onTestFinished, await createDatabase(server));
+      await recover(place);
+      place.children.store.setStatus(place.children.store.ids()[3]!, 'PAID');
+      await using block = await Block.open(place.children.targetUrl);
+      const child = place.children.start(['sync', '--full']);
+      await block.holdsSomebodyUp();
+      await killAndRestart(server);
+      expect(await child.ended).toEqual({ code: 1, signal: null });
+      expect(child.stdout + child.stderr).toContain('the connection to the server was lost');
+      expect(child.stdout + child.stderr).not.toMatch(/\n\s+at |Error:/);
+      await recover(place);
+    });
+
+    it('under `start`: it goes on by itself when the server is back', async ({
+      onTestFinished,
+    }) => {
+      const server = await startPostgres();
+      onTestFinished(() => server.stop());
+      const place = await openPlace(onTestFinished, await createDatabase(server));
+      const { children, view } = place;
+      const start = children.start(['start'], { SYNC_EVERY: '1s', RECONCILE_EVERY: '2s' });
+      await vi.waitFor(async () => {
+        expect(await view.ask('SELECT * FROM mirror_checkpoints')).toHaveLength(1);
+      }, SOON);
+      await using block = await Block.open(children.targetUrl);
+      await block.holdsSomebodyUp();
+      for (const id of children.store.ids().slice(0, 9)) children.store.setStatus(id, 'ARCHIVED');
+      await killAndRestart(server);
+      await vi.waitFor(
+        async () => expect(await breachesOf(children.store, view)).toEqual([]),
+        SOON,
+      );
+      expect(await start.end('SIGTERM')).toEqual({ code: 0, signal: null });
+    });
+  });
+
+async function countPasses({ view }: Place): Promise<number> {
+  return Number((await view.ask('SELECT count(*) AS n FROM mirror_passes'))[0]?.['n']);
+}
+
+/** A session that holds the checkpoints, so that whoever ends a pass waits in the middle of a transaction. */
+class Block {
+  readonly #holder: pg.Client;
+  /** Inside of a transaction the server would show the same activity for ever. */
+  readonly #watcher: pg.Client;
+  #pid = 0;
+
+  private constructor(url: string) {
+    [this.#holder, this.#watcher] = [newClient(url), newClient(url)];
+  }
+
+  static async open(url: string): Promise<Block> {
+    const block = new Block(url);
+    await Promise.all([block.#holder.connect(), block.#watcher.connect()]);
+    await block.#holder.query('BEGIN');
+    await block.#holder.query('SELECT * FROM mirror_checkpoints FOR UPDATE');
+    const sql = 'SELECT pg_backend_pid() AS pid';
+    block.#pid = (await block.#holder.query<{ pid: number }>(sql)).rows[0]?.pid ?? 0;
+    return block;
+  }
+
+  /** Resolves when somebody waits for us. */
+  async holdsSomebodyUp(): Promise<void> {
+    await vi.waitUntil(
+      async () => (await this.#count(`${this.#pid} = ANY (pg_blocking_pids(pid))`)) > 0,
+      SOON,
+    );
+  }
+
+  /** Lets go, and waits until the sessions of processes that died are gone too. */
+  async release(): Promise<void> {
+    await this.#holder.end();
+    await vi.waitUntil(async () => (await this.#count('true')) === 0, SOON);
+  }
+
+  /** Sessions of others. */
+  async #count(condition: string): Promise<number> {
+    const sql = `SELECT count(*)::int AS n FROM pg_stat_activity
+      WHERE datname = current_database() AND pid <> pg_backend_pid() AND ${condition}`;
+    return (await this.#watcher.query<{ n: number }>(sql)).rows[0]?.n ?? 0;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.allSettled([this.#holder.end(), this.#watcher.end()]);
+  }
+}
+
+function newClient(connectionString: string): pg.Client {
+  const client = new pg.Client({ connectionString });
+  client.on('error', () => {});
+  return client;
+}
+
+/** As a crash of the machine: no session is told, the log is replayed at the start. */
+async function killAndRestart(server: TestServer): Promise<void> {
+  const died = server.process!;
+  const exited = new Promise((done) => died.once('exit', done));
+  died.kill('SIGKILL');
+  await exited;
+  // Its sessions notice within a moment; until then the new server refuses to start beside them.
+  await vi.waitFor(() => server.restart(), SOON);
+}

@@ -1,0 +1,114 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { FormsStore } from '../../src/sandbox/forms-api/store.ts';
+import {
+  type Sandbox,
+  type SandboxOptions,
+  startSandbox,
+} from '../../src/sandbox/forms-api/sandbox.ts';
+import { Child, type ChildEnd, type ChildEnv } from './child-cli.ts';
+import { scratchFolder } from './scratch.ts';
+
+/** Has something done when a test has finished; a test's own context gives it, also where tests run side by side. */
+export type Finally = (work: () => Promise<void> | void) => void;
+
+/** What a command left behind. */
+export interface ChildResult extends ChildEnd {
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A stand-in Forms API in this process, and processes of the program that work against it. */
+export class ChildPlace {
+  readonly sandbox: Sandbox;
+  readonly folder: string;
+  /** The settings that every process gets; SQLite unless changed. */
+  env: ChildEnv;
+  /** Every process that was started, dead or alive. */
+  readonly children: Child[] = [];
+
+  private constructor(sandbox: Sandbox) {
+    this.sandbox = sandbox;
+    this.folder = scratchFolder('child');
+    this.env = {
+      FORMS_API_URL: sandbox.url,
+      FORMS_API_KEY: sandbox.apiKey,
+      TARGET_URL: `sqlite:${join(this.folder, 'copy.sqlite')}`,
+      TARGET_FIELDS: '*',
+      DATA_DIR: this.folder,
+      PORT: '0',
+    };
+  }
+
+  /** Opens one; when the test has finished, its processes are killed, each by its own ID, and all is gone. */
+  static async open(onFinished: Finally, options: SandboxOptions = {}): Promise<ChildPlace> {
+    const sandbox = await startSandbox(options);
+    const place = new ChildPlace(sandbox);
+    onFinished(async () => {
+      await Promise.all(place.children.map((child) => child.end('SIGKILL')));
+      await sandbox.stop();
+      rmSync(place.folder, { recursive: true, force: true });
+    });
+    return place;
+  }
+
+  get store(): FormsStore {
+    return this.sandbox.store;
+  }
+
+  get targetUrl(): string {
+    return this.env['TARGET_URL'] ?? '';
+  }
+
+  /** Starts a command. */
+  start(args: readonly string[], env: ChildEnv = {}): Child {
+    const child = Child.cli(args, { ...this.env, ...env }, this.folder);
+    this.children.push(child);
+    return child;
+  }
+
+  /** Starts a script of the tests with the same settings. */
+  startScript(script: string, args: readonly string[], env: ChildEnv = {}): Child {
+    const child = new Child(script, args, { ...this.env, ...env }, this.folder);
+    this.children.push(child);
+    return child;
+  }
+
+  /** Runs a command to its end. */
+  async run(args: readonly string[], env: ChildEnv = {}): Promise<ChildResult> {
+    const child = this.start(args, env);
+    const end = await child.ended;
+    return { ...end, stdout: child.stdout, stderr: child.stderr };
+  }
+}
+
+/** A pass as `sync --json` prints it. */
+export interface PassDocument {
+  readonly form: string;
+  readonly target: string;
+  readonly kind: string;
+  readonly outcome: string;
+  readonly total: number | null;
+  readonly distinct: number;
+  readonly inserted: number;
+  readonly updated: number;
+  readonly deleted: number;
+  readonly rejected: number;
+  readonly marked: number;
+  readonly requests: number;
+  readonly error: string | null;
+}
+
+/** The passes of a `sync --json`. */
+export function passesOf({ stdout, stderr }: ChildResult): PassDocument[] {
+  if (stdout === '') throw new Error(`nothing on stdout; stderr: ${stderr}`);
+  return (JSON.parse(stdout) as { passes: PassDocument[] }).passes;
+}
+
+/** A number of all passes together. */
+export function sumOf(
+  passes: readonly PassDocument[],
+  key: 'distinct' | 'inserted' | 'updated' | 'deleted' | 'marked',
+): number {
+  return passes.reduce((sum, pass) => sum + pass[key], 0);
+}

@@ -1,0 +1,60 @@
+import { canonicalTime } from '../../src/mirror/canonical-time.ts';
+import { cellText, toCell } from '../../src/mirror/cell.ts';
+import type { FormsStore, StoredSubmission } from '../../src/sandbox/forms-api/store.ts';
+import type { MirrorRow, MirrorView } from './mirror-view.ts';
+
+/** At most so many are told of one sort: a table that is all wrong is told in a few lines. */
+const TOLD = 5;
+
+/**
+ * What is wrong with a mirror of a source at rest, as sentences; empty when it is as the laws want it: the same
+ * submissions, each exactly once, with the same status, time and answers (L1, L10), what is gone marked deleted (L8).
+ * Fields without a column are those that were not picked.
+ */
+export async function breachesOf(store: FormsStore, view: MirrorView): Promise<string[]> {
+  const breaches: string[] = [];
+  for (const { id } of store.forms()) breaches.push(...(await breachesOfForm(store, view, id)));
+  return breaches;
+}
+
+/** As {@link breachesOf}, of one form. */
+export async function breachesOfForm(
+  store: FormsStore,
+  view: MirrorView,
+  formId: string,
+): Promise<string[]> {
+  const rows = await view.rows(formId);
+  const told = new Map<string, string[]>();
+  const tell = (sort: string, id: string): void => {
+    told.set(sort, [...(told.get(sort) ?? []), id]);
+  };
+  const live = new Set<string>();
+  for (const submission of store.all(formId)) {
+    live.add(submission.id);
+    const row = rows.get(submission.id);
+    if (row === undefined) tell('L1: missing', submission.id);
+    else for (const difference of differences(row, submission)) tell(difference, submission.id);
+  }
+  for (const [id, row] of rows) {
+    if (!live.has(id) && !row.deleted) tell('L8: gone and not marked', id);
+  }
+  return [...told].map(([sort, ids]) => {
+    const more = ids.length > TOLD ? ` and ${ids.length - TOLD} more` : '';
+    return `${formId}: ${sort}: ${ids.slice(0, TOLD).join(', ')}${more}`;
+  });
+}
+
+function differences(row: MirrorRow, submission: StoredSubmission): string[] {
+  const found: string[] = [];
+  if (row.deleted) found.push('L8: exists and is marked deleted');
+  if (row.status !== submission.status) found.push('L1: another status');
+  const createdAt = canonicalTime(submission.createdAt);
+  if (row.createdAtMs !== (createdAt === null ? null : Date.parse(createdAt))) {
+    found.push('L1: another time');
+  }
+  for (const [fieldId, text] of row.cells) {
+    const wanted = cellText(toCell(submission.data.get(fieldId)));
+    if (text !== wanted) found.push(`L10: another answer of ${fieldId}`);
+  }
+  return found;
+}
