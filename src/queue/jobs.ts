@@ -48,8 +48,6 @@ export const markData = z.object({ formId: z.string(), kind, busy: tries });
 export type PlanData = z.infer<typeof planData>;
 /** See {@link passData}. */
 export type PassData = z.infer<typeof passData>;
-/** See {@link markData}. */
-export type MarkData = z.infer<typeof markData>;
 
 /** The name under which workers know our waits between tries. */
 export const BACKOFF = 'full-jitter';
