@@ -81,6 +81,8 @@ describe('the terminal', () => {
   it('is plain where it is none, and where NO_COLOR is set', () => {
     vi.stubEnv('FORCE_COLOR', undefined);
     vi.stubEnv('NO_COLOR', undefined);
+    // Node takes a CI for a place without colours.
+    vi.stubEnv('CI', undefined);
     vi.stubEnv('TERM', 'xterm-256color');
     const terminal = new Terminal(new RecordedStream(), new RecordedStream(true));
     expect(terminal.style('red', 'x')).toBe('x');
