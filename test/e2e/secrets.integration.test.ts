@@ -1,0 +1,142 @@
+import { join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import { FormsStore } from '../../src/sandbox/forms-api/store.ts';
+import type { FaultRule } from '../../src/sandbox/faults.ts';
+import { ChildPlace } from '../support/child-place.ts';
+import { filesBelow, leaksIn, type Places } from '../support/leaks.ts';
+import { MirrorView } from '../support/mirror-view.ts';
+
+const SOON = { timeout: 120_000, interval: 200 };
+const FORM = 'form-1';
+const PICKED = 'field_1_name';
+const HASHED = 'field_2_email';
+const UNPICKED = 'field_3_health';
+const SECRETS = {
+  'the key of the API': 'fk_PLANTED_key_0123456789',
+  'the key of the hashes': 'PLANTED-hash-key-0123456789abcdef',
+  'the password of the page': 'PLANTED-admin-password',
+  'an answer that was not picked': 'PLANTED-answer',
+  'an answer that is hashed': 'planted@example.com',
+};
+
+function createStore(): FormsStore {
+  const store = new FormsStore({ seed: 'secrets' });
+  const fields = [
+    { id: PICKED, label: 'Name' },
+    { id: HASHED, label: 'E-mail' },
+    { id: UNPICKED, label: 'Health' },
+  ];
+  store.addForm({ id: FORM, slug: 'visit', name: 'Visit', fields });
+  for (let n = 0; n < 350; n++) {
+    const data = {
+      [PICKED]: `Žofie ${n}`,
+      [HASHED]: `${n}.planted@example.com`,
+      [UNPICKED]: `PLANTED-answer ${n}`,
+      // Of fields that were deleted: not picked either.
+      [`field_gone_${n % 3}`]: 'PLANTED-answer \0 \ud800',
+    };
+    store.insert({ formId: FORM, data, createdAt: Date.UTC(2026, 0, 1) + n * 1_000 });
+  }
+  // What can't be stored as it is gets a reason, which must not tell what it was.
+  const odd = store.ids(FORM);
+  store.distort(odd[3]!, { createdAt: 'PLANTED-answer' });
+  store.distort(odd[4]!, { data: ['PLANTED-answer'] });
+  store.distort(odd[5]!, { id: undefined });
+  return store;
+}
+
+/** Answers that invite a careless program to repeat them. */
+const FAULTS: readonly FaultRule[] = [
+  { path: '/submissions', query: { page: '2' }, cutBodyAt: 4_321, times: 3 },
+  { path: '/submissions', query: { page: '3' }, status: 500, body: 'PLANTED-answer', times: 2 },
+  {
+    path: '/submissions',
+    query: { page: '1' },
+    status: 200,
+    body: '{"items":"PLANTED-answer","total":"PLANTED-answer"}',
+    after: 3,
+    times: 2,
+  },
+  {
+    path: '/forms',
+    status: 200,
+    body: '<html>fk_PLANTED_key_0123456789</html>',
+    after: 2,
+    times: 2,
+  },
+  {
+    method: 'PATCH',
+    status: 409,
+    body: JSON.stringify({
+      fields: {
+        [UNPICKED]: 'PLANTED-answer is in the way',
+        status: 'refused for fk_PLANTED_key_0123456789',
+      },
+    }),
+    times: 4,
+  },
+];
+
+describe('what must be seen nowhere', { timeout: 240_000 }, () => {
+  it('L11, L15: keys, passwords and unpicked answers are in no log, table, queue or output', async ({
+    onTestFinished,
+  }) => {
+    const store = createStore();
+    const place = await ChildPlace.open(onTestFinished, {
+      store,
+      apiKey: SECRETS['the key of the API'],
+      faults: FAULTS,
+    });
+    place.env = {
+      ...place.env,
+      TARGET_FIELDS: `${PICKED},${HASHED}`,
+      TARGET_HASH_FIELDS: HASHED,
+      HASH_KEY: SECRETS['the key of the hashes'],
+      ADMIN_PASSWORD: SECRETS['the password of the page'],
+      MARK_STATUS: 'DONE',
+      SYNC_EVERY: '1s',
+      RECONCILE_EVERY: '2s',
+      LOG_LEVEL: 'trace',
+    };
+    const view = new MirrorView(place.targetUrl);
+    const start = place.start(['start']);
+    await vi.waitFor(async () => {
+      const due = place.sandbox.faults.tally().filter(({ rule, hit }) => hit < (rule.times ?? 1));
+      expect(due).toEqual([]);
+      const refusals = await view.ask('SELECT * FROM mirror_refusals');
+      const passes = await view.ask(`SELECT * FROM mirror_passes WHERE kind = 'full'`);
+      expect([refusals.length, passes.length]).toEqual([4, expect.toSatisfy((n) => n > 2)]);
+    }, SOON);
+    // While it runs: jobs are in the queue, its files are open.
+    expect(leaksIn(filesBelow(place.folder), SECRETS)).toEqual([]);
+    // What a job does carry would be found: the form's ID.
+    expect(leaksIn(filesBelow(join(place.folder, 'queue')), { form: FORM })).not.toEqual([]);
+    expect(await start.end('SIGTERM')).toEqual({ code: 0, signal: null });
+
+    const [some = '', , , odd = ''] = store.ids(FORM);
+    for (const args of [
+      ['sync', '--full', '--json'],
+      ['sync', '--full', '--dry-run'],
+      ['verify', '--json'],
+      ['status', '--json'],
+      ['check', '--json'],
+      ['explain', some],
+      ['explain', odd],
+      ['fields'],
+    ]) {
+      const { code, stdout } = await place.run(args);
+      expect([args.join(' '), code]).toEqual([args.join(' '), 0]);
+      expect(stdout).not.toBe('');
+    }
+    const places: Places = filesBelow(place.folder);
+    for (const { pid, stdout, stderr } of place.children) {
+      places.set(`output of process ${pid}`, stdout + stderr);
+    }
+    expect(leaksIn(places, SECRETS)).toEqual([]);
+    // It would be found: what may be seen is, and the hash is there in place of the answer.
+    expect(leaksIn(places, { picked: 'Žofie 17' })).toHaveLength(1);
+    const row = (await view.rows(FORM)).get(some);
+    expect(row?.cells.get(HASHED)).toMatch(/^[0-9a-f]{64}$/);
+    expect([...(row?.cells.keys() ?? [])].toSorted()).toEqual([PICKED, HASHED].toSorted());
+  });
+});
