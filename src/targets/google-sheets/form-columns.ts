@@ -222,6 +222,7 @@ export async function restoreHeader(sheet: FormSheet): Promise<void> {
     leaseMs: LEASE_MS,
   });
   sheet.index = undefined;
+  sheet.headerIsGone = false;
 }
 
 /** Relabelled headers, as far as nobody put one of their own there. */

@@ -11,13 +11,13 @@ import type { CatalogueField } from './field-catalogue.ts';
 import type { FormSheet } from './form-sheet.ts';
 import { movedTo } from './layout.ts';
 import { Ledger } from './ledger.ts';
-import { idOf, KEY_COLUMNS, RowIndex } from './row-index.ts';
+import { idOf, keyColumnsOf, RowIndex } from './row-index.ts';
 import { knownKeys, readKeys } from './row-locator.ts';
 import { answerOf, isStorableId, timeOf } from './row-values.ts';
 import { type ColumnKey, fieldKey } from './sheet-metadata.ts';
 import { fitText, type ReadValue } from './sheet-value.ts';
 import type { Layout } from './structure.ts';
-import { CELLS_A_READ, readColumns, readLedger, readRows } from './tab-reading.ts';
+import { isSmall, readColumns, readLedger, readRows } from './tab-reading.ts';
 
 /** IDs of one chunk. */
 const CHUNK = 5_000;
@@ -62,9 +62,7 @@ export class SheetFormReader implements FormReader {
     const wanted = new Set(ids.filter(isStorableId));
     if (wanted.size === 0 || this.sheet.layout === undefined) return new Map();
     const layout = this.sheet.usableLayout();
-    return layout.rowCount * layout.columns.size <= CELLS_A_READ
-      ? this.#rowsOfSmall(layout, wanted)
-      : this.#rowsOfLarge(wanted);
+    return isSmall(layout) ? this.#rowsOfSmall(layout, wanted) : this.#rowsOfLarge(wanted);
   }
 
   async confirm(ids: readonly string[]): Promise<Set<string>> {
@@ -186,11 +184,12 @@ export class SheetFormReader implements FormReader {
       return { index: known, ledger: await this.#readLedger() };
     }
     const layout = sheet.usableLayout();
+    const keys = keyColumnsOf(layout);
     const read = await readColumns(sheet.book.api, layout, {
-      keys: KEY_COLUMNS,
+      keys,
       ledgerSheetId: sheet.structure.roles.get('ledger')?.sheetId,
     });
-    sheet.keepLayout(movedTo(layout, KEY_COLUMNS, read));
+    sheet.keepLayout(movedTo(layout, keys, read));
     const index = RowIndex.fromColumns(read);
     if (known !== undefined) index.adoptFingerprints(known);
     sheet.index = index;

@@ -26,7 +26,7 @@ import { WriterTurns } from './writer-turns.ts';
 /** Rows of one batch: some four writes of 2 MB. */
 export const BATCH_ROWS = 5_000;
 /** How long others keep off after a batch that more will follow, and after one that was probably the pass's last. */
-const BUSY_LEASE_MS = 90_000;
+const BUSY_LEASE_MS = 30_000;
 const LAST_LEASE_MS = 10_000;
 /** Keys read longer ago than this are read again before rows are written. */
 const KEYS_FRESH_MS = 20_000;
@@ -158,6 +158,7 @@ export class SheetFormWriter extends SheetFormReader implements FormWriter {
     await this.#turns.take(async () => {
       await this.#ensureTab();
       const { sheet } = this;
+      if (sheet.headerIsGone) await restoreHeader(sheet);
       const proven = changes.checkpoint !== undefined;
       if (pass.kind === 'full' && proven) await this.#rejections.dropUnmet(sheet);
       const now = this.#now();

@@ -2,12 +2,20 @@ import type { ColumnKey } from './sheet-metadata.ts';
 import type { ReadValue } from './sheet-value.ts';
 import { marksRemoved } from './row-values.ts';
 import { OWN_COLUMNS } from './field-catalogue.ts';
-import type { ColumnsRead } from './tab-reading.ts';
+import type { Layout } from './structure.ts';
+import { type ColumnsRead, isSmall } from './tab-reading.ts';
 
 /** The columns that tell which submission a row shows, and whether it is a row of ours at all. */
-export const KEY_COLUMNS: readonly ColumnKey[] = ['s:id', 's:status', 's:removed'];
+const KEY_COLUMNS: readonly ColumnKey[] = ['s:id', 's:status', 's:removed'];
 
-const ID_HEADER = OWN_COLUMNS[0]?.header ?? '';
+/** The key columns of a tab: of a small one with the times, so that a row whose status somebody cleared is known too. */
+export const keyColumnsOf = (layout: Layout): readonly ColumnKey[] =>
+  isSmall(layout) ? [...KEY_COLUMNS, 's:at'] : KEY_COLUMNS;
+
+const headerOf = (wanted: ColumnKey): string =>
+  OWN_COLUMNS.find(({ key }) => key === wanted)?.header ?? '';
+const ID_HEADER = headerOf('s:id');
+const STATUS_HEADER = headerOf('s:status');
 
 /** One submission's row. */
 export interface IndexedRow {
@@ -33,7 +41,7 @@ export class RowIndex {
   readonly #knownStatuses = new Map<string, string>();
   /** Rows that repeat an ID, in grid order. */
   readonly #copies: { id: string; row: number }[] = [];
-  /** Rows with something in the ID cell and no status: remarks of people, or rows of ours whose status somebody cleared. */
+  /** Rows with something in the ID cell only: remarks of people, or rows of ours that somebody emptied. */
   readonly #loose = new Map<string, number>();
   #removedCount = 0;
   #lastRow: number;
@@ -46,19 +54,23 @@ export class RowIndex {
   }
 
   /**
-   * Reads whole key columns. A row is ours when it has an ID and a status (as far as the column is there): titles, totals
-   * and remarks that people write into the ID column are not. Of two rows with one ID the upper one counts.
+   * Reads whole key columns. A row is ours when it has an ID and a status or a time (as far as these columns are there):
+   * titles, totals and remarks that people write into the ID column are not. Of two rows with one ID the upper one counts.
    */
   static fromColumns(read: ColumnsRead): RowIndex {
     const ids = read.columns.get('s:id')?.values ?? [];
     const statuses = read.columns.get('s:status')?.values;
+    const times = read.columns.get('s:at')?.values;
     const removed = read.columns.get('s:removed')?.values;
     const index = new RowIndex(read.header?.row ?? -1);
     for (let row = 0; row < ids.length; row++) {
       const id = idOf(ids[row]);
-      if (id === '' || id === ID_HEADER || row === read.header?.row) continue;
+      if (id === '' || id === ID_HEADER) continue;
       const status = statuses === undefined ? '' : idOf(statuses[row]);
-      if (statuses === undefined || status !== '') {
+      // Somebody who unfreezes the header may sort it into the rows, and a submission into its place.
+      const isRow = row !== read.header?.row && status !== STATUS_HEADER;
+      const isFilled = status !== '' || idOf(times?.[row]) !== '';
+      if (isRow && (isFilled || (statuses === undefined && times === undefined))) {
         index.#put({ id, row, status, removed: marksRemoved(removed?.[row]) });
       } else if (!index.#loose.has(id)) index.#loose.set(id, row);
     }

@@ -3,13 +3,13 @@ import { spansOf } from './a1.ts';
 import type { RowChange } from './cell-blocks.ts';
 import type { FormSheet } from './form-sheet.ts';
 import { movedTo } from './layout.ts';
-import { idOf, KEY_COLUMNS, RowIndex } from './row-index.ts';
+import { idOf, keyColumnsOf, RowIndex } from './row-index.ts';
 import type { RowEncoder, SheetRow } from './row-values.ts';
 import type { ColumnKey } from './sheet-metadata.ts';
 import { movedError } from './sheets-error.ts';
 import type { ReadValue, SheetValue } from './sheet-value.ts';
 import type { Layout } from './structure.ts';
-import { CELLS_A_READ, type ColumnsRead, readColumns, readRows } from './tab-reading.ts';
+import { CELLS_A_READ, type ColumnsRead, isSmall, readColumns, readRows } from './tab-reading.ts';
 
 /** A batch that large is compared by reading the tab from end to end rather than row by row. */
 const MANY_ROWS = 1_000;
@@ -41,8 +41,9 @@ export async function locateRows(
 /** Reads the key columns of a tab; fingerprints that are known stay. */
 export async function readKeys(sheet: FormSheet): Promise<RowIndex> {
   const layout = sheet.usableLayout();
-  const read = await readColumns(sheet.book.api, layout, { keys: KEY_COLUMNS });
-  sheet.keepLayout(found(layout, KEY_COLUMNS, read));
+  const keys = keyColumnsOf(layout);
+  const read = await readColumns(sheet.book.api, layout, { keys });
+  sheet.keepLayout(found(layout, keys, read));
   sheet.headerIsGone = read.header === undefined;
   const index = RowIndex.fromColumns(read);
   if (sheet.index !== undefined) index.adoptFingerprints(sheet.index);
@@ -53,8 +54,6 @@ export async function readKeys(sheet: FormSheet): Promise<RowIndex> {
 /** The key columns, read when they are not in memory, or were read longer ago than `maxAgeMs`. */
 export const knownKeys = async (sheet: FormSheet, maxAgeMs: number): Promise<RowIndex> =>
   sheet.index === undefined || sheet.indexAgeMs > maxAgeMs ? readKeys(sheet) : sheet.index;
-
-const isSmall = ({ rowCount, columns }: Layout): boolean => rowCount * columns.size <= CELLS_A_READ;
 
 async function firstLook(sheet: FormSheet, comparison: Comparison, size: number): Promise<void> {
   const layout = sheet.usableLayout();

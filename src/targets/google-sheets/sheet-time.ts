@@ -28,15 +28,18 @@ export class SheetTime {
     const localMs = utcMs + this.#offsetAt(utcMs);
     const [, second] = this.#instantsOf(localMs);
     if (second === utcMs && micros === 0) micros = SECOND_TIME_MICROS;
-    const serial = (localMs + micros / 1000) / DAY_MS + EPOCH_DAY;
+    // Day and time of day are put together last: one rounding of half a microsecond at most, in this century.
+    const day = Math.floor(localMs / DAY_MS);
+    const serial = day + EPOCH_DAY + (localMs - day * DAY_MS + micros / 1000) / DAY_MS;
     return this.toTime(serial) === time ? serial : undefined;
   }
 
   /** The canonical UTC time that a serial stands for. */
   toTime(serial: number): string {
-    const allMicros = Math.round((serial - EPOCH_DAY) * DAY_MS * 1000);
-    const localMs = Math.floor(allMicros / 1000);
-    let micros = allMicros - localMs * 1000;
+    const day = Math.floor(serial);
+    const dayMicros = toWholeMillis(Math.round((serial - day) * DAY_MS * 1000), serial);
+    const localMs = (day - EPOCH_DAY) * DAY_MS + Math.floor(dayMicros / 1000);
+    let micros = dayMicros % 1000;
     const [first, second] = this.#instantsOf(localMs);
     let utcMs = first;
     if (second !== undefined && micros === SECOND_TIME_MICROS) {
@@ -83,6 +86,16 @@ export class SheetTime {
     local.setUTCHours(part('hour'), part('minute'), part('second'));
     return local.getTime() - utcMs;
   }
+}
+
+/**
+ * From the year 2079 on, and long before 1900, a serial is too coarse for single microseconds: what is a whole
+ * millisecond but for that is one.
+ */
+function toWholeMillis(micros: number, serial: number): number {
+  const step = 2 ** (Math.floor(Math.log2(Math.max(1, Math.abs(serial)))) - 52) * DAY_MS * 1000;
+  const millis = Math.round(micros / 1000) * 1000;
+  return step > 0.7 && Math.abs(micros - millis) <= step ? millis : micros;
 }
 
 function formatFor(timeZone: string): Intl.DateTimeFormat {

@@ -7,6 +7,10 @@ import type { Layout, PlacedColumn } from './structure.ts';
 
 /** Cells that one read should answer at most; beyond that a tab is read in pieces (L14). */
 export const CELLS_A_READ = 300_000;
+/** True for a tab that one read can answer whole. */
+export const isSmall = ({ rowCount, columns }: Layout): boolean =>
+  rowCount * columns.size <= CELLS_A_READ;
+
 /** Ranges of one read. */
 const RANGES_A_READ = 400;
 

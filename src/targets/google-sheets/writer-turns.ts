@@ -5,7 +5,7 @@ import { overtakenMessage, SheetsError } from './sheets-error.ts';
 /** How often something is planned anew because people rearranged the sheet meanwhile. */
 const ROUNDS = 6;
 /** A lease with more than this left is given back when the writer goes. */
-const WORTH_RELEASING_MS = 20_000;
+const WORTH_RELEASING_MS = 30_000;
 
 /** Lets a writer work one step at a time, only while it is the form's writer, and again when the sheet moved under it. */
 export class WriterTurns {
