@@ -39,8 +39,13 @@ function formsIn(forms: readonly FormReport[], wanted: State): Set<string> {
 /** The line below it: how much there is, and how old the oldest proof. */
 export function summary({ forms, targets, at }: StatusReport): string {
   const mirrored = forms.filter(({ state }) => state !== 'ended');
+  if (mirrored.length === 0) {
+    const names = targets.map(({ name, address }) =>
+      address === null ? name : `${name} (${address})`,
+    );
+    return `To be copied into ${names.join(', ')}`;
+  }
   const places = targets.length === 1 ? 'one target' : plural(targets.length, 'target');
-  if (mirrored.length === 0) return `No form in ${places} yet`;
   const ids = new Set(mirrored.map(({ form }) => form.id));
   const rows = mirrored.reduce((sum, form) => sum + form.rows, 0);
   const proven = mirrored.map(({ provenAt }) => (provenAt === null ? 0 : Date.parse(provenAt)));

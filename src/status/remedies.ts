@@ -12,13 +12,13 @@ const REPORT = 'This is a defect: please report it with the log around it.';
 
 const REMEDIES: Partial<Record<ProblemCode, string>> = {
   SETTINGS: CHECK,
-  FORMS_UNREACHABLE: `${BY_ITSELF} If it lasts, check FORMS_API_URL and the way to it with forms-mirror check.`,
+  FORMS_UNREACHABLE: `${BY_ITSELF} If it lasts, forms-mirror check says more.`,
   FORMS_UNAUTHORIZED:
-    'Make a new key in the dashboard (Settings, API keys), set FORMS_API_KEY and start again. Everything waits until then; nothing is lost.',
+    'Everything waits until there is a key that works: set FORMS_API_KEY and start again. Nothing is lost.',
   FORMS_NOT_FOUND: CHECK,
   FORMS_REFUSED: CHECK,
   FORMS_FAILED: `The Forms API itself is in trouble. ${BY_ITSELF}`,
-  FORMS_NOT_JSON: `${BY_ITSELF} If it lasts, check FORMS_API_URL with forms-mirror check.`,
+  FORMS_NOT_JSON: `${BY_ITSELF} If it lasts, forms-mirror check says more.`,
   FORMS_REDIRECT: 'Set FORMS_API_URL to the address that the API has now and start again.',
   FORMS_PAGE_IGNORED:
     'The API has a fault that makes the form unreadable: tell its operator that every page number brings the same page.',

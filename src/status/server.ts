@@ -70,7 +70,7 @@ export async function startStatus(options: StatusOptions): Promise<StatusServer>
     metrics.stop();
   };
   try {
-    await app.listen({ host, port });
+    await app.listen({ host: withoutBrackets(host), port });
   } catch (error) {
     await stopAll();
     throw listenError(host, port, error);
@@ -97,6 +97,9 @@ function addressOf(app: FastifyInstance, host: string): string {
   const [address] = app.addresses();
   const port = typeof address === 'object' ? address.port : 0;
   const everywhere = host === '0.0.0.0' || host === '::' || host === '[::]';
-  const name = everywhere ? 'localhost' : host.replace(/^\[(.*)\]$/, '$1');
+  const name = everywhere ? 'localhost' : withoutBrackets(host);
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
 }
+
+/** `[::1]`, as an address in a URL is written, is `::1` to a socket. */
+const withoutBrackets = (host: string): string => host.replace(/^\[(.*)\]$/, '$1');

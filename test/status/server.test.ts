@@ -1,4 +1,5 @@
 import { request } from 'node:http';
+import { networkInterfaces } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { MirrorError } from '../../src/base/errors.ts';
 import type { StatusReport } from '../../src/status/report.ts';
@@ -20,6 +21,10 @@ function getAs(url: string, host: string): Promise<number> {
     sent.end();
   });
 }
+
+const hasIpv6 = Object.values(networkInterfaces())
+  .flat()
+  .some((address) => address?.address === '::1');
 
 describe('the status page listens', () => {
   it('on a free port, and no longer after its stop, which may be called twice', async () => {
@@ -57,6 +62,14 @@ describe('the status page listens', () => {
     expect(foreign.message).toContain('HOST=127.0.0.1');
     const open = await refusal({ host: '0.0.0.0' });
     expect(open.message).toContain('ADMIN_PASSWORD');
+  });
+
+  it.skipIf(!hasIpv6)('at an IPv6 address, with or without brackets', async () => {
+    for (const host of ['::1', '[::1]']) {
+      await using page = await startPage(calmSource(), { host });
+      expect(page.server.url).toMatch(/^http:\/\/\[::1\]:\d+$/);
+      expect((await page.get('/')).status).toBe(200);
+    }
   });
 
   it('can be reached by everybody when there is a password', async () => {
