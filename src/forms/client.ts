@@ -51,7 +51,8 @@ const LIST_ROUNDS = 2;
  *
  * Every call is retried on 5xx, 429, network faults, silence and damaged answers, as the retry policy says; {@link submit}
  * only when nothing can have come of it. Rejects with FormsApiError, or with CANCELLED when its signal aborts. After a
- * 401 every call, running or new, rejects with that one error and nothing more is sent: make a new client for a new key.
+ * 401 every call, running or new, rejects with that one error and nothing more is sent for 45 seconds;
+ * then the key is tried again.
  */
 export class FormsClient implements AsyncDisposable {
   readonly #http: FormsHttp;

@@ -51,6 +51,9 @@ export interface CallOptions {
   once?: boolean | undefined;
 }
 
+/** After a 401 every call fails at once for so long, without a request. */
+const REFUSED_KEY_REST_MS = 45_000;
+
 /** Calls to the Forms API with key, bounded concurrency, retries and the stop at 401; knows no endpoint. */
 export class FormsHttp implements AsyncDisposable {
   readonly #base: BaseUrl;
@@ -58,8 +61,10 @@ export class FormsHttp implements AsyncDisposable {
   readonly #clock: Clock;
   readonly #gate: RequestGate;
   readonly #wire: Wire;
-  /** Aborted when nothing more may be sent; the reason is the error that every call gets from then on. */
-  readonly #stop = new AbortController();
+  /** Aborted when nothing more may be sent; the reason is the error that every call gets. */
+  #stop = new AbortController();
+  /** When a refused key may be tried again; never after closing. */
+  #opensAtMs = Infinity;
 
   /** Throws SETTINGS for an address, key or number that cannot work. */
   constructor(options: FormsClientOptions) {
@@ -95,6 +100,7 @@ export class FormsHttp implements AsyncDisposable {
 
   /** Stops every call and closes every connection. */
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#opensAtMs = Infinity;
     this.#stop.abort(new MirrorError('CANCELLED', 'The Forms API client was closed.'));
     await this.#wire.destroy();
   }
@@ -104,7 +110,8 @@ export class FormsHttp implements AsyncDisposable {
     call: CallOptions,
     read: (answer: WireAnswer) => T,
   ): Promise<T> {
-    using either = new EitherSignal(call.signal, this.#stop.signal);
+    const stop = this.#open();
+    using either = new EitherSignal(call.signal, stop);
     const policy = this.#options.retry ?? DEFAULT_RETRY;
     try {
       return await withRetry(async () => read(await this.#attempt(request, call, either.signal)), {
@@ -123,9 +130,24 @@ export class FormsHttp implements AsyncDisposable {
       });
     } catch (error) {
       // The stop wins over what it caused: the first 401 speaks for every call.
-      if (this.#stop.signal.aborted) throw this.#stop.signal.reason;
+      if (stop.aborted) throw stop.reason;
       throw error;
     }
+  }
+
+  /** What stops a call that begins now. A key that was refused is tried anew after a rest: it may have been restored. */
+  #open(): AbortSignal {
+    if (this.#stop.signal.aborted && this.#clock.now() >= this.#opensAtMs) {
+      this.#stop = new AbortController();
+      this.#opensAtMs = Infinity;
+    }
+    return this.#stop.signal;
+  }
+
+  #refuseKey(error: FormsApiError): void {
+    if (this.#stop.signal.aborted) return;
+    this.#opensAtMs = this.#clock.now() + REFUSED_KEY_REST_MS;
+    this.#stop.abort(error);
   }
 
   async #attempt(
@@ -151,7 +173,7 @@ export class FormsHttp implements AsyncDisposable {
     const { apiKey, auth, retry = DEFAULT_RETRY } = this.#options;
     const retryAfterMs = parseRetryAfter(answer.header('retry-after'), this.#clock.now());
     const error = refusalError(request, answer, { apiKey, auth, retryAfterMs, base: this.#base });
-    if (answer.status === 401) this.#stop.abort(error);
+    if (answer.status === 401) this.#refuseKey(error);
     if (error.retryable && retryAfterMs !== undefined) {
       this.#gate.closeFor(Math.min(retryAfterMs, retry.maxServerDelayMs));
     }

@@ -14,7 +14,7 @@ const REMEDIES: Partial<Record<ProblemCode, string>> = {
   SETTINGS: CHECK,
   FORMS_UNREACHABLE: `${BY_ITSELF} If it lasts, forms-mirror check says more.`,
   FORMS_UNAUTHORIZED:
-    'Everything waits until there is a key that works: set FORMS_API_KEY and start again. Nothing is lost.',
+    'Everything waits until there is a key that works: set FORMS_API_KEY and start again, or restore the key. Nothing is lost.',
   FORMS_NOT_FOUND: CHECK,
   FORMS_REFUSED: CHECK,
   FORMS_FAILED: `The Forms API itself is in trouble. ${BY_ITSELF}`,

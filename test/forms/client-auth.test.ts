@@ -1,4 +1,5 @@
 import { inspect } from 'node:util';
+import { TestClock } from '../support/test-clock.ts';
 import { describe, expect, it } from 'vitest';
 import type { FormsClient, FormsClientOptions } from '../../src/forms/client.ts';
 import { startSandbox } from '../../src/sandbox/forms-api/sandbox.ts';
@@ -92,7 +93,32 @@ describe('401 stops everything at once', () => {
     expect(await slow).toMatchObject({ code: 'FORMS_UNAUTHORIZED', request: 'GET /forms/other' });
   });
 
-  it('until a new client is made', async () => {
+  it('and tries the key again after a rest: it may have been restored', async () => {
+    await using sandbox = await startSandbox();
+    const clock = new TestClock();
+    const client = makeClient(sandbox.url, { apiKey: sandbox.apiKey, clock });
+    sandbox.keys.revoke(sandbox.apiKey);
+    for (let calls = 0; calls < 3; calls++) await errorOf(client.listForms());
+    expect(sandbox.requests).toHaveLength(1);
+    await clock.sleep(60_000);
+    expect(await errorOf(client.listForms())).toMatchObject({ code: 'FORMS_UNAUTHORIZED' });
+    expect(sandbox.requests).toHaveLength(2);
+    sandbox.keys.issue(sandbox.store, sandbox.apiKey);
+    expect(await errorOf(client.listForms())).toMatchObject({ code: 'FORMS_UNAUTHORIZED' });
+    await clock.sleep(60_000);
+    expect(await client.listForms()).toEqual([]);
+  });
+
+  it('closed, it stays closed', async () => {
+    await using sandbox = await startSandbox();
+    const clock = new TestClock();
+    const client = makeClient(sandbox.url, { apiKey: sandbox.apiKey, clock });
+    await client[Symbol.asyncDispose]();
+    await clock.sleep(600_000);
+    expect(await errorOf(client.listForms())).toMatchObject({ code: 'CANCELLED' });
+  });
+
+  it('a new client with a new key works at once', async () => {
     await using sandbox = await startSandbox();
     const revoked = makeClient(sandbox.url, { apiKey: sandbox.apiKey });
     await revoked.listForms();
