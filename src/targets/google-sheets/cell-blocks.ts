@@ -14,6 +14,8 @@ export interface RowChange {
   readonly id: string;
   /** By column of the grid. */
   readonly values: ReadonlyMap<number, SheetValue>;
+  /** What the cells must have held for the change to be right; where they held something else it is taken back. */
+  readonly was?: ReadonlyMap<number, string>;
 }
 
 /** A rectangle of cells to write. */
@@ -23,6 +25,8 @@ export interface CellBlock {
   /** The submissions of its rows, as last read. */
   readonly ids: readonly string[];
   readonly values: readonly (readonly SheetValue[])[];
+  /** See {@link RowChange.was}; the same shape as `values`. */
+  readonly was?: readonly (readonly string[])[];
 }
 
 interface OpenBlock {
@@ -31,6 +35,7 @@ interface OpenBlock {
   width: number;
   ids: string[];
   values: SheetValue[][];
+  was: string[][] | undefined;
   bytes: number;
 }
 
@@ -40,11 +45,12 @@ export function blocksOf(changes: readonly RowChange[]): CellBlock[] {
   let open = new Map<number, OpenBlock>();
   let lastRow = Number.NEGATIVE_INFINITY;
   const close = (): void => {
-    for (const { row, column, ids, values } of open.values())
-      done.push({ row, column, ids, values });
+    for (const { row, column, ids, values, was } of open.values()) {
+      done.push({ row, column, ids, values, ...(was !== undefined && { was }) });
+    }
     open = new Map();
   };
-  for (const { row, id, values } of changes) {
+  for (const { row, id, values, was } of changes) {
     const spans = spansOf([...values.keys()].sort((a, b) => a - b));
     if (row !== lastRow + 1 || !continues(spans, open)) close();
     lastRow = row;
@@ -55,11 +61,13 @@ export function blocksOf(changes: readonly RowChange[]): CellBlock[] {
         width: end - start,
         ids: [],
         values: [],
+        was: was === undefined ? undefined : [],
         bytes: 0,
       };
       open.set(start, block);
-      const cells: SheetValue[] = [];
-      for (let column = start; column < end; column++) cells.push(values.get(column) ?? null);
+      const columns = Array.from({ length: end - start }, (_, offset) => start + offset);
+      const cells = columns.map((column) => values.get(column) ?? null);
+      block.was?.push(columns.map((column) => was?.get(column) ?? ''));
       block.ids.push(id);
       block.values.push(cells);
       block.bytes += bytesOf(cells.map(cellData));

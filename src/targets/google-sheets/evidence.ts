@@ -12,8 +12,8 @@ export interface Evidence {
   readonly title: string | undefined;
   /** Metadata of the tab's columns, by index; people's columns are missing. */
   readonly marks: ReadonlyMap<number, ReadonlySet<number>>;
-  /** The IDs that were put by: row by row of the undo tab. */
-  readonly keptIds: readonly string[];
+  /** What was put by, row by row of the undo tab: the ID first, then, where it was asked for, the old content. */
+  readonly kept: readonly (readonly string[])[];
 }
 
 /** Reads the answer of a write. */
@@ -25,10 +25,10 @@ export function readEvidence(
   const find = (id: number): sheets_v4.Schema$Sheet | undefined =>
     answer?.sheets?.find((sheet) => (sheet.properties?.sheetId ?? 0) === id);
   const sheet = find(sheetId);
-  const keptIds: string[] = [];
+  const kept: string[][] = [];
   for (const grid of find(undoSheetId)?.data ?? []) {
     for (const [offset, row] of (grid.rowData ?? []).entries()) {
-      keptIds[(grid.startRow ?? 0) + offset] = textOf(row.values?.[0]);
+      kept[(grid.startRow ?? 0) + offset] = (row.values ?? []).map(textOf);
     }
   }
   return {
@@ -36,7 +36,7 @@ export function readEvidence(
     columnCount: sheet?.properties?.gridProperties?.columnCount ?? undefined,
     title: sheet?.properties?.title ?? undefined,
     marks: marksOf(sheet),
-    keptIds,
+    kept,
   };
 }
 
@@ -56,7 +56,7 @@ function textOf(cell: sheets_v4.Schema$CellData | undefined): string {
   return idOf(stringValue ?? numberValue ?? boolValue ?? formulaValue);
 }
 
-/** A row of a block that landed in another row, or in other columns, than it was meant for. */
+/** A row of a block that landed in another row or column than it was meant for, or on something unexpected. */
 export interface Stray extends CellBlock {
   readonly undoRow: number;
   /** The submission that stood there in truth; empty for a row of people's, and when the columns had moved. */
@@ -79,10 +79,12 @@ export function judge(evidence: Evidence, layout: Layout, batch: PlannedBatch): 
   return { columnsStood, strays };
 }
 
-function strayRows(block: KeptBlock, { keptIds }: Evidence, columnsStood: boolean): Stray[] {
+function strayRows(block: KeptBlock, { kept }: Evidence, columnsStood: boolean): Stray[] {
   return block.ids.flatMap((id, offset) => {
-    const found = columnsStood ? (keptIds[block.undoRow + offset] ?? '') : '';
-    if (columnsStood && found === id) return [];
+    const [keptId = '', ...old] = kept[block.undoRow + offset] ?? [];
+    const found = columnsStood ? keptId : '';
+    const asExpected = block.was?.[offset]?.every((text, x) => text === (old[x] ?? '')) ?? true;
+    if (columnsStood && found === id && asExpected) return [];
     return [
       {
         row: block.row + offset,

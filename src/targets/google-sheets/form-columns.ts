@@ -235,6 +235,7 @@ function headerChanges(
   if (header === undefined || plan.newHeaders.length === 0) return [];
   const before = new Map([...made.columns].map(([key, { index }]) => [key, index]));
   const shown = headerTexts(plan, made, read);
+  const oldAt = new Map(plan.newHeaders.map(({ key, was: text }) => [before.get(key) ?? -1, text]));
   const values = new Map(
     plan.newHeaders.flatMap(({ key, was, header: text }) => {
       const index = before.get(key);
@@ -243,7 +244,8 @@ function headerChanges(
   );
   if (values.size === 0) return [];
   const idHeader = idOf(read?.columns.get('s:id')?.values[header.row]);
-  return [{ row: header.row, id: idHeader, values }];
+  const was = new Map([...values.keys()].map((index) => [index, oldAt.get(index) ?? '']));
+  return [{ row: header.row, id: idHeader, values, was }];
 }
 
 /** What the headers said before the new columns: their cells were read in the old order of columns. */

@@ -43,6 +43,8 @@ export class RowIndex {
   readonly #copies: { id: string; row: number }[] = [];
   /** Rows with something in the ID cell only: remarks of people, or rows of ours that somebody emptied. */
   readonly #loose = new Map<string, number>();
+  /** What else the ID cells of the tab hold, by row: headers, remarks, copies. */
+  readonly #otherTexts = new Map<number, string>();
   #removedCount = 0;
   #lastRow: number;
   /** True when people wrote something right below the last row, a total perhaps. */
@@ -65,7 +67,9 @@ export class RowIndex {
     const index = new RowIndex(read.header?.row ?? -1);
     for (let row = 0; row < ids.length; row++) {
       const id = idOf(ids[row]);
-      if (id === '' || id === ID_HEADER) continue;
+      if (id === '') continue;
+      index.#otherTexts.set(row, id);
+      if (id === ID_HEADER) continue;
       const status = statuses === undefined ? '' : idOf(statuses[row]);
       // Somebody who unfreezes the header may sort it into the rows, and a submission into its place.
       const isRow = row !== read.header?.row && status !== STATUS_HEADER;
@@ -140,6 +144,13 @@ export class RowIndex {
     this.#removedCount += change.removed ? 1 : -1;
   }
 
+  /** What the ID cells of the tab held when it was read, by row; empty ones are missing. */
+  idTexts(): Map<number, string> {
+    const texts = new Map(this.#otherTexts);
+    for (const [slot, id] of this.#ids.entries()) texts.set(this.#rows[slot] ?? -1, id);
+    return texts;
+  }
+
   /** Takes the fingerprints of another index of the same tab, read earlier: they belong to submissions, not to places. */
   adoptFingerprints(other: RowIndex): void {
     for (const [slot, id] of this.#ids.entries()) {
@@ -164,7 +175,8 @@ export class RowIndex {
 
   #put({ id, row, status, removed }: IndexedRow): void {
     this.#lastRow = Math.max(this.#lastRow, row);
-    if (this.#slots.has(id)) {
+    if (!this.#slots.has(id)) this.#otherTexts.delete(row);
+    else {
       this.#copies.push({ id, row });
       return;
     }

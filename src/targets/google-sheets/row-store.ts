@@ -130,7 +130,7 @@ async function evidenceOf(
           'COLUMNS',
         );
   const [ids = []] = (kept?.valueRange?.values ?? []) as ReadValue[][];
-  return { ...assumed(layout, evidence), keptIds: ids.map(idOf) };
+  return { ...assumed(layout, evidence), kept: ids.map((id) => [idOf(id)]) };
 }
 
 /** Evidence that says nothing against the columns. */
@@ -157,7 +157,7 @@ async function makeGood(
     if (sheet.tab === undefined || sheet.book.head !== head) return;
     const index = await readKeys(sheet);
     const now = { layout: sheet.usableLayout(), index, undoSheetId, undoRows: kept };
-    const work = planRestore(evidence, verdict, now);
+    const work = planRestore(evidence, verdict, now, attempt === 1);
     if (attempt === 1 && !verdict.columnsStood) addClearing(work, written, batch, now);
     if (work.blocks.length === 0) return;
     const result = await writeBatch(sheet, work, undoSheetId, { leaseMs: 30_000, last: [] });
@@ -174,7 +174,7 @@ function addClearing(
   batch: PlannedBatch,
   now: { layout: Layout; index: RowIndex; undoSheetId: number },
 ): void {
-  const idAt = new Map([...now.index].map(({ row, id }) => [row, id]));
+  const idAt = now.index.idTexts();
   for (const { row, ids } of batch.inserted) {
     for (const { index: column } of written.columns.values()) {
       const block = {

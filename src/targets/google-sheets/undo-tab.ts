@@ -1,7 +1,7 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import type { CellBlock } from './cell-blocks.ts';
 import type { Evidence, Stray, Verdict } from './evidence.ts';
-import type { RowIndex } from './row-index.ts';
+import { idOf, type RowIndex } from './row-index.ts';
 import { gridRange } from './sheet-looks.ts';
 import { createMetadata, METADATA_KEYS } from './sheet-metadata.ts';
 import { type Layout, roleMark, type Structure, type Tab } from './structure.ts';
@@ -66,16 +66,17 @@ interface Restoration {
 
 /**
  * A write that brings back what strays overwrote; itself verified like any other. Empty when there is nothing left to
- * bring back. `evidence` and `verdict` are the stray write's, `layout` and `index` were read after it.
+ * bring back. `evidence` and `verdict` are the stray write's, `layout` and `index` were read after it. `first`: the write was no such restoration itself.
  */
 export function planRestore(
   evidence: Evidence,
   verdict: Verdict,
   now: { layout: Layout; index: RowIndex; undoSheetId: number; undoRows: number },
+  first: boolean,
 ): PlannedBatch {
-  const idAt = new Map([...now.index].map(({ row, id }) => [row, id]));
+  const idAt = now.index.idTexts();
   const items = verdict.strays.flatMap((stray) =>
-    restorations(stray, evidence, verdict, now, idAt),
+    restorations(stray, evidence, verdict, { ...now, idAt, first }),
   );
   // Below what is already put by, so that it is there to be copied from.
   const batch: PlannedBatch = {
@@ -107,10 +108,16 @@ function restorations(
   stray: Stray,
   evidence: Evidence,
   { columnsStood }: Verdict,
-  { layout, index }: { layout: Layout; index: RowIndex },
-  idAt: ReadonlyMap<number, string>,
+  {
+    layout,
+    index,
+    idAt,
+    first,
+  }: { layout: Layout; index: RowIndex; idAt: ReadonlyMap<number, string>; first: boolean },
 ): Restoration[] {
-  const row = columnsStood && stray.found !== '' ? index.get(stray.found)?.row : stray.row;
+  // What stood in the right row, on something unexpected, or in a row of people's, is where it was.
+  const isElsewhere = columnsStood && stray.found !== '' && stray.found !== stray.ids[0];
+  const row = isElsewhere ? index.get(stray.found)?.row : stray.row;
   if (row === undefined) return [];
   const places = new Map([...layout.columns.values()].map((c) => [c.metadataId, c.index]));
   return (stray.values[0] ?? []).flatMap((value, x) => {
@@ -118,7 +125,14 @@ function restorations(
     const mark = marks.find((id) => places.has(id));
     if (mark === undefined && marks.length > 0) return [];
     const column = mark === undefined ? stray.column + x : (places.get(mark) ?? stray.column + x);
-    const block = { row, column, ids: [idAt.get(row) ?? ''], values: [[value]] };
+    const block: CellBlock = {
+      row,
+      column,
+      ids: [idAt.get(row) ?? ''],
+      values: [[value]],
+      // What somebody wrote there since is theirs.
+      ...(first && { was: [[idOf(value)]] }),
+    };
     return [{ block, fromRow: stray.undoRow, fromColumn: 1 + x }];
   });
 }

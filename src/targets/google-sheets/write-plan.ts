@@ -1,5 +1,5 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
-import { columnCells, spansOf, wholeRow } from './a1.ts';
+import { areaText, spansOf, wholeRow } from './a1.ts';
 import { blocksOf, type CellBlock, type RowChange } from './cell-blocks.ts';
 import type { SheetRow } from './row-values.ts';
 import { DATE_FORMAT, gridRange, look } from './sheet-looks.ts';
@@ -275,6 +275,9 @@ function spareRows({ sheetId, columns }: Layout, rowCount: number, length: numbe
 /** What a write has to answer so that it can be verified: which columns are where, and the IDs that were put by. */
 export function evidenceRanges(layout: Layout, batch: PlannedBatch, undoTitle: string): string[] {
   if (batch.blocks.length === 0 && batch.inserted.length === 0) return [];
-  const kept = batch.undoRows === 0 ? [] : [columnCells(undoTitle, 0, 0, batch.undoRows)];
-  return [wholeRow(layout.title, 0), ...kept];
+  const ranges = [wholeRow(layout.title, 0)];
+  if (batch.undoRows === 0) return ranges;
+  const asked = batch.blocks.some((block) => block.was !== undefined) ? batch.undoColumns : 1;
+  const area = { startRow: 0, endRow: batch.undoRows, startColumn: 0, endColumn: asked };
+  return [...ranges, areaText(undoTitle, area)];
 }
