@@ -36,8 +36,9 @@ class Child {
 export function describeOutages(it: QueueIt): void {
   const one = (): FakeWork => new FakeWork([{ formId: 'f1', targets: ['a'] }]);
 
-  it("L5: a killed worker's pass is taken over", async ({ place, use }) => {
+  it("L5: a killed worker's pass is taken over", async ({ place, use, onTestFinished }) => {
     const child = new Child(place);
+    onTestFinished(() => void child.process.kill('SIGKILL'));
     await vi.waitFor(() => expect(child.lines).toContain('began f1'), SOON);
     await child.end('SIGKILL');
     const work = one();
@@ -53,8 +54,10 @@ export function describeOutages(it: QueueIt): void {
   it('SIGTERM lets the batch in hand end, puts the pass back and exits with 0', async ({
     place,
     use,
+    onTestFinished,
   }) => {
     const child = new Child(place);
+    onTestFinished(() => void child.process.kill('SIGKILL'));
     await vi.waitFor(() => expect(child.lines).toContain('began f1'), SOON);
     expect(await child.end('SIGTERM')).toEqual({ code: 0, signal: null });
     expect(child.lines).toContain('finished the batch of f1');

@@ -151,11 +151,14 @@ describe('opening the embedded queue', () => {
   const place = { queueUrl: undefined, dataDir: join(root, 'data') };
   afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-  it('is for one process: another is told so, whatever becomes of the first', async () => {
+  it('is for one process: another is told so, whatever becomes of the first', async ({
+    onTestFinished,
+  }) => {
     const script = join(import.meta.dirname, 'child-worker.ts');
     const child = spawn(process.execPath, [script, JSON.stringify(place)], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
+    onTestFinished(() => void child.kill('SIGKILL'));
     const lines: string[] = [];
     child.stdout.on('data', (chunk: Buffer) => lines.push(chunk.toString()));
     await vi.waitFor(() => expect(lines.join('')).toContain('began f1'), { timeout: 20_000 });
