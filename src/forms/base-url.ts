@@ -1,4 +1,5 @@
 import { MirrorError } from '../base/errors.ts';
+import { isLoopback } from '../base/loopback.ts';
 
 /** FORMS_API_URL, taken apart. */
 export interface BaseUrl {
@@ -32,11 +33,6 @@ export function parseBaseUrl(text: string): BaseUrl {
     );
   }
   return { origin: url.origin, host: url.host, path: url.pathname.replace(/\/+$/, '') };
-}
-
-/** True for 127.0.0.0/8, ::1 and localhost. `hostname` as the URL parser writes it, which undoes disguises such as 0x7f.1. */
-function isLoopback(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }
 
 const wrong = (problem: string): MirrorError =>

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { LOG_LEVELS, type LogLevel } from '../base/logger.ts';
+import { isLoopback } from '../base/loopback.ts';
 import type { SettingsReader } from './settings-reader.ts';
-import { apiAddress, isLoopback, oneOf, wholeNumber } from './value-schemas.ts';
+import { apiAddress, oneOf, wholeNumber } from './value-schemas.ts';
 
 /** The status page. */
 export interface StatusSettings {

@@ -1,5 +1,6 @@
 import { CronExpressionParser } from 'cron-parser';
 import { z } from 'zod';
+import { isLoopback } from '../base/loopback.ts';
 
 const UNITS_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const YEAR_MS = 366 * UNITS_MS.d;
@@ -121,12 +122,6 @@ export const timeZone = textTo(
   },
   (text) => `is ${quoted(text)}, a time zone that is not known: write a name such as Europe/Prague`,
 );
-
-/** True for a host that never leaves the machine; IPv6 with or without its brackets. */
-export function isLoopback(host: string): boolean {
-  const name = host.toLowerCase().replace(/^\[(.*)\]$/, '$1');
-  return name === 'localhost' || name === '::1' || /^127(\.\d{1,3}){3}$/.test(name);
-}
 
 /**
  * A web address, without a slash at its end: https, or http for a loopback host. Whatever is wrong with it, it is not

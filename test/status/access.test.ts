@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Access } from '../../src/status/access.ts';
-import { isLocalHostHeader, isLoopback } from '../../src/status/host-guard.ts';
+import { isLoopback } from '../../src/base/loopback.ts';
+import { isLocalHostHeader } from '../../src/status/host-guard.ts';
 import { ManualClock } from './manual-clock.ts';
 
 describe('access with a password', () => {
