@@ -1,6 +1,6 @@
 import type { Row } from '../../mirror/types.ts';
 import { growthSince } from './capacity.ts';
-import type { RowChange } from './cell-blocks.ts';
+import type { RowChange } from './row-groups.ts';
 import type { FieldCatalogue } from './field-catalogue.ts';
 import { catalogueDigest, type FormSheet } from './form-sheet.ts';
 import type { FormState, RowCounts } from './form-state.ts';

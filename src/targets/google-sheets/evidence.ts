@@ -1,8 +1,9 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
-import type { CellBlock } from './cell-blocks.ts';
+import type { GroupPart } from './row-groups.ts';
 import { idOf } from './row-index.ts';
+import type { SheetValue } from './sheet-value.ts';
 import type { Layout } from './structure.ts';
-import type { KeptBlock, PlannedBatch } from './write-plan.ts';
+import type { KeptGroup, PlannedBatch } from './write-plan.ts';
 
 /** How things stood the moment a write was applied, as its answer tells. */
 export interface Evidence {
@@ -12,8 +13,8 @@ export interface Evidence {
   readonly title: string | undefined;
   /** Metadata of the tab's columns, by index; people's columns are missing. */
   readonly marks: ReadonlyMap<number, ReadonlySet<number>>;
-  /** What was put by, row by row of the undo tab: the ID first, then, where it was asked for, the old content. */
-  readonly kept: readonly (readonly string[])[];
+  /** What was put by, as texts: by row of the undo tab, then by column, as far as it was asked for. */
+  readonly kept: readonly (readonly (string | undefined)[])[];
 }
 
 /** Reads the answer of a write. */
@@ -25,10 +26,11 @@ export function readEvidence(
   const find = (id: number): sheets_v4.Schema$Sheet | undefined =>
     answer?.sheets?.find((sheet) => (sheet.properties?.sheetId ?? 0) === id);
   const sheet = find(sheetId);
-  const kept: string[][] = [];
+  const kept: (string | undefined)[][] = [];
   for (const grid of find(undoSheetId)?.data ?? []) {
-    for (const [offset, row] of (grid.rowData ?? []).entries()) {
-      kept[(grid.startRow ?? 0) + offset] = (row.values ?? []).map(textOf);
+    for (const [y, row] of (grid.rowData ?? []).entries()) {
+      const cells: (string | undefined)[] = Array.from({ length: grid.startColumn ?? 0 });
+      kept[(grid.startRow ?? 0) + y] = cells.concat((row.values ?? []).map(textOf));
     }
   }
   return {
@@ -56,44 +58,61 @@ function textOf(cell: sheets_v4.Schema$CellData | undefined): string {
   return idOf(stringValue ?? numberValue ?? boolValue ?? formulaValue);
 }
 
-/** A row of a block that landed in another row or column than it was meant for, or on something unexpected. */
-export interface Stray extends CellBlock {
+/** True when every column was where the write took it to be. */
+export const columnsStood = (evidence: Evidence, layout: Layout): boolean =>
+  [...layout.columns.values()].every(({ index, metadataId }) =>
+    evidence.marks.get(index)?.has(metadataId),
+  );
+
+/** Where the ID column was at the moment of the write; undefined when somebody had deleted it. */
+export function idColumnThen(evidence: Evidence, layout: Layout): number | undefined {
+  const mark = layout.columns.get('s:id')?.metadataId ?? -1;
+  return [...evidence.marks].find(([, marks]) => marks.has(mark))?.[0];
+}
+
+/** Cells of one row that landed in another row or column than they were meant for, or on something unexpected. */
+export interface Stray {
+  readonly row: number;
+  readonly column: number;
+  /** What they were meant for. */
+  readonly id: string;
+  readonly values: readonly SheetValue[];
   readonly undoRow: number;
-  /** The submission that stood there in truth; empty for a row of people's, and when the columns had moved. */
-  readonly found: string;
+  /** What stood in the row's ID cell in truth; undefined when nobody can tell. */
+  readonly found: string | undefined;
 }
 
 /** What became of a write. */
 export interface Verdict {
-  /** False when a column that the write took for ours was elsewhere. */
   readonly columnsStood: boolean;
   readonly strays: readonly Stray[];
 }
 
 /** Compares what a write meant to touch with what it touched. New rows are the write's own: only their columns count. */
 export function judge(evidence: Evidence, layout: Layout, batch: PlannedBatch): Verdict {
-  const columnsStood = [...layout.columns.values()].every(({ index, metadataId }) =>
-    evidence.marks.get(index)?.has(metadataId),
+  const stood = columnsStood(evidence, layout);
+  const idColumn = idColumnThen(evidence, layout);
+  const strays = batch.groups.flatMap((group) =>
+    group.parts.flatMap((part) => straysOf(group, part, evidence, stood, idColumn)),
   );
-  const strays = batch.blocks.flatMap((block) => strayRows(block, evidence, columnsStood));
-  return { columnsStood, strays };
+  return { columnsStood: stood, strays };
 }
 
-function strayRows(block: KeptBlock, { kept }: Evidence, columnsStood: boolean): Stray[] {
-  return block.ids.flatMap((id, offset) => {
-    const [keptId = '', ...old] = kept[block.undoRow + offset] ?? [];
-    const found = columnsStood ? keptId : '';
-    const asExpected = block.was?.[offset]?.every((text, x) => text === (old[x] ?? '')) ?? true;
-    if (columnsStood && found === id && asExpected) return [];
-    return [
-      {
-        row: block.row + offset,
-        column: block.column,
-        ids: [id],
-        values: [block.values[offset] ?? []],
-        undoRow: block.undoRow + offset,
-        found,
-      },
-    ];
+function straysOf(
+  group: KeptGroup,
+  part: GroupPart,
+  evidence: Evidence,
+  stood: boolean,
+  idColumn: number | undefined,
+): Stray[] {
+  return group.ids.flatMap((id, y) => {
+    const undoRow = group.undoRow + y;
+    const kept = evidence.kept[undoRow] ?? [];
+    const found = idColumn === undefined ? undefined : (kept[idColumn] ?? '');
+    const asExpected =
+      part.was?.[y]?.every((text, x) => text === (kept[part.column + x] ?? '')) ?? true;
+    if (stood && found === id && asExpected) return [];
+    const values = part.values[y] ?? [];
+    return [{ row: group.row + y, column: part.column, id, values, undoRow, found }];
   });
 }

@@ -1,7 +1,7 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import type { PrepareResult } from '../../mirror/target.ts';
 import type { PickedField } from '../../mirror/types.ts';
-import type { RowChange } from './cell-blocks.ts';
+import type { RowChange } from './row-groups.ts';
 import { columnOrder, type ColumnPlan, pickedDigest, planColumns } from './column-plan.ts';
 import { columnsDigest, type FieldCatalogue, wantedColumns } from './field-catalogue.ts';
 import { catalogueDigest, type FormSheet, layoutDigest } from './form-sheet.ts';

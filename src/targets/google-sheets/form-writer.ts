@@ -8,7 +8,7 @@ import type {
 } from '../../mirror/target.ts';
 import type { Checkpoint, PassRecord, PickedField, Rejection, Row } from '../../mirror/types.ts';
 import { stateNow, storeBatch, storeChanges } from './batch-store.ts';
-import type { RowChange } from './cell-blocks.ts';
+import type { RowChange } from './row-groups.ts';
 import { prepareColumns, restoreHeader } from './form-columns.ts';
 import { SheetFormReader } from './form-reader.ts';
 import type { FormSheet } from './form-sheet.ts';

@@ -1,6 +1,6 @@
 import type { RowOutcome } from '../../mirror/target.ts';
 import { spansOf } from './a1.ts';
-import type { RowChange } from './cell-blocks.ts';
+import type { RowChange } from './row-groups.ts';
 import type { FormSheet } from './form-sheet.ts';
 import { movedTo } from './layout.ts';
 import { idOf, keyColumnsOf, RowIndex } from './row-index.ts';

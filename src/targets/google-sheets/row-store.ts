@@ -1,17 +1,23 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { capacityError, MAX_CELLS } from './capacity.ts';
-import type { RowChange } from './cell-blocks.ts';
-import { judge, readEvidence, type Evidence, type Verdict } from './evidence.ts';
+import { groupsOf, type RowChange } from './row-groups.ts';
+import { columnsStood, type Evidence, judge, readEvidence, type Verdict } from './evidence.ts';
 import type { FormSheet } from './form-sheet.ts';
-import { idOf, type RowIndex } from './row-index.ts';
+import { idOf } from './row-index.ts';
 import { readKeys } from './row-locator.ts';
 import type { SheetRow } from './row-values.ts';
 import { movedError } from './sheets-error.ts';
 import { bytesOf, type ReadValue } from './sheet-value.ts';
 import type { CommitAnswer } from './spreadsheet.ts';
 import { cellCount, type Layout } from './structure.ts';
-import { planRestore, undoTabRequests } from './undo-tab.ts';
-import { evidenceRanges, keepOld, addKept, planWrites, type PlannedBatch } from './write-plan.ts';
+import { planRestore, type RestoreView, undoTabRequests } from './undo-tab.ts';
+import {
+  evidenceRanges,
+  keepRows,
+  planWrites,
+  type PlannedBatch,
+  updateCells,
+} from './write-plan.ts';
 
 type Request = sheets_v4.Schema$Request;
 
@@ -53,7 +59,7 @@ export async function storeRows(sheet: FormSheet, request: StoreRequest): Promis
   });
   let inserted = 0;
   for (const batch of batches) {
-    const count = batch.inserted.reduce((sum, block) => sum + block.ids.length, 0);
+    const count = batch.inserted.reduce((sum, block) => sum + block.rows.length, 0);
     const { evidence, verdict } = await writeBatch(sheet, batch, undoSheetId, {
       leaseMs: request.leaseMs,
       last: request.each(inserted + count),
@@ -88,7 +94,7 @@ async function writeBatch(
 ): Promise<Judged> {
   const layout = sheet.usableLayout();
   const { book } = sheet;
-  const size = { rows: batch.undoRows, columns: batch.undoColumns };
+  const size = { rows: batch.undoRows, columns: layout.columnCount };
   const undo =
     batch.undoRows === 0
       ? undefined
@@ -104,14 +110,17 @@ async function writeBatch(
   sheet.keepLayout({
     ...layout,
     rowCount:
-      evidence.rowCount ?? layout.rowCount + batch.inserted.reduce((n, b) => n + b.ids.length, 0),
+      evidence.rowCount ?? layout.rowCount + batch.inserted.reduce((n, b) => n + b.rows.length, 0),
     columnCount: evidence.columnCount ?? layout.columnCount,
     title: evidence.title ?? layout.title,
   });
   return { evidence, verdict: judge(evidence, layout, batch) };
 }
 
-/** The evidence of a write; when its answer was lost, what it put by still tells whose rows it touched. */
+/**
+ * The evidence of a write. When its answer was lost, or the columns had moved so that the wrong column was asked for,
+ * what it put by still tells whose rows it touched.
+ */
 async function evidenceOf(
   sheet: FormSheet,
   answer: CommitAnswer,
@@ -120,17 +129,12 @@ async function evidenceOf(
 ): Promise<Evidence> {
   const layout = sheet.usableLayout();
   const evidence = readEvidence(answer.spreadsheet, layout.sheetId, undoSheetId);
-  if (batch.blocks.length === 0 && batch.inserted.length === 0) return assumed(layout, evidence);
-  if (!answer.lost) return evidence;
-  const [kept] =
-    batch.undoRows === 0
-      ? []
-      : await sheet.book.api.values(
-          [{ gridRange: { sheetId: undoSheetId, startColumnIndex: 0, endColumnIndex: 1 } }],
-          'COLUMNS',
-        );
-  const [ids = []] = (kept?.valueRange?.values ?? []) as ReadValue[][];
-  return { ...assumed(layout, evidence), kept: ids.map((id) => [idOf(id)]) };
+  const asked = batch.groups.length > 0 || batch.inserted.length > 0;
+  const known = asked && !answer.lost ? evidence : assumed(layout, evidence);
+  if (batch.groups.length === 0 || (!answer.lost && columnsStood(evidence, layout))) return known;
+  const [kept] = await sheet.book.api.values([{ gridRange: { sheetId: undoSheetId } }], 'ROWS');
+  const rows = (kept?.valueRange?.values ?? []) as ReadValue[][];
+  return { ...known, kept: rows.map((cells) => cells.map(idOf)) };
 }
 
 /** Evidence that says nothing against the columns. */
@@ -149,48 +153,60 @@ async function makeGood(
   first: Judged,
 ): Promise<void> {
   const written = sheet.usableLayout();
-  let [{ evidence, verdict }, kept] = [first, batch.undoRows];
+  let [{ evidence, verdict }, undoRows] = [first, batch.undoRows];
   for (let attempt = 1; ; attempt++) {
     const { head } = sheet.book;
     await sheet.reload();
     // Another process has written since, and with it the undo tab: the next full pass makes good what is wrong.
     if (sheet.tab === undefined || sheet.book.head !== head) return;
     const index = await readKeys(sheet);
-    const now = { layout: sheet.usableLayout(), index, undoSheetId, undoRows: kept };
-    const work = planRestore(evidence, verdict, now, attempt === 1);
-    if (attempt === 1 && !verdict.columnsStood) addClearing(work, written, batch, now);
-    if (work.blocks.length === 0) return;
+    const layout = sheet.usableLayout();
+    const view = { layout, index, undoSheetId, undoRows, first: attempt === 1 };
+    const work = planRestore(evidence, verdict, view);
+    if (attempt === 1 && !verdict.columnsStood) addClearing(work, written, batch, view);
+    if (work.groups.length === 0) return;
     const result = await writeBatch(sheet, work, undoSheetId, { leaseMs: 30_000, last: [] });
     if (result.verdict.columnsStood && result.verdict.strays.length === 0) return;
     if (attempt === RESTORE_TRIES) throw movedError(sheet.book.address);
-    [{ evidence, verdict }, kept] = [result, work.undoRows];
+    [{ evidence, verdict }, undoRows] = [result, work.undoRows];
   }
 }
 
-/** Empties the cells of new rows that were written while the columns stood elsewhere. */
+/**
+ * Empties cells of new rows that were written while the columns stood elsewhere. A row that can be found by its ID keeps
+ * what is in columns of ours: comparing sets that right. Cells that hold something else by now are left alone.
+ */
 function addClearing(
   work: PlannedBatch,
   written: Layout,
   batch: PlannedBatch,
-  now: { layout: Layout; index: RowIndex; undoSheetId: number },
+  view: RestoreView,
 ): void {
-  const idAt = now.index.idTexts();
-  for (const { row, ids } of batch.inserted) {
-    for (const { index: column } of written.columns.values()) {
-      const block = {
-        row,
-        column,
-        ids: ids.map((_, offset) => idAt.get(row + offset) ?? ''),
-        values: ids.map(() => [null]),
-      };
-      work.requests.push(...keepOld(now, block, work.undoRows), {
-        updateCells: {
-          start: { sheetId: now.layout.sheetId, rowIndex: row, columnIndex: column },
-          rows: ids.map(() => ({ values: [{}] })),
-          fields: 'userEnteredValue',
-        },
+  const ours = new Set([...view.layout.columns.values()].map(({ index }) => index));
+  const idAt = view.index.idTexts();
+  const changes = batch.inserted.flatMap(({ row: top, rows }) =>
+    rows.map((row, offset): RowChange => {
+      const place = view.index.placeOf(row.id);
+      const cells = [...written.columns].flatMap(([key, { index }]) => {
+        const value = row.values.get(key) ?? null;
+        const isFine = value === null || (place !== undefined && ours.has(index));
+        return isFine ? [] : [[index, value] as const];
       });
-      addKept(work, block);
+      const at = place ?? top + offset;
+      return {
+        row: at,
+        id: idAt.get(at) ?? '',
+        values: new Map(cells.map(([index]) => [index, null])),
+        was: new Map(cells.map(([index, value]) => [index, idOf(value)])),
+      };
+    }),
+  );
+  const groups = groupsOf(changes.sort((a, b) => a.row - b.row));
+  // Only when all rows are put by, with their IDs, may one of them change.
+  for (const group of groups) keepRows(work, view, group);
+  for (const { row, parts } of groups) {
+    for (const { column, values } of parts) {
+      work.requests.push(updateCells(view.layout.sheetId, row, column, values));
     }
   }
 }

@@ -1,19 +1,20 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
-import type { CellBlock } from './cell-blocks.ts';
 import type { Evidence, Stray, Verdict } from './evidence.ts';
+import { idColumnThen } from './evidence.ts';
+import { groupsOf, type RowChange } from './row-groups.ts';
 import { idOf, type RowIndex } from './row-index.ts';
 import { gridRange } from './sheet-looks.ts';
 import { createMetadata, METADATA_KEYS } from './sheet-metadata.ts';
 import { type Layout, roleMark, type Structure, type Tab } from './structure.ts';
 import { freeTabTitle } from './tab-title.ts';
-import { addKept, keepOld, type PlannedBatch } from './write-plan.ts';
+import { emptyBatch, keepRows, type PlannedBatch } from './write-plan.ts';
 
 type Request = sheets_v4.Schema$Request;
 
 /**
- * The undo tab: hidden, and as large as the last write needed. Every write that changes cells first copies their old
- * content and the IDs of their rows there, in the same atomic step. When it turns out that somebody had sorted, moved or
- * deleted something in between, what was overwritten is copied back to where it belongs.
+ * The undo tab: hidden, and as large as the last write needed. Every write that changes rows first copies them there, in
+ * the same atomic step. When it turns out that somebody had sorted, moved or deleted something in between, what was
+ * overwritten is copied back to where it belongs.
  */
 const TITLE = 'Mirror undo';
 
@@ -31,12 +32,7 @@ export function undoTabRequests(
       TITLE,
       structure.tabs.map((tab) => tab.title),
     );
-  const tab: Tab = {
-    sheetId,
-    title,
-    rowCount: Math.max(1, size.rows),
-    columnCount: Math.max(1, size.columns),
-  };
+  const tab: Tab = { sheetId, title, rowCount: size.rows, columnCount: size.columns };
   const gridProperties = { rowCount: tab.rowCount, columnCount: tab.columnCount };
   if (old === undefined) {
     const mark = roleMark('undo', spreadsheetId, sheetId);
@@ -57,47 +53,69 @@ export function undoTabRequests(
   return { requests: [resize], tab };
 }
 
-/** A cell to bring back: from its place on the undo tab to where its row and column are now. */
-interface Restoration {
-  readonly block: CellBlock;
-  readonly fromRow: number;
-  readonly fromColumn: number;
+/** What a restoration goes by, read after the write that went astray. */
+export interface RestoreView {
+  readonly layout: Layout;
+  readonly index: RowIndex;
+  readonly undoSheetId: number;
+  /** Rows of the undo tab that hold what is to be copied back. */
+  readonly undoRows: number;
+  /** True when the write was no restoration itself: then what it wrote is known to be what it left. */
+  readonly first: boolean;
+}
+
+/** A cell to bring back: from the undo tab to where its row and column are now. */
+interface Restoration extends RowChange {
+  readonly from: { readonly row: number; readonly column: number };
 }
 
 /**
- * A write that brings back what strays overwrote; itself verified like any other. Empty when there is nothing left to
- * bring back. `evidence` and `verdict` are the stray write's, `layout` and `index` were read after it. `first`: the write was no such restoration itself.
+ * A write that brings back what strays overwrote, itself verified like any other. Empty when there is nothing left to
+ * bring back.
  */
-export function planRestore(
-  evidence: Evidence,
-  verdict: Verdict,
-  now: { layout: Layout; index: RowIndex; undoSheetId: number; undoRows: number },
-  first: boolean,
-): PlannedBatch {
-  const idAt = now.index.idTexts();
-  const items = verdict.strays.flatMap((stray) =>
-    restorations(stray, evidence, verdict, { ...now, idAt, first }),
-  );
+export function planRestore(evidence: Evidence, verdict: Verdict, view: RestoreView): PlannedBatch {
+  const lost = rowsWithoutId(evidence, verdict, view.layout);
+  const idAt = view.index.idTexts();
+  const items = verdict.strays.flatMap((stray) => restorations(stray, evidence, view, lost, idAt));
   // Below what is already put by, so that it is there to be copied from.
-  const batch: PlannedBatch = {
-    requests: [],
-    blocks: [],
-    inserted: [],
-    undoRows: now.undoRows,
-    undoColumns: 2,
-  };
-  for (const { block, fromRow, fromColumn } of items) {
-    batch.requests.push(...keepOld(now, block, batch.undoRows), {
+  const batch = emptyBatch(view.undoRows);
+  // Only when all rows are put by, with their IDs, may one of them change.
+  for (const group of groupsOf(byRow(items))) keepRows(batch, view, group);
+  for (const { row, values, from } of items) {
+    const [column = 0] = values.keys();
+    batch.requests.push({
       copyPaste: {
-        source: cell(now.undoSheetId, fromRow, fromColumn),
-        destination: cell(now.layout.sheetId, block.row, block.column),
+        source: cell(view.undoSheetId, from.row, from.column),
+        destination: cell(view.layout.sheetId, row, column),
         pasteType: 'PASTE_FORMULA',
       },
     });
-    addKept(batch, block);
-    batch.undoColumns = Math.max(batch.undoColumns, fromColumn + 1);
   }
   return batch;
+}
+
+/** Changes of one cell each as changes of whole rows, in grid order. */
+function byRow(items: readonly RowChange[]): RowChange[] {
+  const rows = Map.groupBy(items, ({ row }) => row);
+  return [...rows]
+    .sort(([a], [b]) => a - b)
+    .map(([row, cells]) => ({
+      row,
+      id: cells[0]?.id ?? '',
+      values: new Map(cells.flatMap(({ values }) => [...values])),
+      was: cells.every(({ was }) => was !== undefined)
+        ? new Map(cells.flatMap(({ was }) => [...(was ?? [])]))
+        : undefined,
+    }));
+}
+
+/** Rows whose ID cell was itself overwritten: nobody finds them by their ID. */
+function rowsWithoutId(evidence: Evidence, { strays }: Verdict, layout: Layout): Set<number> {
+  const column = idColumnThen(evidence, layout) ?? -1;
+  const hit = strays.filter(
+    (stray) => stray.column <= column && column < stray.column + stray.values.length,
+  );
+  return new Set(hit.map((stray) => stray.row));
 }
 
 /**
@@ -107,33 +125,32 @@ export function planRestore(
 function restorations(
   stray: Stray,
   evidence: Evidence,
-  { columnsStood }: Verdict,
-  {
-    layout,
-    index,
-    idAt,
-    first,
-  }: { layout: Layout; index: RowIndex; idAt: ReadonlyMap<number, string>; first: boolean },
+  { layout, index, first }: RestoreView,
+  lost: ReadonlySet<number>,
+  idAt: ReadonlyMap<number, string>,
 ): Restoration[] {
-  // What stood in the right row, on something unexpected, or in a row of people's, is where it was.
-  const isElsewhere = columnsStood && stray.found !== '' && stray.found !== stray.ids[0];
-  const row = isElsewhere ? index.get(stray.found)?.row : stray.row;
+  // A row of people's, or one whose ID cell was hit, is where it was; so is a header.
+  const place = index.placeOf(stray.found ?? '');
+  const isHeader = stray.found === stray.id && place === undefined;
+  const stays = stray.found === undefined || stray.found === '' || lost.has(stray.row) || isHeader;
+  const row = stays ? stray.row : place;
   if (row === undefined) return [];
   const places = new Map([...layout.columns.values()].map((c) => [c.metadataId, c.index]));
-  return (stray.values[0] ?? []).flatMap((value, x) => {
+  return stray.values.flatMap((value, x) => {
     const marks = [...(evidence.marks.get(stray.column + x) ?? [])];
     const mark = marks.find((id) => places.has(id));
     if (mark === undefined && marks.length > 0) return [];
     const column = mark === undefined ? stray.column + x : (places.get(mark) ?? stray.column + x);
-    const block: CellBlock = {
-      row,
-      column,
-      ids: [idAt.get(row) ?? ''],
-      values: [[value]],
-      // What somebody wrote there since is theirs.
-      ...(first && { was: [[idOf(value)]] }),
-    };
-    return [{ block, fromRow: stray.undoRow, fromColumn: 1 + x }];
+    return [
+      {
+        row,
+        id: idAt.get(row) ?? '',
+        values: new Map([[column, value]]),
+        // What somebody wrote there since is theirs.
+        was: first ? new Map([[column, idOf(value)]]) : undefined,
+        from: { row: stray.undoRow, column: stray.column + x },
+      },
+    ];
   });
 }
 

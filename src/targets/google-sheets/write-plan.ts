@@ -1,6 +1,6 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { areaText, spansOf, wholeRow } from './a1.ts';
-import { blocksOf, type CellBlock, type RowChange } from './cell-blocks.ts';
+import { groupsOf, type RowChange, type RowGroup } from './row-groups.ts';
 import type { SheetRow } from './row-values.ts';
 import { DATE_FORMAT, gridRange, look } from './sheet-looks.ts';
 import type { ColumnKey } from './sheet-metadata.ts';
@@ -11,30 +11,31 @@ type Request = sheets_v4.Schema$Request;
 
 /** Bytes of one batchUpdate's body. Google recommends 2 MB at most. */
 const BATCH_BYTES = 1_950_000;
+/** Cells of the undo tab at most: it counts towards Google's 10 million. */
+const MAX_UNDO_CELLS = 300_000;
 /** A batch with less room than this is closed rather than filled up with new rows. */
 const WORTHWHILE_BYTES = 200_000;
 /** Empty rows below the last one; there is always one, because an insert cannot go past the grid's end. */
 export const SPARE_ROWS = 20;
 
-/** A block of changed cells, and where its old content is put by in the same write. */
-export interface KeptBlock extends CellBlock {
+/** Changed rows, and where their old content is put by in the same write. */
+export interface KeptGroup extends RowGroup {
   readonly undoRow: number;
 }
 
 /** Rows to be inserted together. */
 export interface NewBlock {
   readonly row: number;
-  readonly ids: readonly string[];
+  readonly rows: readonly SheetRow[];
 }
 
 /** One atomic write, without the parts that every write has. */
 export interface PlannedBatch {
   readonly requests: Request[];
-  readonly blocks: KeptBlock[];
+  readonly groups: KeptGroup[];
   readonly inserted: NewBlock[];
-  /** The size that the undo tab must have. */
+  /** Rows that the undo tab must have. */
   undoRows: number;
-  undoColumns: number;
 }
 
 /** What is to be written, as of the last read. */
@@ -64,7 +65,8 @@ export interface WritePlanInput {
 export function planWrites(input: WritePlanInput): PlannedBatch[] {
   const packer = new Packer(BATCH_BYTES - input.reservedBytes);
   for (const request of input.first) packer.place(bytesOf(request)).requests.push(request);
-  for (const block of blocksOf(input.changes)) addBlock(packer, input, block);
+  const maxRows = Math.max(1, Math.floor(MAX_UNDO_CELLS / Math.max(1, input.layout.columnCount)));
+  for (const group of groupsOf(input.changes, maxRows)) addGroup(packer, input, group, maxRows);
   addNewRows(packer, input);
   return packer.batches;
 }
@@ -83,78 +85,84 @@ class Packer {
     return this.limit - this.#used;
   }
 
-  /** The batch for something of that size: the one at hand, or a new one. */
-  place(bytes: number): PlannedBatch {
+  /** The batch for something of that size: the one at hand, unless it is full, or a new one. */
+  place(bytes: number, isFull: (batch: PlannedBatch) => boolean = () => false): PlannedBatch {
     const last = this.batches.at(-1);
-    if (last !== undefined && bytes <= this.room) {
+    if (last !== undefined && bytes <= this.room && !isFull(last)) {
       this.#used += bytes;
       return last;
     }
-    const batch = { requests: [], blocks: [], inserted: [], undoRows: 0, undoColumns: 0 };
+    const batch = emptyBatch();
     this.batches.push(batch);
     this.#used = bytes;
     return batch;
   }
 }
 
-function addBlock(packer: Packer, input: WritePlanInput, block: CellBlock): void {
+/** A batch with nothing in it; `undoRows`: rows of the undo tab that are in use already. */
+export const emptyBatch = (undoRows = 0): PlannedBatch => ({
+  requests: [],
+  groups: [],
+  inserted: [],
+  undoRows,
+});
+
+function addGroup(packer: Packer, input: WritePlanInput, group: RowGroup, maxRows: number): void {
   const { sheetId } = input.layout;
-  const write: Request = {
-    updateCells: {
-      start: { sheetId, rowIndex: block.row, columnIndex: block.column },
-      rows: block.values.map((row) => ({ values: row.map(cellData) })),
-      fields: 'userEnteredValue',
-    },
-  };
-  const looks = block.values.flatMap((row, y) =>
-    row.flatMap((value, x) => plainFormat(sheetId, block.row + y, block.column + x, value)),
+  const writes = group.parts.map(({ column, values }) =>
+    updateCells(sheetId, group.row, column, values),
   );
-  const batch = packer.place(bytesOf(write) + bytesOf(looks) + 800);
-  batch.requests.push(...keepOld(input, block, batch.undoRows), write, ...looks);
-  addKept(batch, block);
+  const looks = group.parts.flatMap(({ column, values }) =>
+    values.flatMap((row, y) =>
+      row.flatMap((value, x) => plainFormat(sheetId, group.row + y, column + x, value)),
+    ),
+  );
+  const isFull = (batch: PlannedBatch): boolean => batch.undoRows + group.ids.length > maxRows;
+  const batch = packer.place(bytesOf(writes) + bytesOf(looks) + 500, isFull);
+  keepRows(batch, input, group);
+  batch.requests.push(...writes, ...looks);
 }
 
-/** Notes a block whose old content the batch puts by. */
-export function addKept(batch: PlannedBatch, block: CellBlock): void {
-  batch.blocks.push({ ...block, undoRow: batch.undoRows });
-  batch.undoRows += block.values.length;
-  batch.undoColumns = Math.max(batch.undoColumns, 1 + (block.values[0]?.length ?? 0));
-}
+/** Writes cells from one on, row by row; what is null is emptied. */
+export const updateCells = (
+  sheetId: number,
+  row: number,
+  column: number,
+  values: readonly (readonly SheetValue[])[],
+): Request => ({
+  updateCells: {
+    start: { sheetId, rowIndex: row, columnIndex: column },
+    rows: values.map((cells) => ({ values: cells.map(cellData) })),
+    fields: 'userEnteredValue',
+  },
+});
 
 /**
- * Puts the old content of a block by on the undo tab, and before it the IDs of its rows: what the ID cells held at the
- * moment of the write, which nobody could tell otherwise.
+ * Puts the rows of a group by on the undo tab, column under column, at the moment of the write: what their cells held, and
+ * their IDs, which nobody could tell afterwards.
  */
-export function keepOld(
+export function keepRows(
+  batch: PlannedBatch,
   { layout, undoSheetId }: Pick<WritePlanInput, 'layout' | 'undoSheetId'>,
-  block: CellBlock,
-  undoRow: number,
-): Request[] {
-  const height = block.values.length;
-  const copy = (column: number, width: number, to: number): Request => ({
+  group: RowGroup,
+): void {
+  const whole = { startColumn: 0, endColumn: layout.columnCount };
+  const [row, count, undoRow] = [group.row, group.ids.length, batch.undoRows];
+  batch.requests.push({
     copyPaste: {
-      source: gridRange({
-        sheetId: layout.sheetId,
-        startRow: block.row,
-        endRow: block.row + height,
-        startColumn: column,
-        endColumn: column + width,
-      }),
+      source: gridRange({ sheetId: layout.sheetId, startRow: row, endRow: row + count, ...whole }),
       destination: gridRange({
         sheetId: undoSheetId,
         startRow: undoRow,
-        endRow: undoRow + height,
-        startColumn: to,
-        endColumn: to + width,
+        endRow: undoRow + count,
+        ...whole,
       }),
       // Contents only: no looks, no merged cells.
       pasteType: 'PASTE_FORMULA',
     },
   });
-  return [
-    copy(layout.columns.get('s:id')?.index ?? 0, 1, 0),
-    copy(block.column, block.values[0]?.length ?? 0, 1),
-  ];
+  batch.groups.push({ ...group, undoRow });
+  batch.undoRows += count;
 }
 
 /** A format for a number so long that a cell would hide its last digits. */
@@ -176,7 +184,7 @@ interface Segment {
 }
 
 interface NewRow {
-  readonly id: string;
+  readonly row: SheetRow;
   /** The row's cells, segment by segment. */
   readonly parts: readonly sheets_v4.Schema$RowData[];
   readonly longNumbers: readonly { column: number; value: SheetValue }[];
@@ -193,7 +201,7 @@ function addNewRows(packer: Packer, input: WritePlanInput): void {
     if (chunk.length === 0) return;
     const batch = packer.place(bytes);
     batch.requests.push(...newRowRequests(input, segments, chunk, at, rowCount));
-    batch.inserted.push({ row: at, ids: chunk.map(({ id }) => id) });
+    batch.inserted.push({ row: at, rows: chunk.map(({ row }) => row) });
     rowCount = (at >= rowCount ? at + SPARE_ROWS : rowCount) + chunk.length;
     at += chunk.length;
     [chunk, bytes] = [[], overhead];
@@ -229,7 +237,7 @@ function newRow(row: SheetRow, segments: readonly Segment[]): NewRow {
     while (values.length > 0 && values.at(-1)?.userEnteredValue === undefined) values.pop();
     return values.length === 0 ? {} : { values };
   });
-  return { id: row.id, parts, longNumbers, bytes: bytesOf(parts) + longNumbers.length * 250 };
+  return { row, parts, longNumbers, bytes: bytesOf(parts) + longNumbers.length * 250 };
 }
 
 function newRowRequests(
@@ -272,12 +280,16 @@ function spareRows({ sheetId, columns }: Layout, rowCount: number, length: numbe
   return [{ appendDimension: { sheetId, dimension: 'ROWS', length } }, ...dates];
 }
 
-/** What a write has to answer so that it can be verified: which columns are where, and the IDs that were put by. */
+/** What a write has to answer so that it can be verified: which columns are where, and what was put by. */
 export function evidenceRanges(layout: Layout, batch: PlannedBatch, undoTitle: string): string[] {
-  if (batch.blocks.length === 0 && batch.inserted.length === 0) return [];
+  if (batch.groups.length === 0 && batch.inserted.length === 0) return [];
   const ranges = [wholeRow(layout.title, 0)];
-  if (batch.undoRows === 0) return ranges;
-  const asked = batch.blocks.some((block) => block.was !== undefined) ? batch.undoColumns : 1;
-  const area = { startRow: 0, endRow: batch.undoRows, startColumn: 0, endColumn: asked };
-  return [...ranges, areaText(undoTitle, area)];
+  if (batch.groups.length === 0) return ranges;
+  const all = batch.groups.some(({ parts }) => parts.some(({ was }) => was !== undefined));
+  const idColumn = layout.columns.get('s:id')?.index ?? 0;
+  const [startColumn, endColumn] = all ? [0, layout.columnCount] : [idColumn, idColumn + 1];
+  return [
+    ...ranges,
+    areaText(undoTitle, { startRow: 0, endRow: batch.undoRows, startColumn, endColumn }),
+  ];
 }

@@ -1,0 +1,121 @@
+import type { Stored } from '../../../src/sandbox/sheets-api/inspect.ts';
+import type { Row } from '../../../src/mirror/types.ts';
+import { SheetTime } from '../../../src/targets/google-sheets/sheet-time.ts';
+import type { SheetLife } from './sheet-life.ts';
+
+/** A form's tab with what is known of it. */
+interface Sight {
+  readonly life: SheetLife;
+  readonly sheetId: number;
+  readonly grid: readonly Stored[][];
+  readonly types: readonly string[][];
+  readonly columns: ReadonlyMap<string, number>;
+  readonly idColumn: number;
+  /** Of two rows with one ID the upper one counts. */
+  readonly rowOf: ReadonlyMap<string, number>;
+}
+
+/** What must hold after calm passes and does not. */
+export function complaintsOf(life: SheetLife): string[] {
+  const { view } = life;
+  const { sheetId } = view;
+  if (sheetId === undefined) return life.source.size === 0 ? [] : ['there is no tab'];
+  const grid = view.grid(sheetId);
+  const columns = view.columns(sheetId);
+  const idColumn = columns.get('s:id');
+  if (idColumn === undefined) return ['there is no ID column'];
+  const rowOf = new Map<string, number>();
+  for (const [index, cells] of grid.entries()) {
+    const id = cells[idColumn];
+    if (typeof id === 'string' && !rowOf.has(id)) rowOf.set(id, index);
+  }
+  const sight = { life, sheetId, grid, types: view.types(sheetId), columns, idColumn, rowOf };
+  return [
+    ...[...life.source.values()].flatMap((row) => rowComplaints(sight, row)),
+    ...goneComplaints(sight),
+    ...textComplaints(sight),
+    ...remarkComplaints(sight),
+    ...columnComplaints(sight),
+  ];
+}
+
+function rowComplaints({ life, grid, types, columns, rowOf }: Sight, row: Row): string[] {
+  const index = rowOf.get(row.id);
+  if (index === undefined) return [`L1: ${row.id} has no row`];
+  const time = new SheetTime(life.people.timeZone);
+  const at = row.createdAt === null ? null : (time.toSerial(row.createdAt) ?? row.createdAt);
+  const wanted = new Map<string, Stored>([
+    ['s:status', row.status],
+    ['s:at', at],
+    ['s:removed', null],
+    ...life.fields.map((field) => {
+      const cell = row.cells.get(field.id) ?? null;
+      return [`f:${field.id}`, cell === '' ? null : (cell as Stored)] as const;
+    }),
+  ]);
+  return [...wanted].flatMap(([key, value]) => {
+    const column = columns.get(key);
+    if (column === undefined) return [];
+    if (types[index]?.[column] === 'formula') return [`L10: ${row.id} ${key} is a formula`];
+    const found = grid[index]?.[column] ?? null;
+    const isClose =
+      typeof found === 'number' && typeof value === 'number' && Math.abs(found - value) < 1e-9;
+    return found === value || isClose
+      ? []
+      : [`L1/L10: ${row.id} ${key} is ${String(found)}, not ${String(value)}`];
+  });
+}
+
+function goneComplaints({ life, grid, columns, rowOf }: Sight): string[] {
+  const removed = columns.get('s:removed');
+  return [...life.gone.keys()].flatMap((id) => {
+    const index = rowOf.get(id);
+    if (index === undefined || removed === undefined) return [];
+    return typeof grid[index]?.[removed] === 'number' ? [] : [`L8: ${id} is not marked removed`];
+  });
+}
+
+function textComplaints({ life, grid, idColumn }: Sight): string[] {
+  const { notes, texts } = life.people;
+  const found = new Set<string>();
+  const complaints: string[] = [];
+  for (const cells of grid) {
+    for (const cell of cells) {
+      if (typeof cell !== 'string') continue;
+      found.add(cell);
+      const about = notes.get(cell);
+      if (about === undefined || cells[idColumn] === about) continue;
+      complaints.push(`"${cell}" speaks of ${about} and stands beside ${String(cells[idColumn])}`);
+    }
+  }
+  const lost = [...notes.keys(), ...texts].filter((text) => !found.has(text));
+  return complaints.concat(lost.map((text) => `"${text}" is lost`));
+}
+
+function remarkComplaints({ life, sheetId, grid, idColumn }: Sight): string[] {
+  const { sandbox, spreadsheetId } = life.place;
+  return sandbox.inspect.notes(spreadsheetId, sheetId).flatMap(({ row, note }) => {
+    const about = note.replace('remark on ', '');
+    return grid[row]?.[idColumn] === about ? [] : [`the remark on ${about} is elsewhere`];
+  });
+}
+
+function columnComplaints({ life, sheetId, grid, columns, idColumn }: Sight): string[] {
+  const header = life.view.headerRow(sheetId);
+  if (header === undefined) return ['the header row is gone'];
+  const isHeader = grid[header]?.[idColumn] === 'Submission ID';
+  const renamed = [...life.people.headers].flatMap(([key, text]) => {
+    const column = columns.get(key);
+    if (column === undefined || !isHeader || grid[header]?.[column] === text) return [];
+    return [`L9: the header "${text}" is lost`];
+  });
+  const marks = life.place.sandbox.inspect
+    .metadata(life.place.spreadsheetId)
+    .filter(({ metadataKey, location }) => {
+      const range = location?.dimensionRange;
+      return metadataKey === 'fm.col' && (range?.sheetId ?? 0) === sheetId;
+    })
+    .map(({ metadataValue }) => metadataValue);
+  const twice = new Set(marks).size === marks.length ? [] : ['L9: two columns of one field'];
+  return [...renamed, ...twice];
+}

@@ -1,0 +1,226 @@
+import type { Stored } from '../../../src/sandbox/sheets-api/inspect.ts';
+import type { Person } from '../../../src/sandbox/sheets-api/people.ts';
+import type { SheetView } from './sheet-view.ts';
+
+const ZONES = ['Etc/GMT', 'Europe/Prague', 'America/New_York', 'Asia/Kathmandu'];
+
+/** What a person who does something sees. */
+interface Scene {
+  readonly person: Person;
+  readonly sheetId: number;
+  /** A number that decides what is not said. */
+  readonly n: number;
+  readonly grid: readonly Stored[][];
+  /** Our columns: metadata value → index. */
+  readonly columns: ReadonlyMap<string, number>;
+  readonly idColumn: number;
+  readonly width: number;
+  readonly height: number;
+  /** Rows that show submissions, and one of them. */
+  readonly data: readonly number[];
+  readonly some: number | undefined;
+  /** Some column. */
+  readonly column: number;
+}
+
+/** The people of a form's tab, and what is to be found of theirs afterwards. */
+export class SheetPeople {
+  /** Texts that people wrote beside submissions, and of whom they speak. */
+  readonly notes = new Map<string, string>();
+  /** Texts that people wrote elsewhere on the tab. */
+  readonly texts = new Set<string>();
+  /** Headers that people put in place of ours, by metadata value. */
+  readonly headers = new Map<string, string>();
+  timeZone: string;
+  deeds = 0;
+  readonly #view: SheetView;
+  readonly #isSubmission: (id: string) => boolean;
+  #tokens = 0;
+
+  constructor(view: SheetView, timeZone: string, isSubmission: (id: string) => boolean) {
+    this.#view = view;
+    this.timeZone = timeZone;
+    this.#isSubmission = isSubmission;
+  }
+
+  /** Somebody does something, once there is a tab. */
+  do({ kind, n }: Deed): void {
+    const scene = this.#scene(n);
+    if (scene === undefined) return;
+    this.deeds++;
+    DEEDS[kind](this, scene);
+  }
+
+  /** A text that stands nowhere else. */
+  token(what: string): string {
+    return `${what} #${this.#tokens++}`;
+  }
+
+  /** What somebody throws away is not missed. */
+  forget(cell: Stored | undefined): void {
+    if (typeof cell !== 'string') return;
+    this.notes.delete(cell);
+    this.texts.delete(cell);
+  }
+
+  /** The header row, as long as it is one: somebody may have sorted it into the rows. */
+  headerRow({ sheetId, grid, idColumn }: Scene): number | undefined {
+    const row = this.#view.headerRow(sheetId);
+    return row !== undefined && grid[row]?.[idColumn] === 'Submission ID' ? row : undefined;
+  }
+
+  /** The row that carries the header's mark, whatever is in it. */
+  markedRow({ sheetId }: Scene): number | undefined {
+    return this.#view.headerRow(sheetId);
+  }
+
+  get place(): SheetView['place'] {
+    return this.#view.place;
+  }
+
+  #scene(n: number): Scene | undefined {
+    const { sheetId, place } = this.#view;
+    if (sheetId === undefined) return undefined;
+    const tab = place.sandbox.inspect
+      .tabs(place.spreadsheetId)
+      .find((one) => one.sheetId === sheetId);
+    const grid = this.#view.grid(sheetId);
+    const columns = this.#view.columns(sheetId);
+    const idColumn = columns.get('s:id') ?? 0;
+    const width = tab?.columns ?? 1;
+    const data = grid.flatMap((cells, index) => {
+      const id = cells[idColumn];
+      return typeof id === 'string' && this.#isSubmission(id) ? [index] : [];
+    });
+    return {
+      person: place.sandbox.people.at(place.spreadsheetId, sheetId),
+      sheetId,
+      n,
+      grid,
+      columns,
+      idColumn,
+      width,
+      height: tab?.rows ?? 1,
+      data,
+      some: data[n % Math.max(1, data.length)],
+      column: n % width,
+    };
+  }
+}
+
+const DEEDS = {
+  sort: (_, { person, column, n }) =>
+    person.sortSheet(column, n % 2 === 0 ? 'ASCENDING' : 'DESCENDING'),
+  filter: (_, { person, column, grid }) =>
+    person.filter(column % Math.max(1, grid[0]?.length ?? 1), ['NEW', '42']),
+  clearFilter: (_, { person }) => person.clearFilter(),
+  hideRows: (_, { person, n, height }) => person.hideRows(1 + (n % Math.max(1, height - 2))),
+  hideColumns: (_, { person, column, width }) => {
+    if (column < width - 1) person.hideColumns(column);
+  },
+  moveColumns: (_, { person, column, n, width }) =>
+    person.moveColumns(column, 1, (n >> 3) % (width + 1)),
+  noteColumn: (people, { person, grid, data, idColumn, n, width }) => {
+    const at = Math.max(0, (n % (width + 1)) - 1);
+    person.insertColumns(at, 1);
+    for (const index of data.filter((_, place) => (place + n) % 3 !== 0)) {
+      const text = people.token('note');
+      person.type(index, at, text);
+      people.notes.set(text, String(grid[index]?.[idColumn]));
+    }
+  },
+  formulaColumn: (_, { person, data, column, n, width }) => {
+    const at = Math.min(column, width - 1);
+    person.insertColumns(at, 1);
+    for (const index of data.filter((__, place) => (place + n) % 2 === 0)) {
+      person.type(index, at, `=ROW()+${n % 9}`);
+    }
+  },
+  renameHeader: (people, scene) => {
+    const named = [...scene.columns].filter(([key]) => key.startsWith('f:'));
+    const [key, index] = named[scene.n % Math.max(1, named.length)] ?? [];
+    const header = people.headerRow(scene);
+    if (key === undefined || index === undefined || header === undefined) return;
+    const text = people.token('My name for it');
+    scene.person.renameColumn(index, text, header);
+    people.headers.set(key, text);
+  },
+  blankRow: (_, { person, n, height }) =>
+    person.insertRows(1 + (n % Math.max(1, height - 1)), 1 + (n % 2)),
+  titleRow: (people, { person, n, height, width }) => {
+    const text = people.token('Title');
+    person.insertRows(n % height, 1);
+    person.type(n % height, (n >> 4) % width, text);
+    people.texts.add(text);
+  },
+  deleteRows: (people, { person, grid, some }) => {
+    if (some === undefined) return;
+    for (const cell of grid[some] ?? []) people.forget(cell);
+    person.deleteRows(some);
+  },
+  duplicateRow: (_, { person, some }) => {
+    if (some !== undefined) person.duplicateRow(some);
+  },
+  deleteColumn: (people, { person, grid, columns, column, width }) => {
+    const key = [...columns].find(([, index]) => index === column)?.[0];
+    if (key === 's:id' || width < 3) return;
+    for (const cells of grid) people.forget(cells[column]);
+    if (key !== undefined) people.headers.delete(key);
+    person.deleteColumns(column);
+  },
+  typeOver: (_, { person, columns, some, n }) => {
+    const ours = [...columns].filter(([key]) => key !== 's:id' && key !== 's:removed');
+    const [, at] = ours[n % Math.max(1, ours.length)] ?? [];
+    if (some !== undefined && at !== undefined) person.type(some, at, n % 3 === 0 ? '' : '=1+1');
+  },
+  typeBelow: (people, { person, grid, height, column, n }) => {
+    const below = Math.min(height - 1, grid.length + (n % 3));
+    if ((grid[below]?.[column] ?? null) !== null) return;
+    const text = people.token('Total');
+    person.type(below, column, text);
+    people.texts.add(text);
+  },
+  cellNote: (_, { person, grid, idColumn, some, column }) => {
+    if (some !== undefined)
+      person.note(some, column, `remark on ${String(grid[some]?.[idColumn])}`);
+  },
+  looks: (_, { person, column, n }) => {
+    person.format({ left: column, right: column + 1 }, { textFormat: { bold: true } });
+    person.setWidth(column, 50 + (n % 200));
+  },
+  renameTab: (_, { person, n }) => person.renameTab(`It's "${n}"!`),
+  moveTab: (_, { person, n }) => person.moveTab(n % 3),
+  duplicateTab: (_, { person }) => void person.duplicateTab(),
+  addTab: (people, { person }) => void person.addTab(people.token('Mine')),
+  timeZone: (people, { person, n }) => {
+    people.timeZone = ZONES[n % ZONES.length] ?? 'Etc/GMT';
+    person.setTimeZone(people.timeZone);
+  },
+  deleteHeader: (people, scene) => {
+    const marked = people.markedRow(scene);
+    if (marked === undefined || scene.height < 4) return;
+    for (const cell of scene.grid[marked] ?? []) people.forget(cell);
+    if (people.headerRow(scene) !== undefined) people.headers.clear();
+    scene.person.deleteRows(marked);
+  },
+  deleteOwnTab: ({ place }, { n }) => {
+    const title = ['Mirror', 'Mirror state', 'Mirror undo'][n % 3] ?? '';
+    const { inspect, people } = place.sandbox;
+    const isThere = inspect.tabs(place.spreadsheetId).some((one) => one.title === title);
+    if (isThere) people.at(place.spreadsheetId, title).deleteTab();
+  },
+} satisfies Record<string, (people: SheetPeople, scene: Scene) => void>;
+
+/** What people do to a sheet, as often as they do it. */
+export const ACTIONS = [
+  ...(Object.keys(DEEDS) as (keyof typeof DEEDS)[]),
+  'sort',
+  'moveColumns',
+  'noteColumn',
+] as const;
+
+/** Something that somebody does, with a number that decides what is not said. */
+export interface Deed {
+  readonly kind: keyof typeof DEEDS;
+  readonly n: number;
+}
