@@ -1,7 +1,7 @@
 import type { MirrorError } from '../../base/errors.ts';
 import type { FormTab, Structure } from './structure.ts';
 import { cellCount } from './structure.ts';
-import { fullMessage, SheetsError } from './sheets-error.ts';
+import { fullError } from './sheets-error.ts';
 
 /** Cells that Google lets a spreadsheet have, empty ones included. */
 export const MAX_CELLS = 10_000_000;
@@ -52,11 +52,7 @@ const days = (count: number): string =>
 
 /** For rows that no longer fit. */
 export const capacityError = (address: string, structure: Structure): MirrorError =>
-  new SheetsError(
-    'final',
-    'TARGET_FULL',
-    fullMessage(address, ` ${cellCount(structure).toLocaleString('en-US')} are in use.`),
-  );
+  fullError(address, ` ${cellCount(structure).toLocaleString('en-US')} are in use.`);
 
 /** How long growth is counted from one point before a new one is taken. */
 const GROWTH_SPAN_MS = 30 * DAY_MS;

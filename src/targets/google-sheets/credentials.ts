@@ -150,6 +150,6 @@ async function federatedAccount(google: GoogleAuth, key: string): Promise<Sheets
     return { auth, email, key: email ?? key };
   } catch {
     // Its errors may quote the file.
-    throw new MirrorError('TARGET_DENIED', NO_CREDENTIALS);
+    throw new MirrorError('TARGET_DENIED', NO_CREDENTIALS.join(' '));
   }
 }

@@ -2,7 +2,7 @@ import { toMirrorError } from '../../base/errors.ts';
 import type { CheckFinding } from '../../mirror/target.ts';
 import { capacityOf, capacityText } from './capacity.ts';
 import { createMetadata, deleteMetadata, METADATA_KEYS } from './sheet-metadata.ts';
-import { shareHint } from './sheets-error.ts';
+import { SheetsError } from './sheets-error.ts';
 import type { Spreadsheet } from './spreadsheet.ts';
 import type { Structure } from './structure.ts';
 
@@ -26,7 +26,11 @@ export async function checkSpreadsheet(
   } catch (error) {
     const failure = toMirrorError(error);
     if (failure.code === 'CANCELLED') throw failure;
-    findings.push({ ok: false, message: failure.message, remedy: remedyOf(book, failure.message) });
+    findings.push(
+      failure instanceof SheetsError
+        ? { ok: false, message: failure.what, remedy: failure.remedy }
+        : { ok: false, message: failure.message },
+    );
   }
   return findings;
 }
@@ -95,8 +99,3 @@ function copyFindings(structure: Structure): CheckFinding[] {
       message: `On the tab "${tab.title}" ${tab.state.counts.copies} rows repeat another row's submission ID: somebody copied them. They are left alone; only the upper row of each is kept up to date.`,
     }));
 }
-
-const remedyOf = (book: Spreadsheet, message: string): string =>
-  /may not (open|edit)/.test(message)
-    ? shareHint({ spreadsheetId: book.api.spreadsheetId, email: book.api.email })
-    : 'See the message.';

@@ -1,7 +1,7 @@
 import { sheets, type sheets_v4 } from 'googleapis/build/src/apis/sheets/index.js';
 import type { Clock } from '../../base/clock.ts';
-import { withRetry } from '../../base/retry.ts';
-import type { RetryPolicy } from '../../base/retry-delay.ts';
+import { type RetryVerdict, withRetry } from '../../base/retry.ts';
+import { parseRetryAfter, type RetryPolicy } from '../../base/retry-delay.ts';
 import type { SheetsAccount } from './credentials.ts';
 import type { RequestPace } from './request-pace.ts';
 import { SheetsError, toSheetsError } from './sheets-error.ts';
@@ -184,11 +184,7 @@ export class SheetsApi {
         clock,
         signal,
         ...(random !== undefined && { random }),
-        judge: (error) => ({
-          retry:
-            error instanceof SheetsError &&
-            (error.fault === 'throttled' || error.fault === 'unreachable'),
-        }),
+        judge: (error) => judge(error, clock.now()),
       },
     );
   }
@@ -198,4 +194,10 @@ interface CallOptions {
   retry: false;
   timeout: number;
   signal?: AbortSignal;
+}
+
+function judge(error: unknown, nowMs: number): RetryVerdict {
+  if (!(error instanceof SheetsError)) return { retry: false };
+  const retry = error.fault === 'throttled' || error.fault === 'unreachable';
+  return { retry, serverDelayMs: parseRetryAfter(error.retryAfter, nowMs) };
 }

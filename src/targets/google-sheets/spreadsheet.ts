@@ -288,6 +288,6 @@ export class Spreadsheet {
   async #behind(): Promise<SheetsError> {
     this.#ledger = undefined;
     await this.refresh();
-    return new SheetsError('moved', 'TARGET_BUSY', this.busy().message);
+    return new SheetsError('moved', 'TARGET_BUSY', [this.busy().message, '']);
   }
 }
