@@ -128,17 +128,20 @@ async function readBody(
   whole: boolean,
   patience: Patience,
 ): Promise<string> {
-  const chunks: Uint8Array[] = [];
+  const isGzip = /^(x-)?gzip$/i.test(String(response.headers['content-encoding'] ?? '').trim());
+  const packed: Uint8Array[] = [];
+  // Not fatal: one broken byte in one answer must not hold up a page.
+  const decoder = new TextDecoder();
+  let text = '';
   let bytes = 0;
   for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
     patience.renew();
-    chunks.push(chunk);
+    // Decoded as it comes: whole copies of pages would pile up outside of the heap, where nothing hurries to free them.
+    if (isGzip) packed.push(chunk);
+    else text += decoder.decode(chunk, { stream: true });
     bytes += chunk.length;
     if (!whole && bytes > MAX_ERROR_BYTES) break;
   }
-  const packed = Buffer.concat(chunks);
-  const isGzip = /^(x-)?gzip$/i.test(String(response.headers['content-encoding'] ?? '').trim());
-  const body = isGzip ? await unzip(packed, { maxOutputLength: MAX_BODY_BYTES }) : packed;
-  // Not fatal: one broken byte in one answer must not hold up a page.
-  return new TextDecoder().decode(body);
+  if (!isGzip) return text + decoder.decode();
+  return decoder.decode(await unzip(Buffer.concat(packed), { maxOutputLength: MAX_BODY_BYTES }));
 }
