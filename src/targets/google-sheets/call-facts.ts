@@ -54,8 +54,10 @@ function systemCode(error: Record<string, unknown>): string {
 }
 
 function retryAfterOf(headers: unknown): string | undefined {
-  if (headers instanceof Headers) return headers.get('retry-after') ?? undefined;
-  return textOf(asRecord(headers)['retry-after']) || undefined;
+  const { get } = asRecord(headers);
+  const value: unknown =
+    typeof get === 'function' ? get.call(headers, 'retry-after') : asRecord(headers)['retry-after'];
+  return textOf(value) || undefined;
 }
 
 /** A body that came as text is read as JSON when it is some. */

@@ -75,6 +75,8 @@ export class RowIndex {
       const isRow = row !== read.header?.row && status !== STATUS_HEADER;
       const isFilled = status !== '' || idOf(times?.[row]) !== '';
       if (isRow && (isFilled || (statuses === undefined && times === undefined))) {
+        // Where it stands again below, an emptied row above was one of ours, and this is its copy.
+        index.get(id);
         index.#put({ id, row, status, removed: marksRemoved(removed?.[row]) });
       } else if (!index.#loose.has(id)) index.#loose.set(id, row);
     }

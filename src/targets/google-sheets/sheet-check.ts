@@ -96,6 +96,11 @@ function copyFindings(structure: Structure): CheckFinding[] {
     .filter((tab) => tab.state.counts.copies > 0)
     .map((tab) => ({
       ok: true,
-      message: `On the tab "${tab.title}" ${tab.state.counts.copies} rows repeat another row's submission ID: somebody copied them. They are left alone; only the upper row of each is kept up to date.`,
+      message: `On the tab "${tab.title}" ${copiesText(tab.state.counts.copies)}: somebody made copies. They are left alone; only the upper row of each is kept up to date.`,
     }));
 }
+
+const copiesText = (count: number): string =>
+  count === 1
+    ? "one row repeats another row's submission ID"
+    : `${count} rows repeat other rows' submission IDs`;
