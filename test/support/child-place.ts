@@ -96,6 +96,7 @@ export interface PassDocument {
   readonly rejected: number;
   readonly marked: number;
   readonly requests: number;
+  readonly ms: number;
   readonly error: string | null;
 }
 
