@@ -4,7 +4,7 @@ import { Child, type ChildEnv } from './child-cli.ts';
 import { passesOf } from './child-place.ts';
 import { scratchFolder } from './scratch.ts';
 
-const PROBE = join(import.meta.dirname, 'memory-probe.ts');
+const PROBE = join(import.meta.dirname, 'probed-process.ts');
 
 /** What full passes over a form cost a process of their own. */
 export interface PassCost {
