@@ -34,10 +34,6 @@ export type ColumnKey = 's:id' | 's:at' | 's:status' | 's:removed' | `f:${string
 /** The column of a field. */
 export const fieldKey = (fieldId: string): ColumnKey => `f:${fieldId}`;
 
-/** The field ID of a column; undefined for one of the submission's own. */
-export const fieldIdOf = (key: ColumnKey): string | undefined =>
-  key.startsWith('f:') ? key.slice(2) : undefined;
-
 /** The few characters that stand for a column of a very wide form: 42 bits of a hash. */
 export const compactKey = (key: ColumnKey): string => hashText(key, 7);
 
