@@ -167,14 +167,27 @@ describe('dateFrom', () => {
     expect(report.requests).toBeLessThanOrEqual(5);
   });
 
-  it('L2: an import of old dates is found by the next incremental pass', async () => {
-    const place = await SyncPlace.open({ submissions: 450 });
-    await place.pass('full');
-    const imported = place.submitMany(4, { createdAt: Date.UTC(2019, 0, 1) });
-    const report = await place.pass('incremental');
-    expect([report.outcome, report.inserted]).toEqual(['ok', 4]);
-    expect(place.liveIds()).toEqual(expect.arrayContaining(imported));
-  });
+  it.each([
+    { list: 'newest first', behaviour: {} },
+    { list: 'oldest first', behaviour: { sort: 'ignored', baseOrder: 'oldest' } as const },
+    { list: 'unordered', behaviour: unordered },
+  ])(
+    'L2: an import of old dates, with new ones besides, is found by the next incremental pass: $list',
+    async ({ behaviour }) => {
+      const place = await SyncPlace.open({ behaviour });
+      for (let n = 0; n < 450; n++) {
+        // So that a page spans days: none of the imported is anywhere near.
+        place.wait(3_600_000);
+        place.submit();
+      }
+      await place.pass('full');
+      const imported = place.submitMany(4, { createdAt: Date.UTC(2019, 0, 1) });
+      place.submitMany(2);
+      const report = await place.pass('incremental');
+      expect([report.outcome, report.inserted]).toEqual(['ok', 6]);
+      expect(place.liveIds()).toEqual(expect.arrayContaining(imported));
+    },
+  );
 });
 
 describe('a server that returns page 1 for every page', () => {
