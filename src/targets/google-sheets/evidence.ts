@@ -15,6 +15,8 @@ export interface Evidence {
   readonly marks: ReadonlyMap<number, ReadonlySet<number>>;
   /** What was put by, as texts: by row of the undo tab, then by column, as far as it was asked for. */
   readonly kept: readonly (readonly (string | undefined)[])[];
+  /** True when the answer never came: then nobody knows where the columns were, and `kept` was read afterwards, whole. */
+  readonly lost: boolean;
 }
 
 /** Reads the answer of a write. */
@@ -39,6 +41,7 @@ export function readEvidence(
     title: sheet?.properties?.title ?? undefined,
     marks: marksOf(sheet),
     kept,
+    lost: false,
   };
 }
 
@@ -58,15 +61,18 @@ function textOf(cell: sheets_v4.Schema$CellData | undefined): string {
   return idOf(stringValue ?? numberValue ?? boolValue ?? formulaValue);
 }
 
-/** True when every column was where the write took it to be. */
+/** True when every column was where the write took it to be, as far as anybody knows. */
 export const columnsStood = (evidence: Evidence, layout: Layout): boolean =>
+  evidence.lost ||
   [...layout.columns.values()].every(({ index, metadataId }) =>
     evidence.marks.get(index)?.has(metadataId),
   );
 
-/** Where the ID column was at the moment of the write; undefined when somebody had deleted it. */
+/** Where the ID column was at the moment of the write, as far as anybody knows; undefined when somebody had deleted it. */
 export function idColumnThen(evidence: Evidence, layout: Layout): number | undefined {
-  const mark = layout.columns.get('s:id')?.metadataId ?? -1;
+  const column = layout.columns.get('s:id');
+  if (evidence.lost) return column?.index;
+  const mark = column?.metadataId ?? -1;
   return [...evidence.marks].find(([, marks]) => marks.has(mark))?.[0];
 }
 
@@ -110,7 +116,8 @@ function straysOf(
     const kept = evidence.kept[undoRow] ?? [];
     const found = idColumn === undefined ? undefined : (kept[idColumn] ?? '');
     const asExpected =
-      part.was?.[y]?.every((text, x) => text === (kept[part.column + x] ?? '')) ?? true;
+      !(group.strict || evidence.lost) ||
+      part.was[y]?.every((text, x) => text === (kept[part.column + x] ?? '')) === true;
     if (stood && found === id && asExpected) return [];
     const values = part.values[y] ?? [];
     return [{ row: group.row + y, column: part.column, id, values, undoRow, found }];

@@ -245,7 +245,7 @@ function headerChanges(
   if (values.size === 0) return [];
   const idHeader = idOf(read?.columns.get('s:id')?.values[header.row]);
   const was = new Map([...values.keys()].map((index) => [index, oldAt.get(index) ?? '']));
-  return [{ row: header.row, id: idHeader, values, was }];
+  return [{ row: header.row, id: idHeader, values, was, strict: true }];
 }
 
 /** What the headers said before the new columns: their cells were read in the old order of columns. */

@@ -116,6 +116,13 @@ export class FormSheet {
     return this.book.catalogueOf(tab) ?? EMPTY_CATALOGUE;
   }
 
+  /** Reads the structure anew: true when a column is elsewhere, or gone. What this sheet knows stays as it is. */
+  async columnsMovedSince(layout: Layout): Promise<boolean> {
+    const tab = (await this.book.refresh()).forms.get(this.form.id);
+    const now = tab === undefined ? undefined : layoutOf(tab, this.catalogue).columns;
+    return [...layout.columns].some(([key, { index }]) => now?.get(key)?.index !== index);
+  }
+
   /** The layout of a tab that is there and has its ID column. Throws with the remedy when somebody deleted that. */
   usableLayout(): Layout {
     const { layout } = this;

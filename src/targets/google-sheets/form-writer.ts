@@ -16,7 +16,7 @@ import { isHeartbeat, withPass } from './form-state.ts';
 import { tellOwnTabs, writeLedger } from './own-tabs.ts';
 import { RejectionBook } from './rejection-book.ts';
 import type { RowIndex } from './row-index.ts';
-import { knownKeys, type Located, locateRows, placedValues } from './row-locator.ts';
+import { knownKeys, type Located, locateRows, placed } from './row-locator.ts';
 import { storeRows } from './row-store.ts';
 import type { ColumnKey } from './sheet-metadata.ts';
 import { fitText, type ReadValue, type SheetValue } from './sheet-value.ts';
@@ -114,7 +114,7 @@ export class SheetFormWriter extends SheetFormReader implements FormWriter {
       const changes = await this.#changes(
         ids,
         (row) => !row.removed,
-        () => [['s:removed', value]],
+        () => ({ key: 's:removed', value, was: '' }),
       );
       marked ??= changes.length;
       await storeChanges(sheet, changes, this.#now(), (index, id) =>
@@ -133,7 +133,7 @@ export class SheetFormWriter extends SheetFormReader implements FormWriter {
       const changes = await this.#changes(
         [...fitted.keys()],
         (row) => row.status !== statusOf(row.id),
-        (id) => [['s:status', statusOf(id)]],
+        ({ id, status }) => ({ key: 's:status', value: statusOf(id), was: status }),
       );
       await storeChanges(sheet, changes, this.#now(), (index, id) =>
         index.update(id, { status: statusOf(id) }),
@@ -244,13 +244,17 @@ export class SheetFormWriter extends SheetFormReader implements FormWriter {
   async #changes(
     ids: readonly string[],
     wanted: (row: KeyRow) => boolean,
-    values: (id: string) => [ColumnKey, SheetValue][],
+    change: (row: KeyRow) => { key: ColumnKey; value: SheetValue; was: string },
   ): Promise<RowChange[]> {
     const index = await knownKeys(this.sheet, KEYS_FRESH_MS);
     const layout = this.sheet.usableLayout();
     const rows = [...new Set(ids)].flatMap((id) => index.get(id) ?? []).filter(wanted);
-    return rows
-      .map(({ id, row }) => ({ id, row, values: placedValues(new Map(values(id)), layout) }))
-      .sort((a, b) => a.row - b.row);
+    const changes = rows.map((row): RowChange => {
+      const { key, value, was } = change(row);
+      const values = placed(new Map([[key, value]]), layout);
+      const texts = placed(new Map([[key, was]]), layout);
+      return { id: row.id, row: row.row, values, was: texts, strict: false };
+    });
+    return changes.sort((a, b) => a.row - b.row);
   }
 }

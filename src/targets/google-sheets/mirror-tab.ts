@@ -75,6 +75,7 @@ export function newMirrorTab(
     rowCount: tab.rowCount,
     columnCount: tab.columnCount,
     frozenRowCount: TABLE_ROW,
+    hideGridlines: true,
   };
   const requests: Request[] = [
     { addSheet: { properties: { sheetId, title, gridProperties } } },

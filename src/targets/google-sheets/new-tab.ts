@@ -79,11 +79,12 @@ function greyWhenRemoved(sheetId: number, width: number, removed: number | undef
       addConditionalFormatRule: {
         index: 0,
         rule: {
-          ranges: [gridRange({ sheetId, startRow: 1, startColumn: 0, endColumn: width })],
+          // From the header on: rows inserted right below it belong to the range then.
+          ranges: [gridRange({ sheetId, startRow: 0, startColumn: 0, endColumn: width })],
           booleanRule: {
             condition: {
               type: 'CUSTOM_FORMULA',
-              values: [{ userEnteredValue: `=$${columnName(removed)}2<>""` }],
+              values: [{ userEnteredValue: `=ISNUMBER($${columnName(removed)}1)` }],
             },
             format: { textFormat: { foregroundColorStyle: COLOURS.faint } },
           },

@@ -14,8 +14,10 @@ export interface RowChange {
   readonly id: string;
   /** By column of the grid. */
   readonly values: ReadonlyMap<number, SheetValue>;
-  /** What the cells must have held for the change to be right; where they held something else it is taken back. */
-  readonly was?: ReadonlyMap<number, string> | undefined;
+  /** What the cells held when they were read, as texts. */
+  readonly was: ReadonlyMap<number, string>;
+  /** True when they must have held it at the moment of the write, too; else the change is taken back. */
+  readonly strict: boolean;
 }
 
 /** Neighbouring rows in which the same stretches of columns are written. */
@@ -24,6 +26,8 @@ export interface RowGroup {
   /** Of each row, as last read. */
   readonly ids: readonly string[];
   readonly parts: readonly GroupPart[];
+  /** See {@link RowChange.strict}. */
+  readonly strict: boolean;
 }
 
 /** One stretch of columns of a group. */
@@ -32,7 +36,7 @@ export interface GroupPart {
   /** Row by row. */
   readonly values: readonly (readonly SheetValue[])[];
   /** See {@link RowChange.was}; the same shape as `values`. */
-  readonly was?: readonly (readonly string[])[] | undefined;
+  readonly was: readonly (readonly string[])[];
 }
 
 /** Changes, in grid order, as groups: as few requests as their shape allows. */
@@ -41,33 +45,36 @@ export function groupsOf(changes: readonly RowChange[], maxRows = MAX_ROWS): Row
   for (const change of changes) {
     const spans = spansOf([...change.values.keys()].sort((a, b) => a - b));
     const last = groups.at(-1);
-    if (last?.takes(change.row, spans, maxRows) === true) last.add(change);
+    if (last?.takes(change, spans, maxRows) === true) last.add(change);
     else groups.push(new OpenGroup(change, spans));
   }
-  return groups.map(({ row, ids, parts }) => ({ row, ids, parts }));
+  return groups.map(({ row, ids, parts, strict }) => ({ row, ids, parts, strict }));
 }
 
 class OpenGroup {
   readonly row: number;
   readonly ids: string[] = [];
-  readonly parts: { column: number; values: SheetValue[][]; was?: string[][] }[];
+  readonly strict: boolean;
+  readonly parts: { column: number; values: SheetValue[][]; was: string[][] }[];
   readonly #spans: readonly { start: number; end: number }[];
   #bytes = 0;
 
   constructor(change: RowChange, spans: readonly { start: number; end: number }[]) {
     this.row = change.row;
     this.#spans = spans;
-    this.parts = spans.map(({ start }) => ({
-      column: start,
-      values: [],
-      ...(change.was !== undefined && { was: [] }),
-    }));
+    this.strict = change.strict;
+    this.parts = spans.map(({ start }) => ({ column: start, values: [], was: [] }));
     this.add(change);
   }
 
   /** True when a row goes on where the last one ended. */
-  takes(row: number, spans: readonly { start: number; end: number }[], maxRows: number): boolean {
+  takes(
+    { row, strict }: RowChange,
+    spans: readonly { start: number; end: number }[],
+    maxRows: number,
+  ): boolean {
     return (
+      strict === this.strict &&
       row === this.row + this.ids.length &&
       this.ids.length < maxRows &&
       this.#bytes < MAX_BYTES &&
@@ -86,7 +93,7 @@ class OpenGroup {
       const cells = columns.map((column) => values.get(column) ?? null);
       const part = this.parts[index];
       part?.values.push(cells);
-      part?.was?.push(columns.map((column) => was?.get(column) ?? ''));
+      part?.was.push(columns.map((column) => was.get(column) ?? ''));
       this.#bytes += bytesOf(cells.map(cellData));
     }
   }

@@ -147,7 +147,12 @@ class Comparison {
   readonly #settled = new Set<string>();
   readonly #changes = new Map<
     string,
-    { row: number; values: Map<ColumnKey, SheetValue>; restored: boolean }
+    {
+      row: number;
+      values: Map<ColumnKey, SheetValue>;
+      was: Map<ColumnKey, string>;
+      restored: boolean;
+    }
   >();
 
   constructor(sheet: FormSheet, encoder: RowEncoder, rows: readonly SheetRow[]) {
@@ -186,7 +191,8 @@ class Comparison {
     this.#settled.add(id);
     const values = this.#encoder.differences(wanted, read);
     if (values.size === 0) return;
-    this.#changes.set(id, { row, values, restored: index.get(id)?.removed ?? false });
+    const was = new Map([...values.keys()].map((key) => [key, idOf(read(key))]));
+    this.#changes.set(id, { row, values, was, restored: index.get(id)?.removed ?? false });
   }
 
   result(index: RowIndex): Located {
@@ -202,10 +208,12 @@ class Comparison {
         newRows.push(row);
       }
     }
-    const changes = [...this.#changes].map(([id, { row, values }]) => ({
+    const changes = [...this.#changes].map(([id, { row, values, was }]) => ({
       row,
       id,
-      values: placedValues(values, layout),
+      values: placed(values, layout),
+      was: placed(was, layout),
+      strict: false,
     }));
     return {
       changes: changes.sort((a, b) => a.row - b.row),
@@ -216,10 +224,7 @@ class Comparison {
 }
 
 /** Values by the place of their column. */
-export const placedValues = (
-  values: ReadonlyMap<ColumnKey, SheetValue>,
-  layout: Layout,
-): Map<number, SheetValue> =>
+export const placed = <T>(values: ReadonlyMap<ColumnKey, T>, layout: Layout): Map<number, T> =>
   new Map(
     [...values].flatMap(([key, value]) => {
       const column = layout.columns.get(key);

@@ -6,7 +6,7 @@ import type { FormSheet } from './form-sheet.ts';
 import { idOf } from './row-index.ts';
 import { readKeys } from './row-locator.ts';
 import type { SheetRow } from './row-values.ts';
-import { movedError } from './sheets-error.ts';
+import { movedError, SheetsError } from './sheets-error.ts';
 import { bytesOf, type ReadValue } from './sheet-value.ts';
 import type { CommitAnswer } from './spreadsheet.ts';
 import { cellCount, type Layout } from './structure.ts';
@@ -24,7 +24,9 @@ type Request = sheets_v4.Schema$Request;
 /** Bytes of a write besides its rows: the commit log, the undo tab, ranges. */
 const FRAME_BYTES = 12_000;
 /** How often a write that hit the wrong cells is made good before we give up until the next pass. */
-const RESTORE_TRIES = 4;
+const RESTORE_TRIES = 6;
+/** How long others keep off while that is done. */
+const RESTORE_LEASE_MS = 30_000;
 
 /** What is to be written. */
 export interface StoreRequest {
@@ -64,7 +66,8 @@ export async function storeRows(sheet: FormSheet, request: StoreRequest): Promis
       leaseMs: request.leaseMs,
       last: request.each(inserted + count),
     });
-    if (!verdict.columnsStood || verdict.strays.length > 0) {
+    const astray = !verdict.columnsStood || verdict.strays.length > 0;
+    if (astray || (await mayBeAstray(sheet, batch, evidence))) {
       await makeGood(sheet, batch, undoSheetId, { evidence, verdict });
       throw movedError(sheet.book.address);
     }
@@ -119,7 +122,7 @@ async function writeBatch(
 
 /**
  * The evidence of a write. When its answer was lost, or the columns had moved so that the wrong column was asked for,
- * what it put by still tells whose rows it touched.
+ * what it put by is read afterwards.
  */
 async function evidenceOf(
   sheet: FormSheet,
@@ -128,22 +131,25 @@ async function evidenceOf(
   batch: PlannedBatch,
 ): Promise<Evidence> {
   const layout = sheet.usableLayout();
-  const evidence = readEvidence(answer.spreadsheet, layout.sheetId, undoSheetId);
+  const told = readEvidence(answer.spreadsheet, layout.sheetId, undoSheetId);
   const asked = batch.groups.length > 0 || batch.inserted.length > 0;
-  const known = asked && !answer.lost ? evidence : assumed(layout, evidence);
-  if (batch.groups.length === 0 || (!answer.lost && columnsStood(evidence, layout))) return known;
+  const evidence = { ...told, lost: answer.lost || !asked };
+  if (batch.groups.length === 0 || (!answer.lost && columnsStood(evidence, layout)))
+    return evidence;
   const [kept] = await sheet.book.api.values([{ gridRange: { sheetId: undoSheetId } }], 'ROWS');
   const rows = (kept?.valueRange?.values ?? []) as ReadValue[][];
-  return { ...known, kept: rows.map((cells) => cells.map(idOf)) };
+  return { ...evidence, kept: rows.map((cells) => cells.map(idOf)) };
 }
 
-/** Evidence that says nothing against the columns. */
-const assumed = (layout: Layout, evidence: Evidence): Evidence => ({
-  ...evidence,
-  marks: new Map(
-    [...layout.columns.values()].map(({ index, metadataId }) => [index, new Set([metadataId])]),
-  ),
-});
+/** True when new rows may have gone into the wrong columns without anybody telling. */
+async function mayBeAstray(
+  sheet: FormSheet,
+  batch: PlannedBatch,
+  evidence: Evidence,
+): Promise<boolean> {
+  if (!evidence.lost || batch.inserted.length === 0) return false;
+  return sheet.columnsMovedSince(sheet.usableLayout());
+}
 
 /** Brings back what a write overwrote in the wrong place, and takes out of people's columns what it put there. */
 async function makeGood(
@@ -153,22 +159,38 @@ async function makeGood(
   first: Judged,
 ): Promise<void> {
   const written = sheet.usableLayout();
-  let [{ evidence, verdict }, undoRows] = [first, batch.undoRows];
-  for (let attempt = 1; ; attempt++) {
+  let [judged, undoRows, untouched] = [first, batch.undoRows, true];
+  for (let attempt = 1; attempt <= RESTORE_TRIES; attempt++) {
     const { head } = sheet.book;
     await sheet.reload();
     // Another process has written since, and with it the undo tab: the next full pass makes good what is wrong.
     if (sheet.tab === undefined || sheet.book.head !== head) return;
     const index = await readKeys(sheet);
-    const layout = sheet.usableLayout();
-    const view = { layout, index, undoSheetId, undoRows, first: attempt === 1 };
-    const work = planRestore(evidence, verdict, view);
-    if (attempt === 1 && !verdict.columnsStood) addClearing(work, written, batch, view);
+    const view = { layout: sheet.usableLayout(), index, undoSheetId, undoRows, first: untouched };
+    const work = planRestore(judged.evidence, judged.verdict, view);
+    if (untouched && (judged.evidence.lost || !judged.verdict.columnsStood)) {
+      addClearing(work, written, batch, view);
+    }
     if (work.groups.length === 0) return;
-    const result = await writeBatch(sheet, work, undoSheetId, { leaseMs: 30_000, last: [] });
+    const result = await tryToWrite(sheet, work, undoSheetId);
+    if (result === undefined) continue;
     if (result.verdict.columnsStood && result.verdict.strays.length === 0) return;
-    if (attempt === RESTORE_TRIES) throw movedError(sheet.book.address);
-    [{ evidence, verdict }, undoRows] = [result, work.undoRows];
+    [judged, undoRows, untouched] = [result, work.undoRows, false];
+  }
+  throw movedError(sheet.book.address);
+}
+
+/** Writes a restoration; undefined when the sheet moved once more before it, so that nothing was written. */
+async function tryToWrite(
+  sheet: FormSheet,
+  work: PlannedBatch,
+  undoSheetId: number,
+): Promise<Judged | undefined> {
+  try {
+    return await writeBatch(sheet, work, undoSheetId, { leaseMs: RESTORE_LEASE_MS, last: [] });
+  } catch (error) {
+    if (error instanceof SheetsError && error.fault === 'moved') return undefined;
+    throw error;
   }
 }
 
@@ -198,6 +220,7 @@ function addClearing(
         id: idAt.get(at) ?? '',
         values: new Map(cells.map(([index]) => [index, null])),
         was: new Map(cells.map(([index, value]) => [index, idOf(value)])),
+        strict: true,
       };
     }),
   );

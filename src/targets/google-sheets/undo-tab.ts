@@ -103,9 +103,8 @@ function byRow(items: readonly RowChange[]): RowChange[] {
       row,
       id: cells[0]?.id ?? '',
       values: new Map(cells.flatMap(({ values }) => [...values])),
-      was: cells.every(({ was }) => was !== undefined)
-        ? new Map(cells.flatMap(({ was }) => [...(was ?? [])]))
-        : undefined,
+      was: new Map(cells.flatMap(({ was }) => [...was])),
+      strict: cells.every(({ strict }) => strict),
     }));
 }
 
@@ -133,25 +132,40 @@ function restorations(
   const place = index.placeOf(stray.found ?? '');
   const isHeader = stray.found === stray.id && place === undefined;
   const stays = stray.found === undefined || stray.found === '' || lost.has(stray.row) || isHeader;
-  const row = stays ? stray.row : place;
+  const row = stays ? stray.row : (place ?? (evidence.lost ? stray.row : undefined));
   if (row === undefined) return [];
-  const places = new Map([...layout.columns.values()].map((c) => [c.metadataId, c.index]));
   return stray.values.flatMap((value, x) => {
-    const marks = [...(evidence.marks.get(stray.column + x) ?? [])];
-    const mark = marks.find((id) => places.has(id));
-    if (mark === undefined && marks.length > 0) return [];
-    const column = mark === undefined ? stray.column + x : (places.get(mark) ?? stray.column + x);
+    const column = columnNow(stray.column + x, evidence, layout);
+    if (column === undefined) return [];
     return [
       {
         row,
         id: idAt.get(row) ?? '',
         values: new Map([[column, value]]),
         // What somebody wrote there since is theirs.
-        was: first ? new Map([[column, idOf(value)]]) : undefined,
+        was: new Map([[column, idOf(value)]]),
+        strict: first,
         from: { row: stray.undoRow, column: stray.column + x },
       },
     ];
   });
+}
+
+/**
+ * Where a column is now: one of ours by its mark, one of people's beside the column of ours that it stood nearest to.
+ * Undefined for one of ours that somebody deleted since.
+ */
+function columnNow(then: number, evidence: Evidence, layout: Layout): number | undefined {
+  const places = new Map([...layout.columns.values()].map((c) => [c.metadataId, c.index]));
+  const now = [...evidence.marks].flatMap(([index, marks]) => {
+    const mark = [...marks].find((id) => places.has(id));
+    return mark === undefined ? [] : [{ index, moved: (places.get(mark) ?? index) - index }];
+  });
+  const own = now.find(({ index }) => index === then);
+  if (own !== undefined) return then + own.moved;
+  if (evidence.marks.has(then)) return undefined;
+  const nearest = now.sort((a, b) => Math.abs(a.index - then) - Math.abs(b.index - then))[0];
+  return then + (nearest?.moved ?? 0);
 }
 
 const cell = (sheetId: number, row: number, column: number): sheets_v4.Schema$GridRange =>

@@ -285,7 +285,7 @@ export function evidenceRanges(layout: Layout, batch: PlannedBatch, undoTitle: s
   if (batch.groups.length === 0 && batch.inserted.length === 0) return [];
   const ranges = [wholeRow(layout.title, 0)];
   if (batch.groups.length === 0) return ranges;
-  const all = batch.groups.some(({ parts }) => parts.some(({ was }) => was !== undefined));
+  const all = batch.groups.some((group) => group.strict);
   const idColumn = layout.columns.get('s:id')?.index ?? 0;
   const [startColumn, endColumn] = all ? [0, layout.columnCount] : [idColumn, idColumn + 1];
   return [

@@ -83,7 +83,7 @@ function textComplaints({ life, grid, idColumn }: Sight): string[] {
     for (const cell of cells) {
       if (typeof cell !== 'string') continue;
       found.add(cell);
-      const about = notes.get(cell);
+      const about = notes.get(cell)?.about;
       if (about === undefined || cells[idColumn] === about) continue;
       complaints.push(`"${cell}" speaks of ${about} and stands beside ${String(cells[idColumn])}`);
     }

@@ -25,8 +25,8 @@ interface Scene {
 
 /** The people of a form's tab, and what is to be found of theirs afterwards. */
 export class SheetPeople {
-  /** Texts that people wrote beside submissions, and of whom they speak. */
-  readonly notes = new Map<string, string>();
+  /** Texts that people wrote beside submissions: of whom they speak, and under which header. */
+  readonly notes = new Map<string, { readonly about: string; readonly header: string }>();
   /** Texts that people wrote elsewhere on the tab. */
   readonly texts = new Set<string>();
   /** Headers that people put in place of ours, by metadata value. */
@@ -61,6 +61,14 @@ export class SheetPeople {
     if (typeof cell !== 'string') return;
     this.notes.delete(cell);
     this.texts.delete(cell);
+  }
+
+  /**
+   * A whole column or row goes, and with it what people wrote there: also what a write of ours stands on for the second
+   * that it takes to bring it back.
+   */
+  forgetNotes(gone: (note: { about: string; header: string }) => boolean): void {
+    for (const [text, note] of this.notes) if (gone(note)) this.notes.delete(text);
   }
 
   /** The header row, as long as it is one: somebody may have sorted it into the rows. */
@@ -120,13 +128,17 @@ const DEEDS = {
   },
   moveColumns: (_, { person, column, n, width }) =>
     person.moveColumns(column, 1, (n >> 3) % (width + 1)),
-  noteColumn: (people, { person, grid, data, idColumn, n, width }) => {
+  noteColumn: (people, scene) => {
+    const { person, grid, data, idColumn, n, width } = scene;
     const at = Math.max(0, (n % (width + 1)) - 1);
+    const header = people.token('Our notes');
+    const row = people.headerRow(scene);
     person.insertColumns(at, 1);
+    if (row !== undefined) person.type(row, at, header);
     for (const index of data.filter((_, place) => (place + n) % 3 !== 0)) {
       const text = people.token('note');
       person.type(index, at, text);
-      people.notes.set(text, String(grid[index]?.[idColumn]));
+      people.notes.set(text, { about: String(grid[index]?.[idColumn]), header });
     }
   },
   formulaColumn: (_, { person, data, column, n, width }) => {
@@ -153,9 +165,12 @@ const DEEDS = {
     person.type(n % height, (n >> 4) % width, text);
     people.texts.add(text);
   },
-  deleteRows: (people, { person, grid, some }) => {
+  deleteRows: (people, { person, grid, idColumn, some }) => {
     if (some === undefined) return;
     for (const cell of grid[some] ?? []) people.forget(cell);
+    const id = grid[some]?.[idColumn];
+    const copies = grid.filter((cells) => cells[idColumn] === id).length - 1;
+    if (copies === 0) people.forgetNotes(({ about }) => about === id);
     person.deleteRows(some);
   },
   duplicateRow: (_, { person, some }) => {
@@ -165,6 +180,8 @@ const DEEDS = {
     const key = [...columns].find(([, index]) => index === column)?.[0];
     if (key === 's:id' || width < 3) return;
     for (const cells of grid) people.forget(cells[column]);
+    const headers = new Set(grid.map((cells) => cells[column]));
+    people.forgetNotes(({ header }) => headers.has(header));
     if (key !== undefined) people.headers.delete(key);
     person.deleteColumns(column);
   },
