@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-const common = { testTimeout: 60_000, hookTimeout: 60_000 };
+const common = { testTimeout: 150_000, hookTimeout: 60_000 };
 
 // Unit tests touch no server; integration tests start their own (test/support/servers.ts).
 export default defineConfig({

@@ -5,7 +5,7 @@ import { QUICK, startAt } from '../queue/harness.ts';
 import { deep } from './queue-schedules.ts';
 import type { QueueIt } from './queue.ts';
 
-const SOON = { timeout: 10_000, interval: 20 };
+const SOON = { timeout: 40_000, interval: 20 };
 
 /** How a job ends: done, tried again, given up, put off, put back. */
 export function describeEndings(it: QueueIt): void {

@@ -4,7 +4,7 @@ import { FakeWork, Gate } from '../queue/fake-work.ts';
 import { type TestQueue, startAt } from '../queue/harness.ts';
 import type { QueueIt } from './queue.ts';
 
-const SOON = { timeout: 10_000, interval: 20 };
+const SOON = { timeout: 40_000, interval: 20 };
 const schedules = { marking: true, targets: ['a', 'b'] };
 
 async function waitingMarks(queue: TestQueue): Promise<number | undefined> {

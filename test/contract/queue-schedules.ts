@@ -3,7 +3,7 @@ import { FakeWork, Gate } from '../queue/fake-work.ts';
 import { startAt } from '../queue/harness.ts';
 import type { QueueIt } from './queue.ts';
 
-const SOON = { timeout: 10_000, interval: 20 };
+const SOON = { timeout: 40_000, interval: 20 };
 const form = (targets: string[], formId = 'f1') => ({ formId, targets });
 
 /** The queue's schedules: when ticks come, what they add, what they leave behind. */
