@@ -201,7 +201,7 @@ describe('opening the embedded queue', () => {
     const forms = new FakeWork([{ formId: 'f1', targets: ['a'] }]);
     const rebuilt = await startAt(place, forms);
     await rebuilt.runNow('incremental');
-    await vi.waitFor(() => expect(forms.passes).toHaveLength(1), { timeout: 10_000 });
+    await vi.waitFor(() => expect(forms.passes).toHaveLength(1), { timeout: 40_000 });
     await rebuilt.stop();
     const aside = readdirSync(place.dataDir).filter((name) => name.startsWith('queue.broken-'));
     expect(aside).toHaveLength(1);
@@ -228,7 +228,7 @@ describe('opening the embedded queue', () => {
       return Number(rows[0]?.count);
     };
     await vi.waitFor(async () => expect(await vacuums()).toBeGreaterThanOrEqual(2), {
-      timeout: 10_000,
+      timeout: 40_000,
     });
     await store.close();
   });
