@@ -9,7 +9,16 @@ import type { ColumnKey } from './sheet-metadata.ts';
 import { movedError } from './sheets-error.ts';
 import type { ReadValue, SheetValue } from './sheet-value.ts';
 import type { Layout } from './structure.ts';
-import { CELLS_A_READ, type ColumnsRead, isSmall, readColumns, readRows } from './tab-reading.ts';
+import {
+  CELLS_A_READ,
+  type ColumnsRead,
+  isSmall,
+  readColumns,
+  readRows,
+  type RowsRead,
+  type Span,
+} from './tab-reading.ts';
+import { SPARE_ROWS } from './write-plan.ts';
 
 /** A batch that large is compared by reading the tab from end to end rather than row by row. */
 const MANY_ROWS = 1_000;
@@ -40,15 +49,22 @@ export async function locateRows(
 
 /** Reads the key columns of a tab; fingerprints that are known stay. */
 export async function readKeys(sheet: FormSheet): Promise<RowIndex> {
+  return (await readKeysAnd(sheet, undefined)).index;
+}
+
+async function readKeysAnd(
+  sheet: FormSheet,
+  rows: Span | undefined,
+): Promise<{ index: RowIndex; rows: RowsRead }> {
   const layout = sheet.usableLayout();
   const keys = keyColumnsOf(layout);
-  const read = await readColumns(sheet.book.api, layout, { keys });
+  const read = await readColumns(sheet.book.api, layout, { keys, rows });
   sheet.keepLayout(found(layout, keys, read));
   sheet.headerIsGone = read.header === undefined;
   const index = RowIndex.fromColumns(read);
   if (sheet.index !== undefined) index.adoptFingerprints(sheet.index);
   sheet.index = index;
-  return index;
+  return { index, rows: read.rows };
 }
 
 /** The key columns, read when they are not in memory, or were read longer ago than `maxAgeMs`. */
@@ -61,9 +77,17 @@ async function firstLook(sheet: FormSheet, comparison: Comparison, size: number)
     await readWhole(sheet, comparison);
     return;
   }
-  await readKeys(sheet);
-  if (size < MANY_ROWS) await readSome(sheet, comparison, comparison.open());
-  else await readAll(sheet, comparison);
+  if (size >= MANY_ROWS) {
+    await readKeys(sheet);
+    await readAll(sheet, comparison);
+    return;
+  }
+  // A small batch is mostly about the newest rows, and these mostly stand at the end: they come along in the same read.
+  const end = layout.rowCount;
+  const tail = { start: Math.max(0, end - SPARE_ROWS - MANY_ROWS), end };
+  const { rows } = await readKeysAnd(sheet, tail);
+  comparePlaced(comparison, sheet.usableLayout(), rows);
+  await readSome(sheet, comparison, comparison.open());
 }
 
 /** Rows whose fingerprints tell that nothing changed are not read again. */
@@ -120,11 +144,7 @@ async function readSome(
   }
 }
 
-function comparePlaced(
-  comparison: Comparison,
-  layout: Layout,
-  read: ReadonlyMap<number, readonly ReadValue[]>,
-): void {
+function comparePlaced(comparison: Comparison, layout: Layout, read: RowsRead): void {
   const idColumn = layout.columns.get('s:id')?.index ?? 0;
   for (const [row, cells] of read) {
     const valueOf = (key: ColumnKey): ReadValue => cells[layout.columns.get(key)?.index ?? -1];

@@ -1,5 +1,5 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
-import { parseRange } from './a1.ts';
+import { type Area, parseRange } from './a1.ts';
 import { type ColumnKey, METADATA_KEYS } from './sheet-metadata.ts';
 import type { SheetsApi } from './sheets-api.ts';
 import type { ReadValue } from './sheet-value.ts';
@@ -24,13 +24,26 @@ export interface ColumnsRead {
   readonly header: { readonly row: number; readonly cells: readonly ReadValue[] } | undefined;
   /** The cells of the ledger tab, row by row, when it was asked for. */
   readonly ledger: readonly (readonly ReadValue[])[] | undefined;
+  /** The rows that were asked for besides. */
+  readonly rows: RowsRead;
 }
 
 /** Which columns to read, and what else in the same call. */
 export interface ColumnsQuery {
   readonly keys: readonly ColumnKey[];
   readonly ledgerSheetId?: number | undefined;
+  /** Rows to read whole, where columns of ours are. */
+  readonly rows?: Span | undefined;
 }
+
+/** Some rows by their places; the end is exclusive. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Some rows of a tab, cells by column index. */
+export type RowsRead = ReadonlyMap<number, readonly ReadValue[]>;
 
 /**
  * Reads whole columns, found by their metadata, wherever people moved them, with the header row: one read, one instant.
@@ -50,15 +63,18 @@ export async function readColumns(
     ...[...byMetadata.keys()].map((metadataId) => ({ developerMetadataLookup: { metadataId } })),
     headerFilter(layout.sheetId),
     ...(query.ledgerSheetId === undefined ? [] : [{ gridRange: { sheetId: query.ledgerSheetId } }]),
+    ...(query.rows === undefined ? [] : [rowsFilter(layout, query.rows)]),
   ];
   const columns = new Map<ColumnKey, { index: number; values: ReadValue[] }>();
   let header: ColumnsRead['header'];
   let ledger: ColumnsRead['ledger'];
+  let rows: RowsRead = new Map();
   for (const { valueRange, dataFilters } of await api.values(filters, 'COLUMNS')) {
     const area = parseRange(valueRange?.range ?? '');
     const lists = (valueRange?.values ?? []) as ReadValue[][];
     for (const filter of dataFilters ?? []) {
-      if (filter.gridRange) ledger = transposed(lists);
+      if (filter.gridRange?.startRowIndex !== undefined) rows = rowsAt(area, transposed(lists));
+      else if (filter.gridRange) ledger = transposed(lists);
       const { metadataId, metadataKey } = filter.developerMetadataLookup ?? {};
       const key = byMetadata.get(metadataId ?? -1);
       if (key !== undefined && area !== undefined) {
@@ -69,7 +85,7 @@ export async function readColumns(
       }
     }
   }
-  return { columns, header, ledger };
+  return { columns, header, ledger, rows };
 }
 
 const headerFilter = (sheetId: number): sheets_v4.Schema$DataFilter => ({
@@ -87,9 +103,6 @@ export async function readLedger(api: SheetsApi, sheetId: number): Promise<ReadV
   return (match?.valueRange?.values ?? []) as ReadValue[][];
 }
 
-/** Some rows of a tab, cells by column index. */
-export type RowsRead = ReadonlyMap<number, readonly ReadValue[]>;
-
 /**
  * Reads rows by their place, all columns of ours and what lies between. Rows that are beyond the grid by now, or empty,
  * are missing in the answer. As many reads as the size demands.
@@ -97,40 +110,49 @@ export type RowsRead = ReadonlyMap<number, readonly ReadValue[]>;
 export async function readRows(
   api: SheetsApi,
   layout: Layout,
-  spans: readonly { readonly start: number; readonly end: number }[],
+  spans: readonly Span[],
 ): Promise<RowsRead> {
   const [left, right] = columnBounds(layout.columns.values());
-  const rows = new Map<number, ReadValue[]>();
+  const rows = new Map<number, readonly ReadValue[]>();
   for (const piece of readablePieces(spans, right - left)) {
-    const filters = piece.map(({ start, end }) => ({
-      gridRange: {
-        sheetId: layout.sheetId,
-        startRowIndex: start,
-        endRowIndex: end,
-        startColumnIndex: left,
-        endColumnIndex: right,
-      },
-    }));
+    const filters = piece.map((span) => rowsFilter(layout, span));
     for (const { valueRange } of await api.values(filters, 'ROWS')) {
       const area = parseRange(valueRange?.range ?? '');
-      if (area === undefined) continue;
-      for (const [offset, cells] of ((valueRange?.values ?? []) as ReadValue[][]).entries()) {
-        const row: ReadValue[] = Array.from({ length: area.startColumn });
-        row.push(...cells);
-        rows.set(area.startRow + offset, row);
-      }
+      const lists = (valueRange?.values ?? []) as ReadValue[][];
+      for (const [row, cells] of rowsAt(area, lists)) rows.set(row, cells);
     }
   }
   return rows;
 }
 
+function rowsFilter(layout: Layout, { start, end }: Span): sheets_v4.Schema$DataFilter {
+  const [left, right] = columnBounds(layout.columns.values());
+  return {
+    gridRange: {
+      sheetId: layout.sheetId,
+      startRowIndex: start,
+      endRowIndex: end,
+      startColumnIndex: left,
+      endColumnIndex: right,
+    },
+  };
+}
+
+/** Lists of cells as rows of the grid. */
+function rowsAt(area: Area | undefined, lists: readonly ReadValue[][]): RowsRead {
+  const rows = new Map<number, readonly ReadValue[]>();
+  if (area === undefined) return rows;
+  for (const [offset, cells] of lists.entries()) {
+    const before: ReadValue[] = Array.from({ length: area.startColumn });
+    rows.set(area.startRow + offset, before.concat(cells));
+  }
+  return rows;
+}
+
 /** Spans cut and grouped so that no read answers too much. */
-function* readablePieces(
-  spans: readonly { readonly start: number; readonly end: number }[],
-  width: number,
-): Generator<{ start: number; end: number }[]> {
+function* readablePieces(spans: readonly Span[], width: number): Generator<Span[]> {
   const rowsARead = Math.max(1, Math.floor(CELLS_A_READ / Math.max(1, width)));
-  let piece: { start: number; end: number }[] = [];
+  let piece: Span[] = [];
   let room = rowsARead;
   for (const span of spans) {
     for (let { start } = span; start < span.end;) {
