@@ -134,8 +134,11 @@ describe.concurrent('outages', { timeout: 240_000 }, () => {
   );
 });
 
+/** A server that somebody lends us is not killed. */
+const isLent = 'TEST_POSTGRES_URL' in process.env;
+
 describe
-  .skipIf(postgresMissing())
+  .skipIf(postgresMissing() || isLent)
   .concurrent('a PostgreSQL that dies', { timeout: 240_000 }, () => {
     it('in the middle of a transaction: sync says so in one line, and the next one goes on', async ({
       onTestFinished,
