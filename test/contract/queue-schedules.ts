@@ -56,7 +56,7 @@ export function describeSchedules(it: QueueIt): void {
     const slow = use(await startAt(place, work, { incremental: { everyMs: 3_600_000 } }));
     await vi.waitFor(() => expect(work.passes).toHaveLength(1), SOON);
     await slow.stop();
-    const fast = use(await startAt(place, work, { incremental: { everyMs: 200 } }));
+    const fast = use(await startAt(place, work, { incremental: { everyMs: 1_000 } }));
     await vi.waitFor(() => expect(work.passes.length).toBeGreaterThanOrEqual(4), SOON);
     await fast.stop();
     const idle = use(await startAt(place, work, { incremental: { everyMs: 3_600_000 } }));
