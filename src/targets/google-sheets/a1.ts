@@ -25,6 +25,14 @@ export function columnIndex(name: string): number {
 /** A tab's title as A1 notation wants it: in quotes, with quotes in it doubled. */
 export const quotedTitle = (title: string): string => `'${title.replaceAll("'", "''")}'`;
 
+/** Some rows of one column, in A1 notation: `'Tab'!C5:C9`. */
+export const columnCells = (
+  title: string,
+  column: number,
+  startRow: number,
+  endRow: number,
+): string => areaText(title, { startRow, endRow, startColumn: column, endColumn: column + 1 });
+
 /** A bounded area in A1 notation. */
 export function areaText(
   title: string,

@@ -13,36 +13,51 @@ export interface Evidence {
   readonly title: string | undefined;
   /** Metadata of the tab's columns, by index; people's columns are missing. */
   readonly marks: ReadonlyMap<number, ReadonlySet<number>>;
-  /** What was put by, as texts: by row of the undo tab, then by column, as far as it was asked for. */
-  readonly kept: readonly (readonly (string | undefined)[])[];
-  /** True when the answer never came: then nobody knows where the columns were, and `kept` was read afterwards, whole. */
+  /** What stood in the rows that were written to, where the write took the ID column to be, by row. */
+  readonly ids: ReadonlyMap<number, string>;
+  /** What was put by, as texts: by row of the undo tab, then by column. Undefined as long as it was not asked for. */
+  readonly kept: readonly (readonly (string | undefined)[])[] | undefined;
+  /** True when the answer never came: then nobody knows where the columns were, and `kept` was read afterwards. */
   readonly lost: boolean;
 }
 
-/** Reads the answer of a write. */
+/** Reads the answer of a write that took the ID column to be at `idColumn`. */
 export function readEvidence(
   answer: sheets_v4.Schema$Spreadsheet | undefined,
   sheetId: number,
+  idColumn: number,
   undoSheetId: number,
 ): Evidence {
   const find = (id: number): sheets_v4.Schema$Sheet | undefined =>
     answer?.sheets?.find((sheet) => (sheet.properties?.sheetId ?? 0) === id);
   const sheet = find(sheetId);
-  const kept: (string | undefined)[][] = [];
-  for (const grid of find(undoSheetId)?.data ?? []) {
-    for (const [y, row] of (grid.rowData ?? []).entries()) {
-      const cells: (string | undefined)[] = Array.from({ length: grid.startColumn ?? 0 });
-      kept[(grid.startRow ?? 0) + y] = cells.concat((row.values ?? []).map(textOf));
-    }
-  }
+  const kept = textsOf(find(undoSheetId));
   return {
     rowCount: sheet?.properties?.gridProperties?.rowCount ?? undefined,
     columnCount: sheet?.properties?.gridProperties?.columnCount ?? undefined,
     title: sheet?.properties?.title ?? undefined,
     marks: marksOf(sheet),
-    kept,
+    ids: new Map([...textsOf(sheet)].map(([row, cells]) => [row, cells[idColumn] ?? ''])),
+    kept:
+      kept.size === 0
+        ? undefined
+        : Array.from({ length: Math.max(...kept.keys()) + 1 }, (_, row) => kept.get(row) ?? []),
     lost: false,
   };
+}
+
+/** The cells that a tab was answered with, by row. */
+function textsOf(sheet: sheets_v4.Schema$Sheet | undefined): Map<number, (string | undefined)[]> {
+  const rows = new Map<number, (string | undefined)[]>();
+  for (const grid of sheet?.data ?? []) {
+    for (const [y, row] of (grid.rowData ?? []).entries()) {
+      const before: (string | undefined)[] = Array.from({ length: grid.startColumn ?? 0 });
+      const place = (grid.startRow ?? 0) + y;
+      // The first row is answered for its columns' metadata; it may be answered again for its ID.
+      if (!rows.has(place)) rows.set(place, before.concat((row.values ?? []).map(textOf)));
+    }
+  }
+  return rows;
 }
 
 function marksOf(sheet: sheets_v4.Schema$Sheet | undefined): Map<number, Set<number>> {
@@ -99,27 +114,59 @@ export function judge(evidence: Evidence, layout: Layout, batch: PlannedBatch): 
   const stood = columnsStood(evidence, layout);
   const idColumn = idColumnThen(evidence, layout);
   const strays = batch.groups.flatMap((group) =>
-    group.parts.flatMap((part) => straysOf(group, part, evidence, stood, idColumn)),
+    group.ids.flatMap((id, y) => {
+      const sight = sightOf(evidence, group, y, stood, idColumn);
+      return group.parts.flatMap((part) => {
+        const isRight =
+          stood && (sight.found ?? id) === id && isAsExpected(part, y, group, evidence, sight.kept);
+        if (isRight) return [];
+        const values = part.values[y] ?? [];
+        const [row, undoRow] = [group.row + y, group.undoRow + y];
+        return [{ row, column: part.column, id, values, undoRow, found: sight.found }];
+      });
+    }),
   );
   return { columnsStood: stood, strays };
 }
 
-function straysOf(
-  group: KeptGroup,
-  part: GroupPart,
+/** What is known of one row that was written to. */
+interface Sight {
+  readonly found: string | undefined;
+  readonly kept: readonly (string | undefined)[] | undefined;
+}
+
+function sightOf(
   evidence: Evidence,
+  group: KeptGroup,
+  y: number,
   stood: boolean,
   idColumn: number | undefined,
-): Stray[] {
-  return group.ids.flatMap((id, y) => {
-    const undoRow = group.undoRow + y;
-    const kept = evidence.kept[undoRow] ?? [];
-    const found = idColumn === undefined ? undefined : (kept[idColumn] ?? '');
-    const asExpected =
-      !(group.strict || evidence.lost) ||
-      part.was[y]?.every((text, x) => text === (kept[part.column + x] ?? '')) === true;
-    if (stood && found === id && asExpected) return [];
-    const values = part.values[y] ?? [];
-    return [{ row: group.row + y, column: part.column, id, values, undoRow, found }];
-  });
+): Sight {
+  const kept = keptRow(evidence, group.undoRow + y);
+  if (stood && !evidence.lost) return { found: evidence.ids.get(group.row + y) ?? '', kept };
+  const known = idColumn !== undefined && kept !== undefined;
+  return { found: known ? (kept[idColumn] ?? '') : undefined, kept };
+}
+
+/**
+ * What was put by of a row; undefined when nothing was. A row that a filter hides may be left out of copies, and a row
+ * of ours is never empty.
+ */
+export function keptRow(
+  evidence: Evidence,
+  undoRow: number,
+): readonly (string | undefined)[] | undefined {
+  const kept = evidence.kept?.[undoRow];
+  return kept?.some((text) => text !== undefined && text !== '') === true ? kept : undefined;
+}
+
+function isAsExpected(
+  part: GroupPart,
+  y: number,
+  group: KeptGroup,
+  { lost }: Evidence,
+  kept: Sight['kept'],
+): boolean {
+  if (kept === undefined || !(group.strict || lost)) return true;
+  return part.was[y]?.every((text, x) => text === (kept[part.column + x] ?? '')) === true;
 }

@@ -120,10 +120,7 @@ async function writeBatch(
   return { evidence, verdict: judge(evidence, layout, batch) };
 }
 
-/**
- * The evidence of a write. When its answer was lost, or the columns had moved so that the wrong column was asked for,
- * what it put by is read afterwards.
- */
+/** The evidence of a write. When not all is well, or its answer was lost, what it put by is read as well. */
 async function evidenceOf(
   sheet: FormSheet,
   answer: CommitAnswer,
@@ -131,11 +128,15 @@ async function evidenceOf(
   batch: PlannedBatch,
 ): Promise<Evidence> {
   const layout = sheet.usableLayout();
-  const told = readEvidence(answer.spreadsheet, layout.sheetId, undoSheetId);
+  const idColumn = layout.columns.get('s:id')?.index ?? 0;
+  const told = readEvidence(answer.spreadsheet, layout.sheetId, idColumn, undoSheetId);
   const asked = batch.groups.length > 0 || batch.inserted.length > 0;
   const evidence = { ...told, lost: answer.lost || !asked };
-  if (batch.groups.length === 0 || (!answer.lost && columnsStood(evidence, layout)))
-    return evidence;
+  const isFine =
+    !answer.lost &&
+    columnsStood(evidence, layout) &&
+    judge(evidence, layout, batch).strays.length === 0;
+  if (batch.groups.length === 0 || isFine) return evidence;
   const [kept] = await sheet.book.api.values([{ gridRange: { sheetId: undoSheetId } }], 'ROWS');
   const rows = (kept?.valueRange?.values ?? []) as ReadValue[][];
   return { ...evidence, kept: rows.map((cells) => cells.map(idOf)) };

@@ -1,6 +1,6 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import type { Evidence, Stray, Verdict } from './evidence.ts';
-import { idColumnThen } from './evidence.ts';
+import { idColumnThen, keptRow } from './evidence.ts';
 import { groupsOf, type RowChange } from './row-groups.ts';
 import { idOf, type RowIndex } from './row-index.ts';
 import { gridRange } from './sheet-looks.ts';
@@ -134,6 +134,7 @@ function restorations(
   const stays = stray.found === undefined || stray.found === '' || lost.has(stray.row) || isHeader;
   const row = stays ? stray.row : (place ?? (evidence.lost ? stray.row : undefined));
   if (row === undefined) return [];
+  if (!isKept(stray, evidence, layout)) return [];
   return stray.values.flatMap((value, x) => {
     const column = columnNow(stray.column + x, evidence, layout);
     if (column === undefined) return [];
@@ -149,6 +150,14 @@ function restorations(
       },
     ];
   });
+}
+
+/** True when the undo tab holds the row that was hit. A row that a filter hides may be left out of copies. */
+function isKept(stray: Stray, evidence: Evidence, layout: Layout): boolean {
+  const kept = keptRow(evidence, stray.undoRow);
+  if (kept === undefined) return stray.found === '';
+  const idColumn = idColumnThen(evidence, layout);
+  return idColumn === undefined || (kept[idColumn] ?? '') === (stray.found ?? kept[idColumn] ?? '');
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
-import { areaText, spansOf, wholeRow } from './a1.ts';
+import { areaText, columnCells, spansOf, wholeRow } from './a1.ts';
 import { groupsOf, type RowChange, type RowGroup } from './row-groups.ts';
 import type { SheetRow } from './row-values.ts';
 import { DATE_FORMAT, gridRange, look } from './sheet-looks.ts';
@@ -11,6 +11,8 @@ type Request = sheets_v4.Schema$Request;
 
 /** Bytes of one batchUpdate's body. Google recommends 2 MB at most. */
 const BATCH_BYTES = 1_950_000;
+/** Ranges that a write asks back; beyond that one range spans them all. */
+const MAX_EVIDENCE_RANGES = 150;
 /** Cells of the undo tab at most: it counts towards Google's 10 million. */
 const MAX_UNDO_CELLS = 300_000;
 /** A batch with less room than this is closed rather than filled up with new rows. */
@@ -138,8 +140,7 @@ export const updateCells = (
 });
 
 /**
- * Puts the rows of a group by on the undo tab, column under column, at the moment of the write: what their cells held, and
- * their IDs, which nobody could tell afterwards.
+ * Puts the rows of a group by on the undo tab, column under column, at the moment of the write: what their cells held.
  */
 export function keepRows(
   batch: PlannedBatch,
@@ -280,16 +281,25 @@ function spareRows({ sheetId, columns }: Layout, rowCount: number, length: numbe
   return [{ appendDimension: { sheetId, dimension: 'ROWS', length } }, ...dates];
 }
 
-/** What a write has to answer so that it can be verified: which columns are where, and what was put by. */
+/** What a write has to answer so that it can be verified: which columns are where, and whose rows it wrote to. */
 export function evidenceRanges(layout: Layout, batch: PlannedBatch, undoTitle: string): string[] {
   if (batch.groups.length === 0 && batch.inserted.length === 0) return [];
-  const ranges = [wholeRow(layout.title, 0)];
-  if (batch.groups.length === 0) return ranges;
-  const all = batch.groups.some((group) => group.strict);
   const idColumn = layout.columns.get('s:id')?.index ?? 0;
-  const [startColumn, endColumn] = all ? [0, layout.columnCount] : [idColumn, idColumn + 1];
+  const rows = batch.groups.flatMap(({ row, ids }) => ids.map((_, y) => row + y));
+  const sorted = [...new Set(rows)].sort((a, b) => a - b);
+  const spans = spansOf(sorted, 5);
+  const few =
+    spans.length <= MAX_EVIDENCE_RANGES ? spans : spansOf(sorted, Number.POSITIVE_INFINITY);
+  const strict = batch.groups.some((group) => group.strict);
+  const undo = {
+    startRow: 0,
+    endRow: batch.undoRows,
+    startColumn: 0,
+    endColumn: layout.columnCount,
+  };
   return [
-    ...ranges,
-    areaText(undoTitle, { startRow: 0, endRow: batch.undoRows, startColumn, endColumn }),
+    wholeRow(layout.title, 0),
+    ...few.map(({ start, end }) => columnCells(layout.title, idColumn, start, end)),
+    ...(strict ? [areaText(undoTitle, undo)] : []),
   ];
 }

@@ -101,8 +101,12 @@ describe('the plan of a write', () => {
     ]);
     expect(batch && evidenceRanges(layout([0, 1, 2]), batch, "Mirror's undo")).toEqual([
       "'Tab'!1:1",
-      "'Mirror''s undo'!A1:A2",
+      "'Tab'!A4:A5",
     ]);
+    const strict = plan({ changes: [{ ...change(3, { 2: 'DONE' }), strict: true }] })[0];
+    expect(strict && evidenceRanges(layout([0, 1, 2]), strict, "Mirror's undo")).toContain(
+      "'Mirror''s undo'!A1:E1",
+    );
   });
 
   it('inserts new rows below the last one, in columns of ours only', () => {
