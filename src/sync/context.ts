@@ -14,6 +14,6 @@ export interface SyncContext {
   readonly events: Events<SyncEvents>;
   /** The brake of L8: more absent rows than this fraction of the live ones (and than 20) are not marked deleted. */
   readonly maxDeleteFraction: number;
-  /** Pages fetched ahead while earlier ones are written. */
+  /** Pages fetched ahead while earlier ones are written, and submissions that marking has in hand at once. */
   readonly readAhead: number;
 }

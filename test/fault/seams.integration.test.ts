@@ -6,6 +6,7 @@ import { silentLogger } from '../../src/base/logger.ts';
 import { loadConfig } from '../../src/config.ts';
 import type { SandboxOptions } from '../../src/sandbox/forms-api/sandbox.ts';
 import { FormsStore } from '../../src/sandbox/forms-api/store.ts';
+import type { PassReport } from '../../src/sync/events.ts';
 import { ChildPlace, type Finally, passesOf, sumOf } from '../support/child-place.ts';
 import { MirrorView } from '../support/mirror-view.ts';
 import {
@@ -104,7 +105,26 @@ class SeamPlace {
   async killBefore([write, nth]: Seam, formId: string): Promise<void> {
     const child = this.children.startScript(SEAM_PROCESS, [formId, write, String(nth)]);
     await child.shows(/the seam is reached/);
+    if (write !== 'openWriter') await this.#checkLock(formId, child.pid);
     await child.end('SIGKILL');
+  }
+
+  /** L13: while that process lives and writes to the form, nobody else does. */
+  async #checkLock(formId: string, pid: number): Promise<void> {
+    const { outcome, error } = await this.#pass(formId, 0);
+    const isHeld = outcome === 'busy' && error?.includes(`process ${pid}`) === true;
+    if (!isHeld) this.breaches.push(`L13: beside a writer a pass ended ${outcome}: ${error}`);
+  }
+
+  /** A pass with no memory of before, and marking where it succeeds. */
+  async #pass(formId: string, waitMs: number): Promise<PassReport> {
+    const config = loadConfig(this.children.env, () => '', { source: true });
+    await using app = new App(config, { clock: systemClock, logger: silentLogger });
+    const order = { formId, target: 'default', kind: 'full' as const };
+    const { signal } = new AbortController();
+    const report = await app.pass(order, signal, { waitMs });
+    if (report.outcome === 'ok') await app.mark(formId, signal);
+    return report;
   }
 
   /** What must hold at once, before anybody repairs anything: no PATCH of what is not stored (L7). */
@@ -119,13 +139,8 @@ class SeamPlace {
 
   /** A pass and marking with no memory of before; then all must be well. */
   async recover(formId: string): Promise<void> {
-    const config = loadConfig(this.children.env, () => '', { source: true });
-    await using app = new App(config, { clock: systemClock, logger: silentLogger });
-    const order = { formId, target: 'default', kind: 'full' as const };
-    const { signal } = new AbortController();
-    const { outcome, error } = await app.pass(order, signal, { waitMs: 10_000 });
+    const { outcome, error } = await this.#pass(formId, 10_000);
     if (outcome !== 'ok') this.breaches.push(`L5: the next pass ended ${outcome}: ${error}`);
-    await app.mark(formId, signal);
     this.breaches.push(...(await breachesOfForm(this.store, this.view, formId)));
     for (const { id, status, data } of this.store.all(formId)) {
       if (status !== 'NEW' || data.get(NAME) === REFUSED) continue;
@@ -181,7 +196,7 @@ async function checkByHand(place: SeamPlace): Promise<void> {
   expect(await breachesOf(place.store, place.view)).toEqual([]);
 }
 
-describe.concurrent('L5, L7: kill -9 before each write', { timeout: 240_000 }, () => {
+describe.concurrent('L5, L7, L13: kill -9 before each write', { timeout: 240_000 }, () => {
   let server: TestServer | undefined;
   beforeAll(async () => {
     if (!postgresMissing()) server = await startPostgres();
