@@ -1,32 +1,40 @@
-# syntax=docker/dockerfile:1
+# By digest, so that a build takes what was looked at. `docker buildx imagetools inspect node:24-slim` shows the digest of
+# today; those of all official images stand in github.com/docker-library/repo-info.
+ARG NODE_IMAGE=node:24-slim@sha256:cd84903a12dbd26b46f1f3b8144a2568c41c5d37ddd0c7a80a34c7a19786b35f
 
-FROM node:24-slim AS build
+FROM ${NODE_IMAGE} AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
+COPY packages/google-sheets-emulator/package.json ./packages/google-sheets-emulator/
 # The pinned Node of the development tools has an install script that the image does not need.
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json ./
 COPY src ./src
-RUN npx --no-install tsc -p tsconfig.build.json
+COPY packages ./packages
+RUN npm run build
 
-FROM node:24-slim AS modules
+FROM ${NODE_IMAGE} AS modules
 WORKDIR /app
 COPY package.json package-lock.json ./
+COPY packages/google-sheets-emulator/package.json ./packages/google-sheets-emulator/
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 
-FROM node:24-slim
+FROM ${NODE_IMAGE}
 ENV NODE_ENV=production DATA_DIR=/data HOST=0.0.0.0 PORT=8080
 WORKDIR /app
 COPY --from=modules /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
-COPY package.json README.md CHANGELOG.md LICENSE ./
+# node_modules links to this folder; without src/ its entry takes dist/.
+COPY packages/google-sheets-emulator/package.json packages/google-sheets-emulator/*.js packages/google-sheets-emulator/LICENSE ./packages/google-sheets-emulator/
+COPY --from=build /app/packages/google-sheets-emulator/dist ./packages/google-sheets-emulator/dist
+COPY package.json README.md CHANGELOG.md SECURITY.md LICENSE ./
 COPY bin ./bin
-RUN mkdir /data && chown node:node /data
+RUN mkdir -m 700 /data && chown node:node /data
 USER node
 VOLUME /data
 EXPOSE 8080
 # Of `start`; compose switches it off for workers, which have no page.
 HEALTHCHECK --interval=30s --timeout=5s --start-period=30s --retries=3 \
-  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/health`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/live`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT ["node", "bin/forms-mirror.js"]
 CMD ["start"]

@@ -1,55 +1,40 @@
+import { randomUUID } from 'node:crypto';
 import type { Clock } from './base/clock.ts';
-import { MirrorError, isAbort, toMirrorError } from './base/errors.ts';
+import { isAbort, MirrorError, toMirrorError } from './base/errors.ts';
 import { Events } from './base/events.ts';
-import type { Logger } from './base/logger.ts';
+import { type Logger, withLogFields } from './base/logger.ts';
 import type { Config } from './config.ts';
 import { FormsClient } from './forms/client.ts';
+import type { ReadingSettings } from './health/facts.ts';
+import { FailureFiles, type FailureStore } from './health/failure-store.ts';
+import { describeHealth } from './health/recorded-health.ts';
+import { sheetLimitMinutes } from './health/staleness.ts';
 import type { FieldPicks } from './mirror/picks.ts';
 import type { Target } from './mirror/target.ts';
 import type { Form, FormIdentity } from './mirror/types.ts';
-import type { MirrorWork, PassOrder } from './queue/work.ts';
-import { longestGapMs } from './settings/schedule-times.ts';
+import { asLogged, type JobHandlers, type JobPlace, type PassJob } from './queue/handlers.ts';
+import { longestGapMs } from './settings/sync-settings.ts';
 import type { TargetSettings } from './settings/target-settings.ts';
+import { fieldsInAnswers } from './sync/answer-search.ts';
 import type { SyncContext } from './sync/context.ts';
-import type { PassReport, SyncEvents } from './sync/events.ts';
+import type { MarkReport, PassReport, SyncEvents } from './sync/events.ts';
 import { LabelCache } from './sync/label-cache.ts';
-import { type MarkReport, markForm } from './sync/mark.ts';
-import { choosesForm, unknownForms } from './sync/planned-forms.ts';
+import { failedMarkReport, markForm } from './sync/mark.ts';
+import { logErasures, person } from './sync/erasure-log.ts';
+import { choosesForm } from './sync/form-choice.ts';
+import { type MirrorPlan, type PlanStatus, Planner, planWarnings } from './sync/planner.ts';
+import { purgeDeleted } from './sync/purge.ts';
 import { runPass } from './sync/run-pass.ts';
-import { openTarget } from './targets/open-target.ts';
+import { unopenedPass } from './sync/unopened-pass.ts';
 
-const LEAST_ALARM_MINUTES = 45;
-
-/** What the parts are put together with. */
+/** What the app gets from its process. */
 export interface AppOptions {
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** A form and the targets that mirror it, by name. */
-export interface FormPlan {
-  readonly form: FormIdentity;
-  readonly targets: readonly string[];
-}
-
-/** Which forms go into which targets. */
-export interface MirrorPlan {
-  readonly forms: readonly FormPlan[];
-  /** What TARGET_FORMS names and no form has: typing errors, or forms that were gone before we first looked. */
-  readonly unknown: readonly { readonly variable: string; readonly name: string }[];
-}
-
-/** What this process last planned. */
-export interface PlanMemory {
-  /** The last plan that succeeded, and when (ISO); null: none yet. */
-  readonly plan: MirrorPlan | null;
-  readonly at: string | null;
-  /** Why the last try failed; null when it did not. */
-  readonly problem: { readonly error: MirrorError; readonly at: string } | null;
-}
-
-/** What a pass by hand may ask for besides. */
-export interface PassWishes {
+/** Options of a pass that a person starts. */
+export interface PassOptions {
   readonly acceptDeletes?: boolean;
   readonly restoreColumns?: boolean;
   readonly dryRun?: boolean;
@@ -59,24 +44,34 @@ export interface PassWishes {
 
 /**
  * The parts put together, as the settings say: one client, and targets that are opened when first needed. Used by the
- * commands and, through {@link mirrorWork}, by the queue. Dispose to close what was opened.
+ * commands and, through {@link jobHandlers}, by the queue. Dispose to close what was opened.
  */
 export class App implements AsyncDisposable {
   readonly config: Config;
   readonly events: Events<SyncEvents>;
   readonly logger: Logger;
+  /** Failures that no target holds. */
+  readonly failures: FailureStore;
   readonly #clock: Clock;
   readonly #targets = new Map<string, Promise<Target>>();
+  readonly #planner: Planner;
   #context: SyncContext | undefined;
-  #planned: PlanMemory = { plan: null, at: null, problem: null };
-  /** Forms that a target holds or held: when one is no longer listed, a pass has to find out why. */
-  readonly #mirrored = new Map<string, Map<string, FormIdentity>>();
 
   constructor(config: Config, options: AppOptions) {
     this.config = config;
     this.logger = options.logger;
     this.#clock = options.clock;
+    this.failures = new FailureFiles(config.dataDir);
     this.events = new Events((error) => this.logger.error({ err: error }, 'A listener failed.'));
+    this.#planner = new Planner({
+      targets: config.targets,
+      listForms: (signal) => this.forms(signal),
+      searchAnswers: (forms, ids, signal) =>
+        fieldsInAnswers(this.context.client, forms, ids, signal),
+      openTarget: (name) => this.target(name),
+      clock: options.clock,
+      logger: options.logger,
+    });
   }
 
   /** What passes share. Throws SETTINGS when no source is set up. */
@@ -89,15 +84,17 @@ export class App implements AsyncDisposable {
   target(name: string): Promise<Target> {
     const open = this.#targets.get(name);
     if (open !== undefined) return open;
-    const { url } = this.settingsOf(name);
-    const google = { ...this.config.google, alarmMinutes: this.#alarmMinutes() };
-    const opening = openTarget(name, url, { clock: this.#clock, google });
+    const { address } = this.settingsOf(name);
+    const gapMs = longestGapMs(this.config.schedule, this.#clock.now());
+    const describe = describeHealth(name, sheetLimitMinutes(gapMs));
+    const google = { ...this.config.google, proxy: this.config.proxy, describe };
+    const opening = address.open(name, { clock: this.#clock, google });
     this.#targets.set(name, opening);
     opening.catch(() => this.#targets.delete(name));
     return opening;
   }
 
-  /** The settings of a target. Throws USAGE for a name there is none of. */
+  /** The settings of a target. Throws USAGE for a name that the settings do not know. */
   settingsOf(name: string): TargetSettings {
     const settings = this.config.targets.find((target) => target.name === name);
     if (settings !== undefined) return settings;
@@ -113,77 +110,112 @@ export class App implements AsyncDisposable {
     throw new MirrorError('SETTINGS', `${variables.fields} is missing: ${remedy}.`);
   }
 
-  /** Every form of the workspace. */
-  forms(signal: AbortSignal): Promise<Form[]> {
-    return this.context.client.listForms({ signal });
+  /** How what a target records is read under these settings. */
+  readingOf(name: string): ReadingSettings {
+    const { hashKey, marking } = this.config;
+    const { picks } = this.settingsOf(name);
+    const isChosen = (form: FormIdentity): boolean => this.isChosen(name, form);
+    return { marks: marking !== undefined, storing: picks && { picks, hashKey }, isChosen };
   }
 
-  /**
-   * Which forms go into which targets now. A form that was mirrored and is no longer listed stays in the plan until a
-   * pass has found it gone (L8), so that a person is told. `patient`: waits until each target has said what it holds;
-   * otherwise that is looked up meanwhile, for the next plan, and no target can hold this one up (L12).
-   */
-  async plan(signal: AbortSignal, options: { patient?: boolean } = {}): Promise<MirrorPlan> {
-    const at = (): string => new Date(this.#clock.now()).toISOString();
+  /** Whether the settings choose a form for a target; false for a target that they do not name. */
+  isChosen(target: string, form: FormIdentity): boolean {
+    const settings = this.config.targets.find(({ name }) => name === target);
+    return settings !== undefined && choosesForm(settings.forms, form);
+  }
+
+  /** Every form of the workspace. That it could not be listed is kept until it can. */
+  async forms(signal: AbortSignal): Promise<Form[]> {
+    const { client } = this.context;
     try {
-      const plan = await this.#plan(signal, options.patient ?? false);
-      this.#planned = { plan, at: at(), problem: null };
-      return plan;
+      const forms = await client.listForms({ signal });
+      await this.#keep(this.failures.noteSource(null, this.#clock.now()));
+      return forms;
     } catch (error) {
-      if (!isAbort(error)) {
-        this.#planned = { ...this.#planned, problem: { error: toMirrorError(error), at: at() } };
-      }
+      await this.#keep(this.failures.noteSource(toMirrorError(error), this.#clock.now()));
       throw error;
     }
   }
 
-  /** What became of the plans until now. */
-  get planned(): PlanMemory {
-    return this.#planned;
+  /** Decides which forms go into which targets now; see {@link Planner.plan}. Names that match nothing are kept, for `status`. */
+  async plan(signal: AbortSignal, options: { waitForTargets?: boolean } = {}): Promise<MirrorPlan> {
+    const plan = await this.#planner.plan(signal, options);
+    await this.#keep(this.failures.noteUnmatched(plan.unmatched));
+    return plan;
   }
 
-  async #plan(signal: AbortSignal, patient: boolean): Promise<MirrorPlan> {
-    const { targets } = this.config;
-    const listed = await this.forms(signal);
-    const lookups = targets.map(({ name }) => this.#lookUpMirrored(name));
-    if (patient) await Promise.all(lookups);
-    const plans = new Map<string, { form: FormIdentity; targets: string[] }>();
-    const unknown: { variable: string; name: string }[] = [];
-    for (const { name: target, forms, variables } of targets) {
-      const mirrored = this.#mirrored.get(target) ?? new Map<string, FormIdentity>();
-      const here = new Map([...mirrored, ...listed.map((form) => [form.id, form] as const)]);
-      for (const { id, slug, name } of here.values()) {
-        if (!choosesForm(forms, { id, slug })) continue;
-        const plan = plans.get(id) ?? { form: { id, slug, name }, targets: [] };
-        plan.targets.push(target);
-        plans.set(id, plan);
-        mirrored.set(id, plan.form);
-      }
-      const strangers = unknownForms(forms, [...here.values()]);
-      unknown.push(...strangers.map((name) => ({ variable: variables.forms, name })));
-    }
-    return { forms: [...plans.values()], unknown };
+  /**
+   * Whether the settings have a form mirrored into a target, or, for null, into any. Plans again where the last plan, which
+   * may be older than the form, does not say so. Rejects as {@link plan} does.
+   */
+  async isPlanned({ formId, target }: JobPlace, signal: AbortSignal): Promise<boolean> {
+    const names = ({ plan }: Pick<PlanStatus, 'plan'>): boolean =>
+      plan?.forms.some(
+        ({ form, targets }) =>
+          form.id === formId && (target === null ? targets.length > 0 : targets.includes(target)),
+      ) ?? false;
+    const { planned } = this;
+    if (names(planned)) return true;
+    const ageMs = this.#clock.now() - Date.parse(planned.at ?? '');
+    if (ageMs < FRESH_PLAN_MS) return false;
+    return names({ plan: await this.plan(signal) });
   }
 
-  /** One pass, now. Throws SETTINGS, and TARGET_… when the target cannot be opened; every other failure is an outcome. */
-  async pass(order: PassOrder, signal: AbortSignal, wishes: PassWishes = {}): Promise<PassReport> {
-    const picks = this.picksOf(order.target);
-    const target = await this.target(order.target);
-    const { hashKey } = this.config;
-    const request = {
-      waitMs: 0,
-      ...wishes,
-      formId: order.formId,
-      kind: order.kind,
-      picks,
-      hashKey,
-    };
-    const report = await runPass(this.context, target, request, signal);
-    if (report.outcome === 'gone') this.#mirrored.get(order.target)?.delete(order.formId);
+  /** What this process planned last. */
+  get planned(): PlanStatus {
+    return this.#planner.status;
+  }
+
+  /** One pass, now. Throws SETTINGS; every other failure is an outcome, and kept until a newer pass succeeds. */
+  async pass(job: PassJob, signal: AbortSignal, options: PassOptions = {}): Promise<PassReport> {
+    const { formId, target } = job;
+    const report = await this.#run(job, signal, options);
+    if (report.outcome === 'gone') this.#planner.dropGone(target, formId);
+    if (options.dryRun === true) return report;
+    await this.#keep(this.failures.notePass(report));
+    if (report.failure?.code.startsWith('TARGET_') !== true) await this.#scrub(report);
     return report;
   }
 
-  /** Marks a form, when marking is on and the form is there; asks every target that mirrors it (L7). */
+  /** Takes out of the files of a target what a pass replaced there, or an erasure that died before its end. Never rejects. */
+  async #scrub({ form, target: name }: PassReport): Promise<void> {
+    try {
+      await (await this.target(name)).scrub();
+    } catch (error) {
+      const about = { target: name, form: form.id, err: error };
+      this.logger.warn(about, 'What was erased may still be in files of the target: tried again.');
+    }
+  }
+
+  /**
+   * After a proven full pass: removes rows that were marked deleted for longer than PURGE_DELETED_AFTER. Never rejects: what
+   * fails is logged, and tried again after the next.
+   */
+  async upkeep({ form, target: name }: PassReport, signal: AbortSignal): Promise<void> {
+    const { purgeDeletedAfterMs: ageMs } = this.config;
+    if (ageMs === undefined) return;
+    try {
+      const scope = {
+        target: await this.target(name),
+        storing: undefined,
+        isChosen: () => true,
+        includes: ({ id }: FormIdentity) => id === form.id,
+      };
+      const before = new Date(this.#clock.now() - ageMs).toISOString();
+      const reports = await purgeDeleted([scope], before, { waitMs: 0, signal, dryRun: false });
+      const by = `PURGE_DELETED_AFTER of ${person()}`;
+      logErasures(this.logger, { command: 'purge --deleted-before', by }, reports);
+    } catch (error) {
+      if (isAbort(error)) return;
+      const about = { target: name, form: form.id, err: error };
+      this.logger.warn(about, 'What was erased may still be in files of the target: tried again.');
+    }
+  }
+
+  /**
+   * Marks a form, when marking is on, the form is there and a target mirrors it; asks every target that mirrors it (L7). What goes wrong is in
+   * the report.
+   */
   async mark(
     formId: string,
     signal: AbortSignal,
@@ -191,12 +223,25 @@ export class App implements AsyncDisposable {
   ): Promise<MarkReport | undefined> {
     const { marking } = this.config;
     if (marking === undefined) return undefined;
-    const form = await this.#formOrNull(formId, signal);
-    if (form === null) return undefined;
-    const chosen = this.config.targets.filter(({ forms }) => choosesForm(forms, form));
-    const targets = await Promise.all(chosen.map(({ name }) => this.target(name)));
     const request = { formId, markStatus: marking.status, markFrom: marking.from, ...options };
-    return markForm(this.context, targets, request, signal);
+    let form: FormIdentity = { id: formId, slug: formId, name: formId };
+    try {
+      const found = await this.context.labels.formOrNull(formId, {
+        fresh: false,
+        call: { signal },
+      });
+      if (found === null) return undefined;
+      form = found;
+      const chosen = this.config.targets.filter(({ forms }) => choosesForm(forms, found));
+      // Nothing of it is mirrored: there is nothing to mark, and no marking to report as done.
+      if (chosen.length === 0) return undefined;
+      const targets = await Promise.all(chosen.map(({ name }) => this.target(name)));
+      return await markForm(this.context, targets, request, signal);
+    } catch (error) {
+      const report = failedMarkReport(form, toMirrorError(error));
+      if (!options.dryRun) this.events.emit('mark.ended', report);
+      return report;
+    }
   }
 
   /** Closes what was opened; a target that cannot be closed holds up no other. */
@@ -209,14 +254,48 @@ export class App implements AsyncDisposable {
     ]);
   }
 
-  /** How long a sheet may show no news before its health cell turns red: three passes missed, but not at each hiccup. */
-  #alarmMinutes(): number {
-    const gapMs = longestGapMs(this.config.schedule, this.#clock.now());
-    return Math.max(LEAST_ALARM_MINUTES, Math.ceil((3 * gapMs) / 60_000));
+  async #run(job: PassJob, signal: AbortSignal, options: PassOptions): Promise<PassReport> {
+    const { formId, kind, target: name } = job;
+    const picks = this.picksOf(name);
+    const { hashKey } = this.config;
+    const requireHashes = (form: Form, stop: AbortSignal): Promise<void> =>
+      this.#planner.requireHashes(name, form, stop);
+    const request = { waitMs: 0, ...options, formId, kind, picks, hashKey, requireHashes };
+    let target: Target;
+    try {
+      target = await this.target(name);
+    } catch (error) {
+      const form = this.#identityOf(formId);
+      const passId = randomUUID();
+      const subject = { form, target: name, kind, passId };
+      const report = unopenedPass(subject, error, this.#clock.now());
+      withLogFields({ passId }, () => this.events.emit('pass.ended', report));
+      return report;
+    }
+    return runPass(this.context, target, request, signal);
+  }
+
+  /** As last planned; the ID stands for slug and name before. */
+  #identityOf(formId: string): FormIdentity {
+    const planned = this.planned.plan?.forms.find(({ form }) => form.id === formId);
+    return planned?.form ?? { id: formId, slug: formId, name: formId };
+  }
+
+  /** Waits until a failure is kept; when it cannot be, that is logged. Never rejects. */
+  async #keep(writing: Promise<void>): Promise<void> {
+    try {
+      await writing;
+    } catch (error) {
+      const where = this.config.dataDir;
+      this.logger.warn(
+        { err: error },
+        `What failed cannot be kept in DATA_DIR (${where}): status will not know of it. Make the folder writable.`,
+      );
+    }
   }
 
   #createContext(): SyncContext {
-    const { source, maxDeleteFraction } = this.config;
+    const { source, proxy, maxDeleteFraction } = this.config;
     if (source === undefined) {
       throw new MirrorError('SETTINGS', 'FORMS_API_URL and FORMS_API_KEY are not set.');
     }
@@ -225,8 +304,11 @@ export class App implements AsyncDisposable {
       apiKey: source.key,
       auth: source.auth,
       concurrency: source.concurrency,
+      proxy,
       clock: this.#clock,
       onRetry: (notice) => this.events.emit('forms.retry', notice),
+      onSilence: (notice) => this.events.emit('forms.silent', notice),
+      onSettled: (request) => this.events.emit('forms.settled', request),
     });
     return {
       client,
@@ -238,52 +320,37 @@ export class App implements AsyncDisposable {
       readAhead: source.concurrency,
     };
   }
-
-  async #formOrNull(formId: string, signal: AbortSignal): Promise<Form | null> {
-    try {
-      return await this.context.labels.form(formId, { fresh: false, call: { signal } });
-    } catch (error) {
-      if (error instanceof MirrorError && error.code === 'FORMS_NOT_FOUND') return null;
-      throw error;
-    }
-  }
-
-  /** Asks a target once which forms it holds; one that does not answer is asked again for the next plan. Never rejects. */
-  async #lookUpMirrored(name: string): Promise<void> {
-    if (this.#mirrored.has(name)) return;
-    try {
-      const target = await this.target(name);
-      const forms = (await target.overview()).filter(({ goneAt }) => goneAt === null);
-      const known = forms.map(({ formId: id, slug, name }) => [id, { id, slug, name }] as const);
-      this.#mirrored.set(name, new Map([...known, ...(this.#mirrored.get(name) ?? [])]));
-    } catch (error) {
-      this.logger.debug({ target: name, err: error }, 'The target does not say what it holds.');
-    }
-  }
 }
 
-/** What a plan shows that is surely not meant, as sentences. */
-export function noticesOf({ unknown }: MirrorPlan): string[] {
-  return unknown.map(
-    ({ variable, name }) => `${variable} names ${name}, and there is no such form.`,
-  );
-}
+/** A plan of this age shows every form that a job can be about: jobs that nobody planned must not have us ask on and on. */
+const FRESH_PLAN_MS = 1_000;
 
-/** The app as the queue works with it. */
-export function mirrorWork(app: App): MirrorWork {
+/** What the queue's jobs do with the app. */
+export function jobHandlers(app: App): JobHandlers {
+  let told = '';
   return {
     async plan(signal) {
       const plan = await app.plan(signal);
-      for (const notice of noticesOf(plan)) app.logger.warn(notice);
+      const warnings = planWarnings(plan);
+      // Once, not with every plan: it stays as it is until a person changes the settings or the forms.
+      if (warnings.join('\n') !== told) for (const warning of warnings) app.logger.error(warning);
+      told = warnings.join('\n');
       return plan.forms.map(({ form, targets }) => ({ formId: form.id, targets }));
     },
-    async pass(order, signal) {
-      const { outcome, failure } = await app.pass(order, signal);
-      if (outcome === 'failed' && failure !== null) throw failure;
+    isPlanned: (place, signal) => app.isPlanned(place, signal),
+    async pass(job, signal, onProgress) {
+      const stopListening = app.events.on('pass.progress', ({ form, target, seen, total }) => {
+        if (form.id === job.formId && target === job.target) onProgress?.({ seen, total });
+      });
+      const report = await app.pass(job, signal).finally(stopListening);
+      const { kind, outcome, failure } = report;
+      if (kind === 'full' && outcome === 'ok') await app.upkeep(report, signal);
+      if (outcome === 'failed' && failure !== null) throw asLogged(failure);
       return outcome;
     },
     async mark({ formId }, signal) {
-      await app.mark(formId, signal);
+      const report = await app.mark(formId, signal);
+      if (report !== undefined && report.failure !== null) throw asLogged(report.failure);
     },
   };
 }

@@ -1,14 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { systemClock } from './base/clock.ts';
+import { printable } from './base/printable.ts';
 import { COMMANDS } from './cli/commands.ts';
-import { sayFailure } from './cli/failure.ts';
-import { runProgram } from './cli/program.ts';
-import { listenForStop } from './cli/stop-signals.ts';
+import { type Host, listenForStop } from './cli/host.ts';
+import { printError, runProgram } from './cli/program.ts';
 import { Terminal } from './cli/terminal.ts';
-import { loadProcessConfig } from './config.ts';
 
-/** What still runs so long after a command has ended is let go of. */
-const LET_GO_MS = 3_000;
+/** How long after its command has ended the process exits, even if something keeps it alive. */
+const EXIT_AFTER_MS = 3_000;
+
+// Whatever this program makes holds people's answers or leads to them: it is for its owner alone.
+process.umask(0o077);
 
 const { version } = JSON.parse(
   readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
@@ -16,12 +18,33 @@ const { version } = JSON.parse(
 const terminal = new Terminal(process.stdout, process.stderr);
 // Node would print the message of a foreign error, which may quote an answer or a password (L11, L15).
 process.on('uncaughtException', (error) => {
-  sayFailure(terminal, error);
+  printError(terminal, error);
   process.exit(1);
 });
 const stop = listenForStop(process, () => {
-  terminal.say('Stopping; what is in hand is finished first. Ctrl-C once more stops at once.');
+  terminal.say('Stopping after the current batch. Press Ctrl-C again to stop at once.');
 });
-const host = { terminal, version, stop, clock: systemClock, loadConfig: loadProcessConfig };
+/** What a person types, once; an empty line where stdin ends. The question may name what comes from the source. */
+async function ask(question: string): Promise<string> {
+  const { createInterface } = await import('node:readline/promises');
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return await lines.question(printable(question), { signal: stop.signal });
+  } finally {
+    lines.close();
+  }
+}
+const host: Host = {
+  terminal,
+  ask: process.stdin.isTTY && process.stderr.isTTY ? ask : undefined,
+  version,
+  stop,
+  clock: systemClock,
+  async loadConfig(needs) {
+    // The help needs no settings, nor the libraries that read them.
+    const { loadProcessConfig } = await import('./config.ts');
+    return loadProcessConfig(needs);
+  },
+};
 process.exitCode = await runProgram(COMMANDS, host, process.argv.slice(2));
-setTimeout(() => process.exit(), LET_GO_MS).unref();
+setTimeout(() => process.exit(), EXIT_AFTER_MS).unref();

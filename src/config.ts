@@ -1,37 +1,38 @@
 import { readFileSync } from 'node:fs';
 import type { LogLevel } from './base/logger.ts';
+import type { ProxySettings } from './base/proxy.ts';
 import { misspeltVariables } from './settings/misspelt.ts';
+import { uncheckedCertificates } from './settings/plaintext.ts';
 import { type SettingProblem, SettingsError } from './settings/problems.ts';
 import {
   type GoogleSettings,
+  type SourceSettings,
   type StatusSettings,
   readAlertUrl,
   readDataDir,
   readGoogle,
   readLogLevel,
+  readProxy,
   readQueueUrl,
+  readSource,
   readStatusPage,
 } from './settings/service-settings.ts';
 import { SettingsReader } from './settings/settings-reader.ts';
-import { type SourceSettings, readSource } from './settings/source-settings.ts';
-import {
-  type TargetSettings,
-  readHashKey,
-  readTargetNames,
-  readTargets,
-} from './settings/target-settings.ts';
-import { type Environment, type ReadFile, readVariables } from './settings/variables.ts';
 import {
   type MarkSettings,
   type ScheduleSettings,
   readMarking,
   readMaxDeleteFraction,
+  readPurgeDeletedAfter,
   readSchedule,
-} from './settings/work-settings.ts';
+} from './settings/sync-settings.ts';
+import { readHashKey } from './settings/hash-key.ts';
+import { type TargetSettings, readTargetNames, readTargets } from './settings/target-settings.ts';
+import { type Environment, type ReadFile, readVariables } from './settings/variables.ts';
 
 /** All settings, checked and frozen. Nothing else of the program looks at the environment. */
 export interface Config {
-  /** Undefined only when it was not asked for and not set. */
+  /** Undefined only when it is not required and not set. */
   readonly source: SourceSettings | undefined;
   /** At least one. */
   readonly targets: readonly TargetSettings[];
@@ -40,19 +41,23 @@ export interface Config {
   /** Undefined: never PATCH. */
   readonly marking: MarkSettings | undefined;
   readonly maxDeleteFraction: number;
+  /** How long rows marked deleted stay; undefined: for ever. */
+  readonly purgeDeletedAfterMs: number | undefined;
   readonly google: GoogleSettings;
+  /** Undefined: everything is reached directly. */
+  readonly proxy: ProxySettings | undefined;
   /** Undefined: the embedded queue in `dataDir`. */
-  readonly queueUrl: string | undefined;
+  readonly queueUrl: URL | undefined;
   readonly dataDir: string;
   readonly status: StatusSettings;
   readonly alertUrl: string | undefined;
-  /** Undefined: as the command thinks best. */
+  /** Undefined: the command's own default. */
   readonly logLevel: LogLevel | undefined;
-  /** What is not wrong but surely not meant, as sentences. */
+  /** Settings that are valid but surely not meant, as sentences. */
   readonly warnings: readonly string[];
 }
 
-/** What a command cannot do without; everything that is set is checked whatever the command. */
+/** What a command requires; everything that is set is checked, whatever the command. */
 export interface ConfigNeeds {
   /** FORMS_API_URL and FORMS_API_KEY. */
   readonly source?: boolean;
@@ -71,16 +76,20 @@ export function loadConfig(env: Environment, readFile: ReadFile, needs: ConfigNe
   const reader = new SettingsReader(variables, readFile, problems);
   const names = readTargetNames(reader);
   problems.push(...misspeltVariables(variables, names ?? []));
+  problems.push(...[uncheckedCertificates(variables)].filter((problem) => problem !== undefined));
   const dataDir = readDataDir(reader);
   const targets = readTargets(reader, names, dataDir);
+  const source = readSource(reader, needs.source ?? false);
   const config: Config = {
-    source: readSource(reader, needs.source ?? false),
+    source,
     targets,
-    hashKey: readHashKey(reader, names, warnings),
-    schedule: readSchedule(reader, warnings),
+    hashKey: readHashKey(reader, names),
+    schedule: readSchedule(reader, warnings, source?.url),
     marking: readMarking(reader, warnings),
     maxDeleteFraction: readMaxDeleteFraction(reader),
+    purgeDeletedAfterMs: readPurgeDeletedAfter(reader),
     google: readGoogle(reader),
+    proxy: readProxy(reader),
     queueUrl: readQueueUrl(reader),
     dataDir,
     status: readStatusPage(reader, needs.statusPage ?? false),

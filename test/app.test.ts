@@ -1,7 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { App, mirrorWork, noticesOf } from '../src/app.ts';
+import { App, jobHandlers } from '../src/app.ts';
 import { systemClock } from '../src/base/clock.ts';
 import { silentLogger } from '../src/base/logger.ts';
+import { planWarnings } from '../src/sync/planner.ts';
 import type { Environment } from '../src/settings/variables.ts';
 import { openPlace } from './support/cli-sandbox.ts';
 import { load } from './support/settings.ts';
@@ -23,17 +24,17 @@ describe('the plan', () => {
     sandbox.store.deleteForm(formId);
     // Another process, which never saw the form in the list.
     const app = open(env);
-    const plan = await app.plan(signal, { patient: true });
+    const plan = await app.plan(signal, { waitForTargets: true });
     expect(plan.forms.map(({ form }) => form.id)).toContain(formId);
     const report = await app.pass({ formId, target: 'default', kind: 'full' }, signal);
     expect(report.outcome).toBe('gone');
-    const after = await app.plan(signal, { patient: true });
+    const after = await app.plan(signal, { waitForTargets: true });
     expect(after.forms.map(({ form }) => form.id)).not.toContain(formId);
-    const fresh = await open(env).plan(signal, { patient: true });
+    const fresh = await open(env).plan(signal, { waitForTargets: true });
     expect(fresh.forms.map(({ form }) => form.id)).not.toContain(formId);
   });
 
-  it('sends each form where TARGET_FORMS wants it, and tells names that no form has', async () => {
+  it('sends each form where TARGET_FORMS wants it, and warns of names that no form has', async () => {
     const { env, sandbox } = await openPlace();
     const [first] = sandbox.store.forms();
     const app = open({
@@ -50,14 +51,16 @@ describe('the plan', () => {
     expect(some.map(({ form }) => form.slug).toSorted()).toEqual(
       ['customer-feedback', first?.slug ?? ''].toSorted(),
     );
-    expect(noticesOf(plan)).toEqual(['TARGET_SOME_FORMS names nope, and there is no such form.']);
+    expect(planWarnings(plan)).toEqual([
+      'TARGET_SOME_FORMS names nope, and there is no such form.',
+    ]);
     expect(app.planned.plan).toBe(plan);
   });
 
   it('L12: is not held up by a target that is away', async () => {
     const { env } = await openPlace();
-    const app = open({ ...env, TARGET_URL: 'postgres://nobody@192.0.2.1:5432/nowhere' });
-    expect((await mirrorWork(app).plan(signal)).length).toBe(3);
+    const app = open({ ...env, TARGET_URL: 'postgres://nobody@192.0.2.1/x?sslmode=require' });
+    expect((await jobHandlers(app).plan(signal)).length).toBe(3);
   });
 
   it('remembers why it failed', async () => {
@@ -72,7 +75,58 @@ describe('the plan', () => {
   });
 });
 
+describe('what a job may be about', () => {
+  it('is what the settings mirror, by ID or slug, into a target that they name', async () => {
+    const { env, sandbox } = await openPlace();
+    const [first, second] = sandbox.store.forms();
+    const app = open({ ...env, TARGET_FORMS: `${first?.slug}` });
+    const isPlanned = (formId: string, target: string | null): Promise<boolean> =>
+      app.isPlanned({ formId, target }, signal);
+    expect(await isPlanned(first?.id ?? '', 'default')).toBe(true);
+    expect(await isPlanned(first?.id ?? '', null)).toBe(true);
+    expect(await isPlanned(first?.id ?? '', 'other')).toBe(false);
+    expect(await isPlanned(second?.id ?? '', 'default')).toBe(false);
+    expect(await isPlanned(second?.id ?? '', null)).toBe(false);
+    expect(await isPlanned(first?.slug ?? '', 'default')).toBe(false);
+  });
+
+  it('is found out with one list of forms, however many jobs are about another', async () => {
+    let lists = 0;
+    const { env, sandbox } = await openPlace({
+      onRequest: ({ path }) => void (path === '/forms' && lists++),
+    });
+    const now = Date.now();
+    let passedMs = 0;
+    const clock = { ...systemClock, now: () => now + passedMs };
+    const app = new App(load(env), { clock, logger: silentLogger });
+    onTestFinished(() => app[Symbol.asyncDispose]());
+    const handlers = jobHandlers(app);
+    const ask = (formId: string): Promise<boolean> =>
+      handlers.isPlanned({ formId, target: 'default' }, signal);
+    for (let job = 0; job < 20; job++) expect(await ask(`nobody-${job}`)).toBe(false);
+    expect(lists).toBe(1);
+    passedMs += 2_000;
+    const fields = [{ id: 'field_1', label: 'Name' }];
+    sandbox.store.addForm({ id: 'new-form', slug: 'new-form', name: 'New', fields });
+    expect(await ask('new-form')).toBe(true);
+    expect(await ask('new-form')).toBe(true);
+    expect(lists).toBe(2);
+  });
+});
+
 describe('marking', () => {
+  it('L7: leaves a form alone that no target mirrors', async () => {
+    const patches: string[] = [];
+    const { env, sandbox } = await openPlace({
+      submissions: 30,
+      onRequest: ({ method, path }) => void (method === 'PATCH' && patches.push(path)),
+    });
+    const [first, second] = sandbox.store.forms();
+    const app = open({ ...env, MARK_STATUS: 'DONE', TARGET_FORMS: second?.id });
+    expect(await app.mark(first?.id ?? '', signal)).toBeUndefined();
+    expect(patches).toEqual([]);
+  });
+
   it('L7: asks every target that mirrors the form, whichever was synchronised', async () => {
     const { env, sandbox, file } = await openPlace({ submissions: 30 });
     const [first] = sandbox.store.forms();

@@ -74,7 +74,7 @@ describe('names that are no setting', () => {
 });
 
 describe('mistakes', () => {
-  it('are all told at once, each on one line with an example', () => {
+  it('are all reported at once, each on one line with an example', () => {
     const env = {
       FORMS_API_URL: 'x',
       SYNC_EVERY: '5',

@@ -4,6 +4,10 @@ import { SettingsError } from '../src/settings/problems.ts';
 import { SETTING_NAMES, SETTINGS, settingOf } from '../src/settings/settings-table.ts';
 import { KEY, SOURCE, disk, load, onlyProblem, problemsOf } from './support/settings.ts';
 
+/** A key that nobody has guessed. */
+const HASH_KEY = 'hJ2mQ9xT4bN7vK1wR8cF5yL0pZ3sD6gA';
+const HASHED = { TARGET_HASH_FIELDS: 'field_1_a' };
+
 describe('the defaults', () => {
   it('are those of the table', () => {
     const config = load(SOURCE);
@@ -22,7 +26,7 @@ describe('the defaults', () => {
     expect(config.targets).toHaveLength(1);
     expect(config.targets[0]).toMatchObject({
       name: 'default',
-      url: 'sqlite:data/mirror.sqlite',
+      address: { shown: 'sqlite:data/mirror.sqlite' },
       forms: '*',
     });
     expect(config.targets[0]?.picks).toBeUndefined();
@@ -38,7 +42,7 @@ describe('the defaults', () => {
   });
 
   it('put the default target into DATA_DIR', () => {
-    expect(load({ ...SOURCE, DATA_DIR: '/srv/m' }).targets[0]?.url).toBe(
+    expect(load({ ...SOURCE, DATA_DIR: '/srv/m' }).targets[0]?.address.shown).toBe(
       'sqlite:/srv/m/mirror.sqlite',
     );
   });
@@ -59,7 +63,7 @@ describe('what a command needs', () => {
     expect(config.targets).toHaveLength(1);
   });
 
-  it('is told with the reason when missing', () => {
+  it('is reported with the reason when missing', () => {
     expect(problemsOf({}).map(({ variable }) => variable)).toEqual([
       'FORMS_API_URL',
       'FORMS_API_KEY',
@@ -109,7 +113,7 @@ describe('where settings come from', () => {
       const values: Record<string, string> = {
         FORMS_API_KEY: 'from_file',
         TARGET_URL: 'sqlite:file.sqlite',
-        HASH_KEY: 'a key of a good length',
+        HASH_KEY,
         GOOGLE_CREDENTIALS_JSON: '{"client_email":"a@b","private_key":"xxx"}',
         QUEUE_URL: 'redis://localhost',
         ADMIN_PASSWORD: 'from the file',
@@ -117,22 +121,25 @@ describe('where settings come from', () => {
       };
       const { [name]: _, ...rest } = SOURCE as Record<string, string>;
       const config = load(
-        { ...rest, [`${name}_FILE`]: '/run/s' },
+        { ...rest, ...(name === 'HASH_KEY' && HASHED), [`${name}_FILE`]: '/run/s' },
         { '/run/s': `${values[name]}\n` },
       );
       expect(JSON.stringify(config)).toContain(JSON.stringify(values[name]));
     },
   );
 
-  it('a file that is not there, is empty, or contends with a value is told', () => {
-    expect(onlyProblem({ HASH_KEY_FILE: '/none' })).toMatch(
+  it('a file that is not there, is empty, or contends with a value is reported', () => {
+    expect(onlyProblem({ ...HASHED, HASH_KEY_FILE: '/none' })).toMatch(
       /^HASH_KEY_FILE names a file that cannot be read \(ENOENT\)/,
     );
-    expect(onlyProblem({ HASH_KEY_FILE: '/blank' }, { '/blank': ' \n' })).toMatch(
+    expect(onlyProblem({ ...HASHED, HASH_KEY_FILE: '/blank' }, { '/blank': ' \n' })).toMatch(
       /^HASH_KEY_FILE names an empty file/,
     );
     expect(
-      onlyProblem({ QUEUE_URL: 'redis://a', QUEUE_URL_FILE: '/x' }, { '/x': 'redis://b' }),
+      onlyProblem(
+        { QUEUE_URL: 'redis://localhost:1', QUEUE_URL_FILE: '/x' },
+        { '/x': 'redis://localhost:2' },
+      ),
     ).toMatch(/^QUEUE_URL and QUEUE_URL_FILE are both set/);
   });
 });
@@ -146,7 +153,8 @@ describe('values', () => {
     ['1.5H', 5_400_000],
     ['1500 ms', 1_500],
   ])('SYNC_EVERY=%s is %d ms', (text, ms) => {
-    expect(load({ ...SOURCE, SYNC_EVERY: text }).schedule.incremental).toEqual({ everyMs: ms });
+    const local = { ...SOURCE, FORMS_API_URL: 'http://127.0.0.1:4010/v1' };
+    expect(load({ ...local, SYNC_EVERY: text }).schedule.incremental).toEqual({ everyMs: ms });
   });
 
   it.each([
@@ -154,9 +162,9 @@ describe('values', () => {
     ['SYNC_EVERY', '0s', 'is "0s": write a duration'],
     ['SYNC_EVERY', '1 minute', 'is "1 minute": write a duration'],
     ['RECONCILE_EVERY', '999d', 'is "999d": write a duration'],
-    ['SYNC_CRON', '61 * * * *', 'is "61 * * * *", no cron expression'],
-    ['SYNC_CRON', 'hourly', 'is "hourly", no cron expression'],
-    ['SYNC_CRON', '0 0 31 2 *', 'is "0 0 31 2 *", no cron expression'],
+    ['SYNC_CRON', '61 * * * *', 'is "61 * * * *", which is not a cron expression'],
+    ['SYNC_CRON', 'hourly', 'is "hourly", which is not a cron expression'],
+    ['SYNC_CRON', '0 0 31 2 *', 'is "0 0 31 2 *", which is not a cron expression'],
     ['FORMS_API_AUTH', 'basic', 'is "basic": write bearer or x-api-key'],
     ['FORMS_API_CONCURRENCY', '0', 'is "0": write a whole number from 1 to 32'],
     ['FORMS_API_CONCURRENCY', '2.5', 'is "2.5": write a whole number'],
@@ -166,7 +174,7 @@ describe('values', () => {
     ['FORMS_API_URL', 'https://forms.example.com/v1?', 'must end before any ? or #'],
     ['FORMS_API_KEY', 'two words', 'holds spaces'],
     ['FORMS_API_KEY', 'klíč', 'holds spaces or characters'],
-    ['TARGET_URL', 'mysql://u:p@h/d', 'is of no kind we know'],
+    ['TARGET_URL', 'mysql://u:p@h/d', 'is of an unknown kind'],
     ['TARGET_URL', 'sqlite:', 'names no file'],
     ['TARGET_URL', 'postgres://u:p@ss/w#rd@host/db', 'percent-encoded'],
     ['TARGET_URL', 'postgres://host', 'names no database'],
@@ -175,7 +183,7 @@ describe('values', () => {
       'https://docs.google.com/document/d/1234567890abc/edit',
       'names no spreadsheet. Open the spreadsheet in the browser',
     ],
-    ['TARGET_FIELDS', 'contact:field_1', 'holds "contact:field_1": write field IDs'],
+    ['TARGET_FIELDS', ':field_1', 'holds ":field_1": write field IDs'],
     ['TARGETS', '1st', 'names "1st"'],
     ['TARGETS', 'a-hash', 'no name may end in "hash"'],
     [
@@ -187,12 +195,12 @@ describe('values', () => {
     ['MAX_DELETE_FRACTION', '20%', 'is "20%": write a number from 0 to 1'],
     ['MAX_DELETE_FRACTION', '2', 'is "2": write a number from 0 to 1'],
     ['SHEETS_EMULATOR_URL', 'https://sheets.example.com', 'is not on this machine'],
-    ['GOOGLE_CREDENTIALS_JSON', 'the-key', 'holds no JSON'],
-    ['QUEUE_URL', 'localhost:6379', 'is of no kind we know'],
-    ['QUEUE_URL', 'redis://:p#ss@[host', 'is no address'],
+    ['GOOGLE_CREDENTIALS_JSON', 'the-key', 'does not hold JSON'],
+    ['QUEUE_URL', 'localhost:6379', 'is of an unknown kind'],
+    ['QUEUE_URL', 'redis://:p#ss@[host', 'is not an address'],
     ['PORT', '80800', 'is "80800": write a whole number from 0 to 65535'],
-    ['HOST', 'http://0.0.0.0', 'is no host name or address'],
-    ['ALERT_WEBHOOK_URL', 'http://hooks.example.com/x', 'is no https address'],
+    ['HOST', 'http://0.0.0.0', 'is not a host name or address'],
+    ['ALERT_WEBHOOK_URL', 'http://hooks.example.com/x', 'is not an https address'],
     ['LOG_LEVEL', 'verbose', 'is "verbose": write trace,'],
   ])('%s=%s is refused', (name, value, message) => {
     expect(onlyProblem({ [name]: value })).toContain(
@@ -205,7 +213,7 @@ describe('values', () => {
     ['TARGET_URL', 'https://docs.google.com/spreadsheets/d/1AbC_d-EfGhIjKlMnOp/edit?gid=0#gid=0'],
     ['TARGET_URL', 'https://docs.google.com/spreadsheets/u/1/d/1AbC_d-EfGhIjKlMnOp/edit'],
     ['TARGET_URL', 'sheets:1AbC_d-EfGhIjKlMnOp'],
-    ['TARGET_URL', 'postgresql://u:p%40ss@h:5433/d?schema=forms'],
+    ['TARGET_URL', 'postgresql://u:p%40ss@h:5433/d?schema=forms&sslmode=require'],
     ['FORMS_API_URL', 'http://127.0.0.1:4010/v1/'],
     ['FORMS_API_URL', 'http://[::1]:4010/v1'],
     ['SYNC_CRON', '*/5 8-18 * * 1-5'],
@@ -225,10 +233,15 @@ describe('values', () => {
     const refused = SETTING_NAMES.flatMap((name) =>
       problemsOf({
         ...SOURCE,
-        HASH_KEY: 'a key of a good length',
-        ADMIN_PASSWORD: 'open sesame',
+        ...HASHED,
+        HASH_KEY,
+        ADMIN_PASSWORD: 'open sesame, please',
         TARGET_WAREHOUSE_URL: name === 'TARGETS' ? 'sqlite:warehouse.sqlite' : undefined,
-        [name]: settingOf(name).example.replaceAll('…', 'xxx'),
+        // A key that stands in an example is no key, nor is a password.
+        [name]:
+          name === 'HASH_KEY'
+            ? HASH_KEY
+            : settingOf(name).example.replaceAll('…', 'xxx').replace(':password@', ':kZ4vQ1mW@'),
       }),
     );
     expect(refused).toEqual([]);
@@ -247,6 +260,30 @@ describe('settings that depend on each other', () => {
     );
   });
 
+  it.each([
+    ['SYNC_EVERY', '1s', '10s'],
+    ['SYNC_EVERY', '9.9s', '10s'],
+    ['SYNC_CRON', '* * * * * *', '10s'],
+    ['SYNC_CRON', '0,5 0 8 * * *', '10s'],
+    ['RECONCILE_EVERY', '59s', '1m'],
+  ])('%s=%s is refused where the source is another machine', (name, value, least) => {
+    expect(onlyProblem({ [name]: value })).toBe(
+      `${name} would ask the source too often: ${least} is the least (shorter is for a source on this machine)`,
+    );
+    expect(
+      problemsOf({ ...SOURCE, FORMS_API_URL: 'http://localhost:1/v1', [name]: value }),
+    ).toEqual([]);
+  });
+
+  it.each([
+    ['SYNC_EVERY', '10s'],
+    ['SYNC_CRON', '*/10 * * * * *'],
+    ['SYNC_CRON', '*/5 8-18 * * 1-5'],
+    ['RECONCILE_EVERY', '1m'],
+  ])('%s=%s is the least, or longer', (name, value) => {
+    expect(problemsOf({ ...SOURCE, [name]: value })).toEqual([]);
+  });
+
   it('a cron expression has its time zone', () => {
     const env = { ...SOURCE, SYNC_CRON: '0 8 * * *', SYNC_TZ: 'europe/prague' };
     expect(load(env).schedule.incremental).toEqual({
@@ -255,18 +292,11 @@ describe('settings that depend on each other', () => {
     });
   });
 
-  it('hashing needs a key, whichever target hashes', () => {
-    expect(onlyProblem({ TARGET_HASH_FIELDS: 'field_1_a' })).toMatch(
-      /^HASH_KEY is missing: TARGET_HASH_FIELDS/,
-    );
-    expect(onlyProblem({ TARGETS: 'a', TARGET_A_HASH_FIELDS: 'field_1_a' })).toMatch(
-      /^HASH_KEY is missing: TARGET_A_HASH_FIELDS/,
-    );
-  });
-
   it('a page beyond loopback needs a password, only where a page is shown', () => {
     expect(onlyProblem({ HOST: '0.0.0.0' })).toMatch(/^ADMIN_PASSWORD is missing/);
-    expect(problemsOf({ ...SOURCE, HOST: '0.0.0.0', ADMIN_PASSWORD: 'x' })).toEqual([]);
+    expect(problemsOf({ ...SOURCE, HOST: '0.0.0.0', ADMIN_PASSWORD: 'a long sentence' })).toEqual(
+      [],
+    );
     expect(problemsOf({ ...SOURCE, HOST: '::1' })).toEqual([]);
     expect(loadConfig({ ...SOURCE, HOST: '0.0.0.0' }, disk({}), { source: true }).status.host).toBe(
       '0.0.0.0',
@@ -280,12 +310,8 @@ describe('settings that depend on each other', () => {
   });
 
   it('what does nothing is pointed out', () => {
-    const env = { ...SOURCE, SYNC_TZ: 'Europe/Prague', MARK_FROM: 'NEW', HASH_KEY: 'short' };
-    expect(load(env).warnings.map((text) => text.split(' ')[0])).toEqual([
-      'HASH_KEY',
-      'SYNC_TZ',
-      'MARK_FROM',
-    ]);
+    const env = { ...SOURCE, SYNC_TZ: 'Europe/Prague', MARK_FROM: 'NEW' };
+    expect(load(env).warnings.map((text) => text.split(' ')[0])).toEqual(['SYNC_TZ', 'MARK_FROM']);
   });
 });
 
@@ -299,14 +325,14 @@ describe('several targets', () => {
       TARGET_FIELDS: '*',
       TARGET_WARE_HOUSE_FORMS: 'contact\norder',
       TARGET_WARE_HOUSE_HASH_FIELDS: 'field_1_mail',
-      HASH_KEY: 'a key of a good length',
+      HASH_KEY,
     });
-    expect(config.targets.map(({ name, url, forms }) => ({ name, url, forms }))).toEqual([
-      { name: 'sheet', url: 'sheets:1AbC_d-EfGhIjKlMnOp', forms: '*' },
-      { name: 'ware-house', url: 'sqlite:data/mirror.sqlite', forms: ['contact', 'order'] },
+    expect(config.targets.map(({ name, address, forms }) => [name, address.shown, forms])).toEqual([
+      ['sheet', 'https://docs.google.com/spreadsheets/d/1AbC_d-EfGhIjKlMnOp/edit', '*'],
+      ['ware-house', 'sqlite:data/mirror.sqlite', ['contact', 'order']],
     ]);
     expect(config.targets.map(({ picks }) => picks?.all)).toEqual([false, true]);
-    expect([...(config.targets[1]?.picks?.hashed ?? [])]).toEqual(['field_1_mail']);
+    expect([...(config.targets[1]?.picks?.hashed.fields ?? [])]).toEqual(['field_1_mail']);
     expect(config.targets[0]?.variables.fields).toBe('TARGET_SHEET_FIELDS');
   });
 
@@ -316,16 +342,19 @@ describe('several targets', () => {
     );
     const twins = {
       TARGETS: 'a,b',
-      TARGET_A_URL: 'postgres://x:1@DB.example.com/d?schema=s',
-      TARGET_B_URL: 'postgresql://y:2@db.example.com:5432/d?sslmode=require&schema=s',
+      TARGET_A_URL: 'postgres://x:p@DB.example.com/d?schema=s&sslmode=verify-full',
+      TARGET_B_URL: 'postgresql://y:q@db.example.com:5432/d?sslmode=require&schema=s',
     };
     expect(onlyProblem(twins)).toMatch(/^TARGET_B_URL is the same place/);
-    const apart = { ...twins, TARGET_B_URL: 'postgres://y:2@db.example.com/d?schema=t' };
+    const apart = {
+      ...twins,
+      TARGET_B_URL: 'postgres://y:q@db.example.com/d?schema=t&sslmode=require',
+    };
     expect(problemsOf({ ...SOURCE, ...apart })).toEqual([]);
   });
 
-  it('are told about an unnamed mistake once', () => {
-    expect(onlyProblem({ TARGETS: 'a,b', TARGET_FIELDS: 'x:y', TARGET_A_URL: 'sqlite:a' })).toMatch(
+  it('report an unnamed mistake once', () => {
+    expect(onlyProblem({ TARGETS: 'a,b', TARGET_FIELDS: ':y', TARGET_A_URL: 'sqlite:a' })).toMatch(
       /^TARGET_FIELDS holds/,
     );
   });

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
@@ -29,7 +30,7 @@ function partOf(name: string, text: string): string {
 function usageOf(name: string): string {
   const spec = COMMANDS.find((candidate) => candidate.name === name);
   const command = new Command(name);
-  spec?.configure(command);
+  spec?.configure?.(command);
   const args = command.registeredArguments.map((argument) =>
     argument.required ? `<${argument.name()}>` : `[${argument.name()}]`,
   );
@@ -51,11 +52,27 @@ describe('README and .env.example (npm run docs brings them up to date)', () => 
     const noFile = (): string => {
       throw Object.assign(new Error('none'), { code: 'ENOENT' });
     };
-    const set = parseEnv(example.replaceAll(/^#(?=[A-Z_]+=)/gm, '').replaceAll('…', 'xxx'));
+    const set = parseEnv(
+      example
+        .replaceAll(/^#(?=[A-Z_]+=)/gm, '')
+        .replaceAll('…', 'xxx')
+        .replaceAll(':password@', ':kZ4vQ1mW@'),
+    );
     expect(Object.keys(set).toSorted()).toEqual([...SETTING_NAMES].toSorted());
-    const { SYNC_EVERY: _, ...rest } = set;
-    const env = { ...rest, TARGET_WAREHOUSE_URL: 'sqlite:warehouse.sqlite' };
+    // No example is a key or a password, and one of the two schedules counts.
+    const { SYNC_EVERY: _, HASH_KEY: __, ...rest } = set;
+    const own = {
+      HASH_KEY: randomBytes(32).toString('base64'),
+      TARGET_WAREHOUSE_URL: 'sqlite:warehouse.sqlite',
+      ADMIN_PASSWORD: 'open sesame, please',
+    };
+    const env = { ...rest, ...own };
     expect(() => loadConfig(env, noFile, { source: true, statusPage: true })).not.toThrow();
+    // A password that everybody can read here guards nothing.
+    const asItIs = { ...env, ADMIN_PASSWORD: rest['ADMIN_PASSWORD'] };
+    expect(() => loadConfig(asItIs, noFile, { source: true, statusPage: true })).toThrow(
+      'is the one of the example',
+    );
   });
 
   it('show every command with its options, and no other', () => {

@@ -3,6 +3,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 const SRC = resolve(import.meta.dirname, '../src');
+const PACKAGES = resolve(import.meta.dirname, '../packages');
 
 /** The house, ground floor first. A file imports from its own room or from a lower floor, never from a room beside it. */
 const FLOORS: readonly (readonly string[])[] = [
@@ -10,13 +11,14 @@ const FLOORS: readonly (readonly string[])[] = [
   ['mirror'],
   ['forms', 'targets'],
   ['sync', 'sandbox'],
-  ['queue', 'status'],
+  ['health'],
+  ['alerts', 'web', 'queue'],
   ['settings'],
   ['app.ts'],
   ['cli'],
 ];
 
-/** Only these may use the stand-ins: they are for trying things out, not for the worker. */
+/** Only these may use the sandbox: it is for trying things out, not for the worker. */
 const SANDBOX_USERS = new Set(['cli', 'sandbox']);
 
 function filesOf(folder: string): string[] {
@@ -73,5 +75,19 @@ describe('the floors of the house', () => {
     expect(complaint(join(SRC, 'base/x.ts'), join(SRC, 'mirror/y.ts'))).toContain('not below');
     expect(complaint(join(SRC, 'forms/x.ts'), join(SRC, 'targets/y.ts'))).toContain('not below');
     expect(complaint(join(SRC, 'sync/x.ts'), join(SRC, 'sandbox/y.ts'))).toContain('sandbox');
+  });
+});
+
+describe('a package of its own', () => {
+  it('imports nothing from outside of its folder: it could be published by itself', () => {
+    const strays = readdirSync(PACKAGES).flatMap((name) => {
+      const home = join(PACKAGES, name);
+      return [...filesOf(join(home, 'src')), ...filesOf(join(home, 'test'))].flatMap((file) =>
+        importsOf(file)
+          .filter((imported) => !imported.startsWith(`${home}/`))
+          .map((imported) => `${relative(PACKAGES, file)} imports ${imported}`),
+      );
+    });
+    expect(strays).toEqual([]);
   });
 });

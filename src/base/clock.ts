@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { MirrorError } from './errors.ts';
 
-/** Time as an argument, so that tests own it. */
+/** Time as a parameter, so that tests control it. */
 export interface Clock {
   /** Milliseconds since the epoch, as Date.now(). */
   now(): number;
-  /** Waits; rejects with CANCELLED as soon as `signal` aborts. */
+  /** Waits `ms`; rejects with CANCELLED as soon as `signal` aborts. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 

@@ -1,6 +1,9 @@
+import { errorCode } from './error-code.ts';
+import { printable } from './printable.ts';
+
 /**
  * Every code an error of ours can carry. `retryable`: trying the same thing again later can help without
- * anybody changing anything. The README lists exactly these; a test keeps both equal.
+ * anyone changing anything. The README lists exactly these; a test keeps both equal.
  */
 export const ERROR_CODES = {
   SETTINGS: {
@@ -44,7 +47,7 @@ export const ERROR_CODES = {
   PASS_INCOMPLETE: {
     retryable: true,
     meaning:
-      'The source moved too much for the pass to prove itself complete; the next pass takes it up.',
+      'The list gave no proof that nothing was missed: it moved too much, leaves submissions out, or shows some twice. The next pass looks again.',
   },
   FORM_GONE: {
     retryable: false,
@@ -102,7 +105,14 @@ export const ERROR_CODES = {
 /** One of the codes of {@link ERROR_CODES}. */
 export type ErrorCode = keyof typeof ERROR_CODES;
 
-/** What {@link MirrorError} takes besides its code and message. */
+/** `value` where it is one of our codes, as read back from a target; null for anything else. */
+export function errorCodeOrNull(value: unknown): ErrorCode | null {
+  return typeof value === 'string' && Object.hasOwn(ERROR_CODES, value)
+    ? (value as ErrorCode)
+    : null;
+}
+
+/** Options of a {@link MirrorError}. */
 export interface MirrorErrorOptions {
   cause?: unknown;
   /** Overrides the code's own answer, where this one case is known better. */
@@ -110,16 +120,26 @@ export interface MirrorErrorOptions {
 }
 
 /**
- * The one error class people see, with subclasses where callers need more facts. The message is for a person: what happened, to which form and target, what to
- * do now. It never holds an answer, a key or a password (L11, L15); `cause` may, so it is never printed or logged.
+ * The error that people see, with subclasses where callers need more facts. The message is for a person: what happened,
+ * to which form and target, what to do now. It never holds an answer, a key or a password (L11, L15); `cause` may, so it
+ * is never printed or logged.
  */
 export class MirrorError extends Error {
   override readonly name: string = 'MirrorError';
   readonly code: ErrorCode;
   readonly retryable: boolean;
 
-  constructor(code: ErrorCode, message: string, options: MirrorErrorOptions = {}) {
-    super(message, options.cause === undefined ? {} : { cause: options.cause });
+  /** `message` may quote names from elsewhere: it is made printable. Several lines are given as several texts. */
+  constructor(
+    code: ErrorCode,
+    message: string | readonly string[],
+    options: MirrorErrorOptions = {},
+  ) {
+    const lines = typeof message === 'string' ? [message] : message;
+    super(
+      lines.map(printable).join('\n'),
+      options.cause === undefined ? {} : { cause: options.cause },
+    );
     this.code = code;
     this.retryable = options.retryable ?? ERROR_CODES[code].retryable;
   }
@@ -140,17 +160,14 @@ export function isAbort(error: unknown): boolean {
 export function toMirrorError(error: unknown): MirrorError {
   if (error instanceof MirrorError) return error;
   if (isAbort(error)) return new MirrorError('CANCELLED', 'Stopped on request.', { cause: error });
-  const kind = error instanceof Error ? `${error.name}${codeOf(error)}` : typeof error;
+  const code = errorCode(error);
+  const name = error instanceof Error ? error.name : typeof error;
+  const kind = code === undefined ? name : `${name} (${code})`;
   return new MirrorError(
     'INTERNAL',
     `Unexpected ${kind}. This is a defect; please report it with the log around it.`,
     { cause: error },
   );
-}
-
-function codeOf(error: Error): string {
-  const code = (error as { code?: unknown }).code;
-  return typeof code === 'string' && /^[A-Z0-9_]{2,40}$/.test(code) ? ` (${code})` : '';
 }
 
 /** `text` made safe for queues and logs: well-formed, free of NUL, at most `maxLength` characters. */

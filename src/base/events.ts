@@ -1,4 +1,4 @@
-/** A typed event map's listeners. Emitting can never break the emitter: a listener's error goes to `onListenerError`. */
+/** A typed event emitter. Emitting never throws: a listener's error goes to `onListenerError`. */
 export class Events<EventMap extends Record<keyof EventMap, object>> {
   readonly #listeners = new Map<keyof EventMap, Set<(event: never) => void>>();
   readonly #onListenerError: (error: unknown) => void;

@@ -1,8 +1,9 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { PRIVATE_FOLDER } from './private-files.ts';
 
 /**
- * Makes a folder and the missing ones above it; none when it is there. Throws the system's error. One by one, because
+ * Makes a folder and its missing parents, for their owner alone; does nothing when it exists. Throws the system's error. One by one, because
  * `mkdir` with `recursive` never returns where the system answers ENOENT for a new folder in an existing one (/proc).
  */
 export function makeFolder(path: string): void {
@@ -15,7 +16,7 @@ export function makeFolder(path: string): void {
 
 function makeOne(folder: string): void {
   try {
-    mkdirSync(folder);
+    mkdirSync(folder, PRIVATE_FOLDER);
   } catch (error) {
     // Another process may have made it meanwhile.
     if (!existsSync(folder)) throw error;

@@ -1,9 +1,13 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { hostname } from 'node:os';
 import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pino';
+import { errorCode } from './error-code.ts';
 import { MirrorError } from './errors.ts';
+import { printableJson } from './printable.ts';
 
 export type { Logger } from 'pino';
 
-/** Names under which a secret or an answer might be logged by mistake (L11, L15). */
+/** Property names under which a secret or an answer might be logged by mistake (L11, L15). */
 const REDACTED = [
   'key',
   'apiKey',
@@ -20,35 +24,41 @@ export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', '
 /** One of {@link LOG_LEVELS}. */
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
+const fieldsOfWork = new AsyncLocalStorage<Readonly<Record<string, string>>>();
+
+/** Runs `work`; every line that it logs, however deep, carries these fields (a pass ID, a job ID) and those of the work around it. */
+export function withLogFields<T>(fields: Readonly<Record<string, string>>, work: () => T): T {
+  return fieldsOfWork.run({ ...fieldsOfWork.getStore(), ...fields }, work);
+}
+
 /**
- * JSON lines into `destination` (stderr in the program). Errors are logged as code and message only: a cause or a
+ * JSON lines into `destination` (stderr in the program), without characters that control a terminal. Errors are logged as code and message only: a cause or a
  * stack of a foreign error may quote answers or passwords.
  */
 export function createLogger(level: LogLevel, destination: DestinationStream): Logger {
   return pino(
     {
       level,
-      base: null,
+      // Several processes, on several machines, may write into one log.
+      base: { pid: process.pid, hostname: hostname() },
+      mixin: () => ({ ...fieldsOfWork.getStore() }),
       timestamp: stdTimeFunctions.isoTime,
       redact: { paths: REDACTED.flatMap((name) => [name, `*.${name}`]), censor: '[hidden]' },
       serializers: { err: describeError },
     },
-    destination,
+    { write: (line) => destination.write(printableJson(line)) },
   );
 }
 
-/** A logger that says nothing, for tests and embedders. */
+/** A logger that writes nothing, for tests. */
 export const silentLogger: Logger = pino({ level: 'silent' });
 
-/** What of an error may be logged: our own code and message; of a foreign one its class and code. */
+/** What may be logged of an error: code and message of our own, class and code of a foreign one. */
 export function describeError(error: unknown): Record<string, unknown> {
   if (error instanceof MirrorError) {
     return { code: error.code, message: error.message, retryable: error.retryable };
   }
   if (!(error instanceof Error)) return { type: typeof error };
-  const code = (error as { code?: unknown }).code;
-  return {
-    type: error.name,
-    ...(typeof code === 'string' || typeof code === 'number' ? { code } : {}),
-  };
+  const code = errorCode(error);
+  return { type: error.name, ...(code === undefined ? {} : { code }) };
 }

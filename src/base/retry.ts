@@ -1,15 +1,62 @@
 import { type Clock, throwIfAborted } from './clock.ts';
-import { isAbort } from './errors.ts';
-import { type RetryPolicy, retryDelayMs } from './retry-delay.ts';
+import { MirrorError, isAbort } from './errors.ts';
 
-/** What a failed try tells the loop. */
-export interface RetryVerdict {
+/** When and how long to wait between tries. */
+export interface RetryPolicy {
+  /** Tries in all, the first included. */
+  attempts: number;
+  /** Upper bound of the first wait. */
+  baseDelayMs: number;
+  /** Upper bound of every wait that the server did not ask for itself. */
+  maxDelayMs: number;
+  /** Longest `Retry-After` we honour; a server that asks for more gets this. */
+  maxServerDelayMs: number;
+  /** How much of a wait is left to chance: all of it (`full`, the default), or half (`equal`), where none may be near 0. */
+  jitter?: 'full' | 'equal';
+}
+
+/** Six tries over roughly half a minute: outlasts a restart of the other side, not an outage. */
+export const DEFAULT_RETRY: RetryPolicy = {
+  attempts: 6,
+  baseDelayMs: 250,
+  maxDelayMs: 15_000,
+  maxServerDelayMs: 120_000,
+};
+
+/**
+ * Milliseconds to wait before try `attempt + 1` (`attempt` counts from 1). Exponential with jitter; a
+ * server's `Retry-After` is the floor, and the rest is added on top of it so that clients don't return in step.
+ * Always a whole number (PostgreSQL queues refuse fractions).
+ */
+export function retryDelayMs(
+  policy: RetryPolicy,
+  attempt: number,
+  random: () => number,
+  serverDelayMs?: number,
+): number {
+  const ceiling = Math.min(policy.maxDelayMs, policy.baseDelayMs * 2 ** (attempt - 1));
+  const chance = policy.jitter === 'equal' ? 0.5 + random() / 2 : random();
+  const floor = Math.min(serverDelayMs ?? 0, policy.maxServerDelayMs);
+  return Math.round(floor + chance * ceiling);
+}
+
+/** `Retry-After` as milliseconds from `nowMs`: whole seconds or an HTTP date (RFC 9110, 10.2.3); undefined when neither. */
+export function parseRetryAfter(header: string | undefined, nowMs: number): number | undefined {
+  if (header === undefined) return undefined;
+  const text = header.trim();
+  if (/^\d+(\.\d+)?$/.test(text)) return Math.ceil(Number(text) * 1000);
+  const date = Date.parse(text);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - nowMs);
+}
+
+/** What to do about a failed try. */
+export interface RetryDecision {
   retry: boolean;
   /** The wait that the server asked for, if it did. */
   serverDelayMs?: number | undefined;
 }
 
-/** Told before each wait; for logs and metrics. */
+/** A try that failed and will be repeated; for logs and metrics. */
 export interface RetryNotice {
   /** The try that failed, from 1. */
   attempt: number;
@@ -17,14 +64,18 @@ export interface RetryNotice {
   error: unknown;
 }
 
-/** What {@link withRetry} needs. */
+/** How {@link withRetry} tries. */
 export interface RetryOptions {
   policy: RetryPolicy;
   clock: Clock;
   random?: () => number;
   signal?: AbortSignal | undefined;
-  /** Decides about an error. Cancellation is never retried and does not reach it. */
-  judge: (error: unknown) => RetryVerdict;
+  /**
+   * Decides about an error; default: what is `retryable` by itself is tried again. Cancellation is never retried and does
+   * not reach it.
+   */
+  decide?: (error: unknown) => RetryDecision;
+  /** Called before each wait. */
   onRetry?: ((notice: RetryNotice) => void) | undefined;
 }
 
@@ -39,16 +90,20 @@ export async function withRetry<T>(
       return await work(attempt);
     } catch (error) {
       if (isAbort(error) || options.signal?.aborted) throw error;
-      const verdict = options.judge(error);
-      if (!verdict.retry || attempt >= options.policy.attempts) throw error;
+      const decision = (options.decide ?? isRetryable)(error);
+      if (!decision.retry || attempt >= options.policy.attempts) throw error;
       const delayMs = retryDelayMs(
         options.policy,
         attempt,
         options.random ?? Math.random,
-        verdict.serverDelayMs,
+        decision.serverDelayMs,
       );
       options.onRetry?.({ attempt, delayMs, error });
       await options.clock.sleep(delayMs, options.signal);
     }
   }
 }
+
+const isRetryable = (error: unknown): RetryDecision => ({
+  retry: error instanceof MirrorError && error.retryable,
+});

@@ -1,51 +1,246 @@
 import type { App } from '../app.ts';
+import type { Clock } from '../base/clock.ts';
 import { toMirrorError } from '../base/errors.ts';
-import type { CommandSpec } from './command-spec.ts';
-import { type Finding, checkQueue, checkSource, checkTarget } from './findings.ts';
-import { openApp } from './session.ts';
+import { EXIT_CODES, type ExitCode } from '../base/exit-codes.ts';
+import { count, plural } from '../base/format.ts';
+import { proxyFor, proxyHost } from '../base/proxy.ts';
+import { keepPrivate } from '../base/private-files.ts';
+import { type FormInTarget, readOverview } from '../health/facts.ts';
+import { remedyText } from '../health/problem.ts';
+import { assessRecorded } from '../health/recorded-health.ts';
+import type { NoticeCode } from '../mirror/notices.ts';
+import { picksWholeForm } from '../mirror/picks.ts';
+import type { CheckResult } from '../mirror/target.ts';
+import type { Form } from '../mirror/types.ts';
+import { openBackend } from '../queue/backends.ts';
+import { absentText } from '../health/coverage.ts';
+import { nextRunMs } from '../settings/sync-settings.ts';
+import type { TargetSettings } from '../settings/target-settings.ts';
+import { choosesForm } from '../sync/form-choice.ts';
+import { type UnmatchedName, unmatchedMessage } from '../sync/unmatched-names.ts';
+import type { CommandCall } from './command-spec.ts';
+import type { Host } from './host.ts';
+import { filesOf, openApp } from './open-app.ts';
+import type { Terminal } from './terminal.ts';
 
-/** `check`: is everything as it has to be? */
-export const checkCommand: CommandSpec = {
-  name: 'check',
-  summary:
-    'Tries settings, key, forms, fields and each target, and names the remedy for what fails.',
-  examples: ['forms-mirror check', 'forms-mirror check --json'],
-  configure(command) {
-    command.option('--json', 'print one JSON document');
-  },
-  async run({ host, flag }) {
-    const { terminal } = host;
-    const findings: Finding[] = [];
-    const note = (finding: Finding): void => {
-      findings.push(finding);
-      if (flag('json')) return;
-      const sign = finding.ok ? terminal.style('green', '✓') : terminal.style('red', '✗');
-      terminal.print(`${sign} ${finding.subject}: ${finding.message}`);
-      if (finding.remedy !== undefined) terminal.print(`    → ${finding.remedy}`);
-    };
-    await using app = await openApp(host, { source: true, statusPage: true });
-    note({ subject: 'settings', ok: true, message: 'are all understood' });
-    for (const warning of app.config.warnings)
-      note({ subject: 'settings', ok: true, message: warning });
-    await tryEverything(app, host.stop.signal, note);
-    note(await checkQueue(app, host.clock));
-    const ok = findings.every((finding) => finding.ok);
-    if (flag('json')) terminal.printJson({ ok, findings });
-    return host.stop.exitCode() ?? (ok ? 0 : 1);
-  },
-};
-
-async function tryEverything(
-  app: App,
-  signal: AbortSignal,
-  note: (finding: Finding) => void,
-): Promise<void> {
-  for (const finding of await checkSource(app, signal)) note(finding);
+/** `check`: tries everything that the mirror depends on. */
+export async function run({ host, flag }: CommandCall): Promise<ExitCode> {
+  const { terminal } = host;
+  const results: SubjectResult[] = [];
+  const report = (result: SubjectResult): void => {
+    results.push(result);
+    if (flag('json')) return;
+    const sign = signOf(terminal, result);
+    terminal.print(`${sign} ${result.subject}: ${result.message}`);
+    if (result.remedy !== undefined) terminal.print(`    → ${result.remedy}`);
+  };
+  await using app = await openApp(host, { source: true, statusPage: true });
+  report({ subject: 'settings', ok: true, message: 'are all understood' });
+  for (const warning of app.config.warnings)
+    report({ subject: 'settings', ok: true, message: warning });
+  for (const result of describeProxy(app)) report(result);
+  for (const result of [...checkRights(app), ...(await checkRoom(app))]) report(result);
+  for (const result of await checkSource(app, host.stop.signal)) report(result);
   for (const { name } of app.config.targets) {
-    try {
-      for (const finding of await checkTarget(app, name, signal)) note(finding);
-    } catch (error) {
-      note({ subject: `target ${name}`, ok: false, message: toMirrorError(error).message });
-    }
+    for (const result of await checkTarget(app, name, host)) report(result);
   }
+  report(await checkQueue(app, host.clock));
+  const ok = results.every((result) => result.ok);
+  if (flag('json')) terminal.printJson({ ok, findings: results });
+  const ending = results.some(({ mistaken }) => mistaken) ? EXIT_CODES.USAGE : EXIT_CODES.FAILED;
+  return host.stop.exitCode() ?? (ok ? EXIT_CODES.DONE : ending).code;
+}
+
+/** `!` for what is no failure and has a remedy all the same. */
+function signOf(terminal: Terminal, { ok, remedy }: CheckResult): string {
+  if (!ok) return terminal.style('red', '✗');
+  return remedy === undefined ? terminal.style('green', '✓') : terminal.style('yellow', '!');
+}
+
+/** One line of the output. */
+interface SubjectResult extends CheckResult {
+  /** What was tried: `settings`, `source`, `target sheet`. */
+  readonly subject: string;
+  /** The form and the target, where it is about one form in one target. */
+  readonly form?: string;
+  readonly slug?: string;
+  readonly target?: string;
+  /** True for a mistake in the settings themselves. */
+  readonly mistaken?: boolean;
+}
+
+/** What is reached through the proxy, and what directly; nothing where none is set. */
+function describeProxy({ config }: App): SubjectResult[] {
+  const { proxy, source, google, alertUrl, targets } = config;
+  if (proxy === undefined) return [];
+  const addresses = [
+    ['the Forms API', source?.url],
+    ...targets
+      .filter(({ address }) => address.kind === 'google-sheets')
+      .map(({ name }) => [`target ${name}`, google.emulatorUrl ?? 'https://sheets.googleapis.com']),
+    ['alerts', alertUrl],
+  ] as const;
+  return addresses.flatMap(([what, address]) => {
+    if (what === undefined || address === undefined) return [];
+    const way = proxyFor(address, proxy) === undefined ? 'directly' : `through ${proxyHost(proxy)}`;
+    return [{ subject: 'proxy', ok: true, message: `${what} (${new URL(address).host}): ${way}` }];
+  });
+}
+
+/** Whether anything can be kept in DATA_DIR; nothing to say where it can, or is yet to be made. */
+async function checkRoom({ failures }: App): Promise<SubjectResult[]> {
+  const problem = await failures.problem();
+  if (problem === null) return [];
+  const { message, remedy } = problem;
+  return [{ subject: 'data directory', ok: false, message, ...(remedy !== null && { remedy }) }];
+}
+
+/** Whether DATA_DIR is closed to other users of the machine; what could be closed was, when the command began. */
+function checkRights({ config }: App): SubjectResult[] {
+  const subject = 'data directory';
+  const { loose } = keepPrivate(config.dataDir, filesOf(config));
+  if (loose.length === 0) {
+    return [{ subject, ok: true, message: `${config.dataDir} is for its owner alone` }];
+  }
+  return loose.map(({ message, remedy }) => ({ subject, ok: true, message, remedy }));
+}
+
+/** Whether the source answers, and whether the settings name only forms and fields that it has. Does not throw. */
+async function checkSource(app: App, signal: AbortSignal): Promise<SubjectResult[]> {
+  try {
+    const forms = await app.forms(signal);
+    const found = `answers, the key is right, ${plural(forms.length, 'form')} found`;
+    const answered = { subject: 'source', ok: true, message: found };
+    const { unmatched } = await app.plan(signal, { waitForTargets: true });
+    return [
+      answered,
+      ...app.config.targets.flatMap((target) => checkNames(target, forms, unmatched)),
+    ];
+  } catch (error) {
+    return [{ subject: 'source', ok: false, message: toMirrorError(error).message }];
+  }
+}
+
+function checkNames(
+  { name, forms: choice, picks, variables }: TargetSettings,
+  forms: readonly Form[],
+  unmatched: readonly UnmatchedName[],
+): SubjectResult[] {
+  const subject = `fields of ${name}`;
+  const mistakes = unmatched.filter(({ targets }) => targets.includes(name));
+  const results: SubjectResult[] = mistakes.map((each) => ({
+    subject,
+    ok: false,
+    mistaken: true,
+    message: `${each.variable} ${unmatchedMessage(each)}`,
+    remedy: `forms-mirror ${each.kind === 'form' ? 'forms' : 'fields'} lists what there is`,
+  }));
+  if (picks === undefined) {
+    const message = `${variables.fields} is missing, so nothing may leave the source`;
+    const remedy = 'forms-mirror fields lists the fields to pick from';
+    return [...results, { subject, ok: false, mistaken: true, message, remedy }];
+  }
+  if (results.length > 0) return results;
+  const chosen = forms.filter((form) => choosesForm(choice, form));
+  const bare = chosen.filter(
+    (form) => !picksWholeForm(picks, form) && !form.fields.some(({ id }) => picks.fields.has(id)),
+  );
+  const without =
+    bare.length === 0 ? '' : `, ${count(bare.length)} of them with ID, status and time only`;
+  const message = `picked; ${plural(chosen.length, 'form')} to mirror${without}`;
+  return [{ subject, ok: true, message }];
+}
+
+/** Whether the queue can be reached and is safe to use; the embedded one is not opened, as a worker may hold it. Does not throw. */
+async function checkQueue(app: App, clock: Clock): Promise<SubjectResult> {
+  const subject = 'queue';
+  const { queueUrl, dataDir } = app.config;
+  if (queueUrl === undefined) {
+    return { subject, ok: true, message: `embedded, in ${dataDir}: one process, no server needed` };
+  }
+  try {
+    const { logger } = app;
+    const onError = (): void => {};
+    const options = {
+      url: queueUrl,
+      dataDir,
+      workers: 1,
+      upkeepMs: 3_600_000,
+      clock,
+      logger,
+      onError,
+    };
+    const backend = await openBackend('worker', options);
+    await backend.close(false);
+    return { subject, ok: true, message: `${backend.address} answers and is safe to use` };
+  } catch (error) {
+    return { subject, ok: false, message: toMirrorError(error).message };
+  }
+}
+
+/** A target's reach and rights, and the forms in it that need attention. Does not throw. */
+async function checkTarget(
+  app: App,
+  name: string,
+  { stop: { signal }, clock }: Host,
+): Promise<SubjectResult[]> {
+  const subject = `target ${name}`;
+  try {
+    const target = await app.target(name);
+    const results = (await target.check(signal)).map((result) =>
+      Object.assign({ subject }, result),
+    );
+    if (results.some(({ ok }) => !ok)) return results;
+    return [...results, ...(await checkForms(app, name, clock.now()))];
+  } catch (error) {
+    return [{ subject, ok: false, message: toMirrorError(error).message }];
+  }
+}
+
+/** What `check` tells besides problems: answers that stand where they are not to. */
+const IN_CHECK: ReadonlySet<NoticeCode> = new Set([
+  'UNPICKED_ANSWERS',
+  'PLAIN_ANSWERS',
+  'SCRUB_PENDING',
+]);
+
+/** The forms that wait for a person's decision, or that are gone, or that have rejections, as health judges them. */
+async function checkForms(app: App, name: string, nowMs: number): Promise<SubjectResult[]> {
+  const overview = await readOverview(await app.target(name), app.readingOf(name));
+  const nextRun = (afterMs: number): number => nextRunMs(app.config.schedule, afterMs);
+  const recorded = { name, overview, failure: null };
+  const isChosen = ({ form, target }: FormInTarget): boolean => app.isChosen(target, form);
+  const kept = await app.failures.read();
+  const facts = { nowMs, nextRunMs: nextRun, isChosen, kept: { ...kept, source: null } };
+  const { forms } = assessRecorded([recorded], facts);
+  return forms.flatMap(({ form, problems, covers, nextFullAt, overview: held }) => {
+    const about = {
+      subject: `${form.slug} → ${name}`,
+      form: form.id,
+      slug: form.slug,
+      target: name,
+    };
+    const results: SubjectResult[] = [];
+    for (const problem of problems) {
+      const { needsDecision, code, level, title, track } = problem;
+      const hasFailed = track === 'passes' && (level === 'error' || code === 'PASS_INCOMPLETE');
+      if (!hasFailed && !needsDecision && code !== 'FORM_GONE') continue;
+      const remedy = remedyText(problem) ?? undefined;
+      const message = hasFailed ? `${title} (${code}): ${problem.message}` : problem.message;
+      const ok = !hasFailed && !needsDecision;
+      results.push({ ...about, ok, message, ...(remedy && { remedy }) });
+    }
+    if (covers.absent > 0) {
+      results.push({ ...about, ok: true, message: absentText(covers.absent, nextFullAt, nowMs) });
+    }
+    for (const { code, message, remedy } of held?.notices ?? []) {
+      if (IN_CHECK.has(code)) results.push({ ...about, ok: true, message, remedy });
+    }
+    const rejected = held?.rejected ?? 0;
+    if (rejected > 0) {
+      const message = `${count(rejected)} listed as rejected, with their reasons`;
+      results.push({ ...about, ok: true, message });
+    }
+    return results;
+  });
 }

@@ -1,18 +1,25 @@
 import type { Command } from 'commander';
-import type { ExitCode } from './failure.ts';
+import { MirrorError } from '../base/errors.ts';
+import type { ExitCode } from '../base/exit-codes.ts';
 import type { Host } from './host.ts';
 
-/** A command, as the program and its help are made of. */
+/** A command as the help lists it. Its code is loaded when it is called. */
 export interface CommandSpec {
   readonly name: string;
   /** What it does, in one line of the help. */
   readonly summary: string;
   /** Lines to copy, shown under its help. */
   readonly examples: readonly string[];
-  /** Adds arguments and options. */
-  configure(command: Command): void;
-  /** Does it. Throws MirrorError for what the person should read. */
-  run(call: CommandCall): Promise<ExitCode>;
+  /** Adds arguments and options; a command without any has none. */
+  readonly configure?: (command: Command) => void;
+  /** Loads the module that runs it. */
+  readonly load: () => Promise<CommandModule>;
+}
+
+/** The module of a command. */
+export interface CommandModule {
+  /** Runs the command. Throws MirrorError for what the person should read. */
+  readonly run: (call: CommandCall) => Promise<ExitCode>;
 }
 
 /** One call of a command: the arguments and options that commander found, and the process it runs in. */
@@ -27,20 +34,19 @@ export interface CommandCall {
   readonly texts: (name: string) => readonly string[];
 }
 
-/** The call that a parsed command stands for. */
-export function callOf(command: Command, host: Host): CommandCall {
-  const values = command.opts<Record<string, unknown>>();
-  return {
-    host,
-    args: command.args,
-    text(name) {
-      const value = values[name];
-      return typeof value === 'string' ? value : undefined;
-    },
-    flag: (name) => values[name] === true,
-    texts(name) {
-      const value = values[name];
-      return Array.isArray(value) ? value.map(String) : [];
-    },
-  };
+/** An option that must be a whole number from `min` to `max`; `preset` when not given. Throws USAGE. */
+export function wholeNumberOption(
+  call: CommandCall,
+  name: string,
+  preset: number,
+  min = 0,
+  max = 999_999_999,
+): number {
+  const text = call.text(name);
+  if (text === undefined) return preset;
+  const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+  if (number >= min && number <= max) return number;
+  const flag = `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+  const bounds = max === 999_999_999 ? `of at least ${min}` : `from ${min} to ${max}`;
+  throw new MirrorError('USAGE', `${flag} takes a whole number ${bounds}.`);
 }

@@ -1,51 +1,38 @@
-import { choosesForm } from '../sync/planned-forms.ts';
-import { type Explanation, explainSubmission, type TargetStory } from '../sync/explain.ts';
-import { requirePicks } from './chosen-plan.ts';
-import type { CommandSpec } from './command-spec.ts';
-import { openApp } from './session.ts';
+import type { ExitCode } from '../base/exit-codes.ts';
+import { count, exact, plural } from '../base/format.ts';
+import { type Explanation, explainSubmission, type SubmissionInTarget } from '../sync/explain.ts';
+import { choosesForm } from '../sync/form-choice.ts';
+import type { CommandCall } from './command-spec.ts';
+import { openApp } from './open-app.ts';
+import { requirePicks } from './selection.ts';
 import type { Terminal } from './terminal.ts';
-import { plural } from './words.ts';
 
 /** `explain`: where one submission stands. */
-export const explainCommand: CommandSpec = {
-  name: 'explain',
-  summary: 'Tells where one submission stands: at the source, in each target, with marking.',
-  examples: ['forms-mirror explain sub_0123456789', 'forms-mirror explain sub_0123456789 --json'],
-  configure(command) {
-    command
-      .argument('<submission-id>', 'ID of the submission')
-      .option('--json', 'print one JSON document');
-  },
-  async run({ host, args: [id = ''], flag }) {
-    const { signal } = host.stop;
-    await using app = await openApp(host, { source: true });
-    const { targets, hashKey, marking } = app.config;
-    await requirePicks(
-      host,
-      app,
-      targets.map(({ name }) => name),
-    );
-    const asked = targets.map(async ({ name, forms }) => ({
-      target: await app.target(name),
-      picks: app.picksOf(name),
-      hashKey,
-      mirrors: (form: { id: string; slug: string }) => choosesForm(forms, form),
-    }));
-    const story = await explainSubmission(
-      app.context,
-      await Promise.all(asked),
-      id,
-      marking,
-      signal,
-    );
-    if (flag('json')) host.terminal.printJson(story);
-    else printStory(host.terminal, story);
-    // A submission that nobody knows is most likely a typing error.
-    return story.source === null && story.form === null ? 1 : 0;
-  },
-};
+export async function run({ host, args: [id = ''], flag }: CommandCall): Promise<ExitCode> {
+  const { signal } = host.stop;
+  await using app = await openApp(host, { source: true });
+  const { targets, hashKey, marking } = app.config;
+  await requirePicks(host, app);
+  const opened = targets.map(async ({ name, forms }) => ({
+    target: await app.target(name),
+    picks: app.picksOf(name),
+    hashKey,
+    mirrors: (form: { id: string; slug: string }) => choosesForm(forms, form),
+  }));
+  const explanation = await explainSubmission(
+    app.context,
+    await Promise.all(opened),
+    id,
+    marking,
+    signal,
+  );
+  if (flag('json')) host.terminal.printJson(explanation);
+  else printExplanation(host.terminal, explanation);
+  // An ID that neither the source nor a target knows is most likely a typo.
+  return explanation.source === null && explanation.form === null ? 1 : 0;
+}
 
-function printStory(
+function printExplanation(
   terminal: Terminal,
   { submissionId, source, form, targets, marking }: Explanation,
 ): void {
@@ -54,31 +41,42 @@ function printStory(
   );
   terminal.print(
     source === null
-      ? 'source: answers 404, so it was deleted, or never was'
+      ? 'source: answers 404, so it was deleted or never existed'
       : `source: ${source.status}, created ${source.createdAt}, ${plural(source.answers, 'answer')}`,
   );
   for (const defect of source?.defects ?? []) terminal.print(`    ! ${defect}`);
-  for (const story of targets) printTarget(terminal, story);
+  for (const target of targets) printTarget(terminal, target);
   terminal.print(`marking: ${marking}`);
 }
 
 const STATES = {
   current: 'stored, the same as the source',
-  different: 'stored, but not as the source has it now',
+  different: 'stored, but different from the source',
+  extra: 'stored, though the source does not have it: the next full pass looks into it',
   deleted: 'marked deleted',
   absent: 'not stored',
+  forgotten: 'forgotten on request',
   'not-mirrored': 'its form is not mirrored here',
-} as const satisfies Record<TargetStory['state'], string>;
+} as const satisfies Record<SubmissionInTarget['state'], string>;
 
-function printTarget(terminal: Terminal, story: TargetStory): void {
-  const status = story.status === null ? '' : `, status ${story.status}`;
-  const since = story.deletedAt === null ? '' : ` since ${story.deletedAt}`;
-  terminal.print(`${story.target}: ${STATES[story.state]}${since}${status}`);
-  if (story.differing.length > 0) terminal.print(`    differs in: ${story.differing.join(', ')}`);
-  for (const reason of story.rejected) terminal.print(`    listed as rejected: ${reason}`);
-  for (const { wanted, status: from, reason, at } of story.refusals) {
+function printTarget(terminal: Terminal, stored: SubmissionInTarget): void {
+  const status = stored.status === null ? '' : `, status ${stored.status}`;
+  const at = stored.deletedAt ?? stored.forgottenAt;
+  const since = at === null ? '' : ` since ${at}`;
+  terminal.print(`${stored.target}: ${STATES[stored.state]}${since}${status}`);
+  if (stored.forgottenAt !== null) {
+    terminal.print('    it has no row here, and no pass brings it back before forget --undo');
+  }
+  if (stored.differing.length > 0) terminal.print(`    differs in: ${stored.differing.join(', ')}`);
+  for (const reason of stored.rejected) terminal.print(`    listed as rejected: ${reason}`);
+  for (const { wanted, status: from, reason, at } of stored.refusals) {
     terminal.print(`    the source refused ${wanted} from ${from} at ${at}: ${reason}`);
   }
-  if (story.provenAt !== null)
-    terminal.print(`    its form was last proven complete here at ${story.provenAt}`);
+  if (stored.provenAt === null) return;
+  const full = stored.fullProvenAt === null ? 'never' : `last at ${exact(stored.fullProvenAt)}`;
+  const { absentOfForm: absent } = stored;
+  const but = absent === 0 ? '' : ` but for ${count(absent)} that the source no longer counts`;
+  terminal.print(
+    `    of its form, submissions were last proven complete here at ${exact(stored.provenAt)}${but}, statuses and answers ${full}`,
+  );
 }

@@ -1,30 +1,49 @@
 import type { Clock } from '../base/clock.ts';
-import { type LogLevel, type Logger, createLogger } from '../base/logger.ts';
+import { EXIT_CODES, type ExitCode } from '../base/exit-codes.ts';
 import type { Config, ConfigNeeds } from '../config.ts';
-import type { StopRequest } from './stop-signals.ts';
 import type { Terminal } from './terminal.ts';
 
-/** What a command gets from the process it runs in; tests hand in their own. */
+/** The process that a command runs in; tests pass in their own. */
 export interface Host {
   readonly terminal: Terminal;
-  /** Of the program. */
+  /** Version of the program. */
   readonly version: string;
   readonly clock: Clock;
   readonly stop: StopRequest;
-  /** Throws SettingsError with every mistake at once. */
-  loadConfig(needs?: ConfigNeeds): Config;
+  /** Asks the person at the terminal, and resolves to the line that they type; undefined where nobody is there to ask. */
+  readonly ask?: ((question: string) => Promise<string>) | undefined;
+  /** Rejects with SettingsError, which lists every mistake. */
+  loadConfig(needs?: ConfigNeeds): Promise<Config>;
 }
 
-/** A logger on stderr: JSON lines, or lines for people where a person watches. */
-export async function openLogger({ terminal }: Host, level: LogLevel): Promise<Logger> {
-  if (!terminal.interactive) {
-    return createLogger(level, { write: (line) => terminal.write(line) });
-  }
-  const { prettyFactory } = await import('pino-pretty');
-  const pretty = prettyFactory({
-    colorize: terminal.styleAside('red', 'x') !== 'x',
-    translateTime: 'SYS:HH:MM:ss',
-    singleLine: true,
-  });
-  return createLogger(level, { write: (line) => terminal.write(pretty(line) ?? line) });
+/** Whether the process was asked to stop. */
+export interface StopRequest {
+  /** Aborts at the first SIGINT or SIGTERM: finish the current batch, then end. */
+  readonly signal: AbortSignal;
+  /** 130 after SIGINT, 143 after SIGTERM; undefined before either. */
+  exitCode(): ExitCode | undefined;
+}
+
+/** Where {@link listenForStop} gets its signals from: `process`, or a stand-in in tests. */
+export interface SignalSource {
+  on(signal: 'SIGINT' | 'SIGTERM', listener: () => void): unknown;
+  exit(code: number): unknown;
+}
+
+/** The first signal asks the command to stop and calls `onFirst`; the second ends the process at once. */
+export function listenForStop(source: SignalSource, onFirst: () => void): StopRequest {
+  const controller = new AbortController();
+  let code: ExitCode | undefined;
+  const receive = (exitCode: ExitCode): void => {
+    if (code !== undefined) {
+      source.exit(exitCode);
+      return;
+    }
+    code = exitCode;
+    onFirst();
+    controller.abort();
+  };
+  source.on('SIGINT', () => receive(EXIT_CODES.INTERRUPTED.code));
+  source.on('SIGTERM', () => receive(EXIT_CODES.TERMINATED.code));
+  return { signal: controller.signal, exitCode: () => code };
 }

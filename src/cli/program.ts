@@ -1,7 +1,10 @@
 import { Command, CommanderError } from 'commander';
-import { type CommandSpec, callOf } from './command-spec.ts';
-import { type ExitCode, exitCodeOf, failureDocument, sayFailure } from './failure.ts';
+import { MirrorError, toMirrorError } from '../base/errors.ts';
+import { EXIT_CODES, type ExitCode, exitCodeOf } from '../base/exit-codes.ts';
+import { SettingsError } from '../settings/problems.ts';
+import type { CommandCall, CommandSpec } from './command-spec.ts';
 import type { Host } from './host.ts';
+import type { Terminal } from './terminal.ts';
 
 const EXAMPLES = `
 Examples:
@@ -13,7 +16,7 @@ Examples:
 Settings come from the environment and from a .env file in this directory; .env.example lists them all.
 `;
 
-/** The program with all its commands. `end` is told the exit code of the one that ran. */
+/** The program with all its commands. `end` receives the exit code of the one that ran. */
 function buildProgram(
   specs: readonly CommandSpec[],
   host: Host,
@@ -28,12 +31,12 @@ function buildProgram(
     .addHelpText('after', EXAMPLES)
     .showHelpAfterError('Run with --help to see what there is.')
     .configureOutput({
-      writeOut: (text) => terminal.print(text.trimEnd()),
+      writeOut: (text) => terminal.printText(text.trimEnd()),
       writeErr: (text) => terminal.write(text),
       getOutHelpWidth: () => Math.min(terminal.width, 110),
       getErrHelpWidth: () => Math.min(terminal.width, 110),
       outputError: (text, write) =>
-        write(text.replace(/^error: /, `${terminal.styleAside('red', '✗')} `)),
+        write(text.replace(/^error: /, `${terminal.styleStderr('red', '✗')} `)),
     })
     .exitOverride();
   for (const spec of specs) addCommand(program, spec, host, end);
@@ -47,41 +50,99 @@ function addCommand(
   end: (code: ExitCode) => void,
 ): void {
   const command = program.command(spec.name).description(spec.summary);
-  spec.configure(command);
+  spec.configure?.(command);
   const examples = spec.examples.map((line) => `  ${line}\n`).join('');
   command.addHelpText('after', `\nExamples:\n${examples}`);
   command.action(async () => {
     const call = callOf(command, host);
     try {
-      end(await spec.run(call));
+      const { run } = await spec.load();
+      end(await run(call));
     } catch (error) {
-      if (call.flag('json')) host.terminal.printJson({ error: failureDocument(error) });
-      sayFailure(host.terminal, error);
+      if (call.flag('json')) host.terminal.printJson({ error: errorDocument(error) });
+      printError(host.terminal, error);
       end(host.stop.exitCode() ?? exitCodeOf(error));
     }
   });
 }
 
-/** Runs one command line (without node and script) to its end. Never throws; everything to say has been said. */
+/** What commander parsed, as a command reads it. */
+function callOf(command: Command, host: Host): CommandCall {
+  const values = command.opts<Record<string, unknown>>();
+  return {
+    host,
+    args: command.args,
+    text(name) {
+      const value = values[name];
+      return typeof value === 'string' ? value : undefined;
+    },
+    flag: (name) => values[name] === true,
+    texts(name) {
+      const value = values[name];
+      return Array.isArray(value) ? value.map(String) : [];
+    },
+  };
+}
+
+/** Runs one command line (without node and script) to its end. Never throws: errors are printed. */
 export async function runProgram(
   specs: readonly CommandSpec[],
   host: Host,
   args: readonly string[],
 ): Promise<ExitCode> {
-  let code: ExitCode = 0;
+  let code: ExitCode = EXIT_CODES.DONE.code;
   const program = buildProgram(specs, host, (end) => {
     code = end;
   });
   if (args.length === 0) {
     program.outputHelp({ error: true });
-    return 2;
+    return EXIT_CODES.USAGE.code;
   }
   try {
     await program.parseAsync(args, { from: 'user' });
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    sayFailure(host.terminal, error);
+    if (error instanceof CommanderError) {
+      return (error.exitCode === 0 ? EXIT_CODES.DONE : EXIT_CODES.USAGE).code;
+    }
+    printError(host.terminal, error);
     return exitCodeOf(error);
   }
   return code;
+}
+
+/** An error as `--json` prints it. */
+interface ErrorDocument {
+  readonly code: string;
+  readonly message: string;
+  /** Each mistake in the settings. */
+  readonly problems?: readonly { variable: string; message: string; example: string }[];
+}
+
+/** What is shown of an error: never a cause, a stack or a foreign message (L11, L15). */
+function errorDocument(error: unknown): ErrorDocument {
+  const { code, message } = toMirrorError(error);
+  if (!(error instanceof SettingsError)) return { code, message };
+  return { code, message, problems: error.problems };
+}
+
+/** Prints what went wrong to stderr, one line for each mistake in the settings. */
+export function printError(terminal: Terminal, error: unknown): void {
+  const { code, message } = toMirrorError(error);
+  const lines = message.split('\n');
+  const [first = '', ...rest] = lines;
+  if (lines.length === 1) {
+    terminal.say(`${terminal.styleStderr('red', '✗')} ${first} [${code}]`);
+    if (code === 'INTERNAL') for (const frame of framesOf(error)) terminal.say(frame);
+    return;
+  }
+  terminal.say(`${terminal.styleStderr('red', '✗')} ${lines.length} settings are wrong: [${code}]`);
+  for (const line of [first, ...rest]) terminal.say(`  ${line}`);
+}
+
+/** The stack frames of a defect, without the message above them, which may quote an answer (L11). */
+function framesOf(error: unknown): string[] {
+  if (!(error instanceof Error)) return [];
+  const origin = error instanceof MirrorError ? error.cause : error;
+  const stack = origin instanceof Error ? (origin.stack ?? '') : '';
+  return stack.split('\n').filter((line) => /^ {4}at .+:\d+:\d+\)?$/.test(line));
 }

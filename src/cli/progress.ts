@@ -1,20 +1,21 @@
 import { MultiBar, type SingleBar } from 'cli-progress';
 import type { Clock } from '../base/clock.ts';
 import type { Events } from '../base/events.ts';
+import { count } from '../base/format.ts';
+import { printable } from '../base/printable.ts';
 import type { PassProgress, PassReport, PassSubject, SyncEvents } from '../sync/events.ts';
-import { endedLine, passName, progressLine, startedLine } from './pass-lines.ts';
+import { endedLine, passName, progressLine, startedLine } from './pass-report.ts';
 import type { Terminal } from './terminal.ts';
 import { shorten } from './text-table.ts';
-import { count } from './words.ts';
 
-/** Where no person watches, a long pass reports this often. */
+/** How often a long pass reports where stderr is no terminal. */
 const LINE_EVERY_MS = 5_000;
 const NAME_WIDTH = 32;
 const CLEAR_TO_END_OF_LINE = '\u001B[K';
 
 /**
- * Shows running passes on stderr: a bar each where a person watches, else a line now and then. Dispose to leave the
- * terminal as it was.
+ * Shows running passes on stderr: a bar each on a terminal, elsewhere a line every few seconds. Disposing it restores
+ * the terminal.
  */
 export function showProgress(
   terminal: Terminal,
@@ -26,7 +27,7 @@ export function showProgress(
 
 function showBars(terminal: Terminal, events: Events<SyncEvents>): Disposable {
   const stack = new MultiBar({
-    stream: terminal.stderr,
+    stream: terminal.barStream,
     format: '{name} {bar} {percentage}%  {seen} of {all}  {eta_formatted}',
     barCompleteChar: '█',
     barIncompleteChar: '░',
@@ -39,31 +40,36 @@ function showBars(terminal: Terminal, events: Events<SyncEvents>): Disposable {
     autopadding: true,
   });
   const bars = new Map<string, SingleBar>();
-  const undo = terminal.redirect((text) => {
-    if (bars.size === 0) terminal.stderr.write(text);
+  const restore = terminal.redirect((text) => {
+    if (bars.size === 0) terminal.barStream.write(text);
     else stack.log(text.replaceAll('\n', `${CLEAR_TO_END_OF_LINE}\n`));
   });
-  const stops = [
+  const listeners = new DisposableStack();
+  listeners.defer(
     events.on('pass.started', (subject) => {
-      const name = shorten(passName(subject), NAME_WIDTH).padEnd(NAME_WIDTH);
+      const name = shorten(printable(passName(subject)), NAME_WIDTH).padEnd(NAME_WIDTH);
       bars.set(keyOf(subject), stack.create(1, 0, { name, seen: '0', all: '?' }));
     }),
+  );
+  listeners.defer(
     events.on('pass.progress', (progress) => moveBar(bars.get(keyOf(progress)), progress)),
+  );
+  listeners.defer(
     events.on('pass.ended', (report) => {
       const bar = bars.get(keyOf(report));
       bars.delete(keyOf(report));
       if (bar !== undefined) stack.remove(bar);
-      // Gives the cursor back, so that what is written between two passes is not taken for a bar and cleared away.
+      // Restores the cursor, so that text written between two passes is not cleared away like a bar.
       if (bars.size === 0) stack.stop();
     }),
-  ];
+  );
   return {
     [Symbol.dispose]() {
-      for (const stop of stops) stop();
-      // Removing a bar also writes out what was logged since the last time.
+      listeners.dispose();
+      // Removing a bar also writes the log lines that are still buffered.
       for (const bar of bars.values()) stack.remove(bar);
       if (bars.size > 0) stack.stop();
-      undo();
+      restore();
     },
   };
 }
@@ -74,28 +80,27 @@ function moveBar(bar: SingleBar | undefined, { seen, total }: PassProgress): voi
 }
 
 function showLines(terminal: Terminal, events: Events<SyncEvents>, clock: Clock): Disposable {
-  const spokenAt = new Map<string, number>();
-  const speak = (subject: PassSubject, line: string): void => {
-    spokenAt.set(keyOf(subject), clock.now());
+  const printedAtMs = new Map<string, number>();
+  const print = (subject: PassSubject, line: string): void => {
+    printedAtMs.set(keyOf(subject), clock.now());
     terminal.say(line);
   };
-  const stops = [
-    events.on('pass.started', (subject) => speak(subject, startedLine(subject))),
+  const listeners = new DisposableStack();
+  listeners.defer(events.on('pass.started', (subject) => print(subject, startedLine(subject))));
+  listeners.defer(
     events.on('pass.progress', (progress) => {
-      const last = spokenAt.get(keyOf(progress)) ?? 0;
-      if (clock.now() - last >= LINE_EVERY_MS) speak(progress, progressLine(progress));
+      const last = printedAtMs.get(keyOf(progress)) ?? 0;
+      if (clock.now() - last >= LINE_EVERY_MS) print(progress, progressLine(progress));
     }),
+  );
+  listeners.defer(
     events.on('pass.ended', (report: PassReport) => {
-      spokenAt.delete(keyOf(report));
+      printedAtMs.delete(keyOf(report));
       terminal.say(endedLine(report));
     }),
-  ];
-  return {
-    [Symbol.dispose]() {
-      for (const stop of stops) stop();
-    },
-  };
+  );
+  return listeners;
 }
 
-/** Without the kind: an incremental pass may turn out to be a full one. */
+/** Identifies a running pass. Without the kind: an incremental pass may become a full one. */
 const keyOf = ({ form, target }: PassSubject): string => JSON.stringify([form.id, target]);

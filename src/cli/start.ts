@@ -1,73 +1,126 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { Alerts } from '../alerts/alerts.ts';
 import type { App } from '../app.ts';
+import type { Clock } from '../base/clock.ts';
 import { toMirrorError } from '../base/errors.ts';
+import type { ExitCode } from '../base/exit-codes.ts';
+import { type HealthSource, type PlanState, readOverview } from '../health/facts.ts';
 import type { QueueRuntime } from '../queue/runtime.ts';
-import { type StatusServer, startStatus } from '../status/server.ts';
-import { requirePicks, requirePlan } from './chosen-plan.ts';
-import type { CommandSpec } from './command-spec.ts';
+import { nextRunMs } from '../settings/sync-settings.ts';
+import type { FormPlan } from '../sync/planner.ts';
+import { type StatusServer, startStatus } from '../web/server.ts';
+import type { CommandCall } from './command-spec.ts';
 import type { Host } from './host.ts';
-import { openApp } from './session.ts';
-import { statusSource } from './status-source.ts';
-import { openQueue } from './worker.ts';
+import { openApp, openQueue } from './open-app.ts';
+import { readWaitElsewhere, recordThisProcess } from './process-record.ts';
+import { requirePicks, unmatchedError } from './selection.ts';
 
 /** `start`: everything in one process. */
-export const startCommand: CommandSpec = {
-  name: 'start',
-  summary: 'Keeps the copy up to date: scheduler, worker and status page in one process.',
-  examples: ['forms-mirror start', 'SYNC_EVERY=30s forms-mirror start'],
-  configure() {},
-  async run({ host }) {
-    const { signal } = host.stop;
-    await using app = await openApp(host, { source: true, statusPage: true, logLevel: 'info' });
-    await lookBeforeLeaping(host, app);
-    if (signal.aborted) return 0;
-    const queue = await openQueue(host, app, 'all');
-    try {
-      const page = await openPage(host, app, queue);
-      app.logger.info({ url: page.url }, 'The status page is open.');
-      if (!signal.aborted) await once(signal, 'abort');
-      await page.stop();
-    } finally {
-      await queue.stop();
-    }
-    return 0;
-  },
-};
+export async function run({ host }: CommandCall): Promise<ExitCode> {
+  const { signal } = host.stop;
+  await using app = await openApp(host, { source: true, statusPage: true, logLevel: 'info' });
+  await checkBeforeStart(host, app);
+  if (signal.aborted) return 0;
+  const queue = await openQueue(host, app, 'all');
+  try {
+    await using _record = await recordThisProcess(app, host.clock, 'start', queue);
+    const page = await openPage(host, app, queue);
+    app.logger.info({ url: page.url }, 'The status page is open.');
+    if (!signal.aborted) await once(signal, 'abort');
+    await page.stop();
+  } finally {
+    await queue.stop();
+  }
+  return 0;
+}
 
-function openPage(host: Host, app: App, queue: QueueRuntime): Promise<StatusServer> {
-  const { status, alertUrl, dataDir } = app.config;
-  const memoryFile = join(dataDir, 'alerts.json');
+async function openPage(host: Host, app: App, queue: QueueRuntime): Promise<StatusServer> {
+  const { status } = app.config;
   return startStatus({
     host: status.host,
     port: status.port,
     adminPassword: status.password,
-    source: statusSource(app, queue),
+    trustedProxies: status.trustedProxies,
+    source: healthSource(app, queue, host.clock),
     events: app.events,
     logger: app.logger,
     version: host.version,
     clock: host.clock,
-    alerts: alertUrl === undefined ? undefined : { url: alertUrl, memoryFile },
+    alerts: await openAlerts(host, app),
   });
 }
 
-/** What a person has to set right is told before anything runs; a source that is away for the moment is waited for. */
-async function lookBeforeLeaping(host: Host, app: App): Promise<void> {
+async function openAlerts({ clock }: Host, { config, logger }: App): Promise<Alerts | undefined> {
+  const { alertUrl: url, proxy, dataDir } = config;
+  if (url === undefined) return undefined;
+  return Alerts.open({ url, proxy, stateFile: join(dataDir, 'alerts.json'), clock, logger });
+}
+
+/** Throws what a person has to put right before anything runs; a source that is down for the moment is waited for. */
+async function checkBeforeStart(host: Host, app: App): Promise<void> {
   try {
-    await requirePicks(
-      host,
-      app,
-      app.config.targets.map(({ name }) => name),
-    );
-    const { forms } = await requirePlan(host, app);
+    await requirePicks(host, app);
+    const forms = await planned(host, app);
     app.logger.info({ forms: forms.length }, 'The source answers; the mirror starts.');
   } catch (error) {
     const failure = toMirrorError(error);
     if (host.stop.signal.aborted) return;
     if (!failure.retryable) throw failure;
-    app.logger.warn(
-      { err: failure },
-      'The source does not answer yet; the mirror starts all the same.',
-    );
+    app.logger.warn({ err: failure }, 'The source does not answer yet; the mirror starts anyway.');
   }
+}
+
+/**
+ * The forms to mirror. A first start says at once which names in the settings match nothing, and ends; a later one goes on
+ * with the forms that it has, as a restart must not end what ran before (L12), and the page shows the mistake.
+ */
+async function planned(host: Host, app: App): Promise<readonly FormPlan[]> {
+  const { forms, unmatched } = await app.plan(host.stop.signal, { waitForTargets: true });
+  if (unmatched.length === 0 || (forms.length > 0 && (await holdsAnything(app)))) return forms;
+  throw unmatchedError(unmatched, await app.forms(host.stop.signal));
+}
+
+async function holdsAnything(app: App): Promise<boolean> {
+  for (const { name } of app.config.targets) {
+    const { forms } = await readOverview(await app.target(name), app.readingOf(name));
+    if (forms.length > 0) return true;
+  }
+  return false;
+}
+
+/** What health is judged from: the targets themselves, the queue, and the plans of this process. */
+function healthSource(app: App, queue: QueueRuntime, clock: Clock): HealthSource {
+  const readerOf = async (name: string, formId: string) => (await app.target(name)).reader(formId);
+  return {
+    targets: app.config.targets.map(({ name }) => name),
+    overview: async (name) => readOverview(await app.target(name), app.readingOf(name)),
+    async passes(name, formId, limit) {
+      return (await (await readerOf(name, formId))?.passes(limit)) ?? [];
+    },
+    async rejections(name, formId, limit) {
+      return (await (await readerOf(name, formId))?.rejections(limit)) ?? { total: 0, items: [] };
+    },
+    queue: () => queue.status(),
+    waitElsewhere: () => readWaitElsewhere(app, clock.now()),
+    plan: () => planState(app),
+    kept: () => app.failures.read(),
+    dataDir: () => app.failures.problem(),
+    isChosen: ({ form, target }) => app.isChosen(target, form),
+    nextRunMs: (afterMs) => nextRunMs(app.config.schedule, afterMs),
+  };
+}
+
+function planState({ planned: { plan, at, problem } }: App): PlanState {
+  return {
+    at,
+    forms: plan?.forms ?? [],
+    problem: problem && {
+      code: problem.error.code,
+      message: problem.error.message,
+      at: problem.at,
+    },
+    unmatched: plan?.unmatched ?? [],
+    notices: [],
+  };
 }

@@ -1,48 +1,145 @@
-import type { CommandSpec } from './command-spec.ts';
+import type { App } from '../app.ts';
+import { EXIT_CODES, type ExitCode } from '../base/exit-codes.ts';
+import type { PassKind } from '../mirror/types.ts';
+import type { MarkReport, PassReport } from '../sync/events.ts';
+
+import type { FormPlan } from '../sync/planner.ts';
+import type { CommandCall } from './command-spec.ts';
+import { openApp } from './open-app.ts';
+import { markDocument, markLines, wouldMarkLines } from './mark-report.ts';
+import {
+  errorLines,
+  noticeLines,
+  passDocument,
+  passName,
+  passTable,
+  reasonLines,
+  summaryLine,
+} from './pass-report.ts';
 import { showProgress } from './progress.ts';
-import { choosePlan } from './chosen-plan.ts';
-import { openApp } from './session.ts';
-import { passDocument, printSync, syncExitCode } from './sync-report.ts';
-import { runSync } from './sync-run.ts';
+import { selectPlan } from './selection.ts';
+import type { Terminal } from './terminal.ts';
+
+/** How long a pass waits for a worker's pass over the same form to end. */
+const WAIT_FOR_WORKER_MS = 60_000;
 
 /** `sync`: one pass now, in this process, without the queue. */
-export const syncCommand: CommandSpec = {
-  name: 'sync',
-  summary: 'Brings the copy up to date once, now; safe beside running workers.',
-  examples: [
-    'forms-mirror sync',
-    'forms-mirror sync --full --form contact',
-    'forms-mirror sync --full --dry-run',
-  ],
-  configure(command) {
-    command
-      .option('--full', 'read everything: finds changed statuses, edits and deletions')
-      .option('--form <form>', 'only this form: ID, slug or name')
-      .option('--target <name>', 'only this target')
-      .option('--dry-run', 'read and compare, write nothing, mark nothing')
-      .option('--accept-deletes', 'release the brake of MAX_DELETE_FRACTION for this pass')
-      .option('--restore-columns', 'make columns of a sheet anew that people deleted')
-      .option('--json', 'print one JSON document');
-  },
-  async run(call) {
-    const { host, flag } = call;
-    const { terminal, clock, stop } = host;
-    await using app = await openApp(host, { source: true, reports: !flag('json') });
-    const plan = await choosePlan(call, app);
-    const dryRun = flag('dryRun');
-    const wishes = {
-      kind: flag('full') || flag('acceptDeletes') ? ('full' as const) : ('incremental' as const),
-      acceptDeletes: flag('acceptDeletes'),
-      restoreColumns: flag('restoreColumns'),
-      dryRun,
-    };
-    const quiet = flag('json') && !terminal.interactive;
-    const progress = quiet ? undefined : showProgress(terminal, app.events, clock);
-    const outcome = await runSync(app, plan, wishes, stop.signal).finally(() =>
-      progress?.[Symbol.dispose](),
-    );
-    if (flag('json')) terminal.printJson({ passes: outcome.passes.map(passDocument) });
-    else printSync(terminal, outcome, dryRun);
-    return stop.exitCode() ?? syncExitCode(outcome);
-  },
-};
+export async function run(call: CommandCall): Promise<ExitCode> {
+  const { host, flag } = call;
+  const { terminal, clock, stop } = host;
+  await using app = await openApp(host, { source: true, reportsPasses: !flag('json') });
+  const plan = await selectPlan(call, app);
+  const options: SyncOptions = {
+    kind: flag('full') || flag('acceptDeletes') ? 'full' : 'incremental',
+    acceptDeletes: flag('acceptDeletes'),
+    restoreColumns: flag('restoreColumns'),
+    dryRun: flag('dryRun'),
+  };
+  const quiet = flag('json') && !terminal.interactive;
+  const progress = quiet ? undefined : showProgress(terminal, app.events, clock);
+  const result = await runSync(app, plan, options, stop.signal).finally(() =>
+    progress?.[Symbol.dispose](),
+  );
+  if (flag('json')) terminal.printJson(syncDocument(result));
+  else printResult(terminal, result, options.dryRun);
+  return stop.exitCode() ?? syncExitCode(result);
+}
+
+interface SyncOptions {
+  readonly kind: PassKind;
+  readonly acceptDeletes: boolean;
+  readonly restoreColumns: boolean;
+  readonly dryRun: boolean;
+}
+
+interface SyncResult {
+  readonly passes: readonly PassReport[];
+  /** Empty when marking is off. */
+  readonly marks: readonly MarkReport[];
+}
+
+/**
+ * One pass for each form and target, then marking. Targets are synchronised side by side, each one form at a time;
+ * a failure holds up no other form and no other target (L12).
+ */
+async function runSync(
+  app: App,
+  plan: readonly FormPlan[],
+  options: SyncOptions,
+  signal: AbortSignal,
+): Promise<SyncResult> {
+  const targets = [...new Set(plan.flatMap((entry) => entry.targets))];
+  const perTarget = targets.map(async (target) => {
+    const reports: PassReport[] = [];
+    for (const { form } of plan.filter((entry) => entry.targets.includes(target))) {
+      if (signal.aborted) break;
+      reports.push(await syncForm(app, form, target, options, signal));
+    }
+    return reports;
+  });
+  const passes = (await Promise.all(perTarget)).flat();
+  const marks: MarkReport[] = [];
+  if (app.config.marking !== undefined) {
+    for (const { form } of plan) {
+      if (signal.aborted) break;
+      const report = await app.mark(form.id, signal, { dryRun: options.dryRun });
+      if (report !== undefined) marks.push(report);
+    }
+  }
+  return { passes: passes.map((pass) => withMarks(pass, marks)), marks };
+}
+
+async function syncForm(
+  app: App,
+  form: FormPlan['form'],
+  target: string,
+  options: SyncOptions,
+  signal: AbortSignal,
+): Promise<PassReport> {
+  const { kind, ...rest } = options;
+  const order = { formId: form.id, target, kind };
+  return app.pass(order, signal, { ...rest, waitMs: WAIT_FOR_WORKER_MS });
+}
+
+function withMarks(pass: PassReport, marks: readonly MarkReport[]): PassReport {
+  const mark = marks.find(({ form }) => form.id === pass.form.id);
+  if (mark === undefined) return pass;
+  const { marked, failure } = mark;
+  const error = pass.error ?? (failure === null ? null : `Marking: ${failure.message}`);
+  return { ...pass, marked, error };
+}
+
+function syncDocument({ passes, marks }: SyncResult): Record<string, unknown> {
+  return {
+    passes: passes.map((pass) => {
+      const mark = marks.find(({ form }) => form.id === pass.form.id);
+      return passDocument(pass, mark?.refused ?? 0);
+    }),
+    marks: marks.map(markDocument),
+  };
+}
+
+/** 0 when every pass was proven and every marking went through, 130 when stopped, otherwise 1. */
+function syncExitCode({ passes, marks }: SyncResult): ExitCode {
+  if (passes.some(({ outcome }) => outcome !== 'ok' && outcome !== 'cancelled'))
+    return EXIT_CODES.FAILED.code;
+  if (marks.some(({ failure }) => failure !== null && failure.code !== 'CANCELLED')) {
+    return EXIT_CODES.FAILED.code;
+  }
+  return [...passes, ...marks].some(({ outcome }) => outcome === 'cancelled')
+    ? EXIT_CODES.INTERRUPTED.code
+    : EXIT_CODES.DONE.code;
+}
+
+/** A table of the passes, what went wrong, and one line that sums it up. */
+function printResult(terminal: Terminal, { passes, marks }: SyncResult, dryRun: boolean): void {
+  for (const line of passTable(terminal, passes)) terminal.print(line);
+  for (const line of errorLines(terminal, passes)) terminal.print(line);
+  for (const line of reasonLines(terminal, passes)) terminal.print(line);
+  for (const line of markLines(marks)) terminal.print(line);
+  for (const pass of passes) {
+    for (const line of noticeLines(terminal, passName(pass), pass.notices)) terminal.print(line);
+  }
+  if (dryRun) for (const line of wouldMarkLines(marks)) terminal.print(line);
+  terminal.print('', summaryLine(terminal, passes, dryRun));
+}

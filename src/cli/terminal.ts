@@ -1,68 +1,91 @@
+import { randomUUID } from 'node:crypto';
 import { styleText } from 'node:util';
+import { printable, printableJson, printableLines } from '../base/printable.ts';
 
-/** A stream as process.stdout and process.stderr are; tests hand in their own. */
+/** A stream like process.stdout and process.stderr; tests pass in their own. */
 export interface OutputStream extends NodeJS.WritableStream {
   readonly isTTY?: boolean;
   readonly columns?: number;
 }
 
-/** The ways in which a word can stand out. */
 export type Style = 'bold' | 'dim' | 'green' | 'yellow' | 'red' | 'cyan';
 
-/** Where output goes that must not disturb moving progress bars. */
+/** Takes output for stderr while progress bars are shown there. */
 export type LineSink = (text: string) => void;
 
+const ESCAPE = '\u001B';
+
 /**
- * The two streams of a command: results on stdout, everything said along the way on stderr. A reader that goes away
- * (`| head`) is no error: what is written afterwards is dropped.
+ * The two streams of a command: results go to stdout, messages and progress to stderr. A reader that goes away
+ * (`| head`) is not an error: later output is dropped.
+ *
+ * Nothing else writes to them, and whatever is written is made printable here, so that no caller can forget it: names come
+ * from the source, and may hold what controls a terminal. Styles made by {@link style} are all that passes.
  */
 export class Terminal {
-  readonly stdout: OutputStream;
-  readonly stderr: OutputStream;
+  readonly #stdout: OutputStream;
+  readonly #stderr: OutputStream;
+  /** Stands after ESC in our own styles: no text from elsewhere can hold it. */
+  readonly #own = randomUUID();
   #closed = new Set<OutputStream>();
   #sink: LineSink | undefined;
 
   constructor(stdout: OutputStream, stderr: OutputStream) {
-    this.stdout = stdout;
-    this.stderr = stderr;
+    this.#stdout = stdout;
+    this.#stderr = stderr;
     for (const stream of new Set([stdout, stderr])) {
       stream.on('error', () => this.#closed.add(stream));
     }
   }
 
-  /** True when a person watches stderr, where bars and messages go. */
+  /** True when stderr, where bars and messages go, is a terminal. */
   get interactive(): boolean {
-    return this.stderr.isTTY === true;
+    return this.#stderr.isTTY === true;
   }
 
-  /** Columns of the screen that results are shown on; a fair width when it is none. */
+  /** Width of the terminal in columns; 120 when there is none. */
   get width(): number {
-    // Some terminals know their size not, and say 0.
-    return this.stdout.columns || this.stderr.columns || 120;
+    // Some terminals report a width of 0.
+    return this.#stdout.columns || this.#stderr.columns || 120;
   }
 
-  /** Writes lines of the result to stdout. */
-  print(text: string): void {
-    this.#write(this.stdout, `${text}\n`);
+  /** Writes lines of the result to stdout. A line break within one becomes a space. */
+  print(...lines: readonly string[]): void {
+    for (const line of lines) this.#write(this.#stdout, `${this.#shown(line, printable)}\n`);
+  }
+
+  /** Writes text of our own that has line breaks, such as help, to stdout. */
+  printText(text: string): void {
+    this.#write(this.#stdout, `${this.#shown(text, printableLines)}\n`);
   }
 
   /** Writes one JSON document to stdout. */
   printJson(value: unknown): void {
-    this.print(JSON.stringify(value, null, this.stdout.isTTY === true ? 2 : undefined));
+    const json = JSON.stringify(value, null, this.#stdout.isTTY === true ? 2 : undefined);
+    this.#write(this.#stdout, `${printableJson(json)}\n`);
   }
 
-  /** Writes a line to stderr, above the progress bars when there are some. */
-  say(text: string): void {
-    this.write(`${text}\n`);
+  /** Writes lines to stderr, above the progress bars when there are some. A line break within one becomes a space. */
+  say(...lines: readonly string[]): void {
+    for (const line of lines) this.#tell(`${this.#shown(line, printable)}\n`);
   }
 
-  /** As {@link say}, for text that brings its line breaks: what a logger writes to. */
+  /** As {@link say}, for text of our own that has its line breaks, such as help or a line of a logger. */
   write(text: string): void {
-    if (this.#sink === undefined) this.#write(this.stderr, text);
-    else this.#sink(text);
+    this.#tell(this.#shown(text, printableLines));
   }
 
-  /** While something moves on stderr, lines go through it. Returns a function that ends this. */
+  /** Writes to stderr what a library styled, which was given printable text only. */
+  writeStyled(text: string): void {
+    this.#tell(text);
+  }
+
+  /** stderr itself, for progress bars, which move the cursor: what they show is to be made printable before. */
+  get barStream(): OutputStream {
+    return this.#stderr;
+  }
+
+  /** Sends what is meant for stderr to `sink`, printable already. Returns a function that restores stderr. */
   redirect(sink: LineSink): () => void {
     this.#sink = sink;
     return () => {
@@ -70,22 +93,35 @@ export class Terminal {
     };
   }
 
-  /** `text` styled for stdout; plain where that is no terminal, or NO_COLOR is set. */
+  /** `text` styled for stdout; plain when that is not a terminal, or NO_COLOR is set. */
   style(style: Style, text: string): string {
-    return styleFor(this.stdout, style, text);
+    return this.#styled(this.#stdout, style, text);
   }
 
   /** `text` styled for stderr. */
-  styleAside(style: Style, text: string): string {
-    return styleFor(this.stderr, style, text);
+  styleStderr(style: Style, text: string): string {
+    return this.#styled(this.#stderr, style, text);
+  }
+
+  #styled(stream: OutputStream, style: Style, text: string): string {
+    if (stream.isTTY !== true) return text;
+    const styled = styleText(style, printable(text), { stream, validateStream: true });
+    return styled.replaceAll(ESCAPE, ESCAPE + this.#own);
+  }
+
+  #shown(text: string, show: (text: string) => string): string {
+    return text
+      .split(ESCAPE + this.#own)
+      .map(show)
+      .join(ESCAPE);
+  }
+
+  #tell(text: string): void {
+    if (this.#sink === undefined) this.#write(this.#stderr, text);
+    else this.#sink(text);
   }
 
   #write(stream: OutputStream, text: string): void {
     if (!this.#closed.has(stream)) stream.write(text);
   }
-}
-
-function styleFor(stream: OutputStream, style: Style, text: string): string {
-  if (stream.isTTY !== true) return text;
-  return styleText(style, text, { stream, validateStream: true });
 }

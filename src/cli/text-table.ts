@@ -1,15 +1,16 @@
 import stringWidth from 'string-width';
+import { plural } from '../base/format.ts';
+import { printable } from '../base/printable.ts';
 
 /** A column of a {@link textTable}. */
 export interface TextColumn {
   readonly title: string;
-  /** Numbers stand right, words left. */
+  /** Default `left`. */
   readonly align?: 'left' | 'right';
 }
 
-/** What {@link textTable} takes besides its content. */
 export interface TextTableOptions {
-  /** Longest a cell may get, in columns of the screen; longer ones end in `…`. */
+  /** Longest cell, in terminal columns; longer ones end in `…`. */
   readonly maxCell?: number;
   /** Columns that do not fit into this width are left out, from the right; the last line says how many. */
   readonly maxWidth?: number;
@@ -19,15 +20,17 @@ export interface TextTableOptions {
 
 const GAP = '  ';
 
-/** Lines of text in aligned columns, measured as a terminal shows them: wide letters, emoji and accents included. */
+/** Lines of text in aligned columns, by their width on a terminal: wide letters, emoji and accents are accounted for. */
 export function textTable(
   columns: readonly TextColumn[],
   rows: readonly (readonly string[])[],
   options: TextTableOptions = {},
 ): string[] {
   const maxCell = options.maxCell ?? Number.POSITIVE_INFINITY;
-  const titles = columns.map(({ title }) => shorten(oneLine(title), maxCell));
-  const cells = rows.map((row) => columns.map((_, at) => shorten(oneLine(row[at] ?? ''), maxCell)));
+  const titles = columns.map(({ title }) => shorten(printable(title), maxCell));
+  const cells = rows.map((row) =>
+    columns.map((_, at) => shorten(printable(row[at] ?? ''), maxCell)),
+  );
   const widths = titles.map((title, at) =>
     Math.max(stringWidth(title), ...cells.map((row) => stringWidth(row[at] ?? ''))),
   );
@@ -41,18 +44,11 @@ export function textTable(
   const head = options.head ?? ((text: string) => text);
   const lines = [head(line(titles)), ...cells.map(line)];
   const hidden = columns.length - shown;
-  if (hidden > 0) lines.push(`… and ${hidden} more column${hidden === 1 ? '' : 's'}`);
+  if (hidden > 0) lines.push(`… and ${plural(hidden, 'more column')}`);
   return lines;
 }
 
-/** `text` on one line, without anything that could steer the terminal. */
-export function oneLine(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, (found) =>
-    found.includes('\u200d') && !/\p{Cc}/u.test(found) ? found : ' ',
-  );
-}
-
-/** `text` cut to `max` columns of the screen, with `…` where something is missing. Never cuts through a letter. */
+/** `text` cut to `max` terminal columns, ending in `…` when something was cut off. Never cuts through a character. */
 export function shorten(text: string, max: number): string {
   if (stringWidth(text) <= max) return text;
   let kept = '';

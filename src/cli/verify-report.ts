@@ -1,50 +1,119 @@
+import { count, duration, exact, plural, span } from '../base/format.ts';
+import type { ErrorCode } from '../base/errors.ts';
+import { shellOption } from '../base/shell.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import type { Differences, VerifyReport } from '../sync/verify.ts';
+import { noticeLines } from './pass-report.ts';
 import type { Terminal } from './terminal.ts';
-import { count, plural } from './words.ts';
 
-/** A comparison, or the error it ended with. */
-export interface Verdict {
+/** How a form compares with its copy in a target, or the error that the comparison ended with. */
+export interface Comparison {
   readonly form: FormIdentity;
   readonly target: string;
   readonly report: VerifyReport | null;
+  readonly code: ErrorCode | null;
   readonly error: string | null;
 }
 
-/** A comparison as `verify --json` prints it. */
-export function verdictDocument({ form, target, report, error }: Verdict): Record<string, unknown> {
-  return { ...report, form: form.id, target, outcome: report?.outcome ?? 'failed', error };
+/** Whether nothing differs but what is too young to have been brought over. */
+export const isWell = ({ report }: Comparison): boolean =>
+  report?.outcome === 'same' || report?.outcome === 'lagging';
+
+/** Comparisons as `verify --json` prints them. */
+export function verifyDocument(comparisons: readonly Comparison[]): Record<string, unknown> {
+  const compared = comparisons.length > 0;
+  return {
+    // Of nothing compared nothing is known.
+    same: compared && comparisons.every(({ report }) => report?.outcome === 'same'),
+    ok: comparisons.every(isWell),
+    forms: comparisons.map(({ form, target, report, code, error }) => ({
+      ...report,
+      form: form.id,
+      slug: form.slug,
+      target,
+      outcome: report?.outcome ?? 'failed',
+      code,
+      error,
+    })),
+  };
 }
 
-/** Shows a comparison: one line when all is the same, else what differs and where; never an answer. */
-export function printVerdict(terminal: Terminal, { form, target, report, error }: Verdict): void {
+/** `contact → default: 3 differ; looking again for 2 min at most …`. */
+export function waitLine(name: string, differing: number, leftMs: number): string {
+  const differ = `${count(differing)} ${differing === 1 ? 'differs' : 'differ'}`;
+  return `${name}: ${differ}; looking again for ${duration(leftMs)} at most, as a pass may be on its way (--wait 0 does not wait)`;
+}
+
+/** `contact → default: 2 still differ, 45 s left`. */
+export function stillWaitingLine(name: string, differing: number, leftMs: number): string {
+  const differ = `${count(differing)} still ${differing === 1 ? 'differs' : 'differ'}`;
+  return `${name}: ${differ}, ${duration(leftMs)} left`;
+}
+
+/** One line when all is the same, otherwise what differs and where; never an answer. */
+export function printComparison(terminal: Terminal, comparison: Comparison, nowMs: number): void {
+  const { form, target, report, error } = comparison;
   const name = `${form.slug} → ${target}`;
-  const bad = terminal.style('red', '✗');
+  const cross = terminal.style('red', '✗');
   if (report === null) {
-    terminal.print(`${bad} ${name}: ${error}`);
+    terminal.print(`${cross} ${name}: ${error}`);
     return;
   }
   const compared = `${plural(report.compared, 'submission')} compared`;
   const listed = report.listed === 0 ? '' : `; ${count(report.listed)} listed as rejected`;
-  if (report.outcome === 'same') {
-    terminal.print(`${terminal.style('green', '✓')} ${name}: the same; ${compared}${listed}`);
-    return;
-  }
-  const what = report.outcome === 'unproven' ? 'the source could not be read whole' : 'different';
-  terminal.print(`${bad} ${name}: ${what}; ${compared}${listed}`);
-  printDifferences(terminal, 'missing in the copy', report.missing);
-  printDifferences(terminal, 'gone from the source', report.extra);
-  printDifferences(terminal, 'differing', report.differing);
+  const sign = isWell(comparison) ? terminal.style('green', '✓') : cross;
+  const gone = report.forgotten === 0 ? '' : `; ${count(report.forgotten)} forgotten`;
+  terminal.print(`${sign} ${name}: ${verdictOf(report)}; ${compared}${listed}${gone}`);
+  printIds(terminal, 'missing in the copy', report.missing);
+  printIds(terminal, 'gone from the source', report.extra);
+  printIds(terminal, 'differing', report.differing);
   for (const [column, rows] of Object.entries(report.differing.columns)) {
     terminal.print(`      in ${column}: ${plural(rows, 'row')}`);
   }
+  if (report.plain.count > 0) {
+    const rows = plural(report.plain.count, 'row');
+    terminal.print(`    ${rows} with a plain answer where a hash is to stand`);
+  }
+  const answers = 'not in the list, and asked for by ID the source does not say what became of';
+  printIds(terminal, answers, report.undecided);
+  printIds(terminal, 'there when asked for by ID, but not in the list', report.unlisted);
+  printIds(terminal, `changed within the last ${span(report.lagging.withinMs)}`, report.lagging);
+  for (const line of noticeLines(terminal, name, report.notices)) terminal.print(line);
+  if (report.outcome === 'different') printRemedy(terminal, comparison, report, nowMs);
 }
 
-function printDifferences(
+function verdictOf({ outcome, startedAt, lagging }: VerifyReport): string {
+  switch (outcome) {
+    case 'same':
+      return `the same as of ${exact(startedAt)}`;
+    case 'lagging':
+      return (
+        `the same as of ${exact(startedAt)}, but for ${count(lagging.count)} that changed at the source ` +
+        `in the last ${span(lagging.withinMs)}`
+      );
+    case 'unproven':
+      return 'not proven that the source was read completely';
+    case 'different':
+      return 'different';
+  }
+}
+
+function printRemedy(
   terminal: Terminal,
-  what: string,
-  { count: all, ids }: Differences,
+  { form, target }: Comparison,
+  { lastPassAt }: VerifyReport,
+  nowMs: number,
 ): void {
+  const last =
+    lastPassAt === null
+      ? 'No pass has ended here yet.'
+      : `The last pass here ended ${span(nowMs - Date.parse(lastPassAt))} ago.`;
+  const only = `${shellOption('--form', form.slug || form.id)} ${shellOption('--target', target)}`;
+  terminal.print(`    → ${last} To compare everything again and write what differs:`);
+  terminal.print(`      forms-mirror sync --full ${only}`);
+}
+
+function printIds(terminal: Terminal, what: string, { count: all, ids }: Differences): void {
   if (all === 0) return;
   const more = all > ids.length ? ', …' : '';
   terminal.print(`    ${count(all)} ${what}: ${ids.join(', ')}${more}`);

@@ -1,52 +1,161 @@
-import type { App, FormPlan } from '../app.ts';
-import { toMirrorError } from '../base/errors.ts';
-import { verifyForm } from '../sync/verify.ts';
-import { choosePlan } from './chosen-plan.ts';
-import type { CommandSpec } from './command-spec.ts';
-import { openApp } from './session.ts';
-import { type Verdict, printVerdict, verdictDocument } from './verify-report.ts';
+import type { App } from '../app.ts';
+import { MirrorError, toMirrorError } from '../base/errors.ts';
+import type { ExitCode } from '../base/exit-codes.ts';
+import { type FormInTarget, readOverview } from '../health/facts.ts';
+import type { TargetNotice } from '../mirror/notices.ts';
+import type { FormOverview } from '../mirror/target.ts';
+import type { FormIdentity } from '../mirror/types.ts';
+import { longestGapMs } from '../settings/sync-settings.ts';
+import { duration, quoted } from '../settings/value-schemas.ts';
+import { unpickedNotice } from '../sync/purge.ts';
+import { startVerification, type VerifyRequest } from '../sync/verify.ts';
+import type { CommandCall } from './command-spec.ts';
+import type { Host } from './host.ts';
+import { openApp } from './open-app.ts';
+import { noticeLines } from './pass-report.ts';
+import { selectPlan } from './selection.ts';
+import {
+  type Comparison,
+  isWell,
+  printComparison,
+  stillWaitingLine,
+  verifyDocument,
+  waitLine,
+} from './verify-report.ts';
+
+/** How often the wait for a pass is reported. */
+const SAY_EVERY_MS = 15_000;
 
 /** `verify`: compares source and target row by row. */
-export const verifyCommand: CommandSpec = {
-  name: 'verify',
-  summary: 'Compares source and copy row by row, trusting nothing; exit 1 when they differ.',
-  examples: ['forms-mirror verify', 'forms-mirror verify --form contact --json'],
-  configure(command) {
-    command
-      .option('--form <form>', 'only this form: ID, slug or name')
-      .option('--target <name>', 'only this target')
-      .option('--json', 'print one JSON document');
-  },
-  async run(call) {
-    const { terminal, stop } = call.host;
-    await using app = await openApp(call.host, { source: true });
-    const verdicts: Verdict[] = [];
-    for (const { form, targets } of await choosePlan(call, app)) {
-      for (const target of targets) {
-        if (terminal.interactive) terminal.say(`Comparing ${form.slug} → ${target} …`);
-        verdicts.push(await compare(app, form, target, stop.signal));
+export async function run(call: CommandCall): Promise<ExitCode> {
+  const { host, flag } = call;
+  const { terminal, clock, stop } = host;
+  const waitMs = parseWait(call.text('wait'));
+  await using app = await openApp(host, { source: true });
+  const quiet = flag('json') && !terminal.interactive;
+  // While what differs in one form is looked at again, the next forms are read.
+  const running: Promise<Comparison>[] = [];
+  for (const { form, targets } of await selectPlan(call, app)) {
+    for (const target of targets) {
+      if (terminal.interactive) terminal.say(`Comparing ${form.slug} → ${target} …`);
+      const onWait = quiet ? () => {} : waitReporter(host, `${form.slug} → ${target}`);
+      const started = await start(app, form, target, { waitMs, onWait }, host);
+      running.push(started.finish());
+    }
+  }
+  const comparisons = await withUnpicked(app, await Promise.all(running));
+  const others = await plainElsewhere(call, app);
+  if (flag('json')) terminal.printJson({ ...verifyDocument(comparisons), others });
+  else if (comparisons.length === 0) {
+    terminal.print('There was nothing to compare: no form is mirrored.');
+  }
+  if (!flag('json')) for (const each of comparisons) printComparison(terminal, each, clock.now());
+  for (const { form, target, notice } of flag('json') ? [] : others) {
+    for (const line of noticeLines(terminal, `${form.slug} → ${target}`, [notice])) {
+      terminal.print(line);
+    }
+  }
+  return stop.exitCode() ?? (comparisons.every(isWell) ? 0 : 1);
+}
+
+/** With what the targets hold of fields that are no longer picked; a target that does not answer adds nothing. */
+async function withUnpicked(
+  app: App,
+  comparisons: readonly Comparison[],
+): Promise<readonly Comparison[]> {
+  const overviews = new Map<string, readonly FormOverview[]>();
+  for (const { target, report } of comparisons) {
+    if (report === null || overviews.has(target)) continue;
+    const opened = await app.target(target);
+    overviews.set(target, await opened.overview().catch(() => []));
+  }
+  return comparisons.map((each) => {
+    const { form, target, report } = each;
+    const overview = overviews.get(target)?.find(({ formId }) => formId === form.id);
+    const notice = overview && unpickedNotice(app.picksOf(target), overview, target);
+    if (report === null || notice === undefined) return each;
+    return { ...each, report: { ...report, notices: [...report.notices, notice] } };
+  });
+}
+
+/** Plain answers in forms that no pass writes again, and so are not compared; a target that does not answer adds nothing. */
+async function plainElsewhere(
+  { text }: CommandCall,
+  app: App,
+): Promise<readonly (FormInTarget & { readonly notice: TargetNotice })[]> {
+  const found: (FormInTarget & { readonly notice: TargetNotice })[] = [];
+  const only = text('target');
+  const wanted = text('form');
+  for (const { name } of app.config.targets) {
+    if (only !== undefined && only !== name) continue;
+    const read = async () => readOverview(await app.target(name), app.readingOf(name));
+    const overview = await read().catch(() => null);
+    for (const { formId: id, slug, name: title, notices } of overview?.forms ?? []) {
+      if (wanted !== undefined && wanted !== id && wanted !== slug) continue;
+      for (const notice of notices) {
+        if (notice.code !== 'PLAIN_ANSWERS') continue;
+        found.push({ form: { id, slug, name: title }, target: name, notice });
       }
     }
-    const same = verdicts.every(({ report }) => report?.outcome === 'same');
-    if (call.flag('json')) terminal.printJson({ same, forms: verdicts.map(verdictDocument) });
-    else for (const verdict of verdicts) printVerdict(terminal, verdict);
-    return stop.exitCode() ?? (same ? 0 : 1);
-  },
-};
+  }
+  return found;
+}
 
-async function compare(
+/** Throws USAGE. Undefined: as long as the schedule explains. */
+function parseWait(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const parsed = text === '0' ? { success: true, data: 0 } : duration.safeParse(text);
+  if (parsed.success) return parsed.data;
+  throw new MirrorError(
+    'USAGE',
+    `--wait takes 0 or a duration such as 30s, 5m or 2h, not ${quoted(text)}.`,
+  );
+}
+
+/** Says so at the beginning of the wait, and again now and then. */
+function waitReporter({ terminal, clock }: Host, name: string) {
+  let saidAtMs: number | null = null;
+  return (differing: number, untilMs: number): void => {
+    const nowMs = clock.now();
+    const leftMs = untilMs - nowMs;
+    if (saidAtMs === null) terminal.say(waitLine(name, differing, leftMs));
+    else if (nowMs - saidAtMs < SAY_EVERY_MS || leftMs < SAY_EVERY_MS) return;
+    else terminal.say(stillWaitingLine(name, differing, leftMs));
+    saidAtMs = nowMs;
+  };
+}
+
+/** Reads the source; `finish` looks again at what differs. Neither throws: a failure is a result. */
+async function start(
   app: App,
-  form: FormPlan['form'],
+  form: FormIdentity,
   name: string,
-  signal: AbortSignal,
-): Promise<Verdict> {
+  wishes: Pick<VerifyRequest, 'waitMs' | 'onWait'>,
+  { stop: { signal }, clock }: Host,
+): Promise<{ finish(): Promise<Comparison> }> {
+  const { hashKey, schedule } = app.config;
+  const failed = (error: unknown): Comparison => {
+    const { code, message } = toMirrorError(error);
+    return { form, target: name, report: null, code, error: message };
+  };
   try {
     const target = await app.target(name);
-    const { hashKey } = app.config;
-    const request = { formId: form.id, picks: app.picksOf(name), hashKey };
-    const report = await verifyForm(app.context, target, request, signal);
-    return { form, target: name, report, error: null };
+    const intervals = {
+      incrementalMs: longestGapMs(schedule, clock.now()),
+      fullMs: schedule.fullEveryMs,
+    };
+    const request = { ...wishes, formId: form.id, picks: app.picksOf(name), hashKey, intervals };
+    const started = await startVerification(app.context, target, request, signal);
+    return {
+      async finish() {
+        try {
+          return { form, target: name, report: await started.finish(), code: null, error: null };
+        } catch (error) {
+          return failed(error);
+        }
+      },
+    };
   } catch (error) {
-    return { form, target: name, report: null, error: toMirrorError(error).message };
+    return { finish: async () => failed(error) };
   }
 }

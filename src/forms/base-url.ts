@@ -1,9 +1,9 @@
 import { MirrorError } from '../base/errors.ts';
 import { isLoopback } from '../base/loopback.ts';
 
-/** FORMS_API_URL, taken apart. */
+/** The parts of FORMS_API_URL. */
 export interface BaseUrl {
-  /** Scheme, host and port: what a connection needs. */
+  /** Scheme, host and port. */
   readonly origin: string;
   /** Host and port, for messages. */
   readonly host: string;

@@ -1,9 +1,21 @@
+import type { z } from 'zod';
+import { count } from '../base/format.ts';
 import { jsonText } from '../mirror/numbers.ts';
 import { ExactNumber, type Form, type Json } from '../mirror/types.ts';
-import { formFromWire } from './form-from-wire.ts';
 import { type CallOptions, FormsHttp, type FormsClientOptions } from './forms-http.ts';
-import { getRequest, patchRequest, pathSegment, postRequest } from './forms-request.ts';
-import { type EnvelopeWire, envelopeSchema } from './schemas.ts';
+import {
+  type FormsRequest,
+  getRequest,
+  patchRequest,
+  pathSegment,
+  postRequest,
+} from './forms-request.ts';
+import type { HttpResponse } from './http-transport.ts';
+import { type NamelessKey, namelessKeys } from './nameless-keys.ts';
+import { failedListError, notDoneError, tooMuchError } from './request-failure.ts';
+import { listFailure } from './said-failure.ts';
+import { envelopeSchema, parseForm } from './schemas.ts';
+import { contradictionIn } from './status-reply.ts';
 import { singleSubmission, submissionItem, type SubmissionItem } from './submission-item.ts';
 
 export type { CallOptions, FormsClientOptions, FormsRetryNotice } from './forms-http.ts';
@@ -32,7 +44,7 @@ export interface SubmissionPage {
   readonly total: number;
   /** As the server says; as asked when it does not. */
   readonly page: number;
-  /** As the server says; reckoned from total and limit when it does not. */
+  /** As the server says, absurd or not; reckoned from total and the size of a page when it does not. */
   readonly totalPages: number;
   /** As the server says; as asked when it does not. */
   readonly limit: number;
@@ -42,6 +54,8 @@ export interface SubmissionPage {
 
 /** The largest page that the API gives. */
 const PAGE_LIMIT = 100;
+/** Most items of a page that are looked at: an API that ignores `limit` may give many at once, but not without end. */
+const MAX_ITEMS = 100_000;
 /** A form that is removed while the list is read can pull another out of sight; a second look finds it. */
 const LIST_ROUNDS = 2;
 
@@ -49,17 +63,19 @@ const LIST_ROUNDS = 2;
  * The six endpoints of the Forms API, typed. All calls of one client share its connections and its bound on requests in
  * flight. Safe to use from many places at once.
  *
- * Every call is retried on 5xx, 429, network faults, silence and damaged answers, as the retry policy says; {@link submit}
- * only when nothing can have come of it. Rejects with FormsApiError, or with CANCELLED when its signal aborts. After a
+ * Every call is retried on 5xx, 429, network failures, timeouts and damaged responses, as the retry policy says;
+ * {@link submit} only when nothing can have come of it. Rejects with FormsApiError, or with CANCELLED when its signal aborts. After a
  * 401 every call, running or new, rejects with that one error and nothing more is sent for 45 seconds;
  * then the key is tried again.
  */
 export class FormsClient implements AsyncDisposable {
   readonly #http: FormsHttp;
+  readonly #nameless: NamelessKey;
 
   /** Opens no connection yet. Throws SETTINGS for an address, key or concurrency that cannot work. */
   constructor(options: FormsClientOptions) {
     this.#http = new FormsHttp(options);
+    this.#nameless = namelessKeys(options.apiKey);
   }
 
   /**
@@ -78,7 +94,7 @@ export class FormsClient implements AsyncDisposable {
 
   /** One form with its fields. FORMS_NOT_FOUND when it does not exist. */
   async getForm(id: string, call: CallOptions = {}): Promise<Form> {
-    return this.#http.json(getRequest(`/forms/${pathSegment(id)}`), call, formFromWire);
+    return this.#http.json(getRequest(`/forms/${pathSegment(id)}`), call, parseForm);
   }
 
   /** One page of submissions, each item in its place, usable or not. */
@@ -95,11 +111,14 @@ export class FormsClient implements AsyncDisposable {
       ['sortBy', query.sortBy],
       ['sortOrder', query.sortOrder],
     ]);
-    return this.#http.json(request, call, (json, answer) => {
-      const envelope = readEnvelope(json, query.page, limit);
-      if (envelope === undefined) return undefined;
-      const items = envelope.items.map((item) => submissionItem(item, query.formId));
-      const serverTimeMs = Date.parse(answer.header('date') ?? '');
+    return this.#http.json(request, call, (json, response) => {
+      const wire = readList(json, request, response);
+      if (wire === undefined) return undefined;
+      const envelope = filled(wire, query.page, limit);
+      const items = envelope.items.map((item) =>
+        submissionItem(item, query.formId, this.#nameless),
+      );
+      const serverTimeMs = Date.parse(response.header('date') ?? '');
       return {
         ...envelope,
         items,
@@ -114,10 +133,19 @@ export class FormsClient implements AsyncDisposable {
     return this.#http.json(request, call, (json) => singleSubmission(json, id));
   }
 
-  /** Changes a submission's status. Any 2xx is a success. FORMS_REFUSED (status 400 or 409) when the API refuses the change. */
-  async setStatus(id: string, status: string, call: CallOptions = {}): Promise<void> {
+  /**
+   * Changes a submission's status. A 2xx is a success, unless its body names an error or shows the submission in another
+   * status: then FORMS_FAILED with that 2xx as its status. FORMS_REFUSED (status 400 or 409) when the API refuses the change.
+   * Resolves with that 2xx: a claim, whatever its body shows.
+   */
+  async setStatus(id: string, status: string, call: CallOptions = {}): Promise<number> {
     const path = `/submissions/${pathSegment(id)}/status`;
-    return this.#http.done(patchRequest(path, 'status', status), call);
+    const request = patchRequest(path, 'status', status);
+    return this.#http.done(request, call, (response) => {
+      const contradiction = contradictionIn(response.text, id, status);
+      if (contradiction !== null) throw notDoneError(request, response, contradiction);
+      return response.status;
+    });
   }
 
   /**
@@ -134,7 +162,8 @@ export class FormsClient implements AsyncDisposable {
     const answers = [...data].map(([id, answer]) => `${JSON.stringify(id)}:${jsonText(answer)}`);
     const path = `/forms/${pathSegment(slug)}/submit`;
     const secrets = [...data.values()].flatMap(textsOf);
-    return this.#http.done(postRequest(path, `{"data":{${answers.join(',')}}}`, secrets), call);
+    const request = postRequest(path, `{"data":{${answers.join(',')}}}`, secrets);
+    return this.#http.done(request, call, () => {});
   }
 
   /** Stops every running call with CANCELLED and closes the connections. */
@@ -149,13 +178,16 @@ export class FormsClient implements AsyncDisposable {
     for (let page = 1; ; page++) {
       // The list's parameters are not documented: the first page is asked for without any.
       const request = getRequest('/forms', [['page', page === 1 ? undefined : page]]);
-      const { list, total, totalPages } = await this.#http.json(request, call, (json) =>
-        readForms(json, page),
-      );
+      const read = (json: Json, response: HttpResponse): FormList | undefined => {
+        const wire = readList(json, request, response);
+        return wire && formList(wire, page);
+      };
+      const { list, total, totalPages } = await this.#http.json(request, call, read);
       totals.add(total);
       const before = forms.size;
       for (const form of list) if (!forms.has(form.id)) forms.set(form.id, form);
-      if (page >= totalPages || forms.size === before) {
+      // Either number may be wrong: while forms are missing, a further page costs one request.
+      if (forms.size === before || (page >= totalPages && forms.size >= total)) {
         return { forms, whole: totals.size === 1 && totals.has(forms.size) };
       }
     }
@@ -170,33 +202,49 @@ interface Envelope {
   totalPages: number;
 }
 
-/** An envelope with the gaps filled; undefined when it is none. */
-function readEnvelope(json: Json, askedPage: number, askedLimit: number): Envelope | undefined {
+type WireList = z.infer<typeof envelopeSchema>;
+
+/** A page of a list as it came; undefined when it is none. Throws FORMS_FAILED for one that says it failed, FORMS_NOT_JSON for one without end. */
+function readList(json: Json, request: FormsRequest, response: HttpResponse): WireList | undefined {
   const parsed = envelopeSchema.safeParse(json);
   if (!parsed.success) return undefined;
-  const wire: EnvelopeWire = parsed.data;
+  if (parsed.data.items.length > MAX_ITEMS) {
+    const items = count(parsed.data.items.length);
+    throw tooMuchError(request, response, `answered with ${items} items on one page`);
+  }
+  const failure = listFailure(json);
+  if (failure !== undefined) throw failedListError(request, response, failure);
+  return parsed.data;
+}
+
+/** An envelope with the gaps filled. */
+function filled(wire: WireList, askedPage: number, askedLimit: number): Envelope {
+  const { items, total } = wire;
   const limit = wire.limit ?? askedLimit;
+  // What the first page holds is how much a page holds, whatever the limit is said to be.
+  const size = askedPage === 1 && items.length > 0 ? Math.min(limit, items.length) : limit;
   return {
-    items: wire.items,
-    total: wire.total,
+    items,
+    total,
     page: wire.page ?? askedPage,
     limit,
-    totalPages: wire.totalPages ?? Math.ceil(wire.total / limit),
+    totalPages: wire.totalPages ?? Math.ceil(total / size),
   };
 }
 
-/** One page of the list of forms; undefined when it, or one of its forms, cannot be understood. */
-function readForms(
-  json: Json,
-  page: number,
-): { list: Form[]; total: number; totalPages: number } | undefined {
-  const wire = envelopeSchema.safeParse(json);
-  if (!wire.success) return undefined;
-  const list = wire.data.items.map(formFromWire);
+interface FormList {
+  readonly list: Form[];
+  readonly total: number;
+  readonly totalPages: number;
+}
+
+/** One page of the list of forms; undefined when one of its forms cannot be understood. */
+function formList(wire: WireList, page: number): FormList | undefined {
+  const list = wire.items.map(parseForm);
   if (!list.every((form) => form !== undefined)) return undefined;
-  const { total } = wire.data;
+  const { total } = wire;
   // Without a number of pages: go on while pages bring something new.
-  const totalPages = wire.data.totalPages ?? (list.length < total ? Infinity : page);
+  const totalPages = wire.totalPages ?? (list.length < total ? Infinity : page);
   return { list, total, totalPages };
 }
 

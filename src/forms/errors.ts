@@ -50,3 +50,13 @@ export class FormsApiError extends MirrorError {
     this.retryAfterMs = failure.retryAfterMs;
   }
 }
+
+/** What `call` resolves to; null when it rejects with FORMS_NOT_FOUND. */
+export async function orNull<T>(call: Promise<T>): Promise<T | null> {
+  try {
+    return await call;
+  } catch (error) {
+    if (error instanceof MirrorError && error.code === 'FORMS_NOT_FOUND') return null;
+    throw error;
+  }
+}

@@ -1,10 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { parseNumber } from '../mirror/numbers.ts';
-import type { Json } from '../mirror/types.ts';
-
-/** What JSON.parse passes to a reviver besides key and value; TypeScript's library does not know it yet. */
-interface ReviverContext {
-  source?: string;
-}
+import { ExactNumber, type Json } from '../mirror/types.ts';
 
 /**
  * A number that a double might round: sixteen digits or more, or an exponent, where a value can begin. May match inside
@@ -12,30 +8,123 @@ interface ReviverContext {
  */
 const RISKY_NUMBER = /(?:^|[[:,])\s*-?(?:\d(?:\.?\d){15}|\d+(?:\.\d+)?[eE])/;
 
-/** Strings, to step over them, and number literals. */
-const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
+const NUMBER_LITERAL = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+
+/**
+ * How deep a text may be nested: far deeper than an answer that can be stored, and not so deep that taking it apart costs
+ * more than its length suggests.
+ */
+export const MAX_TEXT_DEPTH = 100_000;
+
+/** A text is nested deeper than {@link MAX_TEXT_DEPTH}. */
+export class TooDeepError extends Error {
+  override readonly name = 'TooDeepError';
+}
 
 /**
  * JSON.parse that rounds no number (L10): what a double does not hold becomes an ExactNumber, or its source text when
- * its digits would fill the memory. Own keys such as `__proto__` stay own keys. Throws SyntaxError as JSON.parse does.
+ * its digits would fill the memory. Own keys such as `__proto__` stay own keys. Throws SyntaxError as JSON.parse does,
+ * and {@link TooDeepError} before anything is made of such a text.
+ * However deep a value is nested, nothing else of the text is read otherwise (L6).
  */
 export function parseExactJson(text: string): Json {
-  // The reviver is several times slower, and hardly any page needs it.
+  if (text.length > MAX_TEXT_DEPTH) assertDepth(text);
+  // Looking at each token is several times slower, and hardly any page needs it.
   if (!RISKY_NUMBER.test(text)) return JSON.parse(text) as Json;
-  try {
-    return JSON.parse(text, revive) as Json;
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    // JSON.parse is not recursive but reviving is: someone nested an answer absurdly deep. Numbers stay exact as text.
-    return JSON.parse(text.replace(STRING_OR_NUMBER, quoteIfInexact)) as Json;
+  // Numbers travel through JSON.parse as texts. A reviver would be simpler, but it is recursive, and JSON.parse is not.
+  // No answer can guess the mark, so no text of a page is taken for a number.
+  const mark = `number ${randomUUID()} `;
+  return unmarked(JSON.parse(marked(text, mark)), mark) as Json;
+}
+
+const isOpening = (code: number): boolean => code === 91 || code === 123;
+const isClosing = (code: number): boolean => code === 93 || code === 125;
+
+function assertDepth(text: string): void {
+  let depth = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) at = endOfString(text, at) - 1;
+    else if (isOpening(code)) depth++;
+    else if (isClosing(code)) depth--;
+    if (depth > MAX_TEXT_DEPTH) throw new TooDeepError('nested too deeply');
   }
 }
 
-function revive(_key: string, value: unknown, context?: ReviverContext): unknown {
-  if (typeof value !== 'number' || context?.source === undefined) return value;
-  return parseNumber(context.source) ?? context.source;
+/** `text` with each number that a double does not hold as a text that begins with `mark`. */
+function marked(text: string, mark: string): string {
+  const parts: string[] = [];
+  let copied = 0;
+  for (let at = 0; at < text.length;) {
+    if (text[at] === '"') {
+      at = endOfString(text, at);
+    } else if (isNumberStart(text, at)) {
+      const end = endOfNumber(text, at);
+      const token = text.slice(at, end);
+      if (!isHeld(token)) {
+        parts.push(text.slice(copied, at), `"${mark}${token}"`);
+        copied = end;
+      }
+      at = end;
+    } else {
+      at++;
+    }
+  }
+  parts.push(text.slice(copied));
+  return parts.join('');
 }
 
-function quoteIfInexact(token: string): string {
-  return token.startsWith('"') || typeof parseNumber(token) === 'number' ? token : `"${token}"`;
+const QUOTE = 34;
+const BACKSLASH = 92;
+
+/** By hand: a regular expression for strings runs out of its stack on very long ones. */
+function endOfString(text: string, start: number): number {
+  let at = start + 1;
+  while (at < text.length && text.charCodeAt(at) !== QUOTE) {
+    at += text.charCodeAt(at) === BACKSLASH ? 2 : 1;
+  }
+  return at + 1;
 }
+
+const isNumberStart = (text: string, at: number): boolean => {
+  const code = text.charCodeAt(at);
+  return (code >= 48 && code <= 57) || code === 45;
+};
+
+function endOfNumber(text: string, start: number): number {
+  let at = start + 1;
+  while (at < text.length && '0123456789.eE+-'.includes(text[at] ?? ' ')) at++;
+  return at;
+}
+
+/** Whether JSON.parse takes the token as it is: a double holds it, or it is no number and a mistake. */
+function isHeld(token: string): boolean {
+  if (token.length <= 15 && !/[eE]/.test(token)) return true;
+  return !NUMBER_LITERAL.test(token) || typeof parseNumber(token) === 'number';
+}
+
+/** `parsed` with the numbers in their places again. Level by level: recursion would overflow the stack on deep values. */
+function unmarked(parsed: unknown, mark: string): unknown {
+  const root = { value: parsed };
+  const left: object[] = [root];
+  for (let part = left.pop(); part !== undefined; part = left.pop()) {
+    for (const [key, value] of Object.entries(part)) {
+      // A number for a name is a mistake, which the quotes hid.
+      if (key.startsWith(mark)) throw new SyntaxError('a name is not a text');
+      if (typeof value === 'object' && value !== null) left.push(value);
+      if (typeof value !== 'string' || !value.startsWith(mark)) continue;
+      const digits = value.slice(mark.length);
+      const number = parseNumber(digits) ?? digits;
+      // Not an assignment, which would take __proto__ for something else.
+      Object.defineProperty(part, key, { value: number });
+    }
+  }
+  return root.value;
+}
+
+/** True for a JSON object, as {@link parseExactJson} makes them. */
+export const isJsonObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' &&
+  value !== null &&
+  !Array.isArray(value) &&
+  !(value instanceof ExactNumber);

@@ -23,6 +23,10 @@ export interface PageSpan {
 
 /** The documented sort key and direction; an API may ignore them, or refuse them with a 400. */
 const SORTED = { sortBy: 'submittedAt', sortOrder: 'desc' } as const;
+const REVERSED = { ...SORTED, sortOrder: 'asc' } as const;
+
+/** A page of a list that is cut or sorted otherwise than usual. */
+type OtherQuery = PageQuery & { readonly limit?: number; readonly reversed?: boolean };
 
 /**
  * The pages of one form's list, newest first where the API honours it. Names an API that answers every page number with
@@ -34,7 +38,11 @@ export class FormPages {
   readonly #call: CallOptions;
   #sorted = true;
   #firstKeys = '';
+  /** A later page had nothing of the first one: `page` is not ignored. */
+  #pageCounts = false;
   #total = 0;
+  /** The fewest items on a page that was not the last; 0: none seen yet. */
+  #pageSize = 0;
 
   constructor(client: Pick<FormsClient, 'listSubmissions'>, formId: string, call: CallOptions) {
     this.#client = client;
@@ -42,13 +50,32 @@ export class FormPages {
     this.#call = call;
   }
 
-  /** One page, of up to 100 items. */
+  /**
+   * One page, of up to 100 items. Its `totalPages` is no more than what was seen justifies: the API may say anything there.
+   */
   async read(query: PageQuery): Promise<SubmissionPage> {
     const page = await this.#request(query);
     if (query.status !== undefined || query.dateFrom !== undefined) return page;
     if (query.page === 1) this.#firstKeys = keysOf(page);
     else await this.#refuseRepeatedPage(query.page, page);
     return page;
+  }
+
+  /** A page after the one that the source calls the last. Some servers answer with another page: then it is no page of the list. */
+  async readPastEnd(page: number): Promise<SubmissionPage> {
+    const response = await this.#request({ page });
+    return response.page === page ? response : { ...response, items: [] };
+  }
+
+  /** A page of a list that is cut into pages of another size, at most as large as usual; null where the API gives none. */
+  async readSized(page: number, limit: number): Promise<SubmissionPage | null> {
+    return this.#request({ page, limit }).catch(nullWhenNotGiven);
+  }
+
+  /** A page of the list from its other end; null where the API refuses that order, or any. */
+  async readReversed(page: number, limit: number): Promise<SubmissionPage | null> {
+    if (!this.#sorted) return null;
+    return this.#request({ page, limit, reversed: true }).catch(nullWhenNotGiven);
   }
 
   /**
@@ -76,22 +103,36 @@ export class FormPages {
     }
   }
 
-  async #request(query: PageQuery): Promise<SubmissionPage> {
+  async #request({ reversed = false, ...query }: OtherQuery): Promise<SubmissionPage> {
     const plain = { formId: this.#formId, ...query };
-    const sort = this.#sorted ? SORTED : {};
+    const sort = this.#sorted ? (reversed ? REVERSED : SORTED) : {};
     try {
       const page = await this.#client.listSubmissions({ ...plain, ...sort }, this.#call);
       this.#total = page.total;
-      return page;
+      if (query.limit !== undefined) return page;
+      return { ...page, totalPages: this.#justifiedPages(query.page, page) };
     } catch (error) {
       if (!(error instanceof FormsApiError)) throw error;
       if (query.page > 1 && (error.status === 404 || error.status === 400))
         return this.#beyondLast(query);
       const narrowed = query.status !== undefined || query.dateFrom !== undefined;
-      if (error.status !== 400 || !this.#sorted || narrowed) throw error;
+      if (error.status !== 400 || !this.#sorted || narrowed || reversed) throw error;
       this.#sorted = false;
       return this.#request(query);
     }
+  }
+
+  /**
+   * As many pages as the API says, but not beyond an empty one, and no more than `total` fills, by the sizes of the pages
+   * seen. A full page justifies the next one: `total` may be too low.
+   */
+  #justifiedPages(asked: number, { items, total, totalPages, limit }: SubmissionPage): number {
+    const { length } = items;
+    if (length === 0) return Math.min(totalPages, asked - 1);
+    const isLast = asked >= Math.ceil(total / Math.max(length, this.#pageSize));
+    const next = length >= (this.#pageSize || limit) ? asked + 1 : asked;
+    if (!isLast) this.#pageSize = Math.min(this.#pageSize || length, length);
+    return Math.min(totalPages, Math.max(Math.ceil(total / (this.#pageSize || length)), next));
   }
 
   /** The list shrank under a request that was on its way; some servers refuse a page beyond the last. */
@@ -102,11 +143,18 @@ export class FormPages {
 
   /**
    * A later page that equals the first may be chance (exactly one page of newcomers pushed it down), so the first is
-   * asked for anew: if that is still the same, `page` is ignored.
+   * asked for again: if that is still the same, `page` is ignored. Unless another page had nothing of the first: then the
+   * list shows the same submissions twice.
    */
   async #refuseRepeatedPage(asked: number, page: SubmissionPage): Promise<void> {
-    if (page.items.length === 0 || page.total <= page.items.length) return;
-    if (keysOf(page) !== this.#firstKeys) return;
+    if (this.#pageCounts || page.items.length === 0 || page.total <= page.items.length) return;
+    // Items without an ID look alike: they tell nothing about pages.
+    if (page.items.every(({ submission }) => submission === null)) return;
+    if (keysOf(page) !== this.#firstKeys) {
+      const first = new Set(this.#firstKeys.split('\n'));
+      this.#pageCounts = page.items.every(({ key }) => !first.has(key));
+      return;
+    }
     const again = await this.#request({ page: 1 });
     this.#firstKeys = keysOf(again);
     if (this.#firstKeys !== keysOf(page)) return;
@@ -117,6 +165,18 @@ export class FormPages {
     );
   }
 }
+
+/** For a question that the API need not understand, whatever status it says so with: then it is no evidence, and no failure. */
+function nullWhenNotGiven(error: unknown): null {
+  if (error instanceof FormsApiError && OWN_ANSWERS.has(error.code)) return null;
+  throw error;
+}
+
+const OWN_ANSWERS: ReadonlySet<string> = new Set([
+  'FORMS_REFUSED',
+  'FORMS_FAILED',
+  'FORMS_NOT_JSON',
+]);
 
 function keysOf(page: SubmissionPage): string {
   return page.items.map((item) => item.key).join('\n');

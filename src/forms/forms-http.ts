@@ -1,16 +1,17 @@
 import { type Clock, systemClock, throwIfAborted } from '../base/clock.ts';
 import { MirrorError } from '../base/errors.ts';
-import { DEFAULT_RETRY, parseRetryAfter, type RetryPolicy } from '../base/retry-delay.ts';
-import { withRetry } from '../base/retry.ts';
+import { LinkedSignal } from '../base/linked-signal.ts';
+import type { ProxySettings } from '../base/proxy.ts';
+import { DEFAULT_RETRY, parseRetryAfter, type RetryPolicy, withRetry } from '../base/retry.ts';
 import type { Json } from '../mirror/types.ts';
 import { type BaseUrl, parseBaseUrl } from './base-url.ts';
 import { FormsApiError } from './errors.ts';
-import { parseExactJson } from './exact-json.ts';
+import { parseExactJson, TooDeepError } from './exact-json.ts';
 import type { FormsRequest } from './forms-request.ts';
-import { RequestGate } from './request-gate.ts';
-import { faultError, notJsonError, refusalError } from './request-failure.ts';
-import { Wire, type WireAnswer } from './wire.ts';
-import { WireFault } from './wire-fault.ts';
+import { type HttpResponse, HttpTransport } from './http-transport.ts';
+import { notJsonError, refusalError, tooMuchError, transportError } from './request-failure.ts';
+import { RequestLimiter } from './request-limiter.ts';
+import { TransportFailure } from './transport-failure.ts';
 
 /** How to reach the Forms API. */
 export interface FormsClientOptions {
@@ -23,11 +24,19 @@ export interface FormsClientOptions {
   concurrency: number;
   /** Longest wait for a connection, for headers, and for each next piece of a body. Default 30,000. */
   requestTimeoutMs?: number;
+  /** The proxy of this machine's network. */
+  proxy?: ProxySettings | undefined;
   retry?: RetryPolicy;
   clock?: Clock;
   random?: () => number;
-  /** Told before each wait for another try. */
+  /** Called when a request has had no answer for {@link silenceMs}; once for each try. */
+  onSilence?: (notice: { readonly request: string; readonly silentMs: number }) => void;
+  /** Default 10,000. */
+  silenceMs?: number;
+  /** Called before each wait for another try. */
   onRetry?: (notice: FormsRetryNotice) => void;
+  /** Called when a request that was tried again has ended, whichever way. */
+  onSettled?: (request: { readonly request: string }) => void;
 }
 
 /** A request that failed and will be tried again. */
@@ -41,7 +50,7 @@ export interface FormsRetryNotice {
   reason: string;
 }
 
-/** What every call takes. */
+/** Options of every call. */
 export interface CallOptions {
   /** Aborting it rejects the call with CANCELLED, wherever it is. */
   signal?: AbortSignal | undefined;
@@ -51,16 +60,19 @@ export interface CallOptions {
   once?: boolean | undefined;
 }
 
-/** After a 401 every call fails at once for so long, without a request. */
+/** A request without an answer for so long is worth record of: it may hang for the rest of its time, and again. */
+const SILENCE_MS = 10_000;
+
+/** For this long after a 401 every call fails at once, without a request. */
 const REFUSED_KEY_REST_MS = 45_000;
 
-/** Calls to the Forms API with key, bounded concurrency, retries and the stop at 401; knows no endpoint. */
+/** Sends requests to the Forms API: authentication, bounded concurrency, retries, and the stop at 401. Knows no endpoint. */
 export class FormsHttp implements AsyncDisposable {
   readonly #base: BaseUrl;
   readonly #options: FormsClientOptions;
   readonly #clock: Clock;
-  readonly #gate: RequestGate;
-  readonly #wire: Wire;
+  readonly #limiter: RequestLimiter;
+  readonly #transport: HttpTransport;
   /** Aborted when nothing more may be sent; the reason is the error that every call gets. */
   #stop = new AbortController();
   /** When a refused key may be tried again; never after closing. */
@@ -71,59 +83,73 @@ export class FormsHttp implements AsyncDisposable {
     this.#base = parseBaseUrl(options.baseUrl);
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
-    this.#gate = new RequestGate(checkConcurrency(options.concurrency), this.#clock);
-    this.#wire = new Wire({
+    this.#limiter = new RequestLimiter(checkConcurrency(options.concurrency), this.#clock);
+    this.#transport = new HttpTransport({
       base: this.#base,
+      proxy: options.proxy,
       headers: headersOf(options),
       connections: options.concurrency,
       requestTimeoutMs: options.requestTimeoutMs ?? 30_000,
+      silenceMs: options.silenceMs ?? SILENCE_MS,
     });
   }
 
-  /** Sends until it has an answer of 2xx, and returns its JSON as `read` understands it. `read` returns undefined for what it does not. */
+  /** Sends until a response is 2xx, and returns what `read` makes of its JSON; `read` returns undefined for another shape. */
   async json<T>(
     request: FormsRequest,
     call: CallOptions,
-    read: (json: Json, answer: WireAnswer) => T | undefined,
+    read: (json: Json, response: HttpResponse) => T | undefined,
   ): Promise<T> {
-    return this.#call(request, call, (answer) => {
-      const result = read(parseAnswer(request, answer), answer);
+    return this.#call(request, call, (response) => {
+      const result = read(parseBody(request, response), response);
       if (result !== undefined) return result;
-      throw notJsonError(request, answer, 'answered with JSON of another shape than documented');
+      throw notJsonError(request, response, 'answered with JSON of another shape than documented');
     });
   }
 
-  /** Sends until it has an answer of 2xx, whatever that holds. */
-  async done(request: FormsRequest, call: CallOptions): Promise<void> {
-    return this.#call(request, call, () => {});
+  /** Sends until a response is 2xx, whatever its body, unless `read` throws. */
+  async done<T>(
+    request: FormsRequest,
+    call: CallOptions,
+    read: (response: HttpResponse) => T,
+  ): Promise<T> {
+    return this.#call(request, call, read);
   }
 
   /** Stops every call and closes every connection. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#opensAtMs = Infinity;
     this.#stop.abort(new MirrorError('CANCELLED', 'The Forms API client was closed.'));
-    await this.#wire.destroy();
+    await this.#transport.destroy();
   }
 
   async #call<T>(
     request: FormsRequest,
     call: CallOptions,
-    read: (answer: WireAnswer) => T,
+    read: (response: HttpResponse) => T,
   ): Promise<T> {
     const stop = this.#open();
-    using either = new EitherSignal(call.signal, stop);
+    using stopped = new LinkedSignal(call.signal, stop);
     const policy = this.#options.retry ?? DEFAULT_RETRY;
+    let wasAnnounced = false;
+    const onSilence = (silentMs: number): void => {
+      wasAnnounced = true;
+      this.#options.onSilence?.({ request: request.name, silentMs });
+    };
+    const attempt = (): Promise<HttpResponse> =>
+      this.#attempt(request, call, stopped.signal, onSilence);
     try {
-      return await withRetry(async () => read(await this.#attempt(request, call, either.signal)), {
+      return await withRetry(async () => read(await attempt()), {
         policy: call.once === true ? { ...policy, attempts: 1 } : policy,
         clock: this.#clock,
         ...(this.#options.random === undefined ? {} : { random: this.#options.random }),
-        signal: either.signal,
-        judge: (error) =>
+        signal: stopped.signal,
+        decide: (error) =>
           error instanceof FormsApiError
-            ? { retry: error.retryable, serverDelayMs: error.retryAfterMs }
+            ? { retry: isWorthRepeating(error), serverDelayMs: error.retryAfterMs }
             : { retry: false },
         onRetry: ({ attempt, delayMs, error }) => {
+          wasAnnounced = true;
           const reason = error instanceof FormsApiError ? error.reason : 'failed';
           this.#options.onRetry?.({ request: request.name, attempt, delayMs, reason });
         },
@@ -132,10 +158,12 @@ export class FormsHttp implements AsyncDisposable {
       // The stop wins over what it caused: the first 401 speaks for every call.
       if (stop.aborted) throw stop.reason;
       throw error;
+    } finally {
+      if (wasAnnounced) this.#options.onSettled?.({ request: request.name });
     }
   }
 
-  /** What stops a call that begins now. A key that was refused is tried anew after a rest: it may have been restored. */
+  /** The signal that stops a call that begins now. A refused key is tried again after a rest: it may have been restored. */
   #open(): AbortSignal {
     if (this.#stop.signal.aborted && this.#clock.now() >= this.#opensAtMs) {
       this.#stop = new AbortController();
@@ -154,64 +182,49 @@ export class FormsHttp implements AsyncDisposable {
     request: FormsRequest,
     call: CallOptions,
     signal: AbortSignal,
-  ): Promise<WireAnswer> {
-    const answer = await this.#gate.pass(signal, async () => {
+    onSilence: (silentMs: number) => void,
+  ): Promise<HttpResponse> {
+    const response = await this.#limiter.run(signal, async () => {
       call.onAttempt?.();
       try {
-        return await this.#wire.send(request, signal);
+        return await this.#transport.send(request, signal, onSilence);
       } catch (error) {
         throwIfAborted(signal);
-        throw error instanceof WireFault ? faultError(request, error) : error;
+        throw error instanceof TransportFailure ? transportError(request, error) : error;
       }
     });
     throwIfAborted(signal);
-    if (answer.status >= 200 && answer.status < 300) return answer;
-    throw this.#refused(request, answer);
+    if (response.status >= 200 && response.status < 300) return response;
+    throw this.#refused(request, response);
   }
 
-  #refused(request: FormsRequest, answer: WireAnswer): FormsApiError {
+  #refused(request: FormsRequest, response: HttpResponse): FormsApiError {
     const { apiKey, auth, retry = DEFAULT_RETRY } = this.#options;
-    const retryAfterMs = parseRetryAfter(answer.header('retry-after'), this.#clock.now());
-    const error = refusalError(request, answer, { apiKey, auth, retryAfterMs, base: this.#base });
-    if (answer.status === 401) this.#refuseKey(error);
+    const retryAfterMs = parseRetryAfter(response.header('retry-after'), this.#clock.now());
+    const error = refusalError(request, response, { apiKey, auth, retryAfterMs, base: this.#base });
+    if (response.status === 401) this.#refuseKey(error);
     if (error.retryable && retryAfterMs !== undefined) {
-      this.#gate.closeFor(Math.min(retryAfterMs, retry.maxServerDelayMs));
+      this.#limiter.pauseFor(Math.min(retryAfterMs, retry.maxServerDelayMs));
     }
     return error;
   }
 }
 
-function parseAnswer(request: FormsRequest, answer: WireAnswer): Json {
-  try {
-    return parseExactJson(answer.text);
-  } catch {
-    // The parser's message quotes the text around the fault, so it goes no further.
-    throw notJsonError(request, answer);
-  }
+/** What took minutes once takes as long again: half an hour for one request. It waits for the next pass. */
+function isWorthRepeating({ retryable, cause }: FormsApiError): boolean {
+  return retryable && !(cause instanceof TransportFailure && cause.code === 'TOTAL_TIMEOUT');
 }
 
-/** The caller's signal or the client's, as one. Let go when the call ends: AbortSignal.any would grow with each call. */
-class EitherSignal implements Disposable {
-  readonly #controller = new AbortController();
-  readonly #sources: readonly AbortSignal[];
-
-  constructor(...sources: (AbortSignal | undefined)[]) {
-    this.#sources = sources.filter((source) => source !== undefined);
-    for (const source of this.#sources) {
-      source.addEventListener('abort', this.#abort);
-      if (source.aborted) this.#abort();
+function parseBody(request: FormsRequest, response: HttpResponse): Json {
+  try {
+    return parseExactJson(response.text);
+  } catch (error) {
+    if (error instanceof TooDeepError) {
+      throw tooMuchError(request, response, 'answered with JSON nested deeper than 100,000 levels');
     }
+    // The parser's message quotes the text around the mistake, so it goes no further.
+    throw notJsonError(request, response);
   }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  [Symbol.dispose](): void {
-    for (const source of this.#sources) source.removeEventListener('abort', this.#abort);
-  }
-
-  readonly #abort = (): void => this.#controller.abort();
 }
 
 function headersOf({ apiKey, auth }: FormsClientOptions): Record<string, string> {

@@ -1,22 +1,22 @@
 import { MirrorError } from '../base/errors.ts';
-import type { WireRequest } from './wire.ts';
+import type { HttpRequest } from './http-transport.ts';
 
-/** A request to the API, as the client speaks of it. */
-export interface FormsRequest extends WireRequest {
-  /** For people: method, path and query, without search text. */
+/** A request to one of the endpoints, with what retries and error messages have to know about it. */
+export interface FormsRequest extends HttpRequest {
+  /** For messages: method, path and query, without search text. */
   readonly name: string;
   /** True for the one request whose repetition may do harm: it is sent again only when nothing can have come of it. */
   readonly unrepeatable: boolean;
   /** Texts of this request that no error may repeat: answers, search text. */
   readonly secrets: readonly string[];
-  /** Names of the parameters and properties sent; null for answers, where any field may be spoken of. */
+  /** Names of the parameters and properties sent; null for answers, about whose fields the API may say anything. */
   readonly subjects: readonly string[] | null;
 }
 
 /** A query in order; undefined values are left out. */
 export type Query = readonly (readonly [name: string, value: string | number | undefined])[];
 
-/** Query parameters whose value may be somebody's answer (L11). */
+/** Query parameters whose value may be someone's answer (L11). */
 const HIDDEN_PARAMETERS = new Set(['search']);
 
 /** A GET of `path`, which is encoded already. */
@@ -52,7 +52,7 @@ export function patchRequest(path: string, property: string, value: string): For
   };
 }
 
-/** A POST that creates something: on a connection of its own, so that "refused" and "broke" can be told apart. */
+/** A POST that creates something: on a connection of its own, so that "refused" and "broke" are distinguishable. */
 export function postRequest(path: string, body: string, secrets: readonly string[]): FormsRequest {
   return {
     method: 'POST',

@@ -2,10 +2,10 @@ import type { BaseUrl } from './base-url.ts';
 import { type FormsApiFailure, FormsApiError } from './errors.ts';
 import type { FormsRequest } from './forms-request.ts';
 import { refusalFields } from './refusal-fields.ts';
-import type { WireAnswer } from './wire.ts';
-import type { WireFault } from './wire-fault.ts';
+import type { HttpResponse } from './http-transport.ts';
+import type { TransportFailure } from './transport-failure.ts';
 
-/** What an error about an answer draws on besides request and answer. */
+/** Facts for the message of an error response, besides request and response. */
 export interface RefusalContext {
   apiKey: string;
   auth: 'bearer' | 'x-api-key';
@@ -16,57 +16,101 @@ export interface RefusalContext {
 
 const MAY_HAVE_ARRIVED = 'It may have arrived all the same: look for it before sending it again.';
 
-/** A request that brought no whole answer. */
-export function faultError(request: FormsRequest, fault: WireFault): FormsApiError {
-  const ambiguous = request.unrepeatable && !fault.neverSent;
-  return new FormsApiError(fault.inBody ? 'FORMS_NOT_JSON' : 'FORMS_UNREACHABLE', {
+/** A request that brought no whole response. */
+export function transportError(request: FormsRequest, failure: TransportFailure): FormsApiError {
+  const ambiguous = request.unrepeatable && !failure.neverSent;
+  return new FormsApiError(failure.inBody ? 'FORMS_NOT_JSON' : 'FORMS_UNREACHABLE', {
     request: request.name,
-    reason: fault.message,
-    remedy: ambiguous ? MAY_HAVE_ARRIVED : fault.remedy,
-    retryable: fault.passing && !ambiguous,
-    cause: fault,
+    reason: failure.message,
+    remedy: ambiguous ? MAY_HAVE_ARRIVED : failure.remedy,
+    retryable: failure.transient && !ambiguous,
+    cause: failure,
   });
 }
 
-/** An answer of 2xx that is not the JSON we asked for. */
+/** A response of 2xx that is not the JSON that was asked for. */
 export function notJsonError(
   request: FormsRequest,
-  answer: WireAnswer,
+  response: HttpResponse,
   reason?: string,
 ): FormsApiError {
-  const failure = { request: request.name, status: answer.status };
-  if (isHtml(answer)) {
+  const failure = { request: request.name, status: response.status };
+  if (isHtml(response)) {
     return new FormsApiError('FORMS_NOT_JSON', {
       ...failure,
       reason: 'answered with HTML, not JSON',
       remedy: "Is FORMS_API_URL the API's base address with its version prefix?",
     });
   }
-  const empty = answer.text.trim() === '';
+  const empty = response.text.trim() === '';
   return new FormsApiError('FORMS_NOT_JSON', {
     ...failure,
     reason:
       reason ??
       (empty
-        ? `answered ${answer.status} with an empty body`
+        ? `answered ${response.status} with an empty body`
         : 'answered with no JSON, or cut it short'),
     remedy: 'Check FORMS_API_URL; if it is right, the API is out of order.',
   });
 }
 
-/** An answer other than 2xx. */
+/** A response that goes beyond all bounds. It would again, so it is not asked for again in this pass. */
+export function tooMuchError(
+  request: FormsRequest,
+  response: HttpResponse,
+  reason: string,
+): FormsApiError {
+  return new FormsApiError('FORMS_NOT_JSON', {
+    request: request.name,
+    status: response.status,
+    reason,
+    remedy: 'It was not taken apart. Ask the operator of the API what is in it.',
+    retryable: false,
+  });
+}
+
+/** A list that says of itself that it failed: what the API failed at is not repeated, as it may quote anything. */
+export function failedListError(
+  request: FormsRequest,
+  response: HttpResponse,
+  failure: string,
+): FormsApiError {
+  return new FormsApiError('FORMS_FAILED', {
+    request: request.name,
+    status: response.status,
+    reason: `answered ${response.status} with ${failure}`,
+    remedy: 'It proves nothing about what there is.',
+  });
+}
+
+/** A 2xx to a change whose body says that it was not made. What the body says is not repeated, as it may quote anything. */
+export function notDoneError(
+  request: FormsRequest,
+  response: HttpResponse,
+  contradiction: string,
+): FormsApiError {
+  return new FormsApiError('FORMS_FAILED', {
+    request: request.name,
+    status: response.status,
+    reason: `answered ${response.status} with ${contradiction}`,
+    remedy: 'The change was not made.',
+    retryable: false,
+  });
+}
+
+/** A response other than 2xx. */
 export function refusalError(
   request: FormsRequest,
-  answer: WireAnswer,
+  response: HttpResponse,
   context: RefusalContext,
 ): FormsApiError {
-  const { status } = answer;
+  const { status } = response;
   const failure = { request: request.name, status, retryAfterMs: context.retryAfterMs };
   if (status >= 500 || status === 429) return failed(request, failure);
   if (status === 401) return unauthorized(failure, context);
   if (status === 404) return notFound(request, failure);
-  if (status < 400) return redirect(answer, failure, context);
-  const fields = refusalFields(answer.text, {
+  if (status < 400) return redirect(response, failure, context);
+  const fields = refusalFields(response.text, {
     secrets: [...request.secrets, context.apiKey],
     subjects: request.subjects,
   });
@@ -111,11 +155,20 @@ function notFound(request: FormsRequest, failure: Answered): FormsApiError {
 }
 
 function redirect(
-  answer: WireAnswer,
+  response: HttpResponse,
   failure: Answered,
   { apiKey, base }: RefusalContext,
 ): FormsApiError {
-  const location = URL.parse(answer.header('location') ?? '', base.origin);
+  const header = response.header('location') ?? '';
+  if (header === '') {
+    return new FormsApiError('FORMS_REDIRECT', {
+      ...failure,
+      reason: `answered ${failure.status}, which is no answer, and named no other address`,
+      remedy:
+        'Is FORMS_API_URL right? If it is, something between here and the API, such as a cache, is out of order.',
+    });
+  }
+  const location = URL.parse(header, base.origin);
   // Without its query, which may carry anything.
   const address = location === null ? '' : ` to ${location.origin}${location.pathname}`;
   return new FormsApiError('FORMS_REDIRECT', {
@@ -135,5 +188,5 @@ function listFields(fields: ReadonlyMap<string, string>): string {
   return ` (${listed.join('; ')}${more})`;
 }
 
-const isHtml = (answer: WireAnswer): boolean =>
-  /html/i.test(answer.header('content-type') ?? '') || /^\s*</.test(answer.text);
+const isHtml = (response: HttpResponse): boolean =>
+  /html/i.test(response.header('content-type') ?? '') || /^\s*</.test(response.text);

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { decimalText } from '../mirror/numbers.ts';
-import { ExactNumber } from '../mirror/types.ts';
+import { ExactNumber, type Form, type FormField } from '../mirror/types.ts';
+import { MAX_FIELD_ID } from '../mirror/unlisted-fields.ts';
+import { isJsonObject } from './exact-json.ts';
 
 /*
  * The wire shapes of the Forms API. Unknown fields are ignored, and what a mirror can do without is optional, whatever
@@ -24,17 +26,48 @@ const listOf = <T>(entry: z.ZodType<T>): z.ZodType<T[]> =>
       }),
     );
 
-const fieldSchema = z.object({ id: z.union([z.string().min(1), number]), label: text });
+/** A field; a longer ID fits no catalogue (see {@link MAX_FIELD_ID}). */
+const fieldSchema = z.object({
+  id: z.union([z.string().min(1).max(MAX_FIELD_ID), number]),
+  label: text,
+});
 
 const sectionSchema = z.object({ fields: listOf(fieldSchema) });
 
 /** A form; only its ID is indispensable. */
-export const formSchema = z.object({
+const formSchema = z.object({
   id: z.union([z.string().min(1), number]),
   name: text,
   slug: text,
   schema: z.object({ sections: listOf(sectionSchema) }).catch({ sections: [] }),
 });
+
+/** A form from its JSON, bare or wrapped in one property; undefined when it is none. */
+export function parseForm(json: unknown): Form | undefined {
+  const parsed = formSchema.safeParse(unwrapped(json));
+  if (!parsed.success) return undefined;
+  const { id, slug, name, schema } = parsed.data;
+  const fields = new Map<string, FormField>();
+  for (const field of schema.sections.flatMap((section) => section.fields)) {
+    if (!fields.has(field.id)) fields.set(field.id, { id: field.id, label: field.label ?? '' });
+  }
+  const ownSlug = slug === undefined || slug === '' ? id : slug;
+  return {
+    id,
+    slug: ownSlug,
+    name: name === undefined || name.trim() === '' ? ownSlug : name,
+    fields: [...fields.values()],
+  };
+}
+
+/** The documentation shows a form bare; for a submission it leaves open whether there is a wrapper, so we look here too. */
+function unwrapped(json: unknown): unknown {
+  if (!isJsonObject(json) || Object.hasOwn(json, 'id')) return json;
+  const inside = Object.values(json).filter(
+    (value) => isJsonObject(value) && Object.hasOwn(value, 'id'),
+  );
+  return inside.length === 1 ? inside[0] : json;
+}
 
 const anything = z.unknown().optional();
 
@@ -47,7 +80,14 @@ export const submissionSchema = z.object({
   data: anything,
 });
 
-const count = z.int().nonnegative();
+/** A number, or a text of its digits. */
+const count = z.union([
+  z.int().nonnegative(),
+  z
+    .string()
+    .regex(/^\d{1,15}$/)
+    .transform(Number),
+]);
 const positive = z.int().positive().optional().catch(undefined);
 
 /** The pagination envelope. Without items or total there is nothing to prove a pass with, so both must be there. */
@@ -58,6 +98,3 @@ export const envelopeSchema = z.object({
   limit: positive,
   totalPages: count.optional().catch(undefined),
 });
-
-/** A pagination envelope as it comes over the wire. */
-export type EnvelopeWire = z.infer<typeof envelopeSchema>;

@@ -1,13 +1,14 @@
-import { createHash } from 'node:crypto';
+import { count } from '../base/format.ts';
 import { canonicalTime } from '../mirror/canonical-time.ts';
-import { decimalText, jsonText } from '../mirror/numbers.ts';
+import { decimalText } from '../mirror/numbers.ts';
 import { ExactNumber, type Json, type Submission } from '../mirror/types.ts';
+import { isJsonObject } from './exact-json.ts';
+import type { NamelessKey } from './nameless-keys.ts';
 import { submissionSchema } from './schemas.ts';
-import { isJsonObject } from './json-object.ts';
 
 /** One item of a list in its place, whether or not it can be stored (L6). */
 export interface SubmissionItem {
-  /** The submission's ID, or `no-id:` and a hash of the item. */
+  /** The submission's ID, or a name that {@link NamelessKey} gives. */
   readonly key: string;
   /** Null when it has no usable ID; with a defect, whatever is usable is kept. */
   readonly submission: Submission | null;
@@ -17,18 +18,27 @@ export interface SubmissionItem {
 
 /** Longer IDs fit no primary key (PostgreSQL: a third of a page). */
 const MAX_ID_LENGTH = 500;
-/** Deeper values would overflow the stack of whoever walks them. */
+/** Deeper values would overflow the stack of recursive code. */
 const MAX_DEPTH = 200;
+/** Most values within one answer: a large table in a form has some thousands. */
+const MAX_PARTS = 100_000;
+/** Most answers of one submission. */
+const MAX_ANSWERS = 10_000;
 const TOO_DEEP = '[nested too deeply]';
+const TOO_LARGE = '[too large]';
 
 /** An item of the submissions list, which was asked for `formId`. Never throws. */
-export function submissionItem(json: unknown, formId: string): SubmissionItem {
+export function submissionItem(
+  json: unknown,
+  formId: string,
+  nameless: NamelessKey,
+): SubmissionItem {
   const wire = submissionSchema.safeParse(json);
   if (!wire.success || !isJsonObject(json)) {
-    return withoutId(json, 'the item is not an object');
+    return withoutId(nameless(json), 'the item is not an object');
   }
   const id = readId(wire.data.id);
-  if (id.value === '') return withoutId(json, id.defect);
+  if (id.value === '') return withoutId(nameless(json), id.defect);
   const status = readStatus(wire.data.status);
   const createdAt = readTime(wire.data.createdAt);
   const data = readData(wire.data.data);
@@ -56,7 +66,7 @@ export function singleSubmission(json: unknown, id: string): SubmissionItem | un
     (value) =>
       isJsonObject(value) && Object.hasOwn(value, 'id') && readId(value['id']).value === id,
   );
-  return found === undefined ? undefined : submissionItem(found, '');
+  return found === undefined ? undefined : submissionItem(found, '', () => '');
 }
 
 /** A value, and what is wrong with it; an empty defect when nothing is. */
@@ -98,32 +108,45 @@ function readTime(createdAt: unknown): Checked<string> {
 function readData(data: unknown): Checked<ReadonlyMap<string, Json>> {
   if (data === undefined || data === null) return { value: new Map(), defect: 'data is missing' };
   if (!isJsonObject(data)) return { value: new Map(), defect: 'data is not an object' };
-  const answers = new Map(Object.entries(data) as [string, Json][]);
-  let defect = '';
-  for (const [field, answer] of answers) {
-    if (!isTooDeep(answer)) continue;
-    answers.set(field, TOO_DEEP);
-    defect = 'an answer is nested too deeply';
+  const fields = Object.keys(data);
+  const answers = new Map<string, Json>();
+  const defects = new Set<string>();
+  if (fields.length > MAX_ANSWERS) {
+    defects.add(`has more than ${count(MAX_ANSWERS)} answers; the first of them are stored`);
   }
-  return { value: answers, defect };
+  for (const field of fields.slice(0, MAX_ANSWERS)) {
+    const answer = data[field] as Json;
+    const excess = excessOf(answer);
+    if (excess !== undefined) defects.add(excess.defect);
+    answers.set(field, excess?.shown ?? answer);
+  }
+  return { value: answers, defect: [...defects].join('; ') };
 }
 
-/** Level by level instead of by recursion, which is what deep values break. */
-function isTooDeep(value: unknown): boolean {
+const EXCESS = {
+  deep: { shown: TOO_DEEP, defect: 'an answer is nested too deeply' },
+  large: { shown: TOO_LARGE, defect: `an answer holds more than ${count(MAX_PARTS)} values` },
+};
+
+/** Why a value is not stored as it is. Level by level: recursion would overflow the stack on such values. */
+function excessOf(value: unknown): (typeof EXCESS)['deep'] | undefined {
   let level = [value];
+  let parts = 0;
   for (let depth = 0; level.length > 0; depth++) {
-    if (depth > MAX_DEPTH) return true;
-    level = level.flatMap((part) =>
-      typeof part === 'object' && part !== null && !(part instanceof ExactNumber)
-        ? Object.values(part)
-        : [],
-    );
+    if (depth > MAX_DEPTH) return EXCESS.deep;
+    const below: unknown[] = [];
+    for (const part of level) {
+      if (typeof part !== 'object' || part === null || part instanceof ExactNumber) continue;
+      const inside: unknown[] = Array.isArray(part) ? part : Object.values(part);
+      parts += inside.length;
+      if (parts > MAX_PARTS) return EXCESS.large;
+      for (const each of inside) below.push(each);
+    }
+    level = below;
   }
-  return false;
+  return undefined;
 }
 
-function withoutId(json: unknown, defect: string): SubmissionItem {
-  const text = isTooDeep(json) ? TOO_DEEP : jsonText(json as Json);
-  const hash = createHash('sha256').update(text).digest('hex').slice(0, 32);
-  return { key: `no-id:${hash}`, submission: null, defects: [defect] };
-}
+const withoutId = (key: string, defect: string): SubmissionItem => {
+  return { key, submission: null, defects: [defect] };
+};

@@ -28,7 +28,7 @@ export function canonicalTime(text: string): string | null {
 
 /** Orders canonical times by time, whatever their number of fraction digits. Negative when `a` is earlier. */
 export function compareTimes(a: string, b: string): number {
-  // Without the Z a text that goes on after the other one's end is the later one.
+  // Without the Z, the longer of two texts with the same beginning is the later one.
   const [left, right] = [a.slice(0, -1), b.slice(0, -1)];
   if (left === right) return 0;
   return left < right ? -1 : 1;

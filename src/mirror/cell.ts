@@ -1,4 +1,3 @@
-import { createHmac } from 'node:crypto';
 import { decimalText, jsonText } from './numbers.ts';
 import { type Cell, ExactNumber, type Json } from './types.ts';
 
@@ -20,15 +19,8 @@ export function cellText(cell: Cell): string | null {
 
 /**
  * True when both show the same answer. A number equals its canonical text, because a column of texts stores it so; an
- * empty text equals no answer, because a sheet cannot tell them apart.
+ * empty text equals no answer, because a sheet cannot distinguish them.
  */
 export function sameCell(a: Cell, b: Cell): boolean {
   return (cellText(a) ?? '') === (cellText(b) ?? '');
-}
-
-/** A keyed hash (HMAC-SHA-256, hex) in place of an answer: equal answers of one field stay equal, nothing else shows. */
-export function hashedCell(cell: Cell, fieldId: string, key: string): Cell {
-  const text = cellText(cell);
-  if (text === null) return null;
-  return createHmac('sha256', key).update(`${fieldId}\0${text}`).digest('hex');
 }

@@ -8,7 +8,7 @@ export const MAX_NAME_BYTES = 63;
 /** Ends the name of a form's view with the current labels: `<table>_labelled`. */
 export const VIEW_SUFFIX = '_labelled';
 
-/** What a column is named after. */
+/** The ID and label that a column is named after. */
 export interface NamedField {
   readonly id: string;
   readonly label: string;
@@ -16,8 +16,8 @@ export interface NamedField {
 
 /**
  * A field's column name: its label in ASCII snake_case, at most 63 bytes, none of `taken` (lower case), usable in SQL
- * without quotes. A name that can't stand by itself (reserved, a system column, a leading digit) begins with `f_`; a
- * long one is cut and ends with a hash; a label without a letter or digit gives way to the field's ID.
+ * without quotes. A name that cannot be used as it is (reserved, a system column, a leading digit) begins with `f_`; a
+ * long one is cut and ends with a hash; a label without a letter or digit is replaced by the field's ID.
  */
 export function fieldColumnName(field: NamedField, taken: ReadonlySet<string>): string {
   const name = snakeCase(field.label) || snakeCase(field.id) || 'field';
@@ -103,7 +103,10 @@ function cutCodePoints(text: string, maxBytes: number): string {
   return cut;
 }
 
-/** Control characters and line breaks have no place in a name; PostgreSQL takes no U+0000 and no empty name. */
+/**
+ * A name on one line, without control characters and what reorders a line, and never empty: PostgreSQL rejects U+0000 and
+ * empty names.
+ */
 function shownLabel(field: NamedField): string {
   return visible(field.label) || visible(field.id) || 'field';
 }
@@ -112,12 +115,13 @@ const visible = (text: string): string =>
   text
     .toWellFormed()
     .replace(/[\s\p{Cc}]+/gu, ' ')
+    .replace(/[\u202A-\u202E\u2066-\u2069]/g, '\uFFFD')
     .trim();
 
-/** Equal for names that a database or a reader could take for each other. */
+/** Equal for names that a database or a reader could confuse. */
 const sameNameKey = (name: string): string => name.normalize('NFC').toLowerCase();
 
-/** Lower-case ASCII letters, digits and single underscores between them; '' when nothing of the kind is in `text`. */
+/** Lower-case ASCII letters and digits with single underscores between them; '' when `text` has neither. */
 function snakeCase(text: string): string {
   return anyAscii(text.toWellFormed())
     .toLowerCase()
@@ -126,7 +130,7 @@ function snakeCase(text: string): string {
     .replace(/^_|_$/g, '');
 }
 
-/** `base` when it fits; else its beginning and a hash of `identity`, so that long names stay apart and stable. */
+/** `base` when it fits; else its beginning and a hash of `identity`, so that long names stay distinct and stable. */
 function shortened(base: string, identity: string, maxBytes: number): string {
   if (base.length <= maxBytes) return base;
   const hash = createHash('sha256').update(identity).digest('hex').slice(0, 8);

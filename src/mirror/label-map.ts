@@ -1,4 +1,4 @@
-import { type FieldPicks, isPicked } from './picks.ts';
+import { type FieldPicks, isHashed, isPicked } from './picks.ts';
 import type { Form, PickedField } from './types.ts';
 
 /** What the form's schema says about a field. */
@@ -47,7 +47,8 @@ export function pickFields(
   return [...labels]
     .filter(([id]) => isPicked(picks, form, id))
     .map(([id, { label, position }]) => {
-      return { id, label, position, inSchema: position < inSchema, hashed: picks.hashed.has(id) };
+      const hashed = isHashed(picks, form, id);
+      return { id, label, position, inSchema: position < inSchema, hashed };
     });
 }
 

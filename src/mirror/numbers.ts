@@ -38,7 +38,7 @@ export function jsonText(value: Json): string {
   );
 }
 
-/** In Node since version 21; TypeScript's library does not know it yet. */
+/** In Node since version 21; TypeScript's library does not declare it yet. */
 const { rawJSON: rawJson } = JSON as unknown as { rawJSON: (text: string) => unknown };
 
 /** The canonical plain decimal of a literal; null when it is none, or too long. Work is bounded by the literal's length. */

@@ -1,45 +1,85 @@
-import type { Form, FormIdentity } from './types.ts';
+import type { FormIdentity } from './types.ts';
 
-/** Which fields may leave the source (L11), as TARGET_FIELDS and TARGET_HASH_FIELDS say it. */
-export interface FieldPicks {
+/** Fields as a setting names them. */
+export interface FieldNames {
   /** `*`: every field of every form. */
   readonly all: boolean;
   /** Form IDs or slugs of the `<form>:*` entries. */
   readonly forms: ReadonlySet<string>;
-  /** Field IDs picked one by one. */
+  /** Field IDs, of whichever form. */
   readonly fields: ReadonlySet<string>;
-  /** Field IDs stored as a keyed hash. Hashing a field does not pick it. */
-  readonly hashed: ReadonlySet<string>;
+  /** The `<form>:<field>` entries, as they stand there: one field of one form. */
+  readonly fieldsOfForms: ReadonlySet<string>;
 }
 
-/** Reads the entries of TARGET_FIELDS (`*`, `<form>:*`, field IDs) and TARGET_HASH_FIELDS (field IDs). */
+/** Which fields may leave the source (L11), as TARGET_FIELDS and TARGET_HASH_FIELDS say. */
+export interface FieldPicks extends FieldNames {
+  /** Fields stored as a keyed hash. Hashing a field does not pick it. */
+  readonly hashed: FieldNames;
+}
+
+/** Reads the entries of TARGET_FIELDS and TARGET_HASH_FIELDS: `*`, `<form>:*`, `<form>:<field>`, field IDs. */
 export function parsePicks(fields: readonly string[], hashed: readonly string[] = []): FieldPicks {
-  const forms = fields.filter((entry) => entry.endsWith(':*')).map((entry) => entry.slice(0, -2));
-  const single = fields.filter((entry) => entry !== '*' && !entry.endsWith(':*'));
+  return { ...parseNames(fields), hashed: parseNames(hashed) };
+}
+
+function parseNames(entries: readonly string[]): FieldNames {
+  const forms = entries.filter((entry) => entry.endsWith(':*')).map((entry) => entry.slice(0, -2));
+  const single = entries.filter((entry) => entry !== '*' && !entry.endsWith(':*'));
   return {
-    all: fields.includes('*'),
+    all: entries.includes('*'),
     forms: new Set(forms),
-    fields: new Set(single),
-    hashed: new Set(hashed),
+    fields: new Set(single.filter((entry) => !entry.includes(':'))),
+    fieldsOfForms: new Set(single.filter((entry) => entry.includes(':'))),
   };
 }
 
-/** True when every field of `form` is picked, those that only old answers still carry included. */
-export function picksWholeForm(picks: FieldPicks, form: FormIdentity): boolean {
-  return picks.all || picks.forms.has(form.id) || picks.forms.has(form.slug);
+/** What a form may be called in a setting. */
+type FormNames = Pick<FormIdentity, 'id' | 'slug'>;
+
+/** True when `names` hold every field of `form`, including those that only old answers still carry. */
+export function namesWholeForm(names: FieldNames, form: FormNames): boolean {
+  return names.all || names.forms.has(form.id) || names.forms.has(form.slug);
 }
+
+function namesField(names: FieldNames, form: FormNames, fieldId: string): boolean {
+  return (
+    namesWholeForm(names, form) ||
+    names.fields.has(fieldId) ||
+    names.fieldsOfForms.has(`${form.id}:${fieldId}`) ||
+    names.fieldsOfForms.has(`${form.slug}:${fieldId}`)
+  );
+}
+
+/** True when every field of `form` is picked, including those that only old answers still carry. */
+export const picksWholeForm = (picks: FieldPicks, form: FormNames): boolean =>
+  namesWholeForm(picks, form);
 
 /** True when this field's answers may reach the target. */
-export function isPicked(picks: FieldPicks, form: FormIdentity, fieldId: string): boolean {
-  return picksWholeForm(picks, form) || picks.fields.has(fieldId);
+export const isPicked = (picks: FieldPicks, form: FormNames, fieldId: string): boolean =>
+  namesField(picks, form, fieldId);
+
+/** True when this field's answers may reach the target as a keyed hash only. */
+export const isHashed = (picks: FieldPicks, form: FormNames, fieldId: string): boolean =>
+  namesField(picks.hashed, form, fieldId);
+
+/**
+ * What `names` say of one form, each the same however it is written: `*` for all of it, or the IDs of single fields, which
+ * may be those of other forms. Sorted.
+ */
+export function namesFor(names: FieldNames, form: FormNames): string[] {
+  if (namesWholeForm(names, form)) return ['*'];
+  const own = [...names.fieldsOfForms].flatMap((entry) => {
+    const [formName, fieldId] = splitName(entry);
+    return fieldId !== null && (formName === form.id || formName === form.slug) ? [fieldId] : [];
+  });
+  return [...names.fields.union(new Set(own))].toSorted();
 }
 
-/** Entries that name no form and no field of `forms`: likely typing errors. In the order they were given. */
-export function unknownPicks(picks: FieldPicks, forms: readonly Form[]): string[] {
-  const names = new Set(forms.flatMap((form) => [form.id, form.slug]));
-  const ids = new Set(forms.flatMap((form) => form.fields.map((field) => field.id)));
-  return [
-    ...[...picks.forms].filter((name) => !names.has(name)).map((name) => `${name}:*`),
-    ...[...picks.fields].filter((id) => !ids.has(id)),
-  ];
+/** `contact:field_1` in its two parts; `[null, entry]` for a field ID alone, and `[form, null]` for `<form>:*`. */
+export function splitName(entry: string): readonly [form: string | null, fieldId: string | null] {
+  const at = entry.indexOf(':');
+  if (at < 0) return [null, entry];
+  const rest = entry.slice(at + 1);
+  return [entry.slice(0, at), rest === '*' ? null : rest];
 }

@@ -1,4 +1,4 @@
-/** Columns that every mirrored table has, besides those of its fields, in order. */
+/** Columns that every mirrored table has, in addition to those of its fields, in order. */
 export const SYSTEM_COLUMNS = [
   'id',
   'status',
@@ -18,7 +18,7 @@ const POSTGRES =
   'returning right select session_user similar some symmetric system_user table tablesample then to trailing true ' +
   'union unique user using variadic verbose when where window with';
 
-/** Reserved in SQLite besides those: https://www.sqlite.org/lang_keywords.html, less those it takes as names. */
+/** Reserved in SQLite in addition: https://www.sqlite.org/lang_keywords.html, less those that it accepts as names. */
 const SQLITE =
   'add alter autoincrement between commit constraint delete drop escape exists if index insert nothing set transaction ' +
   'update values';
@@ -27,7 +27,7 @@ const SQLITE =
 const CONFUSING =
   'coalesce extract greatest grouping interval least nullif overlay position row setof substring trim treat xmlexists';
 
-/** Every table has columns of these names, whether one sees them or not (PostgreSQL ctid, SQLite rowid). */
+/** Hidden columns of every table (PostgreSQL ctid, SQLite rowid). */
 const HIDDEN = 'tableoid xmin cmin xmax cmax ctid oid rowid';
 
 const RESERVED = new Set<string>([
@@ -35,7 +35,7 @@ const RESERVED = new Set<string>([
   ...[POSTGRES, SQLITE, CONFUSING, HIDDEN].flatMap((words) => words.split(' ')),
 ]);
 
-/** True for a lower-case name that SQL or the mirror keeps for itself. */
+/** True for a lower-case name that SQL or the mirror reserves. */
 export function isReservedName(name: string): boolean {
   return RESERVED.has(name);
 }

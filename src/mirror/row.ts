@@ -1,5 +1,6 @@
 import { canonicalTime } from './canonical-time.ts';
-import { hashedCell, toCell } from './cell.ts';
+import { toCell } from './cell.ts';
+import { hashedCell } from './hashing.ts';
 import type { Cell, PickedField, Rejection, Row, Submission } from './types.ts';
 
 /** A submission joined with the picked fields. `rejections`: what could not be stored as it was, each `stored: true`. */
@@ -10,7 +11,7 @@ export interface JoinedRow {
 
 /**
  * The join: takes the picked answers of a submission and nothing else (L11). `defects` are what the client found wrong
- * with the item. `hashKey` is needed when a field is hashed.
+ * with the item. Throws TypeError when a field is hashed and `hashKey` is missing.
  */
 export function joinRow(
   submission: Submission,
@@ -23,7 +24,7 @@ export function joinRow(
   for (const field of fields) {
     const cell = wellFormed(toCell(submission.data.get(field.id)), reasons);
     if (cell === null) continue;
-    cells.set(field.id, field.hashed ? hashedCell(cell, field.id, requireKey(hashKey)) : cell);
+    cells.set(field.id, field.hashed ? hashedCell(cell, requireKey(hashKey)) : cell);
   }
   const createdAt = canonicalTime(submission.createdAt);
   const row = { id: submission.id, status: submission.status.toWellFormed(), createdAt, cells };

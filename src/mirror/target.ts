@@ -1,7 +1,10 @@
+import type { Loss } from './losses.ts';
+import type { TargetNotice } from './notices.ts';
+import type { ErrorCode } from '../base/errors.ts';
 import type { Checkpoint, FormIdentity, PassRecord, PickedField, Rejection, Row } from './types.ts';
 
-/** The kinds of target there are. */
-export type TargetKind = 'sqlite' | 'postgres' | 'google-sheets';
+/** A kind of target: the name of its entry in `targets/target-kinds.ts`. */
+export type TargetKind = string;
 
 /**
  * A place that submissions are mirrored into. The port speaks of operations, never of connections; one contract suite
@@ -13,16 +16,23 @@ export interface Target extends AsyncDisposable {
   /** The name from the settings (`default` when unnamed). */
   readonly name: string;
   readonly kind: TargetKind;
-  /** How many rows one {@link FormWriter.apply} takes well. A pass collects rows up to it; memory depends on it (L14). */
+  /** The best number of rows for one {@link FormWriter.apply}: a pass collects batches of this size, and memory depends on it (L14). */
   readonly batchRows: number;
   /** Where it is, for people: no password (L15). */
   readonly address: string;
 
-  /** Tries reach and rights, harmlessly; one finding for each thing tried, in order. Does not throw for what it is there to find. */
-  check(signal?: AbortSignal): Promise<CheckFinding[]>;
+  /** Tries reach and rights without changing anything; one result for each thing tried, in order. A failed try is a result, not an error. */
+  check(signal?: AbortSignal): Promise<CheckResult[]>;
 
   /** Every form that this target ever mirrored, with its state; for `status`, `check` and the status page. Empty when never written. */
   overview(): Promise<FormOverview[]>;
+
+  /**
+   * Every form that this target ever mirrored, with its fields, as far as anything there still tells. Answers also where
+   * {@link overview} and {@link reader} reject because records were lost: what is read before a pass must not keep the pass
+   * from making them again.
+   */
+  heldForms(): Promise<HeldForm[]>;
 
   /** Reads one form without the lock; undefined when it was never mirrored here. */
   reader(formId: string): Promise<FormReader | undefined>;
@@ -33,9 +43,27 @@ export interface Target extends AsyncDisposable {
    * when another holds it for longer than `waitMs`.
    */
   openWriter(form: FormIdentity, options: WriterOptions): Promise<FormWriter>;
+
+  /**
+   * Becomes the form's only marker (L13); undefined when another one is. Does not wait, and holds up no writer. Released
+   * by kill -9 as a writer's lock is. The form must have been mirrored here.
+   */
+  lockMarking(formId: string, signal?: AbortSignal): Promise<MarkingLock | undefined>;
+
+  /**
+   * Ends what {@link FormWriter.forget}, `purgeDeleted` and `emptyFields` began: what they removed leaves the files of the
+   * target, too, as far as that is ours to do. Nothing to do costs next to nothing; may be called again after a crash.
+   */
+  scrub(): Promise<void>;
 }
 
-/** See {@link Target.openWriter}. */
+/** The lock of a form's only marker. Dispose to release it. */
+export interface MarkingLock extends AsyncDisposable {
+  /** Throws TARGET_LOST_LOCK when another marker took over while this one was stalled: it must send no PATCH any more. */
+  assertHeld(): Promise<void>;
+}
+
+/** Options of {@link Target.openWriter}. */
 export interface WriterOptions {
   /** How long to wait for another writer to finish; 0: not at all. */
   readonly waitMs: number;
@@ -43,12 +71,20 @@ export interface WriterOptions {
 }
 
 /** One line of `check`. */
-export interface CheckFinding {
+export interface CheckResult {
   readonly ok: boolean;
   /** What was tried and found, as a sentence. */
   readonly message: string;
-  /** What to do, when not ok. */
+  /** What to do: always there when not ok. */
   readonly remedy?: string;
+}
+
+/** A form that a target has a place for. */
+export interface HeldForm extends FormIdentity {
+  /** When the form was found gone (ISO); null when it was not, or when that was lost. */
+  readonly goneAt: string | null;
+  /** Every field that was ever mirrored, those that are gone included. */
+  readonly fieldIds: readonly string[];
 }
 
 /** A form as a target holds it. */
@@ -66,13 +102,52 @@ export interface FormOverview {
   /** When the form was found gone (ISO), or null. */
   readonly goneAt: string | null;
   readonly checkpoint: Checkpoint | null;
+  /** What marking left to say; null when it marked all that it could. */
+  readonly marking: MarkingRecord | null;
+  /** See {@link FormReader.losses}: with any, neither rows nor checkpoint say what the copy holds. */
+  readonly losses: readonly Loss[];
   /** The newest pass of all, the newest that ended `ok`, and the newest full one. */
   readonly lastPass: PassRecord | null;
   readonly lastOk: PassRecord | null;
   readonly lastFull: PassRecord | null;
   /** Columns that people deleted in a sheet and we leave alone; labels. Empty elsewhere. */
   readonly droppedColumns: readonly string[];
+  /** Fields whose columns may hold answers: something was stored in them, and they were not emptied since. */
+  readonly filledFields: readonly Pick<StoredField, 'id' | 'label'>[];
+  /** Submissions that were forgotten; see {@link FormWriter.forget}. */
+  readonly forgotten: number;
+  /** What people changed and we leave alone, as far as it is known without reading rows; see {@link FormReader.notices}. */
+  readonly notices: readonly TargetNotice[];
 }
+
+/**
+ * The states of health, worst first. `waiting`: whether the copy is current is not known: no pass yet, an overdue one, or a
+ * source, queue or target that keeps it waiting. `ended`: no longer mirrored.
+ */
+export const HEALTH_STATES = ['failed', 'attention', 'working', 'waiting', 'ok', 'ended'] as const;
+/** One of {@link HEALTH_STATES}. */
+export type HealthState = (typeof HEALTH_STATES)[number];
+
+/**
+ * A form's health in words, for a target that people open and that shows it itself (a sheet). The target judges nothing;
+ * it only compares the clock with the limit, because nothing is written into it once the mirror has stopped.
+ */
+export interface FormHealthText {
+  readonly state: HealthState;
+  /** A few words to stand for the state: `All submissions at last success`, `The last pass failed`. */
+  readonly title: string;
+  /** Why, as sentences; null when there is nothing to say. */
+  readonly message: string | null;
+  /** What to do, as sentences, a command line included; null when nothing is to be done. */
+  readonly remedy: string | null;
+  /** The copy is stale that many minutes after the end of its last successful pass, whatever `state` says. */
+  readonly staleAfterMinutes: number;
+  /** Shown in place of `title` then. */
+  readonly staleTitle: string;
+}
+
+/** Describes a form's health. Made where health is judged, and passed to targets; pure. */
+export type DescribeHealth = (form: FormOverview, nowMs: number) => FormHealthText;
 
 /** A row as a target holds it. Cells by field ID, for every mirrored column, null where empty. */
 export interface StoredRow extends Row {
@@ -82,6 +157,13 @@ export interface StoredRow extends Row {
 /** Read access to one form's rows; sees committed state. */
 export interface FormReader {
   checkpoint(): Promise<Checkpoint | undefined>;
+  /**
+   * What is not there any more, or not as it was written: compares what the target holds with what was stored in it, which
+   * is counted in the same atomic step as the rows. Empty when nothing is known to be lost. A writer is asked after
+   * `prepare`, which makes places and columns anew and remembers that. The next pass has to read everything then; its
+   * `finish` with a checkpoint forgets what was told, and only that: what is lost in the meantime is told to the one after.
+   */
+  losses(): Promise<readonly Loss[]>;
   /** The mirrored fields in column order, deleted ones included. */
   fields(): Promise<StoredField[]>;
   /** The rows with these IDs (deleted ones included), in any order. At most `batchRows` IDs. */
@@ -90,17 +172,35 @@ export interface FormReader {
   confirm(ids: readonly string[]): Promise<Set<string>>;
   /** IDs of all rows not marked deleted, in chunks; bounded memory. */
   liveIds(): AsyncIterable<string[]>;
+  /** The same of all rows that are marked deleted. */
+  deletedIds(): AsyncIterable<string[]>;
   /**
-   * Rows that marking should look at, in chunks: live, status one of `statuses`, not listed as rejected, and not refused
-   * while in that status (see {@link FormWriter.recordRefusals}).
+   * IDs of rows that marking should consider, in chunks: live, status one of `statuses`, not listed as rejected, and not
+   * refused lately: see {@link RecentRefusals}.
    */
-  markCandidates(statuses: readonly string[]): AsyncIterable<string[]>;
+  markCandidates(statuses: readonly string[], refused: RecentRefusals): AsyncIterable<string[]>;
+  /** How many submissions {@link markCandidates} leaves out because they were refused lately. */
+  countRefused(refused: RecentRefusals): Promise<number>;
+  /** Of these IDs those for which a change to `wanted` is remembered, sent or refused: of these, a success is looked at. */
+  triedBefore(ids: readonly string[], wanted: string): Promise<Set<string>>;
   /** Listed rejections, newest first, and how many there are in all. */
   rejections(limit: number): Promise<{ total: number; items: ListedRejection[] }>;
+  /** What marking left to say; null when it marked all that it could. */
+  marking(): Promise<MarkingRecord | null>;
   /** The refusals recorded for a submission, newest first; for `explain`. */
   refusals(submissionId: string): Promise<Refusal[]>;
+  /** Of these IDs those that were forgotten, each with when (ISO). */
+  forgotten(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  /** What is held of these submissions, and {@link FormWriter.forget} would remove. */
+  traces(ids: readonly string[]): Promise<Traces>;
+  /** How many rows were marked deleted before `before` (ISO), which {@link FormWriter.purgeDeleted} would remove. */
+  countDeleted(before: string): Promise<number>;
+  /** How many rows hold an answer to one of these fields, which {@link FormWriter.emptyFields} would remove. */
+  countFilled(fieldIds: readonly string[]): Promise<number>;
   /** The newest passes, newest first. */
   passes(limit: number): Promise<PassRecord[]>;
+  /** What people changed in the form's rows and columns and we leave alone. A writer says what its pass has seen. */
+  notices(): Promise<readonly TargetNotice[]>;
 }
 
 /** A mirrored field as the catalogue holds it. */
@@ -113,13 +213,48 @@ export interface StoredField {
   readonly removedAt: string | null;
 }
 
-/** A rejection with when it was first and last met (ISO). */
+/** What a target holds of submissions, or has removed of them (L18). Counts. */
+export interface Traces {
+  readonly rows: number;
+  /** Listed rejections, and remembered status changes, refused or sent. */
+  readonly listings: number;
+  readonly refusals: number;
+}
+
+/** What an erasure removed, and what it left because it is people's own. */
+export interface Erasure extends Traces {
+  /** Cells that people wrote into the rows, as people call them: `row 17, column F (Notes)`. Empty outside of sheets. */
+  readonly left: readonly string[];
+}
+
+/** An erasure that found nothing to remove. */
+export const NOTHING_ERASED: Erasure = { rows: 0, listings: 0, refusals: 0, left: [] };
+
+/** A rejection, and when it was first and last recorded (ISO). */
 export interface ListedRejection extends Rejection {
   readonly firstSeenAt: string;
   readonly lastSeenAt: string;
 }
 
-/** A status change that the API refused (400, 409): not tried again while the submission keeps this status. */
+/** How marking a form last ended, where it did not mark all that it could. */
+export interface MarkingRecord {
+  /** Since when it has ended so (ISO). */
+  readonly since: string;
+  /** Why it failed, in full or in part; null where only single submissions were refused. */
+  readonly code: ErrorCode | null;
+  readonly error: string | null;
+  /** Submissions left alone for now, because the source refused the change of their status. */
+  readonly refused: number;
+}
+
+/** Which refusals still count: those of the wanted status, recorded since. They speak of the status that the row has. */
+export interface RecentRefusals {
+  readonly wanted: string;
+  /** ISO 8601; a refusal recorded before it is over. */
+  readonly since: string;
+}
+
+/** A status change that the API refused for this very submission, in words or by not making it: not tried again for a while, unless the row changes. */
 export interface Refusal {
   readonly submissionId: string;
   /** The status it had, and the one that was refused. */
@@ -130,35 +265,79 @@ export interface Refusal {
   readonly at: string;
 }
 
+/**
+ * A status change that the API answered with success and that its list was not seen to show. Kept until a full pass that began
+ * afterwards sees the submission in another status than before, or the row gets a status by the next marking. One that the
+ * pass did not see is kept: its row is listed as rejected, or the pass withheld deletions.
+ */
+export interface SentMark {
+  readonly submissionId: string;
+  /** The status it had, and the one it was to have. */
+  readonly status: string;
+  readonly wanted: string;
+  readonly at: string;
+}
+
 /** Write access to one form; at most one at a time across processes and machines (L13). Dispose to release it. */
 export interface FormWriter extends FormReader, AsyncDisposable {
   /**
    * Makes a column for each field that has none and follows relabels (L9): never renames a SQL column, never makes a
-   * second one. Fields that it knows and that are missing here, or are `inSchema: false`, are noted as removed; their
-   * columns stay. May be called again during a pass, when old answers bring fields to light.
+   * second one. Fields that it knows and that are missing here, or are `inSchema: false`, are recorded as removed; their
+   * columns stay. May be called again during a pass, when old answers reveal fields.
    */
   prepare(fields: readonly PickedField[], options?: PrepareOptions): Promise<PrepareResult>;
 
   /**
    * Upserts a batch in one atomic step, rejections included: durable when it resolves. Touches only rows that differ
-   * (L4); a row marked deleted that turns up again is restored. IDs are unique within a batch. A row that meets no
-   * rejection any more loses its listing. Cells of fields that were not prepared are ignored.
+   * (L4); a row marked deleted that appears again is restored. IDs are unique within a batch. A row without
+   * rejections is removed from the list of rejections. Cells of fields that were not prepared are ignored. What was
+   * forgotten is neither stored nor listed (L18).
    */
   apply(rows: readonly Row[], rejections: readonly Rejection[]): Promise<ApplyResult>;
 
   /** Marks rows deleted (L8); those already marked keep their time. Returns how many were marked now. */
   markDeleted(ids: readonly string[], at: string): Promise<number>;
 
-  /** Sets statuses after marking (L7), `_changed_at` included; unknown IDs and equal statuses are left alone. */
-  setStatuses(statuses: ReadonlyMap<string, string>): Promise<void>;
+  /**
+   * Sets statuses after marking (L7), `_changed_at` included; unknown IDs and equal statuses are left alone. `sent`, which
+   * are among them, are remembered in the same atomic step; what was remembered of the others before is forgotten.
+   */
+  setStatuses(statuses: ReadonlyMap<string, string>, sent?: readonly SentMark[]): Promise<void>;
 
-  /** Remembers refused status changes. */
+  /**
+   * Keeps what marking left to say, in place of what it said before. `named`: submissions that it may name; those that were
+   * forgotten meanwhile are taken out (L18).
+   */
+  recordMarking(record: MarkingRecord | null, named?: readonly string[]): Promise<void>;
+
+  /** Remembers refused status changes, but for what was forgotten. Those of a row end when {@link apply} or {@link setStatuses} changes it. */
   recordRefusals(refusals: readonly Refusal[]): Promise<void>;
 
   /**
+   * Removes these submissions, in one atomic step with the note that keeps them from coming back: their rows, listings and
+   * refusals, and whatever else is held of them; see {@link Target.scrub} for the files. May be repeated.
+   */
+  forget(ids: readonly string[], at: string): Promise<Erasure>;
+
+  /**
+   * Lets forgotten submissions come back: the next pass has to read everything, as the checkpoint is dropped with it.
+   * Returns how many of these IDs were forgotten.
+   */
+  remember(ids: readonly string[]): Promise<number>;
+
+  /** Removes rows that were marked deleted before `before` (ISO), with what is listed of them. One that comes back is a new row. */
+  purgeDeleted(before: string): Promise<Erasure>;
+
+  /**
+   * Removes every answer to these fields; their columns stay, and people's views and formulas with them. Returns how many
+   * rows held one. A field that is picked again has its column filled by a pass that reads everything.
+   */
+  emptyFields(fieldIds: readonly string[], at: string): Promise<number>;
+
+  /**
    * Ends a pass: its record and, when it was proven, the new checkpoint, in one atomic step. After a proven full pass,
-   * listings that it did not meet are dropped. `goneAt` notes that the form answers 404; null that it is there (again);
-   * undefined leaves it as it is.
+   * rejections of submissions that it did not meet are removed from the list, and losses that it was told are forgotten. `goneAt`: since when the form answers 404;
+   * null: it exists (again); undefined leaves it as it is.
    */
   finish(
     pass: PassRecord,
@@ -166,9 +345,9 @@ export interface FormWriter extends FormReader, AsyncDisposable {
   ): Promise<void>;
 }
 
-/** See {@link FormWriter.prepare}. */
+/** Options of {@link FormWriter.prepare}. */
 export interface PrepareOptions {
-  /** Sheets: make columns anew that people deleted. */
+  /** Sheets: recreate columns that people deleted. */
   readonly restoreColumns?: boolean;
 }
 
@@ -179,15 +358,23 @@ export interface PrepareResult {
   readonly removed: readonly string[];
 }
 
-/** What became of one row of a batch. `restored`: was marked deleted and is live again. */
-export type RowOutcome = 'inserted' | 'updated' | 'unchanged' | 'restored' | 'rejected';
+/** What applying one row did. `restored`: it was marked deleted and is live again. `forgotten`: it stays away (L18). */
+export type RowOutcome =
+  | 'inserted'
+  | 'updated'
+  | 'unchanged'
+  | 'restored'
+  | 'rejected'
+  | 'forgotten';
 
 /** What {@link FormWriter.apply} did. */
 export interface ApplyResult {
   /** For each row of the batch, in its order. */
   readonly outcomes: readonly RowOutcome[];
-  /** What the target itself could not hold as it was (L10); already listed there. */
+  /** What the target itself could not store unchanged (L10); already listed there. */
   readonly rejections: readonly Rejection[];
   /** How many of all listed rejections of this batch had not been listed before. */
   readonly newRejections: number;
+  /** IDs of the batch, of rows and of rejections, that were forgotten: neither stored nor listed. */
+  readonly forgotten: ReadonlySet<string>;
 }

@@ -1,3 +1,5 @@
+import type { ErrorCode } from '../base/errors.ts';
+
 /** A field as the form's schema shows it now. */
 export interface FormField {
   readonly id: string;
@@ -12,7 +14,7 @@ export interface Form {
   readonly fields: readonly FormField[];
 }
 
-/** What a target needs to know about a form to give it a table or a tab. */
+/** What identifies a form, for its table or tab and for people. */
 export type FormIdentity = Pick<Form, 'id' | 'slug' | 'name'>;
 
 /** A JSON value as read from the API: numbers a double would round are {@link ExactNumber}s (L10). */
@@ -24,6 +26,9 @@ export type Json =
   | ExactNumber
   | readonly Json[]
   | { readonly [key: string]: Json };
+
+/** The statuses that the Forms API documents. A submission may carry another one, and its mirror shows that. */
+export const STATUSES = ['NEW', 'IN_PROGRESS', 'DONE', 'PAID', 'REJECTED', 'ARCHIVED'] as const;
 
 /** A submission as the source holds it. `data` is keyed by field ID; a Map, because `__proto__` is a legal field ID. */
 export interface Submission {
@@ -72,13 +77,16 @@ export interface Row {
   readonly cells: ReadonlyMap<string, Cell>;
 }
 
-/** An item that could not be stored, or not unchanged (L6, L10). Never holds an answer. */
+/**
+ * An item that could not be stored, or not unchanged (L6, L10); or a row that the source neither shows nor calls gone (L8).
+ * Never holds an answer.
+ */
 export interface Rejection {
-  /** The submission's ID; for an item without one a stable key made of a hash, starting with `no-id:`. */
+  /** The submission's ID; for an item without one a stable name that tells nothing of it, starting with `no-id:`. */
   readonly submissionId: string;
   /** A short sentence for a person, the same each time for the same defect. */
   readonly reason: string;
-  /** True when a row was stored all the same, with the defect made visible in it. */
+  /** True when a row was stored nevertheless, with the defect visible in it. */
   readonly stored: boolean;
 }
 
@@ -87,7 +95,7 @@ export type PassKind = 'incremental' | 'full';
 
 /**
  * How a pass ended. `ok`: proven. `incomplete`: what it saw is stored, but it has no proof. `withheld`: proven, but the
- * brake on deletions is on. `gone`: the form answers 404. `busy`: another pass holds the form. `failed`: see the error.
+ * brake on deletions is on, since this pass or a full one before it. `gone`: the form answers 404. `busy`: another pass holds the form. `failed`: see the error.
  */
 export type PassOutcome =
   | 'ok'
@@ -106,7 +114,7 @@ export interface PassRecord {
   readonly outcome: PassOutcome;
   /** Requests to the Forms API, retries included. */
   readonly requests: number;
-  /** `total` as the source reported it; null when it never answered. */
+  /** `total` as the source reported it; null when it did not answer. */
   readonly total: number | null;
   /** Distinct submissions seen. */
   readonly distinct: number;
@@ -115,8 +123,10 @@ export interface PassRecord {
   readonly unchanged: number;
   readonly deleted: number;
   readonly rejected: number;
-  /** Absent rows that the brake kept from being marked. */
+  /** Absent rows that the brake kept from being marked, in this pass or in the full one before it. */
   readonly withheld: number;
+  /** Why the pass did not end `ok`; null for one that did, and where the release that recorded it kept no code. */
+  readonly code: ErrorCode | null;
   /** Message for a person; never an answer or a secret. */
   readonly error: string | null;
 }
@@ -127,7 +137,18 @@ export interface Checkpoint {
   readonly watermark: string | null;
   /** How many submissions of the source the last proven pass accounted for. */
   readonly total: number;
+  /** How many live rows the source's count does not account for, since the last proven full pass: which ones they are, the next one finds. */
+  readonly absent: number;
+  /** Live rows that the last proven full pass found absent and that the brake of L8 kept from being looked up. */
+  readonly withheld: number;
+  /**
+   * Submissions that the last full pass found when it asked for them by ID, and that no list shows: so the list proves
+   * nothing, and no pass is proven until a full one has settled it. 0 for none.
+   */
+  readonly hidden: number;
   /** End of the last proven pass of any kind, and of the last proven full one. */
   readonly provenAt: string;
   readonly fullProvenAt: string | null;
+  /** What all rows were stored as; see `proven-for.ts`. Null where an earlier release did not say. */
+  readonly provenFor: string | null;
 }

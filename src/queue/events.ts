@@ -11,28 +11,28 @@ export interface JobSubject {
   readonly target: string | null;
 }
 
-/** The seam for logs, metrics and alerts. Of this process only: other workers tell their own. */
+/** Events for logs, metrics and alerts, of this process only: other workers emit their own. */
 export interface QueueEventMap {
   'job.started': JobSubject;
-  /** `outcome`: a pass's own, `superseded` when a running full pass made an incremental one superfluous, `done` otherwise. */
+  /** `outcome`: that of the pass; `superseded` when a running full pass made an incremental one superfluous; else `done`. */
   'job.completed': JobSubject & { readonly outcome: string; readonly ms: number };
   'job.failed': JobSubject & {
     readonly code: ErrorCode;
     readonly message: string;
-    /** Whether this job is tried again; if not, only the next tick does. */
+    /** Whether this job is tried again; if not, the next scheduled run does its work. */
     readonly willRetry: boolean;
     readonly ms: number;
   };
   /** Waits for another pass over the same form to end. */
   'job.postponed': JobSubject & { readonly delayMs: number };
-  /** A worker died with this job in hand, here or on another machine; it is run again. */
+  /** A worker died while it ran a job, here or on another machine; the job is run again. */
   'job.recovered': { readonly queue: string };
-  /** Ticks should have come and did not. `healed`: the schedule was made anew. */
+  /** Scheduled runs did not happen. `repaired`: the schedule was created again. */
   'schedule.overdue': {
     readonly kind: PassKind;
     readonly dueAt: string;
-    readonly healed: boolean;
+    readonly repaired: boolean;
   };
-  /** Redis, PostgreSQL or the embedded store reports a fault; once in a while, however often it happens. */
-  'queue.fault': { readonly fault: string };
+  /** Redis, PostgreSQL or the embedded store reports an error: the same one at most once every half minute. */
+  'queue.error': { readonly error: string };
 }

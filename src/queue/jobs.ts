@@ -1,20 +1,20 @@
 import type { JobsOptions } from 'bullmq';
 import { z } from 'zod';
 import type { PassKind } from '../mirror/types.ts';
-import type { Tuning } from './tuning.ts';
+import type { Timings } from './timings.ts';
 
 /*
  * Names, payloads and options of all jobs.
  *
- * A pass's job has a fixed ID in its queue, the form's slot, and is removed as soon as it ends, well or badly: so a
- * form has at most one job per target and kind, running, waiting or waiting to be retried, and a second one is not
- * added (BullMQ ignores an ID that exists). What a pass did is recorded in its target, not here.
+ * A pass's job has its form's ID as job ID and is removed as soon as it ends, whatever its outcome: so a form has at most
+ * one job per target and kind, running, waiting or waiting to be retried, and a second one is not added (BullMQ ignores
+ * an ID that exists). What a pass did is recorded in its target, not here.
  *
  * A mark's job has an ID of its own: it waits for the passes that were added with it, and BullMQ never moves a pass
  * from one waiting parent to another.
  */
 
-/** The queue in which schedules tick. */
+/** The queue of the scheduled jobs, which plan passes. */
 export const PLAN_QUEUE = 'plan';
 
 /** The queue of marking. */
@@ -28,59 +28,77 @@ export function passQueue(kind: PassKind, target: string): string {
   return `${kind === 'full' ? 'full' : 'sync'}.${encodeURIComponent(target)}`;
 }
 
-/** The ID of a form's pass in its queue. BullMQ refuses integers and `:`. */
-export const slotId = (formId: string): string => `form-${encodeURIComponent(formId)}`;
+/** The job ID of a form's pass: its deduplication key. BullMQ refuses integers and `:`. */
+export const passJobId = (formId: string): string => `form-${encodeURIComponent(formId)}`;
 
 /** True for an ID that every backend stores unchanged: PostgreSQL refuses NUL and lone surrogates. */
 export const isStorable = (id: string): boolean => id.isWellFormed() && !id.includes('\0');
 
+/** The name of each job: what is called otherwise is not ours. */
+export const JOB_NAMES = { plan: 'plan', pass: 'sync', mark: 'mark' } as const;
+
+/*
+ * Payloads are parsed strictly, and held against the settings (job-guard.ts): whoever reaches the store can write any job.
+ */
 const kind = z.enum(['incremental', 'full']);
+const formId = z.string().min(1).max(1_000).refine(isStorable);
+const target = z.string().min(1).max(100);
 const tries = z.number().int().nonnegative().default(0);
 
-/** Payload of a tick: the kind of pass, and the targets known when it was scheduled. */
-export const planData = z.object({ kind, targets: z.array(z.string()) });
-/** Payload of a pass. `busy`: how often it found another pass at work. */
-export const passData = z.object({ formId: z.string(), target: z.string(), kind, busy: tries });
+/** Payload of a scheduled job: the kind of pass, and the targets known when it was scheduled. */
+export const planData = z.strictObject({ kind, targets: z.array(target).max(1_000) });
+/**
+ * Payload of a pass. `busy`: how often it was postponed because another pass was running. `failed`: how often a full pass
+ * has failed, and `againAt` when it is tried again (ISO; null until it has failed).
+ */
+export const passData = z.strictObject({
+  formId,
+  target,
+  kind,
+  busy: tries,
+  failed: tries,
+  againAt: z.iso.datetime().nullable().default(null),
+});
 /** Payload of marking one form. */
-export const markData = z.object({ formId: z.string(), kind, busy: tries });
+export const markData = z.strictObject({ formId, kind, busy: tries });
 
 /** See {@link planData}. */
 export type PlanData = z.infer<typeof planData>;
 /** See {@link passData}. */
 export type PassData = z.infer<typeof passData>;
 
-/** The name under which workers know our waits between tries. */
+/** The name of our backoff strategy, which every worker registers. */
 export const BACKOFF = 'full-jitter';
 
 /** Stack traces may quote what must not be stored (L11); the message is ours. */
-const QUIET = { stackTraceLimit: 0 } as const;
+const NO_STACK_TRACES = { stackTraceLimit: 0 } as const;
 
-/** Options of a tick. A few old ones are kept for whoever looks into the queue. */
-export function planOptions(of: PassKind, tuning: Tuning): JobsOptions {
-  return { ...QUIET, ...retried(of, tuning), ...keptForALook };
+/** Options of a scheduled job. A few that ended are kept for people who inspect the queue. */
+export function planOptions(of: PassKind, timings: Timings): JobsOptions {
+  return { ...NO_STACK_TRACES, ...retried(of, timings), ...KEPT_FOR_INSPECTION };
 }
 
 /** Options of marking. */
-export function markOptions(of: PassKind, tuning: Tuning): JobsOptions {
-  return { ...QUIET, ...retried(of, tuning), ...keptForALook };
+export function markOptions(of: PassKind, timings: Timings): JobsOptions {
+  return { ...NO_STACK_TRACES, ...retried(of, timings), ...KEPT_FOR_INSPECTION };
 }
 
-/** Options of a pass: the slot is free again as soon as it ends. */
-export function passOptions(data: PassData, tuning: Tuning): JobsOptions {
+/** Options of a pass: its job ID is free again as soon as it ends. */
+export function passOptions(data: PassData, timings: Timings): JobsOptions {
   return {
-    ...QUIET,
-    ...retried(data.kind, tuning),
-    jobId: slotId(data.formId),
+    ...NO_STACK_TRACES,
+    ...retried(data.kind, timings),
+    jobId: passJobId(data.formId),
     removeOnComplete: true,
     removeOnFail: true,
   };
 }
 
-const keptForALook: JobsOptions = {
+const KEPT_FOR_INSPECTION: JobsOptions = {
   removeOnComplete: { age: 86_400, count: 50 },
   removeOnFail: { age: 7 * 86_400, count: 200 },
 };
 
-function retried(of: PassKind, tuning: Tuning): JobsOptions {
-  return { attempts: tuning.retry[of].attempts, backoff: { type: BACKOFF } };
+function retried(of: PassKind, timings: Timings): JobsOptions {
+  return { attempts: timings.retry[of].attempts, backoff: { type: BACKOFF } };
 }

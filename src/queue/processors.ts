@@ -1,30 +1,36 @@
-import { type Job, UnrecoverableError } from 'bullmq';
-import type { z } from 'zod';
+import type { Job } from 'bullmq';
 import { MirrorError } from '../base/errors.ts';
-import { type EndingContext, type RunningJob, runToEnd } from './job-ending.ts';
-import { type PassData, markData, passData, planData, slotId } from './jobs.ts';
-import { type PlannerContext, addPasses } from './planner.ts';
-import type { MirrorWork } from './work.ts';
+import { LinkedSignal } from '../base/linked-signal.ts';
+import { type JobContext, type RunningJob, runJob } from './job-outcome.ts';
+import { ownPayload, requirePlanned, requireQueue } from './job-guard.ts';
+import { JOB_NAMES, type PassData, markData, passData, passJobId, planData } from './jobs.ts';
+import { type FlowContext, addPasses } from './flows.ts';
+import { asLogged, type JobHandlers } from './handlers.ts';
+import { progressWriter } from './job-progress.ts';
+import { type SchedulerContext, keepRhythm } from './scheduler.ts';
 
-/** What processing needs. */
-export interface ProcessorContext extends EndingContext, PlannerContext {
-  readonly work: MirrorWork;
+/** What the processors work with. */
+export interface ProcessorContext extends JobContext, FlowContext, SchedulerContext {
+  readonly handlers: JobHandlers;
 }
 
 /** BullMQ gives a signal only to a function that declares all three. It aborts when the job's lock is lost. */
 export type Processor = (job: Job, token?: string, signal?: AbortSignal) => Promise<string>;
 
-/** A full pass that could not prove itself is worth another try or two before its next tick, hours away. */
+/** A full pass that could not prove itself is tried again once or twice: its next scheduled run is hours away. */
 const INCOMPLETE_RETRIES = 2;
 
-/** Ticks: asks which forms there are and adds their passes. */
+/** The scheduled job: asks which forms there are and adds their passes. */
 export function planProcessor(context: ProcessorContext): Processor {
   return async (job: Job, token: string | undefined, signal: AbortSignal | undefined) => {
-    const data = parse(planData, job);
+    const data = ownPayload(context, job, JOB_NAMES.plan, planData);
     const subject = { step: 'plan', kind: data.kind, formId: null, target: null } as const;
     const running = { job, token: token ?? '', subject, kind: data.kind, busy: 0 };
-    return runToEnd(context, running, async () => {
-      const forms = await context.work.plan(either(context.stopping, signal));
+    return runJob(context, running, async () => {
+      using stop = new LinkedSignal(context.stopping, signal);
+      // BullMQ has set the next run when it gave out this one.
+      await keepRhythm(context, data.kind);
+      const forms = await context.handlers.plan(stop.signal);
       const scheduled = new Set(data.targets);
       const now = forms.map((form) => ({
         formId: form.formId,
@@ -37,22 +43,28 @@ export function planProcessor(context: ProcessorContext): Processor {
   };
 }
 
-/** One pass over one form into one target. */
-export function passProcessor(context: ProcessorContext): Processor {
+/** One pass over one form, of the kind and into the target that its queue is for. */
+export function passProcessor(
+  context: ProcessorContext,
+  queue: Pick<PassData, 'kind' | 'target'>,
+): Processor {
   return async (job: Job, token: string | undefined, signal: AbortSignal | undefined) => {
-    const data = parse(passData, job);
+    const data = ownPayload(context, job, JOB_NAMES.pass, passData);
     const { formId, target, kind, busy } = data;
+    requireQueue(context, job, target === queue.target && kind === queue.kind);
     const subject = { step: 'sync', kind, formId, target } as const;
-    const running: RunningJob = { job, token: token ?? '', subject, kind, busy };
-    return runToEnd(context, running, async () => {
+    const again = kind === 'full' ? { failed: data.failed } : {};
+    const running: RunningJob = { job, token: token ?? '', subject, kind, busy, ...again };
+    return runJob(context, running, async () => {
+      using stop = new LinkedSignal(context.stopping, signal);
+      await requirePlanned(context, job, { formId, target }, stop.signal);
       if (await isSuperseded(context, data)) return 'superseded';
-      const outcome = await context.work.pass(
-        { formId, target, kind },
-        either(context.stopping, signal),
-      );
-      if (outcome === 'failed') throw new MirrorError('INTERNAL', PASS_FAILED);
-      if (outcome === 'incomplete' && kind === 'full' && job.attemptsMade < INCOMPLETE_RETRIES) {
-        throw new MirrorError('PASS_INCOMPLETE', 'The full pass has no proof yet.');
+      const onProgress = progressWriter(job, context.clock);
+      const pass = { formId, target, kind };
+      const outcome = await context.handlers.pass(pass, stop.signal, onProgress);
+      if (outcome === 'failed') throw asLogged(new MirrorError('INTERNAL', PASS_FAILED));
+      if (outcome === 'incomplete' && kind === 'full' && data.failed < INCOMPLETE_RETRIES) {
+        throw asLogged(new MirrorError('PASS_INCOMPLETE', 'The full pass has no proof yet.'));
       }
       return outcome;
     });
@@ -62,13 +74,15 @@ export function passProcessor(context: ProcessorContext): Processor {
 /** Marks one form. */
 export function markProcessor(context: ProcessorContext): Processor {
   return async (job: Job, token: string | undefined, signal: AbortSignal | undefined) => {
-    const { formId, kind, busy } = parse(markData, job);
+    const { formId, kind, busy } = ownPayload(context, job, JOB_NAMES.mark, markData);
     const subject = { step: 'mark', kind: null, formId, target: null } as const;
     const running: RunningJob = { job, token: token ?? '', subject, kind, busy };
-    return runToEnd(context, running, async () => {
-      // Left over from when it was on.
+    return runJob(context, running, async () => {
+      // Added while marking was on.
       if (!context.marking) return 'off';
-      await context.work.mark({ formId }, either(context.stopping, signal));
+      using stop = new LinkedSignal(context.stopping, signal);
+      await requirePlanned(context, job, { formId, target: null }, stop.signal);
+      await context.handlers.mark({ formId }, stop.signal);
       return 'done';
     });
   };
@@ -80,18 +94,5 @@ const PASS_FAILED = 'The pass failed; its report in the target says why.';
 async function isSuperseded(context: ProcessorContext, data: PassData): Promise<boolean> {
   if (data.kind === 'full') return false;
   const full = context.queues.passes('full', data.target);
-  return (await full?.getJobState(slotId(data.formId))) === 'active';
-}
-
-function either(stopping: AbortSignal, signal: AbortSignal | undefined): AbortSignal {
-  return signal === undefined ? stopping : AbortSignal.any([stopping, signal]);
-}
-
-function parse<Schema extends z.ZodType>(schema: Schema, job: Job): z.infer<Schema> {
-  const parsed = schema.safeParse(job.data);
-  if (parsed.success) return parsed.data;
-  // Thrown outside runToEnd: nothing is known of a job that is not ours.
-  throw new UnrecoverableError(
-    'The job is not one of ours; it was written by another program or version.',
-  );
+  return (await full?.getJobState(passJobId(data.formId))) === 'active';
 }

@@ -1,9 +1,12 @@
+import { withinTime } from '../base/deadline.ts';
 import type { PassKind } from '../mirror/types.ts';
-import type { BackendKind } from './backends.ts';
-import type { AnyQueue } from './queues.ts';
+import type { BackendKind } from './backends/backend.ts';
+import { type RunningPassJob, readRunning } from './job-progress.ts';
+import { passData } from './jobs.ts';
+import type { AnyQueue, Queues } from './queues.ts';
 import { KINDS, type SchedulerContext, readSchedules } from './scheduler.ts';
 
-/** How the queue stands, for the status page, `status` and metrics. */
+/** State of the queue, for the status page, `status` and metrics. */
 export interface QueueStatus {
   readonly backend: BackendKind;
   /** Where it is; no password. */
@@ -12,6 +15,17 @@ export interface QueueStatus {
   readonly reachable: boolean;
   readonly schedules: readonly ScheduleStatus[];
   readonly queues: readonly QueueCounts[];
+  /** Full passes that failed and are tried again; the first some hundred of each target. */
+  readonly retries: readonly QueuedRetry[];
+  /** The passes that run now, in whichever process. */
+  readonly running: readonly RunningPassJob[];
+}
+
+/** A full pass that failed, and when it is tried again (ISO). */
+export interface QueuedRetry {
+  readonly formId: string;
+  readonly target: string;
+  readonly at: string;
 }
 
 /** When passes of a kind run next. */
@@ -37,26 +51,24 @@ export interface QueueCounts {
   readonly waitingForPasses: number;
 }
 
-/** Reads it; never throws. */
+/** Reads the state of the queue; never throws. */
 export async function readStatus(context: SchedulerContext): Promise<QueueStatus> {
   const { backend } = context;
   const place = { backend: backend.kind, address: backend.address };
-  const timer = new AbortController();
-  const late = context.clock.sleep(context.tuning.answerMs, timer.signal).then(() => undefined);
   const reading = readAll(context).catch((error: unknown) => {
-    context.faults(error);
+    context.onError(error);
     return undefined;
   });
-  const found = await Promise.race([reading, late]);
-  timer.abort();
-  late.catch(() => undefined);
-  if (found === undefined) return { ...place, reachable: false, schedules: [], queues: [] };
+  const found = await withinTime(reading, context.timings.answerMs, context.clock);
+  if (found === undefined) return { ...place, reachable: false, ...NOTHING };
   return { ...place, reachable: true, ...found };
 }
 
+const NOTHING = { schedules: [], queues: [], retries: [], running: [] };
+
 async function readAll(
   context: SchedulerContext,
-): Promise<Pick<QueueStatus, 'schedules' | 'queues'>> {
+): Promise<Omit<QueueStatus, 'backend' | 'address' | 'reachable'>> {
   const { queues } = context;
   const states = await readSchedules(context);
   const schedules = states.map(({ kind, nextRunAt, overdue }) => ({
@@ -74,7 +86,28 @@ async function readAll(
       if (queue !== undefined) counts.push(count(queue, { step: 'sync', target, kind }));
     }
   }
-  return { schedules, queues: await Promise.all(counts) };
+  // All at once: a count that failed while something else was awaited would be nobody's, and end the process.
+  const [depths, retries, running] = await Promise.all([
+    Promise.all(counts),
+    readRetries(queues),
+    readRunning(queues),
+  ]);
+  return { schedules, queues: depths, retries, running };
+}
+
+const MAX_RETRIES_READ = 200;
+
+async function readRetries(queues: Queues): Promise<QueuedRetry[]> {
+  const retries: QueuedRetry[] = [];
+  for (const target of queues.targets) {
+    const jobs = await queues.passes('full', target)?.getDelayed(0, MAX_RETRIES_READ - 1);
+    for (const job of jobs ?? []) {
+      const { data } = passData.safeParse(job?.data);
+      const at = data?.againAt ?? null;
+      if (data !== undefined && at !== null) retries.push({ formId: data.formId, target, at });
+    }
+  }
+  return retries;
 }
 
 async function count(

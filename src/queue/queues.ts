@@ -1,7 +1,7 @@
 import { FlowProducer, type IQueueBackend, Queue } from 'bullmq';
 import type { PassKind } from '../mirror/types.ts';
-import type { QueueBackend } from './backends.ts';
-import type { FaultLog } from './fault-log.ts';
+import type { QueueBackend } from './backends/backend.ts';
+import type { ErrorListener } from './error-log.ts';
 import { MARK_QUEUE, PLAN_QUEUE, passQueue } from './jobs.ts';
 
 /** A queue on whichever backend. */
@@ -16,7 +16,7 @@ export type AnyQueue = Queue<
   object
 >;
 
-/** The producing side: every queue of this mirror. */
+/** Every queue of this mirror, for adding and inspecting jobs. */
 export interface Queues {
   readonly plan: AnyQueue;
   readonly mark: AnyQueue;
@@ -35,9 +35,9 @@ const STREAMS = { events: { maxLen: 200 } } as const;
 export function openQueues(
   backend: QueueBackend,
   targets: readonly string[],
-  faults: FaultLog,
+  onError: ErrorListener,
 ): Queues {
-  const open = (name: string): AnyQueue => openQueue(backend, name, faults);
+  const open = (name: string): AnyQueue => openQueue(backend, name, onError);
   const plan = open(PLAN_QUEUE);
   const mark = open(MARK_QUEUE);
   const passes = {
@@ -45,7 +45,7 @@ export function openQueues(
     full: new Map(targets.map((target) => [target, open(passQueue('full', target))])),
   };
   const flows = new FlowProducer<IQueueBackend, object>({ connection: {} }, backend.factory);
-  flows.on('error', faults);
+  flows.on('error', onError);
   const all = [plan, mark, ...passes.incremental.values(), ...passes.full.values()];
   return {
     plan,
@@ -59,34 +59,34 @@ export function openQueues(
   };
 }
 
-function openQueue(backend: QueueBackend, name: string, faults: FaultLog): AnyQueue {
+function openQueue(backend: QueueBackend, name: string, onError: ErrorListener): AnyQueue {
   const queue: AnyQueue = new Queue(
     backend.queueName(name),
     { connection: {}, streams: STREAMS },
     backend.factory,
   );
-  queue.on('error', faults);
+  queue.on('error', onError);
   return queue;
 }
 
-/** Removes the queues of a target that is gone, jobs and all; marks that waited for its passes go on without them. */
+/** Removes the queues of a target that is no longer configured, with their jobs; marks that waited for these go on. */
 export async function removeTargetQueues(
   backend: QueueBackend,
   target: string,
-  faults: FaultLog,
+  onError: ErrorListener,
 ): Promise<void> {
   for (const kind of ['incremental', 'full'] as const) {
     const queue: AnyQueue = new Queue(
       backend.queueName(passQueue(kind, target)),
-      // The constructor would write the queue's settings anew while we remove them.
+      // The constructor would write the queue's settings again while we remove them.
       { connection: {}, streams: STREAMS, skipMetasUpdate: true },
       backend.factory,
     );
-    queue.on('error', faults);
+    queue.on('error', onError);
     try {
-      // One by one: only that tells a waiting parent. A job that is being worked on refuses; obliterating takes it along.
+      // One by one: only that notifies a waiting parent. An active job cannot be removed; obliterating takes it along.
       const jobs = await queue.getJobs(['waiting', 'delayed', 'prioritized']);
-      for (const job of jobs) await job.remove().catch(faults);
+      for (const job of jobs) await job.remove().catch(onError);
       await queue.obliterate({ force: true });
     } finally {
       await queue.close();

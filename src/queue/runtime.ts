@@ -1,82 +1,89 @@
 import type { Clock } from '../base/clock.ts';
+import { withinTime } from '../base/deadline.ts';
 import type { Events } from '../base/events.ts';
 import type { Logger } from '../base/logger.ts';
 import type { PassKind } from '../mirror/types.ts';
-import { openBackend, parseQueueUrl } from './backends.ts';
+import { openBackend } from './backends.ts';
 import type { QueueEventMap } from './events.ts';
-import { createFaultLog } from './fault-log.ts';
+import { createErrorLog } from './error-log.ts';
 import { openQueues } from './queues.ts';
-import { type SchedulerContext, applySchedules, lookAfterSchedules, tickNow } from './scheduler.ts';
+import {
+  type SchedulerContext,
+  type Schedules,
+  applySchedules,
+  repairSchedules,
+  tickNow,
+} from './scheduler.ts';
 import { type QueueStatus, readStatus } from './queue-status.ts';
-import { DEFAULT_TUNING, type Tuning } from './tuning.ts';
-import type { MirrorWork, Schedules } from './work.ts';
+import { DEFAULT_TIMINGS, type Timings } from './timings.ts';
+import type { JobHandlers } from './handlers.ts';
 import { type AnyWorker, type WorkerContext, startWorkers, workerCount } from './workers.ts';
 
-/** What {@link startQueue} needs. */
+/** How {@link startQueue} runs the queue. */
 export interface QueueOptions {
-  /** `redis://`, `rediss://` or `postgres://`; undefined for the embedded queue. `?prefix=` sets mirrors in one store apart. */
-  readonly queueUrl: string | undefined;
+  /** `redis://`, `rediss://` or `postgres://`; undefined for the embedded queue. `?prefix=` separates mirrors in one store. */
+  readonly queueUrl: URL | undefined;
   /** Where the embedded queue keeps its files. */
   readonly dataDir: string;
   /** `all` keeps the schedules too; any number of `worker`s can help it, unless the queue is embedded. */
   readonly role: 'all' | 'worker';
-  readonly work: MirrorWork;
+  readonly handlers: JobHandlers;
   readonly schedules: Schedules;
-  /** Passes at work at one time, for each target. */
+  /** Passes that run at one time, for each target. */
   readonly concurrency: number;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly events: Events<QueueEventMap>;
   readonly random?: () => number;
   /** For tests. */
-  readonly tuning?: Partial<Tuning>;
+  readonly timings?: Partial<Timings>;
 }
 
-/** A queue at work. */
+/** A running queue. */
 export interface QueueRuntime {
   /** How it stands. Does not throw; see {@link QueueStatus.reachable}. */
   status(): Promise<QueueStatus>;
-  /** Stops handing out a target's passes, on all machines, until {@link resume}; those at work go on. */
+  /** Starts no more passes into a target, on all machines, until {@link resume}; running ones go on. */
   pause(target: string): Promise<void>;
   resume(target: string): Promise<void>;
-  /** One tick now, besides the scheduled ones. */
+  /** One run now, besides the scheduled ones. */
   runNow(kind: PassKind): Promise<void>;
   /**
-   * Takes no more jobs, aborts those in hand, waits for them to end some seconds at most, and closes. What was not
+   * Takes no more jobs, aborts the running ones, waits some seconds at most for them to end, and closes. What was not
    * finished is put back for the next worker. Never rejects; a second call waits for the first.
    */
   stop(): Promise<void>;
 }
 
-/** Opens the queue and starts working. Throws SETTINGS, QUEUE_UNREACHABLE, QUEUE_DENIED, QUEUE_UNSAFE or QUEUE_BUSY. */
+/** Opens the queue and starts its workers. Throws SETTINGS, QUEUE_UNREACHABLE, QUEUE_DENIED, QUEUE_UNSAFE or QUEUE_BUSY. */
 export async function startQueue(options: QueueOptions): Promise<QueueRuntime> {
   const { clock, logger, events, schedules } = options;
-  const tuning = { ...DEFAULT_TUNING, ...options.tuning };
-  const faults = createFaultLog(logger, events, clock);
+  const timings = { ...DEFAULT_TIMINGS, ...options.timings };
+  const onError = createErrorLog(logger, events, clock);
   const backend = await openBackend(options.role, {
-    url: parseQueueUrl(options.queueUrl),
+    url: options.queueUrl,
     dataDir: options.dataDir,
     workers: workerCount(schedules.targets),
-    upkeepMs: tuning.upkeepMs,
+    upkeepMs: timings.upkeepMs,
     clock,
     logger,
-    faults,
+    onError,
   });
   const stopping = new AbortController();
-  const queues = openQueues(backend, schedules.targets, faults);
+  const queues = openQueues(backend, schedules.targets, onError);
   const context: WorkerContext & SchedulerContext = {
     backend,
     queues,
     schedules,
     marking: schedules.marking,
-    work: options.work,
+    handlers: options.handlers,
     concurrency: options.concurrency,
-    tuning,
+    timings,
     clock,
     random: options.random ?? Math.random,
     logger,
     events,
-    faults,
+    onError,
     stopping: stopping.signal,
   };
   try {
@@ -92,14 +99,14 @@ export async function startQueue(options: QueueOptions): Promise<QueueRuntime> {
   return new Runtime(context, workers, stopping, heartbeat);
 }
 
-/** Beats until stopped; a beat that fails is told and followed by the next. */
+/** Checks the schedules until stopped; a check that fails is logged and followed by the next. */
 async function startHeartbeat(context: WorkerContext & SchedulerContext): Promise<void> {
   while (!context.stopping.aborted) {
     try {
-      await context.clock.sleep(context.tuning.heartbeatMs, context.stopping);
-      await lookAfterSchedules(context);
+      await context.clock.sleep(context.timings.heartbeatMs, context.stopping);
+      await repairSchedules(context);
     } catch (error) {
-      if (!context.stopping.aborted) context.faults(error);
+      if (!context.stopping.aborted) context.onError(error);
     }
   }
 }
@@ -145,15 +152,15 @@ class Runtime implements QueueRuntime {
   }
 
   async #stop(): Promise<void> {
-    const { clock, tuning, logger, backend, faults } = this.#context;
-    // Closing first: no worker may take another job once those in hand are aborted.
+    const { clock, timings, logger, backend, onError } = this.#context;
+    // Closing first: no worker may take another job once the running ones are aborted.
     const closed = Promise.allSettled(this.#workers.map((worker) => worker.close()));
     this.#stopping.abort();
-    let inTime = await settlesWithin(closed, tuning.stopMs, clock);
+    let inTime = await settlesWithin(closed, timings.stopMs, clock);
     if (inTime) inTime = await settlesWithin(this.#closeAll(), CLOSE_WITHIN_MS, clock);
     if (inTime) return;
     logger.warn('The queue did not close in time; other workers take over what was not finished.');
-    for (const worker of this.#workers) worker.disconnect().catch(faults);
+    for (const worker of this.#workers) worker.disconnect().catch(onError);
     await settlesWithin(backend.close(true), CLOSE_WITHIN_MS, clock);
   }
 
@@ -174,17 +181,11 @@ class Runtime implements QueueRuntime {
 /** Closing connections takes milliseconds, unless the server is away. */
 const CLOSE_WITHIN_MS = 3_000;
 
+/** True when `work` ends in time, whatever its outcome. */
 async function settlesWithin(work: Promise<unknown>, ms: number, clock: Clock): Promise<boolean> {
-  const timer = new AbortController();
-  const late = clock.sleep(ms, timer.signal).then(
-    () => false,
-    () => false,
-  );
-  const settled = work.then(
+  const ended = work.then(
     () => true,
     () => true,
   );
-  const inTime = await Promise.race([settled, late]);
-  timer.abort();
-  return inTime;
+  return (await withinTime(ended, ms, clock)) ?? false;
 }

@@ -5,34 +5,45 @@ import { MirrorError } from '../base/errors.ts';
 import type { Events } from '../base/events.ts';
 import type { Logger } from '../base/logger.ts';
 import type { PassKind } from '../mirror/types.ts';
-import type { QueueBackend } from './backends.ts';
+import type { QueueBackend } from './backends/backend.ts';
 import type { QueueEventMap } from './events.ts';
-import type { FaultLog } from './fault-log.ts';
-import { type PlanData, planData, planOptions } from './jobs.ts';
+import type { ErrorListener } from './error-log.ts';
+import { JOB_NAMES, type PlanData, planData, planOptions } from './jobs.ts';
 import { type Queues, removeTargetQueues } from './queues.ts';
-import type { Tuning } from './tuning.ts';
-import type { Schedules } from './work.ts';
+import type { Timings } from './timings.ts';
 
 /*
- * Two job schedulers tick in the plan queue, `incremental` and `full`. At the start they are made to agree with the
- * settings; what earlier settings left behind is removed. From then on a heartbeat looks after them: it makes them anew
- * when the store has lost them (a flushed Redis), and when ticks should have come long ago and none is on its way.
+ * Two job schedulers add jobs to the plan queue, `incremental` and `full`. At the start they are made to agree with the
+ * settings; what earlier settings left behind is removed. From then on a heartbeat checks them: it creates them again when
+ * the store has lost them (a flushed Redis), and when a run is long overdue and no job for it exists. And it keeps their
+ * rhythm, which PostgreSQL's scheduler loses after a tick that was late by more than its interval.
  *
- * Which targets have queues is written in the schedulers' own payload, so that the next start can tell which are stale
- * on every backend alike. Two processes with different settings do not fight: the heartbeat only restores, it does not
- * correct.
+ * Which targets have queues is written in the schedulers' own payload, so that the next start knows which are stale, on
+ * every backend alike. Two processes with different settings do not fight: the heartbeat restores, it does not correct.
  */
 
-/** What scheduling needs. */
+/** When passes run by themselves, and into which targets. */
+export interface Schedules {
+  readonly incremental:
+    | { readonly everyMs: number }
+    | { readonly cron: string; readonly timeZone: string };
+  readonly full: { readonly everyMs: number };
+  /** Whether a form's passes are followed by marking. */
+  readonly marking: boolean;
+  /** The names of all targets. The queues of others are removed. */
+  readonly targets: readonly string[];
+}
+
+/** What keeping the schedules works with. */
 export interface SchedulerContext {
   readonly backend: QueueBackend;
   readonly queues: Queues;
   readonly schedules: Schedules;
-  readonly tuning: Tuning;
+  readonly timings: Timings;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly events: Events<QueueEventMap>;
-  readonly faults: FaultLog;
+  readonly onError: ErrorListener;
 }
 
 /** A schedule as the store has it. */
@@ -40,7 +51,7 @@ export interface ScheduleState {
   readonly kind: PassKind;
   /** Milliseconds since the epoch; null when the store does not have it. */
   readonly nextRunAt: number | null;
-  /** Ticks should have come long ago. */
+  /** A run should have happened long ago. */
   readonly overdue: boolean;
 }
 
@@ -48,9 +59,9 @@ export interface ScheduleState {
 export const KINDS: readonly PassKind[] = ['incremental', 'full'];
 
 /**
- * Makes the store agree with the settings. Where what is new is looked for at an interval, it is also looked for now:
- * whoever starts the program wants to see something happen; a cron expression is kept to the letter. Throws SETTINGS
- * for a cron expression or time zone that does not exist.
+ * Makes the store agree with the settings. With an interval, an incremental pass also runs now: a person who starts the
+ * program wants to see something happen; a cron expression is followed to the letter. Throws SETTINGS for an invalid cron
+ * expression or time zone.
  */
 export async function applySchedules(context: SchedulerContext): Promise<void> {
   const stored = await context.queues.plan.getJobSchedulers(0, -1, true);
@@ -58,44 +69,60 @@ export async function applySchedules(context: SchedulerContext): Promise<void> {
   for (const kind of KINDS) {
     const existing = stored.find((scheduler) => scheduler.key === kind);
     if (!agrees(context.schedules, kind, existing)) await upsert(context, kind, startOf(kind));
-    // A new schedule begins with a tick anyway.
+    // A new schedule begins with a run anyway.
     else if (kind === 'incremental' && existing?.every !== undefined) await tickNow(context, kind);
   }
 }
 
-/** Adds one tick besides the scheduled ones; asking twice before it began is asking once. */
+/** Adds one run besides the scheduled ones. A second call before it began adds nothing. */
 export async function tickNow(context: SchedulerContext, kind: PassKind): Promise<void> {
-  await context.queues.plan.add('plan', planDataOf(context, kind), {
-    ...planOptions(kind, context.tuning),
+  await context.queues.plan.add(JOB_NAMES.plan, planDataOf(context, kind), {
+    ...planOptions(kind, context.timings),
     jobId: `now-${kind}`,
     removeOnComplete: true,
     removeOnFail: true,
   });
 }
 
-/** One heartbeat: restores schedules that the store has lost, and tells about overdue ones. */
-export async function lookAfterSchedules(context: SchedulerContext): Promise<void> {
+/** One heartbeat: creates schedules again that the store has lost, and repairs and reports overdue ones. */
+export async function repairSchedules(context: SchedulerContext): Promise<void> {
   for (const kind of KINDS) {
     const stored = await context.queues.plan.getJobScheduler(kind);
     if (stored?.next === undefined || stored.next === null) {
-      context.logger.warn({ kind }, 'The queue has lost a schedule; it is made anew.');
+      context.logger.warn({ kind }, 'The queue has lost a schedule; it is created again.');
       await upsert(context, kind, startOf(kind));
       continue;
     }
-    if (isOverdue(context, kind, stored.next)) await healOverdue(context, kind, stored.next);
+    await keepRhythm(context, kind);
+    if (await isOverdue(context, kind, stored.next)) {
+      await repairOverdue(context, kind, stored.next);
+    }
   }
 }
 
-/** The schedules as they stand. */
+/**
+ * Takes back what the next run is later than one interval from now. PostgreSQL's scheduler adds offset and interval to the
+ * slot of now, which may be nearly two intervals, where Redis takes the next slot. Only remove and upsert moves it.
+ */
+export async function keepRhythm(context: SchedulerContext, kind: PassKind): Promise<void> {
+  const rule = ruleOf(context.schedules, kind);
+  if ('cron' in rule) return;
+  const everyMs = Math.round(rule.everyMs);
+  const stored = await context.queues.plan.getJobScheduler(kind);
+  if (stored?.next === undefined || stored.next === null || stored.every !== everyMs) return;
+  const slotsLate = Math.ceil((stored.next - context.clock.now()) / everyMs) - 1;
+  if (slotsLate < 1) return;
+  await context.queues.plan.removeJobScheduler(kind);
+  await upsert(context, kind, { atMs: stored.next - slotsLate * everyMs });
+}
+
+/** The schedules as the store has them. */
 export async function readSchedules(context: SchedulerContext): Promise<ScheduleState[]> {
   const states: ScheduleState[] = [];
   for (const kind of KINDS) {
     const next = (await context.queues.plan.getJobScheduler(kind))?.next ?? null;
-    states.push({
-      kind,
-      nextRunAt: next,
-      overdue: next !== null && isOverdue(context, kind, next),
-    });
+    const overdue = next !== null && (await isOverdue(context, kind, next));
+    states.push({ kind, nextRunAt: next, overdue });
   }
   return states;
 }
@@ -115,30 +142,33 @@ async function removeStale(context: SchedulerContext, stored: JobSchedulerJson[]
   }
   for (const target of context.schedules.targets) known.delete(target);
   for (const target of known) {
-    context.logger.info({ target }, 'A target is gone from the settings; its queues are removed.');
-    await removeTargetQueues(context.backend, target, context.faults);
+    context.logger.info(
+      { target },
+      'A target is no longer in the settings; its queues are removed.',
+    );
+    await removeTargetQueues(context.backend, target, context.onError);
   }
 }
 
-type When = 'now' | 'after-interval';
+type When = 'now' | 'after-interval' | { readonly atMs: number };
 
 /** The first incremental passes read everything, so the first full ones can wait. */
 const startOf = (kind: PassKind): When => (kind === 'full' ? 'after-interval' : 'now');
 
 async function upsert(context: SchedulerContext, kind: PassKind, when: When): Promise<void> {
-  const { schedules, tuning, clock } = context;
+  const { schedules, timings, clock } = context;
   const rule = ruleOf(schedules, kind);
   if ('cron' in rule) assertCron(rule);
-  const startDate =
-    when === 'after-interval' && 'everyMs' in rule
-      ? { startDate: clock.now() + rule.everyMs }
-      : undefined;
+  const startDate = (everyMs: number): { startDate?: number } => {
+    if (when === 'now') return {};
+    return { startDate: when === 'after-interval' ? clock.now() + everyMs : when.atMs };
+  };
   await context.queues.plan.upsertJobScheduler(
     kind,
     'cron' in rule
       ? { pattern: rule.cron, tz: rule.timeZone }
-      : { every: Math.round(rule.everyMs), ...startDate },
-    { name: 'plan', data: planDataOf(context, kind), opts: planOptions(kind, tuning) },
+      : { every: Math.round(rule.everyMs), ...startDate(rule.everyMs) },
+    { name: JOB_NAMES.plan, data: planDataOf(context, kind), opts: planOptions(kind, timings) },
   );
 }
 
@@ -146,6 +176,12 @@ type Rule = Schedules['incremental'];
 
 const ruleOf = (schedules: Schedules, kind: PassKind): Rule =>
   kind === 'full' ? schedules.full : schedules.incremental;
+
+/** Milliseconds between two runs of a kind; infinite where a cron expression says when. */
+export function intervalOf(schedules: Schedules, kind: PassKind): number {
+  const rule = ruleOf(schedules, kind);
+  return 'cron' in rule ? Number.POSITIVE_INFINITY : Math.round(rule.everyMs);
+}
 
 function assertCron(rule: { cron: string; timeZone: string }): void {
   try {
@@ -172,9 +208,15 @@ function agrees(schedules: Schedules, kind: PassKind, stored?: JobSchedulerJson)
   return sameRule && [...targets].sort().join() === [...schedules.targets].sort().join();
 }
 
-function isOverdue(context: SchedulerContext, kind: PassKind, next: number): boolean {
-  const patience = Math.max(2 * periodOf(context, kind, next), 4 * context.tuning.heartbeatMs);
-  return context.clock.now() - next > patience;
+/** A look that is under way is not a missing tick, however slow the source is: the next one waits behind it. */
+async function isOverdue(
+  context: SchedulerContext,
+  kind: PassKind,
+  next: number,
+): Promise<boolean> {
+  const toleranceMs = Math.max(2 * periodOf(context, kind, next), 4 * context.timings.heartbeatMs);
+  if (context.clock.now() - next <= toleranceMs) return false;
+  return (await context.queues.plan.getActiveCount()) === 0;
 }
 
 function periodOf(context: SchedulerContext, kind: PassKind, next: number): number {
@@ -187,15 +229,19 @@ function periodOf(context: SchedulerContext, kind: PassKind, next: number): numb
   return times.next().getTime() - next;
 }
 
-/** Late because planning is slow is one thing; no tick on its way at all is another, and can be mended. */
-async function healOverdue(context: SchedulerContext, kind: PassKind, next: number): Promise<void> {
+/** A run may be late because planning is slow; when no job for it exists, the schedule is created again. */
+async function repairOverdue(
+  context: SchedulerContext,
+  kind: PassKind,
+  next: number,
+): Promise<void> {
   const { plan } = context.queues;
-  const alive = await plan.getJobs(['waiting', 'delayed', 'active', 'prioritized']);
-  const healed = !alive.some((job) => job.repeatJobKey === kind);
+  const jobs = await plan.getJobs(['waiting', 'delayed', 'active', 'prioritized']);
+  const repaired = !jobs.some((job) => job.repeatJobKey === kind);
   const dueAt = new Date(next).toISOString();
-  context.logger.warn({ kind, dueAt, healed }, 'A scheduled run is overdue.');
-  context.events.emit('schedule.overdue', { kind, dueAt, healed });
-  if (!healed) return;
+  context.logger.warn({ kind, dueAt, repaired }, 'A scheduled run is overdue.');
+  context.events.emit('schedule.overdue', { kind, dueAt, repaired });
+  if (!repaired) return;
   await plan.removeJobScheduler(kind);
   await upsert(context, kind, 'now');
 }

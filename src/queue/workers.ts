@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import { type IQueueBackend, Worker } from 'bullmq';
-import { retryDelayMs } from '../base/retry-delay.ts';
+import { retryDelayMs } from '../base/retry.ts';
+import type { PassKind } from '../mirror/types.ts';
 import { MARK_QUEUE, PLAN_QUEUE, markData, passQueue, planData } from './jobs.ts';
 import {
   type Processor,
@@ -9,7 +10,8 @@ import {
   passProcessor,
   planProcessor,
 } from './processors.ts';
-import type { FaultLog } from './fault-log.ts';
+import type { ErrorListener } from './error-log.ts';
+import { intervalOf } from './scheduler.ts';
 
 /** A worker on whichever backend. */
 export type AnyWorker = Worker<
@@ -21,10 +23,10 @@ export type AnyWorker = Worker<
   object
 >;
 
-/** What starting the workers needs. */
+/** What the workers share. */
 export interface WorkerContext extends ProcessorContext {
-  readonly faults: FaultLog;
-  /** Passes at work at one time, for each target. */
+  readonly onError: ErrorListener;
+  /** Passes that run at one time, for each target. */
   readonly concurrency: number;
 }
 
@@ -36,19 +38,24 @@ export const workerCount = (targets: readonly string[]): number => 2 + 2 * targe
  * long full pass delays no incremental one.
  */
 export function startWorkers(context: WorkerContext): AnyWorker[] {
-  const pass = passProcessor(context);
   const { concurrency } = context;
   return [
     startWorker(context, PLAN_QUEUE, planProcessor(context), 1),
     startWorker(context, MARK_QUEUE, markProcessor(context), concurrency),
-    ...context.queues.targets.flatMap((target) => [
-      startWorker(context, passQueue('incremental', target), pass, concurrency),
-      startWorker(context, passQueue('full', target), pass, Math.ceil(concurrency / 2)),
-    ]),
+    ...context.queues.targets.flatMap((target) => {
+      const start = (kind: PassKind, most: number): AnyWorker =>
+        startWorker(
+          context,
+          passQueue(kind, target),
+          passProcessor(context, { kind, target }),
+          most,
+        );
+      return [start('incremental', concurrency), start('full', Math.ceil(concurrency / 2))];
+    }),
   ];
 }
 
-/** Stalls cost no attempt and mean that a process died; a form whose passes kill their process 100 times is given up until the next tick. */
+/** A stall costs no attempt and means that a process died; after 100 of them the job is left to the next scheduled run. */
 const MAX_STALLS = 100;
 
 function startWorker(
@@ -57,7 +64,7 @@ function startWorker(
   processor: Processor,
   concurrency: number,
 ): AnyWorker {
-  const { tuning, random } = context;
+  const { timings, random } = context;
   const worker: AnyWorker = new Worker(
     context.backend.queueName(name),
     processor,
@@ -65,25 +72,28 @@ function startWorker(
       connection: {},
       name: `${hostname()}-${process.pid}`,
       concurrency,
-      lockDuration: tuning.lockDurationMs,
-      stalledInterval: tuning.stalledIntervalMs,
+      lockDuration: timings.lockDurationMs,
+      stalledInterval: timings.stalledIntervalMs,
       maxStalledCount: MAX_STALLS,
       settings: {
-        backoffStrategy: (attemptsMade, _type, _error, job) =>
-          retryDelayMs(tuning.retry[kindOf(job?.data)], attemptsMade, random),
+        backoffStrategy: (attemptsMade, _type, _error, job) => {
+          const kind = kindOf(job?.data);
+          const delayMs = retryDelayMs(timings.retry[kind], attemptsMade, random);
+          return Math.min(delayMs, intervalOf(context.schedules, kind));
+        },
       },
     },
     context.backend.factory,
   );
-  worker.on('error', context.faults);
+  worker.on('error', context.onError);
   worker.on('stalled', (jobId) => {
     context.logger.warn(
       { queue: name, jobId },
-      'A worker died with a job in hand; it is run again.',
+      'A worker died while it ran a job; the job is run again.',
     );
     context.events.emit('job.recovered', { queue: name });
   });
-  // BullMQ tells, but lets the job run on beside the one that took it over.
+  // BullMQ only reports it, and lets the job run on beside the worker that took it over.
   worker.on('lockRenewalFailed', (jobIds) => {
     for (const jobId of jobIds) worker.cancelJob(jobId, 'The lock of this job is lost.');
   });

@@ -1,4 +1,4 @@
-/** A fault that a stand-in service shows on purpose. Everything left out is as the service would do it. */
+/** An injected fault. Whatever is left out happens as without it. */
 export interface FaultRule {
   /** Which requests: method (any case; all when absent). */
   readonly method?: string;
@@ -6,9 +6,9 @@ export interface FaultRule {
   readonly path?: string | RegExp;
   /** Which requests: these query parameters have exactly these values. */
   readonly query?: Readonly<Record<string, string>>;
-  /** How many matching requests go through unharmed first. Default 0. */
+  /** Matching requests to let through first. Default 0. */
   readonly after?: number;
-  /** How many matching requests are hit then. Default 1; Infinity for all. */
+  /** Matching requests to hit then. Default 1; Infinity for all. */
   readonly times?: number;
 
   /** Waits before anything else. */
@@ -29,7 +29,7 @@ export interface FaultRule {
   readonly dropConnection?: boolean;
 }
 
-/** What a rule is matched against. `path` without base prefix and query. */
+/** The request that rules are matched against; `path` without base prefix and query. */
 export interface FaultSubject {
   readonly method: string;
   readonly path: string;
@@ -51,8 +51,8 @@ interface Entry {
   hit: number;
 }
 
-/** The rules that a stand-in obeys. The first rule that is due wins; every rule counts what it matches. */
-export class FaultBook {
+/** Picks the fault for a request. The first rule that is due wins; every rule counts what it matches. */
+export class FaultInjector {
   #entries: Entry[] = [];
 
   constructor(rules: readonly FaultRule[] = []) {

@@ -3,13 +3,13 @@ import { type SettingProblem, exampleLine } from './problems.ts';
 import { SETTING_NAMES, type SettingName, settingOf, variableOf } from './settings-table.ts';
 import type { Variable } from './variables.ts';
 
-/** Beginnings that are ours alone: any other name under them is a mistake. */
+/** Prefixes that only this program uses: any unknown name with one is a mistake. */
 const OUR_PREFIXES = ['FORMS_API_', 'TARGET_', 'SYNC_', 'MARK_', 'SHEETS_', 'RECONCILE_'];
 
 /**
- * Variables that are no setting but were meant as one. Under our own prefixes and in `.env`, where every line is ours,
- * whatever resembles a setting counts; elsewhere only a close neighbour of a long, telling name, so that `HOSTNAME` or
- * `LOGLEVEL` of the machine is left alone. Values are never looked at.
+ * Variables that are not settings but were meant as one. With our own prefixes and in `.env`, where every line is ours,
+ * whatever resembles a setting counts; elsewhere only a name close to a long, distinctive one, so that `HOSTNAME` or
+ * `LOGLEVEL` of the machine is left alone. Values are never read.
  */
 export function misspeltVariables(
   variables: ReadonlyMap<string, Variable>,
@@ -26,7 +26,7 @@ export function misspeltVariables(
   return problems;
 }
 
-/** Every variable that means something to us, and the setting it belongs to. */
+/** Every variable that is read, and the setting it belongs to. */
 function knownVariables(targets: readonly string[]): Map<string, SettingName> {
   const known = new Map<string, SettingName>();
   for (const setting of SETTING_NAMES) {
@@ -39,7 +39,7 @@ function knownVariables(targets: readonly string[]): Map<string, SettingName> {
   return known;
 }
 
-/** `TARGET_FIELDS_FILE`: a file for what is no secret. */
+/** `TARGET_FIELDS_FILE`: a file for a setting that is not secret. */
 function fileOfPlain(
   name: string,
   known: ReadonlyMap<string, SettingName>,
@@ -47,7 +47,7 @@ function fileOfPlain(
   const variable = /^(.+)_FILE$/.exec(name)?.[1] ?? '';
   const setting = known.get(variable);
   if (setting === undefined || settingOf(setting).commonName) return undefined;
-  const message = `is no setting, only secrets may come from a file: set ${variable} itself`;
+  const message = `is not a setting, only secrets may come from a file: set ${variable} itself`;
   return { variable: name, message, example: exampleLine(setting, variable) };
 }
 
@@ -73,7 +73,7 @@ function resemblance(
 ): SettingProblem | undefined {
   const upper = name.toUpperCase();
   const claimed = OUR_PREFIXES.some((prefix) => upper.startsWith(prefix));
-  const nearest = nearestOf(upper, claimed || ours ? known.keys() : tellingNames(known));
+  const nearest = nearestOf(upper, claimed || ours ? known.keys() : distinctiveNames(known));
   const setting = nearest && known.get(nearest.name);
   if (nearest === undefined || setting === undefined) return undefined;
   const close = nearest.edits <= Math.floor(nearest.name.length / 6);
@@ -81,14 +81,14 @@ function resemblance(
   return {
     variable: name,
     message: close
-      ? `is no setting: did you mean ${nearest.name}?`
-      : `is no setting; the nearest is ${nearest.name}: correct the name, or remove this line`,
+      ? `is not a setting: did you mean ${nearest.name}?`
+      : `is not a setting; the nearest is ${nearest.name}: correct the name, or remove this line`,
     example: exampleLine(setting, nearest.name),
   };
 }
 
-/** Names that nothing else on a machine is likely to come near. */
-function* tellingNames(known: ReadonlyMap<string, SettingName>): Iterable<string> {
+/** Names that no other variable of a machine is likely to resemble. */
+function* distinctiveNames(known: ReadonlyMap<string, SettingName>): Iterable<string> {
   for (const [variable, setting] of known) {
     if (!settingOf(setting).commonName && variable.length >= 8) yield variable;
   }

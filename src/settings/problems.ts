@@ -1,7 +1,7 @@
 import { MirrorError } from '../base/errors.ts';
 import { type SettingName, settingOf, variableOf } from './settings-table.ts';
 
-/** One mistake in the settings. Holds no secret: what was given is quoted only where it cannot be one (L15). */
+/** One mistake in the settings. Holds no secret: a value is quoted only where it cannot be one (L15). */
 export interface SettingProblem {
   readonly variable: string;
   /** What is wrong and what would be right: goes on after the variable's name, ends without a full stop. */
@@ -15,7 +15,7 @@ export class SettingsError extends MirrorError {
   readonly problems: readonly SettingProblem[];
 
   constructor(problems: readonly SettingProblem[]) {
-    super('SETTINGS', problems.map(describeProblem).join('\n'));
+    super('SETTINGS', problems.map(describeProblem));
     this.problems = problems;
   }
 }

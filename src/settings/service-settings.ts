@@ -1,8 +1,56 @@
 import { z } from 'zod';
 import { LOG_LEVELS, type LogLevel } from '../base/logger.ts';
 import { isLoopback } from '../base/loopback.ts';
+import type { ProxySettings } from '../base/proxy.ts';
+import { plainHost } from '../base/transport.ts';
+import { QueueUrlError, parseQueueUrl, queueTransport } from '../queue/backends.ts';
+import { readPlaintextHosts, requireSafeTransport } from './plaintext.ts';
 import type { SettingsReader } from './settings-reader.ts';
+import { weaknessOf } from './strong-secret.ts';
+import { readTrustedProxies } from './trusted-proxies.ts';
 import { apiAddress, oneOf, wholeNumber } from './value-schemas.ts';
+
+/** The two ways of sending the key. */
+export type FormsAuth = 'bearer' | 'x-api-key';
+
+/** How to reach the Forms API. */
+export interface SourceSettings {
+  /** With its version prefix, without a slash at its end. */
+  readonly url: string;
+  readonly key: string;
+  readonly auth: FormsAuth;
+  /** Requests in flight at once. */
+  readonly concurrency: number;
+}
+
+/** What an HTTP header can hold (RFC 9110, 5.5), white space aside. */
+const headerToken = z
+  .string()
+  .regex(
+    /^[\u0021-\u007e]+$/,
+    'holds spaces or characters no key has: copy it again, whole and alone',
+  );
+
+/** The source; undefined when it is not set up or wrong. Complains about what is missing when `required`. */
+export function readSource(reader: SettingsReader, required: boolean): SourceSettings | undefined {
+  const url = required
+    ? reader.readRequired(
+        'FORMS_API_URL',
+        apiAddress,
+        'the base address of the Forms API, with its version prefix',
+      )
+    : reader.read('FORMS_API_URL', apiAddress);
+  const key = required
+    ? reader.readRequired(
+        'FORMS_API_KEY',
+        headerToken,
+        'the dashboard makes one under Settings, API keys',
+      )
+    : reader.read('FORMS_API_KEY', headerToken);
+  const auth = reader.readWithDefault('FORMS_API_AUTH', oneOf(['bearer', 'x-api-key']));
+  const concurrency = reader.readWithDefault('FORMS_API_CONCURRENCY', wholeNumber(1, 32));
+  return url === undefined || key === undefined ? undefined : { url, key, auth, concurrency };
+}
 
 /** The status page. */
 export interface StatusSettings {
@@ -10,6 +58,8 @@ export interface StatusSettings {
   /** 0: any free one. */
   readonly port: number;
   readonly password: string | undefined;
+  /** Addresses and networks of proxies whose X-Forwarded-For is believed; empty: nobody's. */
+  readonly trustedProxies: readonly string[];
 }
 
 /** How to reach Google Sheets. All undefined: the machine's own Google account. */
@@ -22,49 +72,66 @@ export interface GoogleSettings {
 
 const text = z.string();
 
-/** Complains about a page that listens beyond loopback without a password, when the command shows it. */
+/** Complains about a page that others can reach without a password worth the name, when the command shows it. */
 export function readStatusPage(reader: SettingsReader, shown: boolean): StatusSettings {
   const host = reader.readWithDefault(
     'HOST',
-    text.regex(/^[^\s/]+$/, 'is no host name or address'),
+    text.regex(/^[^\s/]+$/, 'is not a host name or address'),
   );
-  const given = reader.isGiven('ADMIN_PASSWORD');
-  if (shown && !given && !isLoopback(host)) {
-    const why = 'it is required because HOST lets other machines reach the status page';
-    reader.complain('ADMIN_PASSWORD', `is missing: ${why}`);
+  const password = reader.read('ADMIN_PASSWORD', text);
+  const trustedProxies = readTrustedProxies(reader);
+  const why = whyReachable(host, trustedProxies);
+  if (shown && why !== undefined) {
+    const given = reader.isGiven('ADMIN_PASSWORD');
+    if (!given) reader.complain('ADMIN_PASSWORD', `is missing: it is required because ${why}`);
+    const weakness = password === undefined ? undefined : weaknessOf(password);
+    if (weakness !== undefined) {
+      reader.complain('ADMIN_PASSWORD', `${weakness} (a good one is required because ${why})`);
+    }
   }
-  return {
-    host,
-    port: reader.readWithDefault('PORT', wholeNumber(0, 65_535)),
-    password: reader.read('ADMIN_PASSWORD', text),
-  };
+  const port = reader.readWithDefault('PORT', wholeNumber(0, 65_535));
+  return { host, port, password, trustedProxies };
 }
 
-/** The queue's address; undefined: embedded. The value is not quoted: it may hold a password (L15). */
-export const readQueueUrl = (reader: SettingsReader): string | undefined =>
-  reader.read('QUEUE_URL', queueAddress);
+/** Why people on other machines see the page; undefined: they don't. */
+function whyReachable(host: string, trustedProxies: readonly string[]): string | undefined {
+  if (!isLoopback(host)) return 'HOST lets other machines reach the status page';
+  return trustedProxies.length > 0 ? 'TRUST_PROXY says that a proxy shows the page' : undefined;
+}
 
-const queueAddress = text.superRefine((value, context) => {
-  const url = /^(rediss?|postgres(ql)?):\/\//i.test(value) ? URL.parse(value) : undefined;
-  if (url) return;
-  const message =
-    url === undefined
-      ? 'is of no kind we know: write redis://…, rediss://… or postgres://…, or leave it unset for the embedded queue'
-      : 'is no address: a password with special characters must be percent-encoded (@ is %40, / is %2F, # is %23)';
-  context.addIssue({ code: 'custom', message });
+/** The queue's address; undefined: embedded. */
+export function readQueueUrl(reader: SettingsReader): URL | undefined {
+  const url = reader.read('QUEUE_URL', queueAddress);
+  if (url !== undefined) requireSafeTransport(reader, queueTransport(url), 'QUEUE_URL');
+  return url;
+}
+
+/** What QUEUE_URL takes. Messages do not quote the value: it may hold a password (L15). */
+const queueAddress = text.transform((value, context): URL => {
+  try {
+    return parseQueueUrl(value);
+  } catch (error) {
+    if (!(error instanceof QueueUrlError)) throw error;
+    context.addIssue({ code: 'custom', message: error.problem });
+    return z.NEVER;
+  }
 });
 
 /** Alerts; undefined: none. */
-export const readAlertUrl = (reader: SettingsReader): string | undefined =>
-  reader.read(
-    'ALERT_WEBHOOK_URL',
-    text.refine((value) => {
-      const url = URL.parse(value);
-      return url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname));
-    }, 'is no https address (http is for a loopback host only)'),
-  );
+export function readAlertUrl(reader: SettingsReader): string | undefined {
+  const allowed = readPlaintextHosts(reader);
+  const isSafe = (value: string): boolean => {
+    const url = URL.parse(value);
+    if (url?.protocol === 'https:') return true;
+    const host = url?.protocol === 'http:' ? plainHost(url.hostname) : '';
+    return isLoopback(host) || allowed.has(host);
+  };
+  const message =
+    'is not an https address (http is for a loopback host, and for one that ALLOW_PLAINTEXT names)';
+  return reader.read('ALERT_WEBHOOK_URL', text.refine(isSafe, message));
+}
 
-/** Sheets access. A key that was given for us alone wins over a file that may be the machine's. */
+/** Access to Sheets. GOOGLE_CREDENTIALS_JSON, which only this program reads, wins over a file that the machine may set for all. */
 export function readGoogle(reader: SettingsReader): GoogleSettings {
   const credentialsJson = reader.read('GOOGLE_CREDENTIALS_JSON', googleKey);
   const credentialsFile = reader.read('GOOGLE_APPLICATION_CREDENTIALS', text);
@@ -75,12 +142,32 @@ export function readGoogle(reader: SettingsReader): GoogleSettings {
   };
 }
 
+/** Messages do not quote the value: it may hold a password (L15). */
+const proxyAddress = text.transform((value, context): URL => {
+  // As curl and others take it: host and port alone.
+  const url = URL.parse(value.includes('://') ? value : `http://${value}`);
+  if (url !== null && /^https?:$/.test(url.protocol) && url.hostname !== '') return url;
+  context.addIssue({
+    code: 'custom',
+    message: 'is not the address of an http proxy: write http://host:port',
+  });
+  return z.NEVER;
+});
+
+/** The proxy of this machine's network; undefined: none. */
+export function readProxy(reader: SettingsReader): ProxySettings | undefined {
+  const forHttp = reader.read('HTTP_PROXY', proxyAddress);
+  const url = reader.read('HTTPS_PROXY', proxyAddress) ?? forHttp;
+  const except = reader.read('NO_PROXY', text)?.split(/[,\s]+/) ?? [];
+  return url && { url, except: except.filter((entry) => entry !== '') };
+}
+
 const emulatorAddress = apiAddress.refine(
   (address) => isLoopback(new URL(address).hostname),
   'is not on this machine: the stand-in listens on a loopback address only',
 );
 
-/** JSON, plain or in base64. Nothing of it is quoted: it is a private key. What is in it is looked at when it is used. */
+/** JSON, plain or in base64. Messages quote nothing of it: it is a private key. Its content is checked when it is used. */
 const googleKey = text.refine((value) => {
   const json = value.startsWith('{') ? value : Buffer.from(value, 'base64').toString('utf8');
   try {
@@ -88,12 +175,12 @@ const googleKey = text.refine((value) => {
   } catch {
     return false;
   }
-}, 'holds no JSON: paste the whole file that Google gave you with the key, as it is or in base64');
+}, 'does not hold JSON: paste the whole file that Google gave you with the key, as it is or in base64');
 
 /** The directory for what this program keeps for itself. */
 export const readDataDir = (reader: SettingsReader): string =>
   reader.readWithDefault('DATA_DIR', text);
 
-/** How much is logged; undefined: as the command thinks best. */
+/** How much is logged; undefined: the command's own default. */
 export const readLogLevel = (reader: SettingsReader): LogLevel | undefined =>
   reader.read('LOG_LEVEL', oneOf(LOG_LEVELS));

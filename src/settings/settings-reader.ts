@@ -1,10 +1,11 @@
 import type { z } from 'zod';
+import { errorCode } from '../base/error-code.ts';
 import { type SettingProblem, exampleLine, problemWith } from './problems.ts';
 import { type SettingName, settingOf, variableOf } from './settings-table.ts';
-import { type ReadFile, type Variable, errorCode } from './variables.ts';
+import type { ReadFile, Variable } from './variables.ts';
 
 /**
- * Reads settings one by one and collects every mistake, so that all are told at once. A value that is wrong reads as
+ * Reads settings one by one and collects every mistake, so that all are reported at once. A value that is wrong reads as
  * its default (undefined when it has none), and reading goes on.
  */
 export class SettingsReader {
@@ -30,9 +31,9 @@ export class SettingsReader {
     return this.#value(variable) !== undefined || this.#path(name, variable) !== undefined;
   }
 
-  /** Notes a mistake; the same one only once. */
+  /** Records a mistake; the same one only once. */
   complain(name: SettingName, message: string, target?: string): void {
-    this.#note(problemWith(name, message, target));
+    this.#record(problemWith(name, message, target));
   }
 
   /**
@@ -46,8 +47,9 @@ export class SettingsReader {
   /** The setting by its schema; its default when unset or wrong. Without a default: undefined. */
   read<T>(name: SettingName, schema: z.ZodType<T, string>, target?: string): T | undefined {
     const from = this.sourceOf(name, target);
-    const preset = settingOf(name).default;
-    const fallback = (): T | undefined => (preset === null ? undefined : schema.parse(preset));
+    const byDefault = settingOf(name).default;
+    const fallback = (): T | undefined =>
+      byDefault === null ? undefined : schema.parse(byDefault);
     if (!this.isGiven(name, from)) return fallback();
     const text = this.#text(name, variableOf(name, from));
     if (text === undefined) return fallback();
@@ -71,7 +73,7 @@ export class SettingsReader {
   }
 
   /** The unnamed setting is read once for each target that takes it as its default: it is complained about once. */
-  #note(problem: SettingProblem): void {
+  #record(problem: SettingProblem): void {
     const known = this.problems.some(
       ({ variable, message }) => variable === problem.variable && message === problem.message,
     );
@@ -91,7 +93,7 @@ export class SettingsReader {
     if (path === undefined) return plain;
     if (plain === undefined) return this.#fileText(name, `${variable}_FILE`, path);
     const message = `and ${variable}_FILE are both set: keep one of them`;
-    this.#note({ variable, message, example: exampleLine(name, `${variable}_FILE`) });
+    this.#record({ variable, message, example: exampleLine(name, `${variable}_FILE`) });
     return plain;
   }
 
@@ -102,7 +104,7 @@ export class SettingsReader {
 
   #readText(name: SettingName, variable: string, path: string): string | undefined {
     const complain = (message: string): undefined => {
-      this.#note({ variable, message, example: exampleLine(name, variable) });
+      this.#record({ variable, message, example: exampleLine(name, variable) });
     };
     try {
       const text = this.#readFile(path)
@@ -110,7 +112,7 @@ export class SettingsReader {
         .trim();
       return text === '' ? complain('names an empty file: put the value into it') : text;
     } catch (error) {
-      const code = errorCode(error);
+      const code = errorCode(error) ?? 'unknown error';
       return complain(
         `names a file that cannot be read (${code}): check the path and this user's rights`,
       );

@@ -6,18 +6,19 @@ export const SETTING_GROUPS = [
   'Marking',
   'Safety',
   'Google Sheets',
+  'Network',
   'Queue',
   'Status page and alerts',
 ] as const;
 /** One of {@link SETTING_GROUPS}. */
 export type SettingGroup = (typeof SETTING_GROUPS)[number];
 
-/** One setting: what people are told about it, and what the reader of the environment needs to know. */
+/** One setting: its documentation, and how it is read from the environment. */
 export interface Setting {
   readonly group: SettingGroup;
   /** The value when unset, as text; null when there is none. */
   readonly default: string | null;
-  /** Told in place of the default when there is none. */
+  /** Shown in place of the default when there is none. */
   readonly whenUnset?: string;
   /** Markdown, one sentence or two. */
   readonly meaning: string;
@@ -27,15 +28,47 @@ export interface Setting {
   readonly secret: boolean;
   /** A named target has its own: `TARGET_<NAME>_…`. */
   readonly perTarget: boolean;
-  /** A name so common that a neighbour of it in the machine's environment is no typing error. */
+  /** A name so common that a similar one in the machine's environment is not a typing error. */
   readonly commonName: boolean;
-  /** The commands that look at it. */
+  /** The commands that use it. */
   readonly usedBy: readonly string[];
 }
 
-const READERS = ['start', 'worker', 'sync', 'verify', 'check', 'forms', 'fields', 'explain'];
-const WRITERS = ['start', 'worker', 'sync', 'verify', 'check', 'status', 'explain'];
-const ALL = ['start', 'worker', 'sync', 'verify', 'check', 'forms', 'fields', 'status', 'explain'];
+const READERS = [
+  'start',
+  'worker',
+  'sync',
+  'verify',
+  'check',
+  'forms',
+  'fields',
+  'explain',
+  'forget',
+];
+const WRITERS = [
+  'start',
+  'worker',
+  'sync',
+  'verify',
+  'check',
+  'status',
+  'explain',
+  'forget',
+  'purge',
+];
+const ALL = [
+  'start',
+  'worker',
+  'sync',
+  'verify',
+  'check',
+  'forms',
+  'fields',
+  'status',
+  'explain',
+  'forget',
+  'purge',
+];
 
 const plain = { default: null, secret: false, perTarget: false, commonName: false } as const;
 
@@ -83,8 +116,8 @@ export const SETTINGS = {
     group: 'Targets',
     whenUnset: '`sqlite:./data/mirror.sqlite` (inside `DATA_DIR`)',
     meaning:
-      'Where the copy lives: `sqlite:<file>`, `postgres://user:password@host/database?schema=forms`, or the address of a Google Sheet as copied from the browser.',
-    example: 'postgres://mirror:password@db.example.com/forms?schema=forms',
+      'Where the copy lives: `sqlite:<file>`, `postgres://user:password@host/database?schema=forms&sslmode=verify-full`, or the address of a Google Sheet as copied from the browser.',
+    example: 'postgres://mirror:password@db.example.com/forms?schema=forms&sslmode=verify-full',
     secret: true,
     perTarget: true,
     usedBy: WRITERS,
@@ -103,7 +136,7 @@ export const SETTINGS = {
     group: 'Targets',
     whenUnset: 'required; `fields` lists what there is',
     meaning:
-      'The fields that may leave the source: field IDs, `<form>:*` for every field of a form, or `*` for every field of every form, those included that only old answers still carry.',
+      'The fields that may leave the source: field IDs, `<form>:<field ID>` for one of one form, `<form>:*` for every field of a form, or `*` for every field of every form, those included that only old answers still carry.',
     example: 'field_1700000000001_name,contact:*',
     perTarget: true,
     usedBy: WRITERS,
@@ -113,8 +146,8 @@ export const SETTINGS = {
     group: 'Targets',
     whenUnset: 'none',
     meaning:
-      'Field IDs whose answers are stored as a keyed hash (needs `HASH_KEY`): still countable and joinable, no longer readable.',
-    example: 'field_1700000000002_email',
+      'The fields whose answers are stored as a keyed hash (needs `HASH_KEY`), written as in `TARGET_FIELDS`: still countable and joinable, no longer readable. It picks none of them.',
+    example: 'field_1700000000002_email,job-application:*',
     perTarget: true,
     usedBy: WRITERS,
   },
@@ -123,8 +156,8 @@ export const SETTINGS = {
     group: 'Targets',
     whenUnset: 'required with `TARGET_HASH_FIELDS`',
     meaning:
-      'The key of those hashes. Make one with `openssl rand -hex 32` and keep it: another key makes other hashes.',
-    example: 'the-output-of-openssl-rand-hex-32',
+      'The key of those hashes, 32 characters at least. Make one with `openssl rand -base64 32` and keep it: another key makes other hashes.',
+    example: 'the-output-of-openssl-rand-base64-32',
     secret: true,
     usedBy: ['start', 'worker', 'sync', 'verify', 'check'],
   },
@@ -141,7 +174,7 @@ export const SETTINGS = {
     ...plain,
     group: 'Schedule',
     default: '1m',
-    meaning: 'How often to look for what is new: `30s`, `1m`, `6h`, `1d`.',
+    meaning: 'How often to look for what is new: `30s`, `1m`, `6h`, `1d`; `10s` at least.',
     example: '30s',
     usedBy: ['start', 'worker', 'status', 'check'],
   },
@@ -149,7 +182,8 @@ export const SETTINGS = {
     ...plain,
     group: 'Schedule',
     whenUnset: '`SYNC_EVERY` counts',
-    meaning: 'A cron expression to look for what is new by, instead of `SYNC_EVERY`.',
+    meaning:
+      'A cron expression to look for what is new by, instead of `SYNC_EVERY`; every 10 seconds at most.',
     example: '*/5 8-18 * * 1-5',
     usedBy: ['start', 'worker', 'status', 'check'],
   },
@@ -166,7 +200,7 @@ export const SETTINGS = {
     group: 'Schedule',
     default: '6h',
     meaning:
-      'How often to read everything: finds changed statuses, edited answers and deletions, and proves the copy complete.',
+      'How often to read everything: finds changed statuses, edited answers and deletions, and proves the copy complete; `1m` at least.',
     example: '1d',
     usedBy: ['start', 'worker', 'status', 'check'],
   },
@@ -196,6 +230,25 @@ export const SETTINGS = {
     example: '0.05',
     usedBy: ['start', 'worker', 'sync'],
   },
+  PURGE_DELETED_AFTER: {
+    ...plain,
+    group: 'Safety',
+    whenUnset: 'never: rows marked deleted stay',
+    meaning:
+      'How long a row stays after it was marked deleted, `30d` for one: `start` and `worker` remove it after a full pass, as `purge --deleted-before` does.',
+    example: '30d',
+    usedBy: ['start', 'worker'],
+  },
+  ALLOW_PLAINTEXT: {
+    ...plain,
+    group: 'Safety',
+    whenUnset:
+      'none: another machine is reached over TLS, with its certificate checked, or not at all',
+    meaning:
+      'Hosts of a network that is yours alone, with commas between them: a queue, a target and a webhook there may go without TLS, a certificate unchecked, a Redis without a password.',
+    example: 'redis,postgres',
+    usedBy: ['start', 'worker', 'sync', 'verify', 'check', 'status', 'explain'],
+  },
   GOOGLE_APPLICATION_CREDENTIALS: {
     ...plain,
     group: 'Google Sheets',
@@ -221,13 +274,44 @@ export const SETTINGS = {
     example: 'http://127.0.0.1:4020',
     usedBy: WRITERS,
   },
+  HTTPS_PROXY: {
+    ...plain,
+    group: 'Network',
+    whenUnset: '`HTTP_PROXY`, else everything is reached directly',
+    meaning:
+      'The proxy that leads to the Forms API, Google and the alert webhook, as `http://user:password@host:port`; it is told the host and no more. Loopback hosts, Redis and PostgreSQL are reached without it. As everywhere, the name may be in lower case.',
+    example: 'http://proxy.example.com:3128',
+    secret: true,
+    commonName: true,
+    usedBy: ALL,
+  },
+  HTTP_PROXY: {
+    ...plain,
+    group: 'Network',
+    whenUnset: 'none',
+    meaning: 'Taken where `HTTPS_PROXY` is not set.',
+    example: 'http://proxy.example.com:3128',
+    secret: true,
+    commonName: true,
+    usedBy: ALL,
+  },
+  NO_PROXY: {
+    ...plain,
+    group: 'Network',
+    whenUnset: 'none',
+    meaning:
+      'Hosts that are reached without the proxy, with commas between them: `example.com` (and all below it), `host:port`, `10.0.0.0/8`, or `*`.',
+    example: 'forms.example.com,10.0.0.0/8',
+    commonName: true,
+    usedBy: ALL,
+  },
   QUEUE_URL: {
     ...plain,
     group: 'Queue',
     whenUnset: 'embedded, inside `DATA_DIR`: no server needed, one process',
     meaning:
-      'The job queue: `redis://…` or `rediss://…` (for production and for several workers), or `postgres://…`.',
-    example: 'redis://:password@redis.example.com:6379',
+      'The job queue: `rediss://…` or `redis://…` (for production and for several workers), or `postgres://…`.',
+    example: 'rediss://:password@redis.example.com:6379',
     secret: true,
     usedBy: ['start', 'worker', 'status', 'check'],
   },
@@ -235,7 +319,8 @@ export const SETTINGS = {
     ...plain,
     group: 'Queue',
     default: './data',
-    meaning: 'The directory of the embedded queue and of the default target.',
+    meaning:
+      'The directory of the embedded queue and of the default target, and of what processes record for each other: failures that no target holds, alerts, who runs. It is for its owner alone.',
     example: '/var/lib/forms-mirror',
     commonName: true,
     usedBy: WRITERS,
@@ -245,7 +330,7 @@ export const SETTINGS = {
     group: 'Status page and alerts',
     default: '127.0.0.1',
     meaning:
-      'The address that the status page listens on; beyond loopback it needs `ADMIN_PASSWORD`.',
+      'The address that the status page listens on; beyond loopback it needs an `ADMIN_PASSWORD` of 12 characters or more.',
     example: '0.0.0.0',
     commonName: true,
     usedBy: ['start'],
@@ -266,6 +351,15 @@ export const SETTINGS = {
     meaning: 'The password of the status page (user name `admin`).',
     example: 'a-long-sentence-of-your-own',
     secret: true,
+    usedBy: ['start'],
+  },
+  TRUST_PROXY: {
+    ...plain,
+    group: 'Status page and alerts',
+    whenUnset: 'no header is believed',
+    meaning:
+      'The proxies in front of the status page, as addresses or networks (`10.0.0.0/8`) with commas between them, or `loopback`: from them alone `X-Forwarded-For` is believed. It needs `ADMIN_PASSWORD`.',
+    example: 'loopback',
     usedBy: ['start'],
   },
   ALERT_WEBHOOK_URL: {
@@ -291,7 +385,7 @@ export const SETTINGS = {
 /** The name of a setting as it stands in the environment, for an unnamed target. */
 export type SettingName = keyof typeof SETTINGS;
 
-/** Names of all settings, in the order people should read them. */
+/** The names of all settings, in the order of the documentation. */
 export const SETTING_NAMES = Object.keys(SETTINGS) as readonly SettingName[];
 
 /** A setting by its name, without the narrow type of its own entry. */

@@ -5,13 +5,13 @@ import { isLoopback } from '../base/loopback.ts';
 const UNITS_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const YEAR_MS = 366 * UNITS_MS.d;
 
-/** What was given, for a message: only for values that cannot be secret; shortened, on one line. */
+/** A value as a message quotes it, shortened, on one line. Only for values that cannot be secret. */
 export function quoted(text: string): string {
   const line = text.replaceAll(/[\p{Cc}\s]+/gu, ' ');
   return `"${line.length > 40 ? `${line.slice(0, 39)}…` : line}"`;
 }
 
-/** A schema from a parser that gives undefined for text it does not take; the complaint is our own sentence. */
+/** A schema from a parser that returns undefined for invalid text; `complain` makes the message. */
 function textTo<T>(parse: (text: string) => T | undefined, complain: (text: string) => string) {
   return z.string().transform((text, context): T => {
     const value = parse(text);
@@ -107,7 +107,8 @@ export const cronPattern = textTo(
       return undefined;
     }
   },
-  (text) => `is ${quoted(text)}, no cron expression: write minute hour day month weekday`,
+  (text) =>
+    `is ${quoted(text)}, which is not a cron expression: write minute hour day month weekday`,
 );
 
 /** A name of the IANA time zone database, in its own spelling. */
@@ -120,12 +121,13 @@ export const timeZone = textTo(
       return undefined;
     }
   },
-  (text) => `is ${quoted(text)}, a time zone that is not known: write a name such as Europe/Prague`,
+  (text) =>
+    `is ${quoted(text)}, which is not a known time zone: write a name such as Europe/Prague`,
 );
 
 /**
- * A web address, without a slash at its end: https, or http for a loopback host. Whatever is wrong with it, it is not
- * quoted: people paste keys into the wrong line.
+ * A web address, without a slash at its end: https, or http for a loopback host. Messages never quote it: people paste
+ * keys into the wrong line.
  */
 export const apiAddress = z.string().transform((text, context): string => {
   const wrong = complaintAboutAddress(text);

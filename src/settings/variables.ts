@@ -1,13 +1,14 @@
 import { parseEnv } from 'node:util';
+import { errorCode } from '../base/error-code.ts';
 import type { SettingProblem } from './problems.ts';
 
-/** What the environment is: names and values, as process.env. */
+/** Names and values, as in process.env. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Gives a file's text; throws like `readFileSync` (`code: 'ENOENT'` when there is none). */
+/** Returns a file's text; throws like `readFileSync` (`code: 'ENOENT'` when there is none). */
 export type ReadFile = (path: string) => string;
 
-/** A variable that was given. Blank ones count as not given: compose files and CI hand those on. */
+/** A variable that is set. Blank ones count as not set: compose files and CI pass those on. */
 export interface Variable {
   readonly value: string;
   /** True when it stands in `.env`, where every line is meant for us. */
@@ -31,9 +32,22 @@ export function readVariables(
     if (value === '') variables.delete(name);
     else variables.set(name, { value, ours });
   };
-  for (const [name, text] of Object.entries(readDotEnv(readFile, problems))) add(name, text, true);
-  for (const [name, text] of Object.entries(env)) add(name, text, false);
+  for (const [name, text] of entriesOf(readDotEnv(readFile, problems))) add(name, text, true);
+  for (const [name, text] of entriesOf(env)) add(name, text, false);
   return variables;
+}
+
+/** Names of every machine that have two spellings; as everywhere the one in lower case wins. */
+const IN_LOWER_CASE = new Set(['https_proxy', 'http_proxy', 'no_proxy']);
+
+/** Each variable by the name of its setting, the one that wins last. */
+function entriesOf(env: Environment): [name: string, text: string | undefined][] {
+  const entries = Object.entries(env);
+  const lower = entries.filter(([name]) => IN_LOWER_CASE.has(name));
+  return [
+    ...entries.filter(([name]) => !IN_LOWER_CASE.has(name)),
+    ...lower.map(([name, text]): [string, string | undefined] => [name.toUpperCase(), text]),
+  ];
 }
 
 function readDotEnv(readFile: ReadFile, problems: SettingProblem[]): Environment {
@@ -43,15 +57,9 @@ function readDotEnv(readFile: ReadFile, problems: SettingProblem[]): Environment
     if (errorCode(error) === 'ENOENT') return {};
     problems.push({
       variable: DOT_ENV,
-      message: `is there but cannot be read (${errorCode(error)}): give this user the right to read it`,
+      message: `is there but cannot be read (${errorCode(error) ?? 'unknown error'}): give this user the right to read it`,
       example: `chmod u+r ${DOT_ENV}`,
     });
     return {};
   }
-}
-
-/** The code of a file error, for a message: `ENOENT`. */
-export function errorCode(error: unknown): string {
-  const code = (error as { code?: unknown } | null)?.code;
-  return typeof code === 'string' && /^[A-Z0-9_]{2,40}$/.test(code) ? code : 'unknown error';
 }

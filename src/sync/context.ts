@@ -5,7 +5,7 @@ import type { FormsClient } from '../forms/client.ts';
 import type { SyncEvents } from './events.ts';
 import type { LabelCache } from './label-cache.ts';
 
-/** What every pass of a process shares. */
+/** What all passes of a process share. */
 export interface SyncContext {
   readonly client: FormsClient;
   readonly labels: LabelCache;
@@ -14,6 +14,6 @@ export interface SyncContext {
   readonly events: Events<SyncEvents>;
   /** The brake of L8: more absent rows than this fraction of the live ones (and than 20) are not marked deleted. */
   readonly maxDeleteFraction: number;
-  /** Pages fetched ahead while earlier ones are written, and submissions that marking has in hand at once. */
+  /** Pages fetched ahead while earlier ones are written, and submissions that are marked at the same time. */
   readonly readAhead: number;
 }

@@ -1,104 +1,171 @@
 import { throwIfAborted } from '../base/clock.ts';
-import { MirrorError } from '../base/errors.ts';
 import type { CallOptions, FormsClient, SubmissionItem } from '../forms/client.ts';
 import type { ProofLedger } from '../mirror/proof.ts';
 import type { FormWriter } from '../mirror/target.ts';
+import type { Rejection } from '../mirror/types.ts';
+import { ById, withKnownStatus } from './by-id.ts';
 
-/** Up to this many absent rows the brake stays off, whatever the fraction: a small form may lose half of its rows. */
+/** Up to this many absent rows the brake stays off, whatever the fraction: a small form may well lose half of its rows. */
 export const BRAKE_MIN_ROWS = 20;
 
-/** How many submissions are asked for at once; the client bounds what is in flight. */
-const ASK_CHUNK = 50;
+/** How many submissions are requested together; the client limits how many requests are in flight. */
+const LOOKUP_CHUNK = 50;
 
-/** What {@link markAbsent} works with. */
 export interface DeletionParts {
   readonly formId: string;
   readonly client: FormsClient;
   readonly writer: FormWriter;
   readonly ledger: ProofLedger;
+  /** Reads and proves the list once more, into the same ledger. False: without a proof. */
+  readonly readAgain: () => Promise<boolean>;
   readonly call: CallOptions;
   readonly signal: AbortSignal;
   readonly maxDeleteFraction: number;
   readonly acceptDeletes: boolean;
   /** ISO time for `_deleted_at`. */
   readonly at: string;
-  /** Takes submissions that the scan did not show and that are there all the same. */
+  /** Called with submissions that the scan did not show but that still exist. */
   readonly onFound: (items: readonly SubmissionItem[]) => Promise<void>;
-}
-
-/** `withheld`: absent rows that the brake kept from being asked about. */
-export interface DeletionResult {
-  readonly deleted: number;
-  readonly withheld: number;
+  /** Called with absent rows of which nothing can be said, to be listed (L6). */
+  readonly onUndecided: (listings: readonly Rejection[]) => Promise<void>;
 }
 
 /**
- * After a proven full pass: rows that it did not meet are asked for by ID, and only a 404 marks one deleted (L8). More
- * of them than {@link BRAKE_MIN_ROWS} and than the fraction of the live rows trip the brake: then nothing is marked.
+ * Counts of rows. `withheld`: absent, but not even looked up because the brake tripped. `undecided`: absent, but asked for
+ * by ID the API answers neither with the submission nor that it is gone. `unlisted`: absent, but there when asked for by ID.
+ * `hidden`: those of them that no list has shown since.
  */
-export async function markAbsent(parts: DeletionParts): Promise<DeletionResult> {
-  const { live, absent } = await countAbsent(parts);
-  if (absent === 0) return { deleted: 0, withheld: 0 };
-  const allowed = Math.max(BRAKE_MIN_ROWS, Math.floor(live * parts.maxDeleteFraction));
-  if (absent > allowed && !parts.acceptDeletes) return { deleted: 0, withheld: absent };
-  let deleted = 0;
-  for await (const ids of absentChunks(parts)) {
-    const gone = await askFor(ids, parts);
-    if (gone.length === 0) continue;
-    // A form or workspace that vanished meanwhile answers 404 for every submission; that is no proof of anything.
-    await parts.client.getForm(parts.formId, parts.call);
-    deleted += await parts.writer.markDeleted(gone, parts.at);
-  }
-  return { deleted, withheld: 0 };
+export interface DeletionResult {
+  readonly deleted: number;
+  readonly withheld: number;
+  readonly undecided: number;
+  readonly unlisted: number;
+  readonly hidden: number;
 }
 
-async function countAbsent({
-  writer,
-  ledger,
-}: DeletionParts): Promise<{ live: number; absent: number }> {
+const NOTHING_ABSENT: DeletionResult = {
+  deleted: 0,
+  withheld: 0,
+  undecided: 0,
+  unlisted: 0,
+  hidden: 0,
+};
+
+/**
+ * After a proven full pass: rows that it did not meet are requested by ID, and only a 404 or 410 marks one deleted (L8).
+ * Any other refusal says nothing: the row stays as it is and is listed, and the others are marked all the same. More
+ * absent rows than {@link BRAKE_MIN_ROWS} and than the fraction of the live rows trip the brake: then nothing is marked.
+ *
+ * Some may be there when asked for by ID. Either they came back while the list was read, and it shows them when it is read
+ * again; or it hides them, and proves nothing of what else it hides. `stands`: whether the list is still a proof;
+ * `isProven`: whether the list was proven, whatever it hides.
+ */
+export async function markAbsent(
+  parts: DeletionParts,
+): Promise<DeletionResult & { readonly stands: boolean; readonly isProven: boolean }> {
+  const { ledger, readAgain } = parts;
+  const first = await markThose(parts, (id) => !ledger.has(id));
+  if (first.unlisted === 0) return { ...first, stands: true, isProven: true };
+  const { round } = ledger;
+  if (!(await readAgain()))
+    return { ...first, unlisted: 0, hidden: first.unlisted, stands: false, isProven: false };
+  const again = await markThose(parts, (id) => !ledger.seenAfter(round, id));
+  // What was withheld this time was not asked for: it may be the very same.
+  const unlisted = again.withheld > 0 ? first.unlisted : again.unlisted;
+  const deleted = first.deleted + again.deleted;
+  return {
+    ...again,
+    deleted,
+    unlisted,
+    hidden: unlisted,
+    stands: unlisted === 0,
+    isProven: true,
+  };
+}
+
+async function markThose(
+  parts: DeletionParts,
+  isAbsent: (id: string) => boolean,
+): Promise<DeletionResult> {
+  const { live, absent } = await countAbsent(parts.writer, isAbsent);
+  if (absent === 0) return NOTHING_ABSENT;
+  const allowed = Math.max(BRAKE_MIN_ROWS, Math.floor(live * parts.maxDeleteFraction));
+  if (absent > allowed && !parts.acceptDeletes) return { ...NOTHING_ABSENT, withheld: absent };
+  let [deleted, undecided, unlisted] = [0, 0, 0];
+  const byId = new ById(parts.client, parts.call);
+  for await (const ids of absentChunks(parts, isAbsent)) {
+    const found = await lookUp(ids, byId);
+    if (found.alive.length > 0) await parts.onFound(await withStatuses(found.alive, parts.writer));
+    unlisted += found.alive.length;
+    if (found.gone.length + found.undecided.length === 0) continue;
+    // If the form, the workspace or the API vanished meanwhile, no answer about a submission says anything. This throws then.
+    await parts.client.getForm(parts.formId, parts.call);
+    if (found.gone.length > 0) deleted += await parts.writer.markDeleted(found.gone, parts.at);
+    if (found.undecided.length > 0) await parts.onUndecided(found.undecided);
+    undecided += found.undecided.length;
+  }
+  return { ...NOTHING_ABSENT, deleted, undecided, unlisted };
+}
+
+async function countAbsent(
+  writer: FormWriter,
+  isAbsent: (id: string) => boolean,
+): Promise<{ live: number; absent: number }> {
   let [live, absent] = [0, 0];
   for await (const ids of writer.liveIds()) {
     live += ids.length;
-    absent += ids.filter((id) => !ledger.has(id)).length;
+    absent += ids.filter(isAbsent).length;
   }
   return { live, absent };
 }
 
-async function* absentChunks({ writer, ledger, signal }: DeletionParts): AsyncGenerator<string[]> {
+async function* absentChunks(
+  { writer, signal }: DeletionParts,
+  isAbsent: (id: string) => boolean,
+): AsyncGenerator<string[]> {
   const pending: string[] = [];
   for await (const ids of writer.liveIds()) {
     throwIfAborted(signal);
-    pending.push(...ids.filter((id) => !ledger.has(id)));
-    while (pending.length >= ASK_CHUNK) yield pending.splice(0, ASK_CHUNK);
+    pending.push(...ids.filter(isAbsent));
+    while (pending.length >= LOOKUP_CHUNK) yield pending.splice(0, LOOKUP_CHUNK);
   }
   if (pending.length > 0) yield pending;
 }
 
-/** The IDs among these that answer 404; the others are handed to `onFound`. */
-async function askFor(ids: readonly string[], parts: DeletionParts): Promise<string[]> {
-  const gone: string[] = [];
-  const found: SubmissionItem[] = [];
-  await Promise.all(
-    ids.map(async (id) => {
-      const item = await submissionOrNull(parts.client, id, parts.call);
-      if (item === null) gone.push(id);
-      else found.push(item);
-    }),
-  );
-  if (found.length > 0) await parts.onFound(found);
-  return gone;
+/** What became of some absent rows. */
+interface Found {
+  readonly alive: SubmissionItem[];
+  readonly gone: string[];
+  readonly undecided: Rejection[];
 }
 
-/** A submission, or null when it answers 404. */
-export async function submissionOrNull(
-  client: FormsClient,
-  id: string,
-  call: CallOptions,
-): Promise<SubmissionItem | null> {
-  try {
-    return await client.getSubmission(id, call);
-  } catch (error) {
-    if (error instanceof MirrorError && error.code === 'FORMS_NOT_FOUND') return null;
-    throw error;
-  }
+async function lookUp(ids: readonly string[], byId: ById): Promise<Found> {
+  const found: Found = { alive: [], gone: [], undecided: [] };
+  await Promise.all(
+    ids.map(async (id) => {
+      const answer = await byId.ask(id);
+      if (answer.kind === 'shown') found.alive.push(answer.item);
+      else if (answer.kind === 'gone') found.gone.push(id);
+      else
+        found.undecided.push({
+          submissionId: id,
+          reason: whyUndecided(answer.reason),
+          stored: true,
+        });
+    }),
+  );
+  return found;
 }
+
+/** Those whose answer leaves the status out keep the one that is stored. */
+async function withStatuses(
+  items: readonly SubmissionItem[],
+  writer: FormWriter,
+): Promise<SubmissionItem[]> {
+  const bare = items.filter(({ submission }) => submission?.status === '').map(({ key }) => key);
+  const rows = bare.length === 0 ? undefined : await writer.rows(bare);
+  return items.map((item) => withKnownStatus(item, rows?.get(item.key)?.status ?? null));
+}
+
+const whyUndecided = (answer: string): string =>
+  `absent from the list, and whether it was deleted is not known: asked for by ID, ${answer}`;

@@ -1,6 +1,12 @@
 import { compareRow } from '../mirror/changes.ts';
+import { idsOfBatch } from '../mirror/forgotten.ts';
 import { IdSet } from '../mirror/id-set.ts';
-import type { FormReader, FormWriter, RowOutcome } from '../mirror/target.ts';
+import {
+  type FormReader,
+  type FormWriter,
+  NOTHING_ERASED,
+  type RowOutcome,
+} from '../mirror/target.ts';
 import type { PickedField, Row } from '../mirror/types.ts';
 
 /** A writer that compares and counts as a real one would, and writes nothing. `reader`: undefined for a form never mirrored. */
@@ -10,8 +16,10 @@ export function dryRunWriter(reader: FormReader | undefined): FormWriter {
 
 class DryRunWriter implements FormWriter {
   readonly #reader: FormReader | undefined;
-  /** What a real writer would have stored by now: a row met again on another page is not new a second time. */
+  /** What a real writer would have stored by now: a row seen again on another page is not new a second time. */
   readonly #met = new IdSet();
+  /** What it would have marked deleted by now. */
+  readonly #gone = new IdSet();
   #fieldIds: string[] = [];
 
   constructor(reader: FormReader | undefined) {
@@ -19,21 +27,44 @@ class DryRunWriter implements FormWriter {
   }
 
   checkpoint: FormReader['checkpoint'] = async () => this.#reader?.checkpoint();
+  losses: FormReader['losses'] = async () => (await this.#reader?.losses()) ?? [];
   fields: FormReader['fields'] = async () => (await this.#reader?.fields()) ?? [];
   rows: FormReader['rows'] = async (ids) => (await this.#reader?.rows(ids)) ?? new Map();
   confirm: FormReader['confirm'] = async (ids) => (await this.#reader?.confirm(ids)) ?? new Set();
   refusals: FormReader['refusals'] = async (id) => (await this.#reader?.refusals(id)) ?? [];
+  marking: FormReader['marking'] = async () => (await this.#reader?.marking()) ?? null;
+  forgotten: FormReader['forgotten'] = async (ids) =>
+    (await this.#reader?.forgotten(ids)) ?? new Map();
+  traces: FormReader['traces'] = async (ids) => (await this.#reader?.traces(ids)) ?? NOTHING_ERASED;
+  countDeleted: FormReader['countDeleted'] = async (before) =>
+    (await this.#reader?.countDeleted(before)) ?? 0;
+  countFilled: FormReader['countFilled'] = async (fieldIds) =>
+    (await this.#reader?.countFilled(fieldIds)) ?? 0;
   passes: FormReader['passes'] = async (limit) => (await this.#reader?.passes(limit)) ?? [];
+  notices: FormReader['notices'] = async () => (await this.#reader?.notices()) ?? [];
   rejections: FormReader['rejections'] = async (limit) =>
     (await this.#reader?.rejections(limit)) ?? { total: 0, items: [] };
 
   async *liveIds(): AsyncIterable<string[]> {
-    if (this.#reader) yield* this.#reader.liveIds();
+    for await (const ids of this.#reader?.liveIds() ?? [])
+      yield ids.filter((id) => !this.#gone.has(id));
   }
 
-  async *markCandidates(statuses: readonly string[]): AsyncIterable<string[]> {
-    if (this.#reader) yield* this.#reader.markCandidates(statuses);
+  async *deletedIds(): AsyncIterable<string[]> {
+    if (this.#reader) yield* this.#reader.deletedIds();
   }
+
+  async *markCandidates(
+    ...which: Parameters<FormReader['markCandidates']>
+  ): AsyncIterable<string[]> {
+    if (this.#reader) yield* this.#reader.markCandidates(...which);
+  }
+
+  countRefused: FormReader['countRefused'] = async (refused) =>
+    (await this.#reader?.countRefused(refused)) ?? 0;
+
+  triedBefore: FormReader['triedBefore'] = async (ids, wanted) =>
+    (await this.#reader?.triedBefore(ids, wanted)) ?? new Set();
 
   prepare: FormWriter['prepare'] = async (fields: readonly PickedField[]) => {
     this.#fieldIds = fields.map((field) => field.id);
@@ -46,21 +77,30 @@ class DryRunWriter implements FormWriter {
     return { added, relabelled, removed: [] };
   };
 
-  apply: FormWriter['apply'] = async (rows) => {
+  apply: FormWriter['apply'] = async (rows, rejections) => {
     const stored = await this.rows(rows.map((row) => row.id));
+    const gone = await this.forgotten([...idsOfBatch(rows, rejections)]);
     const outcomeOf = (row: Row): RowOutcome => {
+      if (gone.has(row.id)) return 'forgotten';
       if (!this.#met.add(row.id)) return 'unchanged';
       const old = stored.get(row.id);
       if (old === undefined) return 'inserted';
       if (old.deletedAt !== null) return 'restored';
       return compareRow(row, old, this.#fieldIds) === undefined ? 'unchanged' : 'updated';
     };
-    return { outcomes: rows.map(outcomeOf), rejections: [], newRejections: 0 };
+    const forgotten = new Set(gone.keys());
+    return { outcomes: rows.map(outcomeOf), rejections: [], newRejections: 0, forgotten };
   };
 
-  markDeleted: FormWriter['markDeleted'] = async (ids) => ids.length;
+  markDeleted: FormWriter['markDeleted'] = async (ids) =>
+    ids.filter((id) => this.#gone.add(id)).length;
   setStatuses: FormWriter['setStatuses'] = async () => {};
+  recordMarking: FormWriter['recordMarking'] = async () => {};
   recordRefusals: FormWriter['recordRefusals'] = async () => {};
+  forget: FormWriter['forget'] = async (ids) => ({ ...(await this.traces(ids)), left: [] });
+  remember: FormWriter['remember'] = async (ids) => (await this.forgotten(ids)).size;
+  purgeDeleted: FormWriter['purgeDeleted'] = async () => NOTHING_ERASED;
+  emptyFields: FormWriter['emptyFields'] = async (ids) => this.countFilled(ids);
   finish: FormWriter['finish'] = async () => {};
   async [Symbol.asyncDispose](): Promise<void> {}
 }

@@ -1,17 +1,17 @@
+import { orNull } from '../forms/errors.ts';
 import { compareRow } from '../mirror/changes.ts';
 import { pickFields } from '../mirror/label-map.ts';
-import { decideMark } from '../mirror/mark-rules.ts';
+import { decideMark, REFUSAL_LASTS_MS } from '../mirror/mark-rules.ts';
 import type { FieldPicks } from '../mirror/picks.ts';
 import { joinRow } from '../mirror/row.ts';
 import type { FormReader, Refusal, StoredRow, Target } from '../mirror/target.ts';
-import type { Form, Submission } from '../mirror/types.ts';
+import type { Form, FormIdentity, Submission } from '../mirror/types.ts';
 import type { SyncContext } from './context.ts';
-import { submissionOrNull } from './deletions.ts';
 
 /** How many listed rejections are searched for the submission. */
 const MOST_LISTED = 10_000;
 
-/** A target and what it is to mirror. */
+/** A target, and what the settings have it mirror. */
 export interface ExplainTarget {
   readonly target: Target;
   readonly picks: FieldPicks;
@@ -26,22 +26,34 @@ export type ExplainMarking =
   | undefined;
 
 /** Where one submission stands in one target. */
-export interface TargetStory {
+export interface SubmissionInTarget {
   readonly target: string;
-  /** `not-mirrored`: the settings leave its form out here. `absent`: no row. */
-  readonly state: 'current' | 'different' | 'deleted' | 'absent' | 'not-mirrored';
+  /** `not-mirrored`: the settings leave its form out here. `absent`: no row. `extra`: a live row of one that answers 404. */
+  readonly state:
+    | 'current'
+    | 'different'
+    | 'extra'
+    | 'deleted'
+    | 'absent'
+    | 'forgotten'
+    | 'not-mirrored';
   readonly status: string | null;
   readonly deletedAt: string | null;
+  /** Since when it is forgotten here: it has no row, and gets none. */
+  readonly forgottenAt: string | null;
   /** Columns that differ from the source: system columns by name, fields by label. Never a value. */
   readonly differing: readonly string[];
   /** Why it is listed as rejected; empty when it is not. */
   readonly rejected: readonly string[];
   readonly refusals: readonly Refusal[];
-  /** End of the form's last proven pass here. */
+  /** End of the form's last proven pass here, and of the last proven full one: statuses and answers are as of that. */
   readonly provenAt: string | null;
+  readonly fullProvenAt: string | null;
+  /** Rows of the form that the source no longer counts, and not which: the next full pass looks for them. */
+  readonly absentOfForm: number;
 }
 
-/** One submission's whole story. */
+/** Where one submission stands, everywhere. */
 export interface Explanation {
   readonly submissionId: string;
   /** Null when the source answers 404. */
@@ -51,14 +63,14 @@ export interface Explanation {
     readonly answers: number;
     readonly defects: readonly string[];
   } | null;
-  /** Null when neither source nor target knows its form. */
-  readonly form: { readonly id: string; readonly name: string } | null;
-  readonly targets: readonly TargetStory[];
+  /** Null when neither the source nor a target knows its form. */
+  readonly form: FormIdentity | null;
+  readonly targets: readonly SubmissionInTarget[];
   /** What the next marking will do with it, as a sentence. */
   readonly marking: string;
 }
 
-/** Tells where one submission stands: at the source, in each target, and with marking. Changes nothing. */
+/** Where one submission stands: at the source, in each target, and with marking. Changes nothing. */
 export async function explainSubmission(
   context: SyncContext,
   targets: readonly ExplainTarget[],
@@ -66,11 +78,11 @@ export async function explainSubmission(
   marking: ExplainMarking,
   signal: AbortSignal,
 ): Promise<Explanation> {
-  const item = await submissionOrNull(context.client, submissionId, { signal });
+  const item = await orNull(context.client.getSubmission(submissionId, { signal }));
   const submission = item?.submission ?? null;
-  const form = await findForm(context, targets, submission, submissionId, signal);
-  const stories = await Promise.all(
-    targets.map((each) => tellTarget(each, form, submission, item?.defects ?? [], submissionId)),
+  const form = await formOf(context, targets, submission, submissionId, signal);
+  const stored = await Promise.all(
+    targets.map((each) => lookUp(each, form, submission, item?.defects ?? [], submissionId)),
   );
   const source = submission && {
     status: submission.status,
@@ -81,14 +93,14 @@ export async function explainSubmission(
   return {
     submissionId,
     source,
-    form: form && { id: form.id, name: form.name },
-    targets: stories,
-    marking: tellMarking(marking, stories, source?.status ?? null),
+    form: form && { id: form.id, slug: form.slug, name: form.name },
+    targets: stored,
+    marking: nextMarking(marking, stored, source?.status ?? null, context.clock.now()),
   };
 }
 
-/** The form of the submission: as the source says, else of the row that a target holds. */
-async function findForm(
+/** The form of the submission: as the source says, otherwise of the row that a target holds, or has forgotten. */
+async function formOf(
   context: SyncContext,
   targets: readonly ExplainTarget[],
   submission: Submission | null,
@@ -101,20 +113,23 @@ async function findForm(
   }
   for (const { target } of targets) {
     for (const { formId, slug, name } of await target.overview()) {
-      const rows = await (await target.reader(formId))?.rows([submissionId]);
-      if (rows?.has(submissionId)) return { id: formId, slug, name, fields: [] };
+      const reader = await target.reader(formId);
+      const isHere =
+        (await reader?.rows([submissionId]))?.has(submissionId) === true ||
+        (await reader?.forgotten([submissionId]))?.has(submissionId) === true;
+      if (isHere) return { id: formId, slug, name, fields: [] };
     }
   }
   return null;
 }
 
-async function tellTarget(
+async function lookUp(
   { target, picks, hashKey, mirrors }: ExplainTarget,
   form: Form | null,
   submission: Submission | null,
   defects: readonly string[],
   submissionId: string,
-): Promise<TargetStory> {
+): Promise<SubmissionInTarget> {
   const reader = form === null ? undefined : await target.reader(form.id);
   const row = (await reader?.rows([submissionId]))?.get(submissionId);
   const wanted = form !== null && mirrors(form);
@@ -123,27 +138,39 @@ async function tellTarget(
       ? await differingColumns(form, submission, defects, row, reader, picks, hashKey)
       : [];
   const listed = (await reader?.rejections(MOST_LISTED))?.items ?? [];
+  const checkpoint = await reader?.checkpoint();
+  const forgottenAt = (await reader?.forgotten([submissionId]))?.get(submissionId) ?? null;
   return {
     target: target.name,
-    state: stateOf(row, wanted, differing),
+    // Of an ID that nobody knows the form is not known either.
+    state:
+      forgottenAt !== null && row === undefined
+        ? 'forgotten'
+        : stateOf(row, submission, wanted || form === null, differing),
     status: row?.status ?? null,
     deletedAt: row?.deletedAt ?? null,
+    forgottenAt,
     differing,
     rejected: listed
       .filter((each) => each.submissionId === submissionId)
       .map(({ reason }) => reason),
     refusals: (await reader?.refusals(submissionId)) ?? [],
-    provenAt: (await reader?.checkpoint())?.provenAt ?? null,
+    provenAt: checkpoint?.provenAt ?? null,
+    fullProvenAt: checkpoint?.fullProvenAt ?? null,
+    absentOfForm: checkpoint?.absent ?? 0,
   };
 }
 
 function stateOf(
   row: StoredRow | undefined,
+  submission: Submission | null,
   wanted: boolean,
   differing: readonly string[],
-): TargetStory['state'] {
-  if (row === undefined) return wanted ? 'absent' : 'not-mirrored';
+): SubmissionInTarget['state'] {
+  if (!wanted) return 'not-mirrored';
+  if (row === undefined) return 'absent';
   if (row.deletedAt !== null) return 'deleted';
+  if (submission === null) return 'extra';
   return differing.length > 0 ? 'different' : 'current';
 }
 
@@ -165,35 +192,45 @@ async function differingColumns(
   return [...difference.columns, ...difference.fieldIds.map((id) => labels.get(id) ?? id)];
 }
 
-function tellMarking(
+function nextMarking(
   marking: ExplainMarking,
-  stories: readonly TargetStory[],
+  targets: readonly SubmissionInTarget[],
   status: string | null,
+  nowMs: number,
 ): string {
   if (marking === undefined) return 'Marking is off (MARK_STATUS is not set).';
-  const concerned = stories.filter(({ state }) => state !== 'not-mirrored');
-  const refusal = concerned
+  const mirroring = targets.filter(({ state }) => state !== 'not-mirrored');
+  const refusal = mirroring
     .flatMap(({ refusals }) => refusals)
-    .find((each) => each.status === status);
-  if (refusal)
-    return `The source refused ${refusal.wanted} from ${refusal.status}: ${refusal.reason}`;
-  const behind = concerned.filter(
+    .find(
+      ({ status: from, wanted, at }) =>
+        from === status && wanted === marking.status && Date.parse(at) + REFUSAL_LASTS_MS > nowMs,
+    );
+  if (refusal !== undefined) {
+    const again = new Date(Date.parse(refusal.at) + REFUSAL_LASTS_MS).toISOString();
+    return `The source refused ${refusal.wanted} from ${refusal.status}: ${refusal.reason} It is tried again when it changes, or from ${again} on.`;
+  }
+  const forgotten = mirroring.filter(({ state }) => state === 'forgotten');
+  if (forgotten.length > 0) {
+    return `It was forgotten in ${forgotten.map(({ target }) => target).join(', ')}, so it is never marked.`;
+  }
+  const behind = mirroring.filter(
     ({ state, rejected }) => state === 'absent' || state === 'deleted' || rejected.length > 0,
   );
-  const durableEverywhere = concerned.length > 0 && behind.length === 0;
+  const durableEverywhere = mirroring.length > 0 && behind.length === 0;
   const decision = decideMark({ durableEverywhere, status, allowed: marking.from });
   switch (decision.action) {
     case 'mark':
       return `Stored everywhere: the next marking sets it to ${marking.status}.`;
     case 'adopt':
       return status === marking.status
-        ? `It is ${marking.status} already.`
-        : `Its status ${decision.status} is not one that MARK_FROM allows (${marking.from.join(', ')}): it stays.`;
+        ? `It is already ${marking.status}.`
+        : `Its status ${decision.status} is not in MARK_FROM (${marking.from.join(', ')}), so it stays.`;
     case 'leave':
       return 'The source answers 404: nothing to mark.';
     case 'wait':
-      return concerned.length === 0
+      return mirroring.length === 0
         ? 'No target mirrors its form: nothing to mark.'
-        : `It waits for ${behind.map(({ target }) => target).join(', ')}, where it is not stored whole yet.`;
+        : `It waits for ${behind.map(({ target }) => target).join(', ')}, where it is not completely stored yet.`;
   }
 }

@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { CallOptions, FormsClient } from '../forms/client.ts';
+import { orNull } from '../forms/errors.ts';
 import type { Form } from '../mirror/types.ts';
 
 /** How long a form's schema is trusted: a relabel shows in the target after at most this, plus one pass. */
@@ -8,8 +9,8 @@ export const LABEL_TTL_MS = 5 * 60_000;
 interface Entry {
   form: Form;
   readAtMs: number;
-  /** Field IDs that only old answers carry: asking again would not explain them. */
-  readonly strangers: Set<string>;
+  /** Field IDs that this schema was read for and does not have: only old answers carry them. */
+  readonly notInSchema: Set<string>;
 }
 
 /**
@@ -32,24 +33,29 @@ export class LabelCache {
     if (young && !options.fresh) return entry.form;
     this.#entries.delete(formId);
     const form = await this.#client.getForm(formId, options.call);
-    this.#entries.set(formId, { form, readAtMs: this.#clock.now(), strangers: new Set() });
+    this.#entries.set(formId, { form, readAtMs: this.#clock.now(), notInSchema: new Set() });
     return form;
   }
 
+  /** As {@link form}; null when it answers 404. */
+  formOrNull(formId: string, options: { fresh: boolean; call: CallOptions }): Promise<Form | null> {
+    return orNull(this.form(formId, options));
+  }
+
   /**
-   * The form, read again when `fieldIds` has one that its cached schema does not know and that was not asked about
-   * since it was read.
+   * The form. Read again when `fieldIds` has one that the cached schema does not know, unless the schema was already
+   * read again for that field.
    */
-  async explain(formId: string, fieldIds: Iterable<string>, call: CallOptions): Promise<Form> {
+  async formWith(formId: string, fieldIds: Iterable<string>, call: CallOptions): Promise<Form> {
     const form = await this.form(formId, { fresh: false, call });
     const entry = this.#entries.get(formId);
     const known = new Set(form.fields.map((field) => field.id));
-    const unknown = [...fieldIds].filter((id) => !known.has(id) && !entry?.strangers.has(id));
+    const unknown = [...fieldIds].filter((id) => !known.has(id) && !entry?.notInSchema.has(id));
     if (unknown.length === 0) return form;
     const again = await this.form(formId, { fresh: true, call });
     const now = new Set(again.fields.map((field) => field.id));
     for (const id of unknown) {
-      if (!now.has(id)) this.#entries.get(formId)?.strangers.add(id);
+      if (!now.has(id)) this.#entries.get(formId)?.notInSchema.add(id);
     }
     return again;
   }

@@ -1,23 +1,34 @@
 import { throwIfAborted } from '../base/clock.ts';
 import { MirrorError, toMirrorError } from '../base/errors.ts';
-import { DEFAULT_RETRY } from '../base/retry-delay.ts';
-import { type RetryNotice, type RetryVerdict, withRetry } from '../base/retry.ts';
-import type { CallOptions } from '../forms/client.ts';
-import { FormsApiError } from '../forms/errors.ts';
-import { decideMark } from '../mirror/mark-rules.ts';
-import type { FormReader, Refusal, Target } from '../mirror/target.ts';
+import { plural } from '../base/format.ts';
+import { REFUSAL_LASTS_MS } from '../mirror/mark-rules.ts';
+import { saysTheSame } from '../mirror/marking-record.ts';
+import type {
+  FormReader,
+  FormWriter,
+  MarkingLock,
+  MarkingRecord,
+  RecentRefusals,
+  Refusal,
+  SentMark,
+  Target,
+} from '../mirror/target.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import type { SyncContext } from './context.ts';
-import { submissionOrNull } from './deletions.ts';
+import type { MarkReport, UnmarkedSubmission } from './events.ts';
+import { type MarkResult, type MarkSubject, SubmissionMarker } from './mark-submission.ts';
+import { takeMarkingLocks } from './marking-locks.ts';
 
-/** How many submissions are read, PATCHed and noted together. A crash in between costs asking for these again. */
+/** How many submissions are read, PATCHed and stored together. A crash in between costs reading these again. */
 const CHUNK = 50;
-/** A status that was read longer ago may have changed since: it is read again before the PATCH (L7). */
-const FRESH_MS = 10_000;
-/** How long a note waits for a pass that is writing to the same form. */
-const NOTE_WAIT_MS = 60_000;
+/** How long storing the new statuses waits for a pass that is writing to the same form. */
+const STORE_WAIT_MS = 60_000;
+/** How many of the submissions that could not be marked a report names. */
+const MOST_NAMED = 10;
+/** Failures that every further submission would meet as well. */
+const ENDS_THE_RUN = /^(CANCELLED|FORMS_UNAUTHORIZED|SETTINGS|INTERNAL|TARGET_.*)$/;
 
-/** What to mark. `targets`: every target that mirrors the form, whichever of them was just synchronised. */
+/** What to mark. `targets`: every target that mirrors the form, not only the one that was just synchronised. */
 export interface MarkRequest {
   readonly formId: string;
   readonly markStatus: string;
@@ -26,25 +37,16 @@ export interface MarkRequest {
   readonly dryRun?: boolean;
 }
 
-/** What marking did; counts of submissions. */
-export interface MarkReport {
-  readonly form: FormIdentity;
-  readonly marked: number;
-  /** Whose status somebody else had changed: the mirror follows. */
-  readonly adopted: number;
-  readonly refused: number;
-  /** Not yet in every target of the form, or listed as rejected. */
-  readonly waiting: number;
-  /** With `dryRun`: what would be marked. Otherwise empty. */
-  readonly wouldMark: readonly { readonly id: string; readonly status: string }[];
-}
-
 /**
- * Marks the submissions of one form (L7). Nothing is remembered between runs: the targets are asked which rows are in
- * an allowed status and durable everywhere, the API is asked for each one's status, and only then it is PATCHed; the
- * targets note the new status afterwards. A crash anywhere costs a repeat: the next run finds DONE and only notes it.
+ * Marks the submissions of one form (L7). Nothing but what the source refused, or was not seen to do, is
+ * remembered between runs: the targets are asked which
+ * rows are in an allowed status and durable everywhere, the API is asked for each one's status, and only then it is
+ * PATCHed; the new status is stored in the targets afterwards. A crash anywhere costs a repeat: the next run finds DONE
+ * and only stores it.
  *
- * Throws MirrorError when the API or a target fails; what was done until then stands.
+ * One submission that cannot be marked holds up no other. Where nothing succeeds at all, it stops after a few tries, and
+ * where another process marks the form, it leaves it to that one. Never rejects: the report says how it ended, and what
+ * was done stands.
  */
 export async function markForm(
   context: SyncContext,
@@ -58,32 +60,39 @@ export async function markForm(
   return report;
 }
 
-/** What became of a chunk. */
-interface Chunk {
-  statuses: Map<string, string>;
-  refusals: Refusal[];
+/** The report of a marking that could not even begin. */
+export function failedMarkReport(
+  { id, slug, name }: FormIdentity,
+  failure: MirrorError,
+): MarkReport {
+  const nothing = { marked: 0, adopted: 0, refused: 0, failed: 0, waiting: 0, remembered: 0 };
+  const outcome = failure.code === 'CANCELLED' ? 'cancelled' : 'failed';
+  return { form: { id, slug, name }, outcome, ...nothing, unmarked: [], wouldMark: [], failure };
 }
 
-/** A PATCH that failed or was held back: to be tried again, if at all, after another look at the status. */
-class FailedPatch extends Error {
-  override readonly name = 'FailedPatch';
-  /** Undefined: it was not even sent, because the status had been read too long ago. */
-  readonly failure: MirrorError | undefined;
-
-  constructor(failure?: MirrorError) {
-    super();
-    this.failure = failure;
-  }
+/** What is to be stored in the targets after a chunk. */
+interface ChunkResult {
+  statuses: Map<string, string>;
+  sent: SentMark[];
+  refused: Extract<MarkResult, { result: 'refused' }>[];
 }
 
 class Marking {
   readonly #context: SyncContext;
   readonly #targets: readonly Target[];
   readonly #request: MarkRequest;
+  readonly #recent: RecentRefusals;
   readonly #signal: AbortSignal;
-  readonly #call: CallOptions;
-  readonly #counts = { marked: 0, adopted: 0, refused: 0, waiting: 0 };
+  readonly #counts = { marked: 0, adopted: 0, refused: 0, failed: 0, waiting: 0, remembered: 0 };
+  readonly #unmarked: UnmarkedSubmission[] = [];
   readonly #wouldMark = new Map<string, { id: string; status: string }>();
+  #firstFailure: MirrorError | undefined;
+  /** What keeps every submission from being marked. */
+  #end: MirrorError | undefined;
+  #stopped = false;
+  #elsewhere = false;
+  /** False while the form's name is not known: a record would be written under another one. */
+  #isNamed = false;
   #form: FormIdentity;
 
   constructor(
@@ -96,22 +105,70 @@ class Marking {
     this.#targets = targets;
     this.#request = request;
     this.#signal = signal;
-    this.#call = { signal };
     this.#form = { id: request.formId, slug: request.formId, name: request.formId };
+    const since = new Date(context.clock.now() - REFUSAL_LASTS_MS).toISOString();
+    this.#recent = { wanted: request.markStatus, since };
   }
 
   async run(): Promise<MarkReport> {
-    const readers = await this.#readers();
-    for (const reader of readers ?? []) {
-      // A later target usually has none left; it has when a crash came between the notes of two targets.
-      for await (const ids of reader.markCandidates(this.#request.markFrom)) {
-        for (let start = 0; start < ids.length; start += CHUNK) {
-          throwIfAborted(this.#signal);
-          await this.#markChunk(ids.slice(start, start + CHUNK), readers ?? []);
-        }
-      }
+    try {
+      await this.#run();
+    } catch (error) {
+      this.#end ??= toMirrorError(error);
     }
-    return { form: this.#form, ...this.#counts, wouldMark: [...this.#wouldMark.values()] };
+    await this.#record().catch((error: unknown) => (this.#end ??= toMirrorError(error)));
+    return this.#report();
+  }
+
+  /** Keeps in the targets how it ended, where that is another thing than before: `status` and the page show it. */
+  async #record(): Promise<void> {
+    const { outcome, failure } = this.#report();
+    if (this.#request.dryRun || !this.#isNamed) return;
+    if (outcome === 'elsewhere' || outcome === 'cancelled') return;
+    for (const target of this.#targets) {
+      const reader = await target.reader(this.#request.formId);
+      if (reader === undefined) continue;
+      const refused = await reader.countRefused(this.#recent);
+      const before = await reader.marking();
+      const record = this.#recordOf(failure, refused, before);
+      if (saysTheSame(before, record)) continue;
+      await using writer = await this.#openWriter(target);
+      await writer.recordMarking(
+        record,
+        this.#unmarked.map(({ submissionId }) => submissionId),
+      );
+    }
+  }
+
+  #recordOf(
+    failure: MirrorError | null,
+    refused: number,
+    before: MarkingRecord | null,
+  ): MarkingRecord | null {
+    if (failure === null && refused === 0) return null;
+    const code = failure?.code ?? null;
+    const now = new Date(this.#context.clock.now()).toISOString();
+    const since = before !== null && before.code === code ? before.since : now;
+    return { since, code, error: failure?.message ?? null, refused };
+  }
+
+  #openWriter(target: Target): Promise<FormWriter> {
+    const options = { waitMs: STORE_WAIT_MS, signal: this.#signal };
+    return target.openWriter(this.#form, options);
+  }
+
+  async #run(): Promise<void> {
+    const readers = await this.#readers();
+    if (readers === undefined) return;
+    for (const reader of readers) {
+      const remembered = await reader.countRefused(this.#recent);
+      this.#counts.remembered = Math.max(this.#counts.remembered, remembered);
+    }
+    if (this.#request.dryRun) return this.#markAll(readers, undefined);
+    if (!(await this.#hasCandidates(readers))) return;
+    await using locks = await takeMarkingLocks(this.#targets, this.#form.id, this.#signal);
+    if (locks === undefined) this.#elsewhere = true;
+    else await this.#markAll(readers, locks.all);
   }
 
   /** A reader of every target; undefined when one of them never mirrored the form, so that everything waits. */
@@ -123,109 +180,147 @@ class Marking {
       readers.push(reader);
     }
     this.#form = await this.#context.labels
-      .form(this.#request.formId, { fresh: false, call: this.#call })
+      .form(this.#request.formId, { fresh: false, call: { signal: this.#signal } })
       .then(({ id, slug, name }) => ({ id, slug, name }));
+    this.#isNamed = true;
     return readers;
   }
 
-  async #markChunk(ids: readonly string[], readers: readonly FormReader[]): Promise<void> {
-    const durable = await durableEverywhere(ids, readers);
-    const chunk: Chunk = { statuses: new Map(), refusals: [] };
-    const failures: unknown[] = [];
-    const queue = ids.values();
+  async #hasCandidates(readers: readonly FormReader[]): Promise<boolean> {
+    for (const reader of readers) {
+      for await (const ids of this.#candidates(reader)) if (ids.length > 0) return true;
+    }
+    return false;
+  }
+
+  #candidates(reader: FormReader): AsyncIterable<string[]> {
+    return reader.markCandidates(this.#request.markFrom, this.#recent);
+  }
+
+  async #markAll(
+    readers: readonly FormReader[],
+    locks: readonly MarkingLock[] | undefined,
+  ): Promise<void> {
+    const { markStatus, markFrom } = this.#request;
+    const marker = new SubmissionMarker(
+      this.#context,
+      { formId: this.#request.formId, markStatus, markFrom, locks },
+      this.#signal,
+    );
+    for (const reader of readers) {
+      // A later target usually has no candidates left, unless a crash came between storing in two targets.
+      for await (const inOrder of this.#candidates(reader)) {
+        const ids = shuffled(inOrder);
+        const tried = await this.#triedBefore(ids, readers);
+        for (let start = 0; start < ids.length; start += CHUNK) {
+          throwIfAborted(this.#signal);
+          const chunk = ids.slice(start, start + CHUNK);
+          const durable = await durableEverywhere(chunk, readers);
+          const subjects = chunk.map((id) => {
+            return { id, durable: durable.has(id), wasTried: tried.has(id) };
+          });
+          await this.#markChunk(subjects, marker);
+          if (this.#end !== undefined || this.#stopped) return;
+        }
+      }
+    }
+  }
+
+  /** Of these IDs those for which any target remembers this change. */
+  async #triedBefore(
+    ids: readonly string[],
+    readers: readonly FormReader[],
+  ): Promise<ReadonlySet<string>> {
+    let tried = new Set<string>();
+    for (const reader of readers) {
+      tried = tried.union(await reader.triedBefore(ids, this.#request.markStatus));
+    }
+    return tried;
+  }
+
+  async #markChunk(subjects: readonly MarkSubject[], marker: SubmissionMarker): Promise<void> {
+    const chunk: ChunkResult = { statuses: new Map(), sent: [], refused: [] };
+    const queue = subjects.values();
     const markOneByOne = async (): Promise<void> => {
-      for (const id of queue) {
-        // One that fails must not lose the notes of those that succeeded.
-        await this.#markOne(id, durable.has(id), chunk).catch((error) => failures.push(error));
+      for (const subject of queue) {
+        // One failure must neither lose what is to be stored about the others nor hold them up.
+        await marker.mark(subject).then(
+          (result) => this.#count(subject.id, result, chunk),
+          (error: unknown) => this.#failed(subject.id, toMirrorError(error)),
+        );
+        this.#stopped ||= marker.isHopeless;
+        if (this.#end !== undefined || this.#stopped) return;
       }
     };
-    // No more side by side than requests in flight: or one, already read, would wait for all others of its chunk.
+    // Not more at a time than requests in flight: otherwise one, already read, would wait for all others of its chunk.
     await Promise.all(Array.from({ length: this.#context.readAhead }, markOneByOne));
-    if (!this.#request.dryRun) await this.#note(chunk);
-    if (failures.length > 0) throw toMirrorError(failures[0]);
+    const refusals = this.#lastingRefusals(chunk, marker);
+    if (!this.#request.dryRun) await this.#store(chunk, refusals);
   }
 
-  /** Before each try of a PATCH the status is read anew: a colleague may have changed it while we waited (L7). */
-  async #markOne(id: string, durable: boolean, chunk: Chunk): Promise<void> {
-    let tried = false;
-    const once = async (): Promise<void> => {
-      // Asked for even if it has to wait? No: a row that is not durable everywhere is left for the next run.
-      const item = durable ? await submissionOrNull(this.#context.client, id, this.#call) : null;
-      const status = item?.submission?.status ?? null;
-      const allowed = this.#request.markFrom;
-      const decision = decideMark({ durableEverywhere: durable, status, allowed });
-      if (decision.action === 'wait') this.#counts.waiting++;
-      if (decision.action === 'mark') {
-        await this.#patch(id, status ?? '', chunk, () => (tried = true));
+  #count(id: string, result: MarkResult, chunk: ChunkResult): void {
+    switch (result.result) {
+      case 'waiting':
+        this.#counts.waiting++;
+        return;
+      case 'gone':
+        return;
+      case 'would-mark':
+        this.#wouldMark.set(id, { id, status: result.status });
+        return;
+      case 'refused':
+        this.#counts.refused++;
+        chunk.refused.push(result);
+        return;
+      case 'marked':
+      case 'adopted':
+        this.#counts[result.result]++;
+        chunk.statuses.set(id, result.status);
+        if (result.result === 'marked' && result.sent !== null) chunk.sent.push(result.sent);
+    }
+  }
+
+  #failed(id: string, failure: MirrorError): void {
+    if (ENDS_THE_RUN.test(failure.code)) {
+      this.#end ??= failure;
+      return;
+    }
+    this.#counts.failed++;
+    this.#name(id, failure);
+  }
+
+  #name(id: string, failure: MirrorError): void {
+    this.#firstFailure ??= failure;
+    if (this.#unmarked.length < MOST_NAMED) {
+      this.#unmarked.push({ submissionId: id, reason: failure.message });
+    }
+  }
+
+  /**
+   * The refusals that speak of their submissions, to be remembered. Where everything was refused, they speak of the key,
+   * the settings or the server instead, which may be mended at any time: then they are failures of the run.
+   */
+  #lastingRefusals({ refused }: ChunkResult, marker: SubmissionMarker): Refusal[] {
+    const lasting: Refusal[] = [];
+    for (const { refusal, certain, isSilent } of refused) {
+      const lasts = marker.hasMarked || (certain && !this.#stopped);
+      if (lasts) lasting.push(refusal);
+      // Nobody expects a success that is none.
+      if (!lasts || isSilent) {
+        this.#name(refusal.submissionId, new MirrorError('FORMS_REFUSED', refusal.reason));
       }
-      if (decision.action !== 'adopt') return;
-      // What we tried to set, and heard nothing good of, was set all the same.
-      const ours = tried && decision.status === this.#request.markStatus;
-      this.#counts[ours ? 'marked' : 'adopted']++;
-      chunk.statuses.set(id, decision.status);
-    };
-    await withRetry(once, {
-      policy: DEFAULT_RETRY,
-      clock: this.#context.clock,
-      signal: this.#signal,
-      judge: judgePatch,
-      onRetry: (notice) => this.#tellRetry(notice),
-    }).catch((error: unknown) => {
-      throw error instanceof FailedPatch ? (error.failure ?? tooSlow(id)) : error;
-    });
-  }
-
-  async #patch(id: string, status: string, chunk: Chunk, onSent: () => void): Promise<void> {
-    const { markStatus, dryRun } = this.#request;
-    if (dryRun) {
-      this.#wouldMark.set(id, { id, status });
-      return;
     }
-    const { clock, client } = this.#context;
-    const readAtMs = clock.now();
-    const onAttempt = (): void => {
-      if (clock.now() - readAtMs > FRESH_MS) throw new FailedPatch();
-      onSent();
-    };
-    try {
-      await client.setStatus(id, markStatus, { ...this.#call, once: true, onAttempt });
-    } catch (error) {
-      if (error instanceof FailedPatch) throw error;
-      const failure = toMirrorError(error);
-      if (failure.code === 'FORMS_NOT_FOUND') return;
-      if (failure.retryable && failure.code !== 'CANCELLED') throw new FailedPatch(failure);
-      if (failure.code !== 'FORMS_REFUSED') throw failure;
-      this.#counts.refused++;
-      chunk.refusals.push(this.#refusal(id, status, failure));
-      return;
-    }
-    this.#counts.marked++;
-    chunk.statuses.set(id, markStatus);
+    return lasting;
   }
 
-  #tellRetry({ attempt, delayMs, error }: RetryNotice): void {
-    const failure = error instanceof FailedPatch ? error.failure : undefined;
-    if (!(failure instanceof FormsApiError)) return;
-    const { request, reason } = failure;
-    this.#context.events.emit('forms.retry', { request, attempt, delayMs, reason });
-  }
-
-  #refusal(submissionId: string, status: string, failure: MirrorError): Refusal {
-    const at = new Date(this.#context.clock.now()).toISOString();
-    return { submissionId, status, wanted: this.#request.markStatus, reason: failure.message, at };
-  }
-
-  /** Notes a chunk in every target. One that fails keeps the others from nothing: its rows are asked about again. */
-  async #note({ statuses, refusals }: Chunk): Promise<void> {
+  /** Stores the statuses and refusals in every target, even if one fails; the next run repeats that one. */
+  async #store({ statuses, sent }: ChunkResult, refusals: readonly Refusal[]): Promise<void> {
     if (statuses.size === 0 && refusals.length === 0) return;
     const failures: unknown[] = [];
     for (const target of this.#targets) {
       try {
-        await using writer = await target.openWriter(this.#form, {
-          waitMs: NOTE_WAIT_MS,
-          signal: this.#signal,
-        });
-        if (statuses.size > 0) await writer.setStatuses(statuses);
+        await using writer = await this.#openWriter(target);
+        if (statuses.size > 0) await writer.setStatuses(statuses, sent);
         if (refusals.length > 0) await writer.recordRefusals(refusals);
       } catch (error) {
         failures.push(error);
@@ -233,21 +328,50 @@ class Marking {
     }
     if (failures.length > 0) throw toMirrorError(failures[0]);
   }
+
+  #report(): MarkReport {
+    const failure = this.#end ?? this.#failure();
+    return {
+      form: this.#form,
+      outcome: this.#outcome(failure),
+      ...this.#counts,
+      unmarked: this.#unmarked,
+      wouldMark: [...this.#wouldMark.values()],
+      failure,
+    };
+  }
+
+  #outcome(failure: MirrorError | null): MarkReport['outcome'] {
+    if (failure === null) return this.#elsewhere ? 'elsewhere' : 'done';
+    if (failure.code === 'CANCELLED') return 'cancelled';
+    return this.#end === undefined && this.#counts.marked > 0 && !this.#stopped
+      ? 'partial'
+      : 'failed';
+  }
+
+  /** Why not everything was marked that could be; null when it was. */
+  #failure(): MirrorError | null {
+    const first = this.#firstFailure;
+    if (first === undefined) return null;
+    const unmarked = this.#counts.failed + this.#counts.refused;
+    const what = this.#stopped
+      ? `Marking stopped: ${plural(unmarked, 'submission')} could not be set to ${this.#request.markStatus} and the others were not tried.`
+      : `${plural(unmarked, 'submission')} could not be set to ${this.#request.markStatus}; no other was held up.`;
+    // The next run tries again anyway.
+    return new MirrorError(first.code, `${what} The first: ${first.message}`, {
+      cause: first,
+      retryable: false,
+    });
+  }
 }
 
-function judgePatch(error: unknown): RetryVerdict {
-  if (!(error instanceof FailedPatch)) return { retry: false };
-  const { failure } = error;
-  return failure instanceof FormsApiError
-    ? { retry: true, serverDelayMs: failure.retryAfterMs }
-    : { retry: true };
+/** In random order: where a run stops early, the next one begins elsewhere, and none is left behind for ever. */
+function shuffled<T>(items: readonly T[]): T[] {
+  return items
+    .map((item) => ({ item, place: Math.random() }))
+    .sort((a, b) => a.place - b.place)
+    .map(({ item }) => item);
 }
-
-const tooSlow = (id: string): MirrorError =>
-  new MirrorError(
-    'FORMS_FAILED',
-    `The Forms API answers too slowly to mark submission ${id} by the status it had just now; the next run tries again.`,
-  );
 
 /** Of these IDs those that every target holds durably and none lists as rejected. */
 async function durableEverywhere(

@@ -1,15 +1,26 @@
+import { MirrorError } from '../base/errors.ts';
+import { count } from '../base/format.ts';
 import type { CallOptions, SubmissionItem } from '../forms/client.ts';
 import { canonicalTime } from '../mirror/canonical-time.ts';
+import { compareRow } from '../mirror/changes.ts';
 import { pickFields } from '../mirror/label-map.ts';
-import type { FieldPicks } from '../mirror/picks.ts';
+import { type FieldPicks, isPicked } from '../mirror/picks.ts';
 import type { ProofLedger } from '../mirror/proof.ts';
 import { joinRow } from '../mirror/row.ts';
 import type { FormWriter, PrepareResult, RowOutcome } from '../mirror/target.ts';
-import type { Form, PickedField, Rejection, Row } from '../mirror/types.ts';
+import type { Form, PickedField, Rejection } from '../mirror/types.ts';
+import { MAX_FORM_FIELDS, UnlistedFields } from '../mirror/unlisted-fields.ts';
 import type { ItemSink } from './full-scan.ts';
 import type { LabelCache } from './label-cache.ts';
+import {
+  isTwice,
+  type PendingItem,
+  sameContents,
+  TWICE,
+  twice,
+  withTwice,
+} from './pending-item.ts';
 
-/** What a {@link RowSink} works with. */
 export interface RowSinkOptions {
   readonly form: Form;
   readonly writer: FormWriter;
@@ -19,30 +30,26 @@ export interface RowSinkOptions {
   readonly labels: LabelCache;
   readonly ledger: ProofLedger;
   readonly call: CallOptions;
-  /** Told after each batch; counts so far are on the sink. */
+  /** Called after each batch; the counts so far are on the sink. */
   readonly onBatch: (sink: RowSink) => void;
   readonly onColumns: (changes: PrepareResult) => void;
 }
 
-interface Pending {
-  key: string;
-  createdAt: string | null;
-  row: Row | null;
-  rejections: readonly Rejection[];
-}
-
 /**
- * Joins items, writes them in batches, and gives every one to the ledger once it is durable: what the proof counts is
- * what the target holds.
+ * Joins items, writes them in batches, and enters each in the ledger once it is durable: the proof counts what the
+ * target holds.
  */
 export class RowSink implements ItemSink {
   readonly #options: RowSinkOptions;
   #form: Form;
   #fields: PickedField[] = [];
   #storedFields: { id: string; label: string }[] = [];
-  readonly #strangers = new Set<string>();
-  #known = new Set<string>();
-  #pending = new Map<string, Pending>();
+  readonly #unlisted: UnlistedFields;
+  #pending = new Map<string, PendingItem>();
+  /** Met again by the sweep that wrote them. */
+  #again = new Map<string, PendingItem>();
+  /** Shown with different contents, and listed: what is stored of them stands for the rest of the pass. */
+  readonly #twice = new Set<string>();
   inserted = 0;
   updated = 0;
   unchanged = 0;
@@ -51,6 +58,8 @@ export class RowSink implements ItemSink {
   constructor(options: RowSinkOptions) {
     this.#options = options;
     this.#form = options.form;
+    const { picks, form } = options;
+    this.#unlisted = new UnlistedFields((id) => isPicked(picks, form, id));
   }
 
   /** Items that could not be stored, or not as they were. */
@@ -63,63 +72,164 @@ export class RowSink implements ItemSink {
     return this.#fields;
   }
 
-  /** Makes the columns ready. To be called once before the first item. */
+  /** True when the target had columns of this form before this pass. */
+  get wasKnown(): boolean {
+    return this.#storedFields.length > 0;
+  }
+
+  /** Prepares the columns. Call it once, before the first item. */
   async open(restoreColumns: boolean): Promise<PrepareResult> {
     const { writer } = this.#options;
     this.#storedFields = await writer.fields();
     return this.#prepare(restoreColumns);
   }
 
-  /** Takes a page's items; writes when a batch is full. Later sightings of an ID replace earlier ones. */
+  /**
+   * Takes a page's items; writes when a batch is full. A later sighting of an ID replaces an earlier one, unless both belong
+   * to one sweep of a list that stood still: then the list shows the submission twice, and the first is stored (L6).
+   */
   async take(items: readonly SubmissionItem[]): Promise<void> {
-    await this.#meetStrangers(items);
-    const seenHere = new Map<string, number>();
+    await this.#prepareUnlisted(items);
+    const seenHere = new Map<string, PendingItem>();
     for (const item of items) {
-      // The same ID twice in one response is a double at the source: it counts twice in `total`, and is stored once.
-      const nth = (seenHere.get(item.key) ?? 0) + 1;
-      seenHere.set(item.key, nth);
-      const key = nth === 1 ? item.key : `${item.key}#${nth}`;
-      this.#pending.delete(key);
-      this.#pending.set(key, nth === 1 ? this.#join(item) : { ...this.#blank(item), key });
+      const pending = this.#join(item);
+      const earlier = seenHere.get(item.key);
+      if (earlier === undefined) seenHere.set(item.key, pending);
+      else this.#double(earlier, pending);
     }
-    if (this.#pending.size >= this.#options.batchRows) await this.flush();
+    for (const pending of seenHere.values()) this.#place(pending);
+    if (this.#pending.size + this.#again.size >= this.#options.batchRows) await this.flush();
+  }
+
+  #place(pending: PendingItem): void {
+    const { key } = pending;
+    const { ledger } = this.#options;
+    const earlier = this.#pending.get(key);
+    if (earlier !== undefined && ledger.inSweep) {
+      earlier.doubled ||= pending.doubled;
+      if (isTwice(pending)) earlier.rejections = withTwice(earlier);
+      else if (!sameContents(earlier.row, pending.row)) earlier.later = pending;
+    } else if (this.#twice.has(key) || ledger.metInSweep(key)) {
+      const other = this.#again.get(key);
+      if (other !== undefined && (isTwice(other) || !sameContents(other.row, pending.row)))
+        pending.rejections = withTwice(pending);
+      this.#again.set(key, pending);
+    } else {
+      this.#pending.delete(key);
+      this.#pending.set(key, pending);
+    }
+  }
+
+  /** Takes and writes items that no page of the list showed. */
+  async store(items: readonly SubmissionItem[]): Promise<void> {
+    await this.take(items);
+    await this.flush();
+  }
+
+  /** Lists rows that are stored and that no item of the source speaks of. */
+  async list(listings: readonly Rejection[]): Promise<void> {
+    await this.#options.writer.apply([], listings);
+    for (const { submissionId } of listings) this.#rejected.add(submissionId);
   }
 
   /** Writes what is pending. */
   async flush(): Promise<void> {
-    const batch = [...this.#pending.values()];
-    if (batch.length === 0) return;
+    const met = await this.#settleAgain();
+    const batch = [...[...this.#pending.values()].map((item) => this.#chosen(item)), ...met.other];
+    if (batch.length + met.same.length === 0) return;
     this.#pending = new Map();
     const rows = batch.flatMap((item) => (item.row === null ? [] : [item.row]));
-    const rejections = batch.flatMap((item) => item.rejections);
-    const result = await this.#options.writer.apply(rows, rejections);
-    for (const rejection of [...rejections, ...result.rejections]) {
-      this.#rejected.add(rejection.submissionId);
+    const rejections = [...batch, ...met.same].flatMap((item) => item.rejections);
+    for (const { submissionId, reason } of rejections) {
+      if (reason === TWICE) this.#twice.add(submissionId);
     }
+    const result = await this.#options.writer.apply(rows, rejections);
+    for (const item of met.same) this.#options.ledger.sight({ ...item, existed: true });
+    for (const { submissionId } of [...rejections, ...result.rejections]) {
+      if (!result.forgotten.has(submissionId)) this.#rejected.add(submissionId);
+    }
+    // What was forgotten is at the source all the same, and counts for the proof: a person knew of it before this pass.
+    const isForgotten = ({ key }: PendingItem): boolean => result.forgotten.has(key);
     const outcomes = new Map(rows.map((row, index) => [row.id, result.outcomes[index]]));
     for (const item of batch) {
       const outcome = item.row === null ? undefined : outcomes.get(item.row.id);
-      const existed = isOld(outcome) || (notStored(outcome) && result.newRejections === 0);
+      const existed =
+        isOld(outcome) || (notStored(outcome) && result.newRejections === 0) || isForgotten(item);
       this.#count(this.#options.ledger.sight({ ...item, existed }), outcome);
     }
     this.#options.onBatch(this);
   }
 
-  /** A row that is inserted and met again on another page, unchanged, is one inserted row. */
+  /** The same ID twice in one response is one submission. The first entry is stored; a different one must not vanish (L6). */
+  #double(first: PendingItem, further: PendingItem): void {
+    first.doubled = true;
+    if (!sameContents(first.row, further.row)) first.rejections = withTwice(first);
+  }
+
+  /** Of two that one sweep showed with different contents: the first, and listed; the later one where the list moved meanwhile. */
+  #chosen(item: PendingItem): PendingItem {
+    if (item.later === undefined) return item;
+    if (!this.#standsStill(item.key)) return item.later;
+    return { ...item, rejections: withTwice(item) };
+  }
+
+  #standsStill(key: string): boolean {
+    return this.#options.ledger.still || this.#twice.has(key);
+  }
+
+  /**
+   * What was met again, compared with what is stored. `same`: nothing is to be written, though it may have to be listed, as the
+   * first was; `other`: it is to be written.
+   */
+  async #settleAgain(): Promise<{ same: PendingItem[]; other: PendingItem[] }> {
+    const again = [...this.#again.values()];
+    this.#again = new Map();
+    const settled = { same: [] as PendingItem[], other: [] as PendingItem[] };
+    const { batchRows, writer } = this.#options;
+    const fieldIds = this.#fields.map(({ id }) => id);
+    for (let at = 0; at < again.length; at += batchRows) {
+      const some = again.slice(at, at + batchRows);
+      const stored = await writer.rows(some.map(({ key }) => key));
+      for (const item of some) {
+        const { row } = item;
+        const before = stored.get(item.key);
+        // Not stored as it came, or not at all: it was rejected, or this is a dry run.
+        if (row === null || before === undefined || this.#isRejected(item.key)) {
+          settled.other.push(item);
+          continue;
+        }
+        const differs = compareRow(row, before, fieldIds) !== undefined;
+        if (differs && !this.#standsStill(item.key)) settled.other.push(item);
+        else if (differs || isTwice(item) || this.#twice.has(item.key))
+          settled.same.push({ ...item, rejections: [twice(row.id)] });
+        else settled.same.push({ ...item, rejections: [] });
+      }
+    }
+    return settled;
+  }
+
+  /** Rejected for another reason than being shown twice. */
+  #isRejected(key: string): boolean {
+    return this.#rejected.has(key) && !this.#twice.has(key);
+  }
+
+  /** A row that is inserted and then seen again on another page, unchanged, is one inserted row. */
   #count(first: boolean, outcome: RowOutcome | undefined): void {
     if (outcome === 'inserted') this.inserted++;
     else if (outcome === 'updated' || outcome === 'restored') this.updated++;
     else if (outcome === 'unchanged' && first) this.unchanged++;
   }
 
-  #blank(item: SubmissionItem): Pending {
+  #blank(item: SubmissionItem): PendingItem {
     const createdAt = canonicalTime(item.submission?.createdAt ?? '');
-    return { key: item.key, createdAt, row: null, rejections: [] };
+    return { key: item.key, createdAt, row: null, rejections: [], doubled: false };
   }
 
-  #join(item: SubmissionItem): Pending {
+  #join(item: SubmissionItem): PendingItem {
     const blank = this.#blank(item);
-    const { submission, defects } = item;
+    const { submission } = item;
+    const answered = submission === null ? [] : this.#unlisted.defectsOf(submission.data.keys());
+    const defects = [...item.defects, ...answered];
     const foreign =
       submission !== null && submission.formId !== '' && submission.formId !== this.#form.id;
     if (submission === null || foreign) {
@@ -135,31 +245,40 @@ export class RowSink implements ItemSink {
   }
 
   /** An unknown field ID refreshes the labels once; what stays unknown is a field deleted before we first looked. */
-  async #meetStrangers(items: readonly SubmissionItem[]): Promise<void> {
-    const unknown = new Set<string>();
-    for (const item of items) {
-      for (const id of item.submission?.data.keys() ?? []) {
-        if (!this.#known.has(id) && !this.#strangers.has(id)) unknown.add(id);
-      }
-    }
-    if (unknown.size === 0) return;
+  async #prepareUnlisted(items: readonly SubmissionItem[]): Promise<void> {
+    const unknown = items.flatMap(({ submission }) =>
+      submission === null ? [] : this.#unlisted.meet(submission.data.keys()),
+    );
+    if (unknown.length === 0) return;
     const { labels, call, onColumns } = this.#options;
-    this.#form = await labels.explain(this.#form.id, unknown, call);
-    for (const id of unknown) this.#strangers.add(id);
-    // Rows joined so far go out under the columns that they were joined with.
+    this.#form = await labels.formWith(this.#form.id, unknown, call);
+    // Rows joined so far are written with the columns that they were joined for.
     await this.flush();
     onColumns(await this.#prepare(false));
   }
 
   async #prepare(restoreColumns: boolean): Promise<PrepareResult> {
     const { picks, writer } = this.#options;
-    this.#fields = pickFields(this.#form, picks, this.#storedFields, this.#strangers);
-    this.#known = new Set([
-      ...this.#form.fields.map((field) => field.id),
-      ...this.#storedFields.map((field) => field.id),
-    ]);
+    // Named as when the pass began: a form that is renamed meanwhile stays picked, and hashed, as it was.
+    const { id, slug } = this.#options.form;
+    const form = { ...this.#form, id, slug };
+    this.#fields = pickFields(form, picks, this.#storedFields, this.#unlisted.ids);
+    if (this.#fields.length > MAX_FORM_FIELDS) throw tooManyFields(form, this.#fields.length);
+    this.#unlisted.know(
+      this.#form.fields.map((field) => field.id),
+      this.#storedFields.map((field) => field.id),
+    );
     return writer.prepare(this.#fields, { restoreColumns });
   }
+}
+
+function tooManyFields(form: Form, fields: number): MirrorError {
+  return new MirrorError(
+    'FORMS_NOT_JSON',
+    `The form "${form.name}" (${form.id}) has ${count(fields)} picked fields, more than the ${count(MAX_FORM_FIELDS)} that are ` +
+      'mirrored of a form; nothing was written. Pick in TARGET_FIELDS those that are needed.',
+    { retryable: false },
+  );
 }
 
 const isOld = (outcome: RowOutcome | undefined): boolean =>

@@ -1,44 +1,58 @@
 import type { CallOptions, SubmissionItem } from '../forms/client.ts';
 import { FormPages } from '../forms/form-pages.ts';
 import { canonicalTime } from '../mirror/canonical-time.ts';
-import { compareRow, type RowDifference } from '../mirror/changes.ts';
-import { pickFields } from '../mirror/label-map.ts';
+import type { TargetNotice } from '../mirror/notices.ts';
 import type { FieldPicks } from '../mirror/picks.ts';
 import { ProofLedger } from '../mirror/proof.ts';
-import { joinRow } from '../mirror/row.ts';
 import type { FormReader, Target } from '../mirror/target.ts';
 import type { Form, FormIdentity } from '../mirror/types.ts';
+import { ById, withKnownStatus } from './by-id.ts';
 import type { SyncContext } from './context.ts';
-import { submissionOrNull } from './deletions.ts';
 import { fullScan, type ItemSink } from './full-scan.ts';
+import { NO_PATIENCE, type PassIntervals, type Patience, patienceOf } from './patience.ts';
+import { RowComparer, type RowResult } from './row-comparer.ts';
+import { Settling, type Suspect, type SuspectResult } from './suspects.ts';
 
-/** How many IDs of each sort of difference are listed; the counts are of all. */
+/** How many IDs are listed for each kind of difference; the counts cover all. */
 const LISTED_IDS = 20;
-/** How many differences are asked about a second time, each by ID; a table that is all wrong needs no second opinion. */
-const SECOND_LOOKS = 1_000;
+/** How many differences are looked at again; a table that is all wrong needs no confirmation and no patience. */
+const MOST_SUSPECTS = 1_000;
 const BATCH = 100;
-/** How many listed rejections are looked at, newest first; a longer list is no list any more. */
-const MOST_LISTED = 10_000;
+/** A submission dated so long before reading began was there then, however clocks differ. */
+const SURELY_BEFORE_MS = 10 * 60_000;
+/** So many passes tell how long one takes: those of some hours, a full one among them. */
+const RECENT_PASSES = 400;
 
 /** What to compare. */
 export interface VerifyRequest {
   readonly formId: string;
   readonly picks: FieldPicks;
   readonly hashKey: string | undefined;
+  /** How often passes run. Without it no pass is expected: whatever differs is a difference. */
+  readonly intervals?: PassIntervals;
+  /** How long to look again at what differs; by default as long as the intervals explain. */
+  readonly waitMs?: number | undefined;
+  /** Called now and then while what differs is looked at again. */
+  readonly onWait?: (differing: number, untilMs: number) => void;
 }
 
-/** Submissions of one sort of difference. */
+/** Submissions that differ in one way. */
 export interface Differences {
   readonly count: number;
   /** The first of them. */
   readonly ids: readonly string[];
 }
 
-/** What a comparison found. `same`: nothing differs, and the source was proven to be read whole. */
+/**
+ * What a comparison found. `same`: nothing differs, and the source was proven to be read completely. `lagging`: the same
+ * but for changes so young that the next passes explain them.
+ */
 export interface VerifyReport {
   readonly form: FormIdentity;
   readonly target: string;
-  readonly outcome: 'same' | 'different' | 'unproven';
+  readonly outcome: 'same' | 'lagging' | 'different' | 'unproven';
+  readonly startedAt: string;
+  readonly endedAt: string;
   /** Submissions of the source that were compared. */
   readonly compared: number;
   readonly missing: Differences;
@@ -48,14 +62,36 @@ export interface VerifyReport {
     /** How often each column differs: system columns by name, fields by label. */
     readonly columns: Readonly<Record<string, number>>;
   };
+  /** Rows that hold a plain answer where a hash is to stand, those included that are marked deleted. */
+  readonly plain: Differences;
+  /** Submissions that changed, came or went at the source within the last `withinMs`, and have not been brought over. */
+  readonly lagging: Differences & { readonly withinMs: number };
+  /** Live rows that the source's list lacks, and that it neither shows nor calls gone when asked for. */
+  readonly undecided: Differences;
+  /** Old submissions that the source shows when asked by ID, but not in its list: so the list proves nothing. */
+  readonly unlisted: Differences;
   /** Submissions that are listed as rejected, and so may differ. */
   readonly listed: number;
+  /** Submissions that were forgotten, and so have no row. */
+  readonly forgotten: number;
+  /** What people did to the target and the mirror leaves alone: why it differs, perhaps, and rows beside those compared. */
+  readonly notices: readonly TargetNotice[];
+  /** End of the form's newest pass here, as recorded; null before the first. */
+  readonly lastPassAt: string | null;
   readonly requests: number;
 }
 
+/** A comparison that has read all of the source; what differed is to be looked at again. */
+export interface StartedVerification {
+  /** To be called once. */
+  finish(): Promise<VerifyReport>;
+}
+
 /**
- * Compares source and target afresh, row by row, trusting neither checkpoints nor hashes. What differs is asked for
- * again on both sides, so that changes while it reads are no differences. Memory: a batch, and 10 bytes an ID.
+ * Compares source and target row by row, trusting neither checkpoints nor hashes. What differs is asked again on both
+ * sides until it agrees, or has stood unchanged at the source for longer than the schedule explains: only then it is a
+ * difference; a younger change is lag. Ends within `waitMs` after the source was read. Memory: a batch, 10 bytes an ID,
+ * and a bounded number of submissions that differ.
  */
 export async function verifyForm(
   context: SyncContext,
@@ -63,14 +99,28 @@ export async function verifyForm(
   request: VerifyRequest,
   signal: AbortSignal,
 ): Promise<VerifyReport> {
+  const started = await startVerification(context, target, request, signal);
+  return started.finish();
+}
+
+/** The first part of {@link verifyForm}: other forms can be read while this one's differences are looked at again. */
+export async function startVerification(
+  context: SyncContext,
+  target: Target,
+  request: VerifyRequest,
+  signal: AbortSignal,
+): Promise<StartedVerification> {
   let requests = 0;
+  const startedAt = new Date(context.clock.now()).toISOString();
   const call: CallOptions = { signal, onAttempt: () => requests++ };
-  const form = await context.labels.form(request.formId, { fresh: true, call });
+  const { formId, picks, hashKey, intervals, waitMs, onWait = () => {} } = request;
+  const form = await context.labels.form(formId, { fresh: true, call });
   const ledger = new ProofLedger();
-  const reader = await target.reader(form.id);
-  const rejections = (await reader?.rejections(MOST_LISTED))?.items ?? [];
-  const listed = new Set(rejections.map(({ submissionId }) => submissionId));
-  const comparison = new Comparison({ context, form, reader, request, ledger, call, listed });
+  const comparer = new RowComparer({ target, form, picks, hashKey });
+  const reader = await comparer.open();
+  const passes = (await reader?.passes(RECENT_PASSES)) ?? [];
+  const byId = new ById(context.client, call);
+  const comparison = new Comparison({ context, form, reader, comparer, ledger, byId });
   const proven = await fullScan({
     pages: new FormPages(context.client, form.id, call),
     sink: comparison,
@@ -82,11 +132,52 @@ export async function verifyForm(
   });
   await comparison.flush();
   await comparison.lookForExtra();
-  const found = comparison.found();
-  const clean = found.missing.count + found.extra.count + found.differing.count === 0;
-  const outcome = clean ? (proven ? 'same' : 'unproven') : 'different';
-  const { id, slug, name } = form;
-  return { form: { id, slug, name }, target: target.name, outcome, ...found, requests };
+  await comparison.lookForPlain();
+  const planned = intervals
+    ? patienceOf(intervals, passes, context.clock.now(), waitMs)
+    : NO_PATIENCE;
+  const patience = comparison.allWrong ? NO_PATIENCE : planned;
+  return {
+    async finish() {
+      const onDecided = (suspect: Suspect, lag: boolean): void => comparison.decide(suspect, lag);
+      const parts = { context, comparer, patience, byId, signal, onWait, onDecided };
+      await new Settling(parts, comparison.suspects).run();
+      const found = comparison.found(patience);
+      const { id, slug, name } = form;
+      return {
+        form: { id, slug, name },
+        target: target.name,
+        outcome: outcomeOf(found, proven),
+        startedAt,
+        endedAt: new Date(context.clock.now()).toISOString(),
+        ...found,
+        notices: (await reader?.notices()) ?? [],
+        lastPassAt: passes[0]?.endedAt ?? null,
+        requests,
+      };
+    },
+  };
+}
+
+type Found = Pick<
+  VerifyReport,
+  | 'compared'
+  | 'missing'
+  | 'extra'
+  | 'differing'
+  | 'plain'
+  | 'lagging'
+  | 'undecided'
+  | 'unlisted'
+  | 'listed'
+  | 'forgotten'
+>;
+
+function outcomeOf(found: Found, proven: boolean): VerifyReport['outcome'] {
+  const different = [found.missing, found.extra, found.differing, found.plain];
+  if (different.some(({ count }) => count > 0)) return 'different';
+  if (!proven || found.undecided.count + found.unlisted.count > 0) return 'unproven';
+  return found.lagging.count > 0 ? 'lagging' : 'same';
 }
 
 interface Parts {
@@ -94,11 +185,9 @@ interface Parts {
   readonly form: Form;
   /** Undefined: never mirrored here. */
   readonly reader: FormReader | undefined;
-  readonly request: VerifyRequest;
+  readonly comparer: RowComparer;
   readonly ledger: ProofLedger;
-  readonly call: CallOptions;
-  /** Submissions that the target lists as rejected. */
-  readonly listed: ReadonlySet<string>;
+  readonly byId: ById;
 }
 
 /** Counts, and keeps the first few. */
@@ -111,123 +200,147 @@ class Tally {
   }
 }
 
-type Verdict = 'same' | 'missing' | 'listed' | RowDifference;
-
 class Comparison implements ItemSink {
+  readonly suspects: Suspect[] = [];
+  /** True when more differs than is looked at again. */
+  allWrong = false;
   readonly #parts: Parts;
   #pending = new Map<string, SubmissionItem>();
-  readonly #strangers = new Set<string>();
   readonly #missing = new Tally();
   readonly #extra = new Tally();
   readonly #differing = new Tally();
+  readonly #plain = new Tally();
+  readonly #lagging = new Tally();
+  readonly #undecided = new Tally();
+  readonly #unlisted = new Tally();
+  readonly #startedMs: number;
+  #foundById = 0;
   readonly #columns = new Map<string, number>();
   #listed = 0;
-  #secondLooks = 0;
+  #forgotten = 0;
 
   constructor(parts: Parts) {
     this.#parts = parts;
+    this.#startedMs = parts.context.clock.now();
   }
 
   async take(items: readonly SubmissionItem[]): Promise<void> {
-    for (const item of items) this.#pending.set(item.key, item);
+    // As a pass does: of a submission that is shown twice, the first counts.
+    for (const item of items) if (!this.#pending.has(item.key)) this.#pending.set(item.key, item);
     if (this.#pending.size >= BATCH) await this.flush();
   }
 
   async flush(): Promise<void> {
     const items = [...this.#pending.values()];
     this.#pending = new Map();
-    const first = new Set(items.filter((item) => !this.#parts.ledger.has(item.key)));
-    const verdicts = await this.#compare(items.filter((item) => first.has(item)));
+    const { ledger, comparer } = this.#parts;
+    const first = items.filter((item) => !ledger.has(item.key));
+    const results = await comparer.compare(first);
     for (const item of items) {
-      const existed = (verdicts.get(item.key) ?? 'missing') !== 'missing';
+      const existed = (results.get(item.key) ?? 'missing') !== 'missing';
       const createdAt = canonicalTime(item.submission?.createdAt ?? '');
-      this.#parts.ledger.sight({ key: item.key, createdAt, existed });
+      ledger.sight({ key: item.key, createdAt, existed });
     }
-    await this.#conclude(verdicts);
+    this.#note(first, results);
   }
 
-  /** Live rows that the source did not show: those that answer 404 are extra, the others are compared. */
+  /** Live rows that the source's list did not show. */
   async lookForExtra(): Promise<void> {
-    const { reader, ledger, context, call } = this.#parts;
+    const { reader, ledger, comparer, byId } = this.#parts;
     if (reader === undefined) return;
     for await (const ids of reader.liveIds()) {
       for (const id of ids.filter((id) => !ledger.has(id))) {
-        const item = await submissionOrNull(context.client, id, call);
-        if (item === null) this.#extra.add(id);
-        else await this.#conclude(await this.#compare([item]));
+        const answer = await byId.ask(id);
+        if (answer.kind === 'undecided')
+          for (const plain of await comparer.plain([id])) this.#plain.add(plain);
+        if (answer.kind === 'undecided' && comparer.isListed(id)) this.#listed++;
+        else if (answer.kind === 'undecided') this.#undecided.add(id);
+        else if (answer.kind === 'gone') this.#suspect(id, null, 'extra');
+        else {
+          const item = withKnownStatus(answer.item, await comparer.storedStatus(id));
+          this.#foundById++;
+          if (this.#isOld(item)) this.#unlisted.add(id);
+          this.#note([item], await comparer.compare([item]));
+        }
       }
     }
   }
 
-  found(): Omit<VerifyReport, 'form' | 'target' | 'outcome' | 'requests'> {
+  /** Rows that are marked deleted are compared with nothing; that they were to be hashed is known all the same. */
+  async lookForPlain(): Promise<void> {
+    const { reader, ledger, comparer } = this.#parts;
+    for await (const chunk of reader?.deletedIds() ?? []) {
+      const ids = chunk.filter((id) => !ledger.has(id));
+      for (let from = 0; from < ids.length; from += BATCH) {
+        for (const id of await comparer.plain(ids.slice(from, from + BATCH))) this.#plain.add(id);
+      }
+    }
+  }
+
+  /** Counts one that still differs after it was looked at again. */
+  decide({ id, result }: Pick<Suspect, 'id' | 'result'>, lag: boolean): void {
+    if (result === 'listed') this.#listed++;
+    else if (result === 'forgotten') this.#forgotten++;
+    else if (lag) this.#lagging.add(id);
+    else if (result === 'missing') this.#missing.add(id);
+    else if (result === 'extra') this.#extra.add(id);
+    else if (result !== 'same') this.#noteDifference(id, result);
+  }
+
+  found({ explainedMs }: Patience): Found {
     const tally = ({ count, ids }: Tally): Differences => ({ count, ids });
     return {
-      compared: this.#parts.ledger.distinct,
+      compared: this.#parts.ledger.distinct + this.#foundById,
       missing: tally(this.#missing),
       extra: tally(this.#extra),
       differing: { ...tally(this.#differing), columns: Object.fromEntries(this.#columns) },
+      plain: tally(this.#plain),
+      lagging: { ...tally(this.#lagging), withinMs: explainedMs },
+      undecided: tally(this.#undecided),
+      unlisted: tally(this.#unlisted),
       listed: this.#listed,
+      forgotten: this.#forgotten,
     };
   }
 
-  async #compare(items: readonly SubmissionItem[]): Promise<Map<string, Verdict>> {
-    const { reader, form, request } = this.#parts;
-    const ids = items.flatMap(({ submission }) => (submission === null ? [] : [submission.id]));
-    const stored = (await reader?.rows(ids)) ?? new Map();
-    const known = (await reader?.fields()) ?? [];
+  #isOld({ submission }: SubmissionItem): boolean {
+    const createdMs = Date.parse(canonicalTime(submission?.createdAt ?? '') ?? '');
+    return createdMs < this.#startedMs - SURELY_BEFORE_MS;
+  }
+
+  #note(items: readonly SubmissionItem[], results: ReadonlyMap<string, RowResult>): void {
     for (const item of items) {
-      for (const id of item.submission?.data.keys() ?? []) this.#strangers.add(id);
-    }
-    const fields = pickFields(form, request.picks, known, this.#strangers);
-    const fieldIds = fields.map((field) => field.id);
-    const verdicts = new Map<string, Verdict>();
-    for (const { key, submission, defects } of items) {
-      if (submission === null) {
-        verdicts.set(key, 'listed');
-        continue;
-      }
-      const row = stored.get(submission.id);
-      const { row: wanted } = joinRow(submission, defects, fields, request.hashKey);
-      const difference = row && compareRow(wanted, row, fieldIds);
-      verdicts.set(key, row === undefined ? 'missing' : (difference ?? 'same'));
-    }
-    return this.#setListedApart(verdicts);
-  }
-
-  /** What is listed as rejected was stored as far as possible, or not at all: that it differs is known. */
-  #setListedApart(verdicts: Map<string, Verdict>): Map<string, Verdict> {
-    for (const [id, verdict] of verdicts) {
-      if (!this.#parts.listed.has(id) || verdict === 'same') continue;
-      const deleted = typeof verdict === 'object' && verdict.columns.includes('_deleted_at');
-      if (!deleted) verdicts.set(id, 'listed');
-    }
-    return verdicts;
-  }
-
-  /** Counts what differs, after a second look on both sides. */
-  async #conclude(verdicts: ReadonlyMap<string, Verdict>): Promise<void> {
-    for (const [id, verdict] of verdicts) {
-      if (verdict === 'same') continue;
-      const final = verdict === 'listed' ? verdict : await this.#secondLook(id, verdict);
-      if (final === 'missing') this.#missing.add(id);
-      else if (final === 'listed') this.#listed++;
-      else if (final !== 'same') this.#noteDifference(id, final);
+      const result = results.get(item.key) ?? 'same';
+      if (result === 'listed') this.#listed++;
+      else if (result === 'forgotten') this.#forgotten++;
+      else if (result !== 'same') this.#suspect(item.key, item, result);
     }
   }
 
-  async #secondLook(id: string, verdict: Verdict): Promise<Verdict> {
-    if (this.#secondLooks >= SECOND_LOOKS) return verdict;
-    this.#secondLooks++;
-    const { context, call } = this.#parts;
-    const item = await submissionOrNull(context.client, id, call);
-    // Deleted while we read: no longer something to compare.
-    if (item === null) return 'same';
-    return (await this.#compare([item])).get(id) ?? 'same';
+  #suspect(id: string, item: SubmissionItem | null, result: SuspectResult): void {
+    if (this.suspects.length >= MOST_SUSPECTS) {
+      this.allWrong = true;
+      this.decide({ id, result }, false);
+      return;
+    }
+    const createdAtMs = Date.parse(canonicalTime(item?.submission?.createdAt ?? '') ?? '');
+    const nowMs = this.#parts.context.clock.now();
+    this.suspects.push({
+      id,
+      item,
+      result,
+      createdAtMs: Number.isNaN(createdAtMs) ? null : createdAtMs,
+      seenAtMs: nowMs,
+      lookedAtMs: nowMs,
+      changedAtMs: null,
+    });
   }
 
-  #noteDifference(id: string, { columns, fieldIds }: RowDifference): void {
+  #noteDifference(id: string, difference: Exclude<RowResult, string>): void {
     this.#differing.add(id);
+    if (difference.isPlain) this.#plain.add(id);
     const labels = new Map(this.#parts.form.fields.map((field) => [field.id, field.label]));
+    const { columns, fieldIds } = difference;
     for (const name of [...columns, ...fieldIds.map((fieldId) => labels.get(fieldId) ?? fieldId)]) {
       this.#columns.set(name, (this.#columns.get(name) ?? 0) + 1);
     }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { MirrorError, safeText, toMirrorError } from '../../src/base/errors.ts';
 import { createLogger } from '../../src/base/logger.ts';
 
-const SECRET = 'p4ssw0rd-of-somebody';
+const SECRET = 'p4ssw0rd-of-a-person';
 
 /** What a logger writes. */
 function written(log: (logger: ReturnType<typeof createLogger>) => void): string {

@@ -2,8 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MirrorError } from '../../src/base/errors.ts';
 import { Events } from '../../src/base/events.ts';
-import { withRetry } from '../../src/base/retry.ts';
-import { DEFAULT_RETRY, parseRetryAfter, retryDelayMs } from '../../src/base/retry-delay.ts';
+import { withRetry, DEFAULT_RETRY, parseRetryAfter, retryDelayMs } from '../../src/base/retry.ts';
 import { propertyRuns } from '../support/property.ts';
 import { TestClock } from '../support/test-clock.ts';
 
@@ -32,6 +31,13 @@ describe('the wait before another try', () => {
     expect(retryDelayMs(DEFAULT_RETRY, 3, () => 0)).toBe(0);
   });
 
+  it('with equal jitter is never less than half of the most', () => {
+    const policy = { ...DEFAULT_RETRY, jitter: 'equal' } as const;
+    expect([0, 0.5, 1].map((chance) => retryDelayMs(policy, 2, () => chance))).toEqual([
+      250, 375, 500,
+    ]);
+  });
+
   it('reads Retry-After as seconds or as a date', () => {
     const now = Date.UTC(2026, 0, 1);
     expect(parseRetryAfter('2', now)).toBe(2_000);
@@ -51,7 +57,7 @@ describe('the retry loop', () => {
     const work = async () => {
       throw new Error(`try ${++tries}`);
     };
-    const options = { policy: { ...DEFAULT_RETRY, attempts: 3 }, clock, judge: always };
+    const options = { policy: { ...DEFAULT_RETRY, attempts: 3 }, clock, decide: always };
     await expect(withRetry(work, options)).rejects.toThrow('try 3');
     expect(clock.sleeps.length).toBe(2);
   });
@@ -65,10 +71,29 @@ describe('the retry loop', () => {
     const options = {
       policy: DEFAULT_RETRY,
       clock: new TestClock(),
-      judge: () => ({ retry: false }),
+      decide: () => ({ retry: false }),
     };
     await expect(withRetry(work, options)).rejects.toThrow('no');
     expect(tries).toBe(1);
+  });
+
+  it('by itself tries again what is retryable', async () => {
+    const tries = async (error: unknown): Promise<number> => {
+      let tried = 0;
+      const policy = { ...DEFAULT_RETRY, attempts: 3 };
+      const work = async () => {
+        tried++;
+        throw error;
+      };
+      await expect(withRetry(work, { policy, clock: new TestClock() })).rejects.toBe(error);
+      return tried;
+    };
+    const errors = [
+      new MirrorError('FORMS_FAILED', 'x'),
+      new MirrorError('SETTINGS', 'x'),
+      new Error('foreign'),
+    ];
+    expect(await Promise.all(errors.map(tries))).toEqual([3, 1, 1]);
   });
 
   it('wakes up and ends when its signal aborts', async () => {
@@ -80,7 +105,7 @@ describe('the retry loop', () => {
     const options = {
       policy: DEFAULT_RETRY,
       clock: new TestClock(),
-      judge: always,
+      decide: always,
       signal: stop.signal,
     };
     await expect(withRetry(work, options)).rejects.toThrow('x');

@@ -1,8 +1,8 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { startSheetsSandbox } from '../../src/sandbox/sheets-api/sheets-sandbox.ts';
-import { EMULATOR_EMAIL, EMULATOR_TOKEN } from '../../src/targets/google-sheets/credentials.ts';
-import { SheetsHub } from '../../src/targets/google-sheets/sheets-hub.ts';
+import { startSheetsEmulator } from 'google-sheets-emulator';
+import { EMULATOR_EMAIL, EMULATOR_TOKEN } from '../../src/targets/google-sheets/api/credentials.ts';
+import { SpreadsheetRegistry } from '../../src/targets/google-sheets/registry.ts';
 import { openSheets } from '../../src/targets/google-sheets/target.ts';
 import type { Row } from '../../src/mirror/types.ts';
 import { field, FORM, pass, row } from '../contract/target-harness.ts';
@@ -41,7 +41,7 @@ function tell(message: Told | Counted | Cost): void {
 }
 
 async function standIn(): Promise<void> {
-  const sandbox = await startSheetsSandbox();
+  const sandbox = await startSheetsEmulator();
   sandbox.accounts.issue({ email: EMULATOR_EMAIL }, EMULATOR_TOKEN);
   const spreadsheetId = sandbox.createSpreadsheet({ shares: { [EMULATOR_EMAIL]: 'writer' } });
   process.on('message', () => {
@@ -81,8 +81,8 @@ async function onePass([
   const clock = new SleepersClock();
   const [start, end, began, started] = [Number(from), Number(to), clock.now(), performance.now()];
   const idleKB = process.resourceUsage().maxRSS;
-  const options = { clock, hub: new SheetsHub(clock), emulatorUrl: url };
-  const target = await openSheets('bench', `sheets:${spreadsheetId}`, options);
+  const options = { clock, registry: new SpreadsheetRegistry(clock), emulatorUrl: url };
+  const target = await openSheets('bench', spreadsheetId, options);
   await using writer = await target.openWriter(FORM, { waitMs: 300_000 });
   await writer.prepare(fields);
   for (let first = start; first < end; first += target.batchRows) {
@@ -91,7 +91,16 @@ async function onePass([
     await writer.apply(rows, []);
   }
   const at = new Date(clock.now()).toISOString();
-  const checkpoint = { watermark: null, total: end, provenAt: at, fullProvenAt: at };
+  const checkpoint = {
+    watermark: null,
+    total: end,
+    provenAt: at,
+    fullProvenAt: at,
+    absent: 0,
+    withheld: 0,
+    hidden: 0,
+    provenFor: null,
+  };
   await writer.finish(pass({ endedAt: at, inserted: 0 }), { checkpoint });
   tell({
     seconds: Math.round((clock.now() - began) / 1_000),

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Target } from '../../src/mirror/target.ts';
 import type { Row } from '../../src/mirror/types.ts';
-import { openPostgres } from '../../src/targets/sql/postgres/open-postgres.ts';
-import { openSqlite } from '../../src/targets/sql/sqlite/open-sqlite.ts';
+import { parseTargetUrl } from '../../src/targets/target-kinds.ts';
+import { openSqlite } from '../../src/targets/sql/sqlite/sqlite-database.ts';
 import { field, row } from '../contract/target-harness.ts';
 import { createDatabase, startPostgres } from '../support/servers.ts';
 
@@ -66,9 +66,9 @@ async function measure(name: string, target: Target): Promise<void> {
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'forms-mirror-bench-'));
-await measure('SQLite', openSqlite('bench', `sqlite:${join(folder, 'bench.sqlite')}`));
+await measure('SQLite', openSqlite('bench', join(folder, 'bench.sqlite')));
 rmSync(folder, { recursive: true });
 
 const server = await startPostgres();
-await measure('PostgreSQL', openPostgres('bench', await createDatabase(server)));
+await measure('PostgreSQL', await parseTargetUrl(await createDatabase(server)).open('bench'));
 await server.stop();

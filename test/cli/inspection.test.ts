@@ -1,12 +1,16 @@
+import { hostname } from 'node:os';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
-import { runCli } from '../support/cli-host.ts';
+import { ProcessFiles } from '../../src/health/process-records.ts';
+import { type StatusReport, reportOf } from '../../src/health/report.ts';
+import { healthOf } from '../health/health-of.ts';
+import { runCli, startCli } from '../support/cli-host.ts';
 import { openPlace } from '../support/cli-sandbox.ts';
 
 const ENV_LINE = /^TARGET_[A-Z]+='([^']*)'$/gm;
 
 describe('forms and fields', () => {
-  it('print what can be pasted into the settings and then works', async () => {
+  it('print lines that work when pasted into the settings', async () => {
     const { env } = await openPlace();
     const forms = await runCli(['forms'], env);
     const [[, slugs = ''] = []] = [...forms.stdout.matchAll(ENV_LINE)];
@@ -40,7 +44,7 @@ describe('forms and fields', () => {
 });
 
 describe('check', () => {
-  it('tries everything and finds it well', async () => {
+  it('passes when everything works', async () => {
     const { env } = await openPlace();
     await runCli(['sync'], env);
     const { code, stdout } = await runCli(['check'], env);
@@ -50,7 +54,7 @@ describe('check', () => {
     expect(stdout).not.toContain('✗');
   });
 
-  it('names each fault with its remedy, and goes on to the next', async () => {
+  it('reports each failure with its remedy, and goes on to the next', async () => {
     const { env } = await openPlace();
     const { code, stdout } = await runCli(['check'], {
       ...env,
@@ -62,11 +66,27 @@ describe('check', () => {
     expect(stdout).toMatch(/✗ target default: /);
   });
 
-  it('points at names that no form has', async () => {
+  it('L17: is not well over a form that the last pass could not prove', async () => {
+    const { env, sandbox } = await openPlace();
+    const one = { ...env, TARGET_FORMS: 'customer-feedback' };
+    expect((await runCli(['sync'], one)).code).toBe(0);
+    const { id } = sandbox.store.formBySlug('customer-feedback')!;
+    const answer = await fetch(`${sandbox.url}/submissions?formId=${id}&limit=100`, {
+      headers: { 'x-api-key': sandbox.apiKey },
+    });
+    const list = (await answer.json()) as { total: number };
+    const body = JSON.stringify({ ...list, total: list.total + 5 });
+    sandbox.faults.add({ path: /^\/submissions$/, status: 200, body, times: Infinity });
+    expect((await runCli(['sync', '--full'], one)).code).toBe(1);
+    const { code, stdout } = await runCli(['check'], one);
+    expect([code, stdout]).toEqual([1, expect.stringMatching(/✗ .*\(PASS_INCOMPLETE\)/)]);
+  });
+
+  it('reports settings that name no form or field', async () => {
     const { env } = await openPlace();
     const changes = { TARGET_FORMS: 'nope', TARGET_FIELDS: 'field_1_nope' };
     const { code, stdout } = await runCli(['check', '--json'], { ...env, ...changes });
-    expect(code).toBe(1);
+    expect(code).toBe(2);
     const { ok, findings } = JSON.parse(stdout) as { ok: boolean; findings: { message: string }[] };
     expect(ok).toBe(false);
     expect(findings.map(({ message }) => message).join('\n')).toMatch(
@@ -76,8 +96,8 @@ describe('check', () => {
 });
 
 describe('verify', () => {
-  it('says that all is the same, and tells what is not', async () => {
-    const { env, file } = await openPlace();
+  it('reports that all is the same, or what differs', async () => {
+    const { env, file, sandbox } = await openPlace();
     await runCli(['sync'], env);
     expect((await runCli(['verify'], env)).code).toBe(0);
     const database = new DatabaseSync(file);
@@ -87,10 +107,13 @@ describe('verify', () => {
     database.close();
     const { code, stdout } = await runCli(['verify', '--form', 'customer-feedback', '--json'], env);
     expect(code).toBe(1);
+    const { id } = sandbox.store.formBySlug('customer-feedback')!;
     expect(JSON.parse(stdout)).toMatchObject({
       same: false,
       forms: [
         {
+          form: id,
+          slug: 'customer-feedback',
           outcome: 'different',
           missing: { count: 1 },
           extra: { count: 0 },
@@ -102,6 +125,52 @@ describe('verify', () => {
     expect(shown.stdout).toMatch(
       /✗ customer-feedback → default: different[\s\S]*1 missing in the copy: sub_/,
     );
+    expect(shown.stdout).toMatch(/The last pass here ended \d+ s ago\./);
+    const remedy = 'sync --full --form customer-feedback --target default';
+    expect(shown.stdout).toContain(`      forms-mirror ${remedy}\n`);
+    expect((await runCli(remedy.split(' '), env)).code).toBe(0);
+    expect((await runCli(['verify'], env)).code).toBe(0);
+  });
+
+  it('what came a moment ago is lag: exit 0, and the claim says so', async () => {
+    const { env, sandbox } = await openPlace();
+    await runCli(['sync'], env);
+    const { id: formId } = sandbox.store.formBySlug('customer-feedback')!;
+    const { id } = sandbox.store.insert({ formId, data: {}, createdAt: Date.now() });
+    const only = ['verify', '--form', 'customer-feedback'];
+    const { code, stdout } = await runCli(only, env);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(
+      /✓ customer-feedback → default: the same as of 2\d{3}-\S+ \S+ UTC, but for 1 that changed at the source in the last 2 min; 51 submissions compared\n    1 changed within the last 2 min: sub_\w+\n$/,
+    );
+    const json = JSON.parse((await runCli([...only, '--json'], env)).stdout) as object;
+    expect(json).toMatchObject({
+      same: false,
+      ok: true,
+      forms: [
+        { outcome: 'lagging', lagging: { count: 1, ids: [id], withinMs: expect.any(Number) } },
+      ],
+    });
+  });
+
+  it('--wait waits for a pass, and says so', async () => {
+    const { env, sandbox } = await openPlace();
+    await runCli(['sync'], env);
+    const [id] = sandbox.store.ids(sandbox.store.formBySlug('customer-feedback')!.id);
+    sandbox.store.setStatus(id!, 'PAID');
+    const only = ['--form', 'customer-feedback'];
+    const running = startCli(['verify', '--wait', '1m', ...only], env);
+    while (!running.stderr.text.includes('1 differs')) {
+      await new Promise((done) => setTimeout(done, 5));
+    }
+    await runCli(['sync', '--full', ...only], env);
+    const { code, stdout, stderr } = await running.done;
+    expect([code, stdout]).toEqual([0, expect.stringContaining('the same as of')]);
+    expect(stderr).toMatch(
+      /1 differs; looking again for [\d.]+ \w+ at most, as a pass may be on its way/,
+    );
+    const wrong = await runCli(['verify', '--wait', 'long'], env);
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('--wait takes 0 or a')]);
   });
 });
 
@@ -112,24 +181,76 @@ describe('status', () => {
     await runCli(['sync'], env);
     const { code, stdout } = await runCli(['status'], env);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/customer-feedback +default +50 +0 +0 +complete, .* in \d+ [ms]/);
+    expect(stdout).toMatch(
+      /customer-feedback +default +Not running +50 +0 +0 +complete, .* not known/,
+    );
     const cron = { ...env, SYNC_CRON: '0 8 * * *', SYNC_TZ: 'Europe/Prague' };
+    const running = new ProcessFiles(env['DATA_DIR'] ?? '');
+    const at = new Date().toISOString();
+    const record = {
+      host: hostname(),
+      pid: process.pid,
+      role: 'start' as const,
+      startedAt: at,
+      at,
+    };
+    await running.write({ ...record, sourceWait: null, queueAwaySince: null });
+    expect((await runCli(['status'], env)).stdout).toMatch(
+      /customer-feedback +default +Up to date \(all\) +50 +0 +0 +complete, .* in \d+ [ms]/,
+    );
     const json = JSON.parse((await runCli(['status', '--json'], cron)).stdout) as {
-      forms: { rows: number; lagSeconds: number; nextDueAt: string }[];
+      forms: { rows: number; lagSeconds: number; nextRunAt: string }[];
     };
     expect(json.forms).toHaveLength(3);
-    expect(json.forms[0]?.nextDueAt).toMatch(/T0[67]:00:00\.000Z$/);
+    expect(json.forms[0]?.nextRunAt).toMatch(/T0[67]:00:00\.000Z$/);
   });
 
-  it('needs neither address nor key, and tells a target that cannot be read', async () => {
+  it('says state, since when, why, code and remedy, as check does, and in the JSON under the names of the page', async () => {
+    const { env, sandbox } = await openPlace();
+    await runCli(['sync'], env);
+    const { id } = sandbox.store.formBySlug('customer-feedback')!;
+    for (const submission of sandbox.store.ids(id)) sandbox.store.delete(submission);
+    await runCli(['sync', '--full'], env);
+    const remedy = `forms-mirror sync --full --accept-deletes --form ${id} --target default`;
+    const { code, stdout } = await runCli(['status'], env);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/customer-feedback +default +Needs attention for \d+ s +50 /);
+    expect(stdout).toMatch(
+      /! customer-feedback → default: Deletions withheld \(DELETES_WITHHELD\) for \d+ s: 50 rows are absent/,
+    );
+    expect(stdout).toContain(remedy);
+    const check = await runCli(['check'], env);
+    expect(check.code).toBe(1);
+    expect(check.stdout).toContain('✗ customer-feedback → default: 50 rows are absent');
+    expect(check.stdout).toContain(remedy);
+    const { findings } = JSON.parse((await runCli(['check', '--json'], env)).stdout) as {
+      findings: { ok: boolean }[];
+    };
+    expect(findings.find(({ ok }) => !ok)).toMatchObject({
+      form: id,
+      slug: 'customer-feedback',
+      target: 'default',
+    });
+    const { stdout: json } = await runCli(['status', '--json'], env);
+    const report = JSON.parse(json) as StatusReport;
+    expect(report).toMatchObject({ state: 'attention', targets: [{ readable: true }] });
+    const form = report.forms.find((one) => one.form.id === id);
+    const [ofPage] = reportOf(healthOf(), 'any').forms;
+    expect(Object.keys(form ?? {})).toEqual(Object.keys(ofPage ?? {}));
+    expect(form).toMatchObject({ state: 'attention', problems: [{ code: 'DELETES_WITHHELD' }] });
+    expect(form?.since).toBe(form?.problems[0]?.since);
+  });
+
+  it('needs neither the address nor the key of the source', async () => {
     const { env } = await openPlace();
+    await runCli(['sync'], env);
     const { FORMS_API_URL: _url, FORMS_API_KEY: _key, ...rest } = env;
     expect((await runCli(['status'], rest)).code).toBe(0);
   });
 });
 
 describe('explain', () => {
-  it('tells one submission’s story', async () => {
+  it('shows where one submission stands', async () => {
     const { env, sandbox } = await openPlace();
     const { id } = sandbox.store.at(0);
     const before = await runCli(['explain', id], env);
@@ -138,9 +259,27 @@ describe('explain', () => {
     const after = await runCli(['explain', id, '--json'], { ...env, MARK_STATUS: 'PAID' });
     expect(JSON.parse(after.stdout)).toMatchObject({
       submissionId: id,
+      form: { slug: expect.any(String) },
       targets: [{ state: 'current' }],
     });
+    const shown = await runCli(['explain', id], env);
+    expect(shown.stdout).toMatch(
+      /of its form, submissions were last proven complete here at \S+ \S+ UTC, statuses and answers last at \S+ \S+ UTC/,
+    );
     const unknown = await runCli(['explain', 'sub_nobody'], env);
     expect([unknown.code, unknown.stdout]).toEqual([1, expect.stringContaining('answers 404')]);
+    expect(unknown.stdout).toContain('default: not stored');
+  });
+
+  it('L17: does not call a row the same that the source does not have, or that nobody compares', async () => {
+    const { env, sandbox } = await openPlace();
+    await runCli(['sync'], env);
+    const { id, formId } = sandbox.store.at(0);
+    const other = sandbox.store.forms().find((form) => form.id !== formId);
+    const elsewhere = await runCli(['explain', id], { ...env, TARGET_FORMS: other!.slug });
+    expect(elsewhere.stdout).toContain('default: its form is not mirrored here');
+    sandbox.store.delete(id);
+    const gone = await runCli(['explain', id], env);
+    expect(gone.stdout).toContain('default: stored, though the source does not have it');
   });
 });

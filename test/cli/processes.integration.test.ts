@@ -1,100 +1,117 @@
+import { rmSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
 import { parseEnv } from 'node:util';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { openPlace } from '../support/cli-sandbox.ts';
-import { spawnCli } from '../support/cli-process.ts';
+import { describe, expect, it } from 'vitest';
+import { createSampleWorkspace } from '../../src/sandbox/forms-api/sample-workspace.ts';
+import { Child, type Finally } from '../support/child.ts';
+import { ChildPlace } from '../support/child-place.ts';
+import { MirrorView } from '../support/mirror-view.ts';
+import { scratchFolder } from '../support/scratch.ts';
 
-describe('demo', () => {
-  it('shows a copy grow, proves it, says how to open it, and ends by itself', async () => {
-    const demo = spawnCli(['demo', '--seconds', '3', '--submissions', '200'], {}, tmpdir());
-    expect(await demo.ended).toBe(0);
-    expect(demo.stdout()).toMatch(/3 forms and 200 submissions/);
-    expect(demo.stdout()).toMatch(/^status +created_at +/m);
-    expect(demo.stdout()).toMatch(/Compared row by row with the source: \d+ rows, all the same/);
-    expect(demo.stdout()).toMatch(/sqlite3 .*forms\.sqlite/);
-    expect(demo.stderr()).not.toMatch(/"level":[56]0/);
+const DONE = { code: 0, signal: null };
+
+const openPlace = (onFinished: Finally): Promise<ChildPlace> =>
+  ChildPlace.open(onFinished, { store: createSampleWorkspace({ submissions: 250 }) });
+
+/** A command with these variables for its whole environment, and no sandbox. */
+const startCli = (onFinished: Finally, args: readonly string[], env = {}): Child =>
+  Child.cli(args, env).killedAfter(onFinished);
+
+/** A demo, whose table stays for whoever wants to look, in a folder that goes. */
+function startDemo(onFinished: Finally, ...args: string[]): Child {
+  const folder = scratchFolder('demo', 128);
+  onFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return startCli(onFinished, ['demo', ...args], { TMPDIR: folder });
+}
+
+// Most of the time is spent waiting for a process to start or to end.
+describe.concurrent('demo', () => {
+  it('shows a copy grow, verifies it, says how to open it, and exits', async ({
+    onTestFinished,
+  }) => {
+    const demo = startDemo(onTestFinished, '--seconds', '3', '--submissions', '200');
+    expect(await demo.ended).toEqual(DONE);
+    expect(demo.stdout).toMatch(/3 forms and 200 submissions/);
+    expect(demo.stdout).toMatch(/^status +created_at +/m);
+    expect(demo.stdout).toMatch(/Compared row by row with the source: \d+ rows, all the same/);
+    expect(demo.stdout).toMatch(/sqlite3 .*forms\.sqlite/);
+    expect(demo.stderr).not.toMatch(/"level":[56]0/);
   });
 
-  it('ends in good order on Ctrl-C', async () => {
-    const demo = spawnCli(['demo', '--keep-running', '--submissions', '100'], {}, tmpdir());
-    await demo.until(/What arrives in the table/);
-    demo.child.kill('SIGINT');
-    expect(await demo.ended).toBe(0);
-    expect(demo.stdout()).toContain('all the same');
+  it('finishes and exits 0 on Ctrl-C', async ({ onTestFinished }) => {
+    const demo = startDemo(onTestFinished, '--keep-running', '--submissions', '100');
+    await demo.shows(/What arrives in the table/);
+    expect(await demo.end('SIGINT')).toEqual(DONE);
+    expect(demo.stdout).toContain('all the same');
   });
 });
 
-describe('start', () => {
-  it('mirrors on its own, and on SIGTERM finishes what is in hand and exits 0', async () => {
-    const { env, rows, sandbox } = await openPlace();
-    const start = spawnCli(['start'], { ...env, SYNC_EVERY: '1s', PORT: '0' }, tmpdir());
-    await start.until(/("outcome":"ok"[\s\S]*){3}/);
-    await start.until(/The status page is open/);
-    const [, page = ''] = /"url":"(http[^"]+)"/.exec(start.stderr()) ?? [];
+describe.concurrent('start', () => {
+  it('mirrors, and on SIGTERM finishes the current work and exits 0', async ({
+    onTestFinished,
+  }) => {
+    const place = await openPlace(onTestFinished);
+    const start = place.start(['start'], { SYNC_EVERY: '1s' });
+    await start.shows(/("outcome":"ok"[\s\S]*){3}/, 'stderr');
+    await start.shows(/The status page is open/, 'stderr');
+    const [, page = ''] = /"url":"(http[^"]+)"/.exec(start.stderr) ?? [];
     expect((await fetch(`${page}/health`)).status).toBe(200);
     expect(await (await fetch(page)).text()).toContain('customer-feedback');
-    start.child.kill('SIGTERM');
-    expect(await start.ended).toBe(0);
-    expect(rows('SELECT sum(distinct_seen) AS n FROM mirror_passes WHERE inserted > 0')).toEqual([
-      { n: 250 },
-    ]);
-    expect(start.stdout()).toBe('');
-    expect(start.stderr()).not.toContain(sandbox.apiKey);
+    expect(await start.end('SIGTERM')).toEqual(DONE);
+    const sql = 'SELECT sum(distinct_seen) AS n FROM mirror_passes WHERE inserted > 0';
+    expect(await new MirrorView(place.targetUrl).ask(sql)).toEqual([{ n: 250 }]);
+    expect(start.stdout).toBe('');
+    expect(start.stderr).not.toContain(place.sandbox.apiKey);
   });
 
-  it('says what is wrong before anything runs, and exits', async () => {
-    const { env } = await openPlace();
-    const wrongKey = spawnCli(['start'], { ...env, FORMS_API_KEY: 'wrong' }, tmpdir());
-    expect(await wrongKey.ended).toBe(1);
-    expect(wrongKey.stderr()).toContain('FORMS_UNAUTHORIZED');
-    const open = spawnCli(['start'], { ...env, HOST: '0.0.0.0' }, tmpdir());
-    expect(await open.ended).toBe(2);
-    expect(open.stderr()).toContain('ADMIN_PASSWORD is missing');
+  it('reports wrong settings before anything runs, and exits', async ({ onTestFinished }) => {
+    const place = await openPlace(onTestFinished);
+    const wrongKey = await place.run(['start'], { FORMS_API_KEY: 'wrong' });
+    expect(wrongKey.code).toBe(1);
+    expect(wrongKey.stderr).toContain('FORMS_UNAUTHORIZED');
+    const open = await place.run(['start'], { HOST: '0.0.0.0' });
+    expect(open.code).toBe(2);
+    expect(open.stderr).toContain('ADMIN_PASSWORD is missing');
   });
 });
 
-describe('worker', () => {
-  it('without a queue to share says so and exits 2', async () => {
-    const { env } = await openPlace();
-    const worker = spawnCli(['worker'], env, tmpdir());
-    expect(await worker.ended).toBe(2);
-    expect(worker.stderr()).toContain('QUEUE_URL');
+describe.concurrent('worker', () => {
+  it('exits 2 without a queue to share', async ({ onTestFinished }) => {
+    const place = await openPlace(onTestFinished);
+    const worker = await place.run(['worker']);
+    expect(worker.code).toBe(2);
+    expect(worker.stderr).toContain('QUEUE_URL');
   });
 });
 
-describe('the process', () => {
-  it('sandbox and sync work together as README has it, and Ctrl-C ends the sandbox with 0', async () => {
-    const { env } = await openPlace();
-    const sandbox = spawnCli(['sandbox', '--port', '0', '--json'], {}, tmpdir());
-    await sandbox.until(/"forms":/);
-    const { url, key } = JSON.parse(sandbox.stdout()) as { url: string; key: string };
-    const sync = spawnCli(
-      ['sync', '--json'],
-      { ...env, FORMS_API_URL: url, FORMS_API_KEY: key },
-      tmpdir(),
-    );
-    expect(await sync.ended).toBe(0);
-    sandbox.child.kill('SIGINT');
-    expect(await sandbox.ended).toBe(0);
+describe.concurrent('the process', () => {
+  it('sandbox and sync work together as the README says, and the sandbox exits 0 on Ctrl-C', async ({
+    onTestFinished,
+  }) => {
+    const place = await openPlace(onTestFinished);
+    const sandbox = startCli(onTestFinished, ['sandbox', '--port', '0', '--json']);
+    await sandbox.shows(/"forms":/);
+    const { url, key } = JSON.parse(sandbox.stdout) as { url: string; key: string };
+    const env = { FORMS_API_URL: url, FORMS_API_KEY: key };
+    expect((await place.run(['sync', '--json'], env)).code).toBe(0);
+    expect(await sandbox.end('SIGINT')).toEqual(DONE);
   });
 
-  it('sync mirrors into the stand-in for Google Sheets that sandbox --sheets offers', async () => {
-    const sandbox = spawnCli(
-      ['sandbox', '--port', '0', '--sheets', '--submissions', '60'],
-      {},
-      tmpdir(),
-    );
-    await sandbox.until(/TARGET_URL=sheets:\S+\n/);
-    const env = parseEnv(sandbox.stdout());
-    const sync = spawnCli(['sync', '--form', 'customer-feedback', '--json'], env, tmpdir());
-    expect(await sync.ended).toBe(0);
-    expect(JSON.parse(sync.stdout())).toMatchObject({ passes: [{ outcome: 'ok', inserted: 12 }] });
-    const [, view = ''] = /shows its sheet at (\S+)/.exec(sandbox.stderr()) ?? [];
+  it('sync mirrors into the stand-in for Google Sheets that sandbox --sheets offers', async ({
+    onTestFinished,
+  }) => {
+    const args = ['sandbox', '--port', '0', '--sheets', '--submissions', '60'];
+    const sandbox = startCli(onTestFinished, args);
+    await sandbox.shows(/TARGET_URL=sheets:\S+\n/);
+    const env = parseEnv(sandbox.stdout);
+    const sync = startCli(onTestFinished, ['sync', '--form', 'customer-feedback', '--json'], env);
+    expect(await sync.ended).toEqual(DONE);
+    expect(JSON.parse(sync.stdout)).toMatchObject({ passes: [{ outcome: 'ok', inserted: 12 }] });
+    const [, view = ''] = await sandbox.shows(/shows its sheet at (\S+)/, 'stderr');
     expect(await (await fetch(view)).text()).toContain('Customer feedback');
   });
 
-  it('a second signal ends it at once', async () => {
+  it('ends at once on a second signal', async ({ onTestFinished }) => {
     const silent = createServer(() => {});
     await new Promise<void>((done) => silent.listen(0, '127.0.0.1', done));
     onTestFinished(() => void (silent.closeAllConnections(), silent.close()));
@@ -105,20 +122,20 @@ describe('the process', () => {
       FORMS_API_KEY: 'k',
       TARGET_FIELDS: '*',
     };
-    const sync = spawnCli(['forms'], env, tmpdir());
+    const forms = startCli(onTestFinished, ['forms'], env);
     await new Promise((done) => silent.once('connection', done));
-    sync.child.kill('SIGINT');
-    await sync.until(/Stopping/);
-    sync.child.kill('SIGINT');
-    // The signal's own end, when it comes as the process is leaving already.
-    expect([130, 'SIGINT']).toContain(await sync.ended);
+    forms.process.kill('SIGINT');
+    await forms.shows(/Stopping/, 'stderr');
+    const { code, signal } = await forms.end('SIGINT');
+    // The signal itself ends the process when it is already exiting.
+    expect([130, 'SIGINT']).toContain(code ?? signal);
   });
 
-  it('a reader that goes away is no error', async () => {
-    const { env } = await openPlace();
-    const fields = spawnCli(['fields'], env, tmpdir());
-    fields.child.stdout?.destroy();
-    expect(await fields.ended).toBe(0);
-    expect(fields.stderr()).toBe('');
+  it('does not fail when its reader goes away', async ({ onTestFinished }) => {
+    const place = await openPlace(onTestFinished);
+    const fields = place.start(['fields']);
+    fields.process.stdout?.destroy();
+    expect(await fields.ended).toEqual(DONE);
+    expect(fields.stderr).toBe('');
   });
 });

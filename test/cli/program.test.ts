@@ -1,8 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { MirrorError } from '../../src/base/errors.ts';
-import { exitCodeOf, sayFailure } from '../../src/cli/failure.ts';
-import { listenForStop } from '../../src/cli/stop-signals.ts';
+import { printError } from '../../src/cli/program.ts';
+import { listenForStop } from '../../src/cli/host.ts';
 import { Terminal } from '../../src/cli/terminal.ts';
 import { RecordedStream, runCli } from '../support/cli-host.ts';
 
@@ -20,25 +19,17 @@ describe('the command line', () => {
     expect(help.stdout).toContain('Examples:');
   });
 
-  it('an option that is misspelt names the nearest and exits 2', async () => {
+  it('suggests the nearest option for a misspelt one and exits 2', async () => {
     const { code, stdout, stderr } = await runCli(['--vresion']);
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toContain('Did you mean --version?');
   });
 });
 
-describe('errors', () => {
-  it('have exit codes', () => {
-    const codes = ['SETTINGS', 'USAGE', 'FORMS_UNAUTHORIZED', 'INTERNAL', 'CANCELLED'] as const;
-    expect(codes.map((code) => exitCodeOf(new MirrorError(code, 'x')))).toEqual([2, 2, 1, 1, 130]);
-    expect(exitCodeOf(new Error('foreign'))).toBe(1);
-  });
-});
-
 describe('a defect', () => {
-  it('L11: tells where it happened, never what the foreign message quotes', () => {
+  it('L11: shows where it happened, never what the foreign message quotes', () => {
     const stderr = new RecordedStream();
-    sayFailure(new Terminal(new RecordedStream(), stderr), new TypeError('Jan\n    at Novák'));
+    printError(new Terminal(new RecordedStream(), stderr), new TypeError('Jan\n    at Novák'));
     expect(stderr.text).toMatch(
       /^✗ Unexpected TypeError\..* \[INTERNAL\]\n {4}at .*program\.test\.ts:\d+/,
     );
@@ -47,7 +38,7 @@ describe('a defect', () => {
 });
 
 describe('signals', () => {
-  it('the first asks, the second ends at once', () => {
+  it('the first requests a stop, the second ends the process at once', () => {
     const listeners = new Map<string, () => void>();
     const exits: number[] = [];
     let asked = 0;
@@ -65,7 +56,7 @@ describe('signals', () => {
 });
 
 describe('the terminal', () => {
-  it('takes a reader that goes away for no error', async () => {
+  it('does not fail when its reader goes away', async () => {
     const stdout = new PassThrough();
     const terminal = new Terminal(stdout, new RecordedStream());
     const failed = new Promise((done) => stdout.once('error', done));
@@ -78,16 +69,16 @@ describe('the terminal', () => {
     vi.unstubAllEnvs();
   });
 
-  it('is plain where it is none, and where NO_COLOR is set', () => {
+  it('has no styles where the stream is no terminal, or NO_COLOR is set', () => {
     vi.stubEnv('FORCE_COLOR', undefined);
     vi.stubEnv('NO_COLOR', undefined);
-    // Node takes a CI for a place without colours.
+    // Node shows no colours in a CI.
     vi.stubEnv('CI', undefined);
     vi.stubEnv('TERM', 'xterm-256color');
     const terminal = new Terminal(new RecordedStream(), new RecordedStream(true));
     expect(terminal.style('red', 'x')).toBe('x');
-    expect(terminal.styleAside('red', 'x')).not.toBe('x');
+    expect(terminal.styleStderr('red', 'x')).not.toBe('x');
     vi.stubEnv('NO_COLOR', '1');
-    expect(terminal.styleAside('red', 'x')).toBe('x');
+    expect(terminal.styleStderr('red', 'x')).toBe('x');
   });
 });

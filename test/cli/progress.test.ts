@@ -10,6 +10,7 @@ const SUBJECT = {
   form: { id: 'f1', slug: 'contact', name: 'Contact' },
   target: 'default',
   kind: 'full',
+  passId: 'p1',
 } as const;
 const counts = { inserted: 0, updated: 0, unchanged: 0 };
 const REPORT: PassReport = {
@@ -26,8 +27,14 @@ const REPORT: PassReport = {
   deleted: 0,
   rejected: 2,
   withheld: 0,
+  absent: 0,
+  code: null,
   error: null,
+  undecided: 0,
+  doubles: 0,
+  reason: null,
   marked: 0,
+  notices: [],
   ms: 1_000,
   failure: null,
 };
@@ -42,8 +49,8 @@ function setUp(isTTY: boolean) {
   return { stderr, terminal, events, pass, progress: showProgress(terminal, events, clock) };
 }
 
-describe('progress where no person watches', () => {
-  it('is a line at the start, one at the end, and one now and then between', () => {
+describe('progress without a terminal', () => {
+  it('is a line at the start, one every few seconds, and one at the end', () => {
     const { stderr, events, pass, progress } = setUp(false);
     events.emit('pass.started', SUBJECT);
     for (let seen = 100; seen <= 1_200; seen += 100) {
@@ -63,8 +70,8 @@ describe('progress where no person watches', () => {
   });
 });
 
-describe('progress where a person watches', () => {
-  it('is a bar for each pass; what is logged stands above; the terminal is left as it was', () => {
+describe('progress on a terminal', () => {
+  it('is a bar for each pass, below the log lines; the terminal is restored afterwards', () => {
     const { stderr, terminal, events, progress } = setUp(true);
     events.emit('pass.started', SUBJECT);
     events.emit('pass.started', { ...SUBJECT, target: 'sheet' });

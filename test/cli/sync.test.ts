@@ -1,10 +1,15 @@
 import { existsSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import { runCli, startCli } from '../support/cli-host.ts';
 import { openPlace } from '../support/cli-sandbox.ts';
 
 interface PassDocument {
+  kind: string;
+  reason: string | null;
   form: string;
+  slug: string;
+  code: string | null;
   outcome: string;
   inserted: number;
   updated: number;
@@ -25,8 +30,9 @@ describe('sync', () => {
     expect([first.code, first.stderr]).toEqual([0, '']);
     const [pass] = passesOf(first.stdout);
     expect(Object.keys(pass ?? {}).join(' ')).toBe(
-      'form target kind outcome total distinct inserted updated unchanged deleted rejected marked requests ms error',
+      'form slug target kind outcome total distinct inserted updated unchanged deleted withheld absent undecided rejected doubles marked refused requests ms reason code error notices',
     );
+    expect(sandbox.store.formBySlug(pass?.slug ?? '')?.id).toBe(pass?.form);
     expect(sum(passesOf(first.stdout), 'inserted')).toBe(250);
     const second = passesOf((await runCli(['sync', '--full', '--json'], env)).stdout);
     expect([sum(second, 'inserted'), sum(second, 'updated'), sum(second, 'distinct')]).toEqual([
@@ -40,12 +46,42 @@ describe('sync', () => {
     expect(held.reduce((a, b) => a + b, 0)).toBe(250);
   });
 
-  it('shows a table, and one line that says it all', async () => {
+  it('L17: a table that people dropped is said to be gone by status, and read again by sync, which says why', async () => {
+    const place = await openPlace();
+    const { file } = place;
+    const env = { ...place.env, TARGET_FORMS: 'customer-feedback' };
+    expect((await runCli(['sync'], env)).code).toBe(0);
+    const well = await runCli(['status'], env);
+    expect(well.stdout).not.toContain('gone');
+    using database = new DatabaseSync(file);
+    database.exec('DROP VIEW customer_feedback_labelled; DROP TABLE customer_feedback');
+    const damaged = await runCli(['status'], env);
+    expect(damaged.code).toBe(1);
+    expect(damaged.stdout).toContain(
+      'The table customer_feedback was gone. The copy is not complete',
+    );
+    expect(damaged.stdout).toContain('the next pass reads everything again');
+    const check = await runCli(['check'], env);
+    expect([check.code, check.stdout]).toEqual([1, expect.stringContaining('(COPY_DAMAGED)')]);
+    const dry = await runCli(['sync', '--dry-run'], env);
+    expect(dry.stdout).toContain('The table customer_feedback was gone; everything is read again.');
+    const { code, stdout } = await runCli(['sync'], env);
+    expect(code).toBe(0);
+    expect(stdout).toContain('The table customer_feedback was gone; everything is read again.');
+    expect(stdout).toMatch(/✓ The pass is proven complete.* 50 new, 0 changed/);
+    expect((await runCli(['verify'], env)).code).toBe(0);
+    const next = passesOf((await runCli(['sync', '--json'], env)).stdout);
+    expect(next).toMatchObject([{ kind: 'incremental', outcome: 'ok', reason: null }]);
+  });
+
+  it('shows a table, and one line that sums it up', async () => {
     const { env } = await openPlace();
     const { code, stdout, stderr } = await runCli(['sync', '--form', 'customer-feedback'], env);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^form +target +pass +result +rows +new/);
-    expect(stdout).toMatch(/✓ The pass is proven complete\. 50 new, 0 changed, 0 deleted\.\n$/);
+    expect(stdout).toMatch(
+      /✓ The pass is proven complete: submissions, statuses and answers\. 50 new, 0 changed, 0 deleted\.\n$/,
+    );
     expect(stderr).toContain('customer-feedback → default: complete; 50 new');
   });
 
@@ -84,12 +120,16 @@ describe('sync', () => {
       TARGET_BAD_URL: 'sqlite:/dev/null/copy.sqlite',
     });
     expect(code).toBe(1);
-    const outcomes = passesOf(stdout).map(({ outcome }) => outcome);
+    const passes = passesOf(stdout);
+    for (const { outcome, code: why } of passes) {
+      expect(why).toBe(outcome === 'ok' ? null : 'TARGET_DENIED');
+    }
+    const outcomes = passes.map(({ outcome }) => outcome);
     expect(outcomes.toSorted()).toEqual(['failed', 'failed', 'failed', 'ok', 'ok', 'ok']);
     expect(rows('SELECT count(*) AS n FROM customer_feedback')).toEqual([{ n: 50 }]);
   });
 
-  it('tells a fault that all passes share once', async () => {
+  it('reports an error that all passes share once', async () => {
     const { env } = await openPlace();
     const { code, stdout, stderr } = await runCli(['sync'], {
       ...env,
@@ -101,7 +141,7 @@ describe('sync', () => {
     expect(stderr).not.toContain('"level"');
   });
 
-  it('the first signal stops it with 130, and what was written stands', async () => {
+  it('stops with 130 on the first signal, and keeps what was written', async () => {
     const { env, sandbox } = await openPlace({
       faults: [{ path: '/submissions', after: 2, times: Infinity, delayMs: 60_000 }],
     });
@@ -114,8 +154,8 @@ describe('sync', () => {
   });
 });
 
-describe('what stops sync before it begins', () => {
-  it('TARGET_FIELDS missing: lists the fields there are and says what to set; exit 2', async () => {
+describe('errors before sync begins', () => {
+  it('TARGET_FIELDS missing: lists the fields and names the setting; exit 2', async () => {
     const { env } = await openPlace();
     const { code, stdout, stderr } = await runCli(['sync'], { ...env, TARGET_FIELDS: '' });
     expect([code, stdout]).toEqual([2, '']);
@@ -139,7 +179,7 @@ describe('what stops sync before it begins', () => {
     expect(stderr).not.toMatch(/\n\s+at |Error:/);
   });
 
-  it('--json tells it as a document', async () => {
+  it('--json prints them as a document', async () => {
     const { env } = await openPlace();
     const { code, stdout } = await runCli(['sync', '--json'], {
       ...env,

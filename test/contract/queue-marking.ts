@@ -1,88 +1,88 @@
 import { expect, vi } from 'vitest';
 import { MirrorError } from '../../src/base/errors.ts';
-import { FakeWork, Gate } from '../queue/fake-work.ts';
+import { FakeHandlers, Gate } from '../queue/fake-handlers.ts';
 import { type TestQueue, startAt } from '../queue/harness.ts';
+import { SOON, answered } from '../queue/waits.ts';
 import type { QueueIt } from './queue.ts';
 
-const SOON = { timeout: 40_000, interval: 20 };
 const schedules = { marking: true, targets: ['a', 'b'] };
 
 async function waitingMarks(queue: TestQueue): Promise<number | undefined> {
-  const { queues } = await queue.status();
+  const { queues } = await answered(queue);
   return queues.find(({ step }) => step === 'mark')?.waitingForPasses;
 }
 
 /** Flows: marking comes after the passes, whatever became of them. */
 export function describeMarking(it: QueueIt): void {
-  const both = (): FakeWork => new FakeWork([{ formId: 'f1', targets: ['a', 'b'] }]);
+  const both = (): FakeHandlers => new FakeHandlers([{ formId: 'f1', targets: ['a', 'b'] }]);
 
   it('comes once, after the passes into all targets', async ({ place, use }) => {
-    const work = both();
+    const handlers = both();
     const gate = new Gate();
-    work.script = (order, signal) => (order.target === 'b' ? gate.wait(signal) : 'ok');
-    const queue = use(await startAt(place, work, schedules));
+    handlers.script = (order, signal) => (order.target === 'b' ? gate.wait(signal) : 'ok');
+    const queue = use(await startAt(place, handlers, schedules));
     await queue.runNow('incremental');
-    await vi.waitFor(() => expect(work.passes).toHaveLength(2), SOON);
-    expect(work.marks).toEqual([]);
+    await vi.waitFor(() => expect(handlers.passes).toHaveLength(2), SOON);
+    expect(handlers.marks).toEqual([]);
     gate.open();
-    await vi.waitFor(() => expect(work.marks).toEqual(['f1']), SOON);
+    await vi.waitFor(() => expect(handlers.marks).toEqual(['f1']), SOON);
   });
 
   it('comes also when a pass failed for good, so that no mark waits for ever', async ({
     place,
     use,
   }) => {
-    const work = both();
-    work.script = (order) => {
+    const handlers = both();
+    handlers.script = (order) => {
       if (order.target === 'a') throw new MirrorError('TARGET_DENIED', 'Wrong password.');
       return 'ok';
     };
-    const queue = use(await startAt(place, work, schedules));
+    const queue = use(await startAt(place, handlers, schedules));
     for (const round of [1, 2]) {
       await queue.runNow('incremental');
-      await vi.waitFor(() => expect(work.marks).toHaveLength(round), SOON);
+      await vi.waitFor(() => expect(handlers.marks).toHaveLength(round), SOON);
     }
     expect(await waitingMarks(queue)).toBe(0);
   });
 
   it('L12: goes on for the passes of one target while another is stuck', async ({ place, use }) => {
-    const work = both();
+    const handlers = both();
     const gate = new Gate();
-    work.script = (order, signal) => (order.target === 'a' ? gate.wait(signal) : 'ok');
+    handlers.script = (order, signal) => (order.target === 'a' ? gate.wait(signal) : 'ok');
     const everyMs = 100;
-    const queue = use(await startAt(place, work, { ...schedules, incremental: { everyMs } }));
-    await vi.waitFor(() => expect(work.count('b')).toBeGreaterThanOrEqual(4), SOON);
-    await vi.waitFor(() => expect(work.marks.length).toBeGreaterThanOrEqual(3), SOON);
-    expect(work.count('a')).toBe(1);
+    const queue = use(await startAt(place, handlers, { ...schedules, incremental: { everyMs } }));
+    await vi.waitFor(() => expect(handlers.count('b')).toBeGreaterThanOrEqual(4), SOON);
+    await vi.waitFor(() => expect(handlers.marks.length).toBeGreaterThanOrEqual(3), SOON);
+    expect(handlers.count('a')).toBe(1);
     // The mark that was added with the stuck pass, and at most one for a pass of b in flight.
     expect(await waitingMarks(queue)).toBeLessThanOrEqual(2);
     gate.open();
-    await vi.waitFor(() => expect(work.count('a')).toBeGreaterThanOrEqual(3), SOON);
+    await vi.waitFor(() => expect(handlers.count('a')).toBeGreaterThanOrEqual(3), SOON);
   });
 
   it('a mark that failed for a passing reason is tried again', async ({ place, use }) => {
-    const work = both();
-    work.markScript = () => {
-      if (work.marks.length < 3) throw new MirrorError('FORMS_FAILED', 'It kept failing.');
+    const handlers = both();
+    handlers.markScript = () => {
+      if (handlers.marks.length < 3) throw new MirrorError('FORMS_FAILED', 'It kept failing.');
     };
-    const queue = use(await startAt(place, work, schedules));
+    const queue = use(await startAt(place, handlers, schedules));
     await queue.runNow('incremental');
-    await vi.waitFor(() => expect(work.marks).toHaveLength(3), SOON);
+    await vi.waitFor(() => expect(handlers.marks).toHaveLength(3), SOON);
   });
 
   it('left over when it was switched off, does nothing', async ({ place, use }) => {
-    const work = both();
+    const handlers = both();
     const gate = new Gate();
-    work.script = (_order, signal) => gate.wait(signal);
-    const on = use(await startAt(place, work, schedules));
+    handlers.script = (_order, signal) => gate.wait(signal);
+    const on = use(await startAt(place, handlers, schedules));
     await on.runNow('incremental');
-    await vi.waitFor(() => expect(work.passes).toHaveLength(2), SOON);
+    await vi.waitFor(() => expect(handlers.passes).toHaveLength(2), SOON);
     await on.stop();
     gate.open();
-    const off = use(await startAt(place, work, { ...schedules, marking: false }));
+    const off = use(await startAt(place, handlers, { ...schedules, marking: false }));
     await vi.waitFor(() => {
       const ended = { name: 'job.completed', event: { step: 'mark', outcome: 'off' } };
-      expect(off.told).toMatchObject(
+      expect(off.emitted).toMatchObject(
         expect.arrayContaining([
           expect.objectContaining({
             name: ended.name,
@@ -91,6 +91,6 @@ export function describeMarking(it: QueueIt): void {
         ]),
       );
     }, SOON);
-    expect(work.marks).toEqual([]);
+    expect(handlers.marks).toEqual([]);
   });
 }

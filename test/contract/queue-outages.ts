@@ -1,50 +1,38 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
 import { expect, vi } from 'vitest';
-import { FakeWork, Gate } from '../queue/fake-work.ts';
+import { FakeHandlers, Gate } from '../queue/fake-handlers.ts';
 import { QUICK, type QueuePlace, startAt } from '../queue/harness.ts';
+import { SOON } from '../queue/waits.ts';
+import { Child, type Finally } from '../support/child.ts';
 import type { QueueIt } from './queue.ts';
 
-const SOON = { timeout: 20_000, interval: 50 };
+/** Longer than any test. */
+const FOR_EVER_MS = 3_600_000;
+const WORKER = join(import.meta.dirname, '../queue/child-worker.ts');
 
-/** A worker in a process of its own, whose passes last until their signal aborts. */
-class Child {
-  readonly process: ChildProcess;
-  readonly lines: string[] = [];
-
-  constructor(place: QueuePlace) {
-    const script = join(import.meta.dirname, '../queue/child-worker.ts');
-    this.process = spawn(process.execPath, [script, JSON.stringify(place)], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    this.process.stdout?.on('data', (chunk: Buffer) => {
-      this.lines.push(...chunk.toString().split('\n').filter(Boolean));
-    });
-  }
-
-  /** Ends it, and tells how it ended. */
-  async end(signal: NodeJS.Signals): Promise<{ code: number | null; signal: string | null }> {
-    const exited = once(this.process, 'exit');
-    this.process.kill(signal);
-    const [code, by] = (await exited) as [number | null, string | null];
-    return { code, signal: by };
-  }
+/** A worker in a process of its own, whose passes last until their signal aborts; resolves when one has begun. */
+async function startWorker(
+  place: QueuePlace,
+  onFinished: Finally,
+  lockDurationMs = QUICK.lockDurationMs,
+): Promise<Child> {
+  const args = [JSON.stringify(place), String(lockDurationMs)];
+  const child = new Child(WORKER, args).killedAfter(onFinished);
+  await child.shows(/^began f1$/m);
+  return child;
 }
 
 /** Kills, stops, and stores that forget. */
 export function describeOutages(it: QueueIt): void {
-  const one = (): FakeWork => new FakeWork([{ formId: 'f1', targets: ['a'] }]);
+  const one = (): FakeHandlers => new FakeHandlers([{ formId: 'f1', targets: ['a'] }]);
 
   it("L5: a killed worker's pass is taken over", async ({ place, use, onTestFinished }) => {
-    const child = new Child(place);
-    onTestFinished(() => void child.process.kill('SIGKILL'));
-    await vi.waitFor(() => expect(child.lines).toContain('began f1'), SOON);
+    const child = await startWorker(place, onTestFinished);
     await child.end('SIGKILL');
-    const work = one();
-    const queue = use(await startAt(place, work));
-    await vi.waitFor(() => expect(work.passes).toHaveLength(1), SOON);
-    expect(work.passes[0]).toEqual({ formId: 'f1', target: 'a', kind: 'incremental' });
+    const handlers = one();
+    const queue = use(await startAt(place, handlers));
+    await vi.waitFor(() => expect(handlers.passes).toHaveLength(1), SOON);
+    expect(handlers.passes[0]).toEqual({ formId: 'f1', target: 'a', kind: 'incremental' });
     await vi.waitFor(async () => {
       const sync = (await queue.status()).queues.filter(({ step }) => step === 'sync');
       expect(sync.map(({ active, waiting }) => active + waiting)).toEqual([0, 0]);
@@ -56,15 +44,13 @@ export function describeOutages(it: QueueIt): void {
     use,
     onTestFinished,
   }) => {
-    const child = new Child(place);
-    onTestFinished(() => void child.process.kill('SIGKILL'));
-    await vi.waitFor(() => expect(child.lines).toContain('began f1'), SOON);
+    const child = await startWorker(place, onTestFinished, FOR_EVER_MS);
     expect(await child.end('SIGTERM')).toEqual({ code: 0, signal: null });
     expect(child.lines).toContain('finished the batch of f1');
-    const work = one();
-    use(await startAt(place, work));
+    const handlers = one();
+    use(await startAt(place, handlers));
     // At once, not only when a lock has run out.
-    await vi.waitFor(() => expect(work.passes).toHaveLength(1), { timeout: 2_000, interval: 20 });
+    await vi.waitFor(() => expect(handlers.passes).toHaveLength(1), SOON);
   });
 
   it('schedules come back by themselves when the store has lost everything', async ({
@@ -74,12 +60,12 @@ export function describeOutages(it: QueueIt): void {
     skip,
   }) => {
     if (server.wipe === undefined) return skip('this store cannot be wiped from outside');
-    const work = one();
-    use(await startAt(place, work, { incremental: { everyMs: 200 } }));
-    await vi.waitFor(() => expect(work.passes.length).toBeGreaterThanOrEqual(2), SOON);
+    const handlers = one();
+    use(await startAt(place, handlers, { incremental: { everyMs: 200 } }));
+    await vi.waitFor(() => expect(handlers.passes.length).toBeGreaterThanOrEqual(2), SOON);
     await server.wipe(place);
-    const before = work.passes.length;
-    await vi.waitFor(() => expect(work.passes.length).toBeGreaterThanOrEqual(before + 4), SOON);
+    const before = handlers.passes.length;
+    await vi.waitFor(() => expect(handlers.passes.length).toBeGreaterThanOrEqual(before + 4), SOON);
   });
 
   it('work goes on when the server was killed and started again', async ({
@@ -89,14 +75,14 @@ export function describeOutages(it: QueueIt): void {
     skip,
   }) => {
     if (!server.kill || !server.restart) return skip('this store is no server of ours');
-    const work = one();
+    const handlers = one();
     const everyMs = 200;
-    const queue = use(await startAt(place, work, { incremental: { everyMs } }));
-    await vi.waitFor(() => expect(work.passes.length).toBeGreaterThanOrEqual(2), SOON);
+    const queue = use(await startAt(place, handlers, { incremental: { everyMs } }));
+    await vi.waitFor(() => expect(handlers.passes.length).toBeGreaterThanOrEqual(2), SOON);
     await server.kill();
     await server.restart();
-    const before = work.passes.length;
-    await vi.waitFor(() => expect(work.passes.length).toBeGreaterThanOrEqual(before + 4), SOON);
+    const before = handlers.passes.length;
+    await vi.waitFor(() => expect(handlers.passes.length).toBeGreaterThanOrEqual(before + 4), SOON);
     await vi.waitFor(async () => expect((await queue.status()).reachable).toBe(true), SOON);
   });
 
@@ -107,13 +93,13 @@ export function describeOutages(it: QueueIt): void {
     skip,
   }) => {
     if (!server.kill || !server.restart) return skip('this store is no server of ours');
-    const work = one();
+    const handlers = one();
     const gate = new Gate();
-    work.script = (_order, signal) => gate.wait(signal);
-    const tuning = { ...QUICK, stopMs: 300 };
-    const queue = use(await startAt(place, work, {}, { tuning }));
+    handlers.script = (_order, signal) => gate.wait(signal);
+    const timings = { ...QUICK, stopMs: 300 };
+    const queue = use(await startAt(place, handlers, {}, { timings }));
     await queue.runNow('incremental');
-    await vi.waitFor(() => expect(work.passes).toHaveLength(1), SOON);
+    await vi.waitFor(() => expect(handlers.passes).toHaveLength(1), SOON);
     await server.kill();
     expect(await queue.status()).toMatchObject({ reachable: false, schedules: [], queues: [] });
     await queue.stop();

@@ -1,31 +1,34 @@
 import { expect, vi } from 'vitest';
-import { FakeWork, Gate } from '../queue/fake-work.ts';
-import { startAt } from '../queue/harness.ts';
+import { FakeHandlers, Gate } from '../queue/fake-handlers.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { applySchedules } from '../../src/queue/scheduler.ts';
+import { NEVER, QUICK, produceAt, startAt } from '../queue/harness.ts';
+import { SOON, answered } from '../queue/waits.ts';
 import type { QueueIt } from './queue.ts';
 
-const SOON = { timeout: 40_000, interval: 20 };
 const form = (targets: string[], formId = 'f1') => ({ formId, targets });
 
 /** The queue's schedules: when ticks come, what they add, what they leave behind. */
 export function describeSchedules(it: QueueIt): void {
   it('tick at an interval; the first full pass comes after its own', async ({ place, use }) => {
-    const work = new FakeWork([form(['a'])]);
+    const handlers = new FakeHandlers([form(['a'])]);
     const everyMs = 200;
-    const full = { everyMs: 700 };
-    use(await startAt(place, work, { incremental: { everyMs }, full }));
-    await vi.waitFor(() => expect(work.count('a', 'full')).toBeGreaterThanOrEqual(1), SOON);
-    const first = work.passes.findIndex((order) => order.kind === 'full');
+    // Long enough that a machine that stands still for seconds has ticked before.
+    const full = { everyMs: 6_000 };
+    use(await startAt(place, handlers, { incremental: { everyMs }, full }));
+    await vi.waitFor(() => expect(handlers.count('a', 'full')).toBeGreaterThanOrEqual(1), SOON);
+    const first = handlers.passes.findIndex((order) => order.kind === 'full');
     expect(first).toBeGreaterThanOrEqual(2);
-    expect(work.mostAtOnce).toBe(1);
+    expect(handlers.mostAtOnce).toBe(1);
   });
 
   it('tick by a cron expression in a time zone', async ({ place, use }) => {
     const cron = (pattern: string) => ({
       incremental: { cron: pattern, timeZone: 'Asia/Kathmandu' },
     });
-    const work = new FakeWork([form(['a'])]);
-    const nightly = use(await startAt(place, work, cron('45 2 * * *')));
-    const { schedules } = await nightly.status();
+    const handlers = new FakeHandlers([form(['a'])]);
+    const nightly = use(await startAt(place, handlers, cron('45 2 * * *')));
+    const { schedules } = await answered(nightly);
     const next = schedules.find((schedule) => schedule.kind === 'incremental')?.nextRunAt ?? '';
     const local = new Intl.DateTimeFormat('en-GB', {
       timeZone: 'Asia/Kathmandu',
@@ -34,32 +37,32 @@ export function describeSchedules(it: QueueIt): void {
     }).format(new Date(next));
     expect(local).toBe('02:45');
     await nightly.stop();
-    use(await startAt(place, work, cron('* * * * * *')));
-    await vi.waitFor(() => expect(work.passes.length).toBeGreaterThanOrEqual(2), SOON);
+    use(await startAt(place, handlers, cron('* * * * * *')));
+    await vi.waitFor(() => expect(handlers.passes.length).toBeGreaterThanOrEqual(2), SOON);
   });
 
   it('refuse a cron expression or time zone that does not exist', async ({ place, use }) => {
-    const work = new FakeWork([]);
+    const handlers = new FakeHandlers([]);
     for (const [cron, timeZone] of [
       ['every day', 'UTC'],
       ['0 0 * * *', 'Europe/Atlantis'],
     ] as const) {
-      const started = startAt(place, work, { incremental: { cron, timeZone } });
+      const started = startAt(place, handlers, { incremental: { cron, timeZone } });
       await expect(started).rejects.toMatchObject({ code: 'SETTINGS' });
     }
     // Nothing is left half open: the same place starts with right settings.
-    use(await startAt(place, work));
+    use(await startAt(place, handlers));
   });
 
   it('follow a changed interval without leaving the old one behind', async ({ place, use }) => {
-    const work = new FakeWork([form(['a'])]);
-    const slow = use(await startAt(place, work, { incremental: { everyMs: 3_600_000 } }));
-    await vi.waitFor(() => expect(work.passes).toHaveLength(1), SOON);
+    const handlers = new FakeHandlers([form(['a'])]);
+    const slow = use(await startAt(place, handlers, { incremental: { everyMs: 3_600_000 } }));
+    await vi.waitFor(() => expect(handlers.passes).toHaveLength(1), SOON);
     await slow.stop();
-    const fast = use(await startAt(place, work, { incremental: { everyMs: 1_000 } }));
-    await vi.waitFor(() => expect(work.passes.length).toBeGreaterThanOrEqual(4), SOON);
+    const fast = use(await startAt(place, handlers, { incremental: { everyMs: 1_000 } }));
+    await vi.waitFor(() => expect(handlers.passes.length).toBeGreaterThanOrEqual(4), SOON);
     await fast.stop();
-    const idle = use(await startAt(place, work, { incremental: { everyMs: 3_600_000 } }));
+    const idle = use(await startAt(place, handlers, { incremental: { everyMs: 3_600_000 } }));
     await vi.waitFor(async () => {
       const plan = (await idle.status()).queues.find((queue) => queue.step === 'plan');
       // One job for each of the two schedules, and none of an older one.
@@ -71,34 +74,92 @@ export function describeSchedules(it: QueueIt): void {
     place,
     use,
   }) => {
-    const work = new FakeWork([form(['a'])]);
+    const handlers = new FakeHandlers([form(['a'])]);
     const everyMs = 3_600_000;
-    const first = use(await startAt(place, work, { incremental: { everyMs } }));
-    await vi.waitFor(() => expect(work.passes).toHaveLength(1), SOON);
-    const { schedules } = await first.status();
+    const first = use(await startAt(place, handlers, { incremental: { everyMs } }));
+    await vi.waitFor(() => expect(handlers.passes).toHaveLength(1), SOON);
+    const { schedules } = await answered(first);
     await first.stop();
-    const second = use(await startAt(place, work, { incremental: { everyMs } }));
-    expect((await second.status()).schedules).toEqual(schedules);
-    await vi.waitFor(() => expect(work.passes).toHaveLength(2), SOON);
-    expect(work.count('a', 'full')).toBe(0);
+    const second = use(await startAt(place, handlers, { incremental: { everyMs } }));
+    expect((await answered(second)).schedules).toEqual(schedules);
+    await vi.waitFor(() => expect(handlers.passes).toHaveLength(2), SOON);
+    expect(handlers.count('a', 'full')).toBe(0);
+  });
+
+  it('keep their rhythm after a tick that was late by more than an interval', async ({
+    place,
+    use,
+  }) => {
+    const everyMs = 2_000;
+    const schedules = { ...NEVER, incremental: { everyMs } };
+    const phase = (): number => Date.now() % everyMs;
+    // A schedule late in its slot, and a worker that comes early in one, more than an interval later.
+    await vi.waitFor(() => expect(phase()).toBeGreaterThan(0.6 * everyMs), SOON);
+    const scheduled = async (): Promise<number> => {
+      await using producer = await produceAt(place, schedules);
+      await applySchedules(producer);
+      return (await producer.queues.plan.getJobScheduler('incremental'))?.next ?? 0;
+    };
+    const due = await scheduled();
+    await vi.waitFor(() => {
+      expect(Date.now() - due).toBeGreaterThan(1.2 * everyMs);
+      expect(phase()).toBeLessThan(0.2 * everyMs);
+    }, SOON);
+    const handlers = new FakeHandlers([]);
+    const next = Promise.withResolvers<{ readonly at: number; readonly from: number }>();
+    const queue = use(
+      await startAt(place, handlers, schedules, { timings: { ...QUICK, heartbeatMs: 3_600_000 } }),
+    );
+    await vi.waitFor(async () => {
+      const { schedules: states } = await queue.status();
+      const at = Date.parse(states.find(({ kind }) => kind === 'incremental')?.nextRunAt ?? '');
+      // The look at the start and the late one: the next run is set, and set right, before a look begins.
+      expect(handlers.plans.length).toBeGreaterThanOrEqual(2);
+      expect(at).toBeGreaterThan(due);
+      next.resolve({ at, from: Date.now() });
+    }, SOON);
+    const { at, from } = await next.promise;
+    expect(at - from).toBeLessThanOrEqual(everyMs);
+    expect((at - due) % everyMs).toBe(0);
+  });
+
+  it('call no tick missing while a look is under way, however slow the source is', async ({
+    place,
+    use,
+  }) => {
+    const handlers = new FakeHandlers([]);
+    const gate = new Gate();
+    handlers.planScript = async (signal) => void (await gate.wait(signal));
+    const later = { ...systemClock, now: () => Date.now() + 3_600_000 };
+    const every = { incremental: { everyMs: 500 } };
+    const queue = use(await startAt(place, handlers, every, { clock: later }));
+    await vi.waitFor(async () => {
+      const { schedules, queues } = await answered(queue);
+      expect(queues.find(({ step }) => step === 'plan')?.active).toBe(1);
+      expect(schedules.find(({ kind }) => kind === 'incremental')?.overdue).toBe(false);
+    }, SOON);
+    expect(queue.emitted.filter(({ name }) => name === 'schedule.overdue')).toEqual([]);
+    gate.open();
   });
 
   it('leave no queue of a removed target behind', async ({ place, use, server }) => {
-    const work = new FakeWork([form(['a', 'gone']), form(['a', 'gone'], 'f2')]);
+    const handlers = new FakeHandlers([form(['a', 'gone']), form(['a', 'gone'], 'f2')]);
     const gate = new Gate();
-    work.script = (order, signal) => (order.target === 'gone' ? gate.wait(signal) : 'ok');
+    handlers.script = (order, signal) => (order.target === 'gone' ? gate.wait(signal) : 'ok');
     const targets = ['a', 'gone'];
-    const before = use(await startAt(place, work, { targets, marking: true }, { concurrency: 1 }));
+    const before = use(
+      await startAt(place, handlers, { targets, marking: true }, { concurrency: 1 }),
+    );
     await before.runNow('incremental');
     await before.runNow('full');
-    await vi.waitFor(() => expect(work.count('gone')).toBe(2), SOON);
+    await vi.waitFor(() => expect(handlers.count('gone')).toBe(2), SOON);
     await before.stop();
-    const after = use(await startAt(place, work, { targets: ['a'], marking: true }));
+    const after = use(await startAt(place, handlers, { targets: ['a'], marking: true }));
     // The marks that waited for it go on.
     await vi.waitFor(async () => {
       const mark = (await after.status()).queues.find((queue) => queue.step === 'mark');
       expect(mark).toMatchObject({ waitingForPasses: 0, waiting: 0, active: 0 });
-      expect(work.marks.length).toBeGreaterThanOrEqual(4);
+      expect(handlers.marks.length).toBeGreaterThanOrEqual(4);
     }, SOON);
     await after.stop();
     const stored = await server.stored(place);
@@ -107,66 +168,68 @@ export function describeSchedules(it: QueueIt): void {
   });
 
   it('do not pile up behind a run that is slower than its period', async ({ place, use }) => {
-    const work = new FakeWork([form(['a'])]);
+    const handlers = new FakeHandlers([form(['a'])]);
     const gate = new Gate();
-    work.script = (_order, signal) => gate.wait(signal);
+    handlers.script = (_order, signal) => gate.wait(signal);
     const fast = { incremental: { everyMs: 60 }, full: { everyMs: 100 } };
-    const queue = use(await startAt(place, work, fast));
-    await vi.waitFor(() => expect(work.plans.length).toBeGreaterThanOrEqual(15), SOON);
-    const { queues } = await queue.status();
+    const queue = use(await startAt(place, handlers, fast));
+    await vi.waitFor(() => expect(handlers.plans.length).toBeGreaterThanOrEqual(15), SOON);
+    const { queues } = await answered(queue);
     for (const { active, waiting, delayed } of queues.filter(({ step }) => step === 'sync')) {
       expect({ active, waiting, delayed }).toEqual({ active: 1, waiting: 0, delayed: 0 });
     }
-    expect(work.mostAtOnce).toBe(1);
+    expect(handlers.mostAtOnce).toBe(1);
     gate.open();
     // And it goes on afterwards.
-    await vi.waitFor(() => expect(work.passes.length).toBeGreaterThanOrEqual(6), SOON);
+    await vi.waitFor(() => expect(handlers.passes.length).toBeGreaterThanOrEqual(6), SOON);
   });
 
   it('leave an incremental pass out while a full one is at work', async ({ place, use }) => {
-    const work = new FakeWork([form(['a'])]);
+    const handlers = new FakeHandlers([form(['a'])]);
     const gate = new Gate();
-    work.script = (order, signal) => (order.kind === 'full' ? gate.wait(signal) : 'ok');
-    const queue = use(await startAt(place, work));
+    handlers.script = (order, signal) => (order.kind === 'full' ? gate.wait(signal) : 'ok');
+    const queue = use(await startAt(place, handlers));
     await queue.runNow('full');
-    await vi.waitFor(() => expect(work.count('a', 'full')).toBe(1), SOON);
+    await vi.waitFor(() => expect(handlers.count('a', 'full')).toBe(1), SOON);
     await queue.runNow('incremental');
     const superseded = { name: 'job.completed', event: { step: 'sync', outcome: 'superseded' } };
     await vi.waitFor(
-      () => expect(queue.told).toContainEqual(expect.objectContaining(deep(superseded))),
+      () => expect(queue.emitted).toContainEqual(expect.objectContaining(deep(superseded))),
       SOON,
     );
-    expect(work.count('a', 'incremental')).toBe(0);
+    expect(handlers.count('a', 'incremental')).toBe(0);
   });
 
   it('keep a slow target from delaying another', async ({ place, use }) => {
-    const work = new FakeWork([form(['a', 'b']), form(['a', 'b'], 'f2')]);
+    const handlers = new FakeHandlers([form(['a', 'b']), form(['a', 'b'], 'f2')]);
     const gate = new Gate();
-    work.script = (order, signal) => (order.target === 'a' ? gate.wait(signal) : 'ok');
+    handlers.script = (order, signal) => (order.target === 'a' ? gate.wait(signal) : 'ok');
     const schedules = { incremental: { everyMs: 100 }, targets: ['a', 'b'] };
-    use(await startAt(place, work, schedules, { concurrency: 1 }));
-    await vi.waitFor(() => expect(work.count('b')).toBeGreaterThanOrEqual(6), SOON);
-    expect(work.count('a')).toBe(1);
+    use(await startAt(place, handlers, schedules, { concurrency: 1 }));
+    await vi.waitFor(() => expect(handlers.count('b')).toBeGreaterThanOrEqual(6), SOON);
+    expect(handlers.count('a')).toBe(1);
   });
 
   it('keep long full passes from delaying incremental ones of other forms', async ({
     place,
     use,
   }) => {
-    const work = new FakeWork(['f1', 'f2', 'f3', 'f4'].map((id) => form(['a'], id)));
+    const handlers = new FakeHandlers(['f1', 'f2', 'f3', 'f4'].map((id) => form(['a'], id)));
     const gate = new Gate();
-    work.script = (order, signal) => (order.kind === 'full' ? gate.wait(signal) : 'ok');
-    const queue = use(await startAt(place, work, {}, { concurrency: 1 }));
+    handlers.script = (order, signal) => (order.kind === 'full' ? gate.wait(signal) : 'ok');
+    const queue = use(await startAt(place, handlers, {}, { concurrency: 1 }));
     await queue.runNow('full');
-    await vi.waitFor(() => expect(work.count('a', 'full')).toBe(1), SOON);
+    await vi.waitFor(() => expect(handlers.count('a', 'full')).toBe(1), SOON);
     await queue.runNow('incremental');
-    await vi.waitFor(() => expect(work.count('a', 'incremental')).toBe(3), SOON);
+    await vi.waitFor(() => expect(handlers.count('a', 'incremental')).toBe(3), SOON);
   });
 
   it('leave no heap of finished jobs behind', async ({ place, use, server }) => {
-    const work = new FakeWork([form(['a'])]);
-    const queue = use(await startAt(place, work, { incremental: { everyMs: 15 }, marking: true }));
-    await vi.waitFor(() => expect(work.marks.length).toBeGreaterThan(65), SOON);
+    const handlers = new FakeHandlers([form(['a'])]);
+    const queue = use(
+      await startAt(place, handlers, { incremental: { everyMs: 15 }, marking: true }),
+    );
+    await vi.waitFor(() => expect(handlers.marks.length).toBeGreaterThan(65), SOON);
     await queue.stop();
     const stored = await server.stored(place);
     const count = (what: RegExp): number => stored.filter((name) => what.test(name)).length;
@@ -179,21 +242,21 @@ export function describeSchedules(it: QueueIt): void {
   });
 
   it('pause one target, on all machines, and go on', async ({ place, use }) => {
-    const work = new FakeWork([form(['a', 'b'])]);
+    const handlers = new FakeHandlers([form(['a', 'b'])]);
     const targets = ['a', 'b'];
-    const queue = use(await startAt(place, work, { incremental: { everyMs: 100 }, targets }));
-    await vi.waitFor(() => expect(work.count('a')).toBeGreaterThanOrEqual(1), SOON);
+    const queue = use(await startAt(place, handlers, { incremental: { everyMs: 100 }, targets }));
+    await vi.waitFor(() => expect(handlers.count('a')).toBeGreaterThanOrEqual(1), SOON);
     await queue.pause('a');
     const paused = async () => (await queue.status()).queues.filter(({ target }) => target === 'a');
     await vi.waitFor(async () => {
       const [sync] = await paused();
       expect(sync).toMatchObject({ paused: true, waiting: 1, active: 0 });
     }, SOON);
-    const [before, other] = [work.count('a'), work.count('b')];
-    await vi.waitFor(() => expect(work.count('b')).toBeGreaterThanOrEqual(other + 3), SOON);
-    expect(work.count('a')).toBe(before);
+    const [before, other] = [handlers.count('a'), handlers.count('b')];
+    await vi.waitFor(() => expect(handlers.count('b')).toBeGreaterThanOrEqual(other + 3), SOON);
+    expect(handlers.count('a')).toBe(before);
     await queue.resume('a');
-    await vi.waitFor(() => expect(work.count('a')).toBeGreaterThan(before), SOON);
+    await vi.waitFor(() => expect(handlers.count('a')).toBeGreaterThan(before), SOON);
   });
 }
 

@@ -3,6 +3,7 @@ import type { QueuePlace, QueueServer, TestQueue } from '../queue/harness.ts';
 import { describeEndings } from './queue-endings.ts';
 import { describeMarking } from './queue-marking.ts';
 import { describeOutages } from './queue-outages.ts';
+import { describeRefusals } from './queue-refusals.ts';
 import { describeSchedules } from './queue-schedules.ts';
 import { describeSharing } from './queue-sharing.ts';
 
@@ -37,7 +38,11 @@ export function describeQueue(
         if (server === undefined) throw new Error(`${task.name}: the server is not running`);
         await provide(server);
       },
-      place: async ({ server }, provide) => provide(await server.newPlace()),
+      place: async ({ server, onTestFinished }, provide) => {
+        const place = await server.newPlace();
+        onTestFinished(() => server.remove?.(place));
+        await provide(place);
+      },
       use: async ({ onTestFinished }, provide) => {
         await provide((queue) => {
           onTestFinished(() => queue.stop());
@@ -58,6 +63,9 @@ export function describeQueue(
     });
     describeMany('marking', () => {
       describeMarking(test);
+    });
+    describeMany('refusals', () => {
+      describeRefusals(test);
     });
     // Not these: they take the server away.
     describe('outages', () => {

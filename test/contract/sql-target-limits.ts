@@ -133,7 +133,14 @@ export function describeSqlLimits(stage: SqlStage): void {
       expect(chunks).toEqual([5_000, 3_000]);
       const live = ids.slice(3_000).sort();
       expect(await sorted(reader.liveIds())).toEqual(live);
-      expect(await sorted(reader.markCandidates(['NEW', 'PAID']))).toEqual(live);
+      expect(
+        await sorted(
+          reader.markCandidates(['NEW', 'PAID'], {
+            wanted: 'DONE',
+            since: '1970-01-01T00:00:00.000Z',
+          }),
+        ),
+      ).toEqual(live);
     });
   });
 }

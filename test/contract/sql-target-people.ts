@@ -109,8 +109,8 @@ export function describeSqlPeople(stage: SqlStage): void {
         await sql('CREATE SCHEMA {x}'.replace('{x}', schemaOf(stage)));
       else await stage.write(async () => {}).then(() => dropCatalogue(stage));
       await sql('CREATE TABLE {mirror_forms} (mine text)');
-      const findings = await stage.target.check();
-      expect(findings.every((finding) => finding.ok)).toBe(true);
+      const results = await stage.target.check();
+      expect(results.every((result) => result.ok)).toBe(true);
       await expect(stage.target.openWriter(FORM, AT_ONCE)).rejects.toMatchObject({
         code: 'SETTINGS',
         message: expect.stringContaining('mirror_forms'),
@@ -118,19 +118,27 @@ export function describeSqlPeople(stage: SqlStage): void {
       expect(await sql('SELECT mine FROM {mirror_forms}')).toEqual([]);
     });
 
-    it('a catalogue of a newer version is refused', async () => {
+    it.each([
+      ['of a newer version', "UPDATE {mirror_meta} SET value = '99'", /99.*Upgrade forms-mirror/],
+      ['of version 0', "UPDATE {mirror_meta} SET value = '0'", /"0".*restore .* backup/],
+      ['of no number', "UPDATE {mirror_meta} SET value = '1.5'", /"1.5".*restore .* backup/],
+      ['of an empty version', "UPDATE {mirror_meta} SET value = ''", /"".*restore .* backup/],
+      ['without a version', 'DELETE FROM {mirror_meta}', /no version.*restore .* backup/],
+    ])('a catalogue %s is refused with what to do, and left as it is', async (_, change, words) => {
       await store([row('a')], NAME);
-      await sql("UPDATE {mirror_meta} SET value = '99'");
+      await sql(change);
+      const before = await sql('SELECT * FROM {mirror_meta}');
+      const refusal = { code: 'SETTINGS', message: expect.stringMatching(words) };
       const fresh = await stage.open();
-      await expect(fresh.openWriter(FORM, AT_ONCE)).rejects.toMatchObject({ code: 'SETTINGS' });
-      await expect(fresh.overview()).rejects.toMatchObject({ code: 'SETTINGS' });
-      expect(await fresh.check()).toEqual(
-        expect.arrayContaining([expect.objectContaining({ ok: false })]),
-      );
+      await expect(fresh.openWriter(FORM, AT_ONCE)).rejects.toMatchObject(refusal);
+      await expect(fresh.overview()).rejects.toMatchObject(refusal);
+      await expect(fresh.reader(FORM.id)).rejects.toMatchObject(refusal);
+      expect(await fresh.check()).toContainEqual({ ok: false, message: refusal.message });
+      expect(await sql('SELECT * FROM {mirror_meta}')).toEqual(before);
     });
   });
 
-  describe('L5: what people take away is made anew, and filled by the next full pass', () => {
+  describe('L5: what people drop is created again, and filled by the next full pass', () => {
     const begin = async (): Promise<void> => {
       await store([row('a', { field_1_a: 'x', field_2_b: 5 })], NAME, AGE);
       await stage.write((writer) => writer.finish(pass(), { checkpoint: CHECKPOINT }));
@@ -178,11 +186,41 @@ export function describeSqlPeople(stage: SqlStage): void {
       expect(await (await stage.read()).checkpoint()).toBeUndefined();
       const [form] = await sql('SELECT table_name, view_name FROM {mirror_forms}');
       const view = String(form?.['view_name']);
+      expect(view).toBe('contact_form_labelled');
       expect(await sql(`SELECT id, "Full name" AS n FROM {${view}}`)).toMatchObject([
         { id: 'b', n: 'y' },
       ]);
       expect((await store(rows, { ...NAME, label: 'Name' }, AGE)).outcomes).toEqual(['unchanged']);
       expect(await sql(`SELECT "Name" AS n FROM {${view}}`)).toMatchObject([{ n: 'y' }]);
+    });
+
+    it('the table, leaving its view and what they built on it: both show the new one', async () => {
+      await begin();
+      await sql(
+        'CREATE VIEW {theirs} AS SELECT id, "Full name" AS n, "Age" AS a FROM {contact_form_labelled}',
+      );
+      if (stage.place.product === 'SQLite') await sql('DROP TABLE {contact_form}');
+      else await sql('ALTER TABLE {contact_form} RENAME TO old_one');
+      const [name, age] = [
+        { ...NAME, label: 'Name' },
+        { ...AGE, label: 'Years' },
+      ];
+      await store([row('b', { field_1_a: 'y', field_2_b: 6 })], name, age);
+      const [form] = await sql('SELECT table_name, view_name FROM {mirror_forms}');
+      expect(form).toEqual({ table_name: 'contact_form', view_name: 'contact_form_labelled' });
+      expect(await sql('SELECT "Name" AS n FROM {contact_form_labelled}')).toEqual([{ n: 'y' }]);
+      expect(await sql('SELECT id, n FROM {theirs}')).toEqual([{ id: 'b', n: 'y' }]);
+      expect(await (await stage.read()).notices()).toEqual([]);
+    });
+
+    it('the table, and another stands in its place: the view shows ours', async () => {
+      await begin();
+      await sql('ALTER TABLE {contact_form} RENAME TO old_one');
+      await sql('CREATE TABLE {contact_form} (mine text)');
+      await store([row('b', { field_1_a: 'y' })], NAME, AGE);
+      const [form] = await sql('SELECT table_name, view_name FROM {mirror_forms}');
+      expect(form).toEqual({ table_name: 'contact_form_2', view_name: 'contact_form_labelled' });
+      expect(await sql('SELECT id FROM {contact_form_labelled}')).toEqual([{ id: 'b' }]);
     });
 
     it('the view, putting one of their own in its place', async () => {

@@ -168,9 +168,9 @@ export function describeSqlTables(stage: SqlStage): void {
         mirror_fields: 'form_id field_id column_name label position type first_seen_at removed_at',
         mirror_label_history: 'form_id field_id label valid_from valid_to',
         mirror_passes:
-          'form_id kind started_at ended_at requests total distinct_seen inserted updated unchanged deleted rejected outcome error',
+          'form_id kind started_at ended_at requests total distinct_seen inserted updated unchanged deleted rejected outcome error_code error',
         mirror_rejected: 'form_id submission_id reason first_seen_at last_seen_at',
-        mirror_checkpoints: 'form_id watermark total proven_at full_proven_at',
+        mirror_checkpoints: 'form_id watermark total proven_at full_proven_at absent withheld',
       };
       for (const [table, columns] of Object.entries(promised)) {
         expect(await columnsOf(stage, table)).toEqual(expect.arrayContaining(columns.split(' ')));
@@ -264,7 +264,7 @@ export function describeSqlTables(stage: SqlStage): void {
       });
     });
 
-    it('L9: tells equal labels apart, and those that are system columns', async () => {
+    it('L9: distinguishes equal labels, and those that are system columns', async () => {
       const fields = ['Name', 'name', 'Status', 'ID', '_changed_at', 'Name (2)', ''].map(
         (label, index) => field(`f${index}`, label),
       );

@@ -1,9 +1,11 @@
 import { describe } from 'vitest';
+import { describeSqlErasure } from './sql-erasure.ts';
 import { describeSqlLimits } from './sql-target-limits.ts';
 import { describeSqlModel } from './sql-target-model.ts';
+import { describeSqlSwallowed } from './sql-swallowed.ts';
 import { describeSqlPeople } from './sql-target-people.ts';
 import { describeSqlTables } from './sql-target-tables.ts';
-import { stageTargets, type TargetPlace, type TargetStage } from './target-harness.ts';
+import { type Damage, stageTargets, type TargetPlace, type TargetStage } from './target-harness.ts';
 
 /** A place that takes SQL besides. */
 export interface SqlPlace extends TargetPlace {
@@ -26,5 +28,30 @@ export function describeSqlTarget(name: string, makePlace: () => Promise<SqlPlac
     describeSqlPeople(stage);
     describeSqlLimits(stage);
     describeSqlModel(stage);
+    describeSqlErasure(stage);
+    describeSqlSwallowed(stage);
   });
+}
+
+/** {@link Damage} in SQL. */
+export function sqlDamage({ query, relation }: Pick<SqlPlace, 'query' | 'relation'>): Damage {
+  const table = relation('contact_form');
+  const dropView = (): Promise<unknown> => query(`DROP VIEW ${relation('contact_form_labelled')}`);
+  return {
+    rowsAreCountedAtOnce: true,
+    async dropPlace() {
+      await dropView();
+      await query(`DROP TABLE ${table}`);
+    },
+    async empty() {
+      await query(`DELETE FROM ${table}`);
+    },
+    async deleteRows(ids) {
+      await query(`DELETE FROM ${table} WHERE id IN (${ids.map((id) => `'${id}'`).join(', ')})`);
+    },
+    async dropAge() {
+      await dropView();
+      await query(`ALTER TABLE ${table} DROP COLUMN age`);
+    },
+  };
 }

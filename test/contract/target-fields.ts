@@ -7,7 +7,7 @@ export function describeFields(stage: TargetStage): void {
     const labels = async (): Promise<Record<string, string>> =>
       Object.fromEntries((await (await stage.read()).fields()).map((one) => [one.id, one.label]));
 
-    it('are told once when new, and not again', async () => {
+    it('are reported once when new, and not again', async () => {
       await stage.write(async (writer) => {
         expect(await writer.prepare([NAME, AGE])).toEqual({
           added: ['Full name', 'Age'],
@@ -53,7 +53,7 @@ export function describeFields(stage: TargetStage): void {
       expect(await stage.cellsOf('a')).toEqual({ field_1_a: 'x', field_2_b: 1 });
     });
 
-    it('that left the form keep column, label and answers, and are told once', async () => {
+    it('that left the form keep column, label and answers, and are reported once', async () => {
       await stage.write(async (writer) => {
         await writer.prepare([NAME, AGE]);
         await writer.apply([row('a', { field_1_a: 'x', field_2_b: 1 })], []);

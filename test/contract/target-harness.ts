@@ -15,8 +15,26 @@ export interface TargetPlace {
   open(name?: string): Promise<Target>;
   /** Makes it so that another writer has taken the form over, as after a stall; undefined where that can't be made. */
   readonly usurp?: (formId: string) => Promise<void>;
+  /** The same for its marker. */
+  readonly usurpMarking?: (formId: string) => Promise<void>;
+  /** What people do to what is there; undefined where the adapter does not say what is lost. */
+  readonly damage?: Damage;
   /** Removes it. */
   dispose(): Promise<void>;
+}
+
+/** Harm that a person does to the one form of a place, {@link FORM}, with the means of the place. */
+export interface Damage {
+  /** Drops the table, deletes the tab. */
+  dropPlace(): Promise<void>;
+  /** Deletes all rows. */
+  empty(): Promise<void>;
+  /** Deletes rows. */
+  deleteRows(ids: readonly string[]): Promise<void>;
+  /** Deletes the column of the field {@link AGE}; undefined where that is a person's wish, which is respected. */
+  readonly dropAge?: () => Promise<void>;
+  /** True when the overview counts rows itself; otherwise it knows of those that the next pass misses. */
+  readonly rowsAreCountedAtOnce: boolean;
 }
 
 /** Makes places for a contract suite. */
@@ -63,6 +81,7 @@ export function pass(rest: Partial<PassRecord> = {}): PassRecord {
     deleted: 0,
     rejected: 0,
     withheld: 0,
+    code: null,
     error: null,
     ...rest,
   };
@@ -87,7 +106,11 @@ export const CHECKPOINT: Checkpoint = {
   watermark: '2026-03-01T12:00:00.123456Z',
   total: 2,
   provenAt: '2026-03-02T08:00:05.000Z',
+  absent: 0,
+  withheld: 0,
   fullProvenAt: null,
+  hidden: 1,
+  provenFor: 'p.h.k.f',
 };
 
 /** A fresh place for each test, with a target on it. */

@@ -16,7 +16,11 @@ import {
 export function describePasses(stage: TargetStage): void {
   describe('passes and checkpoints', () => {
     it('are recorded together and can be read', async () => {
-      const incremental = pass({ error: 'Something "odd" happened', outcome: 'incomplete' });
+      const incremental = pass({
+        outcome: 'incomplete',
+        code: 'PASS_INCOMPLETE',
+        error: 'Something "odd" happened',
+      });
       const full = pass({ kind: 'full', total: null, withheld: 3 });
       await stage.write(async (writer) => {
         await writer.prepare([NAME]);
@@ -43,8 +47,31 @@ export function describePasses(stage: TargetStage): void {
       ]);
     });
 
-    it('keep an empty watermark', async () => {
-      const checkpoint = { ...CHECKPOINT, watermark: null, fullProvenAt: CHECKPOINT.provenAt };
+    it('keep the code of what they ended with', async () => {
+      const ended = [
+        pass(),
+        pass({ outcome: 'withheld', code: 'DELETES_WITHHELD', error: 'Too many are absent.' }),
+        pass({ outcome: 'failed', code: 'FORMS_UNAUTHORIZED', error: 'The key was refused.' }),
+        pass({ outcome: 'gone', code: 'FORM_GONE' }),
+      ];
+      await stage.write(async (writer) => {
+        for (const one of ended) await writer.finish(one, {});
+      });
+      const passes = await (await stage.read()).passes(10);
+      expect(passes.map(({ code }) => code)).toEqual([
+        'FORM_GONE',
+        'FORMS_UNAUTHORIZED',
+        'DELETES_WITHHELD',
+        null,
+      ]);
+      const [form] = await stage.target.overview();
+      expect(form?.lastPass?.code).toBe('FORM_GONE');
+      expect(form?.lastOk?.code).toBeNull();
+    });
+
+    it('keep an empty watermark, and what is known of deletions', async () => {
+      const known = { watermark: null, absent: 2, withheld: 1 };
+      const checkpoint = { ...CHECKPOINT, ...known, fullProvenAt: CHECKPOINT.provenAt };
       await stage.write(async (writer) => {
         await writer.prepare([]);
         await writer.finish(pass(), { checkpoint: CHECKPOINT });

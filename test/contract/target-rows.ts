@@ -10,10 +10,10 @@ export function describeRows(stage: TargetStage): void {
       expect(await stage.target.reader(FORM.id)).toBeUndefined();
     });
 
-    it('checks reach and rights with findings that are all well', async () => {
-      const findings = await stage.target.check();
-      expect(findings.length).toBeGreaterThan(0);
-      expect(findings.filter((finding) => !finding.ok)).toEqual([]);
+    it('checks reach and rights, and all is well', async () => {
+      const results = await stage.target.check();
+      expect(results.length).toBeGreaterThan(0);
+      expect(results.filter((result) => !result.ok)).toEqual([]);
       expect(await stage.target.overview()).toEqual([]);
     });
 
@@ -37,6 +37,7 @@ export function describeRows(stage: TargetStage): void {
         outcomes: ['inserted', 'inserted'],
         rejections: [],
         newRejections: 0,
+        forgotten: new Set(),
       });
       const stored = await (await stage.read()).rows(['sub_1', 'sub_2', 'sub_3']);
       expect(stored.size).toBe(2);
@@ -109,7 +110,12 @@ export function describeRows(stage: TargetStage): void {
         await writer.prepare([NAME]);
         return writer.apply([], []);
       });
-      expect(result).toEqual({ outcomes: [], rejections: [], newRejections: 0 });
+      expect(result).toEqual({
+        outcomes: [],
+        rejections: [],
+        newRejections: 0,
+        forgotten: new Set(),
+      });
     });
 
     it('take a whole batch at once', async () => {

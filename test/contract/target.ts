@@ -1,6 +1,8 @@
 import { describe } from 'vitest';
+import { describeErasure } from './target-erasure.ts';
 import { describeFields } from './target-fields.ts';
 import { type MakePlace, stageTargets } from './target-harness.ts';
+import { describeLosses } from './target-losses.ts';
 import { describePasses } from './target-passes.ts';
 import { describeRows } from './target-rows.ts';
 import { describeStates } from './target-states.ts';
@@ -15,5 +17,7 @@ export function describeTarget(name: string, makePlace: MakePlace): void {
     describeFields(stage);
     describeStates(stage);
     describePasses(stage);
+    describeLosses(stage);
+    describeErasure(stage);
   });
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSampleWorkspace } from '../../src/sandbox/forms-api/sample-workspace.ts';
-import type { ChildEnv } from '../support/child-cli.ts';
+import type { ChildEnv } from '../support/child.ts';
 import { ChildPlace, type ChildResult, passesOf } from '../support/child-place.ts';
 import { filesBelow, leaksIn, type Places } from '../support/leaks.ts';
 import { MirrorView } from '../support/mirror-view.ts';
@@ -22,6 +22,7 @@ const SECRETS = {
 const OTHER_SECRETS = {
   ADMIN_PASSWORD: SECRETS['the password of the page'],
   HASH_KEY: SECRETS['the key of the hashes'],
+  TARGET_HASH_FIELDS: '*',
 };
 
 interface Mistake {
@@ -84,7 +85,7 @@ const MISTAKES: readonly Mistake[] = [
     name: 'a file that cannot be written',
     env: { TARGET_URL: 'sqlite:/proc/copy.sqlite' },
     exit: 1,
-    says: /the folder can not be written\. Give this user the right to write there/,
+    says: /the folder cannot be written\. Give this user the right to write there/,
   },
   {
     name: 'a folder for a file',
@@ -93,7 +94,7 @@ const MISTAKES: readonly Mistake[] = [
       return { TARGET_URL: `sqlite:${join(folder, 'a-folder')}` };
     },
     exit: 1,
-    says: /the file can not be opened\. Check that the path is right and no folder/,
+    says: /the file cannot be opened\. Check that the path is right and no folder/,
   },
   {
     name: 'a file that is something else',
@@ -116,7 +117,7 @@ const MISTAKES: readonly Mistake[] = [
     name: 'a misspelt variable',
     env: { TARGET_FEILDS: '*' },
     exit: 2,
-    says: /TARGET_FEILDS is no setting: did you mean TARGET_FIELDS\?/,
+    says: /TARGET_FEILDS is not a setting: did you mean TARGET_FIELDS\?/,
   },
   {
     name: 'a secret pasted into the wrong variable',
@@ -217,7 +218,7 @@ describe.concurrent('a mistake', { timeout: 240_000 }, () => {
   });
 });
 
-/** A server that somebody lends us is not set up anew. */
+/** A server that someone lends us is not set up anew. */
 const isLent = 'TEST_POSTGRES_URL' in process.env;
 
 describe.skipIf(postgresMissing() || isLent)('a wrong database password', () => {

@@ -1,17 +1,13 @@
 import { join } from 'node:path';
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Child, type ChildEnv } from '../support/child-cli.ts';
+import { Child, type ChildEnv } from '../support/child.ts';
 import { type ChildResult, passesOf, type PassDocument, sumOf } from '../support/child-place.ts';
+import { lentPostgres } from '../support/lent-server.ts';
 import { MirrorView } from '../support/mirror-view.ts';
 import { PlainFormsServer, type PlainSubmission } from '../support/plain-forms-server.ts';
 import { scratchFolder } from '../support/scratch.ts';
-import {
-  createDatabase,
-  postgresMissing,
-  startPostgres,
-  type TestServer,
-} from '../support/servers.ts';
+import { createDatabase, postgresMissing } from '../support/servers.ts';
 
 /** Three forms, 1,250 submissions. */
 const COUNTS = { 'frm-contact': 700, 'frm-jobs': 549, 'frm-quiet': 1 };
@@ -92,17 +88,14 @@ const costOf = (passes: readonly PassDocument[]): Record<string, number> =>
 describe('against a server that knows nothing of this project', { timeout: 120_000 }, () => {
   let server: PlainFormsServer;
   let folder = '';
-  let postgres: TestServer | undefined;
   beforeAll(async () => {
     server = await PlainFormsServer.start();
     fill(server);
     folder = scratchFolder('plain');
-    if (!postgresMissing()) postgres = await startPostgres();
   });
   afterAll(async () => {
     await server[Symbol.asyncDispose]();
     rmSync(folder, { recursive: true, force: true });
-    await postgres?.stop();
   });
 
   const run = async (args: readonly string[], env: ChildEnv): Promise<ChildResult> => {
@@ -159,7 +152,7 @@ describe('against a server that knows nothing of this project', { timeout: 120_0
   });
 
   it.skipIf(postgresMissing())('and in PostgreSQL', async () => {
-    await mirrorsExactly(await createDatabase(postgres!));
+    await mirrorsExactly(await createDatabase(await lentPostgres()));
     expect(server.requests.filter((request) => !request.startsWith('GET'))).toEqual([]);
   });
 

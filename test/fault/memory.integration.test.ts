@@ -7,7 +7,7 @@ import { measurePasses } from '../support/pass-memory.ts';
  */
 const flags = '--max-semi-space-size=2 --max-old-space-size=64';
 
-describe('the memory of a full pass', { timeout: 240_000 }, () => {
+describe('the memory of a full pass', { timeout: 600_000 }, () => {
   it('L14: does not grow with the form: 100,000 submissions peak where 20,000 do', async () => {
     const few = await measurePasses(20_000, { flags });
     const many = await measurePasses(100_000, { flags });

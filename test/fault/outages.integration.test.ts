@@ -1,8 +1,10 @@
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { SandboxOptions } from '../../src/sandbox/forms-api/sandbox.ts';
 import { createSampleWorkspace } from '../../src/sandbox/forms-api/sample-workspace.ts';
-import { ChildPlace, type Finally, passesOf, sumOf } from '../support/child-place.ts';
+import type { Finally } from '../support/child.ts';
+import { ChildPlace, passesOf, sumOf } from '../support/child-place.ts';
+import { lentPostgres } from '../support/lent-server.ts';
 import { MirrorView } from '../support/mirror-view.ts';
 import {
   createDatabase,
@@ -12,7 +14,7 @@ import {
 } from '../support/servers.ts';
 import { breachesOf } from '../support/settled.ts';
 
-const SOON = { timeout: 60_000, interval: 50 };
+const SOON = { timeout: 180_000, interval: 50 };
 const FOREVER_MS = 3_600_000;
 
 interface Place {
@@ -50,17 +52,9 @@ const hits = ({ children }: Place): number =>
 /** Into both databases. */
 const TARGETS = postgresMissing() ? ['SQLite'] : ['SQLite', 'PostgreSQL'];
 
-describe.concurrent('outages', { timeout: 240_000 }, () => {
-  let server: TestServer | undefined;
-  beforeAll(async () => {
-    if (!postgresMissing()) server = await startPostgres();
-  });
-  afterAll(async () => {
-    await server?.stop();
-  });
-
+describe.concurrent('outages', { timeout: 600_000 }, () => {
   const urlOf = async (target: string): Promise<string | undefined> =>
-    target === 'SQLite' ? undefined : createDatabase(server!);
+    target === 'SQLite' ? undefined : createDatabase(await lentPostgres());
 
   it.for(TARGETS)(
     'L5: killed while a page is awaited, in the middle of a first pass into %s',
@@ -120,7 +114,7 @@ describe.concurrent('outages', { timeout: 240_000 }, () => {
   it.skipIf(postgresMissing())(
     'L5: killed in the middle of a transaction, PostgreSQL keeps nothing of it',
     async ({ onTestFinished }) => {
-      const place = await openPlace(onTestFinished, await createDatabase(server!));
+      const place = await openPlace(onTestFinished, await createDatabase(await lentPostgres()));
       await recover(place);
       await using block = await Block.open(place.children.targetUrl);
       const passes = await countPasses(place);
@@ -134,12 +128,12 @@ describe.concurrent('outages', { timeout: 240_000 }, () => {
   );
 });
 
-/** A server that somebody lends us is not killed. */
+/** A server that someone lends us is not killed. */
 const isLent = 'TEST_POSTGRES_URL' in process.env;
 
 describe
   .skipIf(postgresMissing() || isLent)
-  .concurrent('a PostgreSQL that dies', { timeout: 240_000 }, () => {
+  .concurrent('a PostgreSQL that dies', { timeout: 600_000 }, () => {
     it('in the middle of a transaction: sync says so in one line, and the next one goes on', async ({
       onTestFinished,
     }) => {
@@ -206,7 +200,7 @@ class Block {
     return block;
   }
 
-  /** Resolves when somebody waits for us. */
+  /** Resolves when someone waits for us. */
   async holdsSomebodyUp(): Promise<void> {
     await vi.waitUntil(
       async () => (await this.#count(`${this.#pid} = ANY (pg_blocking_pids(pid))`)) > 0,

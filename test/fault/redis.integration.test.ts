@@ -6,22 +6,22 @@ import { describe, expect, it, vi } from 'vitest';
 import type { Submission } from '../../src/mirror/types.ts';
 import type { RequestInfo } from '../../src/sandbox/forms-api/sandbox.ts';
 import { FormsStore } from '../../src/sandbox/forms-api/store.ts';
-import type { Child } from '../support/child-cli.ts';
+import type { Child } from '../support/child.ts';
 import { ChildPlace, passesOf } from '../support/child-place.ts';
 import { filesBelow, keysOfRedis, leaksIn, type Places } from '../support/leaks.ts';
+import { lentPostgres } from '../support/lent-server.ts';
 import { MirrorView } from '../support/mirror-view.ts';
 import {
   createDatabase,
   postgresMissing,
   redisMissing,
-  startPostgres,
   startRedis,
   type TestServer,
 } from '../support/servers.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { breachesOf } from '../support/settled.ts';
 
-const SOON = { timeout: 120_000, interval: 100 };
+const SOON = { timeout: 180_000, interval: 100 };
 const FORMS = Array.from({ length: 6 }, (_, index) => `form-${index}`);
 const PICKED = 'field_1_name';
 const UNPICKED = 'field_2_secret';
@@ -78,8 +78,8 @@ interface Works {
 
 /** Two targets, SQLite and PostgreSQL, a Redis with a password, and a watchman who looks at every PATCH. */
 async function openWorks(onFinished: (work: () => Promise<void> | void) => void): Promise<Works> {
-  const [redis, postgres] = await Promise.all([startRedis(), startPostgres()]);
-  onFinished(async () => void (await Promise.all([redis.stop(), postgres.stop()])));
+  const [redis, postgres] = await Promise.all([startRedis(), lentPostgres()]);
+  onFinished(() => redis.stop());
   const store = createStore();
   const watchman = new Watchman(store);
   const children = await ChildPlace.open(onFinished, {
@@ -187,13 +187,13 @@ async function expectNoLeaks(works: Works): Promise<void> {
   expect(leaksIn(places, { picked: 'Žofie 1' })).toContain('picked in form_0');
 }
 
-/** A server that somebody lends us is neither flushed nor killed. */
+/** A server that someone lends us is neither flushed nor killed. */
 const isLent = ['TEST_REDIS_URL', 'TEST_POSTGRES_URL'].some((name) => name in process.env);
 
 describe.skipIf(redisMissing() || postgresMissing() || isLent)('Redis and several workers', () => {
   it(
     'L5, L7, L11, L13, L15: killed workers, a flushed and a killed Redis, sync by hand: the laws hold',
-    { timeout: 400_000 },
+    { timeout: 600_000 },
     async ({ onTestFinished }) => {
       const works = await openWorks(onTestFinished);
       const { children, redis } = works;

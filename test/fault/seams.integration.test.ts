@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { App } from '../../src/app.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
@@ -7,14 +7,11 @@ import { loadConfig } from '../../src/config.ts';
 import type { SandboxOptions } from '../../src/sandbox/forms-api/sandbox.ts';
 import { FormsStore } from '../../src/sandbox/forms-api/store.ts';
 import type { PassReport } from '../../src/sync/events.ts';
-import { ChildPlace, type Finally, passesOf, sumOf } from '../support/child-place.ts';
+import type { Finally } from '../support/child.ts';
+import { ChildPlace, passesOf, sumOf } from '../support/child-place.ts';
+import { lentPostgres } from '../support/lent-server.ts';
 import { MirrorView } from '../support/mirror-view.ts';
-import {
-  createDatabase,
-  postgresMissing,
-  startPostgres,
-  type TestServer,
-} from '../support/servers.ts';
+import { createDatabase, postgresMissing } from '../support/servers.ts';
 import { breachesOf, breachesOfForm } from '../support/settled.ts';
 
 const SEAM_PROCESS = join(import.meta.dirname, 'seam-process.ts');
@@ -196,15 +193,7 @@ async function checkByHand(place: SeamPlace): Promise<void> {
   expect(await breachesOf(place.store, place.view)).toEqual([]);
 }
 
-describe.concurrent('L5, L7, L13: kill -9 before each write', { timeout: 240_000 }, () => {
-  let server: TestServer | undefined;
-  beforeAll(async () => {
-    if (!postgresMissing()) server = await startPostgres();
-  });
-  afterAll(async () => {
-    await server?.stop();
-  });
-
+describe.concurrent('L5, L7, L13: kill -9 before each write', { timeout: 600_000 }, () => {
   it('into SQLite', async ({ onTestFinished }) => {
     const place = await SeamPlace.open(onTestFinished, undefined);
     expect(await killAtEverySeam(place)).toEqual([]);
@@ -212,7 +201,7 @@ describe.concurrent('L5, L7, L13: kill -9 before each write', { timeout: 240_000
   });
 
   it.skipIf(postgresMissing())('into PostgreSQL', async ({ onTestFinished }) => {
-    const place = await SeamPlace.open(onTestFinished, await createDatabase(server!));
+    const place = await SeamPlace.open(onTestFinished, await createDatabase(await lentPostgres()));
     expect(await killAtEverySeam(place)).toEqual([]);
     await checkByHand(place);
   });

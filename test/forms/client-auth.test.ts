@@ -157,8 +157,19 @@ describe('an address that is not the API', () => {
     });
   });
 
+  it.each([304, 302])('a %i that names no address is not said to lead to one', async (status) => {
+    await using server = await OddServer.start((_request, response) => {
+      response.writeHead(status).end();
+    });
+    const error = await errorOf(makeClient(server.url).getForm('f1'));
+    expect(error.message).toBe(
+      `Forms API, GET /forms/f1: answered ${status}, which is no answer, and named no other address. ` +
+        'Is FORMS_API_URL right? If it is, something between here and the API, such as a cache, is out of order.',
+    );
+  });
+
   it.each<Record<string, string>>([{ 'content-type': 'text/html' }, {}])(
-    'that answers with HTML is told so',
+    'that answers with HTML is named as the cause',
     async (headers) => {
       await using server = await OddServer.start((_request, response) => {
         response.writeHead(200, headers).end('\n<!doctype html><title>Welcome</title>');
@@ -171,7 +182,7 @@ describe('an address that is not the API', () => {
     },
   );
 
-  it('whose list is a 404 is told so', async () => {
+  it('whose list is a 404 is named as the cause', async () => {
     await using sandbox = await startSandbox({ basePath: '/api/v1' });
     const wrong = makeClient(sandbox.url.replace('/api/v1', '/api'), { apiKey: sandbox.apiKey });
     const error = await errorOf(wrong.listForms());

@@ -235,7 +235,7 @@ describe('GET /submissions', () => {
       page: 1,
     });
     expect(
-      page.items.map(({ key, defects }) => [key.replace(/[0-9a-f]{32}/, '…')].concat(defects)),
+      page.items.map(({ key, defects }) => [key.replace(/k[0-9a-f]{31}/, '…')].concat(defects)),
     ).toEqual([
       ['a'],
       ['no-id:…', 'id is missing'],
@@ -277,7 +277,7 @@ describe('PATCH /submissions/:id/status', () => {
     await client.setStatus('sub_100', 'NEW');
   });
 
-  it.each([400, 409] as const)('tells a refused transition (%i)', async (status) => {
+  it.each([400, 409] as const)('reports a refused transition (%i)', async (status) => {
     sandbox.behave({ refuseTransition: () => status });
     expect(await errorOf(client.setStatus('sub_100', 'PAID'))).toMatchObject({
       code: 'FORMS_REFUSED',
@@ -286,7 +286,7 @@ describe('PATCH /submissions/:id/status', () => {
     });
   });
 
-  it('tells a submission that is gone', async () => {
+  it('reports a submission that is gone', async () => {
     expect(await errorOf(client.setStatus('nowhere', 'DONE'))).toMatchObject({ status: 404 });
   });
 });
@@ -312,7 +312,7 @@ describe('POST /forms/:slug/submit', () => {
     expect(page.items[0]?.submission?.data).toEqual(answers);
   });
 
-  it('tells which answers are missing', async () => {
+  it('reports which answers are missing', async () => {
     const error = await errorOf(client.submit('prihlaska', new Map([['field_1', ' ']])));
     expect(error).toMatchObject({
       code: 'FORMS_REFUSED',
@@ -322,14 +322,14 @@ describe('POST /forms/:slug/submit', () => {
     expect(error.message).toContain('(field_1: is required)');
   });
 
-  it('tells a contract ID that is known already', async () => {
+  it('reports a contract ID that is known already', async () => {
     sandbox.behave({ contractIdIn: 'data' });
     const twice = new Map([...answers, ['contractId', 'C-1'] as const]);
     await client.submit('prihlaska', twice);
     expect(await errorOf(client.submit('prihlaska', twice))).toMatchObject({ status: 409 });
   });
 
-  it('tells an unknown form', async () => {
+  it('reports an unknown form', async () => {
     expect(await errorOf(client.submit('nowhere', answers))).toMatchObject({ status: 404 });
   });
 });

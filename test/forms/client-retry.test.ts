@@ -27,6 +27,24 @@ describe('what is tried again', () => {
     expect(notices[0]?.reason).toContain(`answered ${status}`);
   });
 
+  it('is told of while it hangs, before it fails, and when that is over', async () => {
+    const told: string[] = [];
+    const silent = Promise.withResolvers<void>();
+    await using server = await OddServer.start((_request, response) => {
+      void silent.promise.then(() => sendJson(response, FORM));
+    });
+    const client = makeClient(server.url, {
+      silenceMs: 20,
+      onSilence: ({ request, silentMs }) => {
+        told.push(`${request} silent for ${silentMs}`);
+        silent.resolve();
+      },
+      onSettled: ({ request }) => told.push(`${request} settled`),
+    });
+    await client.getForm('f1');
+    expect(told).toEqual(['GET /forms/f1 silent for 20', 'GET /forms/f1 settled']);
+  });
+
   it('is bounded, and ends with FORMS_FAILED', async () => {
     await using server = await OddServer.start((_request, response) => sendJson(response, {}, 500));
     const error = await errorOf(makeClient(server.url).getForm('f1'));
@@ -178,18 +196,38 @@ describe('physical faults', () => {
     expect(error.message).toContain(reasons[0]);
   });
 
-  it('gives up a body that trickles for ever', async () => {
+  it('gives up a body that trickles for ever, and does not ask for it again and again', async () => {
+    let pieces = 0;
     await using server = await OddServer.start((_request, response) => {
-      const timer = setInterval(() => response.write(' '), 20);
+      const timer = setInterval(() => response.write(' ') && pieces++, 20);
       response.on('close', () => clearInterval(timer));
     });
-    const retry = { attempts: 1, baseDelayMs: 1, maxDelayMs: 1, maxServerDelayMs: 1 };
-    const client = makeClient(server.url, { requestTimeoutMs: 100, retry });
+    const client = makeClient(server.url, { requestTimeoutMs: 400 });
     const error = await errorOf(client.getForm('f1'));
     expect(error).toMatchObject({
       code: 'FORMS_NOT_JSON',
       reason: 'the answer took too long to come',
+      retryable: true,
     });
+    expect(server.requests).toHaveLength(1);
+    // After four seconds it would be 200.
+    expect(pieces).toBeLessThan(100);
+  });
+
+  it('takes a large body that comes slowly but steadily, for longer than the timeout', async () => {
+    await using server = await OddServer.start((_request, response) => {
+      let pieces = 0;
+      const timer = setInterval(() => {
+        response.write(' '.repeat(64 * 1024));
+        if (++pieces < 12) return;
+        clearInterval(timer);
+        response.end(JSON.stringify(FORM));
+      }, 100);
+      response.on('close', () => clearInterval(timer));
+    });
+    const client = makeClient(server.url, { requestTimeoutMs: 900 });
+    expect(await client.getForm('f1')).toMatchObject({ id: 'f1' });
+    expect(server.requests).toHaveLength(1);
   });
 
   it('survives a server that closes a kept-alive connection just as the next request comes', async () => {
@@ -260,7 +298,7 @@ describe('submit is repeated only when nothing can have come of it', () => {
   ])('%s: not', async (_name, misbehave) => {
     await using server = await OddServer.start((_request, response) => misbehave(response));
     const error = await errorOf(
-      makeClient(server.url, { requestTimeoutMs: 100 }).submit('f', ANSWERS),
+      makeClient(server.url, { requestTimeoutMs: 1_000 }).submit('f', ANSWERS),
     );
     expect(error).toMatchObject({ code: 'FORMS_UNREACHABLE', retryable: false });
     expect(error.message).toContain('look for it before sending it again');

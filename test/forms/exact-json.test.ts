@@ -36,19 +36,33 @@ describe('parseExactJson', () => {
     },
   );
 
-  it.each(['', '{"a":1', '<html>', '{"a":12345678901234567890', 'undefined', '[1,]'])(
-    'throws SyntaxError for %j',
-    (text) => {
-      expect(() => parseExactJson(text)).toThrow(SyntaxError);
-    },
-  );
+  it.each([
+    '',
+    '{"a":1',
+    '<html>',
+    '{"a":12345678901234567890',
+    'undefined',
+    '[1,]',
+    '{12345678901234567890:1}',
+    '[012345678901234567890]',
+    '[1.2.12345678901234567890]',
+    '["1e400]',
+    '[1e400"]',
+  ])('throws SyntaxError for %j', (text) => {
+    expect(() => parseExactJson(text)).toThrow(SyntaxError);
+  });
 
-  it('reads an absurdly nested answer beside an inexact number', () => {
+  it('L10: an absurdly nested answer leaves every number beside it as it is', () => {
     const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`;
     const parsed = parseExactJson(
-      `{"deep":${deep},"n":12345678901234567890,"m":[1.5,1e3],"s":"\\"9e9"}`,
+      `{"deep":${deep},"n":12345678901234567890,"m":[1.5,1e3],"s":"\\"9e9","o":{"p":[0.10000000000000000001]}}`,
     );
-    expect(parsed).toMatchObject({ n: '12345678901234567890', m: [1.5, 1000], s: '"9e9' });
+    expect(parsed).toMatchObject({
+      n: exact('12345678901234567890'),
+      m: [1.5, 1000],
+      s: '"9e9',
+      o: { p: [exact('0.10000000000000000001')] },
+    });
   });
 
   it('L10: equals JSON.parse, but for the digits that JSON.parse loses', () => {

@@ -95,4 +95,70 @@ describe('the pages of a form', () => {
       expect(read).toEqual([1, 2, 3, 4]);
     });
   });
+
+  it('L6: a page of nothing but nulls is not taken for page 1 again', async () => {
+    await using server = await OddServer.start((_request, response) =>
+      sendJson(response, { items: [null, null], total: 6, totalPages: 3 }),
+    );
+    const options = { apiKey: 'key_12345678', auth: 'bearer' as const, concurrency: 2 };
+    await using client = new FormsClient({
+      ...options,
+      baseUrl: server.url,
+      clock: new TestClock(),
+    });
+    const pages = new FormPages(client, 'f', {});
+    await pages.read({ page: 1 });
+    expect((await pages.read({ page: 2 })).items).toHaveLength(2);
+    expect(server.requests).toHaveLength(2);
+  });
+});
+
+describe('an absurd number of pages', () => {
+  const ids = (count: number, page: number, size = 2): string[] =>
+    Array.from({ length: count }, (_, at) => `s${at}`).slice((page - 1) * size, page * size);
+
+  /** The pages that reading on asks for, of so many items, two to a page; sorted, as several are asked for at once. */
+  const askedFor = async (
+    items: number,
+    shown: { total?: number; pages?: number },
+    readAhead = 4,
+  ): Promise<string[]> => {
+    let seen: string[] = [];
+    const answer = (query: URLSearchParams) => ({
+      items: ids(items, Number(query.get('page'))),
+      total: items,
+      pages: 1e9,
+      ...shown,
+    });
+    await withPages(answer, async (list, asked) => {
+      const first = await list.read({ page: 1 });
+      for await (const _ of list.readOn({ from: 2, to: first.totalPages, readAhead }));
+      seen = asked.map((query) => query.get('page') ?? '').toSorted();
+    });
+    return seen;
+  };
+
+  it('L14: costs no request more than `total` and the pages seen justify', async () => {
+    expect(await askedFor(5, {})).toEqual(['1', '2', '3']);
+    expect(await askedFor(1, {})).toEqual(['1']);
+  });
+
+  it('after full pages costs one more, which is empty', async () => {
+    expect(await askedFor(6, {})).toEqual(['1', '2', '3', '4']);
+  });
+
+  it('beside an absurd `total` ends with the first empty page', async () => {
+    expect(await askedFor(5, { total: 1e9 }, 1)).toEqual(['1', '2', '3', '4']);
+  });
+
+  it('L3: that is right where `total` is too low is believed as long as pages are full', async () => {
+    expect(await askedFor(5, { total: 2, pages: 3 })).toEqual(['1', '2', '3']);
+  });
+
+  it.each([-1, 2.5, 'many', null])(
+    '%j is reckoned from what the first page holds',
+    async (pages) => {
+      expect(await askedFor(5, { pages: pages as number })).toEqual(['1', '2', '3']);
+    },
+  );
 });

@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { parseExactJson } from '../../src/forms/exact-json.ts';
+import { namelessKeys } from '../../src/forms/nameless-keys.ts';
 import { singleSubmission, submissionItem } from '../../src/forms/submission-item.ts';
 import { ExactNumber } from '../../src/mirror/types.ts';
 
@@ -11,8 +13,10 @@ const whole = {
   data: { a: 'x' },
 };
 
+const nameless = namelessKeys('fk_secret');
+
 const item = (changes: object): ReturnType<typeof submissionItem> =>
-  submissionItem({ ...whole, ...changes }, 'asked');
+  submissionItem({ ...whole, ...changes }, 'asked', nameless);
 
 describe('L6: an item of the submissions list', () => {
   it('is taken as it is when nothing is wrong; unknown fields are ignored', () => {
@@ -53,7 +57,7 @@ describe('L6: an item of the submissions list', () => {
   });
 
   it('names every defect', () => {
-    expect(submissionItem({ id: 's1' }, 'f1')).toEqual({
+    expect(submissionItem({ id: 's1' }, 'f1', nameless)).toEqual({
       key: 's1',
       submission: { id: 's1', formId: 'f1', status: '', createdAt: '', data: new Map() },
       defects: ['status is missing', 'createdAt is missing', 'data is missing'],
@@ -83,18 +87,47 @@ describe('L6: an item of the submissions list', () => {
   ])('without a usable ID (%j) has a stable key', (id, defect) => {
     const first = item({ id });
     expect(first).toEqual({
-      key: expect.stringMatching(/^no-id:[0-9a-f]{32}$/),
+      key: expect.stringMatching(/^no-id:k[0-9a-f]{31}$/),
       submission: null,
       defects: [defect],
     });
     expect(item({ id }).key).toBe(first.key);
     expect(item({ id, data: { a: 'y' } }).key).not.toBe(first.key);
+    expect(submissionItem({ ...whole, id }, 'asked', namelessKeys('fk_secret'))).toEqual(first);
+  });
+
+  it('L11: without an ID is named so that nobody can guess its answers without the secret', () => {
+    const answered = { ...whole, id: '', data: { a: 'yes' } };
+    const { key } = submissionItem(answered, 'f1', nameless);
+    // Whoever knows all the rest tries the few answers that there are.
+    for (const text of ['yes', JSON.stringify(answered), JSON.stringify(answered.data)]) {
+      const digest = createHash('sha256').update(text).digest('hex');
+      expect(key).not.toContain(digest.slice(0, 8));
+    }
+    expect(submissionItem(answered, 'f1', namelessKeys('another')).key).not.toBe(key);
+  });
+
+  it('L6: without an ID differs from others, however deep and large both are', () => {
+    const deep = (levels: number): unknown =>
+      parseExactJson('['.repeat(levels) + ']'.repeat(levels));
+    const wide = (value: number): unknown => Array<number>(200_000).fill(value);
+    const items = [
+      deep(20_000),
+      deep(20_001),
+      wide(1),
+      wide(2),
+      [['a'], 'b'],
+      [['a', 'b']],
+      ['a:b'],
+    ];
+    const names = items.map((json) => submissionItem(json, 'f1', nameless).key);
+    expect(new Set(names).size).toBe(items.length);
   });
 
   it.each([null, 'x', 7, true, [[]], new ExactNumber('1')])(
     'that is no object (%j) is listed',
     (json) => {
-      expect(submissionItem(json, 'f1')).toMatchObject({
+      expect(submissionItem(json, 'f1', nameless)).toMatchObject({
         key: expect.stringMatching(/^no-id:/),
         submission: null,
         defects: ['the item is not an object'],
@@ -106,7 +139,7 @@ describe('L6: an item of the submissions list', () => {
     const json = parseExactJson(
       '{"__proto__":{"id":"evil","status":"DONE"},"id":"s1","data":{"__proto__":12345678901234567890,"constructor":"x"}}',
     );
-    const { submission } = submissionItem(json, 'f1');
+    const { submission } = submissionItem(json, 'f1', nameless);
     expect(submission).toMatchObject({ id: 's1', status: '' });
     expect([...(submission?.data ?? [])]).toEqual([
       ['__proto__', new ExactNumber('12345678901234567890')],
@@ -127,7 +160,7 @@ describe('L6: an item of the submissions list', () => {
         ['b', [[['ok']]]],
       ]),
     );
-    expect(submissionItem({ data: deep }, 'f1').submission).toBeNull();
+    expect(submissionItem({ data: deep }, 'f1', nameless).submission).toBeNull();
   });
 
   it('L11: never puts a value into a defect', () => {
@@ -136,7 +169,7 @@ describe('L6: an item of the submissions list', () => {
       item({ createdAt: secret }),
       item({ data: secret }),
       item({ id: [secret] }),
-      submissionItem(secret, 'f'),
+      submissionItem(secret, 'f', nameless),
     ];
     for (const { defects, key } of items) expect(`${defects.join()} ${key}`).not.toContain(secret);
   });

@@ -33,7 +33,7 @@ const ANSWERS = [
   null,
 ] as const;
 
-/** Changes a workspace at random, the same for the same random numbers, and remembers what was done. */
+/** Changes a workspace at random, reproducibly for the same random numbers, and records the changes. */
 export class Meddler {
   readonly #store: FormsStore;
   readonly #random: () => number;
@@ -41,7 +41,7 @@ export class Meddler {
   /** Submissions that appeared with an old date (imported or restored), and that disappeared; by form. */
   readonly imports = new Map<string, number>();
   readonly deletions = new Map<string, number>();
-  /** Submissions that appeared in a shape that can't be stored whole. */
+  /** Submissions that appeared in a shape that cannot be stored completely. */
   readonly odd = new Set<string>();
   readonly #deleted: { id: string; formId: string }[] = [];
   #fields = 0;

@@ -1,14 +1,14 @@
 import { MirrorError } from '../../src/base/errors.ts';
 import type { FormWriter, Target } from '../../src/mirror/target.ts';
 
-/** Thrown in place of a kill -9: whatever the process would have done afterwards does not happen. */
+/** Thrown in place of a kill -9: nothing that the process would have done afterwards happens. */
 export class Crash extends Error {
   override readonly name = 'Crash';
 }
 
 /**
- * At which write it goes wrong: before it takes effect, or after and before anybody learns of it; and whether the
- * process dies of it, or is told that the target failed.
+ * Which write goes wrong: before it takes effect, or after it took effect and before it returns; and whether the
+ * process dies or the write fails.
  */
 export interface CrashPoint {
   readonly afterWrites: number;

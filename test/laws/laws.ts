@@ -4,7 +4,7 @@ import type { StoredSubmission } from '../../src/sandbox/forms-api/store.ts';
 import type { TableRow, TableView } from './table-view.ts';
 import type { World } from './world.ts';
 
-/** Everything that a law says about a settled mirror, as sentences about its breaches; empty when all hold. */
+/** Checks every law over a mirror at rest; returns a sentence for each breach. */
 export function settledBreaches(world: World, formId: string): string[] {
   return world.views.flatMap((view, index) =>
     [
@@ -79,7 +79,7 @@ function columnsAreFields(view: TableView, formId: string): string[] {
   return [...twice, ...extra.map((name) => `L9: column ${name} belongs to no field`)];
 }
 
-/** L6: what could not be stored as it is stands in the list, by its ID or as one without. */
+/** L6: what could not be stored unchanged is listed, by its ID or as an item without one. */
 function nothingVanished(world: World, view: TableView, formId: string): string[] {
   const listed = view.rejected(formId);
   const odd = [...world.store.all(formId)].filter(({ id }) => world.meddler.odd.has(id));

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 
-/** A stored row as anybody with SQL sees it. */
+/** A stored row as SQL shows it. */
 export interface TableRow {
   id: string;
   status: string;
@@ -11,7 +11,10 @@ export interface TableRow {
   [column: string]: unknown;
 }
 
-/** Looks into a SQLite target from outside, not through our own code. */
+/** What people do to a table. */
+export type Harm = 'some' | 'all' | 'table';
+
+/** Reads a SQLite target directly, not through the code under test. */
 export class TableView {
   readonly #file: string;
 
@@ -47,6 +50,40 @@ export class TableView {
     });
   }
 
+  /** What is wrong with the counts of what was stored, by which losses are found; empty before the first write. */
+  miscounts(formId: string): string[] {
+    return this.#read([], (db) => {
+      const table = tableOf(db, formId);
+      if (table === undefined) return [];
+      const sql = `select row_count, live_count, rejected_count, losses, (select count(*) from "${table}") as held_rows,
+        (select count(*) from "${table}" where _deleted_at is null) as held_live,
+        (select count(*) from mirror_rejected where form_id = f.form_id) as listed from mirror_forms as f where form_id = ?`;
+      const counts = db.prepare(sql).get(formId) as Record<string, unknown>;
+      return [
+        ...(counts['row_count'] === counts['held_rows'] ? [] : ['rows']),
+        ...(counts['live_count'] === counts['held_live'] ? [] : ['live rows']),
+        ...(counts['rejected_count'] === counts['listed'] ? [] : ['rejections']),
+        ...(counts['losses'] === null ? [] : ['losses']),
+      ].map((what) => `L4: ${what} of ${formId} are miscounted, and read again for nothing`);
+    });
+  }
+
+  /** What a person does to a form's table: deletes a few rows, all of them, or the table. False when there was none. */
+  harm(formId: string, harm: Harm): boolean {
+    if (!existsSync(this.#file)) return false;
+    using db = new DatabaseSync(this.#file);
+    const table = tableOf(db, formId);
+    if (table === undefined) return false;
+    // An earlier harm may have dropped it.
+    const held = db.prepare(`select 1 from sqlite_master where type = 'table' and name = ?`);
+    if (held.get(table) === undefined) return false;
+    const before = db.prepare(`select count(*) as rows from "${table}"`).get() as { rows: number };
+    const view = `drop view if exists "${table}_labelled"`;
+    const some = `delete from "${table}" where id in (select id from "${table}" order by _first_seen_at, id limit 3)`;
+    db.exec({ some, all: `delete from "${table}"`, table: `${view}; drop table "${table}"` }[harm]);
+    return harm === 'table' || before.rows > 0;
+  }
+
   #read<T>(none: T, look: (db: DatabaseSync) => T): T {
     if (!existsSync(this.#file)) return none;
     const db = new DatabaseSync(this.#file, { readOnly: true });
@@ -59,7 +96,10 @@ export class TableView {
   }
 }
 
+/** Undefined for a form that was never mirrored, and for one whose table someone dropped. */
 function tableOf(db: DatabaseSync, formId: string): string | undefined {
-  const row = db.prepare('select table_name from mirror_forms where form_id = ?').get(formId);
+  const sql =
+    'select table_name from mirror_forms join sqlite_master on sqlite_master.name = table_name where form_id = ?';
+  const row = db.prepare(sql).get(formId);
   return (row as { table_name: string } | undefined)?.table_name;
 }

@@ -19,7 +19,7 @@ import { LabelCache } from '../../src/sync/label-cache.ts';
 import { markForm } from '../../src/sync/mark.ts';
 import { runPass } from '../../src/sync/run-pass.ts';
 import { verifyForm, type VerifyReport } from '../../src/sync/verify.ts';
-import { openSqlite } from '../../src/targets/sql/sqlite/open-sqlite.ts';
+import { openSqlite } from '../../src/targets/sql/sqlite/sqlite-database.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { TestClock } from '../support/test-clock.ts';
@@ -30,7 +30,7 @@ import { TableView } from './table-view.ts';
 export const MARK_FROM = ['NEW', 'IN_PROGRESS'];
 const TARGETS = ['a', 'b'];
 
-/** What a world starts with. */
+/** How a world begins, and how it changes. */
 export interface WorldOptions {
   readonly seed: number;
   readonly behaviour: Partial<SandboxBehaviour>;
@@ -43,14 +43,14 @@ export interface WorldOptions {
 
 /**
  * A source that changes between any two requests, the real client, passes and marking over real HTTP, and two SQLite
- * targets whose process may die at any write. Its own watchman looks at every PATCH as it arrives (L7).
+ * targets whose process may die at any write. It inspects every PATCH as it arrives (L7).
  */
 export class World {
   readonly store: FormsStore;
   readonly meddler: Meddler;
   readonly views: readonly TableView[];
   readonly random: () => number;
-  /** Breaches of a law that were seen on the way. */
+  /** Breaches of a law seen while it ran. */
   readonly breaches: string[] = [];
   faults = 0;
   crashes = 0;
@@ -60,7 +60,7 @@ export class World {
   readonly #clock = new TestClock(Date.UTC(2026, 2, 1));
   readonly #folder: string;
   readonly #options: WorldOptions;
-  /** The status that a submission had when the mirror last asked for it. */
+  /** The status that a submission had when the mirror last requested it. */
   readonly #lastAsked = new Map<string, string>();
 
   constructor(options: WorldOptions) {
@@ -125,6 +125,11 @@ export class World {
     return done ?? false;
   }
 
+  /** Time goes by for the mirror. */
+  async wait(ms: number): Promise<void> {
+    await this.#clock.sleep(ms);
+  }
+
   async verify(formId: string, target: number): Promise<VerifyReport> {
     const report = await this.#process(undefined, (context, targets) => {
       const request = { formId, picks: parsePicks(['*']), hashKey: undefined };
@@ -138,9 +143,7 @@ export class World {
     work: (context: SyncContext, targets: Target[]) => Promise<T>,
   ): Promise<T | undefined> {
     const life = new Life(crash);
-    const targets = TARGETS.map((name) =>
-      openSqlite(name, `sqlite:${this.#file(name)}`, this.#clock),
-    );
+    const targets = TARGETS.map((name) => openSqlite(name, this.#file(name), this.#clock));
     await using client = new FormsClient({
       baseUrl: this.sandbox.url,
       apiKey: this.sandbox.apiKey,
@@ -185,7 +188,7 @@ export class World {
     }
   }
 
-  /** L7, L6: as asked for just before, the status was allowed; every target holds the row, none lists it as rejected. */
+  /** L7, L6: the status as last requested was allowed; every target holds the row, none lists it as rejected. */
   #watch(id: string): void {
     const formId = this.store.get(id)?.formId;
     const asked = this.#lastAsked.get(id) ?? 'never asked';

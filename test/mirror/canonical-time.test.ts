@@ -46,7 +46,7 @@ describe('canonicalTime', () => {
     ['2026-01-01T00:00+24:00', '2026-01-01T00:00+01:60', '2026-01-01T00:00:00.Z', '2026-01-01Z'],
     ['0000-01-01', '0001-01-01T00:30+01:00', '9999-12-31T23:30-01:00', '+012026-01-01'],
     ['2026-01-01T00:00:00Z[UTC]', 'Thu, 01 Jan 2026 00:00:00 GMT', '2026-01-01T00:00:00\0Z'],
-  ])('takes %j for no time', (...texts) => {
+  ])('rejects %j', (...texts) => {
     expect(texts.filter((text) => canonicalTime(text) !== null)).toEqual([]);
   });
 
@@ -58,7 +58,7 @@ describe('canonicalTime', () => {
   const offset = fc.integer({ min: -14 * 60, max: 14 * 60 });
   const micros = fc.integer({ min: 0, max: 999 });
 
-  /** The instant as somebody at that offset writes it. */
+  /** The instant as written at that offset. */
   function written(instant: Date, minutes: number, digits: number): string {
     const local = new Date(instant.getTime() + minutes * 60_000).toISOString().slice(0, -1);
     const [hh, mm] = [Math.trunc(Math.abs(minutes) / 60), Math.abs(minutes) % 60];
@@ -67,7 +67,7 @@ describe('canonicalTime', () => {
     return `${local}${String(digits).padStart(3, '0')}${zone}`;
   }
 
-  it('gives one text to one instant, whatever the offset, and is at rest on its own result', () => {
+  it('gives one text to one instant, whatever the offset, and leaves its own result unchanged', () => {
     fc.assert(
       fc.property(date, offset, offset, micros, (instant, here, there, rest) => {
         const canonical = canonicalTime(written(instant, here, rest));

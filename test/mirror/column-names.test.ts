@@ -59,7 +59,7 @@ describe('fieldColumnName', () => {
     expect(nameOf(label)).toBe(name);
   });
 
-  it('L9: tells long labels with one beginning apart, the same way each time', () => {
+  it('L9: keeps long labels with the same beginning distinct, the same way each time', () => {
     const label = 'Please describe in your own words what you liked most about the event';
     const one = nameOf(`${label} on Monday`, 'field_1_a');
     const two = nameOf(`${label} on Tuesday`, 'field_2_b');
@@ -73,7 +73,7 @@ describe('fieldColumnName', () => {
     expect(nameOf('_more')).toBe('more');
   });
 
-  it('L9: gives any labels unique plain names of at most 63 bytes', () => {
+  it('L9: gives all labels unique plain names of at most 63 bytes', () => {
     fc.assert(
       fc.property(anyFields, (fields) => {
         const names = nameAll(fields);
@@ -112,7 +112,7 @@ describe('formTableName', () => {
     expect(formTableName({ id: 'frm_9', slug }, NONE)).toBe(table);
   });
 
-  it('leaves alone what has the name of the table or of its view', () => {
+  it('avoids names taken by a table or a view', () => {
     const form = { id: 'f', slug: 'contact' };
     expect(formTableName(form, new Set(['contact']))).toBe('contact_2');
     expect(formTableName(form, new Set(['contact_labelled', 'contact_2']))).toBe('contact_3');
@@ -149,7 +149,7 @@ describe('viewLabels', () => {
     expect(labelsOf(' \n', 'two\nlines\0')).toEqual(['field_0', 'two lines']);
   });
 
-  it('L9: cuts at 63 bytes between characters, keeping labels apart', () => {
+  it('L9: cuts at 63 bytes between characters, keeping labels distinct', () => {
     const long = '👩‍👩‍👧'.repeat(20);
     const [first = '', second = ''] = labelsOf(long, long);
     expect(Buffer.byteLength(first)).toBeLessThanOrEqual(63);
@@ -158,7 +158,7 @@ describe('viewLabels', () => {
     expect(second).toMatch(/ \(2\)$/);
   });
 
-  it('L9: gives any labels unique names of 1 to 63 bytes', () => {
+  it('L9: gives all labels unique names of 1 to 63 bytes', () => {
     fc.assert(
       fc.property(anyFields, (fields) => {
         const labels = viewLabels(fields, SYSTEM_COLUMNS);
@@ -177,7 +177,7 @@ describe('viewLabels', () => {
 });
 
 describe('cutToBytes and uniqueName', () => {
-  it('cuts a letter under a mountain of accents', () => {
+  it('cuts a letter that has too many accents', () => {
     const cut = cutToBytes(`e${'\u0301'.repeat(100)}`, 63);
     expect(Buffer.byteLength(cut)).toBe(63);
   });

@@ -20,7 +20,7 @@ const short = (fields: ReturnType<typeof pickFields>): string[] =>
   fields.map((field) => `${field.position} ${field.id} ${field.label} ${field.inSchema}`);
 
 describe('labelMap', () => {
-  it('maps ID to label and position; a blank label gives way to the ID, the first of equal IDs wins', () => {
+  it('maps ID to label and position; a blank label is replaced by the ID, the first of equal IDs wins', () => {
     expect([...labelMap(form)]).toEqual([
       ['a', { label: 'Name', position: 0 }],
       ['__proto__', { label: 'Name', position: 1 }],
@@ -37,7 +37,7 @@ describe('pickFields', () => {
     { id: 'mute', label: ' ' },
   ];
 
-  it('L9: schema first, then what the catalogue knows, then what only answers know', () => {
+  it('L9: schema first, then what the catalogue has, then what only answers have', () => {
     const fields = pickFields(form, parsePicks(['*']), known, new Set(['old', 'gone', 'a']));
     expect(short(fields)).toEqual([
       '0 a Name true',

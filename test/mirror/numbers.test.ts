@@ -4,7 +4,7 @@ import { decimalText, jsonText, parseNumber } from '../../src/mirror/numbers.ts'
 import { ExactNumber, type Json } from '../../src/mirror/types.ts';
 import { propertyRuns } from '../support/property.ts';
 
-/** A second opinion: value as integer times a power of ten, with big integers. */
+/** Independent of the code under test: the value as an integer times a power of ten, with big integers. */
 function rational(literal: string): { mantissa: bigint; exponent: number } {
   const [, sign, whole = '', fraction = '', exponent = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(literal) ?? [];
@@ -109,7 +109,7 @@ describe('L10: numbers are not rounded', () => {
     );
   });
 
-  it('prints the ones people meet', () => {
+  it('prints common numbers plainly', () => {
     expect([1e21, 1e-7, -0, 123.5, -1e22, 0.1].map(decimalText)).toEqual([
       '1000000000000000000000',
       '0.0000001',

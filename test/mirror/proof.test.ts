@@ -25,7 +25,7 @@ describe('the proof of a pass', () => {
     expect(ledger.proven).toBe(true);
   });
 
-  it('L2: a newcomer born after the base does not stand in for one that was missed', () => {
+  it('L2: a newcomer created after the base does not make up for one that was missed', () => {
     const ledger = new ProofLedger();
     ledger.begin(base(3, ['c', 'b'], [day(3), day(2)]));
     for (const each of [item('c', day(3)), item('b', day(2)), item('new', day(4))])
@@ -55,7 +55,7 @@ describe('the proof of a pass', () => {
     expect(ledger.proven).toBe(false);
   });
 
-  it('a date before the watermark smells of an import and is no evidence', () => {
+  it('a date before the watermark suggests an import and is no evidence', () => {
     const ledger = new ProofLedger(day(10));
     ledger.begin(base(2, ['c'], [day(12)]));
     ledger.sight(item('c', day(12)));
@@ -73,13 +73,17 @@ describe('the proof of a pass', () => {
     expect([ledger.proven, ledger.shortage]).toEqual([false, -1]);
   });
 
-  it('explains how total moved only by newcomers it saw', () => {
+  it('accounts for how total moved only by newcomers it saw', () => {
     const ledger = new ProofLedger();
     ledger.begin(base(1, ['a'], [day(5)]));
     ledger.sight(item('a', day(5)));
-    expect([ledger.explains(1), ledger.explains(2)]).toEqual([true, false]);
+    expect([ledger.accountsFor(1), ledger.accountsFor(2)]).toEqual([true, false]);
     ledger.sight(item('born', day(6)));
-    expect([ledger.explains(1), ledger.explains(2), ledger.accounted]).toEqual([false, true, 2]);
+    expect([ledger.accountsFor(1), ledger.accountsFor(2), ledger.accounted]).toEqual([
+      false,
+      true,
+      2,
+    ]);
   });
 
   it('an empty list is proven at once', () => {
@@ -89,7 +93,7 @@ describe('the proof of a pass', () => {
     expect([ledger.proven, ledger.baseNewest]).toEqual([true, null]);
   });
 
-  it('tells an order only from enough steps in one direction', () => {
+  it('recognises an order only by enough steps in one direction', () => {
     const up = [1, 2, 3, 4, 5, 6].map(day);
     expect(orderOf(up)).toBe('ascending');
     expect(orderOf([...up.toReversed(), null])).toBe('descending');

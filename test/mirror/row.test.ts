@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { hashedCell, sameCell, toCell } from '../../src/mirror/cell.ts';
+import { sameCell, toCell } from '../../src/mirror/cell.ts';
 import { compareRow } from '../../src/mirror/changes.ts';
+import { hashedCell } from '../../src/mirror/hashing.ts';
 import { decideMark } from '../../src/mirror/mark-rules.ts';
-import { isPicked, parsePicks, unknownPicks } from '../../src/mirror/picks.ts';
+import { isHashed, isPicked, namesFor, parsePicks } from '../../src/mirror/picks.ts';
 import { joinRow } from '../../src/mirror/row.ts';
 import { ExactNumber, type Json, type PickedField } from '../../src/mirror/types.ts';
 
@@ -33,7 +34,7 @@ describe('the join', () => {
     expect(row.createdAt).toBe('2026-01-01T00:00:00.000Z');
   });
 
-  it('L10: every sort of answer has a cell', () => {
+  it('L10: every type of answer has a cell', () => {
     expect(['00123', '=1+1', 'a\nb', ''].map(toCell)).toEqual(['00123', '=1+1', 'a\nb', '']);
     expect([1.5, true, null, undefined].map(toCell)).toEqual([1.5, 'true', null, null]);
     const big = new ExactNumber('12345678901234567890');
@@ -59,13 +60,11 @@ describe('the join', () => {
     ]);
   });
 
-  it('L11: a hashed field leaves as a keyed hash; equal answers stay equal, other fields and keys differ', () => {
+  it('L11: a hashed field leaves as a keyed hash; equal answers stay equal, under another key they differ', () => {
     const answers = submission([['mail', 'a@b.c']]);
     const { row } = joinRow(answers, [], [field('mail', true)], 'key');
-    expect(row.cells.get('mail')).toBe(hashedCell('a@b.c', 'mail', 'key'));
-    expect(hashedCell('a@b.c', 'mail', 'other')).not.toBe(row.cells.get('mail'));
-    expect(hashedCell('a@b.c', 'phone', 'key')).not.toBe(row.cells.get('mail'));
-    expect(hashedCell(null, 'mail', 'key')).toBeNull();
+    expect(row.cells.get('mail')).toBe(hashedCell('a@b.c', 'key'));
+    expect(hashedCell('a@b.c', 'other')).not.toBe(row.cells.get('mail'));
     expect(() => joinRow(answers, [], [field('mail', true)], undefined)).toThrow('hash key');
   });
 
@@ -106,11 +105,23 @@ describe('picks', () => {
     expect(isPicked(parsePicks(['field_1']), form, 'field_1')).toBe(true);
     expect(isPicked(parsePicks(['field_1', 'other:*']), form, 'field_2')).toBe(false);
     expect(isPicked(parsePicks([], ['field_2']), form, 'field_2')).toBe(false);
+    expect(isPicked(parsePicks(['jobs:field_2']), form, 'field_2')).toBe(true);
+    expect(isPicked(parsePicks(['f1:field_2']), form, 'field_1')).toBe(false);
+    expect(isPicked(parsePicks(['other:field_2']), form, 'field_2')).toBe(false);
   });
 
-  it('names what no form and no field has', () => {
-    const picks = parsePicks(['jobs:*', 'job:*', 'field_1', 'feild_1', '*']);
-    expect(unknownPicks(picks, [form])).toEqual(['job:*', 'feild_1']);
+  it.each(['*', 'jobs:*', 'f1:*', 'field_2', 'jobs:field_2', 'f1:field_2'])(
+    'L11: %s means the same of what is hashed as of what is picked',
+    (entry) => {
+      expect(isHashed(parsePicks([], [entry]), form, 'field_2')).toBe(true);
+      expect(isHashed(parsePicks([entry], []), form, 'field_2')).toBe(false);
+    },
+  );
+
+  it('say of a form the same, however they are written', () => {
+    const of = (...entries: string[]) => namesFor(parsePicks(entries), form);
+    expect([of('*'), of('jobs:*', 'x'), of('f1:*')]).toEqual([['*'], ['*'], ['*']]);
+    expect(of('jobs:b', 'f1:a', 'other:c', 'other:*', 'b')).toEqual(['a', 'b']);
   });
 });
 

@@ -1,13 +1,8 @@
+import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
-import {
-  backendKindOf,
-  openBackend,
-  parseQueueUrl,
-  readPrefix,
-  safeAddress,
-} from '../../src/queue/backends.ts';
-import { unreachable } from '../../src/queue/backends/connection-fault.ts';
-import { assertSafe, reconnectDelayMs } from '../../src/queue/backends/redis.ts';
+import { backendKindOf, openBackend, parseQueueUrl } from '../../src/queue/backends.ts';
+import { readPrefix, safeAddress, unreachable } from '../../src/queue/backends/backend.ts';
+import { assertSafe, driverAddress, reconnectDelayMs } from '../../src/queue/backends/redis.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 
@@ -26,7 +21,7 @@ describe('QUEUE_URL', () => {
       backendKindOf(parseQueueUrl(text)),
     );
     expect(kinds).toEqual(['redis', 'redis', 'postgres', 'postgres']);
-    expect(backendKindOf(parseQueueUrl(undefined))).toBe('embedded');
+    expect(backendKindOf(undefined)).toBe('embedded');
   });
 
   it('L15: is refused without being repeated', () => {
@@ -67,19 +62,19 @@ describe('QUEUE_URL', () => {
       upkeepMs: 1,
       clock: systemClock,
       logger: silentLogger,
-      faults: () => {},
+      onError: () => {},
     });
     await expect(opened).rejects.toMatchObject({ code: 'SETTINGS' });
   });
 });
 
 describe('a server out of reach', () => {
-  const fault = (code: string): Error => Object.assign(new Error('u:s3cret@h'), { code });
+  const coded = (code: string): Error => Object.assign(new Error('u:s3cret@h'), { code });
 
-  it('is told with the remedy; trying again helps, but not against a certificate', () => {
-    const away = unreachable('Redis at redis://h', fault('ECONNREFUSED'));
+  it('is reported with the remedy; trying again helps, but not against a certificate', () => {
+    const away = unreachable('Redis at redis://h', coded('ECONNREFUSED'));
     expect(away).toMatchObject({ code: 'QUEUE_UNREACHABLE', retryable: true });
-    const untrusted = unreachable('Redis at rediss://h', fault('DEPTH_ZERO_SELF_SIGNED_CERT'));
+    const untrusted = unreachable('Redis at rediss://h', coded('DEPTH_ZERO_SELF_SIGNED_CERT'));
     expect(untrusted).toMatchObject({ code: 'QUEUE_UNREACHABLE', retryable: false });
     expect(untrusted.message).toContain('NODE_EXTRA_CA_CERTS');
     expect(away.message + untrusted.message).not.toContain('s3cret');
@@ -103,6 +98,16 @@ describe('what Redis says of itself', () => {
 
   it('is waited for with growing, whole delays after an outage', () => {
     const delays = [1, 2, 3, 8, 100].map((times) => reconnectDelayMs(times, () => 0.123));
-    expect(delays).toEqual([125, 225, 425, 5_025, 5_025]);
+    expect(delays).toEqual([125, 225, 425, 1_025, 1_025]);
   });
+
+  it.each(['', '?tls=', '?tls=&prefix=a', '?prefix=a&tls=false', '?tls='.repeat(2)])(
+    'L15: is never sent its password in plain text by a parameter of rediss://…%s',
+    async (query) => {
+      const url = new URL(`rediss://:pw@cache.example.com${query}`);
+      const client = new Redis(driverAddress(url), { lazyConnect: true });
+      expect(client.options.tls).toBe(true);
+      client.disconnect();
+    },
+  );
 });

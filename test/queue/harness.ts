@@ -3,12 +3,12 @@ import { Events } from '../../src/base/events.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { openBackend, parseQueueUrl } from '../../src/queue/backends.ts';
 import type { QueueEventMap } from '../../src/queue/events.ts';
-import type { PlannerContext } from '../../src/queue/planner.ts';
+import type { FlowContext } from '../../src/queue/flows.ts';
 import { openQueues } from '../../src/queue/queues.ts';
 import { type QueueOptions, type QueueRuntime, startQueue } from '../../src/queue/runtime.ts';
-import type { SchedulerContext } from '../../src/queue/scheduler.ts';
-import type { Tuning } from '../../src/queue/tuning.ts';
-import type { MirrorWork, Schedules } from '../../src/queue/work.ts';
+import type { SchedulerContext, Schedules } from '../../src/queue/scheduler.ts';
+import type { Timings } from '../../src/queue/timings.ts';
+import type { JobHandlers } from '../../src/queue/handlers.ts';
 
 /** Where one test's queue lives. */
 export interface QueuePlace {
@@ -20,6 +20,8 @@ export interface QueuePlace {
 export interface QueueServer {
   /** A fresh, empty place. */
   newPlace(): Promise<QueuePlace>;
+  /** Removes a place, once its test has finished. Absent where it takes no room of its own. */
+  remove?(place: QueuePlace): Promise<void>;
   /** Everything stored in a place, as `queue` or `queue:what`; called while no queue is open there. */
   stored(place: QueuePlace): Promise<string[]>;
   /** Loses everything, as FLUSHALL does. Absent where nobody can do that. */
@@ -39,15 +41,18 @@ export interface QueueServer {
 
 const quick = { baseDelayMs: 20, maxDelayMs: 40, maxServerDelayMs: 40 };
 
-/** Everything some hundred times quicker; a lost job is found after some three seconds. */
-export const QUICK: Tuning = {
-  lockDurationMs: 3_000,
+/**
+ * Everything some hundred times quicker, but for the lock: on a machine that is busy with other things a process may stand
+ * still for seconds, and its job would run twice. A lost job is found after some ten seconds.
+ */
+export const QUICK: Timings = {
+  lockDurationMs: 10_000,
   stalledIntervalMs: 1_000,
   heartbeatMs: 150,
   retry: { incremental: { attempts: 3, ...quick }, full: { attempts: 4, ...quick } },
   busy: { attempts: 4, ...quick },
   stopMs: 4_000,
-  answerMs: 1_000,
+  answerMs: 5_000,
   upkeepMs: 60_000,
 };
 
@@ -59,22 +64,26 @@ export const NEVER: Schedules = {
   targets: ['a'],
 };
 
-/** A running queue, with what it told. */
+/** As the settings parse it. */
+const urlOf = ({ queueUrl }: QueuePlace): URL | undefined =>
+  queueUrl === undefined ? undefined : parseQueueUrl(queueUrl);
+
+/** A running queue, with the events that it emitted. */
 export interface TestQueue extends QueueRuntime {
-  readonly told: { readonly name: keyof QueueEventMap; readonly event: object }[];
+  readonly emitted: { readonly name: keyof QueueEventMap; readonly event: object }[];
 }
 
 /** Starts a queue at a place. */
 export async function startAt(
   place: QueuePlace,
-  work: MirrorWork,
+  handlers: JobHandlers,
   schedules: Partial<Schedules> = {},
   more: Partial<QueueOptions> = {},
 ): Promise<TestQueue> {
   const events = new Events<QueueEventMap>((error) => {
     throw error;
   });
-  const told: TestQueue['told'] = [];
+  const emitted: TestQueue['emitted'] = [];
   const names: (keyof QueueEventMap)[] = [
     'job.started',
     'job.completed',
@@ -82,23 +91,24 @@ export async function startAt(
     'job.postponed',
     'job.recovered',
     'schedule.overdue',
-    'queue.fault',
+    'queue.error',
   ];
-  for (const name of names) events.on(name, (event) => told.push({ name, event }));
+  for (const name of names) events.on(name, (event) => emitted.push({ name, event }));
   const runtime = await startQueue({
-    ...place,
+    queueUrl: urlOf(place),
+    dataDir: place.dataDir,
     role: 'all',
-    work,
+    handlers,
     schedules: { ...NEVER, ...schedules },
     concurrency: 2,
     clock: systemClock,
     logger: silentLogger,
     events,
-    tuning: QUICK,
+    timings: QUICK,
     ...more,
   });
   return {
-    told,
+    emitted,
     status: () => runtime.status(),
     pause: (target) => runtime.pause(target),
     resume: (target) => runtime.resume(target),
@@ -108,8 +118,8 @@ export async function startAt(
 }
 
 /** The producing side alone, without workers. */
-export interface Producer extends PlannerContext, SchedulerContext, AsyncDisposable {
-  readonly told: TestQueue['told'];
+export interface Producer extends FlowContext, SchedulerContext, AsyncDisposable {
+  readonly emitted: TestQueue['emitted'];
 }
 
 /** Opens a place for adding jobs only. */
@@ -119,32 +129,32 @@ export async function produceAt(
   clock: Clock = systemClock,
 ): Promise<Producer> {
   const events = new Events<QueueEventMap>();
-  const told: TestQueue['told'] = [];
-  events.on('schedule.overdue', (event) => told.push({ name: 'schedule.overdue', event }));
-  const faults = (error: unknown): never => {
+  const emitted: TestQueue['emitted'] = [];
+  events.on('schedule.overdue', (event) => emitted.push({ name: 'schedule.overdue', event }));
+  const onError = (error: unknown): never => {
     throw error;
   };
   const backend = await openBackend('all', {
-    url: parseQueueUrl(place.queueUrl),
+    url: urlOf(place),
     dataDir: place.dataDir,
     workers: 0,
     upkeepMs: 60_000,
     clock,
     logger: silentLogger,
-    faults,
+    onError,
   });
-  const queues = openQueues(backend, schedules.targets, faults);
+  const queues = openQueues(backend, schedules.targets, onError);
   return {
     backend,
     queues,
     schedules,
     marking: schedules.marking,
-    tuning: QUICK,
+    timings: QUICK,
     clock,
     logger: silentLogger,
     events,
-    faults,
-    told,
+    onError,
+    emitted,
     [Symbol.asyncDispose]: async () => {
       await queues.close();
       await backend.close(false);

@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,21 +6,24 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
-import { openEmbeddedStore } from '../../src/queue/backends/embedded-store.ts';
-import { DEFAULT_TUNING } from '../../src/queue/tuning.ts';
+import { openEmbeddedStore } from '../../src/queue/backends/embedded.ts';
+import { DEFAULT_TIMINGS } from '../../src/queue/timings.ts';
+import { lentPostgres } from '../support/lent-server.ts';
+import { Child } from '../support/child.ts';
 import {
   type TestServer,
   createDatabase,
   freePort,
   postgresMissing,
   redisMissing,
-  startPostgres,
   startRedis,
 } from '../support/servers.ts';
-import { FakeWork } from './fake-work.ts';
+import { FakeHandlers } from './fake-handlers.ts';
 import { startAt } from './harness.ts';
+import { SOON } from './waits.ts';
 
-const work = new FakeWork([]);
+const WORKER = join(import.meta.dirname, 'child-worker.ts');
+const handlers = new FakeHandlers([]);
 
 /** Time that passes at once, and is counted. */
 function impatient(): Clock & { waits: number } {
@@ -43,7 +44,7 @@ async function failure(
   clock: Clock = impatient(),
 ): Promise<{ code: string; message: string }> {
   const place = { queueUrl, dataDir: '/nonexistent' };
-  return startAt(place, work, {}, { clock }).then(
+  return startAt(place, handlers, {}, { clock }).then(
     () => ({ code: 'none', message: 'it opened' }),
     (error: { code: string; message: string }) => error,
   );
@@ -103,12 +104,6 @@ describe.skipIf(redisMissing())('opening Redis', () => {
 });
 
 describe.skipIf(postgresMissing())('opening PostgreSQL', () => {
-  let server: TestServer;
-  beforeAll(async () => {
-    server = await startPostgres();
-  });
-  afterAll(async () => server.stop());
-
   it('L15: tries an unreachable server for a while, then names it without its password', async () => {
     const port = await freePort();
     const clock = impatient();
@@ -120,7 +115,7 @@ describe.skipIf(postgresMissing())('opening PostgreSQL', () => {
   });
 
   it('names a database that does not exist, and a right that is missing', async () => {
-    const database = new URL(await createDatabase(server));
+    const database = new URL(await createDatabase(await lentPostgres()));
     const missing = new URL(database);
     missing.pathname = '/no_such_database';
     expect(await failure(missing.href)).toMatchObject({ code: 'QUEUE_DENIED' });
@@ -138,9 +133,9 @@ describe.skipIf(postgresMissing())('opening PostgreSQL', () => {
   });
 
   it('keeps options that the address brings along', async () => {
-    const url = new URL(await createDatabase(server));
+    const url = new URL(await createDatabase(await lentPostgres()));
     url.searchParams.set('options', '-c statement_timeout=60000');
-    const queue = await startAt({ queueUrl: url.href, dataDir: '/nonexistent' }, work);
+    const queue = await startAt({ queueUrl: url.href, dataDir: '/nonexistent' }, handlers);
     expect((await queue.status()).reachable).toBe(true);
     await queue.stop();
   });
@@ -151,34 +146,27 @@ describe('opening the embedded queue', () => {
   const place = { queueUrl: undefined, dataDir: join(root, 'data') };
   afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-  it('is for one process: another is told so, whatever becomes of the first', async ({
+  it('is for one process: another is refused, whatever becomes of the first', async ({
     onTestFinished,
   }) => {
-    const script = join(import.meta.dirname, 'child-worker.ts');
-    const child = spawn(process.execPath, [script, JSON.stringify(place)], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    onTestFinished(() => void child.kill('SIGKILL'));
-    const lines: string[] = [];
-    child.stdout.on('data', (chunk: Buffer) => lines.push(chunk.toString()));
-    await vi.waitFor(() => expect(lines.join('')).toContain('began f1'), { timeout: 20_000 });
-    await expect(startAt(place, work)).rejects.toMatchObject({ code: 'QUEUE_BUSY' });
-    const exited = once(child, 'exit');
-    child.kill('SIGKILL');
-    await exited;
+    const hour = 3_600_000;
+    const child = new Child(WORKER, [JSON.stringify(place), String(hour)]);
+    child.killedAfter(onTestFinished);
+    await child.shows(/^began f1$/m);
+    await expect(startAt(place, handlers)).rejects.toMatchObject({ code: 'QUEUE_BUSY' });
+    await child.end('SIGKILL');
     // A killed worker's pass is run again at once, long before its lock runs out.
-    const forms = new FakeWork([]);
-    const first = await startAt(place, forms, {}, { tuning: DEFAULT_TUNING });
-    await vi.waitFor(() => expect(forms.passes).toHaveLength(1), {
-      timeout: DEFAULT_TUNING.lockDurationMs / 2,
-    });
-    await expect(startAt(place, work)).rejects.toMatchObject({ code: 'QUEUE_BUSY' });
+    const forms = new FakeHandlers([{ formId: 'f1', targets: ['a'] }]);
+    const timings = { ...DEFAULT_TIMINGS, lockDurationMs: hour, stalledIntervalMs: hour };
+    const first = await startAt(place, forms, {}, { timings });
+    await vi.waitFor(() => expect(forms.passes).toHaveLength(1), SOON);
+    await expect(startAt(place, handlers)).rejects.toMatchObject({ code: 'QUEUE_BUSY' });
     await first.stop();
-    await (await startAt(place, work)).stop();
+    await (await startAt(place, handlers)).stop();
   });
 
   it('does not scale out', async () => {
-    const started = startAt(place, work, {}, { role: 'worker' });
+    const started = startAt(place, handlers, {}, { role: 'worker' });
     await expect(started).rejects.toMatchObject({
       code: 'SETTINGS',
       message: expect.stringContaining('QUEUE_URL') as string,
@@ -188,7 +176,7 @@ describe('opening the embedded queue', () => {
   it('names a data directory that cannot be written', async () => {
     const file = join(root, 'file');
     writeFileSync(file, '');
-    const started = startAt({ queueUrl: undefined, dataDir: join(file, 'data') }, work);
+    const started = startAt({ queueUrl: undefined, dataDir: join(file, 'data') }, handlers);
     await expect(started).rejects.toMatchObject({ code: 'SETTINGS' });
   });
 
@@ -198,10 +186,10 @@ describe('opening the embedded queue', () => {
     mkdirSync(older, { recursive: true });
     // As a torn write after a power cut leaves it.
     writeFileSync(join(queue, 'global', 'pg_control'), Buffer.alloc(8192));
-    const forms = new FakeWork([{ formId: 'f1', targets: ['a'] }]);
+    const forms = new FakeHandlers([{ formId: 'f1', targets: ['a'] }]);
     const rebuilt = await startAt(place, forms);
     await rebuilt.runNow('incremental');
-    await vi.waitFor(() => expect(forms.passes).toHaveLength(1), { timeout: 40_000 });
+    await vi.waitFor(() => expect(forms.passes).toHaveLength(1), { timeout: 100_000 });
     await rebuilt.stop();
     const aside = readdirSync(place.dataDir).filter((name) => name.startsWith('queue.broken-'));
     expect(aside).toHaveLength(1);
@@ -209,7 +197,7 @@ describe('opening the embedded queue', () => {
   });
 
   it('is tidied now and then, so that it does not grow for ever', async () => {
-    const faults = (error: unknown): never => {
+    const onError = (error: unknown): never => {
       throw error;
     };
     const { dataDir } = place;
@@ -219,7 +207,7 @@ describe('opening the embedded queue', () => {
       upkeepMs: 50,
       clock: systemClock,
       logger,
-      faults,
+      onError,
     });
     const vacuums = async (): Promise<number> => {
       const { rows } = await store.pool.query<{ count: string }>(
@@ -228,7 +216,7 @@ describe('opening the embedded queue', () => {
       return Number(rows[0]?.count);
     };
     await vi.waitFor(async () => expect(await vacuums()).toBeGreaterThanOrEqual(2), {
-      timeout: 40_000,
+      timeout: 60_000,
     });
     await store.close();
   });

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { FAULT_SYNTAX, parseFault } from '../../src/sandbox/fault-text.ts';
-import { FaultBook, type FaultRule } from '../../src/sandbox/faults.ts';
+import { FAULT_SYNTAX } from '../../src/cli/commands.ts';
+import { parseFault, parseReadings } from '../../src/cli/sandbox-options.ts';
+import { FaultInjector, type FaultRule } from '../../src/sandbox/faults.ts';
 
 /** Which of so many equal requests a rule hits, as a row of 0 and 1. */
 function hits(rule: FaultRule, requests: number): string {
-  const book = new FaultBook([rule]);
+  const injector = new FaultInjector([rule]);
   const subject = { method: 'GET', path: '/a', query: new URLSearchParams() };
-  return Array.from({ length: requests }, () => (book.take(subject) ? '1' : '0')).join('');
+  return Array.from({ length: requests }, () => (injector.take(subject) ? '1' : '0')).join('');
 }
 
 describe('a fault rule', () => {
@@ -34,40 +35,40 @@ describe('a fault rule', () => {
     [{ query: { page: '2' } }, 'GET', '/submissions', false],
   ])('%o, asked about %s %s: %s', (rule, method, address, hit) => {
     const { pathname: path, searchParams: query } = new URL(address, 'http://x');
-    const book = new FaultBook([rule, rule]);
-    expect(book.take({ method, path, query })).toBe(hit ? rule : undefined);
+    const injector = new FaultInjector([rule, rule]);
+    expect(injector.take({ method, path, query })).toBe(hit ? rule : undefined);
     // A pattern with the g flag remembers where it stopped.
-    expect(book.take({ method, path, query })).toBe(hit ? rule : undefined);
+    expect(injector.take({ method, path, query })).toBe(hit ? rule : undefined);
   });
 
   it('counts what it matches, also when an earlier rule strikes', () => {
     const first = { status: 500 };
     const second = { status: 503, after: 2 };
-    const book = new FaultBook([first, second]);
+    const injector = new FaultInjector([first, second]);
     const subject = { method: 'GET', path: '/a', query: new URLSearchParams() };
-    const taken = [1, 2, 3, 4].map(() => book.take(subject)?.status);
+    const taken = [1, 2, 3, 4].map(() => injector.take(subject)?.status);
     expect(taken).toEqual([500, undefined, 503, undefined]);
-    expect(book.tally()).toEqual([
+    expect(injector.tally()).toEqual([
       { rule: first, matched: 4, hit: 1 },
       { rule: second, matched: 4, hit: 1 },
     ]);
   });
 
   it('that is due wins over later ones, which are not used up by it', () => {
-    const book = new FaultBook([{ status: 500 }, { status: 503 }]);
+    const injector = new FaultInjector([{ status: 500 }, { status: 503 }]);
     const subject = { method: 'GET', path: '/a', query: new URLSearchParams() };
-    expect([1, 2, 3].map(() => book.take(subject)?.status)).toEqual([500, 503, undefined]);
+    expect([1, 2, 3].map(() => injector.take(subject)?.status)).toEqual([500, 503, undefined]);
   });
 
   it('can be taken away, alone or with all others', () => {
-    const book = new FaultBook();
-    const remove = book.add({ status: 500, times: 9 });
-    book.add({ status: 503, times: 9 });
+    const injector = new FaultInjector();
+    const remove = injector.add({ status: 500, times: 9 });
+    injector.add({ status: 503, times: 9 });
     const subject = { method: 'GET', path: '/a', query: new URLSearchParams() };
     remove();
-    expect(book.take(subject)?.status).toBe(503);
-    book.clear();
-    expect(book.take(subject)).toBeUndefined();
+    expect(injector.take(subject)?.status).toBe(503);
+    injector.clear();
+    expect(injector.take(subject)).toBeUndefined();
   });
 });
 
@@ -120,5 +121,14 @@ describe('a fault rule in words', () => {
   ])('%j is refused: %s', (text, reason) => {
     expect(() => parseFault(text)).toThrow(reason);
     expect(() => parseFault(text)).toThrow(`A rule reads: ${FAULT_SYNTAX}`);
+  });
+
+  it('suggests what is near as one sentence, and nothing where nothing is', () => {
+    expect(() => parseFault('hnag')).toThrow('“hnag” is not understood; did you mean hang? A rule');
+    expect(() => parseFault('500 xylophone')).toThrow('“xylophone” is not understood. A rule');
+    expect(() => parseReadings(['sorted=ignored'])).toThrow('did you mean sort? It takes');
+    expect(() => parseReadings(['xylophone=1'])).toThrow(
+      'there is no point xylophone: there is sort,',
+    );
   });
 });

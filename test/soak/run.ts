@@ -13,9 +13,23 @@ const vitest = join(import.meta.dirname, '../../node_modules/vitest/vitest.mjs')
 
 /** A file of property tests and how it is soaked: a case of the laws takes as long as many of the scan alone. */
 const SUITES = [
-  { file: 'test/laws/laws.property.test.ts', cases, batch: 150 },
-  { file: 'test/sync/scan.property.test.ts', cases: cases * 10, batch: 3_000 },
-] as const;
+  { file: 'test/laws/laws.property.test.ts', project: 'long', cases, batch: 150 },
+  // Each `ok` is judged when it is claimed: ten thousand cases by default, some of them on PostgreSQL.
+  {
+    file: 'test/soak/claims.property.test.ts',
+    project: 'long',
+    cases: Math.round(cases * 3.2),
+    batch: 400,
+  },
+  {
+    file: 'test/soak/claims.integration.test.ts',
+    project: 'integration',
+    cases: cases / 7.5,
+    batch: 100,
+  },
+  { file: 'test/sync/double-entries.property.test.ts', project: 'long', cases, batch: 1_000 },
+  { file: 'test/sync/scan.property.test.ts', project: 'long', cases: cases * 10, batch: 3_000 },
+];
 
 /** What the properties themselves say that they tried; added up over all batches. */
 const tried = new Map<string, number>();
@@ -33,10 +47,14 @@ interface TestReport {
 }
 
 /** Runs one batch; returns its violations, each with the command that repeats it. */
-async function runBatch(file: string, runs: number, seed: number): Promise<string[]> {
+async function runBatch(
+  { file, project }: (typeof SUITES)[number],
+  runs: number,
+  seed: number,
+): Promise<string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'forms-mirror-soak-'));
   const report = join(folder, 'report.json');
-  const args = ['run', '--project', 'unit', file, '--testTimeout=3600000'];
+  const args = ['run', '--project', project, file, '--testTimeout=3600000'];
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
   const env = { ...process.env, FC_RUNS: String(runs), FC_SEED: String(seed), NO_COLOR: '1' };
   const child = spawn(process.execPath, [vitest, ...args, ...reporters], {
@@ -48,7 +66,7 @@ async function runBatch(file: string, runs: number, seed: number): Promise<strin
   await once(child, 'close');
   countTried(output);
   try {
-    const again = `FC_SEED=${seed} FC_RUNS=${runs} npx vitest run --project unit ${file}`;
+    const again = `FC_SEED=${seed} FC_RUNS=${runs} npx vitest run --project ${project} ${file}`;
     return failuresIn(report).map((failure) => `${failure}\n  again: ${again}`);
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -81,10 +99,10 @@ let scans = 0;
 for (const suite of SUITES) {
   for (let done = 0; done < suite.cases; done += suite.batch) {
     const runs = Math.min(suite.batch, suite.cases - done);
-    const found = await runBatch(suite.file, runs, firstSeed + done);
+    const found = await runBatch(suite, runs, firstSeed + done);
     violations.push(...found);
     for (const violation of found) console.log(violation);
-    if (suite !== SUITES[0]) scans += runs;
+    if (suite === SUITES.at(-1)) scans += runs;
     console.log(
       `${suite.file}: ${done + runs} of ${suite.cases}, violations: ${violations.length}`,
     );

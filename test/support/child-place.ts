@@ -6,17 +6,17 @@ import {
   type SandboxOptions,
   startSandbox,
 } from '../../src/sandbox/forms-api/sandbox.ts';
-import { Child, type ChildEnd, type ChildEnv } from './child-cli.ts';
+import { Child, type ChildEnd, type ChildEnv, type Finally } from './child.ts';
 import { scratchFolder } from './scratch.ts';
-
-/** Has something done when a test has finished; a test's own context gives it, also where tests run side by side. */
-export type Finally = (work: () => Promise<void> | void) => void;
 
 /** What a command left behind. */
 export interface ChildResult extends ChildEnd {
   readonly stdout: string;
   readonly stderr: string;
 }
+
+/** A queue of `start`, with its log, and a SQLite file. */
+const NEEDS_MB = 128;
 
 /** A stand-in Forms API in this process, and processes of the program that work against it. */
 export class ChildPlace {
@@ -29,7 +29,7 @@ export class ChildPlace {
 
   private constructor(sandbox: Sandbox) {
     this.sandbox = sandbox;
-    this.folder = scratchFolder('child');
+    this.folder = scratchFolder('child', NEEDS_MB);
     this.env = {
       FORMS_API_URL: sandbox.url,
       FORMS_API_KEY: sandbox.apiKey,

@@ -1,50 +1,100 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createInterface } from 'node:readline';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
-/** A Node process of a test, told by its lines. */
-export interface Child {
-  readonly process: ChildProcess;
-  readonly lines: readonly string[];
-  /** Resolves when it has said a line that begins so; rejects when it ends without. */
-  said(beginning: string): Promise<void>;
-  /** Its exit code, or the signal that ended it. */
-  readonly ended: Promise<number | NodeJS.Signals | null>;
+const PROGRAM = join(import.meta.dirname, '../../bin/forms-mirror.js');
+
+/** How a process ended. */
+export interface ChildEnd {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
 }
 
-/** Starts a TypeScript file of the tests. */
-export function startChild(script: string, args: readonly string[]): Child {
-  const child = spawn(process.execPath, [script, ...args], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const lines: string[] = [];
-  const waiting = new Set<() => void>();
-  const wake = (): void => waiting.forEach((check) => check());
-  createInterface({ input: child.stdout }).on('line', (line) => {
-    lines.push(line);
-    wake();
-  });
-  let isOver = false;
-  const ended = new Promise<number | NodeJS.Signals | null>((done) => {
-    child.on('close', (code, signal) => {
-      isOver = true;
-      wake();
-      done(signal ?? code);
+/** Variables of a process. */
+export type ChildEnv = Readonly<Record<string, string | undefined>>;
+
+/** Has something done when a test has finished; a test's own context gives it, also where tests run side by side. */
+export type Finally = (work: () => Promise<void> | void) => void;
+
+/** Of our own environment only these go along; the compile cache halves the time that a process takes to start. */
+const HANDED_ON = ['PATH', 'HOME', 'NODE_COMPILE_CACHE'] as const;
+
+/** A Node process of its own: a command of the program, or a script of the tests. */
+export class Child {
+  readonly process: ChildProcess;
+  readonly ended: Promise<ChildEnd>;
+  stdout = '';
+  stderr = '';
+  #isClosed = false;
+  #onOutput = new Set<() => void>();
+
+  /** Starts it. The default `cwd` keeps a .env of this checkout out. */
+  constructor(script: string, args: readonly string[], env: ChildEnv = {}, cwd = tmpdir()) {
+    const own = Object.fromEntries(HANDED_ON.map((name) => [name, process.env[name]]));
+    this.process = spawn(process.execPath, [script, ...args], {
+      cwd,
+      env: { ...own, NO_COLOR: '1', ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
     });
-  });
-  return {
-    process: child,
-    lines,
-    ended,
-    said: (beginning) =>
-      new Promise((done, fail) => {
-        const check = (): void => {
-          if (lines.some((line) => line.startsWith(beginning))) done();
-          else if (isOver) fail(new Error(`ended without saying ${beginning}`));
-          else return;
-          waiting.delete(check);
-        };
-        waiting.add(check);
-        check();
-      }),
-  };
+    for (const name of ['stdout', 'stderr'] as const) {
+      this.process[name]?.setEncoding('utf8').on('data', (chunk: string) => {
+        this[name] += chunk;
+        for (const look of this.#onOutput) look();
+      });
+    }
+    // `close`, not `exit`: by then all output has come.
+    this.ended = once(this.process, 'close').then(([code, signal]) => {
+      this.#isClosed = true;
+      for (const look of this.#onOutput) look();
+      return { code, signal };
+    });
+  }
+
+  /** A command of the program. */
+  static cli(args: readonly string[], env?: ChildEnv, cwd?: string): Child {
+    return new Child(PROGRAM, args, env, cwd);
+  }
+
+  get pid(): number {
+    return this.process.pid ?? -1;
+  }
+
+  get isRunning(): boolean {
+    return this.process.exitCode === null && this.process.signalCode === null;
+  }
+
+  /** The whole lines that it wrote to stdout. */
+  get lines(): string[] {
+    return this.stdout.split('\n').slice(0, -1);
+  }
+
+  /** Kills it when the test has finished, should it still run. */
+  killedAfter(onFinished: Finally): this {
+    onFinished(async () => void (await this.end('SIGKILL')));
+    return this;
+  }
+
+  /** The first match in what it writes; rejects when it ends without, with its stderr. */
+  async shows(pattern: RegExp, stream: 'stdout' | 'stderr' = 'stdout'): Promise<RegExpExecArray> {
+    const found = Promise.withResolvers<RegExpExecArray>();
+    const look = (): void => {
+      const match = pattern.exec(this[stream]);
+      if (match !== null) found.resolve(match);
+      else if (this.#isClosed) {
+        found.reject(
+          new Error(`it ended without ${String(pattern)}:\n${this.stderr.slice(-2_000)}`),
+        );
+      }
+    };
+    this.#onOutput.add(look);
+    look();
+    return found.promise.finally(() => this.#onOutput.delete(look));
+  }
+
+  /** Sends it a signal, unless it has ended, and waits for its end. */
+  async end(signal: NodeJS.Signals): Promise<ChildEnd> {
+    if (this.isRunning) this.process.kill(signal);
+    return this.ended;
+  }
 }

@@ -2,9 +2,9 @@ import { Writable } from 'node:stream';
 import { WriteStream } from 'node:tty';
 import { systemClock } from '../../src/base/clock.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
-import type { ExitCode } from '../../src/cli/failure.ts';
+import type { ExitCode } from '../../src/base/exit-codes.ts';
 import { runProgram } from '../../src/cli/program.ts';
-import { listenForStop } from '../../src/cli/stop-signals.ts';
+import { listenForStop } from '../../src/cli/host.ts';
 import { Terminal, type OutputStream } from '../../src/cli/terminal.ts';
 import { loadConfig } from '../../src/config.ts';
 import type { Environment } from '../../src/settings/variables.ts';
@@ -47,9 +47,17 @@ export interface RunningCli {
   readonly done: Promise<CliResult>;
 }
 
-/** Starts a command. `exit` of the process is never called; the second signal rejects `done`. */
-export function startCli(args: readonly string[], env: Environment = {}): RunningCli {
-  const [stdout, stderr] = [new RecordedStream(), new RecordedStream()];
+/**
+ * Starts a command. `exit` of the process is never called; the second signal rejects `done`. `isTTY`: its streams are
+ * terminals; `ask`: what the person there answers.
+ */
+export function startCli(
+  args: readonly string[],
+  env: Environment = {},
+  isTTY = false,
+  ask?: (question: string) => Promise<string>,
+): RunningCli {
+  const [stdout, stderr] = [new RecordedStream(isTTY), new RecordedStream(isTTY)];
   const listeners = new Map<string, () => void>();
   const killed = Promise.withResolvers<never>();
   const source = {
@@ -62,10 +70,11 @@ export function startCli(args: readonly string[], env: Environment = {}): Runnin
   const terminal = new Terminal(stdout, stderr);
   const host = {
     terminal,
+    ask,
     version: '0.0.0-test',
     clock: systemClock,
     stop: listenForStop(source, () => terminal.say('stopping')),
-    loadConfig: (needs = {}) => loadConfig(env, noFile, needs),
+    loadConfig: async (needs = {}) => loadConfig(env, noFile, needs),
   };
   const run = runProgram(COMMANDS, host, args);
   const done = Promise.race([run, killed.promise]).then((code) => ({
@@ -77,5 +86,8 @@ export function startCli(args: readonly string[], env: Environment = {}): Runnin
 }
 
 /** Runs a command to its end. */
-export const runCli = (args: readonly string[], env: Environment = {}): Promise<CliResult> =>
-  startCli(args, env).done;
+export const runCli = (
+  args: readonly string[],
+  env: Environment = {},
+  isTTY = false,
+): Promise<CliResult> => startCli(args, env, isTTY).done;

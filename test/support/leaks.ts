@@ -40,6 +40,12 @@ export function filesBelow(folder: string): Places {
   return places;
 }
 
+/** The files below a folder whose bytes hold one of these texts. */
+export const filesWith = (folder: string, texts: readonly string[]): string[] =>
+  [...filesBelow(folder)].flatMap(([file, bytes]) =>
+    texts.some((text) => bytes.includes(text)) ? [file] : [],
+  );
+
 /** Every key of a Redis server with all that it holds. */
 export async function keysOfRedis(url: string): Promise<Places> {
   const client = new Redis(url);

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { Child, type ChildEnv } from './child-cli.ts';
+import { Child, type ChildEnv } from './child.ts';
 import { passesOf } from './child-place.ts';
 import { scratchFolder } from './scratch.ts';
 

@@ -1,39 +1,54 @@
+import { readFileSync } from 'node:fs';
 import type { PGlite } from '@electric-sql/pglite';
 import { Client } from 'pg';
 import { systemClock } from '../../src/base/clock.ts';
 import { parsePostgresUrl } from '../../src/targets/sql/postgres/postgres-address.ts';
-import { openPostgres } from '../../src/targets/sql/postgres/open-postgres.ts';
 import { PostgresDatabase } from '../../src/targets/sql/postgres/postgres-database.ts';
 import type { PostgresDriver } from '../../src/targets/sql/postgres/postgres-driver.ts';
 import { qualified } from '../../src/targets/sql/postgres/postgres-names.ts';
 import { quoted } from '../../src/targets/sql/sql-session.ts';
+import { parseTargetUrl } from '../../src/targets/target-kinds.ts';
 import { SqlTarget } from '../../src/targets/sql/sql-target.ts';
-import type { SqlPlace } from '../contract/sql-target.ts';
-import { createDatabase, type TestServer } from './servers.ts';
+import { sqlDamage, type SqlPlace } from '../contract/sql-target.ts';
+import { createDatabase } from './servers.ts';
 
 /** A schema that we make ourselves. */
 const SCHEMA = 'Forms "mirror"';
 
-/** A fresh database on a real server. */
-export async function postgresPlace(server: TestServer): Promise<SqlPlace> {
-  const database = await createDatabase(server);
-  const url = `${database}?schema=${encodeURIComponent(SCHEMA)}`;
+/** The database of each server that the places are schemas of: making one takes as long as many a test. */
+const databases = new WeakMap<object, Promise<string>>();
+let schemas = 0;
+
+/** A fresh schema on a real server, empty or with the dump of `file` in it. */
+export async function postgresPlace(
+  server: { readonly url: string },
+  file?: string,
+): Promise<SqlPlace> {
+  const made = databases.get(server) ?? createDatabase(server);
+  databases.set(server, made);
+  const database = await made;
+  const schema = `${SCHEMA} ${schemas++}`;
+  const url = `${database}?schema=${encodeURIComponent(schema)}`;
   const client = new Client({ connectionString: database });
   client.on('error', () => {});
   await client.connect();
+  if (file !== undefined) await client.query(dumpOf(file, schema));
   return {
-    ...schemaPlace(SCHEMA, async (sql) => (await client.query<Record<string, unknown>>(sql)).rows),
+    ...schemaPlace(schema, async (sql) => (await client.query<Record<string, unknown>>(sql)).rows),
     url,
-    open: async (name = 'default') => openPostgres(name, url),
+    open: async (name = 'default') => parseTargetUrl(url).open(name),
     dispose: () => client.end(),
   };
 }
 
-let schemas = 0;
-
-/** A fresh schema in PGlite, which takes seconds to start. */
-export async function pglitePlace(database: PGlite, driver: PostgresDriver): Promise<SqlPlace> {
+/** A fresh schema in PGlite, which takes seconds to start; empty or with the dump of `file` in it. */
+export async function pglitePlace(
+  database: PGlite,
+  driver: PostgresDriver,
+  file?: string,
+): Promise<SqlPlace> {
   const schema = `${SCHEMA} ${schemas++}`;
+  if (file !== undefined) await database.exec(dumpOf(file, schema));
   const address = parsePostgresUrl(
     `postgres://pglite@localhost/postgres?schema=${encodeURIComponent(schema)}`,
   );
@@ -53,19 +68,28 @@ export async function pglitePlace(database: PGlite, driver: PostgresDriver): Pro
   };
 }
 
+/** A dump of the schema `public`, as statements that put it into another one. */
+function dumpOf(file: string, schema: string): string {
+  const dump = readFileSync(file, 'utf8').replaceAll('public.', `${quoted(schema)}.`);
+  return `CREATE SCHEMA ${quoted(schema)};\n${dump}`;
+}
+
 function schemaPlace(
   schema: string,
   query: SqlPlace['query'],
-): Pick<SqlPlace, 'product' | 'query' | 'relation' | 'usurp'> {
+): Pick<SqlPlace, 'damage' | 'product' | 'query' | 'relation' | 'usurp' | 'usurpMarking'> {
   const relation = (table: string): string => qualified(schema, table);
+  const usurp = async (lock: string): Promise<void> => {
+    await query(
+      `UPDATE ${relation('mirror_locks')} SET epoch = epoch + 1 WHERE form_id = '${lock}'`,
+    );
+  };
   return {
     product: 'PostgreSQL',
     query,
     relation,
-    usurp: async (formId) => {
-      await query(
-        `UPDATE ${relation('mirror_locks')} SET epoch = epoch + 1 WHERE form_id = '${formId}'`,
-      );
-    },
+    damage: sqlDamage({ query, relation }),
+    usurp,
+    usurpMarking: (formId) => usurp(`marking of ${formId}`),
   };
 }

@@ -15,14 +15,22 @@ export interface TestServer {
   stop(): Promise<void>;
 }
 
-/** A free TCP port on loopback. */
+/** Ports that no system gives to a connection by itself: those may be taken between two lives of a server. */
+const [FIRST_PORT, PORTS] = [15_000, 15_000];
+
+/** A free TCP port on loopback, which nobody takes by chance until it is listened at. */
 export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  const address = server.address();
-  await new Promise((done) => server.close(done));
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
+  for (;;) {
+    const port = FIRST_PORT + Math.floor(Math.random() * PORTS);
+    const server = createServer();
+    const isFree = await new Promise<boolean>((done) => {
+      server.once('error', () => done(false));
+      server.listen(port, '127.0.0.1', () => done(true));
+    });
+    if (!isFree) continue;
+    await new Promise((done) => server.close(done));
+    return port;
+  }
 }
 
 function findBinary(name: string): string | undefined {
@@ -53,8 +61,11 @@ export const redisMissing = (): boolean =>
 export const postgresMissing = (): boolean =>
   missing('initdb', 'TEST_POSTGRES_URL', 'apt-get install postgresql') !== undefined;
 
+/** A server is asked every 50 ms, for two minutes: on a busy machine it starts slowly. */
+const MOST_TRIES = 2_400;
+
 async function waitForPort(port: number, child: ChildProcess, what: string): Promise<void> {
-  for (let tries = 0; tries < 300; tries++) {
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
     if (child.exitCode !== null) throw new Error(`${what} ended with code ${child.exitCode}`);
     const open = await new Promise<boolean>((done) => {
       const socket = connect(port, '127.0.0.1');
@@ -161,7 +172,7 @@ async function waitUntilReady(url: string): Promise<void> {
       await client.query('select 1');
       return;
     } catch (error) {
-      if (tries >= 300) throw error;
+      if (tries >= MOST_TRIES) throw error;
       await new Promise((done) => setTimeout(done, 50));
     } finally {
       await client.end().catch(() => {});
@@ -172,7 +183,7 @@ async function waitUntilReady(url: string): Promise<void> {
 let databases = 0;
 
 /** A fresh, empty database on `server`; returns its URL. */
-export async function createDatabase(server: TestServer): Promise<string> {
+export async function createDatabase(server: { readonly url: string }): Promise<string> {
   const { default: pg } = await import('pg');
   const name = `t_${process.pid}_${Date.now().toString(36)}_${databases++}`;
   const client = new pg.Client({ connectionString: server.url });

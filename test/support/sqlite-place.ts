@@ -1,29 +1,38 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { openSqlite } from '../../src/targets/sql/sqlite/open-sqlite.ts';
-import type { SqlPlace } from '../contract/sql-target.ts';
+import { openSqlite } from '../../src/targets/sql/sqlite/sqlite-database.ts';
+import { sqlDamage, type SqlPlace } from '../contract/sql-target.ts';
 
-/** A SQLite file in a folder of its own. */
-export async function sqlitePlace(): Promise<SqlPlace> {
+/** A SQLite file in a folder of its own: not there yet, or a copy of `original`. */
+export async function sqlitePlace(original?: string): Promise<SqlPlace> {
   const folder = mkdtempSync(join(tmpdir(), 'forms-mirror-sqlite-'));
   const path = join(folder, 'data', 'mirror.sqlite');
+  if (original !== undefined) {
+    mkdirSync(dirname(path));
+    copyFileSync(original, path);
+  }
+  const query: SqlPlace['query'] = async (sql) => {
+    using database = new DatabaseSync(path, { timeout: 5_000 });
+    const statement = database.prepare(sql);
+    statement.setReadBigInts(true);
+    return statement.all();
+  };
+  const relation = (table: string): string => `"${table}"`;
+  const usurp = async (holder: string): Promise<void> => {
+    using database = new DatabaseSync(path, { timeout: 5_000 });
+    database.prepare('UPDATE mirror_locks SET epoch = epoch + 1 WHERE form_id = ?').run(holder);
+  };
   return {
     product: 'SQLite',
     url: `sqlite:${path}`,
-    open: async (name = 'default') => openSqlite(name, `sqlite:${path}`),
-    usurp: async (formId) => {
-      using database = new DatabaseSync(path, { timeout: 5_000 });
-      database.prepare('UPDATE mirror_locks SET epoch = epoch + 1 WHERE form_id = ?').run(formId);
-    },
-    async query(sql) {
-      using database = new DatabaseSync(path, { timeout: 5_000 });
-      const statement = database.prepare(sql);
-      statement.setReadBigInts(true);
-      return statement.all();
-    },
-    relation: (table) => `"${table}"`,
+    open: async (name = 'default') => openSqlite(name, path),
+    usurp,
+    usurpMarking: (formId) => usurp(`marking of ${formId}`),
+    damage: sqlDamage({ query, relation }),
+    query,
+    relation,
     dispose: async () => rmSync(folder, { recursive: true, force: true }),
   };
 }

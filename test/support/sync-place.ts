@@ -16,11 +16,12 @@ import {
 import { FormsStore } from '../../src/sandbox/forms-api/store.ts';
 import type { SubmissionDraft } from '../../src/sandbox/forms-api/submission-table.ts';
 import type { SyncContext } from '../../src/sync/context.ts';
-import type { PassReport } from '../../src/sync/events.ts';
+import type { MarkReport, PassReport } from '../../src/sync/events.ts';
 import { LabelCache } from '../../src/sync/label-cache.ts';
-import { type MarkReport, markForm, type MarkRequest } from '../../src/sync/mark.ts';
+import { markForm, type MarkRequest } from '../../src/sync/mark.ts';
 import { type PassRequest, runPass } from '../../src/sync/run-pass.ts';
-import { openSqlite } from '../../src/targets/sql/sqlite/open-sqlite.ts';
+import { openSqlite } from '../../src/targets/sql/sqlite/sqlite-database.ts';
+import { verifyForm, type VerifyReport, type VerifyRequest } from '../../src/sync/verify.ts';
 import { TableView } from '../laws/table-view.ts';
 import { scratchFolder } from './scratch.ts';
 import { TestClock } from './test-clock.ts';
@@ -45,8 +46,12 @@ export class SyncPlace {
   sandbox!: Sandbox;
   /** Called before each request is served: the place to change the source. */
   onRequest: (request: RequestInfo) => void = () => {};
+  /** Called with the events of each process that begins. */
+  onEvents: (events: SyncContext['events']) => void = () => {};
+  /** Called when a comparison has paused so long: what people and a worker did meanwhile. */
+  onPause: (ms: number) => Promise<void> | void = () => {};
   readonly #folder = scratchFolder('sync');
-  readonly #clock = new TestClock(Date.UTC(2026, 5, 1));
+  readonly clock = new TestClock(Date.UTC(2026, 5, 1));
   #now = Date.UTC(2026, 2, 1, 8);
 
   private constructor() {
@@ -96,8 +101,22 @@ export class SyncPlace {
     );
   }
 
-  /** One marking of NEW as DONE, for these targets. */
+  /** Takes what was replaced out of the files of the target. */
+  async scrub(target = 'a'): Promise<void> {
+    await this.#process([target], (_context, [opened]) => opened!.scrub());
+  }
+
+  /** One marking of NEW as DONE, for these targets. Rejects with the failure that it ended with. */
   async mark(
+    wishes: Partial<MarkRequest> & { targets?: readonly string[] } = {},
+  ): Promise<MarkReport> {
+    const report = await this.tryMark(wishes);
+    if (report.failure !== null) throw report.failure;
+    return report;
+  }
+
+  /** One marking, however it ended. */
+  async tryMark(
     wishes: Partial<MarkRequest> & { targets?: readonly string[] } = {},
   ): Promise<MarkReport> {
     const { targets = ['a'], ...more } = wishes;
@@ -105,6 +124,20 @@ export class SyncPlace {
     return this.#process(targets, (context, opened) =>
       markForm(context, opened, request, new AbortController().signal),
     );
+  }
+
+  /** One comparison. Time passes only while it pauses, and then {@link onPause} happens. */
+  async verify(wishes: Partial<VerifyRequest> & { target?: string } = {}): Promise<VerifyReport> {
+    const { target = 'a', ...more } = wishes;
+    const request = { formId: FORM, picks: parsePicks(['*']), hashKey: undefined, ...more };
+    return this.#process([target], (context, [opened]) => {
+      const sleep = async (ms: number, signal?: AbortSignal): Promise<void> => {
+        await this.clock.sleep(ms, signal);
+        await this.onPause(ms);
+      };
+      const clock = { now: () => this.clock.now(), sleep };
+      return verifyForm({ ...context, clock }, opened!, request, new AbortController().signal);
+    });
   }
 
   /** A look into a target's file from outside. */
@@ -140,23 +173,24 @@ export class SyncPlace {
     names: readonly string[],
     work: (context: SyncContext, targets: Target[]) => Promise<T>,
   ): Promise<T> {
-    const targets = names.map((name) => openSqlite(name, `sqlite:${this.file(name)}`, this.#clock));
+    const targets = names.map((name) => openSqlite(name, this.file(name), this.clock));
     await using client = new FormsClient({
       baseUrl: this.sandbox.url,
       apiKey: this.sandbox.apiKey,
       auth: 'bearer',
       concurrency: 4,
-      clock: this.#clock,
+      clock: this.clock,
     });
     const context: SyncContext = {
       client,
-      labels: new LabelCache(client, this.#clock),
-      clock: this.#clock,
+      labels: new LabelCache(client, this.clock),
+      clock: this.clock,
       logger: silentLogger,
       events: new Events(),
       maxDeleteFraction: 0.2,
       readAhead: 4,
     };
+    this.onEvents(context.events);
     try {
       return await work(context, targets);
     } finally {

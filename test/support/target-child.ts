@@ -1,4 +1,4 @@
-import { openTarget } from '../../src/targets/open-target.ts';
+import { parseTargetUrl } from '../../src/targets/target-kinds.ts';
 import { field, fieldList, row } from '../contract/target-harness.ts';
 
 // A process of its own that writes to a form until it is told to end or killed:
@@ -10,7 +10,7 @@ const [url = '', formId = '', batches = '1', rowsABatch = '20'] = process.argv.s
 const say = (text: string): Promise<void> =>
   new Promise((done) => process.stdout.write(`${text}\n`, () => done()));
 
-await using target = await openTarget('child', url);
+await using target = await parseTargetUrl(url).open('child');
 await using writer = await target.openWriter(
   { id: formId, slug: formId, name: formId },
   { waitMs: 60_000 },

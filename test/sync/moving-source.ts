@@ -14,7 +14,7 @@ export interface Item {
   status: string;
 }
 
-/** A list of submissions that changes between any two requests. Pure memory: thousands of scans a second. */
+/** A list of submissions in memory that changes between any two requests; fast enough for thousands of scans a second. */
 export class MovingSource {
   items: Item[] = [];
   requests = 0;
@@ -35,7 +35,7 @@ export class MovingSource {
   /** A respondent submits; `ageMs` back-dates it (an import). */
   insert(ageMs = 0, sameInstant = false): Item {
     if (!sameInstant) this.#clock += 1_000;
-    // Spread like UUIDs, so that order by ID says nothing about dates.
+    // Spread like UUIDs, so that the order of IDs says nothing about dates.
     const id = `${((this.#ids * 2_654_435_761) % 4_294_967_296).toString(16).padStart(8, '0')}-${this.#ids++}`;
     const createdAt = new Date(this.#clock - ageMs).toISOString();
     const item = { id, createdAt, status: 'NEW' };
@@ -49,7 +49,7 @@ export class MovingSource {
 
   listSubmissions: FormsClient['listSubmissions'] = async (query) => {
     this.requests++;
-    // Lets requests that are ahead overtake each other.
+    // Lets requests in flight overtake each other.
     for (let ticks = Math.floor(this.#random() * 4); ticks > 0; ticks--) await Promise.resolve();
     this.onRequest();
     const all = this.#sorted().filter(
@@ -124,18 +124,22 @@ export class StoredIds implements ItemSink {
       history: this.checkpoint !== undefined,
       onTotal: () => {},
     };
-    const proven =
+    const proof =
       kind === 'incremental' && this.checkpoint !== undefined
         ? await incrementalScan(parts, this.checkpoint)
-        : await fullScan(parts);
-    if (proven) {
+        : (await fullScan(parts)) && { total: this.#ledger.accounted };
+    if (proof) {
       this.checkpoint = {
-        watermark: this.#ledger.baseNewest ?? this.checkpoint?.watermark ?? null,
-        total: this.#ledger.accounted,
+        watermark: this.#ledger.watermark(this.checkpoint?.watermark ?? null),
+        total: proof.total,
+        absent: 0,
+        withheld: 0,
         provenAt: '',
         fullProvenAt: null,
+        hidden: 0,
+        provenFor: null,
       };
     }
-    return proven;
+    return Boolean(proof);
   }
 }

@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import type { RequestInfo } from '../../src/sandbox/forms-api/sandbox.ts';
 import { FIELD, FORM, SyncPlace } from '../support/sync-place.ts';
 
-// Each of these once lost rows, looped or emptied a copy, in some program that pages through a list.
+// Each of these has made some program that pages through a list lose rows, loop or empty a copy.
 
 const pageOf = ({ path, query }: RequestInfo): number =>
   path === '/submissions' ? Number(query.get('page') ?? 1) : 0;
 
-/** Does something when page `page` is first asked for. */
+/** Does something when page `page` is first requested. */
 function onPage(place: SyncPlace, page: number, act: () => void): void {
   let done = false;
   place.onRequest = (request) => {
@@ -34,7 +34,7 @@ describe('a list that moves between two requests', () => {
         place.submitMany(300);
       }
       const ids = place.store.ids(FORM);
-      // Something of page 1, and a page behind which what is new may slip through.
+      // Something of page 1, and a page after which new items may be missed.
       const victim = {
         newest: ids.at(-2),
         oldest: ids[1],
@@ -75,7 +75,7 @@ describe('a list that moves between two requests', () => {
     expect(place.liveIds()).toEqual(expect.arrayContaining(others));
   });
 
-  it('a list that never stands still ends, unproven: checkpoint and deletions stay as they were', async () => {
+  it('a list that never stops changing ends the pass unproven: checkpoint and deletions stay as they were', async () => {
     const place = await SyncPlace.open({ submissions: 450 });
     await place.pass('full');
     const gone = place.store.ids(FORM)[0]!;
@@ -112,14 +112,14 @@ describe('equal timestamps', () => {
     },
   );
 
-  it('L3: ties in a new order each time, while statuses move under the reading by status', async () => {
+  it('L3: ties in a new order each time, while statuses change during the sweep by status', async () => {
     const place = await SyncPlace.open({ behaviour: { ties: 'shuffled' } });
     const ids = place.submitMany(450, { createdAt: Date.UTC(2026, 2, 1) });
     const statuses = ['NEW', 'IN_PROGRESS', 'DONE', 'PAID', 'REJECTED', 'ARCHIVED'];
     for (const [index, id] of ids.entries()) place.store.setStatus(id, statuses[index % 6]!);
     let moved = 0;
     place.onRequest = ({ query }) => {
-      // From a list that is still to be read into one that has been: whoever trusts the six lists misses it.
+      // From a list that is still to be read into one that was read: trusting the six lists would miss it.
       if (query.get('status') !== null) place.store.setStatus(ids[moved++ * 6 + 5]!, 'NEW');
     };
     const report = await place.pass('full');
@@ -157,7 +157,7 @@ describe('dateFrom', () => {
     expect(place.liveIds()).toEqual(place.sourceIds());
   });
 
-  it('day-granular and exclusive, it costs no whole reading of a long unordered list', async () => {
+  it('day-granular and exclusive, it saves reading the whole of a long unordered list', async () => {
     const behaviour = { ...unordered, dateGrain: 'day', dateFrom: 'exclusive' } as const;
     const place = await SyncPlace.open({ behaviour });
     for (let n = 0; n < 2_000; n++) {
@@ -176,11 +176,11 @@ describe('dateFrom', () => {
     { list: 'oldest first', behaviour: { sort: 'ignored', baseOrder: 'oldest' } as const },
     { list: 'unordered', behaviour: unordered },
   ])(
-    'L2: an import of old dates, with new ones besides, is found by the next incremental pass: $list',
+    'L2: an import of old dates, along with new ones, is found by the next incremental pass: $list',
     async ({ behaviour }) => {
       const place = await SyncPlace.open({ behaviour });
       for (let n = 0; n < 450; n++) {
-        // So that a page spans days: none of the imported is anywhere near.
+        // So that a page spans days, and no import is dated near the others.
         place.wait(3_600_000);
         place.submit();
       }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { TableRow } from '../laws/table-view.ts';
 import { FORM, SyncPlace } from '../support/sync-place.ts';
 
-// Ways in which a copy was once emptied by mistake, and must not be.
+// Each of these has made some program empty a copy by mistake.
 
 const deletedRows = (place: SyncPlace): TableRow[] =>
   [...place.view().rows(FORM).values()].filter((row) => row._deleted_at !== null);
@@ -31,7 +31,14 @@ describe('a workspace that is lost', () => {
     },
   );
 
-  it('L8: 404 to all from the moment that absent rows are asked for: nothing is marked', async () => {
+  it('has no rows that stay where it was never mirrored', async () => {
+    const place = await SyncPlace.open({ submissions: 3 });
+    place.store.deleteForm(FORM);
+    const { outcome, error } = await place.pass('full');
+    expect([outcome, error]).toEqual(['gone', expect.stringContaining('never mirrored here')]);
+  });
+
+  it('L8: 404 for everything once absent rows are looked up: nothing is marked', async () => {
     const place = await openSynced(250);
     for (const id of place.store.ids(FORM).slice(0, 5)) place.store.delete(id);
     place.onRequest = ({ path }) => {
@@ -67,7 +74,7 @@ describe('a workspace that is lost', () => {
 });
 
 describe('the brake', () => {
-  it('L8: an emptied list of 500 rows: nothing is marked, the pass says so; accept-deletes releases it', async () => {
+  it('L8: an emptied list of 500 rows: nothing is marked, the pass reports it; accept-deletes releases it', async () => {
     const place = await openSynced(500);
     for (const id of place.store.ids(FORM)) place.store.delete(id);
     const held = await place.pass('full');
@@ -105,14 +112,14 @@ describe('the brake', () => {
       times: Number.POSITIVE_INFINITY,
     });
     const report = await place.pass('full', { acceptDeletes: true });
-    expect(report).toMatchObject({ outcome: 'ok', deleted: 1 });
+    expect(report).toMatchObject({ outcome: 'incomplete', deleted: 1 });
     expect(deletedRows(place).map(({ id }) => id)).toEqual([gone]);
     place.sandbox.faults.clear();
     expect(await place.pass('full')).toMatchObject({ outcome: 'ok', inserted: 0 });
     expect(place.liveIds()).toEqual(place.sourceIds());
   });
 
-  it('a pass held by the brake brings everything else, and advances the watermark', async () => {
+  it('a pass held by the brake stores everything else, and advances the watermark', async () => {
     const place = await openSynced(300);
     for (const id of place.store.ids(FORM).slice(0, 200)) place.store.delete(id);
     const [fresh] = place.submitMany(1);
@@ -120,13 +127,72 @@ describe('the brake', () => {
     expect(place.liveIds()).toContain(fresh);
     place.submit();
     const next = await place.pass('incremental');
-    expect(next).toMatchObject({ outcome: 'ok', kind: 'incremental', inserted: 1 });
+    const withheld = { outcome: 'withheld', code: 'DELETES_WITHHELD', withheld: 200 };
+    expect(next).toMatchObject({ ...withheld, kind: 'incremental', inserted: 1 });
     expect(next.requests).toBeLessThanOrEqual(3);
   });
 });
 
-describe('what comes back', () => {
-  it('L8: a form that is deleted: gone, its table stays; back again, it goes on', async () => {
+describe('an absent row that can not be asked for', () => {
+  const HTML = '<html><body>Just a moment</body></html>';
+
+  it.each([
+    { answers: '500', rule: { status: 500 } },
+    { answers: '403', rule: { status: 403 } },
+    { answers: 'HTML', rule: { status: 200, body: HTML } },
+    { answers: 'another submission', rule: { status: 200, body: '{"id":"someone else"}' } },
+  ])(
+    'L6, L8: answers $answers: it stays and is listed, the others are marked, the pass is proven',
+    async ({ rule }) => {
+      const place = await openSynced(250);
+      const [odd, ...others] = place.store.ids(FORM).slice(3, 7);
+      for (const id of [odd!, ...others]) place.store.delete(id);
+      place.sandbox.faults.add({ path: `/submissions/${odd}`, times: 1_000, ...rule });
+      const report = await place.pass('full');
+      expect(report).toMatchObject({ outcome: 'ok', deleted: 3, undecided: 1, rejected: 1 });
+      expect(deletedRows(place).map(({ id }) => id)).toEqual(expect.arrayContaining(others));
+      expect(place.liveIds()).toContain(odd);
+      expect([...place.view().rejected(FORM)]).toEqual([odd]);
+      place.sandbox.faults.clear();
+      expect(await place.pass('full')).toMatchObject({ deleted: 1, undecided: 0, rejected: 0 });
+      expect([...place.view().rejected(FORM)]).toEqual([]);
+    },
+  );
+
+  it('L8: 410 Gone proves a deletion as 404 does', async () => {
+    const place = await openSynced(250);
+    const [gone] = place.store.ids(FORM);
+    place.store.delete(gone!);
+    place.sandbox.faults.add({ path: `/submissions/${gone}`, status: 410, times: 1 });
+    expect(await place.pass('full')).toMatchObject({ outcome: 'ok', deleted: 1, undecided: 0 });
+    expect(place.liveIds()).toEqual(place.sourceIds());
+  });
+
+  it('L6, L8: has the ID ".", of which no address can be made', async () => {
+    const place = await openSynced(120);
+    for (const id of ['.', '..']) place.submit({ id });
+    await place.pass('full');
+    const [other] = place.store.ids(FORM);
+    for (const id of ['.', '..', other!]) place.store.delete(id);
+    expect(await place.pass('full')).toMatchObject({ outcome: 'ok', deleted: 1, undecided: 2 });
+    expect([...place.view().rejected(FORM)].toSorted()).toEqual(['.', '..']);
+  });
+
+  it('L8: as the whole form and API: nothing is inferred, and the pass fails', async () => {
+    const place = await openSynced(120);
+    for (const id of place.store.ids(FORM).slice(0, 5)) place.store.delete(id);
+    place.onRequest = ({ path }) => {
+      if (!/^\/submissions\/./.test(path)) return;
+      place.onRequest = () => {};
+      place.sandbox.faults.add({ status: 410, times: Number.POSITIVE_INFINITY });
+    };
+    expect(await place.pass('full')).toMatchObject({ outcome: 'failed', deleted: 0 });
+    expect(deletedRows(place)).toEqual([]);
+  });
+});
+
+describe('what is restored at the source', () => {
+  it('L8: a deleted form is gone and its table stays; when it returns, mirroring goes on', async () => {
     const place = await openSynced(120);
     place.store.deleteForm(FORM);
     for (const kind of ['full', 'incremental'] as const) {
@@ -139,7 +205,7 @@ describe('what comes back', () => {
     expect(place.liveIds()).toEqual(place.sourceIds());
   });
 
-  it('L8: a submission that returns is restored, with what it says now', async () => {
+  it('L8: a submission that returns is restored, with its current answers', async () => {
     const place = await openSynced(120);
     const id = place.store.ids(FORM)[7]!;
     place.store.delete(id);
@@ -153,9 +219,12 @@ describe('what comes back', () => {
   });
 
   it('L8: an incremental pass infers no deletion', async () => {
-    const place = await openSynced(120);
+    const place = await SyncPlace.open({ submissions: 450 });
+    place.wait(86_400_000);
+    place.submit();
+    await place.pass('full');
     place.store.delete(place.store.ids(FORM)[7]!);
-    expect(await place.pass('incremental')).toMatchObject({ outcome: 'ok', deleted: 0 });
+    expect(await place.pass('incremental')).toMatchObject({ outcome: 'ok', deleted: 0, absent: 1 });
     expect(deletedRows(place)).toEqual([]);
   });
 });
@@ -176,14 +245,14 @@ describe('a dry run', () => {
     expect(real).toMatchObject(counts);
   });
 
-  it('of a form never mirrored makes no file', async () => {
+  it('of a form never mirrored creates no file', async () => {
     const place = await SyncPlace.open({ submissions: 120 });
     const report = await place.pass('full', { dryRun: true });
     expect(report).toMatchObject({ outcome: 'ok', inserted: 120 });
     expect(() => readFileSync(place.file())).toThrow('ENOENT');
   });
 
-  it('of a form that is gone leaves no note of it', async () => {
+  it('of a form that is gone does not record it', async () => {
     const place = await openSynced(20);
     place.store.deleteForm(FORM);
     const before = readFileSync(place.file());

@@ -27,9 +27,14 @@ async function recording(picks = ['*']): Promise<{ sink: RowSink; batches: Row[]
   const batches: Row[][] = [];
   const apply: FormWriter['apply'] = async (rows) => {
     batches.push([...rows]);
-    return { outcomes: rows.map(() => 'inserted'), rejections: [], newRejections: 0 };
+    return {
+      outcomes: rows.map(() => 'inserted'),
+      rejections: [],
+      newRejections: 0,
+      forgotten: new Set(),
+    };
   };
-  const labels: Pick<LabelCache, 'explain'> = { explain: async () => form };
+  const labels: Pick<LabelCache, 'formWith'> = { formWith: async () => form };
   const sink = new RowSink({
     form,
     writer: Object.assign(dryRunWriter(undefined), { apply }),
@@ -46,7 +51,7 @@ async function recording(picks = ['*']): Promise<{ sink: RowSink; batches: Row[]
   return { sink, batches };
 }
 
-describe('what a pass hands to its target', () => {
+describe('what a pass writes to its target', () => {
   it('L14: comes in batches, whatever the size of the form', async () => {
     const { sink, batches } = await recording();
     for (let from = 0; from < 5_000; from += 100) await sink.take(page(from, 100));
@@ -55,7 +60,7 @@ describe('what a pass hands to its target', () => {
     expect(batches.flat().length).toBe(5_000);
   });
 
-  it('L1: has each ID once in a batch, as it was seen last', async () => {
+  it('L1: has each ID once in a batch, as last seen', async () => {
     const { sink, batches } = await recording();
     await sink.take(page(0, 3, [['a', 'old']]));
     await sink.take(page(2, 3, [['a', 'new']]));
@@ -66,22 +71,22 @@ describe('what a pass hands to its target', () => {
     expect(batches[0]?.[2]?.cells.get('a')).toBe('new');
   });
 
-  it('L9, L11: has columns for strangers only where the whole form is picked', async () => {
-    const strangers: [string, string][] = [
+  it('L9, L11: has columns for fields outside the schema only where the whole form is picked', async () => {
+    const unlisted: [string, string][] = [
       ['a', 'x'],
       ['field_gone', 'y'],
     ];
     const all = await recording(['*']);
-    await all.sink.take(page(0, 1, strangers));
+    await all.sink.take(page(0, 1, unlisted));
     await all.sink.flush();
     expect([...(all.batches[0]?.[0]?.cells.keys() ?? [])]).toEqual(['a', 'field_gone']);
     const one = await recording(['a']);
-    await one.sink.take(page(0, 1, strangers));
+    await one.sink.take(page(0, 1, unlisted));
     await one.sink.flush();
     expect([...(one.batches[0]?.[0]?.cells.keys() ?? [])]).toEqual(['a']);
   });
 
-  it('L6: tells items of another form and items without an ID apart from rows', async () => {
+  it('L6: separates items of another form and items without an ID from rows', async () => {
     const { sink, batches } = await recording();
     const [foreign] = page(0, 1);
     const moved = { ...foreign!, submission: { ...foreign!.submission!, formId: 'other' } };

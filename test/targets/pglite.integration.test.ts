@@ -1,6 +1,9 @@
 import { PGlite } from '@electric-sql/pglite';
 import { afterAll, beforeAll, describe } from 'vitest';
 import type { PostgresDriver } from '../../src/targets/sql/postgres/postgres-driver.ts';
+import { describeCatalogueDamage } from '../contract/sql-catalogue-damage.ts';
+import { describeDamage } from '../contract/sql-damage.ts';
+import { describeEarlierReleases } from '../contract/sql-earlier-releases.ts';
 import { describeSqlTarget } from '../contract/sql-target.ts';
 import { describeTarget } from '../contract/target.ts';
 import { pgliteDriver } from '../support/pglite-driver.ts';
@@ -17,4 +20,7 @@ describe('PGlite', () => {
 
   describeTarget('PGlite', () => pglitePlace(database, driver));
   describeSqlTarget('PGlite', () => pglitePlace(database, driver));
+  describeDamage('PGlite', () => pglitePlace(database, driver));
+  describeCatalogueDamage('PGlite', () => pglitePlace(database, driver));
+  describeEarlierReleases('PGlite', 'sql', (file) => pglitePlace(database, driver, file));
 });

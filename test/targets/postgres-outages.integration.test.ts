@@ -9,9 +9,9 @@ import { parsePostgresUrl } from '../../src/targets/sql/postgres/postgres-addres
 import { PostgresDatabase } from '../../src/targets/sql/postgres/postgres-database.ts';
 import { postgresDriver } from '../../src/targets/sql/postgres/postgres-driver.ts';
 import { SqlTarget } from '../../src/targets/sql/sql-target.ts';
-import { openPostgres } from '../../src/targets/sql/postgres/open-postgres.ts';
+import { parseTargetUrl } from '../../src/targets/target-kinds.ts';
 import { AT_ONCE, FORM, NAME, row, sorted, stageTargets } from '../contract/target-harness.ts';
-import { startChild } from '../support/child.ts';
+import { Child } from '../support/child.ts';
 import { postgresPlace } from '../support/postgres-place.ts';
 import {
   createDatabase,
@@ -25,11 +25,11 @@ const CHILD = join(import.meta.dirname, '../support/target-child.ts');
 
 /** The error of opening a writer, and what `check` finds. */
 async function failureOf(url: string): Promise<{ error: MirrorError; remedy: string }> {
-  await using target = openPostgres('warehouse', url);
+  await using target = await parseTargetUrl(url).open('warehouse');
   const error: unknown = await target.openWriter(FORM, AT_ONCE).catch((thrown: unknown) => thrown);
   if (!(error instanceof MirrorError)) throw new Error('no MirrorError');
-  const findings = await target.check();
-  const failed = findings.find((finding) => !finding.ok);
+  const results = await target.check();
+  const failed = results.find((result) => !result.ok);
   return { error, remedy: failed?.remedy ?? '' };
 }
 
@@ -66,7 +66,8 @@ describe.skipIf(postgresMissing())('PostgreSQL that fails', () => {
     server = await startPostgres();
   });
   afterAll(() => server.stop());
-  const stage = stageTargets(() => postgresPlace(server));
+  // A database for each, as some are made read-only or closed.
+  const stage = stageTargets(() => postgresPlace({ url: server.url }));
   const withUrl = (change: (url: URL) => void): string => {
     const url = new URL(stage.place.url);
     change(url);
@@ -82,11 +83,11 @@ describe.skipIf(postgresMissing())('PostgreSQL that fails', () => {
     return writer;
   };
 
-  it('is told apart, each with its remedy and without a secret (L15)', async () => {
+  it('is distinguished, each with its remedy and without a secret (L15)', async () => {
     await stage.place.query("CREATE ROLE reader LOGIN PASSWORD 'right'").catch(() => []);
-    const nobody = await freePort();
+    const unused = await freePort();
     const cases: [url: string, code: string, remedy: RegExp][] = [
-      [withUrl((url) => (url.port = String(nobody))), 'TARGET_UNREACHABLE', /host and port/],
+      [withUrl((url) => (url.port = String(unused))), 'TARGET_UNREACHABLE', /host and port/],
       [withUrl((url) => (url.hostname = 'no.such.host.invalid')), 'TARGET_UNREACHABLE', /spelling/],
       [withUrl((url) => (url.pathname = '/nothing')), 'TARGET_DENIED', /CREATE DATABASE/],
       [withUrl((url) => (url.username = 'nobody')), 'TARGET_DENIED', /percent-encoded/],
@@ -183,28 +184,34 @@ describe.skipIf(postgresMissing())('PostgreSQL that fails', () => {
     expect(await reader.confirm(['a'])).toEqual(new Set(['a']));
   });
 
-  it('L5, L13: a killed writer leaves whole batches and no lock', async () => {
-    const child = startChild(CHILD, [stage.place.url, FORM.id, '1000000', '50']);
-    await child.said('stored 3');
+  it('L5, L13: a killed writer leaves whole batches and no lock', async ({ onTestFinished }) => {
+    const args = [stage.place.url, FORM.id, '1000000', '50'];
+    const child = new Child(CHILD, args).killedAfter(onTestFinished);
+    await child.shows(/^stored 3$/m);
     await expect(stage.target.openWriter(FORM, AT_ONCE)).rejects.toMatchObject({
       code: 'TARGET_BUSY',
-      message: expect.stringContaining(`process ${child.process.pid}`),
+      message: expect.stringContaining(`process ${child.pid}`),
     });
-    child.process.kill('SIGKILL');
-    await child.ended;
+    await child.end('SIGKILL');
     await using writer = await stage.target.openWriter(FORM, { waitMs: 10_000 });
     const ids = await sorted(writer.liveIds());
     expect(ids.length % 50).toBe(0);
-    const told = child.lines.filter((line) => line.startsWith('stored')).length;
-    expect(ids.length / 50).toBeGreaterThanOrEqual(told);
+    const reported = child.lines.filter((line) => line.startsWith('stored')).length;
+    expect(ids.length / 50).toBeGreaterThanOrEqual(reported);
   });
 
-  it('L12: takes several processes that begin at once in an empty database', async () => {
+  it('L12: takes several processes that begin at once in an empty database', async ({
+    onTestFinished,
+  }) => {
     const database = await createDatabase(server);
     const forms = ['one', 'two', 'three', 'two'];
-    const children = forms.map((form) => startChild(CHILD, [database, form, '10', '10']));
-    expect(await Promise.all(children.map((child) => child.ended))).toEqual([0, 0, 0, 0]);
-    await using target = openPostgres('default', database);
+    const children = forms.map((form) =>
+      new Child(CHILD, [database, form, '10', '10']).killedAfter(onTestFinished),
+    );
+    expect(await Promise.all(children.map((child) => child.ended))).toEqual(
+      forms.map(() => ({ code: 0, signal: null })),
+    );
+    await using target = await parseTargetUrl(database).open('default');
     const overview = await target.overview();
     expect(overview.map((form) => [form.name, form.rows])).toEqual([
       ['one', 100],

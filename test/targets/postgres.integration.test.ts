@@ -1,16 +1,26 @@
-import { afterAll, beforeAll, describe } from 'vitest';
+import { beforeAll, describe } from 'vitest';
+import { describeCatalogueDamage } from '../contract/sql-catalogue-damage.ts';
+import { describeDamage } from '../contract/sql-damage.ts';
+import {
+  describeEarlierReleases,
+  describeMigratingProcesses,
+} from '../contract/sql-earlier-releases.ts';
 import { describeSqlTarget } from '../contract/sql-target.ts';
 import { describeTarget } from '../contract/target.ts';
+import { lentPostgres } from '../support/lent-server.ts';
 import { postgresPlace } from '../support/postgres-place.ts';
-import { postgresMissing, startPostgres, type TestServer } from '../support/servers.ts';
+import { postgresMissing } from '../support/servers.ts';
 
 describe.skipIf(postgresMissing())('a real server', () => {
-  let server: TestServer;
+  let server: { url: string };
   beforeAll(async () => {
-    server = await startPostgres();
+    server = await lentPostgres();
   });
-  afterAll(() => server.stop());
 
   describeTarget('PostgreSQL', () => postgresPlace(server));
   describeSqlTarget('PostgreSQL', () => postgresPlace(server));
+  describeDamage('PostgreSQL', () => postgresPlace(server));
+  describeCatalogueDamage('PostgreSQL', () => postgresPlace(server));
+  describeMigratingProcesses('sql', (file) => postgresPlace(server, file));
+  describeEarlierReleases('PostgreSQL', 'sql', (file) => postgresPlace(server, file));
 });

@@ -2,10 +2,14 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Clock } from '../../src/base/clock.ts';
-import { openSqlite } from '../../src/targets/sql/sqlite/open-sqlite.ts';
-import { explainSqliteError, sqliteRowDefect } from '../../src/targets/sql/sqlite/sqlite-errors.ts';
+import { parseTargetUrl } from '../../src/targets/target-kinds.ts';
+import { openSqlite } from '../../src/targets/sql/sqlite/sqlite-database.ts';
+import {
+  describeSqliteError,
+  sqliteRowDefect,
+} from '../../src/targets/sql/sqlite/sqlite-errors.ts';
 import { AGE, AT_ONCE, FORM, NAME, row, sorted } from '../contract/target-harness.ts';
 
 describe('a SQLite file', () => {
@@ -18,7 +22,7 @@ describe('a SQLite file', () => {
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
   const store = async (file: string, ...ids: string[]): Promise<void> => {
-    await using target = openSqlite('default', `sqlite:${file}`);
+    await using target = openSqlite('default', file);
     await using writer = await target.openWriter(FORM, AT_ONCE);
     await writer.prepare([NAME]);
     await writer.apply(
@@ -29,7 +33,7 @@ describe('a SQLite file', () => {
 
   it('is made with its folders by the first write, and by nothing else', async () => {
     const deep = join(folder, 'a/b/c.sqlite');
-    await using target = openSqlite('default', `sqlite://${deep}`);
+    await using target = await parseTargetUrl(`sqlite://${deep}`).open('default');
     expect(await target.check()).toMatchObject([{ ok: true }]);
     expect(await target.overview()).toEqual([]);
     expect(readdirSync(folder)).toEqual([]);
@@ -37,14 +41,33 @@ describe('a SQLite file', () => {
     expect(await target.overview()).toMatchObject([{ rows: 1 }]);
   });
 
+  it('L14: is counted by indices alone for an overview, however large its tables are', async () => {
+    await store(path, 'a', 'b');
+    const asked = vi.spyOn(DatabaseSync.prototype, 'prepare');
+    onTestFinished(() => asked.mockRestore());
+    await using target = openSqlite('default', path);
+    expect(await target.overview()).toMatchObject([{ rows: 2, deletedRows: 0 }]);
+    const counts = asked.mock.calls.map(([sql]) => sql).filter((sql) => / AS live/.test(sql));
+    expect(counts).toHaveLength(1);
+    asked.mockRestore();
+    using database = new DatabaseSync(path, { readOnly: true });
+    const plan = database.prepare(`EXPLAIN QUERY PLAN ${counts[0]}`).all(FORM.id);
+    const table = database.prepare('SELECT table_name AS name FROM mirror_forms').get()?.['name'];
+    const scans = plan
+      .map(({ detail }) => String(detail))
+      .filter((text) => text.includes(String(table)));
+    expect(scans).toHaveLength(2);
+    for (const scan of scans) expect(scan).toMatch(/ USING (COVERING )?INDEX /);
+  });
+
   it('L15: shows where it is', () => {
-    expect(openSqlite('x', 'sqlite:./data/m.sqlite').address).toBe('sqlite:./data/m.sqlite');
-    expect(() => openSqlite('x', 'sqlite:')).toThrow('./data/mirror.sqlite');
+    expect(openSqlite('x', './data/m.sqlite').address).toBe('sqlite:./data/m.sqlite');
+    expect(() => parseTargetUrl('sqlite:')).toThrow('./data/mirror.sqlite');
   });
 
   it.each([
     ['a file that is no database', () => writeFileSync(path, 'x'.repeat(5_000)), 'no SQLite'],
-    ['a folder', () => mkdirSync(path), 'can not be opened'],
+    ['a folder', () => mkdirSync(path), 'cannot be opened'],
     [
       'a path through a file',
       () => {
@@ -53,34 +76,34 @@ describe('a SQLite file', () => {
       },
       'not a folder',
     ],
-  ])('tells what to do about %s', async (_what, make, words) => {
+  ])('says what to do about %s', async (_what, make, words) => {
     make();
-    await using target = openSqlite('sheet', `sqlite:${path}`);
+    await using target = openSqlite('sheet', path);
     await expect(target.openWriter(FORM, AT_ONCE)).rejects.toMatchObject({
       code: 'TARGET_DENIED',
       retryable: false,
       message: expect.stringMatching(new RegExp(`^Target sheet .*${words}.*\\. \\w+`)),
     });
-    const findings = await target.check();
-    expect(findings.at(-1)).toMatchObject({ ok: false, remedy: expect.stringMatching(/\w/) });
+    const results = await target.check();
+    expect(results.at(-1)).toMatchObject({ ok: false, remedy: expect.stringMatching(/\w/) });
   });
 
-  it('leaves a database of somebody else as it is when looking at it', async () => {
+  it('leaves a database of another program as it is when reading it', async () => {
     const theirs = new DatabaseSync(path);
     theirs.exec('CREATE TABLE mine (x)');
     theirs.close();
-    await using target = openSqlite('default', `sqlite:${path}`);
+    await using target = openSqlite('default', path);
     expect(await target.overview()).toEqual([]);
-    const findings = await target.check();
-    expect(findings.every((finding) => finding.ok)).toBe(true);
+    const results = await target.check();
+    expect(results.every((result) => result.ok)).toBe(true);
     using database = new DatabaseSync(path);
     expect(database.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'delete' });
     expect(database.prepare('SELECT name FROM sqlite_schema').all()).toEqual([{ name: 'mine' }]);
   });
 
-  it('that was deleted and made anew is read anew', async () => {
+  it('that was deleted and created again is read from its new copy', async () => {
     await store(path, 'old');
-    await using target = openSqlite('default', `sqlite:${path}`);
+    await using target = openSqlite('default', path);
     expect(await (await target.reader(FORM.id))?.confirm(['old'])).toEqual(new Set(['old']));
     for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true });
     expect(await target.overview()).toEqual([]);
@@ -91,7 +114,7 @@ describe('a SQLite file', () => {
 
   it('waits for another program that writes, and goes on afterwards', async () => {
     await store(path, 'a');
-    await using target = openSqlite('default', `sqlite:${path}`);
+    await using target = openSqlite('default', path);
     await using writer = await target.openWriter(FORM, AT_ONCE);
     await writer.prepare([NAME]);
     const browser = new DatabaseSync(path);
@@ -106,7 +129,7 @@ describe('a SQLite file', () => {
     expect((await stored).outcomes).toEqual(['inserted']);
   });
 
-  it('kept locked for too long is told, and can be tried again', async () => {
+  it('kept locked for too long is reported, and can be tried again', async () => {
     await store(path, 'a');
     let now = 0;
     const clock: Clock = {
@@ -115,7 +138,7 @@ describe('a SQLite file', () => {
         now += ms;
       },
     };
-    await using target = openSqlite('default', `sqlite:${path}`, clock);
+    await using target = openSqlite('default', path, clock);
     await using writer = await target.openWriter(FORM, AT_ONCE);
     await writer.prepare([NAME]);
     using browser = new DatabaseSync(path);
@@ -130,7 +153,7 @@ describe('a SQLite file', () => {
   });
 
   it('keeps a trigger and former names that others rely on when labels change', async () => {
-    await using target = openSqlite('default', `sqlite:${path}`);
+    await using target = openSqlite('default', path);
     await using writer = await target.openWriter(FORM, AT_ONCE);
     await writer.prepare([NAME, AGE]);
     using database = new DatabaseSync(path, { timeout: 5_000 });
@@ -155,7 +178,7 @@ describe('a SQLite file', () => {
 
 describe('a SQLite database in memory', () => {
   it('works like a file and is gone with its target', async () => {
-    await using target = openSqlite('default', 'sqlite::memory:');
+    await using target = openSqlite('default', ':memory:');
     expect(await target.overview()).toEqual([]);
     {
       await using writer = await target.openWriter(FORM, AT_ONCE);
@@ -165,7 +188,7 @@ describe('a SQLite database in memory', () => {
     }
     await using writer = await target.openWriter(FORM, AT_ONCE);
     expect(await sorted(writer.liveIds())).toEqual(['a']);
-    await using other = openSqlite('default', 'sqlite::memory:');
+    await using other = openSqlite('default', ':memory:');
     expect(await other.overview()).toEqual([]);
     expect(existsSync(':memory:')).toBe(false);
   });
@@ -185,16 +208,16 @@ describe('SQLite errors', () => {
     [261, 'TARGET_FAILED'],
     [1, 'TARGET_FAILED'],
   ])('%i is %s', (errcode, code) => {
-    const explanation = explainSqliteError(sqlite(errcode));
-    expect(explanation).toMatchObject({ code });
-    expect(JSON.stringify(explanation)).not.toContain('secret');
+    const description = describeSqliteError(sqlite(errcode));
+    expect(description).toMatchObject({ code });
+    expect(JSON.stringify(description)).not.toContain('secret');
   });
 
-  it('of the file system are told apart', () => {
+  it('of the file system are distinguished', () => {
     const system = (code: string): Error => Object.assign(new Error('secret'), { code });
-    expect(explainSqliteError(system('EACCES'))).toMatchObject({ code: 'TARGET_DENIED' });
-    expect(explainSqliteError(system('ENOSPC'))).toMatchObject({ code: 'TARGET_FULL' });
-    expect(explainSqliteError(new TypeError('secret'))).toBeUndefined();
+    expect(describeSqliteError(system('EACCES'))).toMatchObject({ code: 'TARGET_DENIED' });
+    expect(describeSqliteError(system('ENOSPC'))).toMatchObject({ code: 'TARGET_FULL' });
+    expect(describeSqliteError(new TypeError('secret'))).toBeUndefined();
   });
 
   it('L6: blame a row only where a row can be to blame', () => {

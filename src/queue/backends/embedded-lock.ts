@@ -2,6 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { join } from 'node:path';
 import { MirrorError } from '../../base/errors.ts';
 import { makeFolder } from '../../base/folder.ts';
+import { createPrivate } from '../../base/private-files.ts';
 
 /** Held until released or the process ends, however it ends. */
 export interface StoreLock {
@@ -10,8 +11,8 @@ export interface StoreLock {
 
 /**
  * Makes this process the only user of the embedded queue in `dataDir`. PGlite itself lets two processes open one
- * directory, each losing the other's rows. A lock of SQLite's is given back by kill -9 too, and no file with a process
- * number has to be believed. Throws QUEUE_BUSY, or SETTINGS when the directory cannot be written.
+ * directory, each losing the other's rows. A SQLite lock is released by kill -9 too, and no file with a process
+ * number has to be trusted. Throws QUEUE_BUSY, or SETTINGS when the directory cannot be written.
  */
 export function lockStore(dataDir: string): StoreLock {
   const database = open(dataDir);
@@ -32,7 +33,9 @@ export function lockStore(dataDir: string): StoreLock {
 function open(dataDir: string): DatabaseSync {
   try {
     makeFolder(dataDir);
-    return new DatabaseSync(join(dataDir, 'queue.lock'), { timeout: 0 });
+    const path = join(dataDir, 'queue.lock');
+    createPrivate(path);
+    return new DatabaseSync(path, { timeout: 0 });
   } catch (error) {
     throw unwritable(dataDir, error);
   }

@@ -1,16 +1,17 @@
 import { type PgPool, createPostgresBackend, runMigrations } from 'bullmq';
 import { Pool } from 'pg';
+import { errorCode } from '../../base/error-code.ts';
 import { MirrorError } from '../../base/errors.ts';
-import { DEFAULT_RETRY } from '../../base/retry-delay.ts';
-import { withRetry } from '../../base/retry.ts';
+import { DEFAULT_RETRY, withRetry } from '../../base/retry.ts';
+import { verifyCertificates } from '../../base/transport.ts';
 import {
   type BackendOptions,
   type QueueBackend,
   type StoreFactory,
   readPrefix,
   safeAddress,
-} from '../backends.ts';
-import { codeOf, unreachable } from './connection-fault.ts';
+  unreachable,
+} from './backend.ts';
 
 /** BullMQ's schema; with a pool of the caller's it cannot be another. */
 const SCHEMA = 'bullmq';
@@ -36,7 +37,7 @@ export async function openPostgres(options: BackendOptions): Promise<QueueBacken
   });
   // Every BullMQ object adds a listener and never removes it.
   pool.setMaxListeners(0);
-  pool.on('error', options.faults);
+  pool.on('error', options.onError);
   try {
     await probe(pool, address, options);
   } catch (error) {
@@ -63,6 +64,7 @@ function connectionString(url: URL): string {
   const copy = new URL(url);
   const given = copy.searchParams.get('options');
   copy.searchParams.delete('prefix');
+  verifyCertificates(copy.searchParams);
   copy.searchParams.set('options', `${given === null ? '' : `${given} `}-c search_path=${SCHEMA}`);
   // The driver reads %20 only; URLSearchParams writes +.
   copy.search = copy.search.replaceAll('+', '%20');
@@ -74,7 +76,6 @@ async function probe(pool: Pool, address: string, options: BackendOptions): Prom
   await withRetry(() => prepare(pool, address), {
     policy: DEFAULT_RETRY,
     clock: options.clock,
-    judge: (error) => ({ retry: error instanceof MirrorError && error.retryable }),
     onRetry: ({ delayMs }) =>
       options.logger.warn({ address, delayMs }, 'PostgreSQL does not answer yet; trying again.'),
   });
@@ -105,8 +106,7 @@ const DENIED: Readonly<Record<string, string>> = {
 };
 
 function translate(error: unknown, address: string): MirrorError {
-  const code = codeOf(error);
-  const denied = DENIED[code];
+  const denied = DENIED[errorCode(error) ?? ''];
   if (denied !== undefined) {
     return new MirrorError('QUEUE_DENIED', `PostgreSQL at ${address} ${denied}.`, {
       cause: error,

@@ -1,16 +1,15 @@
 import { createRedisBackend } from 'bullmq';
 import { Redis, type RedisOptions } from 'ioredis';
 import { MirrorError } from '../../base/errors.ts';
-import { DEFAULT_RETRY } from '../../base/retry-delay.ts';
-import { withRetry } from '../../base/retry.ts';
+import { DEFAULT_RETRY, withRetry } from '../../base/retry.ts';
 import {
   type BackendOptions,
   type QueueBackend,
   type StoreFactory,
   readPrefix,
   safeAddress,
-} from '../backends.ts';
-import { unreachable } from './connection-fault.ts';
+  unreachable,
+} from './backend.ts';
 
 /** BullMQ works on 5, but its scripts are slow on lists there; 6.2 is what it recommends. */
 const OLDEST: readonly [number, number] = [6, 2];
@@ -22,7 +21,7 @@ export async function openRedis(options: BackendOptions): Promise<QueueBackend> 
   // Braces make all keys of the mirror one hash slot, which managed and clustered Redis ask for.
   const prefix = `{${readPrefix(url)}}`;
   const address = safeAddress(url);
-  const href = withoutPrefix(url);
+  const href = driverAddress(url);
   assertSafe(await probe(href, address, options), address);
 
   const client = new Redis(href, {
@@ -33,7 +32,7 @@ export async function openRedis(options: BackendOptions): Promise<QueueBackend> 
     retryStrategy: (times) => reconnectDelayMs(times, Math.random),
   });
   client.setMaxListeners(0);
-  client.on('error', options.faults);
+  client.on('error', options.onError);
   const factory: StoreFactory = (name, opts, extra) => {
     const withConnection = { ...opts, prefix, connection: client };
     return createRedisBackend(name, withConnection, extra);
@@ -50,14 +49,19 @@ export async function openRedis(options: BackendOptions): Promise<QueueBackend> 
   };
 }
 
-/** Doubling from 50 ms to 5 s, with jitter so that many workers don't return in step. */
+/** Doubling from 50 ms to a second, with jitter so that many workers don't return in step: `/health` is red until then. */
 export function reconnectDelayMs(times: number, random: () => number): number {
-  return Math.round(Math.min(50 * 2 ** Math.min(times, 10), 5_000) + random() * 200);
+  return Math.round(Math.min(50 * 2 ** Math.min(times, 10), 1_000) + random() * 200);
 }
 
-function withoutPrefix(url: URL): string {
+/**
+ * The address as the driver is to take it. It lets any parameter win over the scheme: an empty `tls` would have it send the
+ * password to a `rediss://` address in plain text (L15).
+ */
+export function driverAddress(url: URL): string {
   const copy = new URL(url);
   copy.searchParams.delete('prefix');
+  if (copy.protocol === 'rediss:') copy.searchParams.delete('tls');
   return copy.href;
 }
 
@@ -66,7 +70,6 @@ async function probe(href: string, address: string, options: BackendOptions): Pr
   return withRetry(() => askOnce(href, address), {
     policy: DEFAULT_RETRY,
     clock: options.clock,
-    judge: (error) => ({ retry: error instanceof MirrorError && error.retryable }),
     onRetry: ({ delayMs }) =>
       options.logger.warn({ address, delayMs }, 'Redis does not answer yet; trying again.'),
   });
@@ -96,7 +99,7 @@ async function askOnce(href: string, address: string): Promise<string> {
   }
 }
 
-/** The connection's own fault says more than the command's "Connection is closed". */
+/** The connection's own error says more than the command's "Connection is closed". */
 function translate(error: unknown, reason: unknown, address: string): MirrorError {
   const texts = [reason, error].map((cause) => (cause instanceof Error ? cause.message : ''));
   if (texts.some((text) => /WRONGPASS|NOAUTH|NOPERM|invalid password|ERR AUTH/i.test(text))) {

@@ -27,7 +27,7 @@ export class AnswerSheet {
     this.#single.set(index, answers);
   }
 
-  /** What the submission with this index answers. */
+  /** The answers of the submission with this index. */
   of(index: number): Answers {
     const single = this.#single.get(index);
     if (single) return single;

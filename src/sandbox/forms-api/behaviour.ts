@@ -3,7 +3,7 @@ import type { StoredSubmission } from './store.ts';
 /** How a page number is treated. `ignored`: always the first page, as page 1. `echoed`: the first page under the number asked for. */
 export type PageReading = 'honoured' | 'ignored' | 'echoed';
 
-/** What a write answers. */
+/** The answer to a write. */
 export interface WriteReply {
   readonly status: 200 | 201 | 202 | 204;
   /** The submission bare or wrapped as `GET /submissions/:id` shows it, `{"success":true}`, the text `OK`, or nothing. */
@@ -18,7 +18,10 @@ export interface Quota {
   readonly retryAfter: 'seconds' | 'date' | 'absent';
 }
 
-/** How the stand-in reads what the specification leaves unsaid. {@link DEFAULT_BEHAVIOUR} has what is most likely. */
+/** How a change of status may be refused. */
+export type RefusalStatus = 400 | 403 | 405 | 409 | 422;
+
+/** How the sandbox reads what the specification leaves open. {@link DEFAULT_BEHAVIOUR} holds the likeliest readings. */
 export interface SandboxBehaviour {
   /** `sortBy` and `sortOrder`. `strict`: 400 for anything but `submittedAt` and `desc`. */
   readonly sort: 'honoured' | 'ignored' | 'strict';
@@ -40,6 +43,8 @@ export interface SandboxBehaviour {
   readonly defaultLimit: number;
   readonly maxLimit: number;
   readonly emptyTotalPages: 0 | 1;
+  /** `totalPages` of both lists. `absent`: left out. `absurd`: a billion, whatever there is. */
+  readonly totalPages: 'counted' | 'absent' | 'absurd';
   readonly submissionsPage: PageReading;
   /** A page of `GET /submissions` beyond the last one: an empty list, 404 or 400. */
   readonly pastLastPage: 'empty' | 'not-found' | 'refused';
@@ -52,8 +57,11 @@ export interface SandboxBehaviour {
   readonly wrapper: string | null;
   readonly submitReply: WriteReply;
   readonly patchReply: WriteReply;
-  /** What to say to a change of status; undefined: allowed. */
-  readonly refuseTransition: (submission: StoredSubmission, to: string) => 400 | 409 | undefined;
+  /** The status code that refuses a change of status; undefined: allowed. */
+  readonly refuseTransition: (
+    submission: StoredSubmission,
+    to: string,
+  ) => RefusalStatus | undefined;
   /** Where a submit carries its contract ID: as `contractId` beside `data`, or as an answer with that key. */
   readonly contractIdIn: 'body' | 'data';
 
@@ -71,7 +79,7 @@ export interface SandboxBehaviour {
   readonly extraStatuses: readonly string[];
 }
 
-/** What the stand-in does unless told otherwise. */
+/** How the sandbox behaves by default. */
 export const DEFAULT_BEHAVIOUR: SandboxBehaviour = {
   sort: 'honoured',
   baseOrder: 'newest',
@@ -84,6 +92,7 @@ export const DEFAULT_BEHAVIOUR: SandboxBehaviour = {
   defaultLimit: 50,
   maxLimit: 100,
   emptyTotalPages: 0,
+  totalPages: 'counted',
   submissionsPage: 'honoured',
   pastLastPage: 'empty',
   formsPage: 'honoured',
@@ -100,4 +109,59 @@ export const DEFAULT_BEHAVIOUR: SandboxBehaviour = {
   quota: null,
   extraFields: false,
   extraStatuses: [],
+};
+
+/**
+ * Every reading of what the specification leaves open under which a client can still do its whole job; for tests that
+ * try all of them, or a random mix. Typed so that a new point of {@link SandboxBehaviour} does not compile without its
+ * readings. The first of each is the default.
+ */
+export const READINGS: {
+  readonly [Point in keyof SandboxBehaviour]: readonly SandboxBehaviour[Point][];
+} = {
+  sort: ['honoured', 'ignored', 'strict'],
+  baseOrder: ['newest', 'oldest', 'insertion', 'id'],
+  ties: ['stable', 'shuffled'],
+  dateFilter: ['honoured', 'ignored', 'refused'],
+  dateStamp: ['created', 'updated'],
+  dateFrom: ['inclusive', 'exclusive'],
+  dateTo: ['inclusive', 'exclusive'],
+  dateGrain: ['instant', 'day'],
+  defaultLimit: [50],
+  maxLimit: [100, 25, 7],
+  emptyTotalPages: [0, 1],
+  totalPages: ['counted', 'absent', 'absurd'],
+  submissionsPage: ['honoured'],
+  pastLastPage: ['empty'],
+  formsPage: ['honoured', 'ignored', 'echoed'],
+  formsPageSize: [50],
+  unknownFormFilter: ['empty', 'not-found'],
+  wrapper: [null, 'submission', 'data'],
+  submitReply: [
+    { status: 201, body: 'submission' },
+    { status: 200, body: 'success' },
+    { status: 204, body: 'none' },
+    { status: 201, body: 'text' },
+  ],
+  patchReply: [
+    { status: 200, body: 'submission' },
+    { status: 201, body: 'success' },
+    { status: 204, body: 'none' },
+    { status: 200, body: 'text' },
+  ],
+  refuseTransition: [
+    () => undefined,
+    ({ status }) => (status === 'ARCHIVED' ? 409 : undefined),
+    ({ status }, to) => (status === to || status === 'REJECTED' ? 400 : undefined),
+    ({ status }) => (status === 'ARCHIVED' ? 403 : undefined),
+    ({ status }) => (status === 'ARCHIVED' ? 405 : undefined),
+    ({ status }) => (status === 'ARCHIVED' ? 422 : undefined),
+  ],
+  contractIdIn: ['body', 'data'],
+  errorBody: ['json', 'html', 'empty', 'cut'],
+  badRequestBody: ['json', 'html', 'empty', 'cut'],
+  fieldErrors: ['objects', 'sentences', 'map'],
+  quota: [null],
+  extraFields: [false, true],
+  extraStatuses: [[], ['ON_HOLD']],
 };

@@ -1,15 +1,15 @@
 import { jsonReply, type Reply } from '../reply.ts';
 import type { Answers } from './answers.ts';
 import type { SandboxBehaviour, WriteReply } from './behaviour.ts';
-import { fieldsOf, type SandboxForm } from './form-book.ts';
+import { fieldsOf, type SandboxForm } from './workspace-forms.ts';
 import { decodeJson, encodeJson, isObject } from './json.ts';
 import { parseFormsPage, parseListQuery } from './list-query.ts';
 import { showForm, showSubmission, type WireObject } from './presentation.ts';
 import { type FieldError, Problem } from './problem.ts';
 import type { FormsStore, StoredSubmission } from './store.ts';
 import { pagesOf, type SubmissionLists } from './submission-lists.ts';
-import { answersOf, STATUSES } from './submission-table.ts';
-import type { Json } from '../../mirror/types.ts';
+import { answersOf } from './submission-table.ts';
+import { type Json, STATUSES } from '../../mirror/types.ts';
 
 /** A request that has a valid key, ready to be served. */
 export interface ApiRequest {
@@ -23,7 +23,7 @@ export interface ApiRequest {
   readonly number: number;
 }
 
-/** What serves a request: one workspace, and how to behave. */
+/** The workspace that a request is served from, and the behaviour to show. */
 export interface ApiContext {
   readonly store: FormsStore;
   readonly lists: SubmissionLists;
@@ -61,7 +61,7 @@ function listForms({ query }: ApiRequest, { store, behaviour }: ApiContext): Rep
     items: items.map((form) => showForm(form, store, behaviour)),
     total: forms.length,
     page: formsPage === 'ignored' ? 1 : asked,
-    totalPages: pagesOf(forms.length, formsPageSize, behaviour),
+    ...shownPages(pagesOf(forms.length, formsPageSize, behaviour), behaviour),
     ...(behaviour.extraFields && { links: { next: null } }),
   });
 }
@@ -86,9 +86,17 @@ function listSubmissions({ query, number }: ApiRequest, context: ApiContext): Re
     total: page.total,
     page: page.page,
     limit: asked.limit,
-    totalPages: page.totalPages,
+    ...shownPages(page.totalPages, behaviour),
     ...(behaviour.extraFields && { links: { next: null } }),
   });
+}
+
+function shownPages(
+  totalPages: number,
+  behaviour: SandboxBehaviour,
+): { readonly totalPages?: number } {
+  if (behaviour.totalPages === 'absent') return {};
+  return { totalPages: behaviour.totalPages === 'absurd' ? 1_000_000_000 : totalPages };
 }
 
 function refusePastLastPage({ pastLastPage, submissionsPage }: SandboxBehaviour): void {

@@ -3,7 +3,7 @@ import { ExactNumber, type Json } from '../../mirror/types.ts';
 /** In Node since 21, not yet in TypeScript's library: https://tc39.es/proposal-json-parse-with-source/ */
 const { rawJSON } = JSON as unknown as { rawJSON: (this: void, text: string) => unknown };
 
-/** What goes on the wire: JSON, with Maps for objects whose keys are field IDs. Properties that are undefined are left out. */
+/** JSON to be sent, with Maps for objects whose keys are field IDs. Properties that are undefined are left out. */
 export type Wire =
   | Json
   | undefined

@@ -1,9 +1,9 @@
 import type { SandboxBehaviour } from './behaviour.ts';
 import { type FieldError, Problem } from './problem.ts';
 import type { OrderName } from './submission-orders.ts';
-import { STATUSES } from './submission-table.ts';
+import { STATUSES } from '../../mirror/types.ts';
 
-/** What `GET /submissions` is asked for, understood as the behaviour has it. */
+/** The parameters of `GET /submissions`, as the behaviour reads them. */
 export interface ListQuery {
   readonly formId: string | undefined;
   readonly status: string | undefined;

@@ -15,7 +15,7 @@ export class OrderIndex {
     if (!this.#isSorted()) items.sort(order);
   }
 
-  /** How many there are. */
+  /** Number of indexes. */
   get length(): number {
     return this.#length;
   }

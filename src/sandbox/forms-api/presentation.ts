@@ -1,5 +1,5 @@
 import type { SandboxBehaviour } from './behaviour.ts';
-import type { SandboxField, SandboxForm } from './form-book.ts';
+import type { SandboxField, SandboxForm } from './workspace-forms.ts';
 import type { Wire } from './json.ts';
 import type { FormsStore, StoredSubmission } from './store.ts';
 

@@ -2,7 +2,7 @@ import { htmlReply, jsonReply, type Reply } from '../reply.ts';
 import type { SandboxBehaviour } from './behaviour.ts';
 import { encodeJson, type Wire } from './json.ts';
 
-/** What is wrong with one field or parameter of a request. */
+/** The error of one field or parameter of a request. */
 export interface FieldError {
   readonly field: string;
   readonly message: string;
@@ -11,7 +11,7 @@ export interface FieldError {
 /** A request that the API refuses. */
 export class Problem extends Error {
   override readonly name = 'Problem';
-  readonly status: 400 | 401 | 404 | 409 | 429 | 500;
+  readonly status: keyof typeof CODES;
   readonly fields: readonly FieldError[];
 
   constructor(status: Problem['status'], message: string, fields: readonly FieldError[] = []) {
@@ -24,8 +24,11 @@ export class Problem extends Error {
 const CODES = {
   400: 'bad_request',
   401: 'unauthorized',
+  403: 'forbidden',
   404: 'not_found',
+  405: 'method_not_allowed',
   409: 'conflict',
+  422: 'unprocessable',
   429: 'too_many_requests',
   500: 'internal_error',
 } as const;

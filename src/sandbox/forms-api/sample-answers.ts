@@ -1,10 +1,10 @@
 import anyAscii from 'any-ascii';
 import type { Json } from '../../mirror/types.ts';
-import type { AnswerKind, Language, SandboxField } from './form-book.ts';
+import type { AnswerKind, Language, SandboxField } from './workspace-forms.ts';
 import type { Random } from './random.ts';
 import { type Vocabulary, VOCABULARY } from './sample-words.ts';
 
-/** What an answer is made for. */
+/** The parts of a field that its sample answers depend on. */
 export type AnsweredField = Pick<SandboxField, 'id' | 'kind' | 'options' | 'required'>;
 
 /** One person who fills in a form: the same name in each of its answers. */

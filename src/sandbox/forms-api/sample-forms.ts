@@ -1,11 +1,11 @@
-import type { FieldDraft, FormDraft } from './form-book.ts';
+import type { FieldDraft, FormDraft } from './workspace-forms.ts';
 
 /** A form that looks like real life. */
 export interface SampleForm {
   readonly draft: FormDraft & {
     readonly sections: readonly { readonly fields: readonly FieldDraft[] }[];
   };
-  /** How many of the submissions are its, relative to the other forms. */
+  /** Its share of the submissions, relative to the other forms. */
   readonly share: number;
   /** A field that its owner deleted: only the older answers still carry it. */
   readonly deleted: FieldDraft;

@@ -1,6 +1,6 @@
-import type { Language } from './form-book.ts';
+import type { Language } from './workspace-forms.ts';
 
-/** What sample respondents of one language are called, live in and write. */
+/** Names, towns and texts of sample respondents of one language. */
 export interface Vocabulary {
   readonly firstNames: readonly string[];
   readonly surnames: readonly string[];

@@ -1,5 +1,5 @@
 import type { AnswerSeries } from './answers.ts';
-import { fieldsOf } from './form-book.ts';
+import { fieldsOf } from './workspace-forms.ts';
 import { hashSeeds, Random } from './random.ts';
 import { type AnsweredField, sampleAnswers } from './sample-answers.ts';
 import { SAMPLE_FORMS, type SampleForm } from './sample-forms.ts';
@@ -10,13 +10,16 @@ const HOUR_MS = 3_600_000;
 /** The part of a form's life after which its deleted field is gone from the answers. */
 const DELETED_FIELD_LIFE = 0.4;
 
-/** What {@link createSampleWorkspace} takes. */
+/** So many different sample forms there are. */
+export const MOST_SAMPLE_FORMS = SAMPLE_FORMS.length;
+
+/** Options of {@link createSampleWorkspace}. */
 export interface SampleOptions {
   /** Determines everything. Default 1. */
   readonly seed?: number | string;
   /** Over all forms. Default 1,250. */
   readonly submissions?: number;
-  /** How many of the sample forms, 1 to 5. Default 3. */
+  /** Number of sample forms, 1 to 5. Default 3. */
   readonly forms?: number;
   /** Days that the submissions spread over, ending yesterday. Default 180. */
   readonly days?: number;

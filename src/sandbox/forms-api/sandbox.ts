@@ -1,19 +1,18 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { MirrorError } from '../../base/errors.ts';
-import { FaultBook, type FaultRule } from '../faults.ts';
+import { FaultInjector, type FaultRule } from '../faults.ts';
 import { answer, type Reply } from '../reply.ts';
-import { DEFAULT_BEHAVIOUR, type SandboxBehaviour } from './behaviour.ts';
+import { DEFAULT_BEHAVIOUR, type Quota, type SandboxBehaviour } from './behaviour.ts';
 import { type ApiRequest, serveRequest } from './endpoints.ts';
 import { KeyRing } from './keys.ts';
 import { Problem, problemReply } from './problem.ts';
-import { QuotaWindow, withRetryAfter } from './quota-window.ts';
 import { type LoggedRequest, loggedQuery, RequestLog } from './request-log.ts';
 import { FormsStore } from './store.ts';
 import { SubmissionLists } from './submission-lists.ts';
 
 const MAX_BODY_BYTES = 10_000_000;
 
-/** What a hook learns about a request. */
+/** A request, as hooks see it. */
 export interface RequestInfo {
   /** Counts from 1, in order of arrival. */
   readonly number: number;
@@ -23,7 +22,7 @@ export interface RequestInfo {
   readonly query: URLSearchParams;
 }
 
-/** What {@link startSandbox} starts with. */
+/** Options of {@link startSandbox}. */
 export interface SandboxOptions {
   /** The workspace to serve. Default: an empty one. */
   readonly store?: FormsStore;
@@ -52,10 +51,10 @@ export interface Sandbox extends AsyncDisposable {
   /** A key of `store`. */
   readonly apiKey: string;
   readonly store: FormsStore;
-  readonly faults: FaultBook;
+  readonly faults: FaultInjector;
   /** Issue further keys, revoke them, or open another workspace: `keys.issue(otherStore)`. */
   readonly keys: KeyRing;
-  /** What was answered, in that order; the newest 100,000. */
+  /** The newest 100,000 requests, in the order they were answered. */
   readonly requests: readonly LoggedRequest[];
   readonly behaviour: SandboxBehaviour;
   /** Behaves otherwise from the next request on. */
@@ -73,7 +72,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 
 class SandboxHost implements Sandbox {
   readonly store: FormsStore;
-  readonly faults: FaultBook;
+  readonly faults: FaultInjector;
   readonly keys: KeyRing;
   readonly apiKey: string;
   behaviour: SandboxBehaviour;
@@ -93,7 +92,7 @@ class SandboxHost implements Sandbox {
     this.#options = options;
     this.store = options.store ?? new FormsStore();
     this.behaviour = { ...DEFAULT_BEHAVIOUR, ...options.behaviour };
-    this.faults = new FaultBook(options.faults);
+    this.faults = new FaultInjector(options.faults);
     this.keys = new KeyRing(this.store.seed);
     this.apiKey = this.keys.issue(this.store, options.apiKey);
     this.#basePath = options.basePath ?? '/v1';
@@ -227,4 +226,29 @@ async function readText(message: IncomingMessage): Promise<string | undefined> {
     return undefined;
   }
   return Buffer.concat(chunks).toString('utf8');
+}
+
+/** Counts requests in windows of fixed length, for a {@link Quota}. */
+class QuotaWindow {
+  #endsAtMs = Number.NEGATIVE_INFINITY;
+  #used = 0;
+
+  /** Counts a request; undefined when it may pass, else milliseconds until it might. */
+  take(quota: Quota, nowMs: number): number | undefined {
+    if (nowMs >= this.#endsAtMs) {
+      this.#endsAtMs = nowMs + quota.windowMs;
+      this.#used = 0;
+    }
+    return ++this.#used <= quota.requests ? undefined : this.#endsAtMs - nowMs;
+  }
+}
+
+/** The reply with `Retry-After` as the quota writes it. */
+function withRetryAfter(reply: Reply, quota: Quota, waitMs: number, nowMs: number): Reply {
+  if (quota.retryAfter === 'absent') return reply;
+  const value =
+    quota.retryAfter === 'seconds'
+      ? String(Math.ceil(waitMs / 1000))
+      : new Date(Math.ceil((nowMs + waitMs) / 1000) * 1000).toUTCString();
+  return { ...reply, headers: { ...reply.headers, 'retry-after': value } };
 }

@@ -1,7 +1,7 @@
 import type { Json, Submission } from '../../mirror/types.ts';
 import type { Answers } from './answers.ts';
-import { type FieldDraft, FormBook, type FormDraft } from './form-book.ts';
-import type { SandboxField, SandboxForm } from './form-book.ts';
+import { type FieldDraft, WorkspaceForms, type FormDraft } from './workspace-forms.ts';
+import type { SandboxField, SandboxForm } from './workspace-forms.ts';
 import { type ColumnCriteria, filterByColumns, sliceByCreation } from './column-filter.ts';
 import type { Wire } from './json.ts';
 import { type OrderName, SubmissionOrders } from './submission-orders.ts';
@@ -11,14 +11,14 @@ import type { SubmissionSeries } from './submission-table.ts';
 /** A submission as the store holds it. */
 export interface StoredSubmission extends Submission {
   readonly createdAtMs: number;
-  /** When it was last touched: made, answered anew, or its status set. */
+  /** Time of the last change: created, answers replaced, or status set. */
   readonly updatedAtMs: number;
 }
 
 /** Properties that the API shows otherwise than the store holds them; an undefined one is left out. */
 export type Distortion = Readonly<Record<string, Wire>>;
 
-/** What a store starts from. */
+/** Options of a new store. */
 export interface StoreOptions {
   /** Determines every ID that is made up. Default 1. Two workspaces need two seeds. */
   readonly seed?: number | string;
@@ -35,7 +35,7 @@ export class FormsStore {
   readonly seed: number | string;
   /** Milliseconds since the epoch, by the store's own clock. */
   readonly now: () => number;
-  readonly #forms: FormBook;
+  readonly #forms: WorkspaceForms;
   readonly #table: SubmissionTable;
   readonly #orders: SubmissionOrders;
   readonly #contracts = new Map<string, number>();
@@ -46,7 +46,7 @@ export class FormsStore {
     const { seed = 1, clock = Date } = options;
     this.seed = seed;
     this.now = () => clock.now();
-    this.#forms = new FormBook(seed, this.now);
+    this.#forms = new WorkspaceForms(seed, this.now);
     this.#table = new SubmissionTable(seed);
     this.#orders = new SubmissionOrders(
       this.#table.columns,
@@ -175,7 +175,7 @@ export class FormsStore {
     return index === undefined ? undefined : this.get(this.#table.names.idOf(index));
   }
 
-  /** How many there are, of one form or in all. */
+  /** The number of submissions, of one form or in all. */
   count(formId?: string): number {
     return this.ordered('insertion', formId).length;
   }
@@ -243,7 +243,7 @@ export class FormsStore {
     else this.#distortions.set(id, distortion);
   }
 
-  /** What {@link distort} set for this form or submission. */
+  /** The properties that {@link distort} set for this form or submission. */
   distortionOf(id: string): Distortion | undefined {
     return this.#distortions.get(id);
   }

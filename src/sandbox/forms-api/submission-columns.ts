@@ -1,6 +1,6 @@
 const FIRST_CAPACITY = 1024;
 
-/** What a submission needs at a fixed width. */
+/** The fixed-width values of a submission. */
 export interface ColumnValues {
   /** The form's number. */
   form: number;

@@ -1,5 +1,5 @@
 import type { SandboxBehaviour } from './behaviour.ts';
-import { dateRangeOf } from './date-range.ts';
+import { dateRangeOf } from './column-filter.ts';
 import { textsOf } from './json.ts';
 import type { ListQuery } from './list-query.ts';
 import { Random } from './random.ts';

@@ -46,7 +46,7 @@ export class SubmissionOrders {
     for (const order of this.#ordersOf(index)) order.remove(index);
   }
 
-  /** Many came or went at once, or a form did: build anew when next asked. */
+  /** After many changes at once, or a form's: rebuilt at the next request. */
   forget(): void {
     this.#scopes.clear();
   }

@@ -1,11 +1,8 @@
 import { MirrorError } from '../../base/errors.ts';
-import type { Json } from '../../mirror/types.ts';
+import { type Json, STATUSES } from '../../mirror/types.ts';
 import { type Answers, AnswerSheet, type AnswerSeries } from './answers.ts';
 import { SubmissionColumns } from './submission-columns.ts';
-import { SubmissionNames } from './submission-names.ts';
-
-/** The statuses of the specification. */
-export const STATUSES = ['NEW', 'IN_PROGRESS', 'DONE', 'PAID', 'REJECTED', 'ARCHIVED'] as const;
+import { SubmissionIds } from './submission-ids.ts';
 
 /** A submission to be made. */
 export interface SubmissionDraft {
@@ -117,4 +114,44 @@ export class SubmissionTable {
 /** Answers as a Map, which is copied; an own `__proto__` of an object is a field like any other. */
 export function answersOf(data: Answers | Readonly<Record<string, Json>>): Answers {
   return new Map(data instanceof Map ? data : Object.entries(data));
+}
+
+/** Which submission has which ID: the seed's own IDs cost nothing, given ones are kept. */
+class SubmissionNames {
+  readonly #ids: SubmissionIds;
+  readonly #indexOfGiven = new Map<string, number>();
+  readonly #given = new Map<number, string>();
+
+  constructor(seed: number | string) {
+    this.#ids = new SubmissionIds(seed);
+  }
+
+  /** The submission with this index is called `id` from now on. Throws USAGE when another one is. */
+  give(index: number, id: string): void {
+    if (this.#indexOfGiven.has(id) || this.#ids.indexOf(id) !== undefined) {
+      throw new MirrorError('USAGE', `The ID ${id} is taken, or of the kind the sandbox makes up.`);
+    }
+    this.#indexOfGiven.set(id, index);
+    this.#given.set(index, id);
+  }
+
+  /** The ID of the submission with this index. */
+  idOf(index: number): string {
+    return this.#given.get(index) ?? this.#ids.idOf(index);
+  }
+
+  /** The index this ID stands for, undefined when it can't be one of ours; may be beyond what exists. */
+  indexOf(id: string): number | undefined {
+    const given = this.#indexOfGiven.get(id);
+    if (given !== undefined) return given;
+    const index = this.#ids.indexOf(id);
+    return index !== undefined && this.#given.has(index) ? undefined : index;
+  }
+
+  /** Compares two submissions by ID, as texts compare. */
+  readonly compare = (left: number, right: number): number => {
+    if (this.#given.size === 0) return this.#ids.scrambled(left) - this.#ids.scrambled(right);
+    const [first, second] = [this.idOf(left), this.idOf(right)];
+    return first < second ? -1 : Number(first > second);
+  };
 }

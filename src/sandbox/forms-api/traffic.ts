@@ -1,15 +1,15 @@
 import { type Clock, systemClock } from '../../base/clock.ts';
-import { fieldsOf, type SandboxField, type SandboxForm } from './form-book.ts';
+import { fieldsOf, type SandboxField, type SandboxForm } from './workspace-forms.ts';
 import { Random } from './random.ts';
 import { sampleAnswers } from './sample-answers.ts';
 import type { FormsStore } from './store.ts';
 
-/** How many of the newest submissions colleagues work on. */
+/** Colleagues work on so many of the newest submissions. */
 const DESK_SIZE = 50;
 /** A timer of Node's takes no more. */
 const LONGEST_GAP_MS = 2 ** 31 - 1;
 
-/** What {@link startTraffic} takes. */
+/** Options of {@link startTraffic}. */
 export interface TrafficOptions {
   /** Default: the system's. */
   readonly clock?: Clock;
@@ -18,7 +18,7 @@ export interface TrafficOptions {
   /** Determines who does what. Default: the store's. */
   readonly seed?: number | string;
   readonly signal?: AbortSignal;
-  /** Told after each event; for people who watch. */
+  /** Called after each event. */
   readonly onEvent?: (event: TrafficEvent) => void;
 }
 
@@ -92,7 +92,7 @@ function submitted(store: FormsStore, form: SandboxForm, random: Random): Traffi
   return { kind: 'submitted', formId: form.id, submissionId: id };
 }
 
-/** What colleagues do next with a submission. */
+/** The statuses that colleagues choose from next, by the present one. */
 const NEXT_STATUS: Readonly<Record<string, readonly string[]>> = {
   NEW: ['IN_PROGRESS', 'IN_PROGRESS', 'REJECTED'],
   IN_PROGRESS: ['PAID', 'ARCHIVED', 'REJECTED'],

@@ -1,59 +1,67 @@
 import type { Clock } from '../../base/clock.ts';
 import { toMirrorError } from '../../base/errors.ts';
 import type {
-  CheckFinding,
+  CheckResult,
+  DescribeHealth,
   FormOverview,
   FormReader,
   FormWriter,
+  HeldForm,
+  MarkingLock,
   Target,
   WriterOptions,
 } from '../../mirror/target.ts';
 import type { FormIdentity } from '../../mirror/types.ts';
-import { browserAddress, parseSheetAddress } from './address.ts';
-import { type CredentialsSource, openAccount } from './credentials.ts';
-import { droppedLabels } from './field-catalogue.ts';
-import { noteDropped } from './column-plan.ts';
-import { SheetFormReader } from './form-reader.ts';
-import { FormSheet } from './form-sheet.ts';
-import { notablePasses } from './form-state.ts';
-import { BATCH_ROWS, SheetFormWriter } from './form-writer.ts';
-import { checkSpreadsheet } from './sheet-check.ts';
-import { type SheetsHub, sharedHub } from './sheets-hub.ts';
-import type { Spreadsheet } from './spreadsheet.ts';
-import type { FormTab } from './structure.ts';
+import { browserAddress } from './api/address.ts';
+import { type CredentialsSource, openAccount } from './api/credentials.ts';
+import { SheetFormReader } from './reader.ts';
+import { FormSheet } from './state/form-sheet.ts';
+import { takeMarkingLease } from './state/marking-lease.ts';
+import { stateWithoutTab } from './state/known-forms.ts';
+import { isOutdated, migrate } from './state/migrate.ts';
+import { overviewOf } from './state/overview.ts';
+import { BATCH_ROWS, SheetFormWriter } from './writer.ts';
+import { checkSpreadsheet } from './check.ts';
+import { type SpreadsheetRegistry, processRegistry } from './registry.ts';
+import type { Spreadsheet } from './state/spreadsheet.ts';
 
-/** Minutes of silence after which the Mirror tab raises the alarm, unless people set another number there. */
-const DEFAULT_ALARM_MINUTES = 45;
-/** How often somebody who waits for a writer of this process, or of another one, looks again. */
+/** What a Mirror tab shows where nothing judges health: whether the copy is stale, and no more. */
+const UNJUDGED: DescribeHealth = () => ({
+  state: 'ok',
+  title: 'Mirrored',
+  message: null,
+  remedy: null,
+  staleAfterMinutes: 45,
+  staleTitle: 'Stale',
+});
+/** How often a writer that waits for another one of this process, or of another process, tries again. */
 const CLAIM_POLL_MS = 100;
 const LEASE_POLL_MS = 5_000;
 
-/** What {@link openSheets} takes besides name and address. */
 export interface SheetsOptions extends CredentialsSource {
   readonly clock: Clock;
-  /** Minutes of silence after which the health cell of a new Mirror tab turns red; for schedules slower than a quarter of an hour. */
-  readonly alarmMinutes?: number | undefined;
-  /** What targets of one process share; by default one for each clock. Two hubs are as two processes. */
-  readonly hub?: SheetsHub | undefined;
+  /** Puts a form's health into words for the Mirror tab; without it the tab only shows what is stale. */
+  readonly describe?: DescribeHealth | undefined;
+  /** What targets of one process share; by default one for each clock. Two registries act like two processes. */
+  readonly registry?: SpreadsheetRegistry | undefined;
 }
 
 /**
- * Opens a Google Sheet as a target. Reads the credentials, calls nobody yet. Throws SETTINGS and TARGET_DENIED with the
- * remedy when address or credentials cannot be used.
+ * Opens a Google Sheet as a target. Reads the credentials and makes no call yet. Throws SETTINGS and TARGET_DENIED with the
+ * remedy when the credentials cannot be used.
  */
 export async function openSheets(
   name: string,
-  url: string,
+  spreadsheetId: string,
   options: SheetsOptions,
 ): Promise<Target> {
-  const { spreadsheetId } = parseSheetAddress(url);
   const account = await openAccount(options);
-  const hub = options.hub ?? sharedHub(options.clock);
+  const registry = options.registry ?? processRegistry(options.clock);
   const rootUrl = options.emulatorUrl?.replace(/\/*$/, '/');
-  const book = hub.book(account, spreadsheetId, rootUrl);
+  const spreadsheet = registry.spreadsheet(account, spreadsheetId, rootUrl);
   const address =
     rootUrl === undefined ? browserAddress(spreadsheetId) : `${rootUrl}view/${spreadsheetId}`;
-  return new SheetsTarget(name, address, book, options.alarmMinutes ?? DEFAULT_ALARM_MINUTES);
+  return new SheetsTarget(name, address, spreadsheet, options.describe ?? UNJUDGED);
 }
 
 class SheetsTarget implements Target {
@@ -61,99 +69,105 @@ class SheetsTarget implements Target {
   readonly kind = 'google-sheets';
   readonly batchRows = BATCH_ROWS;
   readonly address: string;
-  readonly #book: Spreadsheet;
-  readonly #alarmMinutes: number;
+  readonly #spreadsheet: Spreadsheet;
+  readonly #describe: DescribeHealth;
 
-  constructor(name: string, address: string, book: Spreadsheet, alarmMinutes: number) {
+  constructor(name: string, address: string, spreadsheet: Spreadsheet, describe: DescribeHealth) {
     this.name = name;
     this.address = address;
-    this.#book = book;
-    this.#alarmMinutes = alarmMinutes;
+    this.#spreadsheet = spreadsheet;
+    this.#describe = describe;
   }
 
-  check(signal?: AbortSignal): Promise<CheckFinding[]> {
-    return checkSpreadsheet(this.#book, signal);
+  check(signal?: AbortSignal): Promise<CheckResult[]> {
+    return checkSpreadsheet(this.#spreadsheet, signal);
   }
 
   async overview(): Promise<FormOverview[]> {
-    const structure = await this.#book.refresh();
+    const structure = await this.#spreadsheet.refresh();
     const forms: FormOverview[] = [];
-    for (const tab of structure.forms.values()) {
-      const identity = { id: tab.formId, slug: tab.state.slug, name: tab.state.name };
-      forms.push(
-        overviewOf(this.#book, tab, await FormSheet.open(this.#book, identity, structure)),
-      );
+    for (const { formId, state } of structure.forms.values()) {
+      const identity = { id: formId, slug: state.slug, name: state.name };
+      const { view } = await FormSheet.open(this.#spreadsheet, identity, structure);
+      forms.push(overviewOf(this.#spreadsheet, formId, view.state, view.tab));
+    }
+    for (const known of structure.knownForms.values()) {
+      if (structure.forms.has(known.id)) continue;
+      forms.push(overviewOf(this.#spreadsheet, known.id, stateWithoutTab(known), undefined));
     }
     return forms;
   }
 
+  async heldForms(): Promise<HeldForm[]> {
+    const held: HeldForm[] = [];
+    for (const { formId: id, slug, name, goneAt } of await this.overview()) {
+      const fields = (await (await this.reader(id))?.fields()) ?? [];
+      held.push({ id, slug, name, goneAt, fieldIds: fields.map((field) => field.id) });
+    }
+    return held;
+  }
+
   async reader(formId: string): Promise<FormReader | undefined> {
-    const structure = await this.#book.refresh();
-    const tab = structure.forms.get(formId);
-    if (tab === undefined) return undefined;
-    const identity = { id: formId, slug: tab.state.slug, name: tab.state.name };
-    return new SheetFormReader(await FormSheet.open(this.#book, identity, structure));
+    const structure = await this.#spreadsheet.refresh();
+    const known = structure.forms.get(formId)?.state ?? structure.knownForms.get(formId);
+    if (known === undefined) return undefined;
+    const identity = { id: formId, slug: known.slug, name: known.name };
+    return new SheetFormReader(await FormSheet.open(this.#spreadsheet, identity, structure));
   }
 
   async openWriter(form: FormIdentity, options: WriterOptions): Promise<FormWriter> {
-    const book = this.#book;
-    const deadline = book.clock.now() + options.waitMs;
+    const spreadsheet = this.#spreadsheet;
+    const deadline = spreadsheet.clock.now() + options.waitMs;
     await this.#claim(form.id, deadline, options.signal);
     try {
       const sheet = await this.#openSheet(form, deadline, options.signal);
       return new SheetFormWriter(sheet, {
-        alarmMinutes: this.#alarmMinutes,
-        release: () => book.unclaim(form.id),
+        describe: this.#describe,
+        release: () => spreadsheet.unclaim(form.id),
       });
     } catch (error) {
-      book.unclaim(form.id);
+      spreadsheet.unclaim(form.id);
       throw toMirrorError(error);
     }
   }
+
+  async lockMarking(formId: string, signal?: AbortSignal): Promise<MarkingLock | undefined> {
+    return takeMarkingLease(this.#spreadsheet, formId, signal);
+  }
+
+  /** What was removed is gone with the write that removed it; the spreadsheet's version history is not ours to change. */
+  async scrub(): Promise<void> {}
 
   async [Symbol.asyncDispose](): Promise<void> {}
 
   /** Waits for another writer of this process. */
   async #claim(formId: string, deadline: number, signal: AbortSignal | undefined): Promise<void> {
-    const { clock } = this.#book;
-    while (!this.#book.claim(formId)) {
+    const { clock } = this.#spreadsheet;
+    while (!this.#spreadsheet.claim(formId)) {
       const left = deadline - clock.now();
-      if (left <= 0) throw this.#book.busy();
+      if (left <= 0) throw this.#spreadsheet.busy();
       await clock.sleep(Math.min(CLAIM_POLL_MS, left), signal);
     }
   }
 
-  /** Waits for writers of other processes, as far as the commit log tells of them. */
+  /** Waits for writers of other processes, as far as the commit log shows them; then migrates what is outdated. */
   async #openSheet(
     form: FormIdentity,
     deadline: number,
     signal: AbortSignal | undefined,
   ): Promise<FormSheet> {
-    const book = this.#book;
+    const spreadsheet = this.#spreadsheet;
     for (;;) {
-      const structure = await book.refresh(signal);
-      const lease = book.leaseLeftMs;
-      if (lease === 0) return FormSheet.open(book, form, structure);
-      const left = deadline - book.clock.now();
-      if (left <= 0) throw book.busy();
-      await book.clock.sleep(Math.min(LEASE_POLL_MS, lease + 50, left), signal);
+      const structure = await spreadsheet.refresh(signal);
+      const lease = spreadsheet.leaseLeftMs;
+      if (lease === 0) {
+        if (!isOutdated(structure)) return FormSheet.open(spreadsheet, form, structure);
+        await migrate(spreadsheet, form.id, this.#describe);
+        continue;
+      }
+      const left = deadline - spreadsheet.clock.now();
+      if (left <= 0) throw spreadsheet.busy();
+      await spreadsheet.clock.sleep(Math.min(LEASE_POLL_MS, lease + 50, left), signal);
     }
   }
-}
-
-function overviewOf(book: Spreadsheet, tab: FormTab, sheet: FormSheet): FormOverview {
-  const { state } = sheet;
-  return {
-    formId: tab.formId,
-    slug: state.slug,
-    name: state.name,
-    location: `tab "${tab.title}" (${browserAddress(book.api.spreadsheetId, tab.sheetId)})`,
-    rows: state.counts.live,
-    deletedRows: state.counts.removed,
-    rejected: state.counts.rejected,
-    goneAt: state.goneAt,
-    checkpoint: state.checkpoint,
-    ...notablePasses(state.passes),
-    droppedColumns: droppedLabels(noteDropped(sheet.catalogue, sheet.layout)),
-  };
 }

@@ -1,6 +1,6 @@
 import type { FormIdentity } from '../../mirror/types.ts';
 import type { SqlDialect } from './dialect.ts';
-import type { ColumnType, FieldColumn, FormTable } from './field-column.ts';
+import type { ColumnType, FieldColumn, FieldStorage, FormTable } from './field-column.ts';
 import {
   numberOf,
   piecesOf,
@@ -13,6 +13,14 @@ import {
 
 /** Rows of `mirror_fields` written by one statement. */
 const FIELDS_A_STATEMENT = 200;
+
+/** Where and how a catalogue is read. */
+export interface Catalogue {
+  readonly session: SqlSession;
+  readonly dialect: SqlDialect;
+  /** An older one than this program writes lacks what came with later versions. */
+  readonly version: number;
+}
 
 /** A form as `mirror_forms` holds it. */
 export interface CataloguedForm extends FormIdentity {
@@ -72,7 +80,7 @@ function toFieldColumn(row: SqlRow, dialect: SqlDialect): FieldColumn {
     position: numberOf(row, 'position'),
     ordinal: numberOf(row, 'ordinal'),
     column: textOf(row, 'column_name'),
-    storage: row['stored_in'] === '_more' ? 'more' : 'column',
+    storage: storageOf(row),
     type: row['type'] as ColumnType,
     numberColumn: textOrNull(row, 'number_column'),
     viewLabel: textOrNull(row, 'view_label'),
@@ -81,7 +89,11 @@ function toFieldColumn(row: SqlRow, dialect: SqlDialect): FieldColumn {
   };
 }
 
-/** Notes a form, or its new slug, name, table and view. */
+/** Where a row of `mirror_fields` says that the answers are. */
+export const storageOf = (row: SqlRow): FieldStorage =>
+  row['stored_in'] === '_more' ? 'more' : 'column';
+
+/** Inserts a form, or updates its slug, name, table and view. */
 export async function saveForm(
   tx: SqlSession,
   dialect: SqlDialect,
@@ -98,7 +110,7 @@ export async function saveForm(
   );
 }
 
-/** Notes fields, new ones and changed ones. */
+/** Inserts new fields and updates changed ones. */
 export async function saveFields(
   tx: SqlSession,
   dialect: SqlDialect,
@@ -133,7 +145,7 @@ export async function saveFields(
   }
 }
 
-/** Notes that fields go by these labels from now on. */
+/** Closes the fields' entries in the label history at `at` and opens new ones with their labels. */
 export async function recordLabels(
   tx: SqlSession,
   dialect: SqlDialect,

@@ -1,7 +1,7 @@
 import type { RowOutcome } from '../../mirror/target.ts';
 import type { Cell } from '../../mirror/types.ts';
 import type { ColumnType, FieldColumn, FormTable, ViewColumn } from './field-column.ts';
-import type { Explain } from './sql-errors.ts';
+import type { DescribeError } from './sql-errors.ts';
 import type { SqlSession, SqlValue } from './sql-session.ts';
 
 /** A row whose texts the database can hold. */
@@ -19,25 +19,29 @@ export interface TypeChange {
   readonly to: 'number' | 'text';
 }
 
-/** What became of changes of type. */
+/** The result of {@link SqlDialect.changeTypes}. */
 export interface ChangedTypes {
-  /** The fields of the changes as they are now, in the same order. */
+  /** The fields with their new types, in the order of the changes. */
   readonly fields: readonly FieldColumn[];
-  /** Statements to run once the view is there again: the rights that people had on it. */
+  /** Statements to run once the view exists again: they restore the rights that were granted on it. */
   readonly afterView: readonly string[];
 }
 
-/** The labelled view as it is. */
+/** The labelled view after {@link SqlDialect.syncView}. */
 export interface SyncedView {
   readonly name: string;
   /** What it shows besides the system columns. */
   readonly columns: readonly ViewColumn[];
 }
 
-/** What SQLite and PostgreSQL do each in its own way. All else is written once, in SQL that both speak. */
+/** What each product does in its own way. All else is written once, in SQL that all of them understand. */
 export interface SqlDialect {
   /** For messages. */
   readonly product: 'SQLite' | 'PostgreSQL';
+  /** True when what was deleted stays in files of ours until they are scrubbed. */
+  readonly scrubs: boolean;
+  /** What to do where something else stands in the place of our tables: half a sentence. */
+  readonly chooseAnotherPlace: string;
   /** Column types of the catalogue. */
   readonly types: {
     readonly text: string;
@@ -52,19 +56,21 @@ export interface SqlDialect {
   readonly maxViewColumns: number;
   /** Longest name of a view's column. */
   readonly maxLabelBytes: number;
-  /** False when no text can hold U+0000. Half a character (a lone surrogate) can be held nowhere: it has no UTF-8. */
+  /** False when no text can hold U+0000. None holds a lone surrogate, which has no UTF-8. */
   readonly takesNul: boolean;
 
-  /** A table or view as SQL names it. */
+  /** A table's or view's qualified, quoted name. */
   relation(name: string): string;
-  /** The same for people. */
+  /** Its name for people. */
   shownRelation(name: string): string;
   /** SELECT expression: a time as ISO text. */
   timeText(expression: string): string;
-  /** That text, canonical; null for an empty column. */
+  /** The value of {@link timeText} as canonical time; null for an empty column. */
   time(value: unknown): string | null;
   /** SQL condition: `expression` is one of the list in parameter `$n`. */
   isIn(expression: string, parameter: string): string;
+  /** SELECT expression: the JSON object `expression` without these keys, which are plain names; NULL when none is left. */
+  withoutKeys(expression: string, keys: readonly string[]): string;
   /** A list of texts as a parameter for {@link isIn}. */
   list(values: readonly string[]): SqlValue;
   boolean(value: boolean): SqlValue;
@@ -73,11 +79,16 @@ export interface SqlDialect {
   relationNames(session: SqlSession): Promise<Set<string>>;
   /** The columns of a table or view in order; undefined when there is no such relation. */
   columnsOf(session: SqlSession, relation: string): Promise<string[] | undefined>;
+  /** The same for several at once; those that are not there are left out. */
+  columnsOfEach(
+    session: SqlSession,
+    relations: ReadonlySet<string>,
+  ): Promise<Map<string, string[]>>;
   /** CREATE INDEX statement, under a name that is free. `where` makes it a partial index. */
   indexOn(table: string, columns: string, where?: string): string;
-  /** Until the transaction ends nobody else makes tables or names; makes the schema when it is missing. */
+  /** Keeps every other process from creating tables or migrating until the transaction ends. Creates a missing schema. */
   lockCatalogue(tx: SqlSession): Promise<void>;
-  /** Ends a SELECT of rows that nobody else may change until the transaction ends. */
+  /** Ends a SELECT whose rows stay locked against other writers until the transaction ends. */
   readonly forUpdate: string;
 
   /** Makes the form's table with all its field columns. */
@@ -89,18 +100,32 @@ export interface SqlDialect {
     fields: readonly FieldColumn[],
     withMore: boolean,
   ): Promise<void>;
+  /** Makes the index by which marking finds its candidates. */
+  addStatusIndex(tx: SqlSession, table: string): Promise<void>;
+  /** Whether no two rows of a form's table can have the same ID. */
+  hasKey(tx: SqlSession, table: string): Promise<boolean>;
+  /** Makes it so; rejects when two rows have the same. */
+  addKey(tx: SqlSession, table: string): Promise<void>;
   /**
-   * Changes types without losing a value or touching anything that people built on the column. The fields as they are
-   * afterwards; the labelled view may be gone and has to be synced.
+   * Changes types without losing a value or touching anything that users built on the column. The labelled view may be
+   * dropped by it and has to be synced afterwards.
    */
   changeTypes(
     tx: SqlSession,
     form: FormTable,
     changes: readonly TypeChange[],
   ): Promise<ChangedTypes>;
-  /** Makes the view show these columns, in place and without breaking what people built on it. */
-  syncView(tx: SqlSession, form: FormTable, columns: readonly ViewColumn[]): Promise<SyncedView>;
-  /** Notes the labels in the database's own comments, where there are such. */
+  /**
+   * Makes the view show these columns, in place and without breaking what users built on it. `former`: the labels that the
+   * catalogue says it has. A view that is ours for certain is turned to the form's table where it shows another one, or none.
+   */
+  syncView(
+    tx: SqlSession,
+    form: FormTable,
+    columns: readonly ViewColumn[],
+    former: readonly string[],
+  ): Promise<SyncedView>;
+  /** Writes the labels into the database's column comments, where it has them. */
   comment(tx: SqlSession, form: FormTable, fields: readonly FieldColumn[]): Promise<void>;
 
   /** Stores rows, touching only those that differ (L4); `at` is the time of the change. Outcomes in order. */
@@ -115,13 +140,13 @@ export interface SqlDialect {
   cellColumns(fields: readonly FieldColumn[]): string[];
   /** The cells in the values of {@link cellColumns}. */
   decodeCells(fields: readonly FieldColumn[], values: readonly unknown[]): Cell[];
-  /** True when a column of this type can't take the number unchanged and must become text. */
+  /** False when a number column can't hold the number unchanged and must become text. */
   fitsNumberColumn(cell: Cell): boolean;
 
   /** Why the database refuses this one row, as a sentence without any of its values; undefined for errors of another kind. */
   rowDefect(error: unknown): string | undefined;
-  /** A driver's error in words. */
-  readonly explain: Explain;
+  /** Describes the errors of the driver. */
+  readonly describeError: DescribeError;
 }
 
 /** The type that a column of type `now` needs to hold `cells`. */

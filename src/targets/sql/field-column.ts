@@ -7,7 +7,7 @@ export type ColumnType = 'number' | 'text' | null;
 export interface FieldColumn {
   readonly id: string;
   readonly label: string;
-  /** Place in the form, as the source last said. */
+  /** Place in the form, as last read from the source. */
   readonly position: number;
   /** Order in which columns were made, from 0. */
   readonly ordinal: number;
@@ -16,8 +16,8 @@ export interface FieldColumn {
   readonly storage: FieldStorage;
   readonly type: ColumnType;
   /**
-   * Set when a number column met text while somebody's view depended on it: that column, under this new name, goes on
-   * holding the numbers, and `column` is a text column with everything.
+   * Set when a number column met text while a view of a user depended on it: that column keeps the numbers under this
+   * new name, and `column` is a text column that holds everything.
    */
   readonly numberColumn: string | null;
   /** Names in the labelled view; null when the view has no room for it. */
@@ -45,7 +45,7 @@ export interface FormTable {
 export interface ViewColumn {
   /** Name in the view. */
   readonly label: string;
-  /** Name the view has for it now; null when it is not in the view yet. */
+  /** Name it has in the view now; null when it is not in the view yet. */
   readonly oldLabel: string | null;
   readonly field: FieldColumn;
   /** True for the numbers kept beside a text column. */

@@ -3,29 +3,28 @@ import type { PrepareResult } from '../../mirror/target.ts';
 import type { PickedField } from '../../mirror/types.ts';
 import { type FieldColumn, MORE_COLUMN } from './field-column.ts';
 
-/** What a call of `prepare` has to do to the catalogue. */
+/** The changes that a call of `prepare` makes to the catalogue. */
 export interface FieldPlan extends PrepareResult {
   /** All fields as they will be, by ordinal. */
   readonly fields: readonly FieldColumn[];
-  /** Of those the ones to write to the catalogue, and the ones that are new or go by another label. */
+  /** Those of them to write to the catalogue, and those that are new or have another label. */
   readonly changed: readonly FieldColumn[];
   readonly newlyLabelled: readonly FieldColumn[];
 }
 
-/** What {@link planFields} needs to know besides the fields. */
 export interface FieldPlanOptions {
   readonly at: string;
   /** How many columns of its own a table gives to fields. */
   readonly maxFieldColumns: number;
   /** Column names that are taken though no field has them, in lower case. */
   readonly takenColumns: readonly string[];
-  /** Makes a text storable. */
+  /** Replaces what the database can't store in a text. */
   readonly clean: (text: string) => string;
 }
 
 /**
- * Brings the catalogued fields and the picked ones together (L9): a field that is new gets a name for ever; a relabel
- * changes the label only; a field that left the form keeps everything and is noted as removed.
+ * Reconciles the catalogued fields with the picked ones (L9): a new field gets a column name that never changes; a
+ * relabel changes the label only; a field that left the form keeps everything and is recorded as removed.
  */
 export function planFields(
   known: readonly FieldColumn[],
@@ -57,14 +56,14 @@ export function planFields(
   };
 }
 
-/** A known field as the form shows it now; the same object when nothing changed. */
+/** A known field, updated from the form; the same object when nothing changed. */
 function followed(
   field: FieldColumn,
   now: PickedField | undefined,
   { at, clean }: FieldPlanOptions,
 ): FieldColumn {
   if (now === undefined || !now.inSchema) {
-    // A deleted field keeps its last label, whatever stands in for it.
+    // A deleted field keeps its last label, not the ID that the source gives in its place.
     const position = now?.position ?? field.position;
     if (field.removedAt !== null && position === field.position) return field;
     return { ...field, position, removedAt: field.removedAt ?? at };
@@ -108,7 +107,7 @@ function newFields(
   });
 }
 
-/** How many columns of their own fields have. */
+/** How many columns of the table these fields take. */
 export function columnCount(fields: readonly FieldColumn[]): number {
   return fields.reduce(
     (count, field) =>

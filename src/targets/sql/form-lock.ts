@@ -5,7 +5,7 @@ import type { WriterOptions } from '../../mirror/target.ts';
 import type { SqlDialect } from './dialect.ts';
 import { numberOf, type SqlConnection, type SqlSession, textOf } from './sql-session.ts';
 
-/** A form held for writing, and the connection to write on. A killed process loses both at once. */
+/** A form that is locked for writing, and the connection to write on. A killed process loses both at once. */
 export interface FormLock {
   readonly connection: SqlConnection;
   /** Releases the form and closes the connection. */
@@ -32,7 +32,7 @@ export async function waitForLock(
   }
 }
 
-/** Notes that a new writer has the form; its epoch is higher than that of every writer before it. */
+/** Registers a new writer of the form; its epoch is higher than that of every writer before it. */
 export async function takeEpoch(
   tx: SqlSession,
   dialect: SqlDialect,
@@ -41,18 +41,19 @@ export async function takeEpoch(
 ): Promise<number> {
   const table = dialect.relation('mirror_locks');
   const rows = await tx.query(
-    `INSERT INTO ${table} (form_id, epoch, holder, taken_at) VALUES ($1, 1, $2, $3)
+    `INSERT INTO ${table} (form_id, epoch, holder, taken_at) VALUES ($1, $4, $2, $3)
      ON CONFLICT (form_id) DO UPDATE SET epoch = mirror_locks.epoch + 1, holder = excluded.holder,
        taken_at = excluded.taken_at
      RETURNING epoch`,
-    [formId, `${hostname()}, process ${process.pid}`, at],
+    // The first epoch is the time, so that none comes twice where people dropped or emptied the table.
+    [formId, `${hostname()}, process ${process.pid}`, at, Date.parse(at)],
   );
   const [row] = rows;
   if (row === undefined) throw new TypeError('no epoch');
   return numberOf(row, 'epoch');
 }
 
-/** Throws TARGET_LOST_LOCK when a newer writer has the form (L13). Nobody can become one until the transaction ends. */
+/** Throws TARGET_LOST_LOCK when a newer writer has the form (L13). No other can take it until the transaction ends. */
 export async function checkEpoch(
   tx: SqlSession,
   dialect: SqlDialect,
@@ -64,10 +65,16 @@ export async function checkEpoch(
     `SELECT epoch FROM ${dialect.relation('mirror_locks')} WHERE form_id = $1${dialect.forUpdate}`,
     [formId],
   );
-  if (row === undefined || numberOf(row, 'epoch') !== epoch) throw lostLock(place, formId);
+  if (row === undefined) {
+    throw new MirrorError(
+      'TARGET_LOST_LOCK',
+      `${place}: someone deleted the record of this pass over form ${formId} from mirror_locks; it wrote nothing more. The next pass goes on.`,
+    );
+  }
+  if (numberOf(row, 'epoch') !== epoch) throw lostLock(place, formId);
 }
 
-/** For a writer that is a writer no longer. */
+/** The error of a writer whose lock another one has taken. */
 export function lostLock(place: string, formId: string): MirrorError {
   return new MirrorError(
     'TARGET_LOST_LOCK',
@@ -75,7 +82,7 @@ export function lostLock(place: string, formId: string): MirrorError {
   );
 }
 
-/** For a form that somebody else is writing to. */
+/** The error for a form that another process writes to; names its holder where that can be read. */
 export async function busyForm(
   session: SqlSession | undefined,
   dialect: SqlDialect,
@@ -90,7 +97,7 @@ export async function busyForm(
   );
 }
 
-/** Who took the form last, for people; only an embellishment, so it never fails. */
+/** Who took the form last, for the message; undefined when that can't be read. */
 async function readHolder(
   session: SqlSession,
   dialect: SqlDialect,

@@ -1,32 +1,51 @@
+import type { Loss } from '../../mirror/losses.ts';
+import type { TargetNotice } from '../../mirror/notices.ts';
 import type {
   FormReader,
   ListedRejection,
+  MarkingRecord,
+  RecentRefusals,
   Refusal,
   StoredField,
   StoredRow,
+  Traces,
 } from '../../mirror/target.ts';
 import type { Checkpoint, PassRecord } from '../../mirror/types.ts';
-import { loadForm } from './catalogue.ts';
+import { listForms, loadForm } from './catalogue.ts';
 import type { SqlDialect } from './dialect.ts';
-import type { FormTable } from './field-column.ts';
-import { readCheckpoints, readPasses } from './pass-history.ts';
-import { readRefusals } from './refused-marks.ts';
+import { type FormTable, MORE_COLUMN } from './field-column.ts';
+import { leftViewNotices } from './left-view.ts';
+import { countFilled } from './emptied-fields.ts';
+import { countDeleted, countTraces } from './erasure.ts';
+import { readForgotten } from './forgotten.ts';
+import { findLosses } from './losses.ts';
+import { readCheckpoints, readPasses } from './pass-records.ts';
+import { IS_REFUSAL, readMarkings, readRefusals, readTriedBefore } from './refused-marks.ts';
 import { readRejections } from './rejected-rows.ts';
 import { translateError } from './sql-errors.ts';
-import { quoted, type SqlSession, type SqlValue, textOf } from './sql-session.ts';
-import { isStorableId } from './storable-rows.ts';
+import { numberOf, quoted, type SqlSession, type SqlValue, textOf } from './sql-session.ts';
+import { cleanText, isStorableId } from './row-batch.ts';
+import { standingOf } from './table-standing.ts';
 
 /** IDs in one chunk of `liveIds` and `markCandidates`. */
 const IDS_A_CHUNK = 5_000;
 
-/** What reading one form takes. */
+/** One form in one database. */
 export interface FormContext {
   readonly formId: string;
   readonly dialect: SqlDialect;
+  /** The catalogue's version when this was opened. */
+  readonly version: number;
   /** Sees committed state only. */
   readonly session: () => Promise<SqlSession>;
   /** The target, for messages. */
   readonly place: string;
+}
+
+/** A form's table and the columns that are in it. */
+interface HeldTable {
+  readonly form: FormTable;
+  readonly present: ReadonlySet<string>;
 }
 
 /** {@link FormReader} over SQL. */
@@ -38,10 +57,29 @@ export class SqlFormReader implements FormReader {
   }
 
   async checkpoint(): Promise<Checkpoint | undefined> {
+    const { dialect, formId, version } = this.context;
+    return this.guarded(async (session) => {
+      const checkpoints = await readCheckpoints({ session, dialect, version }, formId);
+      return checkpoints.get(formId);
+    });
+  }
+
+  async losses(): Promise<readonly Loss[]> {
+    const { dialect, formId, version } = this.context;
+    const found = await this.guarded((session) =>
+      findLosses({ session, dialect, version }, formId),
+    );
+    return found.losses;
+  }
+
+  async notices(): Promise<readonly TargetNotice[]> {
     const { dialect, formId } = this.context;
     return this.guarded(async (session) => {
-      const checkpoints = await readCheckpoints(session, dialect, formId);
-      return checkpoints.get(formId);
+      const forms = await listForms(session, dialect);
+      const own = forms.find(({ id }) => id === formId);
+      if (own === undefined) return [];
+      const views = forms.map(({ view }) => view);
+      return (await leftViewNotices(session, dialect, views)).get(own.view) ?? [];
     });
   }
 
@@ -55,18 +93,19 @@ export class SqlFormReader implements FormReader {
 
   async rows(ids: readonly string[]): Promise<Map<string, StoredRow>> {
     return this.guarded(async (session) => {
-      const form = await this.#table(session);
-      return form === undefined ? new Map() : this.#readRows(session, form, ids);
+      const held = await this.#table(session);
+      return held === undefined ? new Map() : this.#readRows(session, held, ids);
     });
   }
 
   async confirm(ids: readonly string[]): Promise<Set<string>> {
     const { dialect, formId } = this.context;
     return this.guarded(async (session) => {
-      const form = await this.#table(session);
-      if (form === undefined) return new Set();
+      const held = await this.#table(session);
+      // Without its column nothing says which rows are deleted.
+      if (!held?.present.has('_deleted_at')) return new Set();
       const rows = await session.query(
-        `SELECT id FROM ${dialect.relation(form.table)} AS t
+        `SELECT id FROM ${dialect.relation(held.form.table)} AS t
          WHERE ${dialect.isIn('id', '$1')} AND _deleted_at IS NULL AND NOT ${this.#isRejected('$2')}`,
         [dialect.list(ids.filter(isStorableId)), formId],
       );
@@ -75,20 +114,67 @@ export class SqlFormReader implements FormReader {
   }
 
   liveIds(): AsyncIterable<string[]> {
-    return this.#idChunks('_deleted_at IS NULL', []);
+    return this.#idChunks(
+      (present) => (present.has('_deleted_at') ? '_deleted_at IS NULL' : '1 = 1'),
+      [],
+    );
   }
 
-  async *markCandidates(statuses: readonly string[]): AsyncIterable<string[]> {
+  deletedIds(): AsyncIterable<string[]> {
+    return this.#idChunks(
+      (present) => (present.has('_deleted_at') ? '_deleted_at IS NOT NULL' : '1 = 0'),
+      [],
+    );
+  }
+
+  async *markCandidates(
+    statuses: readonly string[],
+    { wanted, since }: RecentRefusals,
+  ): AsyncIterable<string[]> {
     const { dialect, formId } = this.context;
     const refusals = dialect.relation('mirror_refusals');
     // One status at a time: then the index on status and ID gives the rows in order.
     for (const status of new Set(statuses)) {
+      const condition = `_deleted_at IS NULL AND status = $1 AND NOT ${this.#isRejected('$2')} AND NOT EXISTS (
+           SELECT 1 FROM ${refusals} AS f WHERE f.form_id = $2 AND f.submission_id = t.id AND f.status = t.status
+             AND f.wanted = $3 AND f.refused_at >= $4 AND f.${IS_REFUSAL})`;
       yield* this.#idChunks(
-        `status = $1 AND _deleted_at IS NULL AND NOT ${this.#isRejected('$2')} AND NOT EXISTS (
-           SELECT 1 FROM ${refusals} AS f WHERE f.form_id = $2 AND f.submission_id = t.id AND f.status = t.status)`,
-        [status, formId],
+        (present) => (present.has('status') && present.has('_deleted_at') ? condition : '1 = 0'),
+        [status, formId, cleanText(wanted), since],
       );
     }
+  }
+
+  async countRefused({ wanted, since }: RecentRefusals): Promise<number> {
+    const { dialect, formId } = this.context;
+    return this.guarded(async (session) => {
+      const held = await this.#table(session);
+      if (!held?.present.has('status') || !held.present.has('_deleted_at')) return 0;
+      const [row] = await session.query(
+        `SELECT count(*) AS refused FROM ${dialect.relation('mirror_refusals')} AS f
+         JOIN ${dialect.relation(held.form.table)} AS t ON t.id = f.submission_id AND t.status = f.status
+         WHERE f.form_id = $1 AND f.wanted = $2 AND f.refused_at >= $3 AND f.${IS_REFUSAL}
+           AND t._deleted_at IS NULL`,
+        [formId, cleanText(wanted), since],
+      );
+      return row === undefined ? 0 : numberOf(row, 'refused');
+    });
+  }
+
+  async triedBefore(ids: readonly string[], wanted: string): Promise<Set<string>> {
+    const { dialect, formId } = this.context;
+    const storable = ids.filter(isStorableId);
+    return this.guarded((session) =>
+      readTriedBefore(session, dialect, { formId, ids: storable, wanted }),
+    );
+  }
+
+  async marking(): Promise<MarkingRecord | null> {
+    const { dialect, formId, version } = this.context;
+    return this.guarded(async (session) => {
+      const markings = await readMarkings({ session, dialect, version });
+      return markings.get(formId) ?? null;
+    });
   }
 
   async rejections(limit: number): Promise<{ total: number; items: ListedRejection[] }> {
@@ -102,27 +188,60 @@ export class SqlFormReader implements FormReader {
     return this.guarded((session) => readRefusals(session, dialect, formId, submissionId));
   }
 
-  async passes(limit: number): Promise<PassRecord[]> {
-    const { dialect, formId } = this.context;
-    return this.guarded((session) => readPasses(session, dialect, formId, limit));
+  async forgotten(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const { dialect, formId, version } = this.context;
+    return this.guarded((session) => readForgotten({ session, dialect, version }, formId, ids));
   }
 
-  /** Runs `read` with the driver's errors translated. */
+  async traces(ids: readonly string[]): Promise<Traces> {
+    const { dialect, formId } = this.context;
+    return this.guarded(async (session) => {
+      const table = (await this.#table(session))?.form.table;
+      return countTraces(session, dialect, { formId, table }, ids);
+    });
+  }
+
+  async countDeleted(before: string): Promise<number> {
+    return this.guarded(async (session) => {
+      const held = await this.#table(session);
+      if (!held?.present.has('_deleted_at')) return 0;
+      return countDeleted(session, this.context.dialect, held.form.table, before);
+    });
+  }
+
+  async countFilled(fieldIds: readonly string[]): Promise<number> {
+    return this.guarded(async (session) => {
+      const held = await this.#table(session);
+      if (held === undefined) return 0;
+      const { form, present } = held;
+      const fields = form.fields.filter(({ id }) => fieldIds.includes(id));
+      return countFilled(session, this.context.dialect, form, fields, present);
+    });
+  }
+
+  async passes(limit: number): Promise<PassRecord[]> {
+    const { dialect, formId, version } = this.context;
+    return this.guarded((session) => readPasses({ session, dialect, version }, formId, limit));
+  }
+
+  /** Runs `read`; rejects with MirrorErrors only. */
   protected async guarded<T>(read: (session: SqlSession) => Promise<T>): Promise<T> {
     const { dialect, place, session } = this.context;
     try {
       return await read(await session());
     } catch (error) {
-      throw translateError(error, dialect.explain, place);
+      throw translateError(error, dialect.describeError, place);
     }
   }
 
-  /** The form's table as it is; undefined when there is none, because nothing was written yet or somebody dropped it. */
-  async #table(session: SqlSession): Promise<FormTable | undefined> {
+  /** The form's table as it is; undefined when there is none, because nothing was written yet or it was dropped. */
+  async #table(session: SqlSession): Promise<HeldTable | undefined> {
     const { dialect, formId } = this.context;
     const form = await loadForm(session, dialect, formId);
     if (form === undefined) return undefined;
-    return (await dialect.columnsOf(session, form.table)) === undefined ? undefined : form;
+    const present = await dialect.columnsOf(session, form.table);
+    if (present === undefined || standingOf(present) !== 'ours') return undefined;
+    return { form, present: new Set(present) };
   }
 
   #isRejected(formParameter: string): string {
@@ -130,19 +249,24 @@ export class SqlFormReader implements FormReader {
     return `EXISTS (SELECT 1 FROM ${rejected} AS r WHERE r.form_id = ${formParameter} AND r.submission_id = t.id)`;
   }
 
+  /** A cell whose column was dropped is empty, as it will be when the column is created again. */
   async #readRows(
     session: SqlSession,
-    form: FormTable,
+    { form, present }: HeldTable,
     ids: readonly string[],
   ): Promise<Map<string, StoredRow>> {
     const { dialect } = this.context;
-    const cells = dialect.cellColumns(form.fields);
+    const fields = form.fields.filter(({ storage, column }) =>
+      present.has(storage === 'more' ? MORE_COLUMN : column),
+    );
+    const orNull = (column: string, expression = column): string =>
+      present.has(column) ? expression : 'NULL';
     const columns = [
       'id',
-      'status',
-      dialect.timeText('created_at'),
-      dialect.timeText('_deleted_at'),
-      ...cells,
+      orNull('status'),
+      orNull('created_at', dialect.timeText('created_at')),
+      orNull('_deleted_at', dialect.timeText('_deleted_at')),
+      ...dialect.cellColumns(fields),
     ];
     const rows = await session.queryArrays(
       `SELECT ${columns.join(', ')} FROM ${dialect.relation(form.table)} WHERE ${dialect.isIn('id', '$1')}`,
@@ -150,24 +274,30 @@ export class SqlFormReader implements FormReader {
     );
     return new Map(
       rows.map(([id, status, createdAt, deletedAt, ...values]) => {
-        const decoded = dialect.decodeCells(form.fields, values);
+        const decoded = dialect.decodeCells(fields, values);
+        const cells = new Map(fields.map((field, index) => [field.id, decoded[index] ?? null]));
         const row: StoredRow = {
           id: String(id),
-          status: String(status),
+          status: typeof status === 'string' ? status : '',
           createdAt: dialect.time(createdAt),
           deletedAt: dialect.time(deletedAt),
-          cells: new Map(form.fields.map((field, index) => [field.id, decoded[index] ?? null])),
+          cells: new Map(form.fields.map((field) => [field.id, cells.get(field.id) ?? null])),
         };
         return [row.id, row];
       }),
     );
   }
 
-  /** IDs of the rows that fulfil `condition`, by key, so that memory and time per chunk are bounded (L14). */
-  async *#idChunks(condition: string, params: readonly SqlValue[]): AsyncIterable<string[]> {
+  /** IDs of the rows that satisfy `condition`, paged by key: memory and time per chunk are bounded (L14). */
+  async *#idChunks(
+    conditionFor: (present: ReadonlySet<string>) => string,
+    params: readonly SqlValue[],
+  ): AsyncIterable<string[]> {
     const { dialect } = this.context;
-    const form = await this.guarded((session) => this.#table(session));
-    if (form === undefined) return;
+    const held = await this.guarded((session) => this.#table(session));
+    if (held === undefined) return;
+    const { form, present } = held;
+    const condition = conditionFor(present);
     let after: string | undefined;
     for (;;) {
       const from = after;

@@ -18,7 +18,7 @@ export function encodeMore(answers: MoreAnswers, order: readonly string[]): stri
   return properties.length === 0 ? null : `{${properties.join(',')}}`;
 }
 
-/** Reads it. What is no such JSON, because somebody changed it, holds no answers. */
+/** Reads it. Anything but a JSON object, as after an edit by hand, holds no answers. */
 export function decodeMore(text: unknown): MoreAnswers {
   if (typeof text !== 'string') return new Map();
   try {

@@ -1,66 +1,129 @@
+import type { Loss } from '../../mirror/losses.ts';
 import type { FormOverview } from '../../mirror/target.ts';
-import { listForms } from './catalogue.ts';
+import { type Catalogue, type CataloguedForm, listForms, storageOf } from './catalogue.ts';
 import type { SqlDialect } from './dialect.ts';
-import { readCheckpoints, readNotablePasses } from './pass-history.ts';
-import { numberOf, piecesOf, type SqlSession, textOf } from './sql-session.ts';
+import { leftViewNotices } from './left-view.ts';
+import { readEmptied } from './emptied-fields.ts';
+import { countForgotten } from './forgotten.ts';
+import { countColumns, type ExpectedColumn, lossesOf, rowCounts, tableLosses } from './losses.ts';
+import { readCheckpoints, readNotablePasses } from './pass-records.ts';
+import { readMarkings } from './refused-marks.ts';
+import { scrubNotice } from './scrubbing.ts';
+import { numberOf, piecesOf, type SqlSession, textOf, textOrNull } from './sql-session.ts';
 
 /** Tables counted by one statement; SQLite takes at most 500 parts of a UNION. */
 const TABLES_A_STATEMENT = 100;
 
 /** Every form that was ever mirrored here, with its state. */
-export async function readOverview(
-  session: SqlSession,
-  dialect: SqlDialect,
-): Promise<FormOverview[]> {
+export async function readOverview(catalogue: Catalogue): Promise<FormOverview[]> {
+  const { session, dialect } = catalogue;
   const forms = await listForms(session, dialect);
-  const counts = await countRows(
-    session,
-    dialect,
-    forms.map((form) => form.table),
-  );
+  const fields = await readFieldColumns(session, dialect);
+  const tables = await readTables(catalogue, forms, fields);
   const rejected = await countRejected(session, dialect);
-  const checkpoints = await readCheckpoints(session, dialect);
-  const passes = await readNotablePasses(session, dialect);
+  const checkpoints = await readCheckpoints(catalogue);
+  const passes = await readNotablePasses(catalogue);
+  const markings = await readMarkings(catalogue);
+  const views = forms.map(({ view }) => view);
+  const notices = await leftViewNotices(session, dialect, views);
+  const scrubs = await scrubNotice(session, dialect);
+  const emptied = await readEmptied(catalogue);
+  const forgotten = await countForgotten(catalogue);
   return forms.map((form) => ({
     formId: form.id,
     slug: form.slug,
     name: form.name,
     location: `table ${dialect.shownRelation(form.table)}, view ${dialect.shownRelation(form.view)}`,
-    rows: counts.get(form.table)?.rows ?? 0,
-    deletedRows: counts.get(form.table)?.deletedRows ?? 0,
+    rows: tables.get(form.id)?.rows ?? 0,
+    deletedRows: tables.get(form.id)?.deletedRows ?? 0,
     rejected: rejected.get(form.id) ?? 0,
     goneAt: form.goneAt,
     checkpoint: checkpoints.get(form.id) ?? null,
+    marking: markings.get(form.id) ?? null,
+    losses: tables.get(form.id)?.losses ?? [],
     lastPass: passes.get(form.id)?.lastPass ?? null,
     lastOk: passes.get(form.id)?.lastOk ?? null,
     lastFull: passes.get(form.id)?.lastFull ?? null,
     droppedColumns: [],
+    notices: [...(notices.get(form.view) ?? []), ...scrubs(form.id, form.table)],
+    filledFields: (fields.get(form.id) ?? []).filter(
+      ({ id, type }) => type !== null && emptied.get(form.id)?.has(id) !== true,
+    ),
+    forgotten: forgotten.get(form.id) ?? 0,
   }));
 }
 
-async function countRows(
-  session: SqlSession,
-  dialect: SqlDialect,
-  tables: readonly string[],
-): Promise<Map<string, { rows: number; deletedRows: number }>> {
-  const counts = new Map<string, { rows: number; deletedRows: number }>();
-  // A table that somebody dropped counts as empty until the next pass makes it anew.
-  const there = await dialect.relationNames(session);
-  const existing = tables.filter((table) => there.has(table));
-  for (const piece of piecesOf(existing, TABLES_A_STATEMENT)) {
-    const parts = piece.map(
-      (table) =>
-        `SELECT '${table}' AS name, count(*) AS total, count(_deleted_at) AS deleted FROM ${dialect.relation(table)}`,
-    );
-    for (const row of await session.query(parts.join(' UNION ALL '))) {
-      const deletedRows = numberOf(row, 'deleted');
-      counts.set(textOf(row, 'name'), {
-        rows: numberOf(row, 'total') - deletedRows,
-        deletedRows,
-      });
+/** A field with its column; without a type nothing was ever stored in it. */
+interface FieldOfTable extends ExpectedColumn {
+  readonly id: string;
+  readonly type: string | null;
+}
+
+/** What a form's table holds, and what of it was lost. */
+interface TableState {
+  readonly rows: number;
+  readonly deletedRows: number;
+  readonly losses: readonly Loss[];
+}
+
+/**
+ * The state of each form's table, by form ID. What is there and what was stored are read by one statement: a pass that
+ * commits in between would look like a loss.
+ */
+async function readTables(
+  { session, dialect, version }: Catalogue,
+  forms: readonly CataloguedForm[],
+  fields: ReadonlyMap<string, readonly FieldOfTable[]>,
+): Promise<Map<string, TableState>> {
+  const states = new Map<string, TableState>();
+  const tables = new Set(forms.map(({ table }) => table));
+  const present = await dialect.columnsOfEach(session, tables);
+  const lostOf = ({ id, table }: CataloguedForm): Loss[] =>
+    tableLosses(dialect, table, fields.get(id) ?? [], present.get(table));
+  for (const piece of piecesOf(forms, TABLES_A_STATEMENT)) {
+    const parts = piece.map(({ table }, index) => {
+      const { rows, live } = rowCounts(dialect, table, present.get(table));
+      const counts = `(SELECT ${rows} AS total, ${live} AS live)`;
+      return `SELECT form_id, ${countColumns(version)}, total, live,
+        (SELECT count(*) FROM ${dialect.relation('mirror_rejected')} AS r WHERE r.form_id = f.form_id) AS rejected
+        FROM ${dialect.relation('mirror_forms')} AS f CROSS JOIN ${counts} AS c WHERE form_id = $${index + 1}`;
+    });
+    const ids = piece.map(({ id }) => id);
+    const byId = new Map(piece.map((form) => [form.id, form]));
+    for (const row of await session.query(parts.join(' UNION ALL '), ids)) {
+      const form = byId.get(textOf(row, 'form_id'));
+      if (form === undefined) continue;
+      const live = numberOf(row, 'live');
+      const held = { rows: numberOf(row, 'total'), live, rejections: numberOf(row, 'rejected') };
+      const losses = lossesOf(row, held, lostOf(form));
+      states.set(form.id, { rows: live, deletedRows: held.rows - live, losses });
     }
   }
-  return counts;
+  return states;
+}
+
+/** Of every form the columns of its fields. */
+async function readFieldColumns(
+  session: SqlSession,
+  dialect: SqlDialect,
+): Promise<Map<string, FieldOfTable[]>> {
+  const rows = await session.query(
+    `SELECT form_id, field_id, label, column_name, stored_in, type FROM ${dialect.relation('mirror_fields')} ORDER BY form_id, ordinal`,
+  );
+  const columns = new Map<string, FieldOfTable[]>();
+  for (const row of rows) {
+    const formId = textOf(row, 'form_id');
+    const storage = storageOf(row);
+    const column = {
+      id: textOf(row, 'field_id'),
+      label: textOf(row, 'label'),
+      column: textOf(row, 'column_name'),
+      storage,
+      type: textOrNull(row, 'type'),
+    };
+    columns.set(formId, [...(columns.get(formId) ?? []), column]);
+  }
+  return columns;
 }
 
 async function countRejected(

@@ -9,28 +9,34 @@ import {
   type SqlSession,
   textOf,
 } from './sql-session.ts';
-import { listable } from './storable-rows.ts';
+import { listable } from './row-batch.ts';
 
 /** Rejections written by one statement. */
 const REJECTIONS_A_STATEMENT = 500;
 
-/** What listing a batch's rejections needs to know. */
+/** The rejections of one batch. */
 export interface RejectionBatch {
   readonly formId: string;
   /** All submissions of the batch: those without a rejection lose their listings. */
   readonly submissionIds: readonly string[];
   readonly rejections: readonly Rejection[];
   readonly at: string;
-  /** The writer's fencing epoch, which tells its pass from earlier ones. */
+  /** The writer's fencing epoch: distinguishes its pass from earlier ones. */
   readonly epoch: number;
 }
 
-/** Brings `mirror_rejected` up to date with a batch (L6). Returns how many listings are new. */
+/** How many listings {@link listRejections} added and deleted. */
+export interface ListingChanges {
+  readonly added: number;
+  readonly ended: number;
+}
+
+/** Brings `mirror_rejected` up to date with a batch (L6). */
 export async function listRejections(
   tx: SqlSession,
   dialect: SqlDialect,
   batch: RejectionBatch,
-): Promise<number> {
+): Promise<ListingChanges> {
   const table = dialect.relation('mirror_rejected');
   const byKey = new Map(
     batch.rejections.map((item) => {
@@ -64,10 +70,11 @@ export async function listRejections(
       ]),
     );
   }
-  return [...byKey.keys()].filter((key) => !before.has(key)).length;
+  const added = [...byKey.keys()].filter((key) => !before.has(key)).length;
+  return { added, ended: over.length };
 }
 
-/** What is listed for the submissions of a batch: `<submission>\0<reason>`. */
+/** Keys (`<submission>\0<reason>`) of what is listed for the submissions of a batch. */
 async function listedKeys(
   tx: SqlSession,
   dialect: SqlDialect,
@@ -83,17 +90,19 @@ async function listedKeys(
   return new Set(rows.map((row) => `${textOf(row, 'submission_id')}\0${textOf(row, 'reason')}`));
 }
 
-/** After a proven full pass: what it did not meet is no longer at the source, so it is listed no longer. */
+/** After a proven full pass: deletes listings of what it did not meet, which the source no longer has. How many. */
 export async function dropStaleRejections(
   tx: SqlSession,
   dialect: SqlDialect,
   formId: string,
   epoch: number,
-): Promise<void> {
-  await tx.query(
-    `DELETE FROM ${dialect.relation('mirror_rejected')} WHERE form_id = $1 AND last_epoch <> $2`,
+): Promise<number> {
+  const ended = await tx.query(
+    `DELETE FROM ${dialect.relation('mirror_rejected')} WHERE form_id = $1 AND last_epoch <> $2
+     RETURNING submission_id`,
     [formId, epoch],
   );
+  return ended.length;
 }
 
 /** The newest listings, and how many there are. */

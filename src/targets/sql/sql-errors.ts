@@ -1,8 +1,9 @@
 import { type ErrorCode, isAbort, MirrorError, toMirrorError } from '../../base/errors.ts';
-import type { CheckFinding } from '../../mirror/target.ts';
+import type { CheckResult } from '../../mirror/target.ts';
+import { describeSwallowed, SwallowedWrites } from './swallowed-writes.ts';
 
-/** A driver's error in words for people. Never a value from a row, a password, or the driver's own text. */
-export interface Explanation {
+/** A driver's error, described for people. Never a value from a row, a password, or the driver's own text. */
+export interface ErrorDescription {
   readonly code: ErrorCode;
   /** What happened: half a sentence, without a full stop. */
   readonly what: string;
@@ -12,15 +13,20 @@ export interface Explanation {
   readonly retryable?: boolean;
 }
 
-/** Explains the errors of one driver; undefined for what that driver never throws. */
-export type Explain = (error: unknown) => Explanation | undefined;
+/** Describes the errors of one driver; undefined for what that driver never throws. */
+export type DescribeError = (error: unknown) => ErrorDescription | undefined;
 
-/** Any error as ours. `place`: the target, for the message. */
-export function translateError(error: unknown, explain: Explain, place: string): MirrorError {
+/** Any error as a MirrorError. `place`: the target, for the message. */
+export function translateError(
+  error: unknown,
+  describe: DescribeError,
+  place: string,
+): MirrorError {
   if (error instanceof MirrorError || isAbort(error)) return toMirrorError(error);
-  const explanation = explain(error);
-  if (explanation === undefined) return toMirrorError(error);
-  const { code, what, remedy, retryable } = explanation;
+  if (error instanceof SwallowedWrites) return describeSwallowed(error, place);
+  const description = describe(error);
+  if (description === undefined) return toMirrorError(error);
+  const { code, what, remedy, retryable } = description;
   return new MirrorError(code, `${place}: ${what}. ${remedy}`, {
     cause: error,
     ...(retryable === undefined ? {} : { retryable }),
@@ -28,17 +34,31 @@ export function translateError(error: unknown, explain: Explain, place: string):
 }
 
 /** An error as a line of `check`. */
-export function failedFinding(error: unknown, explain: Explain): CheckFinding {
+export function failedResult(error: unknown, describe: DescribeError): CheckResult {
   if (error instanceof MirrorError) return { ok: false, message: error.message };
-  const explanation = explain(error);
-  if (explanation === undefined) return { ok: false, message: toMirrorError(error).message };
-  const { what, remedy } = explanation;
+  const description = describe(error);
+  if (description === undefined) return { ok: false, message: toMirrorError(error).message };
+  const { what, remedy } = description;
   return { ok: false, message: `${what.charAt(0).toUpperCase()}${what.slice(1)}.`, remedy };
 }
 
-/** The text in an error's `code`, as Node and PostgreSQL set it. */
-export function textCodeOf(error: unknown): string | undefined {
-  if (!(error instanceof Error)) return undefined;
-  const { code } = error as { code?: unknown };
-  return typeof code === 'string' ? code : undefined;
-}
+/** For a full disk; `what` says whose. */
+export const diskFull = (what: string): ErrorDescription => ({
+  code: 'TARGET_FULL',
+  what: `${what} is full`,
+  remedy: 'Make room; the next pass goes on where this one ended.',
+});
+
+/** For a table or column that was there a moment ago. */
+export const SCHEMA_CHANGED: ErrorDescription = {
+  code: 'TARGET_FAILED',
+  what: 'a table or column of the mirror was dropped or renamed meanwhile',
+  remedy: 'The next pass creates it again, or says what to do.',
+};
+
+/** For a statement that failed with a code that has no description of its own. */
+export const refusedStatement = (product: string, code: string): ErrorDescription => ({
+  code: 'TARGET_FAILED',
+  what: `${product} refused a statement (${code})`,
+  remedy: 'If someone changed a mirrored table or its columns, undo that; else please report it.',
+});

@@ -14,7 +14,7 @@ export interface SqlSession {
   exec(sql: string): Promise<void>;
 }
 
-/** A connection of our own. Statements outside a transaction wait for a running one to end. */
+/** A dedicated connection. Statements outside a transaction wait for a running one to end. */
 export interface SqlConnection extends SqlSession {
   /**
    * Runs `work` in a transaction that can write, commits when it resolves and rolls back when it rejects. One at a time;
@@ -32,7 +32,7 @@ export async function inSavepoint<T>(tx: SqlSession, work: () => Promise<T>): Pr
     await tx.exec('RELEASE SAVEPOINT forms_mirror');
     return result;
   } catch (error) {
-    // When this fails too, the whole transaction is lost, and the first error says why.
+    // If this fails too, the whole transaction is lost; the first error is the cause.
     await tx
       .exec('ROLLBACK TO SAVEPOINT forms_mirror; RELEASE SAVEPOINT forms_mirror')
       .catch(() => {});
@@ -78,4 +78,12 @@ export function placeholders(rows: number, width: number): string {
 /** `items` in pieces of at most `size`. */
 export function* piecesOf<T>(items: readonly T[], size: number): Generator<readonly T[]> {
   for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size);
+}
+
+/** The values of `name` by those of `relation`, in the order of the rows. */
+export function columnsByRelation(rows: readonly SqlRow[]): Map<string, string[]> {
+  const byRelation = Map.groupBy(rows, (row) => textOf(row, 'relation'));
+  return new Map(
+    [...byRelation].map(([relation, group]) => [relation, group.map((row) => textOf(row, 'name'))]),
+  );
 }

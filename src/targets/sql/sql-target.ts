@@ -2,22 +2,31 @@ import type { Clock } from '../../base/clock.ts';
 import { throwIfAborted } from '../../base/clock.ts';
 import { MirrorError } from '../../base/errors.ts';
 import type {
-  CheckFinding,
+  CheckResult,
   FormOverview,
   FormReader,
   FormWriter,
+  HeldForm,
+  MarkingLock,
   Target,
   TargetKind,
   WriterOptions,
 } from '../../mirror/target.ts';
 import type { FormIdentity } from '../../mirror/types.ts';
-import { loadForm } from './catalogue.ts';
-import { ensureCatalogue, hasCatalogue } from './catalogue-tables.ts';
+import { type Catalogue, loadForm } from './catalogue.ts';
+import { restoreForm, saveCopies } from './catalogue-copy.ts';
+import { assertWhole, repairCatalogue } from './catalogue-repair.ts';
+import { CATALOGUE_VERSION, catalogueVersion, migrate } from './catalogue-version.ts';
 import type { SqlDialect } from './dialect.ts';
+import { restoreForgotten } from './forgotten.ts';
 import { busyForm, type FormLock, takeEpoch } from './form-lock.ts';
+import { holdMarkingLock, markingLockName } from './marking-lock.ts';
+import { readHeldForms } from './held-forms.ts';
 import { SqlFormReader } from './form-reader.ts';
 import { SqlFormWriter } from './form-writer.ts';
+import { rememberLosses } from './losses.ts';
 import { readOverview } from './overview.ts';
+import { endScrub, needsScrub } from './scrubbing.ts';
 import { translateError } from './sql-errors.ts';
 import type { SqlSession } from './sql-session.ts';
 
@@ -31,7 +40,9 @@ export interface SqlDatabase {
   reading(): Promise<SqlSession | undefined>;
   /** Takes the lock on a form; undefined when another holds it for longer than `waitMs`. */
   lockForm(formId: string, options: WriterOptions): Promise<FormLock | undefined>;
-  check(signal: AbortSignal | undefined): Promise<CheckFinding[]>;
+  check(signal: AbortSignal | undefined): Promise<CheckResult[]>;
+  /** Takes what was deleted out of the files; called where the dialect `scrubs`. */
+  scrub?(work: (connection: SqlSession) => Promise<void>): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -54,24 +65,31 @@ export class SqlTarget implements Target {
     this.#place = `Target ${name} (${database.address})`;
   }
 
-  check(signal?: AbortSignal): Promise<CheckFinding[]> {
+  check(signal?: AbortSignal): Promise<CheckResult[]> {
     return this.#database.check(signal);
   }
 
   async overview(): Promise<FormOverview[]> {
     return this.#guarded(async () => {
-      const session = await this.#catalogued();
-      return session === undefined ? [] : readOverview(session, this.#database.dialect);
+      const catalogue = await this.#catalogue();
+      return catalogue === undefined ? [] : readOverview(catalogue);
+    });
+  }
+
+  async heldForms(): Promise<HeldForm[]> {
+    const { dialect } = this.#database;
+    return this.#guarded(async () => {
+      const session = await this.#database.reading();
+      return session === undefined ? [] : readHeldForms(session, dialect);
     });
   }
 
   async reader(formId: string): Promise<FormReader | undefined> {
-    const { dialect } = this.#database;
     return this.#guarded(async () => {
-      const session = await this.#catalogued();
-      if (session === undefined) return undefined;
-      const form = await loadForm(session, dialect, formId);
-      return form && new SqlFormReader(this.#context(formId));
+      const catalogue = await this.#catalogue();
+      if (catalogue === undefined) return undefined;
+      const form = await loadForm(catalogue.session, catalogue.dialect, formId);
+      return form && new SqlFormReader(this.#context(formId, catalogue.version));
     });
   }
 
@@ -93,6 +111,35 @@ export class SqlTarget implements Target {
     });
   }
 
+  async lockMarking(formId: string, signal?: AbortSignal): Promise<MarkingLock | undefined> {
+    const { dialect } = this.#database;
+    const place = this.#place;
+    throwIfAborted(signal);
+    return this.#guarded(async () => {
+      const name = markingLockName(formId);
+      const lock = await this.#database.lockForm(name, { waitMs: 0, signal });
+      if (lock === undefined) return undefined;
+      try {
+        return await holdMarkingLock(lock, { dialect, formId, place, clock: this.#clock });
+      } catch (error) {
+        await lock.release().catch(() => {});
+        throw error;
+      }
+    });
+  }
+
+  async scrub(): Promise<void> {
+    const database = this.#database;
+    const { dialect } = database;
+    await this.#guarded(async () => {
+      if (database.scrub === undefined) return;
+      const catalogue = await this.#catalogue();
+      if (catalogue === undefined) return;
+      if (!(await needsScrub(catalogue.session, dialect))) return;
+      await database.scrub((connection) => endScrub(connection, dialect));
+    });
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#database.close();
   }
@@ -100,14 +147,21 @@ export class SqlTarget implements Target {
   async #writer(form: FormIdentity, lock: FormLock): Promise<FormWriter> {
     const { dialect } = this.#database;
     const at = new Date(this.#clock.now()).toISOString();
-    if (!(await hasCatalogue(lock.connection, dialect))) {
-      await lock.connection.transaction((tx) => ensureCatalogue(tx, dialect));
-    }
+    await repairCatalogue(lock.connection, dialect, this.#place, at);
+    const isOld = (await catalogueVersion(lock.connection, dialect)) !== CATALOGUE_VERSION;
+    if (isOld) await migrate(lock.connection, dialect);
     return lock.connection.transaction(async (tx) => {
+      if (isOld) await saveCopies(tx, dialect);
+      const restored = await restoreForm(tx, dialect, form.id, at);
+      const losses = restored.map(
+        (name) => ({ what: 'records', name: `content of ${name}` }) as const,
+      );
+      await rememberLosses(tx, dialect, form.id, losses);
+      await restoreForgotten(tx, dialect, form.id);
       const epoch = await takeEpoch(tx, dialect, form.id, at);
       const known = await loadForm(tx, dialect, form.id);
       return new SqlFormWriter({
-        ...this.#context(form.id),
+        ...this.#context(form.id, CATALOGUE_VERSION),
         form,
         lock,
         epoch,
@@ -117,9 +171,10 @@ export class SqlTarget implements Target {
     });
   }
 
-  #context(formId: string) {
+  #context(formId: string, version: number) {
     return {
       formId,
+      version,
       dialect: this.#database.dialect,
       place: this.#place,
       session: async (): Promise<SqlSession> => {
@@ -127,24 +182,28 @@ export class SqlTarget implements Target {
         if (session !== undefined) return session;
         throw new MirrorError(
           'TARGET_UNREACHABLE',
-          `${this.#place}: the database is gone. The next pass makes it anew.`,
+          `${this.#place}: the database is gone. The next pass creates it again.`,
         );
       },
     };
   }
 
-  /** Where to read, when there is a catalogue. */
-  async #catalogued(): Promise<SqlSession | undefined> {
+  /** The catalogue; undefined when there is none. Never migrates it: reading leaves a mirror as it is. */
+  async #catalogue(): Promise<Catalogue | undefined> {
+    const { dialect } = this.#database;
     const session = await this.#database.reading();
     if (session === undefined) return undefined;
-    return (await hasCatalogue(session, this.#database.dialect)) ? session : undefined;
+    const version = await catalogueVersion(session, dialect);
+    if (version === undefined) return undefined;
+    await assertWhole(session, dialect, version, this.#place);
+    return { session, dialect, version };
   }
 
   async #guarded<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
-      throw translateError(error, this.#database.dialect.explain, this.#place);
+      throw translateError(error, this.#database.dialect.describeError, this.#place);
     }
   }
 }

@@ -1,7 +1,7 @@
 import { viewLabels } from '../../mirror/column-names.ts';
 import { SYSTEM_COLUMNS } from '../../mirror/reserved-names.ts';
 import type { SqlDialect } from './dialect.ts';
-import type { FieldColumn, ViewColumn } from './field-column.ts';
+import type { FieldColumn, FormTable, ViewColumn } from './field-column.ts';
 
 /** The columns of the labelled view besides the system columns, as many as a view can have, oldest first. */
 export function planView(fields: readonly FieldColumn[], dialect: SqlDialect): ViewColumn[] {
@@ -19,7 +19,7 @@ export function planView(fields: readonly FieldColumn[], dialect: SqlDialect): V
         ]),
   ]);
   const room = dialect.maxViewColumns - SYSTEM_COLUMNS.length;
-  // What the view shows already stays: PostgreSQL can't take a column away from a view.
+  // What the view shows already stays: PostgreSQL can't drop a column of a view.
   const inView = entries.filter((entry) => entry.oldLabel !== null);
   const others = entries.filter((entry) => entry.oldLabel === null);
   const chosen = new Set([...inView, ...others].slice(0, room));
@@ -37,7 +37,7 @@ export function planView(fields: readonly FieldColumn[], dialect: SqlDialect): V
   }));
 }
 
-/** The fields with the names that the view has for them now. Unchanged fields are the same objects. */
+/** The fields with the names that they have in the view now. Unchanged fields are the same objects. */
 export function withViewLabels(
   fields: readonly FieldColumn[],
   view: readonly ViewColumn[],
@@ -54,3 +54,9 @@ export function withViewLabels(
     return { ...field, viewLabel, numberViewLabel };
   });
 }
+
+/** The names of the view's columns besides the system columns, as far as the catalogue knows them. */
+export const shownLabels = ({ fields }: Pick<FormTable, 'fields'>): string[] =>
+  fields.flatMap(({ viewLabel, numberViewLabel }) =>
+    [viewLabel, numberViewLabel].filter((label) => label !== null),
+  );

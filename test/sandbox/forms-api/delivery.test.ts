@@ -169,7 +169,7 @@ describe('the hooks', () => {
     ]);
   });
 
-  it('that throw make a 500, and stop() tells', async () => {
+  it('that throw make a 500, and stop() rejects with the error', async () => {
     await sandbox.stop();
     await serve({
       onRequest: () => {

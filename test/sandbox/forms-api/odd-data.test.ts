@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ExactNumber } from '../../../src/mirror/types.ts';
-import type { SandboxForm } from '../../../src/sandbox/forms-api/form-book.ts';
+import type { SandboxForm } from '../../../src/sandbox/forms-api/workspace-forms.ts';
 import { decodeJson, encodeJson } from '../../../src/sandbox/forms-api/json.ts';
 import {
   addOddForm,
@@ -9,7 +9,7 @@ import {
   ODD_LABELS,
   ODD_SCHEMAS,
   ODD_SUBMISSIONS,
-} from '../../../src/sandbox/forms-api/odd-data.ts';
+} from './odd-data.ts';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/forms-api/sandbox.ts';
 import { FormsStore } from '../../../src/sandbox/forms-api/store.ts';
 import { call, get } from './caller.ts';

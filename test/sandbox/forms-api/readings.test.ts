@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { READINGS } from '../../../src/sandbox/forms-api/readings.ts';
 import {
+  READINGS,
   DEFAULT_BEHAVIOUR,
   type SandboxBehaviour,
 } from '../../../src/sandbox/forms-api/behaviour.ts';
@@ -8,7 +8,7 @@ import { type Sandbox, startSandbox } from '../../../src/sandbox/forms-api/sandb
 import { FormsStore } from '../../../src/sandbox/forms-api/store.ts';
 import { call, get, idsOf } from './caller.ts';
 
-// L3: each reading of what the specification leaves unsaid can be had, and differs from the others.
+// L3: each reading of what the specification leaves open can be had, and differs from the others.
 
 const NOON = Date.UTC(2026, 4, 1, 12);
 const HOUR = 3_600_000;
@@ -73,7 +73,7 @@ describe('the order of a list', () => {
     expect(wrong.json.fields.map((entry) => entry.field)).toEqual(['sortBy', 'sortOrder']);
   });
 
-  it('shuffles ties anew for each request, and only ties', async () => {
+  it('shuffles ties for each request, and only ties', async () => {
     const ties = Array.from({ length: 30 }, (_, place) => NOON - Math.floor(place / 10) * HOUR);
     const { ids } = await serve({ ties: 'shuffled' }, ties);
     const orders = new Set<string>();

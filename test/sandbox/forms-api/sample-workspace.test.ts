@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../../src/mirror/types.ts';
-import { fieldsOf } from '../../../src/sandbox/forms-api/form-book.ts';
+import { fieldsOf } from '../../../src/sandbox/forms-api/workspace-forms.ts';
 import { createSampleWorkspace } from '../../../src/sandbox/forms-api/sample-workspace.ts';
 import type { FormsStore } from '../../../src/sandbox/forms-api/store.ts';
 
@@ -37,7 +37,7 @@ describe('a sample workspace', () => {
     expect(usual.count()).toBe(1250);
   });
 
-  it.each([0, 1, 7])('has exactly %i submissions when told so', (submissions) => {
+  it.each([0, 1, 7])('has exactly %i submissions on request', (submissions) => {
     expect(createSampleWorkspace({ submissions, now: NOW }).count()).toBe(submissions);
   });
 

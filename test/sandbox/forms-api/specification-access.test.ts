@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { SandboxForm } from '../../../src/sandbox/forms-api/form-book.ts';
+import type { SandboxForm } from '../../../src/sandbox/forms-api/workspace-forms.ts';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/forms-api/sandbox.ts';
 import { FormsStore } from '../../../src/sandbox/forms-api/store.ts';
 import { call, get } from './caller.ts';

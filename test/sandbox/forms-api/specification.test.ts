@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/forms-api/sandbox.ts';
 import { FormsStore } from '../../../src/sandbox/forms-api/store.ts';
-import type { SandboxForm } from '../../../src/sandbox/forms-api/form-book.ts';
+import type { SandboxForm } from '../../../src/sandbox/forms-api/workspace-forms.ts';
 import { call, get, idsOf } from './caller.ts';
 
 // Each test says a sentence of the specification of the Forms API, in the order in which that has them.

@@ -69,7 +69,7 @@ describe('the store', () => {
     expect(order).toEqual([texts[0], texts[2], texts[1]]);
   });
 
-  it('copies answers: nobody can change them from outside', () => {
+  it('copies answers: callers cannot change them afterwards', () => {
     const { store, formId } = smallStore();
     const data = new Map([['a', 'before']]);
     const { id } = store.insert({ formId, data });
@@ -170,7 +170,7 @@ interface Known {
 }
 
 describe('lists', () => {
-  // The store keeps orders up to date; the model sorts anew each time.
+  // The store keeps orders up to date; the model sorts each time.
   it('agree with a plain array that is filtered and sorted for each request', () => {
     fc.assert(
       fc.property(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fieldsOf } from '../../../src/sandbox/forms-api/form-book.ts';
+import { fieldsOf } from '../../../src/sandbox/forms-api/workspace-forms.ts';
 import { createSampleWorkspace } from '../../../src/sandbox/forms-api/sample-workspace.ts';
 import { FormsStore } from '../../../src/sandbox/forms-api/store.ts';
 import { startTraffic, type TrafficEvent } from '../../../src/sandbox/forms-api/traffic.ts';
@@ -65,7 +65,7 @@ describe('traffic', () => {
     expect(600 / minutes).toBeLessThan(130);
   });
 
-  it('ends when told so, when there is no form, and at once without a rate', async () => {
+  it('ends when stopped, when there is no form, and at once without a rate', async () => {
     const store = createSampleWorkspace({ submissions: 1 });
     const running = startTraffic(store, { perMinute: 0.001 });
     await running.stop();
@@ -74,7 +74,7 @@ describe('traffic', () => {
     expect(store.count()).toBe(1);
   });
 
-  it('tells an error of its listener', async () => {
+  it('rejects with an error of its listener', async () => {
     const { ended } = startTraffic(createSampleWorkspace(), {
       clock: new TestClock(),
       onEvent: () => {

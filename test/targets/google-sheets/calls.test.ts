@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { FormWriter, Target } from '../../../src/mirror/target.ts';
 import type { Checkpoint, PassRecord, PickedField, Row } from '../../../src/mirror/types.ts';
 import { AT_ONCE, field, FORM, pass, row } from '../../contract/target-harness.ts';
-import { GOOGLE_PACE } from '../../../src/targets/google-sheets/request-pace.ts';
+import { GOOGLE_QUOTA } from '../../../src/targets/google-sheets/api/request-quota.ts';
 import { SleepersClock, type SheetsPlace, sheetsPlace } from './sheets-place.ts';
 
 /** A form of twenty fields, as the cost table speaks of. */
@@ -31,14 +31,14 @@ function submission(index: number, rest: Partial<Row> = {}): Row {
   });
 }
 
-describe('what a pass costs in calls, at Google’s own pace', () => {
+describe('what a pass costs in calls, at Google’s own quota', () => {
   let place: SheetsPlace;
   let clock: SleepersClock;
   let target: Target;
 
   beforeEach(async () => {
     clock = new SleepersClock();
-    place = await sheetsPlace({ clock, pace: GOOGLE_PACE, sandbox: { quotas: true } });
+    place = await sheetsPlace({ clock, quota: GOOGLE_QUOTA, sandbox: { quotas: true } });
     target = await place.open();
   });
   afterEach(() => place.dispose());
@@ -49,7 +49,16 @@ describe('what a pass costs in calls, at Google’s own pace', () => {
   };
   const checkpoint = (total: number): Checkpoint => {
     const at = new Date(clock.now()).toISOString();
-    return { watermark: at.slice(0, 10), total, provenAt: at, fullProvenAt: at };
+    return {
+      watermark: at.slice(0, 10),
+      total,
+      provenAt: at,
+      fullProvenAt: at,
+      absent: 0,
+      withheld: 0,
+      hidden: 0,
+      provenFor: null,
+    };
   };
 
   /** What the pass does to the target, as `sync` does it. */
@@ -61,14 +70,16 @@ describe('what a pass costs in calls, at Google’s own pace', () => {
     place.sandbox.requests.clear();
     let [changed, inserted] = [0, 0];
     await using writer: FormWriter = await on.openWriter(FORM, AT_ONCE);
-    await writer.checkpoint();
     await writer.fields();
     await writer.prepare(FIELDS);
+    expect(await writer.losses()).toEqual([]);
+    await writer.checkpoint();
     for (let start = 0; start < rows.length; start += on.batchRows) {
       const { outcomes } = await writer.apply(rows.slice(start, start + on.batchRows), []);
       changed += outcomes.filter((outcome) => outcome !== 'unchanged').length;
       inserted += outcomes.filter((outcome) => outcome === 'inserted').length;
     }
+    expect(await writer.notices()).toEqual([]);
     for await (const ids of writer.liveIds()) expect(ids.length).toBeGreaterThan(0);
     await writer.finish(record({ updated: changed - inserted, inserted }), {
       checkpoint: checkpoint(total),

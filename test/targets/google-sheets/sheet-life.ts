@@ -30,7 +30,7 @@ export interface SourceChange {
 
 /** How a pass goes. */
 export interface PassPlan {
-  /** Before which of its requests somebody does something. */
+  /** Before which of its requests people do something. */
   readonly during: readonly { readonly at: number; readonly deed: Deed }[];
   readonly fault?: FaultRule | undefined;
   /** Before which of its requests the process is killed. */
@@ -91,8 +91,8 @@ export class SheetLife {
   /** A sheet that already has a few rows. */
   static async begin(): Promise<SheetLife> {
     const clock = new LivelyClock();
-    const pace = { perSpreadsheetMs: 1_000, perMinute: 60 };
-    const place = await sheetsPlace({ clock, pace, spreadsheet: { timeZone: TIME_ZONE } });
+    const quota = { perSpreadsheetMs: 1_000, perMinute: 60 };
+    const place = await sheetsPlace({ clock, quota, spreadsheet: { timeZone: TIME_ZONE } });
     const life = new SheetLife(place, clock, await place.open());
     for (let n = 0; n < 4; n++) life.change({ kind: 'add', n });
     await life.pass();
@@ -150,8 +150,8 @@ export class SheetLife {
     this.source.set(id, row(id, cells, { createdAt }));
   }
 
-  /** A full pass. What may go wrong in it goes wrong; what must not is thrown. */
-  async pass(plan: PassPlan = CALM): Promise<void> {
+  /** A full pass. What may go wrong in it goes wrong; what must not is thrown. Returns true when it went well. */
+  async pass(plan: PassPlan = CALM): Promise<boolean> {
     const { faults } = this.place.sandbox;
     faults.clear();
     if (plan.fault !== undefined) faults.add(plan.fault);
@@ -165,34 +165,50 @@ export class SheetLife {
     if (plan.elsewhere) this.#target = await this.place.openElsewhere();
     try {
       await this.#mirror(this.#target, () => killed);
+      return true;
     } catch (error) {
+      if (isIdColumnGone(error) && this.people.followRemedy()) {
+        return plan === CALM ? await this.pass() : false;
+      }
       const fair = plan !== CALM && error instanceof MirrorError && isFairFailure(error);
       if (!killed && !fair) throw error;
     } finally {
       this.clock.onSleep = () => {};
       faults.clear();
     }
-    if (!killed) return;
-    this.#target = await this.place.openElsewhere();
-    this.clock.advance(120_000);
+    if (killed) {
+      this.#target = await this.place.openElsewhere();
+      this.clock.advance(120_000);
+    }
+    return false;
   }
 
   async #mirror(target: Target, killed: () => boolean): Promise<void> {
     const writer = await target.openWriter(FORM, { waitMs: 300_000 });
     try {
       await writer.prepare(this.fields);
+      await writer.losses();
       const rows = [...this.source.values()];
       for (let start = 0; start < rows.length; start += 7) {
         await writer.apply(rows.slice(start, start + 7), []);
       }
       const missing: string[] = [];
       for await (const ids of writer.liveIds()) {
-        // The source answers 404 for what it knows as deleted, and for what nobody ever heard of.
+        // The source answers 404 for what it knows as deleted, and for what it never had.
         missing.push(...ids.filter((id) => !this.source.has(id)));
       }
       const at = new Date(this.clock.now()).toISOString();
       await writer.markDeleted(missing, at);
-      const checkpoint = { watermark: at, total: rows.length, provenAt: at, fullProvenAt: at };
+      const checkpoint = {
+        watermark: at,
+        total: rows.length,
+        provenAt: at,
+        fullProvenAt: at,
+        absent: 0,
+        withheld: 0,
+        hidden: 0,
+        provenFor: null,
+      };
       await writer.finish(pass({ kind: 'full', endedAt: at }), { checkpoint });
     } finally {
       // A killed process gives nothing back.
@@ -204,6 +220,9 @@ export class SheetLife {
 /** Failures that a pass may have when people and faults get in its way: the next one takes it up. */
 const isFairFailure = (error: MirrorError): boolean =>
   error.retryable && error.code.startsWith('TARGET_');
+
+const isIdColumnGone = (error: unknown): boolean =>
+  error instanceof MirrorError && error.message.includes('column of submission IDs was deleted');
 
 /** Sleepers wake at once; before they do, others get their turn. */
 class LivelyClock extends SleepersClock {

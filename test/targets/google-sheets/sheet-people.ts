@@ -1,5 +1,5 @@
-import type { Stored } from '../../../src/sandbox/sheets-api/inspect.ts';
-import type { Person } from '../../../src/sandbox/sheets-api/people.ts';
+import type { Stored } from '../../../packages/google-sheets-emulator/test/support/inspect.ts';
+import type { Person } from '../../../packages/google-sheets-emulator/test/support/people.ts';
 import type { SheetView } from './sheet-view.ts';
 
 const ZONES = ['Etc/GMT', 'Europe/Prague', 'America/New_York', 'Asia/Kathmandu'];
@@ -31,6 +31,8 @@ export class SheetPeople {
   readonly texts = new Set<string>();
   /** Headers that people put in place of ours, by metadata value. */
   readonly headers = new Map<string, string>();
+  /** Submissions whose ID was cleared in some row: what people wrote about them there stays without it. */
+  readonly cleared = new Set<string>();
   timeZone: string;
   deeds = 0;
   readonly #view: SheetView;
@@ -43,10 +45,11 @@ export class SheetPeople {
     this.#isSubmission = isSubmission;
   }
 
-  /** Somebody does something, once there is a tab. */
+  /** One of the people does something, once there is a tab. */
   do({ kind, n }: Deed): void {
     const scene = this.#scene(n);
-    if (scene === undefined) return;
+    // Once the column of IDs is gone, there is nothing to be done but to follow the remedy.
+    if (scene === undefined || !scene.columns.has('s:id')) return;
     this.deeds++;
     DEEDS[kind](this, scene);
   }
@@ -56,7 +59,7 @@ export class SheetPeople {
     return `${what} #${this.#tokens++}`;
   }
 
-  /** What somebody throws away is not missed. */
+  /** What people throw away is not missed. */
   forget(cell: Stored | undefined): void {
     if (typeof cell !== 'string') return;
     this.notes.delete(cell);
@@ -71,7 +74,32 @@ export class SheetPeople {
     for (const [text, note] of this.notes) if (gone(note)) this.notes.delete(text);
   }
 
-  /** The header row, as long as it is one: somebody may have sorted it into the rows. */
+  /** All that people wrote on the tab is thrown away. */
+  forgetAll(): void {
+    this.notes.clear();
+    this.texts.clear();
+    this.headers.clear();
+  }
+
+  /** The remedy for a deleted column of IDs: the tab is deleted, and written anew. False while that column is there. */
+  followRemedy(): boolean {
+    const { sheetId } = this.#view;
+    if (sheetId === undefined || this.#view.columns(sheetId).has('s:id')) return false;
+    this.forgetAll();
+    this.place.sandbox.people.at(this.place.spreadsheetId, sheetId).deleteTab();
+    return true;
+  }
+
+  /** What a row that loses its ID holds no longer speaks of its submission. */
+  loseId(id: string, cells: readonly Stored[]): void {
+    this.cleared.add(id);
+    for (const cell of cells) {
+      if (typeof cell !== 'string' || !this.notes.delete(cell)) continue;
+      this.texts.add(cell);
+    }
+  }
+
+  /** The header row, as long as it is one: people may have sorted it into the rows. */
   headerRow({ sheetId, grid, idColumn }: Scene): number | undefined {
     const row = this.#view.headerRow(sheetId);
     return row !== undefined && grid[row]?.[idColumn] === 'Submission ID' ? row : undefined;
@@ -114,6 +142,17 @@ export class SheetPeople {
       column: n % width,
     };
   }
+}
+
+/** A column goes, and what people wrote in it. */
+function deleteColumn(people: SheetPeople, { person, grid, columns, column, width }: Scene): void {
+  const key = [...columns].find(([, index]) => index === column)?.[0];
+  if (key === 's:id' || width < 3) return;
+  for (const cells of grid) people.forget(cells[column]);
+  const headers = new Set(grid.map((cells) => cells[column]));
+  people.forgetNotes(({ header }) => headers.has(header));
+  if (key !== undefined) people.headers.delete(key);
+  person.deleteColumns(column);
 }
 
 const DEEDS = {
@@ -176,14 +215,40 @@ const DEEDS = {
   duplicateRow: (_, { person, some }) => {
     if (some !== undefined) person.duplicateRow(some);
   },
-  deleteColumn: (people, { person, grid, columns, column, width }) => {
-    const key = [...columns].find(([, index]) => index === column)?.[0];
-    if (key === 's:id' || width < 3) return;
-    for (const cells of grid) people.forget(cells[column]);
-    const headers = new Set(grid.map((cells) => cells[column]));
-    people.forgetNotes(({ header }) => headers.has(header));
-    if (key !== undefined) people.headers.delete(key);
-    person.deleteColumns(column);
+  deleteColumn,
+  deleteIdColumn: (_, { person, idColumn, n, width }) => {
+    // Rarer than all else: nothing remains of the tab.
+    if (n % 4 === 0 && width > 2) person.deleteColumns(idColumn);
+  },
+  deleteStatusColumn: (people, scene) => {
+    const column = scene.columns.get('s:status');
+    if (column !== undefined && scene.width > 2) deleteColumn(people, { ...scene, column });
+  },
+  clearId: (people, { person, grid, columns, idColumn, some }) => {
+    const cells = grid[some ?? -1];
+    const isRemoved = typeof cells?.[columns.get('s:removed') ?? -1] === 'number';
+    if (some === undefined || cells === undefined || isRemoved) return;
+    people.loseId(String(cells[idColumn]), cells);
+    person.type(some, idColumn, '');
+  },
+  copyBelow: (_, { person, grid, some, height }) => {
+    if (some !== undefined && grid.length < height) person.copyRow(some, grid.length);
+  },
+  emptyTab: (people, { person, sheetId, grid, n, height, width }) => {
+    const { inspect } = people.place.sandbox;
+    const remarks = inspect.notes(people.place.spreadsheetId, sheetId);
+    people.forgetAll();
+    if (n % 2 === 0 || remarks.length > 0) {
+      person.clearFilter();
+      if (height > 3) person.deleteRows(1, height - 2);
+      return;
+    }
+    const blank = Array.from({ length: width }, () => '');
+    person.pasteValues(
+      0,
+      0,
+      grid.map(() => blank),
+    );
   },
   typeOver: (_, { person, columns, some, n }) => {
     const ours = [...columns].filter(([key]) => key !== 's:id' && key !== 's:removed');
@@ -236,7 +301,7 @@ export const ACTIONS = [
   'noteColumn',
 ] as const;
 
-/** Something that somebody does, with a number that decides what is not said. */
+/** Something that people do, with a number that decides what is not said. */
 export interface Deed {
   readonly kind: keyof typeof DEEDS;
   readonly n: number;

@@ -1,4 +1,4 @@
-import type { Stored } from '../../../src/sandbox/sheets-api/inspect.ts';
+import type { Stored } from '../../../packages/google-sheets-emulator/test/support/inspect.ts';
 import type { SheetsPlace } from './sheets-place.ts';
 
 /** Looks at a form's tab past the API, by the metadata that binds it. */

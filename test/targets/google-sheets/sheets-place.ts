@@ -1,21 +1,25 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Clock, systemClock } from '../../../src/base/clock.ts';
+import { describeHealth } from '../../../src/health/recorded-health.ts';
 import { MirrorError } from '../../../src/base/errors.ts';
+import type { SheetsEmulatorOptions, SpreadsheetOptions } from 'google-sheets-emulator';
 import {
-  type SheetsSandbox,
-  type SheetsSandboxOptions,
-  startSheetsSandbox,
-} from '../../../src/sandbox/sheets-api/sheets-sandbox.ts';
-import type { SpreadsheetOptions } from '../../../src/sandbox/sheets-api/spreadsheet-files.ts';
-import { EMULATOR_EMAIL, EMULATOR_TOKEN } from '../../../src/targets/google-sheets/credentials.ts';
-import type { PaceLimits } from '../../../src/targets/google-sheets/request-pace.ts';
-import { SheetsHub } from '../../../src/targets/google-sheets/sheets-hub.ts';
+  startTestEmulator,
+  type TestEmulator,
+} from '../../../packages/google-sheets-emulator/test/support/emulator.ts';
+import {
+  EMULATOR_EMAIL,
+  EMULATOR_TOKEN,
+} from '../../../src/targets/google-sheets/api/credentials.ts';
+import type { QuotaLimits } from '../../../src/targets/google-sheets/api/request-quota.ts';
+import { SpreadsheetRegistry } from '../../../src/targets/google-sheets/registry.ts';
 import { openSheets } from '../../../src/targets/google-sheets/target.ts';
-import type { TargetPlace } from '../../contract/target-harness.ts';
+import { type Damage, FORM, type TargetPlace } from '../../contract/target-harness.ts';
+import type { Person } from '../../../packages/google-sheets-emulator/test/support/people.ts';
 import type { Target } from '../../../src/mirror/target.ts';
 
-/** No pace at all: a stand-in without quotas minds nothing. */
-export const NO_PACE: PaceLimits = { perSpreadsheetMs: 0, perMinute: Number.POSITIVE_INFINITY };
+/** No quota at all: a stand-in without quotas minds nothing. */
+export const NO_QUOTA: QuotaLimits = { perSpreadsheetMs: 0, perMinute: Number.POSITIVE_INFINITY };
 
 /** Time that stands still but for those who sleep: they wake at once, later. */
 export class SleepersClock implements Clock {
@@ -61,7 +65,7 @@ export class FastClock implements Clock {
 
 /** A spreadsheet on a stand-in of its own. */
 export interface SheetsPlace extends TargetPlace {
-  readonly sandbox: SheetsSandbox;
+  readonly sandbox: TestEmulator;
   readonly spreadsheetId: string;
   readonly clock: Clock;
   /** A target in a process of its own. */
@@ -70,8 +74,8 @@ export interface SheetsPlace extends TargetPlace {
 
 export interface SheetsPlaceOptions {
   readonly clock?: Clock;
-  readonly pace?: PaceLimits;
-  readonly sandbox?: SheetsSandboxOptions;
+  readonly quota?: QuotaLimits;
+  readonly sandbox?: SheetsEmulatorOptions;
   readonly spreadsheet?: SpreadsheetOptions;
   /** Every target in a process of its own. */
   readonly apart?: boolean;
@@ -80,29 +84,30 @@ export interface SheetsPlaceOptions {
 /** Makes a place; every target of one place is in one process unless `apart`. */
 export async function sheetsPlace(options: SheetsPlaceOptions = {}): Promise<SheetsPlace> {
   const clock = options.clock ?? systemClock;
-  const pace = options.pace ?? NO_PACE;
-  const sandbox = await startSheetsSandbox({ clock, ...options.sandbox });
+  const quota = options.quota ?? NO_QUOTA;
+  const sandbox = await startTestEmulator({ clock, ...options.sandbox });
   sandbox.accounts.issue({ email: EMULATOR_EMAIL }, EMULATOR_TOKEN);
   const spreadsheetId = sandbox.createSpreadsheet({
     title: 'Answers',
     shares: { [EMULATOR_EMAIL]: 'writer' },
     ...options.spreadsheet,
   });
-  const open = (hub: SheetsHub, name = 'default'): Promise<Target> =>
-    openSheets(name, `sheets:${spreadsheetId}`, { clock, hub, emulatorUrl: sandbox.url });
-  const shared = new SheetsHub(clock, pace);
+  const describe = describeHealth('default', 45);
+  const open = (registry: SpreadsheetRegistry, name = 'default'): Promise<Target> =>
+    openSheets(name, spreadsheetId, { clock, registry, emulatorUrl: sandbox.url, describe });
+  const shared = new SpreadsheetRegistry(clock, quota);
   return {
     sandbox,
     spreadsheetId,
     clock,
-    open: (name) => open(options.apart ? new SheetsHub(clock, pace) : shared, name),
-    openElsewhere: () => open(new SheetsHub(clock, pace)),
+    open: (name) => open(options.apart ? new SpreadsheetRegistry(clock, quota) : shared, name),
+    openElsewhere: () => open(new SpreadsheetRegistry(clock, quota)),
     usurp: async (formId) => {
       // Another process that waited for the lease to end, and then wrote to the form.
       const later = new SleepersClock(new Date(clock.now()).toISOString());
-      const other = await openSheets('other', `sheets:${spreadsheetId}`, {
+      const other = await openSheets('other', spreadsheetId, {
         clock: later,
-        hub: new SheetsHub(later, pace),
+        registry: new SpreadsheetRegistry(later, quota),
         emulatorUrl: sandbox.url,
       });
       await using writer = await other.openWriter(
@@ -113,6 +118,21 @@ export async function sheetsPlace(options: SheetsPlaceOptions = {}): Promise<She
         { submissionId: 'nobody', status: 'NEW', wanted: 'DONE', reason: 'refused', at: '' },
       ]);
     },
+    damage: damageTo(sandbox, spreadsheetId),
     dispose: () => sandbox.stop(),
+  };
+}
+
+/** What people do to the tab of {@link FORM}. */
+function damageTo(sandbox: TestEmulator, spreadsheetId: string): Damage {
+  const person = (): Person => sandbox.people.at(spreadsheetId, FORM.name);
+  const ids = (): unknown[] => sandbox.inspect.grid(spreadsheetId, FORM.name).map(([id]) => id);
+  return {
+    rowsAreCountedAtOnce: false,
+    dropPlace: async () => person().deleteTab(),
+    empty: async () => person().deleteRows(1, ids().length - 1),
+    deleteRows: async (wanted) => {
+      for (const id of wanted) person().deleteRows(ids().indexOf(id));
+    },
   };
 }

@@ -1,42 +1,46 @@
-import { MirrorError } from '../../../base/errors.ts';
+import { type Transport, postgresTransport, verifyCertificates } from '../../../base/transport.ts';
+import { TargetUrlError } from '../../target-url-error.ts';
 
-/** Where a PostgreSQL target is. */
+/** A parsed PostgreSQL target URL. */
 export interface PostgresAddress {
   /** For the driver, with the password. */
   readonly connectionString: string;
   readonly schema: string;
   /** For people: no password and no options but the schema (L15). */
   readonly shown: string;
+  /** Equal for two addresses of one schema, whoever logs in. */
+  readonly place: string;
+  readonly transport: Transport;
 }
 
-const EXAMPLE = 'Example: postgres://user:password@host:5432/database?schema=forms.';
+const EXAMPLE = 'postgres://user:password@host:5432/database?schema=forms';
 
-/** Reads `postgres://…?schema=…`. Throws SETTINGS when it can't be used; never quotes it (L15). */
+/** Reads `postgres://…?schema=…`. Throws {@link TargetUrlError}. */
 export function parsePostgresUrl(url: string): PostgresAddress {
   const parsed = URL.parse(url.trim());
-  if (parsed === null || !/^postgres(ql)?:$/.test(parsed.protocol)) {
-    throw new MirrorError(
-      'SETTINGS',
-      `The PostgreSQL target URL can not be read: special characters in a password must be percent-encoded (@ is %40, / is %2F, # is %23). ${EXAMPLE}`,
+  // An unencoded # or / in a password ends the host too early; what follows it then holds the real @.
+  if (parsed === null || parsed.hash !== '' || parsed.pathname.includes('@')) {
+    throw new TargetUrlError(
+      'is no address: special characters in a password must be percent-encoded (@ is %40, / is %2F, # is %23)',
+      EXAMPLE,
     );
   }
-  if (parsed.pathname.length <= 1) {
-    throw new MirrorError('SETTINGS', `The PostgreSQL target URL names no database. ${EXAMPLE}`);
-  }
+  if (parsed.pathname.length <= 1) throw new TargetUrlError('names no database', EXAMPLE);
   const schema = parsed.searchParams.get('schema') ?? 'public';
   checkSchema(schema);
   const shown = shownAddress(parsed, schema);
+  const transport = postgresTransport(parsed);
   parsed.searchParams.delete('schema');
   verifyCertificates(parsed.searchParams);
-  return { connectionString: parsed.href, schema, shown };
+  return { connectionString: parsed.href, schema, shown, place: placeOf(shown), transport };
 }
 
 function checkSchema(schema: string): void {
   const fits = schema !== '' && Buffer.byteLength(schema) <= 63 && !schema.includes('\0');
   if (fits && !/^pg_/i.test(schema) && schema !== 'information_schema') return;
-  throw new MirrorError(
-    'SETTINGS',
-    `The ?schema= of the PostgreSQL target URL must be a name of 1 to 63 bytes that is not one of PostgreSQL's own (pg_…). ${EXAMPLE}`,
+  throw new TargetUrlError(
+    "has a ?schema= that is no name of 1 to 63 bytes, or one of PostgreSQL's own (pg_…)",
+    EXAMPLE,
   );
 }
 
@@ -53,12 +57,9 @@ function shownAddress(url: URL, schema: string): string {
   return `${shown.href}${options.length === 0 ? '' : `?${options.join('&')}`}`;
 }
 
-/**
- * The driver takes `require`, `prefer` and `verify-ca` for `verify-full`, and warns on stderr about each; we say it
- * ourselves. Who wants libpq's meaning sets `uselibpqcompat=true`, who wants no check at all `sslmode=no-verify`.
- */
-function verifyCertificates(options: URLSearchParams): void {
-  const mode = options.get('sslmode') ?? '';
-  if (options.get('uselibpqcompat') === 'true') return;
-  if (['require', 'prefer', 'verify-ca'].includes(mode)) options.set('sslmode', 'verify-full');
+function placeOf(shown: string): string {
+  const place = new URL(shown.replace(/^postgresql:/, 'postgres:'));
+  place.username = '';
+  if (place.port === '5432') place.port = '';
+  return place.href.toLowerCase();
 }

@@ -1,12 +1,12 @@
 import { throwIfAborted } from '../../../base/clock.ts';
-import type { CheckFinding } from '../../../mirror/target.ts';
-import { hasCatalogue } from '../catalogue-tables.ts';
+import type { CheckResult } from '../../../mirror/target.ts';
+import { catalogueResults } from '../catalogue-repair.ts';
 import type { SqlDialect } from '../dialect.ts';
-import { failedFinding } from '../sql-errors.ts';
+import { failedResult } from '../sql-errors.ts';
 import { numberOf, textOf } from '../sql-session.ts';
 import type { SqlConnection } from '../sql-session.ts';
 
-/** The oldest PostgreSQL that knows all we say (MATERIALIZED); 15 and later are tested. */
+/** The oldest PostgreSQL with all the syntax that is used here (MATERIALIZED); 15 and later are tested. */
 const OLDEST_VERSION = 120_000;
 
 /** Tries connection, version, encoding, rights. Leaves nothing behind. */
@@ -14,35 +14,33 @@ export async function checkPostgres(
   open: () => Promise<SqlConnection>,
   dialect: SqlDialect,
   signal: AbortSignal | undefined,
-): Promise<CheckFinding[]> {
-  const findings: CheckFinding[] = [];
+): Promise<CheckResult[]> {
+  const results: CheckResult[] = [];
   let connection: SqlConnection | undefined;
   try {
     throwIfAborted(signal);
     connection = await open();
-    findings.push(...(await checkServer(connection)));
-    const isOurs = await hasCatalogue(connection, dialect);
-    const state = isOurs ? 'It holds a mirror already.' : 'It holds no mirror yet.';
-    findings.push({ ok: true, message: state });
+    results.push(...(await checkServer(connection)));
+    results.push(...(await catalogueResults(connection, dialect)));
     throwIfAborted(signal);
     await tryMaking(connection, dialect);
-    findings.push({ ok: true, message: 'Tables can be made and written.' });
+    results.push({ ok: true, message: 'Tables can be made and written.' });
   } catch (error) {
-    findings.push(failedFinding(error, dialect.explain));
+    results.push(failedResult(error, dialect.describeError));
   } finally {
     await connection?.close();
   }
-  return findings;
+  return results;
 }
 
-async function checkServer(connection: SqlConnection): Promise<CheckFinding[]> {
+async function checkServer(connection: SqlConnection): Promise<CheckResult[]> {
   const [row = {}] = await connection.query(
     `SELECT current_setting('server_version') AS version, current_setting('server_version_num') AS number,
        current_setting('server_encoding') AS encoding, current_user AS "user"`,
   );
   const version = textOf(row, 'version');
-  const findings: CheckFinding[] = [];
-  findings.push(
+  const results: CheckResult[] = [];
+  results.push(
     numberOf(row, 'number') >= OLDEST_VERSION
       ? { ok: true, message: `PostgreSQL ${version} answers; we are ${textOf(row, 'user')}.` }
       : {
@@ -53,13 +51,13 @@ async function checkServer(connection: SqlConnection): Promise<CheckFinding[]> {
   );
   const encoding = textOf(row, 'encoding');
   if (encoding !== 'UTF8') {
-    findings.push({
+    results.push({
       ok: false,
       message: `The database is encoded in ${encoding}, which can't hold every answer.`,
       remedy: "Make one with CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0.",
     });
   }
-  return findings;
+  return results;
 }
 
 /** A table in a transaction that is rolled back. */

@@ -1,12 +1,14 @@
+import { systemClock } from '../../../base/clock.ts';
+import { withinTime } from '../../../base/deadline.ts';
 import type { SqlConnection, SqlRow, SqlSession, SqlValue } from '../sql-session.ts';
 import type { PostgresClient, PostgresQuery, PostgresResult } from './postgres-driver.ts';
 
-/** How long to wait for the server. A network that went silent is noticed by this alone. */
+/** How long to wait for the server, in ms. Nothing else notices a network that drops packets silently. */
 export interface PostgresTimeouts {
   readonly answerMs: number;
   /** The same for statements that may rewrite a whole table. */
   readonly rewriteMs: number;
-  /** How long saying goodbye may take. */
+  /** How long closing may take. */
   readonly closeMs: number;
 }
 
@@ -17,13 +19,13 @@ export const DEFAULT_TIMEOUTS: PostgresTimeouts = {
   closeMs: 5_000,
 };
 
-/** Every value as the text that the server sends: numbers keep all their digits. */
+/** Values stay the text that the server sends: numbers keep all their digits. */
 const AS_TEXT = { getTypeParser: () => (value: string) => value };
 
 /**
- * What each connection for writing begins with. The server notices within a minute that we are gone and releases our
- * lock; nobody's long query holds us up for ever; a server that was told to lose commits does not lose ours; one that
- * was told to hang up on idle clients lets us wait for the source.
+ * Settings of each connection for writing. The server notices within a minute that this process is gone and releases its
+ * lock; waiting for a lock of another session ends; commits are durable even where the server's default is otherwise; the
+ * connection survives idle periods while the source is read.
  */
 const SETTINGS = [
   "SET lock_timeout = '30s'",
@@ -35,7 +37,7 @@ const SETTINGS = [
   "SELECT set_config(name, '0', false) FROM pg_settings WHERE name = 'idle_session_timeout'",
 ].join('; ');
 
-/** Where statements go that need no connection of their own. */
+/** A session for statements that need no dedicated connection. */
 export function readingSession(
   query: (query: PostgresQuery) => Promise<PostgresResult>,
   timeouts: PostgresTimeouts,
@@ -59,7 +61,7 @@ export function readingSession(
   };
 }
 
-/** A connection of our own, with its settings made. */
+/** A dedicated connection with its settings applied. */
 export class PostgresConnection implements SqlConnection {
   readonly #client: PostgresClient;
   readonly #session: SqlSession;
@@ -71,7 +73,7 @@ export class PostgresConnection implements SqlConnection {
     this.#client = client;
     this.#timeouts = timeouts;
     this.#session = readingSession((query) => this.#ask(query), timeouts);
-    // Between two statements a lost connection shows only here; the next statement reports it.
+    // A connection lost between two statements is noticed only here; the next statement reports it.
     client.on('error', (error) => (this.#broken = error));
   }
 
@@ -118,7 +120,7 @@ export class PostgresConnection implements SqlConnection {
         text: 'COMMIT',
         query_timeout: this.#timeouts.answerMs,
       });
-      // A transaction that failed without our noticing answers COMMIT with ROLLBACK.
+      // The server answers the COMMIT of a failed transaction with ROLLBACK, not with an error.
       if (command === 'ROLLBACK') throw new Error('the server rolled back instead of committing');
       return result;
     });
@@ -129,12 +131,10 @@ export class PostgresConnection implements SqlConnection {
     await this.#end();
   }
 
-  /** In a silent network nobody answers a goodbye. */
+  /** Ends without an answer of the server when the network drops packets. */
   async #end(): Promise<void> {
-    const late = Promise.withResolvers<void>();
-    const timer = setTimeout(late.resolve, this.#timeouts.closeMs);
-    await Promise.race([this.#client.end().catch(() => {}), late.promise]);
-    clearTimeout(timer);
+    const ended = this.#client.end().catch(() => {});
+    await withinTime(ended, this.#timeouts.closeMs, systemClock);
   }
 
   async #ask(query: PostgresQuery): Promise<PostgresResult> {
@@ -148,7 +148,7 @@ export class PostgresConnection implements SqlConnection {
     }
   }
 
-  /** One transaction at a time; other statements would land in the middle of it. */
+  /** One transaction at a time: other statements would become part of it. */
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
     const turn = this.#turn.catch(() => {}).then(work);
     this.#turn = turn.catch(() => {});

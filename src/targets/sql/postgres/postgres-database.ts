@@ -1,9 +1,9 @@
-import type { Clock } from '../../../base/clock.ts';
-import type { CheckFinding, WriterOptions } from '../../../mirror/target.ts';
+import { type Clock, systemClock } from '../../../base/clock.ts';
+import type { CheckResult, Target, WriterOptions } from '../../../mirror/target.ts';
 import type { SqlDialect } from '../dialect.ts';
 import { type FormLock, waitForLock } from '../form-lock.ts';
 import { booleanOf, type SqlSession } from '../sql-session.ts';
-import type { SqlDatabase } from '../sql-target.ts';
+import { type SqlDatabase, SqlTarget } from '../sql-target.ts';
 import type { PostgresAddress } from './postgres-address.ts';
 import { checkPostgres } from './postgres-check.ts';
 import {
@@ -13,9 +13,27 @@ import {
   readingSession,
 } from './postgres-connection.ts';
 import { postgresDialect } from './postgres-dialect.ts';
-import type { PostgresDriver, PostgresQuery, PostgresResult } from './postgres-driver.ts';
+import {
+  type PostgresDriver,
+  type PostgresQuery,
+  type PostgresResult,
+  postgresDriver,
+} from './postgres-driver.ts';
 import { isConnectionLost } from './postgres-errors.ts';
 import { lockKey } from './postgres-names.ts';
+
+/**
+ * A target in a schema of a PostgreSQL database; the first write makes the schema when it is missing. Connects at first
+ * use.
+ */
+export function openPostgres(
+  name: string,
+  address: PostgresAddress,
+  clock: Clock = systemClock,
+): Target {
+  const driver = postgresDriver(address.connectionString);
+  return new SqlTarget(name, new PostgresDatabase(address, driver, clock), clock);
+}
 
 /** A schema of a PostgreSQL database: a connection for each writer, which also holds its lock, and a pool for reading. */
 export class PostgresDatabase implements SqlDatabase {
@@ -69,7 +87,7 @@ export class PostgresDatabase implements SqlDatabase {
     }
   }
 
-  check(signal: AbortSignal | undefined): Promise<CheckFinding[]> {
+  check(signal: AbortSignal | undefined): Promise<CheckResult[]> {
     return checkPostgres(() => this.#open(), this.dialect, signal);
   }
 
@@ -82,7 +100,7 @@ export class PostgresDatabase implements SqlDatabase {
     return PostgresConnection.open(this.#driver.client(), this.#timeouts);
   }
 
-  /** An idle connection may have died without our noticing; then another one is tried, once. */
+  /** An idle connection may have been lost unnoticed; then a new one is tried, once. */
   async #read(query: PostgresQuery): Promise<PostgresResult> {
     try {
       return await this.#driver.pool.query(query);

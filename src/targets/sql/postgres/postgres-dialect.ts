@@ -3,14 +3,18 @@ import { MORE_COLUMN } from '../field-column.ts';
 import { decodeMore } from '../more-column.ts';
 import { quoted } from '../sql-session.ts';
 import { decodePostgresCell, decodePostgresTime, fitsNumeric, timeText } from './postgres-cells.ts';
-import { explainPostgresError, postgresRowDefect } from './postgres-errors.ts';
+import { describePostgresError, postgresRowDefect } from './postgres-errors.ts';
 import { qualified } from './postgres-names.ts';
 import {
   addPostgresColumns,
+  addPostgresKey,
+  addPostgresStatusIndex,
+  hasPostgresKey,
   commentPostgres,
   createPostgresTable,
   lockSchema,
   postgresColumns,
+  postgresColumnsOfEach,
   postgresNames,
 } from './postgres-tables.ts';
 import { changePostgresTypes } from './postgres-types.ts';
@@ -22,6 +26,7 @@ export function postgresDialect(schema: string): SqlDialect {
   const relation = (name: string): string => qualified(schema, name);
   return {
     product: 'PostgreSQL',
+    chooseAnotherPlace: 'choose another schema with ?schema=… in the target URL',
     types: {
       text: 'text',
       time: 'timestamptz',
@@ -36,6 +41,7 @@ export function postgresDialect(schema: string): SqlDialect {
     maxViewColumns: 1_600,
     maxLabelBytes: 63,
     takesNul: false,
+    scrubs: false,
     forUpdate: ' FOR UPDATE',
 
     relation,
@@ -43,19 +49,25 @@ export function postgresDialect(schema: string): SqlDialect {
     timeText,
     time: decodePostgresTime,
     isIn: (expression, parameter) => `${expression} = ANY(${parameter}::text[])`,
+    withoutKeys: (expression, keys) =>
+      `nullif(${expression} - ARRAY[${keys.map((key) => `'${key}'`).join(', ')}]::text[], '{}')`,
     list: (values) => values,
     boolean: (value) => (value ? 'true' : 'false'),
 
     relationNames: (session) => postgresNames(session, schema),
     columnsOf: (session, name) => postgresColumns(session, relation(name)),
+    columnsOfEach: (session, names) => postgresColumnsOfEach(session, schema, names),
     indexOn: (table, columns, where) =>
       `CREATE INDEX ON ${relation(table)} (${columns})${where === undefined ? '' : ` WHERE ${where}`}`,
     lockCatalogue: (tx) => lockSchema(tx, schema),
     createTable: (tx, form) => createPostgresTable(tx, schema, form),
     addColumns: (tx, form, fields, withMore) =>
       addPostgresColumns(tx, schema, form, fields, withMore),
+    addStatusIndex: (tx, table) => addPostgresStatusIndex(tx, schema, table),
+    hasKey: (tx, table) => hasPostgresKey(tx, schema, table),
+    addKey: (tx, table) => addPostgresKey(tx, schema, table),
     changeTypes: (tx, form, changes) => changePostgresTypes(tx, schema, form, changes),
-    syncView: (tx, form, columns) => syncPostgresView(tx, schema, form, columns),
+    syncView: (tx, form, columns, former) => syncPostgresView(tx, schema, form, columns, former),
     comment: (tx, form, fields) => commentPostgres(tx, schema, form, fields),
 
     upsert: (tx, form, fields, rows, at) => upsertIntoPostgres(tx, schema, form, fields, rows, at),
@@ -75,6 +87,6 @@ export function postgresDialect(schema: string): SqlDialect {
     fitsNumberColumn: fitsNumeric,
 
     rowDefect: postgresRowDefect,
-    explain: explainPostgresError,
+    describeError: describePostgresError,
   };
 }

@@ -25,9 +25,9 @@ export interface PostgresClient {
 
 /** Makes connections. */
 export interface PostgresDriver {
-  /** One to write on, to be connected and ended by the caller. */
+  /** A connection for writing; the caller connects and ends it. */
   client(): PostgresClient;
-  /** Some to read on. Reconnects by itself. */
+  /** A pool for reading. Reconnects by itself. */
   readonly pool: {
     query(query: PostgresQuery): Promise<PostgresResult>;
     end(): Promise<unknown>;
@@ -36,10 +36,10 @@ export interface PostgresDriver {
 
 /** Connections for reading; they close when they have nothing to do. */
 const POOL_SIZE = 5;
-/** How long a connection may take to be made, and how long it is kept when idle. */
+/** How long connecting may take, and how long an idle connection is kept, in ms. */
 const CONNECT_TIMEOUT_MS = 15_000;
 const IDLE_TIMEOUT_MS = 30_000;
-/** When the first sign of life is asked of a silent connection. */
+/** Idle time before the first TCP keepalive probe, in ms. */
 const KEEP_ALIVE_AFTER_MS = 10_000;
 
 /** The driver for a real server. */

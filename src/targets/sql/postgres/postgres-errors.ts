@@ -1,53 +1,53 @@
-import { type Explanation, textCodeOf } from '../sql-errors.ts';
+import { errorCode } from '../../../base/error-code.ts';
+import {
+  diskFull,
+  type ErrorDescription,
+  refusedStatement,
+  SCHEMA_CHANGED,
+} from '../sql-errors.ts';
 
-const UNREACHABLE: Explanation = {
+const UNREACHABLE: ErrorDescription = {
   code: 'TARGET_UNREACHABLE',
   what: 'the connection to the server was lost',
   remedy: 'Nothing of the last batch was stored unless it was complete; the next pass goes on.',
 };
-const NOT_ANSWERING: Explanation = {
+const NOT_ANSWERING: ErrorDescription = {
   code: 'TARGET_UNREACHABLE',
   what: 'the server does not answer',
   remedy: 'Check host and port, that the server runs, and that a firewall lets us through.',
 };
-const UNKNOWN_HOST: Explanation = {
+const UNKNOWN_HOST: ErrorDescription = {
   code: 'TARGET_UNREACHABLE',
   what: 'the host name is not known',
   remedy: 'Check the spelling of the host in the target URL, and the DNS of this machine.',
 };
-const WRONG_LOGIN: Explanation = {
+const WRONG_LOGIN: ErrorDescription = {
   code: 'TARGET_DENIED',
   what: 'the server refuses the user or the password',
   remedy:
     'Check both in the target URL; special characters must be percent-encoded (@ is %40, / is %2F). If they are right, pg_hba.conf has to let this host in, perhaps only with TLS (sslmode=require).',
 };
-const NO_RIGHT: Explanation = {
+const NO_RIGHT: ErrorDescription = {
   code: 'TARGET_DENIED',
   what: 'the user may not do this there',
   remedy:
     'Let an administrator run: GRANT USAGE, CREATE ON SCHEMA <schema> TO <user>; or name a schema of its own with ?schema=… and GRANT CREATE ON DATABASE. Tables that exist must belong to this user.',
 };
-const BAD_CERTIFICATE: Explanation = {
+const BAD_CERTIFICATE: ErrorDescription = {
   code: 'TARGET_DENIED',
-  what: "the server's TLS certificate can not be trusted",
+  what: "the server's TLS certificate cannot be trusted",
   remedy:
-    'Name the certificate of its authority with ?sslmode=verify-full&sslrootcert=/path/ca.pem; ?sslmode=no-verify goes on without a check, for networks that you trust.',
+    'Name the certificate of its authority with ?sslmode=verify-full&sslrootcert=/path/ca.pem; ?sslmode=no-verify goes on without a check, in a network of your own whose host ALLOW_PLAINTEXT names.',
 };
-const TABLE_CHANGED: Explanation = {
-  code: 'TARGET_FAILED',
-  what: 'a mirrored table or column was dropped or changed in the middle of a pass',
-  remedy: 'The next pass makes it anew.',
-};
-
-const TYPE_CHANGED: Explanation = {
+const TYPE_CHANGED: ErrorDescription = {
   code: 'TARGET_FAILED',
   what: 'the type of a mirrored column was changed',
   remedy:
-    'Change it back (text or numeric, as mirror_fields says), or drop the column: the next pass makes it anew.',
+    'Change it back (text or numeric, as mirror_fields says), or drop the column: the next pass creates it again.',
 };
 
 /** SQLSTATEs: https://www.postgresql.org/docs/current/errcodes-appendix.html */
-const BY_SQLSTATE: Readonly<Record<string, Explanation>> = {
+const BY_SQLSTATE: Readonly<Record<string, ErrorDescription>> = {
   '28P01': WRONG_LOGIN,
   '28000': WRONG_LOGIN,
   '3D000': {
@@ -62,15 +62,11 @@ const BY_SQLSTATE: Readonly<Record<string, Explanation>> = {
     what: 'the server takes no writes: it is a replica or was set to read only',
     remedy: 'Put the address of the primary into the target URL.',
   },
-  '42P01': TABLE_CHANGED,
-  '42703': TABLE_CHANGED,
+  '42P01': SCHEMA_CHANGED,
+  '42703': SCHEMA_CHANGED,
   '42804': TYPE_CHANGED,
   '42883': TYPE_CHANGED,
-  '53100': {
-    code: 'TARGET_FULL',
-    what: "the server's disk is full",
-    remedy: 'Make room; the next pass goes on where this one ended.',
-  },
+  '53100': diskFull("the server's disk"),
   '53300': {
     code: 'TARGET_UNREACHABLE',
     what: 'the server has no connection left',
@@ -98,7 +94,7 @@ const BY_SQLSTATE: Readonly<Record<string, Explanation>> = {
   },
 };
 
-const BY_CLASS: Readonly<Record<string, Explanation>> = {
+const BY_CLASS: Readonly<Record<string, ErrorDescription>> = {
   '08': UNREACHABLE,
   '57': UNREACHABLE,
   '40': {
@@ -108,7 +104,7 @@ const BY_CLASS: Readonly<Record<string, Explanation>> = {
   },
 };
 
-const BY_SYSTEM_CODE: Readonly<Record<string, Explanation>> = {
+const BY_SYSTEM_CODE: Readonly<Record<string, ErrorDescription>> = {
   ECONNREFUSED: NOT_ANSWERING,
   ETIMEDOUT: NOT_ANSWERING,
   EHOSTUNREACH: NOT_ANSWERING,
@@ -120,8 +116,8 @@ const BY_SYSTEM_CODE: Readonly<Record<string, Explanation>> = {
   EPIPE: UNREACHABLE,
 };
 
-/** What the driver says without a code. Matched, never quoted. */
-const BY_WORDS: readonly (readonly [RegExp, Explanation])[] = [
+/** Errors of the driver that have no code, by their wording, which is matched and never quoted. */
+const BY_MESSAGE: readonly (readonly [RegExp, ErrorDescription])[] = [
   [/timeout expired|connect timeout|timeout exceeded when trying to connect/i, NOT_ANSWERING],
   [/connection terminated due to connection timeout/i, NOT_ANSWERING],
   [
@@ -133,7 +129,8 @@ const BY_WORDS: readonly (readonly [RegExp, Explanation])[] = [
     {
       code: 'TARGET_DENIED',
       what: 'the server does not speak TLS, which the target URL asks for',
-      remedy: 'Turn TLS on at the server, or write ?sslmode=disable in a network that you trust.',
+      remedy:
+        'Turn TLS on at the server, or write ?sslmode=disable in a network of your own whose host ALLOW_PLAINTEXT names.',
     },
   ],
   [
@@ -142,32 +139,25 @@ const BY_WORDS: readonly (readonly [RegExp, Explanation])[] = [
   ],
 ];
 
-/** See {@link Explain}: errors of pg, of PostgreSQL, of the network and of TLS. */
-export function explainPostgresError(error: unknown): Explanation | undefined {
+/** See {@link DescribeError}: errors of pg, of PostgreSQL, of the network and of TLS. */
+export function describePostgresError(error: unknown): ErrorDescription | undefined {
   if (!(error instanceof Error)) return undefined;
-  // Several addresses of one host were tried in vain.
-  if (error instanceof AggregateError) return explainPostgresError(error.errors[0]);
-  const code = textCodeOf(error) ?? '';
+  const code = errorCode(error) ?? '';
   const known = BY_SQLSTATE[code] ?? BY_SYSTEM_CODE[code];
   if (known !== undefined) return known;
-  if (/^[A-Z0-9]{5}$/.test(code)) return BY_CLASS[code.slice(0, 2)] ?? refused(code);
+  if (/^[A-Z0-9]{5}$/.test(code))
+    return BY_CLASS[code.slice(0, 2)] ?? refusedStatement('PostgreSQL', `SQLSTATE ${code}`);
   if (/CERT|TLS|SSL|SIGNATURE/.test(code)) return BAD_CERTIFICATE;
-  return BY_WORDS.find(([pattern]) => pattern.test(error.message))?.[1];
+  return BY_MESSAGE.find(([pattern]) => pattern.test(error.message))?.[1];
 }
-
-const refused = (sqlState: string): Explanation => ({
-  code: 'TARGET_FAILED',
-  what: `PostgreSQL refused a statement (SQLSTATE ${sqlState})`,
-  remedy: 'If someone changed a mirrored table or its columns, undo that; else please report it.',
-});
 
 /** Data, constraints, limits, and what triggers raise: errors that one row can cause. */
 const ROW_CLASSES = new Set(['22', '23', '44', '54', 'P0']);
 
-/** Those that need no look at the table. */
+/** Those that are the same whatever the table looks like. */
 const ROW_DEFECTS: Readonly<Record<string, string>> = {
-  '22021': "the answers hold a character that the database's encoding has not",
-  '22P05': "the answers hold a character that the database's encoding has not",
+  '22021': "the answers hold a character that the database's encoding lacks",
+  '22P05': "the answers hold a character that the database's encoding lacks",
   '54000': 'the answers are too large for a row of the table',
 };
 
@@ -187,22 +177,22 @@ export function postgresRowDefect(error: unknown): string | undefined {
   return `PostgreSQL refuses the row (${about.join(', ')})`;
 }
 
-/** Statements that people's own things (views, triggers, indexes, owners) stand in the way of. */
-const HINDERED_CLASSES = new Set(['0A', '2B', '42', '22', '23', '55']);
+/** Classes of errors that objects of users (views, triggers, indexes, other owners) cause in a change of the schema. */
+const BLOCKING_CLASSES = new Set(['0A', '2B', '42', '22', '23', '55']);
 
-/** True when a change of the schema was refused because of what people built on it, and another way may do. */
-export function isHindered(error: unknown): boolean {
+/** True when a change of the schema was refused because of what users built on it, and another way may work. */
+export function isBlockedByDependants(error: unknown): boolean {
   const code = sqlStateOf(error);
-  return code !== undefined && code !== '55P03' && HINDERED_CLASSES.has(code.slice(0, 2));
+  return code !== undefined && code !== '55P03' && BLOCKING_CLASSES.has(code.slice(0, 2));
 }
 
-/** True when the connection is to blame, so that another one may do better. */
+/** True when the connection failed, so that a new one may work. */
 export function isConnectionLost(error: unknown): boolean {
-  return explainPostgresError(error) === UNREACHABLE;
+  return describePostgresError(error) === UNREACHABLE;
 }
 
 function sqlStateOf(error: unknown): string | undefined {
-  const code = textCodeOf(error);
+  const code = errorCode(error);
   return code !== undefined && /^[A-Z0-9]{5}$/.test(code) ? code : undefined;
 }
 

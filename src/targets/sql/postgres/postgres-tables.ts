@@ -1,5 +1,6 @@
+import { printable } from '../../../base/printable.ts';
 import { type FieldColumn, type FormTable, MORE_COLUMN } from '../field-column.ts';
-import { quoted, type SqlSession, textOf } from '../sql-session.ts';
+import { columnsByRelation, numberOf, quoted, type SqlSession, textOf } from '../sql-session.ts';
 import { literal, lockKey, qualified } from './postgres-names.ts';
 
 /** Names of everything in the schema that a table's name must differ from: relations, indexes, types. */
@@ -23,6 +24,22 @@ export async function postgresColumns(
     [relation],
   );
   return rows.length === 0 ? undefined : rows.map((row) => textOf(row, 'attname'));
+}
+
+/** See {@link SqlDialect.columnsOfEach}. */
+export async function postgresColumnsOfEach(
+  session: SqlSession,
+  schema: string,
+  relations: ReadonlySet<string>,
+): Promise<Map<string, string[]>> {
+  const rows = await session.query(
+    `SELECT c.relname AS relation, a.attname AS name FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid
+     WHERE c.relnamespace = to_regnamespace($1) AND c.relname = ANY($2::text[]) AND c.relkind IN ('r', 'p', 'f')
+       AND a.attnum > 0 AND NOT a.attisdropped
+     ORDER BY c.relname, a.attnum`,
+    [quoted(schema), [...relations]],
+  );
+  return columnsByRelation(rows);
 }
 
 /** See {@link SqlDialect.lockCatalogue}. */
@@ -52,7 +69,46 @@ export async function createPostgresTable(
     '_deleted_at timestamptz',
   ];
   await tx.exec(`CREATE TABLE ${table} (${columns.join(', ')})`);
-  await tx.exec(`CREATE INDEX ON ${table} (status, id) WHERE _deleted_at IS NULL`);
+  await addPostgresStatusIndex(tx, schema, form.table);
+}
+
+/** See {@link SqlDialect.addStatusIndex}. */
+export async function addPostgresStatusIndex(
+  tx: SqlSession,
+  schema: string,
+  table: string,
+): Promise<void> {
+  await tx.exec(
+    `CREATE INDEX ON ${qualified(schema, table)} (status, id) WHERE _deleted_at IS NULL`,
+  );
+}
+
+/** See {@link SqlDialect.hasKey}. */
+export async function hasPostgresKey(
+  tx: SqlSession,
+  schema: string,
+  table: string,
+): Promise<boolean> {
+  const rows = await tx.query(
+    `SELECT 1 AS found FROM pg_index AS i JOIN pg_attribute AS a ON a.attrelid = i.indrelid AND a.attname = 'id'
+     WHERE i.indrelid = to_regclass($1) AND i.indisunique AND i.indisvalid AND i.indimmediate AND i.indpred IS NULL
+       AND i.indkey::text = a.attnum::text`,
+    [qualified(schema, table)],
+  );
+  return rows.length > 0;
+}
+
+/** See {@link SqlDialect.addKey}. People may have made another column the primary key meanwhile. */
+export async function addPostgresKey(tx: SqlSession, schema: string, table: string): Promise<void> {
+  const name = qualified(schema, table);
+  const [row] = await tx.query(
+    'SELECT count(*) AS keys FROM pg_index WHERE indrelid = to_regclass($1) AND indisprimary',
+    [name],
+  );
+  const isFree = row !== undefined && numberOf(row, 'keys') === 0;
+  await tx.exec(
+    isFree ? `ALTER TABLE ${name} ADD PRIMARY KEY (id)` : `CREATE UNIQUE INDEX ON ${name} (id)`,
+  );
 }
 
 /** See {@link SqlDialect.addColumns}. */
@@ -68,7 +124,7 @@ export async function addPostgresColumns(
   await tx.exec(`ALTER TABLE ${qualified(schema, form.table)} ${additions.join(', ')}`);
 }
 
-/** A column that holds nothing yet is one of text, until its first value decides. */
+/** A column without values is of type text until its first value decides. */
 const definition = (field: FieldColumn): string =>
   `${quoted(field.column)} ${field.type === 'number' ? 'numeric' : 'text'}`;
 
@@ -82,7 +138,7 @@ export async function commentPostgres(
   const table = qualified(schema, form.table);
   const statements: string[] = [];
   const comment = (column: string, text: string): void => {
-    statements.push(`COMMENT ON COLUMN ${table}.${quoted(column)} IS ${literal(text)}`);
+    statements.push(`COMMENT ON COLUMN ${table}.${quoted(column)} IS ${literal(printable(text))}`);
   };
   for (const { storage, column, numberColumn, label } of fields) {
     if (storage === 'column') comment(column, label);

@@ -2,7 +2,7 @@ import type { ChangedTypes, TypeChange } from '../dialect.ts';
 import type { FieldColumn, FormTable } from '../field-column.ts';
 import { numberTwinName } from '../field-plan.ts';
 import { inSavepoint, quoted, type SqlSession, textOf } from '../sql-session.ts';
-import { isHindered } from './postgres-errors.ts';
+import { isBlockedByDependants } from './postgres-errors.ts';
 import { qualified } from './postgres-names.ts';
 import { postgresColumns } from './postgres-tables.ts';
 
@@ -37,7 +37,7 @@ export async function changePostgresTypes(
 const isAltered = (field: FieldColumn, to: 'number' | 'text'): boolean =>
   field.storage === 'column' && !(field.type === null && to === 'text');
 
-/** Of these fields those whose columns nobody filled by hand. */
+/** Those of the fields whose columns hold no values that users wrote. */
 async function emptyColumns(
   tx: SqlSession,
   schema: string,
@@ -52,7 +52,7 @@ async function emptyColumns(
   return new Set(fields.filter((_field, index) => Number(row[index]) === 0));
 }
 
-/** Alters the columns at once, or, where one is hindered, each by itself. Those that could be altered. */
+/** Alters all columns at once, or, where one can't be altered, each by itself. Returns those that were altered. */
 async function alterColumns(
   tx: SqlSession,
   schema: string,
@@ -70,8 +70,8 @@ async function alterColumns(
 }
 
 /**
- * Our own view depends on the columns it shows, so it goes first and is made anew afterwards. Neither statement has a
- * CASCADE: when somebody built on the view or on a column, nothing happens.
+ * The labelled view depends on the columns it shows, so it is dropped first and created again afterwards. Neither
+ * statement has a CASCADE: when something depends on the view or on a column, nothing is changed.
  */
 async function tryAlter(
   tx: SqlSession,
@@ -93,14 +93,14 @@ async function tryAlter(
     });
     return true;
   } catch (error) {
-    if (isHindered(error)) return false;
+    if (isBlockedByDependants(error)) return false;
     throw error;
   }
 }
 
 /**
- * For a number column that somebody built on: it goes on under another name, which views and other dependants follow by
- * themselves, and a text column takes its place.
+ * For a number column that something depends on: it is renamed, which views and other dependants follow by themselves,
+ * and a text column takes its place.
  */
 async function addTextColumn(
   tx: SqlSession,
@@ -116,7 +116,7 @@ async function addTextColumn(
   await tx.exec(`ALTER TABLE ${table} RENAME COLUMN ${column} TO ${number}`);
   await tx.exec(`ALTER TABLE ${table} ADD COLUMN ${column} text`);
   await tx.exec(`UPDATE ${table} SET ${column} = ${number}::text WHERE ${number} IS NOT NULL`);
-  // The view's column went along with the numbers.
+  // The view's column follows the renamed one.
   const { viewLabel } = field;
   return {
     ...field,
@@ -127,8 +127,8 @@ async function addTextColumn(
   };
 }
 
-/** Statements that give people the rights on the view that they have now, for when it is made anew. */
-async function grantsOn(tx: SqlSession, schema: string, view: string): Promise<string[]> {
+/** GRANT statements that restore the present rights on the view after it was created again. */
+export async function grantsOn(tx: SqlSession, schema: string, view: string): Promise<string[]> {
   const name = qualified(schema, view);
   const rows = await tx.query(
     `WITH view AS (SELECT oid, relacl, relowner FROM pg_class WHERE oid = to_regclass($1)),

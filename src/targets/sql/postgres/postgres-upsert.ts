@@ -3,7 +3,8 @@ import type { Cell } from '../../../mirror/types.ts';
 import type { StorableRow } from '../dialect.ts';
 import { type FieldColumn, type FormTable, MORE_COLUMN } from '../field-column.ts';
 import { encodeMore } from '../more-column.ts';
-import { booleanOf, quoted, type SqlSession, textOf } from '../sql-session.ts';
+import { SwallowedWrites } from '../swallowed-writes.ts';
+import { booleanOf, numberOf, quoted, type SqlSession, textOf } from '../sql-session.ts';
 import { encodePostgresCell, fitsNumeric } from './postgres-cells.ts';
 import { qualified } from './postgres-names.ts';
 
@@ -33,6 +34,9 @@ export async function upsertIntoPostgres(
   for (const piece of statementPieces(rows, columns.length)) {
     const params = columns.map((column) => piece.map((row) => column.valueOf(row)));
     const changed = await tx.query(statement, [...params, at]);
+    const [first] = changed;
+    const swallowed = first === undefined ? 0 : changed.length - numberOf(first, '_stored');
+    if (swallowed > 0) throw new SwallowedWrites(`${schema}.${form.table}`, swallowed);
     const byId = new Map(changed.map((row) => [textOf(row, 'id'), outcomeOf(row)]));
     for (const row of piece) outcomes.push(byId.get(row.id) ?? 'unchanged');
   }
@@ -114,8 +118,9 @@ function upsertStatement(
       SELECT ${names.join(', ')}, ${at}, ${at} FROM changed
       ON CONFLICT (id) DO UPDATE SET ${own.map((name) => `${name} = excluded.${name}`).join(', ')},
         _changed_at = excluded._changed_at, _deleted_at = NULL
+      RETURNING id
     )
-    SELECT id, _is_new, _was_deleted FROM changed`;
+    SELECT id, _is_new, _was_deleted, (SELECT count(*) FROM stored) AS _stored FROM changed`;
 }
 
 /** The stored object with the written keys replaced; names are plain, so that they need no escape. */

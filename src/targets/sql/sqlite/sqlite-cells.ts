@@ -2,7 +2,7 @@ import { decimalText, parseNumber } from '../../../mirror/numbers.ts';
 import { type Cell, ExactNumber } from '../../../mirror/types.ts';
 import type { ColumnType } from '../field-column.ts';
 
-/** What a column of SQLite holds of an answer. */
+/** An answer as a SQLite column holds it. */
 export type SqliteCell = string | number | bigint | null;
 
 const MAX_INT64 = 2n ** 63n - 1n;
@@ -32,7 +32,7 @@ function toInt64(digits: string): bigint | undefined {
   return integer <= MAX_INT64 && integer >= MIN_INT64 ? integer : undefined;
 }
 
-/** The text in a column; of a BLOB, which is somebody else's, a text that shows that it differs. */
+/** The text in a column; a placeholder for a BLOB, which only other programs write. */
 export const textFrom = (value: unknown): string => (typeof value === 'string' ? value : '[BLOB]');
 
 /** The cell in a column. */

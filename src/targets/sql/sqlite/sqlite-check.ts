@@ -1,37 +1,35 @@
 import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Clock } from '../../../base/clock.ts';
-import type { CheckFinding } from '../../../mirror/target.ts';
-import { hasCatalogue } from '../catalogue-tables.ts';
-import { failedFinding } from '../sql-errors.ts';
+import type { CheckResult } from '../../../mirror/target.ts';
+import { catalogueResults } from '../catalogue-repair.ts';
+import { failedResult } from '../sql-errors.ts';
 import { SqliteConnection } from './sqlite-connection.ts';
 import { sqliteDialect } from './sqlite-dialect.ts';
-import { explainSqliteError } from './sqlite-errors.ts';
+import { describeSqliteError } from './sqlite-errors.ts';
 
 /** Tries whether the file can be made, opened, written. Leaves nothing behind. */
-export async function checkSqlite(path: string, clock: Clock): Promise<CheckFinding[]> {
+export async function checkSqlite(path: string, clock: Clock): Promise<CheckResult[]> {
   if (!existsSync(path)) return [checkFolder(path)];
-  const findings: CheckFinding[] = [];
+  const results: CheckResult[] = [];
   try {
-    await tryReading(path, clock, findings);
+    await tryReading(path, clock, results);
     await tryWriting(path, clock);
-    findings.push({ ok: true, message: 'Tables can be made and written.' });
+    results.push({ ok: true, message: 'Tables can be made and written.' });
   } catch (error) {
-    findings.push(failedFinding(error, explainSqliteError));
+    results.push(failedResult(error, describeSqliteError));
   }
-  return findings;
+  return results;
 }
 
-async function tryReading(path: string, clock: Clock, findings: CheckFinding[]): Promise<void> {
+async function tryReading(path: string, clock: Clock, results: CheckResult[]): Promise<void> {
   const connection = SqliteConnection.forReading(path, clock);
   try {
     const [row] = await connection.query(
       'SELECT sqlite_version() AS version, count(*) AS things FROM sqlite_schema',
     );
-    findings.push({ ok: true, message: `The file opens (SQLite ${String(row?.['version'])}).` });
-    const isOurs = await hasCatalogue(connection, sqliteDialect);
-    const state = isOurs ? 'It holds a mirror already.' : 'It holds no mirror yet.';
-    findings.push({ ok: true, message: state });
+    results.push({ ok: true, message: `The file opens (SQLite ${String(row?.['version'])}).` });
+    results.push(...(await catalogueResults(connection, sqliteDialect)));
   } finally {
     await connection.close();
   }
@@ -54,13 +52,13 @@ async function tryWriting(path: string, clock: Clock): Promise<void> {
   }
 }
 
-function checkFolder(path: string): CheckFinding {
+function checkFolder(path: string): CheckResult {
   let folder = dirname(path);
   while (!existsSync(folder) && dirname(folder) !== folder) folder = dirname(folder);
   try {
     accessSync(folder, constants.W_OK | constants.X_OK);
     return { ok: true, message: `The file does not exist yet; it can be made in ${folder}.` };
   } catch (error) {
-    return failedFinding(error, explainSqliteError);
+    return failedResult(error, describeSqliteError);
   }
 }

@@ -1,8 +1,9 @@
+import { statSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { Clock } from '../../../base/clock.ts';
 import { decimalText } from '../../../mirror/numbers.ts';
 import type { SqlConnection, SqlRow, SqlSession, SqlValue } from '../sql-session.ts';
-import { isBusy } from './sqlite-errors.ts';
+import { busyError, isBusy } from './sqlite-errors.ts';
 
 /** How long a statement waits for another process that holds the file, and between two tries. */
 const BUSY_TIMEOUT_MS = 60_000;
@@ -11,9 +12,9 @@ const BUSY_PAUSE_MS = 10;
 const KEPT_STATEMENTS = 200;
 
 /**
- * A connection to a SQLite file. SQLite itself never waits (that would stop this whole process): a locked file is tried
- * again after a pause. A transaction runs without such pauses between its statements, so that one connection of this
- * process never waits for another one that can't go on.
+ * A connection to a SQLite file. SQLite itself never waits, which would block the whole process: a locked file is tried
+ * again after a pause. A transaction has no such pauses between its statements, so that no two connections of this process
+ * can wait for each other.
  */
 export class SqliteConnection implements SqlConnection {
   readonly #database: DatabaseSync;
@@ -26,19 +27,26 @@ export class SqliteConnection implements SqlConnection {
     this.#clock = clock;
   }
 
-  /** Opens a file that is there. */
+  /** Opens an existing file read-only. */
   static forReading(path: string, clock: Clock): SqliteConnection {
+    // SQLite opens a folder, and fails to read it as it fails on a bad disk.
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) {
+      throw Object.assign(new Error('it is a folder'), { code: 'EISDIR' });
+    }
     return new SqliteConnection(new DatabaseSync(path, { timeout: 0, readOnly: true }), clock);
   }
 
   /**
    * Opens a file, making it when it is missing. WAL lets people read while we write; FULL makes a commit outlast a power
    * failure, not only the end of this process, because what is stored here may be marked as done at the source (L7).
+   * What is overwritten or deleted is overwritten with zeros (L18); {@link scrub} sees to what the WAL still holds.
    */
   static async forWriting(path: string, clock: Clock): Promise<SqliteConnection> {
     const connection = SqliteConnection.#writable(path, clock);
     try {
-      await connection.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
+      await connection.exec(
+        'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON',
+      );
       return connection;
     } catch (error) {
       await connection.close();
@@ -46,7 +54,7 @@ export class SqliteConnection implements SqlConnection {
     }
   }
 
-  /** Opens a file that is there and changes none of its settings. */
+  /** Opens an existing file for writing and changes none of its settings. */
   static forTrying(path: string, clock: Clock): SqliteConnection {
     return SqliteConnection.#writable(path, clock);
   }
@@ -63,15 +71,15 @@ export class SqliteConnection implements SqlConnection {
   }
 
   query(sql: string, params: readonly SqlValue[] = []): Promise<SqlRow[]> {
-    return this.#patiently(() => this.#all(sql, params, false) as SqlRow[]);
+    return this.#retryInTurn(() => this.#all(sql, params, false) as SqlRow[]);
   }
 
   queryArrays(sql: string, params: readonly SqlValue[] = []): Promise<unknown[][]> {
-    return this.#patiently(() => this.#all(sql, params, true) as unknown[][]);
+    return this.#retryInTurn(() => this.#all(sql, params, true) as unknown[][]);
   }
 
   exec(sql: string): Promise<void> {
-    return this.#patiently(() => this.#database.exec(sql));
+    return this.#retryInTurn(() => this.#database.exec(sql));
   }
 
   async transaction<T>(work: (tx: SqlSession) => Promise<T>): Promise<T> {
@@ -89,13 +97,25 @@ export class SqliteConnection implements SqlConnection {
     });
   }
 
+  /**
+   * Takes what was deleted out of the files: writes the database anew and empties the WAL. Throws SQLite's `busy` where
+   * another program reads from the WAL for longer than a minute.
+   */
+  async scrub(): Promise<void> {
+    await this.exec('VACUUM');
+    await this.#retryInTurn(() => {
+      const [row] = this.#all('PRAGMA wal_checkpoint(TRUNCATE)', [], false) as SqlRow[];
+      if (Number(row?.['busy']) !== 0) throw busyError();
+    });
+  }
+
   async close(): Promise<void> {
     await this.#turn.catch(() => {});
     this.#statements.clear();
     if (this.#database.isOpen) this.#database.close();
   }
 
-  /** For the statements of a transaction, which wait for nothing. */
+  /** For the statements of a transaction: its lock is held, so that none is retried. */
   #session(): SqlSession {
     return {
       query: async (sql, params = []) => this.#all(sql, params, false) as SqlRow[],
@@ -120,7 +140,7 @@ export class SqliteConnection implements SqlConnection {
     return statement;
   }
 
-  #patiently<T>(work: () => T): Promise<T> {
+  #retryInTurn<T>(work: () => T): Promise<T> {
     return this.#inTurn(() => this.#retry(work));
   }
 
@@ -136,7 +156,7 @@ export class SqliteConnection implements SqlConnection {
     }
   }
 
-  /** Everything on this connection happens one after the other, or reads would see half a transaction. */
+  /** Runs everything on this connection one after the other: a read must not see half a transaction. */
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
     const turn = this.#turn.catch(() => {}).then(work);
     this.#turn = turn.catch(() => {});

@@ -1,15 +1,28 @@
+import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
-import type { Clock } from '../../../base/clock.ts';
+import { dirname, join, resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { type Clock, systemClock } from '../../../base/clock.ts';
 import { makeFolder } from '../../../base/folder.ts';
-import type { CheckFinding, WriterOptions } from '../../../mirror/target.ts';
+import { createPrivate } from '../../../base/private-files.ts';
+import type { CheckResult, Target, WriterOptions } from '../../../mirror/target.ts';
 import { type FormLock, waitForLock } from '../form-lock.ts';
 import type { SqlConnection, SqlSession } from '../sql-session.ts';
-import type { SqlDatabase } from '../sql-target.ts';
+import { type SqlDatabase, SqlTarget } from '../sql-target.ts';
 import { checkSqlite } from './sqlite-check.ts';
 import { SqliteConnection } from './sqlite-connection.ts';
 import { sqliteDialect } from './sqlite-dialect.ts';
-import { tryLockFile } from './sqlite-lock.ts';
+import { isBusy } from './sqlite-errors.ts';
+import { followRights, followWriters } from './sqlite-rights.ts';
+
+/**
+ * A target in a SQLite file, or in memory for the path `:memory:`. The file and its folders are made by the first
+ * write, for their owner alone; the rights of a file that exists are respected, and what stands beside it follows them.
+ */
+export function openSqlite(name: string, path: string, clock: Clock = systemClock): Target {
+  const database = path === ':memory:' ? new SqliteMemory(clock) : new SqliteFile(path, clock);
+  return new SqlTarget(name, database, clock);
+}
 
 /** A SQLite file: a connection for each writer and one for all reading. */
 export class SqliteFile implements SqlDatabase {
@@ -26,10 +39,10 @@ export class SqliteFile implements SqlDatabase {
     this.#clock = clock;
   }
 
-  /** Opened to read only, so that a file that is not ours stays as it is, and none is made. */
+  /** Opens the file read-only: a file of another program stays as it is, and a missing one is not created. */
   async reading(): Promise<SqlSession | undefined> {
     const file = identityOf(this.#path);
-    // Somebody who deletes the file to begin anew must not be answered from the deleted one.
+    // After the file was deleted or replaced, nothing may be read from the old one, which is still open.
     if (this.#reading !== undefined && this.#reading.file !== file) await this.close();
     if (file === undefined) return undefined;
     this.#reading ??= { file, connection: SqliteConnection.forReading(this.#path, this.#clock) };
@@ -38,11 +51,24 @@ export class SqliteFile implements SqlDatabase {
 
   async lockForm(formId: string, options: WriterOptions): Promise<FormLock | undefined> {
     makeFolder(dirname(this.#path));
+    createPrivate(this.#path);
+    followRights(this.#path);
     return waitForLock(() => this.#tryLock(formId), options, this.#clock);
   }
 
-  check(): Promise<CheckFinding[]> {
+  check(): Promise<CheckResult[]> {
     return checkSqlite(this.#path, this.#clock);
+  }
+
+  async scrub(work: (connection: SqlSession) => Promise<void>): Promise<void> {
+    // A connection that reads keeps no transaction open between two statements.
+    const connection = await SqliteConnection.forWriting(this.#path, this.#clock);
+    try {
+      await connection.scrub();
+      await work(connection);
+    } finally {
+      await connection.close();
+    }
   }
 
   async close(): Promise<void> {
@@ -59,7 +85,7 @@ export class SqliteFile implements SqlDatabase {
       return {
         connection,
         async release() {
-          // The lock goes last: nobody else writes while this connection may still be at it.
+          // The lock is released last: this connection may still be writing until it is closed.
           using _lock = lock;
           await connection.close();
         },
@@ -71,13 +97,35 @@ export class SqliteFile implements SqlDatabase {
   }
 }
 
+/**
+ * Takes the lock on a form: an exclusive transaction on an empty SQLite file of its own, in a folder beside the
+ * database. The operating system releases it when the process dies, however it dies. Undefined when another holds it.
+ */
+function tryLockFile(databasePath: string, formId: string): Disposable | undefined {
+  const folder = `${databasePath}-locks`;
+  makeFolder(folder);
+  const name = createHash('sha256').update(formId).digest('hex').slice(0, 24);
+  const lock = join(folder, `${name}.lock`);
+  createPrivate(lock);
+  followWriters(databasePath, folder, lock);
+  const file = new DatabaseSync(lock, { timeout: 0 });
+  try {
+    file.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
+  } catch (error) {
+    file.close();
+    if (isBusy(error)) return undefined;
+    throw error;
+  }
+  return { [Symbol.dispose]: () => file.close() };
+}
+
 /** Tells a file from another one at the same path; undefined when there is none. */
 function identityOf(path: string): string | undefined {
   const stat = statSync(path, { throwIfNoEntry: false });
   return stat && `${stat.dev}:${stat.ino}`;
 }
 
-/** A SQLite database in memory, for trying things out: gone with the target, and nobody else can see it. */
+/** A SQLite database in memory, for trying things out: private to this target, and gone with it. */
 export class SqliteMemory implements SqlDatabase {
   readonly kind = 'sqlite';
   readonly dialect = sqliteDialect;
@@ -99,8 +147,13 @@ export class SqliteMemory implements SqlDatabase {
     return waitForLock(async () => this.#tryLock(formId), options, this.#clock);
   }
 
-  async check(): Promise<CheckFinding[]> {
+  async check(): Promise<CheckResult[]> {
     return [{ ok: true, message: 'A database in memory: everything in it goes with the process.' }];
+  }
+
+  /** There is no file. */
+  scrub(work: (connection: SqlSession) => Promise<void>): Promise<void> {
+    return work(this.#connection);
   }
 
   close(): Promise<void> {

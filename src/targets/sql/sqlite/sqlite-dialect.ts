@@ -3,12 +3,16 @@ import { decodeMore } from '../more-column.ts';
 import { MORE_COLUMN } from '../field-column.ts';
 import { quoted } from '../sql-session.ts';
 import { decodeSqliteCell, textFrom } from './sqlite-cells.ts';
-import { explainSqliteError, sqliteRowDefect } from './sqlite-errors.ts';
+import { describeSqliteError, sqliteRowDefect } from './sqlite-errors.ts';
 import {
   addSqliteColumns,
+  addSqliteKey,
+  addSqliteStatusIndex,
+  hasSqliteKey,
   changeSqliteTypes,
   createSqliteTable,
   sqliteColumns,
+  sqliteColumnsOfEach,
   sqliteNames,
 } from './sqlite-tables.ts';
 import { upsertIntoSqlite } from './sqlite-upsert.ts';
@@ -17,6 +21,7 @@ import { syncSqliteView } from './sqlite-view.ts';
 /** How SQLite does things. Times are ISO 8601 text, as they came. */
 export const sqliteDialect: SqlDialect = {
   product: 'SQLite',
+  chooseAnotherPlace: 'choose another file in the target URL',
   types: {
     text: 'TEXT',
     time: 'TEXT',
@@ -29,6 +34,7 @@ export const sqliteDialect: SqlDialect = {
   maxViewColumns: 2_000,
   maxLabelBytes: 1_000,
   takesNul: true,
+  scrubs: true,
   forUpdate: '',
 
   relation: quoted,
@@ -36,17 +42,23 @@ export const sqliteDialect: SqlDialect = {
   timeText: (expression) => expression,
   time: (value) => (value === null || value === undefined ? null : textFrom(value)),
   isIn: (expression, parameter) => `${expression} IN (SELECT value FROM json_each(${parameter}))`,
+  withoutKeys: (expression, keys) =>
+    `nullif(json_remove(${[expression, ...keys.map((key) => `'$."${key}"'`)].join(', ')}), '{}')`,
   list: (values) => JSON.stringify(values),
   boolean: (value) => (value ? 1 : 0),
 
   relationNames: sqliteNames,
   columnsOf: sqliteColumns,
+  columnsOfEach: sqliteColumnsOfEach,
   indexOn: (table, columns, where) =>
     `CREATE INDEX ${quoted(`${table}_${columns.replaceAll(', ', '_')}`)} ON ${quoted(table)} (${columns})${where === undefined ? '' : ` WHERE ${where}`}`,
-  // A transaction that writes has the file for itself.
+  // BEGIN IMMEDIATE has locked the whole file already.
   lockCatalogue: async () => {},
   createTable: createSqliteTable,
   addColumns: addSqliteColumns,
+  addStatusIndex: addSqliteStatusIndex,
+  hasKey: hasSqliteKey,
+  addKey: addSqliteKey,
   changeTypes: changeSqliteTypes,
   syncView: syncSqliteView,
   comment: async () => {},
@@ -68,5 +80,5 @@ export const sqliteDialect: SqlDialect = {
   fitsNumberColumn: () => true,
 
   rowDefect: sqliteRowDefect,
-  explain: explainSqliteError,
+  describeError: describeSqliteError,
 };

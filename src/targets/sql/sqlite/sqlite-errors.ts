@@ -1,29 +1,42 @@
-import { type Explanation, textCodeOf } from '../sql-errors.ts';
+import { errorCode } from '../../../base/error-code.ts';
+import {
+  diskFull,
+  type ErrorDescription,
+  refusedStatement,
+  SCHEMA_CHANGED,
+} from '../sql-errors.ts';
 
 /** Primary result codes: https://www.sqlite.org/rescode.html */
+const ERROR = 1;
 const BUSY = 5;
 const LOCKED = 6;
 const TOO_BIG = 18;
 const CONSTRAINT = 19;
 const MISMATCH = 20;
 
-const LOCKED_FILE: Explanation = {
+const LOCKED_FILE: ErrorDescription = {
   code: 'TARGET_FAILED',
   what: 'another program has kept the file locked for a minute',
   remedy: 'A database browser with unsaved changes does that: save or close it there.',
 };
-const UNWRITABLE: Explanation = {
+const UNWRITABLE: ErrorDescription = {
   code: 'TARGET_DENIED',
-  what: 'the file can not be written',
+  what: 'the file cannot be written',
   remedy: 'Give this user the right to write it and its folder, or choose another file.',
 };
-const BROKEN_DISK: Explanation = {
+const BROKEN_DISK: ErrorDescription = {
   code: 'TARGET_FAILED',
   what: 'reading or writing the file failed',
   remedy: 'Check the disk and the memory of this machine.',
 };
 
-const BY_SQLITE_CODE: Readonly<Record<number, Explanation>> = {
+const CANNOT_OPEN: ErrorDescription = {
+  code: 'TARGET_DENIED',
+  what: 'the file cannot be opened',
+  remedy: 'Check that the path is right and no folder, and that this user may read and write it.',
+};
+
+const BY_SQLITE_CODE: Readonly<Record<number, ErrorDescription>> = {
   3: UNWRITABLE,
   [BUSY]: LOCKED_FILE,
   [LOCKED]: LOCKED_FILE,
@@ -33,19 +46,11 @@ const BY_SQLITE_CODE: Readonly<Record<number, Explanation>> = {
   11: {
     code: 'TARGET_FAILED',
     what: 'the database is damaged',
-    remedy: 'Move the file away or restore a backup; the next pass makes up for it.',
+    remedy: 'Move the file away or restore a backup; the next pass fills in what is missing.',
     retryable: false,
   },
-  13: {
-    code: 'TARGET_FULL',
-    what: 'the disk is full',
-    remedy: 'Make room; the next pass goes on where this one ended.',
-  },
-  14: {
-    code: 'TARGET_DENIED',
-    what: 'the file can not be opened',
-    remedy: 'Check that the path is right and no folder, and that this user may read and write it.',
-  },
+  13: diskFull('the disk'),
+  14: CANNOT_OPEN,
   23: UNWRITABLE,
   26: {
     code: 'TARGET_DENIED',
@@ -54,20 +59,21 @@ const BY_SQLITE_CODE: Readonly<Record<number, Explanation>> = {
   },
 };
 
-const UNWRITABLE_FOLDER: Explanation = {
+const UNWRITABLE_FOLDER: ErrorDescription = {
   code: 'TARGET_DENIED',
-  what: 'the folder can not be written',
+  what: 'the folder cannot be written',
   remedy: 'Give this user the right to write there, or choose another place.',
 };
-const NO_FOLDER: Explanation = {
+const NO_FOLDER: ErrorDescription = {
   code: 'TARGET_DENIED',
   what: 'a part of the path is a file, not a folder',
   remedy: 'Choose another place.',
 };
 
-const BY_SYSTEM_CODE: Readonly<Record<string, Explanation>> = {
+const BY_SYSTEM_CODE: Readonly<Record<string, ErrorDescription>> = {
+  EISDIR: CANNOT_OPEN,
   EACCES: UNWRITABLE_FOLDER,
-  // Some folders take no others, /proc for one.
+  // Some folders take no subfolders, /proc for one.
   ENOENT: UNWRITABLE_FOLDER,
   ENAMETOOLONG: UNWRITABLE_FOLDER,
   ELOOP: UNWRITABLE_FOLDER,
@@ -75,32 +81,28 @@ const BY_SYSTEM_CODE: Readonly<Record<string, Explanation>> = {
   EROFS: UNWRITABLE_FOLDER,
   ENOTDIR: NO_FOLDER,
   EEXIST: NO_FOLDER,
-  ENOSPC: {
-    code: 'TARGET_FULL',
-    what: 'the disk is full',
-    remedy: 'Make room; the next pass goes on where this one ended.',
-  },
+  ENOSPC: diskFull('the disk'),
 };
 
-/** See {@link Explain}: errors of node:sqlite and of the file system. */
-export function explainSqliteError(error: unknown): Explanation | undefined {
+/** See {@link DescribeError}: errors of node:sqlite and of the file system. */
+export function describeSqliteError(error: unknown): ErrorDescription | undefined {
   const code = sqliteCodeOf(error);
-  if (code === undefined) return BY_SYSTEM_CODE[textCodeOf(error) ?? ''];
-  return (
-    BY_SQLITE_CODE[code] ?? {
-      code: 'TARGET_FAILED',
-      what: `SQLite refused a statement (code ${code})`,
-      remedy:
-        'If someone changed a mirrored table or its columns, undo that; else please report it.',
-    }
-  );
+  if (code === undefined) return BY_SYSTEM_CODE[errorCode(error) ?? ''];
+  // SQLite has no code of its own for it.
+  if (code === ERROR && /^no such (?:table|column)/.test((error as Error).message))
+    return SCHEMA_CHANGED;
+  return BY_SQLITE_CODE[code] ?? refusedStatement('SQLite', `code ${code}`);
 }
 
-/** True when another connection holds the file, which passes. */
+/** True when another connection holds the file for the moment. */
 export function isBusy(error: unknown): boolean {
   const code = sqliteCodeOf(error);
   return code === BUSY || code === LOCKED;
 }
+
+/** SQLite's error for a file that another connection holds, where a PRAGMA says so in its result. */
+export const busyError = (): Error =>
+  Object.assign(new Error('database is locked'), { errcode: BUSY });
 
 /** SQLite's own wording of constraint errors, which names columns only. A trigger may say anything: it is not quoted. */
 const OWN_WORDING =

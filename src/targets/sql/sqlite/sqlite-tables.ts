@@ -1,7 +1,7 @@
 import { uniqueName } from '../../../mirror/column-names.ts';
 import type { ChangedTypes, TypeChange } from '../dialect.ts';
 import { type FieldColumn, type FormTable, MORE_COLUMN } from '../field-column.ts';
-import { quoted, type SqlSession, textOf } from '../sql-session.ts';
+import { columnsByRelation, quoted, type SqlSession, textOf } from '../sql-session.ts';
 
 /** Names of everything in the file, and those that SQLite keeps for itself. */
 export async function sqliteNames(session: SqlSession): Promise<Set<string>> {
@@ -18,6 +18,19 @@ export async function sqliteColumns(
     relation,
   ]);
   return rows.length === 0 ? undefined : rows.map((row) => textOf(row, 'name'));
+}
+
+/** See {@link SqlDialect.columnsOfEach}. */
+export async function sqliteColumnsOfEach(
+  session: SqlSession,
+  relations: ReadonlySet<string>,
+): Promise<Map<string, string[]>> {
+  const rows = await session.query(
+    `SELECT s.name AS relation, c.name AS name FROM sqlite_schema AS s, pragma_table_xinfo(s.name) AS c
+     WHERE s.type = 'table' AND s.name IN (SELECT value FROM json_each($1)) ORDER BY s.name, c.cid`,
+    [JSON.stringify([...relations])],
+  );
+  return columnsByRelation(rows);
 }
 
 /**
@@ -38,10 +51,32 @@ export async function createSqliteTable(tx: SqlSession, form: FormTable): Promis
     '_deleted_at TEXT',
   ];
   await tx.exec(`CREATE TABLE ${quoted(form.table)} (${columns.join(', ')})`);
-  const index = uniqueName(`${form.table}_status`, await sqliteNames(tx), Infinity);
+  await addSqliteStatusIndex(tx, form.table);
+}
+
+/** See {@link SqlDialect.addStatusIndex}. */
+export async function addSqliteStatusIndex(tx: SqlSession, table: string): Promise<void> {
+  const index = uniqueName(`${table}_status`, await sqliteNames(tx), Infinity);
   await tx.exec(
-    `CREATE INDEX ${quoted(index)} ON ${quoted(form.table)} (status, id) WHERE _deleted_at IS NULL`,
+    `CREATE INDEX ${quoted(index)} ON ${quoted(table)} (status, id) WHERE _deleted_at IS NULL`,
   );
+}
+
+/** See {@link SqlDialect.hasKey}. A copy of a table (CREATE TABLE … AS SELECT) has none. */
+export async function hasSqliteKey(tx: SqlSession, table: string): Promise<boolean> {
+  const rows = await tx.query(
+    `SELECT l.name FROM pragma_index_list($1) AS l
+     WHERE l."unique" = 1 AND l.partial = 0
+       AND (SELECT group_concat(i.name) FROM pragma_index_info(l.name) AS i) = 'id'`,
+    [table],
+  );
+  return rows.length > 0;
+}
+
+/** See {@link SqlDialect.addKey}: SQLite can't give a table a primary key once it is made. */
+export async function addSqliteKey(tx: SqlSession, table: string): Promise<void> {
+  const index = uniqueName(`${table}_id`, await sqliteNames(tx), Infinity);
+  await tx.exec(`CREATE UNIQUE INDEX ${quoted(index)} ON ${quoted(table)} (id)`);
 }
 
 /** See {@link SqlDialect.addColumns}. */

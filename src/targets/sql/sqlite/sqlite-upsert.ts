@@ -4,6 +4,7 @@ import type { StorableRow } from '../dialect.ts';
 import { type FieldColumn, type FormTable, MORE_COLUMN } from '../field-column.ts';
 import { decodeMore, encodeMore } from '../more-column.ts';
 import { piecesOf, placeholders, quoted, type SqlSession } from '../sql-session.ts';
+import { SwallowedWrites } from '../swallowed-writes.ts';
 import { encodeSqliteCell, inSqliteJson, type SqliteCell } from './sqlite-cells.ts';
 
 /** Cells compared at a time; bounds the memory for wide rows. */
@@ -36,8 +37,13 @@ export async function upsertIntoSqlite(
   const size = Math.max(1, Math.floor(CELLS_A_PIECE / (fields.length + 4)));
   for (const piece of piecesOf(rows, size)) {
     const stored = await readStored(tx, plan, piece);
-    for (const row of piece) outcomes.push(await store(tx, plan, row, stored.get(row.id), at));
+    for (const row of piece) {
+      const outcome = await store(tx, plan, row, stored.get(row.id), at);
+      if (outcome !== undefined) outcomes.push(outcome);
+    }
   }
+  const swallowed = rows.length - outcomes.length;
+  if (swallowed > 0) throw new SwallowedWrites(form.table, swallowed);
   return outcomes;
 }
 
@@ -80,23 +86,31 @@ async function readStored(
   return new Map(stored.map(([id, deletedAt, ...values]) => [String(id), { deletedAt, values }]));
 }
 
+/** Undefined where a trigger took the row away and reported success. */
 async function store(
   tx: SqlSession,
   plan: UpsertPlan,
   row: StorableRow,
   stored: StoredValues | undefined,
   at: string,
-): Promise<RowOutcome> {
+): Promise<RowOutcome | undefined> {
   const values = encodeRow(plan, row, stored);
   if (stored === undefined) {
     await tx.query(plan.insert, [row.id, at, ...values, at]);
-    return 'inserted';
+    return (await isWritten(tx)) ? 'inserted' : undefined;
   }
   const isSame = values.every((value, index) => value === stored.values[index]);
   if (isSame && stored.deletedAt === null) return 'unchanged';
   await tx.query(plan.update, [row.id, at, ...values]);
+  if (!(await isWritten(tx))) return undefined;
   return stored.deletedAt === null ? 'updated' : 'restored';
 }
+
+/** What triggers changed does not count. RETURNING would tell the same, at several times the cost. */
+const isWritten = async (tx: SqlSession): Promise<boolean> => {
+  const [[changes] = []] = await tx.queryArrays('SELECT changes()');
+  return changes === 1n;
+};
 
 function encodeRow(
   plan: UpsertPlan,

@@ -5,7 +5,7 @@ import { type FormTable, MORE_COLUMN, type ViewColumn } from '../field-column.ts
 import { quoted, type SqlSession, textOf } from '../sql-session.ts';
 import { sqliteNames } from './sqlite-tables.ts';
 
-/** Ours hold this comment, so that a view of somebody else under the same name is left alone. */
+/** Every view made here holds this comment; a user's view of the same name does not and is left alone. */
 const MARK = '/* made by forms-mirror */';
 
 /** A column of the view as its definition writes it. */
@@ -15,8 +15,9 @@ interface ViewItem {
 }
 
 /**
- * Makes the labelled view show these columns. SQLite can't rename a view's column, so the view is made anew; where
- * something that people built on it would break by that, the former labels stay as further columns.
+ * Makes the labelled view show these columns. SQLite can't rename a view's column, so the view is created again;
+ * where that would break something that users built on it, the former labels stay as further columns. So it is turned to a
+ * table that was made anew, too.
  */
 export async function syncSqliteView(
   tx: SqlSession,
@@ -31,11 +32,14 @@ export async function syncSqliteView(
     await tx.exec(viewSql(view, form.table, items));
     return { name: view, columns };
   }
-  const former = formerItems(existing, items);
+  const former = await readableItems(tx, form.table, formerItems(existing, items));
   if (existing === viewSql(form.view, form.table, [...items, ...former]))
     return { name: form.view, columns };
-  const working = await workingViews(tx, form.view);
   const triggers = await triggersOn(tx, form.view);
+  // It showed a table that is gone: what people built on it works again with all of its columns, and is to go on working.
+  if (!(await isReadable(tx, form.view)))
+    await replaceView(tx, form, [...items, ...former], triggers);
+  const working = await workingViews(tx, form.view);
   if (!(await replaceView(tx, form, items, triggers)) || !(await allWork(tx, working))) {
     await replaceView(tx, form, [...items, ...former], triggers);
   }
@@ -69,7 +73,21 @@ function formerItems(definition: string, items: readonly ViewItem[]): ViewItem[]
     .filter((item) => !current.has(item.label.toLowerCase()));
 }
 
-/** Makes the view anew with the triggers that people put on it. False when one of those refuses. */
+/** The items with what the table has of them; what it lacks (it may have been made anew) is empty. */
+async function readableItems(
+  tx: SqlSession,
+  table: string,
+  items: readonly ViewItem[],
+): Promise<ViewItem[]> {
+  const readable: ViewItem[] = [];
+  for (const { expression, label } of items) {
+    const there = await works(tx, `SELECT ${expression} FROM ${quoted(table)} LIMIT 0`);
+    readable.push({ expression: there ? expression : 'NULL', label });
+  }
+  return readable;
+}
+
+/** Creates the view again, with the triggers that users put on it. False when a trigger can't be created. */
 async function replaceView(
   tx: SqlSession,
   form: FormTable,
@@ -122,9 +140,12 @@ async function allWork(tx: SqlSession, views: readonly string[]): Promise<boolea
   return true;
 }
 
-async function isReadable(tx: SqlSession, view: string): Promise<boolean> {
+const isReadable = (tx: SqlSession, view: string): Promise<boolean> =>
+  works(tx, `SELECT * FROM ${quoted(view)} LIMIT 0`);
+
+async function works(tx: SqlSession, sql: string): Promise<boolean> {
   try {
-    await tx.query(`SELECT * FROM ${quoted(view)} LIMIT 0`);
+    await tx.query(sql);
     return true;
   } catch {
     return false;

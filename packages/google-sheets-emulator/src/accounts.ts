@@ -1,0 +1,170 @@
+import { createVerify, generateKeyPairSync } from 'node:crypto';
+import { ApiError, errorInfo } from './api-error.ts';
+
+/** The scope that reading and writing spreadsheets takes. */
+export const SPREADSHEETS_SCOPE = 'https://www.googleapis.com/auth/spreadsheets';
+
+const WRITE_SCOPES = new Set([
+  SPREADSHEETS_SCOPE,
+  'https://www.googleapis.com/auth/drive',
+  'https://www.googleapis.com/auth/drive.file',
+]);
+const READ_SCOPES = new Set([
+  ...WRITE_SCOPES,
+  'https://www.googleapis.com/auth/spreadsheets.readonly',
+  'https://www.googleapis.com/auth/drive.readonly',
+]);
+
+/** A user or service account that calls the API. */
+export interface Account {
+  readonly email: string;
+  /** The Cloud project of the credentials: quotas and PROJECT metadata belong to it. */
+  readonly project: string;
+  readonly scopes: readonly string[];
+  /** Milliseconds since the epoch; undefined for a token that never ends. */
+  readonly expiresAtMs: number | undefined;
+}
+
+/** The account of a token to issue; all but the address have defaults. */
+export interface AccountOptions {
+  readonly email: string;
+  readonly project?: string;
+  readonly scopes?: readonly string[];
+  readonly expiresAtMs?: number;
+}
+
+const ISSUED = /^Bearer\s+(\S+)$/i;
+
+/** A service account's address names its project; other accounts share one. */
+const projectOf = (email: string): string =>
+  /@([^.]+)\.iam\.gserviceaccount\.com$/.exec(email)?.[1] ?? 'emulator-project';
+
+const toAccount = (options: AccountOptions): Account => ({
+  email: options.email,
+  project: options.project ?? projectOf(options.email),
+  scopes: options.scopes ?? [SPREADSHEETS_SCOPE],
+  expiresAtMs: options.expiresAtMs,
+});
+
+/** The tokens that the emulator knows, and the service accounts whose self-signed tokens it takes. */
+export class Accounts {
+  readonly #tokens = new Map<string, Account>();
+  readonly #keys = new Map<string, { publicKey: string; project: string }>();
+  readonly #subjects = new Map<string, AccountOptions>();
+  #issued = 0;
+
+  /** A bearer token for an account. Tokens are `token-1`, `token-2`, … unless `token` is given. */
+  issue(options: AccountOptions, token = `token-${++this.#issued}`): string {
+    this.#tokens.set(token, toAccount(options));
+    return token;
+  }
+
+  /** The token is refused from now on, as after a key was deleted or a session ended. */
+  revoke(token: string): void {
+    this.#tokens.delete(token);
+  }
+
+  /** From now on tokens that the account signed itself are only taken when this public key (PEM) verifies them. */
+  registerKey(email: string, publicKey: string, project = projectOf(email)): void {
+    this.#keys.set(email, { publicKey, project });
+  }
+
+  /** The account behind an Authorization header. Throws Google's 401 or 403 for a missing, unknown or expired one. */
+  authenticate(header: string | undefined, nowMs: number): Account {
+    if (header === undefined || header === '') {
+      throw new ApiError('PERMISSION_DENIED', 'The request is missing a valid API key.');
+    }
+    const token = ISSUED.exec(header)?.[1] ?? '';
+    const account = this.#tokens.get(token) ?? this.selfSigned(token);
+    if (account === undefined) throw unauthenticated('ACCESS_TOKEN_TYPE_UNSUPPORTED');
+    if (account.expiresAtMs !== undefined && account.expiresAtMs <= nowMs) {
+      throw unauthenticated('ACCESS_TOKEN_EXPIRED');
+    }
+    return account;
+  }
+
+  /**
+   * A new key for a service account, as Google's console hands it out. Tokens signed
+   * with it are taken from now on.
+   */
+  serviceAccountKey(email: string, project = projectOf(email)): Record<string, string> {
+    const { publicKey, privateKey } = generateKeyPairSync('rsa', {
+      modulusLength: 2048,
+      publicKeyEncoding: { type: 'spki', format: 'pem' },
+      privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+    });
+    this.registerKey(email, publicKey, project);
+    return {
+      type: 'service_account',
+      project_id: project,
+      private_key_id: 'emulator',
+      private_key: privateKey,
+      client_email: email,
+      client_id: '100000000000000000001',
+      token_uri: 'https://oauth2.googleapis.com/token',
+    };
+  }
+
+  /** Trusts a token of another identity provider to speak for an account: for workload identity federation. */
+  trustSubject(subjectToken: string, options: AccountOptions): void {
+    this.#subjects.set(subjectToken, options);
+  }
+
+  /** The account a foreign token speaks for; undefined for one that is not trusted. */
+  subject(subjectToken: string): AccountOptions | undefined {
+    return this.#subjects.get(subjectToken);
+  }
+
+  /** True when a service account of this address has a key. */
+  hasKey(email: string): boolean {
+    return this.#keys.has(email);
+  }
+
+  /** The account behind a JWT that a registered service account signed for itself; undefined when the signature is wrong. */
+  selfSigned(token: string): Account | undefined {
+    const [header, payload, signature, ...rest] = token.split('.');
+    if (header === undefined || payload === undefined || signature === undefined) return undefined;
+    if (rest.length > 0) return undefined;
+    const claims = readClaims(token);
+    const email = typeof claims?.['iss'] === 'string' ? claims['iss'] : '';
+    const key = this.#keys.get(email);
+    if (claims === undefined || key === undefined) return undefined;
+    const verifier = createVerify('RSA-SHA256').update(`${header}.${payload}`);
+    if (!verifier.verify(key.publicKey, signature, 'base64url')) return undefined;
+    const scopes =
+      typeof claims['scope'] === 'string' ? claims['scope'].split(' ') : [SPREADSHEETS_SCOPE];
+    const expiresAtMs = Number(claims['exp']) * 1000;
+    return toAccount({ email, project: key.project, scopes, expiresAtMs });
+  }
+}
+
+/** The claims of a JWT, unverified; undefined when there are none. */
+export function readClaims(token: string): Record<string, unknown> | undefined {
+  try {
+    const payload = Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8');
+    const value: unknown = JSON.parse(payload);
+    return typeof value === 'object' && value !== null ? { ...value } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function unauthenticated(reason: string): ApiError {
+  return new ApiError(
+    'UNAUTHENTICATED',
+    'Request had invalid authentication credentials. Expected OAuth 2 access token, login cookie or other valid authentication credential. See https://developers.google.com/identity/sign-in/web/devconsole-project.',
+    [errorInfo(reason, { service: 'sheets.googleapis.com' })],
+  );
+}
+
+/** Throws Google's 403 when none of the account's scopes allows the call. */
+export function checkScope(account: Account, writes: boolean, method: string): void {
+  const enough = writes ? WRITE_SCOPES : READ_SCOPES;
+  if (account.scopes.some((scope) => enough.has(scope))) return;
+  throw new ApiError('PERMISSION_DENIED', 'Request had insufficient authentication scopes.', [
+    errorInfo('ACCESS_TOKEN_SCOPE_INSUFFICIENT', {
+      method: `google.apps.sheets.v4.SpreadsheetsService.${method}`,
+      service: 'sheets.googleapis.com',
+    }),
+  ]);
+}

@@ -1,0 +1,235 @@
+import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
+import { invalid } from './api-error.ts';
+import { Formula, type DimensionProperties } from './cell.ts';
+import {
+  appendDimension,
+  deleteDimension,
+  insertDimension,
+  moveDimension,
+  sizeOf,
+  type Dimension,
+} from './dimensions.ts';
+import { guard, type Edit } from './edit.ts';
+import { merge, updateMask } from './field-mask.ts';
+import type { Area, Sheet } from './sheet.ts';
+
+type Response = sheets_v4.Schema$Response;
+
+interface Span {
+  readonly sheet: Sheet;
+  readonly dimension: Dimension;
+  readonly start: number;
+  readonly end: number;
+}
+
+function dimensionOf(name: string | null | undefined): Dimension {
+  if (name === 'ROWS' || name === 'COLUMNS') return name;
+  throw invalid('No dimension specified.');
+}
+
+const noun = (dimension: Dimension): string => (dimension === 'ROWS' ? 'row' : 'column');
+
+/** A DimensionRange of a request; open ends are the grid's. Throws when it names rows that don't exist. */
+function spanOf(
+  edit: Edit,
+  range: sheets_v4.Schema$DimensionRange | undefined,
+  verb: string,
+): Span {
+  const sheet = edit.document.grid(range?.sheetId);
+  const dimension = dimensionOf(range?.dimension);
+  const size = sizeOf(sheet, dimension);
+  const [start, end] = [range?.startIndex ?? 0, range?.endIndex ?? size];
+  if (start < 0 || end <= start) {
+    throw invalid(`${noun(dimension)} range [${start}, ${end}) is empty or negative.`);
+  }
+  if (end > size) {
+    const name = noun(dimension);
+    throw invalid(
+      `Cannot ${verb} a ${name} that doesn't exist. Tried to ${verb} ${name} index ${Math.max(start, size)} but there are only ${size} ${name}s.`,
+    );
+  }
+  return { sheet, dimension, start, end };
+}
+
+const across = ({ sheet, dimension, start, end }: Span): Area =>
+  dimension === 'ROWS'
+    ? { ...sheet.area, top: start, bottom: end }
+    : { ...sheet.area, left: start, right: end };
+
+/** Refuses an insertion inside a hard protection. */
+function guardInsertion(edit: Edit, sheet: Sheet, dimension: Dimension, at: number): void {
+  guard(edit, sheet, across({ sheet, dimension, start: at, end: at }));
+}
+
+/** insertDimension: new ones take formats from the ones before or after. */
+export function insert(edit: Edit, request: sheets_v4.Schema$InsertDimensionRequest): undefined {
+  const { range, inheritFromBefore } = request;
+  const sheet = edit.document.grid(range?.sheetId);
+  const dimension = dimensionOf(range?.dimension);
+  const [start, end] = [range?.startIndex ?? 0, range?.endIndex ?? 0];
+  const size = sizeOf(sheet, dimension);
+  const before = inheritFromBefore === true;
+  if (end <= start)
+    throw invalid(`range.endIndex[${end}] must be greater than range.startIndex[${start}]`);
+  if (before && start === 0)
+    throw invalid('inheritFromBefore cannot be true when inserting at index 0.');
+  if (start > size) {
+    throw invalid(`range.startIndex is larger than current grid size (${size})`);
+  }
+  if (start === size && !before) {
+    throw invalid(
+      `range.startIndex must be less than the grid size (${size}) if inheritFromBefore is false.`,
+    );
+  }
+  guardInsertion(edit, sheet, dimension, start);
+  insertDimension(edit.document, sheet, dimension, start, end - start, before ? start - 1 : start);
+  return undefined;
+}
+
+/** deleteDimension. */
+export function remove(edit: Edit, request: sheets_v4.Schema$DeleteDimensionRequest): undefined {
+  const span = spanOf(edit, request.range, 'delete');
+  guard(edit, span.sheet, across(span));
+  deleteDimension(edit.document, span.sheet, span.dimension, span.start, span.end);
+  return undefined;
+}
+
+/** A merge must move as a whole and may not be torn apart by what comes in. */
+function checkMerges({ sheet, dimension, start, end }: Span, destination: number): void {
+  const torn = sheet.overlays.merges.some((merge) => {
+    const [from, to] =
+      dimension === 'ROWS'
+        ? [merge.startRowIndex ?? 0, merge.endRowIndex ?? 0]
+        : [merge.startColumnIndex ?? 0, merge.endColumnIndex ?? 0];
+    const crossesBlock = from < end && to > start && (from < start || to > end);
+    return to - from > 1 && (crossesBlock || (from < destination && destination < to));
+  });
+  if (!torn) return;
+  throw invalid(
+    `Sorry, it is not possible to move a ${noun(dimension)} to a position that crosses a merged cell. Please unmerge and try again.`,
+  );
+}
+
+/** moveDimension. */
+export function move(edit: Edit, request: sheets_v4.Schema$MoveDimensionRequest): undefined {
+  const span = spanOf(edit, request.source, 'move');
+  const destination = request.destinationIndex ?? 0;
+  if (destination > sizeOf(span.sheet, span.dimension)) {
+    throw invalid(
+      `destinationIndex[${destination}] is after last ${noun(span.dimension)} in grid.`,
+    );
+  }
+  guard(edit, span.sheet, across(span));
+  guardInsertion(edit, span.sheet, span.dimension, destination);
+  checkMerges(span, destination);
+  moveDimension(edit.document, span.sheet, span.dimension, span.start, span.end, destination);
+  return undefined;
+}
+
+/** appendDimension. */
+export function append(edit: Edit, request: sheets_v4.Schema$AppendDimensionRequest): undefined {
+  const sheet = edit.document.grid(request.sheetId);
+  const length = request.length ?? 0;
+  if (length < 1) throw invalid('length must be greater than 0.');
+  appendDimension(edit.document, sheet, dimensionOf(request.dimension), length);
+  return undefined;
+}
+
+function setLook(
+  { sheet, dimension, start, end }: Span,
+  change: (old: DimensionProperties | undefined) => DimensionProperties,
+): void {
+  for (let index = start; index < end; index++) {
+    const old = dimension === 'ROWS' ? sheet.row(index)?.properties : sheet.columnProperties(index);
+    const fresh = change(old);
+    const properties = Object.keys(fresh).length === 0 ? undefined : fresh;
+    if (dimension === 'ROWS') sheet.setRowProperties(index, properties);
+    else sheet.setColumnProperties(index, properties);
+  }
+}
+
+/** updateDimensionProperties: pixelSize and hiddenByUser; hiddenByFilter is read-only. */
+export function updateProperties(
+  edit: Edit,
+  request: sheets_v4.Schema$UpdateDimensionPropertiesRequest,
+): undefined {
+  const mask = updateMask(request.fields);
+  const span = spanOf(edit, request.range, 'update');
+  const given = (request.properties ?? {}) as Record<string, unknown>;
+  setLook(span, (old) => {
+    const { pixelSize, hiddenByUser } = merge<Record<string, unknown>>({ ...old }, given, mask);
+    return {
+      ...(typeof pixelSize === 'number' && { pixelSize }),
+      ...(hiddenByUser === true && { hiddenByUser }),
+      ...(old?.hiddenByFilter === true && { hiddenByFilter: true }),
+    };
+  });
+  return undefined;
+}
+
+/** autoResizeDimensions: about seven pixels a character. */
+export function autoResize(
+  edit: Edit,
+  request: sheets_v4.Schema$AutoResizeDimensionsRequest,
+): undefined {
+  const span = spanOf(edit, request.dimensions, 'resize');
+  if (span.dimension === 'ROWS') {
+    setLook(span, (old) => {
+      const { pixelSize: _, ...rest } = old ?? {};
+      return rest;
+    });
+    return undefined;
+  }
+  const { sheet } = span;
+  const widths = new Map<number, number>();
+  for (let index = 0; index < sheet.usedRows; index++) {
+    const cells = sheet.row(index)?.cells ?? [];
+    for (let column = span.start; column < Math.min(span.end, cells.length); column++) {
+      const text = cells[column];
+      const longest = String(text instanceof Formula ? text.text : (text ?? ''))
+        .split('\n')
+        .reduce((most, line) => Math.max(most, line.length), 0);
+      widths.set(column, Math.max(widths.get(column) ?? 0, longest));
+    }
+  }
+  for (let column = span.start; column < span.end; column++) {
+    const longest = widths.get(column) ?? 0;
+    if (longest === 0) continue;
+    const pixelSize = Math.max(21, longest * 7 + 10);
+    sheet.setColumnProperties(column, { ...sheet.columnProperties(column), pixelSize });
+  }
+  return undefined;
+}
+
+/** addDimensionGroup: one level, enough for people who fold columns away. */
+export function addGroup(edit: Edit, request: sheets_v4.Schema$AddDimensionGroupRequest): Response {
+  const { sheet, dimension, start, end } = spanOf(edit, request.range, 'group');
+  const name = dimension === 'ROWS' ? 'rowGroups' : 'columnGroups';
+  const range = {
+    ...(sheet.id !== 0 && { sheetId: sheet.id }),
+    dimension,
+    startIndex: start,
+    endIndex: end,
+  };
+  const dimensionGroups = [...sheet.overlays[name], { range, depth: 1 }];
+  sheet.overlays = { ...sheet.overlays, [name]: dimensionGroups };
+  const control = dimension === 'ROWS' ? 'rowGroupControlAfter' : 'columnGroupControlAfter';
+  sheet.properties = { ...sheet.properties, [control]: true };
+  return { addDimensionGroup: { dimensionGroups } };
+}
+
+/** deleteDimensionGroup. */
+export function removeGroup(
+  edit: Edit,
+  request: sheets_v4.Schema$DeleteDimensionGroupRequest,
+): Response {
+  const { sheet, dimension, start, end } = spanOf(edit, request.range, 'ungroup');
+  const name = dimension === 'ROWS' ? 'rowGroups' : 'columnGroups';
+  const dimensionGroups = sheet.overlays[name].filter(
+    ({ range }) => range?.startIndex !== start || range.endIndex !== end,
+  );
+  sheet.overlays = { ...sheet.overlays, [name]: dimensionGroups };
+  return {
+    deleteDimensionGroup: dimensionGroups.length === 0 ? {} : { dimensionGroups },
+  };
+}

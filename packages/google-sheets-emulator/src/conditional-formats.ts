@@ -1,0 +1,44 @@
+import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
+import type { Calculator } from './calculator.ts';
+import { meets } from './conditions.ts';
+import { boundsOf } from './document.ts';
+import type { Sheet } from './sheet.ts';
+
+type Rule = sheets_v4.Schema$ConditionalFormatRule;
+
+function hit(rule: Rule, row: number, column: number): { top: number; left: number } | undefined {
+  const ranges = (rule.ranges ?? []).map(boundsOf);
+  const covering = ranges.find(
+    (range) =>
+      row >= (range.startRowIndex ?? 0) &&
+      row < (range.endRowIndex ?? Infinity) &&
+      column >= (range.startColumnIndex ?? 0) &&
+      column < (range.endColumnIndex ?? Infinity),
+  );
+  if (covering === undefined) return undefined;
+  // A relative reference in the rule's formula counts from the top left of its first range.
+  const [first = covering] = ranges;
+  return { top: first.startRowIndex ?? 0, left: first.startColumnIndex ?? 0 };
+}
+
+/** What conditional formatting adds to a cell's format: of the rules that are met, the earlier one wins. */
+export function conditionalFormat(
+  calculator: Calculator,
+  sheet: Sheet,
+  row: number,
+  column: number,
+): sheets_v4.Schema$CellFormat | undefined {
+  const formats = sheet.overlays.conditionalFormats.flatMap((rule) => {
+    const { condition, format } = rule.booleanRule ?? {};
+    const origin = hit(rule, row, column);
+    if (!condition || !format || origin === undefined) return [];
+    const at = { row: origin.top, column: origin.left };
+    return meets(condition, { calculator, sheet, row, column }, at) ? [format] : [];
+  });
+  if (formats.length === 0) return undefined;
+  return formats.reduceRight((later, earlier) =>
+    Object.assign({}, later, earlier, {
+      textFormat: Object.assign({}, later.textFormat, earlier.textFormat),
+    }),
+  );
+}

@@ -1,0 +1,143 @@
+import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
+import { parseA1, type Bounds } from './a1.ts';
+import { invalid, tooManyCells, unparsableRange } from './api-error.ts';
+import { Formula, type Content, type Row } from './cell.ts';
+import { remapFormula, renameInFormula } from './formula-moves.ts';
+import { remapMetadata, sheetIdOf, type Metadata } from './metadata.ts';
+import { remapGridRange, remapOverlays } from './overlays.ts';
+import type { Remap } from './remap.ts';
+import type { Sheet } from './sheet.ts';
+
+/** Cells of all tabs together, empty ones included. */
+const MAX_CELLS = 10_000_000;
+/** Columns of a tab: `ZZZ`. */
+const MAX_COLUMNS = 18_278;
+/** Tabs of a spreadsheet. */
+export const MAX_TABS = 200;
+
+/** Title, locale and time zone of a spreadsheet. */
+export interface DocumentProperties {
+  readonly title: string;
+  readonly locale: string;
+  readonly timeZone: string;
+  readonly autoRecalc: string;
+}
+
+/** What a spreadsheet holds. A batch works on a {@link fork} and either replaces the original by it or drops it. */
+export class Document {
+  properties: DocumentProperties;
+  sheets: Sheet[] = [];
+  metadata: readonly Metadata[] = [];
+  namedRanges: readonly sheets_v4.Schema$NamedRange[] = [];
+
+  constructor(properties: DocumentProperties) {
+    this.properties = properties;
+  }
+
+  fork(): Document {
+    const copy = new Document(this.properties);
+    copy.sheets = this.sheets.map((sheet) => sheet.fork());
+    copy.metadata = this.metadata;
+    copy.namedRanges = this.namedRanges;
+    return copy;
+  }
+
+  /** The tab of a grid request. Throws Google's `No grid with id`. */
+  grid(sheetId: number | null | undefined): Sheet {
+    const id = sheetId ?? 0;
+    const sheet = this.sheets.find((candidate) => candidate.id === id);
+    if (sheet === undefined) throw invalid(`No grid with id: ${id}`);
+    return sheet;
+  }
+
+  byTitle(title: string): Sheet | undefined {
+    return (
+      this.sheets.find((sheet) => sheet.properties.title === title) ??
+      this.sheets.find((sheet) => sheet.properties.title.toLowerCase() === title.toLowerCase())
+    );
+  }
+
+  /** The tab and part of it that A1 notation or a named range means. Throws Google's `Unable to parse range`. */
+  locate(range: string): { sheet: Sheet; bounds: Bounds } {
+    const word = range.slice(range.lastIndexOf('!') + 1).toLowerCase();
+    const named = this.namedRanges.find(({ name }) => name?.toLowerCase() === word);
+    if (named !== undefined && this.byTitle(range) === undefined) {
+      return { sheet: this.grid(named.range?.sheetId), bounds: boundsOf(named.range) };
+    }
+    const { title, bounds } = parseA1(range, (text) => this.byTitle(text) !== undefined);
+    const sheet = title === undefined ? this.sheets[0] : this.byTitle(title);
+    if (sheet === undefined) throw unparsableRange(range);
+    return { sheet, bounds };
+  }
+
+  /** Throws when the tabs together are larger than Google lets them be. */
+  checkSize(): void {
+    const cells = this.sheets.reduce((sum, sheet) => sum + sheet.cellCount, 0);
+    if (cells > MAX_CELLS) throw tooManyCells(MAX_CELLS);
+    if (this.sheets.some((sheet) => sheet.columnCount > MAX_COLUMNS)) {
+      // The limit is known from several sources, Google's wording of it is not.
+      throw invalid(`A sheet cannot have more than ${MAX_COLUMNS} columns.`);
+    }
+  }
+
+  /** Lets everything that points at rows or columns of `sheet` follow them. The rows themselves are the caller's. */
+  followMove(sheet: Sheet, dimension: 'ROWS' | 'COLUMNS', remap: Remap): void {
+    sheet.overlays = remapOverlays(sheet.overlays, dimension, remap);
+    this.metadata = remapMetadata(this.metadata, sheet.id, dimension, remap);
+    this.namedRanges = this.namedRanges.flatMap((named) => {
+      if ((named.range?.sheetId ?? 0) !== sheet.id) return [named];
+      const range = remapGridRange(named.range ?? {}, dimension, remap);
+      return range === undefined ? [] : [{ ...named, range }];
+    });
+    const axis = dimension === 'ROWS' ? 'row' : 'column';
+    const title = sheet.properties.title;
+    this.#eachFormula((formula, owner) =>
+      remapFormula(formula, owner.properties.title, title, axis, remap),
+    );
+  }
+
+  /** Lets formulas follow the new name of a tab. */
+  followRename(from: string, to: string): void {
+    this.#eachFormula((formula) => renameInFormula(formula, from, to));
+  }
+
+  /** Forgets what belonged to a deleted tab. */
+  forgetSheet(sheetId: number): void {
+    this.metadata = this.metadata.filter(({ place }) => sheetIdOf(place) !== sheetId);
+    this.namedRanges = this.namedRanges.filter(({ range }) => (range?.sheetId ?? 0) !== sheetId);
+  }
+
+  #eachFormula(change: (formula: Formula, owner: Sheet) => Formula): void {
+    for (const sheet of this.sheets) {
+      if (!sheet.mayHoldFormulas) continue;
+      for (let index = 0; index < sheet.usedRows; index++) {
+        const row = sheet.row(index);
+        const cells = row && changedCells(row, (formula) => change(formula, sheet));
+        if (row !== undefined && cells !== undefined) sheet.setRow(index, { ...row, cells });
+      }
+    }
+  }
+}
+
+function changedCells(row: Row, change: (formula: Formula) => Formula): Content[] | undefined {
+  let cells: Content[] | undefined;
+  for (const [column, content] of row.cells.entries()) {
+    if (!(content instanceof Formula)) continue;
+    const fresh = change(content);
+    if (fresh === content) continue;
+    cells ??= [...row.cells];
+    cells[column] = fresh;
+  }
+  return cells;
+}
+
+/** The bounds of a GridRange of the API. */
+export function boundsOf(range: sheets_v4.Schema$GridRange | null | undefined): Bounds {
+  const { startRowIndex, endRowIndex, startColumnIndex, endColumnIndex } = range ?? {};
+  return {
+    ...(typeof startRowIndex === 'number' && { startRowIndex }),
+    ...(typeof endRowIndex === 'number' && { endRowIndex }),
+    ...(typeof startColumnIndex === 'number' && { startColumnIndex }),
+    ...(typeof endColumnIndex === 'number' && { endColumnIndex }),
+  };
+}

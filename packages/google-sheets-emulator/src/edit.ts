@@ -1,0 +1,127 @@
+import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
+import { cellTooLong, invalid, protectedCell } from './api-error.ts';
+import { Formula, type Cell, type Content, type CellStyle, type RowEdit } from './cell.ts';
+import { boundsOf, type Document } from './document.ts';
+import { merge, touches, type Mask } from './field-mask.ts';
+import { obstacle, type Caller } from './protection.ts';
+import type { Area, Sheet } from './sheet.ts';
+import type { CellStylePool } from './cell-styles.ts';
+
+/** Characters (UTF-16) of one cell. */
+const MAX_CELL_CHARACTERS = 50_000;
+
+/** Everything a change works with: a fork of the document, who asks, and when. */
+export interface Edit {
+  readonly document: Document;
+  readonly caller: Caller;
+  readonly nowMs: number;
+  readonly cellStyles: CellStylePool;
+  /** A fresh ID for a sheet, a protection, a piece of metadata, … */
+  readonly nextId: () => number;
+  /** Whether developer metadata of a row goes along when its cells are sorted; Google documents nothing. */
+  readonly rowMetadataFollowsSort: boolean;
+}
+
+/** Throws Google's 400 when a hard protection keeps the caller out of the area. */
+export function guard(edit: Edit, sheet: Sheet, area: Area): void {
+  if (obstacle(sheet, area, edit.caller) !== undefined) throw protectedCell();
+}
+
+/** A range as Google keeps it: no `sheetId` when it is 0. Throws when it does not lie in the grid. */
+export function storedRange(
+  edit: Edit,
+  range: sheets_v4.Schema$GridRange | null | undefined,
+): sheets_v4.Schema$GridRange {
+  const sheet = edit.document.grid(range?.sheetId);
+  const bounds = boundsOf(range);
+  sheet.areaOf(bounds);
+  return sheet.id === 0 ? bounds : { sheetId: sheet.id, ...bounds };
+}
+
+/** Puts content into a cell being rewritten, within Google's limit of characters. */
+export function putContent(sheet: Sheet, row: RowEdit, column: number, content: Content): void {
+  const text = content instanceof Formula ? content.text : content;
+  if (typeof text === 'string' && text.length > MAX_CELL_CHARACTERS) {
+    throw cellTooLong(MAX_CELL_CHARACTERS);
+  }
+  if (content instanceof Formula) sheet.mayHoldFormulas = true;
+  row.content(column, content);
+}
+
+/** The content that an ExtendedValue of a request means. */
+export function contentOf(value: sheets_v4.Schema$ExtendedValue | null | undefined): Content {
+  if (value === null || value === undefined) return null;
+  const { stringValue, numberValue, boolValue, formulaValue, errorValue } = value;
+  if (errorValue !== undefined && errorValue !== null) {
+    throw invalid('ExtendedValue.errorValue is read-only.');
+  }
+  if (typeof formulaValue === 'string') {
+    return new Formula(formulaValue.startsWith('=') ? formulaValue : `=${formulaValue}`);
+  }
+  return stringValue ?? numberValue ?? boolValue ?? null;
+}
+
+/** A cell style with the masked parts of a CellData in place of its own. */
+function cellStyleFrom(
+  old: CellStyle | undefined,
+  data: sheets_v4.Schema$CellData,
+  mask: Mask,
+): CellStyle {
+  const before = {
+    userEnteredFormat: old?.format,
+    dataValidation: old?.validation,
+    textFormatRuns: old?.runs,
+  };
+  const merged = merge(before as sheets_v4.Schema$CellData, data, mask);
+  return {
+    ...(merged.userEnteredFormat && { format: merged.userEnteredFormat }),
+    ...(merged.dataValidation && { validation: merged.dataValidation }),
+    ...(merged.textFormatRuns && { runs: merged.textFormatRuns }),
+  };
+}
+
+/** The parts of CellData that a mask covers; computed once per request, not per cell. */
+export interface CellAspects {
+  readonly mask: Mask;
+  readonly value: boolean;
+  readonly cellStyle: boolean;
+  readonly note: boolean;
+}
+
+/** See {@link CellAspects}. */
+export const aspectsOf = (mask: Mask): CellAspects => ({
+  mask,
+  value: touches(mask, 'userEnteredValue'),
+  cellStyle:
+    touches(mask, 'userEnteredFormat') ||
+    touches(mask, 'dataValidation') ||
+    touches(mask, 'textFormatRuns'),
+  note: touches(mask, 'note'),
+});
+
+/** Writes the masked parts of `data` into one cell; what `data` lacks is cleared. */
+export function putCellData(
+  edit: Edit,
+  sheet: Sheet,
+  row: RowEdit,
+  column: number,
+  old: Cell,
+  data: sheets_v4.Schema$CellData,
+  aspects: CellAspects,
+): void {
+  if (aspects.value) putContent(sheet, row, column, contentOf(data.userEnteredValue));
+  if (aspects.cellStyle) {
+    const bare = old.cellStyle === undefined && hasNoStyle(data);
+    if (!bare)
+      row.cellStyle(
+        column,
+        edit.cellStyles.intern(cellStyleFrom(old.cellStyle, data, aspects.mask)),
+      );
+  }
+  if (aspects.note) row.note(column, data.note ?? undefined);
+}
+
+const hasNoStyle = (data: sheets_v4.Schema$CellData): boolean =>
+  data.userEnteredFormat === undefined &&
+  data.dataValidation === undefined &&
+  data.textFormatRuns === undefined;

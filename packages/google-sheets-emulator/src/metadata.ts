@@ -1,0 +1,158 @@
+import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
+import { invalid } from './api-error.ts';
+import type { Remap } from './remap.ts';
+
+/** The location of a piece of developer metadata. */
+export type MetadataPlace =
+  | { readonly kind: 'SPREADSHEET' }
+  | { readonly kind: 'SHEET'; readonly sheetId: number }
+  | { readonly kind: 'ROW' | 'COLUMN'; readonly sheetId: number; readonly index: number };
+
+/** One piece of developer metadata. `project` is the Cloud project that made it: the only one to see it when PROJECT. */
+export interface Metadata {
+  readonly id: number;
+  readonly key: string;
+  readonly value: string | undefined;
+  readonly visibility: 'DOCUMENT' | 'PROJECT';
+  readonly project: string;
+  readonly place: MetadataPlace;
+}
+
+/** Characters of keys and values together, for the spreadsheet itself and for each sheet with its rows and columns. */
+const METADATA_CHARACTERS = 30_000;
+
+/** The tab that a place lies in; undefined for the spreadsheet itself. */
+export const sheetIdOf = (place: MetadataPlace): number | undefined =>
+  place.kind === 'SPREADSHEET' ? undefined : place.sheetId;
+
+/** As the API shows it. A sheet ID of 0 is left out of a dimension range, as Google does. */
+export function metadataResource(metadata: Metadata): sheets_v4.Schema$DeveloperMetadata {
+  const { id, key, value, visibility, place } = metadata;
+  return {
+    metadataId: id,
+    metadataKey: key,
+    ...(value !== undefined && value !== '' && { metadataValue: value }),
+    location: locationResource(place),
+    visibility,
+  };
+}
+
+function locationResource(place: MetadataPlace): sheets_v4.Schema$DeveloperMetadataLocation {
+  if (place.kind === 'SPREADSHEET') return { locationType: place.kind, spreadsheet: true };
+  if (place.kind === 'SHEET') return { locationType: place.kind, sheetId: place.sheetId };
+  const dimension = place.kind === 'ROW' ? 'ROWS' : 'COLUMNS';
+  return {
+    locationType: place.kind,
+    dimensionRange: {
+      ...(place.sheetId !== 0 && { sheetId: place.sheetId }),
+      dimension,
+      startIndex: place.index,
+      endIndex: place.index + 1,
+    },
+  };
+}
+
+/** The location that a request names. Throws for none, and for more than one row or column. */
+export function placeOf(
+  location: sheets_v4.Schema$DeveloperMetadataLocation | null | undefined,
+): MetadataPlace {
+  const range = location?.dimensionRange;
+  if (range !== undefined && range !== null) {
+    const [start, end] = [range.startIndex ?? 0, range.endIndex ?? undefined];
+    if (end !== start + 1) {
+      throw invalid(
+        'DeveloperMetadata locations on a dimension must specify exactly one row or column.',
+      );
+    }
+    const kind = range.dimension === 'ROWS' ? 'ROW' : 'COLUMN';
+    return { kind, sheetId: range.sheetId ?? 0, index: start };
+  }
+  if (location?.sheetId !== undefined && location.sheetId !== null) {
+    return { kind: 'SHEET', sheetId: location.sheetId };
+  }
+  if (location?.spreadsheet === true) return { kind: 'SPREADSHEET' };
+  throw invalid('DeveloperMetadata must specify a location.');
+}
+
+/** The metadata after rows or columns of a tab moved: what hung on a deleted one is gone. */
+export function remapMetadata(
+  list: readonly Metadata[],
+  sheetId: number,
+  dimension: 'ROWS' | 'COLUMNS',
+  remap: Remap,
+): Metadata[] {
+  const kind = dimension === 'ROWS' ? 'ROW' : 'COLUMN';
+  return list.flatMap((metadata) => {
+    const { place } = metadata;
+    if (place.kind !== kind || place.sheetId !== sheetId) return [metadata];
+    const index = remap.index(place.index);
+    return index === undefined ? [] : [{ ...metadata, place: { ...place, index } }];
+  });
+}
+
+const sameSheet = (a: MetadataPlace, b: MetadataPlace): boolean => sheetIdOf(a) === sheetIdOf(b);
+
+const samePlace = (a: MetadataPlace, b: MetadataPlace): boolean =>
+  a.kind === b.kind &&
+  sameSheet(a, b) &&
+  (a.kind === 'ROW' || a.kind === 'COLUMN' ? 'index' in b && a.index === b.index : true);
+
+/**
+ * INTERSECTING_LOCATION: on the place, on what it lies in, or on what lies in it. "Spreadsheet metadata cannot intersect
+ * any other developer metadata location" (discovery document).
+ */
+function intersects(place: MetadataPlace, at: MetadataPlace): boolean {
+  if (place.kind === 'SPREADSHEET' || at.kind === 'SPREADSHEET') return place.kind === at.kind;
+  if (!sameSheet(place, at)) return false;
+  if (place.kind === 'SHEET' || at.kind === 'SHEET') return true;
+  // A row and a column always cross.
+  return place.kind !== at.kind || place.index === at.index;
+}
+
+/** True when `metadata` is what a developerMetadataLookup asks for: every condition given must hold. */
+export function lookupMatches(
+  metadata: Metadata,
+  lookup: sheets_v4.Schema$DeveloperMetadataLookup,
+): boolean {
+  const { place } = metadata;
+  const { metadataId, metadataKey, metadataValue, visibility, locationType } = lookup;
+  if (metadataId !== undefined && metadataId !== null && metadataId !== metadata.id) return false;
+  if (metadataKey !== undefined && metadataKey !== null && metadataKey !== metadata.key)
+    return false;
+  if (
+    metadataValue !== undefined &&
+    metadataValue !== null &&
+    metadataValue !== (metadata.value ?? '')
+  )
+    return false;
+  if (isNamed(visibility) && visibility !== metadata.visibility) return false;
+  if (isNamed(locationType) && locationType !== place.kind) return false;
+  if (lookup.metadataLocation === undefined || lookup.metadataLocation === null) return true;
+  const at = placeOf(lookup.metadataLocation);
+  // "If left unspecified, this field assumes a default value of INTERSECTING" (discovery document).
+  return lookup.locationMatchingStrategy !== 'EXACT_LOCATION'
+    ? intersects(place, at)
+    : samePlace(place, at);
+}
+
+const isNamed = (value: string | null | undefined): boolean =>
+  value !== undefined && value !== null && !value.endsWith('_UNSPECIFIED');
+
+/**
+ * Throws when the spreadsheet or a tab holds more than Google lets it. The limit is Google's ("Metadata storage
+ * limits"); the wording of the error is ours, none was found.
+ */
+export function checkMetadataRoom(list: readonly Metadata[]): void {
+  const used = new Map<number | undefined, number>();
+  for (const { key, value, place } of list) {
+    const sheetId = sheetIdOf(place);
+    const sum = (used.get(sheetId) ?? 0) + key.length + (value?.length ?? 0);
+    if (sum > METADATA_CHARACTERS) {
+      const where = sheetId === undefined ? 'spreadsheet' : `sheet ${sheetId}`;
+      throw invalid(
+        `Developer metadata of the ${where} would exceed the limit of ${METADATA_CHARACTERS} characters.`,
+      );
+    }
+    used.set(sheetId, sum);
+  }
+}

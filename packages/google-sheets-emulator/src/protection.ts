@@ -1,0 +1,65 @@
+import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
+import { boundsOf } from './document.ts';
+import type { Bounds } from './a1.ts';
+import type { Area, Sheet } from './sheet.ts';
+
+/** Who asks, as protections and visibility see them. */
+export interface Caller {
+  readonly email: string;
+  /** The owner edits everything, protected or not. */
+  readonly isOwner: boolean;
+  /** The Cloud project of the credentials: PROJECT metadata is only visible to its own. */
+  readonly project: string;
+}
+
+const overlaps = (area: Area, bounds: Bounds): boolean =>
+  area.top < (bounds.endRowIndex ?? Infinity) &&
+  area.bottom > (bounds.startRowIndex ?? 0) &&
+  area.left < (bounds.endColumnIndex ?? Infinity) &&
+  area.right > (bounds.startColumnIndex ?? 0);
+
+const covers = (bounds: Bounds, area: Area): boolean =>
+  area.top >= (bounds.startRowIndex ?? 0) &&
+  area.bottom <= (bounds.endRowIndex ?? Infinity) &&
+  area.left >= (bounds.startColumnIndex ?? 0) &&
+  area.right <= (bounds.endColumnIndex ?? Infinity);
+
+/** True when the caller may edit what a protection covers. A warning does not apply to callers of the API. */
+export function mayEditProtected(
+  protection: sheets_v4.Schema$ProtectedRange,
+  caller: Caller,
+): boolean {
+  if (protection.warningOnly === true || caller.isOwner) return true;
+  return (protection.editors?.users ?? []).some(
+    (user) => user.toLowerCase() === caller.email.toLowerCase(),
+  );
+}
+
+/** The first hard protection that keeps the caller from editing the area; undefined when nothing does. */
+export function obstacle(
+  sheet: Sheet,
+  area: Area,
+  caller: Caller,
+): sheets_v4.Schema$ProtectedRange | undefined {
+  return sheet.overlays.protectedRanges.find((protection) => {
+    if (mayEditProtected(protection, caller)) return false;
+    if (!overlaps(area, boundsOf(protection.range))) return false;
+    const open = protection.unprotectedRanges ?? [];
+    return !open.some((range) => covers(boundsOf(range), area));
+  });
+}
+
+/** A protection as the caller sees it: `requestingUserCanEdit` is theirs, editors are shown to those who may edit. */
+export function protectionResource(
+  protection: sheets_v4.Schema$ProtectedRange,
+  caller: Caller,
+): sheets_v4.Schema$ProtectedRange {
+  const { editors, requestingUserCanEdit: _, warningOnly, ...rest } = protection;
+  const mayEdit = mayEditProtected(protection, caller);
+  return {
+    ...rest,
+    ...(warningOnly === true && { warningOnly }),
+    ...(mayEdit && { requestingUserCanEdit: true }),
+    ...(mayEdit && { editors: editors ?? {} }),
+  };
+}

@@ -1,0 +1,29 @@
+import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
+import type { Sheet } from './sheet.ts';
+
+/** A tab's properties as the API answers them; what is at its default is left out. */
+export function sheetProperties(sheet: Sheet, index: number): sheets_v4.Schema$SheetProperties {
+  const { title, hidden, tabColorStyle, rightToLeft } = sheet.properties;
+  const { frozenRowCount, frozenColumnCount, hideGridlines } = sheet.properties;
+  const { rowGroupControlAfter, columnGroupControlAfter } = sheet.properties;
+  const rgb = tabColorStyle?.rgbColor;
+  return {
+    sheetId: sheet.id,
+    title,
+    index,
+    sheetType: 'GRID',
+    gridProperties: {
+      rowCount: sheet.rowCount,
+      columnCount: sheet.columnCount,
+      ...(frozenRowCount !== undefined && { frozenRowCount }),
+      ...(frozenColumnCount !== undefined && { frozenColumnCount }),
+      ...(hideGridlines === true && { hideGridlines }),
+      ...(rowGroupControlAfter === true && { rowGroupControlAfter }),
+      ...(columnGroupControlAfter === true && { columnGroupControlAfter }),
+    },
+    ...(hidden === true && { hidden }),
+    ...(rgb !== undefined && { tabColor: rgb }),
+    ...(tabColorStyle !== undefined && { tabColorStyle }),
+    ...(rightToLeft === true && { rightToLeft }),
+  };
+}

@@ -1,0 +1,200 @@
+import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
+import { formatA1, type Bounds } from './a1.ts';
+import { exceedsGrid } from './api-error.ts';
+import { cellAt, isBlank, RowEdit, type Cell, type DimensionProperties, type Row } from './cell.ts';
+
+/** A tab's properties without its ID, index and grid size. */
+export interface SheetProperties {
+  readonly title: string;
+  readonly hidden?: boolean;
+  readonly tabColorStyle?: sheets_v4.Schema$ColorStyle;
+  readonly rightToLeft?: boolean;
+  readonly frozenRowCount?: number;
+  readonly frozenColumnCount?: number;
+  readonly hideGridlines?: boolean;
+  /** Set once rows or columns were grouped: where the button stands. */
+  readonly rowGroupControlAfter?: boolean;
+  readonly columnGroupControlAfter?: boolean;
+}
+
+/** A rectangle of a grid: zero-based, half-open, all bounds known. */
+export interface Area {
+  readonly top: number;
+  readonly bottom: number;
+  readonly left: number;
+  readonly right: number;
+}
+
+/** Objects attached to ranges of a tab: they move with its rows and columns. Lists are replaced, never changed in place. */
+export interface Overlays {
+  readonly merges: readonly sheets_v4.Schema$GridRange[];
+  readonly protectedRanges: readonly sheets_v4.Schema$ProtectedRange[];
+  readonly basicFilter: sheets_v4.Schema$BasicFilter | undefined;
+  readonly filterViews: readonly sheets_v4.Schema$FilterView[];
+  readonly conditionalFormats: readonly sheets_v4.Schema$ConditionalFormatRule[];
+  readonly rowGroups: readonly sheets_v4.Schema$DimensionGroup[];
+  readonly columnGroups: readonly sheets_v4.Schema$DimensionGroup[];
+}
+
+const NO_OVERLAYS: Overlays = {
+  merges: [],
+  protectedRanges: [],
+  basicFilter: undefined,
+  filterViews: [],
+  conditionalFormats: [],
+  rowGroups: [],
+  columnGroups: [],
+};
+
+/**
+ * One tab. Rows are immutable, so a copy for a batch ({@link fork}) shares them and copies only the list of pointers,
+ * and that on the first write: dropping the copy is the rollback.
+ */
+export class Sheet {
+  readonly id: number;
+  properties: SheetProperties;
+  rowCount: number;
+  columnCount: number;
+  overlays: Overlays = NO_OVERLAYS;
+  /** True once a cell held a formula: only then structural changes look for references to rewrite. */
+  mayHoldFormulas = false;
+  #rows: (Row | undefined)[] = [];
+  #columns: readonly (DimensionProperties | undefined)[] = [];
+  #shared = false;
+
+  constructor(id: number, properties: SheetProperties, rowCount: number, columnCount: number) {
+    this.id = id;
+    this.properties = properties;
+    this.rowCount = rowCount;
+    this.columnCount = columnCount;
+  }
+
+  /** A copy that shares everything until one of the two is written to. */
+  fork(id = this.id): Sheet {
+    const copy = new Sheet(id, this.properties, this.rowCount, this.columnCount);
+    copy.overlays = this.overlays;
+    copy.mayHoldFormulas = this.mayHoldFormulas;
+    copy.#rows = this.#rows;
+    copy.#columns = this.#columns;
+    copy.#shared = true;
+    this.#shared = true;
+    return copy;
+  }
+
+  get cellCount(): number {
+    return this.rowCount * this.columnCount;
+  }
+
+  /** The whole grid. */
+  get area(): Area {
+    return { top: 0, bottom: this.rowCount, left: 0, right: this.columnCount };
+  }
+
+  /** How many rows are stored: all below are empty and plain. */
+  get usedRows(): number {
+    return this.#rows.length;
+  }
+
+  row(index: number): Row | undefined {
+    return this.#rows[index];
+  }
+
+  cell(row: number, column: number): Cell {
+    return cellAt(this.#rows[row], column);
+  }
+
+  /** The index after the last row that holds content; 0 for an empty tab. */
+  get contentEnd(): number {
+    let end = this.#rows.length;
+    while (end > 0 && isBlank(this.#rows[end - 1])) end--;
+    return end;
+  }
+
+  setRow(index: number, row: Row | undefined): void {
+    const rows = this.#own();
+    while (rows.length < index) rows.push(undefined);
+    rows[index] = row;
+  }
+
+  /** Rewrites one row through an edit. */
+  editRow(index: number, change: (edit: RowEdit) => void): void {
+    const edit = new RowEdit(this.#rows[index]);
+    change(edit);
+    this.setRow(index, edit.done());
+  }
+
+  columnProperties(index: number): DimensionProperties | undefined {
+    return this.#columns[index];
+  }
+
+  setColumnProperties(index: number, properties: DimensionProperties | undefined): void {
+    const columns = [...this.#columns];
+    while (columns.length < index) columns.push(undefined);
+    columns[index] = properties;
+    this.#columns = columns;
+  }
+
+  setRowProperties(index: number, properties: DimensionProperties | undefined): void {
+    if (properties === undefined && this.#rows[index] === undefined) return;
+    this.editRow(index, (edit) => edit.properties(properties));
+  }
+
+  /** Puts `rows` (undefined for empty ones) in place of `removed` rows at `at`; the grid grows or shrinks with it. */
+  spliceRows(at: number, removed: number, rows: readonly (Row | undefined)[]): void {
+    const old = this.#own();
+    this.rowCount += rows.length - removed;
+    if (at >= old.length && rows.every((row) => row === undefined)) return;
+    while (old.length < at) old.push(undefined);
+    // Not splice(...rows): a spread of 200,000 arguments overflows the stack.
+    this.#rows = [...old.slice(0, at), ...rows, ...old.slice(at + removed)];
+  }
+
+  /** The rows from `start` up to `end`, undefined for empty ones. */
+  rows(start: number, end: number): (Row | undefined)[] {
+    return Array.from({ length: end - start }, (_, offset) => this.#rows[start + offset]);
+  }
+
+  /** Replaces every stored row and the columns' properties: for changes of the columns. */
+  rebuildColumns(
+    columnCount: number,
+    row: (old: Row) => Row,
+    columns: (
+      old: readonly (DimensionProperties | undefined)[],
+    ) => (DimensionProperties | undefined)[],
+  ): void {
+    this.#rows = this.#rows.map((old) => (old === undefined ? undefined : row(old)));
+    this.#shared = false;
+    this.#columns = columns(this.#columns);
+    this.columnCount = columnCount;
+  }
+
+  /** The rectangle of `bounds`, its open sides closed by the grid. Throws Google's text when it sticks out. */
+  areaOf(bounds: Bounds): Area {
+    const { rowCount, columnCount } = this;
+    const area = {
+      top: bounds.startRowIndex ?? 0,
+      bottom: bounds.endRowIndex ?? rowCount,
+      left: bounds.startColumnIndex ?? 0,
+      right: bounds.endColumnIndex ?? columnCount,
+    };
+    const inside = area.bottom <= rowCount && area.right <= columnCount;
+    const started = area.top < rowCount && area.left < columnCount;
+    if (!inside || !started) {
+      const shown = {
+        ...area,
+        bottom: Math.max(area.bottom, area.top + 1),
+        right: Math.max(area.right, area.left + 1),
+      };
+      throw exceedsGrid(formatA1(this.properties.title, shown), rowCount, columnCount);
+    }
+    return area;
+  }
+
+  #own(): (Row | undefined)[] {
+    if (this.#shared) {
+      this.#rows = [...this.#rows];
+      this.#shared = false;
+    }
+    return this.#rows;
+  }
+}

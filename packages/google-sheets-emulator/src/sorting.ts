@@ -1,0 +1,153 @@
+import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
+import { formatA1 } from './a1.ts';
+import { invalid } from './api-error.ts';
+import { Calculator } from './calculator.ts';
+import { CellError, type Value } from './formula-values.ts';
+import { cellAt, EMPTY_ROW, Formula, type Cell, type Content, type Row } from './cell.ts';
+import { boundsOf } from './document.ts';
+import { guard, type Edit } from './edit.ts';
+import { copyFormula } from './formula-moves.ts';
+import type { Area, Sheet } from './sheet.ts';
+
+/** Numbers before text before booleans before errors; empty cells stay last in both directions. */
+function rank(value: Value): number {
+  if (typeof value === 'number') return 0;
+  if (typeof value === 'string') return 1;
+  return typeof value === 'boolean' ? 2 : 3;
+}
+
+const collator = new Intl.Collator('en', { sensitivity: 'base' });
+
+function compareValues(a: Value, b: Value): number {
+  const [rankA, rankB] = [rank(a), rank(b)];
+  if (rankA !== rankB) return rankA - rankB;
+  if (typeof a === 'string' && typeof b === 'string') return collator.compare(a, b);
+  return a instanceof CellError ? 0 : Number(a) - Number(b);
+}
+
+const isEmpty = (value: Value): boolean => value === null || value === '';
+
+function compareBy(a: Value, b: Value, descending: boolean): number {
+  if (isEmpty(a) || isEmpty(b)) return Number(isEmpty(a)) - Number(isEmpty(b));
+  return descending ? compareValues(b, a) : compareValues(a, b);
+}
+
+/** The rows in sorted order. Equal rows keep theirs. */
+function sortedRows(
+  calculator: Calculator,
+  sheet: Sheet,
+  rows: readonly number[],
+  specs: readonly sheets_v4.Schema$SortSpec[],
+): number[] {
+  const keys = rows.map((row) => ({
+    row,
+    values: specs.map((spec) => calculator.value(sheet, row, spec.dimensionIndex ?? 0)),
+  }));
+  keys.sort((a, b) => {
+    for (const [index, spec] of specs.entries()) {
+      const [x, y] = [a.values[index] ?? null, b.values[index] ?? null];
+      const order = compareBy(x, y, spec.sortOrder === 'DESCENDING');
+      if (order !== 0) return order;
+    }
+    return a.row - b.row;
+  });
+  return keys.map(({ row }) => row);
+}
+
+/** A cell as it reads in another row: what it refers to in its own row goes along. */
+function carried(cell: Cell, from: number, to: number): Cell {
+  return cell.content instanceof Formula
+    ? { ...cell, content: copyFormula(cell.content, to - from, 0) }
+    : cell;
+}
+
+function checkVerticalMerges(sheet: Sheet, area: Area): void {
+  const merge = sheet.overlays.merges.find((range) => {
+    const [top, bottom] = [range.startRowIndex ?? 0, range.endRowIndex ?? 0];
+    const [left, right] = [range.startColumnIndex ?? 0, range.endColumnIndex ?? 0];
+    const met = top < area.bottom && bottom > area.top && left < area.right && right > area.left;
+    return met && bottom - top > 1;
+  });
+  if (merge === undefined) return;
+  const place = formatA1(sheet.properties.title, sheet.areaOf(boundsOf(merge)));
+  throw invalid(
+    `You can't sort a range containing vertical merges. There is a vertical merge at ${place.slice(place.indexOf('!') + 1)}`,
+  );
+}
+
+/** The rows of an area that people can see: a hidden one stays where it is. */
+function visibleRows(sheet: Sheet, area: Area): number[] {
+  const rows: number[] = [];
+  for (let row = area.top; row < area.bottom; row++) {
+    const properties = sheet.row(row)?.properties;
+    if (properties?.hiddenByUser !== true && properties?.hiddenByFilter !== true) rows.push(row);
+  }
+  return rows;
+}
+
+/**
+ * Sorts the rows of an area: contents, formats and notes move; heights, hidden rows and cells beside the area stay (so
+ * Sheets was seen to do it: the rows that are shown are sorted into the places that are left). Whether developer
+ * metadata of a row goes along is not documented: see {@link Edit.rowMetadataFollowsSort}. Throws Google's texts for
+ * protected cells and vertical merges.
+ */
+export function sortArea(
+  edit: Edit,
+  sheet: Sheet,
+  area: Area,
+  specs: readonly sheets_v4.Schema$SortSpec[],
+): void {
+  guard(edit, sheet, area);
+  checkVerticalMerges(sheet, area);
+  // Rows below the stored ones are empty: they would stay at the end anyway.
+  const used = { ...area, bottom: Math.min(area.bottom, sheet.usedRows) };
+  const places = visibleRows(sheet, used);
+  const order = sortedRows(new Calculator(edit.document, edit.nowMs), sheet, places, specs);
+  const moves = order.flatMap((from, at) => {
+    const to = places[at] ?? from;
+    return from === to ? [] : [{ from, to, source: sheet.row(from), target: sheet.row(to) }];
+  });
+  for (const move of moves) putRow(sheet, used, move);
+  if (edit.rowMetadataFollowsSort) followSort(edit, sheet, moves);
+}
+
+interface Move {
+  readonly from: number;
+  readonly to: number;
+  readonly source: Row | undefined;
+  /** What stood in the new place before. */
+  readonly target: Row | undefined;
+}
+
+function putRow(sheet: Sheet, area: Area, { from, to, source, target }: Move): void {
+  const width = Math.max(widthOf(source), widthOf(target));
+  if (area.left === 0 && area.right >= width && !source?.cells.some(isFormula)) {
+    // The whole row moves: its lists are taken over as they are.
+    const { cells, style, notes } = source ?? EMPTY_ROW;
+    sheet.setRow(to, { cells, style, notes, properties: target?.properties });
+    return;
+  }
+  sheet.editRow(to, (row) => {
+    for (let column = area.left; column < Math.min(area.right, width); column++) {
+      row.cell(column, carried(cellAt(source, column), from, to));
+    }
+  });
+}
+
+const isFormula = (content: Content): boolean => content instanceof Formula;
+
+function widthOf(row: ReturnType<Sheet['row']>): number {
+  if (row === undefined) return 0;
+  const noted = row.notes === undefined ? 0 : Math.max(...row.notes.keys()) + 1;
+  return Math.max(row.cells.length, row.style.cellStyles.length, noted);
+}
+
+function followSort(edit: Edit, sheet: Sheet, moves: readonly Move[]): void {
+  const target = new Map(moves.map(({ from, to }) => [from, to]));
+  edit.document.metadata = edit.document.metadata.map((metadata) => {
+    const { place } = metadata;
+    if (place.kind !== 'ROW' || place.sheetId !== sheet.id) return metadata;
+    const index = target.get(place.index) ?? place.index;
+    return Object.assign({}, metadata, { place: { ...place, index } });
+  });
+}

@@ -1,0 +1,134 @@
+import { callerDenied, entityNotFound, ApiError } from './api-error.ts';
+import type { Account } from './accounts.ts';
+import { Document } from './document.ts';
+import type { Edit } from './edit.ts';
+import type { Caller } from './protection.ts';
+import { Sheet } from './sheet.ts';
+import { CellStylePool } from './cell-styles.ts';
+
+/** The role that a file is shared with. */
+export type Role = 'writer' | 'reader';
+
+/** Properties of a new spreadsheet; each has a default. */
+export interface SpreadsheetOptions {
+  readonly title?: string;
+  /** IANA name; `Etc/GMT` like Google's own default. */
+  readonly timeZone?: string;
+  /** Such as `cs_CZ`; `en_US` by default. */
+  readonly locale?: string;
+  /** Who else may open it: address → role. */
+  readonly shares?: Readonly<Record<string, Role>>;
+  readonly owner?: string;
+  /** `xlsx` is an Excel file in Drive: every call but the ones of Drive fails on it. */
+  readonly kind?: 'sheet' | 'xlsx';
+  /** The first tab; `Sheet1` with 1,000 rows and 26 columns by default. */
+  readonly tab?: { readonly title?: string; readonly rows?: number; readonly columns?: number };
+}
+
+/** One file: its contents and who may do what. */
+export interface SpreadsheetFile {
+  readonly id: string;
+  readonly owner: string;
+  readonly kind: 'sheet' | 'xlsx';
+  readonly shares: Map<string, Role>;
+  document: Document;
+  /** Counts changes, so that a page can see whether something is new. */
+  revision: number;
+}
+
+/** The owner of files that name none. */
+const DEFAULT_OWNER = 'owner@example.com';
+
+/** All files of the emulator. */
+export class SpreadsheetFiles {
+  readonly #files = new Map<string, SpreadsheetFile>();
+  readonly #cellStyles = new CellStylePool();
+  readonly #now: () => number;
+  readonly #rowMetadataFollowsSort: boolean;
+  #lastId = 0;
+
+  constructor(now: () => number, rowMetadataFollowsSort: boolean) {
+    this.#now = now;
+    this.#rowMetadataFollowsSort = rowMetadataFollowsSort;
+  }
+
+  /** A new file with one tab. IDs are as long as Google's and the same in every run. */
+  create(options: SpreadsheetOptions): SpreadsheetFile {
+    const id = `1${String(this.nextId()).padStart(10, '0')}`.padEnd(44, 'emulated-sheet-');
+    const document = new Document({
+      title: options.title ?? 'Untitled spreadsheet',
+      locale: options.locale ?? 'en_US',
+      timeZone: options.timeZone ?? 'Etc/GMT',
+      autoRecalc: 'ON_CHANGE',
+    });
+    const { title = 'Sheet1', rows = 1_000, columns = 26 } = options.tab ?? {};
+    document.sheets = [new Sheet(0, { title }, rows, columns)];
+    const file: SpreadsheetFile = {
+      id,
+      owner: options.owner ?? DEFAULT_OWNER,
+      kind: options.kind ?? 'sheet',
+      shares: new Map(
+        Object.entries(options.shares ?? {}).map(([email, role]) => [email.toLowerCase(), role]),
+      ),
+      document,
+      revision: 0,
+    };
+    this.#files.set(id, file);
+    return file;
+  }
+
+  /** The file as its owner sees it. Throws the 404. */
+  get(id: string): SpreadsheetFile {
+    const file = this.#files.get(id);
+    if (file === undefined) throw entityNotFound();
+    return file;
+  }
+
+  /** All files, oldest first. */
+  list(): SpreadsheetFile[] {
+    return [...this.#files.values()];
+  }
+
+  /** Deletes a file, as its owner would in Drive. */
+  delete(id: string): void {
+    this.#files.delete(id);
+  }
+
+  /** The file, if the account may use it that way. Throws Google's 404, 403 or the 400 of an Excel file. */
+  open(id: string, account: Account, writes: boolean): { file: SpreadsheetFile; caller: Caller } {
+    const file = this.get(id);
+    const isOwner = account.email.toLowerCase() === file.owner.toLowerCase();
+    const role = isOwner ? 'writer' : file.shares.get(account.email.toLowerCase());
+    if (role === undefined || (writes && role === 'reader')) throw callerDenied();
+    if (file.kind === 'xlsx') {
+      throw new ApiError(
+        'FAILED_PRECONDITION',
+        'This operation is not supported for this document',
+      );
+    }
+    return { file, caller: { email: account.email, isOwner, project: account.project } };
+  }
+
+  /** Runs a change on a copy of the contents and keeps the copy only when nothing was thrown. */
+  change<T>(file: SpreadsheetFile, caller: Caller, action: (edit: Edit) => T): T {
+    const document = file.document.fork();
+    const edit: Edit = {
+      document,
+      caller,
+      nowMs: this.#now(),
+      cellStyles: this.#cellStyles,
+      nextId: () => this.nextId(),
+      rowMetadataFollowsSort: this.#rowMetadataFollowsSort,
+    };
+    const result = action(edit);
+    file.document = document;
+    file.revision++;
+    return result;
+  }
+
+  /** Scattered over 31 bits as Google's are, but the same in every run. */
+  nextId(): number {
+    this.#lastId++;
+    return Number((BigInt(this.#lastId) * 1_103_515_245n + 12_345n) % 2_147_483_647n);
+  }
+}

@@ -1,0 +1,67 @@
+import { jsonReply, type Reply } from './reply.ts';
+import { readClaims, type Accounts } from './accounts.ts';
+
+const LIFETIME_S = 3_600;
+const SIGNED = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
+const EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
+
+const refused = (error: string, description: string): Reply =>
+  jsonReply(400, JSON.stringify({ error, error_description: description }));
+
+function granted(token: string, extra: Record<string, string> = {}): Reply {
+  const answer = { access_token: token, expires_in: LIFETIME_S, token_type: 'Bearer', ...extra };
+  return jsonReply(200, JSON.stringify(answer));
+}
+
+/** A service account's signed assertion for a token. The refusals are worded as Google's. */
+function fromAssertion(accounts: Accounts, assertion: string, nowMs: number): Reply {
+  const claims = readClaims(assertion);
+  const email = typeof claims?.['iss'] === 'string' ? claims['iss'] : '';
+  if (!accounts.hasKey(email)) return refused('invalid_grant', 'Invalid grant: account not found');
+  const account = accounts.selfSigned(assertion);
+  if (account === undefined) return refused('invalid_grant', 'Invalid JWT Signature.');
+  const [issued, ends] = [Number(claims?.['iat']) * 1000, Number(claims?.['exp']) * 1000];
+  // Google lets clocks differ by five minutes.
+  if (!(Math.abs(issued - nowMs) < 300_000 && ends > nowMs)) {
+    return refused(
+      'invalid_grant',
+      'Invalid JWT: Token must be a short-lived token (60 minutes) and in a reasonable timeframe. Check your iat and exp values in the JWT claim.',
+    );
+  }
+  const { project, scopes } = account;
+  return granted(
+    accounts.issue({ email, project, scopes, expiresAtMs: nowMs + LIFETIME_S * 1000 }),
+  );
+}
+
+/** Another provider's token for one of Google's. */
+function fromSubject(accounts: Accounts, form: URLSearchParams, nowMs: number): Reply {
+  const options = accounts.subject(form.get('subject_token') ?? '');
+  if (options === undefined) {
+    return refused('invalid_grant', 'The subject token is not trusted by this provider.');
+  }
+  const scopes =
+    form
+      .get('scope')
+      ?.split(' ')
+      .filter((scope) => scope !== '') ?? [];
+  const token = accounts.issue({
+    ...options,
+    ...(scopes.length > 0 && options.scopes === undefined && { scopes }),
+    expiresAtMs: nowMs + LIFETIME_S * 1000,
+  });
+  return granted(token, { issued_token_type: 'urn:ietf:params:oauth:token-type:access_token' });
+}
+
+/** `POST /token`: what oauth2.googleapis.com and sts.googleapis.com do for service accounts and federated identities. */
+export function tokenReply(accounts: Accounts, body: string, nowMs: number): Reply {
+  const form = new URLSearchParams(body);
+  switch (form.get('grant_type') ?? '') {
+    case SIGNED:
+      return fromAssertion(accounts, form.get('assertion') ?? '', nowMs);
+    case EXCHANGE:
+      return fromSubject(accounts, form, nowMs);
+    default:
+      return refused('unsupported_grant_type', 'Invalid grant_type: missing or unsupported.');
+  }
+}

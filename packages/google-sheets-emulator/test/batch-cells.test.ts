@@ -1,0 +1,363 @@
+import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Bench, refusal } from './support/client.ts';
+
+let bench: Bench;
+beforeEach(async () => {
+  bench = await Bench.start();
+});
+afterEach(() => bench.emulator.stop());
+
+const text = (value: string): sheets_v4.Schema$CellData => ({
+  userEnteredValue: { stringValue: value },
+});
+const at = (rowIndex: number, columnIndex: number): sheets_v4.Schema$GridCoordinate => ({
+  sheetId: 0,
+  rowIndex,
+  columnIndex,
+});
+const range = (
+  startRowIndex: number,
+  endRowIndex: number,
+  startColumnIndex: number,
+  endColumnIndex: number,
+): sheets_v4.Schema$GridRange => ({
+  sheetId: 0,
+  startRowIndex,
+  endRowIndex,
+  startColumnIndex,
+  endColumnIndex,
+});
+
+describe('updateCells', () => {
+  it('with a start writes only the cells it brings: rows may differ in length', async () => {
+    await bench.put('Sheet1!A1:C2', [
+      ['a', 'b', 'c'],
+      ['d', 'e', 'f'],
+    ]);
+    await bench.batch({
+      updateCells: {
+        start: at(0, 0),
+        fields: 'userEnteredValue',
+        rows: [{ values: [text('A')] }, {}, { values: [{}, text('H')] }],
+      },
+    });
+    expect(bench.grid()).toEqual([
+      ['A', 'b', 'c'],
+      ['d', 'e', 'f'],
+      [null, 'H'],
+    ]);
+  });
+
+  it('with a range clears the masked fields of cells that it does not bring', async () => {
+    await bench.put('Sheet1!A1:C2', [
+      ['a', 'b', 'c'],
+      ['d', 'e', 'f'],
+    ]);
+    await bench.batch({
+      updateCells: {
+        range: range(0, 2, 0, 2),
+        fields: 'userEnteredValue',
+        rows: [{ values: [text('A')] }],
+      },
+    });
+    expect(bench.grid()).toEqual([
+      ['A', null, 'c'],
+      [null, null, 'f'],
+    ]);
+  });
+
+  it('an empty CellData clears the cell, a formula stays a formula, an error value is refused', async () => {
+    await bench.put('Sheet1!A1', [['a']]);
+    await bench.batch({
+      updateCells: {
+        start: at(0, 0),
+        fields: 'userEnteredValue',
+        rows: [{ values: [{}, { userEnteredValue: { formulaValue: '=1+1' } }] }],
+      },
+    });
+    expect(bench.grid()).toEqual([[null, '=1+1']]);
+    const error = await refusal(
+      bench.batch({
+        updateCells: {
+          start: at(0, 0),
+          fields: 'userEnteredValue',
+          rows: [{ values: [{ userEnteredValue: { errorValue: { type: 'NAME' } } }] }],
+        },
+      }),
+    );
+    expect(error.message).toMatch(/^Invalid requests\[0\]\.updateCells: /);
+  });
+
+  it('leaves notes, formats and validation alone unless the mask names them; "*" wipes them', async () => {
+    const person = bench.emulator.people.at(bench.id, 0);
+    person.note(0, 0, 'mine');
+    person.format({ top: 0, bottom: 1, left: 0, right: 1 }, { textFormat: { bold: true } });
+    const write = (fields: string) =>
+      bench.batch({
+        updateCells: { start: at(0, 0), fields, rows: [{ values: [text('x')] }] },
+      });
+    const read = async () => {
+      const { data } = await bench.api.spreadsheets.get({
+        spreadsheetId: bench.id,
+        ranges: ['A1'],
+        fields: 'sheets.data.rowData.values(note,userEnteredFormat)',
+      });
+      return data.sheets?.[0]?.data?.[0]?.rowData?.[0]?.values?.[0];
+    };
+    await write('userEnteredValue');
+    expect(await read()).toEqual({
+      note: 'mine',
+      userEnteredFormat: { textFormat: { bold: true } },
+    });
+    await write('*');
+    expect(await read()).toBeUndefined();
+  });
+
+  it.each([
+    [
+      { start: at(10, 0), fields: 'userEnteredValue', rows: [{ values: [text('x')] }] },
+      'GridCoordinate.rowIndex[10] is after last row in grid[9]',
+    ],
+    [
+      { start: at(0, 5), fields: 'userEnteredValue', rows: [{ values: [text('x')] }] },
+      'GridCoordinate.columnIndex[5] is after last column in grid[4]',
+    ],
+    [
+      { start: at(9, 0), fields: 'userEnteredValue', rows: [{}, {}] },
+      'Attempting to write row: 10, beyond the last requested row of: 9',
+    ],
+    [
+      { start: at(0, 4), fields: 'userEnteredValue', rows: [{ values: [text('x'), text('y')] }] },
+      'Attempting to write column: 5, beyond the last requested column of: 4',
+    ],
+    [
+      { range: range(0, 1, 0, 1), fields: 'userEnteredValue', rows: [{ values: [{}, {}] }] },
+      'Attempting to write column: 1, beyond the last requested column of: 0',
+    ],
+    [
+      { range: range(2, 12, 0, 3), fields: 'userEnteredValue' },
+      'Range (Sheet1!A3:C12) exceeds grid limits. Max rows: 10, max columns: 5',
+    ],
+    [
+      { start: at(0, 0), fields: '', rows: [] },
+      "At least one field must be listed in 'fields'. (Use '*' to indicate all fields.)",
+    ],
+    [
+      { start: { sheetId: 9, rowIndex: 0, columnIndex: 0 }, fields: '*', rows: [] },
+      'No grid with id: 9',
+    ],
+    [
+      {
+        start: at(0, 0),
+        fields: 'userEnteredValue',
+        rows: [{ values: [text('x'.repeat(50_001))] }],
+      },
+      'Your input contains more than the maximum of 50000 characters in a single cell.',
+    ],
+  ])('refuses what does not fit (%#), and applies nothing', async (updateCells, message) => {
+    const error = await refusal(
+      bench.batch(
+        { updateCells: { start: at(0, 0), fields: '*', rows: [{ values: [text('first')] }] } },
+        { updateCells },
+      ),
+    );
+    expect(error).toMatchObject({
+      code: 400,
+      status: 'INVALID_ARGUMENT',
+      message: `Invalid requests[1].updateCells: ${message}`,
+    });
+    expect(bench.grid()).toEqual([]);
+  });
+});
+
+describe('appendCells', () => {
+  it('goes below the last row with data of the whole tab, from column A, growing the grid', async () => {
+    await bench.put('Sheet1!E9', [['far']]);
+    await bench.batch({
+      appendCells: {
+        sheetId: 0,
+        fields: 'userEnteredValue',
+        rows: [{ values: [text('a')] }, { values: [text('b')] }, { values: [text('c')] }],
+      },
+    });
+    expect(bench.grid().slice(9)).toEqual([['a'], ['b'], ['c']]);
+    expect(bench.emulator.inspect.tabs(bench.id)[0]?.rows).toBe(12);
+  });
+
+  it('takes no notice of rows that are only formatted or noted', async () => {
+    const person = bench.emulator.people.at(bench.id, 0);
+    person.format({ top: 4, bottom: 6 }, { textFormat: { bold: true } });
+    person.note(7, 0, 'not data');
+    await bench.put('Sheet1!A1', [['a']]);
+    await bench.batch({
+      appendCells: { sheetId: 0, fields: 'userEnteredValue', rows: [{ values: [text('b')] }] },
+    });
+    expect(bench.grid()).toEqual([['a'], ['b']]);
+  });
+
+  it('takes FALSE checkboxes for data: a trap for whoever trusts it (C4)', async () => {
+    bench.emulator.people.at(bench.id, 0).addCheckboxes({ top: 0, bottom: 6, left: 4, right: 5 });
+    await bench.batch({
+      appendCells: { sheetId: 0, fields: '*', rows: [{ values: [text('a')] }] },
+    });
+    expect(bench.grid()[6]).toEqual(['a']);
+  });
+
+  it('does not add columns', async () => {
+    const error = await refusal(
+      bench.batch({
+        appendCells: { sheetId: 0, fields: '*', rows: [{ values: Array(6).fill(text('x')) }] },
+      }),
+    );
+    expect(error.message).toBe(
+      'Invalid requests[0].appendCells: Attempting to write column: 5, beyond the last requested column of: 4',
+    );
+  });
+});
+
+describe('repeatCell', () => {
+  it('fills a range; relative references of a formula move along, pinned ones do not', async () => {
+    await bench.put('Sheet1!A1:A3', [[1], [2], [3]]);
+    await bench.batch({
+      repeatCell: {
+        range: range(0, 3, 1, 3),
+        fields: 'userEnteredValue',
+        cell: { userEnteredValue: { formulaValue: '=A1*$A$3' } },
+      },
+    });
+    expect(bench.grid()).toEqual([
+      [1, '=A1*$A$3', '=B1*$A$3'],
+      [2, '=A2*$A$3', '=B2*$A$3'],
+      [3, '=A3*$A$3', '=B3*$A$3'],
+    ]);
+    expect(bench.emulator.inspect.shown(bench.id, 0)[1]).toEqual(['2', '6', '18']);
+  });
+
+  it('sets a format for open ranges: values typed later are shown by it', async () => {
+    await bench.batch({
+      repeatCell: {
+        range: { sheetId: 0, startRowIndex: 1, startColumnIndex: 0, endColumnIndex: 1 },
+        fields: 'userEnteredFormat.numberFormat',
+        cell: { userEnteredFormat: { numberFormat: { type: 'DATE', pattern: 'yyyy-mm-dd' } } },
+      },
+    });
+    await bench.put('Sheet1!A1:A2', [[46146], [46146]]);
+    expect((await bench.get('Sheet1!A1:A2')).values).toEqual([['46146'], ['2026-05-04']]);
+  });
+});
+
+describe('a batch', () => {
+  it('without requests, with an unknown kind or two kinds in one request is refused as Google does it', async () => {
+    expect((await refusal(bench.batch())).message).toBe('Must specify at least one request.');
+    const unknown = { updateCellz: {} } as sheets_v4.Schema$Request;
+    expect(await refusal(bench.batch({}, unknown))).toMatchObject({
+      code: 400,
+      status: 'INVALID_ARGUMENT',
+      message: `Invalid JSON payload received. Unknown name "updateCellz" at 'requests[1]': Cannot find field.`,
+    });
+    const inherited = { constructor: {} } as sheets_v4.Schema$Request;
+    expect((await refusal(bench.batch(inherited))).message).toContain('Unknown name "constructor"');
+    const typo = { appendDimension: { sheetId: 0, dimension: 'ROWS', count: 3 } };
+    expect((await refusal(bench.batch(typo as sheets_v4.Schema$Request))).message).toBe(
+      `Invalid JSON payload received. Unknown name "count" at 'requests[0].append_dimension': Cannot find field.`,
+    );
+    const wrongType = { appendDimension: { sheetId: 'zero' as unknown as number } };
+    expect((await refusal(bench.batch(wrongType))).message).toBe(
+      `Invalid value at 'requests[0].append_dimension.sheet_id' (TYPE_INT32), "zero"`,
+    );
+    const both = { deleteSheet: { sheetId: 0 }, clearBasicFilter: { sheetId: 0 } };
+    expect((await refusal(bench.batch(both))).message).toContain('oneof');
+  });
+
+  it('with a kind that the emulator does not do fails loudly instead of pretending', async () => {
+    expect(await refusal(bench.batch({ addChart: {} }))).toMatchObject({ code: 501 });
+  });
+
+  it('sees in later requests what earlier ones did, and answers in their order', async () => {
+    const replies = await bench.batch(
+      { appendDimension: { sheetId: 0, dimension: 'ROWS', length: 1 } },
+      { addSheet: { properties: { sheetId: 7, title: 'New' } } },
+      {
+        updateCells: {
+          start: { sheetId: 7, rowIndex: 0, columnIndex: 0 },
+          fields: '*',
+          rows: [{ values: [text('in it')] }],
+        },
+      },
+    );
+    expect(replies.map((reply) => Object.keys(reply))).toEqual([[], ['addSheet'], []]);
+    expect(bench.emulator.inspect.grid(bench.id, 'New')).toEqual([['in it']]);
+  });
+
+  it('rolls tabs, sizes, metadata, filters and formats back together with the cells', async () => {
+    await bench.put('Sheet1!A1:B3', [
+      ['h', 'i'],
+      ['b', 1],
+      ['a', 2],
+    ]);
+    const before = {
+      tabs: bench.emulator.inspect.tabs(bench.id),
+      grid: bench.grid(),
+      file: (await bench.api.spreadsheets.get({ spreadsheetId: bench.id, includeGridData: true }))
+        .data,
+    };
+    const location = { dimensionRange: { dimension: 'COLUMNS', startIndex: 1, endIndex: 2 } };
+    await refusal(
+      bench.batch(
+        { sortRange: { range: range(1, 3, 0, 2), sortSpecs: [{ dimensionIndex: 0 }] } },
+        { insertDimension: { range: { dimension: 'COLUMNS', startIndex: 0, endIndex: 1 } } },
+        { deleteDimension: { range: { dimension: 'ROWS', startIndex: 0, endIndex: 1 } } },
+        {
+          createDeveloperMetadata: {
+            developerMetadata: { metadataKey: 'k', visibility: 'DOCUMENT', location },
+          },
+        },
+        { setBasicFilter: { filter: { range: { sheetId: 0 } } } },
+        { addSheet: { properties: { title: 'x' } } },
+        { updateSheetProperties: { properties: { sheetId: 0, title: 'y' }, fields: 'title' } },
+        {
+          repeatCell: {
+            range: range(0, 2, 0, 2),
+            cell: { userEnteredFormat: { textFormat: { bold: true } } },
+            fields: 'userEnteredFormat',
+          },
+        },
+        { deleteSheet: { sheetId: 12345 } },
+      ),
+    );
+    expect(bench.emulator.inspect.tabs(bench.id)).toEqual(before.tabs);
+    expect(bench.grid()).toEqual(before.grid);
+    expect(bench.emulator.inspect.metadata(bench.id)).toEqual([]);
+    const after = await bench.api.spreadsheets.get({
+      spreadsheetId: bench.id,
+      includeGridData: true,
+    });
+    expect(after.data).toEqual(before.file);
+  });
+});
+
+describe('limits of a spreadsheet', () => {
+  it('ten million cells over all tabs, empty ones included', async () => {
+    const grow = (length: number) =>
+      bench.batch({ appendDimension: { sheetId: 0, dimension: 'ROWS', length } });
+    await grow(1_999_990);
+    expect((await refusal(grow(1))).message).toBe(
+      'Invalid requests[0].appendDimension: This action would increase the number of cells in the workbook above the limit of 10000000 cells.',
+    );
+    const second = await refusal(bench.batch({ addSheet: { properties: { title: 'b' } } }));
+    expect(second.message).toContain('above the limit of 10000000 cells');
+  });
+
+  it('18,278 columns and 200 tabs', async () => {
+    const wide = { appendDimension: { sheetId: 0, dimension: 'COLUMNS', length: 18_274 } };
+    expect((await refusal(bench.batch(wide))).message).toContain('18278');
+    const size = { rowCount: 1, columnCount: 1 };
+    const tabs = Array.from({ length: 199 }, (_, index) => ({
+      addSheet: { properties: { title: `t${index}`, gridProperties: size } },
+    }));
+    await bench.batch(...tabs);
+    const more = { addSheet: { properties: { title: 'one more', gridProperties: size } } };
+    expect((await refusal(bench.batch(more))).message).toContain('limit of 200 sheets');
+  });
+});

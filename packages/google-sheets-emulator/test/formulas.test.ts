@@ -1,0 +1,243 @@
+import { describe, expect, it } from 'vitest';
+import { Calculator } from '../src/calculator.ts';
+import { Formula } from '../src/cell.ts';
+import { Document } from '../src/document.ts';
+import { copyFormula, remapFormula } from '../src/formula-moves.ts';
+import { tokenize } from '../src/formula-tokens.ts';
+import { CellError } from '../src/formula-values.ts';
+import { localeOf } from '../src/locale.ts';
+import { formatNumber } from '../src/number-format.ts';
+import { deleteRemap, insertRemap, moveRemap } from '../src/remap.ts';
+import { civilOf, serialOf, serialOfInstant } from '../src/serial-date.ts';
+import { Sheet } from '../src/sheet.ts';
+
+/** 4 May 2026, 10:00 UTC: noon in Prague. */
+const NOW = Date.UTC(2026, 4, 4, 10);
+
+function calculatorFor(
+  cells: (string | number | boolean | null)[][],
+  locale = 'en_US',
+): { calculator: Calculator; sheet: Sheet } {
+  const document = new Document({
+    title: 't',
+    locale,
+    timeZone: 'Europe/Prague',
+    autoRecalc: 'ON_CHANGE',
+  });
+  const sheet = new Sheet(0, { title: 'Data' }, 100, 10);
+  document.sheets = [sheet, new Sheet(1, { title: 'Two words' }, 10, 10)];
+  for (const [index, row] of cells.entries()) {
+    sheet.editRow(index, (edit) => {
+      for (const [column, value] of row.entries()) {
+        const formula = typeof value === 'string' && value.startsWith('=');
+        edit.content(column, formula ? new Formula(value) : value);
+      }
+    });
+  }
+  return { calculator: new Calculator(document, NOW), sheet };
+}
+
+function result(
+  formula: string,
+  cells: (string | number | boolean | null)[][] = [],
+  locale?: string,
+) {
+  const { calculator, sheet } = calculatorFor(cells, locale);
+  const value = calculator.evaluate(new Formula(formula), sheet, 50, 9);
+  return value instanceof CellError ? value.text : value;
+}
+
+const TABLE = [
+  ['name', 'score', 'when', null],
+  ['Ann', 10, 46146, true],
+  ['bob', 2.5, 46147.25, false],
+  ['', null, null, null],
+];
+
+describe('formulas', () => {
+  it.each([
+    ['=1+2*3', 7],
+    ['=(1+2)*3', 9],
+    ['=2^3^1', 8],
+    ['=-2^2', 4],
+    ['=10%', 0.1],
+    ['=7/2', 3.5],
+    ['="a"&1&TRUE', 'a1TRUE'],
+    ['="a""b"', 'a"b'],
+    ['="Ann"=A2', true],
+    ['="ANN"=A2', true],
+    ['=A3<>"x"', true],
+    ['=B2>=10', true],
+    ['=2<"1"', true],
+    ['=A4=""', true],
+    ['=B4+1', 1],
+    ['=Data!B2', 10],
+    ["='Two words'!A1", 0],
+    ['=SUM(B2:B3)', 12.5],
+    ['=SUM(B2:B)', 12.5],
+    ['=SUM(2:2)', 46156],
+    ['=COUNT(B1:B4)', 2],
+    ['=COUNTA(A:A)', 3],
+    ['=COUNTIF(B2:B3,">5")', 1],
+    ['=COUNTIF(A2:A3,"*B*")', 1],
+    ['=MAX(B2:B3)-MIN(B2:B3)', 7.5],
+    ['=IF(B2>5,"big","small")', 'big'],
+    ['=IF(D3,1/0,"lazy")', 'lazy'],
+    ['=IFERROR(1/0,"caught")', 'caught'],
+    ['=AND(D2,B2>1)', true],
+    ['=OR(D3,FALSE)', false],
+    ['=NOT(D3)', true],
+    ['=ISBLANK(A4)', true],
+    ['=LEN("abc")', 3],
+    ['=NOW()', 46146.5],
+    ['=TODAY()', 46146],
+    ['=ROW()', 51],
+  ])('%s gives %j', (formula, value) => {
+    expect(result(formula, TABLE)).toBe(value);
+  });
+
+  it.each([
+    ['=1/0', '#DIV/0!'],
+    ['="a"+1', '#VALUE!'],
+    ['=Gone!A1', '#REF!'],
+    ['=ZZ99999', '#REF!'],
+    ['=#REF!+1', '#REF!'],
+    ['=IMPORTXML("http://x","//a")', '#NAME?'],
+    ['=NoSuchName', '#NAME?'],
+    ['=(1', '#ERROR!'],
+    ['=1 2', '#ERROR!'],
+    ['=IF(1', '#ERROR!'],
+    ['=(-1)^0.5', '#NUM!'],
+  ])('%s fails with %s', (formula, text) => {
+    expect(result(formula, TABLE)).toBe(text);
+  });
+
+  it('find a circle, and pass an error on', () => {
+    const { calculator, sheet } = calculatorFor([
+      ['=B1', '=A1', '=C2*2'],
+      [null, null, '=1/0'],
+    ]);
+    const text = (row: number, column: number) => calculator.text(sheet, row, column);
+    expect([text(0, 0), text(0, 1), text(0, 2)]).toEqual(['#REF!', '#REF!', '#DIV/0!']);
+  });
+
+  it('in a locale with a decimal comma separate arguments by semicolons only', () => {
+    expect(result('=IF(1>0;1,5;2)', [], 'cs_CZ')).toBe(1.5);
+    expect(result('=IF(1>0,"a","b")', [], 'cs_CZ')).toBe('#ERROR!');
+    expect(result('=1.5', [], 'cs_CZ')).toBe('#ERROR!');
+    expect(result('=IF(1>0;"a";"b")', [], 'en_US')).toBe('a');
+  });
+
+  it('lose nothing when they are cut into tokens', () => {
+    for (const formula of [
+      '=SUM(A1:B2, "x;y")',
+      "='It''s'!$A$1&Data!A:A",
+      '=1.5e3+§',
+      '=LOG10(5)',
+    ]) {
+      expect(
+        `=${tokenize(formula)
+          .map(({ text }) => text)
+          .join('')}`,
+      ).toBe(formula);
+    }
+    expect(tokenize('=LOG10(5)')[0]?.kind).toBe('word');
+  });
+});
+
+describe('references', () => {
+  const after = (formula: string, axis: 'row' | 'column', remap: ReturnType<typeof insertRemap>) =>
+    remapFormula(new Formula(formula), 'Data', 'Data', axis, remap).text;
+
+  it.each([
+    ['=A5+$A$5', 'row', insertRemap(2, 3), '=A8+$A$8'],
+    ['=SUM(A2:A5)', 'row', insertRemap(3, 1), '=SUM(A2:A6)'],
+    ['=SUM(A2:A5)', 'row', insertRemap(5, 1), '=SUM(A2:A5)'],
+    ['=SUM(A2:A5)', 'row', insertRemap(1, 1), '=SUM(A3:A6)'],
+    ['=SUM(A2:A)', 'row', insertRemap(0, 1), '=SUM(A3:A)'],
+    ['=A5', 'row', deleteRemap(4, 5), '=#REF!'],
+    ['=SUM(A2:A5)', 'row', deleteRemap(1, 3), '=SUM(A2:A3)'],
+    ['=SUM(A2:A5)', 'row', deleteRemap(0, 9), '=SUM(#REF!)'],
+    ['=B1&Other!B1', 'column', moveRemap(1, 2, 4), '=D1&Other!B1'],
+    ['=SUM(B1:B9)', 'column', moveRemap(1, 2, 0), '=SUM(A1:A9)'],
+    ['=SUM(A1:C1)', 'column', moveRemap(3, 4, 1), '=SUM(A1:D1)'],
+    ['=SUM(A1:C1)', 'column', moveRemap(1, 2, 5), '=SUM(A1:B1)'],
+    ['="A1"&A1', 'row', insertRemap(0, 1), '="A1"&A2'],
+  ] as const)('%s follows (%s)', (formula, axis, remap, text) => {
+    expect(after(formula, axis, remap)).toBe(text);
+  });
+
+  it('of a copy move along unless they are pinned, and break at the edge', () => {
+    const copy = (formula: string, rows: number, columns: number) =>
+      copyFormula(new Formula(formula), rows, columns).text;
+    expect(copy('=A1+$A1+A$1+$A$1', 2, 1)).toBe('=B3+$A3+B$1+$A$1');
+    expect(copy('=A2', -5, 0)).toBe('=#REF!');
+    expect(copy('=SUM(A:A)', 3, 0)).toBe('=SUM(A:A)');
+  });
+});
+
+describe('dates', () => {
+  it('are days since 1899-12-30', () => {
+    expect(serialOf(1899, 12, 30)).toBe(0);
+    expect(serialOf(2024, 1, 1)).toBe(45292);
+    expect(serialOf(2026, 2, 29)).toBeUndefined();
+    expect(civilOf(45292.5)).toMatchObject({ year: 2024, month: 1, day: 1, hour: 12, weekday: 1 });
+  });
+
+  it('of an instant depend on the time zone, also around the change of clocks', () => {
+    const at = (iso: string) => serialOfInstant(Date.parse(iso), 'Europe/Prague');
+    expect(at('2026-03-29T00:59:59Z')).toBeCloseTo(46110 + (2 * 3600 - 1) / 86_400, 9);
+    expect(at('2026-03-29T01:00:00Z')).toBeCloseTo(46110 + 3 / 24, 9);
+    expect(() => serialOfInstant(0, 'No/Where')).toThrow(RangeError);
+  });
+});
+
+describe('number formats', () => {
+  const show = (value: number, type?: string, pattern?: string, locale = 'en_US') =>
+    formatNumber(
+      value,
+      type === undefined ? undefined : { type, ...(pattern !== undefined && { pattern }) },
+      localeOf(locale),
+    );
+
+  it.each([
+    [0.1 + 0.2, '0.3'],
+    [1 / 3, '0.3333333333'],
+    [0.0009765625, '0.0009765625'],
+    [123456789012, '123456789012'],
+    [1705971932369780, '1.70597E+15'],
+    [12345678901234568, '1.23457E+16'],
+    [-5, '-5'],
+    [0, '0'],
+  ])('%d without a format is shown as %s', (value, text) => {
+    expect(show(value)).toBe(text);
+  });
+
+  it.each([
+    [46146.5, 'DATE_TIME', 'd.m.yyyy h:mm', '4.5.2026 12:00'],
+    [46146.5, 'DATE_TIME', 'yyyy-mm-dd"T"hh:mm:ss', '2026-05-04T12:00:00'],
+    [46146.999999, 'DATE_TIME', 'h:mm:ss', '0:00:00'],
+    [46146.75, 'TIME', 'h:mm am/pm', '6:00 PM'],
+    [46146, 'DATE', 'dddd, mmmm d', 'Monday, May 4'],
+    [46146, 'DATE', 'ddd mmm yy', 'Mon May 26'],
+    [1.5, 'TIME', '[h]:mm', '36:00'],
+    [46146, 'DATE', undefined, '5/4/2026'],
+    [1234.5, 'NUMBER', '#,##0.00', '1,234.50'],
+    [1234.5, 'NUMBER', '0', '1235'],
+    [0.5, 'PERCENT', '0%', '50%'],
+    [-5, 'NUMBER', '0;(0)', '(5)'],
+    [0, 'NUMBER', '0;-0;"none"', 'none'],
+    [1500, 'NUMBER', '#,##0 "Kč"', '1,500 Kč'],
+    [12345, 'SCIENTIFIC', '0.00E+00', '1.23E+04'],
+    [7, 'NUMBER', '000', '007'],
+  ])('%d as %s %s is %s', (value, type, pattern, text) => {
+    expect(show(value, type, pattern)).toBe(text);
+  });
+
+  it('follow the locale', () => {
+    expect(show(1234.5, 'NUMBER', '#,##0.00', 'cs_CZ')).toBe('1\u00a0234,50');
+    expect(show(1.5, undefined, undefined, 'de_DE')).toBe('1,5');
+    expect(show(46146, 'DATE', undefined, 'cs_CZ')).toBe('4.5.2026');
+    expect(show(46146, 'DATE', 'mmmm', 'cs_CZ')).toBe('květen');
+  });
+});

@@ -1,0 +1,176 @@
+import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Bench, refusal, ROBOT } from './support/client.ts';
+
+let bench: Bench;
+beforeEach(async () => {
+  bench = await Bench.start();
+});
+afterEach(() => bench.emulator.stop());
+
+const PROTECTED =
+  'You are trying to edit a protected cell or object. Please contact the spreadsheet owner to remove protection if you need to edit.';
+
+const write = (rowIndex: number, columnIndex: number): sheets_v4.Schema$Request => ({
+  updateCells: {
+    start: { rowIndex, columnIndex },
+    fields: 'userEnteredValue',
+    rows: [{ values: [{ userEnteredValue: { stringValue: 'x' } }] }],
+  },
+});
+
+describe('a hard protection that does not name the caller', () => {
+  beforeEach(() => {
+    bench.emulator.people.at(bench.id, 0).protect({ top: 2, bottom: 4, left: 1, right: 3 });
+  });
+
+  const columns = { startColumnIndex: 0, endColumnIndex: 2 };
+  it.each<[string, sheets_v4.Schema$Request]>([
+    ['updateCells', write(3, 2)],
+    ['repeatCell', { repeatCell: { range: columns, cell: {}, fields: '*' } }],
+    ['sortRange', { sortRange: { range: {}, sortSpecs: [{ dimensionIndex: 0 }] } }],
+    [
+      'deleteDimension',
+      { deleteDimension: { range: { dimension: 'ROWS', startIndex: 3, endIndex: 5 } } },
+    ],
+    [
+      'insertDimension',
+      { insertDimension: { range: { dimension: 'ROWS', startIndex: 3, endIndex: 4 } } },
+    ],
+    [
+      'moveDimension',
+      {
+        moveDimension: {
+          source: { dimension: 'COLUMNS', startIndex: 1, endIndex: 2 },
+          destinationIndex: 0,
+        },
+      },
+    ],
+    ['mergeCells', { mergeCells: { range: columns, mergeType: 'MERGE_ALL' } }],
+    ['setDataValidation', { setDataValidation: { range: columns } }],
+    ['deleteDuplicates', { deleteDuplicates: { range: columns } }],
+  ])('stops %s', async (kind, request) => {
+    expect(await refusal(bench.batch(request))).toMatchObject({
+      code: 400,
+      status: 'INVALID_ARGUMENT',
+      message: `Invalid requests[0].${kind}: ${PROTECTED}`,
+    });
+  });
+
+  it('stops values.update and values.clear, and leaves the cells beside it free', async () => {
+    expect((await refusal(bench.put('Sheet1!C4', [['x']]))).message).toBe(PROTECTED);
+    const clear = bench.api.spreadsheets.values.clear({ spreadsheetId: bench.id, range: 'Sheet1' });
+    expect((await refusal(clear)).message).toBe(PROTECTED);
+    await bench.batch(write(1, 1), write(4, 1), write(2, 0), write(2, 3), {
+      insertDimension: { range: { dimension: 'ROWS', startIndex: 2, endIndex: 3 } },
+    });
+    // It moved down with the row that came above it.
+    await bench.batch(write(2, 1));
+    expect((await refusal(bench.batch(write(4, 1)))).message).toContain(PROTECTED);
+  });
+
+  it('lets the owner through, and whoever it names', async () => {
+    const owner = bench.emulator.people.at(bench.id, 0);
+    owner.type(2, 1, 'mine');
+    owner.protect({ top: 0, bottom: 1 }, { editors: [ROBOT] });
+    await bench.batch(write(0, 0));
+    expect(bench.grid()[0]).toEqual(['x']);
+  });
+
+  it('refuses the caller without naming the editors', async () => {
+    const { data } = await bench.api.spreadsheets.get({
+      spreadsheetId: bench.id,
+      fields: 'sheets.protectedRanges',
+    });
+    expect(data.sheets?.[0]?.protectedRanges).toEqual([
+      {
+        protectedRangeId: expect.any(Number),
+        range: { startRowIndex: 2, endRowIndex: 4, startColumnIndex: 1, endColumnIndex: 3 },
+      },
+    ]);
+  });
+
+  it('cannot be lifted by the caller, but by the owner', async () => {
+    const owner = bench.emulator.people.at(bench.id, 0);
+    const id = owner.protect({ left: 4, right: 5 });
+    const lift = { deleteProtectedRange: { protectedRangeId: id } };
+    expect((await refusal(bench.batch(lift))).message).toContain(PROTECTED);
+    owner.unprotect(id);
+    await bench.batch(write(0, 4));
+  });
+});
+
+describe('a protection that only warns', () => {
+  it('does not apply to callers of the API', async () => {
+    const [reply] = await bench.batch({
+      addProtectedRange: {
+        protectedRange: { range: { endRowIndex: 1 }, warningOnly: true, description: 'Header' },
+      },
+    });
+    expect(reply?.addProtectedRange?.protectedRange).toEqual({
+      protectedRangeId: expect.any(Number),
+      range: { endRowIndex: 1 },
+      description: 'Header',
+      warningOnly: true,
+      requestingUserCanEdit: true,
+      editors: {},
+    });
+    await bench.batch(write(0, 0));
+    // Nor an account that is not among the editors.
+    bench.emulator.people.at(bench.id, 0).protect({ top: 1, bottom: 2 }, { warningOnly: true });
+    await bench.batch(write(1, 0));
+  });
+
+  it('takes no editors, and a tab takes one protection of the whole', async () => {
+    const add = (protectedRange: sheets_v4.Schema$ProtectedRange) =>
+      bench.batch({ addProtectedRange: { protectedRange } });
+    const editors = { users: [ROBOT] };
+    const both = await refusal(add({ range: { sheetId: 0 }, warningOnly: true, editors }));
+    expect(both.message).toContain('ProtectedRange is warningOnly. Editors cannot be set on it.');
+    await add({ range: { sheetId: 0 }, warningOnly: true });
+    const again = await refusal(add({ range: { sheetId: 0 }, warningOnly: true }));
+    expect(again.message).toContain('already has sheet protection');
+  });
+
+  it('can be updated in part', async () => {
+    const [reply] = await bench.batch({
+      addProtectedRange: { protectedRange: { range: { endRowIndex: 1 }, warningOnly: true } },
+    });
+    const protectedRangeId = reply?.addProtectedRange?.protectedRange?.protectedRangeId ?? 0;
+    await bench.batch({
+      updateProtectedRange: {
+        protectedRange: { protectedRangeId, description: 'new' },
+        fields: 'description',
+      },
+    });
+    const { data } = await bench.api.spreadsheets.get({ spreadsheetId: bench.id });
+    expect(data.sheets?.[0]?.protectedRanges?.[0]).toMatchObject({
+      description: 'new',
+      warningOnly: true,
+      range: { endRowIndex: 1 },
+    });
+  });
+});
+
+describe('a protected tab with open ranges', () => {
+  it('may be edited there only', async () => {
+    const owner = bench.emulator.people.at(bench.id, 0);
+    const id = owner.protect({});
+    expect(id).toBeGreaterThan(0);
+    bench.emulator.people.share(bench.id, 'boss@example.com', 'writer');
+    expect((await refusal(bench.batch(write(0, 0)))).message).toContain(PROTECTED);
+    owner.unprotect(id);
+    await bench.batch({
+      addProtectedRange: {
+        protectedRange: {
+          range: { sheetId: 0 },
+          editors: { users: ['nobody@example.com'] },
+          unprotectedRanges: [{ startColumnIndex: 1, endColumnIndex: 2 }],
+        },
+      },
+    });
+    const boss = bench.emulator.people.at(bench.id, 0, 'boss@example.com');
+    boss.type(0, 1, 'ok');
+    expect(() => boss.type(0, 0, 'no')).toThrow(PROTECTED);
+  });
+});

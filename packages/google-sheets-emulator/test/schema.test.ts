@@ -1,0 +1,229 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
+import { afterEach, describe, expect, it } from 'vitest';
+import committed from '../src/schema.json' with { type: 'json' };
+import { REQUEST_KINDS } from '../src/batch-update.ts';
+import { Bench, clientFor } from './support/client.ts';
+import { extractShapes, type Discovery, type Shapes, type ShapeType } from './support/discovery.ts';
+
+// SHEETS_DISCOVERY: path of https://sheets.googleapis.com/$discovery/rest?version=v4, saved to a file. With
+// SHEETS_DISCOVERY_WRITE=1 the extract is rewritten from it (then format it).
+const discoveryFile = process.env['SHEETS_DISCOVERY'];
+const EXTRACT = resolve(import.meta.dirname, '../src/schema.json');
+const shapes = committed as unknown as Shapes;
+
+/** What of `value` does not fit the schema: paths with a reason. */
+function misfits(type: ShapeType, value: unknown, path: string): string[] {
+  if (type === 'any') return [];
+  if (value === null || value === undefined) return [`${path} is ${value}`];
+  if (Array.isArray(type)) {
+    if (!Array.isArray(value)) return [`${path} is no list`];
+    return value.flatMap((item, index) => misfits(type[0], item, `${path}[${index}]`));
+  }
+  if (typeof type === 'object' && 'enum' in type) {
+    const fits = typeof value === 'string' && type.enum.includes(value);
+    return fits ? [] : [`${path} is none of ${type.enum.join(', ')}`];
+  }
+  if (typeof type === 'object') {
+    return Object.entries(value).flatMap(([key, item]) =>
+      misfits(type.map, item, `${path}.${key}`),
+    );
+  }
+  if (type === 'integer') return Number.isInteger(value) ? [] : [`${path} is no integer`];
+  const shape = shapes[type];
+  if (shape === undefined) return typeof value === type ? [] : [`${path} is no ${type}`];
+  return Object.entries(value).flatMap(([key, item]) => {
+    const inner = Object.hasOwn(shape, key) ? shape[key] : undefined;
+    return inner === undefined
+      ? [`${path}.${key} is unknown`]
+      : misfits(inner, item, `${path}.${key}`);
+  });
+}
+
+let bench: Bench | undefined;
+afterEach(() => bench?.emulator.stop());
+
+const RANGE = {
+  sheetId: 0,
+  startRowIndex: 0,
+  endRowIndex: 2,
+  startColumnIndex: 0,
+  endColumnIndex: 2,
+};
+const LOOKUP = { developerMetadataLookup: { metadataKey: 'k' } };
+const FIRST_COLUMN = { dimension: 'COLUMNS', startIndex: 0, endIndex: 1 };
+
+const tag = (location: sheets_v4.Schema$DeveloperMetadataLocation): sheets_v4.Schema$Request => ({
+  createDeveloperMetadata: {
+    developerMetadata: { metadataKey: 'k', visibility: 'DOCUMENT', location },
+  },
+});
+
+const RULE: sheets_v4.Schema$ConditionalFormatRule = {
+  ranges: [RANGE],
+  booleanRule: { condition: { type: 'NOT_BLANK' }, format: { textFormat: { bold: true } } },
+};
+
+const RICH_CELL: sheets_v4.Schema$CellData = {
+  userEnteredValue: { formulaValue: '=1/0' },
+  note: 'n',
+  userEnteredFormat: { numberFormat: { type: 'DATE' }, backgroundColor: { red: 1 } },
+};
+
+/** Something of everything that a spreadsheet can hold here. */
+const ONE_OF_EACH: sheets_v4.Schema$Request[] = [
+  tag({ dimensionRange: FIRST_COLUMN }),
+  tag({ dimensionRange: { dimension: 'ROWS', startIndex: 0, endIndex: 1 } }),
+  tag({ sheetId: 0 }),
+  tag({ spreadsheet: true }),
+  {
+    updateDeveloperMetadata: {
+      dataFilters: [LOOKUP],
+      developerMetadata: { metadataValue: 'v' },
+      fields: 'metadataValue',
+    },
+  },
+  { addNamedRange: { namedRange: { name: 'N', range: RANGE } } },
+  { addProtectedRange: { protectedRange: { range: RANGE, warningOnly: true } } },
+  { addConditionalFormatRule: { rule: RULE } },
+  { updateConditionalFormatRule: { index: 0, sheetId: 0, newIndex: 0 } },
+  { addFilterView: { filter: { range: RANGE } } },
+  { setBasicFilter: { filter: { range: RANGE, criteria: { '0': { hiddenValues: ['a'] } } } } },
+  {
+    mergeCells: {
+      range: { ...RANGE, startRowIndex: 5, endRowIndex: 6 },
+      mergeType: 'MERGE_ALL',
+    },
+  },
+  { setDataValidation: { range: RANGE, rule: { condition: { type: 'BOOLEAN' } } } },
+  { updateBorders: { range: RANGE, top: { style: 'SOLID' } } },
+  { addDimensionGroup: { range: { dimension: 'ROWS', startIndex: 1, endIndex: 3 } } },
+  {
+    updateDimensionProperties: {
+      range: FIRST_COLUMN,
+      properties: { pixelSize: 50, hiddenByUser: true },
+      fields: '*',
+    },
+  },
+  {
+    updateCells: {
+      start: { rowIndex: 4, columnIndex: 0 },
+      fields: '*',
+      rows: [{ values: [RICH_CELL] }],
+    },
+  },
+  {
+    updateSheetProperties: {
+      properties: { sheetId: 0, gridProperties: { frozenRowCount: 1 }, tabColor: { blue: 1 } },
+      fields: 'gridProperties.frozenRowCount,tabColor',
+    },
+  },
+  { duplicateSheet: { sourceSheetId: 0 } },
+  { findReplace: { find: 'x', replacement: 'y', allSheets: true } },
+  { deleteDuplicates: { range: { sheetId: 0 } } },
+  { deleteConditionalFormatRule: { sheetId: 0, index: 0 } },
+  { addConditionalFormatRule: { rule: RULE } },
+];
+
+/** Every method once, by the schema of its answer, in an order in which each has something to answer. */
+function calls({
+  api,
+  id: spreadsheetId,
+  emulator,
+}: Bench): [string, () => Promise<{ data: unknown }>][] {
+  const { spreadsheets } = api;
+  const { values } = spreadsheets;
+  const requestBody = {
+    values: [
+      ['a', 1],
+      [true, null],
+    ],
+  };
+  const write = { spreadsheetId, range: 'Sheet1!A1:B2', valueInputOption: 'RAW', requestBody };
+  const dataFilters = [LOOKUP];
+  const filtered = { spreadsheetId, requestBody: { dataFilters } };
+  const raw = { valueInputOption: 'RAW' };
+  const all = { includeSpreadsheetInResponse: true, responseIncludeGridData: true };
+  const owner = clientFor(emulator, 'owner@example.com');
+  return [
+    ['UpdateValuesResponse', () => values.update({ ...write, includeValuesInResponse: true })],
+    ['AppendValuesResponse', () => values.append(write)],
+    [
+      'BatchUpdateValuesResponse',
+      () =>
+        values.batchUpdate({
+          spreadsheetId,
+          requestBody: { ...raw, data: [{ range: 'A3', values: [['x']] }] },
+        }),
+    ],
+    [
+      'BatchUpdateSpreadsheetResponse',
+      () =>
+        spreadsheets.batchUpdate({ spreadsheetId, requestBody: { ...all, requests: ONE_OF_EACH } }),
+    ],
+    ['Spreadsheet', () => spreadsheets.get({ spreadsheetId, includeGridData: true })],
+    [
+      'Spreadsheet',
+      () =>
+        spreadsheets.getByDataFilter({
+          spreadsheetId,
+          requestBody: { dataFilters, includeGridData: true },
+        }),
+    ],
+    ['ValueRange', () => values.get({ spreadsheetId, range: 'Sheet1' })],
+    ['BatchGetValuesResponse', () => values.batchGet({ spreadsheetId, ranges: ['Sheet1!A:A'] })],
+    ['BatchGetValuesByDataFilterResponse', () => values.batchGetByDataFilter(filtered)],
+    [
+      'BatchUpdateValuesByDataFilterResponse',
+      () =>
+        values.batchUpdateByDataFilter({
+          spreadsheetId,
+          requestBody: { ...raw, data: [{ dataFilter: LOOKUP, values: [['z']] }] },
+        }),
+    ],
+    ['SearchDeveloperMetadataResponse', () => spreadsheets.developerMetadata.search(filtered)],
+    ['ClearValuesResponse', () => values.clear({ spreadsheetId, range: 'Sheet1!A1' })],
+    [
+      'BatchClearValuesResponse',
+      () => values.batchClear({ spreadsheetId, requestBody: { ranges: ['Sheet1!A1'] } }),
+    ],
+    ['BatchClearValuesByDataFilterResponse', () => values.batchClearByDataFilter(filtered)],
+    ['Spreadsheet', () => owner.spreadsheets.create({ requestBody: {} })],
+  ];
+}
+
+describe('the shapes of answers', () => {
+  it('fit Google’s schema, whatever is in the spreadsheet', async () => {
+    bench = await Bench.start();
+    for (const [schema, call] of calls(bench)) {
+      const { data } = await call();
+      expect(data).not.toEqual({});
+      expect(misfits(schema, data, schema)).toEqual([]);
+    }
+  });
+
+  it('are really checked: a misspelt name and a wrong type are found', () => {
+    expect(misfits('ValueRange', { range: 5, valuez: [] }, 'x')).toEqual([
+      'x.range is no string',
+      'x.valuez is unknown',
+    ]);
+  });
+});
+
+describe('the extract of Google’s schema', () => {
+  it('knows every request that the emulator carries out', () => {
+    const known = Object.keys(shapes['Request'] ?? {});
+    expect(REQUEST_KINDS.filter((kind) => !known.includes(kind))).toEqual([]);
+    expect(REQUEST_KINDS.length).toBeGreaterThanOrEqual(43);
+  });
+
+  it.skipIf(discoveryFile === undefined)('is what the discovery document says today', () => {
+    const discovery = JSON.parse(readFileSync(discoveryFile ?? '', 'utf8')) as Discovery;
+    const extract = extractShapes(discovery);
+    if (process.env['SHEETS_DISCOVERY_WRITE'] === '1') {
+      writeFileSync(EXTRACT, JSON.stringify(extract, undefined, 2));
+    }
+    expect(committed).toEqual(extract);
+  });
+});

@@ -1,0 +1,258 @@
+import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
+import { afterEach, describe, expect, it } from 'vitest';
+import { Bench, refusal } from './support/client.ts';
+
+let bench: Bench;
+afterEach(() => bench.emulator.stop());
+
+async function filled(values: unknown[][], options = {}): Promise<Bench> {
+  bench = await Bench.start(options);
+  await bench.put('Sheet1!A1', values);
+  return bench;
+}
+
+const sort = (
+  range: sheets_v4.Schema$GridRange,
+  ...specs: [number, 'ASCENDING' | 'DESCENDING'][]
+): sheets_v4.Schema$Request => ({
+  sortRange: {
+    range: { sheetId: 0, ...range },
+    sortSpecs: specs.map(([dimensionIndex, sortOrder]) => ({ dimensionIndex, sortOrder })),
+  },
+});
+
+const column = (index: number) => bench.grid().map((row) => row[index] ?? null);
+
+const hiddenRows = async (): Promise<number[]> => {
+  const { data } = await bench.api.spreadsheets.get({
+    spreadsheetId: bench.id,
+    fields: 'sheets.data.rowMetadata(hiddenByFilter,hiddenByUser)',
+  });
+  const rows = data.sheets?.[0]?.data?.[0]?.rowMetadata ?? [];
+  return rows.flatMap((row, index) => (row.hiddenByFilter || row.hiddenByUser ? [index] : []));
+};
+
+describe('sortRange', () => {
+  it('puts numbers before texts before booleans, empty cells last in both directions', async () => {
+    await filled([['b'], [10], [''], [true], ['A'], [9], ['a'], [false]]);
+    await bench.batch(sort({}, [0, 'ASCENDING']));
+    expect(column(0)).toEqual([9, 10, 'A', 'a', 'b', false, true]);
+    await bench.batch(sort({}, [0, 'DESCENDING']));
+    expect(column(0)).toEqual([true, false, 'b', 'A', 'a', 10, 9]);
+  });
+
+  it('sorts by several columns and keeps the order of equal rows', async () => {
+    await filled([
+      ['x', 2, 'first'],
+      ['y', 1, 'second'],
+      ['x', 1, 'third'],
+      ['x', 2, 'fourth'],
+    ]);
+    await bench.batch(sort({}, [0, 'DESCENDING'], [1, 'ASCENDING']));
+    expect(column(2)).toEqual(['second', 'third', 'first', 'fourth']);
+  });
+
+  it('carries notes, formats and formulas of the sorted columns along, and leaves the others behind', async () => {
+    await filled([
+      ['b', 2, 'stays 1'],
+      ['a', 1, 'stays 2'],
+    ]);
+    const person = bench.emulator.people.at(bench.id, 0);
+    person.note(0, 0, 'note of b');
+    person.type(0, 1, '=LEN(A1)*2');
+    await bench.batch(sort({ startColumnIndex: 0, endColumnIndex: 2 }, [0, 'ASCENDING']));
+    expect(bench.grid()).toEqual([
+      ['a', 1, 'stays 1'],
+      ['b', '=LEN(A2)*2', 'stays 2'],
+    ]);
+    expect(bench.emulator.inspect.notes(bench.id, 0)).toEqual([
+      { row: 1, column: 0, note: 'note of b' },
+    ]);
+  });
+
+  it('leaves hidden rows where they are and sorts the others around them', async () => {
+    await filled([[5], [4], [3], [2], [1]]);
+    const person = bench.emulator.people.at(bench.id, 0);
+    person.hideRows(1);
+    await bench.batch(sort({}, [0, 'ASCENDING']));
+    expect(column(0)).toEqual([1, 4, 2, 3, 5]);
+  });
+
+  it('does not move metadata of rows, unless the emulator is set to: Google documents nothing', async () => {
+    const location = { dimensionRange: { dimension: 'ROWS', startIndex: 0, endIndex: 1 } };
+    const tag = {
+      createDeveloperMetadata: {
+        developerMetadata: { metadataKey: 'k', visibility: 'DOCUMENT', location },
+      },
+    };
+    const placeAfterSort = async (rowMetadataFollowsSort: boolean) => {
+      await filled([[2], [1]], { rowMetadataFollowsSort });
+      await bench.batch(tag, sort({}, [0, 'ASCENDING']));
+      return bench.emulator.inspect.metadata(bench.id)[0]?.location?.dimensionRange?.startIndex;
+    };
+    expect(await placeAfterSort(false)).toBe(0);
+    await bench.emulator.stop();
+    expect(await placeAfterSort(true)).toBe(1);
+  });
+
+  it('refuses vertical merges and columns outside the range', async () => {
+    await filled([[2], [1]]);
+    const merge = { startRowIndex: 0, endRowIndex: 2, startColumnIndex: 0, endColumnIndex: 1 };
+    await bench.batch({ mergeCells: { range: merge, mergeType: 'MERGE_ALL' } });
+    expect((await refusal(bench.batch(sort({}, [0, 'ASCENDING'])))).message).toBe(
+      "Invalid requests[0].sortRange: You can't sort a range containing vertical merges. There is a vertical merge at A1:A2",
+    );
+    const beside = sort({ startColumnIndex: 0, endColumnIndex: 1 }, [2, 'ASCENDING']);
+    expect((await refusal(bench.batch(beside))).code).toBe(400);
+  });
+});
+
+describe('a basic filter', () => {
+  it('hides rows from people only: reads and writes go on as if it were not there (C4)', async () => {
+    await filled([['status'], ['NEW'], ['DONE'], ['NEW']]);
+    await bench.batch({
+      setBasicFilter: {
+        filter: { range: { sheetId: 0 }, criteria: { '0': { hiddenValues: ['NEW'] } } },
+      },
+    });
+    expect(await hiddenRows()).toEqual([1, 3]);
+    expect((await bench.get('Sheet1!A:A')).values).toHaveLength(4);
+    await bench.put('Sheet1!A2', [['OPEN']]);
+    expect(column(0)).toEqual(['status', 'OPEN', 'DONE', 'NEW']);
+    // A new filter shows what the old one hid.
+    bench.emulator.people.at(bench.id, 0).filter(0, ['DONE']);
+    expect(await hiddenRows()).toEqual([2]);
+    await bench.batch({ setBasicFilter: { filter: { range: { sheetId: 0 } } } });
+    expect(await hiddenRows()).toEqual([]);
+    bench.emulator.people.at(bench.id, 0).filter(0, ['DONE']);
+    await bench.batch({ clearBasicFilter: { sheetId: 0 } });
+    expect(await hiddenRows()).toEqual([]);
+  });
+
+  it.each<[string, sheets_v4.Schema$BooleanCondition, number[]]>([
+    ['NUMBER_GREATER', { values: [{ userEnteredValue: '15' }] }, [1, 4]],
+    [
+      'NUMBER_BETWEEN',
+      { values: [{ userEnteredValue: '10' }, { userEnteredValue: '20' }] },
+      [3, 4],
+    ],
+    ['TEXT_CONTAINS', { values: [{ userEnteredValue: 'AP' }] }, [1, 2, 3]],
+    ['BLANK', {}, [1, 2, 3, 4]],
+    ['CUSTOM_FORMULA', { values: [{ userEnteredValue: '=A2*2>=40' }] }, [1, 4]],
+  ])('by condition %s', async (type, rest, hidden) => {
+    await filled([['h'], [10], [20], [30], ['apple']]);
+    await bench.batch({
+      setBasicFilter: {
+        filter: {
+          range: { sheetId: 0, endRowIndex: 5 },
+          filterSpecs: [{ columnIndex: 0, filterCriteria: { condition: { type, ...rest } } }],
+        },
+      },
+    });
+    expect(await hiddenRows()).toEqual(hidden);
+  });
+
+  it('with sort specs sorts for everyone; a filter view changes nothing', async () => {
+    await filled([['h'], [2], [1]]);
+    const sortSpecs = [{ dimensionIndex: 0, sortOrder: 'ASCENDING' }];
+    await bench.batch({ addFilterView: { filter: { range: { sheetId: 0 }, sortSpecs } } });
+    expect(column(0)).toEqual(['h', 2, 1]);
+    await bench.batch({ setBasicFilter: { filter: { range: { sheetId: 0 }, sortSpecs } } });
+    expect(column(0)).toEqual(['h', 1, 2]);
+  });
+});
+
+describe('deleteDuplicates', () => {
+  it('keeps the first of equal rows, letter case aside, hidden rows included, cells beside untouched', async () => {
+    await filled([
+      ['a', 1, 'n1'],
+      ['B', 2, 'n2'],
+      ['A', 3, 'n3'],
+      ['b', 4, 'n4'],
+    ]);
+    bench.emulator.people.at(bench.id, 0).hideRows(2);
+    const [reply] = await bench.batch({
+      deleteDuplicates: {
+        range: { sheetId: 0, startColumnIndex: 0, endColumnIndex: 2 },
+        comparisonColumns: [{ sheetId: 0, dimension: 'COLUMNS', startIndex: 0, endIndex: 1 }],
+      },
+    });
+    expect(reply?.deleteDuplicates?.duplicatesRemovedCount).toBe(2);
+    expect(bench.grid()).toEqual([
+      ['a', 1, 'n1'],
+      ['B', 2, 'n2'],
+      [null, null, 'n3'],
+      [null, null, 'n4'],
+    ]);
+  });
+});
+
+describe('copying, cutting, inserting and deleting cells', () => {
+  const cells = (a: number, b: number, c: number, d: number) => ({
+    sheetId: 0,
+    startRowIndex: a,
+    endRowIndex: b,
+    startColumnIndex: c,
+    endColumnIndex: d,
+  });
+
+  it('copyPaste fills a larger destination; formulas read as copies do; PASTE_VALUES pastes results', async () => {
+    await filled([[1], [2], [3]]);
+    bench.emulator.people.at(bench.id, 0).type(0, 1, '=A1*10');
+    const copy = (destination: object, pasteType: string) => ({
+      copyPaste: { source: cells(0, 1, 1, 2), destination, pasteType },
+    });
+    await bench.batch(
+      copy(cells(0, 3, 1, 2), 'PASTE_NORMAL'),
+      copy(cells(0, 1, 2, 3), 'PASTE_VALUES'),
+    );
+    expect(bench.grid()).toEqual([
+      [1, '=A1*10', 10],
+      [2, '=A2*10'],
+      [3, '=A3*10'],
+    ]);
+  });
+
+  it('cutPaste empties the source; metadata of the column stays behind', async () => {
+    await filled([['a', 'b']]);
+    const location = { dimensionRange: { dimension: 'COLUMNS', startIndex: 0, endIndex: 1 } };
+    await bench.batch({
+      createDeveloperMetadata: {
+        developerMetadata: { metadataKey: 'k', visibility: 'DOCUMENT', location },
+      },
+    });
+    bench.emulator.people.at(bench.id, 0).cutPaste({ left: 0, right: 1 }, 0, 3);
+    expect(bench.grid()).toEqual([[null, 'b', null, 'a']]);
+    expect(bench.emulator.inspect.metadata(bench.id)[0]?.location?.dimensionRange?.startIndex).toBe(
+      0,
+    );
+  });
+
+  it('insertRange and deleteRange shift only the cells of their columns', async () => {
+    await filled([
+      ['a', 'x'],
+      ['b', 'y'],
+    ]);
+    await bench.batch({ insertRange: { range: cells(0, 1, 0, 1), shiftDimension: 'ROWS' } });
+    expect(bench.grid()).toEqual([[null, 'x'], ['a', 'y'], ['b']]);
+    await bench.batch({ deleteRange: { range: cells(0, 2, 0, 1), shiftDimension: 'ROWS' } });
+    expect(bench.grid()).toEqual([
+      ['b', 'x'],
+      [null, 'y'],
+    ]);
+  });
+
+  it('findReplace counts what it changed', async () => {
+    await filled([['a.b', 'ab'], ['A.B']]);
+    const [reply] = await bench.batch({
+      findReplace: { find: 'a.b', replacement: '=x', allSheets: true },
+    });
+    expect(reply?.findReplace).toEqual({
+      valuesChanged: 2,
+      rowsChanged: 2,
+      sheetsChanged: 1,
+      occurrencesChanged: 2,
+    });
+    expect(bench.emulator.inspect.formulas(bench.id, 0)).toHaveLength(2);
+  });
+});

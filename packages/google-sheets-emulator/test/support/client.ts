@@ -1,0 +1,107 @@
+import { OAuth2Client } from 'google-auth-library';
+import { sheets, type sheets_v4 } from 'googleapis/build/src/apis/sheets/index.js';
+import type { SheetsEmulator, SheetsEmulatorOptions } from '../../src/emulator.ts';
+import { startTestEmulator, type TestEmulator } from './emulator.ts';
+
+/** The service account in these tests. */
+export const ROBOT = 'robot@example-project.iam.gserviceaccount.com';
+
+/** Google's own client, pointed at an emulator, with a token for `email`. */
+export function clientFor(emulator: SheetsEmulator, email = ROBOT): sheets_v4.Sheets {
+  return clientWith(emulator, emulator.accounts.issue({ email }));
+}
+
+/** Google's own client with a given token. */
+export function clientWith(emulator: SheetsEmulator, token: string): sheets_v4.Sheets {
+  const auth = new OAuth2Client();
+  auth.setCredentials({ access_token: token, expiry_date: Date.now() + 3_600_000 });
+  return sheets({ version: 'v4', rootUrl: emulator.url, auth, retry: false });
+}
+
+/** The `error` of a refused call, as Google's client got it. Throws when the call was not refused. */
+export async function refusal(
+  call: Promise<unknown>,
+): Promise<{ code: number; message: string; status: string; details?: Record<string, unknown>[] }> {
+  try {
+    await call;
+  } catch (error) {
+    const data = (error as { response?: { data?: { error?: unknown } } }).response?.data?.error;
+    if (data === undefined) throw error;
+    return data as { code: number; message: string; status: string };
+  }
+  throw new Error('the call was not refused');
+}
+
+/** An emulator with one spreadsheet that the robot may write to, and short ways to use it. */
+export class Bench {
+  readonly emulator: TestEmulator;
+  readonly api: sheets_v4.Sheets;
+  readonly id: string;
+
+  constructor(emulator: TestEmulator, id: string) {
+    this.emulator = emulator;
+    this.id = id;
+    this.api = clientFor(emulator);
+  }
+
+  /** Starts an emulator; `tab` is the size of its only tab, 10 × 5 by default. */
+  static async start(
+    options: SheetsEmulatorOptions = {},
+    spreadsheet: Parameters<SheetsEmulator['createSpreadsheet']>[0] = {},
+  ): Promise<Bench> {
+    const emulator = await startTestEmulator(options);
+    const id = emulator.createSpreadsheet({
+      tab: { rows: 10, columns: 5 },
+      shares: { [ROBOT]: 'writer' },
+      ...spreadsheet,
+    });
+    return new Bench(emulator, id);
+  }
+
+  /** batchUpdate; returns the replies. */
+  async batch(...requests: sheets_v4.Schema$Request[]): Promise<sheets_v4.Schema$Response[]> {
+    const { data } = await this.api.spreadsheets.batchUpdate({
+      spreadsheetId: this.id,
+      requestBody: { requests },
+    });
+    return data.replies ?? [];
+  }
+
+  /** values.update, RAW. */
+  async put(range: string, values: unknown[][], valueInputOption = 'RAW'): Promise<void> {
+    await this.api.spreadsheets.values.update({
+      spreadsheetId: this.id,
+      range,
+      valueInputOption,
+      requestBody: { values },
+    });
+  }
+
+  /** values.get. */
+  async get(
+    range: string,
+    options: {
+      valueRenderOption?: string;
+      dateTimeRenderOption?: string;
+      majorDimension?: string;
+    } = {},
+  ): Promise<sheets_v4.Schema$ValueRange> {
+    const { data } = await this.api.spreadsheets.values.get({
+      spreadsheetId: this.id,
+      range,
+      ...options,
+    });
+    return data;
+  }
+
+  /** What the first tab holds. */
+  grid(): (string | number | boolean | null)[][] {
+    return this.emulator.inspect.grid(this.id, 0);
+  }
+}
+
+/** The seed of a property test: random, or that of FC_SEED. fast-check prints it when a property fails. */
+export function seed(): { seed?: number } {
+  const given = process.env['FC_SEED'];
+  return given === undefined ? {} : { seed: Number(given) };
+}

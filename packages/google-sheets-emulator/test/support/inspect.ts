@@ -1,0 +1,165 @@
+import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
+import { Calculator } from '../../src/calculator.ts';
+import { CellError } from '../../src/formula-values.ts';
+import { Formula } from '../../src/cell.ts';
+import { metadataResource, type Metadata } from '../../src/metadata.ts';
+import type { Sheet } from '../../src/sheet.ts';
+import type { SpreadsheetFile, SpreadsheetFiles } from '../../src/spreadsheet-files.ts';
+
+/** A literal, a formula's text, or null for an empty cell. */
+export type Stored = string | number | boolean | null;
+
+/** See {@link Inspection.cell}. */
+export interface InspectedCell {
+  readonly value: Stored;
+  readonly shown: string;
+  readonly format: sheets_v4.Schema$CellFormat;
+  readonly note: string | undefined;
+}
+
+/** See {@link Inspection.layout}. */
+export interface InspectedLayout {
+  readonly frozenRowCount: number;
+  readonly frozenColumnCount: number;
+  readonly hiddenRows: readonly number[];
+  readonly hiddenColumns: readonly number[];
+  readonly widths: Readonly<Record<number, number>>;
+}
+
+/** A tab, by title or sheet ID. */
+export type TabName = string | number;
+
+/** Looks into spreadsheets past the API: no quota, no log, no permission. */
+export class Inspection {
+  readonly #files: SpreadsheetFiles;
+  readonly #now: () => number;
+
+  constructor(files: SpreadsheetFiles, now: () => number) {
+    this.#files = files;
+    this.#now = now;
+  }
+
+  /** The tabs, in order. */
+  tabs(spreadsheetId: string): { sheetId: number; title: string; rows: number; columns: number }[] {
+    return this.#files.get(spreadsheetId).document.sheets.map((sheet) => ({
+      sheetId: sheet.id,
+      title: sheet.properties.title,
+      rows: sheet.rowCount,
+      columns: sheet.columnCount,
+    }));
+  }
+
+  /** What the cells hold, row by row, trailing empty cells and rows left out. Formulas are given as their text. */
+  grid(spreadsheetId: string, tab: TabName): Stored[][] {
+    const { sheet } = this.#open(spreadsheetId, tab);
+    return this.#rows(sheet, (row, column) => {
+      const content = sheet.row(row)?.cells[column] ?? null;
+      return content instanceof Formula ? content.text : content;
+    });
+  }
+
+  /** What the cells show, as texts. */
+  shown(spreadsheetId: string, tab: TabName): string[][] {
+    const { file, sheet } = this.#open(spreadsheetId, tab);
+    const calculator = new Calculator(file.document, this.#now());
+    return this.#rows(sheet, (row, column) => calculator.text(sheet, row, column));
+  }
+
+  /** What the cells are: `string`, `number`, `boolean`, `formula`, `error` (a formula that failed), or `empty`. */
+  types(spreadsheetId: string, tab: TabName): string[][] {
+    const { file, sheet } = this.#open(spreadsheetId, tab);
+    const calculator = new Calculator(file.document, this.#now());
+    return this.#rows(sheet, (row, column) => {
+      const content = sheet.row(row)?.cells[column] ?? null;
+      if (content === null) return 'empty';
+      if (!(content instanceof Formula)) return typeof content;
+      return calculator.value(sheet, row, column) instanceof CellError ? 'error' : 'formula';
+    });
+  }
+
+  /** Every cell that holds a formula, zero-based: for "no formula was ever evaluated". */
+  formulas(spreadsheetId: string, tab: TabName): { row: number; column: number; text: string }[] {
+    const { sheet } = this.#open(spreadsheetId, tab);
+    const found: { row: number; column: number; text: string }[] = [];
+    for (let row = 0; row < sheet.usedRows; row++) {
+      for (const [column, content] of (sheet.row(row)?.cells ?? []).entries()) {
+        if (content instanceof Formula) found.push({ row, column, text: content.text });
+      }
+    }
+    return found;
+  }
+
+  /** Every note, zero-based. */
+  notes(spreadsheetId: string, tab: TabName): { row: number; column: number; note: string }[] {
+    const { sheet } = this.#open(spreadsheetId, tab);
+    const found: { row: number; column: number; note: string }[] = [];
+    for (let row = 0; row < sheet.usedRows; row++) {
+      for (const [column, note] of sheet.row(row)?.notes ?? []) found.push({ row, column, note });
+    }
+    return found;
+  }
+
+  /** One cell, zero-based: what it holds, what it shows, its format. */
+  cell(spreadsheetId: string, tab: TabName, row: number, column: number): InspectedCell {
+    const { file, sheet } = this.#open(spreadsheetId, tab);
+    const { content, cellStyle, note } = sheet.cell(row, column);
+    const calculator = new Calculator(file.document, this.#now());
+    return {
+      value: content instanceof Formula ? content.text : content,
+      shown: calculator.text(sheet, row, column),
+      format: cellStyle?.format ?? {},
+      note,
+    };
+  }
+
+  /** How a tab is laid out: frozen rows, hidden rows and columns (zero-based), widths that were set. */
+  layout(spreadsheetId: string, tab: TabName): InspectedLayout {
+    const { sheet } = this.#open(spreadsheetId, tab);
+    const { frozenRowCount = 0, frozenColumnCount = 0 } = sheet.properties;
+    const hiddenRows: number[] = [];
+    for (let row = 0; row < sheet.usedRows; row++) {
+      const properties = sheet.row(row)?.properties;
+      if (properties?.hiddenByUser === true || properties?.hiddenByFilter === true)
+        hiddenRows.push(row);
+    }
+    const hiddenColumns: number[] = [];
+    const widths: Record<number, number> = {};
+    for (let column = 0; column < sheet.columnCount; column++) {
+      const properties = sheet.columnProperties(column);
+      if (properties?.hiddenByUser === true) hiddenColumns.push(column);
+      if (properties?.pixelSize !== undefined) widths[column] = properties.pixelSize;
+    }
+    return { frozenRowCount, frozenColumnCount, hiddenRows, hiddenColumns, widths };
+  }
+
+  /** All developer metadata, whoever made it. */
+  metadata(spreadsheetId: string): ReturnType<typeof metadataResource>[] {
+    const list: readonly Metadata[] = this.#files.get(spreadsheetId).document.metadata;
+    return list.map(metadataResource);
+  }
+
+  /** Counts changes of the file: the same number means nothing was written. */
+  revision(spreadsheetId: string): number {
+    return this.#files.get(spreadsheetId).revision;
+  }
+
+  #open(spreadsheetId: string, tab: TabName): { file: SpreadsheetFile; sheet: Sheet } {
+    const file = this.#files.get(spreadsheetId);
+    const sheet = file.document.sheets.find(
+      (candidate) => candidate.id === tab || candidate.properties.title === tab,
+    );
+    if (sheet === undefined) throw new Error(`no tab ${tab}`);
+    return { file, sheet };
+  }
+
+  #rows<T>(sheet: Sheet, cell: (row: number, column: number) => T): T[][] {
+    const rows: T[][] = [];
+    for (let row = 0; row < sheet.contentEnd; row++) {
+      const cells = sheet.row(row)?.cells ?? [];
+      let width = cells.length;
+      while (width > 0 && (cells[width - 1] ?? null) === null) width--;
+      rows.push(Array.from({ length: width }, (_, column) => cell(row, column)));
+    }
+    return rows;
+  }
+}

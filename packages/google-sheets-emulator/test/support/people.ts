@@ -1,0 +1,384 @@
+import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
+import { runBatch } from '../../src/batch-update.ts';
+import { appendDimension } from '../../src/dimensions.ts';
+import { putContent, type Edit } from '../../src/edit.ts';
+import { isDateFormat } from '../../src/number-format.ts';
+import { obstacle, type Caller } from '../../src/protection.ts';
+import { protectedCell } from '../../src/api-error.ts';
+import { Calculator } from '../../src/calculator.ts';
+import type { Sheet } from '../../src/sheet.ts';
+import type { SpreadsheetFile, SpreadsheetFiles } from '../../src/spreadsheet-files.ts';
+import { putValues } from '../../src/values-write.ts';
+import { typeIn } from '../../src/typed-input.ts';
+
+/** What can be pasted into a cell. */
+export type Pasted = string | number | boolean | null;
+
+type Requests = sheets_v4.Schema$Request;
+
+/** Rows and columns as a person marks them: zero-based, half-open. Absent bounds are the whole tab's. */
+export interface Selection {
+  readonly top?: number;
+  readonly bottom?: number;
+  readonly left?: number;
+  readonly right?: number;
+}
+
+/** A user with a tab open in a browser. Each action is one change, at once; none is logged. */
+export class Person {
+  readonly #files: SpreadsheetFiles;
+  readonly #spreadsheetId: string;
+  readonly #sheetId: number;
+  readonly #email: string;
+
+  constructor(files: SpreadsheetFiles, spreadsheetId: string, sheetId: number, email: string) {
+    this.#files = files;
+    this.#spreadsheetId = spreadsheetId;
+    this.#sheetId = sheetId;
+    this.#email = email;
+  }
+
+  /** Data › Sort sheet: all columns, all rows below the frozen ones. Without frozen rows the header is sorted along. */
+  sortSheet(column: number, order: 'ASCENDING' | 'DESCENDING' = 'ASCENDING'): void {
+    const top = this.#sheet.properties.frozenRowCount ?? 0;
+    this.sortRange({ top }, [{ column, order }]);
+  }
+
+  /** Data › Sort range. */
+  sortRange(
+    selection: Selection,
+    by: readonly { column: number; order?: 'ASCENDING' | 'DESCENDING' }[],
+  ): void {
+    const sortSpecs = by.map(({ column, order }) => ({
+      dimensionIndex: column,
+      sortOrder: order ?? 'ASCENDING',
+    }));
+    this.#do({ sortRange: { range: this.#range(selection), sortSpecs } });
+  }
+
+  /** Data › Create a filter over everything that is filled, with some values of one column unticked. */
+  filter(column: number, hiddenValues: readonly string[]): void {
+    const sheet = this.#sheet;
+    const header = Math.max(0, (sheet.properties.frozenRowCount ?? 1) - 1);
+    const range = this.#range({ top: header, bottom: Math.max(sheet.contentEnd, header + 1) });
+    const criteria = { [String(column)]: { hiddenValues: [...hiddenValues] } };
+    this.#do({ setBasicFilter: { filter: { range, criteria } } });
+  }
+
+  /** Data › Remove filter. */
+  clearFilter(): void {
+    this.#do({ clearBasicFilter: { sheetId: this.#sheetId } });
+  }
+
+  hideRows(start: number, count = 1): void {
+    this.#hide('ROWS', start, count, true);
+  }
+
+  showRows(start: number, count = 1): void {
+    this.#hide('ROWS', start, count, false);
+  }
+
+  hideColumns(start: number, count = 1): void {
+    this.#hide('COLUMNS', start, count, true);
+  }
+
+  showColumns(start: number, count = 1): void {
+    this.#hide('COLUMNS', start, count, false);
+  }
+
+  /** Drags columns so that they stand before what is at `destination` now. */
+  moveColumns(start: number, count: number, destination: number): void {
+    this.#move('COLUMNS', start, count, destination);
+  }
+
+  /** Drags rows so that they stand before what is at `destination` now. */
+  moveRows(start: number, count: number, destination: number): void {
+    this.#move('ROWS', start, count, destination);
+  }
+
+  /** Inserts empty columns; they look like the one on the left, or on the right at the edge. */
+  insertColumns(at: number, count = 1): void {
+    this.#insert('COLUMNS', at, count);
+  }
+
+  /** Inserts empty rows above `at`. */
+  insertRows(at: number, count = 1): void {
+    this.#insert('ROWS', at, count);
+  }
+
+  /** Inserts a row above `at` with a text in its first cell: a heading over the table. */
+  insertTitleRow(at: number, text: string): void {
+    this.#insert('ROWS', at, 1);
+    this.type(at, 0, text);
+  }
+
+  deleteColumns(start: number, count = 1): void {
+    this.#do({ deleteDimension: { range: this.#span('COLUMNS', start, count) } });
+  }
+
+  deleteRows(start: number, count = 1): void {
+    this.#do({ deleteDimension: { range: this.#span('ROWS', start, count) } });
+  }
+
+  /** Copies a row, with all that is in it, over another one. */
+  copyRow(from: number, to: number): void {
+    const source = this.#range({ top: from, bottom: from + 1 });
+    const destination = this.#range({ top: to, bottom: to + 1 });
+    this.#do({ copyPaste: { source, destination, pasteType: 'PASTE_NORMAL' } });
+  }
+
+  /** Inserts a row below `row` and pastes a copy of it there. */
+  duplicateRow(row: number): void {
+    this.#insert('ROWS', row + 1, 1);
+    this.copyRow(row, row + 1);
+  }
+
+  /** Cuts cells out and pastes them elsewhere: unlike a move of a column, what hangs on the column stays. */
+  cutPaste(selection: Selection, row: number, column: number): void {
+    const destination = { sheetId: this.#sheetId, rowIndex: row, columnIndex: column };
+    const source = this.#range(selection);
+    this.#do({ cutPaste: { source, destination, pasteType: 'PASTE_NORMAL' } });
+  }
+
+  /** Types into a cell: `=A1+1`, `5`, `1/2/2026`, text. An empty text clears it. A date column keeps its way of showing dates. */
+  type(row: number, column: number, text: string): void {
+    this.#change((edit) => {
+      const sheet = edit.document.grid(this.#sheetId);
+      const area = { top: row, bottom: row + 1, left: column, right: column + 1 };
+      sheet.areaOf({
+        startRowIndex: row,
+        endRowIndex: row + 1,
+        startColumnIndex: column,
+        endColumnIndex: column + 1,
+      });
+      if (obstacle(sheet, area, edit.caller) !== undefined) throw protectedCell();
+      const { locale, year } = new Calculator(edit.document, edit.nowMs);
+      const cellStyle = sheet.row(row)?.style.cellStyles[column];
+      const own = cellStyle?.format?.numberFormat;
+      const typed = own?.type === 'TEXT' ? { content: text } : typeIn(text, locale, year);
+      const brought = 'format' in typed ? typed.format : undefined;
+      sheet.editRow(row, (line) => {
+        putContent(sheet, line, column, typed.content);
+        if (brought === undefined || (isDateFormat(own) && isDateFormat(brought))) return;
+        const format = { ...cellStyle?.format, numberFormat: brought };
+        line.cellStyle(column, edit.cellStyles.intern({ ...cellStyle, format }));
+      });
+    });
+  }
+
+  /** Pastes a block of plain values: numbers stay numbers, texts stay texts, null leaves a cell alone. The grid grows downwards. */
+  pasteValues(row: number, column: number, values: readonly (readonly Pasted[])[]): void {
+    this.#change((edit) => {
+      const sheet = edit.document.grid(this.#sheetId);
+      const width = values.reduce((most, line) => Math.max(most, line.length), 0);
+      const area = { top: row, bottom: row + values.length, left: column, right: column + width };
+      const missing = area.bottom - sheet.rowCount;
+      if (missing > 0) appendDimension(edit.document, sheet, 'ROWS', missing);
+      putValues(edit, sheet, area, values, 'RAW');
+    });
+  }
+
+  /** Insert › Note; an empty text takes it away. */
+  note(row: number, column: number, text: string): void {
+    const range = this.#range({ top: row, bottom: row + 1, left: column, right: column + 1 });
+    const rows = [{ values: [{ note: text }] }];
+    this.#do({ updateCells: { range, rows, fields: 'note' } });
+  }
+
+  /** Types a new name over a column's header. */
+  renameColumn(column: number, text: string, headerRow = 0): void {
+    this.type(headerRow, column, text);
+  }
+
+  /** Paints cells: bold, colours, number formats. */
+  format(selection: Selection, format: sheets_v4.Schema$CellFormat): void {
+    const fields = Object.keys(format)
+      .map((name) => `userEnteredFormat.${name}`)
+      .join(',');
+    const range = this.#range(selection);
+    this.#do({ repeatCell: { range, cell: { userEnteredFormat: format }, fields } });
+  }
+
+  setWidth(column: number, pixelSize: number): void {
+    const range = this.#span('COLUMNS', column, 1);
+    const properties = { pixelSize };
+    this.#do({ updateDimensionProperties: { range, properties, fields: 'pixelSize' } });
+  }
+
+  /** Insert › Checkbox: the cells really hold FALSE then, so that an API that looks for data finds some. */
+  addCheckboxes(selection: Selection): void {
+    const range = this.#range(selection);
+    const rule = { condition: { type: 'BOOLEAN' }, strict: true, showCustomUi: true };
+    const cell = { userEnteredValue: { boolValue: false } };
+    this.#do(
+      { setDataValidation: { range, rule } },
+      { repeatCell: { range, cell, fields: 'userEnteredValue' } },
+    );
+  }
+
+  freezeRows(count: number): void {
+    this.#properties(
+      { gridProperties: { frozenRowCount: count } },
+      'gridProperties.frozenRowCount',
+    );
+  }
+
+  freezeColumns(count: number): void {
+    this.#properties(
+      { gridProperties: { frozenColumnCount: count } },
+      'gridProperties.frozenColumnCount',
+    );
+  }
+
+  /** Data › Protect range. Without `warningOnly` only the person and `editors` may edit it from now on. Returns its ID. */
+  protect(
+    selection: Selection,
+    options: { editors?: string[]; warningOnly?: boolean } = {},
+  ): number {
+    const { editors, warningOnly } = options;
+    const [reply] = this.#do({
+      addProtectedRange: {
+        protectedRange: {
+          range: this.#range(selection),
+          ...(warningOnly === true && { warningOnly }),
+          ...(editors !== undefined && { editors: { users: editors } }),
+        },
+      },
+    });
+    return reply?.addProtectedRange?.protectedRange?.protectedRangeId ?? 0;
+  }
+
+  unprotect(protectedRangeId: number): void {
+    this.#do({ deleteProtectedRange: { protectedRangeId } });
+  }
+
+  /** Merges cells; only the top left one keeps its content. */
+  merge(selection: Selection): void {
+    this.#do({ mergeCells: { range: this.#range(selection), mergeType: 'MERGE_ALL' } });
+  }
+
+  renameTab(title: string): void {
+    this.#properties({ title }, 'title');
+  }
+
+  /** Drags the tab so that it is at `index` afterwards. */
+  moveTab(index: number): void {
+    const current = this.#file.document.sheets.findIndex(({ id }) => id === this.#sheetId);
+    this.#properties({ index: index > current ? index + 1 : index }, 'index');
+  }
+
+  hideTab(): void {
+    this.#properties({ hidden: true }, 'hidden');
+  }
+
+  deleteTab(): void {
+    this.#do({ deleteSheet: { sheetId: this.#sheetId } });
+  }
+
+  /** Duplicates the tab; returns the sheet ID of the copy. */
+  duplicateTab(): number {
+    const [reply] = this.#do({ duplicateSheet: { sourceSheetId: this.#sheetId } });
+    return reply?.duplicateSheet?.properties?.sheetId ?? 0;
+  }
+
+  /** Adds a tab of the person's own; returns its sheet ID. */
+  addTab(title: string): number {
+    const [reply] = this.#do({ addSheet: { properties: { title } } });
+    return reply?.addSheet?.properties?.sheetId ?? 0;
+  }
+
+  /** File › Settings. */
+  setTimeZone(timeZone: string): void {
+    this.#do({ updateSpreadsheetProperties: { properties: { timeZone }, fields: 'timeZone' } });
+  }
+
+  get #file(): SpreadsheetFile {
+    return this.#files.get(this.#spreadsheetId);
+  }
+
+  get #sheet(): Sheet {
+    return this.#file.document.grid(this.#sheetId);
+  }
+
+  #range({ top, bottom, left, right }: Selection): sheets_v4.Schema$GridRange {
+    return {
+      sheetId: this.#sheetId,
+      ...(top !== undefined && { startRowIndex: top }),
+      ...(bottom !== undefined && { endRowIndex: bottom }),
+      ...(left !== undefined && { startColumnIndex: left }),
+      ...(right !== undefined && { endColumnIndex: right }),
+    };
+  }
+
+  #span(dimension: string, start: number, count: number): sheets_v4.Schema$DimensionRange {
+    return { sheetId: this.#sheetId, dimension, startIndex: start, endIndex: start + count };
+  }
+
+  #hide(dimension: string, start: number, count: number, hiddenByUser: boolean): void {
+    const range = this.#span(dimension, start, count);
+    const properties = { hiddenByUser };
+    this.#do({ updateDimensionProperties: { range, properties, fields: 'hiddenByUser' } });
+  }
+
+  #move(dimension: string, start: number, count: number, destinationIndex: number): void {
+    this.#do({ moveDimension: { source: this.#span(dimension, start, count), destinationIndex } });
+  }
+
+  #insert(dimension: string, at: number, count: number): void {
+    const range = this.#span(dimension, at, count);
+    // "Insert row above" takes the look of the row above, unless that is a frozen header.
+    const frozen = dimension === 'ROWS' ? (this.#sheet.properties.frozenRowCount ?? 0) : 0;
+    this.#do({ insertDimension: { range, inheritFromBefore: at > frozen } });
+  }
+
+  #properties(properties: sheets_v4.Schema$SheetProperties, fields: string): void {
+    this.#do({
+      updateSheetProperties: { properties: { sheetId: this.#sheetId, ...properties }, fields },
+    });
+  }
+
+  #do(...requests: Requests[]): sheets_v4.Schema$Response[] {
+    return this.#change((edit) => runBatch(edit, requests));
+  }
+
+  #change<T>(action: (edit: Edit) => T): T {
+    const file = this.#file;
+    const caller: Caller = {
+      email: this.#email,
+      isOwner: this.#email.toLowerCase() === file.owner.toLowerCase(),
+      project: 'browser',
+    };
+    return this.#files.change(file, caller, action);
+  }
+}
+
+/** The people of an emulator: what they do in the browser, without quota, log or network. */
+export class People {
+  readonly #files: SpreadsheetFiles;
+
+  constructor(files: SpreadsheetFiles) {
+    this.#files = files;
+  }
+
+  /** A user with this tab open, by title or sheet ID; the owner of the file unless `email` is given. */
+  at(spreadsheetId: string, tab: string | number, email?: string): Person {
+    const file = this.#files.get(spreadsheetId);
+    const sheet = file.document.sheets.find(
+      (candidate) => candidate.id === tab || candidate.properties.title === tab,
+    );
+    if (sheet === undefined) throw new Error(`no tab ${tab}`);
+    return new Person(this.#files, spreadsheetId, sheet.id, email ?? file.owner);
+  }
+
+  /** The owner shares the file, or changes a role; undefined takes it back. */
+  share(spreadsheetId: string, email: string, role: 'writer' | 'reader' | undefined): void {
+    const { shares } = this.#files.get(spreadsheetId);
+    if (role === undefined) shares.delete(email.toLowerCase());
+    else shares.set(email.toLowerCase(), role);
+  }
+
+  /** The owner moves the file to the bin. */
+  deleteFile(spreadsheetId: string): void {
+    this.#files.delete(spreadsheetId);
+  }
+}

@@ -1,0 +1,263 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Bench, clientFor, refusal, ROBOT } from './support/client.ts';
+
+let bench: Bench;
+beforeEach(async () => {
+  bench = await Bench.start();
+});
+afterEach(() => bench.emulator.stop());
+
+const titles = (): string[] => bench.emulator.inspect.tabs(bench.id).map(({ title }) => title);
+
+describe('tabs', () => {
+  it('are added with Google’s default size, or the wanted one, and answered as Google does', async () => {
+    const [plain, sized] = await bench.batch(
+      { addSheet: {} },
+      {
+        addSheet: {
+          properties: {
+            sheetId: 77,
+            title: 'Inbox',
+            index: 0,
+            tabColorStyle: { rgbColor: { red: 0.5 } },
+            gridProperties: { rowCount: 2, columnCount: 3, frozenRowCount: 1 },
+          },
+        },
+      },
+    );
+    expect(plain?.addSheet?.properties).toEqual({
+      sheetId: expect.any(Number),
+      title: 'Sheet2',
+      index: 1,
+      sheetType: 'GRID',
+      gridProperties: { rowCount: 1000, columnCount: 26 },
+    });
+    expect(sized?.addSheet?.properties).toEqual({
+      sheetId: 77,
+      title: 'Inbox',
+      index: 0,
+      sheetType: 'GRID',
+      gridProperties: { rowCount: 2, columnCount: 3, frozenRowCount: 1 },
+      tabColor: { red: 0.49803922 },
+      tabColorStyle: { rgbColor: { red: 0.49803922 } },
+    });
+    expect(titles()).toEqual(['Inbox', 'Sheet1', 'Sheet2']);
+  });
+
+  it.each([
+    [
+      { addSheet: { properties: { title: 'SHEET1' } } },
+      'A sheet with the name "SHEET1" already exists. Please enter another name.',
+    ],
+    [
+      { addSheet: { properties: { title: 'x'.repeat(101) } } },
+      'Sheet name cannot be greater than 100 characters.',
+    ],
+    [{ addSheet: { properties: { title: '' } } }, 'Sheet name cannot be blank.'],
+    [
+      { addSheet: { properties: { sheetId: 0 } } },
+      'A sheet with id 0 already exists. Please enter another id.',
+    ],
+    [{ deleteSheet: { sheetId: 0 } }, "You can't remove all the sheets in a document."],
+    [
+      { updateSheetProperties: { properties: { sheetId: 0, hidden: true }, fields: 'hidden' } },
+      "You can't hide all the sheets in a document.",
+    ],
+    [
+      {
+        updateSheetProperties: {
+          properties: { sheetId: 0, gridProperties: { frozenRowCount: 10 } },
+          fields: 'gridProperties.frozenRowCount',
+        },
+      },
+      "You can't freeze all visible rows on the sheet.",
+    ],
+    [
+      { updateSheetProperties: { properties: { sheetId: 5, title: 'x' }, fields: 'title' } },
+      'No sheet with id: 5',
+    ],
+  ])('refuse what Google refuses (%#)', async (request, message) => {
+    const kind = Object.keys(request)[0];
+    expect((await refusal(bench.batch(request))).message).toBe(
+      `Invalid requests[0].${kind}: ${message}`,
+    );
+  });
+
+  it('move by indexes before the move', async () => {
+    await bench.batch(
+      { addSheet: { properties: { title: 'b' } } },
+      { addSheet: { properties: { title: 'c' } } },
+    );
+    const moveTo = (index: number) =>
+      bench.batch({
+        updateSheetProperties: { properties: { sheetId: 0, index }, fields: 'index' },
+      });
+    await moveTo(1);
+    expect(titles()).toEqual(['Sheet1', 'b', 'c']);
+    await moveTo(2);
+    expect(titles()).toEqual(['b', 'Sheet1', 'c']);
+    await moveTo(0);
+    expect(titles()).toEqual(['Sheet1', 'b', 'c']);
+  });
+
+  it('shrink from the end: what was there is gone', async () => {
+    await bench.put('Sheet1!A1:A3', [['a'], ['b'], ['c']]);
+    await bench.batch({
+      updateSheetProperties: {
+        properties: { sheetId: 0, gridProperties: { rowCount: 2 } },
+        fields: 'gridProperties.rowCount',
+      },
+    });
+    await bench.batch({ appendDimension: { sheetId: 0, dimension: 'ROWS', length: 5 } });
+    expect(bench.grid()).toEqual([['a'], ['b']]);
+  });
+
+  it('are duplicated with cells, formats, filters and protections', async () => {
+    await bench.put('Sheet1!A1', [['a']]);
+    await bench.batch({
+      addProtectedRange: { protectedRange: { range: { sheetId: 0 }, warningOnly: true } },
+    });
+    const [reply] = await bench.batch({
+      duplicateSheet: { sourceSheetId: 0, insertSheetIndex: 1 },
+    });
+    const copy = reply?.duplicateSheet?.properties;
+    expect(copy).toMatchObject({ title: 'Copy of Sheet1', index: 1 });
+    await bench.put('Sheet1!A1', [['changed']]);
+    expect(bench.emulator.inspect.grid(bench.id, 'Copy of Sheet1')).toEqual([['a']]);
+    const { data } = await bench.api.spreadsheets.get({ spreadsheetId: bench.id });
+    expect(data.sheets?.[1]?.protectedRanges?.[0]?.range).toEqual({ sheetId: copy?.sheetId });
+  });
+
+  it('stay apart once duplicated, also within one batch', async () => {
+    const write = (stringValue: string) => ({
+      updateCells: {
+        start: { rowIndex: 0, columnIndex: 0 },
+        fields: 'userEnteredValue',
+        rows: [{ values: [{ userEnteredValue: { stringValue } }] }],
+      },
+    });
+    const copy = { duplicateSheet: { sourceSheetId: 0, newSheetId: 2 } };
+    await bench.batch(write('before'), copy, write('after'));
+    expect(bench.emulator.inspect.grid(bench.id, 2)).toEqual([['before']]);
+    expect(bench.grid()).toEqual([['after']]);
+  });
+
+  it('are copied to another spreadsheet', async () => {
+    await bench.put('Sheet1!A1', [['a']]);
+    const other = bench.emulator.createSpreadsheet({ shares: { [ROBOT]: 'writer' } });
+    const { data } = await bench.api.spreadsheets.sheets.copyTo({
+      spreadsheetId: bench.id,
+      sheetId: 0,
+      requestBody: { destinationSpreadsheetId: other },
+    });
+    expect(data).toMatchObject({ title: 'Copy of Sheet1', index: 1 });
+    expect(bench.emulator.inspect.grid(other, 'Copy of Sheet1')).toEqual([['a']]);
+  });
+});
+
+describe('the spreadsheet', () => {
+  it('is created by people, not by service accounts: they have no Drive storage (C29)', async () => {
+    const denied = await refusal(bench.api.spreadsheets.create({ requestBody: {} }));
+    expect(denied).toMatchObject({ code: 403, status: 'PERMISSION_DENIED' });
+    expect(denied.message).toContain('storage quota');
+    const person = clientFor(bench.emulator, 'jana@example.com');
+    const { data } = await person.spreadsheets.create({
+      requestBody: {
+        properties: { title: 'Mine', locale: 'cs_CZ', timeZone: 'Europe/Prague' },
+        sheets: [{ properties: { title: 'First' } }, { properties: { title: 'Second' } }],
+      },
+    });
+    expect(data.properties).toMatchObject({ title: 'Mine', timeZone: 'Europe/Prague' });
+    expect(data.sheets?.map((sheet) => sheet.properties?.title)).toEqual(['First', 'Second']);
+  });
+
+  it('changes title, locale and time zone, but not to ones that do not exist', async () => {
+    const update = (properties: object, fields: string) =>
+      bench.batch({ updateSpreadsheetProperties: { properties, fields } });
+    await update({ title: 'New', timeZone: 'Europe/Prague' }, 'title,timeZone');
+    const { data } = await bench.api.spreadsheets.get({
+      spreadsheetId: bench.id,
+      fields: 'properties(title,timeZone,locale)',
+    });
+    expect(data.properties).toEqual({ title: 'New', timeZone: 'Europe/Prague', locale: 'en_US' });
+    expect((await refusal(update({ timeZone: 'Mars/Base' }, 'timeZone'))).code).toBe(400);
+    expect((await refusal(update({ locale: 'czech' }, 'locale'))).code).toBe(400);
+  });
+
+  it('answers only what is asked for: ranges, grid data, masks', async () => {
+    await bench.put('Sheet1!B2', [['x']]);
+    await bench.batch({ addSheet: { properties: { sheetId: 3, title: 'Other' } } });
+    const get = async (options: object) =>
+      (await bench.api.spreadsheets.get({ spreadsheetId: bench.id, ...options })).data;
+    const plain = await get({});
+    expect(plain.sheets?.map((sheet) => sheet.data)).toEqual([undefined, undefined]);
+    const some = await get({ ranges: ['Sheet1!B1:C3'], includeGridData: true });
+    expect(some.sheets).toHaveLength(1);
+    expect(some.sheets?.[0]?.data?.[0]).toMatchObject({
+      startColumn: 1,
+      rowData: [{}, { values: [{ formattedValue: 'x', effectiveValue: { stringValue: 'x' } }] }],
+      rowMetadata: [{ pixelSize: 21 }, { pixelSize: 21 }, { pixelSize: 21 }],
+      columnMetadata: [{ pixelSize: 100 }, { pixelSize: 100 }],
+    });
+    bench.emulator.people.at(bench.id, 0).merge({ top: 5, bottom: 6, left: 0, right: 2 });
+    expect((await get({ ranges: ['Sheet1!A1:B2'] })).sheets?.[0]?.merges).toBeUndefined();
+    expect((await get({ ranges: ['Sheet1!B:B'] })).sheets?.[0]?.merges).toHaveLength(1);
+    // "If a field mask is set, the includeGridData parameter is ignored."
+    const masked = await get({ includeGridData: true, fields: 'sheets.properties.title' });
+    expect(masked).toEqual({
+      sheets: [{ properties: { title: 'Sheet1' } }, { properties: { title: 'Other' } }],
+    });
+    const data = await get({ fields: 'sheets.data.rowData.values.formattedValue' });
+    expect(data.sheets?.[0]?.data?.[0]?.rowData?.[1]?.values).toEqual([
+      {},
+      { formattedValue: 'x' },
+    ]);
+    const wrong = await refusal(get({ fields: 'sheets.nope' }));
+    expect(wrong).toMatchObject({
+      message: 'Request contains an invalid argument.',
+      details: [{ fieldViolations: [{ field: 'sheets.nope' }] }],
+    });
+  });
+
+  it('is answered after a batch as it is then, in the same call (verify after write)', async () => {
+    const { data } = await bench.api.spreadsheets.batchUpdate({
+      spreadsheetId: bench.id,
+      fields: 'updatedSpreadsheet(sheets(data(rowData(values(userEnteredValue)))))',
+      requestBody: {
+        requests: [
+          { insertDimension: { range: { dimension: 'ROWS', startIndex: 0, endIndex: 1 } } },
+          {
+            updateCells: {
+              start: { rowIndex: 1, columnIndex: 0 },
+              fields: 'userEnteredValue',
+              rows: [{ values: [{ userEnteredValue: { stringValue: 'id' } }] }],
+            },
+          },
+        ],
+        includeSpreadsheetInResponse: true,
+        responseRanges: ['Sheet1!A:A'],
+        responseIncludeGridData: false,
+      },
+    });
+    expect(data).toEqual({
+      updatedSpreadsheet: {
+        sheets: [
+          { data: [{ rowData: [{}, { values: [{ userEnteredValue: { stringValue: 'id' } }] }] }] },
+        ],
+      },
+    });
+  });
+
+  it('fails a batch whose response range does not exist, and applies nothing', async () => {
+    const call = bench.api.spreadsheets.batchUpdate({
+      spreadsheetId: bench.id,
+      requestBody: {
+        requests: [{ appendDimension: { sheetId: 0, dimension: 'ROWS', length: 1 } }],
+        includeSpreadsheetInResponse: true,
+        responseRanges: ['Gone!A:A'],
+      },
+    });
+    expect((await refusal(call)).message).toBe('Unable to parse range: Gone!A:A');
+    expect(bench.emulator.inspect.tabs(bench.id)[0]?.rows).toBe(10);
+  });
+});

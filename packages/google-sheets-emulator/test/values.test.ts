@@ -1,0 +1,353 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { Bench, refusal } from './support/client.ts';
+
+let bench: Bench;
+afterEach(() => bench.emulator.stop());
+
+describe('values.update', () => {
+  it('RAW keeps texts as they are and numbers as numbers (L10)', async () => {
+    bench = await Bench.start();
+    const row = ['=1+2', '+420 123', '00123', '12345678901234567', '1-2'];
+    await bench.put('Sheet1!A1:E1', [row]);
+    await bench.put('Sheet1!A2:C2', [[1.5, true, 'line\nbreak']]);
+    expect(bench.grid()).toEqual([row, [1.5, true, 'line\nbreak']]);
+    expect(bench.emulator.inspect.types(bench.id, 0)[0]).toEqual(Array(5).fill('string'));
+  });
+
+  it('USER_ENTERED parses what looks like something else: why it must never be used for answers', async () => {
+    bench = await Bench.start({ clock: { now: () => Date.UTC(2026, 4, 1) } });
+    await bench.put(
+      'Sheet1!A1:E2',
+      [
+        ['=1+2', '00123', '1.10', '1-2', '12345678901234567'],
+        ['12%', "'=1+2", 'TRUE', '2026-05-04 12:30', '5 apples'],
+      ],
+      'USER_ENTERED',
+    );
+    expect(bench.grid()).toEqual([
+      ['=1+2', 123, 1.1, 46024, 12345678901234568],
+      [0.12, '=1+2', true, 46146 + 12.5 / 24, '5 apples'],
+    ]);
+    expect(bench.emulator.inspect.formulas(bench.id, 0)).toEqual([
+      { row: 0, column: 0, text: '=1+2' },
+    ]);
+    expect(bench.emulator.inspect.shown(bench.id, 0)).toEqual([
+      ['3', '123', '1.1', '1/2/2026', '1.23457E+16'],
+      ['12%', '=1+2', 'TRUE', '2026-05-04 12:30:00', '5 apples'],
+    ]);
+  });
+
+  it('USER_ENTERED depends on the locale of the spreadsheet', async () => {
+    bench = await Bench.start({ clock: { now: () => Date.UTC(2026, 4, 1) } }, { locale: 'cs_CZ' });
+    await bench.put('Sheet1!A1:D1', [['1,5', '1.5', '1-2', '4.5.2026']], 'USER_ENTERED');
+    expect(bench.emulator.inspect.shown(bench.id, 0)).toEqual([
+      ['1,5', '1.5.2026', '1.2.2026', '4.5.2026'],
+    ]);
+  });
+
+  it('skips null and clears with "": formats stay', async () => {
+    bench = await Bench.start();
+    await bench.put('Sheet1!A1:C1', [['a', 'b', 'c']]);
+    await bench.put('Sheet1!A1:C1', [[null, '', 'd']]);
+    expect(bench.grid()).toEqual([['a', null, 'd']]);
+  });
+
+  it('answers what it touched, nulls not counted, and echoes on request', async () => {
+    bench = await Bench.start();
+    const { data } = await bench.api.spreadsheets.values.update({
+      spreadsheetId: bench.id,
+      range: 'Sheet1!B2:D3',
+      valueInputOption: 'RAW',
+      includeValuesInResponse: true,
+      responseValueRenderOption: 'UNFORMATTED_VALUE',
+      requestBody: { majorDimension: 'COLUMNS', values: [['x', 'y'], [null], [5]] },
+    });
+    expect(data).toEqual({
+      spreadsheetId: bench.id,
+      updatedRange: 'Sheet1!B2:D3',
+      updatedRows: 2,
+      updatedColumns: 2,
+      updatedCells: 3,
+      updatedData: {
+        range: 'Sheet1!B2:D3',
+        majorDimension: 'COLUMNS',
+        values: [['x', 'y'], [], [5]],
+      },
+    });
+  });
+
+  it.each([
+    [
+      'Sheet1!A1:B1',
+      [['a'], ['b']],
+      'Requested writing within range [Sheet1!A1:B1], but tried writing to row [2]',
+    ],
+    [
+      'Sheet1!A1:B1',
+      [['a', 'b', 'c']],
+      'Requested writing within range [Sheet1!A1:B1], but tried writing to column [C]',
+    ],
+    ['Sheet1!F1', [['a']], 'Range (Sheet1!F1) exceeds grid limits. Max rows: 10, max columns: 5'],
+    [
+      'Sheet1!A1:A11',
+      [['a']],
+      'Range (Sheet1!A1:A11) exceeds grid limits. Max rows: 10, max columns: 5',
+    ],
+    [
+      'Sheet1!A10',
+      [['a'], ['b']],
+      'Range (Sheet1!A10:A11) exceeds grid limits. Max rows: 10, max columns: 5',
+    ],
+    ['Gone!A1', [['a']], 'Unable to parse range: Gone!A1'],
+    ['Sheet1!A1', [[{ formula: 1 }]], 'Invalid values[0][0]: struct_value { }'],
+    [
+      'Sheet1!A1',
+      [['x'.repeat(50_001)]],
+      'Your input contains more than the maximum of 50000 characters in a single cell.',
+    ],
+  ])('to %s of too much, or what no cell holds, is refused', async (range, values, message) => {
+    bench = await Bench.start();
+    const error = await refusal(bench.put(range, values));
+    expect(error).toMatchObject({ code: 400, status: 'INVALID_ARGUMENT', message });
+    expect(bench.grid()).toEqual([]);
+  });
+
+  it('holds 50,000 characters', async () => {
+    bench = await Bench.start();
+    await bench.put('Sheet1!A1', [['x'.repeat(50_000)]]);
+    expect(String(bench.grid()[0]?.[0])).toHaveLength(50_000);
+  });
+
+  it('without valueInputOption is refused, and so is a body of another shape', async () => {
+    bench = await Bench.start();
+    const { values } = bench.api.spreadsheets;
+    const base = { spreadsheetId: bench.id, range: 'Sheet1!A1' };
+    const missing = await refusal(values.update({ ...base, requestBody: { values: [['a']] } }));
+    expect(missing.message).toBe("'valueInputOption' is required but not specified");
+    const wrong = await refusal(
+      values.update({
+        ...base,
+        valueInputOption: 'RAW',
+        requestBody: { values: 'X' as unknown as string[][] },
+      }),
+    );
+    expect(wrong).toMatchObject({
+      message: `Invalid value at 'data.values' (type.googleapis.com/google.protobuf.ListValue), "X"`,
+      details: [{ fieldViolations: [{ field: 'data.values' }] }],
+    });
+  });
+});
+
+describe('values.get', () => {
+  it('trims empty rows and cells at the end, keeps gaps, and shows the size of the grid by its range', async () => {
+    bench = await Bench.start();
+    await bench.put('Sheet1!A1:D4', [['a'], [], ['', 'b'], ['', '', '']]);
+    expect(await bench.get('Sheet1!A:D')).toEqual({
+      range: 'Sheet1!A1:D10',
+      majorDimension: 'ROWS',
+      values: [['a'], [], ['', 'b']],
+    });
+    expect(await bench.get('Sheet1!A:D', { majorDimension: 'COLUMNS' })).toMatchObject({
+      majorDimension: 'COLUMNS',
+      values: [['a'], ['', '', 'b']],
+    });
+    expect(await bench.get('Sheet1!C1:D2')).toEqual({
+      range: 'Sheet1!C1:D2',
+      majorDimension: 'ROWS',
+    });
+    expect(await bench.get('Sheet1')).toMatchObject({ range: 'Sheet1!A1:E10' });
+    expect(await bench.get('Sheet1!A1:ZZ5000')).toMatchObject({ range: 'Sheet1!A1:E10' });
+  });
+
+  it('outside the grid is refused', async () => {
+    bench = await Bench.start();
+    const error = await refusal(bench.get('Sheet1!A11:B12'));
+    expect(error.message).toBe(
+      'Range (Sheet1!A11:B12) exceeds grid limits. Max rows: 10, max columns: 5',
+    );
+  });
+
+  it('shows values formatted, plain, or as formulas; dates as serial numbers or texts', async () => {
+    bench = await Bench.start();
+    await bench.batch({
+      updateCells: {
+        start: { sheetId: 0, rowIndex: 0, columnIndex: 0 },
+        fields: 'userEnteredValue,userEnteredFormat.numberFormat',
+        rows: [
+          {
+            values: [
+              {
+                userEnteredValue: { numberValue: 46146.5 },
+                userEnteredFormat: {
+                  numberFormat: { type: 'DATE_TIME', pattern: 'd.m.yyyy h:mm' },
+                },
+              },
+              { userEnteredValue: { formulaValue: '=A1+1' } },
+              { userEnteredValue: { boolValue: true } },
+              { userEnteredValue: { formulaValue: '=1/0' } },
+            ],
+          },
+        ],
+      },
+    });
+    const shown = async (options: Record<string, string>) =>
+      (await bench.get('A1:D1', options)).values;
+    expect(await shown({})).toEqual([['4.5.2026 12:00', '46147.5', 'TRUE', '#DIV/0!']]);
+    expect(await shown({ valueRenderOption: 'UNFORMATTED_VALUE' })).toEqual([
+      [46146.5, 46147.5, true, '#DIV/0!'],
+    ]);
+    expect(
+      await shown({
+        valueRenderOption: 'UNFORMATTED_VALUE',
+        dateTimeRenderOption: 'FORMATTED_STRING',
+      }),
+    ).toEqual([['4.5.2026 12:00', 46147.5, true, '#DIV/0!']]);
+    expect(await shown({ valueRenderOption: 'FORMULA' })).toEqual([
+      [46146.5, '=A1+1', true, '=1/0'],
+    ]);
+  });
+
+  it('by batchGet answers every range, also of quoted tabs and named ranges', async () => {
+    bench = await Bench.start({}, { tab: { title: "It's 1", rows: 5, columns: 3 } });
+    await bench.put("'It''s 1'!A1:B1", [['a', 'b']]);
+    await bench.batch({
+      addNamedRange: {
+        namedRange: {
+          name: 'Second',
+          range: { startRowIndex: 0, endRowIndex: 1, startColumnIndex: 1, endColumnIndex: 2 },
+        },
+      },
+    });
+    const { data } = await bench.api.spreadsheets.values.batchGet({
+      spreadsheetId: bench.id,
+      ranges: ["'It''s 1'!A:A", 'A1', 'Second'],
+    });
+    expect(data.valueRanges).toEqual([
+      { range: "'It''s 1'!A1:A5", majorDimension: 'ROWS', values: [['a']] },
+      { range: "'It''s 1'!A1", majorDimension: 'ROWS', values: [['a']] },
+      { range: "'It''s 1'!B1", majorDimension: 'ROWS', values: [['b']] },
+    ]);
+  });
+});
+
+describe('values.batchUpdate', () => {
+  it('writes all ranges or none, and counts a column that two ranges touch once', async () => {
+    bench = await Bench.start();
+    const data = [
+      { range: 'Sheet1!A1:B1', values: [['a', 'b']] },
+      { range: 'Sheet1!A4:B4', values: [['c', 'd']] },
+    ];
+    const write = (all: typeof data) =>
+      bench.api.spreadsheets.values.batchUpdate({
+        spreadsheetId: bench.id,
+        requestBody: { valueInputOption: 'RAW', data: all },
+      });
+    const error = await refusal(write([...data, { range: 'Sheet1!Z1', values: [['x', 'y']] }]));
+    expect(error.message).toContain('exceeds grid limits');
+    expect(bench.grid()).toEqual([]);
+    expect((await write(data)).data).toMatchObject({
+      totalUpdatedRows: 2,
+      totalUpdatedColumns: 2,
+      totalUpdatedCells: 4,
+      totalUpdatedSheets: 1,
+    });
+  });
+});
+
+describe('values.append', () => {
+  /** The sheet of Google's guide: a table in A1:C2, another one in B4:D6. */
+  async function guide(): Promise<Bench> {
+    const made = await Bench.start();
+    await made.put('Sheet1!A1:C2', [
+      ['x', 'y', 'z'],
+      ['x', 'y', 'z'],
+    ]);
+    await made.put('Sheet1!B4:D6', [
+      ['x', 'y', 'z'],
+      ['x', 'y', 'z'],
+      ['x', 'y', 'z'],
+    ]);
+    return made;
+  }
+
+  const append = async (range: string, values: unknown[][], insertDataOption = 'OVERWRITE') =>
+    (
+      await bench.api.spreadsheets.values.append({
+        spreadsheetId: bench.id,
+        range,
+        valueInputOption: 'RAW',
+        insertDataOption,
+        requestBody: { values },
+      })
+    ).data;
+
+  it.each([
+    ['Sheet1', 'Sheet1!B4:D6', 'Sheet1!B7'],
+    ['Sheet1!A1', 'Sheet1!A1:C2', 'Sheet1!A3'],
+    ['Sheet1!B4', 'Sheet1!B4:D6', 'Sheet1!B7'],
+    ['Sheet1!E4', undefined, 'Sheet1!E4'],
+  ])('to %s finds the table %s and writes at %s, as in the guide', async (range, table, at) => {
+    bench = await guide();
+    const answer = await append(range, [['new']]);
+    expect(answer.tableRange).toBe(table);
+    expect(answer.updates?.updatedRange).toBe(at);
+  });
+
+  it('shifts to the right once a first cell is blank: why the mirror never uses it (C5)', async () => {
+    bench = await Bench.start();
+    await bench.put('Sheet1!B1:C2', [
+      ['', 'header'],
+      ['', 'a'],
+    ]);
+    await append('Sheet1', [['id', 'b']]);
+    expect(bench.grid()[2]).toEqual([null, null, 'id', 'b']);
+  });
+
+  it('overwrites what stands below a table, or inserts rows, and grows the grid at its end', async () => {
+    bench = await guide();
+    await append('Sheet1!A1', [
+      [1, 2, 3],
+      [4, 5, 6],
+    ]);
+    expect(bench.grid()[3]).toEqual([4, 5, 6, 'z']);
+    await bench.emulator.stop();
+    bench = await guide();
+    await append('Sheet1!A1', [['1']], 'INSERT_ROWS');
+    expect(bench.grid()[2]).toEqual(['1']);
+    expect(bench.grid()[4]).toEqual([null, 'x', 'y', 'z']);
+    expect(bench.emulator.inspect.tabs(bench.id)[0]?.rows).toBe(11);
+    await append(
+      'Sheet1',
+      Array.from({ length: 5 }, () => ['n']),
+    );
+    expect(bench.emulator.inspect.tabs(bench.id)[0]?.rows).toBe(12);
+  });
+});
+
+describe('values.clear', () => {
+  it('empties cells and leaves formats, notes and validation', async () => {
+    bench = await Bench.start();
+    await bench.put('Sheet1!A1:B2', [
+      ['a', 'b'],
+      ['c', 'd'],
+    ]);
+    const person = bench.emulator.people.at(bench.id, 0);
+    person.note(0, 0, 'keep me');
+    person.format({ top: 0, bottom: 1 }, { textFormat: { bold: true } });
+    const { data } = await bench.api.spreadsheets.values.clear({
+      spreadsheetId: bench.id,
+      range: 'Sheet1!A:A',
+    });
+    expect(data.clearedRange).toBe('Sheet1!A1:A10');
+    expect(bench.grid()).toEqual([
+      [null, 'b'],
+      [null, 'd'],
+    ]);
+    expect(bench.emulator.inspect.notes(bench.id, 0)).toHaveLength(1);
+    await bench.api.spreadsheets.values.batchClear({
+      spreadsheetId: bench.id,
+      requestBody: { ranges: ['Sheet1!B1', 'Sheet1!B2'] },
+    });
+    expect(bench.grid()).toEqual([]);
+  });
+});

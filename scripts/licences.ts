@@ -1,0 +1,66 @@
+// Lists the packages that ship with the program and their licences, as package-lock.json names them, and fails on a
+// licence of any package, of the development tools too, that nobody has looked at: `npm run -s licences`.
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+
+/** Licences that ask for no more than to be named, or bind the changed files of a package alone (MPL-2.0). */
+const ALLOWED: ReadonlySet<string> = new Set([
+  '0BSD',
+  'Apache-2.0',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'BlueOak-1.0.0',
+  'ISC',
+  'MIT',
+  'MPL-2.0',
+]);
+
+/** Packages that name no licence by its SPDX identifier, and the one that is in them. */
+const LOOKED_AT: Readonly<Record<string, string>> = {
+  'url-template@2.0.8': 'BSD-3-Clause',
+};
+
+/** A package of the lock file. */
+export interface Licensed {
+  /** `name@version` */
+  readonly name: string;
+  /** As the package names it; empty when it names none. */
+  readonly licence: string;
+  /** False for a development tool. */
+  readonly ships: boolean;
+  readonly isAllowed: boolean;
+}
+
+interface LockEntry {
+  readonly version?: string;
+  readonly license?: string;
+  readonly dev?: boolean;
+  readonly link?: boolean;
+}
+
+/** Every package that the lock file takes from a registry, by name. */
+export function licences(lockFile: string): Licensed[] {
+  const { packages } = JSON.parse(lockFile) as { packages: Record<string, LockEntry> };
+  return Object.entries(packages)
+    .filter(([path, { link }]) => path.includes('node_modules/') && link !== true)
+    .map(([path, { version = '', license = '', dev = false }]) => {
+      const name = `${path.slice(path.lastIndexOf('node_modules/') + 13)}@${version}`;
+      const licence = LOOKED_AT[name] ?? license;
+      return { name, licence, ships: !dev, isAllowed: ALLOWED.has(licence) };
+    })
+    .sort((a, b) => a.name.localeCompare(b.name, 'en'));
+}
+
+if (import.meta.main) {
+  const all = licences(readFileSync(resolve(import.meta.dirname, '../package-lock.json'), 'utf8'));
+  for (const { name, licence, ships } of all) {
+    if (ships) process.stdout.write(`${name}  ${licence}\n`);
+  }
+  const unknown = all.filter(({ isAllowed }) => !isAllowed);
+  for (const { name, licence } of unknown) {
+    process.stderr.write(
+      `${name} has the licence "${licence}", which nobody has looked at yet: read it, then add it to scripts/licences.ts or leave the package out.\n`,
+    );
+  }
+  process.exitCode = unknown.length === 0 ? 0 : 1;
+}

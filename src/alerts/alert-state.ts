@@ -1,0 +1,230 @@
+import { z } from 'zod';
+import type { FormIdentity } from '../mirror/types.ts';
+import type { Problem, ProblemCode } from '../health/problem.ts';
+import { isSameCause, spellSchema } from './persistence.ts';
+
+/*
+ * The state machine of alerts: of what people were notified about each subject, and whether a new observation is worth a
+ * notification. A subject is the source, the queue, a target, or one track of one form in one target. An alert fires
+ * once for each cause, is repeated once a day while it lasts, and is resolved once.
+ */
+
+/** What an alert is about; null where it concerns all. */
+export interface AlertSubject {
+  readonly form: Pick<FormIdentity, 'id' | 'name'> | null;
+  readonly target: string | null;
+}
+
+/** The state of a subject now, as health has judged it. */
+export interface Observation {
+  /** Names the subject, over restarts too. */
+  readonly key: string;
+  readonly subject: AlertSubject;
+  readonly problem: Problem | null;
+  /** False: not bad enough to notify anybody. */
+  readonly notifies: boolean;
+  /** True: another subject's alert announces the cause. */
+  readonly inhibited: boolean;
+  /** Identifies the fact behind the problem: one that was inhibited once stays so. */
+  readonly occurrence: string;
+  /** When it was last known to be healthy; only what is newer than a notification resolves it. Since the epoch. */
+  readonly healthyAtMs: number;
+  /** How many forms it concerns; 0 where that goes without saying. */
+  readonly forms: number;
+}
+
+/** A notification to send. */
+export interface Alert {
+  readonly status: 'firing' | 'repeated' | 'resolved';
+  /** That of its {@link Observation}. */
+  readonly key: string;
+  /** True for the first of its subject since that was last well: without it nothing is to be resolved. */
+  readonly opens: boolean;
+  /** See {@link Observation.forms}. */
+  readonly forms: number;
+  readonly subject: AlertSubject;
+  readonly problem: Problem;
+  readonly atMs: number;
+}
+
+/** How long an alert that keeps firing is not repeated. */
+export const REPEAT_INTERVAL_MS = 24 * 3_600_000;
+
+const problemSchema = z.object({
+  level: z.enum(['error', 'warning']),
+  code: z.string(),
+  title: z.string(),
+});
+
+const subjectSchema = z.object({
+  /** Every code notified of since the first fired; empty when the subject was only inhibited. */
+  codes: z.array(z.string()),
+  notifiedAtMs: z.number(),
+  /** The occurrence that was inhibited; null for none. */
+  inhibited: z.string().nullable(),
+  problem: problemSchema,
+});
+
+const rejectedSchema = z.object({ count: z.number(), notifiedAtMs: z.number() });
+
+const stateSchema = z.object({
+  version: z.literal(2),
+  subjects: z.record(z.string(), subjectSchema),
+  /** Rejected submissions that people were notified of, and when, by subject. */
+  rejected: z.record(z.string(), rejectedSchema),
+  /** Problems that are waited for, and ends that are; by subject. Release 0.1.0 had none. */
+  spells: z.record(z.string(), spellSchema).default({}),
+});
+
+/** Of what people were notified about one subject. */
+export type SubjectState = z.infer<typeof subjectSchema>;
+
+/** Of how many rejected submissions of a form people were notified. */
+export type RejectedState = z.infer<typeof rejectedSchema>;
+
+/** The state of all alerts as it is kept over a restart: IDs, counts and codes. */
+export type AlertState = z.infer<typeof stateSchema>;
+
+/** Nobody was ever notified of anything. */
+export const NO_ALERTS: AlertState = { version: 2, subjects: {}, rejected: {}, spells: {} };
+
+const toldAtMs = z.number();
+
+/** As release 0.1.0 wrote it, with its names for staleness. */
+const version1Schema = z
+  .object({
+    version: z.literal(1),
+    subjects: z.record(
+      z.string(),
+      z.object({
+        codes: z.array(z.string()),
+        toldAtMs,
+        covered: z.string().nullable(),
+        problem: problemSchema,
+      }),
+    ),
+    rejected: z.record(z.string(), z.object({ count: z.number(), toldAtMs })),
+  })
+  .transform(({ subjects, rejected }): AlertState => {
+    const codeNow = (code: string): string => (code === 'SILENT' ? 'STALE' : code);
+    return {
+      version: 2,
+      subjects: Object.fromEntries(
+        Object.entries(subjects).map(([key, { codes, toldAtMs, covered, problem }]) => [
+          key.replace(/^silence(?=\n|$)/, 'staleness'),
+          {
+            codes: codes.map(codeNow),
+            notifiedAtMs: toldAtMs,
+            inhibited: covered,
+            problem: { ...problem, code: codeNow(problem.code) },
+          },
+        ]),
+      ),
+      rejected: Object.fromEntries(
+        Object.entries(rejected).map(([key, { count, toldAtMs }]) => [
+          key,
+          { count, notifiedAtMs: toldAtMs },
+        ]),
+      ),
+      spells: {},
+    };
+  });
+
+/** Reads what an {@link AlertState} was written as, by this release or the last; undefined for anything else. */
+export function parseAlertState(text: string): AlertState | undefined {
+  try {
+    return z.union([stateSchema, version1Schema]).safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What an observation changes: the subject's state from now on (undefined: none), and the notification to send. */
+export interface Evaluation {
+  readonly state: SubjectState | undefined;
+  readonly alert: Alert | undefined;
+}
+
+/** Evaluates one subject. Pure. */
+export function evaluate(
+  state: SubjectState | undefined,
+  observation: Observation,
+  nowMs: number,
+): Evaluation {
+  const { problem } = observation;
+  if (problem === null) return resolve(state, observation, nowMs);
+  const { subject, occurrence, inhibited, notifies } = observation;
+  if (inhibited) {
+    const before = state ?? { codes: [], notifiedAtMs: nowMs, problem: outlineOf(problem) };
+    return { state: { ...before, inhibited: occurrence }, alert: undefined };
+  }
+  if (!notifies || state?.inhibited === occurrence) return { state, alert: undefined };
+  const codes = state?.codes ?? [];
+  const isNew = !codes.some((code) => isSameCause(code, problem.code));
+  const { key, forms } = observation;
+  const opens = codes.length === 0;
+  if (!isNew && !isRepeatDue(state, problem.code, nowMs)) return { state, alert: undefined };
+  return {
+    state: {
+      codes: isNew ? [...codes, problem.code] : codes,
+      notifiedAtMs: nowMs,
+      inhibited: null,
+      problem: outlineOf(problem),
+    },
+    alert: {
+      status: isNew ? 'firing' : 'repeated',
+      key,
+      opens,
+      forms,
+      subject,
+      problem,
+      atMs: nowMs,
+    },
+  };
+}
+
+function resolve(
+  state: SubjectState | undefined,
+  { key, subject, healthyAtMs }: Observation,
+  nowMs: number,
+): Evaluation {
+  if (state === undefined || state.codes.length === 0) {
+    return { state: undefined, alert: undefined };
+  }
+  // No problem is known, but no health either: after a restart, or before anything was read.
+  if (healthyAtMs < state.notifiedAtMs) return { state, alert: undefined };
+  const { level, title } = state.problem;
+  const code = state.problem.code as ProblemCode;
+  const nothing = { message: '', remedy: null, command: null, since: null };
+  const problem: Problem = { level, code, title, ...nothing };
+  const alert = { key, opens: false, forms: 0, subject, problem, atMs: nowMs } as const;
+  return { state: undefined, alert: { status: 'resolved', ...alert } };
+}
+
+const outlineOf = ({ level, code, title }: Problem): SubjectState['problem'] => ({
+  level,
+  code,
+  title,
+});
+
+/** A form that is gone is announced once: most are deleted on purpose, and nothing has to be done. */
+function isRepeatDue(state: SubjectState | undefined, code: string, nowMs: number): boolean {
+  return code !== 'FORM_GONE' && nowMs - (state?.notifiedAtMs ?? nowMs) >= REPEAT_INTERVAL_MS;
+}
+
+/**
+ * Evaluates a count of rejected submissions: a rise notifies, further rises within a day together with the first one
+ * after it; a fall does not. `risen`: how many more than people were notified of. Pure.
+ */
+export function evaluateRejected(
+  state: RejectedState | undefined,
+  count: number,
+  nowMs: number,
+): { readonly state: RejectedState | undefined; readonly risen: number } {
+  const before = state?.count ?? 0;
+  if (count <= before) return { state: state && { ...state, count }, risen: 0 };
+  if (state !== undefined && nowMs - state.notifiedAtMs < REPEAT_INTERVAL_MS) {
+    return { state, risen: 0 };
+  }
+  return { state: { count, notifiedAtMs: nowMs }, risen: count - before };
+}

@@ -1,0 +1,62 @@
+/*
+ * How numbers and times are written for people, everywhere. Intl's own forms of a duration ("3 min, 20 sec") and of a
+ * distance in time ("3 min. ago") differ from ours.
+ */
+
+/** `1,250`. */
+export const count = (number: number): string => number.toLocaleString('en-US');
+
+/** `1 form`, `1,250 forms`. */
+export function plural(number: number, one: string, many = `${one}s`): string {
+  return `${count(number)} ${number === 1 ? one : many}`;
+}
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** An age or a distance in time: `42 s`, `3 min`, `2 h 5 min`, `3 d 4 h`. Always rounded down. */
+export function span(ms: number): string {
+  if (ms < MINUTE) return `${Math.max(0, Math.floor(ms / SECOND))} s`;
+  if (ms < HOUR) return `${Math.floor(ms / MINUTE)} min`;
+  if (ms < DAY) return twoUnits(ms, [HOUR, 'h'], [MINUTE, 'min']);
+  return twoUnits(ms, [DAY, 'd'], [HOUR, 'h']);
+}
+
+/** How long something took: `0.4 s`, `12 s`, `3 min 20 s`, `2 h 5 min`. Rounded to the second. */
+export function duration(ms: number): string {
+  if (ms < 10 * SECOND) return `${(Math.max(0, ms) / SECOND).toFixed(1)} s`;
+  const rounded = Math.round(ms / SECOND) * SECOND;
+  if (rounded < MINUTE || rounded >= HOUR) return span(rounded);
+  return twoUnits(rounded, [MINUTE, 'min'], [SECOND, 's']);
+}
+
+type Unit = readonly [size: number, name: string];
+
+function twoUnits(ms: number, [large, largeName]: Unit, [small, smallName]: Unit): string {
+  const rest = Math.floor((ms % large) / small);
+  const whole = `${count(Math.floor(ms / large))} ${largeName}`;
+  return rest === 0 ? whole : `${whole} ${rest} ${smallName}`;
+}
+
+/** How long ago an ISO time was: `just now`, `3 min ago`; `none` for none. */
+export function ago(iso: string | null, nowMs: number, none = 'never'): string {
+  if (iso === null) return none;
+  const ms = nowMs - Date.parse(iso);
+  return ms < 5 * SECOND ? 'just now' : `${span(ms)} ago`;
+}
+
+/** How soon an ISO time is: `in 40 s`, `now`, or how late: `40 s late`. */
+export function soon(iso: string, nowMs: number): string {
+  const ms = Date.parse(iso) - nowMs;
+  if (ms >= SECOND) return `in ${span(ms)}`;
+  return ms > -30 * SECOND ? 'now' : `${span(-ms)} late`;
+}
+
+/** An ISO time to the second: `2026-11-20 14:03:12 UTC`. What is no time is returned as it is. */
+export function exact(iso: string): string {
+  const date = new Date(iso);
+  if (Number.isNaN(date.getTime())) return iso;
+  return `${date.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+}

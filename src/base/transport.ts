@@ -1,0 +1,100 @@
+import { isCommonPassword } from './common-password.ts';
+import { isLoopback } from './loopback.ts';
+
+/** How a server is reached, as far as its address says. */
+export interface Transport {
+  /** Without a port, in lower case; undefined for what never leaves this machine. Holds no user and no password. */
+  readonly host: string | undefined;
+  /** What others on the way, or at the server's door, could do: each a sentence part after the setting's name; no full stop. */
+  readonly weaknesses: readonly string[];
+}
+
+/** What stays on this machine: a file, a Unix socket, a loopback address. */
+export const LOCAL: Transport = { host: undefined, weaknesses: [] };
+
+/** A host as messages and settings write it: in lower case, without the brackets of IPv6. */
+export const plainHost = (host: string): string => host.toLowerCase().replace(/^\[(.*)\]$/, '$1');
+
+/** The transport of an address at `host`, which may be a path to a Unix socket. */
+function transportTo(host: string, weaknesses: readonly string[]): Transport {
+  const name = plainHost(host);
+  return name.startsWith('/') || isLoopback(name) ? LOCAL : { host: name, weaknesses };
+}
+
+/** The modes of `sslmode` that never go on without TLS. */
+const WITH_TLS = new Set(['require', 'verify-ca', 'verify-full']);
+
+/** How a `postgres://` address is reached, as the driver reads it: a parameter wins over the address, its last value counts. */
+export function postgresTransport(url: URL): Transport {
+  const option = (name: string): string | undefined => url.searchParams.getAll(name).at(-1);
+  const host = option('host') || decoded(url.hostname);
+  if (host === '')
+    return { host: '', weaknesses: ['names no host: write it, localhost for this machine'] };
+  return transportTo(host, [...postgresWeaknesses(option), ...commonPassword(url)]);
+}
+
+function postgresWeaknesses(option: (name: string) => string | undefined): string[] {
+  const mode = option('sslmode');
+  // With libpq's meaning `require` encrypts and checks nothing, unless an authority is named: an empty name names none.
+  const unchecked =
+    option('uselibpqcompat') === 'true' && mode === 'require' && !option('sslrootcert');
+  if (mode === 'no-verify' || unchecked) {
+    return [
+      'does not check the certificate, so that another server could take its place: write sslmode=verify-full, with sslrootcert=<file> for an authority of your own',
+    ];
+  }
+  if (mode !== undefined && WITH_TLS.has(mode)) return [];
+  return [
+    `${mode === undefined ? 'asks for no TLS' : 'does not insist on TLS'}, so that answers and the password could be read on the way: add sslmode=verify-full`,
+  ];
+}
+
+/** How a `redis://` or `rediss://` address is reached, as the driver reads it. */
+export function redisTransport(url: URL): Transport {
+  const option = (name: string): string => url.searchParams.getAll(name).at(-1) ?? '';
+  if (option('path') !== '') return LOCAL;
+  const weaknesses: string[] = [];
+  if (url.protocol !== 'rediss:') {
+    weaknesses.push(
+      'asks for no TLS, so that the password could be read on the way: write rediss://',
+    );
+  }
+  // The one in the address wins.
+  if (passwordOf(url).trim() === '') {
+    weaknesses.push(
+      'holds no password, so that whoever reaches the server could put jobs there: set one',
+    );
+  }
+  weaknesses.push(...commonPassword(url));
+  return transportTo(decoded(url.hostname) || option('host') || 'localhost', weaknesses);
+}
+
+const commonPassword = (url: URL): string[] =>
+  isCommonPassword(passwordOf(url))
+    ? ['has a password that is among the first that are tried: give the server another one']
+    : [];
+
+/** The password in an address, as the drivers read it; empty: none. */
+function passwordOf(url: URL): string {
+  return decoded(url.password) || (url.searchParams.getAll('password').at(-1) ?? '');
+}
+
+/** `%2Frun%2Fpostgresql` is a path to a socket, `p%40ss` a password. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/**
+ * Has the driver check certificates wherever it uses TLS. It treats `require`, `prefer` and `verify-ca` as `verify-full`
+ * today and warns on stderr about each; setting it here avoids the warning, and a change of its mind. `uselibpqcompat=true`
+ * gives libpq's meaning, `sslmode=no-verify` no check at all.
+ */
+export function verifyCertificates(options: URLSearchParams): void {
+  const mode = options.getAll('sslmode').at(-1) ?? '';
+  if (options.get('uselibpqcompat') === 'true') return;
+  if (['require', 'prefer', 'verify-ca'].includes(mode)) options.set('sslmode', 'verify-full');
+}

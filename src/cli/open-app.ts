@@ -1,0 +1,118 @@
+import { App, jobHandlers } from '../app.ts';
+import { Events } from '../base/events.ts';
+import { printable } from '../base/printable.ts';
+import { plural } from '../base/format.ts';
+import { type LogLevel, type Logger, createLogger } from '../base/logger.ts';
+import { keepPrivate } from '../base/private-files.ts';
+import type { Config, ConfigNeeds } from '../config.ts';
+import { remedyFor } from '../health/problem.ts';
+import type { QueueEventMap } from '../queue/events.ts';
+import type { QueueRuntime } from '../queue/runtime.ts';
+import { isLongWait, logSync, waitSentence } from '../sync/sync-log.ts';
+import type { Host } from './host.ts';
+
+/** Which settings a command requires, and how its log behaves. */
+export interface OpenAppOptions extends ConfigNeeds {
+  /** The log level where LOG_LEVEL is not set; default `warn`, as suits a command that prints its own report. */
+  readonly logLevel?: LogLevel;
+  /** The command itself shows how passes end: the log repeats it only when LOG_LEVEL is set. */
+  readonly reportsPasses?: boolean;
+}
+
+/** Reads the settings and puts the parts together. Throws SettingsError with every mistake at once. */
+export async function openApp(host: Host, options: OpenAppOptions = {}): Promise<App> {
+  const config = await host.loadConfig(options);
+  const logger = await openLogger(host, config.logLevel ?? options.logLevel ?? 'warn');
+  for (const warning of config.warnings) logger.warn(warning);
+  sayRights(config, logger);
+  const app = new App(config, { clock: host.clock, logger });
+  if (!options.reportsPasses || config.logLevel !== undefined) {
+    logSync(app.events, logger, remedyFor);
+  }
+  if (!logger.isLevelEnabled('info')) sayWaits(app, host);
+  return app;
+}
+
+/** Closes DATA_DIR to other users of the machine, and says so where it was open, or has to stay so. */
+function sayRights(config: Config, logger: Logger): void {
+  const { mended, loose } = keepPrivate(config.dataDir, filesOf(config));
+  if (mended > 0) {
+    logger.warn(
+      { mended },
+      `DATA_DIR was open to other users of this machine, ${plural(mended, 'file or folder', 'files and folders')} in it, and no longer is. To share a SQLite copy, keep it elsewhere and give it to a group: README says how.`,
+    );
+  }
+  for (const { message, remedy } of loose) logger.warn(`${message}. ${remedy}.`);
+}
+
+/** Where the SQLite targets are. */
+export const filesOf = ({ targets }: Config): string[] =>
+  targets.flatMap(({ address }) => address.file ?? []);
+
+/** Least time between two lines about waiting: each page that is fetched ahead waits by itself. */
+const WAIT_REST_MS = 5_000;
+
+/** A command that would be silent while it waits for the source says so on stderr. */
+function sayWaits({ events }: App, { terminal, clock }: Host): void {
+  let saidAtMs = Number.NEGATIVE_INFINITY;
+  events.on('forms.retry', (notice) => {
+    if (!isLongWait(notice) || clock.now() - saidAtMs < WAIT_REST_MS) return;
+    saidAtMs = clock.now();
+    terminal.say(waitSentence(notice));
+  });
+}
+
+/** A logger on stderr: JSON lines, or lines for people where stderr is a terminal. */
+export async function openLogger({ terminal }: Host, level: LogLevel): Promise<Logger> {
+  if (!terminal.interactive) {
+    return createLogger(level, { write: (line) => terminal.write(line) });
+  }
+  const { prettyFactory } = await import('pino-pretty');
+  const pretty = prettyFactory({
+    colorize: terminal.styleStderr('red', 'x') !== 'x',
+    translateTime: 'SYS:HH:MM:ss',
+    singleLine: true,
+    // There is one process before the person's eyes.
+    ignore: 'pid,hostname',
+  });
+  return createLogger(level, {
+    write: (line) => terminal.writeStyled(pretty(printableRecord(line)) ?? ''),
+  });
+}
+
+/** A line of the log whose texts are printable as they are, not by their escapes: for a library that shows them. */
+function printableRecord(line: string): string {
+  return JSON.stringify(JSON.parse(line), (_key, value: unknown) =>
+    typeof value === 'string' ? printable(value) : value,
+  );
+}
+
+/** How many forms of one target are synchronised at the same time. */
+const PASSES_PER_TARGET = 2;
+
+/** Starts working on the queue, as the settings say. */
+export async function openQueue(
+  host: Host,
+  app: App,
+  role: 'all' | 'worker',
+): Promise<QueueRuntime> {
+  const { config, logger } = app;
+  // Loaded only here: most commands need no queue.
+  const { startQueue } = await import('../queue/runtime.ts');
+  return startQueue({
+    queueUrl: config.queueUrl,
+    dataDir: config.dataDir,
+    role,
+    handlers: jobHandlers(app),
+    schedules: {
+      incremental: config.schedule.incremental,
+      full: { everyMs: config.schedule.fullEveryMs },
+      marking: config.marking !== undefined,
+      targets: config.targets.map(({ name }) => name),
+    },
+    concurrency: PASSES_PER_TARGET,
+    clock: host.clock,
+    logger,
+    events: new Events<QueueEventMap>(),
+  });
+}

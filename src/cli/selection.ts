@@ -1,0 +1,164 @@
+import type { App } from '../app.ts';
+import { MirrorError } from '../base/errors.ts';
+import { plural } from '../base/format.ts';
+import { nearestName } from '../base/nearest-name.ts';
+import { canBeListed, settingLine } from '../base/shell.ts';
+import { splitName } from '../mirror/picks.ts';
+import type { Form, FormIdentity } from '../mirror/types.ts';
+import { SettingsError } from '../settings/problems.ts';
+import { choosesForm, findForm } from '../sync/form-choice.ts';
+import type { FormPlan, MirrorPlan } from '../sync/planner.ts';
+import {
+  type UnmatchedName,
+  formAsNamed,
+  unmatchedMessage,
+  unmatchedNames,
+} from '../sync/unmatched-names.ts';
+import type { CommandCall } from './command-spec.ts';
+import type { Host } from './host.ts';
+import { textTable } from './text-table.ts';
+
+/** The forms and targets selected by `--form` and `--target`. Throws SETTINGS or USAGE for one that does not exist. */
+export async function selectPlan({ host, text }: CommandCall, app: App): Promise<FormPlan[]> {
+  const only = text('target');
+  const all = app.config.targets.map(({ name }) => name);
+  const selected = only === undefined ? all : [app.settingsOf(only).name];
+  await requirePicks(host, app, selected);
+  const { forms } = await requirePlan(host, app);
+  const wanted = text('form');
+  const identities = forms.map(({ form }) => form);
+  const form = wanted === undefined ? undefined : requireForm(identities, wanted);
+  return forms
+    .filter((plan) => form === undefined || plan.form.id === form.id)
+    .map((plan) => ({
+      form: plan.form,
+      targets: plan.targets.filter((name) => selected.includes(name)),
+    }));
+}
+
+/**
+ * Makes sure that fields are picked for these targets, by default for all (L11). Otherwise lists on stderr the fields
+ * to pick from, and throws SettingsError.
+ */
+export async function requirePicks(
+  host: Host,
+  app: App,
+  targets: readonly string[] = app.config.targets.map(({ name }) => name),
+): Promise<void> {
+  const unpicked = targets.map((name) => app.settingsOf(name)).filter(({ picks }) => !picks);
+  if (unpicked.length === 0) return;
+  const forms = await app.forms(host.stop.signal);
+  host.terminal.say('The fields that can be mirrored:', '');
+  host.terminal.say(...fieldLines(forms));
+  const example = wholeForm(forms[0]);
+  throw new SettingsError(
+    unpicked.map(({ variables: { fields } }) => ({
+      variable: fields,
+      message: 'is missing: only fields that you pick leave the source; * picks them all',
+      example: settingLine(fields, example),
+    })),
+  );
+}
+
+/**
+ * The plan. Throws SettingsError when the settings name a form or field that does not exist; as the target does, when
+ * nothing is planned because it could not be asked whether it knows such a name.
+ */
+async function requirePlan(host: Host, app: App): Promise<MirrorPlan> {
+  const plan = await app.plan(host.stop.signal, { waitForTargets: true });
+  const { unmatched } = plan;
+  if (unmatched.length > 0) {
+    throw unmatchedError(unmatched, await app.forms(host.stop.signal));
+  }
+  for (const { name } of plan.forms.length === 0 ? app.config.targets : []) {
+    await (await app.target(name)).overview();
+  }
+  return plan;
+}
+
+/** Names in the settings that match nothing, each with what is nearest, or with what there is. */
+export function unmatchedError(
+  unmatched: readonly UnmatchedName[],
+  forms: readonly Form[],
+): SettingsError {
+  return new SettingsError(
+    unmatched.map((each) => {
+      const { variable, kind, nearest } = each;
+      const all = kind === 'form' ? namesOf(forms) : 'forms-mirror fields lists what there is';
+      const knowsAll = nearest !== null || kind === 'unpicked' || kind === 'unchosen';
+      const message = unmatchedMessage(each) + (knowsAll ? '' : `: ${all}`);
+      return { variable, message, example: exampleFor(each, forms) };
+    }),
+  );
+}
+
+/** A line to copy: the nearest name, or one that there is. */
+function exampleFor(
+  { variable, name, kind, nearest }: UnmatchedName,
+  forms: readonly Form[],
+): string {
+  if (kind === 'unchosen') {
+    const [formName, fieldId] = splitName(name);
+    const meant = forms.find(
+      (form) => choosesForm([formName ?? ''], form) || form.fields.some(({ id }) => id === fieldId),
+    );
+    return settingLine('TARGET_FORMS', `…,${(meant && listedName(meant)) ?? name}`);
+  }
+  if (kind === 'unpicked')
+    return settingLine(variable.replace('HASH_FIELDS', 'FIELDS'), `…,${name}`);
+  const [form] = forms;
+  const isForm = kind === 'form' && variable.endsWith('_FORMS');
+  const whole = wholeForm(form);
+  const value = nearest ?? (isForm ? whole.replace(/:\*$/, '') : whole);
+  const canStand = value.split(':').every((part) => part === '*' || canBeListed(part));
+  if (!canStand) return settingLine(variable, '*');
+  return value.includes('*') ? settingLine(variable, value) : `${variable}=${value}`;
+}
+
+/** A form's every field, as TARGET_FIELDS names it; all there are where it can't name that form. */
+const wholeForm = (form: FormIdentity | undefined): string => {
+  const name = form && listedName(form);
+  return name === undefined ? '*' : `${name}:*`;
+};
+
+/** The slug of a form, or else its ID, that a setting can name it by; undefined for neither. */
+export const listedName = ({ slug, id }: FormIdentity): string | undefined =>
+  [slug, id].find(canBeListed);
+
+/** True when the settings name a form or field that does not exist; then it is said on stderr. For commands that need no target. */
+export async function sayUnmatched(host: Host, app: App, forms: readonly Form[]): Promise<boolean> {
+  const { targets } = app.config;
+  const known = { forms, held: [], fields: new Set<string>() };
+  if (unmatchedNames(targets, known).length === 0) return false;
+  // Only now are the targets asked whether they know such names.
+  const { unmatched } = await app.plan(host.stop.signal, { waitForTargets: true });
+  if (unmatched.length === 0) return false;
+  host.terminal.say('');
+  host.terminal.say(...unmatchedError(unmatched, forms).message.split('\n'));
+  return true;
+}
+
+/** The form that `--form` or an argument means. Throws USAGE, naming the forms that exist. */
+export function requireForm<T extends FormIdentity>(forms: readonly T[], wanted: string): T {
+  const form = findForm(forms, wanted);
+  if (form !== undefined) return form;
+  const near = nearestName(wanted, forms.map(formAsNamed));
+  const hint = near === undefined ? '' : ` Did you mean ${near}?`;
+  throw new MirrorError('USAGE', `There is no form ${wanted}: ${namesOf(forms)}.${hint}`);
+}
+
+/** Each form with its fields, as lines of `<field ID>  <label>` to read and to copy from. */
+export function fieldLines(forms: readonly Form[]): string[] {
+  return forms.flatMap((form) => {
+    const title = `${form.name} (${form.slug}): ${plural(form.fields.length, 'field')}`;
+    const rows = form.fields.map(({ id, label }) => [`  ${id}`, label]);
+    const [, ...lines] = textTable([{ title: '' }, { title: '' }], rows, { maxCell: 70 });
+    return [title, ...lines, ''];
+  });
+}
+
+function namesOf(forms: readonly Pick<FormIdentity, 'slug'>[]): string {
+  if (forms.length === 0) return 'the workspace has none';
+  const slugs = forms.map(({ slug }) => slug);
+  return `there is ${slugs.slice(0, 12).join(', ')}${slugs.length > 12 ? ' and more' : ''}`;
+}

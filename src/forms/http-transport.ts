@@ -1,0 +1,238 @@
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import { type Dispatcher, Pool } from 'undici';
+import { LinkedSignal } from '../base/linked-signal.ts';
+import { type ProxySettings, proxyFor } from '../base/proxy.ts';
+import { throughProxy } from '../base/proxy-dispatcher.ts';
+import type { BaseUrl } from './base-url.ts';
+import { toTransportFailure, type TransportFailure } from './transport-failure.ts';
+
+/** One HTTP request below the base address. */
+export interface HttpRequest {
+  readonly method: 'GET' | 'POST' | 'PATCH';
+  /** Path and query, encoded, below the base address. */
+  readonly path: string;
+  /** JSON text. */
+  readonly body?: string;
+  /** Sends it on a connection of its own, which no server can have closed a moment ago. */
+  readonly ownConnection?: boolean;
+  /** False: a success needs no body, so that nothing about its body can turn it into a failure. */
+  readonly readsBody: boolean;
+}
+
+/** An HTTP response, read whole. */
+export interface HttpResponse {
+  readonly status: number;
+  /** A header's first value, by lower-case name. */
+  header(name: string): string | undefined;
+  /** The body as UTF-8; of an error as much of it as came. */
+  readonly text: string;
+}
+
+/** How to reach the server. */
+export interface TransportOptions {
+  base: BaseUrl;
+  /** The proxy of this machine's network; used where it leads to the server. */
+  proxy?: ProxySettings | undefined;
+  /** Sent with every request; the key is among them. */
+  headers: Readonly<Record<string, string>>;
+  /** Most connections at a time. */
+  connections: number;
+  /** Longest wait for a connection, for the headers, and for each next piece of the body. */
+  requestTimeoutMs: number;
+  /** After how long without an answer a request counts as silent. */
+  silenceMs: number;
+}
+
+/** Largest body we take, packed or not: a page of 100 submissions is far smaller, even with pictures among the answers. */
+const MAX_BODY_BYTES = 64 * 1024 * 1024;
+/** Enough of an error's body for its field messages. */
+const MAX_ERROR_BYTES = 64 * 1024;
+const MAX_CONNECT_TIMEOUT_MS = 10_000;
+const JSON_BODY = { 'content-type': 'application/json' };
+
+const unzip = promisify<Uint8Array, { maxOutputLength: number }, Uint8Array>(gunzip);
+
+/** HTTP to one origin over kept-alive connections, through a proxy where there is one: sends, never repeats, never follows a redirect. */
+export class HttpTransport {
+  readonly #options: TransportOptions;
+  readonly #pool: Dispatcher;
+  readonly #ownConnections: Dispatcher;
+  readonly #proxy: ProxySettings | undefined;
+
+  constructor(options: TransportOptions) {
+    const { base, connections, requestTimeoutMs } = options;
+    this.#options = options;
+    const shared: Pool.Options = {
+      connections,
+      // RequestTimeout keeps the time: undici's own timeouts are coarse, and blind to a body that trickles for ever.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      maxResponseSize: MAX_BODY_BYTES,
+      // One request a connection: a broken one costs one request, not all that share it.
+      allowH2: false,
+    };
+    const proxy = proxyFor(base.origin, options.proxy);
+    const connectTimeoutMs = Math.min(MAX_CONNECT_TIMEOUT_MS, requestTimeoutMs);
+    const open = (pipelining: 0 | 1): Dispatcher =>
+      proxy === undefined
+        ? new Pool(base.origin, { ...shared, pipelining, connect: { timeout: connectTimeoutMs } })
+        : throughProxy(proxy, { ...shared, pipelining, connectTimeoutMs });
+    this.#proxy = proxy;
+    this.#pool = open(1);
+    this.#ownConnections = open(0);
+  }
+
+  /**
+   * Sends once. Rejects with a {@link TransportFailure}, also when `signal` aborts. `onSilence` is called when the headers
+   * have not come after `silenceMs`.
+   */
+  async send(
+    request: HttpRequest,
+    signal: AbortSignal,
+    onSilence: (silentMs: number) => void,
+  ): Promise<HttpResponse> {
+    const { requestTimeoutMs, silenceMs } = this.#options;
+    using timeout = new RequestTimeout(signal, requestTimeoutMs, {
+      afterMs: silenceMs,
+      call: () => onSilence(silenceMs),
+    });
+    const data = await this.#dispatch(request, timeout.signal);
+    timeout.beginBody();
+    const succeeded = data.statusCode >= 200 && data.statusCode < 300;
+    const head = { status: data.statusCode, header: headerOf(data) };
+    try {
+      return { ...head, text: await readBody(data, succeeded, timeout) };
+    } catch (error) {
+      // An error counts by its status, and a success without use for its body is one, whatever became of the body.
+      if (!succeeded || !request.readsBody) return { ...head, text: '' };
+      throw this.#failure(error, true);
+    }
+  }
+
+  /** Breaks off what is in flight and closes every connection. */
+  async destroy(): Promise<void> {
+    await Promise.all([this.#pool.destroy(), this.#ownConnections.destroy()]);
+  }
+
+  async #dispatch(request: HttpRequest, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
+    const pool = request.ownConnection === true ? this.#ownConnections : this.#pool;
+    try {
+      return await pool.request({
+        origin: this.#options.base.origin,
+        method: request.method,
+        path: this.#options.base.path + request.path,
+        headers: { ...this.#options.headers, ...(request.body === undefined ? {} : JSON_BODY) },
+        signal,
+        ...(request.body === undefined ? {} : { body: request.body }),
+      });
+    } catch (error) {
+      throw this.#failure(error, false);
+    }
+  }
+
+  #failure(error: unknown, inBody: boolean): TransportFailure {
+    return toTransportFailure(error, {
+      base: this.#options.base,
+      proxy: this.#proxy,
+      timeoutMs: this.#options.requestTimeoutMs,
+      inBody,
+    });
+  }
+}
+
+function headerOf(data: Dispatcher.ResponseData): HttpResponse['header'] {
+  return (name) => {
+    const value = data.headers[name];
+    return Array.isArray(value) ? value[0] : value;
+  };
+}
+
+/** The whole body, or of an error as much as a message can need. */
+async function readBody(
+  data: Dispatcher.ResponseData,
+  whole: boolean,
+  timeout: RequestTimeout,
+): Promise<string> {
+  const isGzip = /^(x-)?gzip$/i.test(String(data.headers['content-encoding'] ?? '').trim());
+  const packed: Uint8Array[] = [];
+  // Not fatal: one broken byte in one answer must not hold up a page.
+  const decoder = new TextDecoder();
+  let text = '';
+  let bytes = 0;
+  for await (const chunk of data.body as AsyncIterable<Uint8Array>) {
+    timeout.renew(chunk.length);
+    // Decoded as it comes: whole copies of pages would pile up outside of the heap, where nothing hurries to free them.
+    if (isGzip) packed.push(chunk);
+    else text += decoder.decode(chunk, { stream: true });
+    bytes += chunk.length;
+    if (!whole && bytes > MAX_ERROR_BYTES) break;
+  }
+  if (!isGzip) return text + decoder.decode();
+  const maxOutputLength = whole ? MAX_BODY_BYTES : MAX_ERROR_BYTES;
+  return decoder.decode(await unzip(Buffer.concat(packed), { maxOutputLength }));
+}
+
+/** Whatever comes, after this many times the timeout it is given up. */
+const MAX_TIMEOUTS = 10;
+/**
+ * A body that trickles is never idle. So it has the timeout to come, and as much longer as so slow a line takes for what has
+ * come: a large page on a slow line passes, a byte now and then does not.
+ */
+const SLOWEST_BYTES_PER_MS = 1;
+
+/**
+ * One request's signal: aborts with the caller's, when nothing came for `timeoutMs`, when a body comes too slowly, and after
+ * ten times `timeoutMs` in all.
+ */
+class RequestTimeout implements Disposable {
+  readonly #linked: LinkedSignal;
+  readonly #timeoutMs: number;
+  readonly #idle: NodeJS.Timeout;
+  readonly #total: NodeJS.Timeout;
+  readonly #silence: NodeJS.Timeout;
+  #bodySinceMs = 0;
+  #bytes = 0;
+
+  constructor(
+    caller: AbortSignal,
+    timeoutMs: number,
+    silence: { readonly afterMs: number; readonly call: () => void },
+  ) {
+    this.#timeoutMs = timeoutMs;
+    this.#linked = new LinkedSignal(caller);
+    this.#idle = setTimeout(() => this.#abort('IDLE_TIMEOUT'), timeoutMs);
+    this.#total = setTimeout(() => this.#abort('TOTAL_TIMEOUT'), timeoutMs * MAX_TIMEOUTS);
+    this.#silence = setTimeout(silence.call, silence.afterMs);
+  }
+
+  get signal(): AbortSignal {
+    return this.#linked.signal;
+  }
+
+  /** The headers have come. */
+  beginBody(): void {
+    clearTimeout(this.#silence);
+    this.#idle.refresh();
+    this.#bodySinceMs = performance.now();
+  }
+
+  /** So many bytes of the body came: the time without anything starts again. */
+  renew(bytes: number): void {
+    this.#idle.refresh();
+    this.#bytes += bytes;
+    const allowedMs = this.#timeoutMs + this.#bytes / SLOWEST_BYTES_PER_MS;
+    if (performance.now() - this.#bodySinceMs > allowedMs) this.#abort('TOTAL_TIMEOUT');
+  }
+
+  [Symbol.dispose](): void {
+    clearTimeout(this.#idle);
+    clearTimeout(this.#total);
+    clearTimeout(this.#silence);
+    this.#linked[Symbol.dispose]();
+  }
+
+  #abort(code: 'IDLE_TIMEOUT' | 'TOTAL_TIMEOUT'): void {
+    this.#linked.abort(Object.assign(new Error(code), { code }));
+  }
+}

@@ -1,0 +1,102 @@
+import { ago, count, exact, plural, soon } from '../base/format.ts';
+
+/**
+ * What is proven of a copy, each with since when (ISO; null: never): which submissions there are (membership), by the last
+ * proven pass of any kind; their statuses and answers, by the last proven full pass, as no other compares them.
+ */
+export interface Coverage {
+  readonly membership: string | null;
+  readonly statuses: string | null;
+  readonly answers: string | null;
+  /** Rows that the membership is not claimed for: the source's count lacks them, and the next full pass looks for them. */
+  readonly absent: number;
+  /** The same of absent rows that the brake holds back, until a person decides. */
+  readonly withheld: number;
+}
+
+/** Pure. */
+export function coverageOf(
+  provenAt: string | null,
+  fullProvenAt: string | null,
+  unsettled: Pick<Coverage, 'absent' | 'withheld'>,
+): Coverage {
+  return { membership: provenAt, statuses: fullProvenAt, answers: fullProvenAt, ...unsettled };
+}
+
+/** The coverage of a copy of which nothing is known to be there. */
+export const NOTHING: Coverage = {
+  membership: null,
+  statuses: null,
+  answers: null,
+  absent: 0,
+  withheld: 0,
+};
+
+/** What several copies have in common: of each part the oldest time, null when one of them has none; all that is absent. Pure. */
+export function oldestCoverage(all: readonly Coverage[]): Coverage {
+  const oldest = (times: readonly (string | null)[]): string | null =>
+    times.reduce((first, time) => {
+      if (first === null || time === null) return null;
+      return Date.parse(time) < Date.parse(first) ? time : first;
+    }, times[0] ?? null);
+  return {
+    membership: oldest(all.map(({ membership }) => membership)),
+    statuses: oldest(all.map(({ statuses }) => statuses)),
+    answers: oldest(all.map(({ answers }) => answers)),
+    absent: all.reduce((sum, { absent }) => sum + absent, 0),
+    withheld: all.reduce((sum, { withheld }) => sum + withheld, 0),
+  };
+}
+
+/** Whether statuses and answers are as fresh as the membership: the last proven pass was a full one. */
+const isWhole = (coverage: Coverage): boolean => {
+  const { membership, statuses, answers } = coverage;
+  const isAll = membership !== null && exceptText(coverage) === '';
+  return isAll && statuses === membership && answers === membership;
+};
+
+/** ` but for 3 no longer counted`: the rows that the membership is not claimed for; empty for none. */
+export function exceptText({ absent, withheld }: Coverage): string {
+  const parts = [
+    ...(absent > 0 ? [`${count(absent)} no longer counted`] : []),
+    ...(withheld > 0 ? [`${count(withheld)} withheld`] : []),
+  ];
+  return parts.length === 0 ? '' : ` but for ${parts.join(' and ')}`;
+}
+
+/** A few words for a copy that is well: they name what is up to date. */
+export const upToDateTitle = (coverage: Coverage): string =>
+  isWhole(coverage) ? 'Up to date (all)' : 'Up to date (submissions)';
+
+/** The same for one of which the source counts fewer than are stored. */
+export const absentTitle = ({ absent }: Coverage): string =>
+  `${plural(absent, 'deletion')} to look for`;
+
+/** What is known of them, as sentences. `dueAt`: when the next full pass runs (ISO); null when it is not known. */
+export function absentText(absent: number, dueAt: string | null, nowMs: number): string {
+  const what = plural(absent, 'submission');
+  const when = dueAt === null ? '' : `, due ${soon(dueAt, nowMs)}`;
+  return (
+    `By its count the source has ${what} fewer than are stored here. ` +
+    `The next full pass finds out which${when}; forms-mirror sync --full does so at once.`
+  );
+}
+
+/** `submissions as of 12 s ago but for 3 no longer counted, statuses and answers as of 3 h ago` */
+export function coverageText(coverage: Coverage, nowMs: number): string {
+  const { membership, statuses } = coverage;
+  const say = (time: string): string => ago(time, nowMs);
+  if (membership === null) return 'nothing is proven';
+  if (isWhole(coverage)) return `submissions, statuses and answers as of ${say(membership)}`;
+  const rest =
+    statuses === null
+      ? 'statuses and answers never compared'
+      : `statuses and answers as of ${say(statuses)}`;
+  return `submissions as of ${say(membership)}${exceptText(coverage)}, ${rest}`;
+}
+
+/** When statuses and answers were last compared, for a place that shows the rest. */
+export function comparedText({ statuses }: Coverage): string {
+  if (statuses === null) return 'Statuses and answers were never compared.';
+  return `Statuses and answers as of ${exact(statuses)}.`;
+}

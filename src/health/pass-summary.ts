@@ -1,0 +1,158 @@
+import type { HealthState } from '../mirror/target.ts';
+import type { PassKind, PassOutcome, PassRecord } from '../mirror/types.ts';
+
+/** What the newest passes of one form into one target add up to. */
+export interface PassSummary {
+  /** The newest pass of each kind that says something about the form's health. */
+  readonly incremental: PassRecord | null;
+  readonly full: PassRecord | null;
+  /**
+   * Since when passes of a kind have ended as the newest of them did: the end of the last one known that ended otherwise,
+   * as no one knows what happened after it; since the epoch.
+   */
+  readonly outcomeSinceMs: Readonly<Record<PassKind, number>>;
+  /** How many passes of a kind in a row ended without a proof. */
+  readonly unproven: Readonly<Record<PassKind, number>>;
+  /** Absent rows that the brake holds back, until a full pass completes without it; and since when. */
+  readonly withheld: number;
+  readonly withheldSinceMs: number;
+  /** Rows that the source's count lacked after a pass of this process, and when it ended; null: as the checkpoint says. */
+  readonly absent: { readonly count: number; readonly atMs: number } | null;
+  /** Ends of the newest pass noted, of the newest that did not fail, of the newest that was proven, of the newest full one that was; 0 for none. */
+  readonly notedUntilMs: number;
+  readonly succeededMs: number;
+  readonly provenMs: number;
+  readonly fullProvenMs: number;
+  /** End of the pass with which the last trouble ended; 0 when none is known. */
+  readonly recoveredMs: number;
+}
+
+/** Before any pass. */
+export const NO_PASSES: PassSummary = {
+  incremental: null,
+  full: null,
+  outcomeSinceMs: { incremental: 0, full: 0 },
+  unproven: { incremental: 0, full: 0 },
+  withheld: 0,
+  withheldSinceMs: 0,
+  absent: null,
+  notedUntilMs: 0,
+  succeededMs: 0,
+  provenMs: 0,
+  fullProvenMs: 0,
+  recoveredMs: 0,
+};
+
+/** How a pass ended, in a word or two, and the state that such a pass by itself stands for. */
+export const OUTCOMES: Readonly<
+  Record<PassOutcome, { readonly text: string; readonly state: HealthState }>
+> = {
+  ok: { text: 'complete', state: 'ok' },
+  incomplete: { text: 'not proven', state: 'attention' },
+  withheld: { text: 'deletions withheld', state: 'attention' },
+  gone: { text: 'form gone', state: 'ended' },
+  busy: { text: 'busy', state: 'waiting' },
+  failed: { text: 'failed', state: 'failed' },
+  cancelled: { text: 'stopped', state: 'waiting' },
+};
+
+/** A pass as its record has it; `absent`: see {@link PassSummary}, where its report is at hand. */
+export type KnownPass = PassRecord & { readonly absent?: number };
+
+/** Adds a pass. Pure; passes are to come in the order in which they ended. */
+export function addPass(summary: PassSummary, { absent, ...pass }: KnownPass): PassSummary {
+  const { kind, outcome } = pass;
+  const endedMs = Date.parse(pass.endedAt);
+  const notedUntilMs = Math.max(summary.notedUntilMs, endedMs);
+  if (saysNothing(pass)) return { ...summary, notedUntilMs };
+  const proven = outcome === 'ok' || outcome === 'withheld';
+  const unproven = { ...summary.unproven };
+  if (outcome === 'incomplete') unproven[kind]++;
+  else if (proven) unproven[kind] = 0;
+  // A proven full pass has done all that an incremental one does.
+  if (proven && kind === 'full') unproven.incremental = 0;
+  const outcomeSinceMs = { ...summary.outcomeSinceMs };
+  if (summary[kind]?.outcome !== outcome) {
+    outcomeSinceMs[kind] = lastOtherMs(summary, pass) || endedMs;
+  }
+  // Until a full pass settles them; one of an earlier release did not say that they still are.
+  const isToldWithheld = proven && (kind === 'full' || outcome === 'withheld');
+  const withheld = isToldWithheld ? pass.withheld : summary.withheld;
+  return {
+    ...summary,
+    [kind]: pass,
+    outcomeSinceMs,
+    unproven,
+    withheld,
+    withheldSinceMs: summary.withheld === 0 && withheld > 0 ? endedMs : summary.withheldSinceMs,
+    absent: proven && absent !== undefined ? { count: absent, atMs: endedMs } : summary.absent,
+    notedUntilMs,
+    succeededMs: outcome === 'failed' ? summary.succeededMs : endedMs,
+    provenMs: proven ? endedMs : summary.provenMs,
+    fullProvenMs: proven && kind === 'full' ? endedMs : summary.fullProvenMs,
+    recoveredMs: outcome === 'ok' && isTroubled(summary, kind) ? endedMs : summary.recoveredMs,
+  };
+}
+
+/** End of the last pass before `pass` that ended otherwise and that it is to be compared with; 0 for none. */
+function lastOtherMs(summary: PassSummary, { kind, outcome }: PassRecord): number {
+  if (kind === 'full') return summary.full === null ? 0 : Date.parse(summary.full.endedAt);
+  return outcome === 'failed' ? summary.succeededMs : summary.provenMs;
+}
+
+/** Whether the passes that one of this kind makes up for ended otherwise than `ok`. */
+function isTroubled(summary: PassSummary, kind: PassKind): boolean {
+  const before = kind === 'full' ? [summary.full, summary.incremental] : [summary.incremental];
+  return before.some((pass) => pass !== null && pass.outcome !== 'ok');
+}
+
+/** The passes among `records`, each once, in the order in which they ended. Targets return one pass under several names. */
+export function inOrder(records: readonly (PassRecord | null)[]): PassRecord[] {
+  const passes = new Map<string, PassRecord>();
+  for (const pass of records) if (pass !== null) passes.set(`${pass.kind} ${pass.startedAt}`, pass);
+  return [...passes.values()].toSorted((a, b) => Date.parse(a.endedAt) - Date.parse(b.endedAt));
+}
+
+/** What these passes of one form into one target, in any order, add up to. Pure. */
+export function summaryOf(records: readonly (PassRecord | null)[]): PassSummary {
+  return inOrder(records).reduce(addPass, NO_PASSES);
+}
+
+/** A summary of passes that ended before the target's own records were read, completed by those. Pure. */
+export function completeWith(summary: PassSummary, stored: PassSummary): PassSummary {
+  if (summary.notedUntilMs === 0) return stored;
+  const of = (kind: PassKind): PassSummary => (summary[kind] === null ? stored : summary);
+  const [incremental, full] = [of('incremental'), of('full')];
+  return {
+    incremental: incremental.incremental,
+    full: full.full,
+    outcomeSinceMs: {
+      incremental: incremental.outcomeSinceMs.incremental,
+      full: full.outcomeSinceMs.full,
+    },
+    unproven: { incremental: incremental.unproven.incremental, full: full.unproven.full },
+    withheld: full.withheld,
+    withheldSinceMs: full.withheldSinceMs,
+    absent: summary.absent,
+    notedUntilMs: summary.notedUntilMs,
+    succeededMs: Math.max(summary.succeededMs, stored.succeededMs),
+    provenMs: Math.max(summary.provenMs, stored.provenMs),
+    fullProvenMs: Math.max(summary.fullProvenMs, stored.fullProvenMs),
+    recoveredMs: Math.max(summary.recoveredMs, stored.recoveredMs),
+  };
+}
+
+/** The newest pass that says something; null for none. */
+export function newestPass({ incremental, full }: PassSummary): PassRecord | null {
+  if (incremental === null || full === null) return incremental ?? full;
+  return Date.parse(full.endedAt) >= Date.parse(incremental.endedAt) ? full : incremental;
+}
+
+/** Passes that another one has taken the place of, or that a stop has cut short. */
+export function saysNothing({ outcome, code }: PassRecord): boolean {
+  return (
+    outcome === 'busy' ||
+    outcome === 'cancelled' ||
+    (outcome === 'failed' && (code === 'TARGET_LOST_LOCK' || code === 'TARGET_BUSY'))
+  );
+}

@@ -1,0 +1,150 @@
+import type { DescribeHealth } from '../mirror/target.ts';
+import {
+  CONFIRMED_FAILURES,
+  type FormInTarget,
+  type HealthFacts,
+  type TargetOverview,
+  type TargetReading,
+  formKey,
+} from './facts.ts';
+import { absentText, comparedText, type Coverage } from './coverage.ts';
+import { assessForm } from './form-health.ts';
+import { type KeptFailures, NO_FAILURES, keptPasses } from './kept-failures.ts';
+import { type MirrorHealth, assessMirror } from './mirror-health.ts';
+import { NO_PASSES, type PassSummary, summaryOf } from './pass-summary.ts';
+import { type Problem, remedyText } from './problem.ts';
+
+/*
+ * Health as it follows from what targets record alone: for commands, which see no passes and no queue, and for targets
+ * that show it themselves.
+ */
+
+/** A target as it was read once: an overview, or why there is none. */
+export interface RecordedTarget {
+  readonly name: string;
+  readonly overview: TargetOverview | null;
+  readonly failure: Pick<NonNullable<TargetReading['failure']>, 'code' | 'message'> | null;
+}
+
+/** What the health of a mirror is judged from besides what its targets record. */
+export interface RecordedFacts {
+  readonly nowMs: number;
+  /** When the schedule wants the pass after one that began then. */
+  readonly nextRunMs: (afterMs: number) => number;
+  /** How often everything is read; without it no full pass is expected. */
+  readonly fullEveryMs?: number;
+  /** Failures that no target holds. */
+  readonly kept?: KeptFailures;
+  /** See {@link HealthFacts.dataDir}. */
+  readonly dataDir?: Problem | null;
+  /** Whether the settings choose a form for a target; by default all. */
+  readonly isChosen?: (subject: FormInTarget) => boolean;
+  /** What the processes of the mirror tell of themselves. */
+  readonly processes?: Pick<HealthFacts, 'sourceWait' | 'notRunning'> & {
+    readonly queueAwaySince: string | null;
+  };
+}
+
+const RUNNING: NonNullable<RecordedFacts['processes']> = {
+  sourceWait: null,
+  notRunning: null,
+  queueAwaySince: null,
+};
+
+/** Judges the mirror by what its targets record, and by the failures that they could not. Pure. */
+export function assessRecorded(
+  targets: readonly RecordedTarget[],
+  {
+    nowMs,
+    nextRunMs,
+    fullEveryMs,
+    kept = NO_FAILURES,
+    dataDir = null,
+    isChosen = () => true,
+    processes = RUNNING,
+  }: RecordedFacts,
+): MirrorHealth {
+  const summaries = new Map<string, PassSummary>();
+  for (const { target, form } of kept.passes) {
+    summaries.set(formKey(target, form.id), summaryOf(keptPasses(kept.passes, target, form.id)));
+  }
+  for (const { name, overview } of targets) {
+    for (const { formId, lastOk, lastFull, lastPass } of overview?.forms ?? []) {
+      summaries.set(
+        formKey(name, formId),
+        summaryOf([...keptPasses(kept.passes, name, formId), lastOk, lastFull, lastPass]),
+      );
+    }
+  }
+  // Without a process that is known to run there is no next run.
+  const isRunning = processes.notRunning === null && processes.queueAwaySince === null;
+  return assessMirror({
+    nowMs,
+    targets: targets.map(({ name, overview, failure }) => ({
+      name,
+      overview,
+      readAtMs: overview === null ? 0 : nowMs,
+      failure: failure && { ...failure, sinceMs: nowMs },
+      // There is no second try that could confirm it.
+      failures: failure === null ? 0 : CONFIRMED_FAILURES,
+      expectedSinceMs: 0,
+    })),
+    queue: null,
+    hasNoQueue: true,
+    ...processes,
+    queueFailures: 0,
+    queueFailingSinceMs: 0,
+    plan: { at: null, forms: [], problem: kept.source, unmatched: kept.unmatched, notices: [] },
+    kept: kept.passes,
+    dataDir,
+    isChosen,
+    nextRunMs,
+    nextRunAt: ({ overview }) => {
+      if (!isRunning) return null;
+      const lastPass = overview?.lastPass ?? null;
+      return lastPass && new Date(nextRunMs(Date.parse(lastPass.startedAt))).toISOString();
+    },
+    nextFullAt: ({ overview }) => {
+      const lastFull = overview?.lastFull ?? null;
+      if (!isRunning || fullEveryMs === undefined || lastFull === null) return null;
+      return new Date(Date.parse(lastFull.startedAt) + fullEveryMs).toISOString();
+    },
+    knownSinceMs: () => 0,
+    summary: (target, formId) => summaries.get(formKey(target, formId)) ?? NO_PASSES,
+    running: () => null,
+  });
+}
+
+/**
+ * For a place that is not written while nothing comes: it stays true whatever happens meanwhile, and the time of the last
+ * success stands beside it.
+ */
+const KEPT_TITLE = 'All submissions at last success';
+
+/** Puts a form's health into words for a target. `target`: its name, for command lines. Staleness is left to the target's clock. */
+export function describeHealth(target: string, staleAfterMinutes: number): DescribeHealth {
+  return (overview, nowMs) => {
+    const { formId: id, slug, name } = overview;
+    const summary = summaryOf([overview.lastOk, overview.lastFull, overview.lastPass]);
+    const known = { form: { id, slug, name }, target, overview, summary };
+    const alone = { nowMs, stale: null, isShared: () => false, nextRunAt: null, nextFullAt: null };
+    const context = { ...alone, shared: null, overdueSince: null };
+    const judged = assessForm({ ...known, running: null, wanted: true }, context);
+    const { state, problems, covers } = judged;
+    const title = state === 'ok' ? KEPT_TITLE : judged.title;
+    const [worst] = problems;
+    // Without the time of the last pass, which the tab shows beside it: this stays the same while nothing changes (L4).
+    const covered = state === 'ok' ? comparedText(covers) : unsettledText(covers, nowMs);
+    return {
+      state,
+      title: worst?.title ?? title,
+      message: worst?.message ?? covered,
+      remedy: worst === undefined ? null : remedyText(worst),
+      staleAfterMinutes,
+      staleTitle: 'Stale',
+    };
+  };
+}
+
+const unsettledText = ({ absent }: Coverage, nowMs: number): string | null =>
+  absent === 0 ? null : absentText(absent, null, nowMs);

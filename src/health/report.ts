@@ -1,0 +1,342 @@
+import { count, plural } from '../base/format.ts';
+import type { TargetNotice } from '../mirror/notices.ts';
+import type { HealthState, TargetKind } from '../mirror/target.ts';
+import type { FormIdentity, PassKind, PassRecord } from '../mirror/types.ts';
+import { absentText, type Coverage, coverageText, oldestCoverage } from './coverage.ts';
+import type { ScheduleState } from './facts.ts';
+import type { FormHealth } from './form-health.ts';
+import { OUTCOMES } from './pass-summary.ts';
+import { type MirrorHealth, type TargetHealth, worst } from './mirror-health.ts';
+import type { FormProblem, Problem } from './problem.ts';
+
+/** The mirror's health as a document: what `GET /api/status` answers and `status --json` prints. Times are ISO 8601 in UTC. */
+export interface StatusReport {
+  readonly at: string;
+  readonly version: string;
+  readonly state: HealthState;
+  /** Since when, as far as is known. */
+  readonly since: string | null;
+  /** What concerns all forms: source, queue, scheduler. */
+  readonly problems: readonly ShownProblem[];
+  readonly notices: readonly string[];
+  readonly targets: readonly TargetReport[];
+  readonly forms: readonly FormReport[];
+  readonly queue: QueueReport | null;
+}
+
+/** A problem as it is shown. */
+export interface ShownProblem extends Problem {
+  /** True when a problem of the source or the target is the cause, and is shown instead. */
+  readonly inhibited: boolean;
+}
+
+/** A target. */
+export interface TargetReport {
+  readonly name: string;
+  readonly state: HealthState;
+  /** Since when, as far as is known. */
+  readonly since: string | null;
+  readonly kind: TargetKind | null;
+  readonly address: string | null;
+  /** Whether it could be read just now; if not, its forms are as of `readAt`. */
+  readonly readable: boolean;
+  readonly readAt: string | null;
+  readonly paused: boolean;
+  readonly problem: ShownProblem | null;
+}
+
+/** A form in a target. */
+export interface FormReport {
+  readonly form: FormIdentity;
+  readonly target: string;
+  readonly state: HealthState;
+  /** The state in a few words. */
+  readonly title: string;
+  /** Since when, as far as is known. */
+  readonly since: string | null;
+  readonly problems: readonly ShownProblem[];
+  /** Table, view or tab; null before the first pass. */
+  readonly location: string | null;
+  /** Null, like the three below, when it is not known: the target could not be read. */
+  readonly rows: number | null;
+  readonly deletedRows: number | null;
+  readonly rejected: number | null;
+  readonly withheld: number | null;
+  /** Submissions that were forgotten on request: the source may have them, the target does not. */
+  readonly forgotten: number | null;
+  readonly droppedColumns: readonly string[];
+  /** What people changed in the target and is left alone. */
+  readonly notices: readonly TargetNotice[];
+  readonly running: {
+    readonly kind: PassKind;
+    readonly seen: number;
+    readonly total: number;
+    /** On another worker than the one that tells. */
+    readonly elsewhere: boolean;
+  } | null;
+  readonly lastPass: ShownPass | null;
+  readonly lastFullPass: ShownPass | null;
+  /** What is proven, each with since when: which submissions there are, their statuses, their answers. */
+  readonly covers: Coverage;
+  /** When a pass last proved that nothing is missing, and when one that read everything did; seconds since the former. */
+  readonly provenAt: string | null;
+  readonly fullProvenAt: string | null;
+  readonly lagSeconds: number | null;
+  /** Since when a proven pass is overdue; null when it is not. */
+  readonly overdueSince: string | null;
+  readonly nextRunAt: string | null;
+  /** When everything is read next; null when it is not known. */
+  readonly nextFullRunAt: string | null;
+  readonly goneAt: string | null;
+}
+
+/** The parts of a pass's record that tell how it ended. */
+export type ShownPass = Pick<
+  PassRecord,
+  'kind' | 'outcome' | 'startedAt' | 'endedAt' | 'code' | 'error'
+>;
+
+/** The queue. */
+export interface QueueReport {
+  readonly backend: string;
+  readonly address: string;
+  readonly reachable: boolean;
+  readonly schedules: readonly ScheduleState[];
+  readonly waiting: number;
+  readonly active: number;
+}
+
+/** Pure. */
+export function reportOf(health: MirrorHealth, version: string): StatusReport {
+  return {
+    at: iso(health.nowMs),
+    version,
+    state: health.state,
+    since: health.since,
+    problems: health.problems.map(shown),
+    notices: health.plan.notices,
+    targets: health.targets.map(targetReport),
+    forms: health.forms.map((form) => formReport(form, health)),
+    queue: queueReport(health),
+  };
+}
+
+/** Whether all targets could be read: only then does a form that none of them shows mean that none holds it. */
+export const knowsAll = (targets: readonly TargetReport[]): boolean => targets.every(isKnown);
+
+/** Whether what a target holds is known just now. */
+export const isKnown = ({ readable, readAt }: TargetReport): boolean => readable && readAt !== null;
+
+/** A count for people. */
+export const countText = (number: number | null): string =>
+  number === null ? UNKNOWN : count(number);
+
+/** What stands for a time that is missing: `never`, unless that cannot be said, as of a copy that was damaged. */
+export const missingTime = ({ rows, covers, provenAt }: FormReport): string =>
+  rows === null || (covers.membership === null && provenAt !== null) ? UNKNOWN : 'never';
+
+/** How the last pass ended, in a few words; null before the first. */
+export function lastPassText({ lastPass, covers }: FormReport): string | null {
+  if (lastPass === null) return null;
+  const { text } = OUTCOMES[lastPass.outcome];
+  return lastPass.outcome === 'ok' && covers.absent > 0 ? `${text} but for deletions` : text;
+}
+
+/** What is known of rows that the source no longer counts, as sentences; null for none. */
+export const absentNote = ({ covers, nextFullRunAt }: FormReport, nowMs: number): string | null =>
+  covers.absent === 0 ? null : absentText(covers.absent, nextFullRunAt, nowMs);
+
+const UNKNOWN = 'unknown';
+
+/** The state of a form in all of its targets together. */
+export const stateOfAll = (forms: readonly FormReport[]): HealthState =>
+  worst(forms.map(({ state }) => state));
+
+const iso = (ms: number): string => new Date(ms).toISOString();
+
+function shown(problem: Problem | FormProblem): ShownProblem {
+  const { level, code, title, message, remedy, command, since } = problem;
+  const inhibited = 'inhibited' in problem && problem.inhibited;
+  return { level, code, title, message, remedy, command, since, inhibited };
+}
+
+function targetReport(target: TargetHealth): TargetReport {
+  const { name, state, since, kind, address, readable, readAtMs, paused, problem } = target;
+  const readAt = readAtMs === 0 ? null : iso(readAtMs);
+  return {
+    name,
+    state,
+    since,
+    kind,
+    address,
+    readable,
+    readAt,
+    paused,
+    problem: problem && shown(problem),
+  };
+}
+
+function formReport(health: FormHealth, { nowMs, targets }: MirrorHealth): FormReport {
+  const { form, target, state, since, overview, summary, running, lastPass } = health;
+  const { provenAt, nextRunAt, title, covers } = health;
+  const holder = targets.find(({ name }) => name === target);
+  // What a target does not show that was read has no rows there; of any other nothing is known.
+  const none = holder?.readable === true && holder.readAtMs > 0 ? 0 : null;
+  return {
+    form,
+    target,
+    state,
+    title,
+    since,
+    problems: health.problems.map(shown),
+    location: overview?.location ?? null,
+    rows: overview?.rows ?? none,
+    deletedRows: overview?.deletedRows ?? none,
+    rejected: overview?.rejected ?? none,
+    withheld: overview === null && summary.withheld === 0 ? none : summary.withheld,
+    forgotten: overview?.forgotten ?? none,
+    droppedColumns: overview?.droppedColumns ?? [],
+    notices: overview?.notices ?? [],
+    running: running && {
+      kind: running.kind,
+      seen: running.seen,
+      total: running.total,
+      elsewhere: running.isElsewhere ?? false,
+    },
+    lastPass: lastPass && shownPass(lastPass),
+    lastFullPass: summary.full && shownPass(summary.full),
+    covers,
+    provenAt,
+    fullProvenAt: covers.statuses,
+    lagSeconds: lagSeconds(provenAt, nowMs),
+    overdueSince: health.overdueSince,
+    nextRunAt,
+    nextFullRunAt: health.nextFullAt,
+    goneAt: overview?.goneAt ?? null,
+  };
+}
+
+function shownPass({ kind, outcome, startedAt, endedAt, code, error }: PassRecord): ShownPass {
+  return { kind, outcome, startedAt, endedAt, code, error };
+}
+
+/** Whole seconds since a form was last proven complete; null when it never was. */
+export function lagSeconds(provenAt: string | null, nowMs: number): number | null {
+  if (provenAt === null) return null;
+  return Math.max(0, Math.round((nowMs - Date.parse(provenAt)) / 1_000));
+}
+
+function queueReport({ queue }: MirrorHealth): QueueReport | null {
+  if (queue === null) return null;
+  const { backend, address, reachable, schedules, queues } = queue;
+  const sum = (pick: (depth: (typeof queues)[number]) => number): number =>
+    queues.reduce((total, depth) => total + pick(depth), 0);
+  return {
+    backend,
+    address,
+    reachable,
+    schedules,
+    waiting: sum(({ waiting, delayed, step }) => (step === 'plan' ? 0 : waiting + delayed)),
+    active: sum(({ active }) => active),
+  };
+}
+
+/** The state of the whole mirror in a few words. */
+export function headline(report: StatusReport): string {
+  const { state, forms, targets } = report;
+  const shared = worstShared(report);
+  if (shared !== undefined && shared !== null) return shared.title;
+  switch (state) {
+    case 'failed':
+    case 'attention':
+      return troubledForms(forms);
+    case 'working':
+      return workingForms(forms);
+    case 'ok':
+      return `Up to date: ${coverageText(coverageOfAll(forms), Date.parse(report.at))}`;
+    case 'waiting':
+      return waitingForms(forms, targets);
+    case 'ended':
+      return 'Nothing is mirrored any more';
+  }
+}
+
+/** What all forms that are still mirrored have in common. */
+function coverageOfAll(forms: readonly FormReport[]): Coverage {
+  return oldestCoverage(forms.filter(({ state }) => state !== 'ended').map(({ covers }) => covers));
+}
+
+/** `The first pass of 2 forms is running`. */
+function workingForms(forms: readonly FormReport[]): string {
+  const first = forms.filter(({ state, provenAt }) => state === 'working' && provenAt === null);
+  const ids = new Set(first.map(({ form }) => form.id));
+  if (ids.size === 0) return 'A pass is running that is overdue';
+  return ids.size === 1
+    ? 'The first pass is running'
+    : `The first pass of ${ids.size} forms is running`;
+}
+
+/** `1 of 3 forms was never mirrored`, or what they wait for. */
+function waitingForms(forms: readonly FormReport[], targets: readonly TargetReport[]): string {
+  if (forms.length === 0) {
+    return knowsAll(targets) ? 'Nothing has been mirrored yet' : 'What is mirrored is not known';
+  }
+  const all = new Set(forms.map(({ form }) => form.id));
+  const waiting = forms.filter(({ state }) => state === 'waiting');
+  const first = new Set(
+    waiting.filter(({ provenAt }) => provenAt === null).map(({ form }) => form.id),
+  );
+  if (first.size === all.size) return 'Waiting for the first pass';
+  if (first.size > 0) return `${first.size} of ${plural(all.size, 'form')} not mirrored yet`;
+  const of = (some: readonly FormReport[]): string =>
+    `${new Set(some.map(({ form }) => form.id)).size} of ${plural(all.size, 'form')}`;
+  const late = waiting.filter(({ overdueSince }) => overdueSince !== null);
+  const unsettled = forms.filter(({ state, covers }) => state !== 'ended' && covers.absent > 0);
+  return late.length === 0 && unsettled.length > 0
+    ? `Deletions to look for in ${of(unsettled)}`
+    : `${of(waiting)} overdue`;
+}
+
+/** `1 form has failed, 2 need attention`. */
+function troubledForms(forms: readonly FormReport[]): string {
+  const failed = formsIn(forms, 'failed');
+  const attention = formsIn(forms, 'attention').difference(failed);
+  const needs = attention.size === 1 ? 'needs attention' : 'need attention';
+  if (failed.size === 0) return `${plural(attention.size, 'form')} ${needs}`;
+  const first = `${plural(failed.size, 'form')} ${failed.size === 1 ? 'has' : 'have'} failed`;
+  return attention.size === 0 ? first : `${first}, ${attention.size} ${needs}`;
+}
+
+function formsIn(forms: readonly FormReport[], wanted: HealthState): Set<string> {
+  return new Set(forms.filter(({ state }) => state === wanted).map(({ form }) => form.id));
+}
+
+/** The worst problem of all forms or of those of a target, unless single forms are worse. */
+function worstShared({ state, problems, targets }: StatusReport): ShownProblem | undefined {
+  const all = [...problems, ...targets.flatMap(({ problem }) => problem ?? [])];
+  const [first] = all.toSorted((a, b) => Number(b.level === 'error') - Number(a.level === 'error'));
+  return first?.level === 'error' || state === 'waiting' ? first : undefined;
+}
+
+/** The line below it: how much there is, and how old the oldest proof. */
+export function summary({ state, forms, targets, at }: StatusReport): string {
+  const mirrored = forms.filter(({ state }) => state !== 'ended');
+  if (mirrored.length === 0) {
+    const names = targets.map(({ name, address }) =>
+      address === null ? name : `${name} (${address})`,
+    );
+    const all = names.join(', ');
+    return knowsAll(targets) ? `To be copied into ${all}` : `Not every target can be read: ${all}`;
+  }
+  const places = targets.length === 1 ? 'one target' : plural(targets.length, 'target');
+  const ids = new Set(mirrored.map(({ form }) => form.id));
+  const rows = mirrored.reduce((sum, form) => sum + (form.rows ?? 0), 0);
+  const isCounted = mirrored.every((form) => form.rows !== null);
+  const covers = coverageOfAll(mirrored);
+  const parts = [`${plural(ids.size, 'form')} in ${places}`];
+  parts.push(isCounted ? plural(rows, 'row') : 'rows unknown');
+  // The headline of what is well has it already.
+  if (covers.membership !== null && state !== 'ok')
+    parts.push(coverageText(covers, Date.parse(at)));
+  return parts.join(' · ');
+}

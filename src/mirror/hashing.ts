@@ -1,0 +1,42 @@
+import { createHash, createHmac } from 'node:crypto';
+import { cellText } from './cell.ts';
+import type { Cell } from './types.ts';
+
+/**
+ * What an answer is hashed as: to be raised with every change of it, so that what was stored before is hashed anew. 1 was
+ * the field's ID and the text as it was; no checkpoint names it.
+ */
+export const HASH_FORMAT = 2;
+
+/**
+ * A keyed hash in place of an answer: HMAC-SHA-256 under `key`, 64 hexadecimal digits. Equal answers have equal hashes, in
+ * whichever field, form and target, and however they were typed: see {@link hashInput}. A blank is no answer.
+ */
+export function hashedCell(cell: Cell, key: string): Cell {
+  const text = hashInput(cell);
+  return text === '' ? null : createHmac('sha256', key).update(text).digest('hex');
+}
+
+/**
+ * What is hashed of an answer: its text (plain decimal for a number, `true` and `false`, the JSON text of an array or
+ * object) in Unicode form NFKC, in lower case, without white space around it. Lower case by way of lower and upper case,
+ * which makes the same of ß, ẞ and ss, and of the two forms of a Greek sigma.
+ */
+export function hashInput(cell: Cell): string {
+  const text = (cellText(cell) ?? '').normalize('NFKC');
+  return text.toLowerCase().toUpperCase().toLowerCase().normalize('NFKC').trim();
+}
+
+/** True for what {@link hashedCell} makes; an answer may look so by chance or on purpose. */
+export const looksHashed = (cell: Cell): boolean =>
+  typeof cell === 'string' && /^[0-9a-f]{64}$/.test(cell);
+
+/** Tells keys apart and gives none away. No answer has it as its hash: no {@link hashInput} begins with a space. */
+export const keyFingerprint = (key: string): string =>
+  shortened(createHmac('sha256', key).update(' which key this is').digest('hex'));
+
+/** Tells lists of names apart. */
+export const fingerprint = (names: readonly string[]): string =>
+  shortened(createHash('sha256').update(JSON.stringify(names)).digest('hex'));
+
+const shortened = (hash: string): string => hash.slice(0, 16);

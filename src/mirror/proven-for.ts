@@ -1,0 +1,126 @@
+import type { Loss } from './losses.ts';
+import { fingerprint, HASH_FORMAT, keyFingerprint } from './hashing.ts';
+import { type FieldPicks, isHashed, isPicked, namesFor } from './picks.ts';
+import type { FormIdentity, PickedField } from './types.ts';
+
+/*
+ * What the answers in a target were stored as: which fields, which of them hashed, in which format and under which key. A
+ * checkpoint keeps it as a short text: fingerprints of the names in TARGET_FIELDS and TARGET_HASH_FIELDS, of the form's
+ * picked and hashed fields, and of the key. A pass under other settings has to write every row again before the copy is
+ * what was asked for.
+ */
+
+/** In what the settings differ from those that a checkpoint was proven for; `unknown`: an earlier release did not say. */
+export type SettingsChange = 'picks' | 'hashes' | 'key' | 'fields' | 'unknown';
+
+/** The settings of a target that decide what is stored of an answer. */
+export interface StoringSettings {
+  readonly picks: FieldPicks;
+  readonly hashKey: string | undefined;
+}
+
+const NONE = '0';
+
+/** What the settings alone say of a form. Bare field IDs may be those of other forms. */
+function settingsParts(form: FormIdentity, { picks }: StoringSettings): [string, string] {
+  const hashed = namesFor(picks.hashed, form);
+  return [fingerprint(namesFor(picks, form)), hashed.length === 0 ? NONE : fingerprint(hashed)];
+}
+
+/** What the form's own fields are: of those to be hashed none where nothing is. */
+function fieldParts(
+  form: FormIdentity,
+  { picks, hashKey }: StoringSettings,
+  fields: readonly FieldId[],
+): [fields: string, hashed: string, key: string] {
+  const ids = fields.map(({ id }) => id).filter((id) => isPicked(picks, form, id));
+  const hashed = ids.filter((id) => isHashed(picks, form, id)).toSorted();
+  const key = hashKey === undefined ? NONE : keyFingerprint(hashKey);
+  return hashed.length === 0
+    ? [fingerprint(ids.toSorted()), NONE, NONE]
+    : [fingerprint(ids.toSorted()), `${HASH_FORMAT}-${fingerprint(hashed)}`, key];
+}
+
+type FieldId = Pick<PickedField, 'id'>;
+
+/** As a checkpoint keeps it. `fields`: those that have been written, in any order. Holds no name, no answer and no key. */
+export const provenFor = (
+  form: FormIdentity,
+  settings: StoringSettings,
+  fields: readonly FieldId[],
+): string => [...settingsParts(form, settings), ...fieldParts(form, settings, fields)].join('.');
+
+/**
+ * Whether a pass may have written rows anew that stood there as they are not to stand any more, in plain text perhaps.
+ * `before`: as the checkpoint had it; null where an earlier release did not say, undefined without a checkpoint. Where that
+ * is all that changed, and nothing is hashed, nothing is to be cleared.
+ */
+export function replacesRows(
+  before: string | null | undefined,
+  after: string | null,
+  updated: number,
+): boolean {
+  if (before === after) return false;
+  if (typeof before === 'string') return true;
+  const hashed = after?.split('.')[3] ?? NONE;
+  // Rows that are not met are hashed, too, and no pass counts them as updated.
+  return hashed !== NONE && (before === null || updated > 0);
+}
+
+/** How `stored`, of a checkpoint, differs from what a pass under these settings would leave. Empty when it does not. */
+function changesSince(
+  stored: string | null,
+  form: FormIdentity,
+  settings: StoringSettings,
+  fields: readonly FieldId[],
+): SettingsChange[] {
+  const [picks, hashes] = settingsParts(form, settings);
+  const [ids, hashed, key] = fieldParts(form, settings, fields);
+  if (stored === null) return hashed === NONE ? ['unknown'] : ['unknown', 'hashes'];
+  const [oldPicks, oldHashes, oldIds, oldHashed, oldKey] = stored.split('.');
+  const changes: SettingsChange[] = [];
+  if (picks !== oldPicks) changes.push('picks');
+  // What is hashed follows what is picked: that is no change of its own.
+  const follows = hashes === oldHashes && hashed.split('-')[0] === oldHashed?.split('-')[0];
+  if (hashed !== oldHashed && !follows) changes.push('hashes');
+  else if (key !== oldKey) changes.push('key');
+  return changes.length === 0 && ids !== oldIds ? ['fields'] : changes;
+}
+
+/**
+ * What an incremental pass would leave as it was stored under other settings, as a loss of them. `newColumns`: how many
+ * columns are new in this pass; it tells of those itself.
+ */
+export function outdatedRows(
+  stored: string | null,
+  form: FormIdentity,
+  settings: StoringSettings,
+  { fields, newColumns }: { fields: readonly FieldId[]; newColumns: number },
+): Loss[] {
+  const found = changesSince(stored, form, settings, fields);
+  const changes = newColumns > 0 ? found.filter((change) => change !== 'fields') : found;
+  return changes.length === 0 ? [] : [{ what: 'settings', changes }];
+}
+
+/**
+ * As {@link changesSince}, for who does not know all fields of the form. `filled`: those that hold something, picked or
+ * not. A change of which fields are hashed counts where one of them is, or was, hashed.
+ */
+export function knownChangesSince(
+  stored: string | null,
+  form: FormIdentity,
+  settings: StoringSettings,
+  filled: readonly FieldId[],
+): SettingsChange[] {
+  const [picks, hashes] = settingsParts(form, settings);
+  const [, hashed, key] = fieldParts(form, settings, filled);
+  if (stored === null) return hashed === NONE ? ['unknown'] : ['unknown', 'hashes'];
+  const [oldPicks, oldHashes, , oldHashed, oldKey] = stored.split('.');
+  const isFormatOld = hashed.split('-')[0] !== oldHashed?.split('-')[0];
+  const changes: SettingsChange[] = [];
+  if (picks !== oldPicks) changes.push('picks');
+  if (hashes !== oldHashes || isFormatOld) {
+    if (hashed !== NONE || oldHashed !== NONE) changes.push('hashes');
+  } else if (hashed !== NONE && key !== oldKey) changes.push('key');
+  return changes;
+}

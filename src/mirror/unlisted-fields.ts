@@ -1,0 +1,65 @@
+import { count } from '../base/format.ts';
+
+/** Most fields that are mirrored of one form: more fit into no table, and would be no form that a person made. */
+export const MAX_FORM_FIELDS = 5_000;
+/** Most of them that only answers carry, as their fields were deleted before the first look. */
+export const MAX_UNLISTED_FIELDS = 1_000;
+/** The longest field ID: a longer one fits no primary key (PostgreSQL: a third of a page). */
+export const MAX_FIELD_ID = 500;
+
+const TOO_MANY = `has answers to more fields that its form does not have than the ${count(MAX_UNLISTED_FIELDS)} that are mirrored; the others are not stored`;
+const TOO_LONG = `has answers under IDs that are no field's, being longer than ${count(MAX_FIELD_ID)} characters; they are not stored`;
+
+/**
+ * The fields of a form that its schema does not show and that answers carry (L9). Bounded: whoever fills in a form, or a
+ * source that is out of order, can put anything there, and each would become a column.
+ */
+export class UnlistedFields {
+  readonly #isPicked: (id: string) => boolean;
+  readonly #ids = new Set<string>();
+  /** Fields of the schema and of the catalogue. */
+  #known: ReadonlySet<string> = new Set();
+  #room = MAX_UNLISTED_FIELDS;
+
+  constructor(isPicked: (id: string) => boolean) {
+    this.#isPicked = isPicked;
+  }
+
+  /** In the order in which they were met. */
+  get ids(): ReadonlySet<string> {
+    return this.#ids;
+  }
+
+  /** Which fields are known from elsewhere; those of `catalogued` that are not `listed` by the schema take room, too. */
+  know(listed: Iterable<string>, catalogued: Iterable<string>): void {
+    const schema = new Set(listed);
+    this.#known = new Set([...schema, ...catalogued]);
+    this.#room = MAX_UNLISTED_FIELDS - (this.#known.size - schema.size);
+  }
+
+  /** Takes the IDs of answers; those of them that are new. */
+  meet(answered: Iterable<string>): string[] {
+    const met: string[] = [];
+    for (const id of answered) {
+      if (this.#ids.size >= this.#room) break;
+      if (!this.#isNew(id) || id.length > MAX_FIELD_ID) continue;
+      this.#ids.add(id);
+      met.push(id);
+    }
+    return met;
+  }
+
+  /** Why some of these answers are not mirrored, though they are picked. */
+  defectsOf(answered: Iterable<string>): string[] {
+    const defects = new Set<string>();
+    for (const id of answered) {
+      if (this.#isNew(id)) defects.add(id.length > MAX_FIELD_ID ? TOO_LONG : TOO_MANY);
+      if (defects.size === 2) break;
+    }
+    return [...defects];
+  }
+
+  #isNew(id: string): boolean {
+    return !this.#known.has(id) && !this.#ids.has(id) && this.#isPicked(id);
+  }
+}

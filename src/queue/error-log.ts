@@ -1,0 +1,57 @@
+import type { Clock } from '../base/clock.ts';
+import { errorCode } from '../base/error-code.ts';
+import { MirrorError } from '../base/errors.ts';
+import type { Events } from '../base/events.ts';
+import type { Logger } from '../base/logger.ts';
+import type { QueueEventMap } from './events.ts';
+
+/** Listener for the `error` events of BullMQ and its drivers, which are logged and never fatal. */
+export type ErrorListener = (error: unknown) => void;
+
+/** In an outage each of many connections reports an error at each try; the log needs it once in a while. */
+const REPEAT_AFTER_MS = 30_000;
+
+/** Logs the same error once every half minute, with the number of times that it came up in between. */
+export function createErrorLog(
+  logger: Logger,
+  events: Events<QueueEventMap>,
+  clock: Clock,
+): ErrorListener {
+  const seen = new Map<string, { loggedAt: number; suppressed: number }>();
+  return (error) => {
+    const name = errorName(error);
+    const now = clock.now();
+    const last = seen.get(name);
+    if (last !== undefined && now - last.loggedAt < REPEAT_AFTER_MS) {
+      last.suppressed++;
+      return;
+    }
+    seen.set(name, { loggedAt: now, suppressed: 0 });
+    logger.warn({ error: name, suppressed: last?.suppressed ?? 0 }, 'The queue reports an error.');
+    events.emit('queue.error', { error: name });
+  };
+}
+
+/** What may be said of a foreign error: its class and code. Its message may quote a job or an address (L15). */
+function errorName(error: unknown): string {
+  if (error instanceof MirrorError) return error.code;
+  if (!(error instanceof Error)) return typeof error;
+  const code = errorCode(error);
+  return `${error.name}${code === undefined ? '' : ` ${code}`}${reasonOf(error.message)}`;
+}
+
+/** BullMQ's own errors have no codes. These say what matters without quoting anything. */
+const REASONS: readonly (readonly [RegExp, string])[] = [
+  [/could not renew lock/i, 'lock not renewed'],
+  [/missing lock/i, 'lock lost'],
+  [/missing key/i, 'job vanished'],
+  [/not in the active state|is not in the/i, 'job was taken over'],
+  [/connection is closed|terminat/i, 'connection closed'],
+  [/pending dependencies/i, 'children pending'],
+  [/next iteration/i, 'next tick not written'],
+];
+
+function reasonOf(message: string): string {
+  const reason = REASONS.find(([pattern]) => pattern.test(message));
+  return reason === undefined ? '' : `: ${reason[1]}`;
+}

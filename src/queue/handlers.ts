@@ -1,0 +1,67 @@
+import type { PassKind, PassOutcome } from '../mirror/types.ts';
+
+/** A form and the targets that mirror it now, by name. */
+export interface PlannedForm {
+  readonly formId: string;
+  readonly targets: readonly string[];
+}
+
+/** Which pass to run: everything that a job carries. */
+export interface PassJob {
+  readonly formId: string;
+  readonly target: string;
+  readonly kind: PassKind;
+}
+
+/** What a job is about; `target` is null for marking. */
+export interface JobPlace {
+  readonly formId: string;
+  readonly target: string | null;
+}
+
+/** How far a pass has come: numbers only. */
+export interface JobProgress {
+  readonly seen: number;
+  readonly total: number;
+}
+
+const logged = new WeakSet<Error>();
+
+/** Notes that an error is in the log already, so that the queue does not repeat it. Returns it. */
+export function asLogged<E extends Error>(error: E): E {
+  logged.add(error);
+  return error;
+}
+
+/** Whether {@link asLogged} noted it. */
+export const wasLogged = (error: Error): boolean => logged.has(error);
+
+/**
+ * What the jobs do. The queue knows when and how often, not what. Every handler may run twice, even at the same time, and
+ * must stop soon after its signal aborts (after the current batch).
+ */
+export interface JobHandlers {
+  /** Which forms go into which targets now. Throws MirrorError. */
+  plan(signal: AbortSignal): Promise<readonly PlannedForm[]>;
+
+  /**
+   * Whether the settings of this process have the form mirrored: into `target`, or, for null, into any. Throws like
+   * {@link plan} where that cannot be known.
+   */
+  isPlanned(job: JobPlace, signal: AbortSignal): Promise<boolean>;
+
+  /**
+   * One pass. Throws a MirrorError for what the queue should try again (`retryable`) or leave to the next scheduled run.
+   * Of the outcomes, `busy` is tried again soon, a full pass that is `incomplete` a little later, `cancelled` when the
+   * next worker is free; an incremental pass that `failed` waits for the next scheduled run, a full one is tried again.
+   * An incremental pass of a form without a checkpoint reads all of it: the first full pass comes only after its interval.
+   */
+  pass(
+    job: PassJob,
+    signal: AbortSignal,
+    onProgress?: (progress: JobProgress) => void,
+  ): Promise<PassOutcome>;
+
+  /** Marks what may be marked of a form, asking its targets. Throws like {@link pass}. */
+  mark(job: { readonly formId: string }, signal: AbortSignal): Promise<void>;
+}

@@ -1,0 +1,159 @@
+import { DelayedError, type Job, UnrecoverableError, WaitingError } from 'bullmq';
+import { MirrorError, safeText, toMirrorError } from '../base/errors.ts';
+import { retryDelayMs } from '../base/retry.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Events } from '../base/events.ts';
+import { type Logger, withLogFields } from '../base/logger.ts';
+import type { PassKind } from '../mirror/types.ts';
+import { wasLogged } from './handlers.ts';
+import type { JobSubject, QueueEventMap } from './events.ts';
+import { type Schedules, intervalOf } from './scheduler.ts';
+import type { Timings } from './timings.ts';
+
+/*
+ * Translates how a job ended for BullMQ, which knows four outcomes: a return value; an error, tried again while attempts
+ * are left; UnrecoverableError, not tried again; and DelayedError or WaitingError, thrown after the job was put back,
+ * which cost no attempt.
+ */
+
+/** What a worker shares with its jobs. */
+export interface JobContext {
+  readonly timings: Timings;
+  readonly schedules: Schedules;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly logger: Logger;
+  readonly events: Events<QueueEventMap>;
+  /** Aborts when the process is to stop. */
+  readonly stopping: AbortSignal;
+}
+
+/** A job that a worker is running. */
+export interface RunningJob {
+  readonly job: Job;
+  /** BullMQ's token of the job's lock. */
+  readonly token: string;
+  readonly subject: JobSubject;
+  readonly kind: PassKind;
+  /** How often it was postponed already because another pass was running. */
+  readonly busy: number;
+  /** How often it has failed already, where it is tried until it succeeds: a full pass. Undefined for any other job. */
+  readonly failed?: number;
+}
+
+/**
+ * Runs `work` and reports its outcome to BullMQ: resolves to the job's result, or rejects with one of BullMQ's errors.
+ * Resolving to `busy` or rejecting with TARGET_BUSY postpones the job, and so does any failure of a full pass; being
+ * stopped puts it back for another worker.
+ */
+export function runJob(
+  context: JobContext,
+  running: RunningJob,
+  work: () => Promise<string>,
+): Promise<string> {
+  return withLogFields({ jobId: running.job.id ?? '' }, () => run(context, running, work));
+}
+
+async function run(
+  context: JobContext,
+  running: RunningJob,
+  work: () => Promise<string>,
+): Promise<string> {
+  const { subject } = running;
+  const began = context.clock.now();
+  const elapsed = (): number => context.clock.now() - began;
+  context.events.emit('job.started', subject);
+  try {
+    const outcome = await work();
+    if (outcome === 'cancelled') throw new MirrorError('CANCELLED', 'Stopped on request.');
+    if (outcome === 'busy') return await postpone(context, running);
+    context.events.emit('job.completed', { ...subject, outcome, ms: elapsed() });
+    return outcome;
+  } catch (error) {
+    if (error instanceof DelayedError || error instanceof UnrecoverableError) throw error;
+    const known = toMirrorError(error);
+    // Whatever its code: a failure while stopping is most likely caused by that and must not cost an attempt.
+    if (context.stopping.aborted && known.retryable) return putBack(context, running);
+    if (known.code === 'TARGET_BUSY') return postpone(context, running);
+    if (running.failed !== undefined) return tryAgain(context, running, known, elapsed());
+    throw fail(context, running, known, elapsed());
+  }
+}
+
+/** Returns the job to the head of the queue, for the next worker. */
+async function putBack(context: JobContext, { job, token, subject }: RunningJob): Promise<never> {
+  await job.moveToWait(token);
+  context.logger.info({ ...subject }, 'Stopped on request; the job waits for the next worker.');
+  throw new WaitingError();
+}
+
+/** Postpones a job while another pass over its form runs: without using up its attempts, but not for ever. */
+async function postpone(context: JobContext, running: RunningJob): Promise<never> {
+  const { job, token, subject, busy } = running;
+  const policy = context.timings.busy;
+  if (busy + 1 >= policy.attempts) {
+    const message =
+      'Another pass over this form has been running all the time; the next scheduled run tries again.';
+    throw fail(context, running, new MirrorError('TARGET_BUSY', message, { retryable: false }), 0);
+  }
+  const delayMs = withinInterval(context, running, retryDelayMs(policy, busy + 1, context.random));
+  await job.updateData({ ...(job.data as object), busy: busy + 1 });
+  await job.moveToDelayed(context.clock.now() + delayMs, token);
+  context.events.emit('job.postponed', { ...subject, delayMs });
+  context.logger.debug({ ...subject, delayMs }, 'Another pass over the form is at work; it waits.');
+  throw new DelayedError();
+}
+
+/**
+ * Puts a failed full pass off. Its next scheduled run is hours away, and adds nothing while this job exists: so it is tried
+ * until it succeeds, over restarts too. What no retry can mend (a refused key) a person may mend at any time.
+ */
+async function tryAgain(
+  context: JobContext,
+  running: RunningJob,
+  error: MirrorError,
+  ms: number,
+): Promise<never> {
+  const { job, token, subject, failed = 0 } = running;
+  const policy = context.timings.retry.full;
+  const delayMs = error.retryable
+    ? retryDelayMs({ ...policy, jitter: 'equal' }, failed + 1, context.random)
+    : policy.maxDelayMs;
+  const againMs = context.clock.now() + withinInterval(context, running, delayMs);
+  const againAt = new Date(againMs).toISOString();
+  await job.updateData({ ...(job.data as object), failed: failed + 1, againAt });
+  await job.moveToDelayed(againMs, token);
+  const message = safeText(error.message);
+  context.events.emit('job.failed', { ...subject, code: error.code, message, willRetry: true, ms });
+  context.logger[wasLogged(error) ? 'debug' : 'warn'](
+    { ...subject, err: error, attempt: failed + 1, againAt },
+    'A full pass failed; it will be tried again.',
+  );
+  throw new DelayedError();
+}
+
+/** No wait outlasts the interval of its kind: the ticks add nothing while the job exists, and the cause may be long over. */
+function withinInterval(context: JobContext, { kind }: RunningJob, delayMs: number): number {
+  return Math.min(delayMs, intervalOf(context.schedules, kind));
+}
+
+function fail(
+  context: JobContext,
+  { job, subject, kind }: RunningJob,
+  error: MirrorError,
+  ms: number,
+): Error {
+  const attempt = job.attemptsMade + 1;
+  const willRetry = error.retryable && attempt < context.timings.retry[kind].attempts;
+  const message = safeText(error.message);
+  context.events.emit('job.failed', { ...subject, code: error.code, message, willRetry, ms });
+  const level = willRetry ? 'warn' : 'error';
+  context.logger[wasLogged(error) ? 'debug' : level](
+    { ...subject, err: error, attempt },
+    willRetry
+      ? 'A job failed; it will be tried again.'
+      : 'A job failed; the next scheduled run tries again.',
+  );
+  const text = safeText(`${error.code}: ${error.message}`);
+  return error.retryable ? new Error(text) : new UnrecoverableError(text);
+}

@@ -1,0 +1,48 @@
+import { throwIfAborted } from '../base/clock.ts';
+import type { FormsClient } from '../forms/client.ts';
+import { FormPages } from '../forms/form-pages.ts';
+import type { FormIdentity } from '../mirror/types.ts';
+
+/** Pages read of a form: all of up to 2,000 submissions; of a larger form a sample over its whole life. */
+const MOST_PAGES = 20;
+
+/**
+ * Which of these fields old answers still carry, although no form shows them any more. A field is wanted as its ID, in
+ * whichever form, or as `<form ID>:<field ID>`. Reads each form's newest and
+ * oldest pages and others evenly between them, until all are found. Rejects as the client does.
+ */
+export async function fieldsInAnswers(
+  client: Pick<FormsClient, 'listSubmissions'>,
+  forms: readonly Pick<FormIdentity, 'id'>[],
+  wanted: ReadonlySet<string>,
+  signal: AbortSignal,
+): Promise<Set<string>> {
+  const found = new Set<string>();
+  for (const { id } of forms) {
+    const pages = new FormPages(client, id, { signal });
+    const look = async (page: number): Promise<number> => {
+      throwIfAborted(signal);
+      const { items, totalPages } = await pages.read({ page });
+      for (const { submission } of items) {
+        for (const field of submission?.data.keys() ?? []) {
+          for (const name of [field, `${id}:${field}`]) if (wanted.has(name)) found.add(name);
+        }
+      }
+      return totalPages;
+    };
+    const last = await look(1);
+    for (const page of spread(last)) {
+      if (found.size === wanted.size) return found;
+      await look(page);
+    }
+  }
+  return found;
+}
+
+/** Pages 2 to `last`, at most {@link MOST_PAGES} of them, the last one first: the oldest answers carry what was deleted. */
+function spread(last: number): number[] {
+  const step = Math.max(1, (last - 1) / MOST_PAGES);
+  const pages = new Set<number>();
+  for (let page = last; page >= 2; page -= step) pages.add(Math.round(page));
+  return [...pages].filter((page) => page >= 2);
+}

@@ -1,0 +1,243 @@
+import type { Clock } from '../base/clock.ts';
+import { withinTime } from '../base/deadline.ts';
+import { MirrorError, isAbort, toMirrorError } from '../base/errors.ts';
+import type { Logger } from '../base/logger.ts';
+import type { Target } from '../mirror/target.ts';
+import type { Form, FormIdentity } from '../mirror/types.ts';
+import { namesWholeForm } from '../mirror/picks.ts';
+import { choosesForm } from './form-choice.ts';
+import { Holdings } from './holdings.ts';
+import {
+  type KnownNames,
+  mayConcern,
+  type NamingSettings,
+  searchedName,
+  type UnmatchedName,
+  unmatchedNames,
+  unmatchedSentence,
+} from './unmatched-names.ts';
+
+/** A form and the names of the targets that mirror it. */
+export interface FormPlan {
+  readonly form: FormIdentity;
+  readonly targets: readonly string[];
+}
+
+/** Which forms go into which targets. */
+export interface MirrorPlan {
+  readonly forms: readonly FormPlan[];
+  /**
+   * Names in the settings that match nothing, as far as that is certain: with a target that does not answer, a name may be
+   * in what it holds. The other forms go on (L12), but the mirror is not what was asked for.
+   */
+  readonly unmatched: readonly UnmatchedName[];
+}
+
+/** What this process planned last. */
+export interface PlanStatus {
+  /** The last plan that succeeded, and when (ISO); null: none yet. */
+  readonly plan: MirrorPlan | null;
+  readonly at: string | null;
+  /** Why the last attempt failed; null when it did not. */
+  readonly problem: { readonly error: MirrorError; readonly at: string } | null;
+}
+
+export interface PlannerOptions {
+  readonly targets: readonly NamingSettings[];
+  readonly listForms: (signal: AbortSignal) => Promise<readonly Form[]>;
+  /** Which of these fields old answers still carry: see `answer-search.ts`. */
+  readonly searchAnswers: (
+    forms: readonly Form[],
+    fieldIds: ReadonlySet<string>,
+    signal: AbortSignal,
+  ) => Promise<ReadonlySet<string>>;
+  readonly openTarget: (name: string) => Promise<Target>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** How long a list of forms serves to look up names in it. */
+const LIST_TTL_MS = 30_000;
+
+/** How long a plan waits for targets that could know a name which the source does not. */
+const NAMES_WAIT_MS = 2_000;
+
+/** Decides which forms go into which targets. */
+export class Planner {
+  readonly #options: PlannerOptions;
+  /** Forms that a target holds or held: when one is no longer listed, a pass has to find out why. */
+  readonly #holdings: Holdings;
+  /** Field IDs that were looked for in old answers, and those of them that were found. */
+  readonly #searched = new Set<string>();
+  readonly #inAnswers = new Set<string>();
+  /** The forms as last listed, and every name that each form had since this process began. */
+  #listed: { readonly forms: readonly Form[]; readonly atMs: number } | undefined;
+  readonly #named = new Map<string, FormIdentity>();
+  #status: PlanStatus = { plan: null, at: null, problem: null };
+
+  constructor(options: PlannerOptions) {
+    this.#options = options;
+    this.#holdings = new Holdings(options);
+  }
+
+  get status(): PlanStatus {
+    return this.#status;
+  }
+
+  /**
+   * A new plan. A form that was mirrored and is no longer listed stays in the plan until a pass has found it gone (L8), so
+   * that people learn of it. With `waitForTargets` every target is asked first what it holds; otherwise that is looked up
+   * meanwhile, for the next plan, and no target can hold up this one (L12). Rejects as `listForms` does.
+   */
+  async plan(
+    signal: AbortSignal,
+    options: { waitForTargets?: boolean | undefined } = {},
+  ): Promise<MirrorPlan> {
+    const at = (): string => new Date(this.#options.clock.now()).toISOString();
+    try {
+      const plan = await this.#plan(signal, options.waitForTargets ?? false);
+      this.#status = { plan, at: at(), problem: null };
+      return plan;
+    } catch (error) {
+      if (!isAbort(error)) {
+        this.#status = { ...this.#status, problem: { error: toMirrorError(error), at: at() } };
+      }
+      throw error;
+    }
+  }
+
+  /** Drops a form from the next plans: a pass into `target` has found it gone and recorded that. */
+  dropGone(target: string, formId: string): void {
+    this.#holdings.mirrored(target).delete(formId);
+  }
+
+  /**
+   * Throws SETTINGS while a name in TARGET_HASH_FIELDS of `target` matches nothing and may mean answers of `form`: nothing of
+   * it may be stored then. `form`: as the pass that is about to store it sees it. Rejects as `listForms` and the target do.
+   */
+  async requireHashes(target: string, form: Form, signal: AbortSignal): Promise<void> {
+    const settings = this.#options.targets.find(({ name }) => name === target);
+    const hashed = settings?.picks?.hashed;
+    if (settings === undefined || hashed === undefined || namesWholeForm(hashed, form)) return;
+    const held = await this.#holdings.requireForms(target);
+    const listed = this.#listed?.forms ?? (await this.#list(signal));
+    const known = (forms: readonly Form[], more: ReadonlySet<string>): KnownNames => ({
+      forms: [...forms.filter(({ id }) => id !== form.id), form],
+      held: [...held, ...this.#named.values()],
+      fields: more,
+    });
+    const open = (names: KnownNames): UnmatchedName[] =>
+      unmatchedNames([settings], names).filter(
+        (each) => each.variable === settings.variables.hashFields && mayConcern(each, form, names),
+      );
+    const first = known(listed, this.#inAnswers);
+    if (open(first).length > 0) {
+      const isOld = this.#options.clock.now() - (this.#listed?.atMs ?? 0) > LIST_TTL_MS;
+      const forms = isOld ? await this.#list(signal) : listed;
+      await this.#holdings.lookUpFields(target);
+      const fields = this.#holdings.fields([target]) ?? new Set<string>();
+      await this.#search(forms, open(known(forms, fields)), signal);
+      const [mistake] = open(known(forms, fields.union(this.#inAnswers)));
+      if (mistake !== undefined) throw heldBack(mistake, form, target);
+    }
+    this.#noteNames([form]);
+  }
+
+  async #list(signal: AbortSignal): Promise<readonly Form[]> {
+    const forms = await this.#options.listForms(signal);
+    this.#listed = { forms, atMs: this.#options.clock.now() };
+    this.#noteNames(forms);
+    return forms;
+  }
+
+  #noteNames(forms: readonly FormIdentity[]): void {
+    for (const { id, slug, name } of forms) this.#named.set(`${id}\n${slug}`, { id, slug, name });
+  }
+
+  async #plan(signal: AbortSignal, waitForTargets: boolean): Promise<MirrorPlan> {
+    const { targets } = this.#options;
+    const listed = await this.#list(signal);
+    const lookups = targets.map(({ name }) => this.#holdings.lookUpForms(name));
+    if (waitForTargets) await Promise.all(lookups);
+    const plans = new Map<string, { form: FormIdentity; targets: string[] }>();
+    for (const { name: target, forms } of targets) {
+      const mirrored = this.#holdings.mirrored(target);
+      const known = new Map([...mirrored, ...listed.map((form) => [form.id, form] as const)]);
+      for (const { id, slug, name } of known.values()) {
+        if (!choosesForm(forms, { id, slug })) continue;
+        const plan = plans.get(id) ?? { form: { id, slug, name }, targets: [] };
+        plan.targets.push(target);
+        plans.set(id, plan);
+        mirrored.set(id, plan.form);
+      }
+    }
+    const unmatched = await this.#unmatched(listed, waitForTargets, signal);
+    return { forms: [...plans.values()], unmatched };
+  }
+
+  /** Asks no target and reads no answer while the forms of the workspace have every name. */
+  async #unmatched(
+    forms: readonly Form[],
+    waitForTargets: boolean,
+    signal: AbortSignal,
+  ): Promise<UnmatchedName[]> {
+    const { targets, clock } = this.#options;
+    const names = targets.map(({ name }) => name);
+    const before = [...this.#named.values(), ...(this.#holdings.forms(names) ?? [])];
+    const known = { forms, held: before, fields: this.#inAnswers };
+    if (unmatchedNames(targets, known).length === 0) return [];
+    const lookups = Promise.all(
+      names.flatMap((name) => [
+        this.#holdings.lookUpForms(name),
+        this.#holdings.lookUpFields(name),
+      ]),
+    );
+    await (waitForTargets ? lookups : withinTime(lookups, NAMES_WAIT_MS, clock));
+    const [held, fields] = [this.#holdings.forms(names), this.#holdings.fields(names)];
+    if (held === null || fields === null) return [];
+    const namesKnown = (): KnownNames => ({
+      forms,
+      held: [...before, ...held],
+      fields: fields.union(this.#inAnswers),
+    });
+    if (!(await this.#search(forms, unmatchedNames(targets, namesKnown()), signal))) return [];
+    return unmatchedNames(targets, namesKnown());
+  }
+
+  /** Looks for fields in old answers, once for each field; false when the answers could not be read. */
+  async #search(
+    forms: readonly Form[],
+    unmatched: readonly UnmatchedName[],
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const names = unmatched
+      .filter(({ kind }) => kind === 'field')
+      .map(({ name }) => searchedName(name, forms));
+    const wanted = new Set(names).difference(this.#searched);
+    if (wanted.size === 0) return true;
+    try {
+      for (const id of await this.#options.searchAnswers(forms, wanted, signal)) {
+        this.#inAnswers.add(id);
+      }
+    } catch (error) {
+      if (isAbort(error)) throw error;
+      this.#options.logger.debug({ err: error }, 'The old answers could not be searched.');
+      return false;
+    }
+    for (const id of wanted) this.#searched.add(id);
+    return true;
+  }
+}
+
+/** Why a pass stores nothing. */
+function heldBack(mistake: UnmatchedName, form: FormIdentity, target: string): MirrorError {
+  return new MirrorError(
+    'SETTINGS',
+    `${unmatchedSentence(mistake)} It may mean answers of form "${form.name}" (${form.id}), so nothing of that form is ` +
+      `stored in target ${target} until the name is put right.`,
+  );
+}
+
+/** The names in the settings that match nothing, as sentences. */
+export const planWarnings = ({ unmatched }: MirrorPlan): string[] =>
+  unmatched.map(unmatchedSentence);

@@ -1,0 +1,307 @@
+import { type NamedThing, nearestName } from '../base/nearest-name.ts';
+import {
+  type FieldNames,
+  type FieldPicks,
+  isHashed,
+  isPicked,
+  namesWholeForm,
+  splitName,
+} from '../mirror/picks.ts';
+import type { Form, FormIdentity } from '../mirror/types.ts';
+import { choosesForm, type FormChoice, unknownForms } from './form-choice.ts';
+
+/** A name in TARGET_FORMS, TARGET_FIELDS or TARGET_HASH_FIELDS that no form and no field has: a mistake in the settings. */
+export interface UnmatchedName {
+  /** The variable as it is set: `TARGET_FIELDS`, `TARGET_SHEET_FIELDS`. */
+  readonly variable: string;
+  /** The name as it stands there: `contact:*`. */
+  readonly name: string;
+  /**
+   * What it should name, a form or a field; or `unchosen`: a picked field of which no form is mirrored; `unpicked`: a field
+   * to be hashed that is not picked; `renamed`: a form that was called so is called otherwise now, and another one has its
+   * name.
+   */
+  readonly kind: 'form' | 'field' | 'unchosen' | 'unpicked' | 'renamed';
+  /** The right name that is nearest, as it would stand there; null when none is near. */
+  readonly nearest: string | null;
+  /** The targets that take their settings from it. */
+  readonly targets: readonly string[];
+}
+
+/** The settings of a target that name forms and fields. */
+export interface NamingSettings {
+  /** The target's name. */
+  readonly name: string;
+  readonly forms: FormChoice;
+  /** Undefined when none are picked. */
+  readonly picks: FieldPicks | undefined;
+  /** The variables that they came from. */
+  readonly variables: {
+    readonly forms: string;
+    readonly fields: string;
+    readonly hashFields: string;
+  };
+}
+
+/** What there is to be named. */
+export interface KnownNames {
+  /** The forms of the workspace. */
+  readonly forms: readonly Form[];
+  /** Forms that a target holds or that were listed before, gone ones included, as they were called then. */
+  readonly held: readonly FormIdentity[];
+  /**
+   * Fields that no form shows now and that are known all the same, from a target's catalogue, from old answers: each as its
+   * ID, and as `<form ID>:<field ID>`.
+   */
+  readonly fields: ReadonlySet<string>;
+}
+
+/**
+ * The names in the settings of `targets` that match nothing, each once. A form that is gone from the source and that a
+ * target holds is known; one that is still there under another slug is not, as it would not be mirrored. Pure.
+ */
+export function unmatchedNames(
+  targets: readonly NamingSettings[],
+  known: KnownNames,
+): UnmatchedName[] {
+  const names = new Names(known);
+  const found = new Map<string, UnmatchedName & { targets: string[] }>();
+  const add = (target: string, entry: Omit<UnmatchedName, 'targets'>): void => {
+    const key = `${entry.variable}\n${entry.name}`;
+    const same = found.get(key);
+    if (same === undefined) found.set(key, { ...entry, targets: [target] });
+    else same.targets.push(target);
+  };
+  for (const { name: target, forms: choice, picks, variables } of targets) {
+    for (const name of unknownForms(choice, names.forms)) {
+      const nearest = nearestForm(name, known) ?? null;
+      add(target, { variable: variables.forms, name, kind: 'form', nearest });
+    }
+    if (picks === undefined) continue;
+    const { fields: variable, hashFields } = variables;
+    for (const entry of entriesOf(picks)) {
+      const mistake = names.mistakeIn(entry);
+      if (mistake !== null) add(target, { variable, name: entry, ...mistake });
+    }
+    for (const entry of entriesOf(picks.hashed)) {
+      const mistake = names.mistakeIn(entry) ?? names.renamedSince(entry, picks);
+      if (mistake !== null) add(target, { variable: hashFields, name: entry, ...mistake });
+    }
+  }
+  for (const { name: target, picks, variables } of targets) {
+    // One list may serve several targets, each of which mirrors a part of it.
+    const sharing = targets.filter((one) => one.variables.fields === variables.fields);
+    for (const name of picks === undefined ? [] : entriesOf(picks)) {
+      const variable = variables.fields;
+      const isKnown = found.get(`${variable}\n${name}`)?.kind ?? 'unchosen';
+      if (isKnown !== 'unchosen' || sharing.some((one) => names.isAnyChosen(name, one.forms))) {
+        continue;
+      }
+      add(target, { variable, name, kind: 'unchosen', nearest: null });
+    }
+  }
+  for (const { name: target, picks, variables } of targets) {
+    const sharing = targets.filter((one) => one.variables.hashFields === variables.hashFields);
+    for (const name of picks === undefined ? [] : entriesOf(picks.hashed)) {
+      const variable = variables.hashFields;
+      const isKnown = found.get(`${variable}\n${name}`)?.kind ?? 'unpicked';
+      // One list may serve several targets, each of which picks a part of it.
+      const isPickedHere = sharing.some((one) => one.picks && names.isAnyPicked(name, one.picks));
+      if (isKnown !== 'unpicked' || isPickedHere) continue;
+      add(target, { variable, name, kind: 'unpicked', nearest: null });
+    }
+  }
+  return [...found.values()];
+}
+
+/** The names as they stand in the setting, `*` left out: it matches whatever there is. */
+const entriesOf = ({ forms, fields, fieldsOfForms }: FieldNames): string[] => [
+  ...[...forms].map((form) => `${form}:*`),
+  ...fields,
+  ...fieldsOfForms,
+];
+
+type Mistake = Pick<UnmatchedName, 'kind' | 'nearest'>;
+
+/** What there is, by its names. */
+class Names {
+  readonly #known: KnownNames;
+  readonly #listed: ReadonlyMap<string, Form>;
+  /** Those of the workspace, and those that are gone. */
+  readonly forms: readonly FormIdentity[];
+  /** Of the forms as they are now; with those that are known all the same. */
+  readonly #shown: ReadonlySet<string>;
+  readonly #fieldIds: ReadonlySet<string>;
+
+  constructor(known: KnownNames) {
+    this.#known = known;
+    this.#listed = new Map(known.forms.map((form) => [form.id, form]));
+    const gone = known.held.filter(({ id }) => !this.#listed.has(id));
+    this.forms = [...known.forms, ...gone];
+    this.#shown = new Set(known.forms.flatMap(fieldIdsOf));
+    this.#fieldIds = this.#shown.union(known.fields);
+  }
+
+  /** Why an entry matches nothing; null when it matches. */
+  mistakeIn(entry: string): Mistake | null {
+    const [formName, fieldId] = splitName(entry);
+    if (formName === null) {
+      if (this.#fieldIds.has(entry)) return null;
+      return { kind: 'field', nearest: nearestField(entry, this.#known.forms) ?? null };
+    }
+    const form = this.forms.find((one) => isCalled(one, formName));
+    if (form === undefined) {
+      const near = nearestForm(formName, this.#known);
+      return { kind: 'form', nearest: near === undefined ? null : `${near}:${fieldId ?? '*'}` };
+    }
+    if (fieldId === null || this.#hasField(form, fieldId)) return null;
+    const near = nearestField(
+      fieldId,
+      [this.#listed.get(form.id)].filter((one) => one !== undefined),
+    );
+    return { kind: 'field', nearest: near === undefined ? null : `${form.slug}:${near}` };
+  }
+
+  /** A form that was called as `entry` says and no longer is: what is stored of it would no longer be hashed. */
+  renamedSince(entry: string, picks: FieldPicks): Mistake | null {
+    const [formName, fieldId] = splitName(entry);
+    for (const { id, slug } of this.#known.held) {
+      const now = this.#listed.get(id);
+      if (formName === null || slug !== formName || now === undefined || isCalled(now, formName)) {
+        continue;
+      }
+      const isCovered =
+        fieldId === null ? namesWholeForm(picks.hashed, now) : isHashed(picks, now, fieldId);
+      if (!isCovered) return { kind: 'renamed', nearest: `${now.slug}:${fieldId ?? '*'}` };
+    }
+    return null;
+  }
+
+  /** Whether `choice` has a form that an entry names, or one with its field, as far as that is known. */
+  isAnyChosen(entry: string, choice: FormChoice): boolean {
+    const [formName, fieldId] = splitName(entry);
+    const forms =
+      formName === null
+        ? this.#known.forms.filter((form) => fieldId !== null && fieldIdsOf(form).includes(fieldId))
+        : this.forms.filter((form) => isCalled(form, formName));
+    return forms.length === 0 || forms.some((form) => choosesForm(choice, form));
+  }
+
+  /** Whether `picks` pick something of what an entry names, as far as that is known. */
+  isAnyPicked(entry: string, picks: FieldPicks): boolean {
+    const [formName, fieldId] = splitName(entry);
+    const forms = this.#known.forms.filter(
+      (form) =>
+        (formName === null || isCalled(form, formName)) &&
+        (fieldId === null || fieldIdsOf(form).includes(fieldId)),
+    );
+    // Of a field that no form shows, or a form that is gone, nobody knows all that old answers carry.
+    if (forms.length === 0 || [...picks.fields].some((id) => !this.#shown.has(id))) return true;
+    return forms.some(
+      (form) =>
+        namesWholeForm(picks, form) ||
+        (fieldId === null ? fieldIdsOf(form) : [fieldId]).some((id) => isPicked(picks, form, id)),
+    );
+  }
+
+  #hasField(form: FormIdentity, fieldId: string): boolean {
+    const listed = this.#listed.get(form.id);
+    // Of a form that is gone nothing is stored any more.
+    if (listed === undefined) return true;
+    return fieldIdsOf(listed).includes(fieldId) || this.#known.fields.has(`${form.id}:${fieldId}`);
+  }
+}
+
+const isCalled = ({ id, slug }: FormIdentity, name: string): boolean =>
+  id === name || slug === name;
+
+/** As old answers are searched for an unmatched field: see `answer-search.ts`. */
+export function searchedName(entry: string, forms: readonly FormIdentity[]): string {
+  const [formName, fieldId] = splitName(entry);
+  const form = formName === null ? undefined : forms.find((one) => isCalled(one, formName));
+  return form === undefined ? entry : `${form.id}:${fieldId}`;
+}
+
+/**
+ * Whether answers of `form` may be what an unmatched name in TARGET_HASH_FIELDS means. A name with a form that is known
+ * means that one. Any other may mean any form, as it may be misspelt. Pure.
+ */
+export function mayConcern(
+  { name, kind }: UnmatchedName,
+  form: FormIdentity,
+  { forms, held }: KnownNames,
+): boolean {
+  const [formName] = splitName(name);
+  if (kind === 'unpicked') return false;
+  if (formName === null) return true;
+  // Those that are called so now are hashed as the name says.
+  if (kind === 'renamed' && isCalled(form, formName)) return false;
+  const meant = [...forms, ...held].filter((one) => isCalled(one, formName));
+  return meant.length === 0 || meant.some(({ id }) => id === form.id);
+}
+
+/** `names custmer-feedback, and there is no such form: did you mean customer-feedback?`; goes on after the variable's name. */
+export function unmatchedMessage({ name, kind, nearest }: UnmatchedName): string {
+  const hint = nearest === null ? '' : `: did you mean ${nearest}?`;
+  switch (kind) {
+    case 'form':
+      return `names ${name}, and there is no such form${hint}`;
+    case 'field': {
+      const [form] = splitName(name);
+      return form === null
+        ? `names ${name}, and no form has a field with this ID${hint}`
+        : `names ${name}, and that form has no field with this ID${hint}`;
+    }
+    case 'unchosen':
+      return `names ${name}, and no form with it is mirrored: add one to TARGET_FORMS, or take it out`;
+    case 'unpicked':
+      return `names ${name}, and none of the picked fields is meant by it: pick it, or take it out`;
+    case 'renamed':
+      return `names ${name}, and the form that was called so has another name now: add ${nearest}, or use its ID`;
+  }
+}
+
+/** The whole sentence: `TARGET_FORMS names nope, and there is no such form.` */
+export function unmatchedSentence(unmatched: UnmatchedName): string {
+  const text = `${unmatched.variable} ${unmatchedMessage(unmatched)}`;
+  return text.endsWith('?') ? text : `${text}.`;
+}
+
+/** Those of `found` that the settings of `targets` still hold: what was found may have been corrected since. Pure. */
+export function stillSet(
+  found: readonly UnmatchedName[],
+  targets: readonly NamingSettings[],
+): UnmatchedName[] {
+  // Where nothing is known, every name in the settings is unmatched.
+  const all = unmatchedNames(targets, { forms: [], held: [], fields: new Set() });
+  return found.filter(({ variable, name }) =>
+    all.some((one) => one.variable === variable && one.name === name),
+  );
+}
+
+const fieldIdsOf = ({ fields }: Form): string[] => fields.map(({ id }) => id);
+
+/** The form that is there now and was likely meant, by its slug. */
+function nearestForm(wanted: string, { forms, held }: KnownNames): string | undefined {
+  // A form that has a new slug since.
+  const before = held.find(({ slug }) => slug === wanted);
+  const now = forms.find(({ id }) => id === before?.id);
+  return now?.slug ?? nearestName(wanted, forms.map(formAsNamed));
+}
+
+/** A form by its slug, for {@link nearestName}. */
+export const formAsNamed = ({ id, slug, name }: FormIdentity): NamedThing => ({
+  name: slug,
+  aliases: [id, name],
+});
+
+/** The field that was likely meant, by its ID: people write labels, and slugs of forms. */
+function nearestField(wanted: string, forms: readonly Form[]): string | undefined {
+  const form = forms.find(({ id, slug }) => id === wanted || slug === wanted);
+  if (form !== undefined) return `${form.slug}:*`;
+  const fields = forms.flatMap((each) => each.fields);
+  return nearestName(
+    wanted,
+    fields.map(({ id, label }) => ({ name: id, aliases: [label, id.replace(/^field_\d+_/, '')] })),
+  );
+}

@@ -1,0 +1,46 @@
+import { TargetUrlError } from '../../target-url-error.ts';
+
+export interface SheetAddress {
+  readonly spreadsheetId: string;
+}
+
+const ID = /^[\w-]+$/;
+
+/**
+ * Reads the address of a spreadsheet as it is copied from the browser (with `/u/1/`, a domain, `?usp=…`, `#gid=…`), or
+ * `sheets:<id>`. Throws {@link TargetUrlError} with what to copy instead when it names no spreadsheet that can be written to.
+ */
+export function parseSheetAddress(address: string): SheetAddress {
+  const text = address.trim();
+  const short = /^sheets:(?:\/\/)?(.*)$/i.exec(text)?.[1];
+  if (short !== undefined) return { spreadsheetId: checkedId(short) };
+  const url = URL.parse(text);
+  if (url === null || !/^(docs|drive|sheets)\.google\.com$/i.test(url.hostname)) {
+    throw wrong('is not the address of a Google Sheet');
+  }
+  if (/\/spreadsheets\/(?:u\/\d+\/)?d\/e\//.test(url.pathname)) {
+    throw wrong('is the address of a published copy, which cannot be written to');
+  }
+  const id =
+    /\/spreadsheets\/(?:u\/\d+\/)?d\/([\w-]+)/.exec(url.pathname)?.[1] ??
+    (url.hostname === 'drive.google.com' ? url.searchParams.get('id') : null);
+  if (id === null || id === undefined) throw wrong('names no spreadsheet');
+  return { spreadsheetId: checkedId(id) };
+}
+
+/** The address that opens a spreadsheet, and a tab of it, in the browser. */
+export function browserAddress(spreadsheetId: string, sheetId?: number): string {
+  const gid = sheetId === undefined ? '' : `#gid=${sheetId}`;
+  return `https://docs.google.com/spreadsheets/d/${spreadsheetId}/edit${gid}`;
+}
+
+function checkedId(id: string): string {
+  if (ID.test(id)) return id;
+  throw wrong('holds no spreadsheet ID');
+}
+
+function wrong(what: string): TargetUrlError {
+  return new TargetUrlError(
+    `${what}. Open the spreadsheet in the browser and copy the address from there (https://docs.google.com/spreadsheets/d/…/edit), or write sheets:<id>`,
+  );
+}

@@ -1,0 +1,127 @@
+import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
+import { count } from '../../../base/format.ts';
+import { decimalText } from '../../../mirror/numbers.ts';
+import { MAX_CELL_CHARACTERS } from './size-limits.ts';
+import type { Cell } from '../../../mirror/types.ts';
+
+/** The content that a cell of ours should have; null: empty. Text is written as text and numbers as numbers, so that nothing is evaluated. */
+export type SheetValue = string | number | null;
+
+/** Google shows up to 15 digits of a number as they are, longer ones as 1.7E+15 unless the cell's format says otherwise. */
+const LONG_NUMBER = 1e15;
+
+/** A text as a cell can hold it, and what had to be changed in it, as a sentence's middle part. */
+export interface FittedText {
+  readonly text: string;
+  readonly defects: readonly string[];
+}
+
+/** Makes a text fit into a cell: halves of characters and U+0000 become visible signs, what is too long is cut with a mark. */
+export function fitText(text: string): FittedText {
+  const defects: string[] = [];
+  let fitted = text.toWellFormed();
+  if (fitted !== text) defects.push('held half of a character');
+  if (fitted.includes('\0')) {
+    fitted = fitted.replaceAll('\0', '\u2400');
+    defects.push('held the character U+0000');
+  }
+  if (fitted.length > MAX_CELL_CHARACTERS) {
+    fitted = cut(fitted);
+    defects.push('is longer than the 50,000 characters that a cell of a sheet holds and was cut');
+  }
+  return { text: fitted, defects };
+}
+
+/** Ends in the middle of nothing: a pair of surrogates stays whole. */
+function cut(text: string): string {
+  const mark = `… [cut: ${count(text.length)} characters]`;
+  const head = text.slice(0, MAX_CELL_CHARACTERS - mark.length);
+  return (head.isWellFormed() ? head : head.slice(0, -1)) + mark;
+}
+
+/**
+ * An answer as a cell's value. A sheet's numbers are doubles: an integer beyond 2^53 and a number that a double would
+ * round go in as text, digit by digit. An empty text and no answer are the same to a sheet.
+ */
+export function toSheetValue(cell: Cell): { value: SheetValue; defects: readonly string[] } {
+  if (cell === null || cell === '') return { value: null, defects: [] };
+  if (typeof cell === 'number' && (!Number.isInteger(cell) || Number.isSafeInteger(cell))) {
+    // A plain -0 would come back as 0 and count as changed for ever.
+    return { value: cell === 0 ? 0 : cell, defects: [] };
+  }
+  const { text, defects } = fitText(typeof cell === 'string' ? cell : decimalText(cell));
+  return { value: text, defects };
+}
+
+/** A value as batchUpdate takes it: typed, so that `=…` stays text (discovery document, "ExtendedValue"). */
+export function cellData(value: SheetValue): sheets_v4.Schema$CellData {
+  if (value === null) return {};
+  return {
+    userEnteredValue: typeof value === 'number' ? { numberValue: value } : { stringValue: value },
+  };
+}
+
+/** Bytes of a value in a request body. */
+export const bytesOf = (value: unknown): number =>
+  value === undefined ? 0 : Buffer.byteLength(JSON.stringify(value), 'utf8') + 1;
+
+/** True for a number whose last digits a cell hides unless its format shows them. */
+export const needsPlainFormat = (value: SheetValue): boolean =>
+  typeof value === 'number' && Number.isInteger(value) && Math.abs(value) >= LONG_NUMBER;
+
+/** A value as values.* answers it (UNFORMATTED_VALUE, SERIAL_NUMBER); booleans and formulas' results come from people. */
+export type ReadValue = string | number | boolean | undefined | null;
+
+/** A cell that was read, as the port shows it. */
+export function fromRead(read: ReadValue): string | number | null {
+  if (read === undefined || read === null || read === '') return null;
+  return typeof read === 'boolean' ? String(read) : read;
+}
+
+/** True when a cell that was read already holds `value`. Text is compared to text and number to number, line ends alike. */
+export function holds(read: ReadValue, value: SheetValue): boolean {
+  if (value === null) return read === undefined || read === null || read === '';
+  if (typeof value === 'number' || typeof read !== 'string') return read === value;
+  return read === value || plainLines(read) === plainLines(value);
+}
+
+/** Sheets may turn CR LF into LF, which does not change the answer. */
+const plainLines = (text: string): string =>
+  text.includes('\r') ? text.replaceAll('\r\n', '\n') : text;
+
+/**
+ * Mixes one cell into a fingerprint of a row (53 bits in two halves). Blank cells add nothing, so that a new column
+ * leaves the fingerprints of old rows alone.
+ */
+export class Fingerprint {
+  #h1 = 0x9e3779b1 | 0;
+  #h2 = 0x85ebca6b | 0;
+
+  /** `key` names the column; call in a fixed order of columns. */
+  add(key: string, value: ReadValue | SheetValue): void {
+    if (value === undefined || value === null || value === '') return;
+    this.#mix(key);
+    this.#mix(typeof value === 'string' ? `s${plainLines(value)}` : `${typeof value}${value}`);
+  }
+
+  /** A whole number below 2^53. */
+  value(): number {
+    const h1 =
+      Math.imul(this.#h1 ^ (this.#h1 >>> 16), 2246822507) ^
+      Math.imul(this.#h2 ^ (this.#h2 >>> 13), 3266489909);
+    const h2 =
+      Math.imul(this.#h2 ^ (this.#h2 >>> 16), 2246822507) ^ Math.imul(h1 ^ (h1 >>> 13), 3266489909);
+    return 4_294_967_296 * (2_097_151 & h2) + (h1 >>> 0);
+  }
+
+  #mix(text: string): void {
+    let [h1, h2] = [this.#h1, this.#h2];
+    for (let index = 0; index < text.length; index++) {
+      const code = text.charCodeAt(index);
+      h1 = Math.imul(h1 ^ code, 2654435761);
+      h2 = Math.imul(h2 ^ code, 1597334677);
+    }
+    this.#h1 = Math.imul(h1 ^ text.length, 2246822519);
+    this.#h2 = Math.imul(h2 ^ (text.length + 1), 3266489917);
+  }
+}

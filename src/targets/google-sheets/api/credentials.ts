@@ -1,0 +1,182 @@
+import { readFile } from 'node:fs/promises';
+import {
+  type AnyAuthClient,
+  GoogleAuth,
+  JWT,
+  OAuth2Client,
+  type OAuth2ClientOptions,
+  UserRefreshClient,
+} from 'google-auth-library';
+import { errorCode } from '../../../base/error-code.ts';
+import { MirrorError } from '../../../base/errors.ts';
+import { fetchWithProxy } from '../../../base/proxy-dispatcher.ts';
+import type { ProxySettings } from '../../../base/proxy.ts';
+import { NO_CREDENTIALS } from './sheets-error.ts';
+
+/** Google's client takes them for every kind of account. */
+type ClientOptions = Pick<OAuth2ClientOptions, 'transporterOptions'>;
+
+/** The only right we ask Google for. */
+export const SHEETS_SCOPE = 'https://www.googleapis.com/auth/spreadsheets';
+
+/** Where the credentials are, as the settings say it. */
+export interface CredentialsSource {
+  /** GOOGLE_APPLICATION_CREDENTIALS: a file. */
+  readonly credentialsFile?: string | undefined;
+  /** GOOGLE_CREDENTIALS_JSON: the content of such a file, as it is or in base64. */
+  readonly credentialsJson?: string | undefined;
+  /** SHEETS_EMULATOR_URL: credentials are only used to sign, nothing is fetched from Google. */
+  readonly emulatorUrl?: string | undefined;
+  /** The proxy of this machine's network. */
+  readonly proxy?: ProxySettings | undefined;
+}
+
+/** An account to act for. */
+export interface SheetsAccount {
+  readonly auth: AnyAuthClient | OAuth2Client;
+  /** Its e-mail address: what a spreadsheet has to be shared with. Undefined for a person's own sign-in. */
+  readonly email: string | undefined;
+  /** Equal for two uses of one account: they share its quota. */
+  readonly key: string;
+}
+
+/** The account that the stand-in knows us by. */
+export const EMULATOR_EMAIL = 'mirror@forms-mirror.iam.gserviceaccount.com';
+/** The token that the stand-in takes for it. */
+export const EMULATOR_TOKEN = 'forms-mirror-emulator';
+
+/**
+ * Finds the account: the stand-in's, the key file, the key in a variable, else Google's application default credentials.
+ * Throws SETTINGS or TARGET_DENIED with the remedy; no key ever appears in a message (L15).
+ */
+export async function openAccount(source: CredentialsSource): Promise<SheetsAccount> {
+  const local = source.emulatorUrl !== undefined;
+  const given = source.credentialsFile ?? source.credentialsJson;
+  const client = clientOptions(source);
+  if (local && given === undefined) return emulatorAccount(client);
+  const account = await givenAccount(source, client);
+  // Google's client always asks Google itself for a token; a stand-in takes one that the key signed.
+  if (local && account.auth instanceof JWT) account.auth.useJWTAccessWithScope = true;
+  return account;
+}
+
+/**
+ * How Google's client sends. It would take proxies from the environment by itself, but for loopback hosts too, and not from
+ * a `.env` file.
+ */
+function clientOptions({ proxy }: CredentialsSource): ClientOptions {
+  if (proxy === undefined) return {};
+  return { transporterOptions: { fetchImplementation: fetchWithProxy(proxy) } };
+}
+
+async function givenAccount(
+  source: CredentialsSource,
+  client: ClientOptions,
+): Promise<SheetsAccount> {
+  if (source.credentialsFile !== undefined) {
+    const json = await readKeyFile(source.credentialsFile);
+    return accountOf(json, 'GOOGLE_APPLICATION_CREDENTIALS', client, source.credentialsFile);
+  }
+  if (source.credentialsJson !== undefined) {
+    return accountOf(plainJson(source.credentialsJson), 'GOOGLE_CREDENTIALS_JSON', client);
+  }
+  return defaultAccount(client);
+}
+
+function emulatorAccount(client: ClientOptions): SheetsAccount {
+  const auth = new OAuth2Client(client);
+  auth.setCredentials({ access_token: EMULATOR_TOKEN, expiry_date: 8_640_000_000_000_000 });
+  return { auth, email: EMULATOR_EMAIL, key: 'emulator' };
+}
+
+async function readKeyFile(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    const code = errorCode(error) ?? 'error';
+    const why = code === 'ENOENT' ? 'there is no such file' : `it cannot be read (${code})`;
+    throw new MirrorError('SETTINGS', `GOOGLE_APPLICATION_CREDENTIALS names ${path}, but ${why}.`);
+  }
+}
+
+const plainJson = (text: string): string =>
+  text.trim().startsWith('{') ? text : Buffer.from(text, 'base64').toString('utf8');
+
+async function accountOf(
+  json: string,
+  variable: string,
+  client: ClientOptions,
+  file?: string,
+): Promise<SheetsAccount> {
+  const key = parseKey(json, variable);
+  const text = (name: string): string | undefined => {
+    const value = key[name];
+    return typeof value === 'string' && value !== '' ? value : undefined;
+  };
+  if ('installed' in key || 'web' in key) {
+    throw new MirrorError(
+      'SETTINGS',
+      `${variable} holds an OAuth client, not a key. In the Cloud console open IAM › Service accounts › Keys, create a key as JSON, and use that file.`,
+    );
+  }
+  const [email, privateKey] = [text('client_email'), text('private_key')];
+  if (email !== undefined && privateKey !== undefined) {
+    // Environment files often carry the line ends of the PEM text as backslash and n.
+    const pem = privateKey.replaceAll('\\n', '\n');
+    const auth = new JWT({ ...client, email, key: pem, scopes: [SHEETS_SCOPE] });
+    return { auth, email, key: email };
+  }
+  const type = text('type');
+  if (type === 'authorized_user') {
+    const auth = new UserRefreshClient({
+      ...client,
+      clientId: text('client_id') ?? '',
+      clientSecret: text('client_secret') ?? '',
+      refreshToken: text('refresh_token') ?? '',
+    });
+    return { auth, email: undefined, key: `user ${text('client_id') ?? ''}` };
+  }
+  if (
+    file !== undefined &&
+    (type === 'external_account' || type === 'impersonated_service_account')
+  ) {
+    const options = { keyFilename: file, scopes: [SHEETS_SCOPE], clientOptions: client };
+    return federatedAccount(new GoogleAuth(options), file);
+  }
+  throw new MirrorError(
+    'SETTINGS',
+    `${variable} holds no service account key (client_email or private_key is missing). Use the JSON file that Google gave you when the key was created.`,
+  );
+}
+
+function parseKey(json: string, variable: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(json);
+    if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
+  } catch {
+    // The parser's message would quote the key.
+  }
+  throw new MirrorError(
+    'SETTINGS',
+    `${variable} holds no JSON. Use the file that Google gave you when the key was created, unchanged.`,
+  );
+}
+
+async function defaultAccount(client: ClientOptions): Promise<SheetsAccount> {
+  const options = { scopes: [SHEETS_SCOPE], clientOptions: client };
+  return federatedAccount(new GoogleAuth(options), 'default');
+}
+
+async function federatedAccount(google: GoogleAuth, key: string): Promise<SheetsAccount> {
+  try {
+    const auth = await google.getClient();
+    const email = await google.getCredentials().then(
+      (credentials) => credentials.client_email,
+      () => undefined,
+    );
+    return { auth, email, key: email ?? key };
+  } catch {
+    // Its errors may quote the file.
+    throw new MirrorError('TARGET_DENIED', NO_CREDENTIALS.join(' '));
+  }
+}

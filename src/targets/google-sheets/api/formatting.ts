@@ -1,0 +1,95 @@
+import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
+
+/** Shows a serial number as date and time. Dashes, because every locale reads them. */
+export const DATE_FORMAT: sheets_v4.Schema$NumberFormat = {
+  type: 'DATE_TIME',
+  pattern: 'yyyy-mm-dd hh:mm',
+};
+
+const rgb = (hex: string): sheets_v4.Schema$ColorStyle => ({
+  rgbColor: {
+    red: Number.parseInt(hex.slice(0, 2), 16) / 255,
+    green: Number.parseInt(hex.slice(2, 4), 16) / 255,
+    blue: Number.parseInt(hex.slice(4, 6), 16) / 255,
+  },
+});
+
+export const COLOURS = {
+  headerBack: rgb('eef2f7'),
+  headerText: rgb('1f2937'),
+  faint: rgb('9aa0a6'),
+  goodBack: rgb('d7f2df'),
+  goodText: rgb('14532d'),
+  warnBack: rgb('fdeccb'),
+  warnText: rgb('7a4b00'),
+  badBack: rgb('c5221f'),
+  badText: rgb('ffffff'),
+} as const;
+
+/** A header cell: bold on a light ground, wrapped, so that long labels can be read. */
+export const HEADER_FORMAT: sheets_v4.Schema$CellFormat = {
+  backgroundColorStyle: COLOURS.headerBack,
+  textFormat: { bold: true, foregroundColorStyle: COLOURS.headerText },
+  wrapStrategy: 'WRAP',
+  verticalAlignment: 'MIDDLE',
+};
+
+/** A cell with an answer: long ones are cut off at the cell's edge instead of making rows tall. */
+export const BODY_FORMAT: sheets_v4.Schema$CellFormat = {
+  wrapStrategy: 'CLIP',
+  verticalAlignment: 'TOP',
+};
+
+/** Part of a tab. Indexes count from 0, ends are exclusive; a missing end is the grid's. */
+export interface FormatArea {
+  readonly sheetId: number;
+  readonly startRow?: number;
+  readonly endRow?: number;
+  readonly startColumn?: number;
+  readonly endColumn?: number;
+}
+
+/** An area as a GridRange. */
+export const gridRange = (area: FormatArea): sheets_v4.Schema$GridRange => ({
+  sheetId: area.sheetId,
+  ...(area.startRow !== undefined && { startRowIndex: area.startRow }),
+  ...(area.endRow !== undefined && { endRowIndex: area.endRow }),
+  ...(area.startColumn !== undefined && { startColumnIndex: area.startColumn }),
+  ...(area.endColumn !== undefined && { endColumnIndex: area.endColumn }),
+});
+
+/** Formats every cell of an area. `fields`: which parts of the format to set, below `userEnteredFormat`. */
+export const formatCells = (
+  area: FormatArea,
+  format: sheets_v4.Schema$CellFormat,
+  fields: readonly string[] = Object.keys(format),
+): sheets_v4.Schema$Request => ({
+  repeatCell: {
+    range: gridRange(area),
+    cell: { userEnteredFormat: format },
+    fields: fields.map((field) => `userEnteredFormat.${field}`).join(','),
+  },
+});
+
+/** The width of some columns. */
+export const columnWidth = (
+  sheetId: number,
+  column: number,
+  pixelSize: number,
+): sheets_v4.Schema$Request => ({
+  updateDimensionProperties: {
+    range: { sheetId, dimension: 'COLUMNS', startIndex: column, endIndex: column + 1 },
+    properties: { pixelSize },
+    fields: 'pixelSize',
+  },
+});
+
+/** A protection that warns before an edit and prevents none. Google refuses one that names editors. */
+export const warnBeforeEdits = (
+  area: FormatArea,
+  description: string,
+): sheets_v4.Schema$Request => ({
+  addProtectedRange: {
+    protectedRange: { range: gridRange(area), description, warningOnly: true },
+  },
+});

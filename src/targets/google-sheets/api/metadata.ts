@@ -1,0 +1,137 @@
+import { createHash } from 'node:crypto';
+import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
+
+/**
+ * The developer metadata that binds a spreadsheet to the mirror. It moves along when people move rows and columns, and
+ * goes when they delete them; it is invisible in the sheet. All of it has DOCUMENT visibility: PROJECT would be lost with
+ * a change of the Cloud project.
+ */
+export const METADATA_KEYS = {
+  /** On a form's tab: the form. */
+  form: 'fm.form',
+  /** On a form's tab: checkpoint, passes, counts. */
+  state: 'fm.state',
+  /** On a form's tab: its fields, when they fit. */
+  fields: 'fm.fields',
+  /** On a form's header row. */
+  header: 'fm.header',
+  /** On a column: which field it shows. */
+  column: 'fm.col',
+  /** The same in few characters, for very wide forms. */
+  compactColumn: 'fm',
+  /** On a tab of our own: its role. */
+  role: 'fm.role',
+  /** On the spreadsheet: one write of ours. */
+  commit: 'fm.commit',
+  /** On the spreadsheet: a form that was mirrored into it, so that a tab that people delete is missed. */
+  knownForm: 'fm.known',
+  /** On the spreadsheet: who marks a form. */
+  marker: 'fm.marker',
+} as const;
+
+/** What one of our columns shows: a part of the submission, or a field (`f:` and its ID). */
+export type ColumnKey = 's:id' | 's:at' | 's:status' | 's:removed' | `f:${string}`;
+
+/** The column of a field. */
+export const fieldKey = (fieldId: string): ColumnKey => `f:${fieldId}`;
+
+/** The few characters that stand for a column of a very wide form: 42 bits of a hash. */
+export const compactKey = (key: ColumnKey): string => hashText(key, 7);
+
+/** A short, stable, unguessed name for a text: base64url of SHA-256. */
+export const hashText = (text: string, length: number): string =>
+  createHash('sha256').update(text).digest('base64url').slice(0, length);
+
+/** Metadata as we read it. */
+export interface MetadataEntry {
+  readonly id: number;
+  readonly key: string;
+  readonly value: string;
+}
+
+/** What a piece of metadata is attached to. */
+export type MetadataPlace =
+  | { readonly spreadsheet: true }
+  | { readonly sheetId: number }
+  | { readonly sheetId: number; readonly row: number }
+  | { readonly sheetId: number; readonly column: number };
+
+/** The readable entries of a list as the API gives it. */
+export function metadataEntries(
+  list: readonly sheets_v4.Schema$DeveloperMetadata[] | null | undefined,
+): MetadataEntry[] {
+  return (list ?? []).flatMap(({ metadataId, metadataKey, metadataValue }) =>
+    typeof metadataId === 'number' && typeof metadataKey === 'string'
+      ? [{ id: metadataId, key: metadataKey, value: metadataValue ?? '' }]
+      : [],
+  );
+}
+
+/** A request that makes a piece of metadata. With `id`, the whole batch fails when that ID exists. */
+export function createMetadata(
+  place: MetadataPlace,
+  key: string,
+  value: string,
+  id?: number,
+): sheets_v4.Schema$Request {
+  return {
+    createDeveloperMetadata: {
+      developerMetadata: {
+        ...(id !== undefined && { metadataId: id }),
+        metadataKey: key,
+        metadataValue: value,
+        visibility: 'DOCUMENT',
+        location: locationOf(place),
+      },
+    },
+  };
+}
+
+function locationOf(place: MetadataPlace): sheets_v4.Schema$DeveloperMetadataLocation {
+  if ('spreadsheet' in place) return { spreadsheet: true };
+  if ('row' in place) return dimension(place.sheetId, 'ROWS', place.row);
+  if ('column' in place) return dimension(place.sheetId, 'COLUMNS', place.column);
+  return { sheetId: place.sheetId };
+}
+
+const dimension = (
+  sheetId: number,
+  name: 'ROWS' | 'COLUMNS',
+  index: number,
+): sheets_v4.Schema$DeveloperMetadataLocation => ({
+  dimensionRange: { sheetId, dimension: name, startIndex: index, endIndex: index + 1 },
+});
+
+/** A request that gives a piece of metadata another value, and another key if one is given. */
+export function updateMetadata(id: number, value: string, key?: string): sheets_v4.Schema$Request {
+  return {
+    updateDeveloperMetadata: {
+      dataFilters: [{ developerMetadataLookup: { metadataId: id } }],
+      developerMetadata: { metadataValue: value, ...(key !== undefined && { metadataKey: key }) },
+      fields: key === undefined ? 'metadataValue' : 'metadataKey,metadataValue',
+    },
+  };
+}
+
+/** A request that removes a piece of metadata. */
+export const deleteMetadata = (id: number): sheets_v4.Schema$Request => ({
+  deleteDeveloperMetadata: { dataFilter: { developerMetadataLookup: { metadataId: id } } },
+});
+
+/** The value of a form's mark: a copy of the file or of the tab carries the original's, and so binds to nothing. */
+export const formMark = (formId: string, spreadsheetId: string, sheetId: number): string =>
+  JSON.stringify([formId, spreadsheetId, sheetId]);
+
+/** What a tab of our own is for. */
+export type TabRole = 'mirror' | 'state' | 'undo';
+
+/** How a role is spelt in metadata: spreadsheets of earlier releases call the state tab "ledger". */
+const STORED_ROLES: Readonly<Record<TabRole, string>> = {
+  mirror: 'mirror',
+  state: 'ledger',
+  undo: 'undo',
+};
+
+/** The value of the metadata that marks a tab of ours. */
+export const roleMark = (role: TabRole, spreadsheetId: string, sheetId: number): string =>
+  JSON.stringify([STORED_ROLES[role], spreadsheetId, sheetId]);

@@ -1,0 +1,306 @@
+import { errorCode } from '../../../base/error-code.ts';
+import { type ErrorCode, isAbort, MirrorError } from '../../../base/errors.ts';
+import { type ProxyFailure, proxyFailureIn } from '../../../base/proxy-failure.ts';
+import { browserAddress } from './address.ts';
+
+/**
+ * What a failed call means for what to do next. `throttled` and `unreachable`: nothing happened, try again. `unclear`: a
+ * write may or may not have been applied. `taken`: the number of this write is taken, see the commit log. `moved`: the
+ * sheet is not as it was read (a tab renamed, rows gone): read again. `final`: trying again does not help.
+ */
+export type SheetsFault = 'throttled' | 'unreachable' | 'unclear' | 'taken' | 'moved' | 'final';
+
+/**
+ * A failed call of the Sheets API in our own words. Google's client puts the request, and so the answers in it, into its
+ * errors, and Google may quote a value in a message: neither gets past {@link toSheetsError} (L11).
+ */
+export class SheetsError extends MirrorError {
+  readonly fault: SheetsFault;
+  /** What happened, and what to do: the two halves of the message. */
+  readonly what: string;
+  readonly remedy: string;
+  /** `Retry-After` as Google sent it. */
+  readonly retryAfter: string | undefined;
+
+  constructor(
+    fault: SheetsFault,
+    code: ErrorCode,
+    [what, remedy]: readonly [what: string, remedy: string],
+    retryAfter?: string,
+  ) {
+    super(code, `${what} ${remedy}`, { retryable: fault !== 'final' });
+    this.fault = fault;
+    this.what = what;
+    this.remedy = remedy;
+    this.retryAfter = retryAfter;
+  }
+}
+
+/** The call that failed, for messages. */
+export interface CallSubject {
+  readonly spreadsheetId: string;
+  /** The account's e-mail address, when it is known. */
+  readonly email: string | undefined;
+  /** True for a call that changes the spreadsheet. */
+  readonly writes: boolean;
+}
+
+/** Translates whatever a call threw. Errors of ours pass through. */
+export function toSheetsError(error: unknown, subject: CallSubject): MirrorError {
+  if (error instanceof MirrorError) return error;
+  if (isAbort(error)) return new MirrorError('CANCELLED', 'Stopped on request.');
+  const refused = proxyFailureIn(error);
+  if (refused !== undefined) return proxyError(refused);
+  const facts = factsOf(error);
+  return (
+    credentialsError(facts) ??
+    (facts.status === 0 ? networkError(facts, subject) : answerError(facts, subject))
+  );
+}
+
+/** The spreadsheet was rearranged since it was read. */
+export const movedError = (where: string): SheetsError =>
+  new SheetsError('moved', 'TARGET_FAILED', [
+    `${where} was rearranged repeatedly while it was being written to.`,
+    'The next pass tries again.',
+  ]);
+
+/** The spreadsheet has no room for what is to be written. */
+export const fullError = (where: string, used = ''): SheetsError =>
+  new SheetsError('final', 'TARGET_FULL', [
+    `The spreadsheet ${where} has no room: Google allows 10 million cells, empty ones included.${used}`,
+    'Delete rows, columns or tabs that are no longer needed, or mirror into another spreadsheet.',
+  ]);
+
+/** Another process has written to the form. */
+export const overtakenMessage = (where: string): string =>
+  `Another process has taken over writing to ${where}. This pass stopped writing; the next one starts afresh.`;
+
+/** No credentials were found. */
+export const NO_CREDENTIALS: readonly [what: string, remedy: string] = [
+  'There are no Google credentials.',
+  'Create a service account, download its key as JSON, and set GOOGLE_APPLICATION_CREDENTIALS to the file (or GOOGLE_CREDENTIALS_JSON to its content).',
+];
+
+const denied = (what: string, remedy: string): SheetsError =>
+  new SheetsError('final', 'TARGET_DENIED', [what, remedy]);
+
+function answerError(facts: CallFacts, subject: CallSubject): SheetsError {
+  const where = browserAddress(subject.spreadsheetId);
+  const { status, reason } = facts;
+  if (status === 429 || /^(user)?rateLimitExceeded$|^RATE_LIMIT_EXCEEDED$/i.test(reason)) {
+    const quota = /^\w{1,60}$/.test(facts.quota) ? ` (${facts.quota})` : '';
+    return new SheetsError(
+      'throttled',
+      'TARGET_UNREACHABLE',
+      [
+        `Google's quota of requests is used up${quota}.`,
+        'It is refilled every minute; another program may be using the same account.',
+      ],
+      facts.retryAfter,
+    );
+  }
+  if (status >= 500 || status === 408) {
+    const fault = subject.writes ? 'unclear' : 'unreachable';
+    const what = `Google Sheets answered ${status} for ${where}.`;
+    const texts = [what, 'This usually passes by itself.'] as const;
+    return new SheetsError(fault, 'TARGET_UNREACHABLE', texts, facts.retryAfter);
+  }
+  if (status === 401) {
+    return denied(
+      'Google did not accept the credentials: they are expired or revoked.',
+      'Create a new key for the service account, or sign in again.',
+    );
+  }
+  if (status === 403) return forbidden(facts, subject, where);
+  if (status === 404) {
+    return denied(
+      `There is no spreadsheet with the ID ${subject.spreadsheetId}.`,
+      'Open it in the browser and copy its address again.',
+    );
+  }
+  return refused(facts, subject, where);
+}
+
+function forbidden(facts: CallFacts, subject: CallSubject, where: string): SheetsError {
+  const { text, reason } = facts;
+  const isOff = /has not been used in project|it is disabled/.test(text);
+  if (isOff || /^(SERVICE_DISABLED|accessNotConfigured)$/.test(reason)) {
+    const link = /https:\/\/console\.(?:developers|cloud)\.google\.com\/[\w./?=&-]+/.exec(
+      text,
+    )?.[0];
+    const page = link ?? 'https://console.cloud.google.com/apis/library/sheets.googleapis.com';
+    return denied(
+      'The Google Sheets API is disabled in the Cloud project of these credentials.',
+      `Enable it (${page}), wait two minutes, and try again.`,
+    );
+  }
+  if (/SCOPE_INSUFFICIENT/.test(reason) || /insufficient authentication scopes/.test(text)) {
+    return denied(
+      'The credentials lack the scope https://www.googleapis.com/auth/spreadsheets.',
+      'Use a service account key, or sign in again with that scope.',
+    );
+  }
+  if (/valid API key/.test(text)) return denied(...NO_CREDENTIALS);
+  if (/storage quota/i.test(text)) {
+    return denied(
+      'The account has no room in Google Drive.',
+      `Let a person own the spreadsheet ${where} and share it with the account.`,
+    );
+  }
+  const whom = subject.email ?? 'the account of the credentials';
+  return denied(
+    `${subject.writes ? 'The account may view the spreadsheet but not edit it' : 'The account may not open the spreadsheet'}: ${where}.`,
+    `Share the spreadsheet ${where} with ${whom} as Editor, then try again.`,
+  );
+}
+
+const MOVED =
+  /exceeds grid limits|Unable to parse range|No (?:grid|sheet) with id|is after last|grid size|beyond the last requested|already exists|out of bounds|outside of/i;
+
+function refused(facts: CallFacts, subject: CallSubject, where: string): SheetsError {
+  const { text } = facts;
+  if (facts.rpc === 'FAILED_PRECONDITION' || /not supported for this document/.test(text)) {
+    return denied(
+      `${where} is an Excel file.`,
+      'Open it, choose File › Save as Google Sheets, and use the address of the new file.',
+    );
+  }
+  if (/protected cell or object/.test(text)) {
+    return denied(
+      `A protected range in ${where} does not let forms-mirror write.`,
+      `Allow ${subject.email ?? 'the account'} to edit it (Data › Protect sheets and ranges), or let it only show a warning.`,
+    );
+  }
+  if (/above the limit of \d+ cells/.test(text)) return fullError(where);
+  if (/createDeveloperMetadata/.test(text) && /already exists|in use|duplicate/i.test(text)) {
+    return new SheetsError('taken', 'TARGET_LOST_LOCK', [overtakenMessage(where), '']);
+  }
+  if (MOVED.test(text)) return movedError(where);
+  const request = /Invalid requests\[(\d+)\]\.(\w{1,40})/.exec(text);
+  const part = request === null ? '' : ` (request ${request[1]}, ${request[2]})`;
+  return new SheetsError('final', 'TARGET_FAILED', [
+    `Google refused a ${subject.writes ? 'write' : 'read'} of ${where} with status ${facts.status}${part}.`,
+    'Please report it.',
+  ]);
+}
+
+/** Failures that come before a request has reached the server. */
+const UNTOUCHED =
+  /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|CERT_\w+|ERR_TLS\w+|UNABLE_TO_\w+|DEPTH_ZERO\w+|SELF_SIGNED\w+)$/;
+
+function networkError(facts: CallFacts, subject: CallSubject): SheetsError {
+  const late = facts.code === 'TimeoutError' || facts.code === 'ETIMEDOUT';
+  const code = facts.code === '' ? '' : ` (${facts.code})`;
+  const what = late
+    ? 'Google Sheets did not answer in time.'
+    : `Google Sheets could not be reached${code}.`;
+  return new SheetsError(
+    subject.writes && !UNTOUCHED.test(facts.code) ? 'unclear' : 'unreachable',
+    'TARGET_UNREACHABLE',
+    [what, 'Check the network; the next pass tries again.'],
+  );
+}
+
+/** The proxy opened no way to Google: nothing was sent. */
+const proxyError = ({ message, remedy, transient }: ProxyFailure): SheetsError =>
+  new SheetsError(transient ? 'unreachable' : 'final', 'TARGET_UNREACHABLE', [
+    `Google Sheets could not be reached: ${message}.`,
+    remedy,
+  ]);
+
+/** Failures to get a token, before a request is sent. */
+function credentialsError(facts: CallFacts): SheetsError | undefined {
+  if (facts.oauth === 'invalid_grant') {
+    return denied(
+      "Google refused the key: it was deleted or disabled, its account is gone, or this machine's clock is off by more than five minutes.",
+      'Set the clock, or create a new key for the service account.',
+    );
+  }
+  if (facts.oauth !== '') {
+    return denied(`Google refused the credentials (${facts.oauth}).`, 'Check the key file.');
+  }
+  const isDamaged = /DECODER routines|PEM routines|asn1 encoding|unsupported.*PEM/i.test(
+    facts.text,
+  );
+  if (isDamaged || facts.code.startsWith('ERR_OSSL')) {
+    return denied(
+      'The private_key in the credentials is damaged: it is not a PEM text.',
+      'Download the key file again and use it unchanged.',
+    );
+  }
+  return /Could not load the default credentials/.test(facts.text)
+    ? denied(...NO_CREDENTIALS)
+    : undefined;
+}
+
+/** The parts of a failed call that can be trusted. Only numbers and checked words of it may be shown (L11). */
+interface CallFacts {
+  /** HTTP status; 0 when there was no answer. */
+  readonly status: number;
+  /** Google's `error.status`. */
+  readonly rpc: string;
+  /** Google's message, or the error's own: to be searched, never to be shown. */
+  readonly text: string;
+  /** The first `details[].reason` or `errors[].reason`. */
+  readonly reason: string;
+  /** `quota_limit` of a 429. */
+  readonly quota: string;
+  /** The system's or library's error code; a word. */
+  readonly code: string;
+  /** OAuth's `error` from the token endpoint; a word. */
+  readonly oauth: string;
+  readonly retryAfter: string | undefined;
+}
+
+/** Reads them off whatever Google's client threw. */
+function factsOf(error: unknown): CallFacts {
+  const outer = asRecord(error);
+  const response = asRecord(outer['response']);
+  const body = asRecord(parsed(response['data']));
+  const inner = asRecord(body['error']);
+  const details = listOf(inner['details']).map(asRecord);
+  const reasons = [...details, ...listOf(inner['errors']).map(asRecord)].map((one) =>
+    textOf(one['reason']),
+  );
+  const quotas = details.map((one) => textOf(asRecord(one['metadata'])['quota_limit']));
+  const status = outer['status'] ?? response['status'];
+  return {
+    status: typeof status === 'number' ? status : 0,
+    rpc: textOf(inner['status']),
+    text: textOf(inner['message']) || textOf(outer['message']),
+    reason: reasons.find((reason) => reason !== '') ?? '',
+    quota: quotas.find((quota) => quota !== '') ?? '',
+    code: errorCode(error) ?? (isTimeout(outer) ? 'TimeoutError' : ''),
+    oauth: /^[\w-]{1,60}$/.exec(textOf(body['error']))?.[0] ?? '',
+    retryAfter: retryAfterOf(response['headers']),
+  };
+}
+
+/** True when our own time limit ended the call: its error has a name and no textual code. */
+const isTimeout = (error: Record<string, unknown>): boolean =>
+  [error, asRecord(error['cause'])].some(({ name }) => name === 'TimeoutError');
+
+function retryAfterOf(headers: unknown): string | undefined {
+  const { get } = asRecord(headers);
+  const value: unknown =
+    typeof get === 'function' ? get.call(headers, 'retry-after') : asRecord(headers)['retry-after'];
+  return textOf(value) || undefined;
+}
+
+/** A body that came as text is read as JSON when it is some. */
+function parsed(data: unknown): unknown {
+  if (typeof data !== 'string') return data;
+  try {
+    return JSON.parse(data);
+  } catch {
+    return undefined;
+  }
+}
+
+const asRecord = (value: unknown): Record<string, unknown> =>
+  typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+
+const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');

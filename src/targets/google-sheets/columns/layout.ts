@@ -1,0 +1,64 @@
+import { type ColumnKey, compactKey, fieldKey } from '../api/metadata.ts';
+import { type FieldCatalogue, OWN_COLUMNS } from './field-catalogue.ts';
+
+/** Empty rows below a tab's last one. There is always one: an insert cannot go past the grid's end. */
+export const SPARE_ROWS = 20;
+
+/** A tab of the spreadsheet, ours or not. */
+export interface Tab {
+  readonly sheetId: number;
+  readonly title: string;
+  readonly rowCount: number;
+  readonly columnCount: number;
+}
+
+/** A column that carries our metadata. */
+export interface MarkedColumn {
+  readonly index: number;
+  readonly metadataId: number;
+  /** A {@link ColumnKey}, or its {@link compactKey}. */
+  readonly mark: string;
+  readonly compact: boolean;
+}
+
+/** A tab with the marks of its columns. */
+export interface MarkedTab extends Tab {
+  readonly columns: readonly MarkedColumn[];
+  /** Characters of metadata in use on this tab besides state and catalogue, as far as we see them. */
+  readonly otherCharacters: number;
+}
+
+/** A column and the metadata that marks it. */
+export interface PlacedColumn {
+  readonly index: number;
+  readonly metadataId: number;
+}
+
+/** Where a form's columns are, by what they show. */
+export interface Layout extends Tab {
+  readonly columns: ReadonlyMap<ColumnKey, PlacedColumn>;
+}
+
+/** The marked columns of a tab by their keys. Of two columns with the same mark the left one counts. */
+export function layoutOf(tab: MarkedTab, catalogue: FieldCatalogue): Layout {
+  const keys = [
+    ...OWN_COLUMNS.map(({ key }) => key),
+    ...catalogue.fields.map((f) => fieldKey(f.id)),
+  ];
+  const byCompact = new Map(keys.map((key) => [compactKey(key), key]));
+  const columns = new Map<ColumnKey, PlacedColumn>();
+  for (const { mark, compact, index, metadataId } of tab.columns) {
+    const key = compact ? byCompact.get(mark) : keyOf(mark);
+    if (key === undefined) continue;
+    const other = columns.get(key);
+    if (other === undefined || other.index > index) columns.set(key, { index, metadataId });
+  }
+  const { sheetId, title, rowCount, columnCount } = tab;
+  return { sheetId, title, rowCount, columnCount, columns };
+}
+
+function keyOf(mark: string): ColumnKey | undefined {
+  return mark.startsWith('f:') || OWN_COLUMNS.some(({ key }) => key === mark)
+    ? (mark as ColumnKey)
+    : undefined;
+}

@@ -1,0 +1,235 @@
+import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
+import { MirrorError } from '../../../base/errors.ts';
+import type { NewColumn } from './column-plan.ts';
+import {
+  BODY_FORMAT,
+  columnWidth,
+  DATE_FORMAT,
+  HEADER_FORMAT,
+  formatCells,
+} from '../api/formatting.ts';
+import {
+  type ColumnKey,
+  compactKey,
+  createMetadata,
+  METADATA_KEYS,
+  updateMetadata,
+} from '../api/metadata.ts';
+import type { Layout, MarkedColumn, MarkedTab, PlacedColumn } from './layout.ts';
+
+type Request = sheets_v4.Schema$Request;
+
+/** Characters that the marks of a tab's columns may take of the 30,000. */
+const MAX_MARK_CHARACTERS = 18_000;
+/** The same when marks are as short as can be. */
+const MAX_COMPACT_CHARACTERS = 23_000;
+
+/** Requests that make columns, and the columns as they leave them. */
+export interface MadeColumns {
+  readonly requests: Request[];
+  readonly columns: ReadonlyMap<ColumnKey, PlacedColumn>;
+  readonly columnCount: number;
+  readonly marks: readonly MarkedColumn[];
+}
+
+/**
+ * Requests that insert columns, each right behind its neighbour, so that nothing of people's is ever overwritten. New
+ * columns get our format and inherit none; the rest of the tab keeps its own.
+ */
+export function insertColumns(
+  layout: Layout,
+  made: readonly NewColumn[],
+  headerRow: number,
+  mark: ColumnMarker,
+): MadeColumns {
+  const requests: Request[] = [];
+  const columns = new Map(layout.columns);
+  const marks: MarkedColumn[] = [];
+  let { columnCount } = layout;
+  for (const run of runsOf(made)) {
+    const after = run[0]?.after;
+    const at = after === undefined ? 0 : (columns.get(after)?.index ?? -1) + 1;
+    const count = run.length;
+    if (at >= columnCount) {
+      requests.push({
+        appendDimension: { sheetId: layout.sheetId, dimension: 'COLUMNS', length: 1 },
+      });
+      columnCount++;
+    }
+    requests.push({
+      insertDimension: {
+        range: {
+          sheetId: layout.sheetId,
+          dimension: 'COLUMNS',
+          startIndex: at,
+          endIndex: at + count,
+        },
+        inheritFromBefore: false,
+      },
+    });
+    columnCount += count;
+    for (const [key, column] of columns) {
+      if (column.index >= at) columns.set(key, { ...column, index: column.index + count });
+    }
+    for (const [offset, { key }] of run.entries()) {
+      const placed = mark.place(key, at + offset);
+      columns.set(key, { index: at + offset, metadataId: placed.metadataId });
+      marks.push(placed);
+    }
+    requests.push(...formatColumns(layout.sheetId, at, run, headerRow));
+    requests.push(...marks.slice(-count).map((placed) => mark.request(placed)));
+  }
+  const places = new Map([...columns.values()].map((column) => [column.metadataId, column.index]));
+  return {
+    requests,
+    columns,
+    columnCount,
+    marks: marks.map(({ metadataId, mark: text, compact, index }) => ({
+      metadataId,
+      mark: text,
+      compact,
+      index: places.get(metadataId) ?? index,
+    })),
+  };
+}
+
+/** New columns that come behind each other go in together. */
+function runsOf(made: readonly NewColumn[]): NewColumn[][] {
+  const runs: NewColumn[][] = [];
+  for (const column of made) {
+    const last = runs.at(-1);
+    if (last !== undefined && last.at(-1)?.key === column.after) last.push(column);
+    else runs.push([column]);
+  }
+  return runs;
+}
+
+/** Headers, formats and widths of new columns that lie side by side. */
+export function formatColumns(
+  sheetId: number,
+  at: number,
+  columns: readonly Pick<NewColumn, 'key' | 'header'>[],
+  headerRow: number,
+): Request[] {
+  const area = { sheetId, startColumn: at, endColumn: at + columns.length };
+  const body = { ...area, startRow: headerRow + 1 };
+  return [
+    formatCells(body, BODY_FORMAT, [
+      ...Object.keys(BODY_FORMAT),
+      'numberFormat',
+      'textFormat',
+      'backgroundColorStyle',
+    ]),
+    formatCells({ ...area, startRow: headerRow, endRow: headerRow + 1 }, HEADER_FORMAT),
+    {
+      updateCells: {
+        start: { sheetId, rowIndex: headerRow, columnIndex: at },
+        rows: [
+          { values: columns.map(({ header }) => ({ userEnteredValue: { stringValue: header } })) },
+        ],
+        fields: 'userEnteredValue',
+      },
+    },
+    ...columns.flatMap(({ key }, offset) => {
+      const column = { startColumn: at + offset, endColumn: at + offset + 1 };
+      const width = columnWidth(sheetId, at + offset, WIDTHS[key] ?? FIELD_WIDTH);
+      if (key !== 's:at' && key !== 's:removed') return [width];
+      return [width, formatCells({ ...body, ...column }, { numberFormat: DATE_FORMAT })];
+    }),
+  ];
+}
+
+const FIELD_WIDTH = 190;
+const WIDTHS: Partial<Record<ColumnKey, number>> = {
+  's:id': 130,
+  's:at': 140,
+  's:status': 110,
+  's:removed': 140,
+};
+
+/** Puts our marks on columns: readable ones while they fit, very short ones for very wide forms. */
+export class ColumnMarker {
+  readonly #sheetId: number;
+  readonly #newId: () => number;
+  readonly #compact: boolean;
+  /** Characters that all marks of the tab take in the end. */
+  readonly characters: number;
+  readonly #recoded: readonly MarkedColumn[];
+
+  /** `old`: marks that are there. Throws when there are more columns than Google's metadata can bind. */
+  constructor(
+    sheetId: number,
+    old: readonly MarkedColumn[],
+    added: readonly ColumnKey[],
+    formName: string,
+    newId: () => number,
+  ) {
+    this.#sheetId = sheetId;
+    this.#newId = newId;
+    const plain =
+      sum(old, ({ mark, compact }) => markSize(mark, compact)) +
+      sum(added, (key) => markSize(key, false));
+    this.#compact = plain > MAX_MARK_CHARACTERS;
+    this.#recoded = this.#compact ? old.filter(({ compact }) => !compact) : [];
+    this.characters = this.#compact ? (old.length + added.length) * COMPACT_SIZE : plain;
+    if (this.characters > MAX_COMPACT_CHARACTERS) {
+      const most = Math.floor(MAX_COMPACT_CHARACTERS / COMPACT_SIZE);
+      throw new MirrorError(
+        'TARGET_FULL',
+        `The form "${formName}" has ${old.length + added.length} columns; a Google Sheet can keep track of ${most}. Pick fewer fields with TARGET_FIELDS, or mirror this form into a database.`,
+      );
+    }
+  }
+
+  /** The mark of a new column. */
+  place(key: ColumnKey, index: number): MarkedColumn {
+    const mark = this.#compact ? compactKey(key) : key;
+    return { index, metadataId: this.#newId(), mark, compact: this.#compact };
+  }
+
+  /** A request that puts the mark of a placed column on. */
+  request({ index, mark, compact, metadataId }: MarkedColumn): Request {
+    const name = compact ? METADATA_KEYS.compactColumn : METADATA_KEYS.column;
+    return createMetadata({ sheetId: this.#sheetId, column: index }, name, mark, metadataId);
+  }
+
+  /** Requests that shorten the marks that are there, when they no longer fit. */
+  recode(): Request[] {
+    return this.#recoded.map(({ metadataId, mark }) =>
+      updateMetadata(metadataId, compactKey(mark as ColumnKey), METADATA_KEYS.compactColumn),
+    );
+  }
+
+  /** Marks that are there, as {@link recode} leaves them. */
+  recoded(old: readonly MarkedColumn[]): MarkedColumn[] {
+    if (!this.#compact) return [...old];
+    return old.map((column) =>
+      column.compact
+        ? column
+        : { ...column, mark: compactKey(column.mark as ColumnKey), compact: true },
+    );
+  }
+}
+
+const COMPACT_SIZE = METADATA_KEYS.compactColumn.length + 7;
+
+const markSize = (mark: string, compact: boolean): number =>
+  compact ? COMPACT_SIZE : METADATA_KEYS.column.length + mark.length;
+
+const sum = <T>(items: readonly T[], size: (item: T) => number): number =>
+  items.reduce((total, item) => total + size(item), 0);
+
+/** The tab as it is once columns are made. */
+export const withColumns = <T extends MarkedTab>(
+  tab: T,
+  made: MadeColumns,
+  marker: ColumnMarker,
+): T => ({
+  ...tab,
+  columnCount: made.columnCount,
+  otherCharacters: marker.characters + FORM_MARK_CHARACTERS,
+  columns: [...marker.recoded(tab.columns), ...made.marks],
+});
+
+/** About what the mark of the form itself takes. */
+export const FORM_MARK_CHARACTERS = 150;

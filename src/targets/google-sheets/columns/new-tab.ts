@@ -1,0 +1,85 @@
+import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
+import { columnName } from '../api/a1.ts';
+import { type ColumnMarker, formatColumns, FORM_MARK_CHARACTERS } from './new-columns.ts';
+import { COLOURS, gridRange, warnBeforeEdits } from '../api/formatting.ts';
+import { type ColumnKey, createMetadata, METADATA_KEYS } from '../api/metadata.ts';
+import { type Layout, type MarkedTab, type PlacedColumn, SPARE_ROWS } from './layout.ts';
+
+type Request = sheets_v4.Schema$Request;
+
+/** Empty columns to the right of ours, for people. */
+const SPARE_COLUMNS = 4;
+
+export interface NewTab {
+  readonly sheetId: number;
+  readonly title: string;
+  /** The value of the metadata that binds the tab to its form. */
+  readonly formMark: string;
+  /** In order. */
+  readonly columns: readonly { readonly key: ColumnKey; readonly header: string }[];
+}
+
+/**
+ * Requests that make a form's tab: header frozen, bold and guarded by a warning, dates shown as dates, sensible widths,
+ * rows of withdrawn submissions in grey. All this once: from then on the formats are people's to change.
+ */
+export function newTab(
+  input: NewTab,
+  marker: ColumnMarker,
+): { requests: Request[]; tab: MarkedTab; layout: Layout } {
+  const { sheetId, title, columns } = input;
+  const gridProperties = {
+    rowCount: 1 + SPARE_ROWS,
+    columnCount: columns.length + SPARE_COLUMNS,
+    frozenRowCount: 1,
+  };
+  const marks = columns.map(({ key }, index) => marker.place(key, index));
+  const placed = new Map<ColumnKey, PlacedColumn>(
+    columns.map(({ key }, index) => [key, { index, metadataId: marks[index]?.metadataId ?? 0 }]),
+  );
+  const tab: MarkedTab = {
+    sheetId,
+    title,
+    rowCount: gridProperties.rowCount,
+    columnCount: gridProperties.columnCount,
+    columns: marks,
+    otherCharacters: marker.characters + FORM_MARK_CHARACTERS,
+  };
+  const requests: Request[] = [
+    { addSheet: { properties: { sheetId, title, gridProperties } } },
+    ...formatColumns(sheetId, 0, columns, 0),
+    warnBeforeEdits(
+      { sheetId, startRow: 0, endRow: 1 },
+      'Headers of forms-mirror. You may rename, move and hide columns; new answers find them all the same.',
+    ),
+    ...greyWhenRemoved(sheetId, columns.length, placed.get('s:removed')?.index),
+    createMetadata({ sheetId }, METADATA_KEYS.form, input.formMark),
+    createMetadata({ sheetId, row: 0 }, METADATA_KEYS.header, '1'),
+    ...marks.map((column) => marker.request(column)),
+  ];
+  const { rowCount, columnCount } = tab;
+  return { requests, tab, layout: { sheetId, title, rowCount, columnCount, columns: placed } };
+}
+
+/** A rule instead of a colour on each row: it goes along when rows are sorted, and ends when the mark does. */
+function greyWhenRemoved(sheetId: number, width: number, removed: number | undefined): Request[] {
+  if (removed === undefined) return [];
+  return [
+    {
+      addConditionalFormatRule: {
+        index: 0,
+        rule: {
+          // From the header on: rows inserted right below it belong to the range then.
+          ranges: [gridRange({ sheetId, startRow: 0, startColumn: 0, endColumn: width })],
+          booleanRule: {
+            condition: {
+              type: 'CUSTOM_FORMULA',
+              values: [{ userEnteredValue: `=ISNUMBER($${columnName(removed)}1)` }],
+            },
+            format: { textFormat: { foregroundColorStyle: COLOURS.faint } },
+          },
+        },
+      },
+    },
+  ];
+}

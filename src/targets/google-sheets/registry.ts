@@ -1,0 +1,55 @@
+import type { Clock } from '../../base/clock.ts';
+import type { SheetsAccount } from './api/credentials.ts';
+import { GOOGLE_QUOTA, type QuotaLimits, RequestQuota } from './api/request-quota.ts';
+import { SheetsApi } from './api/sheets-api.ts';
+import { Spreadsheet } from './state/spreadsheet.ts';
+
+/**
+ * What all targets of one process share: the quota of each account and the state of each spreadsheet, so that two targets
+ * on one spreadsheet write in turn and two on one account stay within its quota. Two hubs are as two processes.
+ */
+export class SpreadsheetRegistry {
+  readonly #clock: Clock;
+  readonly #limits: QuotaLimits;
+  readonly #random: () => number;
+  readonly #quotas = new Map<string, RequestQuota>();
+  readonly #spreadsheets = new Map<string, Spreadsheet>();
+
+  /** `limits` other than Google's are for a stand-in that has none; `random` is for tests. */
+  constructor(
+    clock: Clock,
+    limits: QuotaLimits = GOOGLE_QUOTA,
+    random: () => number = Math.random,
+  ) {
+    this.#clock = clock;
+    this.#limits = limits;
+    this.#random = random;
+  }
+
+  /** The spreadsheet as this process works on it. */
+  spreadsheet(
+    account: SheetsAccount,
+    spreadsheetId: string,
+    rootUrl: string | undefined,
+  ): Spreadsheet {
+    const key = [rootUrl ?? '', spreadsheetId, account.key].join(' ');
+    const known = this.#spreadsheets.get(key);
+    if (known !== undefined) return known;
+    const quota = this.#quotas.get(account.key) ?? new RequestQuota(this.#clock, this.#limits);
+    this.#quotas.set(account.key, quota);
+    const [clock, random] = [this.#clock, this.#random];
+    const api = new SheetsApi({ spreadsheetId, account, clock, quota, rootUrl, random });
+    const spreadsheet = new Spreadsheet(api, clock, random);
+    this.#spreadsheets.set(key, spreadsheet);
+    return spreadsheet;
+  }
+}
+
+const shared = new WeakMap<Clock, SpreadsheetRegistry>();
+
+/** The registry of this process, one for each clock. */
+export function processRegistry(clock: Clock): SpreadsheetRegistry {
+  const known = shared.get(clock) ?? new SpreadsheetRegistry(clock);
+  shared.set(clock, known);
+  return known;
+}

@@ -1,0 +1,313 @@
+import { STATUSES } from '../../../mirror/types.ts';
+import type { ColumnKey } from '../api/metadata.ts';
+import type { ReadValue } from '../api/cell-value.ts';
+import { marksRemoved, type SheetRow } from './row-values.ts';
+import { OWN_COLUMNS } from '../columns/field-catalogue.ts';
+import type { Layout } from '../columns/layout.ts';
+import {
+  type ColumnsQuery,
+  type ColumnsRead,
+  foundIn,
+  isHeaderGone,
+  isSmall,
+  readColumns,
+} from './tab-reading.ts';
+import type { SheetsApi } from '../api/sheets-api.ts';
+
+/** The columns that show which submission a row holds, and whether it is a row of ours at all. */
+const KEY_COLUMNS: readonly ColumnKey[] = ['s:id', 's:status', 's:removed'];
+
+/** The key columns of a tab: of a small one with the times, so that a row whose status was cleared is known too. */
+export const keyColumnsOf = (layout: Layout): readonly ColumnKey[] =>
+  isSmall(layout) ? [...KEY_COLUMNS, 's:at'] : KEY_COLUMNS;
+
+const headerOf = (wanted: ColumnKey): string =>
+  OWN_COLUMNS.find(({ key }) => key === wanted)?.header ?? '';
+const ID_HEADER = headerOf('s:id');
+const STATUS_HEADER = headerOf('s:status');
+
+/** One submission's row. */
+export interface IndexedRow {
+  readonly id: string;
+  /** Place in the grid, from 0. */
+  readonly row: number;
+  /** Empty when people deleted the column, or cleared the cell. */
+  readonly status: string;
+  readonly removed: boolean;
+}
+
+/** A row that shows a submission and has lost its ID. */
+interface RowWithoutId {
+  readonly row: number;
+  /** The row that shows the same submission again; undefined when that is not known. */
+  again: number | undefined;
+}
+
+/**
+ * Which row shows which submission: the key column of a tab in memory, with a fingerprint of each row's cells where they
+ * were read (8 bytes a row). True for the moment of the read: people sort, insert and delete.
+ */
+export class RowIndex {
+  readonly #slots = new Map<string, number>();
+  readonly #ids: string[] = [];
+  readonly #rows: number[] = [];
+  readonly #statuses: string[] = [];
+  readonly #removed: boolean[] = [];
+  readonly #prints: number[] = [];
+  readonly #knownStatuses = new Map<string, string>();
+  /** Rows that repeat an ID, in grid order. */
+  readonly #copies: { id: string; row: number }[] = [];
+  /** Rows with something in the ID cell only: remarks of people, or rows of ours that were emptied. */
+  readonly #loose = new Map<string, number>();
+  /** What else the ID cells of the tab hold, by row: headers, remarks, copies. */
+  readonly #otherTexts = new Map<number, string>();
+  readonly #withoutId: RowWithoutId[] = [];
+  /** The same by their time; null where several have the same. */
+  readonly #withoutIdAt = new Map<number, RowWithoutId | null>();
+  #removedCount = 0;
+  #lastRow: number;
+  /** True when people wrote something right below the last row, a total perhaps. */
+  belowIsTaken = false;
+
+  /** `lastRow`: the header's place, behind which rows begin; -1 without one. */
+  constructor(lastRow = 0) {
+    this.#lastRow = lastRow;
+  }
+
+  /**
+   * Reads whole key columns. A row is ours when it has an ID and a status or a time (as far as these columns are there):
+   * titles, totals and remarks that people write into the ID column are not. Of two rows with one ID the upper one counts.
+   */
+  static fromColumns(read: ColumnsRead): RowIndex {
+    const ids = read.columns.get('s:id')?.values ?? [];
+    const statuses = read.columns.get('s:status')?.values;
+    const times = read.columns.get('s:at')?.values;
+    const removed = read.columns.get('s:removed')?.values;
+    const index = new RowIndex(read.header?.row ?? -1);
+    for (let row = 0; row < ids.length; row++) {
+      const id = idOf(ids[row]);
+      if (id === '') continue;
+      index.#otherTexts.set(row, id);
+      if (id === ID_HEADER) continue;
+      const status = statuses === undefined ? '' : idOf(statuses[row]);
+      // Once the header is unfrozen, sorting may move it into the rows, and a submission into its place.
+      const isRow = row !== read.header?.row && status !== STATUS_HEADER;
+      const isFilled = status !== '' || idOf(times?.[row]) !== '';
+      if (isRow && (isFilled || (statuses === undefined && times === undefined))) {
+        // Where it stands again below, an emptied row above was one of ours, and this is its copy.
+        index.get(id);
+        index.#put({ id, row, status, removed: marksRemoved(removed?.[row]) });
+      } else if (!index.#loose.has(id)) index.#loose.set(id, row);
+    }
+    index.#findRowsWithoutId(read);
+    const below = index.lastRow + 1;
+    index.belowIsTaken = [...read.columns.values()].some(
+      ({ values }) => idOf(values[below]) !== '',
+    );
+    return index;
+  }
+
+  /** Submissions with a row. */
+  get size(): number {
+    return this.#ids.length;
+  }
+
+  get removedCount(): number {
+    return this.#removedCount;
+  }
+
+  /** The last row that holds a submission; the header's place when none does. New rows go below. */
+  get lastRow(): number {
+    return this.#lastRow;
+  }
+
+  /** Rows that people made by copying others. */
+  get copies(): readonly { readonly id: string; readonly row: number }[] {
+    return this.#copies;
+  }
+
+  /** Rows of ours whose ID people cleared, each with the row that shows its submission again, where that is known. */
+  get withoutId(): readonly { readonly row: number; readonly again: number | undefined }[] {
+    return this.#withoutId;
+  }
+
+  /** The row of a submission whose ID the source knows: a row that lacks its status is taken for it too. */
+  get(id: string): IndexedRow | undefined {
+    const loose = this.#slots.has(id) ? undefined : this.#loose.get(id);
+    if (loose !== undefined) this.#put({ id, row: loose, status: '', removed: false });
+    const slot = this.#slots.get(id);
+    return slot === undefined ? undefined : this.#at(slot);
+  }
+
+  /** The place of a row that is certainly ours; undefined when there is none. */
+  placeOf(id: string): number | undefined {
+    return this.#rows[this.#slots.get(id) ?? -1];
+  }
+
+  /** The fingerprint of a submission's cells; undefined when they were not read. */
+  fingerprint(id: string): number | undefined {
+    const print = this.#prints[this.#slots.get(id) ?? -1];
+    return print === undefined || Number.isNaN(print) ? undefined : print;
+  }
+
+  setFingerprint(id: string, print: number): void {
+    const slot = this.#slots.get(id);
+    if (slot !== undefined) this.#prints[slot] = print;
+  }
+
+  /** Notes what was written into a row. */
+  update(id: string, change: { status?: string; removed?: boolean }): void {
+    const slot = this.#slots.get(id);
+    if (slot === undefined) return;
+    if (change.status !== undefined) this.#statuses[slot] = this.#intern(change.status);
+    if (change.removed === undefined || change.removed === this.#removed[slot]) return;
+    this.#removed[slot] = change.removed;
+    this.#removedCount += change.removed ? 1 : -1;
+  }
+
+  /** Notes rows that a write changed: `rows` is what they hold now. */
+  noteChanged(rows: Iterable<SheetRow>): void {
+    for (const row of rows) {
+      this.update(row.id, { status: statusOf(row), removed: false });
+      this.setFingerprint(row.id, row.fingerprint);
+    }
+  }
+
+  /** Notes rows that a write added below the last one. */
+  noteAdded(rows: Iterable<SheetRow>): void {
+    for (const row of rows) {
+      const place = this.#lastRow + 1;
+      this.#put({ id: row.id, row: place, status: statusOf(row), removed: false });
+      this.#noteAgain(row.values.get('s:at'), place);
+      this.setFingerprint(row.id, row.fingerprint);
+    }
+  }
+
+  /** What the ID cells of the tab held when it was read, by row; empty ones are missing. */
+  idTexts(): Map<number, string> {
+    const texts = new Map(this.#otherTexts);
+    for (const [slot, id] of this.#ids.entries()) texts.set(this.#rows[slot] ?? -1, id);
+    return texts;
+  }
+
+  /** Takes the fingerprints of another index of the same tab, read earlier: they belong to submissions, not to places. */
+  adoptFingerprints(other: RowIndex): void {
+    for (const [slot, id] of this.#ids.entries()) {
+      const print = other.fingerprint(id);
+      if (print !== undefined) this.#prints[slot] = print;
+    }
+  }
+
+  /** All submissions, in grid order as read. */
+  *[Symbol.iterator](): Generator<IndexedRow> {
+    for (let slot = 0; slot < this.#ids.length; slot++) yield this.#at(slot);
+  }
+
+  /**
+   * Rows that have no ID and still look like ours: with a status that others have, too, and a time, as far as these
+   * columns are there. A status alone is not enough where the times were read: people write totals below columns.
+   */
+  #findRowsWithoutId(read: ColumnsRead): void {
+    const [ids, statuses, times] = (['s:id', 's:status', 's:at'] as const).map(
+      (key) => read.columns.get(key)?.values,
+    );
+    const height = Math.max(statuses?.length ?? 0, times?.length ?? 0);
+    for (let row = 0; row < height; row++) {
+      if (idOf(ids?.[row]) !== '' || row === read.header?.row) continue;
+      const status = idOf(statuses?.[row]);
+      if (statuses !== undefined && !this.#knownStatuses.has(status) && !isStatus(status)) continue;
+      if (times !== undefined && typeof times[row] !== 'number') continue;
+      const lost: RowWithoutId = { row, again: undefined };
+      this.#withoutId.push(lost);
+      const time = timeKey(times?.[row]);
+      if (time !== undefined)
+        this.#withoutIdAt.set(time, this.#withoutIdAt.has(time) ? null : lost);
+    }
+    if (this.#withoutIdAt.size === 0) return;
+    for (const row of this.#rows) this.#noteAgain(times?.[row], row);
+  }
+
+  /** Notes that a row shows a submission with this time: the only one that lost its ID and has the same one is found again. */
+  #noteAgain(time: unknown, row: number): void {
+    const lost = this.#withoutIdAt.get(timeKey(time) ?? Number.NaN);
+    if (lost !== undefined && lost !== null) lost.again ??= row;
+  }
+
+  #at(slot: number): IndexedRow {
+    return {
+      id: this.#ids[slot] ?? '',
+      row: this.#rows[slot] ?? 0,
+      status: this.#statuses[slot] ?? '',
+      removed: this.#removed[slot] ?? false,
+    };
+  }
+
+  #put({ id, row, status, removed }: IndexedRow): void {
+    this.#lastRow = Math.max(this.#lastRow, row);
+    if (!this.#slots.has(id)) this.#otherTexts.delete(row);
+    else {
+      this.#copies.push({ id, row });
+      return;
+    }
+    this.#slots.set(id, this.#ids.length);
+    this.#ids.push(id);
+    this.#rows.push(row);
+    this.#statuses.push(this.#intern(status));
+    this.#removed.push(removed);
+    this.#prints.push(Number.NaN);
+    if (removed) this.#removedCount++;
+  }
+
+  /** Each answer brings its own copies of the same few texts. */
+  #intern(status: string): string {
+    const known = this.#knownStatuses.get(status);
+    if (known !== undefined) return known;
+    if (this.#knownStatuses.size < 1_000) this.#knownStatuses.set(status, status);
+    return status;
+  }
+}
+
+/** Where a tab's columns and rows are, as a read found them. */
+export interface TabReading {
+  readonly layout: Layout;
+  readonly index: RowIndex;
+  /** True when the header row is deleted or empty; undefined when the read did not cover it. */
+  readonly headerIsGone: boolean | undefined;
+}
+
+/**
+ * Reads the key columns of a tab, and `rows` and the state tab in the same call. Fingerprints of `known`, an earlier index
+ * of the tab, are kept. Throws SheetsError `moved` when a key column is gone.
+ */
+export async function readKeys(
+  api: SheetsApi,
+  layout: Layout,
+  {
+    known,
+    ...also
+  }: { readonly known?: RowIndex | undefined } & Pick<ColumnsQuery, 'rows' | 'stateSheetId'> = {},
+): Promise<TabReading & Pick<ColumnsRead, 'rows' | 'stateTab'>> {
+  const keys = keyColumnsOf(layout);
+  const read = await readColumns(api, layout, { keys, ...also });
+  const index = RowIndex.fromColumns(read);
+  if (known !== undefined) index.adoptFingerprints(known);
+  return {
+    layout: foundIn(layout, keys, read),
+    index,
+    headerIsGone: isHeaderGone(read),
+    rows: read.rows,
+    stateTab: read.stateTab,
+  };
+}
+
+const isStatus = (text: string): boolean => (STATUSES as readonly string[]).includes(text);
+
+/** A time to the millisecond; undefined for texts and blanks. */
+const timeKey = (value: unknown): number | undefined =>
+  typeof value === 'number' ? Math.round(value * 86_400_000) : undefined;
+
+const statusOf = (row: SheetRow): string => String(row.values.get('s:status') ?? '');
+
+/** An ID as text: people turn texts of digits into numbers. */
+export const idOf = (read: ReadValue): string =>
+  read === undefined || read === null ? '' : String(read);

@@ -1,0 +1,88 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Loss } from '../../../mirror/losses.ts';
+import type { FormState } from './form-state.ts';
+
+/*
+ * What of a form was lost. The state counts what was stored, in the same atomic write as the rows, and remembers what was
+ * created again, until a proven full pass has filled it. Columns that people deleted are no loss: they stay away.
+ */
+
+/** Losses kept in a state, and the characters of a name in them: the text of a state is short. */
+const MAX_KEPT = 8;
+const MAX_NAME = 60;
+
+/** What a look at the rows found. */
+export interface FoundLosses {
+  readonly losses: readonly Loss[];
+  /** By how many rows the count of what was stored is beyond what is there; negative: below. */
+  readonly difference: number;
+  /** The tab that was looked at. */
+  readonly sheetId: number | undefined;
+}
+
+/** True when the rows have to be looked at to know what is lost. */
+export const needsLook = ({ stored, checkpoint }: FormState): boolean =>
+  stored !== 0 || (checkpoint?.total ?? 0) > 0;
+
+/**
+ * Compares what was stored with what is there; `present`: rows as they were just read, `removed`: those of them that are
+ * marked removed, undefined where nothing says so.
+ */
+export function lossesOf(
+  state: FormState,
+  present: number,
+  removed?: number,
+): Pick<FoundLosses, 'losses' | 'difference'> {
+  const difference = (state.stored ?? present) - present;
+  const all: Loss[] = [...state.losses];
+  if (state.stored === null) all.push({ what: 'uncounted' });
+  // More rows than were stored are no loss: people write rows of their own, and bring back what they deleted.
+  if (difference > 0) all.push({ what: 'rows', missing: difference });
+  else if (difference === 0 && removed !== undefined && removed !== state.counts.removed) {
+    all.push({ what: 'marks', missing: removed - state.counts.removed });
+  }
+  return { losses: distinct(all), difference };
+}
+
+/** The state that remembers some losses as well. */
+export function remembering(state: FormState, losses: readonly Loss[]): FormState {
+  const shortened = losses.map((loss) =>
+    'name' in loss ? { ...loss, name: loss.name.slice(0, MAX_NAME).toWellFormed() } : loss,
+  );
+  return { ...state, losses: distinct([...state.losses, ...shortened]).slice(0, MAX_KEPT) };
+}
+
+/**
+ * The state that counts from what is there now, where an earlier release did not count. Writes count the marks as they
+ * are: that they are not as they were set is remembered.
+ */
+export function countedFrom(state: FormState, present: number, found: readonly Loss[]): FormState {
+  const marks = found.filter(({ what }) => what === 'marks');
+  const counted =
+    state.stored === null
+      ? remembering({ ...state, stored: present }, [{ what: 'uncounted' }])
+      : state;
+  return marks.length === 0 ? counted : remembering(counted, marks);
+}
+
+/**
+ * The state after a proven full pass: what `found` names is settled, and only that. What people deleted in the meantime
+ * is reported to the next pass.
+ */
+export function settled(
+  state: FormState,
+  found: FoundLosses,
+  sheetId: number | undefined,
+): FormState {
+  if (found.sheetId !== sheetId) return state;
+  const rest = state.losses.filter((loss) => !found.losses.some((f) => isDeepStrictEqual(f, loss)));
+  return {
+    ...state,
+    losses: rest,
+    stored: state.stored === null ? null : state.stored - found.difference,
+  };
+}
+
+const distinct = (losses: readonly Loss[]): Loss[] => [
+  ...new Map(losses.map((loss) => [JSON.stringify(loss), loss])).values(),
+];

@@ -1,0 +1,68 @@
+import type { Rejection } from '../../../mirror/types.ts';
+import type { FormSheet } from './form-sheet.ts';
+import { fitText } from '../api/cell-value.ts';
+
+/** A listing that is met again is rewritten at most this often. */
+const SEEN_AGAIN_MS = 60 * 60_000;
+
+/** Keeps the state tab's listings in line with what a pass meets (L6). One for each writer. */
+export class RejectionList {
+  readonly #formId: string;
+  readonly #met = new Set<string>();
+
+  constructor(formId: string) {
+    this.#formId = formId;
+  }
+
+  /**
+   * Lists the rejections of a batch and ends the listings of its rows that meet none any more. Changes the state tab in
+   * memory; `ids` are the rows of the batch, `now` is ISO. Returns how many listings are new.
+   */
+  async note(
+    sheet: FormSheet,
+    batch: { readonly ids: readonly string[]; readonly all: readonly Rejection[] },
+    now: string,
+  ): Promise<number> {
+    if (batch.all.length === 0 && sheet.view.state.counts.rejected === 0) return 0;
+    const stateTab = await sheet.spreadsheet.stateTab();
+    const old = new Map(stateTab.rejections(this.#formId).map((item) => [nameOf(item), item]));
+    const current = new Map(batch.all.map((item) => [nameOf(item), item]));
+    const concerned = new Set([
+      ...batch.ids,
+      ...batch.all.map((item) => fitText(item.submissionId).text),
+    ]);
+    for (const [name, item] of old) {
+      if (concerned.has(item.submissionId) && !current.has(name)) {
+        stateTab.unlist(this.#formId, item.submissionId, item.reason);
+      }
+    }
+    let added = 0;
+    for (const [name, item] of current) {
+      this.#met.add(name);
+      const before = old.get(name);
+      if (before === undefined) added++;
+      const seen = before?.lastSeenAt ?? now;
+      const isOld = Date.parse(now) - Date.parse(seen) >= SEEN_AGAIN_MS;
+      stateTab.list(this.#formId, {
+        ...item,
+        firstSeenAt: before?.firstSeenAt ?? now,
+        lastSeenAt: isOld ? now : seen,
+      });
+    }
+    return added;
+  }
+
+  /** After a proven full pass: what it did not meet is no longer at the source. */
+  async dropUnmet(sheet: FormSheet): Promise<void> {
+    if (sheet.view.state.counts.rejected === 0 && sheet.spreadsheet.knownStateTab === undefined)
+      return;
+    const stateTab = await sheet.spreadsheet.stateTab();
+    for (const item of stateTab.rejections(this.#formId)) {
+      if (!this.#met.has(nameOf(item)))
+        stateTab.unlist(this.#formId, item.submissionId, item.reason);
+    }
+  }
+}
+
+const nameOf = ({ submissionId, reason }: Pick<Rejection, 'submissionId' | 'reason'>): string =>
+  `${fitText(submissionId).text}\n${fitText(reason).text}`;

@@ -1,0 +1,218 @@
+import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
+import { browserAddress } from '../api/address.ts';
+import type { MarkedTab, Tab } from '../columns/layout.ts';
+import { type CommitLog, readCommitLog } from './commit-log.ts';
+import { decodeState, encodeState, type FormState, MAX_STATE_CHARACTERS } from './form-state.ts';
+import { type KnownForm, readKnownForms } from './known-forms.ts';
+import { createMetadata, updateMetadata } from '../api/metadata.ts';
+import { MAX_METADATA_CHARACTERS } from '../api/size-limits.ts';
+import { encodeCatalogue, type FieldCatalogue } from '../columns/field-catalogue.ts';
+import {
+  formMark,
+  METADATA_KEYS,
+  metadataEntries,
+  type MetadataEntry,
+  roleMark,
+  type TabRole,
+} from '../api/metadata.ts';
+
+/** The tab of a form. */
+export interface FormTab extends MarkedTab {
+  readonly formId: string;
+  readonly state: FormState;
+  /** The version that the state was written in; an older one is shown in the shape of ours. */
+  readonly stateVersion: number;
+  readonly stateId: number | undefined;
+  /** The catalogue, when it is kept here. */
+  readonly fieldsText: string | undefined;
+  readonly fieldsId: number | undefined;
+}
+
+/** Stands for a catalogue that is kept in the state tab, because it does not fit into metadata. */
+export const IN_STATE_TAB = '-';
+
+/** Everything about a spreadsheet but its cells. */
+export interface Structure {
+  readonly title: string;
+  readonly timeZone: string;
+  readonly autoRecalc: string;
+  readonly commits: CommitLog;
+  /** Who marks which form; see `marking-lease.ts`. */
+  readonly markers: readonly MetadataEntry[];
+  /** Forms that were mirrored into it, those without a tab included. */
+  readonly knownForms: ReadonlyMap<string, KnownForm>;
+  readonly tabs: readonly Tab[];
+  readonly forms: ReadonlyMap<string, FormTab>;
+  readonly roles: ReadonlyMap<TabRole, Tab>;
+}
+
+/** Reads the answer of {@link SheetsApi.structure}. Throws SETTINGS when a form's state has a version that is not ours to read. */
+export function readStructure(
+  spreadsheetId: string,
+  answer: sheets_v4.Schema$Spreadsheet,
+): Structure {
+  const forms = new Map<string, FormTab>();
+  const roles = new Map<TabRole, Tab>();
+  const tabs = (answer.sheets ?? []).map((sheet) => {
+    const tab = readTab(sheet);
+    const own = metadataEntries(sheet.developerMetadata);
+    const role = roleOf(own, spreadsheetId, tab.sheetId);
+    const formId = formOf(own, spreadsheetId, tab.sheetId);
+    if (role !== undefined) roles.set(role, tab);
+    else if (formId !== undefined) {
+      const place = `the tab "${tab.title}" of ${browserAddress(spreadsheetId)}`;
+      forms.set(formId, readFormTab(tab, formId, own, sheet, place));
+    }
+    return tab;
+  });
+  return {
+    title: answer.properties?.title ?? '',
+    timeZone: answer.properties?.timeZone ?? 'UTC',
+    autoRecalc: answer.properties?.autoRecalc ?? '',
+    commits: readCommitLog(metadataEntries(answer.developerMetadata), otherIds(answer)),
+    markers: metadataEntries(answer.developerMetadata).filter(
+      ({ key }) => key === METADATA_KEYS.marker,
+    ),
+    knownForms: readKnownForms(spreadsheetId, metadataEntries(answer.developerMetadata)),
+    tabs,
+    forms,
+    roles,
+  };
+}
+
+/** IDs of metadata on tabs and columns: numbers that a write of ours must not take. */
+function otherIds(answer: sheets_v4.Schema$Spreadsheet): number[] {
+  return (answer.sheets ?? []).flatMap((sheet) =>
+    metadataEntries(sheet.developerMetadata)
+      .concat(columnEntries(sheet).map(({ entry }) => entry))
+      .map(({ id }) => id),
+  );
+}
+
+/** Cells of all tabs together, empty ones included: what Google's 10 million count. */
+export const cellCount = (structure: Structure): number =>
+  structure.tabs.reduce((sum, tab) => sum + tab.rowCount * tab.columnCount, 0);
+
+function readTab({ properties }: sheets_v4.Schema$Sheet): Tab {
+  return {
+    sheetId: properties?.sheetId ?? 0,
+    title: properties?.title ?? '',
+    rowCount: properties?.gridProperties?.rowCount ?? 0,
+    columnCount: properties?.gridProperties?.columnCount ?? 0,
+  };
+}
+
+function readFormTab(
+  tab: Tab,
+  formId: string,
+  own: readonly MetadataEntry[],
+  sheet: sheets_v4.Schema$Sheet,
+  place: string,
+): FormTab {
+  const state = own.find(({ key }) => key === METADATA_KEYS.state);
+  const fields = own.find(({ key }) => key === METADATA_KEYS.fields);
+  const marked = columnEntries(sheet);
+  const others = [...own, ...marked.map(({ entry }) => entry)].filter(
+    (entry) => entry !== state && entry !== fields,
+  );
+  return {
+    ...tab,
+    formId,
+    ...decodeState(state?.value ?? '', place),
+    stateId: state?.id,
+    fieldsText: fields === undefined || fields.value === IN_STATE_TAB ? undefined : fields.value,
+    fieldsId: fields?.id,
+    columns: marked.flatMap(({ index, entry }) => {
+      const compact = entry.key === METADATA_KEYS.compactColumn;
+      if (!compact && entry.key !== METADATA_KEYS.column) return [];
+      return [{ index, metadataId: entry.id, mark: entry.value, compact }];
+    }),
+    otherCharacters: others.reduce((sum, { key, value }) => sum + key.length + value.length, 0),
+  };
+}
+
+function columnEntries(sheet: sheets_v4.Schema$Sheet): { index: number; entry: MetadataEntry }[] {
+  return (sheet.data ?? []).flatMap((grid) =>
+    (grid.columnMetadata ?? []).flatMap((column, offset) =>
+      metadataEntries(column.developerMetadata).map((entry) => ({
+        index: (grid.startColumn ?? 0) + offset,
+        entry,
+      })),
+    ),
+  );
+}
+
+function formOf(
+  own: readonly MetadataEntry[],
+  spreadsheetId: string,
+  sheetId: number,
+): string | undefined {
+  for (const { key, value } of own) {
+    if (key !== METADATA_KEYS.form) continue;
+    const [formId] = parseList(value);
+    if (typeof formId === 'string' && value === formMark(formId, spreadsheetId, sheetId)) {
+      return formId;
+    }
+  }
+  return undefined;
+}
+
+function roleOf(
+  own: readonly MetadataEntry[],
+  spreadsheetId: string,
+  sheetId: number,
+): TabRole | undefined {
+  const mark = own.find(({ key }) => key === METADATA_KEYS.role)?.value;
+  return (['mirror', 'state', 'undo'] as const).find(
+    (role) => mark === roleMark(role, spreadsheetId, sheetId),
+  );
+}
+
+function parseList(text: string): unknown[] {
+  try {
+    const value: unknown = JSON.parse(text);
+    return Array.isArray(value) ? value : [];
+  } catch {
+    return [];
+  }
+}
+
+/** Characters left free on a tab, for the header's mark and for what people's own add-ons keep there. */
+const SPARE_CHARACTERS = 1_000;
+
+/** The request that keeps a state in the metadata of its tab; `newId` is for a tab without one. */
+export function stateRequest(
+  tab: FormTab,
+  state: FormState,
+  newId: number,
+): sheets_v4.Schema$Request {
+  const text = encodeState(state);
+  return tab.stateId === undefined
+    ? createMetadata({ sheetId: tab.sheetId }, METADATA_KEYS.state, text, newId)
+    : updateMetadata(tab.stateId, text);
+}
+
+/**
+ * The request that keeps a catalogue in the metadata of its tab. `fits`: whether it is kept there at all, or in the state
+ * tab. `newId` is for a tab without one.
+ */
+export function catalogueRequest(
+  tab: FormTab,
+  catalogue: FieldCatalogue,
+  fits: boolean,
+  newId: number,
+): sheets_v4.Schema$Request {
+  const text = fits ? encodeCatalogue(catalogue) : IN_STATE_TAB;
+  return tab.fieldsId === undefined
+    ? createMetadata({ sheetId: tab.sheetId }, METADATA_KEYS.fields, text, newId)
+    : updateMetadata(tab.fieldsId, text);
+}
+
+/** True when a catalogue can be kept as metadata, beside that much else on its tab. */
+export const fitsIntoMetadata = (text: string, otherCharacters: number): boolean =>
+  otherCharacters +
+    METADATA_KEYS.fields.length +
+    text.length +
+    MAX_STATE_CHARACTERS +
+    SPARE_CHARACTERS <=
+  MAX_METADATA_CHARACTERS;

@@ -1,0 +1,176 @@
+import type { DescribeHealth, Erasure } from '../../../mirror/target.ts';
+import { columnName } from '../api/a1.ts';
+import { fitText, type ReadValue } from '../api/cell-value.ts';
+import type { RowChange } from '../rows/row-comparison.ts';
+import { idOf } from '../rows/row-index.ts';
+import { listedOf, type PlacedRow, filledRows, rowsOf } from '../state/traces.ts';
+import { readColumns } from '../rows/tab-reading.ts';
+import { catalogueDigest, type FormSheet } from '../state/form-sheet.ts';
+import type { FormState } from '../state/form-state.ts';
+import { updateOwnTabs } from '../state/own-tabs.ts';
+import { applyWrite, stateNow } from './form-write.ts';
+
+/*
+ * How submissions leave a sheet (L18). Their rows stay as blank ones: what people wrote beside them is theirs, and a row
+ * that is deleted in the moment in which people sort would be another one. Three writes, each verified as any other:
+ *
+ * 1. All cells of ours but the ID, with the note that keeps the submission away, its listings, and the new counts.
+ * 2. The IDs, which step 1 still needed to see that it hit the right rows.
+ * 3. The undo tab, which the steps before have filled with what they erased.
+ *
+ * A crash after 1 leaves an ID beside blank cells, which no pass takes for a row; the same command goes on from there.
+ */
+
+const LEASE_MS = 10_000;
+/** Rows of which the IDs are erased, or the cells of fields, at a time. */
+const ROWS_A_WRITE = 5_000;
+
+/** What goes along with the erasure of some submissions. */
+export interface ErasePlan {
+  readonly ids: readonly string[];
+  /** The state to be written, but for its counts. */
+  readonly state: FormState;
+  readonly now: string;
+  readonly describe: DescribeHealth;
+}
+
+/**
+ * Erases submissions: their rows, and what the state tab lists of them. To be called inside a turn; `onErased` is told after
+ * the first step, as a repetition finds that done.
+ */
+export async function eraseSubmissions(
+  sheet: FormSheet,
+  plan: ErasePlan,
+  onErased: (erasure: Erasure) => void,
+): Promise<Erasure> {
+  const { spreadsheet, form } = sheet;
+  const stateTab = await spreadsheet.stateTab();
+  const listed = listedOf(stateTab, form.id, plan.ids);
+  const listedIds = new Set(plan.ids.map((id) => fitText(id).text));
+  for (const { submissionId, reason } of stateTab.rejections(form.id)) {
+    if (listedIds.has(submissionId)) stateTab.unlist(form.id, submissionId, reason);
+  }
+  for (const refusal of stateTab.marks(form.id)) {
+    if (listedIds.has(refusal.submissionId)) stateTab.endMark(form.id, refusal);
+  }
+  const ids = new Set(plan.ids);
+  const index = await sheet.readRows();
+  const rows = rowsOf(index, ids);
+  const known = [...index].filter(({ id }) => ids.has(id));
+  const removed = known.filter((row) => row.removed).length;
+  const left = await peoplesCells(sheet, rows);
+  const counted = stateNow(sheet, plan.now, plan.state);
+  const { counts, stored } = counted;
+  const state: FormState = {
+    ...counted,
+    stored: stored === null ? null : stored - known.length,
+    counts: {
+      ...counts,
+      live: counts.live - known.length + removed,
+      removed: counts.removed - removed,
+      copies: counts.copies - rows.filter(({ row }) => isCopy(index.copies, row)).length,
+    },
+  };
+  const ownTabs = updateOwnTabs(sheet, { state, now: plan.now, problems: true }, plan.describe);
+  const changes = blanked(sheet, rows);
+  await applyWrite(sheet, { changes, state: () => state, ownTabs, leaseMs: LEASE_MS });
+  sheet.forgetRows();
+  const erasure = { rows: rows.length, ...listed, left };
+  onErased(erasure);
+  await eraseIds(sheet, ids);
+  await clearUndoTab(sheet);
+  return erasure;
+}
+
+const isCopy = (copies: readonly { readonly row: number }[], place: number): boolean =>
+  copies.some(({ row }) => row === place);
+
+/** Blanks all cells of ours in these rows, but the ID. */
+function blanked(sheet: FormSheet, rows: readonly PlacedRow[]): RowChange[] {
+  const columns = [...sheet.usableLayout().columns].filter(([key]) => key !== 's:id');
+  const values = new Map(columns.map(([, { index }]) => [index, null]));
+  return rows.map(({ row, id }) => ({ row, id, values, was: new Map(), strict: false }));
+}
+
+/** Blanks the ID cells of rows that hold nothing else of ours, if they hold just that at the moment of the write. */
+async function eraseIds(sheet: FormSheet, ids: ReadonlySet<string>): Promise<void> {
+  const rows = rowsOf(await sheet.readRows(), ids);
+  const column = sheet.usableLayout().columns.get('s:id')?.index ?? 0;
+  for (let start = 0; start < rows.length; start += ROWS_A_WRITE) {
+    const changes = rows.slice(start, start + ROWS_A_WRITE).map(({ row, id }): RowChange => {
+      const values = new Map([[column, null]]);
+      return { row, id, values, was: new Map([[column, id]]), strict: true };
+    });
+    await applyWrite(sheet, { changes, leaseMs: LEASE_MS });
+  }
+  sheet.forgetRows();
+}
+
+/** Empties the undo tab, which holds the rows of the last write as they were. */
+export async function clearUndoTab({ spreadsheet, structure, form }: FormSheet): Promise<void> {
+  const undo = structure.roles.get('undo');
+  if (undo === undefined) return;
+  await spreadsheet.commit({
+    formId: form.id,
+    requests: [{ updateCells: { range: { sheetId: undo.sheetId }, fields: 'userEnteredValue' } }],
+    responseRanges: [],
+    leaseMs: 0,
+  });
+}
+
+/** What people wrote into these rows, in columns of their own. */
+async function peoplesCells(sheet: FormSheet, rows: readonly PlacedRow[]): Promise<string[]> {
+  if (rows.length === 0) return [];
+  const layout = sheet.usableLayout();
+  const { api } = sheet.spreadsheet;
+  const { header } = await readColumns(api, layout, { keys: ['s:id'] });
+  const ours = new Set([...layout.columns.values()].map(({ index }) => index));
+  const found: string[] = [];
+  for (const { row } of rows) {
+    const range = { sheetId: layout.sheetId, startRowIndex: row, endRowIndex: row + 1 };
+    const [match] = await api.values([{ gridRange: range }], 'ROWS');
+    const [cells = []] = (match?.valueRange?.values ?? []) as ReadValue[][];
+    for (const [column, value] of cells.entries()) {
+      if (ours.has(column) || idOf(value) === '') continue;
+      const title = idOf(header?.cells[column]);
+      const named = title === '' ? '' : ` (${title})`;
+      found.push(`tab ${layout.title}, row ${row + 1}, column ${columnName(column)}${named}`);
+    }
+  }
+  return found;
+}
+
+/** Empties the cells of these fields in rows of ours; how many rows held something. To be called inside a turn. */
+export async function emptyFields(
+  sheet: FormSheet,
+  fieldIds: readonly string[],
+  now: string,
+): Promise<number> {
+  const rows = await filledRows(sheet, fieldIds);
+  const changes = rows.map(({ row, id, columns }): RowChange => {
+    const values = new Map(columns.map((column) => [column, null]));
+    return { row, id, values, was: new Map(), strict: false };
+  });
+  const emptied = new Set(fieldIds);
+  const old = sheet.view.catalogue;
+  const fields = old.fields.map((field) =>
+    emptied.has(field.id)
+      ? { ...field, content: 'none' as const, removedAt: field.removedAt ?? now }
+      : field,
+  );
+  const catalogue = { ...old, fields };
+  for (let start = 0; start < changes.length; start += ROWS_A_WRITE) {
+    const some = changes.slice(start, start + ROWS_A_WRITE);
+    await applyWrite(sheet, { changes: some, leaseMs: LEASE_MS });
+  }
+  // A field that is picked again comes back as one that was removed: its column is filled by reading everything.
+  const state = {
+    ...stateNow(sheet, now),
+    catalogue: catalogueDigest(catalogue),
+    prepared: '',
+  };
+  await applyWrite(sheet, { state: () => state, catalogue, leaseMs: LEASE_MS });
+  sheet.forgetRows();
+  await clearUndoTab(sheet);
+  return rows.length;
+}

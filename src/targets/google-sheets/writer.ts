@@ -1,0 +1,400 @@
+import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
+import { idsOfBatch } from '../../mirror/forgotten.ts';
+import type { Loss } from '../../mirror/losses.ts';
+import type { TargetNotice } from '../../mirror/notices.ts';
+import {
+  type ApplyResult,
+  type DescribeHealth,
+  type Erasure,
+  type FormWriter,
+  type MarkingRecord,
+  NOTHING_ERASED,
+  type PrepareOptions,
+  type PrepareResult,
+  type Refusal,
+  type RowOutcome,
+  type SentMark,
+} from '../../mirror/target.ts';
+import { replacesRows } from '../../mirror/proven-for.ts';
+import type { Checkpoint, PassRecord, PickedField, Rejection, Row } from '../../mirror/types.ts';
+import { fitText, type ReadValue, type SheetValue } from './api/cell-value.ts';
+import type { ColumnKey } from './api/metadata.ts';
+import { movedError } from './api/sheets-error.ts';
+import { SheetFormReader } from './reader.ts';
+import { type ComparedRows, compareRows, placed, type RowChange } from './rows/row-comparison.ts';
+import type { IndexedRow, RowIndex } from './rows/row-index.ts';
+import type { RowEncoder, SheetRow } from './rows/row-values.ts';
+import type { FormSheet } from './state/form-sheet.ts';
+import { removedBefore } from './state/traces.ts';
+import { forgetting, forgottenOf, notedOf, remembering } from './state/forgotten-list.ts';
+import {
+  type FormState,
+  hasSameOddRows,
+  isHeartbeat,
+  stateWithoutIds,
+  withPass,
+} from './state/form-state.ts';
+import { type KnownForm, knownFormRequests } from './state/known-forms.ts';
+import { type FoundLosses, lossesOf, needsLook, settled } from './state/losses.ts';
+import { updateOwnTabs } from './state/own-tabs.ts';
+import { endRefusals, noteRefusals, noteSentMarks, settleSentMarks } from './state/refusal-list.ts';
+import { RejectionList } from './state/rejection-list.ts';
+import {
+  applyWrite,
+  stateNow,
+  writeBatchOfRows,
+  writeCells,
+  writeState,
+} from './write/form-write.ts';
+import { clearUndoTab, emptyFields, eraseSubmissions } from './write/erase.ts';
+import { prepareColumns, restoreHeader } from './write/prepare-columns.ts';
+import { WriterTurns } from './write/writer-turns.ts';
+
+/** Rows of one batch: some four writes of 2 MB. */
+export const BATCH_ROWS = 5_000;
+/** How long others wait after a batch that more will follow, and after one that was probably the pass's last. */
+const BUSY_LEASE_MS = 30_000;
+const LAST_LEASE_MS = 10_000;
+/** Keys read longer ago than this are read again before rows are written. */
+const KEYS_FRESH_MS = 20_000;
+
+export interface SheetWriterOptions {
+  /** Puts a form's health into words for the Mirror tab. */
+  readonly describe: DescribeHealth;
+  /** Called once, when the writer is disposed of. */
+  readonly release: () => void;
+}
+
+/** {@link FormWriter} over a form's tab. */
+export class SheetFormWriter extends SheetFormReader implements FormWriter {
+  readonly #describe: DescribeHealth;
+  readonly #turns: WriterTurns;
+  readonly #rejections: RejectionList;
+  #picked: readonly PickedField[] = [];
+  #found: FoundLosses | undefined;
+
+  constructor(sheet: FormSheet, options: SheetWriterOptions) {
+    super(sheet);
+    this.#describe = options.describe;
+    this.#turns = new WriterTurns(sheet, options.release);
+    this.#rejections = new RejectionList(sheet.form.id);
+  }
+
+  async prepare(fields: readonly PickedField[], options?: PrepareOptions): Promise<PrepareResult> {
+    let planned: PrepareResult | undefined;
+    return this.#turns.take(async () => {
+      this.sheet.writeFields(fields.map((field) => field.id));
+      const result = await this.#prepareColumns(fields, {
+        restoreColumns: options?.restoreColumns ?? false,
+        // A repetition may find done what the first try did, which is reported all the same.
+        onPlan: (plan) => (planned ??= plan),
+      });
+      this.#picked = fields;
+      return planned ?? result;
+    });
+  }
+
+  override async losses(): Promise<readonly Loss[]> {
+    return this.#turns.take(async () => {
+      const { sheet } = this;
+      const { state, layout } = sheet.view;
+      const index = layout && needsLook(state) ? await this.#look() : undefined;
+      const present = index?.size ?? 0;
+      const removed = layout?.columns.has('s:removed') ? index?.removedCount : undefined;
+      const found = lossesOf(sheet.view.state, present, removed);
+      sheet.countFrom(present, found.losses);
+      this.#found = { ...found, sheetId: sheet.view.tab?.sheetId };
+      return found.losses;
+    });
+  }
+
+  /** As this writer has seen the rows: it reads none for this. */
+  override async notices(): Promise<readonly TargetNotice[]> {
+    return this.noticesOf(this.sheet.view.index);
+  }
+
+  async apply(rows: readonly Row[], rejections: readonly Rejection[]): Promise<ApplyResult> {
+    const outcomes = new Map<string, RowOutcome>();
+    let newRejections: number | undefined;
+    let gone: ReadonlySet<string> = new Set();
+    return this.#turns.take(async () => {
+      await this.#ensureTab();
+      const { sheet } = this;
+      const encoder = sheet.encoder();
+      gone = new Set((await forgottenOf(sheet, idsOfBatch(rows, rejections))).keys());
+      const encoded = rows.flatMap((row) => (gone.has(row.id) ? [] : encoder.encode(row)));
+      const own = encoded.flatMap((one) => one.rejections);
+      const storable = encoded.flatMap((one) => one.row ?? []);
+      const compared = await this.#compare(encoder, storable);
+      for (const [id, outcome] of compared.outcomes) {
+        if (!outcomes.has(id)) outcomes.set(id, outcome);
+      }
+      const all = [...rejections, ...own].filter((one) => !gone.has(one.submissionId));
+      const noted = { ids: storable.map((row) => row.id), all };
+      const added = await this.#rejections.note(sheet, noted, this.#now());
+      newRejections ??= added;
+      await endRefusals(sheet, changedIds(compared));
+      const leaseMs = rows.length >= BATCH_ROWS / 2 ? BUSY_LEASE_MS : LAST_LEASE_MS;
+      await writeBatchOfRows(sheet, { compared, storable, rows, leaseMs, now: this.#now() });
+      return {
+        outcomes: rows.map(({ id }) =>
+          gone.has(id) ? 'forgotten' : (outcomes.get(id) ?? 'rejected'),
+        ),
+        rejections: own,
+        newRejections,
+        forgotten: gone,
+      };
+    });
+  }
+
+  async markDeleted(ids: readonly string[], at: string): Promise<number> {
+    let marked: number | undefined;
+    return this.#turns.take(async () => {
+      const { sheet } = this;
+      if (sheet.view.tab === undefined) return 0;
+      if (!sheet.usableLayout().columns.has('s:removed')) await this.#makeColumn('s:removed');
+      const value = sheet.view.time.toSerial(at) ?? at;
+      const changes = await this.#changes(
+        ids,
+        (row) => !row.removed,
+        () => ({ key: 's:removed', value, was: '' }),
+      );
+      marked ??= changes.length;
+      sheet.expectRows(idsOf(changes), () => ({ removed: true }));
+      await writeCells(sheet, changes, this.#now());
+      return marked;
+    });
+  }
+
+  async setStatuses(
+    statuses: ReadonlyMap<string, string>,
+    sent: readonly SentMark[] = [],
+  ): Promise<void> {
+    const fitted = new Map([...statuses].map(([id, status]) => [id, fitText(status).text]));
+    const statusOf = (id: string): string => fitted.get(id) ?? '';
+    await this.#turns.take(async () => {
+      const { sheet } = this;
+      if (sheet.view.tab === undefined || !sheet.usableLayout().columns.has('s:status')) return;
+      const changes = await this.#changes(
+        [...fitted.keys()],
+        (row) => row.status !== statusOf(row.id),
+        ({ id, status }) => ({ key: 's:status', value: statusOf(id), was: status }),
+      );
+      await noteSentMarks(sheet, idsOf(changes), sent);
+      sheet.expectRows(idsOf(changes), (id) => ({ status: statusOf(id) }));
+      await writeCells(sheet, changes, this.#now());
+    });
+  }
+
+  async recordMarking(marking: MarkingRecord | null, named: readonly string[] = []): Promise<void> {
+    await this.#turns.take(async () => {
+      await this.#ensureTab();
+      const { sheet } = this;
+      const now = this.#now();
+      const gone = await notedOf(sheet, named);
+      const said = stateWithoutIds({ ...sheet.view.state, marking }, gone);
+      const after = stateNow(sheet, now, said);
+      // The Mirror tab shows it, too.
+      const problems = sheet.spreadsheet.knownStateTab !== undefined;
+      const ownTabs = updateOwnTabs(sheet, { state: after, now, problems }, this.#describe);
+      await applyWrite(sheet, { state: () => after, ownTabs, leaseMs: 0 });
+    });
+  }
+
+  async recordRefusals(refusals: readonly Refusal[]): Promise<void> {
+    await this.#turns.take(async () => {
+      if (refusals.length === 0) return;
+      await this.#ensureTab();
+      await noteRefusals(this.sheet, refusals);
+      await writeCells(this.sheet, [], this.#now());
+    });
+  }
+
+  async forget(ids: readonly string[], at: string): Promise<Erasure> {
+    return this.#erase(ids, () => forgetting(this.sheet, ids, at));
+  }
+
+  async remember(ids: readonly string[]): Promise<number> {
+    let dropped = 0;
+    return this.#turns.take(async () => {
+      await this.#ensureTab();
+      const state = await remembering(this.sheet, ids, (noted) => (dropped ||= noted));
+      const after = stateNow(this.sheet, this.#now(), state);
+      await applyWrite(this.sheet, { state: () => after, leaseMs: 0 });
+      return dropped;
+    });
+  }
+
+  async purgeDeleted(before: string): Promise<Erasure> {
+    if (this.sheet.view.layout === undefined) return NOTHING_ERASED;
+    const ids = await removedBefore(this.sheet, before);
+    return ids.length === 0 ? NOTHING_ERASED : this.#erase(ids, async () => this.sheet.view.state);
+  }
+
+  async emptyFields(fieldIds: readonly string[], at: string): Promise<number> {
+    if (this.sheet.view.layout === undefined) return 0;
+    let emptied = 0;
+    return this.#turns.take(async () => {
+      emptied = Math.max(emptied, await emptyFields(this.sheet, fieldIds, at));
+      return emptied;
+    });
+  }
+
+  async finish(
+    pass: PassRecord,
+    changes: { checkpoint?: Checkpoint; goneAt?: string | null },
+  ): Promise<void> {
+    await this.#turns.take(async () => {
+      // People deleted the tab of a form that is gone: it does not come back.
+      const { view, form, structure } = this.sheet;
+      const isDeleted = view.tab === undefined && structure.knownForms.has(form.id);
+      if (pass.outcome === 'gone' && isDeleted) return;
+      await this.#ensureTab();
+      const { sheet } = this;
+      const { spreadsheet } = sheet;
+      if (sheet.view.headerIsGone) await restoreHeader(sheet);
+      // One that is not proven may have found something to be remembered.
+      const proven = changes.checkpoint !== undefined && pass.outcome !== 'incomplete';
+      if (pass.kind === 'full' && proven) {
+        await this.#rejections.dropUnmet(sheet);
+        // Which rows were not met is not known here.
+        if (pass.withheld === 0) await settleSentMarks(sheet, pass.startedAt);
+      }
+      const now = this.#now();
+      const { tab, state } = sheet.view;
+      // Rows that were written anew, hashed perhaps, do not stay there as they were (L18).
+      const before = state.checkpoint?.provenFor;
+      const provenFor = changes.checkpoint?.provenFor ?? null;
+      if (proven && replacesRows(before, provenFor, pass.updated)) await clearUndoTab(sheet);
+      const ended = withPass(state, pass, changes);
+      const found = pass.kind === 'full' && proven ? this.#found : undefined;
+      const after = stateNow(sheet, now, found ? settled(ended, found, tab?.sheetId) : ended);
+      if (isHeartbeat(tab?.state ?? after, after) && !spreadsheet.stateTabChanged) {
+        sheet.deferState(after);
+        return;
+      }
+      // The table of problems needs the lists of all forms.
+      if (tab !== undefined && !hasSameOddRows(tab.state, after)) await spreadsheet.stateTab();
+      const problems = spreadsheet.knownStateTab !== undefined;
+      const ownTabs = updateOwnTabs(sheet, { state: after, now, problems }, this.#describe);
+      if (sheet.view.layout?.columns.has('s:id') !== true) {
+        await writeState(sheet, after, ownTabs);
+        return;
+      }
+      const { requests, tabs } = ownTabs;
+      const known = { ...sheet.form, title: tab?.title ?? '' };
+      const remember = proven ? this.#rememberRequests(known) : [];
+      const also = { requests: [...requests, ...remember], tabs };
+      await applyWrite(sheet, { state: () => after, ownTabs: also, leaseMs: 0 });
+      if (remember.length > 0) spreadsheet.keepKnownForm(known);
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#turns.end();
+  }
+
+  protected override async headers(): Promise<readonly ReadValue[] | undefined> {
+    return undefined;
+  }
+
+  protected override keys(): Promise<RowIndex> {
+    return this.sheet.rows(Number.POSITIVE_INFINITY);
+  }
+
+  protected override async refreshState(): Promise<void> {}
+
+  /** `state`: what is written with it, but for its counts; asked for once in each try. */
+  async #erase(ids: readonly string[], state: () => Promise<FormState>): Promise<Erasure> {
+    let first: Erasure | undefined;
+    return this.#turns.take(async () => {
+      await this.#ensureTab();
+      const plan = { ids, state: await state(), now: this.#now(), describe: this.#describe };
+      const erased = await eraseSubmissions(this.sheet, plan, (begun) => (first ??= begun));
+      return first ?? erased;
+    });
+  }
+
+  #now(): string {
+    return new Date(this.sheet.spreadsheet.clock.now()).toISOString();
+  }
+
+  #rememberRequests(form: KnownForm): sheets_v4.Schema$Request[] {
+    const { api, known } = this.sheet.spreadsheet;
+    return knownFormRequests(api.spreadsheetId, known.knownForms, form);
+  }
+
+  #prepareColumns(
+    picked: readonly PickedField[],
+    request: {
+      restoreColumns?: boolean;
+      needed?: readonly ColumnKey[];
+      onPlan?: (plan: PrepareResult) => void;
+    } = {},
+  ): Promise<PrepareResult> {
+    return prepareColumns(this.sheet, {
+      restoreColumns: false,
+      ...request,
+      picked,
+      now: this.#now(),
+      describe: this.#describe,
+    });
+  }
+
+  /** The rows as they are now, as far as a look just now can tell. */
+  async #look(): Promise<RowIndex> {
+    return this.sheet.knownRows(KEYS_FRESH_MS) ?? this.sheet.look();
+  }
+
+  /** Makes the form's tab again when people deleted it. */
+  async #ensureTab(): Promise<void> {
+    if (this.sheet.view.layout === undefined) await this.#prepareColumns(this.#picked);
+  }
+
+  async #makeColumn(key: ColumnKey): Promise<void> {
+    await this.#prepareColumns(this.#picked, { needed: [key] });
+  }
+
+  /** Compares a batch with the sheet. A header row that was deleted is made again first; then all is read again. */
+  async #compare(encoder: RowEncoder, rows: readonly SheetRow[]): Promise<ComparedRows> {
+    const { sheet } = this;
+    const layout = sheet.usableLayout();
+    const look = sheet.takeLook(KEYS_FRESH_MS);
+    const { index } = sheet.view;
+    const compared = await compareRows(
+      sheet.spreadsheet.api,
+      { layout, index, look },
+      encoder,
+      rows,
+    );
+    if (compared.reading !== undefined) sheet.saw(compared.reading);
+    if (!sheet.view.headerIsGone) return compared;
+    await restoreHeader(sheet);
+    throw movedError(sheet.spreadsheet.address);
+  }
+
+  /** Changes of one cell each in the rows of some submissions, as far as they are there and `wanted`. */
+  async #changes(
+    ids: readonly string[],
+    wanted: (row: IndexedRow) => boolean,
+    change: (row: IndexedRow) => { key: ColumnKey; value: SheetValue; was: string },
+  ): Promise<RowChange[]> {
+    const index = await this.sheet.rows(KEYS_FRESH_MS);
+    const layout = this.sheet.usableLayout();
+    const rows = [...new Set(ids)].flatMap((id) => index.get(id) ?? []).filter(wanted);
+    const changes = rows.map((row): RowChange => {
+      const { key, value, was } = change(row);
+      const values = placed(new Map([[key, value]]), layout);
+      const texts = placed(new Map([[key, was]]), layout);
+      return { id: row.id, row: row.row, values, was: texts, strict: false };
+    });
+    return changes.sort((a, b) => a.row - b.row);
+  }
+}
+
+const changedIds = ({ outcomes }: ComparedRows): string[] =>
+  [...outcomes].flatMap(([id, outcome]) =>
+    outcome === 'updated' || outcome === 'restored' ? [id] : [],
+  );
+
+const idsOf = (changes: readonly RowChange[]): string[] => changes.map(({ id }) => id);

@@ -1,0 +1,158 @@
+import { MirrorError } from '../../base/errors.ts';
+import type { CheckResult } from '../../mirror/target.ts';
+import { listForms, loadForm, recordLabels } from './catalogue.ts';
+import { copiedForms, restoreForm, saveCopies } from './catalogue-copy.ts';
+import { presentTables, tablesOfVersion } from './catalogue-structure.ts';
+import { catalogueVersion, saveVersion } from './catalogue-version.ts';
+import type { SqlDialect } from './dialect.ts';
+import { leftViewNotices } from './left-view.ts';
+import { COUNTING_VERSION, rememberLosses } from './losses.ts';
+import { MIGRATIONS } from './migrations.ts';
+import { numberOf, type SqlConnection, type SqlSession } from './sql-session.ts';
+
+/** Lines of `check`: whether there is a mirror, and whole. Throws as {@link catalogueVersion} does. */
+export async function catalogueResults(
+  session: SqlSession,
+  dialect: SqlDialect,
+): Promise<CheckResult[]> {
+  const version = await catalogueVersion(session, dialect);
+  if (version === undefined) return [{ ok: true, message: 'It holds no mirror yet.' }];
+  const missing = await missingTables(session, dialect, version);
+  if (missing.length > 0) {
+    return [{ ok: false, message: `${missingSentence(dialect, missing)}.`, remedy: REMEDY }];
+  }
+  const old = MIGRATIONS.at(-1)?.version === version ? '' : ' The next pass updates its catalogue.';
+  const views = (await listForms(session, dialect)).map(({ view }) => view);
+  const left = [...(await leftViewNotices(session, dialect, views)).values()].flat();
+  return [
+    { ok: true, message: `It holds a mirror already.${old}` },
+    ...left.map(({ blocks, message, remedy }) => ({ ok: !blocks, message, remedy })),
+  ];
+}
+
+/** Throws TARGET_FAILED where the catalogue lacks a table, for those who only read. */
+export async function assertWhole(
+  session: SqlSession,
+  dialect: SqlDialect,
+  version: number,
+  place: string,
+): Promise<void> {
+  const missing = await missingTables(session, dialect, version);
+  if (missing.length === 0) return;
+  const message = `${place}: ${missingSentence(dialect, missing)}. ${REMEDY}`;
+  throw new MirrorError('TARGET_FAILED', message);
+}
+
+const REMEDY = 'The next pass creates it again and reads everything; nothing else is to be done.';
+
+function missingSentence(dialect: SqlDialect, missing: readonly string[]): string {
+  const names = missing.map((table) => dialect.shownRelation(table)).join(', ');
+  return missing.length === 1
+    ? `The table ${names} of the catalogue is gone`
+    : `The tables ${names} of the catalogue are gone`;
+}
+
+/**
+ * Creates tables of the catalogue again that people dropped. What they held is restored from its copy or found again by a full
+ * pass of every form, which each learns from what is remembered as lost; the history of passes and labels begins again.
+ * Refuses with TARGET_FAILED, changing nothing, where it would have to guess which table or column is whose.
+ */
+export async function repairCatalogue(
+  connection: SqlConnection,
+  dialect: SqlDialect,
+  place: string,
+  at: string,
+): Promise<void> {
+  const version = await catalogueVersion(connection, dialect);
+  if (version === undefined) return;
+  if ((await missingTables(connection, dialect, version)).length === 0) return;
+  await connection.transaction(async (tx) => {
+    await dialect.lockCatalogue(tx);
+    // Another process may have repaired it.
+    const missing = new Set(await missingTables(tx, dialect, version));
+    if (missing.size === 0) return;
+    for (const step of MIGRATIONS.filter((one) => one.version <= version)) {
+      const changes = step.changes(dialect).filter(({ table }) => missing.has(table));
+      for (const { sql } of changes) await tx.exec(sql);
+    }
+    if (missing.has('mirror_meta')) await saveVersion(tx, dialect, version);
+    await restoreForms(tx, dialect, { missing, place, at });
+    if (version < COUNTING_VERSION) return;
+    await saveCopies(tx, dialect);
+    const losses = [...missing].map(
+      (name) => ({ what: 'records', name: `table ${name}` }) as const,
+    );
+    for (const { id } of await listForms(tx, dialect)) {
+      await rememberLosses(tx, dialect, id, losses);
+    }
+  });
+}
+
+async function restoreForms(
+  tx: SqlSession,
+  dialect: SqlDialect,
+  { missing, place, at }: { missing: ReadonlySet<string>; place: string; at: string },
+): Promise<void> {
+  const copied = new Set(await copiedForms(tx, dialect));
+  for (const formId of copied) await restoreForm(tx, dialect, formId, at);
+  const forms = await listForms(tx, dialect);
+  const lostForms = missing.has('mirror_forms') && copied.size === 0;
+  if (lostForms && (await hasRows(tx, dialect, 'mirror_passes', 'mirror_fields'))) {
+    throw wouldGuess(dialect, place, 'mirror_forms', 'table belongs to which form');
+  }
+  if (missing.has('mirror_fields') && forms.some(({ id }) => !copied.has(id))) {
+    throw wouldGuess(dialect, place, 'mirror_fields', 'column belongs to which field');
+  }
+  if (!missing.has('mirror_label_history')) return;
+  for (const { id } of forms) {
+    const fields = (await loadForm(tx, dialect, id))?.fields ?? [];
+    await recordLabels(tx, dialect, id, fields, at);
+  }
+}
+
+async function hasRows(
+  session: SqlSession,
+  dialect: SqlDialect,
+  ...tables: readonly string[]
+): Promise<boolean> {
+  for (const table of tables) {
+    const [row] = await session.query(`SELECT count(*) AS n FROM ${dialect.relation(table)}`);
+    if (row !== undefined && numberOf(row, 'n') > 0) return true;
+  }
+  return false;
+}
+
+function wouldGuess(dialect: SqlDialect, place: string, table: string, which: string): MirrorError {
+  return new MirrorError(
+    'TARGET_FAILED',
+    `${place}: the table ${dialect.shownRelation(table)} of the catalogue is gone, and nothing else says which ${which}, ` +
+      `so nothing was changed: restore it from a backup, or ${dialect.chooseAnotherPlace}, which the next pass fills.`,
+    { retryable: false },
+  );
+}
+
+/** The tables of the catalogue that are not there. Throws TARGET_FAILED for one that lacks a column. */
+async function missingTables(
+  session: SqlSession,
+  dialect: SqlDialect,
+  version: number,
+): Promise<string[]> {
+  const present = await presentTables(session, dialect);
+  const missing: string[] = [];
+  for (const [table, columns] of tablesOfVersion(dialect, version)) {
+    const there = present.get(table);
+    const lost = columns.filter((column) => !there?.includes(column));
+    if (there === undefined) missing.push(table);
+    else if (lost.length > 0) throw lacksColumns(dialect, table, lost);
+  }
+  return missing;
+}
+
+function lacksColumns(dialect: SqlDialect, table: string, columns: readonly string[]): MirrorError {
+  return new MirrorError(
+    'TARGET_FAILED',
+    `The table ${dialect.shownRelation(table)} of the catalogue lacks ${columns.join(', ')}: restore it from a backup, or ` +
+      'drop the table, and the next pass creates it again.',
+    { retryable: false },
+  );
+}

@@ -1,0 +1,183 @@
+import { withoutIds } from '../../mirror/forgotten.ts';
+import type { Erasure, Traces } from '../../mirror/target.ts';
+import type { SqlDialect } from './dialect.ts';
+import type { FormTable } from './field-column.ts';
+import { ERASURE_VERSION } from './forgotten.ts';
+import { readMarkings, saveMarking } from './refused-marks.ts';
+import { isStorableId, listable } from './row-batch.ts';
+import { noteScrub } from './scrubbing.ts';
+import { numberOf, piecesOf, type SqlSession, type SqlValue, textOf } from './sql-session.ts';
+import { requireNone } from './swallowed-writes.ts';
+import { standingOf } from './table-standing.ts';
+
+/** IDs erased by one statement. */
+const IDS_A_STATEMENT = 1_000;
+
+/** Where a form's submissions are: its table, undefined when there is none. */
+interface Place {
+  readonly formId: string;
+  readonly table: string | undefined;
+}
+
+/** A form's table and its columns, as they are; undefined where it is not there, or not ours any more. */
+export async function heldTable(
+  tx: SqlSession,
+  dialect: SqlDialect,
+  form: FormTable | undefined,
+): Promise<{ table: string; present: ReadonlySet<string> } | undefined> {
+  const present = form && (await dialect.columnsOf(tx, form.table));
+  if (form === undefined || standingOf(present) !== 'ours') return undefined;
+  return { table: form.table, present: new Set(present) };
+}
+
+/** A table that tells of submissions, its column of IDs, and the condition for those of one form (`$2`). */
+interface Source {
+  readonly part: keyof Traces;
+  readonly relation: string;
+  readonly idColumn: string;
+  readonly ofForm: string | undefined;
+}
+
+const sourcesOf = (dialect: SqlDialect, table: string | undefined): Source[] => [
+  ...(table === undefined
+    ? []
+    : [
+        {
+          part: 'rows',
+          relation: dialect.relation(table),
+          idColumn: 'id',
+          ofForm: undefined,
+        } as const,
+      ]),
+  {
+    part: 'listings',
+    relation: dialect.relation('mirror_rejected'),
+    idColumn: 'submission_id',
+    ofForm: 'form_id = $2',
+  },
+  {
+    part: 'refusals',
+    relation: dialect.relation('mirror_refusals'),
+    idColumn: 'submission_id',
+    ofForm: 'form_id = $2',
+  },
+];
+
+/** The rows of a source that speak of these submissions: how a statement goes on, and its parameters. */
+function whichOf(
+  dialect: SqlDialect,
+  { relation, idColumn, ofForm }: Source,
+  formId: string,
+  ids: readonly string[],
+): [string, SqlValue[]] {
+  const from = `FROM ${relation} WHERE ${dialect.isIn(idColumn, '$1')}`;
+  const list = dialect.list(ids);
+  return ofForm === undefined ? [from, [list]] : [`${from} AND ${ofForm}`, [list, formId]];
+}
+
+/** An ID as it stands in a table, and as a rejection of it would be listed. */
+const storedIds = (ids: readonly string[]): string[] => [
+  ...new Set(
+    ids.flatMap((id) => [
+      ...(isStorableId(id) ? [id] : []),
+      listable({ submissionId: id, reason: '', stored: false }).submissionId,
+    ]),
+  ),
+];
+
+/** What is held of these submissions. */
+export async function countTraces(
+  session: SqlSession,
+  dialect: SqlDialect,
+  { formId, table }: Place,
+  ids: readonly string[],
+): Promise<Traces> {
+  const counts = { rows: 0, listings: 0, refusals: 0 };
+  for (const source of sourcesOf(dialect, table)) {
+    for (const piece of piecesOf(storedIds(ids), IDS_A_STATEMENT)) {
+      const [which, params] = whichOf(dialect, source, formId, piece);
+      const [row] = await session.query(`SELECT count(*) AS n ${which}`, params);
+      counts[source.part] += row === undefined ? 0 : numberOf(row, 'n');
+    }
+  }
+  return counts;
+}
+
+/**
+ * Deletes everything that is held of these submissions, and counts the loss as meant; how much that was, and how many of
+ * the rows were `live`. `isMarked`: the table says which rows are marked deleted.
+ */
+export async function eraseSubmissions(
+  tx: SqlSession,
+  dialect: SqlDialect,
+  { formId, table, isMarked }: Place & { readonly isMarked: boolean },
+  ids: readonly string[],
+  at: string,
+): Promise<Erasure & { readonly live: number }> {
+  if (dialect.scrubs) await noteScrub(tx, dialect, formId, at);
+  const counts = { rows: 0, live: 0, listings: 0, refusals: 0 };
+  for (const source of sourcesOf(dialect, table)) {
+    const isRows = source.part === 'rows';
+    const told = isRows && isMarked ? `${source.idColumn}, _deleted_at` : source.idColumn;
+    for (const piece of piecesOf(storedIds(ids), IDS_A_STATEMENT)) {
+      const [which, params] = whichOf(dialect, source, formId, piece);
+      const rows = await tx.query(`DELETE ${which} RETURNING ${told}`, params);
+      counts[source.part] += rows.length;
+      if (isRows) counts.live += rows.filter((row) => (row['_deleted_at'] ?? null) === null).length;
+      if (isRows && table !== undefined)
+        await requireNone(tx, dialect, table, [dialect.isIn('id', '$1'), [dialect.list(piece)]]);
+    }
+  }
+  return { ...counts, left: [] };
+}
+
+/** Takes the IDs of what is noted as forgotten out of what passes and marking recorded as their errors. */
+export async function eraseFromMessages(
+  tx: SqlSession,
+  dialect: SqlDialect,
+  formId: string,
+  ids: readonly string[],
+): Promise<void> {
+  const passes = dialect.relation('mirror_passes');
+  const rows = await tx.query(
+    `SELECT id, error FROM ${passes} WHERE form_id = $1 AND error IS NOT NULL`,
+    [formId],
+  );
+  for (const row of rows) {
+    const text = textOf(row, 'error');
+    const rest = withoutIds(text, ids);
+    if (rest === text) continue;
+    await tx.query(`UPDATE ${passes} SET error = $1 WHERE id = $2`, [rest, numberOf(row, 'id')]);
+  }
+  const catalogue = { session: tx, dialect, version: ERASURE_VERSION };
+  const record = (await readMarkings(catalogue)).get(formId);
+  if (record !== undefined) await saveMarking(tx, dialect, formId, { record, named: ids });
+}
+
+const deletedBefore = (dialect: SqlDialect, table: string): string =>
+  `FROM ${dialect.relation(table)} WHERE _deleted_at < $1`;
+
+/** How many rows were marked deleted before `before`. */
+export async function countDeleted(
+  session: SqlSession,
+  dialect: SqlDialect,
+  table: string,
+  before: string,
+): Promise<number> {
+  const sql = `SELECT count(*) AS n ${deletedBefore(dialect, table)}`;
+  const [row] = await session.query(sql, [before]);
+  return row === undefined ? 0 : numberOf(row, 'n');
+}
+
+/** Some of their IDs; none when none is left. */
+export async function someDeleted(
+  tx: SqlSession,
+  dialect: SqlDialect,
+  form: FormTable | undefined,
+  before: string,
+): Promise<string[]> {
+  const held = await heldTable(tx, dialect, form);
+  if (held?.present.has('_deleted_at') !== true) return [];
+  const sql = `SELECT id ${deletedBefore(dialect, held.table)} LIMIT ${IDS_A_STATEMENT}`;
+  return (await tx.query(sql, [before])).map((row) => textOf(row, 'id'));
+}

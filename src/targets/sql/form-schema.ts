@@ -1,0 +1,179 @@
+import type { Loss } from '../../mirror/losses.ts';
+import { formTableName, VIEW_SUFFIX } from '../../mirror/column-names.ts';
+import type { PrepareResult } from '../../mirror/target.ts';
+import type { FormIdentity, PickedField } from '../../mirror/types.ts';
+import { saveCopy } from './catalogue-copy.ts';
+import { listForms, recordLabels, saveFields, saveForm } from './catalogue.ts';
+import type { SqlDialect, TypeChange } from './dialect.ts';
+import { beginCounts, columnsLost, placeLost, rememberLosses } from './losses.ts';
+import type { FieldColumn, FormTable } from './field-column.ts';
+import { type FieldPlan, planFields } from './field-plan.ts';
+import { dropCheckpoint } from './pass-records.ts';
+import { inSavepoint, type SqlSession } from './sql-session.ts';
+import { cleanText } from './row-batch.ts';
+import { completeTable } from './table-repair.ts';
+import { keylessTable, standingOf } from './table-standing.ts';
+import { planView, shownLabels, withViewLabels } from './view-plan.ts';
+
+export interface FormSchemaOptions {
+  readonly form: FormIdentity;
+  /** What the catalogue knows of it; undefined for a new form. */
+  readonly known: FormTable | undefined;
+  readonly fields: readonly PickedField[];
+  readonly at: string;
+  /** The target, for messages. */
+  readonly place: string;
+}
+
+/**
+ * Brings table, catalogue and view in line with the form's fields (L9). A column, table or view that was dropped is
+ * created again. With each new column the checkpoint is deleted, so that a pass fills it.
+ */
+export async function syncFormSchema(
+  tx: SqlSession,
+  dialect: SqlDialect,
+  options: FormSchemaOptions,
+): Promise<{ table: FormTable; result: PrepareResult }> {
+  const { known, at } = options;
+  const form = cleanIdentity(options.form);
+  const present = known && (await dialect.columnsOf(tx, known.table));
+  const standing = standingOf(present);
+  if (standing === 'keyless' && known) throw keylessTable(dialect, known.table, options.place);
+  const existing = standing === 'ours' ? present : undefined;
+  const plan = planFields(remainingFields(known, existing), options.fields, {
+    at,
+    maxFieldColumns: dialect.maxFieldColumns,
+    takenColumns: (existing ?? []).map((name) => name.toLowerCase()),
+    clean: cleanText,
+  });
+  const names =
+    existing !== undefined && known !== undefined
+      ? known
+      : await chooseNames(tx, dialect, form, known);
+  const table: FormTable = { form, table: names.table, view: names.view, fields: plan.fields };
+  const lost: Loss[] = [];
+  if (existing === undefined) {
+    await dialect.createTable(tx, table);
+    if (known !== undefined) lost.push(placeLost(dialect, known.table));
+  } else {
+    // New fields have no column yet and lost none.
+    if (known !== undefined) lost.push(...columnsLost(known.fields, existing));
+    await completeTable(tx, dialect, { table, present: existing, at, place: options.place });
+  }
+  const saved = await saveSchema(tx, dialect, table, plan, options);
+  if (existing === undefined) await beginCounts(tx, dialect, form.id, known === undefined);
+  // A column that is new, or of a field that is picked again, has to be filled for old submissions, too: should this pass
+  // fail, the next one reads everything all the same.
+  const isFilled = plan.added.length === 0 && !returns(known?.fields ?? [], plan.fields);
+  if (lost.length > 0 || !isFilled) await dropCheckpoint(tx, dialect, form.id);
+  await rememberLosses(tx, dialect, form.id, lost);
+  return { table: saved, result: plan };
+}
+
+/** Whether a field was gone from form or picks, and is back: meanwhile nothing was stored for it. */
+function returns(before: readonly FieldColumn[], now: readonly FieldColumn[]): boolean {
+  const gone = new Set(before.filter(({ removedAt }) => removedAt !== null).map(({ id }) => id));
+  return now.some(({ id, removedAt }) => removedAt === null && gone.has(id));
+}
+
+/** The known fields, without what was lost with a dropped table or column. */
+function remainingFields(
+  known: FormTable | undefined,
+  present: readonly string[] | undefined,
+): readonly FieldColumn[] {
+  if (known === undefined) return [];
+  if (present === undefined) return known.fields.map((field) => Object.assign({}, field, NOWHERE));
+  const there = new Set(present);
+  return known.fields.map((field) =>
+    field.numberColumn === null || there.has(field.numberColumn)
+      ? field
+      : Object.assign({}, field, { numberColumn: null, numberViewLabel: null }),
+  );
+}
+
+/** A field in a table that is created again. */
+const NOWHERE = { numberColumn: null, numberViewLabel: null };
+
+const cleanIdentity = ({ id, slug, name }: FormIdentity): FormIdentity => ({
+  id,
+  slug: cleanText(slug),
+  name: cleanText(name),
+});
+
+/** Names that nothing else has; a form whose table was dropped gets its old ones where they are still free. */
+async function chooseNames(
+  tx: SqlSession,
+  dialect: SqlDialect,
+  form: FormIdentity,
+  known: FormTable | undefined,
+): Promise<{ table: string; view: string }> {
+  await dialect.lockCatalogue(tx);
+  const taken = await dialect.relationNames(tx);
+  // The view may have outlived its table: where it is ours for certain, it is turned to the new one.
+  if (known !== undefined && !taken.has(known.table)) {
+    return { table: known.table, view: known.view };
+  }
+  for (const other of await listForms(tx, dialect)) {
+    taken.add(other.table);
+    taken.add(other.view);
+  }
+  const table = formTableName(form, taken);
+  return { table, view: known?.view ?? `${table}${VIEW_SUFFIX}` };
+}
+
+async function saveSchema(
+  tx: SqlSession,
+  dialect: SqlDialect,
+  table: FormTable,
+  plan: FieldPlan,
+  { known, at }: FormSchemaOptions,
+): Promise<FormTable> {
+  const synced = await syncLabelledView(tx, dialect, table, known);
+  const isNewName =
+    known?.form.slug !== table.form.slug ||
+    known.form.name !== table.form.name ||
+    known.table !== synced.table ||
+    known.view !== synced.view;
+  if (isNewName) await saveForm(tx, dialect, table.form, synced, at);
+  const before = new Set(known?.fields);
+  const changed = synced.fields.filter((field) => !before.has(field));
+  await saveFields(tx, dialect, table.form.id, changed, at);
+  await recordLabels(tx, dialect, table.form.id, plan.newlyLabelled, at);
+  await dialect.comment(tx, synced, plan.newlyLabelled);
+  await saveCopy(tx, dialect, synced);
+  return synced;
+}
+
+/** Makes the view show the current labels; the form with the view's columns. `known`: as it was before. */
+async function syncLabelledView(
+  tx: SqlSession,
+  dialect: SqlDialect,
+  table: FormTable,
+  known: FormTable | undefined = table,
+): Promise<FormTable> {
+  const columns = planView(table.fields, dialect);
+  const view = await dialect.syncView(tx, table, columns, shownLabels(known));
+  return { ...table, view: view.name, fields: withViewLabels(table.fields, view.columns) };
+}
+
+/** Changes the types of columns, and catalogue and view accordingly; the form with its new types. */
+export async function changeTypes(
+  tx: SqlSession,
+  dialect: SqlDialect,
+  table: FormTable,
+  changes: readonly TypeChange[],
+  at: string,
+): Promise<FormTable> {
+  const changed = await dialect.changeTypes(tx, table, changes);
+  const byId = new Map(changed.fields.map((field) => [field.id, field]));
+  const fields = table.fields.map((field) => byId.get(field.id) ?? field);
+  const synced = await syncLabelledView(tx, dialect, { ...table, fields });
+  for (const statement of changed.afterView) await inSavepoint(tx, () => tx.exec(statement));
+  const before = new Set(table.fields);
+  const altered = synced.fields.filter((field) => !before.has(field));
+  await saveFields(tx, dialect, table.form.id, altered, at);
+  const twins = altered.filter((field) => field.numberColumn !== null);
+  await dialect.comment(tx, synced, twins);
+  await saveCopy(tx, dialect, synced);
+  return synced;
+}

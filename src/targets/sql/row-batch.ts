@@ -1,0 +1,141 @@
+import { createHash } from 'node:crypto';
+import { cutToBytes } from '../../mirror/column-names.ts';
+import type { RowOutcome } from '../../mirror/target.ts';
+import type { Cell, Rejection, Row } from '../../mirror/types.ts';
+import type { SqlDialect, StorableRow } from './dialect.ts';
+import type { FieldColumn } from './field-column.ts';
+import { inSavepoint, type SqlSession } from './sql-session.ts';
+
+/** Longest submission ID that becomes a key; PostgreSQL's index takes some 2,700 bytes for all key columns together. */
+const MAX_ID_BYTES = 600;
+/** Longest reason in `mirror_rejected`, part of a key as well. */
+const MAX_REASON_BYTES = 1_000;
+/** Most characters in all answers of a row: PostgreSQL and SQLite both take less than 1 GB, and a batch must fit into memory. */
+const MAX_ROW_CHARACTERS = 200_000_000;
+
+/** A batch that the database can hold. */
+export interface StorableBatch {
+  /** In the order of the batch; undefined where the row can't be stored at all. */
+  readonly rows: readonly (StorableRow | undefined)[];
+  /** One for each row with a replaced character, and one for each that can't be stored. */
+  readonly rejections: readonly Rejection[];
+}
+
+/** Replaces in a batch what the database can't hold (L10) and sorts out rows that it can't hold at all (L6). */
+export function storableBatch(
+  rows: readonly Row[],
+  fields: readonly FieldColumn[],
+  dialect: SqlDialect,
+): StorableBatch {
+  const rejections: Rejection[] = [];
+  const storable = rows.map((row) => {
+    const defect = unstorableDefect(row);
+    if (defect !== undefined) {
+      rejections.push({ submissionId: row.id, reason: defect, stored: false });
+      return undefined;
+    }
+    const { row: cleaned, columns } = cleanedRow(row, fields, dialect);
+    if (columns.length > 0) {
+      const reason = replacedReason(columns, dialect);
+      rejections.push({ submissionId: row.id, reason, stored: true });
+    }
+    return cleaned;
+  });
+  return { rows: storable, rejections };
+}
+
+/** Outcomes in the order of the rows, and why some were refused. */
+export interface StoredBatch {
+  readonly outcomes: readonly RowOutcome[];
+  readonly rejections: readonly Rejection[];
+}
+
+/**
+ * Stores rows so that one refused by the database does not hold up the others (L6): a refused batch is halved until the
+ * row is found. Rethrows errors that no single row causes (connection, disk, rights).
+ */
+export async function storeRows(
+  tx: SqlSession,
+  dialect: SqlDialect,
+  rows: readonly StorableRow[],
+  upsert: (rows: readonly StorableRow[]) => Promise<RowOutcome[]>,
+): Promise<StoredBatch> {
+  if (rows.length === 0) return { outcomes: [], rejections: [] };
+  try {
+    const outcomes = await inSavepoint(tx, () => upsert(rows));
+    return { outcomes, rejections: [] };
+  } catch (error) {
+    const defect = dialect.rowDefect(error);
+    if (defect === undefined) throw error;
+    const [only, second] = rows;
+    if (only !== undefined && second === undefined) {
+      const rejection = { submissionId: only.id, reason: defect, stored: false };
+      return { outcomes: ['rejected'], rejections: [rejection] };
+    }
+  }
+  const middle = Math.ceil(rows.length / 2);
+  const first = await storeRows(tx, dialect, rows.slice(0, middle), upsert);
+  const rest = await storeRows(tx, dialect, rows.slice(middle), upsert);
+  return {
+    outcomes: [...first.outcomes, ...rest.outcomes],
+    rejections: [...first.rejections, ...rest.rejections],
+  };
+}
+
+/** True for an ID that can be a row's key. No table holds any other, so there is no point in querying for it. */
+export function isStorableId(id: string): boolean {
+  return id.isWellFormed() && !id.includes('\0') && Buffer.byteLength(id) <= MAX_ID_BYTES;
+}
+
+/** The rejection with texts that can be stored: an ID that can't be is cleaned and cut, and made unique by a hash. */
+export function listable(rejection: Rejection): Rejection {
+  const { submissionId } = rejection;
+  const reason = cutToBytes(cleanText(rejection.reason), MAX_REASON_BYTES);
+  if (isStorableId(submissionId)) return { ...rejection, reason };
+  const hash = createHash('sha256').update(submissionId).digest('hex').slice(0, 12);
+  const shown = cutToBytes(cleanText(submissionId), MAX_ID_BYTES - 20);
+  return { ...rejection, reason, submissionId: `${shown} #${hash}` };
+}
+
+/** `text` without what some database can't hold. For labels, names and messages: no rejection is listed for them. */
+export function cleanText(text: string): string {
+  return text.toWellFormed().replaceAll('\0', '\u{FFFD}');
+}
+
+function unstorableDefect(row: Row): string | undefined {
+  if (!isStorableId(row.id)) {
+    return `the submission ID has more than ${MAX_ID_BYTES} bytes or characters that no key can hold`;
+  }
+  let characters = 0;
+  for (const cell of row.cells.values()) {
+    if (typeof cell === 'string') characters += cell.length;
+  }
+  return characters > MAX_ROW_CHARACTERS
+    ? `the answers have more than ${MAX_ROW_CHARACTERS / 1e6} million characters`
+    : undefined;
+}
+
+function cleanedRow(
+  row: Row,
+  fields: readonly FieldColumn[],
+  dialect: SqlDialect,
+): { row: StorableRow; columns: string[] } {
+  const columns: string[] = [];
+  const clean = (text: string, column: string): string => {
+    const storable = dialect.takesNul ? text.toWellFormed() : cleanText(text);
+    if (storable !== text) columns.push(column);
+    return storable;
+  };
+  const cells = fields.map((field): Cell => {
+    const cell = row.cells.get(field.id) ?? null;
+    return typeof cell === 'string' ? clean(cell, field.column) : cell;
+  });
+  const { id, createdAt } = row;
+  return { row: { id, status: clean(row.status, 'status'), createdAt, cells }, columns };
+}
+
+function replacedReason(columns: readonly string[], dialect: SqlDialect): string {
+  const named = columns.slice(0, 3).join(', ');
+  const more = columns.length > 3 ? ` and ${columns.length - 3} more` : '';
+  return `${named}${more}: characters that ${dialect.product} can't hold were replaced by U+FFFD`;
+}

@@ -1,0 +1,127 @@
+import { type Clock, systemClock } from '../base/clock.ts';
+import { LOCAL, type Transport } from '../base/transport.ts';
+import type { Target, TargetKind } from '../mirror/target.ts';
+import { browserAddress, parseSheetAddress } from './google-sheets/api/address.ts';
+import type { SheetsOptions } from './google-sheets/target.ts';
+import { parsePostgresUrl } from './sql/postgres/postgres-address.ts';
+import { parseSqliteUrl } from './sql/sqlite/sqlite-address.ts';
+import { TargetUrlError } from './target-url-error.ts';
+
+/** What a target is opened with besides its address. */
+export interface OpenTargetOptions {
+  /** The real one when absent. */
+  readonly clock?: Clock | undefined;
+  /** Access to Google Sheets; its application default credentials when absent. */
+  readonly google?: Omit<SheetsOptions, 'clock'> | undefined;
+}
+
+/** A target URL, parsed. The password is in `open` alone, so that no listing or log of settings shows it (L15). */
+export interface TargetAddress {
+  readonly kind: TargetKind;
+  /** For people: no password. */
+  readonly shown: string;
+  /** Equal for two addresses of one place, whatever user they name. */
+  readonly place: string;
+  /** How safely it is reached. */
+  readonly transport: Transport;
+  /** The file that it is, where it is one. */
+  readonly file?: string;
+  /** Opens it under the name from the settings. Loads the driver of its kind and no other; connects at first use. */
+  open(name: string, options?: OpenTargetOptions): Promise<Target>;
+}
+
+/** All that the program has to know of a kind of target before one is opened. */
+interface Kind {
+  /** For people. */
+  readonly product: string;
+  /** What its URLs begin with. */
+  readonly begins: RegExp;
+  /** How its URL is written, for messages. */
+  readonly form: string;
+  /** How long an answer of `overview` serves before it is read again, where reading takes of a quota that passes need. */
+  readonly overviewRestMs: number;
+  /** Reads a URL without connecting or loading a driver. Throws {@link TargetUrlError}. */
+  parse(url: string): Omit<TargetAddress, 'kind'>;
+}
+
+/** Every kind of target. A new one is an entry here, and an adapter that passes the contract suite. */
+const KINDS: Readonly<Record<TargetKind, Kind>> = {
+  sqlite: {
+    product: 'SQLite',
+    begins: /^sqlite:/i,
+    form: 'sqlite:<file>',
+    overviewRestMs: 0,
+    parse(url) {
+      const path = parseSqliteUrl(url);
+      const shown = `sqlite:${path}`;
+      return {
+        shown,
+        place: shown,
+        transport: LOCAL,
+        ...(path !== ':memory:' && { file: path }),
+        async open(name, { clock } = {}) {
+          const { openSqlite } = await import('./sql/sqlite/sqlite-database.ts');
+          return openSqlite(name, path, clock);
+        },
+      };
+    },
+  },
+  postgres: {
+    product: 'PostgreSQL',
+    begins: /^postgres(?:ql)?:/i,
+    form: 'postgres://user:password@host:5432/database?schema=forms',
+    overviewRestMs: 0,
+    parse(url) {
+      const address = parsePostgresUrl(url);
+      return {
+        shown: address.shown,
+        place: address.place,
+        transport: address.transport,
+        async open(name, { clock } = {}) {
+          const { openPostgres } = await import('./sql/postgres/postgres-database.ts');
+          return openPostgres(name, address, clock);
+        },
+      };
+    },
+  },
+  'google-sheets': {
+    product: 'Google Sheets',
+    begins: /^(?:sheets:|https:\/\/(?:docs|drive|sheets)\.google\.com\/)/i,
+    form: 'the address of a Google Sheet',
+    overviewRestMs: 45_000,
+    parse(url) {
+      const { spreadsheetId } = parseSheetAddress(url);
+      const shown = browserAddress(spreadsheetId);
+      return {
+        shown,
+        place: shown,
+        // Google's client speaks https alone; a stand-in has a setting of its own.
+        transport: { host: 'sheets.googleapis.com', weaknesses: [] },
+        async open(name, { clock = systemClock, google } = {}) {
+          const { openSheets } = await import('./google-sheets/target.ts');
+          return openSheets(name, spreadsheetId, { ...google, clock });
+        },
+      };
+    },
+  },
+};
+
+/** Parses a target URL of any kind, the only place that does. Throws {@link TargetUrlError}. */
+export function parseTargetUrl(url: string): TargetAddress {
+  const text = url.trim();
+  const found = Object.entries(KINDS).find(([, { begins }]) => begins.test(text));
+  if (found !== undefined) {
+    const [kind, entry] = found;
+    return { kind, ...entry.parse(text) };
+  }
+  const forms = Object.values(KINDS).map(({ form }) => form);
+  throw new TargetUrlError(
+    `is of an unknown kind: write ${new Intl.ListFormat('en', { type: 'disjunction' }).format(forms)}`,
+  );
+}
+
+/** A kind of target in words for people. */
+export const productOf = (kind: TargetKind): string => KINDS[kind]?.product ?? kind;
+
+/** How long, in ms, an answer of `overview` serves before it is read again. */
+export const overviewRestMs = (kind: TargetKind): number => KINDS[kind]?.overviewRestMs ?? 0;

@@ -1,0 +1,38 @@
+import { printableLines } from '../base/printable.ts';
+
+/** Text that is HTML already: made by {@link html}, or a constant of this program. Everything else is escaped. */
+export class Html {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** What a template takes. Nothing is shown for null, undefined and false. */
+export type HtmlPart = string | number | Html | readonly HtmlPart[] | null | undefined | false;
+
+/** A template whose parts are escaped, unless they are HTML themselves. Attributes are to be quoted. */
+export function html(strings: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html {
+  const text = strings.map((string, at) => (at === 0 ? string : render(parts[at - 1]) + string));
+  return new Html(text.join(''));
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+function render(part: HtmlPart): string {
+  if (part === null || part === undefined || part === false) return '';
+  if (part instanceof Html) return part.text;
+  if (typeof part === 'object') return part.map(render).join('');
+  // Invisible characters that reorder a line would let a form's name disguise what stands beside it.
+  return printableLines(String(part)).replaceAll(
+    /[&<>"']/g,
+    (character) => ENTITIES[character] ?? '',
+  );
+}

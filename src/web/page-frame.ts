@@ -1,0 +1,80 @@
+import { Html, html } from './html.ts';
+import type { HealthState } from '../mirror/target.ts';
+import { BRAND_ICON, favicon } from './page-icons.ts';
+import { PAGE_STYLE } from './page-style.ts';
+import { exact } from '../base/format.ts';
+
+/** What every page is made of. */
+export interface PageParts {
+  readonly title: string;
+  /** Colours the dot in the browser's tab. */
+  readonly state: HealthState;
+  readonly at: string;
+  readonly main: Html;
+  readonly footer: Html;
+  /** Of this answer's Content-Security-Policy. */
+  readonly nonces: { readonly script: string; readonly style: string };
+}
+
+const REFRESH_SECONDS = 10;
+
+/**
+ * Updates the page in place while it is visible and nothing is selected, and keeps unfolded parts open; says so when that
+ * fails. Without JavaScript the page reloads itself.
+ */
+const REFRESH_SCRIPT = `
+const open = () => [...document.querySelectorAll('details[open]')].map((one) => one.id);
+const refresh = async () => {
+  if (document.hidden || String(getSelection())) return;
+  try {
+    const answer = await fetch(location.href, { headers: { accept: 'text/html' }, signal: AbortSignal.timeout(8000) });
+    if (!answer.ok) throw new Error(answer.status);
+    const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+    const unfolded = open();
+    document.title = page.title;
+    for (const part of ['main', '#fresh', 'link[rel=icon]', 'footer']) {
+      const [old, fresh] = [document.querySelector(part), page.querySelector(part)];
+      if (old && fresh && old.outerHTML !== fresh.outerHTML) old.replaceWith(fresh);
+    }
+    for (const id of unfolded) document.getElementById(id)?.setAttribute('open', '');
+    document.body.classList.remove('lost');
+  } catch {
+    document.body.classList.add('lost');
+  }
+};
+setInterval(refresh, ${REFRESH_SECONDS * 1_000});
+document.addEventListener('visibilitychange', refresh);
+`;
+
+/** A whole page. */
+export function pageFrame({ title, state, at, main, footer, nonces }: PageParts): Html {
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="robots" content="noindex" />
+        <title>${title}</title>
+        <link rel="icon" href="${favicon(state)}" />
+        <noscript><meta http-equiv="refresh" content="${REFRESH_SECONDS * 3}" /></noscript>
+        <style nonce="${nonces.style}">
+          ${new Html(PAGE_STYLE)}
+        </style>
+      </head>
+      <body>
+        <div class="sheet">
+          <div class="top">
+            <a class="brand" href="/">${BRAND_ICON} forms-mirror</a>
+            <span class="small quiet"
+              ><span id="fresh">As of <time datetime="${at}">${exact(at)}</time></span
+              ><span id="lost">The mirror does not answer. What you see may be old.</span></span
+            >
+          </div>
+          ${main} ${footer}
+        </div>
+        <script nonce="${nonces.script}">
+          ${new Html(REFRESH_SCRIPT)};
+        </script>
+      </body>
+    </html> `;
+}

@@ -1,0 +1,68 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { MirrorError } from '../../src/base/errors.ts';
+import { createLogger } from '../../src/base/logger.ts';
+import { printable, printableJson, printableLines } from '../../src/base/printable.ts';
+import { propertyRuns } from '../support/property.ts';
+
+/** What no terminal is to get from a name: controls, and what reorders a line. */
+const DANGEROUS = /[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]/u;
+
+describe('what is shown to a person', () => {
+  it.each([
+    ['a\r\nb\tc', 'a b c'],
+    ['\u001B[31mred\u0007', '␛[31mred␇'],
+    ['\u009B31m\u0085x', '\uFFFD31m x'],
+    ['pdf.\u202Eexe\u2066', 'pdf.\uFFFDexe\uFFFD'],
+    ['\u007F\0', '␡␀'],
+    ['lone \uD83D', 'lone \uFFFD'],
+  ])('%j is shown as %j', (text, shown) => {
+    expect(printable(text)).toBe(shown);
+  });
+
+  it.each([
+    '👩‍👩‍👧',
+    '🏴\u{E0067}\u{E0062}\u{E007F}',
+    'Příliš žluťoučký',
+    'می\u200Cخواهم',
+    'שלום\u200F!',
+  ])('what a script or an emoji is written with stays: %s', (text) => {
+    expect(printable(text)).toBe(text);
+  });
+
+  it('holds no control character, whatever it was, and is shown the same again', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        const shown = printable(text);
+        expect(shown).not.toMatch(DANGEROUS);
+        expect(printable(shown)).toBe(shown);
+        expect(printableLines(`${text}\n${text}`).replaceAll('\n', '')).not.toMatch(DANGEROUS);
+      }),
+      propertyRuns(300),
+    );
+  });
+
+  it('JSON keeps its value', () => {
+    fc.assert(
+      fc.property(fc.json(), fc.string({ unit: 'binary' }), (json, text) => {
+        for (const each of [json, JSON.stringify({ [text]: text })]) {
+          const shown = printableJson(each);
+          expect(shown.replaceAll('\n', '')).not.toMatch(DANGEROUS);
+          expect(JSON.parse(shown)).toEqual(JSON.parse(each));
+        }
+      }),
+      propertyRuns(100),
+    );
+  });
+
+  it('an error and the log hold none', () => {
+    const evil = 'x\u009B31m\u001B]0;t\u0007\u202E\r\n✓ all is well';
+    const { message } = new MirrorError('USAGE', `There is no form ${evil}`);
+    expect(message).toBe(`There is no form ${printable(evil)}`);
+    let logged = '';
+    const logger = createLogger('info', { write: (line) => void (logged += line) });
+    logger.info({ form: evil }, evil);
+    expect(logged.replace(/\n$/, '')).not.toMatch(DANGEROUS);
+    expect(JSON.parse(logged)).toMatchObject({ form: evil, msg: evil });
+  });
+});

@@ -1,0 +1,235 @@
+import { DatabaseSync } from 'node:sqlite';
+import { dirname, join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import { openSqlite } from '../../src/targets/sql/sqlite/sqlite-database.ts';
+import { runCli, startCli } from '../support/cli-host.ts';
+import { type CliPlace, openPlace } from '../support/cli-sandbox.ts';
+import { filesWith } from '../support/leaks.ts';
+
+/** Answers that stand nowhere else. */
+const NAME = 'Žofie Nezapomenutelná-Quxová';
+const NOTE = 'a remark that nobody else would make 71f3';
+const SLUG = 'customer-feedback';
+
+interface Person {
+  readonly id: string;
+  readonly place: CliPlace;
+  readonly folder: string;
+  readonly env: CliPlace['env'];
+}
+
+/** A place with one person's submission among others, mirrored. */
+async function mirrored(): Promise<Person> {
+  const place = await openPlace({ submissions: 60 });
+  const { store } = place.sandbox;
+  const form = store.formBySlug(SLUG);
+  const [first, second] = (form?.sections ?? []).flatMap(({ fields = [] }) =>
+    fields.map((one) => one.id),
+  );
+  const data = { [first ?? '']: NAME, [second ?? '']: NOTE };
+  const { id } = store.insert({ formId: form?.id ?? '', data });
+  const env = { ...place.env, TARGET_FORMS: SLUG };
+  expect((await runCli(['sync', '--full'], env)).code).toBe(0);
+  return { id, place, env, folder: dirname(place.file) };
+}
+
+const json = (text: string): Record<string, unknown> => JSON.parse(text) as Record<string, unknown>;
+
+describe('L18: forget', () => {
+  it('removes a submission for good: no byte of its answers is left, and no pass brings it back', async () => {
+    const { id, place, env, folder } = await mirrored();
+    expect(filesWith(folder, [NAME, NOTE])).not.toEqual([]);
+    const forgot = await runCli(['forget', id, '--yes', '--json'], env);
+    expect(forgot.code).toBe(0);
+    expect(json(forgot.stdout)).toMatchObject({
+      undo: false,
+      dryRun: false,
+      submissions: [{ submissionId: id, slug: SLUG }],
+      unknown: [],
+      targets: [{ target: 'default', slug: SLUG, rows: 1, left: [], code: null, error: null }],
+    });
+    expect(forgot.stderr).not.toContain(id);
+    expect(forgot.stderr).toContain('"command":"forget"');
+    expect(filesWith(folder, [NAME, NOTE, id])).toEqual([]);
+    for (const args of [['sync'], ['sync', '--full']]) {
+      const pass = await runCli([...args, '--json'], env);
+      expect([pass.code, json(pass.stdout)]).toMatchObject([
+        0,
+        { passes: [{ outcome: 'ok', inserted: 0, rejected: 0, reason: null }] },
+      ]);
+    }
+    expect(place.rows('SELECT count(*) AS n FROM customer_feedback')).not.toEqual([{ n: 0 }]);
+    expect(filesWith(folder, [NAME, NOTE, id])).toEqual([]);
+    const verified = await runCli(['verify', '--json', '--wait', '0'], env);
+    expect([verified.code, json(verified.stdout)]).toMatchObject([
+      0,
+      { same: true, forms: [{ outcome: 'same', forgotten: 1, missing: { count: 0 } }] },
+    ]);
+    const explained = await runCli(['explain', id], env);
+    expect(explained.stdout).toContain('default: forgotten');
+    expect(explained.stdout).not.toContain(NAME);
+  });
+
+  it('changes nothing with --dry-run, nor when the person says no, nor where nobody can be asked', async () => {
+    const { id, place, env } = await mirrored();
+    const held = (): unknown =>
+      place.rows(`SELECT count(*) AS n FROM customer_feedback WHERE id = '${id}'`);
+    const dry = await runCli(['forget', id, '--dry-run'], env);
+    expect(dry).toMatchObject({ code: 0, stdout: expect.stringContaining('1 row held') });
+    const unasked = await runCli(['forget', id], env);
+    expect(unasked).toMatchObject({ code: 2, stderr: expect.stringContaining('--yes') });
+    const asked: string[] = [];
+    const answer = (text: string) => (question: string) => {
+      asked.push(question);
+      return Promise.resolve(text);
+    };
+    expect((await startCli(['forget', id], env, false, answer('')).done).code).toBe(1);
+    expect(held()).toEqual([{ n: 1 }]);
+    expect((await startCli(['forget', id], env, false, answer('y')).done).code).toBe(0);
+    expect(asked).toEqual([expect.stringContaining('1 submission'), expect.any(String)]);
+    expect(held()).toEqual([{ n: 0 }]);
+  });
+
+  it('--undo lets it come back with the next pass, which reads everything', async () => {
+    const { id, place, env } = await mirrored();
+    await runCli(['forget', id, '--yes'], env);
+    const unasked = await runCli(['forget', '--undo', id], env);
+    expect(unasked).toMatchObject({ code: 2, stderr: expect.stringContaining('--yes') });
+    const asked: string[] = [];
+    const no = (question: string): Promise<string> => {
+      asked.push(question);
+      return Promise.resolve('');
+    };
+    expect((await startCli(['forget', '--undo', id], env, false, no).done).code).toBe(1);
+    expect(asked).toEqual([expect.stringContaining('Let 1 submission come back')]);
+    expect((await runCli(['sync', '--full'], env)).code).toBe(0);
+    expect(place.rows(`SELECT id FROM customer_feedback WHERE id = '${id}'`)).toEqual([]);
+    const undone = await runCli(['forget', '--undo', id, '--yes'], env);
+    expect(undone).toMatchObject({ code: 0, stdout: expect.stringContaining('may come back') });
+    expect(json((await runCli(['sync', '--json'], env)).stdout)).toMatchObject({
+      passes: [{ kind: 'full', outcome: 'ok', inserted: 1 }],
+    });
+    expect(place.rows(`SELECT id FROM customer_feedback WHERE id = '${id}'`)).toEqual([{ id }]);
+  });
+
+  it('reaches every target, whether the source answers or not; what a target refuses holds up no other', async () => {
+    const { id, place, env, folder } = await mirrored();
+    const [one, two] = [join(folder, 'one.sqlite'), join(folder, 'two.sqlite')];
+    const both = {
+      ...env,
+      TARGETS: 'one,two',
+      TARGET_ONE_URL: `sqlite:${one}`,
+      TARGET_TWO_URL: `sqlite:${two}`,
+    };
+    expect((await runCli(['sync', '--full'], both)).code).toBe(0);
+    place.sandbox.store.delete(id);
+    const forgot = await runCli(['forget', id, '--yes', '--json'], both);
+    expect(json(forgot.stdout)).toMatchObject({
+      targets: [
+        { target: 'one', rows: 1 },
+        { target: 'two', rows: 1 },
+      ],
+    });
+    const others = filesWith(folder, [NAME]).filter((file) => !file.startsWith(place.file));
+    expect(others).toEqual([]);
+    const denied = { ...both, TARGET_ONE_URL: `sqlite:${join(place.file, 'nowhere.sqlite')}` };
+    const half = await runCli(['forget', id, '--form', SLUG, '--yes', '--json'], denied);
+    expect([half.code, json(half.stdout)]).toMatchObject([
+      1,
+      {
+        targets: [
+          { target: 'one', code: expect.stringContaining('TARGET_') },
+          { target: 'two', code: null },
+        ],
+      },
+    ]);
+  });
+
+  it('erases it from the form that holds it, whichever one the source says by now', async () => {
+    const { id, place, env, folder } = await mirrored();
+    const { store } = place.sandbox;
+    const other = store.forms().find(({ slug }) => slug !== SLUG);
+    store.distort(id, { formId: other?.id });
+    const all = { ...env, TARGET_FORMS: '*' };
+    const dry = await runCli(['forget', id, '--dry-run'], all);
+    expect(dry.stdout).toMatch(/1 row held/);
+    const forgot = await runCli(['forget', id, '--yes', '--json'], all);
+    expect([forgot.code, json(forgot.stdout)]).toMatchObject([
+      0,
+      {
+        unknown: [],
+        targets: expect.arrayContaining([expect.objectContaining({ slug: SLUG, rows: 1 })]),
+      },
+    ]);
+    expect(filesWith(folder, [NAME, NOTE, id])).toEqual([]);
+  });
+
+  it('says so of an ID that nobody knows, and takes the word of --form', async () => {
+    const { place, env } = await mirrored();
+    const unknown = await runCli(['forget', 'sub_nobody_knows', '--yes'], env);
+    expect(unknown).toMatchObject({ code: 1, stdout: expect.stringContaining('--form') });
+    const { store } = place.sandbox;
+    const formId = store.formBySlug(SLUG)?.id ?? '';
+    const named = await runCli(['forget', 'sub_to_come', '--form', SLUG, '--yes'], env);
+    expect(named.code).toBe(0);
+    store.insert({ formId, id: 'sub_to_come', data: {} });
+    expect((await runCli(['sync'], env)).code).toBe(0);
+    expect(place.rows("SELECT id FROM customer_feedback WHERE id = 'sub_to_come'")).toEqual([]);
+  });
+
+  it('L13: waits for a pass that holds the form, and changes nothing before', async () => {
+    const { id, place, env } = await mirrored();
+    const held = (): number =>
+      place.rows(`SELECT id FROM customer_feedback WHERE id = '${id}'`).length;
+    const target = openSqlite('default', place.file);
+    const [form] = await target.overview();
+    const identity = { id: form?.formId ?? '', slug: '', name: '' };
+    const writer = await target.openWriter(identity, { waitMs: 0 });
+    const running = startCli(['forget', id, '--yes'], env);
+    await vi.waitFor(() => expect(running.stdout.text).toContain('1 row held'), {
+      timeout: 60_000,
+    });
+    await writer.markDeleted([], '2026-03-05T10:00:00.000Z');
+    expect(held()).toBe(1);
+    await writer[Symbol.asyncDispose]();
+    expect((await running.done).code).toBe(0);
+    expect(held()).toBe(0);
+    await target[Symbol.asyncDispose]();
+  });
+
+  it.each([
+    ['the same erasure', (id: string) => ['forget', id, '--yes']],
+    ['the next look', () => ['sync']],
+  ])('L5: died before the file was scrubbed, %s does that', async (_what, next) => {
+    const { id, place, env, folder } = await mirrored();
+    const target = openSqlite('default', place.file);
+    const [form] = await target.overview();
+    const identity = { id: form?.formId ?? '', slug: '', name: '' };
+    {
+      await using writer = await target.openWriter(identity, { waitMs: 0 });
+      await writer.forget([id], '2026-03-05T10:00:00.000Z');
+    }
+    for (const command of ['status', 'check']) {
+      const { stdout } = await runCli([command], env);
+      expect([command, stdout]).toEqual([
+        command,
+        expect.stringContaining('is still in the files of the database'),
+      ]);
+    }
+    // What it would have done next; another one does it.
+    expect((await runCli(next(id), env)).code).toBe(0);
+    await target[Symbol.asyncDispose]();
+    expect(filesWith(folder, [NAME, NOTE])).toEqual([]);
+    for (const command of ['status', 'check']) {
+      expect((await runCli([command], env)).stdout).not.toContain('still in the files');
+    }
+  });
+
+  it('waits for no reader that keeps the file open without reading, and is not stopped by one', async () => {
+    const { id, place, env, folder } = await mirrored();
+    using reader = new DatabaseSync(place.file, { readOnly: true });
+    reader.prepare('SELECT count(*) FROM customer_feedback').all();
+    expect((await runCli(['forget', id, '--yes'], env)).code).toBe(0);
+    expect(filesWith(folder, [NAME, NOTE])).toEqual([]);
+  });
+});

@@ -1,0 +1,304 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { App, jobHandlers } from '../../src/app.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { silentLogger } from '../../src/base/logger.ts';
+import { looksHashed } from '../../src/mirror/hashing.ts';
+import type { Cell, PassKind } from '../../src/mirror/types.ts';
+import type { Environment } from '../../src/settings/variables.ts';
+import { runCli } from '../support/cli-host.ts';
+import { type CliPlace, openPlace } from '../support/cli-sandbox.ts';
+import { load } from '../support/settings.ts';
+
+const HASH_KEY = 'hJ2mQ9xT4bN7vK1wR8cF5yL0pZ3sD6gA';
+const FORM = 'customer-feedback';
+
+/** A place, its settings with a key, and the e-mail field of its form. */
+async function open(submissions = 30) {
+  const place = await openPlace({ submissions });
+  const form = place.sandbox.store.formBySlug(FORM);
+  const fields = form?.sections?.flatMap((section) => section.fields ?? []) ?? [];
+  const mail = fields.find(({ label }) => /mail/i.test(label))?.id ?? '';
+  expect(mail).not.toBe('');
+  const env: Environment = { ...place.env, TARGET_FORMS: FORM, HASH_KEY };
+  return { ...place, env, mail, formId: form?.id ?? '' };
+}
+
+/** Every value in the answers of the form's rows. */
+const cells = ({ rows }: CliPlace): Cell[] =>
+  rows(`SELECT * FROM customer_feedback`).flatMap((row) =>
+    Object.entries(row)
+      .filter(([name, value]) => !/^(id|status|created_at|_.*)$/.test(name) && value !== null)
+      .map(([, value]) => value as Cell),
+  );
+
+const mails = (place: CliPlace): Cell[] =>
+  cells(place).filter((cell) => typeof cell === 'string' && /\S@\S+\.\w/.test(cell));
+
+/** A running worker: passes are jobs, and what fails is no exception of the process. */
+function worker(env: Environment) {
+  const app = new App(load(env), { clock: systemClock, logger: silentLogger });
+  onTestFinished(() => app[Symbol.asyncDispose]());
+  const { signal } = new AbortController();
+  const pass = (formId: string, target = 'default', kind: PassKind = 'incremental') =>
+    app.pass({ formId, target, kind }, signal);
+  return { app, pass, plan: () => jobHandlers(app).plan(signal) };
+}
+
+describe('TARGET_HASH_FIELDS', () => {
+  it.each([
+    ['*', true],
+    [`${FORM}:*`, true],
+    ['the form by its ID', true],
+    ['the field', false],
+    ['the field of the form', false],
+  ])('L11: %s hashes what it names, however it is written', async (written, all) => {
+    const place = await open();
+    const { mail, formId, env } = place;
+    const forms = {
+      'the form by its ID': `${formId}:*`,
+      'the field': mail,
+      'the field of the form': `${FORM}:${mail}`,
+    };
+    const TARGET_HASH_FIELDS = (forms as Record<string, string>)[written] ?? written;
+    const { code } = await runCli(['sync'], { ...env, TARGET_HASH_FIELDS });
+    expect(code).toBe(0);
+    expect(mails(place)).toEqual([]);
+    expect(cells(place).some(looksHashed)).toBe(true);
+    expect(cells(place).every(looksHashed)).toBe(all);
+  });
+
+  const MISTAKES = [
+    ['a misspelt form', 'custmer-feedback:*', /no such form: did you mean customer-feedback:\*\?/],
+    [
+      'a field that no form has',
+      'field_1_nope',
+      /names field_1_nope, and no form has a field with this ID/,
+    ],
+    [
+      'a field that the form does not have',
+      `${FORM}:field_1_nope`,
+      /names customer-feedback:field_1_nope, and that form has no field with this ID/,
+    ],
+  ] as const;
+
+  it.each(MISTAKES)(
+    'L17: %s is a mistake in sync, check and start',
+    async (_which, name, message) => {
+      const { env, rows } = await open();
+      const wrong = { ...env, TARGET_HASH_FIELDS: name, PORT: '0' };
+      for (const command of ['sync', 'check', 'start']) {
+        const { code, stdout, stderr } = await runCli([command], wrong);
+        expect([command, code]).toEqual([command, 2]);
+        expect(stdout + stderr).toMatch(message);
+      }
+      expect(() => rows('SELECT * FROM customer_feedback')).toThrow(/no such table|unable to open/);
+    },
+  );
+
+  it('a field that is not picked is a mistake; one that another target of the same list picks is not', async () => {
+    const { env, mail } = await open();
+    const unpicked = {
+      ...env,
+      TARGET_FORMS: '*',
+      TARGET_FIELDS: 'prihlaska-na-pozici:*',
+      TARGET_HASH_FIELDS: mail,
+    };
+    const { code, stderr } = await runCli(['sync'], unpicked);
+    expect(code).toBe(2);
+    expect(stderr).toContain(`names ${mail}, and none of the picked fields is meant by it`);
+    expect(stderr).toContain(`Example: TARGET_FIELDS='…,${mail}'`);
+    const two = {
+      ...unpicked,
+      TARGETS: 'one,two',
+      TARGET_URL: undefined,
+      TARGET_ONE_URL: env['TARGET_URL'],
+      TARGET_TWO_URL: `${env['TARGET_URL']}.two`,
+      TARGET_TWO_FIELDS: '*',
+    };
+    expect((await runCli(['sync'], two)).code).toBe(0);
+  });
+
+  it.each(MISTAKES)(
+    'L11: a running worker stores nothing of a form that it may mean: %s',
+    async (_which, name) => {
+      const place = await open();
+      const { HASH_KEY: _, ...plain } = place.env;
+      await runCli(['sync', '--full'], { ...plain, TARGET_FIELDS: `${FORM}:*` });
+      const before = mails(place).length;
+      const { store } = place.sandbox;
+      store.insert({ formId: place.formId, data: { [place.mail]: 'new@example.com' } });
+      const { app, pass } = worker({ ...place.env, TARGET_HASH_FIELDS: name });
+      const report = await pass(place.formId);
+      expect(report).toMatchObject({ outcome: 'failed', code: 'SETTINGS' });
+      expect(report.error).toContain(`TARGET_HASH_FIELDS names ${name}`);
+      expect(report.error).toMatch(/nothing of that form is stored in target default/);
+      expect(mails(place)).toHaveLength(before);
+      expect((await app.failures.read()).passes).toMatchObject([{ last: { code: 'SETTINGS' } }]);
+      const status = await runCli(['status'], { ...place.env, TARGET_HASH_FIELDS: name });
+      expect([status.code, status.stdout.includes(`names ${name}`)]).toEqual([1, true]);
+    },
+  );
+
+  it('L12: a field that a form does not have holds up that form alone, and one target holds up no other', async () => {
+    const place = await open();
+    const other = place.sandbox.store.formBySlug('prihlaska-na-pozici')?.id ?? '';
+    const env = {
+      ...place.env,
+      TARGET_FORMS: '*',
+      TARGETS: 'a,b',
+      TARGET_A_URL: place.env['TARGET_URL'],
+      TARGET_B_URL: `${place.env['TARGET_URL']}.b`,
+      TARGET_A_HASH_FIELDS: `${FORM}:field_1_nope`,
+    };
+    const { pass } = worker(env);
+    expect((await pass(place.formId, 'a')).outcome).toBe('failed');
+    expect((await pass(other, 'a')).outcome).toBe('ok');
+    expect((await pass(place.formId, 'b')).outcome).toBe('ok');
+  });
+
+  it('L11: a form that appears later is hashed from its first row on', async () => {
+    const place = await open();
+    const env = { ...place.env, TARGET_FORMS: '*', TARGET_HASH_FIELDS: 'later:*' };
+    const { pass, plan } = worker(env);
+    await plan();
+    expect((await pass(place.formId)).code).toBe('SETTINGS');
+    const { store } = place.sandbox;
+    const field = { id: 'field_9_mail', label: 'Mail' };
+    const { id } = store.addForm({
+      id: 'form-later',
+      name: 'Later',
+      slug: 'later',
+      fields: [field],
+    });
+    store.insert({ formId: id, data: { field_9_mail: 'late@example.com' } });
+    await plan();
+    expect((await pass(id)).outcome).toBe('ok');
+    const [row] = place.rows('SELECT mail FROM later');
+    expect(looksHashed((row?.['mail'] ?? null) as Cell)).toBe(true);
+    // Now that the name is known, it concerns no other form.
+    expect((await pass(place.formId)).outcome).toBe('ok');
+  });
+
+  it('L11: a form that gets another name at the source is not stored plainly for that, nor under a name that another one took', async () => {
+    const place = await open();
+    const env = { ...place.env, TARGET_FORMS: '*', TARGET_HASH_FIELDS: `${FORM}:*` };
+    const { store } = place.sandbox;
+    const running = worker(env);
+    expect((await running.pass(place.formId)).outcome).toBe('ok');
+    store.renameForm(place.formId, { slug: 'feedback-2026' });
+    const { id: taker } = store.addForm({
+      id: 'form-taker',
+      name: 'Taker',
+      slug: FORM,
+      fields: [],
+    });
+    for (const { pass } of [running, worker(env)]) {
+      expect(await pass(place.formId, 'default', 'full')).toMatchObject({ code: 'SETTINGS' });
+      expect((await pass(taker)).outcome).toBe('ok');
+    }
+    expect(mails(place)).toEqual([]);
+    const { code, stderr } = await runCli(['sync'], env);
+    expect([code, stderr.includes('add feedback-2026:*')]).toEqual([2, true]);
+    const both = { ...env, TARGET_HASH_FIELDS: `${FORM}:*,feedback-2026:*` };
+    expect((await runCli(['sync'], both)).code).toBe(0);
+    expect(mails(place)).toEqual([]);
+  });
+});
+
+describe('hashing switched on over a plain copy', () => {
+  it('L17: status and check tell of plain answers until a pass has replaced them, and verify names the columns', async () => {
+    const place = await open(60);
+    const { env, mail } = place;
+    const { HASH_KEY: _, ...unhashed } = env;
+    expect((await runCli(['sync'], unhashed)).code).toBe(0);
+    const [plain = ''] = mails(place) as string[];
+    expect(plain).toContain('@');
+    const hashing = { ...env, TARGET_HASH_FIELDS: mail };
+    for (const command of ['status', 'check']) {
+      const { code, stdout } = await runCli([command], hashing);
+      expect([command, code, stdout]).toEqual([
+        command,
+        1,
+        expect.stringContaining('plain answers may still stand there'),
+      ]);
+    }
+    const verify = await runCli(['verify', '--wait', '1s'], hashing);
+    expect([verify.code, verify.stdout]).toEqual([
+      1,
+      expect.stringMatching(/plain answer.* where a hash is to stand/),
+    ]);
+    const sync = await runCli(['sync'], hashing);
+    expect([sync.code, sync.stdout]).toEqual([
+      0,
+      expect.stringContaining('Other fields are hashed'),
+    ]);
+    expect(mails(place)).toEqual([]);
+    for (const path of [place.file, `${place.file}-wal`].filter((one) => existsSync(one))) {
+      expect(readFileSync(path).includes(plain)).toBe(false);
+    }
+    expect((await runCli(['verify'], hashing)).code).toBe(0);
+    expect((await runCli(['check'], hashing)).code).toBe(0);
+  });
+
+  it.each(['no longer chosen', 'gone at the source'])(
+    'L11, L17: every surface names plain answers of a form that is %s, and purge --unpicked empties them',
+    async (what) => {
+      const place = await open();
+      const { mail, formId } = place;
+      const env: Environment = { ...place.env, TARGET_FORMS: '*', HASH_KEY: undefined };
+      expect((await runCli(['sync'], env)).code).toBe(0);
+      const isGone = what === 'gone at the source';
+      const other = place.sandbox.store.forms().find(({ id }) => id !== formId)?.slug ?? '';
+      if (isGone) {
+        await runCli(['sync', '--full'], env);
+        place.sandbox.store.deleteForm(formId);
+        await runCli(['sync', '--full'], env);
+      }
+      const hashing = { ...env, TARGET_HASH_FIELDS: '*', HASH_KEY };
+      const settings = isGone ? hashing : { ...hashing, TARGET_FORMS: other };
+      await runCli(['sync', '--full'], settings);
+      expect(mails(place)).not.toEqual([]);
+      const surfaces = [['status'], ['check'], ['verify', '--wait', '0']];
+      for (const args of surfaces) {
+        const { stdout } = await runCli(args, settings);
+        expect(stdout).toContain(`(${mail})`);
+        expect(stdout).toContain('may still hold plain answers');
+        expect(stdout).toContain('purge --unpicked --form customer-feedback --target default');
+      }
+      const compared = await runCli(['verify', '--wait', '0', '--json'], settings);
+      expect(JSON.parse(compared.stdout)).toMatchObject({
+        others: expect.arrayContaining([
+          expect.objectContaining({
+            form: expect.objectContaining({ slug: FORM }),
+            notice: expect.objectContaining({ code: 'PLAIN_ANSWERS' }),
+          }),
+        ]),
+      });
+
+      const purge = ['purge', '--unpicked', '--yes'];
+      const purged = await runCli(purge, settings);
+      expect(purged).toMatchObject({ code: 0, stdout: expect.stringContaining(mail) });
+      expect(cells(place).filter((cell) => !looksHashed(cell))).toEqual([]);
+      for (const args of surfaces) {
+        const { stdout } = await runCli(args, settings);
+        expect([args[0], stdout.includes('plain answers')]).toEqual([args[0], false]);
+      }
+      expect((await runCli(purge, settings)).stdout).toContain('No column holds');
+    },
+  );
+
+  it('L18: purge --unpicked leaves alone what a form that is no longer chosen holds in hashes, or in plain text on purpose', async () => {
+    const place = await open();
+    const { mail } = place;
+    const env = { ...place.env, TARGET_FORMS: '*', TARGET_HASH_FIELDS: mail };
+    expect((await runCli(['sync'], env)).code).toBe(0);
+    const before = cells(place);
+    const other = place.sandbox.store.forms().find(({ id }) => id !== place.formId)?.slug ?? '';
+    // The same fields by another name: nothing tells without a look at the rows that they are hashed.
+    const settings = { ...env, TARGET_FORMS: other, TARGET_HASH_FIELDS: `${FORM}:${mail}` };
+    const purged = await runCli(['purge', '--unpicked', '--yes'], settings);
+    expect(purged).toMatchObject({ code: 0, stdout: expect.stringContaining('No column holds') });
+    expect(cells(place)).toEqual(before);
+  });
+});

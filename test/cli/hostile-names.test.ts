@@ -1,0 +1,218 @@
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { printable } from '../../src/base/printable.ts';
+import { FormsStore } from '../../src/sandbox/forms-api/store.ts';
+import type { Environment } from '../../src/settings/variables.ts';
+import { runCli } from '../support/cli-host.ts';
+import { type CliPlace, openPlace } from '../support/cli-sandbox.ts';
+import { propertyRuns } from '../support/property.ts';
+
+/** What a name may hold to harm the reader of a terminal, or the shell that a printed command is pasted into. */
+const HARM = [
+  '\u001B]0;EVIL\u0007',
+  '\u001B[31mEVIL',
+  '\u001B[2JEVIL',
+  '\u009B31mEVIL',
+  '\u0085\u008DEVIL',
+  '\r\nEVIL',
+  '\nEVIL: all is well',
+  '\u202EEVIL\u2066',
+  '\u2028EVIL',
+  "';touch CANARY;'",
+  '$(touch CANARY)',
+  '`touch CANARY`',
+  '"; touch CANARY #',
+  '\\',
+  '--EVIL',
+  ' & touch CANARY',
+];
+
+/** What no line is to hold. */
+const CONTROLS = /[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]/u;
+
+/** A workspace whose every name does harm. */
+function hostileStore(harm: (at: number) => string): FormsStore {
+  const store = new FormsStore();
+  const fields = [0, 1].map((at) => ({
+    id: `field_${at}_${harm(at)}`,
+    label: `L${at}${harm(at + 1)}`,
+  }));
+  const names = { name: `N ${harm(2)}`, slug: `${harm(3)}s` };
+  store.addForm({ id: `${harm(4)}f1`, ...names, fields });
+  const [form] = store.forms();
+  for (let at = 0; at < 12; at++) {
+    const data = { [fields[0]?.id ?? '']: harm(at), [`gone ${harm(at)}`]: harm(at) };
+    store.insert({ formId: form?.id ?? '', data });
+  }
+  const [odd = '', bad = '', other = ''] = store.ids(form?.id ?? '');
+  store.setStatus(odd, harm(5));
+  store.distort(bad, { createdAt: harm(6), status: harm(7) });
+  store.distort(other, { id: `s${harm(8).replaceAll(/\p{Cc}/gu, '')}` });
+  return store;
+}
+
+/** Everything that the commands print about such a workspace, as lines. */
+async function everyOutput(place: CliPlace, isTTY: boolean): Promise<string[]> {
+  const outputs: string[] = [];
+  const run = async (args: readonly string[], more: Environment = {}): Promise<void> => {
+    const { stdout, stderr } = await runCli(args, { ...place.env, ...more }, isTTY);
+    outputs.push(stdout, stderr);
+    // Throws when the escapes have made it anything but JSON.
+    if (args.includes('--json')) JSON.parse(stdout);
+  };
+  const [form] = place.sandbox.store.forms();
+  const ids = place.sandbox.store.ids(form?.id ?? '');
+  for (const command of ['forms', 'fields', 'check']) await run([command]);
+  await run(['sync'], { TARGET_FIELDS: undefined });
+  await run(['sync'], { TARGET_FORMS: 'nope', TARGET_FIELDS: 'nothing:*' });
+  await run(['sync', '--form', 'nope']);
+  await run(['sync'], { LOG_LEVEL: 'debug' });
+  await run(['sync', '--full', '--json']);
+  await run(['explain', ids[0] ?? '']);
+  await run(['explain', ids[1] ?? '', '--json']);
+  await run(['forget', ids[3] ?? '', '--dry-run']);
+  await run(['purge', '--unpicked', '--dry-run'], { TARGET_FIELDS: 'a' });
+  await run(['status'], { TARGET_FIELDS: 'a' });
+  for (const id of ids.slice(2)) place.sandbox.store.delete(id);
+  await run(['verify', '--wait', '0']);
+  await run(['sync', '--full'], { MARK_STATUS: 'DONE' });
+  for (const command of ['status', 'check', 'verify']) await run([command, '--json']);
+  for (const command of ['status', 'check']) await run([command]);
+  place.sandbox.faults.add({
+    path: /^\/submissions/,
+    status: 400,
+    body: JSON.stringify({ fields: { page: '\u001B[31mEVIL\u0007', 'EVIL\u202E\n': 'x' } }),
+    times: Infinity,
+  });
+  await run(['sync']);
+  await run(['status']);
+  return outputs.flatMap((text) => text.split('\n'));
+}
+
+const place = async (harm: (at: number) => string): Promise<CliPlace> =>
+  openPlace({ store: hostileStore(harm) });
+
+describe('names that would harm whoever reads them', () => {
+  it('nothing but the terminal writes to the terminal, and no command to copy is put together without quotes', () => {
+    const files = readdirSync('src', { recursive: true, encoding: 'utf8' });
+    const sources = files
+      .filter((file) => file.endsWith('.ts'))
+      .map((file) => [file, readFileSync(join('src', file), 'utf8')] as const);
+    const holding = (pattern: RegExp): string[] =>
+      sources
+        .filter(([, text]) => pattern.test(text))
+        .map(([file]) => file)
+        .toSorted();
+    expect(holding(/\bprocess\.std(out|err)\b|\bconsole\.(log|info|warn|error)\(/)).toEqual([
+      'cli.ts',
+      'cli/terminal.ts',
+    ]);
+    expect(holding(/\.barStream\b/)).toEqual(['cli/progress.ts']);
+    expect(holding(/\.question\((?!printable\()(?!preview\))/)).toEqual([]);
+    expect(holding(/\.writeStyled\(/)).toEqual(['cli/open-app.ts']);
+    expect(holding(/--(form|target)[ =]['"]?\$\{|TARGET_\w+=['"]?\$\{/)).toEqual([]);
+  });
+
+  it('no command prints a control character, but for ends of lines', async () => {
+    for (let first = 0; first < HARM.length; first += 3) {
+      const lines = await everyOutput(
+        await place((at) => HARM[(first + at) % HARM.length] ?? ''),
+        false,
+      );
+      for (const line of lines) expect(line).not.toMatch(CONTROLS);
+    }
+  }, 120_000);
+
+  it('on a terminal they are our own colours and bars alone', async () => {
+    for (let first = 0; first < HARM.length; first += 4) {
+      const lines = await everyOutput(
+        await place((at) => HARM[(first + at) % HARM.length] ?? ''),
+        true,
+      );
+      const [, ...styled] = lines.join('\n').split('\u001B');
+      expect(styled.length).toBeGreaterThan(0);
+      for (const text of styled) {
+        // A bar moves the cursor (a row up, a column, the rest of a line); nothing else does, and no name does.
+        const own = /^\[(?:\d*[AGKJm]|\?(?:25|7)[hl])(?!EVIL)/;
+        expect(text).toMatch(own);
+        for (const line of text.replace(own, '').split(/[\n\r]/))
+          expect(line).not.toMatch(CONTROLS);
+      }
+    }
+  }, 120_000);
+
+  it('a printed command runs as it was meant, and nothing beside it', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.constantFrom(...HARM), { minLength: 1 }), async (harms) => {
+        const made = await place((at) => harms[at % harms.length] ?? '');
+        const lines = await everyOutput(made, false);
+        const [form] = made.sandbox.store.forms();
+        const names = [form?.id ?? '', form?.slug ?? ''].map(printable);
+        const pasted = paste(join(made.env['DATA_DIR'] ?? '', 'shell'), lines);
+        expect(pasted.commands.length).toBeGreaterThan(0);
+        for (const words of pasted.commands) {
+          const line = words.join('\n').replace('--form=', '--form\n');
+          expect(ALLOWED.flatMap((make) => names.map(make))).toContain(line);
+        }
+        for (const [line, name, value] of pasted.settings) expect(line).toBe(`${name}='${value}'`);
+        expect(pasted.ranMore).toBe(false);
+      }),
+      propertyRuns(8),
+    );
+  }, 120_000);
+});
+
+/** The commands that are offered for a form of this name, as words on lines. */
+const ALLOWED = ['--accept-deletes\n', ''].flatMap((accept) =>
+  ['', '\n--target\ndefault'].map(
+    (target) => (form: string) => `sync\n--full\n${accept}--form\n${form}${target}`,
+  ),
+);
+
+interface Pasted {
+  /** What each command gave to `forms-mirror`. */
+  readonly commands: string[][];
+  readonly settings: [line: string, name: string, value: string][];
+  /** Whether anything else ran. */
+  readonly ranMore: boolean;
+}
+
+/** Pastes each command and each line with a setting into a shell, in which `forms-mirror` notes its arguments. */
+function paste(folder: string, lines: readonly string[]): Pasted {
+  mkdirSync(folder);
+  const noted = join(folder, 'arguments');
+  const stub = join(folder, 'forms-mirror');
+  writeFileSync(stub, `#!/bin/sh\nprintf '%s\\0' "$@" > '${noted}'\n`);
+  chmodSync(stub, 0o755);
+  const shell = (script: string): string =>
+    execFileSync('/bin/sh', ['-c', script], {
+      cwd: folder,
+      env: { PATH: `${folder}:/usr/bin:/bin` },
+      encoding: 'utf8',
+    });
+  const printed = lines.flatMap((line) => {
+    const [, command] = /(?:^ +|run: )(forms-mirror sync --full .*)$/.exec(line) ?? [];
+    return command === undefined ? [] : [command];
+  });
+  const commands = [...new Set(printed)].map((command) => {
+    rmSync(noted, { force: true });
+    shell(command);
+    return readFileSync(noted, 'utf8').split('\0').slice(0, -1);
+  });
+  const settings = lines.flatMap((line): Pasted['settings'] => {
+    const [, name] = /^(TARGET_\w+)=/.exec(line) ?? [];
+    return name === undefined ? [] : [[line, name, shell(`${line}; printf %s "$${name}"`)]];
+  });
+  return { commands, settings, ranMore: existsSync(join(folder, 'CANARY')) };
+}

@@ -1,0 +1,232 @@
+import {
+  closeSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { startTestEmulator } from '../../packages/google-sheets-emulator/test/support/emulator.ts';
+import type { Person } from '../../packages/google-sheets-emulator/test/support/people.ts';
+import type { StatusReport } from '../../src/health/report.ts';
+import { EMULATOR_EMAIL, EMULATOR_TOKEN } from '../../src/targets/google-sheets/api/credentials.ts';
+import { type CliPlace, openPlace } from '../support/cli-sandbox.ts';
+import { runCli } from '../support/cli-host.ts';
+
+/** A way to make a target refuse what it took a moment ago, and to undo that. */
+interface Refusal {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly refuse: () => Promise<void> | void;
+  /** Undefined where a person needs more than a click. */
+  readonly mend?: () => Promise<void> | void;
+}
+
+/** SQLite takes a file whose header asks for a newer version for writing as read-only, for root too. */
+function setWriteVersion(file: string, version: number): void {
+  {
+    using database = new DatabaseSync(file);
+    database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  }
+  const descriptor = openSync(file, 'r+');
+  writeSync(descriptor, Buffer.from([version]), 0, 1, 18);
+  closeSync(descriptor);
+}
+
+/** A sheet that holds the forms, and the settings that mirror into it. */
+async function openSheet() {
+  const emulator = await startTestEmulator();
+  onTestFinished(() => emulator.stop());
+  emulator.accounts.issue({ email: EMULATOR_EMAIL }, EMULATOR_TOKEN);
+  const id = emulator.createSpreadsheet({ shares: { [EMULATOR_EMAIL]: 'writer' } });
+  const env = { SHEETS_EMULATOR_URL: emulator.url.replace(/\/$/, ''), TARGET_URL: `sheets:${id}` };
+  const people = (tab: string): Person => emulator.people.at(id, tab);
+  return { emulator, id, env, people };
+}
+
+/** The one form that each of them has, and its tab. */
+const FORM = 'customer-feedback';
+const tabOf = ({ sandbox }: CliPlace): string => sandbox.store.formBySlug(FORM)?.name ?? '';
+const ONE_FORM = { TARGET_FORMS: FORM };
+
+const REFUSALS: Readonly<Record<string, (place: CliPlace) => Promise<Refusal>>> = {
+  'a SQLite file that is read-only': async ({ file }) => ({
+    refuse: () => setWriteVersion(file, 3),
+    mend: () => setWriteVersion(file, 2),
+  }),
+  'a table that takes no row': async ({ file }) => ({
+    refuse() {
+      using database = new DatabaseSync(file);
+      database.exec(
+        "CREATE TRIGGER refuse BEFORE UPDATE ON mirror_checkpoints BEGIN SELECT RAISE(ABORT, 'no'); END;" +
+          "CREATE TRIGGER refuse_passes BEFORE INSERT ON mirror_passes BEGIN SELECT RAISE(ABORT, 'no'); END",
+      );
+    },
+    mend() {
+      using database = new DatabaseSync(file);
+      database.exec('DROP TRIGGER refuse; DROP TRIGGER refuse_passes');
+    },
+  }),
+  'a sheet whose account was made a reader': async () => {
+    const { emulator, id, env } = await openSheet();
+    const share = (role: 'reader' | 'writer'): void =>
+      emulator.people.share(id, EMULATOR_EMAIL, role);
+    return { env, refuse: () => share('reader'), mend: () => share('writer') };
+  },
+  'a tab whose owner protected its cells': async (place) => {
+    const { env, people } = await openSheet();
+    let range = 0;
+    return {
+      env,
+      refuse: () => void (range = people(tabOf(place)).protect({ left: 0, right: 1 })),
+      mend: () => people(tabOf(place)).unprotect(range),
+    };
+  },
+  'a tab whose ID column was deleted': async (place) => {
+    const { env, people } = await openSheet();
+    return { env, refuse: () => people(tabOf(place)).deleteColumns(0) };
+  },
+};
+
+describe('a failure that the target cannot hold', () => {
+  it.each(Object.entries(REFUSALS))('%s: status says it, until it is over', async (_, make) => {
+    const place = await openPlace({ submissions: 30 });
+    const { env: more = {}, refuse, mend } = await make(place);
+    const env = { ...place.env, ...ONE_FORM, ...more };
+    const status = async (): Promise<{ code: number; stdout: string; report: StatusReport }> => {
+      const { code, stdout } = await runCli(['status'], env);
+      const json = await runCli(['status', '--json'], env);
+      expect(json.code).toBe(code);
+      return { code, stdout, report: JSON.parse(json.stdout) as StatusReport };
+    };
+    expect((await runCli(['sync'], env)).code).toBe(0);
+    const before = await status();
+    expect(before.code).toBe(0);
+    expect(before.report.forms[0]).toMatchObject({ lastPass: { outcome: 'ok' }, problems: [] });
+
+    await refuse();
+    const { id: formId } = place.sandbox.store.formBySlug(FORM)!;
+    place.sandbox.store.insert({ formId, data: {} });
+    expect((await runCli(['sync'], env)).code).toBe(1);
+    const { code, stdout, report } = await status();
+    expect(code).toBe(1);
+    expect(report.state).toBe('failed');
+    for (const [at, form] of report.forms.entries()) {
+      const [problem] = form.problems;
+      expect(form).toMatchObject({ state: 'failed', lastPass: { outcome: 'failed' } });
+      expect(problem?.code).toMatch(/^TARGET_/);
+      expect(problem?.remedy ?? problem?.message).toMatch(/\w/);
+      // Since the last pass that did succeed; its proof stands, with its time.
+      expect(form.since).toBe(before.report.forms[at]?.lastPass?.endedAt);
+      expect(form.provenAt).toBe(before.report.forms[at]?.provenAt);
+    }
+    const [headline = ''] = stdout.split('\n');
+    expect(headline).toMatch(/^✗ /);
+    expect(headline).not.toMatch(/complete|proven|up to date/i);
+    expect(stdout).toMatch(/\(TARGET_[A-Z_]+\) for /);
+    expect((await runCli(['check'], env)).code).toBe(1);
+
+    if (mend === undefined) return;
+    await mend();
+    expect((await runCli(['sync'], env)).code).toBe(0);
+    const after = await status();
+    expect(after.code).toBe(0);
+    expect(after.report.forms[0]).toMatchObject({ lastPass: { outcome: 'ok' }, problems: [] });
+    expect(readdirSync(join(place.env['DATA_DIR'] ?? '', 'failures'))).toEqual([]);
+  });
+
+  it('is kept without an answer or the key, and survives a half-written file beside it', async () => {
+    const place = await openPlace({ submissions: 30 });
+    await runCli(['sync'], place.env);
+    setWriteVersion(place.file, 3);
+    await runCli(['sync'], place.env);
+    const folder = join(place.env['DATA_DIR'] ?? '', 'failures');
+    const files = readdirSync(folder);
+    expect(files).toHaveLength(3);
+    const text = files.map((name) => readFileSync(join(folder, name), 'utf8')).join('');
+    expect(text).not.toContain(place.sandbox.apiKey);
+    expect(text).not.toContain('"data"');
+    const descriptor = openSync(join(folder, files[0] ?? ''), 'w');
+    writeSync(descriptor, '{"target":');
+    closeSync(descriptor);
+    expect((await runCli(['status'], place.env)).code).toBe(1);
+  });
+
+  it('does not hold for a form that the settings no longer choose', async () => {
+    const place = await openPlace({ submissions: 30 });
+    await runCli(['sync'], place.env);
+    setWriteVersion(place.file, 3);
+    await runCli(['sync', '--form', 'customer-feedback'], place.env);
+    expect((await runCli(['status'], place.env)).code).toBe(1);
+    const others = { ...place.env, TARGET_FORMS: 'contact' };
+    const { code, stdout } = await runCli(['status', '--json'], others);
+    expect(code).toBe(0);
+    const { forms } = JSON.parse(stdout) as StatusReport;
+    expect(forms.find(({ form }) => form.slug === 'customer-feedback')?.state).toBe('ended');
+  });
+
+  it('is changed by no dry run', async () => {
+    const place = await openPlace({ submissions: 30 });
+    await runCli(['sync'], place.env);
+    setWriteVersion(place.file, 3);
+    await runCli(['sync'], place.env);
+    await runCli(['sync', '--dry-run'], place.env);
+    expect((await runCli(['status'], place.env)).code).toBe(1);
+  });
+});
+
+describe('a source that refuses the key', () => {
+  it('is what status says, until it takes it', async () => {
+    const { env } = await openPlace({ submissions: 30 });
+    await runCli(['sync'], env);
+    expect((await runCli(['sync'], { ...env, FORMS_API_KEY: 'wrong' })).code).toBe(1);
+    const { code, stdout } = await runCli(['status'], env);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^✗ The Forms API refuses the key/);
+    await runCli(['sync'], env);
+    expect((await runCli(['status'], env)).code).toBe(0);
+  });
+});
+
+describe('a file that was damaged', () => {
+  it('L17: holds what nobody knows: status says neither that nothing was mirrored, nor 0 rows, nor never', async () => {
+    const { env, file } = await openPlace({ submissions: 30 });
+    await runCli(['sync'], env);
+    for (const beside of ['-wal', '-shm']) rmSync(`${file}${beside}`, { force: true });
+    writeFileSync(file, 'no database at all'.repeat(1_000));
+    const before = await runCli(['status'], env);
+    expect(before.code).toBe(1);
+    expect(before.stdout).toContain('What has been mirrored is not known');
+    expect(before.stdout).not.toContain('Nothing has been mirrored yet');
+    await runCli(['sync'], env);
+    const { code, stdout } = await runCli(['status'], env);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(
+      /customer-feedback +default +Failed.* unknown +unknown +unknown +failed, .* unknown +unknown /,
+    );
+    expect(stdout).not.toContain('never');
+    const json = await runCli(['status', '--json'], env);
+    const { forms } = JSON.parse(json.stdout) as StatusReport;
+    expect(forms[0]).toMatchObject({ rows: null, deletedRows: null, rejected: null });
+  });
+});
+
+describe('a form that answers 404 before it was ever mirrored', () => {
+  it('is named by status, which is not well, until it is found', async () => {
+    const { env, sandbox } = await openPlace({ submissions: 30 });
+    const { id } = sandbox.store.formBySlug(FORM)!;
+    const always = Number.POSITIVE_INFINITY;
+    sandbox.faults.add({ method: 'GET', path: `/forms/${id}`, status: 404, times: always });
+    expect((await runCli(['sync'], env)).code).toBe(1);
+    const { code, stdout } = await runCli(['status'], env);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(new RegExp(`${id} → default: Gone at the source \\(FORM_GONE\\)`));
+    sandbox.faults.clear();
+    await runCli(['sync'], env);
+    const found = await runCli(['status'], env);
+    expect([found.code, found.stdout.includes('FORM_GONE')]).toEqual([0, false]);
+  });
+});

@@ -1,0 +1,87 @@
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { createSampleWorkspace } from '../../src/sandbox/forms-api/sample-workspace.ts';
+import type { Child, Finally } from '../support/child.ts';
+import { ChildPlace } from '../support/child-place.ts';
+
+const ROOT = `${pathToFileURL(resolve(import.meta.dirname, '../..')).href}/`;
+const TRACER = `${ROOT}test/support/traced-child.ts`;
+
+/** What exists for trying things out: neither the worker nor the help may load it. */
+const TRIAL = /^src\/(sandbox|cli\/(demo|sandbox))|google-sheets-emulator/;
+
+interface TracedCli {
+  readonly child: Child;
+  /** The modules that it loaded until it ended, as paths in this repository. */
+  loaded(): Promise<string[]>;
+}
+
+async function startTraced(
+  onFinished: Finally,
+  args: readonly string[],
+  settings: Readonly<Record<string, string>> = {},
+): Promise<TracedCli> {
+  const place = await ChildPlace.open(onFinished, {
+    store: createSampleWorkspace({ submissions: 250 }),
+  });
+  const trace = join(place.folder, 'modules.txt');
+  const tracing = { NODE_OPTIONS: `--import ${TRACER}`, MODULE_TRACE: trace };
+  const child = place.start(args, { ...settings, ...tracing });
+  return {
+    child,
+    async loaded() {
+      await child.ended;
+      const urls = readFileSync(trace, 'utf8').split('\n');
+      return urls.filter((url) => url.startsWith(ROOT)).map((url) => url.slice(ROOT.length));
+    },
+  };
+}
+
+describe.concurrent('the modules that a process loads', () => {
+  it('start and worker load none of the sandbox, the demo or the emulator', async ({
+    onTestFinished,
+  }) => {
+    // No Redis is there: the worker exits once all that it needs is loaded.
+    const queue = { QUEUE_URL: 'redis://127.0.0.1:1' };
+    const worker = await startTraced(onTestFinished, ['worker'], queue);
+    const start = await startTraced(onTestFinished, ['start']);
+    await start.child.shows(/"outcome":"ok"/, 'stderr');
+    await start.child.shows(/The status page is open/, 'stderr');
+    await start.child.end('SIGTERM');
+    for (const [cli, needed] of [
+      [start, ['src/cli/start.ts', 'src/queue/runtime.ts', 'src/web/server.ts']],
+      [worker, ['src/cli/worker.ts', 'src/queue/runtime.ts', 'src/app.ts']],
+    ] as const) {
+      const loaded = await cli.loaded();
+      expect(loaded).toEqual(expect.arrayContaining([...needed]));
+      expect(loaded.filter((path) => TRIAL.test(path))).toEqual([]);
+    }
+  });
+
+  it('sandbox loads the emulator only when --sheets asks for it', async ({ onTestFinished }) => {
+    const plain = await startTraced(onTestFinished, [
+      'sandbox',
+      '--port',
+      '0',
+      '--submissions',
+      '5',
+    ]);
+    await plain.child.shows(/FORMS_API_URL/);
+    await plain.child.end('SIGINT');
+    const loaded = await plain.loaded();
+    expect(loaded).toContain('src/sandbox/forms-api/sandbox.ts');
+    expect(loaded.filter((path) => path.includes('google-sheets-emulator'))).toEqual([]);
+  });
+
+  it('the help loads no command, and of the libraries only the one that reads the command line', async ({
+    onTestFinished,
+  }) => {
+    const loaded = await (await startTraced(onTestFinished, ['--help'])).loaded();
+    expect(loaded).toContain('src/cli/commands.ts');
+    expect(loaded.filter((path) => TRIAL.test(path))).toEqual([]);
+    const libraries = loaded.flatMap((path) => /^node_modules\/([^/]+)/.exec(path)?.[1] ?? []);
+    expect([...new Set(libraries)]).toEqual(['commander']);
+  });
+});

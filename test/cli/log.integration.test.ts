@@ -1,0 +1,65 @@
+import { hostname } from 'node:os';
+import { expect, it } from 'vitest';
+import { startCli } from '../support/cli-host.ts';
+import { openPlace } from '../support/cli-sandbox.ts';
+
+/** A line of the log. */
+type Line = Record<string, unknown> & { level: number; msg: string };
+
+const INFO = 30;
+const WARN = 40;
+
+function linesOf(text: string): Line[] {
+  const whole = text.slice(0, text.lastIndexOf('\n') + 1);
+  return whole
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line) as Line);
+}
+
+it('each line tells process and host, those of a pass its ID and job, and a failed pass is told once', async () => {
+  const { env, sandbox } = await openPlace({
+    submissions: 60,
+    faults: [{ method: 'GET', path: '/submissions', status: 429, retryAfter: 1, times: 1 }],
+  });
+  const { TARGET_URL, ...rest } = env;
+  const running = startCli(['start'], {
+    ...rest,
+    PORT: '0',
+    LOG_LEVEL: 'debug',
+    TARGETS: 'good,bad',
+    TARGET_GOOD_URL: TARGET_URL,
+    TARGET_BAD_URL: 'sqlite:/dev/null/copy.sqlite',
+  });
+  const forms = sandbox.store.forms().length;
+  const ended = (target: string): Line[] =>
+    linesOf(running.stderr.text).filter((line) => line['target'] === target && 'outcome' in line);
+  const jobs = (): Line[] =>
+    linesOf(running.stderr.text).filter(({ msg }) => /job failed/i.test(msg));
+  while (ended('good').length < forms || jobs().length < forms) {
+    await new Promise((done) => setTimeout(done, 20));
+  }
+  running.send('SIGTERM');
+  await running.done;
+  const lines = linesOf(running.stderr.text);
+  for (const line of lines) expect(line).toMatchObject({ pid: process.pid, hostname: hostname() });
+  const failed = ended('bad');
+  expect(new Set(failed.map((line) => line['passId'])).size).toBe(failed.length);
+  for (const { passId, jobId } of failed) {
+    const told = lines.filter((line) => line['jobId'] === jobId && line.level >= WARN);
+    expect(told.filter((line) => line['passId'] === passId)).toEqual([
+      expect.objectContaining({
+        form: expect.any(String),
+        slug: expect.any(String),
+        code: 'TARGET_DENIED',
+        remedy: expect.stringContaining('forms-mirror check'),
+      }),
+    ]);
+    // Every loud line of the job belongs to one of its passes.
+    expect(told.filter((line) => line['passId'] === undefined)).toEqual([]);
+  }
+  const wait = lines.find(({ msg }) => msg.startsWith('Waiting on the source'));
+  expect(wait?.level).toBe(INFO);
+  const waited = ended('good').filter((line) => line['passId'] === wait?.['passId']);
+  expect(waited).toMatchObject([{ outcome: 'ok', jobId: wait?.['jobId'] }]);
+});

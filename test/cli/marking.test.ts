@@ -1,0 +1,136 @@
+import { describe, expect, it } from 'vitest';
+import { runCli } from '../support/cli-host.ts';
+import { openPlace } from '../support/cli-sandbox.ts';
+
+const MARK = { MARK_STATUS: 'DONE' };
+const EVERYTHING = { times: Number.POSITIVE_INFINITY };
+
+interface SyncDocument {
+  passes: {
+    form: string;
+    outcome: string;
+    marked: number;
+    refused: number;
+    error: string | null;
+  }[];
+  marks: {
+    form: string;
+    outcome: string;
+    marked: number;
+    refused: number;
+    failed: number;
+    remembered: number;
+    unmarked: { submissionId: string }[];
+    code: string | null;
+    error: string | null;
+  }[];
+}
+
+const documentOf = ({ stdout }: { stdout: string }): SyncDocument =>
+  JSON.parse(stdout) as SyncDocument;
+
+describe('L7: what marking could not do', () => {
+  it.each([403, 405, 422])(
+    'PATCH answers %d for all: sync, its --json, status and check say it; then it is mended',
+    async (status) => {
+      const { env, sandbox } = await openPlace();
+      sandbox.faults.add({ method: 'PATCH', status, ...EVERYTHING });
+      const failed = await runCli(['sync', '--json'], { ...env, ...MARK });
+      expect(failed.code).toBe(1);
+      const { passes, marks } = documentOf(failed);
+      expect(passes.every(({ error }) => error?.startsWith('Marking: '))).toBe(true);
+      for (const mark of marks) {
+        expect(mark).toMatchObject({ outcome: 'failed', marked: 0, remembered: 0 });
+        expect(mark.error).toContain(`${status}`);
+        expect(mark.refused + mark.failed).toBeGreaterThan(0);
+      }
+      const human = await runCli(['sync'], { ...env, ...MARK });
+      expect(human.code).toBe(1);
+      expect(human.stdout).toMatch(/! \S+ → default: Marking: Marking stopped: /);
+      const told = await runCli(['status'], { ...env, ...MARK });
+      expect(told.stdout).toContain('Marking failed');
+      // Where marking is off, what it once said is nobody's concern.
+      expect((await runCli(['status'], env)).stdout).not.toContain('Marking failed');
+      sandbox.faults.clear();
+      const mended = await runCli(['sync', '--json'], { ...env, ...MARK });
+      expect(mended.code).toBe(0);
+      for (const mark of documentOf(mended).marks) {
+        expect(mark).toMatchObject({ outcome: 'done', refused: 0, failed: 0, error: null });
+        expect(mark.marked).toBeGreaterThan(0);
+      }
+      expect((await runCli(['status'], { ...env, ...MARK })).stdout).not.toContain('Marking');
+    },
+  );
+
+  it('a refusal of single submissions is counted, shown and no failure', async () => {
+    const { env, sandbox } = await openPlace();
+    const form = sandbox.store.formBySlug('customer-feedback');
+    const odd = [...sandbox.store.all(form?.id ?? '')].find(({ status }) => status === 'NEW')?.id;
+    const path = `/submissions/${odd}`;
+    sandbox.faults.add({ method: 'PATCH', path, status: 409, ...EVERYTHING });
+    const args = ['sync', '--form', 'customer-feedback'];
+    const first = await runCli([...args, '--json'], { ...env, ...MARK });
+    expect(first.code).toBe(0);
+    expect(documentOf(first)).toMatchObject({
+      passes: [{ refused: 1, error: null }],
+      marks: [{ outcome: 'done', refused: 1, failed: 0, error: null }],
+    });
+    const second = await runCli(args, { ...env, ...MARK });
+    expect(second.stdout).toContain(
+      'Marking customer-feedback: 1 submission not tried, as the source refused within the last day.',
+    );
+    const status = await runCli(['status'], { ...env, ...MARK });
+    expect(status.stdout).toContain('1 submission could not be marked');
+    const explained = await runCli(['explain', odd ?? ''], { ...env, ...MARK });
+    expect(explained.stdout).toContain('refused DONE from NEW');
+  });
+
+  it('L17: a success that changes nothing: each surface says it, in words, and calls nothing marked', async () => {
+    const { env, sandbox } = await openPlace({ submissions: 30 });
+    const form = sandbox.store.formBySlug('customer-feedback');
+    for (const { id } of [...sandbox.store.all(form?.id ?? '')].slice(3)) {
+      sandbox.store.setStatus(id, 'PAID');
+    }
+    for (const { id } of [...sandbox.store.all(form?.id ?? '')].slice(0, 3)) {
+      sandbox.store.setStatus(id, 'NEW');
+    }
+    sandbox.faults.add({ method: 'PATCH', status: 200, body: '', ...EVERYTHING });
+    const args = ['sync', '--form', 'customer-feedback'];
+    const first = await runCli([...args, '--json'], { ...env, ...MARK });
+    expect(first.code).toBe(1);
+    const { passes, marks } = documentOf(first);
+    expect(passes).toMatchObject([{ marked: 0, refused: 3 }]);
+    expect(marks).toMatchObject([{ outcome: 'failed', marked: 0, refused: 3, failed: 0 }]);
+    const words = /The source answers 200 to PATCH \S+ but leaves the status at NEW\./;
+    expect(marks[0]?.error).toMatch(words);
+    expect(marks[0]?.unmarked).toHaveLength(3);
+    const told = await runCli(['status'], { ...env, ...MARK });
+    expect(told.stdout).toContain('Marking failed');
+    expect(told.stdout).toMatch(words);
+    const second = await runCli(args, { ...env, ...MARK });
+    expect(second.code).toBe(0);
+    expect(second.stdout).toContain('3 submissions not tried, as the source refused');
+    const later = await runCli(['status'], { ...env, ...MARK });
+    expect(later.stdout).toContain('Statuses refused');
+    expect(later.stdout).toContain('answered with success and left it as it was');
+    const explained = await runCli(['explain', marks[0]?.unmarked[0]?.submissionId ?? ''], {
+      ...env,
+      ...MARK,
+    });
+    expect(explained.stdout).toMatch(words);
+  });
+
+  it('one submission that cannot be read is named; the others are marked; exit 1', async () => {
+    const { env, sandbox } = await openPlace();
+    const form = sandbox.store.formBySlug('customer-feedback');
+    const odd = [...sandbox.store.all(form?.id ?? '')].find(({ status }) => status === 'NEW')?.id;
+    sandbox.faults.add({ method: 'GET', path: `/submissions/${odd}`, status: 410, ...EVERYTHING });
+    const args = ['sync', '--form', 'customer-feedback', '--json'];
+    const result = await runCli(args, { ...env, ...MARK });
+    expect(result.code).toBe(1);
+    const [mark] = documentOf(result).marks;
+    expect(mark).toMatchObject({ outcome: 'partial', failed: 1, code: 'FORMS_REFUSED' });
+    expect(mark?.marked).toBeGreaterThan(0);
+    expect(mark?.unmarked.map(({ submissionId }) => submissionId)).toEqual([odd]);
+  });
+});

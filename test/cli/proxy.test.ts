@@ -1,0 +1,184 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { EMULATOR_EMAIL, EMULATOR_TOKEN } from '../../src/targets/google-sheets/api/credentials.ts';
+import { Child, type ChildEnv } from '../support/child.ts';
+import { openPlace } from '../support/cli-sandbox.ts';
+import {
+  type ConnectProxy,
+  startProxy,
+  startTlsOrigin,
+  TEST_AUTHORITY,
+} from '../support/connect-proxy.ts';
+import { sheetsPlace } from '../targets/google-sheets/sheets-place.ts';
+
+const PASSWORD = 'pr0xy-s3cret';
+
+const closing = <T extends AsyncDisposable>(resource: T): T => {
+  onTestFinished(() => resource[Symbol.asyncDispose]());
+  return resource;
+};
+
+/** A proxy that leads each host, at port 443, to TLS in front of a port of this machine. */
+async function proxyTo(ports: Readonly<Record<string, number>>): Promise<ConnectProxy> {
+  const origins = new Map<string, number>();
+  for (const [host, port] of Object.entries(ports)) {
+    origins.set(`${host}:443`, closing(await startTlsOrigin(port)).port);
+  }
+  return closing(
+    await startProxy((target) => {
+      const port = origins.get(target);
+      return port === undefined ? { text: 'HTTP/1.1 502 Bad Gateway\r\n\r\n' } : { port };
+    }),
+  );
+}
+
+interface Ended {
+  readonly code: number | null;
+  readonly text: string;
+}
+
+async function run(args: readonly string[], env: ChildEnv): Promise<Ended> {
+  const child = Child.cli(args, env).killedAfter(onTestFinished);
+  const { code } = await child.ended;
+  return { code, text: child.stdout + child.stderr };
+}
+
+/** A sandbox of the Forms API behind a proxy, as `https://forms.test`. */
+async function openBehind(also: Readonly<Record<string, number>> = {}) {
+  const place = await openPlace({ submissions: 30 });
+  const url = new URL(place.env['FORMS_API_URL'] ?? '');
+  const proxy = await proxyTo({ 'forms.test': Number(url.port), ...also });
+  const env = {
+    ...place.env,
+    FORMS_API_URL: `https://forms.test${url.pathname}`,
+    HTTPS_PROXY: `http://ann:${PASSWORD}@${proxy.host}`,
+    NODE_EXTRA_CA_CERTS: TEST_AUTHORITY,
+  };
+  return { ...place, env, proxy };
+}
+
+describe('HTTPS_PROXY', () => {
+  it('leads to the Forms API, which alone sees the key', async () => {
+    const { env, proxy, rows, sandbox } = await openBehind();
+    const { code, text } = await run(['sync', '--full'], env);
+    expect([code, text]).toEqual([0, expect.stringContaining('proven')]);
+    expect(rows('SELECT * FROM customer_feedback').length).toBeGreaterThan(0);
+    expect(new Set(proxy.requests)).toEqual(new Set(['CONNECT forms.test:443 HTTP/1.1']));
+    expect(proxy.seen()).not.toContain(sandbox.apiKey);
+    expect(proxy.seen()).not.toMatch(/^(GET|POST|PATCH)|authorization: bearer/im);
+    expect(text).not.toContain(PASSWORD);
+  });
+
+  it.each([
+    ['https_proxy', {}],
+    ['HTTP_PROXY', {}],
+    ['http_proxy', {}],
+  ])('may be %s', async (name) => {
+    const { env, proxy } = await openBehind();
+    const { HTTPS_PROXY, ...others } = env;
+    const { code } = await run(['forms'], { ...others, [name]: HTTPS_PROXY });
+    expect(code).toBe(0);
+    expect(proxy.requests.length).toBeGreaterThan(0);
+  });
+
+  it('is passed by for the hosts of NO_PROXY', async () => {
+    const { env, proxy } = await openBehind();
+    const { code, text } = await run(['forms'], { ...env, no_proxy: 'localhost, .test' });
+    expect(code).toBe(1);
+    expect(text).toMatch(/forms\.test .*\(DNS\)/);
+    expect(proxy.requests).toEqual([]);
+  });
+
+  it('leads to Google for tokens and sheets, and check says what is reached through it', async () => {
+    const sheets = await sheetsPlace();
+    onTestFinished(() => sheets.dispose());
+    const tokens = createServer((_request, response) => {
+      response.setHeader('content-type', 'application/json');
+      response.end(
+        JSON.stringify({ access_token: EMULATOR_TOKEN, expires_in: 3_600, token_type: 'Bearer' }),
+      );
+    });
+    await new Promise<void>((done) => tokens.listen(0, '127.0.0.1', done));
+    onTestFinished(() => void tokens.close());
+    const { env, proxy } = await openBehind({
+      'sheets.googleapis.com': Number(new URL(sheets.sandbox.url).port),
+      'oauth2.googleapis.com': (tokens.address() as AddressInfo).port,
+    });
+    const key = sheets.sandbox.accounts.serviceAccountKey(EMULATOR_EMAIL);
+    const { code, text } = await run(['check'], {
+      ...env,
+      TARGET_URL: `https://docs.google.com/spreadsheets/d/${sheets.spreadsheetId}/edit`,
+      GOOGLE_CREDENTIALS_JSON: JSON.stringify(key),
+      ALERT_WEBHOOK_URL: 'http://127.0.0.1:9/hook',
+    });
+    expect(text).toContain('It can be written to.');
+    expect(text).toContain(`proxy: the Forms API (forms.test): through ${proxy.host}`);
+    expect(text).toContain(`proxy: target default (sheets.googleapis.com): through ${proxy.host}`);
+    expect(text).toContain('proxy: alerts (127.0.0.1:9): directly');
+    expect(code).toBe(0);
+    expect(new Set(proxy.requests)).toEqual(
+      new Set(
+        ['forms.test', 'oauth2.googleapis.com', 'sheets.googleapis.com'].map(
+          (host) => `CONNECT ${host}:443 HTTP/1.1`,
+        ),
+      ),
+    );
+    expect(proxy.seen()).not.toContain(EMULATOR_TOKEN);
+    expect(text).not.toContain(PASSWORD);
+  });
+
+  it('is not used for a stand-in of Google on this machine', async () => {
+    const sheets = await sheetsPlace();
+    onTestFinished(() => sheets.dispose());
+    const { env, proxy } = await openBehind();
+    const { text } = await run(['check'], {
+      ...env,
+      TARGET_URL: `https://docs.google.com/spreadsheets/d/${sheets.spreadsheetId}/edit`,
+      SHEETS_EMULATOR_URL: sheets.sandbox.url,
+    });
+    expect(text).toContain('It can be written to.');
+    expect(new Set(proxy.requests)).toEqual(new Set(['CONNECT forms.test:443 HTTP/1.1']));
+  });
+
+  it('that does not lead to Google is named, with what to do', async () => {
+    const { env, proxy } = await openBehind();
+    const closed = closing(
+      await startProxy((target) => ({
+        text: target.startsWith('forms') ? '' : 'HTTP/1.1 403 Forbidden\r\n\r\n',
+      })),
+    );
+    const key = (await sheetsKey()) as unknown;
+    const { code, text } = await run(['check'], {
+      ...env,
+      NO_PROXY: 'nowhere.test',
+      HTTPS_PROXY: `http://ann:${PASSWORD}@${closed.host}`,
+      TARGET_URL:
+        'https://docs.google.com/spreadsheets/d/1AbCdEfGhIjKlMnOpQrStUvWxYz0123456789/edit',
+      GOOGLE_CREDENTIALS_JSON: JSON.stringify(key),
+    });
+    expect(code).toBe(1);
+    expect(text).toContain(
+      `Google Sheets could not be reached: the proxy ${closed.host} does not let this machine connect to oauth2.googleapis.com:443 (403).`,
+    );
+    expect(text).not.toContain(PASSWORD);
+    expect(proxy.requests).toEqual([]);
+  });
+
+  it('that is none is a mistake in the settings, which is not repeated', async () => {
+    const { env } = await openBehind();
+    const { code, text } = await run(['forms'], {
+      ...env,
+      HTTPS_PROXY: `socks5://ann:${PASSWORD}@proxy.test`,
+    });
+    expect(code).toBe(2);
+    expect(text).toContain('HTTPS_PROXY is not the address of an http proxy');
+    expect(text).not.toContain(PASSWORD);
+  });
+});
+
+async function sheetsKey(): Promise<Record<string, string>> {
+  const sheets = await sheetsPlace();
+  onTestFinished(() => sheets.dispose());
+  return sheets.sandbox.accounts.serviceAccountKey(EMULATOR_EMAIL);
+}

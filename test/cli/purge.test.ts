@@ -1,0 +1,162 @@
+import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, it } from 'vitest';
+import { runCli, startCli } from '../support/cli-host.ts';
+import { type CliPlace, openPlace } from '../support/cli-sandbox.ts';
+import { filesWith } from '../support/leaks.ts';
+
+const SLUG = 'customer-feedback';
+/** Answers that stand nowhere else. */
+const FIRST = 'Žofie Nezapomenutelná-Quxová 4b1';
+const SECOND = 'a remark that nobody else would make 71f3';
+
+const json = (text: string): Record<string, unknown> => JSON.parse(text) as Record<string, unknown>;
+
+/** One form with a submission of two planted answers, mirrored whole; the IDs of the two fields. */
+async function mirrored(): Promise<{
+  place: CliPlace;
+  env: CliPlace['env'];
+  id: string;
+  fields: readonly [string, string];
+  all: readonly string[];
+}> {
+  const place = await openPlace({ submissions: 40 });
+  const { store } = place.sandbox;
+  const form = store.formBySlug(SLUG);
+  const all = (form?.sections ?? []).flatMap((part) => (part.fields ?? []).map(({ id }) => id));
+  const [first = '', second = ''] = all;
+  const { id } = store.insert({
+    formId: form?.id ?? '',
+    data: { [first]: FIRST, [second]: SECOND },
+  });
+  const env = { ...place.env, TARGET_FORMS: SLUG };
+  expect((await runCli(['sync', '--full'], env)).code).toBe(0);
+  return { place, env, id, fields: [first, second], all };
+}
+
+describe('L18: purge --deleted-before', () => {
+  it('removes rows that were marked deleted long ago, with every byte, and counts them with --dry-run', async () => {
+    const { place, env, id } = await mirrored();
+    const { store } = place.sandbox;
+    const other = store.ids(store.formBySlug(SLUG)?.id)[0] ?? '';
+    place.sandbox.store.delete(id);
+    expect((await runCli(['sync', '--full'], env)).code).toBe(0);
+    expect((await runCli(['purge', '--deleted-before', '30d', '--yes'], env)).stdout).toContain(
+      'No row was marked deleted',
+    );
+    {
+      using database = new DatabaseSync(place.file);
+      database.exec(
+        "UPDATE customer_feedback SET _deleted_at = '2026-01-01T00:00:00.000Z' WHERE _deleted_at IS NOT NULL",
+      );
+    }
+    const dry = await runCli(['purge', '--deleted-before', '30d', '--dry-run', '--json'], env);
+    expect([dry.code, json(dry.stdout)]).toMatchObject([
+      0,
+      { dryRun: true, targets: [{ slug: SLUG, rows: 1, error: null }] },
+    ]);
+    const unasked = await runCli(['purge', '--deleted-before', '30d'], env);
+    expect(unasked).toMatchObject({ code: 2, stderr: expect.stringContaining('--yes') });
+    expect(filesWith(dirname(place.file), [FIRST])).not.toEqual([]);
+    const purged = await startCli(
+      ['purge', '--deleted-before', '30d'],
+      env,
+      false,
+      async () => 'yes',
+    ).done;
+    expect(purged).toMatchObject({ code: 0, stdout: expect.stringContaining('1 row') });
+    expect(filesWith(dirname(place.file), [FIRST, id])).toEqual([]);
+    expect(filesWith(dirname(place.file), [other])).not.toEqual([]);
+    // Nothing is lost: the next pass has no reason to read everything, and brings nothing.
+    expect(json((await runCli(['sync', '--json'], env)).stdout)).toMatchObject({
+      passes: [{ kind: 'incremental', outcome: 'ok', inserted: 0, reason: null }],
+    });
+  });
+
+  it.each([
+    [['purge'], 'either --deleted-before'],
+    [['purge', '--unpicked', '--deleted-before', '3d'], 'either --deleted-before'],
+    [['purge', '--deleted-before', 'long ago'], '30d'],
+    [['purge', '--unpicked', '--target', 'nowhere'], 'There is no target nowhere'],
+  ])('%j is a mistake that it explains', async (args, said) => {
+    const { env } = await openPlace({ submissions: 1 });
+    expect(await runCli(args, env)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(said),
+    });
+  });
+});
+
+describe('L18: purge --unpicked', () => {
+  it('empties columns that were to be hashed when the form was gone already; until then it is told', async () => {
+    const { place, env, fields } = await mirrored();
+    const [first] = fields;
+    const folder = dirname(place.file);
+    const HASH_KEY = 'hJ2mQ9xT4bN7vK1wR8cF5yL0pZ3sD6gA';
+    const hashed = { ...env, TARGET_FORMS: '*', TARGET_HASH_FIELDS: '*', HASH_KEY };
+    const { store } = place.sandbox;
+    store.deleteForm(store.formBySlug(SLUG)?.id ?? '');
+    await runCli(['sync', '--full'], hashed);
+    for (const args of [['status'], ['check']]) {
+      const { stdout } = await runCli(args, hashed);
+      expect(stdout).toContain(`(${first})`);
+      expect(stdout).toContain('the form is gone at the source, so no pass hashes them');
+    }
+    expect(filesWith(folder, [FIRST])).not.toEqual([]);
+    const purged = await runCli(['purge', '--unpicked', '--yes'], hashed);
+    expect(purged).toMatchObject({ code: 0, stdout: expect.stringContaining(first) });
+    expect(filesWith(folder, [FIRST, SECOND])).toEqual([]);
+    for (const args of [['status'], ['check']]) {
+      expect((await runCli(args, hashed)).stdout).not.toContain('no pass hashes');
+    }
+  });
+
+  it('empties columns of fields that are not picked any more; until then every surface says which they are', async () => {
+    const { place, env, fields, all } = await mirrored();
+    const [first, second] = fields;
+    const folder = dirname(place.file);
+    const fewer = { ...env, TARGET_FIELDS: all.filter((id) => id !== first).join(',') };
+    expect((await runCli(['sync', '--full'], fewer)).code).toBe(0);
+    const surfaces = [['status'], ['check'], ['verify', '--wait', '0']];
+    for (const args of surfaces) {
+      const { stdout } = await runCli(args, fewer);
+      expect(stdout).toContain(`(${first})`);
+      expect(stdout).toContain('may still hold answers');
+      expect(stdout).toContain(
+        'forms-mirror purge --unpicked --form customer-feedback --target default',
+      );
+    }
+    const status = await runCli(['status', '--json'], fewer);
+    expect(json(status.stdout)).toMatchObject({
+      forms: [{ notices: [{ code: 'UNPICKED_ANSWERS' }] }],
+    });
+
+    const dry = await runCli(['purge', '--unpicked', '--dry-run', '--json'], fewer);
+    expect(json(dry.stdout)).toMatchObject({
+      targets: [
+        { slug: SLUG, fields: expect.arrayContaining([expect.objectContaining({ id: first })]) },
+      ],
+    });
+    expect(filesWith(folder, [FIRST])).not.toEqual([]);
+    const purged = await runCli(['purge', '--unpicked', '--yes'], fewer);
+    expect(purged).toMatchObject({ code: 0, stdout: expect.stringContaining(first) });
+    expect(purged.stderr).not.toContain(FIRST);
+    expect(filesWith(folder, [FIRST])).toEqual([]);
+    expect(filesWith(folder, [SECOND])).not.toEqual([]);
+    expect(second).not.toBe('');
+    for (const args of surfaces) {
+      const { code, stdout } = await runCli(args, fewer);
+      expect([args[0], code, stdout.includes('may still hold')]).toEqual([args[0], 0, false]);
+    }
+    expect((await runCli(['purge', '--unpicked', '--yes'], fewer)).stdout).toContain(
+      'No column holds',
+    );
+
+    // Picked again, the column is filled again.
+    expect(json((await runCli(['sync', '--json'], env)).stdout)).toMatchObject({
+      passes: [{ kind: 'full', outcome: 'ok' }],
+    });
+    expect(filesWith(folder, [FIRST])).not.toEqual([]);
+    expect((await runCli(['verify', '--wait', '0'], env)).code).toBe(0);
+  });
+});

@@ -1,0 +1,199 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { App, jobHandlers } from '../../src/app.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { createLogger } from '../../src/base/logger.ts';
+import { runCli, startCli } from '../support/cli-host.ts';
+import { openPlace } from '../support/cli-sandbox.ts';
+import { load } from '../support/settings.ts';
+
+describe('settings that match nothing', () => {
+  const COMMANDS = [['sync'], ['sync', '--full'], ['verify'], ['check'], ['fields'], ['start']];
+
+  it.each(COMMANDS)(
+    'L17: %s %s ends with 2 and names the nearest, and nothing is stored',
+    async (...args) => {
+      const { env, rows } = await openPlace({ submissions: 30 });
+      const wrong = {
+        ...env,
+        TARGET_FIELDS: 'custmer-feedback:*,prihlaska-na-pozici:*',
+        PORT: '0',
+      };
+      const { code, stdout, stderr } = await runCli(args, wrong);
+      expect(code).toBe(2);
+      expect(stdout + stderr).toMatch(
+        /TARGET_FIELDS names custmer-feedback:\*, and there is no such form: did you mean customer-feedback:\*\?/,
+      );
+      expect(stdout).not.toMatch(/proven/);
+      expect(() => rows('SELECT * FROM customer_feedback')).toThrow(/no such table|unable to open/);
+    },
+  );
+
+  it('forms ends with 2 for a form that does not exist, below the list', async () => {
+    const { env } = await openPlace({ submissions: 30 });
+    const { code, stdout, stderr } = await runCli(['forms'], { ...env, TARGET_FORMS: 'nosuch' });
+    expect([code, stdout.includes('customer-feedback')]).toEqual([2, true]);
+    expect(stderr).toContain('TARGET_FORMS names nosuch, and there is no such form: there is ');
+    expect(stderr).not.toContain('did you mean');
+  });
+
+  it('L17: a pick of a form that is not mirrored ends with 2, instead of rows without answers', async () => {
+    const { env, rows } = await openPlace({ submissions: 30 });
+    const wrong = {
+      ...env,
+      TARGET_FORMS: 'customer-feedback',
+      TARGET_FIELDS: 'prihlaska-na-pozici:*',
+    };
+    const { code, stderr } = await runCli(['sync'], wrong);
+    expect(code).toBe(2);
+    expect(stderr).toContain(
+      'TARGET_FIELDS names prihlaska-na-pozici:*, and no form with it is mirrored',
+    );
+    expect(stderr).toContain(`Example: TARGET_FORMS='…,prihlaska-na-pozici'`);
+    expect(() => rows('SELECT * FROM customer_feedback')).toThrow(/no such table|unable to open/);
+  });
+
+  it('says the ID where a label was given, for the variable that holds it', async () => {
+    const { env, sandbox } = await openPlace({ submissions: 30 });
+    const form = sandbox.store.formBySlug('customer-feedback');
+    const field = form?.sections?.[0]?.fields?.[0];
+    const several = {
+      ...env,
+      TARGETS: 'one,two',
+      TARGET_URL: undefined,
+      TARGET_ONE_URL: env['TARGET_URL'],
+      TARGET_TWO_URL: `${env['TARGET_URL']}.two`,
+      TARGET_TWO_FIELDS: (field?.label ?? '').replaceAll(' ', '_'),
+    };
+    const { code, stderr } = await runCli(['sync'], several);
+    expect(code).toBe(2);
+    expect(stderr).toContain(`did you mean ${field?.id}?`);
+    expect(stderr).toMatch(/^.*TARGET_TWO_FIELDS names /m);
+  });
+
+  it('L17: status says it until it is corrected, though the copy of before stands', async () => {
+    const { env } = await openPlace({ submissions: 30 });
+    await runCli(['sync', '--full'], env);
+    const before = await runCli(['status', '--json'], env);
+    const wrong = { ...env, TARGET_FIELDS: 'field_1_nope' };
+    expect((await runCli(['sync'], wrong)).code).toBe(2);
+    const { code, stdout } = await runCli(['status'], wrong);
+    expect(code).toBe(1);
+    expect(stdout).toContain(
+      'TARGET_FIELDS names field_1_nope, and no form has a field with this ID.',
+    );
+    expect(stdout).not.toMatch(/^✓/);
+    const after = await runCli(['status', '--json'], env);
+    const stateOf = (json: string): string => (JSON.parse(json) as { state: string }).state;
+    expect(stateOf(after.stdout)).toBe(stateOf(before.stdout));
+  });
+
+  it('a field that only old answers carry is known, from the first pass on', async () => {
+    const { env, sandbox, rows } = await openPlace({ submissions: 90 });
+    const { id = '' } = sandbox.store.formBySlug('customer-feedback') ?? {};
+    const shown = new Set(
+      sandbox.store
+        .formBySlug('customer-feedback')
+        ?.sections?.flatMap((section) => (section.fields ?? []).map((field) => field.id)),
+    );
+    const answers = new Set<string>();
+    for (const one of sandbox.store.ids(id)) {
+      for (const field of sandbox.store.get(one)?.data.keys() ?? []) answers.add(field);
+    }
+    const [old = ''] = answers.difference(shown);
+    expect(old).not.toBe('');
+    const set = { ...env, TARGET_FORMS: 'customer-feedback', TARGET_FIELDS: old };
+    expect((await runCli(['sync'], set)).code).toBe(0);
+    const columns = Object.keys(rows('SELECT * FROM customer_feedback')[0] ?? {});
+    expect(columns.some((name) => name.startsWith('field_'))).toBe(true);
+    // Known from the catalogue alone, once no answer carries it any more.
+    for (const one of sandbox.store.ids(id)) sandbox.store.setAnswers(one, {});
+    expect((await runCli(['sync', '--full'], set)).code).toBe(0);
+  });
+
+  it('L8: a form that is gone from the source and that a target holds is no misspelling', async () => {
+    const { env, sandbox } = await openPlace({ submissions: 30 });
+    await runCli(['sync'], env);
+    const { id = '' } = sandbox.store.formBySlug('customer-feedback') ?? {};
+    sandbox.store.deleteForm(id);
+    const set = { ...env, TARGET_FORMS: 'customer-feedback,prihlaska-na-pozici' };
+    expect((await runCli(['sync'], set)).stderr).not.toContain('TARGET_FORMS');
+    // The pass has noted by now that it is gone.
+    expect((await runCli(['sync'], set)).code).toBe(0);
+  });
+
+  it('L12: a target that is away makes no name a mistake, and the command fails for its reason', async () => {
+    const { env } = await openPlace({ submissions: 30 });
+    const away = {
+      ...env,
+      TARGET_URL: 'postgres://nobody@127.0.0.1:1/nowhere',
+      TARGET_FORMS: 'nosuch',
+    };
+    const { code, stderr } = await runCli(['sync'], away);
+    expect([code, stderr.includes('there is no such form')]).toEqual([1, false]);
+  });
+});
+
+describe('an argument that matches nothing', () => {
+  it('--form nosuch names the forms that there are, and none as meant', async () => {
+    const { env } = await openPlace({ submissions: 30 });
+    const { code, stderr } = await runCli(['sync', '--form', 'nosuch'], env);
+    expect([code, stderr.includes('There is no form nosuch: there is ')]).toEqual([2, true]);
+    expect(stderr).not.toContain('Did you mean');
+    const near = await runCli(['sync', '--form', 'custmer-feedback'], env);
+    expect(near.stderr).toContain('Did you mean customer-feedback?');
+  });
+
+  it('sandbox --forms 9 is told that there are five', async () => {
+    const { code, stderr } = await runCli(['sandbox', '--forms', '9', '--port', '0']);
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringContaining('--forms takes a whole number from 1 to 5.'),
+    ]);
+  });
+});
+
+describe('a running worker', () => {
+  it('L12, L17: keeps the other forms going and carries what matches nothing in its plan', async () => {
+    const { env } = await openPlace({ submissions: 30 });
+    const lines: string[] = [];
+    const logger = createLogger('info', { write: (line) => void lines.push(line) });
+    const config = load({
+      ...env,
+      TARGET_FORMS: 'customer-feedback,custmer-feedback',
+      TARGET_FIELDS: '*',
+    });
+    const app = new App(config, { clock: systemClock, logger });
+    onTestFinished(() => app[Symbol.asyncDispose]());
+    const handlers = jobHandlers(app);
+    const { signal } = new AbortController();
+    expect(await handlers.plan(signal)).toHaveLength(1);
+    await handlers.plan(signal);
+    expect(app.planned.plan?.unmatched).toEqual([
+      {
+        variable: 'TARGET_FORMS',
+        name: 'custmer-feedback',
+        kind: 'form',
+        nearest: 'customer-feedback',
+        targets: ['default'],
+      },
+    ]);
+    // Once, as a mistake, not with every plan.
+    expect(
+      lines.filter((line) => line.includes('TARGET_FORMS names custmer-feedback')),
+    ).toHaveLength(1);
+    expect(lines[0]).toContain('"level":50');
+  });
+
+  it('a restart goes on with the forms that it has', async () => {
+    const { env } = await openPlace({ submissions: 30 });
+    expect((await runCli(['sync'], env)).code).toBe(0);
+    const start = startCli(['start'], {
+      ...env,
+      TARGET_FORMS: 'customer-feedback,nosuch',
+      PORT: '0',
+    });
+    await expect.poll(() => start.stderr.text, { timeout: 60_000 }).toMatch(/status page is open/);
+    start.send('SIGTERM');
+    expect((await start.done).code).toBe(0);
+  });
+});

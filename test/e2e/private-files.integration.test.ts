@@ -1,0 +1,127 @@
+import { chmodSync, chownSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { beforeAll, afterAll, describe, expect, it, vi } from 'vitest';
+import { createSampleWorkspace } from '../../src/sandbox/forms-api/sample-workspace.ts';
+import { ChildPlace } from '../support/child-place.ts';
+import type { Finally } from '../support/child.ts';
+import { loosePaths, pathsBelow, reachedByOthers } from '../support/other-user.ts';
+
+const SOON = { timeout: 120_000, interval: 200 };
+
+/** A place whose folder others may enter, with DATA_DIR below it yet to be made, and the default target. */
+async function openPlace(onFinished: Finally) {
+  const store = createSampleWorkspace({ submissions: 60 });
+  const place = await ChildPlace.open(onFinished, { store });
+  chmodSync(place.folder, 0o755);
+  const dataDir = join(place.folder, 'data');
+  place.env = { ...place.env, DATA_DIR: dataDir, TARGET_URL: undefined };
+  const control = join(place.folder, 'open.txt');
+  writeFileSync(control, 'x');
+  chmodSync(control, 0o644);
+  return { place, dataDir, control };
+}
+
+/** Nothing below a folder is for anybody but its owner; what is open elsewhere would be found. */
+function expectPrivate(folder: string, control: string): void {
+  const paths = pathsBelow(folder);
+  expect(loosePaths(paths)).toEqual([]);
+  const reached = reachedByOthers([control, ...paths]);
+  expect(reached ?? [control]).toEqual([control]);
+}
+
+describe.skipIf(process.platform === 'win32')('files', { timeout: 240_000 }, () => {
+  let umask = 0;
+  // The widest: children take it over.
+  beforeAll(() => void (umask = process.umask(0)));
+  afterAll(() => void process.umask(umask));
+
+  it('of start, with the embedded queue and the default target, are for their owner alone', async ({
+    onTestFinished,
+  }) => {
+    const { place, dataDir, control } = await openPlace(onTestFinished);
+    const start = place.start(['start'], { SYNC_EVERY: '1s', RECONCILE_EVERY: '2s' });
+    const file = join(dataDir, 'mirror.sqlite');
+    await vi.waitFor(() => {
+      using database = new DatabaseSync(file, { readOnly: true });
+      const row = database.prepare(`SELECT count(*) AS n FROM mirror_passes WHERE kind = 'full'`);
+      expect(row.get()?.['n']).toBeGreaterThan(0);
+    }, SOON);
+    expect(existsSync(`${file}-wal`)).toBe(true);
+    expect(pathsBelow(dataDir).length).toBeGreaterThan(900);
+    expectPrivate(dataDir, control);
+    expect(await start.end('SIGTERM')).toEqual({ code: 0, signal: null });
+    expectPrivate(dataDir, control);
+    expect(start.stderr).not.toContain('other users');
+  });
+
+  it('of earlier releases are closed by whatever command comes first, and said so once', async ({
+    onTestFinished,
+  }) => {
+    const { place, dataDir, control } = await openPlace(onTestFinished);
+    expect(await place.run(['sync'])).toMatchObject({ code: 0 });
+    expectPrivate(dataDir, control);
+    for (const path of pathsBelow(dataDir)) chmodSync(path, 0o777);
+    const status = await place.run(['status']);
+    expect(status.stderr).toMatch(
+      /DATA_DIR was open to other users of this machine, \d+ files and folders/,
+    );
+    expectPrivate(dataDir, control);
+    const check = await place.run(['check']);
+    expect(check.stderr).not.toContain('other users');
+    expect(check.stdout).toContain('is for its owner alone');
+  });
+
+  it('of a DATA_DIR that others share are named by check, with the remedy', async ({
+    onTestFinished,
+  }) => {
+    const { place, dataDir } = await openPlace(onTestFinished);
+    mkdirSync(dataDir, 0o755);
+    writeFileSync(join(dataDir, 'letters.txt'), 'x');
+    const check = await place.run(['check']);
+    expect(check.stdout).toMatch(/! data directory: .*letters\.txt/);
+    expect(check.stdout).toContain(`DATA_DIR=${join(dataDir, 'mirror')}`);
+    expect(check.stderr).toContain('open to other users');
+  });
+
+  it('of a SQLite target elsewhere keep the group that its owner gave it', async ({
+    onTestFinished,
+  }) => {
+    const { place, control } = await openPlace(onTestFinished);
+    const folder = join(place.folder, 'shared');
+    const file = join(folder, 'copy.sqlite');
+    const env = { TARGET_URL: `sqlite:${file}` };
+    expect(await place.run(['sync'], env)).toMatchObject({ code: 0 });
+    expectPrivate(folder, control);
+    const group = process.getuid?.() === 0 ? 65_534 : (process.getgid?.() ?? 0);
+    chmodSync(folder, 0o750);
+    chownSync(file, -1, group);
+    chmodSync(file, 0o640);
+    const start = place.start(['start'], { ...env, SYNC_EVERY: '1s' });
+    // Left over by the process before, or made by this one.
+    await vi.waitFor(() => {
+      for (const path of [file, `${file}-wal`, `${file}-shm`]) {
+        const { mode, gid } = statSync(path);
+        expect([path, (mode & 0o777).toString(8), gid]).toEqual([path, '640', group]);
+      }
+    }, SOON);
+    // Locks are for those who write.
+    expect((statSync(`${file}-locks`).mode & 0o777).toString(8)).toBe('700');
+    await start.end('SIGTERM');
+    chmodSync(file, 0o660);
+    expect(await place.run(['sync'], env)).toMatchObject({ code: 0 });
+    for (const path of pathsBelow(`${file}-locks`)) {
+      const { mode, gid } = statSync(path);
+      expect([mode & 0o077, gid]).toEqual([path.endsWith('.lock') ? 0o060 : 0o070, group]);
+    }
+  });
+
+  it('of demo are for their owner alone', async ({ onTestFinished }) => {
+    const { place, control } = await openPlace(onTestFinished);
+    const env = { TMPDIR: place.folder };
+    const demo = place.start(['demo', '--submissions', '30', '--seconds', '1'], env);
+    expect(await demo.ended).toEqual({ code: 0, signal: null });
+    const folder = /into (\S+)\/forms\.sqlite/.exec(demo.stdout)?.[1] ?? 'none';
+    expectPrivate(folder, control);
+  });
+});

@@ -1,0 +1,160 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { StatusReport } from '../../src/health/report.ts';
+import { runCli } from '../support/cli-host.ts';
+import { openPlace } from '../support/cli-sandbox.ts';
+import { lentPostgres } from '../support/lent-server.ts';
+import { createDatabase, postgresMissing } from '../support/servers.ts';
+import { mountSmallDisk } from '../support/small-disk.ts';
+
+/** A fault of a target, not of its stand-in, and what mends it. */
+interface Fault {
+  readonly targetUrl: string;
+  /** Where it is not one that has no part in the fault. */
+  readonly dataDir?: string;
+  readonly make: () => Promise<void> | void;
+  readonly mend: () => Promise<void> | void;
+}
+
+const FORM = 'customer-feedback';
+/** More than is left anywhere after a disk was filled. */
+const LARGE = 'ř'.repeat(400_000);
+
+/** The life of a target, as the exit codes of `status`: well, at fault, mended. */
+async function liveThrough(
+  { targetUrl, dataDir, make, mend }: Fault,
+  words: RegExp,
+): Promise<number[]> {
+  const place = await openPlace({ submissions: 30 });
+  const home = dataDir === undefined ? {} : { DATA_DIR: dataDir };
+  const env = { ...place.env, ...home, TARGET_FORMS: FORM, TARGET_URL: targetUrl };
+  const status = async () => {
+    const { code, stdout } = await runCli(['status'], env);
+    const json = await runCli(['status', '--json'], env);
+    return { code, stdout, json: json.code, report: JSON.parse(json.stdout) as StatusReport };
+  };
+  expect((await runCli(['sync'], env)).code).toBe(0);
+  const before = await status();
+
+  await make();
+  const { id: formId, sections } = place.sandbox.store.formBySlug(FORM)!;
+  const fieldId = sections?.[0]?.fields?.[0]?.id ?? '';
+  for (let n = 0; n < 4; n++) place.sandbox.store.insert({ formId, data: { [fieldId]: LARGE } });
+  for (const args of [['sync'], ['sync', '--full']]) {
+    const { code, stdout, stderr } = await runCli(args, env);
+    expect(code).toBe(1);
+    const told = `${stdout}${stderr}`.split('\n').filter((line) => words.test(line));
+    expect(told).toHaveLength(1);
+    expect(`${stdout}${stderr}`).not.toMatch(/\n\s+at |Error:|SQLITE_|proven complete/);
+  }
+  const { code, json, stdout, report } = await status();
+  expect(json).toBe(code);
+  expect(report.state).toBe('failed');
+  expect(stdout).toMatch(/^✗ /);
+  expect(stdout).toMatch(/\((TARGET_[A-Z_]+|FAILED)\)/);
+  expect(stdout).not.toContain('up to date');
+  const [problem] = [...report.problems, ...(report.forms[0]?.problems ?? [])];
+  expect(problem?.remedy ?? problem?.message).toMatch(/\w/);
+  expect((await runCli(['check'], env)).code).toBe(1);
+
+  await mend();
+  expect((await runCli(['sync'], env)).code).toBe(0);
+  expect((await runCli(['verify'], env)).code).toBe(0);
+  expect((await status()).code).toBe(0);
+  // The full pass that failed is still owed.
+  expect((await runCli(['sync', '--full'], env)).code).toBe(0);
+  const after = await status();
+  expect(after.report.forms[0]).toMatchObject({ lastPass: { outcome: 'ok' }, problems: [] });
+  const kept = join(env['DATA_DIR'] ?? '', 'failures');
+  expect(existsSync(kept) ? readdirSync(kept) : []).toEqual([]);
+  return [before.code, code, after.code];
+}
+
+/** A disk of its own, or a test that is skipped: nobody but root may mount. */
+function openDisk(skip: (note: string) => never) {
+  const disk = mountSmallDisk(8);
+  if (disk === undefined) return skip('this user may not mount a file system');
+  onTestFinished(() => disk.unmount());
+  return { disk, targetUrl: `sqlite:${join(disk.folder, 'copy.sqlite')}` };
+}
+
+describe('L17: a SQLite file', () => {
+  it('on a full disk: told, kept, and over once there is room', async ({ skip }) => {
+    const { disk, targetUrl } = openDisk(skip);
+    const fault = { targetUrl, make: () => disk.fill(), mend: () => disk.empty() };
+    expect(await liveThrough(fault, /the disk is full/)).toEqual([0, 1, 0]);
+  });
+
+  it.for(['full', 'read-only'])(
+    'in DATA_DIR, as it is by default, whose disk is %s: nothing can be kept as before',
+    async (what, { skip }) => {
+      const { disk, targetUrl } = openDisk(skip);
+      const dataDir = disk.folder;
+      const isFull = what === 'full';
+      const make = () => (isFull ? disk.fill() : disk.setReadOnly(true));
+      const mend = () => (isFull ? disk.empty() : disk.setReadOnly(false));
+      const words = isFull ? /the disk is full/ : /cannot be (written|opened).*(right|user)/;
+      const codes = await liveThrough({ targetUrl, dataDir, make, mend }, words);
+      expect(codes).toEqual([0, 1, 0]);
+    },
+  );
+
+  it('on a disk that became read-only', async ({ skip }) => {
+    const { disk, targetUrl } = openDisk(skip);
+    const make = () => disk.setReadOnly(true);
+    const mend = () => disk.setReadOnly(false);
+    expect(
+      await liveThrough({ targetUrl, make, mend }, /cannot be (written|opened).*(right|user)/),
+    ).toEqual([0, 1, 0]);
+  });
+});
+
+describe.skipIf(postgresMissing())('L17: PostgreSQL', () => {
+  /** What an administrator does to the role that the mirror is, in a schema of its own. */
+  async function openRole() {
+    const database = await createDatabase(await lentPostgres());
+    const admin = new Client({ connectionString: database });
+    await admin.connect();
+    const role = `mirror_${process.pid}_${Math.random().toString(36).slice(2)}`;
+    await admin.query(`CREATE ROLE ${role} LOGIN PASSWORD 's3cret'`);
+    await admin.query('CREATE SCHEMA forms');
+    await admin.query(`GRANT USAGE, CREATE ON SCHEMA forms TO ${role}`);
+    onTestFinished(async () => {
+      await admin.query(`DROP OWNED BY ${role} CASCADE; DROP ROLE ${role}`);
+      await admin.end();
+    });
+    const url = new URL(database);
+    [url.username, url.password] = [role, 's3cret'];
+    url.searchParams.set('schema', 'forms');
+    const sql = async (text: string) => void (await admin.query(text.replaceAll('ROLE', role)));
+    return { targetUrl: url.href, sql };
+  }
+
+  it.each([
+    [
+      'whose rows may not be written any more',
+      'REVOKE INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA forms FROM ROLE',
+      'GRANT INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA forms TO ROLE',
+      /the user may not do this there.*GRANT/,
+    ],
+    [
+      'whose schema may not be used any more',
+      'REVOKE ALL ON SCHEMA forms FROM ROLE',
+      'GRANT USAGE, CREATE ON SCHEMA forms TO ROLE',
+      /the user may not do this there.*GRANT/,
+    ],
+    [
+      'that became read-only',
+      'ALTER USER ROLE SET default_transaction_read_only = on',
+      'ALTER USER ROLE RESET default_transaction_read_only',
+      /takes no writes.*read only/,
+    ],
+  ])('%s', async (_, broken, mended, words) => {
+    const { targetUrl, sql } = await openRole();
+    expect(
+      await liveThrough({ targetUrl, make: () => sql(broken), mend: () => sql(mended) }, words),
+    ).toEqual([0, 1, 0]);
+  });
+});

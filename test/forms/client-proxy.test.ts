@@ -1,0 +1,143 @@
+import { inspect } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import type { ProxySettings } from '../../src/base/proxy.ts';
+import type { FormsClient } from '../../src/forms/client.ts';
+import { type ConnectProxy, startProxy, startTlsOrigin } from '../support/connect-proxy.ts';
+import { OddServer, sendJson } from '../support/odd-server.ts';
+import { freePort } from '../support/servers.ts';
+import { errorOf, KEY, makeClient } from './make-client.ts';
+
+const FORM = { id: 'f1', name: 'F', slug: 'f' };
+const retry = { attempts: 3, baseDelayMs: 1, maxDelayMs: 1, maxServerDelayMs: 1 };
+const PASSWORD = 'pr0xy-s3cret';
+
+const through = (host: string, user = ''): ProxySettings => ({
+  url: new URL(`http://${user}${host}`),
+  except: [],
+});
+
+const clientThrough = (proxy: ProxySettings, options = {}): FormsClient =>
+  makeClient('https://forms.test/v1', { retry, proxy, ...options });
+
+/** How a client failed, after how many tries. */
+async function failureThrough(proxy: ProxySettings, options = {}): Promise<[Error, number]> {
+  let attempts = 0;
+  await using client = clientThrough(proxy, options);
+  return [await errorOf(client.listForms({ onAttempt: () => attempts++ })), attempts];
+}
+
+const answering = (text: string, stays = false): Promise<ConnectProxy> =>
+  startProxy(() => ({ text, stays }));
+
+describe('a proxy that opens no way', () => {
+  it.each([
+    ['HTTP/1.1 502 Bad Gateway\r\n\r\n', 'could not reach forms.test:443 (502)', 3],
+    ['HTTP/1.1 503 Busy\r\n\r\n', 'could not reach forms.test:443 (503)', 3],
+    ['HTTP/1.1 429 Slow\r\n\r\n', 'could not reach forms.test:443 (429)', 3],
+    ['HTTP/1.1 403 No\r\n\r\n', 'does not let this machine connect to forms.test:443 (403)', 1],
+    ['HTTP/1.1 407 Who\r\n\r\n', 'wants a user name and a password (407)', 1],
+    // It would lead elsewhere.
+    [
+      'HTTP/1.1 302 Found\r\nLocation: http://evil.test/\r\nContent-Length: 0\r\n\r\n',
+      'does not let this machine connect to forms.test:443 (302)',
+      1,
+    ],
+    ['', 'could not be reached (UND_ERR_SOCKET)', 3],
+  ])('is named with what to do: %j', async (text, words, tries) => {
+    await using proxy = await answering(text);
+    const [error, attempts] = await failureThrough(through(proxy.host));
+    expect(error).toMatchObject({ code: 'FORMS_UNREACHABLE', status: null });
+    expect(error.message).toContain(`the proxy ${proxy.host} ${words}`);
+    expect(error.message).toMatch(/HTTPS_PROXY|NO_PROXY/);
+    expect(attempts).toBe(tries);
+    expect(new Set(proxy.requests)).toEqual(new Set(['CONNECT forms.test:443 HTTP/1.1']));
+    expect(proxy.seen()).not.toContain(KEY);
+  });
+
+  it('L15: is given its user name and password, which no message holds', async () => {
+    const given: (string | undefined)[] = [];
+    await using proxy = await startProxy((_target, authorization) => {
+      given.push(authorization);
+      return { text: 'HTTP/1.1 407 Who\r\n\r\n' };
+    });
+    const settings = through(proxy.host, `ann:${encodeURIComponent(`${PASSWORD}@`)}@`);
+    const [error] = await failureThrough(settings);
+    expect(given).toEqual([`Basic ${btoa(`ann:${PASSWORD}@`)}`]);
+    expect(error.message).toContain('refused the user name and password of HTTPS_PROXY (407)');
+    const shown = inspect(error, { depth: 9, showHidden: true });
+    expect(shown).not.toContain(PASSWORD);
+    expect(shown).not.toContain(btoa(`ann:${PASSWORD}@`));
+  });
+
+  it('because nothing listens there is told from a source that is down', async () => {
+    const host = `127.0.0.1:${await freePort()}`;
+    const [error, attempts] = await failureThrough(through(host));
+    expect(error.message).toContain(`the proxy ${host} could not be reached (ECONNREFUSED)`);
+    expect(attempts).toBe(3);
+  });
+
+  it('because it says nothing is given up', async () => {
+    await using proxy = await answering('', true);
+    const once = { requestTimeoutMs: 300, retry: { ...retry, attempts: 1 } };
+    const [error] = await failureThrough(through(proxy.host), once);
+    expect(error).toMatchObject({ code: 'FORMS_UNREACHABLE', retryable: true });
+    expect(error.message).toMatch(
+      new RegExp(`did not answer .*proxy ${proxy.host}|${proxy.host} did not answer`),
+    );
+  });
+
+  it('because something else listens there is told', async () => {
+    await using proxy = await answering('SSH-2.0-OpenSSH_9.2\r\n\r\n');
+    const [error] = await failureThrough(through(proxy.host));
+    expect(error.message).toContain(`what listens at ${proxy.host} is no http proxy`);
+  });
+
+  it('lets a change be sent again: nothing of it was sent', async () => {
+    let asked = 0;
+    await using proxy = await startProxy(() => {
+      asked += 1;
+      return { text: 'HTTP/1.1 502 Bad Gateway\r\n\r\n' };
+    });
+    await using client = clientThrough(through(proxy.host));
+    await errorOf(client.setStatus('s1', 'DONE'));
+    expect(asked).toBe(3);
+  });
+});
+
+describe('a proxy that wants to listen in', () => {
+  it('by speaking plain HTTP in the tunnel gets no key', async () => {
+    await using proxy = await startProxy(() => ({
+      afterwards: 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}',
+    }));
+    const [error, attempts] = await failureThrough(through(proxy.host));
+    expect(error.message).toContain(
+      `forms.test does not speak https through the proxy ${proxy.host}`,
+    );
+    expect(attempts).toBe(1);
+    expect(proxy.seen()).not.toContain(KEY);
+  });
+
+  it('with a certificate of its own gets no key', async () => {
+    await using server = await OddServer.start((_request, response) => sendJson(response, FORM));
+    await using listener = await startTlsOrigin(server.port);
+    await using proxy = await startProxy(() => ({ port: listener.port }));
+    const [error, attempts] = await failureThrough(through(proxy.host));
+    expect(error.message).toContain(
+      `the TLS certificate of forms.test is not one that this machine trusts through the proxy`,
+    );
+    expect(attempts).toBe(1);
+    expect(server.requests).toHaveLength(0);
+  });
+});
+
+describe('a loopback host', () => {
+  it('is reached without the proxy', async () => {
+    await using server = await OddServer.start((_request, response) => sendJson(response, FORM));
+    await using proxy = await answering('HTTP/1.1 502 Bad Gateway\r\n\r\n');
+    await using client = makeClient(`http://127.0.0.1:${server.port}/v1`, {
+      proxy: through(proxy.host),
+    });
+    expect(await client.getForm('f1')).toMatchObject({ id: 'f1' });
+    expect(proxy.requests).toEqual([]);
+  });
+});

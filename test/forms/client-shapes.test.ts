@@ -1,0 +1,246 @@
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import type { SubmissionPage } from '../../src/forms/client.ts';
+import { ExactNumber } from '../../src/mirror/types.ts';
+import { OddServer, sendJson } from '../support/odd-server.ts';
+import { errorOf, makeClient } from './make-client.ts';
+
+const ITEM = { id: 's1', formId: 'f1', status: 'NEW', createdAt: '2026-01-01', data: { a: 'ž' } };
+
+/** The page that a client makes of `body`. */
+async function pageOf(body: unknown, date?: string): Promise<SubmissionPage> {
+  await using server = await OddServer.start((_request, response) => {
+    if (date !== undefined) response.setHeader('date', date);
+    sendJson(response, body);
+  });
+  return await makeClient(server.url).listSubmissions({ formId: 'f1', page: 4, limit: 20 });
+}
+
+describe('L3: the envelope', () => {
+  it.each<[string, object, Partial<SubmissionPage>]>([
+    ['whole', { page: 2, limit: 7, totalPages: 9 }, { page: 2, limit: 7, totalPages: 9 }],
+    ['without the optional', {}, { page: 4, limit: 20, totalPages: 3 }],
+    ['without pages, limit capped', { limit: 10 }, { page: 4, limit: 10, totalPages: 5 }],
+    [
+      'with nulls',
+      { page: null, limit: null, totalPages: null },
+      { page: 4, limit: 20, totalPages: 3 },
+    ],
+    [
+      'with nonsense',
+      { page: 0, limit: -1, totalPages: 'x' },
+      { page: 4, limit: 20, totalPages: 3 },
+    ],
+    ['with zero pages', { totalPages: 0 }, { totalPages: 0 }],
+    ['with texts for numbers', { total: '41', totalPages: '3' }, { total: 41, totalPages: 3 }],
+  ])('is understood %s', async (_name, gaps, expected) => {
+    expect(await pageOf({ items: [ITEM], total: 41, ...gaps })).toMatchObject({
+      items: [{ key: 's1', defects: [] }],
+      total: 41,
+      ...expected,
+    });
+  });
+
+  it.each<[unknown]>([
+    [{ items: [ITEM] }],
+    [{ total: 1 }],
+    [{ items: {}, total: 1 }],
+    [{ items: [], total: -1 }],
+    [{ items: [], total: 1.5 }],
+    [{ items: [], total: '' }],
+    [{ items: [], total: '4e1' }],
+    [[ITEM]],
+    [null],
+    ['"items"'],
+  ])('that cannot prove anything is FORMS_NOT_JSON: %j', async (body) => {
+    const error = await errorOf(pageOf(body));
+    expect(error).toMatchObject({
+      code: 'FORMS_NOT_JSON',
+      request: 'GET /submissions?formId=f1&page=4&limit=20',
+    });
+    expect(error.message).toContain('JSON of another shape than documented');
+  });
+
+  it.each([{ error: 'x' }, { error: { code: 5 } }, { errors: ['x'] }, { error: true, total: 41 }])(
+    'L17: an empty list with an error beside it is a failure, tried again, never an empty form: %j',
+    async (told) => {
+      await using server = await OddServer.start((_request, response) =>
+        sendJson(response, { items: [], total: 0, totalPages: 0, ...told }),
+      );
+      const client = makeClient(server.url);
+      for (const list of [
+        () => client.listSubmissions({ formId: 'f1', page: 1 }),
+        () => client.listForms(),
+      ]) {
+        const error = await errorOf(list());
+        expect(error).toMatchObject({ code: 'FORMS_FAILED', retryable: true, status: 200 });
+        expect(error.message).toContain('answered 200 with an error beside an empty list');
+      }
+      expect(server.requests).toHaveLength(12);
+    },
+  );
+
+  it.each([
+    [{ success: false }, 'success'],
+    [{ ok: false }, 'ok'],
+    [{ ok: 'false', total: 41 }, 'ok'],
+    [{ status: 'error' }, 'status'],
+    [{ status: 'FAILED' }, 'status'],
+    [{ status: 503 }, 'status'],
+    [{ statusCode: 500, message: 'shard 2 of jana@example.com' }, 'statusCode'],
+    [{ status_code: '429' }, 'status_code'],
+    [{ code: 500 }, 'code'],
+    [{ code: 'ERR_TIMEOUT' }, 'code'],
+    [{ code: 'INTERNAL' }, 'code'],
+    [{ errorCode: 'E17' }, 'errorCode'],
+    [{ errorMessage: 'no' }, 'errorMessage'],
+  ])(
+    'L17: an empty list that says of itself that it failed is a failure: %j',
+    async (told, member) => {
+      const error = await errorOf(pageOf({ items: [], total: 0, totalPages: 0, ...told }));
+      expect(error).toMatchObject({ code: 'FORMS_FAILED', retryable: true, status: 200 });
+      expect(error.message).toContain(`"${member}"`);
+      expect(error.message).not.toContain('jana');
+    },
+  );
+
+  it.each([
+    { success: false },
+    { ok: false },
+    { status: 'error' },
+    { statusCode: 500 },
+    { success: false, error: 'x' },
+  ])('L17: a list that says that it failed is a failure, whatever it holds: %j', async (told) => {
+    const error = await errorOf(pageOf({ items: [ITEM], total: 1, ...told }));
+    expect(error).toMatchObject({ code: 'FORMS_FAILED', retryable: true, status: 200 });
+  });
+
+  it.each([
+    { success: true },
+    { ok: 1 },
+    { success: null },
+    { status: 'ok' },
+    { status: 'success', code: 'OK' },
+    { status: 200, statusCode: 200, code: 200 },
+    { code: 0, errorCode: 0, errorMessage: '' },
+    { code: 'SUCCESS', message: 'No submissions found' },
+    { errorCode: null },
+  ])('an empty list may say that all is well: %j', async (told) => {
+    expect(await pageOf({ items: [], total: 0, ...told })).toMatchObject({ items: [], total: 0 });
+  });
+
+  it.each([
+    { error: null, errors: [] },
+    { error: false, errors: {} },
+    { error: '', errors: 0 },
+  ])('an empty list may say that there was no error: %j', async (told) => {
+    expect(await pageOf({ items: [], total: 0, ...told })).toMatchObject({ items: [], total: 0 });
+  });
+
+  it.each([
+    { error: 'the parameter search is deprecated' },
+    { errors: [{ shard: 2 }] },
+    { code: 'E17' },
+    { status: 'partial' },
+  ])('a list that holds something may carry a warning beside it: %j', async (told) => {
+    expect((await pageOf({ items: [ITEM], total: 1, ...told })).items).toHaveLength(1);
+  });
+
+  it('takes the form asked for when an item does not say', async () => {
+    const page = await pageOf({ items: [{ id: 's1' }], total: 1 });
+    expect(page.items[0]?.submission?.formId).toBe('f1');
+  });
+
+  it('reports the server time, or that there is none', async () => {
+    const body = { items: [], total: 0 };
+    const date = 'Thu, 01 Jan 2026 00:00:00 GMT';
+    expect((await pageOf(body, date)).serverTimeMs).toBe(Date.UTC(2026, 0, 1));
+    expect((await pageOf(body, 'now')).serverTimeMs).toBeNull();
+  });
+
+  it('of forms: one that is none is not passed over in silence', async () => {
+    await using server = await OddServer.start((_request, response) =>
+      sendJson(response, { items: [{ id: 'f1' }, { name: 'no ID' }], total: 2 }),
+    );
+    expect(await errorOf(makeClient(server.url).listForms())).toMatchObject({
+      code: 'FORMS_NOT_JSON',
+    });
+  });
+
+  it('of forms without a number of pages is read to its end', async () => {
+    await using server = await OddServer.start(({ url }, response) => {
+      const page = Number(/page=(\d+)/.exec(url)?.[1] ?? 1);
+      sendJson(response, { items: page > 3 ? [] : [{ id: `f${page}` }], total: 3 });
+    });
+    const forms = await makeClient(server.url).listForms();
+    expect(forms.map((form) => form.id)).toEqual(['f1', 'f2', 'f3']);
+  });
+
+  it('L3: of forms is read on where it holds more than its pages are said to', async () => {
+    await using server = await OddServer.start(({ url }, response) => {
+      const page = Number(/page=(\d+)/.exec(url)?.[1] ?? 1);
+      const items = page > 3 ? [] : [{ id: `f${page}` }];
+      sendJson(response, { items, total: 3, totalPages: 1 });
+    });
+    expect(await makeClient(server.url).listForms()).toHaveLength(3);
+    expect(server.requests).toHaveLength(3);
+  });
+
+  it('L14: of forms with an absurd number of pages costs one request more', async () => {
+    await using server = await OddServer.start(({ url }, response) => {
+      const items = url.includes('page=') ? [] : [{ id: 'f1' }, { id: 'f2' }];
+      sendJson(response, { items, total: 2, totalPages: 1e9 });
+    });
+    expect(await makeClient(server.url).listForms()).toHaveLength(2);
+    expect(server.requests).toHaveLength(2);
+  });
+
+  it('of forms whose pages never end is left', async () => {
+    await using server = await OddServer.start((_request, response) =>
+      sendJson(response, { items: [{ id: 'f1' }], total: 99, totalPages: 99 }),
+    );
+    expect(await makeClient(server.url).listForms()).toHaveLength(1);
+    expect(server.requests).toHaveLength(4);
+  });
+});
+
+describe('L10: what comes over the wire', () => {
+  it('is UTF-8, with or without a mark of order, cut anywhere into pieces', async () => {
+    const text = JSON.stringify({
+      items: [{ ...ITEM, data: { a: 'Žluťoučký 🎉 \u0000 \ud83d' } }],
+      total: 1,
+    });
+    const bytes = Buffer.from(`\ufeff${text}`);
+    await using server = await OddServer.start((_request, response) => {
+      for (let at = 0; at < bytes.length; at += 7) response.write(bytes.subarray(at, at + 7));
+      response.end();
+    });
+    const page = await makeClient(server.url).listSubmissions({ formId: 'f1', page: 1 });
+    expect(page.items[0]?.submission?.data.get('a')).toBe('Žluťoučký 🎉 \u0000 \ud83d');
+  });
+
+  it('may be packed', async () => {
+    const text = `{"items":[{"id":"s1","data":{"n":12345678901234567890}}],"total":1}`;
+    await using server = await OddServer.start(({ headers }, response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip' });
+      response.end(headers['accept-encoding'] === 'gzip' ? gzipSync(text) : 'not asked for');
+    });
+    const page = await makeClient(server.url).listSubmissions({ formId: 'f1', page: 1 });
+    expect(page.items[0]?.submission?.data.get('n')).toEqual(
+      new ExactNumber('12345678901234567890'),
+    );
+  });
+
+  it('L14: may not fill the memory, packed or not', async () => {
+    const bomb = gzipSync(Buffer.alloc(65 * 1024 * 1024, 32), { level: 1 });
+    await using server = await OddServer.start((_request, response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb);
+    });
+    const error = await errorOf(makeClient(server.url).listForms());
+    expect(error).toMatchObject({
+      code: 'FORMS_NOT_JSON',
+      reason: 'the answer is larger than 64 MiB',
+    });
+    expect(server.requests).toHaveLength(1);
+  });
+});

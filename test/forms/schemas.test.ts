@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import { parseExactJson } from '../../src/forms/exact-json.ts';
+import { parseForm } from '../../src/forms/schemas.ts';
+
+const bare = { id: 'f1', name: 'Přihláška', slug: 'prihlaska' };
+
+describe('parseForm', () => {
+  it('takes the fields of all sections in order; the first of equal IDs wins; unknown fields are ignored', () => {
+    const schema = {
+      theme: 'dark',
+      logic: [{ if: 1 }],
+      sections: [
+        {
+          title: 'x',
+          fields: [
+            { id: 'a', label: 'Name', type: 'text' },
+            { id: 'b', label: '' },
+          ],
+        },
+        {
+          fields: [
+            { id: 'a', label: 'Twice' },
+            { id: 'c', label: 'Name' },
+          ],
+        },
+      ],
+    };
+    expect(parseForm({ ...bare, isPublished: true, createdAt: 'x', schema })).toEqual({
+      ...bare,
+      fields: [
+        { id: 'a', label: 'Name' },
+        { id: 'b', label: '' },
+        { id: 'c', label: 'Name' },
+      ],
+    });
+  });
+
+  it.each<[string, unknown]>([
+    ['no schema', undefined],
+    ['schema null', null],
+    ['no sections', {}],
+    ['sections null', { sections: null }],
+    ['sections of another shape', { sections: { a: 1 } }],
+    ['no fields', { sections: [{}, { fields: null }, null, 'x', []] }],
+  ])('takes %s for an empty form', (_name, schema) => {
+    expect(parseForm({ ...bare, schema })).toEqual({ ...bare, fields: [] });
+  });
+
+  it('leaves out fields without an ID, and takes odd labels as far as they are texts', () => {
+    const fields = [
+      { label: 'x' },
+      { id: '' },
+      { id: null },
+      { id: 'x'.repeat(501), label: 'fits no key' },
+      'x',
+      { id: 7 },
+      { id: 'n', label: null },
+      { id: 'o', label: {} },
+    ];
+    expect(parseForm({ ...bare, schema: { sections: [{ fields }] } })?.fields).toEqual([
+      { id: '7', label: '' },
+      { id: 'n', label: '' },
+      { id: 'o', label: '' },
+    ]);
+  });
+
+  it('keeps a field called __proto__', () => {
+    const json = parseExactJson(
+      '{"id":"f","schema":{"sections":[{"fields":[{"id":"__proto__","label":"P"}]}]}}',
+    );
+    expect(parseForm(json)?.fields).toEqual([{ id: '__proto__', label: 'P' }]);
+  });
+
+  it.each<[object, string, string]>([
+    [{ id: 'f1' }, 'f1', 'f1'],
+    [{ id: 'f1', slug: 's' }, 's', 's'],
+    [{ id: 'f1', slug: '', name: ' ' }, 'f1', 'f1'],
+    [{ id: 'f1', name: 'N' }, 'f1', 'N'],
+    [{ id: 5, slug: null, name: [] }, '5', '5'],
+  ])('fills the gaps of %j', (json, slug, name) => {
+    expect(parseForm(json)).toMatchObject({ slug, name });
+  });
+
+  it('finds a wrapped form', () => {
+    expect(parseForm({ form: bare, meta: {} })).toMatchObject(bare);
+  });
+
+  it.each<[unknown]>([
+    [null],
+    ['f1'],
+    [[]],
+    [{}],
+    [{ id: '' }],
+    [{ id: {} }],
+    [{ a: bare, b: bare }],
+  ])('finds no form in %j', (json) => {
+    expect(parseForm(json)).toBeUndefined();
+  });
+});

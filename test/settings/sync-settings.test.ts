@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import { longestGapMs, nextRunMs } from '../../src/settings/sync-settings.ts';
+
+const HOUR_MS = 3_600_000;
+const every = { incremental: { everyMs: 60_000 }, fullEveryMs: 6 * HOUR_MS };
+const office = {
+  incremental: { cron: '*/5 8-17 * * 1-5', timeZone: 'Europe/Prague' },
+  fullEveryMs: 6 * HOUR_MS,
+};
+/** A Friday. */
+const FRIDAY = Date.parse('2026-11-20T16:57:00Z');
+
+describe('the next pass', () => {
+  it('is due an interval after the last', () => {
+    expect(nextRunMs(every, FRIDAY)).toBe(FRIDAY + 60_000);
+  });
+
+  it('is due when the cron expression says so, in its time zone', () => {
+    const next = nextRunMs(office, FRIDAY);
+    expect(new Date(next).toISOString()).toBe('2026-11-23T07:00:00.000Z');
+  });
+});
+
+describe('the longest silence of a schedule', () => {
+  it('is its interval, or the weekend of office hours', () => {
+    expect(longestGapMs(every, FRIDAY)).toBe(60_000);
+    const friday = Date.parse('2026-11-20T16:55:00Z');
+    expect(longestGapMs(office, FRIDAY - 5 * 24 * HOUR_MS)).toBe(
+      Date.parse('2026-11-23T07:00:00Z') - friday,
+    );
+  });
+
+  it('is found in bounded time for one that fires each second', () => {
+    const busy = { ...office, incremental: { cron: '* * * * * *', timeZone: 'UTC' } };
+    expect(longestGapMs(busy, FRIDAY)).toBe(1_000);
+  });
+});

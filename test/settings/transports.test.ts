@@ -1,0 +1,222 @@
+import { describe, expect, it } from 'vitest';
+import { parseQueueUrl } from '../../src/queue/backends.ts';
+import { projectText } from '../support/readme.ts';
+import { SOURCE, load, onlyProblem, problemsOf } from '../support/settings.ts';
+
+/** What is wrong with an address, on top of a source that is set up. */
+const complaints = (env: Record<string, string>): string[] =>
+  problemsOf({ ...SOURCE, ...env }).map(({ variable, message }) => `${variable} ${message}`);
+
+describe('an address beyond this machine', () => {
+  it.each([
+    ['no sslmode', 'postgres://u:p@db.example.com/d', 'asks for no TLS'],
+    ['disable', 'postgres://u:p@db.example.com/d?sslmode=disable', 'does not insist on TLS'],
+    ['allow', 'postgres://u:p@db.example.com/d?sslmode=allow', 'does not insist on TLS'],
+    ['prefer', 'postgres://u:p@db.example.com/d?sslmode=prefer', 'does not insist on TLS'],
+    ['no-verify', 'postgres://u:p@db.example.com/d?sslmode=no-verify', 'does not check'],
+    ['an unknown mode', 'postgres://u:p@db.example.com/d?sslmode=on', 'does not insist on TLS'],
+    ['a private address', 'postgres://u:p@10.0.0.5/d', 'name 10.0.0.5 in ALLOW_PLAINTEXT'],
+    ['one label', 'postgres://u:p@postgres/d', 'name postgres in ALLOW_PLAINTEXT'],
+    ['IPv6', 'postgres://u:p@[fd00::5]/d', 'name fd00::5 in ALLOW_PLAINTEXT'],
+    ['no host', 'postgres:///d', 'names no host'],
+    [
+      "libpq's require",
+      'postgres://u:p@h/d?sslmode=require&uselibpqcompat=true',
+      'does not check the certificate',
+    ],
+    [
+      "libpq's require with the empty name of an authority",
+      'postgres://u:p@h/d?sslmode=require&uselibpqcompat=true&sslrootcert=',
+      'does not check the certificate',
+    ],
+    [
+      "libpq's require with an authority that is taken back",
+      'postgres://u:p@h/d?sslmode=require&uselibpqcompat=true&sslrootcert=/ca.pem&sslrootcert=',
+      'does not check the certificate',
+    ],
+    [
+      "the example's password",
+      'postgres://mirror:password@db.example.com/d?sslmode=verify-full',
+      'has a password that is among the first that are tried',
+    ],
+    ['a parameter that moves it', 'postgres://u:p@localhost/d?host=evil.example', 'evil.example'],
+    [
+      'a second mode, which counts',
+      'postgres://u:p@h/d?sslmode=require&sslmode=disable',
+      'does not insist on TLS',
+    ],
+  ])('PostgreSQL with %s is refused for a target and for the queue', (_what, url, message) => {
+    expect(onlyProblem({ TARGET_URL: url })).toContain(message);
+    expect(onlyProblem({ QUEUE_URL: url })).toContain(message);
+  });
+
+  it.each([
+    'postgres://u:p@db.example.com/d?sslmode=require',
+    'postgres://u:p@db.example.com/d?sslmode=verify-full&sslrootcert=/ca.pem',
+    'postgres://u:p@h/d?sslmode=require&uselibpqcompat=true&sslrootcert=/ca.pem',
+    'postgres://u:p@localhost/d',
+    'postgres://u:p@127.0.0.1:5433/d?sslmode=disable',
+    'postgres://u:p@[::1]/d',
+    'postgres://u:p@%2Frun%2Fpostgresql/d',
+    'postgres://u@localhost/d?host=/run/postgresql',
+  ])('%s is taken', (url) => {
+    expect(problemsOf({ ...SOURCE, TARGET_URL: url })).toEqual([]);
+    expect(problemsOf({ ...SOURCE, QUEUE_URL: url })).toEqual([]);
+  });
+
+  it('Redis needs TLS and a password', () => {
+    const both = complaints({ QUEUE_URL: 'redis://cache.example.com:6379' });
+    expect(both).toEqual([
+      expect.stringMatching(/^QUEUE_URL asks for no TLS.*rediss:\/\//),
+      expect.stringMatching(/^QUEUE_URL holds no password/),
+    ]);
+    expect(onlyProblem({ QUEUE_URL: 'redis://:pw@cache.example.com' })).toContain('no TLS');
+    expect(onlyProblem({ QUEUE_URL: 'rediss://cache.example.com' })).toContain('no password');
+    expect(onlyProblem({ QUEUE_URL: 'rediss://:%20@cache.example.com' })).toContain('no password');
+    for (const password of ['password', 'Change-Me', 'p%61ssword', 'your-password']) {
+      const problem = onlyProblem({ QUEUE_URL: `rediss://:${password}@cache.example.com` });
+      expect(problem).toContain('QUEUE_URL has a password that is among the first that are tried');
+    }
+    // Without a host in the address the driver takes the parameter.
+    expect(onlyProblem({ QUEUE_URL: 'redis://:pw@?host=evil.example' })).toMatch(/./);
+    for (const url of [
+      'rediss://:pw@cache.example.com',
+      'rediss://cache.example.com?password=pw',
+      'redis://localhost:6379',
+      'redis://127.0.0.1',
+      'redis://localhost?path=/run/redis.sock',
+    ]) {
+      expect(complaints({ QUEUE_URL: url })).toEqual([]);
+    }
+  });
+
+  it('is taken where ALLOW_PLAINTEXT names its host, and only that', () => {
+    const compose = {
+      QUEUE_URL: 'redis://redis:6379',
+      TARGET_URL: 'postgres://mirror:pw@postgres:5432/forms',
+      ALERT_WEBHOOK_URL: 'http://Alerts:9093/x',
+    };
+    expect(complaints(compose).map((text) => text.split(' ')[0])).toEqual([
+      'TARGET_URL',
+      'QUEUE_URL',
+      'QUEUE_URL',
+      'ALERT_WEBHOOK_URL',
+    ]);
+    expect(complaints({ ...compose, ALLOW_PLAINTEXT: 'Redis, postgres,alerts' })).toEqual([]);
+    const elsewhere = {
+      ...compose,
+      QUEUE_URL: 'redis://redis.example.com',
+      ALLOW_PLAINTEXT: 'redis,postgres,alerts',
+    };
+    expect(complaints(elsewhere).every((text) => text.startsWith('QUEUE_URL'))).toBe(true);
+    expect(
+      complaints({ TARGET_URL: 'postgres://u:p@[FD00::5]/d', ALLOW_PLAINTEXT: '[fd00::5]' }),
+    ).toEqual([]);
+    // The key of the API goes nowhere in plain text.
+    const api = { FORMS_API_URL: 'http://forms:4010/v1', ALLOW_PLAINTEXT: 'forms' };
+    expect(complaints(api)).toEqual([expect.stringContaining('is plain http')]);
+  });
+
+  it('has a name that was nearly right pointed out', () => {
+    const env = { QUEUE_URL: 'redis://:pw@redis-master', ALLOW_PLAINTEXT: 'redis-mastre' };
+    expect(onlyProblem(env)).toContain('it names redis-mastre: did you mean redis-master?');
+  });
+
+  it.each([
+    ['queue:6379', 'holds "queue:6379": write host names alone'],
+    ['*', 'holds "*"'],
+    ['10.0.0.0/8', 'write host names alone'],
+  ])('ALLOW_PLAINTEXT=%s is refused', (value, message) => {
+    expect(onlyProblem({ ALLOW_PLAINTEXT: value })).toContain(message);
+  });
+
+  it('L15: is never repeated with its user, password or path', () => {
+    const urls = [
+      'redis://u:s3cr3t@h.example',
+      'redis://s3cr3t/@h',
+      'postgres://u:s3cr3t@h/d?x=s3cr3t',
+    ];
+    for (const QUEUE_URL of urls) {
+      expect(JSON.stringify(complaints({ QUEUE_URL }))).not.toContain('s3cr3t');
+    }
+    const pasted = { ALLOW_PLAINTEXT: 'redis://u:s3cr3t@h' };
+    expect(JSON.stringify(complaints(pasted))).not.toContain('s3cr3t');
+    expect(() => parseQueueUrl('redis://s3cr3t/@h')).toThrow('percent-encoded');
+  });
+
+  it('of docker-compose.yml is one that its own ALLOW_PLAINTEXT names', () => {
+    const compose = projectText('docker-compose.yml');
+    const allowed = /^ *ALLOW_PLAINTEXT: (\S+)$/m.exec(compose)?.[1] ?? '';
+    const urls = compose.matchAll(/(?:redis|postgres):\/\/(?:[^\n@]*@)?([\w.-]+):\d+/g);
+    const hosts = new Set([...urls].map(([, host]) => host));
+    expect(hosts).toEqual(new Set(allowed.split(',')));
+  });
+
+  it('is reached with certificates checked: the switch that ends all checks is refused', () => {
+    expect(onlyProblem({ NODE_TLS_REJECT_UNAUTHORIZED: '0' })).toMatch(
+      /^NODE_TLS_REJECT_UNAUTHORIZED is 0/,
+    );
+    expect(problemsOf({ ...SOURCE, NODE_TLS_REJECT_UNAUTHORIZED: '1' })).toEqual([]);
+  });
+
+  it('of one target of several is named by its own variable', () => {
+    const env = { TARGETS: 'a,b', TARGET_A_URL: 'sqlite:a', TARGET_B_URL: 'postgres://u:p@h/d' };
+    expect(onlyProblem(env)).toMatch(/^TARGET_B_URL asks for no TLS/);
+  });
+});
+
+describe('the password of a page that others can reach', () => {
+  it.each([
+    ['short', 'elevenchars', 'is short'],
+    ["the example's", 'a-long-sentence-of-your-own', 'is the one of the example'],
+    ['a common one', 'Password1234', 'is among the first that are tried'],
+    ['all the same', 'xxxxxxxxxxxxxxxx', 'is among the first that are tried'],
+    ['counting up', 'abcdefghijklm', 'is among the first that are tried'],
+    ['a common one with signs between', 'password-123', 'is among the first that are tried'],
+    ['made of our name', 'mirror-admin', 'is among the first that are tried'],
+  ])('is refused when it is %s', (_what, ADMIN_PASSWORD, message) => {
+    for (const reach of [{ HOST: '0.0.0.0' }, { TRUST_PROXY: 'loopback' }]) {
+      const problem = onlyProblem({ ...reach, ADMIN_PASSWORD });
+      expect(problem).toContain(`ADMIN_PASSWORD ${message}`);
+      expect(problem).not.toContain(ADMIN_PASSWORD);
+    }
+    expect(problemsOf({ ...SOURCE, ADMIN_PASSWORD })).toEqual([]);
+  });
+
+  it('is required behind a proxy', () => {
+    expect(onlyProblem({ TRUST_PROXY: 'loopback' })).toMatch(
+      /^ADMIN_PASSWORD is missing: .* TRUST_PROXY/,
+    );
+  });
+});
+
+describe('TRUST_PROXY', () => {
+  const ADMIN_PASSWORD = 'correct horse battery';
+
+  it('takes addresses, networks and loopback', () => {
+    const env = {
+      ...SOURCE,
+      ADMIN_PASSWORD,
+      TRUST_PROXY: 'Loopback, 10.1.2.3,172.16.0.0/12 fd00::/8',
+    };
+    expect(load(env).status.trustedProxies).toEqual([
+      'loopback',
+      '10.1.2.3',
+      '172.16.0.0/12',
+      'fd00::/8',
+    ]);
+    expect(load(SOURCE).status.trustedProxies).toEqual([]);
+  });
+
+  it.each([
+    ['1', 'is a number, which tells no proxy from anybody else'],
+    ['true', 'holds "true"'],
+    ['0.0.0.0/0', 'trusts everybody'],
+    ['::/0', 'trusts everybody'],
+    ['10.0.0.0/33', 'holds "10.0.0.0/33"'],
+    ['10.0.0.0/8/8', 'holds'],
+    ['proxy.example.com', 'holds "proxy.example.com"'],
+  ])('%s is refused', (value, message) => {
+    expect(onlyProblem({ ADMIN_PASSWORD, TRUST_PROXY: value })).toContain(message);
+  });
+});

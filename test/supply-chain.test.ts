@@ -1,0 +1,294 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { licences } from '../scripts/licences.ts';
+import { SETTING_NAMES, type SettingName, settingOf } from '../src/settings/settings-table.ts';
+
+const ROOT = resolve(import.meta.dirname, '..');
+const read = (file: string): string => readFileSync(resolve(ROOT, file), 'utf8');
+
+/** Whether instructions take files from stages of the file alone: not from images, nor by address. */
+function takesOnlyFromStages(dockerfile: string): boolean {
+  const sources = [...dockerfile.matchAll(/\bfrom=([^\s,]*)/gi)].map(([, name]) => name ?? '');
+  const stages = new Set(
+    [...dockerfile.matchAll(/^FROM \S+ AS (\S+)$/gm)].map(([, name]) => name ?? ''),
+  );
+  return sources.every((name) => stages.has(name)) && !/^ADD\b/im.test(dockerfile);
+}
+
+const BY_DIGEST = /^[a-z0-9./-]+:[\w.-]+@sha256:[0-9a-f]{64}$/;
+
+describe('the Dockerfile', () => {
+  const dockerfile = read('Dockerfile');
+
+  it('builds from an image that is named by its digest, whatever its tag points to later', () => {
+    const [, image] = /^ARG NODE_IMAGE=(\S+)$/m.exec(dockerfile) ?? [];
+    expect(image).toMatch(BY_DIGEST);
+    const bases = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map((match) => match[1]);
+    expect(new Set(bases)).toEqual(new Set(['${NODE_IMAGE}']));
+    // A frontend of BuildKit is an image too.
+    expect(dockerfile).not.toMatch(/^# *syntax *=/m);
+    expect(takesOnlyFromStages(dockerfile)).toBe(true);
+  });
+
+  it.each([
+    'COPY --from=evil/image:1 / /',
+    'COPY --from=build-evil:1 / /',
+    'COPY --from=modules@sha256:0 / /',
+    'COPY --chown=node --from="evil" / /',
+    'RUN --mount=from=evil,target=/x true',
+    'RUN --mount=type=bind,source=/,from=evil:1,target=/x true',
+    'ADD https://evil.example/x /',
+    'RUN --mount=from="evil" true',
+  ])('would notice that it takes anything from elsewhere: %s', (line) => {
+    expect(takesOnlyFromStages(`${dockerfile}\n${line}\n`)).toBe(false);
+  });
+
+  it('ends with a user who is not root', () => {
+    const users = [...dockerfile.matchAll(/^USER (\S+)$/gm)].map((match) => match[1]);
+    expect(users.at(-1)).toBe('node');
+  });
+
+  it('installs what the lock file names and runs no script of a package', () => {
+    const installs = dockerfile.match(/npm (?:ci|i|install)\b.*$/gm) ?? [];
+    expect(installs).not.toEqual([]);
+    for (const install of installs) expect(install).toMatch(/^npm ci .*--ignore-scripts/);
+  });
+});
+
+interface Service {
+  readonly image?: string;
+  readonly build?: string;
+  readonly user?: string;
+  readonly read_only?: boolean;
+  readonly privileged?: boolean;
+  readonly cap_drop?: readonly string[];
+  readonly cap_add?: readonly string[];
+  readonly security_opt?: readonly string[];
+  readonly env_file?: unknown;
+  readonly environment?: Readonly<Record<string, string | null>>;
+  readonly secrets?: readonly string[];
+  readonly networks?: readonly string[];
+  readonly ports?: readonly string[];
+  readonly volumes?: readonly string[];
+  readonly command?: readonly string[];
+  readonly healthcheck?: { readonly test?: readonly string[]; readonly disable?: boolean };
+}
+
+interface Compose {
+  readonly services: Readonly<Record<string, Service>>;
+  readonly networks: Readonly<Record<string, { readonly internal?: boolean }>>;
+  readonly volumes: Readonly<Record<string, unknown>>;
+  readonly secrets: Readonly<Record<string, { readonly file?: string }>>;
+}
+
+/** Settings that no service of the file takes from outside: of the image, or in place of another way. */
+const NOT_IN_COMPOSE: ReadonlySet<SettingName> = new Set([
+  'DATA_DIR',
+  'GOOGLE_APPLICATION_CREDENTIALS',
+  'HTTP_PROXY',
+  'SHEETS_EMULATOR_URL',
+]);
+
+describe('docker-compose.yml', () => {
+  const text = read('docker-compose.yml');
+  const compose = parse(text, { merge: true }) as Compose;
+  const { services, networks, volumes, secrets } = compose;
+
+  it('is all services that it is meant to be', () => {
+    expect(Object.keys(services)).toEqual(['start', 'worker', 'redis', 'postgres']);
+  });
+
+  it.each(Object.entries(services))('confines %s', (_name, service) => {
+    expect(service).toMatchObject({
+      read_only: true,
+      cap_drop: ['ALL'],
+      security_opt: ['no-new-privileges:true'],
+    });
+    expect(service.cap_add).toBeUndefined();
+    expect(service.privileged).toBeUndefined();
+    expect(service.user).toMatch(/^(?!root|0)\w+$/);
+  });
+
+  it('takes images from elsewhere by digest only', () => {
+    const taken = Object.values(services).filter(({ build }) => build === undefined);
+    expect(taken.filter(({ image = '' }) => !BY_DIGEST.test(image))).toEqual([]);
+  });
+
+  it('shows a secret only as a file, and only to the services that name it', () => {
+    const expected = Object.keys(secrets).map((name) => [name, { file: `./secrets/${name}` }]);
+    expect(secrets).toEqual(Object.fromEntries(expected));
+    for (const service of Object.values(services)) {
+      expect(service.env_file).toBeUndefined();
+      const used = JSON.stringify(service).matchAll(/\/run\/secrets\/(\w+)/g);
+      expect(new Set([...used].map((match) => match[1]))).toEqual(new Set(service.secrets));
+    }
+    expect(services['worker']?.secrets).not.toContain('admin_password');
+    expect(services['redis']?.secrets).toEqual(['redis_password']);
+    expect(services['postgres']?.secrets).toEqual(['postgres_password']);
+    const ignored = read('.gitignore').split('\n');
+    expect(ignored).toEqual(expect.arrayContaining(['.env', 'secrets/']));
+  });
+
+  it.each(['start', 'worker'])('gives %s the settings that it reads, and no others', (name) => {
+    const given = new Set(Object.keys(services[name]?.environment ?? {}));
+    const read = SETTING_NAMES.filter(
+      (setting) => settingOf(setting).usedBy.includes(name) && !NOT_IN_COMPOSE.has(setting),
+    );
+    const plain = read.filter((setting) => !settingOf(setting).secret);
+    expect(plain.filter((setting) => !given.has(setting))).toEqual([]);
+    // One that not everybody has is a line to take the # away from.
+    const secret = read.filter((setting) => settingOf(setting).secret);
+    const isThere = (setting: SettingName): boolean =>
+      text.includes(`${setting}_FILE: /run/secrets/`);
+    expect(secret.filter((setting) => !isThere(setting))).toEqual([]);
+    const known = new Set<string>([...plain, ...secret.map((setting) => `${setting}_FILE`)]);
+    expect([...given].filter((variable) => !known.has(variable))).toEqual([]);
+  });
+
+  it('lets Redis in by a password that no command line shows, and keeps its jobs', () => {
+    const command = services['redis']?.command?.join(' ') ?? '';
+    expect(command).toContain('requirepass');
+    expect(command).not.toContain('--requirepass');
+    expect(command).toContain('--maxmemory-policy noeviction --appendonly yes -');
+  });
+
+  it('keeps Redis and PostgreSQL on a network without a way out, and the page on this machine', () => {
+    expect(networks['stores']).toEqual({ internal: true });
+    for (const name of ['redis', 'postgres']) {
+      expect(services[name]?.networks).toEqual(['stores']);
+      expect(services[name]?.ports).toBeUndefined();
+    }
+    expect(services['start']?.ports).toEqual([expect.stringMatching(/^127\.0\.0\.1:/)]);
+  });
+
+  it('asks each service how it is, and keeps what it stores', () => {
+    expect(services['start']?.healthcheck?.test?.join(' ')).toContain('/live');
+    expect(services['redis']?.healthcheck?.test?.join(' ')).toContain('redis-cli ping');
+    expect(services['postgres']?.healthcheck?.test).toContain('pg_isready');
+    const kept = Object.values(services).flatMap(({ volumes: own = [] }) => own);
+    for (const volume of Object.keys(volumes)) {
+      expect(kept.some((each) => each.startsWith(`${volume}:/`))).toBe(true);
+    }
+  });
+});
+
+interface LockEntry {
+  readonly version?: string;
+  readonly integrity?: string;
+  readonly resolved?: string;
+  readonly link?: boolean;
+  readonly dev?: boolean;
+  readonly optional?: boolean;
+  readonly os?: readonly string[];
+  readonly cpu?: readonly string[];
+  readonly libc?: readonly string[];
+}
+
+/**
+ * Builds for other machines than those of the image, CI and the lock file's author, of versions that the registry which
+ * made it did not offer for them: so npm wrote no checksum. A new version of one is to be looked at anew.
+ */
+const WITHOUT_CHECKSUM: readonly RegExp[] = [
+  /^@msgpackr-extract\/msgpackr-extract-[\w-]+@3\.0\.7$/,
+  /^@oxc-parser\/binding-[\w-]+@0\.156\.0$/,
+  /^@oxfmt\/binding-[\w-]+@0\.78\.0$/,
+  /^@oxlint-tsgolint\/[\w-]+@7\.0\.2007$/,
+  /^@oxlint\/binding-[\w-]+@1\.94\.0$/,
+];
+
+describe('package-lock.json', () => {
+  const { packages } = JSON.parse(read('package-lock.json')) as {
+    packages: Record<string, LockEntry>;
+  };
+  const entries = Object.entries(packages).filter(
+    ([path, { link }]) => path.startsWith('node_modules/') && link !== true,
+  );
+
+  it('holds a checksum of every package but builds for other machines that are looked at', () => {
+    const bare = entries.filter(([, { integrity }]) => !integrity?.startsWith('sha512-'));
+    const names = bare.map(([path, entry]) => `${path.slice(13)}@${entry.version ?? ''}`);
+    const unknown = names.filter((name) => !WITHOUT_CHECKSUM.some((known) => known.test(name)));
+    expect(unknown).toEqual([]);
+    const ofImage = bare.filter(
+      ([, { optional, os = [], cpu = [], libc = ['glibc'] }]) =>
+        optional !== true ||
+        (os.includes('linux') &&
+          libc.includes('glibc') &&
+          ['x64', 'arm64'].some((each) => cpu.includes(each))),
+    );
+    expect(ofImage.map(([path]) => path)).toEqual([]);
+    // A line that nothing needs any more would let a later package pass.
+    for (const known of WITHOUT_CHECKSUM) expect(names.some((name) => known.test(name))).toBe(true);
+  });
+
+  it('takes no package from elsewhere than the registry', () => {
+    const elsewhere = entries.filter(
+      ([, { resolved }]) =>
+        !/^(?:undefined$|https:\/\/registry\.npmjs\.org\/)/.test(String(resolved)),
+    );
+    expect(elsewhere.map(([path]) => path)).toEqual([]);
+  });
+
+  it('holds no package of a licence that nobody has looked at', () => {
+    const all = licences(read('package-lock.json'));
+    expect(all.filter(({ isAllowed }) => !isAllowed)).toEqual([]);
+    expect(all.length).toBe(entries.length);
+    const odd = JSON.stringify({
+      packages: { '': {}, 'node_modules/x': { version: '1.0.0', license: 'SSPL-1.0' } },
+    });
+    expect(licences(odd)).toEqual([
+      { name: 'x@1.0.0', licence: 'SSPL-1.0', ships: true, isAllowed: false },
+    ]);
+  });
+});
+
+/** As npm marks what does not ship. */
+const DEVELOPMENT = { name: 'cdx:npm:package:development', value: 'true' };
+
+interface Component {
+  readonly name: string;
+  readonly version: string;
+  readonly hashes?: unknown[];
+  readonly properties?: readonly unknown[];
+}
+
+describe('npm run sbom', () => {
+  // npm's `--omit dev` would leave out what the program shares with its development tools: zod, tslib and a dozen others.
+  it('lists every package, and which of them ship, with their checksums', () => {
+    const json = execFileSync('npm', ['run', '--silent', 'sbom'], {
+      cwd: ROOT,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    const sbom = JSON.parse(json) as { bomFormat: string; components: Component[] };
+    expect(sbom.bomFormat).toBe('CycloneDX');
+    const marked = (component: Component): boolean =>
+      component.properties?.some(
+        (property) => JSON.stringify(property) === JSON.stringify(DEVELOPMENT),
+      ) ?? false;
+    const shipped = sbom.components.filter((component) => !marked(component));
+    const listed = new Set(shipped.map(({ name, version }) => `${name}@${version}`));
+    const locked = licences(read('package-lock.json')).filter(({ ships }) => ships);
+    expect(locked.filter(({ name }) => !listed.has(name))).toEqual([]);
+    const isKnown = ({ name, version }: Component): boolean =>
+      name === 'google-sheets-emulator' ||
+      WITHOUT_CHECKSUM.some((known) => known.test(`${name}@${version}`));
+    const bare = shipped.filter(({ hashes = [] }) => hashes.length !== 1);
+    expect(bare.filter((component) => !isKnown(component))).toEqual([]);
+  });
+});
+
+describe('SECURITY.md', () => {
+  it('names tests that are there', () => {
+    const named = [...read('SECURITY.md').matchAll(/`(test\/[\w/.-]+)`/g)].map((match) => match[1]);
+    expect(named.length).toBeGreaterThan(5);
+    const gone = named.filter(
+      (path) =>
+        !['.ts', '.test.ts'].some((end) => existsSync(resolve(ROOT, `${path ?? ''}${end}`))),
+    );
+    expect(gone).toEqual([]);
+  });
+});

@@ -1,0 +1,117 @@
+import { readFileSync } from 'node:fs';
+import { type AddressInfo, type Socket, connect, createServer } from 'node:net';
+import { join } from 'node:path';
+import { createServer as createTlsServer } from 'node:tls';
+
+const TLS = join(import.meta.dirname, '../fixtures/tls');
+
+/** The certificate file of the authority that signed {@link startTlsOrigin}'s, for NODE_EXTRA_CA_CERTS. */
+export const TEST_AUTHORITY = join(TLS, 'authority.pem');
+
+/** What the proxy does with a client that asks for a way to a host. */
+export type ProxyAnswer =
+  /** Connects it to this port of the machine. */
+  | { readonly port: number }
+  /** Writes this, and closes unless `stays`. */
+  | { readonly text: string; readonly stays?: boolean }
+  /** Says 200, waits for the first bytes, and answers those with this, as a proxy that wants to listen in. */
+  | { readonly afterwards: string };
+
+/** An HTTP proxy that remembers all that it sees. */
+export interface ConnectProxy extends AsyncDisposable {
+  /** `127.0.0.1:<port>` */
+  readonly host: string;
+  /** The first lines of all requests: `CONNECT forms.test:443 HTTP/1.1`. */
+  readonly requests: string[];
+  /** What clients sent, heads and tunnels, byte for byte. */
+  seen(): string;
+}
+
+/** Starts one; `answer` is called with host and port, and the client's `Proxy-Authorization`. */
+export async function startProxy(
+  answer: (target: string, authorization: string | undefined) => ProxyAnswer,
+): Promise<ConnectProxy> {
+  const sockets = new Set<Socket>();
+  const chunks: Buffer[] = [];
+  const requests: string[] = [];
+  const server = createServer((client) => {
+    keep(sockets, client);
+    client.on('data', (chunk) => chunks.push(chunk));
+    let head = '';
+    const readHead = (chunk: Buffer): void => {
+      head += chunk.toString('latin1');
+      if (!head.includes('\r\n\r\n')) return;
+      client.off('data', readHead);
+      requests.push(head.slice(0, head.indexOf('\r\n')));
+      const [, target = ''] = head.split(' ');
+      const authorization = /^proxy-authorization: *(.*)\r$/im.exec(head)?.[1];
+      serve(client, answer(target, authorization), sockets);
+    };
+    client.on('data', readHead);
+  });
+  const port = await listen(server);
+  return {
+    host: `127.0.0.1:${port}`,
+    requests,
+    seen: () => Buffer.concat(chunks).toString('latin1'),
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((done) => server.close(done));
+    },
+  };
+}
+
+function serve(client: Socket, answer: ProxyAnswer, sockets: Set<Socket>): void {
+  if ('text' in answer) {
+    client.write(answer.text);
+    if (answer.stays !== true) client.end();
+  } else if ('afterwards' in answer) {
+    client.once('data', () => client.end(answer.afterwards));
+    client.write('HTTP/1.1 200 Connection Established\r\n\r\n');
+  } else {
+    const origin = connect(answer.port, '127.0.0.1');
+    keep(sockets, origin);
+    client.write('HTTP/1.1 200 Connection Established\r\n\r\n');
+    client.pipe(origin).pipe(client);
+  }
+}
+
+/** A server with TLS in front of a plain one of this machine. */
+export interface TlsOrigin extends AsyncDisposable {
+  readonly port: number;
+}
+
+/** Starts one, with a certificate for `forms.test`, `hooks.test`, `sheets.googleapis.com` and others. */
+export async function startTlsOrigin(plainPort: number): Promise<TlsOrigin> {
+  const sockets = new Set<Socket>();
+  const key = readFileSync(join(TLS, 'key.pem'));
+  const cert = readFileSync(join(TLS, 'certificate.pem'));
+  const server = createTlsServer({ key, cert }, (client) => {
+    const origin = connect(plainPort, '127.0.0.1');
+    keep(sockets, client);
+    keep(sockets, origin);
+    client.pipe(origin).pipe(client);
+  });
+  // A client that trusts no such certificate leaves.
+  server.on('tlsClientError', () => undefined);
+  const port = await listen(server);
+  return {
+    port,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((done) => server.close(done));
+    },
+  };
+}
+
+/** Until it closes; one side that breaks ends the other. */
+function keep(sockets: Set<Socket>, socket: Socket): void {
+  sockets.add(socket);
+  socket.on('error', () => socket.destroy());
+  socket.on('close', () => sockets.delete(socket));
+}
+
+async function listen(server: ReturnType<typeof createServer>): Promise<number> {
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  return (server.address() as AddressInfo).port;
+}

@@ -1,0 +1,28 @@
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/** Files that mostly wait for a long time, the longest first: whatever computes runs beside them. */
+const LONG = [
+  'fault/outages',
+  'fault/redis',
+  'queue/embedded',
+  'fault/seams',
+  'queue/postgres',
+  'queue/redis',
+  'e2e/mistakes',
+  'cli/processes',
+  'fault/backfill',
+].map((name) => `/test/${name}.integration.test.ts`);
+
+/** Starts the long files first, on a machine that has never run them too, so that none is left over at the end. */
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification): number => {
+      const index = LONG.findIndex((name) => moduleId.endsWith(name));
+      return index === -1 ? LONG.length : index;
+    };
+    // Of the others the short unit tests last; each project as vitest would have it.
+    const rest = (file: TestSpecification): number => (file.project.name === 'unit' ? 1 : 0);
+    const sorted = await super.sort(files);
+    return sorted.toSorted((a, b) => rank(a) - rank(b) || rest(a) - rest(b));
+  }
+}

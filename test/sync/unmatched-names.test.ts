@@ -1,0 +1,119 @@
+import { describe, expect, it } from 'vitest';
+import { nearestName } from '../../src/base/nearest-name.ts';
+import { parsePicks } from '../../src/mirror/picks.ts';
+import { unmatchedMessage, unmatchedNames } from '../../src/sync/unmatched-names.ts';
+
+const field = (id: string, label: string) => ({ id, label });
+const JOBS = {
+  id: 'form_1',
+  slug: 'job-application',
+  name: 'Job application',
+  fields: [
+    field('field_1700000000001_name', 'Your name'),
+    field('field_1700000000002_email', 'E-mail'),
+  ],
+};
+const FEEDBACK = { id: 'form_2', slug: 'customer-feedback', name: 'Feedback', fields: [] };
+const KNOWN = { forms: [JOBS, FEEDBACK], held: [], fields: new Set<string>() };
+
+const settings = (
+  forms: '*' | string[],
+  fields: string[],
+  { hashed = [], name = 'default' }: { hashed?: string[]; name?: string } = {},
+) => ({
+  name,
+  forms,
+  picks: parsePicks(fields, hashed),
+  variables: { forms: 'TARGET_FORMS', fields: 'TARGET_FIELDS', hashFields: 'TARGET_HASH_FIELDS' },
+});
+
+/** `variable name → nearest` of each. */
+const found = (...args: Parameters<typeof settings>): string[] =>
+  unmatchedNames([settings(...args)], KNOWN).map(
+    ({ variable, name, nearest }) => `${variable} ${name} → ${nearest}`,
+  );
+
+describe('names in the settings that match nothing', () => {
+  it('are told beside those that match, per name and variable', () => {
+    const fields = ['job-application:*', 'job-aplication:*', 'field_1', '*'];
+    expect(found(['customer-feedback', 'form_1', 'nope'], fields, { hashed: ['field_2'] })).toEqual(
+      [
+        'TARGET_FORMS nope → null',
+        'TARGET_FIELDS job-aplication:* → job-application:*',
+        'TARGET_FIELDS field_1 → null',
+        'TARGET_HASH_FIELDS field_2 → null',
+      ],
+    );
+  });
+
+  it.each([
+    ['a slip in an ID', 'field_1700000000001_nmae', 'field_1700000000001_name'],
+    ['a label', 'E-mail', 'field_1700000000002_email'],
+    ['a label in other signs', 'your_name', 'field_1700000000001_name'],
+    ['a part of one label', 'Your', 'field_1700000000001_name'],
+    ['the end of an ID', 'name', 'field_1700000000001_name'],
+    ['a form without its star', 'customer-feedback', 'customer-feedback:*'],
+    ['another ID of as many digits', 'field_1700000000009_birthday', null],
+  ])('a field: %s', (_case, name, nearest) => {
+    expect(found('*', [name])).toEqual([`TARGET_FIELDS ${name} → ${nearest}`]);
+  });
+
+  it.each([
+    ['custmer-feedback', 'customer-feedback'],
+    ['feedback', 'customer-feedback'],
+    ['Job', null],
+    ['nosuch', null],
+  ])('a form: %s is nearest to %s', (name, nearest) => {
+    expect(found([name], ['*'])).toEqual([`TARGET_FORMS ${name} → ${nearest}`]);
+  });
+
+  it('are none where a target knows them: a form that is gone, a field of its catalogue', () => {
+    const gone = { id: 'form_9', slug: 'summer', name: 'Summer' };
+    const known = { ...KNOWN, held: [gone], fields: new Set(['field_old']) };
+    const target = settings(['summer', 'form_9', 'form_1'], ['summer:*', 'field_old']);
+    expect(unmatchedNames([target], known)).toEqual([]);
+  });
+
+  it('a pick of a form, or of a field, that is not mirrored into any target that picks it', () => {
+    const email = 'field_1700000000002_email';
+    expect(found(['customer-feedback'], ['job-application:*', email, 'form_2:*'])).toEqual([
+      'TARGET_FIELDS job-application:* → null',
+      `TARGET_FIELDS ${email} → null`,
+    ]);
+    // One list for several targets: each takes its part of it.
+    const shared = [
+      settings(['customer-feedback'], ['job-application:*', email]),
+      settings(['form_1'], ['job-application:*', email], { name: 'other' }),
+    ];
+    expect(unmatchedNames(shared, KNOWN)).toEqual([]);
+  });
+
+  it('a form that has another slug now is not mirrored under its old one: the new one is named', () => {
+    const before = { ...JOBS, slug: 'vacancies' };
+    const known = { ...KNOWN, held: [before] };
+    const [name] = unmatchedNames([settings(['vacancies'], ['*'])], known);
+    expect(name).toMatchObject({ name: 'vacancies', nearest: 'job-application' });
+  });
+
+  it('one variable for two targets is told once, with both', () => {
+    const both = ['a', 'b'].map((name) => settings('*', ['nope'], { name }));
+    expect(unmatchedNames(both, KNOWN)).toMatchObject([{ name: 'nope', targets: ['a', 'b'] }]);
+  });
+
+  it('are sentences', () => {
+    const [form] = unmatchedNames([settings(['custmer-feedback'], ['*'])], KNOWN);
+    expect(form && unmatchedMessage(form)).toBe(
+      'names custmer-feedback, and there is no such form: did you mean customer-feedback?',
+    );
+  });
+});
+
+describe('the nearest name', () => {
+  it('is none where nothing is near', () => {
+    const forms = ['prihlaska-na-pozici', 'contact'].map((name) => ({ name }));
+    expect(nearestName('nosuch', forms)).toBeUndefined();
+    expect(nearestName('--', forms)).toBeUndefined();
+    expect(nearestName('kontakt', forms)).toBe('contact');
+    expect(nearestName('přihláška-na-pozici', forms)).toBe('prihlaska-na-pozici');
+  });
+});

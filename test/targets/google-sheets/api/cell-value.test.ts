@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest';
+import { ExactNumber } from '../../../../src/mirror/types.ts';
+import {
+  cellData,
+  fitText,
+  holds,
+  needsPlainFormat,
+  toSheetValue,
+} from '../../../../src/targets/google-sheets/api/cell-value.ts';
+import { MAX_CELL_CHARACTERS } from '../../../../src/targets/google-sheets/api/size-limits.ts';
+import { Fingerprint } from '../../../../src/targets/google-sheets/api/cell-value.ts';
+
+describe('L10: what a cell holds', () => {
+  it.each([
+    '=IMPORTXML("x")',
+    '+420777',
+    '-1',
+    '@SUM(A1)',
+    "'quoted",
+    '00123',
+    '1-2',
+    'TRUE',
+    'two\nlines',
+  ])('is the text %j itself, typed as text', (text) => {
+    expect(toSheetValue(text)).toEqual({ value: text, defects: [] });
+    expect(cellData(text)).toEqual({ userEnteredValue: { stringValue: text } });
+  });
+
+  it.each([0, -1, 1.5, 36, 1e-7, Number.MAX_SAFE_INTEGER])(
+    'is the number %d, typed as number',
+    (value) => {
+      expect(cellData(toSheetValue(value).value)).toEqual({
+        userEnteredValue: { numberValue: value },
+      });
+    },
+  );
+
+  it('is digits where a double would round', () => {
+    expect(toSheetValue(new ExactNumber('9007199254740993')).value).toBe('9007199254740993');
+    expect(toSheetValue(1e21).value).toBe('1000000000000000000000');
+  });
+
+  it('is nothing for no answer and for an empty one', () => {
+    expect(toSheetValue(null).value).toBeNull();
+    expect(toSheetValue('').value).toBeNull();
+    expect(cellData(null)).toEqual({});
+    expect(Object.is(toSheetValue(-0).value, 0)).toBe(true);
+  });
+
+  it('shows where a text was cut, and says so', () => {
+    const { text, defects } = fitText('x'.repeat(60_000));
+    expect(text).toHaveLength(MAX_CELL_CHARACTERS);
+    expect(text).toMatch(/x… \[cut: 60,000 characters\]$/);
+    expect(defects).toEqual([expect.stringContaining('50,000 characters')]);
+    expect(fitText('x'.repeat(50_000))).toEqual({ text: 'x'.repeat(50_000), defects: [] });
+  });
+
+  it('is not cut in the middle of a character', () => {
+    for (let shift = 0; shift < 2; shift++) {
+      const { text } = fitText(`${'x'.repeat(shift)}${'😀'.repeat(30_000)}`);
+      expect(text.isWellFormed()).toBe(true);
+      expect(text.length).toBeLessThanOrEqual(MAX_CELL_CHARACTERS);
+    }
+  });
+
+  it('shows digits that a cell would hide', () => {
+    expect(needsPlainFormat(1_705_971_932_369_780)).toBe(true);
+    expect(needsPlainFormat(123_456_789_012_345)).toBe(false);
+    expect(needsPlainFormat(1e15 + 0.5)).toBe(false);
+    expect(needsPlainFormat('1705971932369780')).toBe(false);
+  });
+});
+
+describe('what a cell is compared by', () => {
+  it('is type and value: a text is no number', () => {
+    expect(holds('5', '5')).toBe(true);
+    expect(holds(5, '5')).toBe(false);
+    expect(holds('5', 5)).toBe(false);
+    expect(holds(true, 'TRUE')).toBe(false);
+    expect(holds(0.1 + 0.2, 0.3)).toBe(false);
+  });
+
+  it('takes both kinds of line ends for one, and all kinds of nothing', () => {
+    expect(holds('a\nb', 'a\r\nb')).toBe(true);
+    expect(holds('a\rb', 'a\nb')).toBe(false);
+    for (const nothing of [undefined, null, '']) expect(holds(nothing, null)).toBe(true);
+    expect(holds(0, null)).toBe(false);
+  });
+});
+
+describe('a row’s fingerprint', () => {
+  const print = (...cells: [string, string | number | null][]): number => {
+    const one = new Fingerprint();
+    for (const [key, value] of cells) one.add(key, value);
+    return one.value();
+  };
+
+  it('differs by value, type, column and order', () => {
+    const prints = [
+      print(['a', 'x']),
+      print(['a', 'y']),
+      print(['b', 'x']),
+      print(['a', '1']),
+      print(['a', 1]),
+      print(['a', 'x'], ['b', 'y']),
+      print(['a', 'xb'], ['b', 'y']),
+      print(['a', 'y'], ['b', 'x']),
+    ];
+    expect(new Set(prints).size).toBe(prints.length);
+    expect(prints.every(Number.isSafeInteger)).toBe(true);
+  });
+
+  it('leaves empty cells out', () => {
+    expect(print(['a', 'x'], ['b', null], ['c', ''])).toBe(print(['a', 'x']));
+  });
+
+  it('meets no other among many', () => {
+    const prints = new Set<number>();
+    for (let index = 0; index < 200_000; index++)
+      prints.add(print(['a', `answer ${index}`], ['b', index % 7]));
+    expect(prints.size).toBe(200_000);
+  });
+});

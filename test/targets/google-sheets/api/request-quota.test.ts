@@ -1,0 +1,56 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { RequestQuota } from '../../../../src/targets/google-sheets/api/request-quota.ts';
+import { propertyRuns } from '../../../support/property.ts';
+import { SleepersClock } from '../sheets-place.ts';
+
+describe('Google’s request quota', () => {
+  it('is one request a second to a spreadsheet, and 60 reads and 60 writes a minute for an account', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(
+          fc.record({
+            kind: fc.constantFrom('read' as const, 'write' as const),
+            spreadsheet: fc.constantFrom('a', 'b', 'c'),
+            pauseMs: fc.oneof(fc.constant(0), fc.nat(4_000)),
+          }),
+          { minLength: 80, maxLength: 250, size: 'max' },
+        ),
+        async (calls) => {
+          const clock = new SleepersClock();
+          const quota = new RequestQuota(clock);
+          const starts: { kind: string; spreadsheet: string; at: number }[] = [];
+          for (const { kind, spreadsheet, pauseMs } of calls) {
+            clock.advance(pauseMs);
+            await quota.take(kind, spreadsheet);
+            starts.push({ kind, spreadsheet, at: clock.now() });
+          }
+          for (const spreadsheet of ['a', 'b', 'c']) {
+            const times = starts
+              .filter((one) => one.spreadsheet === spreadsheet)
+              .map((one) => one.at);
+            const gaps = times.slice(1).map((at, index) => at - (times[index] ?? 0));
+            expect(gaps.filter((gap) => gap < 1_000)).toEqual([]);
+          }
+          for (const kind of ['read', 'write']) {
+            const times = starts.filter((one) => one.kind === kind).map((one) => one.at);
+            for (let index = 60; index < times.length; index++) {
+              expect((times[index] ?? 0) - (times[index - 60] ?? 0)).toBeGreaterThanOrEqual(60_000);
+            }
+          }
+        },
+      ),
+      propertyRuns(25),
+    );
+  });
+
+  it('lets a wait be stopped', async () => {
+    const quota = new RequestQuota(new SleepersClock());
+    await quota.take('read', 'a');
+    const abort = new AbortController();
+    abort.abort();
+    await expect(quota.take('read', 'a', abort.signal)).rejects.toMatchObject({
+      code: 'CANCELLED',
+    });
+  });
+});

@@ -1,0 +1,223 @@
+import { inspect } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { MirrorError } from '../../../../src/base/errors.ts';
+import { toSheetsError } from '../../../../src/targets/google-sheets/api/sheets-error.ts';
+
+const SECRET = 'hunter2';
+const WRITE = { spreadsheetId: 'abc', email: 'mirror@example.com', writes: true };
+const READ = { ...WRITE, writes: false };
+
+/** An error as Google's client throws it: with the request, and so the answers, in it. */
+function answer(status: number, message: string, rest: Record<string, unknown> = {}): Error {
+  const body = { error: { code: status, message, ...rest } };
+  return Object.assign(new Error(message), {
+    status,
+    config: { data: { requests: [{ updateCells: { rows: SECRET } }] } },
+    response: { status, data: body, headers: new Headers({ 'retry-after': '30' }) },
+  });
+}
+
+const failure = (code: string, name = 'Error'): Error =>
+  Object.assign(new Error(`request to https://sheets failed with ${SECRET}`), {
+    name: 'GaxiosError',
+    cause: Object.assign(new Error(SECRET), { code, name }),
+  });
+
+const reason = (value: string, metadata: Record<string, string> = {}) => ({
+  details: [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: value, metadata }],
+});
+
+describe('failures of the Sheets API', () => {
+  it.each<[string, Error, string, string, RegExp]>([
+    [
+      'a used-up quota',
+      answer(
+        429,
+        'Quota exceeded',
+        reason('RATE_LIMIT_EXCEEDED', { quota_limit: 'WriteRequestsPerMinutePerUser' }),
+      ),
+      'throttled',
+      'TARGET_UNREACHABLE',
+      /quota of requests is used up \(WriteRequestsPerMinutePerUser\)/,
+    ],
+    [
+      'an old-style rate limit',
+      answer(403, 'x', { errors: [{ reason: 'userRateLimitExceeded' }] }),
+      'throttled',
+      'TARGET_UNREACHABLE',
+      /quota/,
+    ],
+    [
+      'a 503 of a write',
+      answer(503, 'unavailable'),
+      'unclear',
+      'TARGET_UNREACHABLE',
+      /answered 503/,
+    ],
+    [
+      'a timeout of a write',
+      failure('', 'TimeoutError'),
+      'unclear',
+      'TARGET_UNREACHABLE',
+      /did not answer in time/,
+    ],
+    [
+      'a broken connection',
+      failure('ECONNRESET'),
+      'unclear',
+      'TARGET_UNREACHABLE',
+      /could not be reached \(ECONNRESET\)/,
+    ],
+    ['no server', failure('ECONNREFUSED'), 'unreachable', 'TARGET_UNREACHABLE', /ECONNREFUSED/],
+    ['an unknown host', failure('ENOTFOUND'), 'unreachable', 'TARGET_UNREACHABLE', /ENOTFOUND/],
+    [
+      'a taken number',
+      answer(
+        400,
+        'Invalid requests[0].createDeveloperMetadata: Cannot add developer metadata with ID [7] because developer metadata with that ID already exists.',
+      ),
+      'taken',
+      'TARGET_LOST_LOCK',
+      /has taken over/,
+    ],
+    [
+      'a row that is gone',
+      answer(
+        400,
+        "Invalid requests[3].updateCells: Range ('x'!A99) exceeds grid limits. Max rows: 50",
+      ),
+      'moved',
+      'TARGET_FAILED',
+      /rearranged/,
+    ],
+    [
+      'a tab that was emptied while rows were added below',
+      answer(
+        400,
+        'Invalid requests[1].insertDimension: range.startIndex must be less than the grid size (2) if inheritFromBefore is false.',
+      ),
+      'moved',
+      'TARGET_FAILED',
+      /rearranged/,
+    ],
+    [
+      'a row beyond the last one',
+      answer(
+        400,
+        'Invalid requests[2].updateCells: Attempting to write row: 60, beyond the last requested row of: 59',
+      ),
+      'moved',
+      'TARGET_FAILED',
+      /rearranged/,
+    ],
+    [
+      'a renamed tab',
+      answer(400, "Unable to parse range: 'Old'!1:1"),
+      'moved',
+      'TARGET_FAILED',
+      /rearranged/,
+    ],
+    [
+      'a tab that is gone',
+      answer(400, 'Invalid requests[1].insertDimension: No grid with id: 5'),
+      'moved',
+      'TARGET_FAILED',
+      /rearranged/,
+    ],
+    [
+      'a full spreadsheet',
+      answer(400, 'above the limit of 10000000 cells'),
+      'final',
+      'TARGET_FULL',
+      /no room.*Delete rows/,
+    ],
+    [
+      'no room in Drive',
+      answer(403, "The user's Drive storage quota has been exceeded."),
+      'final',
+      'TARGET_DENIED',
+      /no room in Google Drive.*share it with the account/,
+    ],
+    [
+      'a missing scope',
+      answer(
+        403,
+        'Request had insufficient authentication scopes.',
+        reason('ACCESS_TOKEN_SCOPE_INSUFFICIENT'),
+      ),
+      'final',
+      'TARGET_DENIED',
+      /auth\/spreadsheets/,
+    ],
+    [
+      'no credentials',
+      answer(403, 'The request is missing a valid API key.'),
+      'final',
+      'TARGET_DENIED',
+      /GOOGLE_APPLICATION_CREDENTIALS/,
+    ],
+    [
+      'an unknown refusal',
+      answer(400, `Invalid requests[2].repeatCell: no "${SECRET}"`),
+      'final',
+      'TARGET_FAILED',
+      /status 400 \(request 2, repeatCell\)/,
+    ],
+    [
+      'a revoked key',
+      Object.assign(new Error('x'), {
+        response: { status: 400, data: { error: 'invalid_grant', error_description: SECRET } },
+      }),
+      'final',
+      'TARGET_DENIED',
+      /deleted or disabled.*clock/,
+    ],
+    [
+      'a damaged key',
+      Object.assign(new Error('error:1E08010C:DECODER routines::unsupported'), {
+        code: 'ERR_OSSL_UNSUPPORTED',
+      }),
+      'final',
+      'TARGET_DENIED',
+      /private_key .* damaged/,
+    ],
+    [
+      'no credentials at all',
+      new Error('Could not load the default credentials. Browse to …'),
+      'final',
+      'TARGET_DENIED',
+      /Create a service account/,
+    ],
+    [
+      'whatever else',
+      Object.assign(new Error(SECRET), { code: SECRET }),
+      'unclear',
+      'TARGET_UNREACHABLE',
+      /could not be reached\. /,
+    ],
+  ])('tell %s, and no answer with it', (_, thrown, fault, code, message) => {
+    const error = toSheetsError(thrown, WRITE);
+    expect(error).toMatchObject({
+      fault,
+      code,
+      retryable: fault !== 'final',
+      message: expect.stringMatching(message),
+    });
+    // L11 L15: not in the message, not in a cause, nowhere.
+    expect(inspect(error, { depth: 20, showHidden: true })).not.toContain(SECRET);
+  });
+
+  it('of a read change nothing, so that it can be tried again', () => {
+    for (const thrown of [answer(500, 'x'), failure('ECONNRESET'), failure('', 'TimeoutError')]) {
+      expect(toSheetsError(thrown, READ)).toMatchObject({ fault: 'unreachable' });
+    }
+    expect(toSheetsError(answer(503, 'x'), READ)).toMatchObject({ retryAfter: '30' });
+  });
+
+  it('that are none pass through', () => {
+    const own = new MirrorError('TARGET_BUSY', 'busy');
+    expect(toSheetsError(own, WRITE)).toBe(own);
+    const abort = Object.assign(new Error('aborted'), { name: 'AbortError' });
+    expect(toSheetsError(abort, WRITE)).toMatchObject({ code: 'CANCELLED' });
+  });
+});

@@ -1,0 +1,146 @@
+import { describe, expect, it } from 'vitest';
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { parseTargetUrl } from '../../src/targets/target-kinds.ts';
+import { parsePostgresUrl } from '../../src/targets/sql/postgres/postgres-address.ts';
+import {
+  describePostgresError,
+  postgresRowDefect,
+} from '../../src/targets/sql/postgres/postgres-errors.ts';
+
+describe('target URLs', () => {
+  it.each([
+    ['sqlite:./data/mirror.sqlite', 'sqlite', 'sqlite:./data/mirror.sqlite'],
+    ['sqlite:///var/lib/m.sqlite', 'sqlite', 'sqlite:/var/lib/m.sqlite'],
+    ['SQLite::memory:', 'sqlite', 'sqlite::memory:'],
+    ['postgres://u:p%40ss@db:5433/forms', 'postgres', 'postgres://u@db:5433/forms'],
+    [
+      'postgresql://u:secret@db/forms?schema=My%20forms&sslmode=require&password=secret',
+      'postgres',
+      'postgresql://u@db/forms?schema=My%20forms',
+    ],
+    [
+      'https://docs.google.com/spreadsheets/d/1AbcdefghijklmnopqrstuvwxYZ_-/edit#gid=0',
+      'google-sheets',
+      'https://docs.google.com/spreadsheets/d/1AbcdefghijklmnopqrstuvwxYZ_-/edit',
+    ],
+  ])('L15: %s is understood and shown without its password', (url, kind, shown) => {
+    const address = parseTargetUrl(url);
+    expect(address).toMatchObject({ kind, shown });
+    expect(JSON.stringify(address)).not.toMatch(/secret|p%40ss/);
+  });
+
+  it.each([
+    '',
+    'sqlite:',
+    'mysql://u:secret@host/db',
+    'postgres://u:sec#ret@host/db',
+    'postgres://u:secret@host',
+    'postgres://u:secret@host/db?schema=',
+    'postgres://u:secret@host/db?schema=pg_secret',
+    `postgres://u:secret@host/db?schema=${'x'.repeat(64)}`,
+    'docs.google.com/spreadsheets/d/1Abc',
+  ])('%j is refused with an example and unquoted', (url) => {
+    const refusal = { code: 'SETTINGS', message: expect.not.stringMatching(/sec(#?)ret/) };
+    expect(() => parseTargetUrl(url)).toThrow(expect.objectContaining(refusal));
+  });
+
+  it('are opened without connecting', async () => {
+    await using sqlite = await parseTargetUrl('sqlite:/nowhere/x.sqlite').open('a');
+    await using postgres = await parseTargetUrl('postgres://u:secret@nowhere.invalid/x').open('b');
+    expect([sqlite.kind, sqlite.name, postgres.kind, postgres.name]).toEqual([
+      'sqlite',
+      'a',
+      'postgres',
+      'b',
+    ]);
+    expect(postgres.address).not.toContain('secret');
+  });
+
+  it.each([
+    ['sqlite::memory:', []],
+    ['postgres://u:p@nowhere.invalid/d', ['pg']],
+  ])('%s loads the driver of its kind and no other', (url, drivers) => {
+    const kinds = join(import.meta.dirname, '../../src/targets/target-kinds.ts');
+    const code = `
+      import { registerHooks } from 'node:module';
+      const loaded = new Set();
+      registerHooks({
+        resolve(specifier, context, next) {
+          loaded.add(specifier.split('/')[0]);
+          return next(specifier, context);
+        },
+      });
+      const { parseTargetUrl } = await import(${JSON.stringify(kinds)});
+      await parseTargetUrl(${JSON.stringify(url)}).open('a');
+      const heavy = ['pg', 'googleapis', 'google-auth-library', '@electric-sql'];
+      console.log(JSON.stringify(heavy.filter((name) => loaded.has(name))));`;
+    const args = ['--input-type=module', '--no-warnings', '--eval', code];
+    expect(JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' }))).toEqual(drivers);
+  });
+
+  it('check certificates unless they say otherwise', () => {
+    const modeOf = (options: string): string | null =>
+      new URL(parsePostgresUrl(`postgres://h/d?${options}`).connectionString).searchParams.get(
+        'sslmode',
+      );
+    expect(modeOf('sslmode=require')).toBe('verify-full');
+    expect(modeOf('sslmode=no-verify')).toBe('no-verify');
+    expect(modeOf('sslmode=require&uselibpqcompat=true')).toBe('require');
+    expect(modeOf('')).toBeNull();
+  });
+});
+
+describe('PostgreSQL errors', () => {
+  const coded = (code: string, message = 'secret answer', rest = {}): Error =>
+    Object.assign(new Error(message), { code, detail: 'Key (x)=(secret)', ...rest });
+
+  it.each([
+    ['28P01', 'TARGET_DENIED'],
+    ['3D000', 'TARGET_DENIED'],
+    ['42501', 'TARGET_DENIED'],
+    ['25006', 'TARGET_DENIED'],
+    ['53100', 'TARGET_FULL'],
+    ['53300', 'TARGET_UNREACHABLE'],
+    ['57P01', 'TARGET_UNREACHABLE'],
+    ['57P03', 'TARGET_UNREACHABLE'],
+    ['08006', 'TARGET_UNREACHABLE'],
+    ['40P01', 'TARGET_FAILED'],
+    ['55P03', 'TARGET_FAILED'],
+    ['57014', 'TARGET_FAILED'],
+    ['42601', 'TARGET_FAILED'],
+    ['ECONNREFUSED', 'TARGET_UNREACHABLE'],
+    ['ENOTFOUND', 'TARGET_UNREACHABLE'],
+    ['ECONNRESET', 'TARGET_UNREACHABLE'],
+    ['DEPTH_ZERO_SELF_SIGNED_CERT', 'TARGET_DENIED'],
+    ['ERR_TLS_CERT_ALTNAME_INVALID', 'TARGET_DENIED'],
+  ])('%s is %s, in words of our own', (code, expected) => {
+    const description = describePostgresError(coded(code));
+    expect(description).toMatchObject({ code: expected });
+    expect(JSON.stringify(description)).not.toContain('secret');
+  });
+
+  it('without a code are known by the words of the driver', () => {
+    const words = (message: string): unknown => describePostgresError(new Error(message))?.code;
+    expect(words('Connection terminated unexpectedly')).toBe('TARGET_UNREACHABLE');
+    expect(words('Query read timeout')).toBe('TARGET_UNREACHABLE');
+    expect(words('timeout expired')).toBe('TARGET_UNREACHABLE');
+    expect(words('The server does not support SSL connections')).toBe('TARGET_DENIED');
+    expect(words('secret')).toBeUndefined();
+    expect(describePostgresError(new AggregateError([coded('ECONNREFUSED')]))).toMatchObject({
+      code: 'TARGET_UNREACHABLE',
+    });
+  });
+
+  it('L6: blame a row only where a row can be to blame, naming no value', () => {
+    const defect = postgresRowDefect(coded('23514', 'secret', { constraint: 'adults_only' }));
+    expect(defect).toBe('PostgreSQL refuses the row (23514, constraint adults_only)');
+    expect(postgresRowDefect(coded('22P05'))).toContain('22P05');
+    expect(postgresRowDefect(coded('54000'))).toContain('too large');
+    expect(postgresRowDefect(coded('23502', '', { column: 'x"); secret' }))).not.toContain(
+      'secret',
+    );
+    expect(postgresRowDefect(coded('42703'))).toBeUndefined();
+    expect(postgresRowDefect(coded('ECONNRESET'))).toBeUndefined();
+  });
+});

@@ -1,0 +1,182 @@
+import { connect } from 'node:net';
+import { fastify } from 'fastify';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { silentLogger } from '../../src/base/logger.ts';
+import { isLoopback } from '../../src/base/loopback.ts';
+import { guardAccess, isLocalHostHeader } from '../../src/web/access.ts';
+
+/** A server with one page behind `password`; resolves to the status of a GET with this header from this address. */
+async function openGuarded(password: string | undefined, trustProxy: string[] | false = false) {
+  const app = fastify({ trustProxy });
+  // A wrong password costs time; none of it is spent here.
+  let [waiting, mostWaiting, waits] = [0, 0, 0];
+  const clock = {
+    now: () => 0,
+    async sleep(): Promise<void> {
+      mostWaiting = Math.max(mostWaiting, ++waiting);
+      waits++;
+      await new Promise((done) => setImmediate(done));
+      waiting--;
+    },
+  };
+  await guardAccess(app, { adminPassword: password, clock, logger: silentLogger });
+  app.get('/', async () => 'inside');
+  const get = (authorization: string | undefined, remoteAddress = '10.0.0.1', forwarded?: string) =>
+    app.inject({
+      url: '/',
+      remoteAddress,
+      headers: {
+        host: 'localhost',
+        ...(authorization !== undefined && { authorization }),
+        ...(forwarded !== undefined && { 'x-forwarded-for': forwarded }),
+      },
+    });
+  const status = async (...of: Parameters<typeof get>): Promise<number> =>
+    (await get(...of)).statusCode;
+  return { app, get, status, delays: () => ({ waits, mostWaiting }) };
+}
+
+const times = <T>(count: number, value: T): T[] => Array.from({ length: count }, () => value);
+
+describe('access with a password', () => {
+  afterEach(() => void vi.useRealTimers());
+
+  it('is slow for whoever guesses, by address, and comes back with time', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    const { get, status, delays } = await openGuarded('right');
+    const guesses: number[] = [];
+    for (let guess = 0; guess < 12; guess++) guesses.push(await status('Bearer wrong'));
+    expect(guesses).toEqual([...times(10, 401), 429, 429]);
+    expect(delays().waits).toBe(12);
+    vi.setSystemTime(Date.now() + 50_000);
+    const { statusCode, headers } = await get('Bearer wrong');
+    expect([statusCode, headers['retry-after'], headers.connection]).toEqual([429, '10', 'close']);
+    expect(headers['www-authenticate']).toBeUndefined();
+    expect(await status('Bearer wrong', '10.0.0.2')).toBe(401);
+    vi.setSystemTime(Date.now() + 10_001);
+    expect(await status('Bearer wrong')).toBe(401);
+  });
+
+  it('is open to the right one at once, however many wrong ones came from its address', async () => {
+    const { status, delays } = await openGuarded('right');
+    for (let guess = 0; guess < 30; guess++) await status('Bearer wrong');
+    const before = delays().waits;
+    expect(await status('Bearer right')).toBe(200);
+    expect(await status(`Basic ${Buffer.from('admin:right').toString('base64')}`)).toBe(200);
+    expect(delays().waits).toBe(before);
+    expect(await status('Bearer wrong')).toBe(429);
+  });
+
+  it('counts guesses that come side by side, and in one packet; few of their answers wait', async () => {
+    const { app, status, delays } = await openGuarded('right');
+    const statuses = await Promise.all(times(500, 'Bearer wrong').map((guess) => status(guess)));
+    expect(statuses.filter((one) => one === 401).length).toBeLessThanOrEqual(10);
+    expect(await status('Bearer wrong')).toBe(429);
+    expect(delays().mostWaiting).toBeLessThanOrEqual(100);
+    const url = new URL(await app.listen({ host: '127.0.0.1', port: 0 }));
+    const socket = connect(Number(url.port), '127.0.0.1');
+    const request = (word: string): string =>
+      `GET / HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${word}\r\n\r\n`;
+    socket.write(times(30, 'wrong').map(request).join(''));
+    let text = '';
+    for await (const chunk of socket) text += String(chunk);
+    await app.close();
+    const count = (code: string): number => text.split(`HTTP/1.1 ${code}`).length - 1;
+    // The first that is too many closes the connection.
+    expect(count('401')).toBeLessThanOrEqual(10);
+    expect(count('429')).toBe(1);
+  });
+
+  it('counts by the address that a trusted proxy names, and believes nobody else', async () => {
+    const proxied = await openGuarded('right', ['10.0.0.1']);
+    for (let guess = 0; guess < 11; guess++) {
+      await proxied.status('Bearer wrong', '10.0.0.1', `1.2.3.${guess}, 203.0.113.7`);
+    }
+    expect(await proxied.status('Bearer wrong', '10.0.0.1', '203.0.113.7')).toBe(429);
+    expect(await proxied.status('Bearer wrong', '10.0.0.1', '203.0.113.8')).toBe(401);
+    // What is no address counts as the proxy's own.
+    for (let guess = 0; guess < 11; guess++) {
+      await proxied.status('Bearer wrong', '10.0.0.1', `odd ${guess}`);
+    }
+    expect(await proxied.status('Bearer wrong', '10.0.0.1', 'odd again')).toBe(429);
+    for (const trust of [false, ['192.0.2.1']] as const) {
+      const direct = await openGuarded('right', trust && [...trust]);
+      for (let guess = 0; guess < 11; guess++) {
+        await direct.status('Bearer wrong', '10.0.0.1', `203.0.113.${guess}`);
+      }
+      expect(await direct.status('Bearer wrong', '10.0.0.1', '203.0.113.99')).toBe(429);
+    }
+  });
+
+  it('counts an IPv6 network of 64 bits as one address', async () => {
+    const { status } = await openGuarded('right');
+    for (let guess = 0; guess < 11; guess++) await status('Bearer wrong', `2001:db8::${guess}`);
+    expect(await status('Bearer wrong', '2001:db8::ffff')).toBe(429);
+    expect(await status('Bearer wrong', '2001:db8:0:1::1')).toBe(401);
+  });
+
+  it('counts neither a visit without a password nor one with the right one', async () => {
+    const { status } = await openGuarded('right');
+    for (let visit = 0; visit < 50; visit++) expect(await status(undefined)).toBe(401);
+    for (let visit = 0; visit < 50; visit++) expect(await status('bearer right')).toBe(200);
+  });
+
+  it('remembers a bounded number of addresses', async () => {
+    const { status } = await openGuarded('right');
+    const address = (host: number): string => `10.1.${host >> 8}.${host & 255}`;
+    for (let guess = 0; guess < 10; guess++) await status('Bearer wrong', address(0));
+    expect(await status('Bearer wrong', address(0))).toBe(429);
+    for (let host = 1; host < 10_100; host++) await status('Bearer wrong', address(host));
+    for (let guess = 0; guess < 9; guess++) await status('Bearer wrong', address(10_099));
+    expect(await status('Bearer wrong', address(10_099))).toBe(429);
+    expect(await status('Bearer wrong', address(0))).toBe(401);
+  });
+
+  it('takes HTTP Basic as admin only, and nothing that is broken', async () => {
+    const { status } = await openGuarded('a:b');
+    const basic = (text: string): string => `Basic ${Buffer.from(text).toString('base64')}`;
+    const headers = [
+      basic('admin:a:b'),
+      basic('a:b'),
+      basic('admin'),
+      'Basic',
+      'Basic %%%',
+      'Bearer',
+      '',
+    ];
+    const statuses = await Promise.all(headers.map((header, at) => status(header, `10.0.1.${at}`)));
+    expect(statuses).toEqual([200, ...times(6, 401)]);
+  });
+
+  it('without a password is for all who use a local name', async () => {
+    const { status } = await openGuarded(undefined);
+    expect(await status(undefined)).toBe(200);
+  });
+});
+
+describe('a local host', () => {
+  it.each(['localhost', 'LOCALHOST', '127.0.0.1', '127.1.2.3', '::1', '[::1]'])('is %s', (host) => {
+    expect(isLoopback(host)).toBe(true);
+  });
+
+  it.each(['0.0.0.0', '::', '10.0.0.1', 'localhost.example', '127.0.0.1.example', ''])(
+    'is not %s',
+    (host) => {
+      expect(isLoopback(host)).toBe(false);
+    },
+  );
+
+  it('is named by a Host header with or without a port', () => {
+    expect(['localhost:1', '127.0.0.1', '[::1]:8080'].every(isLocalHostHeader)).toBe(true);
+    const foreign = [
+      '',
+      'evil.example',
+      'localhost@evil.example',
+      'evil.example/localhost',
+      'a b',
+      ':80',
+    ];
+    expect(foreign.filter(isLocalHostHeader)).toEqual([]);
+    expect(isLocalHostHeader(undefined)).toBe(false);
+  });
+});
