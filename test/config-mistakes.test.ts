@@ -4,6 +4,7 @@ import { SettingsError } from '../src/settings/problems.ts';
 import { SETTING_NAMES, settingOf } from '../src/settings/settings-table.ts';
 import type { Environment } from '../src/settings/variables.ts';
 import { SOURCE, onlyProblem, problemsOf } from './support/settings.ts';
+import { propertyRuns } from './support/property.ts';
 
 describe('names that are no setting', () => {
   it.each([
@@ -115,7 +116,7 @@ describe('mistakes', () => {
           expect(JSON.stringify(problems)).not.toMatch(/s3cr3t|t3rc3s/);
         },
       ),
-      { seed: Number(process.env['FC_SEED'] ?? Date.now() % 2 ** 31) },
+      propertyRuns(100),
     );
   });
 });

@@ -43,7 +43,9 @@ export class RowSink implements ItemSink {
   readonly #options: RowSinkOptions;
   #form: Form;
   #fields: PickedField[] = [];
-  #storedFields: { id: string; label: string }[] = [];
+  /** Those with a column: a field that is deleted while the pass runs keeps the one that was made for it. */
+  #storedFields: readonly { id: string; label: string }[] = [];
+  #wasKnown = false;
   readonly #unlisted: UnlistedFields;
   #pending = new Map<string, PendingItem>();
   /** Met again by the sweep that wrote them. */
@@ -74,13 +76,14 @@ export class RowSink implements ItemSink {
 
   /** True when the target had columns of this form before this pass. */
   get wasKnown(): boolean {
-    return this.#storedFields.length > 0;
+    return this.#wasKnown;
   }
 
   /** Prepares the columns. Call it once, before the first item. */
   async open(restoreColumns: boolean): Promise<PrepareResult> {
     const { writer } = this.#options;
     this.#storedFields = await writer.fields();
+    this.#wasKnown = this.#storedFields.length > 0;
     return this.#prepare(restoreColumns);
   }
 
@@ -260,15 +263,20 @@ export class RowSink implements ItemSink {
   async #prepare(restoreColumns: boolean): Promise<PrepareResult> {
     const { picks, writer } = this.#options;
     // Named as when the pass began: a form that is renamed meanwhile stays picked, and hashed, as it was.
-    const { id, slug } = this.#options.form;
-    const form = { ...this.#form, id, slug };
+    const form = { ...this.#form, id: this.#options.form.id, slug: this.#options.form.slug };
     this.#fields = pickFields(form, picks, this.#storedFields, this.#unlisted.ids);
     if (this.#fields.length > MAX_FORM_FIELDS) throw tooManyFields(form, this.#fields.length);
     this.#unlisted.know(
       this.#form.fields.map((field) => field.id),
       this.#storedFields.map((field) => field.id),
     );
-    return writer.prepare(this.#fields, { restoreColumns });
+    const columns = await writer.prepare(this.#fields, { restoreColumns });
+    const stored = new Set(this.#storedFields.map((field) => field.id));
+    this.#storedFields = [
+      ...this.#storedFields,
+      ...this.#fields.filter(({ id }) => !stored.has(id)),
+    ];
+    return columns;
   }
 }
 

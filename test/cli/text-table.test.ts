@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import stringWidth from 'string-width';
 import { describe, expect, it } from 'vitest';
 import { shorten, textTable } from '../../src/cli/text-table.ts';
+import { propertyRuns } from '../support/property.ts';
 
 const columns = [{ title: 'name' }, { title: 'rows', align: 'right' }] as const;
 
@@ -40,6 +41,7 @@ describe('a table of text', () => {
         expect(stringWidth(short)).toBeLessThanOrEqual(max);
         expect(short === text || (short.endsWith('…') && stringWidth(text) > max)).toBe(true);
       }),
+      propertyRuns(100),
     );
   });
 });

@@ -85,7 +85,7 @@ const texts = (cells: ReadonlyMap<string, Cell>): Record<string, string | null> 
 /** Random histories against the model. */
 export function describeSqlModel(stage: SqlStage): void {
   describe('any history', () => {
-    it('L1, L4, L8, L9, L10: leaves exactly what was written', { retry: 0 }, async () => {
+    it('L1, L4, L8, L9, L10: leaves exactly what was written', async () => {
       let form = 0;
       const histories = fc.assert(
         fc.asyncProperty(fc.array(step, { maxLength: 14 }), async (steps) => {

@@ -1,5 +1,5 @@
 /**
- * Parameters for fast-check: FC_SEED repeats a run (the seed is in the failure's text), FC_RUNS sets how many cases are
+ * Parameters for fast-check: FC_SEED draws other cases than those of every run (vitest.config.ts), FC_RUNS sets how many are
  * tried.
  */
 export function propertyRuns(numRuns: number): { numRuns: number; seed?: number } {

@@ -23,7 +23,10 @@ const page = (
   });
 
 /** A sink over a writer that keeps its batches instead of writing them. */
-async function recording(picks = ['*']): Promise<{ sink: RowSink; batches: Row[][] }> {
+async function recording(
+  picks = ['*'],
+  later = form,
+): Promise<{ sink: RowSink; batches: Row[][] }> {
   const batches: Row[][] = [];
   const apply: FormWriter['apply'] = async (rows) => {
     batches.push([...rows]);
@@ -34,7 +37,7 @@ async function recording(picks = ['*']): Promise<{ sink: RowSink; batches: Row[]
       forgotten: new Set(),
     };
   };
-  const labels: Pick<LabelCache, 'formWith'> = { formWith: async () => form };
+  const labels: Pick<LabelCache, 'formWith'> = { formWith: async () => later };
   const sink = new RowSink({
     form,
     writer: Object.assign(dryRunWriter(undefined), { apply }),
@@ -69,6 +72,13 @@ describe('what a pass writes to its target', () => {
       ['s0', 's1', 's2', 's3', 's4'],
     ]);
     expect(batches[0]?.[2]?.cells.get('a')).toBe('new');
+  });
+
+  it('L4, L9: keeps the field that is deleted between two readings of the labels', async () => {
+    const { sink } = await recording(['*'], { ...form, fields: [] });
+    await sink.take(page(0, 1, [['field_gone', 'y']]));
+    expect(sink.fields.map(({ id }) => id)).toEqual(['a', 'field_gone']);
+    expect(sink.wasKnown).toBe(false);
   });
 
   it('L9, L11: has columns for fields outside the schema only where the whole form is picked', async () => {

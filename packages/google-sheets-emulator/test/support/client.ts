@@ -100,7 +100,7 @@ export class Bench {
   }
 }
 
-/** The seed of a property test: random, or that of FC_SEED. fast-check prints it when a property fails. */
+/** The seed of a property test, where FC_SEED sets one. fast-check prints it when a property fails. */
 export function seed(): { seed?: number } {
   const given = process.env['FC_SEED'];
   return given === undefined ? {} : { seed: Number(given) };
