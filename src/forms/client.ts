@@ -21,9 +21,10 @@ import { singleSubmission, submissionItem, type SubmissionItem } from './submiss
 export type { CallOptions, FormsClientOptions, FormsRetryNotice } from './forms-http.ts';
 export type { SubmissionItem } from './submission-item.ts';
 
-/** Which submissions to list; everything but form and page is optional. */
+/** Which submissions to list; everything but the page is optional. */
 export interface SubmissionQuery {
-  readonly formId: string;
+  /** Without it: those of every form of the workspace, each item with the `formId` that it carries, or an empty one. */
+  readonly formId?: string | undefined;
   /** From 1. */
   readonly page: number;
   /** Page size asked for; default 100, the most that the API gives. It may give fewer. */
@@ -116,7 +117,7 @@ export class FormsClient implements AsyncDisposable {
       if (wire === undefined) return undefined;
       const envelope = filled(wire, query.page, limit);
       const items = envelope.items.map((item) =>
-        submissionItem(item, query.formId, this.#nameless),
+        submissionItem(item, query.formId ?? '', this.#nameless),
       );
       const serverTimeMs = Date.parse(response.header('date') ?? '');
       return {

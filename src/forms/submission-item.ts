@@ -27,7 +27,7 @@ const MAX_ANSWERS = 10_000;
 const TOO_DEEP = '[nested too deeply]';
 const TOO_LARGE = '[too large]';
 
-/** An item of the submissions list, which was asked for `formId`. Never throws. */
+/** An item of the submissions list, which was asked for `formId` (empty: for every form). Never throws. */
 export function submissionItem(
   json: unknown,
   formId: string,
