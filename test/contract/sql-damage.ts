@@ -10,7 +10,8 @@ import { FormsStore } from '../../src/sandbox/forms-api/store.ts';
 import type { SyncContext } from '../../src/sync/context.ts';
 import type { PassReport } from '../../src/sync/events.ts';
 import { LabelCache } from '../../src/sync/label-cache.ts';
-import { type PassRequest, runPass } from '../../src/sync/run-pass.ts';
+import type { PassRequest } from '../../src/sync/pass-request.ts';
+import { runPass } from '../../src/sync/run-pass.ts';
 import { verifyForm, type VerifyReport } from '../../src/sync/verify.ts';
 import type { SqlPlace } from './sql-target.ts';
 

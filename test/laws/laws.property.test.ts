@@ -120,7 +120,10 @@ async function take(
   }
   const formId = `form-${each.form % given.forms}`;
   if (each.do === 'harm') {
-    if (world.views[each.target]!.harm(formId, each.harm)) harmed.add(`${formId} ${each.target}`);
+    const view = world.views[each.target]!;
+    if (!view.harm(formId, each.harm)) return;
+    harmed.add(`${formId} ${each.target}`);
+    view.unheard.delete(formId);
     return;
   }
   if (each.do === 'mark') {
@@ -149,14 +152,16 @@ async function passAndCheck(
   const report = await world.meddled(() => world.pass(formId, target, kind, { crash }));
   totals.passes++;
   if (report === undefined || (report.outcome !== 'ok' && report.outcome !== 'withheld')) {
-    // Its last write may have been made, though nobody heard of it: then what was lost is there again.
-    if (crash?.applied === true) harmed.delete(`${formId} ${target}`);
+    if (crash?.applied === true) view.unheard.add(formId);
     return;
   }
   totals.proven++;
   // L17: an incremental pass over rows that are not there would claim them.
   const isHarmed = harmed.delete(`${formId} ${target}`);
-  if (isHarmed && report.kind !== 'full') world.breaches.push('L17: a loss was not noticed');
+  if (isHarmed && report.kind !== 'full' && !view.unheard.has(formId)) {
+    world.breaches.push('L17: a loss was not noticed');
+  }
+  view.unheard.delete(formId);
   if (
     !isHarmed &&
     report.reason !== null &&

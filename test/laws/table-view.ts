@@ -17,6 +17,8 @@ export type Harm = 'some' | 'all' | 'table';
 /** Reads a SQLite target directly, not through the code under test. */
 export class TableView {
   readonly #file: string;
+  /** Forms whose last pass died with a write that may have been made: what was lost may be there again. */
+  readonly unheard = new Set<string>();
 
   constructor(file: string) {
     this.#file = file;

@@ -1,0 +1,20 @@
+import type { FieldPicks } from '../mirror/picks.ts';
+import type { Form, PassKind } from '../mirror/types.ts';
+
+/** Which pass to run. */
+export interface PassRequest {
+  readonly formId: string;
+  readonly kind: PassKind;
+  readonly picks: FieldPicks;
+  readonly hashKey: string | undefined;
+  /** Throws while nothing of the form may be stored; asked with the form as the pass is going to store it. */
+  readonly requireHashes?: (form: Form, signal: AbortSignal) => Promise<void>;
+  /** Releases the brake of L8 for this pass. */
+  readonly acceptDeletes?: boolean;
+  /** Sheets: recreate columns that people deleted. */
+  readonly restoreColumns?: boolean;
+  /** Reads and compares, writes nothing. */
+  readonly dryRun?: boolean;
+  /** How long to wait for another pass on the same form and target. */
+  readonly waitMs: number;
+}
