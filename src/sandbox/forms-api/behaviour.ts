@@ -30,8 +30,8 @@ export interface SandboxBehaviour {
   /** Submissions of the same instant: always in the same order, or in another one for each request. */
   readonly ties: 'stable' | 'shuffled';
 
-  /** `dateFrom` and `dateTo`. `refused`: 400 whenever one is given. */
-  readonly dateFilter: 'honoured' | 'ignored' | 'refused';
+  /** `dateFrom` and `dateTo`. `refused`: 400 whenever one is given. `dates-only`: 400 for one with a time of day. */
+  readonly dateFilter: 'honoured' | 'ignored' | 'refused' | 'dates-only';
   /** What the bounds compare with: `createdAt`, or the time of the last change. */
   readonly dateStamp: 'created' | 'updated';
   readonly dateFrom: 'inclusive' | 'exclusive';
@@ -50,6 +50,10 @@ export interface SandboxBehaviour {
   readonly pastLastPage: 'empty' | 'not-found' | 'refused';
   readonly formsPage: PageReading;
   readonly formsPageSize: number;
+  /** `GET /submissions` without `formId`: everything, 400, or an empty list. */
+  readonly workspaceList: 'honoured' | 'refused' | 'empty';
+  /** `status` where `formId` is not given: honoured, not looked at, or 400. */
+  readonly workspaceStatus: 'honoured' | 'ignored' | 'refused';
   /** `formId` of no form of the workspace: an empty list, or 404. */
   readonly unknownFormFilter: 'empty' | 'not-found';
 
@@ -97,6 +101,8 @@ export const DEFAULT_BEHAVIOUR: SandboxBehaviour = {
   pastLastPage: 'empty',
   formsPage: 'honoured',
   formsPageSize: 50,
+  workspaceList: 'honoured',
+  workspaceStatus: 'honoured',
   unknownFormFilter: 'empty',
   wrapper: null,
   submitReply: { status: 201, body: 'submission' },
@@ -122,7 +128,7 @@ export const READINGS: {
   sort: ['honoured', 'ignored', 'strict'],
   baseOrder: ['newest', 'oldest', 'insertion', 'id'],
   ties: ['stable', 'shuffled'],
-  dateFilter: ['honoured', 'ignored', 'refused'],
+  dateFilter: ['honoured', 'ignored', 'refused', 'dates-only'],
   dateStamp: ['created', 'updated'],
   dateFrom: ['inclusive', 'exclusive'],
   dateTo: ['inclusive', 'exclusive'],
@@ -135,6 +141,8 @@ export const READINGS: {
   pastLastPage: ['empty'],
   formsPage: ['honoured', 'ignored', 'echoed'],
   formsPageSize: [50],
+  workspaceList: ['honoured', 'refused', 'empty'],
+  workspaceStatus: ['honoured', 'ignored', 'refused'],
   unknownFormFilter: ['empty', 'not-found'],
   wrapper: [null, 'submission', 'data'],
   submitReply: [

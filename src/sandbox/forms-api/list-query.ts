@@ -24,9 +24,12 @@ export function parseListQuery(query: URLSearchParams, behaviour: SandboxBehavio
   const errors: FieldError[] = [];
   const given = (name: string): string | undefined => query.get(name) || undefined;
   const refuse = (field: string, message: string): void => void errors.push({ field, message });
+  const formId = given('formId');
+  if (formId === undefined && behaviour.workspaceList === 'refused')
+    refuse('formId', 'is required');
   const parsed: ListQuery = {
-    formId: given('formId'),
-    status: readStatus(given('status'), behaviour, refuse),
+    formId,
+    status: readStatus(given('status'), formId, behaviour, refuse),
     search: given('search')?.toLowerCase().split(/\s+/).filter(Boolean) ?? [],
     dateFromMs: readBound('dateFrom', given('dateFrom'), behaviour, refuse),
     dateToMs: readBound('dateTo', given('dateTo'), behaviour, refuse),
@@ -55,10 +58,15 @@ type Refuse = (field: string, message: string) => void;
 
 function readStatus(
   status: string | undefined,
-  { extraStatuses }: SandboxBehaviour,
+  formId: string | undefined,
+  { extraStatuses, workspaceStatus }: SandboxBehaviour,
   refuse: Refuse,
 ): string | undefined {
   if (status === undefined) return undefined;
+  if (formId === undefined && workspaceStatus !== 'honoured') {
+    if (workspaceStatus === 'refused') refuse('status', 'is for one form: give formId, too');
+    return undefined;
+  }
   const allowed: readonly string[] = [...STATUSES, ...extraStatuses];
   if (!allowed.includes(status)) refuse('status', `must be one of ${allowed.join(', ')}`);
   return status;
@@ -87,6 +95,7 @@ function readBound(
   const zoned = /T[^Z+-]*$/.test(iso) ? `${iso}Z` : iso;
   const ms = DATE.test(iso) ? Date.parse(zoned) : Number.NaN;
   if (dateFilter === 'refused') refuse(field, 'is not supported');
+  else if (dateFilter === 'dates-only' && iso.includes('T')) refuse(field, 'must be a date');
   else if (Number.isNaN(ms)) refuse(field, 'must be an ISO 8601 date');
   return ms;
 }

@@ -51,6 +51,7 @@ export class SubmissionLists {
   /** Indexes of what matches, in ascending order. */
   #matching(query: ListQuery, behaviour: SandboxBehaviour): Uint32Array {
     const { formId, status, search, dateFromMs, dateToMs, order } = query;
+    if (formId === undefined && behaviour.workspaceList === 'empty') return new Uint32Array();
     const stamp = behaviour.dateStamp;
     const range = dateRangeOf(dateFromMs, dateToMs, behaviour);
     // JSON has no infinity; text has.

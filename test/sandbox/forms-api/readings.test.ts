@@ -168,6 +168,13 @@ describe('dateFrom and dateTo', () => {
     const { status, json } = await call(sandbox, 'GET', `/submissions?dateFrom=${from}`);
     expect([status, json.fields[0]?.field]).toEqual([400, 'dateFrom']);
   });
+
+  it('are refused with a time of day', async () => {
+    const { ids } = await serve({ dateFilter: 'dates-only' }, times);
+    const { status, json } = await call(sandbox, 'GET', `/submissions?dateTo=${to}`);
+    expect([status, json.fields[0]?.field]).toEqual([400, 'dateTo']);
+    expect(await within('dateFrom=2026-05-01')).toEqual(picked(ids, 1, 2, 3));
+  });
 });
 
 describe('pages', () => {
@@ -377,12 +384,12 @@ describe('the table of readings', () => {
   });
 
   it('can be served, reading by reading', async () => {
-    const { ids } = await serve({}, [NOON]);
+    const { formId, ids } = await serve({}, [NOON]);
     for (const [point, readings] of Object.entries(READINGS)) {
       for (const reading of readings) {
         sandbox.behave({ ...DEFAULT_BEHAVIOUR, [point]: reading });
         const [list, one] = [
-          await call(sandbox, 'GET', '/submissions?limit=100&page=1'),
+          await call(sandbox, 'GET', `/submissions?formId=${formId}&limit=100&page=1`),
           await call(sandbox, 'GET', `/submissions/${ids[0]}`),
         ];
         expect([point, list.status, one.status]).toEqual([point, 200, 200]);
