@@ -1,4 +1,5 @@
 import { MirrorError } from '../base/errors.ts';
+import { boundsOf, type FormWindow, type QueryBounds, WHOLE_FORM } from '../mirror/window.ts';
 import type { CallOptions, FormsClient, SubmissionPage } from './client.ts';
 import { FormsApiError } from './errors.ts';
 
@@ -36,6 +37,7 @@ export class FormPages {
   readonly #client: Pick<FormsClient, 'listSubmissions'>;
   readonly #formId: string;
   readonly #call: CallOptions;
+  readonly #bounds: QueryBounds;
   #sorted = true;
   #firstKeys = '';
   /** A later page had nothing of the first one: `page` is not ignored. */
@@ -44,10 +46,17 @@ export class FormPages {
   /** The fewest items on a page that was not the last; 0: none seen yet. */
   #pageSize = 0;
 
-  constructor(client: Pick<FormsClient, 'listSubmissions'>, formId: string, call: CallOptions) {
+  /** `window`: the list is that of one window of the form; a bound of a query takes its place. */
+  constructor(
+    client: Pick<FormsClient, 'listSubmissions'>,
+    formId: string,
+    call: CallOptions,
+    window: FormWindow = WHOLE_FORM,
+  ) {
     this.#client = client;
     this.#formId = formId;
     this.#call = call;
+    this.#bounds = boundsOf(window);
   }
 
   /**
@@ -104,7 +113,7 @@ export class FormPages {
   }
 
   async #request({ reversed = false, ...query }: OtherQuery): Promise<SubmissionPage> {
-    const plain = { formId: this.#formId, ...query };
+    const plain = { formId: this.#formId, ...this.#bounds, ...query };
     const sort = this.#sorted ? (reversed ? REVERSED : SORTED) : {};
     try {
       const page = await this.#client.listSubmissions({ ...plain, ...sort }, this.#call);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { FormsClient } from '../../src/forms/client.ts';
 import { FormPages } from '../../src/forms/form-pages.ts';
+import type { FormWindow } from '../../src/mirror/window.ts';
 import { OddServer, sendJson } from '../support/odd-server.ts';
 import { TestClock } from '../support/test-clock.ts';
 
@@ -21,6 +22,7 @@ async function withPages(
     pages?: number;
   },
   test: (pages: FormPages, asked: URLSearchParams[]) => Promise<void>,
+  window?: FormWindow,
 ): Promise<void> {
   const asked: URLSearchParams[] = [];
   await using server = await OddServer.start((request, response) => {
@@ -34,7 +36,7 @@ async function withPages(
   const { url } = server;
   const options = { baseUrl: url, apiKey: 'key_12345678', auth: 'bearer' as const, concurrency: 2 };
   await using client = new FormsClient({ ...options, clock: new TestClock() });
-  await test(new FormPages(client, 'f', {}), asked);
+  await test(new FormPages(client, 'f', {}, window), asked);
 }
 
 describe('the pages of a form', () => {
@@ -46,6 +48,20 @@ describe('the pages of a form', () => {
       await pages.read({ page: 1 });
       expect(asked.map((query) => query.has('sortBy'))).toEqual([true, false, false]);
     });
+  });
+
+  it('asks for the pages of one window with its bounds, those narrowed to a status as well', async () => {
+    const window = { from: '2026-03-01T00:00:00.000Z', to: '2026-03-02T00:00:00.000Z' };
+    const check = async (pages: FormPages, asked: URLSearchParams[]): Promise<void> => {
+      await pages.read({ page: 1 });
+      await pages.read({ page: 1, status: 'NEW' });
+      const bounds = asked.map((query) => [query.get('dateFrom'), query.get('dateTo')]);
+      expect(bounds).toEqual([
+        [window.from, '2026-03-01T23:59:59.999Z'],
+        [window.from, '2026-03-01T23:59:59.999Z'],
+      ]);
+    };
+    await withPages(() => ({ items: ['a'] }), check, window);
   });
 
   it('L3: a page beyond the last, refused because the list shrank, is an empty one', async () => {
