@@ -10,6 +10,9 @@ export const CHANGES = [
   'delete',
   'restore',
   'status',
+  'exchange',
+  'midnight',
+  'elsewhere',
   'answer',
   'relabel',
   'add-field',
@@ -33,11 +36,31 @@ const ANSWERS = [
   null,
 ] as const;
 
+/** A submission took another status; null: it did not exist before, or is gone. */
+export interface Move {
+  readonly formId: string;
+  readonly from: string | null;
+  readonly to: string | null;
+}
+
+/** What changes are made of. */
+export interface MeddlerParts {
+  readonly store: FormsStore;
+  readonly random: () => number;
+  /** Moves the clock of the source on. */
+  readonly tick: (ms: number) => void;
+  /** Forms that change by `elsewhere` alone. */
+  readonly elsewhere?: ReadonlySet<string>;
+}
+
 /** Changes a workspace at random, reproducibly for the same random numbers, and records the changes. */
 export class Meddler {
   readonly #store: FormsStore;
   readonly #random: () => number;
   readonly #tick: (ms: number) => void;
+  readonly #elsewhere: ReadonlySet<string>;
+  /** What moved a count by status, in order. */
+  readonly moves: Move[] = [];
   /** Submissions that appeared with an old date (imported or restored), and that disappeared; by form. */
   readonly imports = new Map<string, number>();
   readonly deletions = new Map<string, number>();
@@ -46,10 +69,11 @@ export class Meddler {
   readonly #deleted: { id: string; formId: string }[] = [];
   #fields = 0;
 
-  constructor(store: FormsStore, random: () => number, tick: (ms: number) => void) {
+  constructor({ store, random, tick, elsewhere = new Set() }: MeddlerParts) {
     this.#store = store;
     this.#random = random;
     this.#tick = tick;
+    this.#elsewhere = elsewhere;
   }
 
   pick(below: number): number {
@@ -57,27 +81,38 @@ export class Meddler {
   }
 
   do(change: Change): void {
-    const form = this.#store.forms()[this.pick(this.#store.forms().length)];
-    if (form !== undefined) this.#do(change, form.id);
+    const isElsewhere = change === 'elsewhere';
+    const forms = this.#store.forms().filter(({ id }) => this.#elsewhere.has(id) === isElsewhere);
+    const form = forms[this.pick(forms.length)];
+    if (form === undefined) return;
+    const kinds = ['submit', 'status', 'exchange', 'delete', 'import'] as const;
+    this.#do(isElsewhere ? (kinds[this.pick(kinds.length)] ?? 'submit') : change, form.id);
+  }
+
+  /** A submission of this form, dated so long before now. */
+  submit(formId: string, tickMs: number, ageMs = 0): string {
+    this.#tick(tickMs);
+    return this.#insert(formId, this.#store.now() - ageMs);
   }
 
   #do(change: Change, formId: string): void {
     switch (change) {
       case 'submit':
-        this.#submit(formId, 1_000);
+        this.submit(formId, 1_000);
         return;
       case 'burst':
-        for (let n = this.pick(30); n > 0; n--) this.#submit(formId, 1_000);
+        for (let n = this.pick(30); n > 0; n--) this.submit(formId, 1_000);
         return;
       case 'twin':
-        this.#submit(formId, 0);
+        this.submit(formId, 0);
         return;
       case 'import':
-        this.#submit(formId, 1_000, DAY_MS * (2 + this.pick(300)));
+        this.submit(formId, 1_000, DAY_MS * (2 + this.pick(300)));
         count(this.imports, formId);
         return;
       case 'delete':
         this.#onOne(formId, (id) => {
+          this.#move(formId, this.#store.get(id)?.status ?? null, null);
           this.#store.delete(id);
           this.#deleted.push({ id, formId });
           count(this.deletions, formId);
@@ -87,7 +122,15 @@ export class Meddler {
         this.#restore();
         return;
       case 'status':
-        this.#onOne(formId, (id) => this.#store.setStatus(id, STATUSES[this.pick(6)] ?? 'NEW'));
+        this.#onOne(formId, (id) => this.#setStatus(id, STATUSES[this.pick(6)] ?? 'NEW'));
+        return;
+      case 'exchange':
+        this.#exchange(formId);
+        return;
+      case 'midnight':
+        this.#atMidnight(formId);
+        return;
+      case 'elsewhere':
         return;
       case 'answer':
         this.#onOne(formId, (id) => this.#store.setAnswers(id, this.#answers(formId)));
@@ -116,19 +159,48 @@ export class Meddler {
     const back = this.#deleted.splice(this.pick(this.#deleted.length), 1)[0];
     if (back === undefined) return;
     this.#store.restore(back.id);
+    this.#move(back.formId, null, this.#store.get(back.id)?.status ?? null);
     count(this.imports, back.formId);
   }
 
-  #submit(formId: string, tickMs: number, ageMs = 0): string {
-    this.#tick(tickMs);
-    const createdAt = this.#store.now() - ageMs;
-    const draft = { formId, data: this.#answers(formId), createdAt };
-    const status = this.pick(4) === 0 ? { status: STATUSES[this.pick(6)] ?? 'NEW' } : {};
-    return this.#store.insert({ ...draft, ...status }).id;
+  /** Two submissions of a form trade their statuses: no count by status moves. */
+  #exchange(formId: string): void {
+    this.#onOne(formId, (one) =>
+      this.#onOne(formId, (other) => {
+        const statuses = [one, other].map((id) => this.#store.get(id)?.status ?? 'NEW');
+        this.#setStatus(one, statuses[1] ?? 'NEW');
+        this.#setStatus(other, statuses[0] ?? 'NEW');
+      }),
+    );
+  }
+
+  /** An import dated on the border of two days (UTC), or a millisecond before it. */
+  #atMidnight(formId: string): void {
+    this.#tick(1_000);
+    const midnight = Math.floor(this.#store.now() / DAY_MS - this.pick(6)) * DAY_MS;
+    this.#insert(formId, midnight - this.pick(2));
+    count(this.imports, formId);
+  }
+
+  #insert(formId: string, createdAt: number): string {
+    const status = this.pick(4) === 0 ? (STATUSES[this.pick(6)] ?? 'NEW') : 'NEW';
+    this.#move(formId, null, status);
+    return this.#store.insert({ formId, data: this.#answers(formId), createdAt, status }).id;
+  }
+
+  #setStatus(id: string, status: string): void {
+    const before = this.#store.get(id);
+    if (before === undefined) return;
+    this.#move(before.formId, before.status, status);
+    this.#store.setStatus(id, status);
+  }
+
+  #move(formId: string, from: string | null, to: string | null): void {
+    this.moves.push({ formId, from, to });
   }
 
   #odd(formId: string): void {
-    const id = this.#submit(formId, 1_000);
+    const id = this.submit(formId, 1_000);
     this.odd.add(id);
     const shapes = [
       { id: undefined },

@@ -1,34 +1,11 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { READINGS, type SandboxBehaviour } from '../../src/sandbox/forms-api/behaviour.ts';
-import type { FaultRule } from '../../src/sandbox/faults.ts';
 import { REFUSAL_LASTS_MS } from '../../src/mirror/mark-rules.ts';
 import { propertyRuns } from '../support/property.ts';
+import { behaviours, crashes, FAULTS, spacings } from './cases.ts';
 import { CHANGES } from './changes.ts';
 import { settledBreaches } from './laws.ts';
 import { MARK_FROM, World } from './world.ts';
-
-const behaviours = fc.record(
-  Object.fromEntries(
-    Object.entries(READINGS).map(([point, readings]) => [point, fc.constantFrom(...readings)]),
-  ),
-) as fc.Arbitrary<SandboxBehaviour>;
-
-const crashes = fc.option(
-  fc.record({ afterWrites: fc.nat(6), applied: fc.boolean(), dies: fc.boolean() }),
-  { nil: undefined, freq: 2 },
-);
-
-/** Faults that a retry gets past: the client must retry, or the pass must report that it failed. */
-const FAULTS: readonly FaultRule[] = [
-  { path: '/submissions', status: 500, times: 2 },
-  { path: '/submissions', status: 429, retryAfter: 1, times: 1 },
-  { path: '/submissions', cutBodyAt: 60, times: 1 },
-  { path: '/submissions', dropConnection: true, times: 1 },
-  { method: 'PATCH', status: 500, applied: true, times: 1 },
-  { method: 'PATCH', dropConnection: true, applied: true, times: 2 },
-  { path: '/forms', status: 503, body: '<html>busy</html>', times: 8 },
-];
 
 const step = fc.oneof(
   fc.record({
@@ -62,6 +39,8 @@ const cases = fc.record({
   behaviour: behaviours,
   forms: fc.integer({ min: 1, max: 2 }),
   submissions: fc.integer({ min: 0, max: 90 }),
+  elsewhere: fc.nat(1),
+  spacingMs: spacings,
   changes: fc.subarray([...CHANGES], { minLength: 1 }),
   busy: fc.constantFrom(0.05, 0.2, 0.5),
   steps: fc.array(step, { minLength: 2, maxLength: 10 }),
@@ -185,33 +164,31 @@ async function passAndCheck(
 
 /** Where nobody touched a table since a full pass, what was stored is counted exactly, whatever died in the middle. */
 function miscounts(world: World, harmed: ReadonlySet<string>): string[] {
-  return world.store
-    .forms()
-    .flatMap(({ id }) =>
-      world.views.flatMap((view, target) =>
-        harmed.has(`${id} ${target}`) ? [] : view.miscounts(id),
-      ),
-    );
+  return world.forms.flatMap((id) =>
+    world.views.flatMap((view, target) =>
+      harmed.has(`${id} ${target}`) ? [] : view.miscounts(id),
+    ),
+  );
 }
 
 /** With everything at rest: a full pass each, marking, another pass; then every law, and L4. */
 async function settle(world: World, totals: Totals): Promise<void> {
   world.sandbox.faults.clear();
   await world.wait(REFUSAL_LASTS_MS + 1);
-  for (const form of world.store.forms()) {
-    for (const target of [0, 1]) await provenFullPass(world, form.id, target);
-    for (let run = 0; run < 2; run++) await world.mark(form.id);
-    world.breaches.push(...staleStatuses(world, form.id), ...unmarked(world, form.id));
-    for (const target of [0, 1]) await provenFullPass(world, form.id, target);
-    world.breaches.push(...settledBreaches(world, form.id));
+  for (const id of world.forms) {
+    for (const target of [0, 1]) await provenFullPass(world, id, target);
+    for (let run = 0; run < 2; run++) await world.mark(id);
+    world.breaches.push(...staleStatuses(world, id), ...unmarked(world, id));
+    for (const target of [0, 1]) await provenFullPass(world, id, target);
+    world.breaches.push(...settledBreaches(world, id));
     for (const [target, view] of world.views.entries()) {
-      const before = JSON.stringify([...view.rows(form.id)]);
-      const again = await world.pass(form.id, target, 'full');
+      const before = JSON.stringify([...view.rows(id)]);
+      const again = await world.pass(id, target, 'full');
       const touched = (again?.inserted ?? 1) + (again?.updated ?? 1) + (again?.deleted ?? 1);
-      if (touched > 0) world.breaches.push(`L4: a replay changed ${touched} rows of ${form.id}`);
-      if (JSON.stringify([...view.rows(form.id)]) !== before) world.breaches.push('L4: rows moved');
-      const { outcome } = await world.verify(form.id, target);
-      if (outcome !== 'same') world.breaches.push(`verify finds ${form.id} ${outcome}`);
+      if (touched > 0) world.breaches.push(`L4: a replay changed ${touched} rows of ${id}`);
+      if (JSON.stringify([...view.rows(id)]) !== before) world.breaches.push('L4: rows moved');
+      const { outcome } = await world.verify(id, target);
+      if (outcome !== 'same') world.breaches.push(`verify finds ${id} ${outcome}`);
       totals.passes++;
     }
   }

@@ -1,7 +1,7 @@
 import { canonicalTime } from '../../src/mirror/canonical-time.ts';
 import { cellText, toCell } from '../../src/mirror/cell.ts';
 import type { StoredSubmission } from '../../src/sandbox/forms-api/store.ts';
-import type { TableRow, TableView } from './table-view.ts';
+import { type TableRow, type TableView, textOf } from './table-view.ts';
 import type { World } from './world.ts';
 
 /** Checks every law over a mirror at rest; returns a sentence for each breach. */
@@ -94,11 +94,4 @@ function nothingVanished(world: World, view: TableView, formId: string): string[
 
 function hasId(world: World, id: string): boolean {
   return !('id' in (world.store.distortionOf(id) ?? {}));
-}
-
-/** A stored value as text; SQLite gives texts, numbers and null. */
-function textOf(value: unknown): string | null {
-  return typeof value === 'number' || typeof value === 'bigint'
-    ? String(value)
-    : (value as string | null);
 }

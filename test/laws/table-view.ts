@@ -105,3 +105,10 @@ function tableOf(db: DatabaseSync, formId: string): string | undefined {
   const row = db.prepare(sql).get(formId);
   return (row as { table_name: string } | undefined)?.table_name;
 }
+
+/** A stored value as text; SQLite gives texts, numbers and null. */
+export function textOf(value: unknown): string | null {
+  return typeof value === 'number' || typeof value === 'bigint'
+    ? String(value)
+    : (value as string | null);
+}

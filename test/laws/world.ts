@@ -36,6 +36,10 @@ export interface WorldOptions {
   readonly behaviour: Partial<SandboxBehaviour>;
   readonly forms: number;
   readonly submissions: number;
+  /** Forms of the workspace that no target mirrors. */
+  readonly elsewhere: number;
+  /** How far apart the first submissions are dated. */
+  readonly spacingMs: number;
   /** What may happen between two requests, and how likely it is. */
   readonly changes: readonly Change[];
   readonly busy: number;
@@ -48,6 +52,8 @@ export interface WorldOptions {
 export class World {
   readonly store: FormsStore;
   readonly meddler: Meddler;
+  /** IDs of the forms that are mirrored. */
+  readonly forms: readonly string[];
   readonly views: readonly TableView[];
   readonly random: () => number;
   /** Breaches of a law seen while it ran. */
@@ -57,6 +63,7 @@ export class World {
   quiet = true;
   sandbox!: Sandbox;
   #left = 0;
+  #sourceMs: number;
   readonly #clock = new TestClock(Date.UTC(2026, 2, 1));
   readonly #folder: string;
   readonly #options: WorldOptions;
@@ -67,19 +74,28 @@ export class World {
     this.#options = options;
     this.random = seededRandom(options.seed);
     this.#folder = scratchFolder('laws');
-    let now = Date.UTC(2026, 1, 1);
-    this.store = new FormsStore({ seed: options.seed, clock: { now: () => now } });
-    this.meddler = new Meddler(this.store, this.random, (ms) => void (now += ms));
+    this.#sourceMs = Date.UTC(2026, 1, 1) - options.submissions * options.spacingMs;
+    const clock = { now: () => this.#sourceMs };
+    this.store = new FormsStore({ seed: options.seed, clock });
+    this.forms = Array.from({ length: options.forms }, (_, n) => `form-${n}`);
+    const elsewhere = new Set(Array.from({ length: options.elsewhere }, (_, n) => `other-${n}`));
+    const tick = (ms: number): void => void (this.#sourceMs += ms);
+    this.meddler = new Meddler({ store: this.store, random: this.random, tick, elsewhere });
+    for (const id of [...this.forms, ...elsewhere]) {
+      this.store.addForm({ id, name: `Form ${id}`, fields: [{ label: 'Name' }] });
+    }
     this.views = TARGETS.map((name) => new TableView(this.#file(name)));
   }
 
   static async start(options: WorldOptions): Promise<World> {
     const world = new World(options);
-    for (let n = 0; n < options.forms; n++) {
-      world.store.addForm({ id: `form-${n}`, name: `Form ${n}`, fields: [{ label: 'Name' }] });
+    const { store, meddler } = world;
+    for (let n = 0; n < options.submissions; n++) {
+      const forms = store.forms();
+      const form = forms[meddler.pick(forms.length)]!;
+      if (meddler.pick(8) === 0) meddler.do('midnight');
+      else meddler.submit(form.id, options.spacingMs);
     }
-    for (let n = 0; n < options.submissions; n++) world.meddler.do('submit');
-    const { store } = world;
     const onRequest = (request: RequestInfo): void => world.#onRequest(request);
     world.sandbox = await startSandbox({ store, behaviour: options.behaviour, onRequest });
     return world;
@@ -115,6 +131,40 @@ export class World {
     });
   }
 
+  /** Something happens. */
+  change(): void {
+    const { changes } = this.#options;
+    this.meddler.do(changes[this.meddler.pick(changes.length)] ?? 'submit');
+  }
+
+  /** Whether a look can compare the counts of the whole workspace. */
+  get asksWorkspace(): boolean {
+    const { workspaceList, workspaceStatus } = this.sandbox.behaviour;
+    return workspaceList === 'honoured' && workspaceStatus === 'honoured';
+  }
+
+  /** One tick as a worker does it, in a process of its own: undefined when that died. */
+  async tick({
+    chosen,
+    crash,
+  }: {
+    /** The forms that each target mirrors. */
+    chosen: readonly (readonly string[])[];
+    crash?: CrashPoint | undefined;
+  }): Promise<PassReport[] | undefined> {
+    return this.#process(crash, async (context, targets) => {
+      const reports: PassReport[] = [];
+      for (const [at, target] of targets.entries()) {
+        for (const formId of chosen[at] ?? []) {
+          const request = { formId, picks: parsePicks(['*']), hashKey: undefined, waitMs: 0 };
+          const { signal } = new AbortController();
+          reports.push(await runPass(context, target, { ...request, kind: 'incremental' }, signal));
+        }
+      }
+      return reports;
+    });
+  }
+
   /** One marking in a process of its own. False when it died or failed. */
   async mark(formId: string, crash?: CrashPoint): Promise<boolean> {
     const done = await this.#process(crash, async (context, targets) => {
@@ -125,8 +175,9 @@ export class World {
     return done ?? false;
   }
 
-  /** Time goes by for the mirror. */
+  /** Time goes by, for the source as for the mirror. */
   async wait(ms: number): Promise<void> {
+    this.#sourceMs += ms;
     await this.#clock.sleep(ms);
   }
 
@@ -178,10 +229,7 @@ export class World {
 
   #onRequest({ method, path }: RequestInfo): void {
     if (method === 'PATCH') this.#watch(path.split('/')[2] ?? '');
-    const { busy, changes } = this.#options;
-    if (!this.quiet && this.random() < busy && this.#left-- > 0) {
-      this.meddler.do(changes[this.meddler.pick(changes.length)] ?? 'submit');
-    }
+    if (!this.quiet && this.random() < this.#options.busy && this.#left-- > 0) this.change();
     const asked = /^\/submissions\/([^/]+)$/.exec(path)?.[1];
     if (method === 'GET' && asked !== undefined) {
       this.#lastAsked.set(asked, this.store.get(asked)?.status ?? 'none');

@@ -1,7 +1,7 @@
 import { cellText } from '../../src/mirror/cell.ts';
 import type { FormReader, StoredRow } from '../../src/mirror/target.ts';
 import type { PassReport } from '../../src/sync/events.ts';
-import type { SoakEvent, StandIn } from './stand-in.ts';
+import { isDated, type SoakEvent, type SoakList, type StandIn } from './stand-in.ts';
 
 /** When a pass ran, by the source's ticks. */
 export interface PassSpan {
@@ -70,9 +70,9 @@ export interface Circumstances {
  * claims are judged.
  */
 export function beyondSight(given: Circumstances): boolean {
-  const { source, span, readAhead } = given;
+  const { source, span } = given;
   const during = source.events.filter(({ tick }) => tick >= span.from && tick <= span.to);
-  if (!during.some((event) => hidden(event, during, readAhead))) return false;
+  if (!during.some((event) => hidden(event, during, given))) return false;
   return during.some(
     (event) => cameBack(event, during) || (given.sorted && looksOld(event, given)),
   );
@@ -86,13 +86,30 @@ export function escapesCounts(events: readonly SoakEvent[], lastFull: number): S
   return new Set(old.map(({ id }) => id));
 }
 
-/** No `total` tells that something is gone: something else came between the same answers, or answers in flight together. */
-function hidden(event: SoakEvent, during: readonly SoakEvent[], readAhead: number): boolean {
+/**
+ * No `total` tells that something is gone: something else came between the same answers (or while answers were in flight
+ * together) of each list that either belongs to, the lists of windows in place of the whole one where it was read by them.
+ */
+function hidden(
+  event: SoakEvent,
+  during: readonly SoakEvent[],
+  { source, span, readAhead }: Circumstances,
+): boolean {
+  if (event.kind !== 'gone') return false;
   const apart = readAhead === 1 ? 0 : readAhead;
-  return (
-    event.kind === 'gone' &&
-    during.some(({ kind, served }) => kind === 'came' && Math.abs(served - event.served) <= apart)
-  );
+  const read = [...source.lists.values()].filter(({ lastTick }) => lastTick >= span.from);
+  const isWhole = (list: SoakList): boolean =>
+    list.dateFrom === undefined && list.dateTo === undefined;
+  const inWindows = read.some(({ dateTo }) => dateTo !== undefined);
+  const lists = read.filter((list) => isWhole(list) !== inWindows);
+  const isTold = (came: SoakEvent, list: SoakList): boolean => {
+    if (isDated(came, list) !== isDated(event, list)) return true;
+    const [at, before] = [came, event].map(({ served }) => served.get(list) ?? 0);
+    return isDated(event, list) && Math.abs(at! - before!) > apart;
+  };
+  return during
+    .filter(({ kind }) => kind === 'came')
+    .some((came) => !lists.some((list) => isTold(came, list)));
 }
 
 /** What is there now is in the target since it was there before, or is dated in the past while nothing else is known. */

@@ -13,7 +13,7 @@ import { runPass } from '../../src/sync/run-pass.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { beyondSight, type Circumstances, escapesCounts, falseClaims } from './claims.ts';
-import { FORM, ORDERS, StandIn, type StandInReading } from './stand-in.ts';
+import { DATES, FORM, ORDERS, StandIn, type StandInReading } from './stand-in.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 
@@ -23,6 +23,7 @@ const CHANGES = [
   'burst',
   'twin',
   'import',
+  'midnight',
   'delete',
   'replace',
   'restore',
@@ -50,8 +51,11 @@ export const soakCases = fc.record({
       'refused',
     ),
     pastEnd: fc.constantFrom('empty' as const, 'refused' as const, 'last' as const),
+    dates: fc.constantFrom(...DATES),
   }),
   initial: fc.integer({ min: 0, max: 45 }),
+  /** How far apart submissions are dated: all on one day, or on many. */
+  spacingMs: fc.constantFrom(1_000, 6 * 3_600_000, DAY_MS),
   ties: fc.boolean(),
   /** How many submissions of ten the list shows twice at first. */
   doubled: fc.constantFrom(0, 0, 1, 10),
@@ -109,6 +113,7 @@ export class SoakLife {
     this.#given = given;
     this.#random = seededRandom(given.seed);
     this.source = new StandIn(given.reading, this.#random, form);
+    this.source.spacingMs = given.spacingMs;
     this.#newLedger = (oldest) => (weak ? new DistinctIsEnough(oldest) : new ProofLedger(oldest));
     const clock = new TestClock();
     this.#context = {
@@ -214,6 +219,9 @@ export class SoakLife {
         return;
       case 'import':
         source.insert(DAY_MS * (2 + this.#pick(300)));
+        return;
+      case 'midnight':
+        source.insertAtMidnight(this.#pick(40), this.#pick(2));
         return;
       case 'delete':
         this.#delete();

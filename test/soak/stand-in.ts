@@ -1,4 +1,9 @@
-import type { FormsClient, SubmissionItem, SubmissionPage } from '../../src/forms/client.ts';
+import type {
+  FormsClient,
+  SubmissionItem,
+  SubmissionPage,
+  SubmissionQuery,
+} from '../../src/forms/client.ts';
 import { FormsApiError } from '../../src/forms/errors.ts';
 import type { Form } from '../../src/mirror/types.ts';
 
@@ -11,6 +16,11 @@ export const FORM: Form = {
 
 /** How the list is ordered, whatever is asked for; `shuffled`: newest first, ties in a new order on each request. */
 export const ORDERS = ['newest', 'oldest', 'id', 'insertion', 'shuffled'] as const;
+
+const DAY_MS = 24 * 60 * 60_000;
+
+/** What `dateFrom` and `dateTo` do: compare instants, days, or the last change; without their ends; nothing; or fail. */
+export const DATES = ['instants', 'days', 'exclusive', 'updated', 'ignored', 'refused'] as const;
 
 /** How a stand-in reads what the API leaves unsaid. */
 export interface StandInReading {
@@ -26,6 +36,7 @@ export interface StandInReading {
   readonly reversal: 'honoured' | 'ignored' | 'refused';
   /** A page after the last one: empty, refused, or the last one again. */
   readonly pastEnd: 'empty' | 'refused' | 'last';
+  readonly dates: (typeof DATES)[number];
 }
 
 export interface SoakItem {
@@ -33,17 +44,28 @@ export interface SoakItem {
   readonly createdAt: string;
   status: string;
   answer: string;
+  updatedAt: string;
   /** How many entries of the list it is. */
   copies: number;
 }
 
-/** Something that a count may show, when it happened (`served`: after so many answers of the plain list). */
+/** Something that a count may show, and when it happened. */
 export interface SoakEvent {
   readonly kind: 'came' | 'gone';
   readonly what: string;
   readonly id: string;
-  readonly served: number;
+  readonly createdAt: string;
+  /** After how many answers of each list. */
+  readonly served: ReadonlyMap<SoakList, number>;
   readonly tick: number;
+}
+
+/** A list whose pages were read: that of the form, or of what is dated within bounds. */
+export interface SoakList {
+  readonly dateFrom: string | undefined;
+  readonly dateTo: string | undefined;
+  served: number;
+  lastTick: number;
 }
 
 /** A form in memory whose list changes between any two requests, and the truth about what it was at every moment. */
@@ -58,7 +80,10 @@ export class StandIn {
   /** Called before each answer; may change the list. */
   onRequest: (page: number) => void = () => {};
   tick = 0;
-  served = 0;
+  /** How far apart submissions are dated. */
+  spacingMs = 1_000;
+  /** By their bounds. */
+  readonly lists = new Map<string, SoakList>();
   readonly #random: () => number;
   readonly #history = new Map<string, { tick: number; value: string | null }[]>();
   #made = 0;
@@ -72,13 +97,21 @@ export class StandIn {
     this.#random = random;
   }
 
+  /** An import, dated so long before a midnight (UTC) some days ago. */
+  insertAtMidnight(days: number, beforeMs: number): void {
+    const midnight = Math.floor(this.#clock / DAY_MS - days) * DAY_MS;
+    this.insert(this.#clock + this.spacingMs - midnight + beforeMs);
+  }
+
   /** A respondent submits; `ageMs` back-dates it (an import). */
   insert(ageMs = 0, sameInstant = false): SoakItem {
-    if (!sameInstant) this.#clock += 1_000;
+    if (!sameInstant) this.#clock += this.spacingMs;
     // Spread like UUIDs, so that the order of IDs says nothing about dates.
     const id = `${((this.#made * 2_654_435_761) % 4_294_967_296).toString(16).padStart(8, '0')}-${this.#made++}`;
     const createdAt = new Date(this.#clock - ageMs).toISOString();
-    const item = { id, createdAt, status: 'NEW', answer: `answer ${this.#made}`, copies: 1 };
+    const updatedAt = new Date(this.#clock).toISOString();
+    const answer = `answer ${this.#made}`;
+    const item = { id, createdAt, updatedAt, status: 'NEW', answer, copies: 1 };
     this.items.push(item);
     this.#note('came', ageMs > 0 ? 'import' : 'insert', item);
     return item;
@@ -103,7 +136,8 @@ export class StandIn {
   change(id: string, changes: { status?: string; answer?: string }): void {
     const item = this.items.find((each) => each.id === id);
     if (item === undefined) return;
-    Object.assign(item, changes);
+    Object.assign(item, changes, { updatedAt: new Date(this.#clock).toISOString() });
+    this.#listed = undefined;
     this.#remember(item.id, valueOf(item));
   }
 
@@ -152,15 +186,16 @@ export class StandIn {
 
   listSubmissions: FormsClient['listSubmissions'] = async (query) => {
     await this.#arrive(query.page);
-    const narrow = query.status !== undefined || query.dateFrom !== undefined;
-    const { ends, reversal, pastEnd, totalCounts } = this.reading;
+    const { ends, reversal, pastEnd, totalCounts, dates } = this.reading;
+    const isBounded = query.dateFrom !== undefined || query.dateTo !== undefined;
+    if (isBounded && dates === 'refused') throw refused(400, 'FORMS_REFUSED');
     const reversed = query.sortOrder === 'asc' && reversal !== 'ignored';
     if (reversed && reversal === 'refused') throw refused(400, 'FORMS_REFUSED');
     const all = reversed ? this.entries().toReversed() : this.entries();
     const matching = all.filter(
       (item) =>
         (query.status === undefined || item.status === query.status) &&
-        (query.dateFrom === undefined || item.createdAt >= query.dateFrom),
+        isWithin(dates, item, query),
     );
     const limit = Math.min(this.reading.limit, query.limit ?? Infinity);
     const total = totalCounts === 'entries' ? matching.length : new Set(matching).size;
@@ -169,7 +204,7 @@ export class StandIn {
     const entries = matching.slice(0, length);
     const shownPages = Math.ceil(entries.length / limit);
     const beyond = query.page > Math.max(1, shownPages);
-    if (!narrow) this.served++;
+    if (query.status === undefined && limit > 1) this.#served(query);
     if (beyond && pastEnd === 'refused') throw refused(404, 'FORMS_NOT_FOUND');
     const page = beyond && pastEnd === 'last' ? Math.max(1, shownPages) : query.page;
     const items = entries
@@ -202,7 +237,17 @@ export class StandIn {
     const exists = what === 'double' || kind === 'came';
     this.#listed = undefined;
     this.#remember(item.id, exists ? valueOf(item) : null);
-    this.events.push({ kind, what, id: item.id, served: this.served, tick: this.tick });
+    const { id, createdAt } = item;
+    const served = new Map([...this.lists.values()].map((list) => [list, list.served] as const));
+    this.events.push({ kind, what, id, createdAt, served, tick: this.tick });
+  }
+
+  #served({ dateFrom, dateTo }: Bounds): void {
+    const key = `${dateFrom} ${dateTo}`;
+    const list = this.lists.get(key) ?? { dateFrom, dateTo, served: 0, lastTick: 0 };
+    this.lists.set(key, list);
+    list.served++;
+    list.lastTick = this.tick;
   }
 
   #remember(id: string, value: string | null): void {
@@ -230,6 +275,29 @@ export class StandIn {
       }
     }
   }
+}
+
+type Bounds = Pick<SubmissionQuery, 'dateFrom' | 'dateTo'>;
+
+/** Whether it is dated within the bounds. */
+export function isDated(
+  { createdAt }: Pick<SoakItem, 'createdAt'>,
+  { dateFrom = '', dateTo = '9' }: Bounds,
+): boolean {
+  return createdAt >= dateFrom && createdAt <= dateTo;
+}
+
+function isWithin(dates: StandInReading['dates'], item: SoakItem, bounds: Bounds): boolean {
+  if (dates === 'ignored') return true;
+  if (dates === 'updated') return isDated({ ...item, createdAt: item.updatedAt }, bounds);
+  const { dateFrom, dateTo } = bounds;
+  if (dates !== 'days') {
+    const isOnEnd = item.createdAt === dateFrom || item.createdAt === dateTo;
+    return isDated(item, bounds) && !(isOnEnd && dates === 'exclusive');
+  }
+  const dayOf = (time: string | undefined): string | undefined => time?.slice(0, 10);
+  const day = { ...item, createdAt: item.createdAt.slice(0, 10) };
+  return isDated(day, { dateFrom: dayOf(dateFrom), dateTo: dayOf(dateTo) });
 }
 
 /** What a mirror should hold of a submission, as one text. */

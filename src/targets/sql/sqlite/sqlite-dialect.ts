@@ -35,6 +35,7 @@ export const sqliteDialect: SqlDialect = {
   maxLabelBytes: 1_000,
   takesNul: true,
   scrubs: true,
+  forUpdate: '',
 
   relation: quoted,
   shownRelation: (name) => name,
