@@ -5,6 +5,7 @@ import { Events } from './base/events.ts';
 import { type Logger, withLogFields } from './base/logger.ts';
 import type { Config } from './config.ts';
 import { FormsClient } from './forms/client.ts';
+import { RequestRate } from './forms/request-rate.ts';
 import type { ReadingSettings } from './health/facts.ts';
 import { FailureFiles, type FailureStore } from './health/failure-store.ts';
 import { describeHealth } from './health/recorded-health.ts';
@@ -52,6 +53,8 @@ export class App implements AsyncDisposable {
   readonly logger: Logger;
   /** Failures that no target holds. */
   readonly failures: FailureStore;
+  /** At which requests are sent to the source. */
+  readonly rate: RequestRate;
   readonly #clock: Clock;
   readonly #targets = new Map<string, Promise<Target>>();
   readonly #planner: Planner;
@@ -63,6 +66,11 @@ export class App implements AsyncDisposable {
     this.#clock = options.clock;
     this.failures = new FailureFiles(config.dataDir);
     this.events = new Events((error) => this.logger.error({ err: error }, 'A listener failed.'));
+    this.rate = new RequestRate({
+      perMinute: config.source?.perMinute ?? null,
+      clock: options.clock,
+      onNotice: (notice) => this.events.emit('forms.rate', notice),
+    });
     this.#planner = new Planner({
       targets: config.targets,
       listForms: (signal) => this.forms(signal),
@@ -304,6 +312,7 @@ export class App implements AsyncDisposable {
       apiKey: source.key,
       auth: source.auth,
       concurrency: source.concurrency,
+      rate: this.rate,
       proxy,
       clock: this.#clock,
       onRetry: (notice) => this.events.emit('forms.retry', notice),

@@ -8,7 +8,7 @@ import type { Config, ConfigNeeds } from '../config.ts';
 import { remedyFor } from '../health/problem.ts';
 import type { QueueEventMap } from '../queue/events.ts';
 import type { QueueRuntime } from '../queue/runtime.ts';
-import { isLongWait, logSync, waitSentence } from '../sync/sync-log.ts';
+import { isLongWait, logSync, rateSentence, waitSentence } from '../sync/sync-log.ts';
 import type { Host } from './host.ts';
 
 /** Which settings a command requires, and how its log behaves. */
@@ -60,6 +60,7 @@ function sayWaits({ events }: App, { terminal, clock }: Host): void {
     saidAtMs = clock.now();
     terminal.say(waitSentence(notice));
   });
+  events.on('forms.rate', (notice) => terminal.say(rateSentence(notice)));
 }
 
 /** A logger on stderr: JSON lines, or lines for people where stderr is a terminal. */
@@ -111,6 +112,7 @@ export async function openQueue(
       targets: config.targets.map(({ name }) => name),
     },
     concurrency: PASSES_PER_TARGET,
+    onRateStore: (store) => app.rate.shareWith(store),
     clock: host.clock,
     logger,
     events: new Events<QueueEventMap>(),

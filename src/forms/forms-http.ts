@@ -11,6 +11,7 @@ import type { FormsRequest } from './forms-request.ts';
 import { type HttpResponse, HttpTransport } from './http-transport.ts';
 import { notJsonError, refusalError, tooMuchError, transportError } from './request-failure.ts';
 import { RequestLimiter } from './request-limiter.ts';
+import { RequestRate } from './request-rate.ts';
 import { TransportFailure } from './transport-failure.ts';
 
 /** How to reach the Forms API. */
@@ -22,6 +23,8 @@ export interface FormsClientOptions {
   auth: 'bearer' | 'x-api-key';
   /** Most requests in flight, over all calls of this client. */
   concurrency: number;
+  /** How many requests a minute may be sent, retries included. Default: as many as there are, until the source answers 429. */
+  rate?: RequestRate;
   /** Longest wait for a connection, for headers, and for each next piece of a body. Default 30,000. */
   requestTimeoutMs?: number;
   /** The proxy of this machine's network. */
@@ -72,6 +75,7 @@ export class FormsHttp implements AsyncDisposable {
   readonly #options: FormsClientOptions;
   readonly #clock: Clock;
   readonly #limiter: RequestLimiter;
+  readonly #rate: RequestRate;
   readonly #transport: HttpTransport;
   /** Aborted when nothing more may be sent; the reason is the error that every call gets. */
   #stop = new AbortController();
@@ -84,6 +88,7 @@ export class FormsHttp implements AsyncDisposable {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#limiter = new RequestLimiter(checkConcurrency(options.concurrency), this.#clock);
+    this.#rate = options.rate ?? new RequestRate({ perMinute: null, clock: this.#clock });
     this.#transport = new HttpTransport({
       base: this.#base,
       proxy: options.proxy,
@@ -185,6 +190,7 @@ export class FormsHttp implements AsyncDisposable {
     onSilence: (silentMs: number) => void,
   ): Promise<HttpResponse> {
     const response = await this.#limiter.run(signal, async () => {
+      await this.#rate.turn(signal);
       call.onAttempt?.();
       try {
         return await this.#transport.send(request, signal, onSilence);
@@ -203,9 +209,9 @@ export class FormsHttp implements AsyncDisposable {
     const retryAfterMs = parseRetryAfter(response.header('retry-after'), this.#clock.now());
     const error = refusalError(request, response, { apiKey, auth, retryAfterMs, base: this.#base });
     if (response.status === 401) this.#refuseKey(error);
-    if (error.retryable && retryAfterMs !== undefined) {
-      this.#limiter.pauseFor(Math.min(retryAfterMs, retry.maxServerDelayMs));
-    }
+    const pauseMs = Math.min(retryAfterMs ?? 0, retry.maxServerDelayMs);
+    if (response.status === 429) this.#rate.refused(pauseMs);
+    if (error.retryable && retryAfterMs !== undefined) this.#limiter.pauseFor(pauseMs);
     return error;
   }
 }

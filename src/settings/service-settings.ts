@@ -21,6 +21,8 @@ export interface SourceSettings {
   readonly auth: FormsAuth;
   /** Requests in flight at once. */
   readonly concurrency: number;
+  /** Most requests in any minute, over all workers of a queue; null: no limit. */
+  readonly perMinute: number | null;
 }
 
 /** What an HTTP header can hold (RFC 9110, 5.5), white space aside. */
@@ -49,7 +51,9 @@ export function readSource(reader: SettingsReader, required: boolean): SourceSet
     : reader.read('FORMS_API_KEY', headerToken);
   const auth = reader.readWithDefault('FORMS_API_AUTH', oneOf(['bearer', 'x-api-key']));
   const concurrency = reader.readWithDefault('FORMS_API_CONCURRENCY', wholeNumber(1, 32));
-  return url === undefined || key === undefined ? undefined : { url, key, auth, concurrency };
+  const perMinute = reader.read('FORMS_API_RATE', wholeNumber(1, 1_000_000)) ?? null;
+  if (url === undefined || key === undefined) return undefined;
+  return { url, key, auth, concurrency, perMinute };
 }
 
 /** The status page. */

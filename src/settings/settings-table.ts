@@ -1,76 +1,4 @@
-/** The headings that the settings are shown under, in this order. */
-export const SETTING_GROUPS = [
-  'Source',
-  'Targets',
-  'Schedule',
-  'Marking',
-  'Safety',
-  'Google Sheets',
-  'Network',
-  'Queue',
-  'Status page and alerts',
-] as const;
-/** One of {@link SETTING_GROUPS}. */
-export type SettingGroup = (typeof SETTING_GROUPS)[number];
-
-/** One setting: its documentation, and how it is read from the environment. */
-export interface Setting {
-  readonly group: SettingGroup;
-  /** The value when unset, as text; null when there is none. */
-  readonly default: string | null;
-  /** Shown in place of the default when there is none. */
-  readonly whenUnset?: string;
-  /** Markdown, one sentence or two. */
-  readonly meaning: string;
-  /** A value to copy and adapt; never a working secret. */
-  readonly example: string;
-  /** Never echoed, and may come from a file named by `<NAME>_FILE` (L15). */
-  readonly secret: boolean;
-  /** A named target has its own: `TARGET_<NAME>_…`. */
-  readonly perTarget: boolean;
-  /** A name so common that a similar one in the machine's environment is not a typing error. */
-  readonly commonName: boolean;
-  /** The commands that use it. */
-  readonly usedBy: readonly string[];
-}
-
-const READERS = [
-  'start',
-  'worker',
-  'sync',
-  'verify',
-  'check',
-  'forms',
-  'fields',
-  'explain',
-  'forget',
-];
-const WRITERS = [
-  'start',
-  'worker',
-  'sync',
-  'verify',
-  'check',
-  'status',
-  'explain',
-  'forget',
-  'purge',
-];
-const ALL = [
-  'start',
-  'worker',
-  'sync',
-  'verify',
-  'check',
-  'forms',
-  'fields',
-  'status',
-  'explain',
-  'forget',
-  'purge',
-];
-
-const plain = { default: null, secret: false, perTarget: false, commonName: false } as const;
+import { ALL, READERS, type Setting, WRITERS, plain } from './setting.ts';
 
 /**
  * Every setting there is. README's tables, `.env.example` and the messages about mistakes are made from it; a test
@@ -109,6 +37,15 @@ export const SETTINGS = {
     default: '4',
     meaning: 'Requests to the Forms API in flight at once, 1 to 32.',
     example: '2',
+    usedBy: READERS,
+  },
+  FORMS_API_RATE: {
+    ...plain,
+    group: 'Source',
+    whenUnset: 'no limit, until the API answers 429',
+    meaning:
+      'Most requests to the Forms API in any minute, 1 to 1,000,000, by all workers of one queue together, repeated ones included. A command beside them (`sync`, `verify`) keeps to the rate by itself.',
+    example: '600',
     usedBy: READERS,
   },
   TARGET_URL: {

@@ -1,4 +1,5 @@
 import type { MirrorError } from '../base/errors.ts';
+import type { RateNotice } from '../forms/request-rate.ts';
 import type { Loss } from '../mirror/losses.ts';
 import type { TargetNotice } from '../mirror/notices.ts';
 import type { FormIdentity, PassKind, PassRecord } from '../mirror/types.ts';
@@ -103,5 +104,7 @@ export interface SyncEvents {
     readonly delayMs: number;
     readonly reason: string;
   };
+  /** What is worth telling of the rate at which requests are sent. */
+  'forms.rate': RateNotice;
   'mark.ended': MarkReport;
 }

@@ -1,7 +1,8 @@
 import type { ErrorCode } from '../base/errors.ts';
 import type { Events } from '../base/events.ts';
-import { span } from '../base/format.ts';
+import { plural, span } from '../base/format.ts';
 import type { Logger } from '../base/logger.ts';
+import type { RateNotice } from '../forms/request-rate.ts';
 import { isOfSettings, knownLosses } from '../mirror/losses.ts';
 import type { MarkReport, PassReport, SyncEvents } from './events.ts';
 
@@ -31,6 +32,10 @@ export function logSync(events: Events<SyncEvents>, logger: Logger, remedyOf: Re
   });
   events.on('forms.retry', (notice) => {
     logger[isLongWait(notice) ? 'info' : 'debug'](notice, waitSentence(notice));
+  });
+  events.on('forms.rate', (notice) => {
+    const level = notice.what === 'refused' || notice.what === 'alone' ? 'warn' : 'info';
+    logger[level](notice, rateSentence(notice));
   });
   events.on('mark.ended', (report) => logMarking(report, logger));
 }
@@ -113,4 +118,19 @@ export function isLongWait({ attempt, delayMs, reason }: SyncEvents['forms.retry
 export function waitSentence({ reason, delayMs }: SyncEvents['forms.retry']): string {
   const when = delayMs < LONG_WAIT_MS ? 'in a moment' : `in ${span(delayMs)}`;
   return `Waiting on the source (${reason}); tried again ${when}.`;
+}
+
+/** `The source answers 429 (too many requests): at most 120 requests a minute are sent from now on, …` */
+export function rateSentence({ what, perMinute, waitMs }: RateNotice): string {
+  const allowed = perMinute === null ? '' : `${plural(Math.floor(perMinute), 'request')} a minute`;
+  switch (what) {
+    case 'turn':
+      return `A request waits ${span(waitMs)} for its turn: ${allowed} may be sent.`;
+    case 'refused':
+      return `The source answers 429 (too many requests): ${allowed} are sent from now on, by all workers together; more, step by step, while it takes them.`;
+    case 'alone':
+      return 'The queue does not answer, where workers keep the rate of requests together: each keeps to its part of it until it does.';
+    case 'together':
+      return 'The queue answers again: workers keep the rate of requests together.';
+  }
 }

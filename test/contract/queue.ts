@@ -3,6 +3,7 @@ import type { QueuePlace, QueueServer, TestQueue } from '../queue/harness.ts';
 import { describeEndings } from './queue-endings.ts';
 import { describeMarking } from './queue-marking.ts';
 import { describeOutages } from './queue-outages.ts';
+import { describeRate } from './queue-rate.ts';
 import { describeRefusals } from './queue-refusals.ts';
 import { describeSchedules } from './queue-schedules.ts';
 import { describeSharing } from './queue-sharing.ts';
@@ -63,6 +64,9 @@ export function describeQueue(
     });
     describeMany('marking', () => {
       describeMarking(test);
+    });
+    describeMany('the rate of requests', () => {
+      describeRate(test);
     });
     describeMany('refusals', () => {
       describeRefusals(test);

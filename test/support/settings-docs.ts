@@ -1,9 +1,5 @@
-import {
-  SETTING_GROUPS,
-  SETTING_NAMES,
-  type SettingName,
-  settingOf,
-} from '../../src/settings/settings-table.ts';
+import { SETTING_GROUPS } from '../../src/settings/setting.ts';
+import { SETTING_NAMES, type SettingName, settingOf } from '../../src/settings/settings-table.ts';
 import { exampleLine } from '../../src/settings/problems.ts';
 
 const inGroup = (group: string): SettingName[] =>

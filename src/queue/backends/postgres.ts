@@ -12,6 +12,7 @@ import {
   safeAddress,
   unreachable,
 } from './backend.ts';
+import { makeTextTable, sqlText } from './sql-text.ts';
 
 /** BullMQ's schema; with a pool of the caller's it cannot be another. */
 const SCHEMA = 'bullmq';
@@ -52,6 +53,7 @@ export async function openPostgres(options: BackendOptions): Promise<QueueBacken
     factory,
     // The schema may hold other programs' queues.
     queueName: (name) => `${prefix}.${name}`,
+    rate: sqlText(pool, SCHEMA, prefix),
     close: async (force) => {
       const ended = pool.end().catch(() => undefined);
       if (!force) await ended;
@@ -87,6 +89,7 @@ async function prepare(pool: Pool, address: string): Promise<void> {
     try {
       await client.query('SELECT 1');
       await runMigrations(client, SCHEMA);
+      await makeTextTable(client, SCHEMA);
     } finally {
       client.release();
     }

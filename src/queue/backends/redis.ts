@@ -5,6 +5,7 @@ import { DEFAULT_RETRY, withRetry } from '../../base/retry.ts';
 import {
   type BackendOptions,
   type QueueBackend,
+  type SharedText,
   type StoreFactory,
   readPrefix,
   safeAddress,
@@ -42,10 +43,31 @@ export async function openRedis(options: BackendOptions): Promise<QueueBackend> 
     address,
     factory,
     queueName: (name) => name,
+    rate: sharedText(client, `${prefix}:rate`),
     close: async (force) => {
       if (!force) await client.quit().catch(() => undefined);
       client.disconnect();
     },
+  };
+}
+
+/** Of no use to anybody after so long. */
+const TEXT_LASTS_MS = 3_600_000;
+
+const REPLACE = `
+  local known = redis.call('GET', KEYS[1])
+  if (known or '') ~= ARGV[1] then return 0 end
+  redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
+  return 1`;
+
+function sharedText(client: Redis, key: string): SharedText {
+  return {
+    async read() {
+      const [text, [seconds, micros]] = await Promise.all([client.get(key), client.time()]);
+      return { text, nowMs: Number(seconds) * 1_000 + Math.floor(Number(micros) / 1_000) };
+    },
+    replace: async (known, text) =>
+      (await client.eval(REPLACE, 1, key, known ?? '', text, TEXT_LASTS_MS)) === 1,
   };
 }
 
