@@ -2,7 +2,7 @@ import type { FormIdentity } from '../../mirror/types.ts';
 import { listForms, loadForm, saveFields, saveForm } from './catalogue.ts';
 import type { SqlDialect } from './dialect.ts';
 import type { FormTable } from './field-column.ts';
-import { type SqlRow, type SqlSession, textOf } from './sql-session.ts';
+import { type SqlSession, textOf } from './sql-session.ts';
 
 /*
  * Which table is a form's, and which column a field's, is nothing that could be found out again: labels and names change.
@@ -75,21 +75,31 @@ export async function restoreForm(
   return restored;
 }
 
+/** The copy of a form as it is written, which changes with whatever changes of the form; undefined where there is none. */
+export async function readCopyText(
+  session: SqlSession,
+  dialect: SqlDialect,
+  formId: string,
+): Promise<string | undefined> {
+  const [row] = await session.query(
+    `SELECT value FROM ${dialect.relation('mirror_meta')} WHERE key = $1`,
+    [PREFIX + formId],
+  );
+  return row && textOf(row, 'value');
+}
+
 async function readCopy(
   session: SqlSession,
   dialect: SqlDialect,
   formId: string,
 ): Promise<FormTable | undefined> {
-  const [row] = await session.query(
-    `SELECT value FROM ${dialect.relation('mirror_meta')} WHERE key = $1`,
-    [PREFIX + formId],
-  );
-  return row && toCopy(row);
+  const text = await readCopyText(session, dialect, formId);
+  return text === undefined ? undefined : toCopy(text);
 }
 
-function toCopy(row: SqlRow): FormTable | undefined {
+function toCopy(text: string): FormTable | undefined {
   try {
-    return JSON.parse(textOf(row, 'value')) as FormTable & { readonly form: FormIdentity };
+    return JSON.parse(text) as FormTable & { readonly form: FormIdentity };
   } catch {
     // Only another program writes anything else.
     return undefined;
@@ -101,7 +111,7 @@ export async function readCopies(session: SqlSession, dialect: SqlDialect): Prom
   const rows = await session.query(
     `SELECT value FROM ${dialect.relation('mirror_meta')} WHERE key LIKE '${PREFIX}%' ORDER BY key`,
   );
-  return rows.map(toCopy).filter((copy) => copy !== undefined);
+  return rows.map((row) => toCopy(textOf(row, 'value'))).filter((copy) => copy !== undefined);
 }
 
 /** What was restored was first seen when its first label was, at the latest. */

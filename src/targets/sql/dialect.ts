@@ -3,6 +3,7 @@ import type { Cell } from '../../mirror/types.ts';
 import type { ColumnType, FieldColumn, FormTable, ViewColumn } from './field-column.ts';
 import type { DescribeError } from './sql-errors.ts';
 import type { SqlSession, SqlValue } from './sql-session.ts';
+import type { Entry } from './writer-transactions.ts';
 
 /** A row whose texts the database can hold. */
 export interface StorableRow {
@@ -88,8 +89,12 @@ export interface SqlDialect {
   indexOn(table: string, columns: string, where?: string): string;
   /** Keeps every other process from creating tables or migrating until the transaction ends. Creates a missing schema. */
   lockCatalogue(tx: SqlSession): Promise<void>;
-  /** Ends a SELECT whose rows stay locked against other writers until the transaction ends. */
-  readonly forUpdate: string;
+  /**
+   * Where windows of a form are written side by side: enters the form until the transaction ends, `together` with others
+   * that store rows, or `alone`. Whoever waits gets in before those who ask later. Undefined where a transaction that
+   * writes keeps every other one out.
+   */
+  readonly enterForm?: (tx: SqlSession, formId: string, entry: Entry) => Promise<void>;
 
   /** Makes the form's table with all its field columns. */
   createTable(tx: SqlSession, form: FormTable): Promise<void>;

@@ -53,25 +53,35 @@ export async function takeEpoch(
   return numberOf(row, 'epoch');
 }
 
-/** Throws TARGET_LOST_LOCK when a newer writer has the form (L13). No other can take it until the transaction ends. */
-export async function checkEpoch(
+/** What a writer rests on: the newest epochs of its locks when it opened, by their names. */
+export interface HeldEpochs {
+  readonly formId: string;
+  readonly epochs: ReadonlyMap<string, number>;
+  /** The target, for messages. */
+  readonly place: string;
+}
+
+/** Throws TARGET_LOST_LOCK when a newer writer has one of the locks (L13). Where the form was entered, no other can take one until the transaction ends. */
+export async function checkEpochs(
   tx: SqlSession,
   dialect: SqlDialect,
-  formId: string,
-  epoch: number,
-  place: string,
+  { formId, epochs, place }: HeldEpochs,
 ): Promise<void> {
-  const [row] = await tx.query(
-    `SELECT epoch FROM ${dialect.relation('mirror_locks')} WHERE form_id = $1${dialect.forUpdate}`,
-    [formId],
+  const rows = await tx.query(
+    `SELECT form_id, epoch FROM ${dialect.relation('mirror_locks')} WHERE ${dialect.isIn('form_id', '$1')}`,
+    [dialect.list([...epochs.keys()])],
   );
-  if (row === undefined) {
-    throw new MirrorError(
-      'TARGET_LOST_LOCK',
-      `${place}: someone deleted the record of this pass over form ${formId} from mirror_locks; it wrote nothing more. The next pass goes on.`,
-    );
+  const now = new Map(rows.map((row) => [textOf(row, 'form_id'), numberOf(row, 'epoch')]));
+  for (const [name, epoch] of epochs) {
+    const newest = now.get(name);
+    if (newest === undefined) {
+      throw new MirrorError(
+        'TARGET_LOST_LOCK',
+        `${place}: someone deleted the record of this pass over form ${formId} from mirror_locks; it wrote nothing more. The next pass goes on.`,
+      );
+    }
+    if (newest !== epoch) throw lostLock(place, formId);
   }
-  if (numberOf(row, 'epoch') !== epoch) throw lostLock(place, formId);
 }
 
 /** The error of a writer whose lock another one has taken. */

@@ -21,8 +21,9 @@ export interface StoredCounts {
 /** What {@link findLosses} found. */
 export interface FoundLosses {
   readonly losses: readonly Loss[];
-  /** What is there, at the instant of the comparison. */
+  /** What is there, and what was counted, at the instant of the comparison. Null: not counted. */
   readonly held: StoredCounts;
+  readonly counted: { readonly [Part in keyof StoredCounts]: number | null };
 }
 
 /** The first version of the catalogue that counts rows. */
@@ -43,7 +44,10 @@ export async function findLosses(
   formId: string,
 ): Promise<FoundLosses> {
   const form = await loadForm(session, dialect, formId);
-  if (form === undefined) return { losses: [], held: { rows: 0, live: 0, rejections: 0 } };
+  if (form === undefined) {
+    const none = { rows: 0, live: 0, rejections: 0 };
+    return { losses: [], held: none, counted: none };
+  }
   const present = await dialect.columnsOf(session, form.table);
   const { rows, live } = rowCounts(dialect, form.table, present);
   const [row] = await session.query(
@@ -59,7 +63,14 @@ export async function findLosses(
     rejections: numberOf(row, 'held_rejections'),
   };
   const lost = tableLosses(dialect, form.table, form.fields, present);
-  return { losses: lossesOf(row, held, lost), held };
+  const countOf = (column: string): number | null =>
+    row[column] === null ? null : numberOf(row, column);
+  const counted = {
+    rows: countOf('row_count'),
+    live: countOf('live_count'),
+    rejections: countOf('rejected_count'),
+  };
+  return { losses: lossesOf(row, held, lost), held, counted };
 }
 
 /**
@@ -192,26 +203,47 @@ export async function rememberLosses(
 }
 
 /**
- * After a proven full pass: what `found` names is settled, and what was stored is what was found then and what was stored
- * `since`. What people deleted in the meantime is in neither, so that the next pass finds it.
+ * Begins to count what was not counted, from what is there now: so whatever any writer stores from now on adds to a number.
+ * That it was not counted is remembered until {@link settleLosses}. In the transaction that found it, with no other writer.
+ */
+export async function countUncounted(
+  tx: SqlSession,
+  dialect: SqlDialect,
+  formId: string,
+  { losses, held, counted }: FoundLosses,
+): Promise<void> {
+  if (Object.values(counted).every((number) => number !== null)) return;
+  const uncounted = losses.filter(({ what }) => what === 'uncounted');
+  await rememberLosses(tx, dialect, formId, uncounted);
+  await tx.query(
+    `UPDATE ${dialect.relation('mirror_forms')} SET row_count = coalesce(row_count, $1),
+       live_count = coalesce(live_count, $2), rejected_count = coalesce(rejected_count, $3)
+     WHERE form_id = $4`,
+    [held.rows, held.live, held.rejections, formId],
+  );
+}
+
+/**
+ * After a proven full pass: what `found` names is settled. The counts move by how much they were off then: what this writer
+ * and others have stored since is counted already, and what people deleted in the meantime is not, so that the next pass
+ * finds it.
  */
 export async function settleLosses(
   tx: SqlSession,
   dialect: SqlDialect,
   formId: string,
-  { losses, held }: FoundLosses,
-  since: StoredCounts,
+  { losses, held, counted }: FoundLosses,
 ): Promise<void> {
   if (losses.length === 0) return;
   const settled = new Set(losses.map((loss) => JSON.stringify(loss)));
   const known = await remembered(tx, dialect, formId);
   const rest = known.filter((loss) => !settled.has(JSON.stringify(loss)));
   await saveLosses(tx, dialect, formId, rest);
-  await tx.query(
-    `UPDATE ${dialect.relation('mirror_forms')} SET row_count = $1, live_count = $2, rejected_count = $3
-     WHERE form_id = $4`,
-    [held.rows + since.rows, held.live + since.live, held.rejections + since.rejections, formId],
-  );
+  await addCounts(tx, dialect, formId, {
+    rows: held.rows - (counted.rows ?? held.rows),
+    live: held.live - (counted.live ?? held.live),
+    rejections: held.rejections - (counted.rejections ?? held.rejections),
+  });
 }
 
 async function remembered(tx: SqlSession, dialect: SqlDialect, formId: string): Promise<Loss[]> {

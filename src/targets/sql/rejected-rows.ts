@@ -45,7 +45,7 @@ export async function listRejections(
     }),
   );
   const before = await listedKeys(tx, dialect, batch, [...byKey.values()]);
-  const over = [...before].filter((key) => !byKey.has(key));
+  const over = [...before].filter((key) => !byKey.has(key)).sort();
   for (const key of over) {
     const [submissionId = '', reason = ''] = key.split('\0');
     await tx.query(
@@ -53,13 +53,14 @@ export async function listRejections(
       [batch.formId, submissionId, reason],
     );
   }
-  for (const piece of piecesOf([...byKey.values()], REJECTIONS_A_STATEMENT)) {
+  const inOrder = [...byKey].sort(([one], [other]) => (one < other ? -1 : 1));
+  for (const piece of piecesOf(inOrder, REJECTIONS_A_STATEMENT)) {
     await tx.query(
       `INSERT INTO ${table} (form_id, submission_id, reason, stored, first_seen_at, last_seen_at, last_epoch)
        VALUES ${placeholders(piece.length, 7)}
        ON CONFLICT (form_id, submission_id, reason) DO UPDATE SET stored = excluded.stored,
          last_seen_at = excluded.last_seen_at, last_epoch = excluded.last_epoch`,
-      piece.flatMap(({ submissionId, reason, stored }) => [
+      piece.flatMap(([, { submissionId, reason, stored }]) => [
         batch.formId,
         submissionId,
         reason,

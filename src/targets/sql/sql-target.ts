@@ -151,6 +151,8 @@ export class SqlTarget implements Target {
     const isOld = (await catalogueVersion(lock.connection, dialect)) !== CATALOGUE_VERSION;
     if (isOld) await migrate(lock.connection, dialect);
     return lock.connection.transaction(async (tx) => {
+      // Whoever wrote to a window of the form for an earlier pass has ended its batch, and writes no other.
+      await dialect.enterForm?.(tx, form.id, 'alone');
       if (isOld) await saveCopies(tx, dialect);
       const restored = await restoreForm(tx, dialect, form.id, at);
       const losses = restored.map(
@@ -164,6 +166,7 @@ export class SqlTarget implements Target {
         ...this.#context(form.id, CATALOGUE_VERSION),
         form,
         lock,
+        epochs: new Map([[form.id, epoch]]),
         epoch,
         known,
         clock: this.#clock,

@@ -2,6 +2,7 @@ import { systemClock } from '../../../base/clock.ts';
 import { withinTime } from '../../../base/deadline.ts';
 import type { SqlConnection, SqlRow, SqlSession, SqlValue } from '../sql-session.ts';
 import type { PostgresClient, PostgresQuery, PostgresResult } from './postgres-driver.ts';
+import { LOCK_TIMEOUT, PATIENT } from './postgres-locks.ts';
 
 /** How long to wait for the server, in ms. Nothing else notices a network that drops packets silently. */
 export interface PostgresTimeouts {
@@ -28,7 +29,7 @@ const AS_TEXT = { getTypeParser: () => (value: string) => value };
  * connection survives idle periods while the source is read.
  */
 const SETTINGS = [
-  "SET lock_timeout = '30s'",
+  `SET lock_timeout = '${LOCK_TIMEOUT}'`,
   'SET tcp_keepalives_idle = 30',
   'SET tcp_keepalives_interval = 10',
   'SET tcp_keepalives_count = 3',
@@ -43,7 +44,9 @@ export function readingSession(
   timeouts: PostgresTimeouts,
 ): SqlSession {
   const timeoutOf = (text: string): number =>
-    /^\s*(?:ALTER|CREATE|UPDATE)\b/i.test(text) ? timeouts.rewriteMs : timeouts.answerMs;
+    text.startsWith(PATIENT) || /^\s*(?:ALTER|CREATE|UPDATE)\b/i.test(text)
+      ? timeouts.rewriteMs
+      : timeouts.answerMs;
   const ask = (text: string, values: readonly SqlValue[] = [], rowMode?: 'array') =>
     query({
       text,

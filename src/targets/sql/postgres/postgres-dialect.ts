@@ -17,6 +17,7 @@ import {
   postgresColumnsOfEach,
   postgresNames,
 } from './postgres-tables.ts';
+import { enterPostgresForm } from './postgres-locks.ts';
 import { changePostgresTypes } from './postgres-types.ts';
 import { upsertIntoPostgres } from './postgres-upsert.ts';
 import { syncPostgresView } from './postgres-view.ts';
@@ -42,7 +43,6 @@ export function postgresDialect(schema: string): SqlDialect {
     maxLabelBytes: 63,
     takesNul: false,
     scrubs: false,
-    forUpdate: ' FOR UPDATE',
 
     relation,
     shownRelation: (name) => `${schema}.${name}`,
@@ -60,6 +60,7 @@ export function postgresDialect(schema: string): SqlDialect {
     indexOn: (table, columns, where) =>
       `CREATE INDEX ON ${relation(table)} (${columns})${where === undefined ? '' : ` WHERE ${where}`}`,
     lockCatalogue: (tx) => lockSchema(tx, schema),
+    enterForm: (tx, formId, entry) => enterPostgresForm(tx, schema, formId, entry),
     createTable: (tx, form) => createPostgresTable(tx, schema, form),
     addColumns: (tx, form, fields, withMore) =>
       addPostgresColumns(tx, schema, form, fields, withMore),

@@ -89,7 +89,8 @@ function keptKeys(form: FormTable, fields: readonly FieldColumn[]): readonly str
 
 /**
  * `unnest` takes a batch of any size with one parameter a column. Rows are compared before they are inserted: an
- * ON CONFLICT … WHERE alone would lock, and so write to, rows that stay as they are (L4).
+ * ON CONFLICT … WHERE alone would lock, and so write to, rows that stay as they are (L4). They are locked in the order of
+ * their IDs, as by every other writer.
  */
 function upsertStatement(
   schema: string,
@@ -115,7 +116,7 @@ function upsertStatement(
         OR (${own.map((name) => `t.${name}`).join(', ')}) IS DISTINCT FROM (${incoming.slice(1).join(', ')})
     ), stored AS (
       INSERT INTO ${table} (${names.join(', ')}, _first_seen_at, _changed_at)
-      SELECT ${names.join(', ')}, ${at}, ${at} FROM changed
+      SELECT ${names.join(', ')}, ${at}, ${at} FROM changed ORDER BY id
       ON CONFLICT (id) DO UPDATE SET ${own.map((name) => `${name} = excluded.${name}`).join(', ')},
         _changed_at = excluded._changed_at, _deleted_at = NULL
       RETURNING id

@@ -35,7 +35,6 @@ export const sqliteDialect: SqlDialect = {
   maxLabelBytes: 1_000,
   takesNul: true,
   scrubs: true,
-  forUpdate: '',
 
   relation: quoted,
   shownRelation: (name) => name,

@@ -1,0 +1,149 @@
+import type { PrepareResult } from '../../mirror/target.ts';
+import type { FormIdentity, PickedField } from '../../mirror/types.ts';
+import { loadForm } from './catalogue.ts';
+import { readCopyText } from './catalogue-copy.ts';
+import { neededType, type SqlDialect, type StorableRow, type TypeChange } from './dialect.ts';
+import { refillFields } from './emptied-fields.ts';
+import type { FieldColumn, FormTable } from './field-column.ts';
+import { changeTypes, syncFormSchema } from './form-schema.ts';
+import { cleanText } from './row-batch.ts';
+import type { SqlSession } from './sql-session.ts';
+import type { WriterTransaction } from './writer-transactions.ts';
+
+/** The form whose columns these are. */
+export interface ColumnsContext {
+  readonly dialect: SqlDialect;
+  readonly form: FormIdentity;
+  /** The target, for messages. */
+  readonly place: string;
+  /** The form as the catalogue holds it when the writer opens. */
+  readonly known: FormTable | undefined;
+}
+
+/**
+ * A form's table and columns as one writer knows them, and its changes to them. Where several write side by side, each
+ * follows what the others changed, and changes them alone.
+ */
+export class FormColumns {
+  readonly #context: ColumnsContext;
+  #table: FormTable | undefined;
+  /** IDs of the fields that were prepared: the columns that this writer writes. */
+  #prepared: ReadonlySet<string> = new Set();
+  /** The catalogue's copy of the form when it was last read. */
+  #seen: string | undefined;
+
+  constructor(context: ColumnsContext) {
+    this.#context = context;
+    this.#table = context.known;
+  }
+
+  /** As last seen; undefined where the form has no table yet. */
+  get table(): FormTable | undefined {
+    return this.#table;
+  }
+
+  /** What takes them back to how they are now, for a transaction that fails. */
+  keep(): () => void {
+    const before = { table: this.#table, prepared: this.#prepared, seen: this.#seen };
+    return () => {
+      this.#table = before.table;
+      this.#prepared = before.prepared;
+      this.#seen = before.seen;
+    };
+  }
+
+  /** Takes over what another writer changed since the last transaction. */
+  async follow(tx: SqlSession): Promise<void> {
+    const { dialect, form } = this.#context;
+    if (dialect.enterForm === undefined) return;
+    const copy = await readCopyText(tx, dialect, form.id);
+    if (copy === undefined || copy === this.#seen) return;
+    this.#seen = copy;
+    this.#table = (await loadForm(tx, dialect, form.id)) ?? this.#table;
+  }
+
+  /** See `prepare` of the port: follows the form's schema. */
+  async prepare(
+    transaction: WriterTransaction,
+    fields: readonly PickedField[],
+  ): Promise<PrepareResult> {
+    const { dialect, form } = this.#context;
+    const { tx } = transaction;
+    const { added, relabelled, removed } = await this.#sync(transaction, fields);
+    await refillFields(tx, dialect, form.id, [...this.#prepared]);
+    return { added, relabelled, removed };
+  }
+
+  /**
+   * The same for a writer that is not the form's own: makes the columns that are missing, and leaves labels and places to
+   * the form's writer, whose view of the schema may be a newer one.
+   */
+  async complete(
+    transaction: WriterTransaction,
+    fields: readonly PickedField[],
+  ): Promise<PrepareResult> {
+    const known = new Map(this.#table?.fields.map((one) => [one.id, one]));
+    const isKnown = fields.every(({ id }) => known.has(cleanText(id)));
+    if (isKnown) {
+      this.#prepared = idsOf(fields);
+      return NOTHING_CHANGED;
+    }
+    transaction.requireAlone();
+    const stored = [...known.values()].map(({ id, label, position, removedAt, type }) => {
+      return { id, label, position, inSchema: removedAt === null, hashed: type === 'text' };
+    });
+    const missing = fields.filter(({ id }) => !known.has(cleanText(id)));
+    const { added } = await this.#sync(transaction, [...stored, ...missing]);
+    this.#prepared = idsOf(fields);
+    return { ...NOTHING_CHANGED, added };
+  }
+
+  /** The table, made first for a form that is written to before it was prepared. */
+  async written(transaction: WriterTransaction): Promise<FormTable> {
+    if (this.#table === undefined) await this.#sync(transaction, []);
+    if (this.#table === undefined) throw new TypeError('no table after its schema was synced');
+    return this.#table;
+  }
+
+  /** The fields that this writer writes. */
+  fieldsOf(table: FormTable): FieldColumn[] {
+    return table.fields.filter((field) => this.#prepared.has(field.id));
+  }
+
+  /** Gives columns the types that these rows need. */
+  async widen(
+    transaction: WriterTransaction,
+    table: FormTable,
+    rows: readonly StorableRow[],
+  ): Promise<FormTable> {
+    const { dialect } = this.#context;
+    const changes = this.fieldsOf(table).flatMap((field, index): TypeChange[] => {
+      const cells = rows.values().map((row) => row.cells[index] ?? null);
+      const to = neededType(dialect, field.type, cells);
+      return to === null || to === field.type ? [] : [{ field, to }];
+    });
+    if (changes.length === 0) return table;
+    transaction.requireAlone();
+    this.#table = await changeTypes(transaction.tx, dialect, table, changes, transaction.at);
+    return this.#table;
+  }
+
+  async #sync(
+    transaction: WriterTransaction,
+    fields: readonly PickedField[],
+  ): Promise<PrepareResult> {
+    const { dialect, form, place } = this.#context;
+    transaction.requireAlone();
+    const { tx, at } = transaction;
+    const known = this.#table;
+    const { table, result } = await syncFormSchema(tx, dialect, { form, known, fields, at, place });
+    this.#table = table;
+    this.#prepared = idsOf(fields);
+    return result;
+  }
+}
+
+const NOTHING_CHANGED: PrepareResult = { added: [], relabelled: [], removed: [] };
+
+const idsOf = (fields: readonly PickedField[]): ReadonlySet<string> =>
+  new Set(fields.map(({ id }) => cleanText(id)));

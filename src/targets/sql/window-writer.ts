@@ -1,0 +1,140 @@
+import type { Clock } from '../../base/clock.ts';
+import { idsOfBatch } from '../../mirror/forgotten.ts';
+import type { ApplyResult, PrepareResult, RowOutcome } from '../../mirror/target.ts';
+import type { FormIdentity, PickedField, Rejection, Row } from '../../mirror/types.ts';
+import type { FormTable } from './field-column.ts';
+import { forgottenOf } from './forgotten.ts';
+import { FormColumns } from './form-columns.ts';
+import type { FormLock } from './form-lock.ts';
+import { type FormContext, SqlFormReader } from './form-reader.ts';
+import { addCounts, type StoredCounts } from './losses.ts';
+import { endRefusals } from './refused-marks.ts';
+import { listRejections } from './rejected-rows.ts';
+import { listable, storableBatch, storeRows } from './row-batch.ts';
+import { markRowsDeleted } from './row-changes.ts';
+import { WriterTransactions } from './writer-transactions.ts';
+
+/** {@link FormContext} of a form, or of a window of it, that is held for writing. */
+export interface WriterContext extends FormContext {
+  readonly form: FormIdentity;
+  readonly lock: FormLock;
+  /** The epochs that it rests on, by the names of their locks: the form's own, and that of its window. */
+  readonly epochs: ReadonlyMap<string, number>;
+  /** The epoch of the form: distinguishes what its pass lists from what earlier ones listed, whoever writes it. */
+  readonly epoch: number;
+  readonly clock: Clock;
+  /** The form as the catalogue holds it when the writer opens. */
+  readonly known: FormTable | undefined;
+}
+
+/** Nothing stored. */
+export const NO_COUNTS: StoredCounts = { rows: 0, live: 0, rejections: 0 };
+
+/**
+ * Stores the rows of one window of a form over SQL, beside other writers of the form: every method is one transaction that
+ * first checks the fencing epochs (L13). The form's own writer does the same, and more.
+ */
+export class SqlWindowWriter extends SqlFormReader {
+  readonly #context: WriterContext;
+  protected readonly columns: FormColumns;
+  protected readonly transactions: WriterTransactions;
+
+  constructor(context: WriterContext) {
+    super(context);
+    this.#context = context;
+    this.columns = new FormColumns(context);
+    this.transactions = new WriterTransactions({
+      ...context,
+      onEntered: (tx) => this.columns.follow(tx),
+      keep: () => this.keep(),
+    });
+  }
+
+  /** Makes columns that are missing; labels and places are the form's writer's. */
+  prepare(fields: readonly PickedField[]): Promise<PrepareResult> {
+    return this.transactions.run('together', (transaction) =>
+      this.columns.complete(transaction, fields),
+    );
+  }
+
+  /** See `apply` of the port. */
+  apply(rows: readonly Row[], rejections: readonly Rejection[]): Promise<ApplyResult> {
+    const { dialect, epoch, form, formId, place } = this.#context;
+    return this.transactions.run('together', async (transaction) => {
+      const { tx, at } = transaction;
+      const table = await this.columns.written(transaction);
+      const gone = await forgottenOf(tx, dialect, form, idsOfBatch(rows, rejections), place);
+      const kept = rows.filter(({ id }) => !gone.has(id));
+      const batch = storableBatch(kept, this.columns.fieldsOf(table), dialect);
+      const storable = batch.rows.filter((row) => row !== undefined);
+      const wide = await this.columns.widen(transaction, table, storable);
+      const fields = this.columns.fieldsOf(wide);
+      const stored = await storeRows(tx, dialect, storable, (piece) =>
+        dialect.upsert(tx, wide, fields, piece, at),
+      );
+      const changed = storable.filter((_, index) => isChange(stored.outcomes[index]));
+      await endRefusals(
+        tx,
+        dialect,
+        formId,
+        changed.map(({ id }) => id),
+      );
+      const own = [...batch.rejections, ...stored.rejections].map(listable);
+      const listings = await listRejections(tx, dialect, {
+        formId,
+        submissionIds: storable.map((row) => row.id),
+        rejections: [...rejections.filter((one) => !gone.has(one.submissionId)), ...own],
+        at,
+        epoch,
+      });
+      const inserted = stored.outcomes.filter((outcome) => outcome === 'inserted').length;
+      await addCounts(tx, dialect, formId, {
+        rows: inserted,
+        live: inserted + stored.outcomes.filter((outcome) => outcome === 'restored').length,
+        rejections: listings.added - listings.ended,
+      });
+      const outcomes = stored.outcomes.values();
+      const attempts = batch.rows.values();
+      return {
+        outcomes: rows.map(({ id }) => {
+          if (gone.has(id)) return 'forgotten';
+          const row = attempts.next().value;
+          return row === undefined ? 'rejected' : nextOutcome(outcomes.next().value);
+        }),
+        rejections: own,
+        newRejections: listings.added,
+        forgotten: gone,
+      };
+    });
+  }
+
+  /** See `markDeleted` of the port. */
+  markDeleted(ids: readonly string[], deletedAt: string): Promise<number> {
+    const { dialect, formId } = this.#context;
+    return this.transactions.run('together', async ({ tx, at }) => {
+      const table = this.columns.table?.table;
+      if (table === undefined) return 0;
+      const marked = await markRowsDeleted(tx, dialect, table, ids, { deletedAt, at });
+      await addCounts(tx, dialect, formId, { ...NO_COUNTS, live: -marked });
+      return marked;
+    });
+  }
+
+  /** Waits for writes in progress. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.transactions.release();
+  }
+
+  /** What takes back, when a transaction fails, what the writer holds in memory. */
+  protected keep(): () => void {
+    return this.columns.keep();
+  }
+}
+
+const isChange = (outcome: RowOutcome | undefined): boolean =>
+  outcome === 'updated' || outcome === 'restored';
+
+function nextOutcome(outcome: RowOutcome | undefined): RowOutcome {
+  if (outcome === undefined) throw new TypeError('a row without an outcome');
+  return outcome;
+}
