@@ -1,0 +1,173 @@
+import { MirrorView } from '../support/mirror-view.ts';
+import type { LargeSource } from '../support/large-source/large-source.ts';
+import { WIRE_STATUSES } from '../support/large-source/large-workspace.ts';
+
+/** What happens at the source, and how often among a hundred changes. */
+const KINDS = { submitted: 45, status: 35, deleted: 15, imported: 5 } as const;
+type Kind = keyof typeof KINDS;
+
+interface Change {
+  readonly kind: Kind;
+  readonly formId: string;
+  /** The status that the row is to have, or `deleted`. */
+  readonly wanted: string;
+  readonly atMs: number;
+}
+
+/** A target and the changes that it does not show yet, by submission. */
+interface Watched {
+  readonly view: MirrorView;
+  readonly tables: ReadonlyMap<string, string>;
+  readonly waiting: Map<string, Change>;
+  /** The longest time that a change of each kind took, milliseconds. */
+  readonly longestMs: Map<Kind, number>;
+  arrived: number;
+}
+
+/** Changes of every kind, to submissions of any age, and when each is seen in each target, looked at from outside. */
+export class Traffic {
+  readonly #source: LargeSource;
+  readonly #targets: ReadonlyMap<string, Watched>;
+  readonly #random: () => number;
+  #made = 0;
+
+  private constructor(
+    source: LargeSource,
+    targets: ReadonlyMap<string, Watched>,
+    random: () => number,
+  ) {
+    this.#source = source;
+    this.#targets = targets;
+    this.#random = random;
+  }
+
+  /** `urls`: the targets by name; every form has its table there. */
+  static async open(
+    source: LargeSource,
+    urls: Readonly<Record<string, string>>,
+    random: () => number,
+  ): Promise<Traffic> {
+    const targets = new Map<string, Watched>();
+    for (const [name, url] of Object.entries(urls)) {
+      const view = new MirrorView(url);
+      const tables = new Map<string, string>();
+      for (const formId of source.formIds) tables.set(formId, (await view.tableOf(formId)) ?? '');
+      targets.set(name, { view, tables, waiting: new Map(), longestMs: new Map(), arrived: 0 });
+    }
+    return new Traffic(source, targets, random);
+  }
+
+  /** How many changes some target does not show yet. */
+  get waiting(): number {
+    return [...this.#targets.values()].reduce((sum, { waiting }) => sum + waiting.size, 0);
+  }
+
+  /** One change. */
+  async change(): Promise<void> {
+    const kind = this.#kind();
+    const atMs = Date.now();
+    const [id, formId, wanted] =
+      kind === 'submitted' || kind === 'imported'
+        ? await this.#submit(kind === 'imported' ? atMs - this.#random() * 6e10 : atMs)
+        : await this.#alter(kind);
+    if (id === undefined) return;
+    this.#made++;
+    for (const { waiting } of this.#targets.values()) {
+      waiting.set(id, { kind, formId, wanted, atMs });
+    }
+  }
+
+  /** Looks which changes have arrived by now. */
+  async watch(): Promise<void> {
+    await Promise.all([...this.#targets.values()].map((target) => look(target)));
+  }
+
+  /** What was done and what is still to come, in a few words. */
+  summary(): string {
+    const parts = [...this.#targets].map(([name, { arrived, waiting }]) => {
+      const oldest = Math.min(...[...waiting.values()].map(({ atMs }) => atMs));
+      const age = waiting.size === 0 ? '' : `, the oldest ${seconds(Date.now() - oldest)} old`;
+      return `${name}: ${arrived} arrived, ${waiting.size} under way${age}`;
+    });
+    return `${this.#made} changes so far; ${parts.join('; ')}`;
+  }
+
+  /** The longest time from a change to each target, by kind. */
+  longest(): string[] {
+    return [...this.#targets].map(([name, { longestMs, arrived }]) => {
+      const all = Math.max(0, ...longestMs.values());
+      const kinds = [...longestMs].map(([kind, ms]) => `${kind} ${seconds(ms)}`);
+      return `longest time to target ${name}: ${seconds(all)} of ${arrived} changes (${kinds.join(', ')})`;
+    });
+  }
+
+  /** What has not arrived. */
+  missing(): string[] {
+    return [...this.#targets].flatMap(([name, { waiting }]) =>
+      [...waiting].map(
+        ([id, { kind, formId, wanted }]) =>
+          `never arrived in ${name}: ${id} of ${formId}, ${kind}, wanted ${wanted}`,
+      ),
+    );
+  }
+
+  #kind(): Kind {
+    let left = this.#random() * 100;
+    for (const [kind, share] of Object.entries(KINDS)) {
+      left -= share;
+      if (left < 0) return kind as Kind;
+    }
+    return 'submitted';
+  }
+
+  #pick<T>(items: readonly T[]): T {
+    return items[Math.floor(this.#random() * items.length)]!;
+  }
+
+  async #submit(dateMs: number): Promise<[string | undefined, string, string]> {
+    const formId = this.#pick(this.#source.formIds);
+    const [id] = await this.#source.insert(formId, [Math.floor(dateMs)]);
+    return [id, formId, 'NEW'];
+  }
+
+  /** Of whatever age; one that is under way already is left alone. */
+  async #alter(kind: Kind): Promise<[string | undefined, string, string]> {
+    const skip = Math.floor(this.#random() * (await this.#source.count()));
+    const [id = ''] = await this.#source.ids({}, skip, 1);
+    const [submission] = await this.#source.get([id]);
+    const isUnderWay = [...this.#targets.values()].some(({ waiting }) => waiting.has(id));
+    if (!submission || isUnderWay) return [undefined, '', ''];
+    if (kind === 'deleted') {
+      await this.#source.remove([id]);
+      return [id, submission.formId, 'deleted'];
+    }
+    const status = this.#pick(WIRE_STATUSES.filter((other) => other !== submission.status));
+    await this.#source.setStatus([id], status);
+    return [id, submission.formId, status];
+  }
+}
+
+async function look(target: Watched): Promise<void> {
+  const { view, tables, waiting, longestMs } = target;
+  if (waiting.size === 0) return;
+  const byForm = Map.groupBy(waiting, ([, { formId }]) => formId);
+  const parts = [...byForm].map(([formId, entries]) => {
+    const ids = entries.map(([id]) => `'${id}'`).join(',');
+    return `SELECT id, status, _deleted_at FROM "${tables.get(formId)}" WHERE id IN (${ids})`;
+  });
+  const rows = await view.ask(parts.join(' UNION ALL '));
+  const nowMs = Date.now();
+  for (const row of rows) {
+    const id = String(row['id']);
+    const change = waiting.get(id);
+    const shown = row['_deleted_at'] === null ? row['status'] : 'deleted';
+    if (change === undefined || shown !== change.wanted) continue;
+    waiting.delete(id);
+    target.arrived++;
+    longestMs.set(change.kind, Math.max(longestMs.get(change.kind) ?? 0, nowMs - change.atMs));
+  }
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1_000).toFixed(1)} s`;
+}

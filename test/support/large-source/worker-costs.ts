@@ -1,0 +1,182 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Child, ChildEnv } from '../child.ts';
+import { MirrorView } from '../mirror-view.ts';
+import type { CostPlace } from './cost-place.ts';
+import type { LoggedRequest } from './large-source.ts';
+import { listsIn } from './request-costs.ts';
+
+const POLL_MS = 100;
+
+/** A tick is over when nothing was asked for so long. */
+const REST_MS = 1_500;
+
+const beginsTick = ({ request }: LoggedRequest): boolean => request === 'GET /forms';
+
+/** Asks again and again until the answer is yes. Throws when a process has ended, or it takes longer than so many minutes. */
+export async function until(
+  children: readonly Child[],
+  minutes: number,
+  isSo: () => Promise<boolean>,
+): Promise<void> {
+  const giveUpAt = Date.now() + minutes * 60_000;
+  while (!(await isSo())) {
+    const ended = children.find(({ isRunning }) => !isRunning);
+    if (ended !== undefined) throw new Error(`a process ended: ${ended.stderr.slice(-2_000)}`);
+    if (Date.now() > giveUpAt) throw new Error(`nothing came of it in ${minutes} minutes`);
+    await pause(POLL_MS);
+  }
+}
+
+/** Whether a target has a checkpoint for as many submissions as its source has, in all forms. */
+export async function isComplete(place: CostPlace, url: string): Promise<boolean> {
+  const rows = await new MirrorView(url).ask('SELECT total FROM mirror_checkpoints');
+  const { forms, submissions } = place.source.size;
+  if (rows.length !== forms) return false;
+  return rows.reduce((sum, { total }) => sum + Number(total), 0) === submissions;
+}
+
+/** Requests of single ticks of a worker over a quiet source: each begins with the list of forms. The first copy is not counted. */
+export async function requestsOfTicks(
+  place: CostPlace,
+  ticks: number,
+  env: ChildEnv = {},
+): Promise<number[]> {
+  await place.source.takeLog();
+  const child = place.start(['start'], env);
+  const log: LoggedRequest[] = [];
+  // The first one comes with what a start brings, and the last one may still go on.
+  await until([child], 5, async () => {
+    log.push(...(await place.source.takeLog()));
+    return log.filter(beginsTick).length >= ticks + 3;
+  });
+  await child.end('SIGTERM');
+  const starts = log.flatMap((entry, nth) => (beginsTick(entry) ? [nth] : []));
+  return starts.slice(2, -1).map((start, nth) => starts[nth + 3]! - start);
+}
+
+/** What one tick of a worker took. */
+export interface RoundCosts {
+  /** From the first request of the tick to its last one, milliseconds. */
+  readonly askedMs: number;
+  /** From the first request to the last change in the target; 0 where nothing changed. */
+  readonly storedMs: number;
+  readonly requests: number;
+}
+
+/** A tick of `start` while nothing changes, and one with a newcomer in every form; ticks have to be far enough apart. */
+export async function costOfRounds(
+  place: CostPlace,
+  env: ChildEnv = {},
+): Promise<{ quiet: RoundCosts; changed: RoundCosts }> {
+  const { source } = place;
+  const child = place.start(['start'], env);
+  const log: LoggedRequest[] = [];
+  const look = async (isSo: () => boolean | Promise<boolean>): Promise<void> =>
+    until([child], 10, async () => {
+      log.push(...(await source.takeLog()));
+      return isSo();
+    });
+  const tickFrom = (atMs: number): number =>
+    log.findIndex((entry) => beginsTick(entry) && entry.atMs >= atMs);
+  /** The requests of the first tick from an instant on, once the one after it has begun. */
+  const round = async (fromMs: number): Promise<LoggedRequest[]> => {
+    const ends = (): number => tickFrom((log[tickFrom(fromMs)]?.atMs ?? Infinity) + 1);
+    await look(() => ends() !== -1);
+    return log.slice(tickFrom(fromMs), ends());
+  };
+  await look(() => isComplete(place, place.targetUrl));
+  // The tick in which the copy became complete, and one more for whatever else follows a start.
+  const afterFirst = await round(Date.now());
+  const quiet = await round(afterFirst.at(-1)!.atMs + 1);
+  // Right after a tick has come to rest, so that all changes fall into one round.
+  await look(() => Date.now() - (log.at(-1)?.atMs ?? 0) > REST_MS);
+  const stored = await submitEverywhere(place);
+  const changedAtMs = Date.now();
+  await look(stored);
+  const storedAtMs = Date.now();
+  const changed = await round(changedAtMs);
+  await child.end('SIGTERM');
+  return { quiet: roundCosts(quiet, 0), changed: roundCosts(changed, storedAtMs) };
+}
+
+function roundCosts(round: readonly LoggedRequest[], storedAtMs: number): RoundCosts {
+  const beganAtMs = round[0]!.atMs;
+  return {
+    askedMs: round.at(-1)!.atMs - beganAtMs,
+    storedMs: Math.max(0, storedAtMs - beganAtMs),
+    requests: round.length,
+  };
+}
+
+/** Somebody submits to every form; returns the question whether all of that is in the target. */
+async function submitEverywhere({ source, targetUrl }: CostPlace): Promise<() => Promise<boolean>> {
+  const view = new MirrorView(targetUrl);
+  const counts: string[] = [];
+  const tables = new Map<string, string>();
+  for (const formId of source.formIds) tables.set(formId, (await view.tableOf(formId)) ?? '');
+  for (const [formId, table] of tables) {
+    const [id] = await source.insert(formId, [Date.now()]);
+    counts.push(`SELECT count(*) AS n FROM "${table}" WHERE id = '${id}'`);
+  }
+  const sql = `SELECT sum(n) AS n FROM (${counts.join(' UNION ALL ')})`;
+  return async () => Number((await view.ask(sql))[0]?.['n']) === counts.length;
+}
+
+/** A first copy by several workers. */
+export interface BackfillCosts {
+  readonly ms: number;
+  readonly requests: number;
+  /** Lists that were asked for more than once, word for word. */
+  readonly again: number;
+}
+
+/** How {@link costOfBackfill} goes. */
+export interface BackfillOptions {
+  readonly workers: number;
+  readonly targetUrl: string;
+  readonly queueUrl: string;
+  readonly latencyMs?: number;
+  /** Strikes when so many lists were answered: one of three workers is killed with -9 and another one stopped. */
+  readonly strikesAfter?: number;
+}
+
+/** One `start` and further workers copy everything into a fresh target. The clock runs when all are up. */
+export async function costOfBackfill(
+  place: CostPlace,
+  { workers, targetUrl, queueUrl, latencyMs = 0, strikesAfter }: BackfillOptions,
+): Promise<BackfillCosts> {
+  const { source } = place;
+  await source.setLatency(latencyMs);
+  await source.holdAfter(0);
+  await source.takeLog();
+  const env = (nth: number): ChildEnv => ({
+    TARGET_URL: targetUrl,
+    QUEUE_URL: queueUrl,
+    DATA_DIR: `${place.folder}/worker-${nth}`,
+  });
+  const children = Array.from({ length: workers }, (_, nth) =>
+    place.start([nth === 0 ? 'start' : 'worker'], env(nth)),
+  );
+  await source.untilHeld();
+  // The others need as long to start as the first one did.
+  await pause(3_000);
+  await source.letGo();
+  const began = performance.now();
+  const log: LoggedRequest[] = [];
+  let left = children;
+  await until(children.slice(0, 1), 60, async () => {
+    log.push(...(await source.takeLog()));
+    if (strikesAfter !== undefined && left === children && listsIn(log).length >= strikesAfter) {
+      left = children.slice(0, 1);
+      void children[1]?.end('SIGKILL');
+      void children[2]?.end('SIGTERM');
+    }
+    return isComplete(place, targetUrl);
+  });
+  const ms = Math.round(performance.now() - began);
+  await Promise.all(children.map((child) => child.end('SIGTERM')));
+  log.push(...(await source.takeLog()));
+  await source.setLatency(0);
+  const lists = listsIn(log).map(({ request }) => request);
+  return { ms, requests: log.length, again: lists.length - new Set(lists).size };
+}
