@@ -34,6 +34,11 @@ export class PlainFormsServer implements AsyncDisposable {
   submissions: PlainSubmission[] = [];
   /** `GET /submissions` and the like, in order of arrival. */
   readonly requests: string[] = [];
+  /** The same requests: when each came (milliseconds), in which header its key was, and how it was answered. */
+  readonly arrivals: { readonly atMs: number; readonly auth: string; readonly status: number }[] =
+    [];
+  /** More in any minute are answered with 429. */
+  quotaPerMinute = Infinity;
   readonly #server = createServer((request, response) => void this.#serve(request, response));
 
   static async start(): Promise<PlainFormsServer> {
@@ -59,11 +64,20 @@ export class PlainFormsServer implements AsyncDisposable {
     this.requests.push(`${request.method} ${path}`);
     const { authorization, 'x-api-key': header } = request.headers;
     const isAllowed = authorization === `Bearer ${this.apiKey}` || header === this.apiKey;
-    const [status, body] = isAllowed
-      ? this.#answer(`${request.method} ${path}`, url.searchParams, text)
-      : [401, { message: 'Unauthorized' }];
+    const atMs = performance.now();
+    const [status, body] = !isAllowed
+      ? [401, { message: 'Unauthorized' }]
+      : this.#isOverQuota(atMs)
+        ? [429, { message: 'Too Many Requests' }]
+        : this.#answer(`${request.method} ${path}`, url.searchParams, text);
+    this.arrivals.push({ atMs, auth: header === undefined ? 'bearer' : 'x-api-key', status });
     response.writeHead(status, { 'Content-Type': 'application/json' });
     response.end(body === undefined ? undefined : JSON.stringify(body));
+  }
+
+  #isOverQuota(atMs: number): boolean {
+    const lately = this.arrivals.filter((one) => one.status !== 429 && one.atMs > atMs - 60_000);
+    return lately.length >= this.quotaPerMinute;
   }
 
   #answer(request: string, query: URLSearchParams, body: string): Answer {
