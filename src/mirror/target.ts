@@ -1,7 +1,16 @@
 import type { Loss } from './losses.ts';
 import type { TargetNotice } from './notices.ts';
 import type { ErrorCode } from '../base/errors.ts';
-import type { Checkpoint, FormIdentity, PassRecord, PickedField, Rejection, Row } from './types.ts';
+import type {
+  Checkpoint,
+  FormIdentity,
+  PassEnd,
+  PassRecord,
+  PickedField,
+  Rejection,
+  Row,
+} from './types.ts';
+import type { WindowRecord } from './window.ts';
 
 /** A kind of target: the name of its entry in `targets/target-kinds.ts`. */
 export type TargetKind = string;
@@ -157,6 +166,8 @@ export interface StoredRow extends Row {
 /** Read access to one form's rows; sees committed state. */
 export interface FormReader {
   checkpoint(): Promise<Checkpoint | undefined>;
+  /** The windows that the form is read in, in order of time. Empty where it is read whole, and where nothing is known. */
+  windows(): Promise<readonly WindowRecord[]>;
   /**
    * What is not there any more, or not as it was written: compares what the target holds with what was stored in it, which
    * is counted in the same atomic step as the rows. Empty when nothing is known to be lost. A writer is asked after
@@ -335,14 +346,20 @@ export interface FormWriter extends FormReader, AsyncDisposable {
   emptyFields(fieldIds: readonly string[], at: string): Promise<number>;
 
   /**
-   * Ends a pass: its record and, when it was proven, the new checkpoint, in one atomic step. After a proven full pass,
-   * rejections of submissions that it did not meet are removed from the list, and losses that it was told are forgotten. `goneAt`: since when the form answers 404;
-   * null: it exists (again); undefined leaves it as it is.
+   * Keeps how the form is cut, in place of how it was before. {@link remember} and {@link emptyFields} drop it, with what was
+   * proven window by window: the next full pass begins anew.
    */
-  finish(
-    pass: PassRecord,
-    changes: { checkpoint?: Checkpoint; goneAt?: string | null },
-  ): Promise<void>;
+  planWindows(windows: readonly WindowRecord[]): Promise<void>;
+
+  /** Keeps what became of one of the planned windows; its rows are durable by now. Does nothing where there is no such window. */
+  saveWindow(window: WindowRecord): Promise<void>;
+
+  /**
+   * Ends a pass: its record and, when it was proven, the new checkpoint, in one atomic step. After a proven full pass,
+   * rejections of submissions that it did not meet are removed from the list, losses that it was told are forgotten, and no
+   * window is open any more.
+   */
+  finish(pass: PassRecord, changes: PassEnd): Promise<void>;
 }
 
 /** Options of {@link FormWriter.prepare}. */

@@ -152,3 +152,15 @@ export interface Checkpoint {
   /** What all rows were stored as; see `proven-for.ts`. Null where an earlier release did not say. */
   readonly provenFor: string | null;
 }
+
+/** What a pass leaves besides its record. */
+export interface PassEnd {
+  readonly checkpoint?: Checkpoint;
+  /** Since when the form answers 404; null: it exists (again); undefined leaves it as it is. */
+  readonly goneAt?: string | null;
+  /**
+   * The pass is proven by windows, of which others may have been read in earlier passes: since when (ISO) all of them were.
+   * Then rejections that were last met before that are removed, and no others.
+   */
+  readonly comparedSince?: string;
+}

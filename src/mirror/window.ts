@@ -36,3 +36,55 @@ export function isWithin({ from, to }: FormWindow, createdAt: string | null): bo
   if (from !== null && compareTimes(createdAt, from) < 0) return false;
   return to === null || compareTimes(createdAt, to) < 0;
 }
+
+/** What a target keeps of one window of a form. */
+export interface WindowRecord extends FormWindow {
+  /** How many submissions its last proof accounted for; before the first, how many the source counted. */
+  readonly total: number;
+  /** When the reading that last proved it, row by row, began (ISO); null: never. */
+  readonly provenAt: string | null;
+  /** What its rows were stored as, and what was lost, in that proof: it counts for no pass of which this is not true. */
+  readonly provenFor: string | null;
+  /** Rows that proof found absent and marked deleted; those it left as they are because too many were. */
+  readonly deleted: number;
+  readonly absent: number;
+  /** A full pass is under way that has not proven it. */
+  readonly open: boolean;
+  /**
+   * Since when the form is known not to work in windows (ISO): then {@link WHOLE_FORM} is its only record. Null: it does.
+   */
+  readonly failedAt: string | null;
+}
+
+/** A window that was not read yet. */
+export const unreadWindow = ({ from, to }: FormWindow, total: number): WindowRecord => ({
+  from,
+  to,
+  total,
+  provenAt: null,
+  provenFor: null,
+  deleted: 0,
+  absent: 0,
+  open: true,
+  failedAt: null,
+});
+
+/** Whether a form is read in windows. */
+export const isCut = (windows: readonly WindowRecord[]): boolean => windows.length > 1;
+
+/** The record of a form that does not work in windows. */
+export const uncutForm = (total: number, failedAt: string): WindowRecord => ({
+  ...unreadWindow(WHOLE_FORM, total),
+  open: false,
+  failedAt,
+});
+
+/** Since when every window has been proven (ISO); null where one never was. */
+export function oldestProof(windows: readonly WindowRecord[]): string | null {
+  let oldest: string | null = null;
+  for (const { provenAt } of windows) {
+    if (provenAt === null) return null;
+    if (oldest === null || provenAt < oldest) oldest = provenAt;
+  }
+  return oldest;
+}

@@ -8,6 +8,7 @@ import {
   type RowOutcome,
 } from '../mirror/target.ts';
 import type { PickedField, Row } from '../mirror/types.ts';
+import type { WindowRecord } from '../mirror/window.ts';
 
 /** A writer that compares and counts as a real one would, and writes nothing. `reader`: undefined for a form never mirrored. */
 export function dryRunWriter(reader: FormReader | undefined): FormWriter {
@@ -21,12 +22,15 @@ class DryRunWriter implements FormWriter {
   /** What it would have marked deleted by now. */
   readonly #gone = new IdSet();
   #fieldIds: string[] = [];
+  #windows: readonly WindowRecord[] | undefined;
 
   constructor(reader: FormReader | undefined) {
     this.#reader = reader;
   }
 
   checkpoint: FormReader['checkpoint'] = async () => this.#reader?.checkpoint();
+  windows: FormReader['windows'] = async () =>
+    this.#windows ?? (await this.#reader?.windows()) ?? [];
   losses: FormReader['losses'] = async () => (await this.#reader?.losses()) ?? [];
   fields: FormReader['fields'] = async () => (await this.#reader?.fields()) ?? [];
   rows: FormReader['rows'] = async (ids) => (await this.#reader?.rows(ids)) ?? new Map();
@@ -101,6 +105,13 @@ class DryRunWriter implements FormWriter {
   remember: FormWriter['remember'] = async (ids) => (await this.forgotten(ids)).size;
   purgeDeleted: FormWriter['purgeDeleted'] = async () => NOTHING_ERASED;
   emptyFields: FormWriter['emptyFields'] = async (ids) => this.countFilled(ids);
+  planWindows: FormWriter['planWindows'] = async (windows) => {
+    this.#windows = windows;
+  };
+  saveWindow: FormWriter['saveWindow'] = async (window) => {
+    const isIt = ({ from, to }: WindowRecord): boolean => from === window.from && to === window.to;
+    this.#windows = (await this.windows()).map((old) => (isIt(old) ? window : old));
+  };
   finish: FormWriter['finish'] = async () => {};
   async [Symbol.asyncDispose](): Promise<void> {}
 }

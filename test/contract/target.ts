@@ -7,6 +7,7 @@ import { describePasses } from './target-passes.ts';
 import { describeRows } from './target-rows.ts';
 import { describeStates } from './target-states.ts';
 import { describeValues } from './target-values.ts';
+import { describeWindows } from './target-windows.ts';
 
 /** The contract of the Target port: every adapter keeps it. */
 export function describeTarget(name: string, makePlace: MakePlace): void {
@@ -19,5 +20,6 @@ export function describeTarget(name: string, makePlace: MakePlace): void {
     describePasses(stage);
     describeLosses(stage);
     describeErasure(stage);
+    describeWindows(stage);
   });
 }

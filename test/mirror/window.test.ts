@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { canonicalTime } from '../../src/mirror/canonical-time.ts';
-import { boundsOf, isWithin, WHOLE_FORM } from '../../src/mirror/window.ts';
+import {
+  boundsOf,
+  isCut,
+  isWithin,
+  oldestProof,
+  uncutForm,
+  unreadWindow,
+  WHOLE_FORM,
+} from '../../src/mirror/window.ts';
 
 const MARCH = { from: '2026-03-01T00:00:00.000Z', to: '2026-04-01T00:00:00.000Z' };
 
@@ -21,6 +29,23 @@ describe('a window of a form', () => {
     expect(within('2026-02-28T23:30:00-01:00')).toBe(true);
     expect(within('2026-03-31T23:59:59.999900Z')).toBe(true);
     expect(within('2026-04-01T00:00:00Z')).toBe(false);
+  });
+
+  it('has been proven when it was; a form since the oldest of its windows was', () => {
+    const [older, newer] = [unreadWindow({ from: null, to: MARCH.to }, 5), unreadWindow(MARCH, 7)];
+    const [first, second] = ['2026-05-01T00:00:00.000Z', '2026-05-02T00:00:00.000Z'];
+    expect(oldestProof([{ ...older, provenAt: second }, newer])).toBeNull();
+    expect(
+      oldestProof([
+        { ...older, provenAt: second },
+        { ...newer, provenAt: first },
+      ]),
+    ).toBe(first);
+    expect([isCut([older, newer]), isCut([uncutForm(12, first)]), isCut([])]).toEqual([
+      true,
+      false,
+      false,
+    ]);
   });
 
   it('is not contradicted by a submission without a readable date', () => {

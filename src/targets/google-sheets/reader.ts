@@ -11,6 +11,7 @@ import type {
   Traces,
 } from '../../mirror/target.ts';
 import type { Checkpoint, PassRecord } from '../../mirror/types.ts';
+import type { WindowRecord } from '../../mirror/window.ts';
 import { spansOf } from './api/a1.ts';
 import { noteDropped } from './columns/column-plan.ts';
 import { type CatalogueField, droppedLabels } from './columns/field-catalogue.ts';
@@ -21,6 +22,7 @@ import { noticesOf, oddRowsOf } from './state/notices.ts';
 import { StateTab } from './state/state-tab.ts';
 import { filledRows, listedOf, removedBefore, rowsOf } from './state/traces.ts';
 import { forgottenIn } from './state/forgotten-list.ts';
+import { windowsOf } from './state/window-list.ts';
 import { idOf, keyColumnsOf, RowIndex } from './rows/row-index.ts';
 import { answerOf, isStorableId, timeOf } from './rows/row-values.ts';
 import { type ColumnKey, fieldKey } from './api/metadata.ts';
@@ -48,6 +50,10 @@ export class SheetFormReader implements FormReader {
   async checkpoint(): Promise<Checkpoint | undefined> {
     await this.refreshState();
     return this.sheet.view.state.checkpoint ?? undefined;
+  }
+
+  async windows(): Promise<readonly WindowRecord[]> {
+    return windowsOf(await this.#readStateTab(), this.sheet.form.id);
   }
 
   async losses(): Promise<readonly Loss[]> {

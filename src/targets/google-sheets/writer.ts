@@ -1,4 +1,3 @@
-import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { idsOfBatch } from '../../mirror/forgotten.ts';
 import type { Loss } from '../../mirror/losses.ts';
 import type { TargetNotice } from '../../mirror/notices.ts';
@@ -15,8 +14,8 @@ import {
   type RowOutcome,
   type SentMark,
 } from '../../mirror/target.ts';
-import { replacesRows } from '../../mirror/proven-for.ts';
-import type { Checkpoint, PassRecord, PickedField, Rejection, Row } from '../../mirror/types.ts';
+import type { PassEnd, PassRecord, PickedField, Rejection, Row } from '../../mirror/types.ts';
+import type { WindowRecord } from '../../mirror/window.ts';
 import { fitText, type ReadValue, type SheetValue } from './api/cell-value.ts';
 import type { ColumnKey } from './api/metadata.ts';
 import { movedError } from './api/sheets-error.ts';
@@ -27,26 +26,15 @@ import type { RowEncoder, SheetRow } from './rows/row-values.ts';
 import type { FormSheet } from './state/form-sheet.ts';
 import { removedBefore } from './state/traces.ts';
 import { forgetting, forgottenOf, notedOf, remembering } from './state/forgotten-list.ts';
-import {
-  type FormState,
-  hasSameOddRows,
-  isHeartbeat,
-  stateWithoutIds,
-  withPass,
-} from './state/form-state.ts';
-import { type KnownForm, knownFormRequests } from './state/known-forms.ts';
-import { type FoundLosses, lossesOf, needsLook, settled } from './state/losses.ts';
+import { type FormState, stateWithoutIds } from './state/form-state.ts';
+import { type FoundLosses, lossesOf, needsLook } from './state/losses.ts';
 import { updateOwnTabs } from './state/own-tabs.ts';
-import { endRefusals, noteRefusals, noteSentMarks, settleSentMarks } from './state/refusal-list.ts';
+import { endRefusals, noteRefusals, noteSentMarks } from './state/refusal-list.ts';
 import { RejectionList } from './state/rejection-list.ts';
-import {
-  applyWrite,
-  stateNow,
-  writeBatchOfRows,
-  writeCells,
-  writeState,
-} from './write/form-write.ts';
-import { clearUndoTab, emptyFields, eraseSubmissions } from './write/erase.ts';
+import { changeWindows, dropWindows, noteWindows, windowsOf } from './state/window-list.ts';
+import { writeEndOfPass } from './write/end-of-pass.ts';
+import { applyWrite, stateNow, writeBatchOfRows, writeCells } from './write/form-write.ts';
+import { emptyFields, eraseSubmissions } from './write/erase.ts';
 import { prepareColumns, restoreHeader } from './write/prepare-columns.ts';
 import { WriterTurns } from './write/writer-turns.ts';
 
@@ -219,6 +207,7 @@ export class SheetFormWriter extends SheetFormReader implements FormWriter {
     return this.#turns.take(async () => {
       await this.#ensureTab();
       const state = await remembering(this.sheet, ids, (noted) => (dropped ||= noted));
+      if (dropped > 0) await dropWindows(this.sheet);
       const after = stateNow(this.sheet, this.#now(), state);
       await applyWrite(this.sheet, { state: () => after, leaseMs: 0 });
       return dropped;
@@ -235,58 +224,43 @@ export class SheetFormWriter extends SheetFormReader implements FormWriter {
     if (this.sheet.view.layout === undefined) return 0;
     let emptied = 0;
     return this.#turns.take(async () => {
+      await dropWindows(this.sheet);
       emptied = Math.max(emptied, await emptyFields(this.sheet, fieldIds, at));
       return emptied;
     });
   }
 
-  async finish(
-    pass: PassRecord,
-    changes: { checkpoint?: Checkpoint; goneAt?: string | null },
-  ): Promise<void> {
+  override async windows(): Promise<readonly WindowRecord[]> {
+    const { form, spreadsheet } = this.sheet;
+    if (!spreadsheet.known.roles.has('state')) return [];
+    return windowsOf(await spreadsheet.stateTab(), form.id);
+  }
+
+  async planWindows(windows: readonly WindowRecord[]): Promise<void> {
+    await this.#turns.take(async () => {
+      await this.#ensureTab();
+      await noteWindows(this.sheet, windows);
+      await writeCells(this.sheet, [], this.#now());
+    });
+  }
+
+  async saveWindow(window: WindowRecord): Promise<void> {
+    const { from, to } = window;
+    await this.#turns.take(async () => {
+      await changeWindows(this.sheet, (old) => (old.from === from && old.to === to ? window : old));
+      await writeCells(this.sheet, [], this.#now());
+    });
+  }
+
+  async finish(pass: PassRecord, changes: PassEnd): Promise<void> {
     await this.#turns.take(async () => {
       // People deleted the tab of a form that is gone: it does not come back.
       const { view, form, structure } = this.sheet;
       const isDeleted = view.tab === undefined && structure.knownForms.has(form.id);
       if (pass.outcome === 'gone' && isDeleted) return;
       await this.#ensureTab();
-      const { sheet } = this;
-      const { spreadsheet } = sheet;
-      if (sheet.view.headerIsGone) await restoreHeader(sheet);
-      // One that is not proven may have found something to be remembered.
-      const proven = changes.checkpoint !== undefined && pass.outcome !== 'incomplete';
-      if (pass.kind === 'full' && proven) {
-        await this.#rejections.dropUnmet(sheet);
-        // Which rows were not met is not known here.
-        if (pass.withheld === 0) await settleSentMarks(sheet, pass.startedAt);
-      }
-      const now = this.#now();
-      const { tab, state } = sheet.view;
-      // Rows that were written anew, hashed perhaps, do not stay there as they were (L18).
-      const before = state.checkpoint?.provenFor;
-      const provenFor = changes.checkpoint?.provenFor ?? null;
-      if (proven && replacesRows(before, provenFor, pass.updated)) await clearUndoTab(sheet);
-      const ended = withPass(state, pass, changes);
-      const found = pass.kind === 'full' && proven ? this.#found : undefined;
-      const after = stateNow(sheet, now, found ? settled(ended, found, tab?.sheetId) : ended);
-      if (isHeartbeat(tab?.state ?? after, after) && !spreadsheet.stateTabChanged) {
-        sheet.deferState(after);
-        return;
-      }
-      // The table of problems needs the lists of all forms.
-      if (tab !== undefined && !hasSameOddRows(tab.state, after)) await spreadsheet.stateTab();
-      const problems = spreadsheet.knownStateTab !== undefined;
-      const ownTabs = updateOwnTabs(sheet, { state: after, now, problems }, this.#describe);
-      if (sheet.view.layout?.columns.has('s:id') !== true) {
-        await writeState(sheet, after, ownTabs);
-        return;
-      }
-      const { requests, tabs } = ownTabs;
-      const known = { ...sheet.form, title: tab?.title ?? '' };
-      const remember = proven ? this.#rememberRequests(known) : [];
-      const also = { requests: [...requests, ...remember], tabs };
-      await applyWrite(sheet, { state: () => after, ownTabs: also, leaseMs: 0 });
-      if (remember.length > 0) spreadsheet.keepKnownForm(known);
+      const own = { describe: this.#describe, rejections: this.#rejections, found: this.#found };
+      await writeEndOfPass(this.sheet, { pass, changes, now: this.#now(), ...own });
     });
   }
 
@@ -317,11 +291,6 @@ export class SheetFormWriter extends SheetFormReader implements FormWriter {
 
   #now(): string {
     return new Date(this.sheet.spreadsheet.clock.now()).toISOString();
-  }
-
-  #rememberRequests(form: KnownForm): sheets_v4.Schema$Request[] {
-    const { api, known } = this.sheet.spreadsheet;
-    return knownFormRequests(api.spreadsheetId, known.knownForms, form);
   }
 
   #prepareColumns(

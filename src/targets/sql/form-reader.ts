@@ -11,6 +11,7 @@ import type {
   Traces,
 } from '../../mirror/target.ts';
 import type { Checkpoint, PassRecord } from '../../mirror/types.ts';
+import type { WindowRecord } from '../../mirror/window.ts';
 import { listForms, loadForm } from './catalogue.ts';
 import type { SqlDialect } from './dialect.ts';
 import { type FormTable, MORE_COLUMN } from './field-column.ts';
@@ -18,6 +19,7 @@ import { leftViewNotices } from './left-view.ts';
 import { countFilled } from './emptied-fields.ts';
 import { countDeleted, countTraces } from './erasure.ts';
 import { readForgotten } from './forgotten.ts';
+import { readWindows } from './form-windows.ts';
 import { findLosses } from './losses.ts';
 import { readCheckpoints, readPasses } from './pass-records.ts';
 import { IS_REFUSAL, readMarkings, readRefusals, readTriedBefore } from './refused-marks.ts';
@@ -62,6 +64,11 @@ export class SqlFormReader implements FormReader {
       const checkpoints = await readCheckpoints({ session, dialect, version }, formId);
       return checkpoints.get(formId);
     });
+  }
+
+  async windows(): Promise<readonly WindowRecord[]> {
+    const { dialect, formId, version } = this.context;
+    return this.guarded((session) => readWindows({ session, dialect, version }, formId));
   }
 
   async losses(): Promise<readonly Loss[]> {

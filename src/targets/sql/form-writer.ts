@@ -9,10 +9,12 @@ import {
   type Refusal,
   type SentMark,
 } from '../../mirror/target.ts';
-import type { Checkpoint, PassRecord, PickedField } from '../../mirror/types.ts';
+import type { PassEnd, PassRecord, PickedField } from '../../mirror/types.ts';
+import type { WindowRecord } from '../../mirror/window.ts';
 import { emptyFields } from './emptied-fields.ts';
 import { eraseFromMessages, eraseSubmissions, heldTable, someDeleted } from './erasure.ts';
 import { dropForgotten, saveForgotten } from './forgotten.ts';
+import { closeWindows, dropWindows, replaceWindows } from './form-windows.ts';
 import { addCounts, countUncounted, findLosses, type FoundLosses, settleLosses } from './losses.ts';
 import { dropCheckpoint, recordPass, saveCheckpoint, storedFor } from './pass-records.ts';
 import { saveMarking, saveRefusals, saveSentMarks, settleSentMarks } from './refused-marks.ts';
@@ -91,7 +93,9 @@ export class SqlFormWriter extends SqlWindowWriter implements FormWriter {
     const { dialect, formId } = this.#context;
     return this.#alone(async ({ tx }) => {
       const dropped = await dropForgotten(tx, dialect, formId, [...new Set(ids)]);
-      if (dropped > 0) await dropCheckpoint(tx, dialect, formId);
+      if (dropped === 0) return 0;
+      await dropCheckpoint(tx, dialect, formId);
+      await dropWindows(tx, dialect, formId);
       return dropped;
     });
   }
@@ -112,17 +116,20 @@ export class SqlFormWriter extends SqlWindowWriter implements FormWriter {
   }
 
   async emptyFields(fieldIds: readonly string[], at: string): Promise<number> {
-    const { dialect } = this.#context;
+    const { dialect, formId } = this.#context;
     return this.#alone(async ({ tx }) => {
       const { table } = this.columns;
+      await dropWindows(tx, dialect, formId);
       return table === undefined ? 0 : emptyFields(tx, dialect, table, fieldIds, at);
     });
   }
 
-  async finish(
-    pass: PassRecord,
-    changes: { checkpoint?: Checkpoint; goneAt?: string | null },
-  ): Promise<void> {
+  async planWindows(windows: readonly WindowRecord[]): Promise<void> {
+    const { dialect, formId } = this.#context;
+    await this.#alone(({ tx }) => replaceWindows(tx, dialect, formId, windows));
+  }
+
+  async finish(pass: PassRecord, changes: PassEnd): Promise<void> {
     const { dialect, formId } = this.#context;
     await this.#alone(async (transaction) => {
       const { tx, at } = transaction;
@@ -135,7 +142,7 @@ export class SqlFormWriter extends SqlWindowWriter implements FormWriter {
         if (dialect.scrubs && isReplaced) await noteScrub(tx, dialect, formId, at);
         await saveCheckpoint(tx, dialect, formId, changes.checkpoint);
         // One that is not proven may have found something to be remembered.
-        if (pass.kind === 'full' && pass.outcome !== 'incomplete') await this.#settle(tx, pass);
+        if (pass.outcome !== 'incomplete') await this.#settle(tx, pass, changes.comparedSince);
       }
       if (changes.goneAt !== undefined) {
         await tx.query(
@@ -169,16 +176,29 @@ export class SqlFormWriter extends SqlWindowWriter implements FormWriter {
     return erased;
   }
 
-  /** After a proven full pass: what it did not meet is no longer listed, what was lost is there again. */
-  async #settle(tx: SqlSession, { startedAt, withheld }: PassRecord): Promise<void> {
+  /**
+   * After a proven pass that has met everything, or is the last of those that did: what they did not meet is no longer
+   * listed. After a full one what was lost is there again.
+   */
+  async #settle(tx: SqlSession, pass: PassRecord, comparedSince?: string): Promise<void> {
+    const isFull = pass.kind === 'full';
+    if (!isFull && comparedSince === undefined) return;
+    const { startedAt, withheld } = pass;
     const { dialect, epoch, formId } = this.#context;
-    const ended = await dropStaleRejections(tx, dialect, formId, epoch);
+    const metLast = comparedSince === undefined ? { epoch } : { since: comparedSince };
+    const ended = await dropStaleRejections(tx, dialect, formId, metLast);
     await addCounts(tx, dialect, formId, { ...NO_COUNTS, rejections: -ended });
     const table = this.columns.table?.table;
     // Which rows were not met is not known here.
     if (table !== undefined && withheld === 0) {
-      await settleSentMarks(tx, dialect, { formId, table, since: startedAt });
+      await settleSentMarks(tx, dialect, {
+        formId,
+        table,
+        since: comparedSince ?? startedAt,
+      });
     }
+    if (!isFull) return;
+    await closeWindows(tx, dialect, formId);
     if (this.#foundLosses === undefined) return;
     await settleLosses(tx, dialect, formId, this.#foundLosses);
     this.#foundLosses = undefined;

@@ -67,6 +67,16 @@ function erasureTables({ types: { text, time } }: SqlDialect): Readonly<Record<s
   };
 }
 
+/** How large forms are cut; see form-windows.ts. */
+function windowTables({ types }: SqlDialect): Readonly<Record<string, string>> {
+  const { text, time, integer, boolean } = types;
+  return {
+    mirror_windows: `form_id ${text} NOT NULL, ordinal ${integer} NOT NULL, from_at ${time}, to_at ${time},
+      total ${integer} NOT NULL, proven_at ${time}, proven_for ${text}, deleted ${integer} NOT NULL,
+      absent ${integer} NOT NULL, is_open ${boolean} NOT NULL, failed_at ${time}, PRIMARY KEY (form_id, ordinal)`,
+  };
+}
+
 /** Every step there ever was, in order. A new store goes through all of them, so that it ends up as an old one does. */
 export const MIGRATIONS: readonly Migration[] = [
   {
@@ -100,10 +110,10 @@ export const MIGRATIONS: readonly Migration[] = [
     // How many rows and listings were stored of a form, to compare with what is there, and what was found lost; see
     // losses.ts. Empty for what earlier releases stored.
     version: 3,
-    creates: ['mirror_forgotten', 'mirror_emptied'],
+    creates: ['mirror_forgotten', 'mirror_emptied', 'mirror_windows'],
     changes: (dialect) => [
-      ...Object.entries(erasureTables(dialect)).map(([table, columns]) =>
-        createTable(dialect, table, columns),
+      ...Object.entries({ ...erasureTables(dialect), ...windowTables(dialect) }).map(
+        ([table, columns]) => createTable(dialect, table, columns),
       ),
       addColumn(dialect, 'mirror_forms', `row_count ${dialect.types.integer}`),
       addColumn(dialect, 'mirror_forms', `rejected_count ${dialect.types.integer}`),

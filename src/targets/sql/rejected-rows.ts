@@ -91,17 +91,22 @@ async function listedKeys(
   return new Set(rows.map((row) => `${textOf(row, 'submission_id')}\0${textOf(row, 'reason')}`));
 }
 
-/** After a proven full pass: deletes listings of what it did not meet, which the source no longer has. How many. */
+/** Since when everything was met: by the pass of an epoch, or by several since a time (ISO). */
+type MetLast = { readonly epoch: number } | { readonly since: string };
+
+/** After a proven full pass: deletes listings of what was not met, which the source no longer has. How many. */
 export async function dropStaleRejections(
   tx: SqlSession,
   dialect: SqlDialect,
   formId: string,
-  epoch: number,
+  metLast: MetLast,
 ): Promise<number> {
+  const [isStale, limit] =
+    'epoch' in metLast ? ['last_epoch <> $2', metLast.epoch] : ['last_seen_at < $2', metLast.since];
   const ended = await tx.query(
-    `DELETE FROM ${dialect.relation('mirror_rejected')} WHERE form_id = $1 AND last_epoch <> $2
+    `DELETE FROM ${dialect.relation('mirror_rejected')} WHERE form_id = $1 AND ${isStale}
      RETURNING submission_id`,
-    [formId, epoch],
+    [formId, limit],
   );
   return ended.length;
 }

@@ -2,11 +2,13 @@ import type { Clock } from '../../base/clock.ts';
 import { idsOfBatch } from '../../mirror/forgotten.ts';
 import type { ApplyResult, PrepareResult, RowOutcome } from '../../mirror/target.ts';
 import type { FormIdentity, PickedField, Rejection, Row } from '../../mirror/types.ts';
+import type { WindowRecord } from '../../mirror/window.ts';
 import type { FormTable } from './field-column.ts';
 import { forgottenOf } from './forgotten.ts';
 import { FormColumns } from './form-columns.ts';
 import type { FormLock } from './form-lock.ts';
 import { type FormContext, SqlFormReader } from './form-reader.ts';
+import { updateWindow } from './form-windows.ts';
 import { addCounts, type StoredCounts } from './losses.ts';
 import { endRefusals } from './refused-marks.ts';
 import { listRejections } from './rejected-rows.ts';
@@ -118,6 +120,12 @@ export class SqlWindowWriter extends SqlFormReader {
       await addCounts(tx, dialect, formId, { ...NO_COUNTS, live: -marked });
       return marked;
     });
+  }
+
+  /** See `saveWindow` of the port. */
+  saveWindow(window: WindowRecord): Promise<void> {
+    const { dialect, formId } = this.#context;
+    return this.transactions.run('together', ({ tx }) => updateWindow(tx, dialect, formId, window));
   }
 
   /** Waits for writes in progress. */

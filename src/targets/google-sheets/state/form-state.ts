@@ -6,7 +6,13 @@ import { markingRecord } from '../../../mirror/marking-record.ts';
 import type { MarkingRecord } from '../../../mirror/target.ts';
 import type { ForgottenTally } from './forgotten-list.ts';
 import { MIGRATIONS, type StoredState } from './migrations.ts';
-import type { Checkpoint, PassKind, PassOutcome, PassRecord } from '../../../mirror/types.ts';
+import type {
+  Checkpoint,
+  PassEnd,
+  PassKind,
+  PassOutcome,
+  PassRecord,
+} from '../../../mirror/types.ts';
 
 /**
  * What the mirror knows of a form besides its rows and fields. Lives in one piece of metadata on the form's tab, so that
@@ -97,11 +103,7 @@ export const MAX_STATE_CHARACTERS = 4_500;
 const PASS_KINDS: readonly PassKind[] = ['incremental', 'full'];
 
 /** The state after a pass. */
-export function withPass(
-  state: FormState,
-  pass: PassRecord,
-  changes: { checkpoint?: Checkpoint; goneAt?: string | null },
-): FormState {
+export function withPass(state: FormState, pass: PassRecord, changes: PassEnd): FormState {
   return {
     ...state,
     passes: keptPasses([pass, ...state.passes]),

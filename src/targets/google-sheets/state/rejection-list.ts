@@ -1,3 +1,4 @@
+import type { ListedRejection } from '../../../mirror/target.ts';
 import type { Rejection } from '../../../mirror/types.ts';
 import type { FormSheet } from './form-sheet.ts';
 import { fitText } from '../api/cell-value.ts';
@@ -52,17 +53,24 @@ export class RejectionList {
     return added;
   }
 
-  /** After a proven full pass: what it did not meet is no longer at the source. */
-  async dropUnmet(sheet: FormSheet): Promise<void> {
+  /**
+   * After a proven full pass: what it did not meet is no longer at the source. `since`: neither is what was last met before
+   * that, where others have met the rest of the form since then.
+   */
+  async dropUnmet(sheet: FormSheet, since?: string): Promise<void> {
     if (sheet.view.state.counts.rejected === 0 && sheet.spreadsheet.knownStateTab === undefined)
       return;
     const stateTab = await sheet.spreadsheet.stateTab();
     for (const item of stateTab.rejections(this.#formId)) {
-      if (!this.#met.has(nameOf(item)))
-        stateTab.unlist(this.#formId, item.submissionId, item.reason);
+      if (this.#met.has(nameOf(item)) || (since !== undefined && !isOlder(item, since))) continue;
+      stateTab.unlist(this.#formId, item.submissionId, item.reason);
     }
   }
 }
+
+/** When it was last met is rewritten only now and then. */
+const isOlder = ({ lastSeenAt }: ListedRejection, since: string): boolean =>
+  Date.parse(lastSeenAt) + SEEN_AGAIN_MS < Date.parse(since);
 
 const nameOf = ({ submissionId, reason }: Pick<Rejection, 'submissionId' | 'reason'>): string =>
   `${fitText(submissionId).text}\n${fitText(reason).text}`;

@@ -8,10 +8,19 @@ import { freeTabTitle } from '../columns/tab-title.ts';
 import type { Structure } from './structure.ts';
 import { cellData, fitText, type ReadValue } from '../api/cell-value.ts';
 
-/** Kinds of rows of the state tab: part of a catalogue, a listed rejection, a refused status change, a forgotten submission. */
-export type StateTabKind = 'fields' | 'rejection' | 'refusal' | 'forgotten';
+/**
+ * Kinds of rows of the state tab: part of a catalogue, a listed rejection, a refused status change, a forgotten submission, a
+ * window of a form.
+ */
+export type StateTabKind = 'fields' | 'rejection' | 'refusal' | 'forgotten' | 'window';
 
-const KINDS: ReadonlySet<string> = new Set(['fields', 'rejection', 'refusal', 'forgotten']);
+const KINDS: ReadonlySet<string> = new Set([
+  'fields',
+  'rejection',
+  'refusal',
+  'forgotten',
+  'window',
+]);
 const HEADER = ['Kind', 'Form', 'Item', 'Detail', 'Data 1', 'Data 2', 'Data 3', 'Data 4'];
 /** Columns of the tab. */
 const STATE_TAB_COLUMNS = HEADER.length;
@@ -154,6 +163,23 @@ export class StateTab {
   /** Takes such a note back. */
   unforget(formId: string, { hash, salt }: ForgottenNote): void {
     this.#remove({ kind: 'forgotten', formId, item: hash, detail: salt });
+  }
+
+  /** What is kept of a form's windows, in order; see `window-list.ts`. */
+  windows(formId: string): string[] {
+    return this.#of('window', formId)
+      .sort((a, b) => Number(a.item) - Number(b.item))
+      .map(({ data: [text] }) => text ?? '');
+  }
+
+  /** Keeps this of a form's windows, in place of what was kept. */
+  setWindows(formId: string, texts: readonly string[]): void {
+    for (const [index, text] of texts.entries()) {
+      this.#put({ kind: 'window', formId, item: String(index), detail: '', data: [text] });
+    }
+    for (const old of this.#of('window', formId)) {
+      if (Number(old.item) >= texts.length) this.#remove(old);
+    }
   }
 
   /** A long text kept for a form; undefined when there is none. */

@@ -1,0 +1,76 @@
+import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
+import { replacesRows } from '../../../mirror/proven-for.ts';
+import type { DescribeHealth } from '../../../mirror/target.ts';
+import type { PassEnd, PassRecord } from '../../../mirror/types.ts';
+import type { FormSheet } from '../state/form-sheet.ts';
+import { hasSameOddRows, isHeartbeat, withPass } from '../state/form-state.ts';
+import { type KnownForm, knownFormRequests } from '../state/known-forms.ts';
+import { type FoundLosses, settled } from '../state/losses.ts';
+import { updateOwnTabs } from '../state/own-tabs.ts';
+import { settleSentMarks } from '../state/refusal-list.ts';
+import type { RejectionList } from '../state/rejection-list.ts';
+import { changeWindows } from '../state/window-list.ts';
+import { clearUndoTab } from './erase.ts';
+import { applyWrite, stateNow, writeState } from './form-write.ts';
+import { restoreHeader } from './prepare-columns.ts';
+
+/** The end of a pass, with what its writer knows. */
+export interface EndOfPass {
+  readonly pass: PassRecord;
+  readonly changes: PassEnd;
+  readonly now: string;
+  readonly describe: DescribeHealth;
+  readonly rejections: RejectionList;
+  /** What the writer told of losses. */
+  readonly found: FoundLosses | undefined;
+}
+
+/** Writes the record of a pass, with what it has proven, in one atomic step. To be called inside a turn. */
+export async function writeEndOfPass(
+  sheet: FormSheet,
+  { pass, changes, now, describe, rejections, found }: EndOfPass,
+): Promise<void> {
+  const { spreadsheet } = sheet;
+  if (sheet.view.headerIsGone) await restoreHeader(sheet);
+  // One that is not proven may have found something to be remembered.
+  const proven = changes.checkpoint !== undefined && pass.outcome !== 'incomplete';
+  const isFull = pass.kind === 'full' && proven;
+  const { comparedSince } = changes;
+  if (isFull || (proven && comparedSince !== undefined)) {
+    await rejections.dropUnmet(sheet, comparedSince);
+    // Which rows were not met is not known here.
+    if (pass.withheld === 0) await settleSentMarks(sheet, comparedSince ?? pass.startedAt);
+  }
+  if (isFull) await changeWindows(sheet, (window) => ({ ...window, open: false }));
+  const { tab, state } = sheet.view;
+  // Rows that were written anew, hashed perhaps, do not stay there as they were (L18).
+  const before = state.checkpoint?.provenFor;
+  const provenFor = changes.checkpoint?.provenFor ?? null;
+  if (proven && replacesRows(before, provenFor, pass.updated)) await clearUndoTab(sheet);
+  const ended = withPass(state, pass, changes);
+  const settles = isFull && found !== undefined;
+  const after = stateNow(sheet, now, settles ? settled(ended, found, tab?.sheetId) : ended);
+  if (isHeartbeat(tab?.state ?? after, after) && !spreadsheet.stateTabChanged) {
+    sheet.deferState(after);
+    return;
+  }
+  // The table of problems needs the lists of all forms.
+  if (tab !== undefined && !hasSameOddRows(tab.state, after)) await spreadsheet.stateTab();
+  const problems = spreadsheet.knownStateTab !== undefined;
+  const ownTabs = updateOwnTabs(sheet, { state: after, now, problems }, describe);
+  if (sheet.view.layout?.columns.has('s:id') !== true) {
+    await writeState(sheet, after, ownTabs);
+    return;
+  }
+  const { requests, tabs } = ownTabs;
+  const known = { ...sheet.form, title: tab?.title ?? '' };
+  const remember = proven ? rememberRequests(sheet, known) : [];
+  const also = { requests: [...requests, ...remember], tabs };
+  await applyWrite(sheet, { state: () => after, ownTabs: also, leaseMs: 0 });
+  if (remember.length > 0) spreadsheet.keepKnownForm(known);
+}
+
+function rememberRequests(sheet: FormSheet, form: KnownForm): sheets_v4.Schema$Request[] {
+  const { api, known } = sheet.spreadsheet;
+  return knownFormRequests(api.spreadsheetId, known.knownForms, form);
+}

@@ -1,0 +1,129 @@
+import type { WindowRecord } from '../../mirror/window.ts';
+import type { Catalogue } from './catalogue.ts';
+import type { SqlDialect } from './dialect.ts';
+import {
+  booleanOf,
+  numberOf,
+  piecesOf,
+  placeholders,
+  type SqlRow,
+  type SqlSession,
+  textOrNull,
+} from './sql-session.ts';
+
+/*
+ * `mirror_windows`: the windows that a form is read in, in order of time, and when each was proven. A form that is read
+ * whole has none; one that can't be read in windows has a single one, which says since when that is known.
+ */
+
+/** Since this version of the catalogue there are windows. */
+const WINDOWS_VERSION = 3;
+/** Windows written by one statement. */
+const WINDOWS_A_STATEMENT = 200;
+
+/** A form's windows, in order of time. */
+export async function readWindows(
+  { session, dialect, version }: Catalogue,
+  formId: string,
+): Promise<WindowRecord[]> {
+  if (version < WINDOWS_VERSION) return [];
+  const time = (column: string): string => `${dialect.timeText(column)} AS ${column}`;
+  const rows = await session.query(
+    `SELECT ${['from_at', 'to_at', 'proven_at', 'failed_at'].map(time).join(', ')},
+       total, proven_for, deleted, absent, is_open
+     FROM ${dialect.relation('mirror_windows')} WHERE form_id = $1 ORDER BY ordinal`,
+    [formId],
+  );
+  return rows.map((row) => toWindow(row, dialect));
+}
+
+function toWindow(row: SqlRow, dialect: SqlDialect): WindowRecord {
+  return {
+    from: dialect.time(row['from_at']),
+    to: dialect.time(row['to_at']),
+    total: numberOf(row, 'total'),
+    provenAt: dialect.time(row['proven_at']),
+    provenFor: textOrNull(row, 'proven_for'),
+    deleted: numberOf(row, 'deleted'),
+    absent: numberOf(row, 'absent'),
+    open: booleanOf(row, 'is_open'),
+    failedAt: dialect.time(row['failed_at']),
+  };
+}
+
+/** Puts these windows in place of a form's. */
+export async function replaceWindows(
+  tx: SqlSession,
+  dialect: SqlDialect,
+  formId: string,
+  windows: readonly WindowRecord[],
+): Promise<void> {
+  await dropWindows(tx, dialect, formId);
+  const numbered = windows.map((window, ordinal) => ({ ...window, ordinal }));
+  for (const piece of piecesOf(numbered, WINDOWS_A_STATEMENT)) {
+    await tx.query(
+      `INSERT INTO ${dialect.relation('mirror_windows')} (form_id, ordinal, from_at, to_at, total, proven_at,
+         proven_for, deleted, absent, is_open, failed_at) VALUES ${placeholders(piece.length, 11)}`,
+      piece.flatMap((window) => [
+        formId,
+        window.ordinal,
+        window.from,
+        window.to,
+        window.total,
+        window.provenAt,
+        window.provenFor,
+        window.deleted,
+        window.absent,
+        dialect.boolean(window.open),
+        window.failedAt,
+      ]),
+    );
+  }
+}
+
+/** Updates the window with these bounds; does nothing where the form was cut otherwise meanwhile. */
+export async function updateWindow(
+  tx: SqlSession,
+  dialect: SqlDialect,
+  formId: string,
+  window: WindowRecord,
+): Promise<void> {
+  const { total, provenAt, provenFor, deleted, absent, open } = window;
+  await tx.query(
+    `UPDATE ${dialect.relation('mirror_windows')} SET total = $1, proven_at = $2, proven_for = $3, deleted = $4,
+       absent = $5, is_open = $6
+     WHERE form_id = $7 AND from_at IS NOT DISTINCT FROM $8 AND to_at IS NOT DISTINCT FROM $9`,
+    [
+      total,
+      provenAt,
+      provenFor,
+      deleted,
+      absent,
+      dialect.boolean(open),
+      formId,
+      window.from,
+      window.to,
+    ],
+  );
+}
+
+/** After a proven full pass none is open. */
+export async function closeWindows(
+  tx: SqlSession,
+  dialect: SqlDialect,
+  formId: string,
+): Promise<void> {
+  await tx.query(
+    `UPDATE ${dialect.relation('mirror_windows')} SET is_open = $1 WHERE form_id = $2 AND is_open = $3`,
+    [dialect.boolean(false), formId, dialect.boolean(true)],
+  );
+}
+
+/** Forgets how a form was cut, and what was proven of it window by window. */
+export async function dropWindows(
+  tx: SqlSession,
+  dialect: SqlDialect,
+  formId: string,
+): Promise<void> {
+  await tx.query(`DELETE FROM ${dialect.relation('mirror_windows')} WHERE form_id = $1`, [formId]);
+}

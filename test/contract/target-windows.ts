@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import { uncutForm, unreadWindow, type WindowRecord } from '../../src/mirror/window.ts';
+import { CHECKPOINT, NAME, pass, row, type TargetStage } from './target-harness.ts';
+
+const MAY = '2026-05-01T00:00:00.000Z';
+const OLDER = unreadWindow({ from: null, to: MAY }, 21_000);
+const NEWER = unreadWindow({ from: MAY, to: null }, 12_000);
+const PROVEN: WindowRecord = {
+  ...OLDER,
+  total: 20_990,
+  provenAt: '2026-06-01T10:00:00.000Z',
+  provenFor: 'abc.0.def',
+  deleted: 7,
+  absent: 3,
+  open: false,
+};
+
+/** The windows of a form, and what was proven of them. */
+export function describeWindows(stage: TargetStage): void {
+  describe('windows', () => {
+    const windows = async (): Promise<readonly WindowRecord[]> => (await stage.read()).windows();
+    const plan = (...planned: WindowRecord[]): Promise<void> =>
+      stage.write(async (writer) => {
+        await writer.prepare([NAME]);
+        await writer.planWindows(planned);
+      });
+
+    it('are none in a form that is read whole', async () => {
+      await stage.write((writer) => writer.prepare([NAME]));
+      expect(await windows()).toEqual([]);
+      await stage.write(async (writer) => expect(await writer.windows()).toEqual([]));
+    });
+
+    it('are kept as they were planned, and each as it was proven', async () => {
+      await plan(OLDER, NEWER);
+      expect(await windows()).toEqual([OLDER, NEWER]);
+      await stage.write(async (writer) => {
+        await writer.saveWindow(PROVEN);
+        expect(await writer.windows()).toEqual([PROVEN, NEWER]);
+      });
+      expect(await windows()).toEqual([PROVEN, NEWER]);
+    });
+
+    it('are replaced when the form is cut anew; what was not planned is not kept', async () => {
+      await plan(OLDER, NEWER);
+      await plan(uncutForm(33_000, MAY));
+      await stage.write((writer) => writer.saveWindow(PROVEN));
+      expect(await windows()).toEqual([uncutForm(33_000, MAY)]);
+      await plan();
+      expect(await windows()).toEqual([]);
+    });
+
+    it('stay open until they are proven, or a full pass is', async () => {
+      await plan(PROVEN, NEWER);
+      await stage.write((writer) => writer.finish(pass(), { checkpoint: CHECKPOINT }));
+      await stage.write((writer) => writer.finish(pass({ kind: 'full', outcome: 'failed' }), {}));
+      expect(await windows()).toEqual([PROVEN, NEWER]);
+      const full = pass({ kind: 'full' });
+      await stage.write((writer) => writer.finish(full, { checkpoint: CHECKPOINT }));
+      expect(await windows()).toEqual([PROVEN, { ...NEWER, open: false }]);
+    });
+
+    it('are forgotten with what takes the rows away that they speak of', async () => {
+      await plan(PROVEN, NEWER);
+      await stage.write((writer) => writer.forget(['a'], MAY));
+      expect(await windows()).toEqual([PROVEN, NEWER]);
+      await stage.write((writer) => writer.remember(['nobody']));
+      expect(await windows()).toEqual([PROVEN, NEWER]);
+      await stage.write((writer) => writer.remember(['a']));
+      expect(await windows()).toEqual([]);
+      await plan(PROVEN, NEWER);
+      await stage.write((writer) => writer.emptyFields([NAME.id], MAY));
+      expect(await windows()).toEqual([]);
+    });
+
+    it('L6: a pass over some of them keeps what others list, unless it was last met before all of them', async () => {
+      const bad = { submissionId: 'bad', reason: 'has no data', stored: false };
+      await stage.write(async (writer) => {
+        await writer.prepare([NAME]);
+        await writer.apply([row('a')], [bad]);
+      });
+      const end = (comparedSince: string): Promise<void> =>
+        stage.write((writer) =>
+          writer.finish(pass({ kind: 'full' }), { checkpoint: CHECKPOINT, comparedSince }),
+        );
+      await end('2020-01-01T00:00:00.000Z');
+      expect((await (await stage.read()).rejections(5)).total).toBe(1);
+      await end('2999-01-01T00:00:00.000Z');
+      expect((await (await stage.read()).rejections(5)).total).toBe(0);
+    });
+  });
+}
