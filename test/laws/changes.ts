@@ -36,13 +36,6 @@ const ANSWERS = [
   null,
 ] as const;
 
-/** A submission took another status; null: it did not exist before, or is gone. */
-export interface Move {
-  readonly formId: string;
-  readonly from: string | null;
-  readonly to: string | null;
-}
-
 /** What changes are made of. */
 export interface MeddlerParts {
   readonly store: FormsStore;
@@ -59,8 +52,6 @@ export class Meddler {
   readonly #random: () => number;
   readonly #tick: (ms: number) => void;
   readonly #elsewhere: ReadonlySet<string>;
-  /** What moved a count by status, in order. */
-  readonly moves: Move[] = [];
   /** Submissions that appeared with an old date (imported or restored), and that disappeared; by form. */
   readonly imports = new Map<string, number>();
   readonly deletions = new Map<string, number>();
@@ -112,7 +103,6 @@ export class Meddler {
         return;
       case 'delete':
         this.#onOne(formId, (id) => {
-          this.#move(formId, this.#store.get(id)?.status ?? null, null);
           this.#store.delete(id);
           this.#deleted.push({ id, formId });
           count(this.deletions, formId);
@@ -122,7 +112,7 @@ export class Meddler {
         this.#restore();
         return;
       case 'status':
-        this.#onOne(formId, (id) => this.#setStatus(id, STATUSES[this.pick(6)] ?? 'NEW'));
+        this.#onOne(formId, (id) => this.#store.setStatus(id, STATUSES[this.pick(6)] ?? 'NEW'));
         return;
       case 'exchange':
         this.#exchange(formId);
@@ -159,7 +149,6 @@ export class Meddler {
     const back = this.#deleted.splice(this.pick(this.#deleted.length), 1)[0];
     if (back === undefined) return;
     this.#store.restore(back.id);
-    this.#move(back.formId, null, this.#store.get(back.id)?.status ?? null);
     count(this.imports, back.formId);
   }
 
@@ -168,8 +157,8 @@ export class Meddler {
     this.#onOne(formId, (one) =>
       this.#onOne(formId, (other) => {
         const statuses = [one, other].map((id) => this.#store.get(id)?.status ?? 'NEW');
-        this.#setStatus(one, statuses[1] ?? 'NEW');
-        this.#setStatus(other, statuses[0] ?? 'NEW');
+        this.#store.setStatus(one, statuses[1] ?? 'NEW');
+        this.#store.setStatus(other, statuses[0] ?? 'NEW');
       }),
     );
   }
@@ -184,19 +173,7 @@ export class Meddler {
 
   #insert(formId: string, createdAt: number): string {
     const status = this.pick(4) === 0 ? (STATUSES[this.pick(6)] ?? 'NEW') : 'NEW';
-    this.#move(formId, null, status);
     return this.#store.insert({ formId, data: this.#answers(formId), createdAt, status }).id;
-  }
-
-  #setStatus(id: string, status: string): void {
-    const before = this.#store.get(id);
-    if (before === undefined) return;
-    this.#move(before.formId, before.status, status);
-    this.#store.setStatus(id, status);
-  }
-
-  #move(formId: string, from: string | null, to: string | null): void {
-    this.moves.push({ formId, from, to });
   }
 
   #odd(formId: string): void {

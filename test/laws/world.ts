@@ -12,7 +12,6 @@ import {
   type Sandbox,
   startSandbox,
 } from '../../src/sandbox/forms-api/sandbox.ts';
-import { FormsStore } from '../../src/sandbox/forms-api/store.ts';
 import type { SyncContext } from '../../src/sync/context.ts';
 import type { PassReport } from '../../src/sync/events.ts';
 import { LabelCache } from '../../src/sync/label-cache.ts';
@@ -26,9 +25,19 @@ import { TestClock } from '../support/test-clock.ts';
 import { type Change, Meddler } from './changes.ts';
 import { type CrashPoint, Life, mortal } from './crashing-target.ts';
 import { TableView } from './table-view.ts';
+import { WatchedStore } from './watched-store.ts';
 
 export const MARK_FROM = ['NEW', 'IN_PROGRESS'];
 const TARGETS = ['a', 'b'];
+
+/** More than the time between two ticks by default. */
+export const TICK_MS = 61_000;
+
+/** What a tick did: the passes of each target, and whether the process came to its end. */
+export interface Ticked {
+  readonly passes: { readonly target: number; readonly report: PassReport }[];
+  readonly isDone: boolean;
+}
 
 /** How a world begins, and how it changes. */
 export interface WorldOptions {
@@ -50,12 +59,14 @@ export interface WorldOptions {
  * targets whose process may die at any write. It inspects every PATCH as it arrives (L7).
  */
 export class World {
-  readonly store: FormsStore;
+  readonly store: WatchedStore;
   readonly meddler: Meddler;
   /** IDs of the forms that are mirrored. */
   readonly forms: readonly string[];
   readonly views: readonly TableView[];
   readonly random: () => number;
+  /** `form target`: rows that people removed, until a pass reads them again. */
+  readonly harmed = new Set<string>();
   /** Breaches of a law seen while it ran. */
   readonly breaches: string[] = [];
   faults = 0;
@@ -63,8 +74,10 @@ export class World {
   quiet = true;
   sandbox!: Sandbox;
   #left = 0;
-  #sourceMs: number;
-  readonly #clock = new TestClock(Date.UTC(2026, 2, 1));
+  /** The targets that marking asks. */
+  #markedInto: readonly number[] = [];
+  /** The time of source and mirror. */
+  readonly #clock: TestClock;
   readonly #folder: string;
   readonly #options: WorldOptions;
   /** The status that a submission had when the mirror last requested it. */
@@ -74,12 +87,11 @@ export class World {
     this.#options = options;
     this.random = seededRandom(options.seed);
     this.#folder = scratchFolder('laws');
-    this.#sourceMs = Date.UTC(2026, 1, 1) - options.submissions * options.spacingMs;
-    const clock = { now: () => this.#sourceMs };
-    this.store = new FormsStore({ seed: options.seed, clock });
+    this.#clock = new TestClock(Date.UTC(2026, 1, 1) - options.submissions * options.spacingMs);
+    this.store = new WatchedStore({ seed: options.seed, clock: this.#clock });
     this.forms = Array.from({ length: options.forms }, (_, n) => `form-${n}`);
     const elsewhere = new Set(Array.from({ length: options.elsewhere }, (_, n) => `other-${n}`));
-    const tick = (ms: number): void => void (this.#sourceMs += ms);
+    const tick = (ms: number): void => void this.#clock.sleep(ms);
     this.meddler = new Meddler({ store: this.store, random: this.random, tick, elsewhere });
     for (const id of [...this.forms, ...elsewhere]) {
       this.store.addForm({ id, name: `Form ${id}`, fields: [{ label: 'Name' }] });
@@ -143,31 +155,34 @@ export class World {
     return workspaceList === 'honoured' && workspaceStatus === 'honoured';
   }
 
-  /** One tick as a worker does it, in a process of its own: undefined when that died. */
+  /** One tick as a worker does it, in a process of its own. `chosen`: the forms that each target mirrors. */
   async tick({
     chosen,
     crash,
   }: {
-    /** The forms that each target mirrors. */
     chosen: readonly (readonly string[])[];
     crash?: CrashPoint | undefined;
-  }): Promise<PassReport[] | undefined> {
-    return this.#process(crash, async (context, targets) => {
-      const reports: PassReport[] = [];
+  }): Promise<Ticked> {
+    const passes: Ticked['passes'] = [];
+    const isDone = await this.#process(crash, async (context, targets) => {
       for (const [at, target] of targets.entries()) {
         for (const formId of chosen[at] ?? []) {
           const request = { formId, picks: parsePicks(['*']), hashKey: undefined, waitMs: 0 };
           const { signal } = new AbortController();
-          reports.push(await runPass(context, target, { ...request, kind: 'incremental' }, signal));
+          const pass = { ...request, kind: 'incremental' as const };
+          passes.push({ target: at, report: await runPass(context, target, pass, signal) });
         }
       }
-      return reports;
+      return true;
     });
+    return { passes, isDone: isDone ?? false };
   }
 
-  /** One marking in a process of its own. False when it died or failed. */
-  async mark(formId: string, crash?: CrashPoint): Promise<boolean> {
-    const done = await this.#process(crash, async (context, targets) => {
+  /** One marking in a process of its own, for the targets `into`. False when it died or failed. */
+  async mark(formId: string, crash?: CrashPoint, into = [0, 1]): Promise<boolean> {
+    this.#markedInto = into;
+    const done = await this.#process(crash, async (context, all) => {
+      const targets = into.map((target) => all[target]!);
       const request = { formId, markStatus: 'DONE', markFrom: MARK_FROM };
       await markForm(context, targets, request, new AbortController().signal).catch(() => {});
       return true;
@@ -177,7 +192,6 @@ export class World {
 
   /** Time goes by, for the source as for the mirror. */
   async wait(ms: number): Promise<void> {
-    this.#sourceMs += ms;
     await this.#clock.sleep(ms);
   }
 
@@ -241,7 +255,8 @@ export class World {
     const formId = this.store.get(id)?.formId;
     const asked = this.#lastAsked.get(id) ?? 'never asked';
     if (!MARK_FROM.includes(asked)) this.breaches.push(`L7: PATCH of ${id}, which was ${asked}`);
-    for (const view of this.views) {
+    for (const target of this.#markedInto) {
+      const view = this.views[target]!;
       if (formId === undefined) continue;
       const row = view.rows(formId).get(id);
       if (row === undefined) this.breaches.push(`L7: PATCH of ${id} before it was stored`);

@@ -1,0 +1,70 @@
+import type { PassReport } from '../../src/sync/events.ts';
+import type { CrashPoint } from './crashing-target.ts';
+import type { World } from './world.ts';
+
+/** Why a pass may read everything though nobody harmed its rows. */
+const OWN_REASONS = /new fields|fewer than are stored|does not show/;
+
+/** What is to be true of a pass over one form and target when it claims success; made before it begins. */
+export class PassWatch {
+  readonly #world: World;
+  readonly #formId: string;
+  readonly #target: number;
+  readonly #began: ReadonlySet<string>;
+  readonly #before: { readonly restored: number; readonly deleted: number };
+
+  constructor(world: World, formId: string, target: number) {
+    [this.#world, this.#formId, this.#target] = [world, formId, target];
+    this.#began = new Set(world.store.ids(formId));
+    this.#before = this.#meddled();
+  }
+
+  /** Notes each breach in the world. True when the pass claimed success. */
+  judge(
+    report: PassReport | undefined,
+    { crash, kind }: { crash: CrashPoint | undefined; kind: PassReport['kind'] },
+  ): boolean {
+    const [world, formId] = [this.#world, this.#formId];
+    const view = world.views[this.#target]!;
+    if (report === undefined || (report.outcome !== 'ok' && report.outcome !== 'withheld')) {
+      if (crash?.applied === true) view.unheard.add(formId);
+      return false;
+    }
+    // L17: an incremental pass over rows that are not there would claim them.
+    const isHarmed = world.harmed.delete(`${formId} ${this.#target}`);
+    if (isHarmed && report.kind !== 'full' && !view.unheard.has(formId)) {
+      world.breaches.push('L17: a loss was not noticed');
+    }
+    view.unheard.delete(formId);
+    if (!isHarmed && report.reason !== null && !OWN_REASONS.test(report.reason)) {
+      world.breaches.push(`L4: read again for nothing: ${report.reason}`);
+    }
+    world.breaches.push(...this.#missing(report, kind));
+    return true;
+  }
+
+  /** L2: what existed when a proven pass began, and still does, is in the target. */
+  #missing(report: PassReport, kind: PassReport['kind']): string[] {
+    // SPEC.md, "What no client can see": an old date that appears and a deletion that cancel out in the count. A first
+    // pass is open to it while it runs, an incremental one since the last full pass; full passes with a history are not.
+    const { restored, deleted } = this.#meddled();
+    const blurred =
+      kind === 'incremental'
+        ? restored * deleted > 0
+        : restored > this.#before.restored && deleted > this.#before.deleted;
+    if (blurred) return [];
+    const { store, views } = this.#world;
+    const rows = views[this.#target]!.rows(this.#formId);
+    return store
+      .ids(this.#formId)
+      .filter((id) => this.#began.has(id) && !('id' in (store.distortionOf(id) ?? {})))
+      .filter((id) => !rows.has(id))
+      .map((id) => `L2: a proven ${report.kind} pass missed ${id}`);
+  }
+
+  #meddled(): { restored: number; deleted: number } {
+    const { imports, deletions } = this.#world.meddler;
+    const [restored, deleted] = [imports, deletions].map((of) => of.get(this.#formId) ?? 0);
+    return { restored: restored!, deleted: deleted! };
+  }
+}
