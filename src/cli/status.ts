@@ -18,7 +18,7 @@ import {
   missingTime,
   reportOf,
 } from '../health/report.ts';
-import type { HealthState } from '../mirror/target.ts';
+import type { HealthState } from '../mirror/health-text.ts';
 import { nextRunMs } from '../settings/sync-settings.ts';
 import { stillSet } from '../sync/unmatched-names.ts';
 import type { CommandCall } from './command-spec.ts';

@@ -1,7 +1,7 @@
 import { exact, plural, span } from '../base/format.ts';
 import { shellOption } from '../base/shell.ts';
 import { isOfSettings, knownLosses, type Loss, lossSentence } from '../mirror/losses.ts';
-import type { HealthState } from '../mirror/target.ts';
+import type { HealthState } from '../mirror/health-text.ts';
 import type { PassRecord } from '../mirror/types.ts';
 import { absentTitle, type Coverage, coverageOf, NOTHING, upToDateTitle } from './coverage.ts';
 import type { KnownForm } from './facts.ts';

@@ -1,4 +1,5 @@
-import { HEALTH_STATES, type HealthState, type TargetKind } from '../mirror/target.ts';
+import { HEALTH_STATES, type HealthState } from '../mirror/health-text.ts';
+import type { TargetKind } from '../mirror/target.ts';
 import type { FormIdentity, PassKind } from '../mirror/types.ts';
 import {
   type FormInTarget,

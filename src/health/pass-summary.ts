@@ -1,4 +1,4 @@
-import type { HealthState } from '../mirror/target.ts';
+import type { HealthState } from '../mirror/health-text.ts';
 import type { PassKind, PassOutcome, PassRecord } from '../mirror/types.ts';
 
 /** What the newest passes of one form into one target add up to. */

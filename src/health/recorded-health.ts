@@ -1,4 +1,4 @@
-import type { DescribeHealth } from '../mirror/target.ts';
+import type { DescribeHealth } from '../mirror/health-text.ts';
 import {
   CONFIRMED_FAILURES,
   type FormInTarget,

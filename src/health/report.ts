@@ -1,6 +1,7 @@
 import { count, plural } from '../base/format.ts';
 import type { TargetNotice } from '../mirror/notices.ts';
-import type { HealthState, TargetKind } from '../mirror/target.ts';
+import type { HealthState } from '../mirror/health-text.ts';
+import type { TargetKind } from '../mirror/target.ts';
 import type { FormIdentity, PassKind, PassRecord } from '../mirror/types.ts';
 import { absentText, type Coverage, coverageText, oldestCoverage } from './coverage.ts';
 import type { ScheduleState } from './facts.ts';

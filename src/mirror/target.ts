@@ -1,5 +1,8 @@
 import type { Loss } from './losses.ts';
+import type { LookRecord } from './look-record.ts';
 import type { TargetNotice } from './notices.ts';
+import type { StatusCounts } from './status-counts.ts';
+import type { TimeCount, TimeGrain, TimeSpan } from './time-counts.ts';
 import type { ErrorCode } from '../base/errors.ts';
 import type {
   Checkpoint,
@@ -64,6 +67,12 @@ export interface Target extends AsyncDisposable {
    * target, too, as far as that is ours to do. Nothing to do costs next to nothing; may be called again after a crash.
    */
   scrub(): Promise<void>;
+
+  /** The newest look that this target knows of; null before the first. */
+  lastLook(): Promise<LookRecord | null>;
+
+  /** Keeps it in place of the one before, unless that is as new. Needs no lock of a form; a sheet may keep it in memory for a while. */
+  recordLook(look: LookRecord): Promise<void>;
 }
 
 /** The lock of a form's only marker. Dispose to release it. */
@@ -129,35 +138,6 @@ export interface FormOverview {
   readonly notices: readonly TargetNotice[];
 }
 
-/**
- * The states of health, worst first. `waiting`: whether the copy is current is not known: no pass yet, an overdue one, or a
- * source, queue or target that keeps it waiting. `ended`: no longer mirrored.
- */
-export const HEALTH_STATES = ['failed', 'attention', 'working', 'waiting', 'ok', 'ended'] as const;
-/** One of {@link HEALTH_STATES}. */
-export type HealthState = (typeof HEALTH_STATES)[number];
-
-/**
- * A form's health in words, for a target that people open and that shows it itself (a sheet). The target judges nothing;
- * it only compares the clock with the limit, because nothing is written into it once the mirror has stopped.
- */
-export interface FormHealthText {
-  readonly state: HealthState;
-  /** A few words to stand for the state: `All submissions at last success`, `The last pass failed`. */
-  readonly title: string;
-  /** Why, as sentences; null when there is nothing to say. */
-  readonly message: string | null;
-  /** What to do, as sentences, a command line included; null when nothing is to be done. */
-  readonly remedy: string | null;
-  /** The copy is stale that many minutes after the end of its last successful pass, whatever `state` says. */
-  readonly staleAfterMinutes: number;
-  /** Shown in place of `title` then. */
-  readonly staleTitle: string;
-}
-
-/** Describes a form's health. Made where health is judged, and passed to targets; pure. */
-export type DescribeHealth = (form: FormOverview, nowMs: number) => FormHealthText;
-
 /** A row as a target holds it. Cells by field ID, for every mirrored column, null where empty. */
 export interface StoredRow extends Row {
   readonly deletedAt: string | null;
@@ -185,6 +165,12 @@ export interface FormReader {
   liveIds(): AsyncIterable<string[]>;
   /** The same of all rows that are marked deleted. */
   deletedIds(): AsyncIterable<string[]>;
+  /** IDs of rows not marked deleted that are dated within the span and, with `status`, have it; in chunks, bounded memory. */
+  liveIdsWithin(span: TimeSpan, status?: string): AsyncIterable<string[]>;
+  /** Rows not marked deleted, by status. */
+  statusCounts(): Promise<StatusCounts>;
+  /** The same of those dated within the span, and by when, in order of time; rows without a date are in none. */
+  timeCounts(span: TimeSpan, grain: TimeGrain): Promise<readonly TimeCount[]>;
   /**
    * IDs of rows that marking should consider, in chunks: live, status one of `statuses`, not listed as rejected, and not
    * refused lately: see {@link RecentRefusals}.

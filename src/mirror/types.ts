@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../base/errors.ts';
+import type { StatusCounts } from './status-counts.ts';
 
 /** A field as the form's schema shows it now. */
 export interface FormField {
@@ -151,6 +152,12 @@ export interface Checkpoint {
   readonly fullProvenAt: string | null;
   /** What all rows were stored as; see `proven-for.ts`. Null where an earlier release did not say. */
   readonly provenFor: string | null;
+  /** By status, what the last proven pass accounted for: live rows and what is not stored. Null: not known, so that a look has the form visited. */
+  readonly statuses: StatusCounts | null;
+  /** The part of `statuses` that has no row. */
+  readonly unstored: StatusCounts;
+  /** When the source's counts by status were last seen to agree with the copy's (ISO); null: never. What a claim about statuses rests on. */
+  readonly countsAt: string | null;
 }
 
 /** What a pass leaves besides its record. */

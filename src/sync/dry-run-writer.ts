@@ -7,6 +7,7 @@ import {
   NOTHING_ERASED,
   type RowOutcome,
 } from '../mirror/target.ts';
+import { minusCounts, NO_COUNTS, plusCounts, type StatusCounts } from '../mirror/status-counts.ts';
 import type { PickedField, Row } from '../mirror/types.ts';
 import type { WindowRecord } from '../mirror/window.ts';
 
@@ -21,6 +22,8 @@ class DryRunWriter implements FormWriter {
   readonly #met = new IdSet();
   /** What it would have marked deleted by now. */
   readonly #gone = new IdSet();
+  /** How the counts by status would have changed by now. */
+  #moved: StatusCounts = NO_COUNTS;
   #fieldIds: string[] = [];
   #windows: readonly WindowRecord[] | undefined;
 
@@ -58,6 +61,18 @@ class DryRunWriter implements FormWriter {
     if (this.#reader) yield* this.#reader.deletedIds();
   }
 
+  async *liveIdsWithin(...which: Parameters<FormReader['liveIdsWithin']>): AsyncIterable<string[]> {
+    for await (const ids of this.#reader?.liveIdsWithin(...which) ?? [])
+      yield ids.filter((id) => !this.#gone.has(id));
+  }
+
+  /** With what would have been stored by now. */
+  statusCounts: FormReader['statusCounts'] = async () =>
+    plusCounts((await this.#reader?.statusCounts()) ?? NO_COUNTS, this.#moved);
+
+  timeCounts: FormReader['timeCounts'] = async (span, grain) =>
+    (await this.#reader?.timeCounts(span, grain)) ?? [];
+
   async *markCandidates(
     ...which: Parameters<FormReader['markCandidates']>
   ): AsyncIterable<string[]> {
@@ -88,6 +103,8 @@ class DryRunWriter implements FormWriter {
       if (gone.has(row.id)) return 'forgotten';
       if (!this.#met.add(row.id)) return 'unchanged';
       const old = stored.get(row.id);
+      this.#moved = plusCounts(this.#moved, new Map([[row.status, 1]]));
+      if (old !== undefined && old.deletedAt === null) this.#leave(old.status);
       if (old === undefined) return 'inserted';
       if (old.deletedAt !== null) return 'restored';
       return compareRow(row, old, this.#fieldIds) === undefined ? 'unchanged' : 'updated';
@@ -96,8 +113,18 @@ class DryRunWriter implements FormWriter {
     return { outcomes: rows.map(outcomeOf), rejections: [], newRejections: 0, forgotten };
   };
 
-  markDeleted: FormWriter['markDeleted'] = async (ids) =>
-    ids.filter((id) => this.#gone.add(id)).length;
+  markDeleted: FormWriter['markDeleted'] = async (ids) => {
+    const marked = ids.filter((id) => this.#gone.add(id));
+    for (const row of (await this.rows(marked)).values()) {
+      if (row.deletedAt === null) this.#leave(row.status);
+    }
+    return marked.length;
+  };
+
+  #leave(status: string): void {
+    this.#moved = minusCounts(this.#moved, new Map([[status, 1]]));
+  }
+
   setStatuses: FormWriter['setStatuses'] = async () => {};
   recordMarking: FormWriter['recordMarking'] = async () => {};
   recordRefusals: FormWriter['recordRefusals'] = async () => {};

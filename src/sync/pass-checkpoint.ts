@@ -1,4 +1,5 @@
 import type { ProofLedger } from '../mirror/proof.ts';
+import { NO_COUNTS } from '../mirror/status-counts.ts';
 import type { Checkpoint } from '../mirror/types.ts';
 import type { DeletionResult } from './deletions.ts';
 import type { IncrementalProof } from './incremental-scan.ts';
@@ -11,6 +12,9 @@ export interface Proven {
   readonly at: string;
   readonly provenFor: string;
 }
+
+/** Nothing is accounted for by status. */
+const UNCOUNTED = { statuses: null, unstored: NO_COUNTS, countsAt: null } as const;
 
 /** The end of a proven full pass. */
 export function fullResult(
@@ -30,6 +34,7 @@ export function fullResult(
     provenAt: stands ? at : before.provenAt,
     fullProvenAt: stands ? at : before.fullProvenAt,
     provenFor,
+    ...UNCOUNTED,
   };
   const outcome = outcomeOf(checkpoint);
   return { ...found, outcome, checkpoint, unlisted: hidden, failure: null };
@@ -49,6 +54,7 @@ export function incrementalResult(
     // Nothing is proven by a list that hides submissions.
     provenAt: before.hidden > 0 ? before.provenAt : at,
     provenFor,
+    ...UNCOUNTED,
   };
   const { withheld, hidden } = before;
   return { ...NOTHING, outcome: outcomeOf(checkpoint), checkpoint, withheld, unlisted: hidden };
@@ -68,5 +74,5 @@ export function hiddenResult(
   if (before === undefined || found.hidden === 0) return result;
   const { hidden } = found;
   const total = isProven ? ledger.accounted : Math.max(0, before.total - hidden - found.deleted);
-  return { ...result, checkpoint: { ...before, total, absent: 0, hidden } };
+  return { ...result, checkpoint: { ...before, total, absent: 0, hidden, ...UNCOUNTED } };
 }

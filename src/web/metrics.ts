@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import type { Events } from '../base/events.ts';
-import { HEALTH_STATES } from '../mirror/target.ts';
+import { HEALTH_STATES } from '../mirror/health-text.ts';
 import type { SyncEvents } from '../sync/events.ts';
 import type { FormHealth } from '../health/form-health.ts';
 import type { MirrorHealth } from '../health/mirror-health.ts';

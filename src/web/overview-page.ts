@@ -1,5 +1,5 @@
 import { type Html, html } from './html.ts';
-import { HEALTH_STATES } from '../mirror/target.ts';
+import { HEALTH_STATES } from '../mirror/health-text.ts';
 import { productOf } from '../targets/target-kinds.ts';
 import { stateIcon } from './page-icons.ts';
 import { exceptText } from '../health/coverage.ts';

@@ -1,5 +1,5 @@
 import { Html, html } from './html.ts';
-import type { HealthState } from '../mirror/target.ts';
+import type { HealthState } from '../mirror/health-text.ts';
 import { BRAND_ICON, favicon } from './page-icons.ts';
 import { PAGE_STYLE } from './page-style.ts';
 import { exact } from '../base/format.ts';

@@ -1,5 +1,5 @@
 import { type Html, html } from './html.ts';
-import type { HealthState } from '../mirror/target.ts';
+import type { HealthState } from '../mirror/health-text.ts';
 
 /** Shapes as well as colours tell the states apart. 20 × 20, drawn in the current colour. */
 const SHAPES: Readonly<Record<HealthState, Html>> = {

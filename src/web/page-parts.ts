@@ -1,6 +1,6 @@
 import { type Html, html } from './html.ts';
 import { stateIcon } from './page-icons.ts';
-import type { HealthState } from '../mirror/target.ts';
+import type { HealthState } from '../mirror/health-text.ts';
 import {
   absentNote,
   type FormReport,

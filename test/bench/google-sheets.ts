@@ -100,6 +100,9 @@ async function onePass([
     withheld: 0,
     hidden: 0,
     provenFor: null,
+    statuses: null,
+    unstored: new Map(),
+    countsAt: null,
   };
   await writer.finish(pass({ endedAt: at, inserted: 0 }), { checkpoint });
   tell({

@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { CATALOGUE_VERSION } from '../../src/targets/sql/catalogue-version.ts';
+import { LOOKS } from '../../src/targets/sql/looks.ts';
 import { MIGRATIONS } from '../../src/targets/sql/migrations.ts';
 import { stageDamage } from './sql-damage.ts';
 import type { SqlPlace } from './sql-target.ts';
 
-const TABLES = MIGRATIONS.flatMap((step) => step.creates);
+/** The tables that say something of rows. */
+const TABLES = MIGRATIONS.flatMap((step) => step.creates).filter((table) => table !== LOOKS);
 
 /** What is lost where a table of the catalogue is emptied, beside what that table held. */
 const EMPTIED: Readonly<Record<string, { kind: string; reason: string | null }>> = {
@@ -94,6 +96,32 @@ export function describeCatalogueDamage(name: string, makePlace: () => Promise<S
         });
       },
     );
+
+    it('mirror_looks dropped: no look is known, and the next one, or the next pass, makes it again', async () => {
+      const look = { at: '2026-03-02T08:00:00.000Z', open: ['frm_2'], others: null };
+      for (const heal of [() => stage.pass(), () => stage.target.recordLook(look)]) {
+        await stage.target.recordLook(look);
+        await sql(`DROP TABLE {${LOOKS}}`);
+        expect(await stage.target.lastLook()).toBeNull();
+        expect(await stage.target.check()).toContainEqual({
+          ok: false,
+          message: expect.stringContaining(LOOKS),
+          remedy: 'The next pass creates it again; nothing else is to be done.',
+        });
+        await heal();
+        expect((await stage.target.overview())[0]).toMatchObject({ losses: [] });
+      }
+      expect(await stage.target.lastLook()).toEqual(look);
+      await sql(`UPDATE {${LOOKS}} SET look = 'nonsense'`);
+      expect(await stage.target.lastLook()).toBeNull();
+      await stage.target.recordLook(look);
+      expect(await stage.target.lastLook()).toEqual(look);
+      expect(await stage.pass()).toMatchObject({
+        kind: 'incremental',
+        outcome: 'ok',
+        reason: null,
+      });
+    });
 
     it.each(Object.keys(EMPTIED))('%s emptied: the next pass heals it', async (table) => {
       await begin();

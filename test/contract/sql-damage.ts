@@ -185,6 +185,7 @@ export function describeDamage(name: string, makePlace: () => Promise<SqlPlace>)
         async () => {
           await dropView();
           await sql('ALTER TABLE {contact_form} DROP COLUMN _first_seen_at');
+          if (isSqlite()) await sql('DROP INDEX contact_form_dates');
           await sql('ALTER TABLE {contact_form} DROP COLUMN created_at');
         },
         'The columns created_at, _first_seen_at were gone; everything is read again.',
@@ -273,6 +274,7 @@ export function describeDamage(name: string, makePlace: () => Promise<SqlPlace>)
     const dropColumn = async (column: string): Promise<void> => {
       await dropView();
       if (isSqlite()) await sql('DROP INDEX contact_form_status');
+      if (isSqlite()) await sql('DROP INDEX contact_form_dates');
       await sql(`ALTER TABLE {contact_form} DROP COLUMN ${column}`);
     };
 

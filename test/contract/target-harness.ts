@@ -111,6 +111,13 @@ export const CHECKPOINT: Checkpoint = {
   fullProvenAt: null,
   hidden: 1,
   provenFor: 'p.h.k.f',
+  statuses: new Map([
+    ['DONE', 1],
+    ['NEW', 2],
+    ['__proto__', 1],
+  ]),
+  unstored: new Map([['__proto__', 1]]),
+  countsAt: '2026-03-02T08:00:04.000Z',
 };
 
 /** A fresh place for each test, with a target on it. */

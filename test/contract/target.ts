@@ -1,4 +1,5 @@
 import { describe } from 'vitest';
+import { describeCounts } from './target-counts.ts';
 import { describeErasure } from './target-erasure.ts';
 import { describeFields } from './target-fields.ts';
 import { type MakePlace, stageTargets } from './target-harness.ts';
@@ -17,6 +18,7 @@ export function describeTarget(name: string, makePlace: MakePlace): void {
     describeValues(stage);
     describeFields(stage);
     describeStates(stage);
+    describeCounts(stage);
     describePasses(stage);
     describeLosses(stage);
     describeErasure(stage);

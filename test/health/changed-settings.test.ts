@@ -21,6 +21,9 @@ describe('settings that are other than when rows were stored', () => {
     fullProvenAt: '2026-05-12T09:00:00.000Z',
     hidden: 0,
     provenFor: provenFor(of, PLAIN, FIELDS),
+    statuses: null,
+    unstored: new Map(),
+    countsAt: null,
   });
   const held = (changes: Partial<FormOverview> = {}): FormOverview[] =>
     [FORM_A, FORM_B].map((of) =>

@@ -1,4 +1,5 @@
 import { MirrorError } from '../../src/base/errors.ts';
+import type { LookRecord } from '../../src/mirror/look-record.ts';
 import type { FormWriter, Target } from '../../src/mirror/target.ts';
 
 /** Thrown in place of a kill -9: nothing that the process would have done afterwards happens. */
@@ -41,6 +42,9 @@ export function mortal(target: Target, life: Life): Target {
     get(inner, name) {
       const value: unknown = Reflect.get(inner, name);
       if (typeof value !== 'function') return value;
+      if (name === 'recordLook') {
+        return (look: LookRecord) => life.write(() => inner.recordLook(look));
+      }
       if (name !== 'openWriter') return value.bind(inner);
       return async (...args: Parameters<Target['openWriter']>) => {
         if (life.dead) throw new Crash();

@@ -138,6 +138,9 @@ export class StoredIds implements ItemSink {
         fullProvenAt: null,
         hidden: 0,
         provenFor: null,
+        statuses: null,
+        unstored: new Map(),
+        countsAt: null,
       };
     }
     return Boolean(proof);

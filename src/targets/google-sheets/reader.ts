@@ -10,6 +10,8 @@ import type {
   StoredRow,
   Traces,
 } from '../../mirror/target.ts';
+import { NO_COUNTS, type StatusCounts } from '../../mirror/status-counts.ts';
+import type { TimeCount, TimeGrain, TimeSpan } from '../../mirror/time-counts.ts';
 import type { Checkpoint, PassRecord } from '../../mirror/types.ts';
 import type { WindowRecord } from '../../mirror/window.ts';
 import { spansOf } from './api/a1.ts';
@@ -23,7 +25,8 @@ import { StateTab } from './state/state-tab.ts';
 import { filledRows, listedOf, removedBefore, rowsOf } from './state/traces.ts';
 import { forgottenIn } from './state/forgotten-list.ts';
 import { windowsOf } from './state/window-list.ts';
-import { idOf, keyColumnsOf, RowIndex } from './rows/row-index.ts';
+import { countDates, countStatuses, type DatedRow, readDatedRows } from './rows/dated-rows.ts';
+import { idOf, type IndexedRow, keyColumnsOf, RowIndex } from './rows/row-index.ts';
 import { answerOf, isStorableId, timeOf } from './rows/row-values.ts';
 import { type ColumnKey, fieldKey } from './api/metadata.ts';
 import { fitText, type ReadValue } from './api/cell-value.ts';
@@ -132,6 +135,20 @@ export class SheetFormReader implements FormReader {
     yield* chunks(index, (row) => row.removed);
   }
 
+  async *liveIdsWithin(span: TimeSpan, status?: string): AsyncIterable<string[]> {
+    const wanted = status === undefined ? undefined : fitText(status).text;
+    const rows = await this.#datedRows(span);
+    yield* chunks(rows, (row) => wanted === undefined || row.status === wanted);
+  }
+
+  async statusCounts(): Promise<StatusCounts> {
+    return this.sheet.view.layout === undefined ? NO_COUNTS : countStatuses(await this.keys());
+  }
+
+  async timeCounts(span: TimeSpan, grain: TimeGrain): Promise<readonly TimeCount[]> {
+    return countDates(await this.#datedRows(span), grain);
+  }
+
   async *markCandidates(
     statuses: readonly string[],
     recent: RecentRefusals,
@@ -214,6 +231,13 @@ export class SheetFormReader implements FormReader {
     if (now - this.#stateAtMs <= STATE_FRESH_MS) return;
     this.#stateAtMs = now;
     await this.sheet.reload();
+  }
+
+  async #datedRows(span: TimeSpan): Promise<DatedRow[]> {
+    const { sheet } = this;
+    if (sheet.view.layout === undefined) return [];
+    const { time } = sheet.view;
+    return readDatedRows(sheet.spreadsheet.api, { layout: sheet.usableLayout(), time }, span);
   }
 
   async #rowsOfSmall(layout: Layout, wanted: ReadonlySet<string>): Promise<Map<string, StoredRow>> {
@@ -302,7 +326,7 @@ const storedField = (field: CatalogueField, header: ReadValue): StoredField => (
 });
 
 function* chunks(
-  index: RowIndex,
+  index: Iterable<IndexedRow>,
   wanted: (row: { id: string; status: string; removed: boolean }) => boolean,
 ): Generator<string[]> {
   let chunk: string[] = [];

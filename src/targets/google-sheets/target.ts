@@ -1,8 +1,8 @@
 import type { Clock } from '../../base/clock.ts';
 import { toMirrorError } from '../../base/errors.ts';
+import type { DescribeHealth } from '../../mirror/health-text.ts';
 import type {
   CheckResult,
-  DescribeHealth,
   FormOverview,
   FormReader,
   FormWriter,
@@ -11,12 +11,14 @@ import type {
   Target,
   WriterOptions,
 } from '../../mirror/target.ts';
+import type { LookRecord } from '../../mirror/look-record.ts';
 import type { FormIdentity } from '../../mirror/types.ts';
 import { browserAddress } from './api/address.ts';
 import { type CredentialsSource, openAccount } from './api/credentials.ts';
 import { SheetFormReader } from './reader.ts';
 import { FormSheet } from './state/form-sheet.ts';
 import { takeMarkingLease } from './state/marking-lease.ts';
+import { keepLook, readLook } from './state/kept-look.ts';
 import { stateWithoutTab } from './state/known-forms.ts';
 import { isOutdated, migrate } from './state/migrate.ts';
 import { overviewOf } from './state/overview.ts';
@@ -133,6 +135,14 @@ class SheetsTarget implements Target {
 
   async lockMarking(formId: string, signal?: AbortSignal): Promise<MarkingLock | undefined> {
     return takeMarkingLease(this.#spreadsheet, formId, signal);
+  }
+
+  lastLook(): Promise<LookRecord | null> {
+    return readLook(this.#spreadsheet);
+  }
+
+  recordLook(look: LookRecord): Promise<void> {
+    return keepLook(this.#spreadsheet, look);
   }
 
   /** What was removed is gone with the write that removed it; the spreadsheet's version history is not ours to change. */

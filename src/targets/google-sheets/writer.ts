@@ -1,9 +1,9 @@
 import { idsOfBatch } from '../../mirror/forgotten.ts';
 import type { Loss } from '../../mirror/losses.ts';
 import type { TargetNotice } from '../../mirror/notices.ts';
+import type { DescribeHealth } from '../../mirror/health-text.ts';
 import {
   type ApplyResult,
-  type DescribeHealth,
   type Erasure,
   type FormWriter,
   type MarkingRecord,

@@ -6,6 +6,7 @@ import { presentTables, tablesOfVersion } from './catalogue-structure.ts';
 import { catalogueVersion, saveVersion } from './catalogue-version.ts';
 import type { SqlDialect } from './dialect.ts';
 import { leftViewNotices } from './left-view.ts';
+import { LOOKS } from './looks.ts';
 import { COUNTING_VERSION, rememberLosses } from './losses.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { numberOf, type SqlConnection, type SqlSession } from './sql-session.ts';
@@ -19,7 +20,8 @@ export async function catalogueResults(
   if (version === undefined) return [{ ok: true, message: 'It holds no mirror yet.' }];
   const missing = await missingTables(session, dialect, version);
   if (missing.length > 0) {
-    return [{ ok: false, message: `${missingSentence(dialect, missing)}.`, remedy: REMEDY }];
+    const message = `${missingSentence(dialect, missing)}.`;
+    return [{ ok: false, message, remedy: remedyFor(missing) }];
   }
   const old = MIGRATIONS.at(-1)?.version === version ? '' : ' The next pass updates its catalogue.';
   const views = (await listForms(session, dialect)).map(({ view }) => view);
@@ -39,11 +41,16 @@ export async function assertWhole(
 ): Promise<void> {
   const missing = await missingTables(session, dialect, version);
   if (missing.length === 0) return;
-  const message = `${place}: ${missingSentence(dialect, missing)}. ${REMEDY}`;
+  const message = `${place}: ${missingSentence(dialect, missing)}. ${remedyFor(missing)}`;
   throw new MirrorError('TARGET_FAILED', message);
 }
 
-const REMEDY = 'The next pass creates it again and reads everything; nothing else is to be done.';
+const remedyFor = (missing: readonly string[]): string =>
+  `The next pass creates it again${tellsOfRows(missing).length === 0 ? '' : ' and reads everything'}; nothing else is to be done.`;
+
+/** Of the tables of the catalogue those that say something of rows: without the newest look, the next one asks for more. */
+const tellsOfRows = (tables: Iterable<string>): string[] =>
+  [...tables].filter((table) => table !== LOOKS);
 
 function missingSentence(dialect: SqlDialect, missing: readonly string[]): string {
   const names = missing.map((table) => dialect.shownRelation(table)).join(', ');
@@ -79,7 +86,7 @@ export async function repairCatalogue(
     await restoreForms(tx, dialect, { missing, place, at });
     if (version < COUNTING_VERSION) return;
     await saveCopies(tx, dialect);
-    const losses = [...missing].map(
+    const losses = tellsOfRows(missing).map(
       (name) => ({ what: 'records', name: `table ${name}` }) as const,
     );
     for (const { id } of await listForms(tx, dialect)) {

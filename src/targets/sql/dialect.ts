@@ -1,4 +1,5 @@
 import type { RowOutcome } from '../../mirror/target.ts';
+import type { TimeGrain } from '../../mirror/time-counts.ts';
 import type { Cell } from '../../mirror/types.ts';
 import type { ColumnType, FieldColumn, FormTable, ViewColumn } from './field-column.ts';
 import type { DescribeError } from './sql-errors.ts';
@@ -68,6 +69,12 @@ export interface SqlDialect {
   timeText(expression: string): string;
   /** The value of {@link timeText} as canonical time; null for an empty column. */
   time(value: unknown): string | null;
+  /** A canonical time of whole milliseconds as a parameter that times in columns are compared with, by `<` and `>=`. */
+  timeBound(time: string): string;
+  /** Expression by which times are grouped: equal for those of one day, hour, minute or second in UTC. */
+  grainOf(expression: string, grain: TimeGrain): string;
+  /** The same as a text that is the beginning of that time. */
+  grainText(expression: string): string;
   /** SQL condition: `expression` is one of the list in parameter `$n`. */
   isIn(expression: string, parameter: string): string;
   /** SELECT expression: the JSON object `expression` without these keys, which are plain names; NULL when none is left. */
@@ -107,6 +114,8 @@ export interface SqlDialect {
   ): Promise<void>;
   /** Makes the index by which marking finds its candidates. */
   addStatusIndex(tx: SqlSession, table: string): Promise<void>;
+  /** Makes the index that tells how many rows have which date and status, where it is missing. */
+  ensureDateIndex(tx: SqlSession, table: string): Promise<void>;
   /** Whether no two rows of a form's table can have the same ID. */
   hasKey(tx: SqlSession, table: string): Promise<boolean>;
   /** Makes it so; rejects when two rows have the same. */

@@ -10,9 +10,18 @@ import type {
   StoredRow,
   Traces,
 } from '../../mirror/target.ts';
+import { NO_COUNTS, type StatusCounts } from '../../mirror/status-counts.ts';
+import type { TimeCount, TimeGrain, TimeSpan } from '../../mirror/time-counts.ts';
 import type { Checkpoint, PassRecord } from '../../mirror/types.ts';
 import type { WindowRecord } from '../../mirror/window.ts';
 import { listForms, loadForm } from './catalogue.ts';
+import {
+  type CountedTable,
+  countDates,
+  countStatuses,
+  type DatedId,
+  readDatedIds,
+} from './date-counts.ts';
 import type { SqlDialect } from './dialect.ts';
 import { type FormTable, MORE_COLUMN } from './field-column.ts';
 import { leftViewNotices } from './left-view.ts';
@@ -134,6 +143,33 @@ export class SqlFormReader implements FormReader {
     );
   }
 
+  async *liveIdsWithin(span: TimeSpan, status?: string): AsyncIterable<string[]> {
+    const { dialect } = this.context;
+    let after: DatedId | undefined;
+    do {
+      const query = { span, status: status && cleanText(status), after, limit: IDS_A_CHUNK };
+      const rows = await this.#counted(
+        (session, table) => readDatedIds(session, dialect, table, query),
+        [],
+      );
+      if (rows.length > 0) yield rows.map(({ id }) => id);
+      after = rows.length < IDS_A_CHUNK ? undefined : rows.at(-1);
+    } while (after !== undefined);
+  }
+
+  async statusCounts(): Promise<StatusCounts> {
+    const { dialect } = this.context;
+    return this.#counted((session, table) => countStatuses(session, dialect, table), NO_COUNTS);
+  }
+
+  async timeCounts(span: TimeSpan, grain: TimeGrain): Promise<readonly TimeCount[]> {
+    const { dialect } = this.context;
+    return this.#counted(
+      (session, table) => countDates(session, dialect, table, { span, grain }),
+      [],
+    );
+  }
+
   async *markCandidates(
     statuses: readonly string[],
     { wanted, since }: RecentRefusals,
@@ -249,6 +285,18 @@ export class SqlFormReader implements FormReader {
     const present = await dialect.columnsOf(session, form.table);
     if (present === undefined || standingOf(present) !== 'ours') return undefined;
     return { form, present: new Set(present) };
+  }
+
+  /** Counts in the form's table; `none` where there is none. */
+  async #counted<T>(
+    count: (session: SqlSession, table: CountedTable) => Promise<T>,
+    none: T,
+  ): Promise<T> {
+    return this.guarded(async (session) => {
+      const held = await this.#table(session);
+      if (held === undefined) return none;
+      return count(session, { table: held.form.table, present: held.present });
+    });
   }
 
   #isRejected(formParameter: string): string {

@@ -77,6 +77,10 @@ function windowTables({ types }: SqlDialect): Readonly<Record<string, string>> {
   };
 }
 
+/** The newest look; see looks.ts. */
+const LOOKS_TABLE = ({ types: { text, integer, time } }: SqlDialect): string =>
+  `slot ${integer} PRIMARY KEY NOT NULL, looked_at ${time} NOT NULL, look ${text} NOT NULL`;
+
 /** Every step there ever was, in order. A new store goes through all of them, so that it ends up as an old one does. */
 export const MIGRATIONS: readonly Migration[] = [
   {
@@ -110,11 +114,12 @@ export const MIGRATIONS: readonly Migration[] = [
     // How many rows and listings were stored of a form, to compare with what is there, and what was found lost; see
     // losses.ts. Empty for what earlier releases stored.
     version: 3,
-    creates: ['mirror_forgotten', 'mirror_emptied', 'mirror_windows'],
+    creates: ['mirror_forgotten', 'mirror_emptied', 'mirror_windows', 'mirror_looks'],
     changes: (dialect) => [
       ...Object.entries({ ...erasureTables(dialect), ...windowTables(dialect) }).map(
         ([table, columns]) => createTable(dialect, table, columns),
       ),
+      createTable(dialect, 'mirror_looks', LOOKS_TABLE(dialect)),
       addColumn(dialect, 'mirror_forms', `row_count ${dialect.types.integer}`),
       addColumn(dialect, 'mirror_forms', `rejected_count ${dialect.types.integer}`),
       addColumn(dialect, 'mirror_forms', `losses ${dialect.types.text}`),
@@ -136,6 +141,10 @@ export const MIGRATIONS: readonly Migration[] = [
       },
       // What the rows were stored as; see mirror/proven-for.ts.
       addColumn(dialect, 'mirror_checkpoints', `proven_for ${dialect.types.text}`),
+      // What a proven pass accounted for by status, what of that has no row, and when the source was seen to agree.
+      addColumn(dialect, 'mirror_checkpoints', `statuses ${dialect.types.text}`),
+      addColumn(dialect, 'mirror_checkpoints', `unstored ${dialect.types.text}`),
+      addColumn(dialect, 'mirror_checkpoints', `counts_at ${dialect.types.time}`),
     ],
   },
 ];

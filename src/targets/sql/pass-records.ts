@@ -1,8 +1,16 @@
 import { errorCodeOrNull, safeText } from '../../base/errors.ts';
+import { countsFrom, countsText, NO_COUNTS } from '../../mirror/status-counts.ts';
 import type { Checkpoint, PassKind, PassOutcome, PassRecord } from '../../mirror/types.ts';
 import type { Catalogue } from './catalogue.ts';
 import type { SqlDialect } from './dialect.ts';
-import { numberOf, type SqlRow, type SqlSession, textOf, textOrNull } from './sql-session.ts';
+import {
+  numberOf,
+  placeholders,
+  type SqlRow,
+  type SqlSession,
+  textOf,
+  textOrNull,
+} from './sql-session.ts';
 
 /** How many passes of a form and kind are kept, besides the newest that ended well. */
 const KEPT_PASSES = 1_000;
@@ -129,17 +137,25 @@ export async function saveCheckpoint(
   formId: string,
   checkpoint: Checkpoint,
 ): Promise<void> {
-  const { watermark, total, absent, withheld, hidden, provenAt, fullProvenAt, provenFor } =
-    checkpoint;
+  const columns = {
+    watermark: checkpoint.watermark,
+    total: checkpoint.total,
+    proven_at: checkpoint.provenAt,
+    full_proven_at: checkpoint.fullProvenAt,
+    absent: checkpoint.absent,
+    withheld: checkpoint.withheld,
+    hidden: checkpoint.hidden,
+    proven_for: checkpoint.provenFor,
+    statuses: checkpoint.statuses && countsText(checkpoint.statuses),
+    unstored: countsText(checkpoint.unstored),
+    counts_at: checkpoint.countsAt,
+  };
+  const names = Object.keys(columns);
   await tx.query(
-    `INSERT INTO ${dialect.relation('mirror_checkpoints')}
-       (form_id, watermark, total, proven_at, full_proven_at, absent, withheld, proven_for, hidden)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
-     ON CONFLICT (form_id) DO UPDATE SET watermark = excluded.watermark, total = excluded.total,
-       proven_at = excluded.proven_at, full_proven_at = excluded.full_proven_at,
-       absent = excluded.absent, withheld = excluded.withheld, proven_for = excluded.proven_for,
-       hidden = excluded.hidden`,
-    [formId, watermark, total, provenAt, fullProvenAt, absent, withheld, provenFor, hidden],
+    `INSERT INTO ${dialect.relation('mirror_checkpoints')} (form_id, ${names.join(', ')})
+     VALUES ${placeholders(1, names.length + 1)}
+     ON CONFLICT (form_id) DO UPDATE SET ${names.map((name) => `${name} = excluded.${name}`).join(', ')}`,
+    [formId, ...Object.values(columns)],
   );
 }
 
@@ -167,7 +183,7 @@ export async function dropCheckpoint(
   ]);
 }
 
-/** Since this version of the catalogue checkpoints have `absent`, `withheld`, `hidden` and `proven_for`. */
+/** Since this version of the catalogue checkpoints have all that is read of them; before, only what they began with. */
 const FULL_VERSION = 3;
 
 /** The checkpoints of one form, or of all, by form ID. */
@@ -177,8 +193,9 @@ export async function readCheckpoints(
 ): Promise<Map<string, Checkpoint>> {
   const newer =
     version < FULL_VERSION
-      ? '0 AS absent, 0 AS withheld, 0 AS hidden, NULL AS proven_for'
-      : 'coalesce(absent, 0) AS absent, coalesce(withheld, 0) AS withheld, coalesce(hidden, 0) AS hidden, proven_for';
+      ? `0 AS absent, 0 AS withheld, 0 AS hidden, NULL AS proven_for, NULL AS statuses, NULL AS unstored, NULL AS counts_at`
+      : `coalesce(absent, 0) AS absent, coalesce(withheld, 0) AS withheld, coalesce(hidden, 0) AS hidden, proven_for,
+         statuses, unstored, ${dialect.timeText('counts_at')} AS counts_at`;
   const rows = await session.query(
     `SELECT form_id, total, ${newer}, ${dialect.timeText('watermark')} AS watermark,
        ${dialect.timeText('proven_at')} AS proven_at, ${dialect.timeText('full_proven_at')} AS full_proven_at
@@ -197,6 +214,9 @@ export async function readCheckpoints(
         provenAt: dialect.time(row['proven_at']) ?? '',
         fullProvenAt: dialect.time(row['full_proven_at']),
         provenFor: textOrNull(row, 'proven_for'),
+        statuses: countsFrom(textOrNull(row, 'statuses')),
+        unstored: countsFrom(textOrNull(row, 'unstored')) ?? NO_COUNTS,
+        countsAt: dialect.time(row['counts_at']),
       },
     ]),
   );

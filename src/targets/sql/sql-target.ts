@@ -12,6 +12,7 @@ import type {
   TargetKind,
   WriterOptions,
 } from '../../mirror/target.ts';
+import type { LookRecord } from '../../mirror/look-record.ts';
 import type { FormIdentity } from '../../mirror/types.ts';
 import { type Catalogue, loadForm } from './catalogue.ts';
 import { restoreForm, saveCopies } from './catalogue-copy.ts';
@@ -24,11 +25,12 @@ import { holdMarkingLock, markingLockName } from './marking-lock.ts';
 import { readHeldForms } from './held-forms.ts';
 import { SqlFormReader } from './form-reader.ts';
 import { SqlFormWriter } from './form-writer.ts';
+import { LOOKS_LOCK, readLook, saveLook } from './looks.ts';
 import { rememberLosses } from './losses.ts';
 import { readOverview } from './overview.ts';
 import { endScrub, needsScrub } from './scrubbing.ts';
 import { translateError } from './sql-errors.ts';
-import type { SqlSession } from './sql-session.ts';
+import type { SqlConnection, SqlSession } from './sql-session.ts';
 
 /** A database as {@link SqlTarget} uses it. Its methods reject with the driver's own errors. */
 export interface SqlDatabase {
@@ -45,6 +47,9 @@ export interface SqlDatabase {
   scrub?(work: (connection: SqlSession) => Promise<void>): Promise<void>;
   close(): Promise<void>;
 }
+
+/** How long keeping a look waits for another process that keeps one. */
+const LOOK_WAIT_MS = 10_000;
 
 /** A {@link Target} in a SQL database: one table and one view a form, and a catalogue beside them. */
 export class SqlTarget implements Target {
@@ -128,6 +133,33 @@ export class SqlTarget implements Target {
     });
   }
 
+  async lastLook(): Promise<LookRecord | null> {
+    const { dialect } = this.#database;
+    return this.#guarded(async () => {
+      const session = await this.#database.reading();
+      return session === undefined ? null : readLook(session, dialect);
+    });
+  }
+
+  async recordLook(look: LookRecord): Promise<void> {
+    const { dialect } = this.#database;
+    await this.#guarded(async () => {
+      const lock = await this.#database.lockForm(LOOKS_LOCK, { waitMs: LOOK_WAIT_MS });
+      // Another process keeps one that is as new.
+      if (lock === undefined) return;
+      try {
+        const { connection } = lock;
+        const migrated = await this.#healCatalogue(connection);
+        await connection.transaction(async (tx) => {
+          if (migrated) await saveCopies(tx, dialect);
+          await saveLook(tx, dialect, look);
+        });
+      } finally {
+        await lock.release();
+      }
+    });
+  }
+
   async scrub(): Promise<void> {
     const database = this.#database;
     const { dialect } = database;
@@ -147,13 +179,11 @@ export class SqlTarget implements Target {
   async #writer(form: FormIdentity, lock: FormLock): Promise<FormWriter> {
     const { dialect } = this.#database;
     const at = new Date(this.#clock.now()).toISOString();
-    await repairCatalogue(lock.connection, dialect, this.#place, at);
-    const isOld = (await catalogueVersion(lock.connection, dialect)) !== CATALOGUE_VERSION;
-    if (isOld) await migrate(lock.connection, dialect);
+    const migrated = await this.#healCatalogue(lock.connection);
     return lock.connection.transaction(async (tx) => {
       // Whoever wrote to a window of the form for an earlier pass has ended its batch, and writes no other.
       await dialect.enterForm?.(tx, form.id, 'alone');
-      if (isOld) await saveCopies(tx, dialect);
+      if (migrated) await saveCopies(tx, dialect);
       const restored = await restoreForm(tx, dialect, form.id, at);
       const losses = restored.map(
         (name) => ({ what: 'records', name: `content of ${name}` }) as const,
@@ -172,6 +202,16 @@ export class SqlTarget implements Target {
         clock: this.#clock,
       });
     });
+  }
+
+  /** Makes the catalogue, brings it to the present version, and makes tables of it again that people dropped. True when it was older. */
+  async #healCatalogue(connection: SqlConnection): Promise<boolean> {
+    const { dialect } = this.#database;
+    const at = new Date(this.#clock.now()).toISOString();
+    await repairCatalogue(connection, dialect, this.#place, at);
+    const isOld = (await catalogueVersion(connection, dialect)) !== CATALOGUE_VERSION;
+    if (isOld) await migrate(connection, dialect);
+    return isOld;
   }
 
   #context(formId: string, version: number) {

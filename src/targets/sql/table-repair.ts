@@ -33,6 +33,8 @@ export async function completeTable(
   const lacksMore =
     !there.has(MORE_COLUMN) && table.fields.some((field) => field.storage === 'more');
   if (missing.length > 0 || lacksMore) await dialect.addColumns(tx, table, missing, lacksMore);
+  // Tables of earlier releases have none.
+  await dialect.ensureDateIndex(tx, table.table);
   if (await dialect.hasKey(tx, table.table)) return;
   try {
     await inSavepoint(tx, () => dialect.addKey(tx, table.table));

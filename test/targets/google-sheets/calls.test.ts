@@ -58,6 +58,9 @@ describe('what a pass costs in calls, at Google’s own quota', () => {
       withheld: 0,
       hidden: 0,
       provenFor: null,
+      statuses: null,
+      unstored: new Map(),
+      countsAt: null,
     };
   };
 

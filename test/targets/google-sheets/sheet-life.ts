@@ -208,6 +208,9 @@ export class SheetLife {
         withheld: 0,
         hidden: 0,
         provenFor: null,
+        statuses: null,
+        unstored: new Map(),
+        countsAt: null,
       };
       await writer.finish(pass({ kind: 'full', endedAt: at }), { checkpoint });
     } finally {

@@ -27,6 +27,8 @@ export const METADATA_KEYS = {
   knownForm: 'fm.known',
   /** On the spreadsheet: who marks a form. */
   marker: 'fm.marker',
+  /** On the spreadsheet: the newest look. */
+  look: 'fm.look',
 } as const;
 
 /** What one of our columns shows: a part of the submission, or a field (`f:` and its ID). */

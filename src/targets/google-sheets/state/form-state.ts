@@ -4,6 +4,7 @@ import { withoutIds } from '../../../mirror/forgotten.ts';
 import type { Loss } from '../../../mirror/losses.ts';
 import { markingRecord } from '../../../mirror/marking-record.ts';
 import type { MarkingRecord } from '../../../mirror/target.ts';
+import { decodeCheckpoint, encodeCheckpoint, hasSameCounts } from './checkpoint-items.ts';
 import type { ForgottenTally } from './forgotten-list.ts';
 import { MIGRATIONS, type StoredState } from './migrations.ts';
 import type {
@@ -167,6 +168,7 @@ export function isHeartbeat(before: FormState, after: FormState): boolean {
     is?.withheld === was?.withheld &&
     is?.hidden === was?.hidden &&
     is?.provenFor === was?.provenFor &&
+    hasSameCounts(was, is) &&
     (is?.fullProvenAt === null) === (was?.fullProvenAt === null) &&
     Date.parse(pass.endedAt) - Date.parse(old.endedAt) < HEARTBEAT_MS
   );
@@ -314,28 +316,6 @@ const encodeTally = ({ count, salt, sum }: ForgottenTally): unknown[] => [count,
 
 function decodeTally([count, salt, sum]: unknown[]): ForgottenTally | null {
   return typeof count === 'number' ? { count, salt: asText(salt), sum: asText(sum) } : null;
-}
-
-function encodeCheckpoint(checkpoint: Checkpoint | null): unknown[] | null {
-  if (checkpoint === null) return null;
-  const { watermark, total, provenAt, fullProvenAt, absent, withheld, provenFor, hidden } =
-    checkpoint;
-  return [watermark, total, provenAt, fullProvenAt, absent, withheld, provenFor, hidden];
-}
-
-function decodeCheckpoint(items: unknown[]): Checkpoint | null {
-  const [watermark, total, provenAt, fullProvenAt, absent, withheld, provenFor, hidden] = items;
-  if (typeof provenAt !== 'string') return null;
-  return {
-    watermark: textOrNull(watermark),
-    total: number(total),
-    absent: number(absent),
-    withheld: number(withheld),
-    hidden: number(hidden),
-    provenAt,
-    fullProvenAt: textOrNull(fullProvenAt),
-    provenFor: textOrNull(provenFor),
-  };
 }
 
 const COUNTS = [

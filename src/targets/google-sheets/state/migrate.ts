@@ -1,4 +1,4 @@
-import type { DescribeHealth } from '../../../mirror/target.ts';
+import type { DescribeHealth } from '../../../mirror/health-text.ts';
 import { updateMetadata } from '../api/metadata.ts';
 import { SheetsError } from '../api/sheets-error.ts';
 import { encodeState, STATE_VERSION } from './form-state.ts';

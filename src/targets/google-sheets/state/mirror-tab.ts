@@ -1,6 +1,6 @@
 import { printableLines } from '../../../base/printable.ts';
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
-import type { FormHealthText, HealthState } from '../../../mirror/target.ts';
+import type { FormHealthText, HealthState } from '../../../mirror/health-text.ts';
 import {
   COLOURS,
   columnWidth,

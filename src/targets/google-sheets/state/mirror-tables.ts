@@ -1,11 +1,10 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import {
   type FormHealthText,
-  type FormOverview,
   HEALTH_STATES,
   type HealthState,
-  type ListedRejection,
-} from '../../../mirror/target.ts';
+} from '../../../mirror/health-text.ts';
+import type { FormOverview, ListedRejection } from '../../../mirror/target.ts';
 import type { TargetNotice } from '../../../mirror/notices.ts';
 import { cellData, fitText, type SheetValue } from '../api/cell-value.ts';
 import { gridRange } from '../api/formatting.ts';

@@ -1,6 +1,7 @@
 import type { TabRole } from '../api/metadata.ts';
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
-import type { DescribeHealth, FormOverview } from '../../../mirror/target.ts';
+import type { DescribeHealth } from '../../../mirror/health-text.ts';
+import type { FormOverview } from '../../../mirror/target.ts';
 import { type FormSheet, newer } from './form-sheet.ts';
 import type { FormState } from './form-state.ts';
 import type { FieldCatalogue } from '../columns/field-catalogue.ts';

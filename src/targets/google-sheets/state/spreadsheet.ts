@@ -1,6 +1,7 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import type { Clock } from '../../../base/clock.ts';
 import { MirrorError } from '../../../base/errors.ts';
+import type { LookRecord } from '../../../mirror/look-record.ts';
 import { type RetryPolicy, withRetry } from '../../../base/retry.ts';
 import { browserAddress } from '../api/address.ts';
 import type { ReadValue } from '../api/cell-value.ts';
@@ -19,7 +20,7 @@ import { decodeCatalogue, type FieldCatalogue } from '../columns/field-catalogue
 import type { FormState } from './form-state.ts';
 import type { KnownForm } from './known-forms.ts';
 import { StateTab } from './state-tab.ts';
-import { metadataEntries, type TabRole } from '../api/metadata.ts';
+import { metadataEntries, type MetadataEntry, type TabRole } from '../api/metadata.ts';
 import type { SheetsApi } from '../api/sheets-api.ts';
 import { overtakenMessage, SheetsError } from '../api/sheets-error.ts';
 import type { Tab } from '../columns/layout.ts';
@@ -78,6 +79,8 @@ export class Spreadsheet {
   readonly #writers = new Set<string>();
   readonly #deferredStates = new Map<string, FormState>();
   readonly #catalogues = new Map<string, { digest: string; catalogue: FieldCatalogue }>();
+  /** The newest look, where it is not in the sheet yet. */
+  deferredLook: LookRecord | undefined;
   #structure: Structure | undefined;
   #structureAtMs = 0;
   #log: CommitLog | undefined;
@@ -176,6 +179,11 @@ export class Spreadsheet {
   /** Notes a form that a write made known. */
   keepKnownForm(form: KnownForm): void {
     this.#amend(({ knownForms }) => ({ knownForms: new Map(knownForms).set(form.id, form) }));
+  }
+
+  /** Notes the look that a write of ours left in the sheet. */
+  keepLook(entry: MetadataEntry): void {
+    this.#amend(({ looks }) => ({ looks: [...looks.filter(({ id }) => id !== entry.id), entry] }));
   }
 
   #amend(change: (known: Structure) => Partial<Structure>): void {

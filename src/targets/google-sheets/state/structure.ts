@@ -39,6 +39,8 @@ export interface Structure {
   readonly commits: CommitLog;
   /** Who marks which form; see `marking-lease.ts`. */
   readonly markers: readonly MetadataEntry[];
+  /** The newest look; see `kept-look.ts`. */
+  readonly looks: readonly MetadataEntry[];
   /** Forms that were mirrored into it, those without a tab included. */
   readonly knownForms: ReadonlyMap<string, KnownForm>;
   readonly tabs: readonly Tab[];
@@ -72,6 +74,9 @@ export function readStructure(
     commits: readCommitLog(metadataEntries(answer.developerMetadata), otherIds(answer)),
     markers: metadataEntries(answer.developerMetadata).filter(
       ({ key }) => key === METADATA_KEYS.marker,
+    ),
+    looks: metadataEntries(answer.developerMetadata).filter(
+      ({ key }) => key === METADATA_KEYS.look,
     ),
     knownForms: readKnownForms(spreadsheetId, metadataEntries(answer.developerMetadata)),
     tabs,

@@ -1,6 +1,6 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { replacesRows } from '../../../mirror/proven-for.ts';
-import type { DescribeHealth } from '../../../mirror/target.ts';
+import type { DescribeHealth } from '../../../mirror/health-text.ts';
 import type { PassEnd, PassRecord } from '../../../mirror/types.ts';
 import type { FormSheet } from '../state/form-sheet.ts';
 import { hasSameOddRows, isHeartbeat, withPass } from '../state/form-state.ts';

@@ -1,5 +1,6 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
-import type { DescribeHealth, PrepareResult } from '../../../mirror/target.ts';
+import type { DescribeHealth } from '../../../mirror/health-text.ts';
+import type { PrepareResult } from '../../../mirror/target.ts';
 import type { PickedField } from '../../../mirror/types.ts';
 import { type ColumnKey, createMetadata, METADATA_KEYS, formMark } from '../api/metadata.ts';
 import { columnOrder, type ColumnPlan, pickedDigest, planColumns } from '../columns/column-plan.ts';

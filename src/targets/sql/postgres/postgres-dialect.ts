@@ -9,6 +9,7 @@ import {
   addPostgresColumns,
   addPostgresKey,
   addPostgresStatusIndex,
+  ensurePostgresDateIndex,
   hasPostgresKey,
   commentPostgres,
   createPostgresTable,
@@ -48,6 +49,9 @@ export function postgresDialect(schema: string): SqlDialect {
     shownRelation: (name) => `${schema}.${name}`,
     timeText,
     time: decodePostgresTime,
+    timeBound: (time) => time,
+    grainOf: (expression, grain) => `date_trunc('${grain}', ${expression} AT TIME ZONE 'UTC')`,
+    grainText: (expression) => `to_char(${expression}, 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`,
     isIn: (expression, parameter) => `${expression} = ANY(${parameter}::text[])`,
     withoutKeys: (expression, keys) =>
       `nullif(${expression} - ARRAY[${keys.map((key) => `'${key}'`).join(', ')}]::text[], '{}')`,
@@ -65,6 +69,7 @@ export function postgresDialect(schema: string): SqlDialect {
     addColumns: (tx, form, fields, withMore) =>
       addPostgresColumns(tx, schema, form, fields, withMore),
     addStatusIndex: (tx, table) => addPostgresStatusIndex(tx, schema, table),
+    ensureDateIndex: (tx, table) => ensurePostgresDateIndex(tx, schema, table),
     hasKey: (tx, table) => hasPostgresKey(tx, schema, table),
     addKey: (tx, table) => addPostgresKey(tx, schema, table),
     changeTypes: (tx, form, changes) => changePostgresTypes(tx, schema, form, changes),

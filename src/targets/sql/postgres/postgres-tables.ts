@@ -70,6 +70,7 @@ export async function createPostgresTable(
   ];
   await tx.exec(`CREATE TABLE ${table} (${columns.join(', ')})`);
   await addPostgresStatusIndex(tx, schema, form.table);
+  await ensurePostgresDateIndex(tx, schema, form.table);
 }
 
 /** See {@link SqlDialect.addStatusIndex}. */
@@ -81,6 +82,26 @@ export async function addPostgresStatusIndex(
   await tx.exec(
     `CREATE INDEX ON ${qualified(schema, table)} (status, id) WHERE _deleted_at IS NULL`,
   );
+}
+
+/** See {@link SqlDialect.ensureDateIndex}. */
+export async function ensurePostgresDateIndex(
+  tx: SqlSession,
+  schema: string,
+  table: string,
+): Promise<void> {
+  const name = qualified(schema, table);
+  const there = await tx.query(
+    `SELECT 1 AS found FROM pg_index AS i
+     WHERE i.indrelid = to_regclass($1) AND i.indisvalid AND i.indpred IS NOT NULL
+       AND (SELECT array_agg(a.attname::text ORDER BY k.place)
+            FROM unnest(i.indkey) WITH ORDINALITY AS k(attnum, place)
+            JOIN pg_attribute AS a ON a.attrelid = i.indrelid AND a.attnum = k.attnum)
+         = ARRAY['created_at', 'status']`,
+    [name],
+  );
+  if (there.length > 0) return;
+  await tx.exec(`CREATE INDEX ON ${name} (created_at, status) WHERE _deleted_at IS NULL`);
 }
 
 /** See {@link SqlDialect.hasKey}. */

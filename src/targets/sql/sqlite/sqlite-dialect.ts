@@ -8,6 +8,7 @@ import {
   addSqliteColumns,
   addSqliteKey,
   addSqliteStatusIndex,
+  ensureSqliteDateIndex,
   hasSqliteKey,
   changeSqliteTypes,
   createSqliteTable,
@@ -17,6 +18,9 @@ import {
 } from './sqlite-tables.ts';
 import { upsertIntoSqlite } from './sqlite-upsert.ts';
 import { syncSqliteView } from './sqlite-view.ts';
+
+/** Characters of a time that say its day, minute or second. */
+const GRAIN_LENGTHS = { day: 10, minute: 16, second: 19 } as const;
 
 /** How SQLite does things. Times are ISO 8601 text, as they came. */
 export const sqliteDialect: SqlDialect = {
@@ -40,6 +44,13 @@ export const sqliteDialect: SqlDialect = {
   shownRelation: (name) => name,
   timeText: (expression) => expression,
   time: (value) => (value === null || value === undefined ? null : textFrom(value)),
+  // Texts are compared: without its Z a time comes before all that begin with it, those with more digits included.
+  timeBound: (time) => time.slice(0, -1),
+  grainOf: (expression, grain) =>
+    grain === 'hour'
+      ? `substr(${expression}, 1, 13) || ':00'`
+      : `substr(${expression}, 1, ${GRAIN_LENGTHS[grain]})`,
+  grainText: (expression) => expression,
   isIn: (expression, parameter) => `${expression} IN (SELECT value FROM json_each(${parameter}))`,
   withoutKeys: (expression, keys) =>
     `nullif(json_remove(${[expression, ...keys.map((key) => `'$."${key}"'`)].join(', ')}), '{}')`,
@@ -56,6 +67,7 @@ export const sqliteDialect: SqlDialect = {
   createTable: createSqliteTable,
   addColumns: addSqliteColumns,
   addStatusIndex: addSqliteStatusIndex,
+  ensureDateIndex: ensureSqliteDateIndex,
   hasKey: hasSqliteKey,
   addKey: addSqliteKey,
   changeTypes: changeSqliteTypes,

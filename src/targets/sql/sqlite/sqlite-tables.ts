@@ -52,6 +52,7 @@ export async function createSqliteTable(tx: SqlSession, form: FormTable): Promis
   ];
   await tx.exec(`CREATE TABLE ${quoted(form.table)} (${columns.join(', ')})`);
   await addSqliteStatusIndex(tx, form.table);
+  await ensureSqliteDateIndex(tx, form.table);
 }
 
 /** See {@link SqlDialect.addStatusIndex}. */
@@ -59,6 +60,20 @@ export async function addSqliteStatusIndex(tx: SqlSession, table: string): Promi
   const index = uniqueName(`${table}_status`, await sqliteNames(tx), Infinity);
   await tx.exec(
     `CREATE INDEX ${quoted(index)} ON ${quoted(table)} (status, id) WHERE _deleted_at IS NULL`,
+  );
+}
+
+/** See {@link SqlDialect.ensureDateIndex}. */
+export async function ensureSqliteDateIndex(tx: SqlSession, table: string): Promise<void> {
+  const there = await tx.query(
+    `SELECT l.name FROM pragma_index_list($1) AS l
+     WHERE l.partial = 1 AND (SELECT group_concat(i.name) FROM pragma_index_info(l.name) AS i) = 'created_at,status'`,
+    [table],
+  );
+  if (there.length > 0) return;
+  const index = uniqueName(`${table}_dates`, await sqliteNames(tx), Infinity);
+  await tx.exec(
+    `CREATE INDEX ${quoted(index)} ON ${quoted(table)} (created_at, status) WHERE _deleted_at IS NULL`,
   );
 }
 

@@ -1,0 +1,30 @@
+import type { FormOverview } from './target.ts';
+
+/**
+ * The states of health, worst first. `waiting`: whether the copy is current is not known: no pass yet, an overdue one, or a
+ * source, queue or target that keeps it waiting. `ended`: no longer mirrored.
+ */
+export const HEALTH_STATES = ['failed', 'attention', 'working', 'waiting', 'ok', 'ended'] as const;
+/** One of {@link HEALTH_STATES}. */
+export type HealthState = (typeof HEALTH_STATES)[number];
+
+/**
+ * A form's health in words, for a target that people open and that shows it itself (a sheet). The target judges nothing;
+ * it only compares the clock with the limit, because nothing is written into it once the mirror has stopped.
+ */
+export interface FormHealthText {
+  readonly state: HealthState;
+  /** A few words to stand for the state: `All submissions at last success`, `The last pass failed`. */
+  readonly title: string;
+  /** Why, as sentences; null when there is nothing to say. */
+  readonly message: string | null;
+  /** What to do, as sentences, a command line included; null when nothing is to be done. */
+  readonly remedy: string | null;
+  /** The copy is stale that many minutes after the end of its last successful pass, whatever `state` says. */
+  readonly staleAfterMinutes: number;
+  /** Shown in place of `title` then. */
+  readonly staleTitle: string;
+}
+
+/** Describes a form's health. Made where health is judged, and passed to targets; pure. */
+export type DescribeHealth = (form: FormOverview, nowMs: number) => FormHealthText;

@@ -1,0 +1,57 @@
+import { canonicalTime, compareTimes } from './canonical-time.ts';
+import { countsFrom, countsText, type StatusCounts } from './status-counts.ts';
+
+/** What a look found of a target's forms, as the target keeps it. */
+export interface LookRecord {
+  /** ISO: at this time all forms of the target but those of `open` were as they had been accounted for. */
+  readonly at: string;
+  /** IDs of the forms that it found to differ, or could not judge. */
+  readonly open: readonly string[];
+  /** Submissions of forms that are not mirrored here; null: not known. */
+  readonly others: OtherCounts | null;
+}
+
+/** The workspace's counts, less what is accounted for of a target's forms. */
+export interface OtherCounts {
+  readonly total: number;
+  readonly statuses: StatusCounts;
+}
+
+/** A record as JSON for the stores; equal records have equal texts. */
+export function lookText({ at, open, others }: LookRecord): string {
+  const rest = others === null ? null : [others.total, countsText(others.statuses)];
+  return JSON.stringify([at, [...new Set(open)].sort(), rest]);
+}
+
+/** The reverse; null for a text that is none. */
+export function lookFrom(text: string): LookRecord | null {
+  try {
+    const list: unknown = JSON.parse(text);
+    if (!Array.isArray(list)) return null;
+    const [at, open, others] = list as [unknown, unknown, unknown];
+    const isWhole =
+      typeof at === 'string' &&
+      canonicalTime(at) === at &&
+      Array.isArray(open) &&
+      open.every((id) => typeof id === 'string');
+    return isWhole ? { at, open, others: othersFrom(others) } : null;
+  } catch {
+    return null;
+  }
+}
+
+function othersFrom(value: unknown): OtherCounts | null {
+  if (!Array.isArray(value)) return null;
+  const [total, text] = value as [unknown, unknown];
+  const statuses = typeof text === 'string' ? countsFrom(text) : null;
+  return typeof total === 'number' && statuses !== null ? { total, statuses } : null;
+}
+
+/** A record so much newer than the one that is to replace it was made by a clock that was wrong. */
+const WRONG_CLOCK_MS = 3_600_000;
+
+/** True when a record is to be kept in place of the one before: it is newer, or that one is of a time yet to come. */
+export function isNewerLook(look: LookRecord, before: LookRecord | null): boolean {
+  if (before === null || compareTimes(look.at, before.at) > 0) return true;
+  return Date.parse(before.at) - Date.parse(look.at) > WRONG_CLOCK_MS;
+}

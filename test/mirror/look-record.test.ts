@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { isNewerLook, type LookRecord, lookFrom, lookText } from '../../src/mirror/look-record.ts';
+
+const LOOK: LookRecord = {
+  at: '2026-03-02T08:00:00.000Z',
+  open: ['a', 'b'],
+  others: { total: 3, statuses: new Map([['NEW', 3]]) },
+};
+
+describe('the record of a look', () => {
+  it('comes back as it went in, and has one text', () => {
+    expect(lookFrom(lookText(LOOK))).toEqual(LOOK);
+    expect(lookFrom(lookText({ ...LOOK, others: null }))).toEqual({ ...LOOK, others: null });
+    expect(lookText({ ...LOOK, open: ['b', 'a', 'b'] })).toBe(lookText(LOOK));
+  });
+
+  it.each([
+    '',
+    'nonsense',
+    '{}',
+    '[]',
+    '["then",[],null]',
+    '["2026-03-02T08:00:00.000Z",[1],null]',
+  ])('is none where a text says none: %s', (text) => {
+    expect(lookFrom(text)).toBeNull();
+  });
+
+  it('does not know of others what it cannot read', () => {
+    for (const others of ['{}', '[3]', '[3,"x"]', '["3","[]"]', '7']) {
+      const text = `["${LOOK.at}",[],${others}]`;
+      expect(lookFrom(text)).toEqual({ at: LOOK.at, open: [], others: null });
+    }
+  });
+
+  it('takes the place of an older one, and of one that a wrong clock made', () => {
+    const at = (time: string): LookRecord => ({ ...LOOK, at: time });
+    expect(isNewerLook(LOOK, null)).toBe(true);
+    expect(isNewerLook(LOOK, LOOK)).toBe(false);
+    expect(isNewerLook(at('2026-03-02T08:00:00.001Z'), LOOK)).toBe(true);
+    expect(isNewerLook(LOOK, at('2026-03-02T08:01:00.000Z'))).toBe(false);
+    expect(isNewerLook(LOOK, at('2026-03-02T09:00:00.001Z'))).toBe(true);
+  });
+});
