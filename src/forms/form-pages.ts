@@ -8,6 +8,7 @@ export interface PageQuery {
   readonly page: number;
   readonly status?: string;
   readonly dateFrom?: string;
+  readonly dateTo?: string;
 }
 
 /** A page with the number that was asked for. */
@@ -64,7 +65,7 @@ export class FormPages {
    */
   async read(query: PageQuery): Promise<SubmissionPage> {
     const page = await this.#request(query);
-    if (query.status !== undefined || query.dateFrom !== undefined) return page;
+    if (isNarrowed(query)) return page;
     if (query.page === 1) this.#firstKeys = keysOf(page);
     else await this.#refuseRepeatedPage(query.page, page);
     return page;
@@ -124,8 +125,7 @@ export class FormPages {
       if (!(error instanceof FormsApiError)) throw error;
       if (query.page > 1 && (error.status === 404 || error.status === 400))
         return this.#beyondLast(query);
-      const narrowed = query.status !== undefined || query.dateFrom !== undefined;
-      if (error.status !== 400 || !this.#sorted || narrowed || reversed) throw error;
+      if (error.status !== 400 || !this.#sorted || isNarrowed(query) || reversed) throw error;
       this.#sorted = false;
       return this.#request(query);
     }
@@ -174,6 +174,9 @@ export class FormPages {
     );
   }
 }
+
+const isNarrowed = ({ status, dateFrom, dateTo }: PageQuery): boolean =>
+  status !== undefined || dateFrom !== undefined || dateTo !== undefined;
 
 /** For a question that the API need not understand, whatever status it says so with: then it is no evidence, and no failure. */
 function nullWhenNotGiven(error: unknown): null {

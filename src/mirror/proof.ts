@@ -139,6 +139,11 @@ export class ProofLedger {
     return this.#sweep > 0;
   }
 
+  /** Which sweep is going on, counted from 1; 0: none. */
+  get sweep(): number {
+    return this.#sweep > 0 ? this.#sweeps : 0;
+  }
+
   /** Whether the sweep that is going on has met this item. */
   metInSweep(key: string): boolean {
     return this.#sweep > 0 && unpacked(this.#ids.tag(key) ?? 0).sweep === this.#sweep;
@@ -240,6 +245,11 @@ export class ProofLedger {
   /** Accepts that the list was seen whole, double entries and all (see `ListPicture`): then `total` itself is accounted for. */
   acceptAsListed(): void {
     this.#asListed = true;
+  }
+
+  /** True when `total` counts entries of the list, of which some repeat a submission. */
+  get isAsListed(): boolean {
+    return this.#asListed;
   }
 
   /** How many entries repeat a submission without being certain, in the last sweep that saw the list whole. */

@@ -19,11 +19,11 @@ export type ByIdAnswer =
  * (L6, L12), and many that do so take a bounded time: each costs all tries only while few have failed.
  */
 export class ById {
-  readonly #client: FormsClient;
+  readonly #client: Pick<FormsClient, 'getSubmission'>;
   readonly #call: CallOptions;
   #inVain = 0;
 
-  constructor(client: FormsClient, call: CallOptions) {
+  constructor(client: Pick<FormsClient, 'getSubmission'>, call: CallOptions) {
     this.#client = client;
     this.#call = call;
   }

@@ -89,8 +89,7 @@ async function markThose(
 ): Promise<DeletionResult> {
   const { live, absent } = await countAbsent(parts.writer, isAbsent);
   if (absent === 0) return NOTHING_ABSENT;
-  const allowed = Math.max(BRAKE_MIN_ROWS, Math.floor(live * parts.maxDeleteFraction));
-  if (absent > allowed && !parts.acceptDeletes) return { ...NOTHING_ABSENT, withheld: absent };
+  if (absent > mostDeletions(live, parts)) return { ...NOTHING_ABSENT, withheld: absent };
   let [deleted, undecided, unlisted] = [0, 0, 0];
   const byId = new ById(parts.client, parts.call);
   for await (const ids of absentChunks(parts, isAbsent)) {
@@ -105,6 +104,15 @@ async function markThose(
     undecided += found.undecided.length;
   }
   return { ...NOTHING_ABSENT, deleted, undecided, unlisted };
+}
+
+/** So many rows of a form may be found absent before the brake of L8 trips. */
+export function mostDeletions(
+  live: number,
+  { maxDeleteFraction, acceptDeletes }: Pick<DeletionParts, 'maxDeleteFraction' | 'acceptDeletes'>,
+): number {
+  if (acceptDeletes) return Infinity;
+  return Math.max(BRAKE_MIN_ROWS, Math.floor(live * maxDeleteFraction));
 }
 
 async function countAbsent(
@@ -133,13 +141,14 @@ async function* absentChunks(
 }
 
 /** What became of some absent rows. */
-interface Found {
+export interface Found {
   readonly alive: SubmissionItem[];
   readonly gone: string[];
   readonly undecided: Rejection[];
 }
 
-async function lookUp(ids: readonly string[], byId: ById): Promise<Found> {
+/** Asks for absent rows by their IDs. */
+export async function lookUp(ids: readonly string[], byId: ById): Promise<Found> {
   const found: Found = { alive: [], gone: [], undecided: [] };
   await Promise.all(
     ids.map(async (id) => {
@@ -158,7 +167,7 @@ async function lookUp(ids: readonly string[], byId: ById): Promise<Found> {
 }
 
 /** Those whose answer leaves the status out keep the one that is stored. */
-async function withStatuses(
+export async function withStatuses(
   items: readonly SubmissionItem[],
   writer: FormWriter,
 ): Promise<SubmissionItem[]> {

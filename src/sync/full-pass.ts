@@ -2,7 +2,7 @@ import type { Checkpoint } from '../mirror/types.ts';
 import { markAbsent } from './deletions.ts';
 import { fullScan, type ScanParts } from './full-scan.ts';
 import { hashDeletedRows, type HashParts, hashUnmetRows } from './hash-unseen-rows.ts';
-import { fullResult, hiddenResult } from './pass-checkpoint.ts';
+import { countedInFull, fullResult, hiddenResult } from './pass-checkpoint.ts';
 import { NOTHING, type PassResult } from './pass-result.ts';
 import type { OpenForm, PassRun } from './pass-run.ts';
 
@@ -26,7 +26,9 @@ export async function fullPass(
   if (!proven) return { ...NOTHING, outcome: 'incomplete' };
   const { stands, ...found } = await settleAbsent(run, open, parts);
   if (!stands) return hiddenResult(ledger, checkpoint, found);
-  return fullResult(run.proven(), checkpoint, found);
+  const startedAt = new Date(run.startedMs).toISOString();
+  const counted = await countedInFull(writer, ledger, sink.unstored, startedAt);
+  return fullResult(run.proven(), checkpoint, found, counted);
 }
 
 function hashParts({ setup }: PassRun, { writer, sink }: OpenForm): HashParts {

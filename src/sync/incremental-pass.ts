@@ -1,46 +1,171 @@
-import type { FormWriter } from '../mirror/target.ts';
+import { NO_COUNTS, plusCounts, totalOf } from '../mirror/status-counts.ts';
 import type { Checkpoint } from '../mirror/types.ts';
+import { unusableBounds } from './bounds-memory.ts';
+import { compareCounts, type Comparison, comparisonBudget } from './compare-counts.ts';
 import { fullPass } from './full-pass.ts';
 import type { ScanParts } from './full-scan.ts';
 import { type IncrementalProof, incrementalScan } from './incremental-scan.ts';
-import { deletionsReason, hiddenReason, mayReadInFull } from './known-deletions.ts';
-import { incrementalResult } from './pass-checkpoint.ts';
+import { countsReason, deletionsReason, hiddenReason, mayReadInFull } from './known-deletions.ts';
+import {
+  type Counted,
+  countedAs,
+  countedInFull,
+  incrementalResult,
+  notCounted,
+} from './pass-checkpoint.ts';
 import { NOTHING, type PassResult } from './pass-result.ts';
 import type { OpenForm, PassRun } from './pass-run.ts';
 
-/** Looks for what is new since the checkpoint. Becomes a full pass where the counts tell of deletions. */
+/** Up to so many pages a form is read whole where its counts differ: comparing them by halves costs no less. */
+const SHORT_PAGES = 10;
+/** How often the counts are read again after something was settled. */
+const ROUNDS = 5;
+
+/** What a pass knows when it has found its newcomers. */
+interface Found {
+  readonly proof: IncrementalProof;
+  readonly before: Checkpoint;
+}
+
+/**
+ * Looks for what is new since the checkpoint, and compares the counts by status where that is asked for, where the counts tell
+ * of deletions, or where it is not known what is accounted for. Becomes a full pass where only that can settle it.
+ */
 export async function incrementalPass(
   run: PassRun,
   open: OpenForm,
   parts: ScanParts,
-  checkpoint: Checkpoint,
+  before: Checkpoint,
 ): Promise<PassResult> {
   const { writer, sink } = open;
-  const proof = await incrementalScan(parts, checkpoint);
-  if (proof !== null) await followDeletions(run, proof, checkpoint, writer);
-  if (run.kind === 'full') {
-    return fullPass(run, open, parts, { checkpoint, isRead: proof?.whole === true });
-  }
+  const proof = await incrementalScan(parts, before);
   await sink.flush();
+  const end = proof && (await followUp(run, open, parts, { proof, before }));
+  if (run.kind === 'full') {
+    return fullPass(run, open, parts, { checkpoint: before, isRead: proof?.whole === true });
+  }
   run.notices = await writer.notices();
-  if (proof === null) return { ...NOTHING, outcome: 'incomplete' };
-  return incrementalResult(run.proven(), checkpoint, proof);
+  return end ?? { ...NOTHING, outcome: 'incomplete' };
+}
+
+/** The end of the pass; null where it becomes a full one. */
+async function followUp(
+  run: PassRun,
+  open: OpenForm,
+  parts: ScanParts,
+  found: Found,
+): Promise<PassResult | null> {
+  const { proof, before } = found;
+  if (proof.whole || !isToCompare(run, found)) {
+    await followDeletions(run, open, found);
+    return run.kind === 'full' ? null : plainResult(run, open, found);
+  }
+  if (proof.pages <= SHORT_PAGES && (await mayBeRead(run, open, found))) {
+    run.widen(reasonFor(found));
+    return null;
+  }
+  const startedAt = run.now();
+  const live = totalOf(await open.writer.statusCounts());
+  const comparison = await compare(run, open, parts, found);
+  const { obstacle, unstored, deleted, undecided } = comparison;
+  const needsAll = obstacle === 'bounds' || obstacle === 'brake';
+  if (needsAll && (await mayBeRead(run, open, found))) {
+    run.widen(reasonFor(found));
+    return null;
+  }
+  const isSettled = obstacle === null;
+  const countsAt = isSettled ? startedAt : before.countsAt;
+  const counted = await countedAs(open.writer, unstored, countsAt);
+  const liveNow = totalOf(await open.writer.statusCounts());
+  return incrementalResult(run.proven(), before, {
+    proof,
+    deleted,
+    undecided,
+    found: liveNow - live + deleted,
+    isSettled,
+    counted: needsAll || obstacle === 'counts' ? notCounted(before) : counted,
+  });
+}
+
+/** What the brake withheld, or the list hides, is no part of what the source counts: then a full pass has the word. */
+function isToCompare(run: PassRun, { proof, before }: Found): boolean {
+  if (before.withheld + before.hidden > 0) return false;
+  const isAsked = run.setup.request.compareCounts === true;
+  return isAsked || before.absent + proof.gone !== 0 || before.statuses === null;
+}
+
+/** Without a comparison: nothing of what an earlier pass accounted for is looked at. */
+async function plainResult(
+  run: PassRun,
+  { writer, sink }: OpenForm,
+  { proof, before }: Found,
+): Promise<PassResult> {
+  const startedAt = new Date(run.startedMs).toISOString();
+  const counted = async (): Promise<Counted> => {
+    if (proof.whole) return countedInFull(writer, run.ledger, sink.unstored, startedAt);
+    if (before.statuses === null) return notCounted(before);
+    const unstored = plusCounts(before.unstored, sink.unstored.newcomers);
+    return countedAs(writer, unstored, before.countsAt);
+  };
+  const nothing = { deleted: 0, undecided: 0, found: 0, isSettled: false };
+  const end = { ...nothing, proof, counted: await counted() };
+  return incrementalResult(run.proven(), before, end);
+}
+
+async function compare(
+  run: PassRun,
+  { form, writer, sink }: OpenForm,
+  { pages, ledger }: ScanParts,
+  { proof, before }: Found,
+): Promise<Comparison> {
+  const { call, setup } = run;
+  const { context, request, signal, target } = setup;
+  // What is read now is newer than what any sweep showed.
+  ledger.endSweep();
+  const bounds = unusableBounds(context.client);
+  const comparison = await compareCounts({
+    formId: form.id,
+    client: context.client,
+    pages,
+    writer,
+    sink,
+    call,
+    signal,
+    batchRows: target.batchRows,
+    at: run.now(),
+    total: run.total ?? proof.total,
+    unstored:
+      before.statuses === null ? NO_COUNTS : plusCounts(before.unstored, sink.unstored.newcomers),
+    maxDeleteFraction: context.maxDeleteFraction,
+    acceptDeletes: request.acceptDeletes ?? false,
+    maxRequests: comparisonBudget(proof.pages),
+    maxRounds: request.dryRun === true ? 1 : ROUNDS,
+    mayNarrow: !bounds.has(form.id, context.clock.now()),
+  });
+  if (comparison.isBoundless) bounds.note(form.id, context.clock.now());
+  return comparison;
 }
 
 /**
- * Counts tell that submissions were deleted, not which. An incremental pass that knows of some becomes a full one, if it
- * has read everything anyway or may do so now; otherwise they are remembered for the next full pass.
+ * Counts tell that submissions were deleted, not which. An incremental pass that knows of some and compares nothing becomes
+ * a full one, if it has read everything anyway or may do so now; otherwise they are remembered for the next full pass.
  */
-async function followDeletions(
-  run: PassRun,
-  { whole, gone, pages }: IncrementalProof,
-  before: Checkpoint,
-  writer: FormWriter,
-): Promise<void> {
+async function followDeletions(run: PassRun, open: OpenForm, found: Found): Promise<void> {
+  const { proof, before } = found;
   // What the brake withheld is a person's to decide: it is no reason to look again until the list changes.
-  if (before.absent === 0 && before.hidden === 0 && gone === 0) return;
-  const now = run.setup.context.clock.now();
-  if (!whole && !(await mayReadInFull(writer, before, pages, now))) return;
-  const known = before.absent + gone;
+  if (before.absent === 0 && before.hidden === 0 && proof.gone === 0) return;
+  if (!proof.whole && !(await mayBeRead(run, open, found))) return;
+  const known = before.absent + proof.gone;
   run.widen(known > 0 ? deletionsReason(known) : hiddenReason(before));
+}
+
+const mayBeRead = (
+  run: PassRun,
+  { writer }: OpenForm,
+  { proof, before }: Found,
+): Promise<boolean> => mayReadInFull(writer, before, proof.pages, run.setup.context.clock.now());
+
+function reasonFor({ proof, before }: Found): string {
+  const known = before.absent + proof.gone;
+  return known > 0 ? deletionsReason(known) : countsReason;
 }

@@ -34,6 +34,10 @@ export function deletionsReason(fewer: number): string {
   return `By its count the source has ${what} fewer than are stored here; everything is read, to find out which.`;
 }
 
+/** The same where counts by status differ, and only reading everything tells of which submissions. */
+export const countsReason =
+  "The source's counts by status differ from those stored here; everything is read, to find out where.";
+
 /** The same where the list was found to hide submissions; null where it was not. */
 export function hiddenReason({ hidden }: Checkpoint): string | null {
   if (hidden === 0) return null;

@@ -1,9 +1,11 @@
 import type { ProofLedger } from '../mirror/proof.ts';
-import { NO_COUNTS } from '../mirror/status-counts.ts';
+import { NO_COUNTS, plusCounts, type StatusCounts } from '../mirror/status-counts.ts';
+import type { FormReader } from '../mirror/target.ts';
 import type { Checkpoint } from '../mirror/types.ts';
 import type { DeletionResult } from './deletions.ts';
 import type { IncrementalProof } from './incremental-scan.ts';
 import { NOTHING, outcomeOf, type PassResult } from './pass-result.ts';
+import type { UnstoredCounts } from './unstored-counts.ts';
 
 /** What the checkpoint of a proven pass is made of. */
 export interface Proven {
@@ -13,14 +15,48 @@ export interface Proven {
   readonly provenFor: string;
 }
 
-/** Nothing is accounted for by status. */
-const UNCOUNTED = { statuses: null, unstored: NO_COUNTS, countsAt: null } as const;
+/** What a checkpoint says of the counts by status. */
+export type Counted = Pick<Checkpoint, 'statuses' | 'unstored' | 'countsAt'>;
+
+/** Nothing is accounted for by status; that they agreed earlier stands. */
+export const notCounted = (before: Pick<Checkpoint, 'countsAt'> | undefined): Counted => ({
+  statuses: null,
+  unstored: NO_COUNTS,
+  countsAt: before?.countsAt ?? null,
+});
+
+/**
+ * What is accounted for by status: what is held, which is never what the source says at the end of a pass, and what has no
+ * row. So what changes while a pass ends is a difference that the next look finds. `countsAt`: as in the checkpoint.
+ */
+export async function countedAs(
+  reader: Pick<FormReader, 'statusCounts'>,
+  unstored: StatusCounts,
+  countsAt: string | null,
+): Promise<Counted> {
+  return { statuses: plusCounts(await reader.statusCounts(), unstored), unstored, countsAt };
+}
+
+/**
+ * The same after a proven full pass that began at `startedAt`, which has compared everything. Where the source counts the
+ * entries of its list, those that repeat a submission have no row either.
+ */
+export async function countedInFull(
+  reader: Pick<FormReader, 'statusCounts'>,
+  ledger: ProofLedger,
+  met: UnstoredCounts,
+  startedAt: string,
+): Promise<Counted> {
+  const unstored = ledger.isAsListed ? met.beyond(await reader.statusCounts()) : met.all;
+  return countedAs(reader, unstored, startedAt);
+}
 
 /** The end of a proven full pass. */
 export function fullResult(
   { ledger, at, provenFor }: Proven,
   before: Checkpoint | undefined,
   found: DeletionResult,
+  counted: Counted,
 ): PassResult {
   // Absent rows that were withheld were not asked for: what was known of them still is, and nothing is proven by such a list.
   const hidden = Math.min(before?.hidden ?? 0, found.withheld);
@@ -34,30 +70,47 @@ export function fullResult(
     provenAt: stands ? at : before.provenAt,
     fullProvenAt: stands ? at : before.fullProvenAt,
     provenFor,
-    ...UNCOUNTED,
+    // What is not marked deleted, though the list does not show it, is no part of what the source counts.
+    ...(found.withheld + hidden > 0 ? notCounted(before) : counted),
   };
   const outcome = outcomeOf(checkpoint);
   return { ...found, outcome, checkpoint, unlisted: hidden, failure: null };
+}
+
+/** What a proven incremental pass has found. */
+export interface IncrementalEnd {
+  readonly proof: IncrementalProof;
+  /** Rows that its comparison by counts marked deleted, of which that got no answer, and those that it made or restored. */
+  readonly deleted: number;
+  readonly undecided: number;
+  readonly found: number;
+  /** The comparison has shown that nothing is absent. */
+  readonly isSettled: boolean;
+  readonly counted: Counted;
 }
 
 /** The end of a proven incremental pass. */
 export function incrementalResult(
   { ledger, at, provenFor }: Proven,
   before: Checkpoint,
-  { total, gone }: IncrementalProof,
+  { proof, deleted, undecided, found, isSettled, counted }: IncrementalEnd,
 ): PassResult {
+  const known = before.absent + proof.gone;
+  const absent = isSettled ? 0 : Math.max(Math.min(known, 0), known - deleted);
+  const { withheld, hidden } = before;
   const checkpoint: Checkpoint = {
     ...before,
     watermark: ledger.watermark(before.watermark),
-    total,
-    absent: before.absent + gone,
+    // What is held and not absent: the number that the next pass counts from.
+    total: proof.total + known + found - deleted - absent,
+    absent,
     // Nothing is proven by a list that hides submissions.
-    provenAt: before.hidden > 0 ? before.provenAt : at,
+    provenAt: hidden > 0 ? before.provenAt : at,
     provenFor,
-    ...UNCOUNTED,
+    ...(withheld + hidden + absent === 0 ? counted : notCounted(before)),
   };
-  const { withheld, hidden } = before;
-  return { ...NOTHING, outcome: outcomeOf(checkpoint), checkpoint, withheld, unlisted: hidden };
+  const outcome = outcomeOf(checkpoint);
+  return { ...NOTHING, outcome, checkpoint, withheld, unlisted: hidden, deleted, undecided };
 }
 
 /**
@@ -74,5 +127,6 @@ export function hiddenResult(
   if (before === undefined || found.hidden === 0) return result;
   const { hidden } = found;
   const total = isProven ? ledger.accounted : Math.max(0, before.total - hidden - found.deleted);
-  return { ...result, checkpoint: { ...before, total, absent: 0, hidden, ...UNCOUNTED } };
+  const checkpoint = { ...before, total, absent: 0, hidden, ...notCounted(before) };
+  return { ...result, checkpoint };
 }

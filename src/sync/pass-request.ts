@@ -9,6 +9,8 @@ export interface PassRequest {
   readonly hashKey: string | undefined;
   /** Throws while nothing of the form may be stored; asked with the form as the pass is going to store it. */
   readonly requireHashes?: (form: Form, signal: AbortSignal) => Promise<void>;
+  /** An incremental pass also compares the source's counts by status with what is held, and settles what differs. */
+  readonly compareCounts?: boolean;
   /** Releases the brake of L8 for this pass. */
   readonly acceptDeletes?: boolean;
   /** Sheets: recreate columns that people deleted. */

@@ -5,6 +5,8 @@ import type { Rejection, Row } from '../mirror/types.ts';
 export interface PendingItem {
   key: string;
   createdAt: string | null;
+  /** As the source shows it; empty where it shows none that can be read. */
+  status: string;
   row: Row | null;
   rejections: readonly Rejection[];
   doubled: boolean;

@@ -12,6 +12,7 @@ import type { Form, PickedField, Rejection } from '../mirror/types.ts';
 import { MAX_FORM_FIELDS, UnlistedFields } from '../mirror/unlisted-fields.ts';
 import type { ItemSink } from './full-scan.ts';
 import type { LabelCache } from './label-cache.ts';
+import { UnstoredCounts } from './unstored-counts.ts';
 import {
   isTwice,
   type PendingItem,
@@ -56,6 +57,8 @@ export class RowSink implements ItemSink {
   updated = 0;
   unchanged = 0;
   readonly #rejected = new Set<string>();
+  /** By status, what was met and is not stored, and what the list shows. */
+  readonly unstored = new UnstoredCounts();
 
   constructor(options: RowSinkOptions) {
     this.#options = options;
@@ -96,6 +99,7 @@ export class RowSink implements ItemSink {
     const seenHere = new Map<string, PendingItem>();
     for (const item of items) {
       const pending = this.#join(item);
+      this.unstored.list(pending.status, this.#options.ledger.sweep);
       const earlier = seenHere.get(item.key);
       if (earlier === undefined) seenHere.set(item.key, pending);
       else this.#double(earlier, pending);
@@ -158,7 +162,9 @@ export class RowSink implements ItemSink {
       const outcome = item.row === null ? undefined : outcomes.get(item.row.id);
       const existed =
         isOld(outcome) || (notStored(outcome) && result.newRejections === 0) || isForgotten(item);
-      this.#count(this.#options.ledger.sight({ ...item, existed }), outcome);
+      const isFirst = this.#options.ledger.sight({ ...item, existed });
+      this.#count(isFirst, outcome);
+      if (isFirst && notStored(outcome)) this.unstored.meet(item.status, !existed);
     }
     this.#options.onBatch(this);
   }
@@ -225,7 +231,8 @@ export class RowSink implements ItemSink {
 
   #blank(item: SubmissionItem): PendingItem {
     const createdAt = canonicalTime(item.submission?.createdAt ?? '');
-    return { key: item.key, createdAt, row: null, rejections: [], doubled: false };
+    const status = item.submission?.status.toWellFormed() ?? '';
+    return { key: item.key, createdAt, status, row: null, rejections: [], doubled: false };
   }
 
   #join(item: SubmissionItem): PendingItem {
@@ -293,4 +300,4 @@ const isOld = (outcome: RowOutcome | undefined): boolean =>
   outcome === 'unchanged' || outcome === 'updated';
 
 const notStored = (outcome: RowOutcome | undefined): boolean =>
-  outcome === undefined || outcome === 'rejected';
+  outcome === undefined || outcome === 'rejected' || outcome === 'forgotten';

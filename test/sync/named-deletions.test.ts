@@ -218,14 +218,16 @@ describe('what is restored at the source', () => {
     expect(await place.pass('full')).toMatchObject({ updated: 0 });
   });
 
-  it('L8: an incremental pass infers no deletion', async () => {
+  it('L8: an incremental pass infers no deletion: it asks for what the list of a status does not show', async () => {
     const place = await SyncPlace.open({ submissions: 450 });
     place.wait(86_400_000);
     place.submit();
     await place.pass('full');
-    place.store.delete(place.store.ids(FORM)[7]!);
-    expect(await place.pass('incremental')).toMatchObject({ outcome: 'ok', deleted: 0, absent: 1 });
-    expect(deletedRows(place)).toEqual([]);
+    const gone = place.store.ids(FORM)[7]!;
+    place.store.delete(gone);
+    expect(await place.pass('incremental')).toMatchObject({ outcome: 'ok', deleted: 1, absent: 0 });
+    expect(deletedRows(place).map(({ id }) => id)).toEqual([gone]);
+    expect(place.requests('GET', new RegExp(`/submissions/${gone}$`))).toBe(1);
   });
 });
 

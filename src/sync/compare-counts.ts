@@ -1,0 +1,295 @@
+import type { FormsClient } from '../forms/client.ts';
+import { FormsApiError } from '../forms/errors.ts';
+import { type CountsByStatus, SourceCounts } from '../forms/submission-counts.ts';
+import type { HeldBucket, MsSpan } from '../mirror/cut-span.ts';
+import {
+  BOTH_INCLUDED,
+  type BoundsReading,
+  narrow,
+  queryBounds,
+  refute,
+  type SeenBounds,
+} from '../mirror/narrowing.ts';
+import { minusCounts, plusCounts, type StatusCounts, totalOf } from '../mirror/status-counts.ts';
+import type { TimeCount, TimeGrain } from '../mirror/time-counts.ts';
+import { STATUSES } from '../mirror/types.ts';
+import { ById } from './by-id.ts';
+import {
+  ComparisonEnded,
+  type Leaf,
+  type LeafParts,
+  type Obstacle,
+  OutOfBounds,
+  settleLeaf,
+} from './compare-leaf.ts';
+import { mostDeletions } from './deletions.ts';
+
+export interface CompareParts extends Omit<LeafParts, 'client' | 'byId' | 'spend' | 'brake'> {
+  readonly client: Pick<FormsClient, 'getForm' | 'getSubmission' | 'listSubmissions'>;
+  /** How many submissions the form has, as just read. */
+  readonly total: number;
+  /** By status, what the source is known to count and the target has no row of. */
+  readonly unstored: StatusCounts;
+  readonly maxDeleteFraction: number;
+  readonly acceptDeletes: boolean;
+  /** The most requests that it may cost. */
+  readonly maxRequests: number;
+  /** How often it may read the counts again after it has settled something. */
+  readonly maxRounds: number;
+  /** False where the bounds of this source are known to be of no use. */
+  readonly mayNarrow: boolean;
+}
+
+/** What a comparison by counts came to. */
+export interface Comparison {
+  /** Null: the source's counts by status agree with what is held and `unstored`. Otherwise why they do not. */
+  readonly obstacle: Obstacle | null;
+  readonly unstored: StatusCounts;
+  readonly deleted: number;
+  readonly undecided: number;
+  /** `dateFrom` and `dateTo` were of no use. */
+  readonly isBoundless: boolean;
+}
+
+/** A status whose bounds are of no use is read whole where it has no more than so many. */
+const MOST_READ_WHOLE = 2_000;
+
+/**
+ * Compares the source's counts by status with those of the target, and settles what differs: statuses that changed,
+ * submissions that appeared whatever their date, and deletions, each of which the source confirms by its ID (L8). That both
+ * agree is said of counts that were read after everything was stored.
+ */
+export function compareCounts(parts: CompareParts): Promise<Comparison> {
+  return new CountComparison(parts).run();
+}
+
+/** By how many more the source has of a status than is accounted for; null: of all that are not documented. */
+interface Difference {
+  readonly status: string | null;
+  readonly by: number;
+}
+
+class CountComparison {
+  readonly #parts: CompareParts;
+  readonly #leafParts: LeafParts;
+  readonly #counts: SourceCounts;
+  readonly #seen: SeenBounds = { reading: null, refuted: [], instants: null };
+  #unstored: Map<string, number>;
+  #requests = 0;
+  #deleted = 0;
+  #undecided = 0;
+  #mostDeleted = Infinity;
+  #isBoundless: boolean;
+  /** Of the status that is settled now: what its leaves have beyond their rows. */
+  #tally = 0;
+
+  constructor(parts: CompareParts) {
+    const { client, call } = parts;
+    this.#parts = parts;
+    this.#counts = new SourceCounts(client, call);
+    this.#unstored = new Map(parts.unstored);
+    this.#isBoundless = !parts.mayNarrow;
+    this.#leafParts = {
+      ...parts,
+      byId: new ById(client, call),
+      spend: () => this.#spend(),
+      brake: (absent) => {
+        if (this.#deleted + absent > this.#mostDeleted) throw new ComparisonEnded('brake');
+      },
+    };
+  }
+
+  async run(): Promise<Comparison> {
+    const { formId, total, maxRounds } = this.#parts;
+    let source = await this.#counts.byStatus({ formId }, total);
+    let obstacle: Obstacle | null = null;
+    for (let round = 0; ; round++) {
+      if (source.verdict === 'ignored') return this.#end('counts');
+      const differing = await this.#differences(source);
+      if (differing.length === 0) return this.#end(null);
+      if (obstacle !== null || round >= maxRounds) return this.#end(obstacle ?? 'moving');
+      const before = await this.#parts.writer.statusCounts();
+      obstacle = await this.#settle(source, differing);
+      source = await this.#readAgain(source, differing, before);
+    }
+  }
+
+  #end(obstacle: Obstacle | null): Comparison {
+    const [deleted, undecided] = [this.#deleted, this.#undecided];
+    const isBoundless = this.#isBoundless;
+    return { obstacle, unstored: this.#unstored, deleted, undecided, isBoundless };
+  }
+
+  /** Those that have more come first: what is found there was lost elsewhere. */
+  async #differences({ statuses, other, verdict }: CountsByStatus): Promise<Difference[]> {
+    const held = await this.#parts.writer.statusCounts();
+    const undocumented = (counts: StatusCounts): number =>
+      totalOf(counts) - STATUSES.reduce((all, status) => all + (counts.get(status) ?? 0), 0);
+    // What had no status that could be read is counted with one.
+    if (undocumented(held) === other) {
+      this.#unstored = new Map(
+        STATUSES.flatMap((status) => {
+          const count = this.#unstored.get(status) ?? 0;
+          return count === 0 ? [] : [[status, count] as const];
+        }),
+      );
+    }
+    const accounted = plusCounts(held, this.#unstored);
+    const differences: Difference[] = STATUSES.map((status) => ({
+      status,
+      by: (statuses.get(status) ?? 0) - (accounted.get(status) ?? 0),
+    }));
+    // Counts that add up to more than there are say nothing of the rest.
+    if (verdict === 'fits') differences.push({ status: null, by: other - undocumented(accounted) });
+    return differences.filter(({ by }) => by !== 0).toSorted((a, b) => b.by - a.by);
+  }
+
+  async #settle(
+    source: CountsByStatus,
+    differing: readonly Difference[],
+  ): Promise<Obstacle | null> {
+    try {
+      const held = await this.#parts.writer.statusCounts();
+      const live = totalOf(held);
+      this.#mostDeleted = mostDeletions(live + this.#deleted, this.#parts);
+      const missing = totalOf(plusCounts(held, this.#unstored)) - source.total;
+      if (missing + this.#deleted > this.#mostDeleted) return 'brake';
+      for (const { status } of differing) {
+        // What was settled before may have settled it.
+        const left = await this.#differences(source);
+        if (left.some((each) => each.status === status)) await this.#settleStatus(status, source);
+      }
+      return null;
+    } catch (error) {
+      if (error instanceof ComparisonEnded) return error.obstacle;
+      throw error;
+    }
+  }
+
+  async #settleStatus(status: string | null, source: CountsByStatus): Promise<void> {
+    const count = status === null ? source.total : (source.statuses.get(status) ?? 0);
+    if (!this.#isBoundless && (await this.#narrow(status, count)) && this.#isPlain(status)) {
+      this.#keepTally(status);
+      return;
+    }
+    if (count > MOST_READ_WHOLE) throw new ComparisonEnded('bounds');
+    this.#tally = 0;
+    const span = { fromMs: null, toMs: null };
+    try {
+      await this.#settleLeaf({ status, span, reading: BOTH_INCLUDED });
+    } catch (error) {
+      // A list that is not bounded, and hides what is there.
+      if (error instanceof OutOfBounds) throw new ComparisonEnded('bounds');
+      throw error;
+    }
+    this.#keepTally(status);
+  }
+
+  /** False where bounds are of no use. */
+  async #narrow(status: string | null, source: number): Promise<boolean> {
+    for (;;) {
+      this.#tally = 0;
+      const days = await this.#heldIn(status, { fromMs: null, toMs: null }, 'day');
+      const held = await this.#parts.writer.statusCounts();
+      const rows = status === null ? totalOf(held) : (held.get(status) ?? 0);
+      const undated = rows - days.reduce((all, each) => all + each.rows, 0);
+      try {
+        const isDone = await narrow({ source, undated, days }, this.#seen, {
+          countSource: (span, reading) => this.#countSource(status, span, reading),
+          countHeld: (span, grain) => this.#heldIn(status, span, grain),
+          settle: (span, reading) => this.#settleLeaf({ status, span, reading }),
+        });
+        if (isDone) return true;
+      } catch (error) {
+        if (!(error instanceof OutOfBounds) && !isRefusal(error)) throw error;
+        if (error instanceof OutOfBounds && refute(this.#seen)) continue;
+      }
+      this.#isBoundless = true;
+      return false;
+    }
+  }
+
+  async #countSource(status: string | null, span: MsSpan, reading: BoundsReading): Promise<number> {
+    this.#spend();
+    const { formId } = this.#parts;
+    const bounds = queryBounds(span, reading);
+    return this.#counts.count({ formId, ...bounds, ...(status !== null && { status }) });
+  }
+
+  async #heldIn(
+    status: string | null,
+    { fromMs, toMs }: MsSpan,
+    grain: TimeGrain,
+  ): Promise<HeldBucket[]> {
+    const iso = (ms: number | null): string | null =>
+      ms === null ? null : new Date(ms).toISOString();
+    const counts = await this.#parts.writer.timeCounts({ from: iso(fromMs), to: iso(toMs) }, grain);
+    return bucketsOf(status === null ? counts : counts.filter((each) => each.status === status));
+  }
+
+  async #settleLeaf(leaf: Leaf): Promise<void> {
+    const { unstored, deleted, undecided } = await settleLeaf(this.#leafParts, leaf);
+    this.#tally += unstored;
+    this.#deleted += deleted;
+    this.#undecided += undecided;
+  }
+
+  /**
+   * Whether what was met and not stored can be all there is of it. Where less was met than was known, a leaf in which the
+   * counts agree may hide two differences: one that is not stored, and one that is missing.
+   */
+  #isPlain(status: string | null): boolean {
+    const known = status === null ? 0 : (this.#unstored.get(status) ?? 0);
+    return known === 0 || this.#tally === known || (known > 0 && this.#tally > known);
+  }
+
+  #keepTally(status: string | null): void {
+    if (status === null) return;
+    this.#unstored.delete(status);
+    if (this.#tally !== 0) this.#unstored.set(status, this.#tally);
+  }
+
+  /** The counts of what differed and of what was changed here; the others stand as they were read. */
+  async #readAgain(
+    source: CountsByStatus,
+    differing: readonly Difference[],
+    before: StatusCounts,
+  ): Promise<CountsByStatus> {
+    const changed = minusCounts(await this.#parts.writer.statusCounts(), before);
+    const again = new Set([...changed.keys(), ...differing.map(({ status }) => status)]);
+    const { formId } = this.#parts;
+    const isDocumented = (status: string | null): boolean => STATUSES.some((one) => one === status);
+    if (source.verdict !== 'fits' || ![...again].every(isDocumented)) {
+      return this.#counts.byStatus({ formId });
+    }
+    const statuses = new Map(source.statuses);
+    await Promise.all(
+      STATUSES.filter((status) => again.has(status)).map(async (status) =>
+        statuses.set(status, await this.#counts.count({ formId, status })),
+      ),
+    );
+    const total = source.total + totalOf(statuses) - totalOf(source.statuses);
+    return { ...source, statuses, total };
+  }
+
+  #spend(): void {
+    if (++this.#requests > this.#parts.maxRequests) throw new ComparisonEnded('spent');
+  }
+}
+
+function bucketsOf(counts: readonly TimeCount[]): HeldBucket[] {
+  const rows = new Map<number, number>();
+  for (const each of counts) {
+    const startMs = Date.parse(each.start);
+    rows.set(startMs, (rows.get(startMs) ?? 0) + each.rows);
+  }
+  const buckets = [...rows].map(([startMs, held]) => ({ startMs, rows: held }));
+  return buckets.toSorted((a, b) => a.startMs - b.startMs);
+}
+
+/** The API may refuse bounds altogether (400). */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof FormsApiError && error.code === 'FORMS_REFUSED';
+
+/** The most requests of a comparison of a form with so many pages: fewer than reading all of it, where that is much. */
+export const comparisonBudget = (pages: number): number => Math.min(Math.max(200, pages), 2_000);

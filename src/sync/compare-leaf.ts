@@ -1,0 +1,221 @@
+import { throwIfAborted } from '../base/clock.ts';
+import type { CallOptions, FormsClient, SubmissionItem, SubmissionPage } from '../forms/client.ts';
+import type { FormPages, PageQuery } from '../forms/form-pages.ts';
+import { canonicalTime } from '../mirror/canonical-time.ts';
+import type { MsSpan } from '../mirror/cut-span.ts';
+import { type BoundsReading, queryBounds } from '../mirror/narrowing.ts';
+import type { FormWriter } from '../mirror/target.ts';
+import { type FormWindow, isWithin } from '../mirror/window.ts';
+import type { ById } from './by-id.ts';
+import { type Found, lookUp, withStatuses } from './deletions.ts';
+import type { RowSink } from './row-sink.ts';
+
+/** Why a comparison by counts ends without having made both sides agree. */
+export type Obstacle =
+  /** `dateFrom` and `dateTo`, or the list itself, show something else than was asked for. */
+  | 'bounds'
+  /** More rows are absent than may be marked deleted. */
+  | 'brake'
+  /** As many requests were made as a comparison may cost. */
+  | 'spent'
+  /** `status` has no effect. */
+  | 'counts'
+  /** The source kept changing. */
+  | 'moving';
+
+/** Ends a comparison from within. */
+export class ComparisonEnded extends Error {
+  readonly obstacle: Obstacle;
+
+  constructor(obstacle: Obstacle) {
+    super(`a comparison by counts ended: ${obstacle}`);
+    this.obstacle = obstacle;
+  }
+}
+
+/** A span did not show what its bounds say: they may be read in another way. */
+export class OutOfBounds extends Error {}
+
+export interface LeafParts {
+  readonly formId: string;
+  readonly client: Pick<FormsClient, 'getForm'>;
+  readonly pages: Pick<FormPages, 'read'>;
+  readonly writer: FormWriter;
+  readonly sink: Pick<RowSink, 'take' | 'flush' | 'store' | 'list'>;
+  readonly byId: ById;
+  readonly call: CallOptions;
+  readonly signal: AbortSignal;
+  readonly batchRows: number;
+  /** ISO time for `_deleted_at`. */
+  readonly at: string;
+  /** Called before each request; throws {@link ComparisonEnded} when there have been enough. */
+  readonly spend: () => void;
+  /** Called with how many rows of a leaf are absent, before any of them is asked for; throws {@link ComparisonEnded} where the brake trips. */
+  readonly brake: (absent: number) => void;
+}
+
+/** The submissions of a status, dated within a span. */
+export interface Leaf {
+  /** Null: of any status. */
+  readonly status: string | null;
+  readonly span: MsSpan;
+  readonly reading: BoundsReading;
+}
+
+/** What came of a leaf. */
+export interface LeafResult {
+  /** What the source counts in it and the target has no row of, less the rows of which the source says nothing. */
+  readonly unstored: number;
+  readonly deleted: number;
+  readonly undecided: number;
+}
+
+/** How often a list that moves while it is read is read. */
+const TRIES = 3;
+/** So many are asked for by ID first: where the list shows something else than was asked for, each of them is there. */
+const FIRST_LOOKUP = 5;
+const LOOKUP_CHUNK = 50;
+
+/**
+ * Reads the submissions of a leaf and makes the rows the same: what is shown is stored, and rows of the leaf that are not
+ * shown are asked for by their IDs. Every request is made after the one before has been stored, so that nothing older is
+ * ever stored over something newer. Throws {@link OutOfBounds} for a list that does not show what it was asked for.
+ */
+export async function settleLeaf(parts: LeafParts, leaf: Leaf): Promise<LeafResult> {
+  const shown = await readLeaf(parts, leaf);
+  if (shown === null) return { unstored: 0, deleted: 0, undecided: 0 };
+  const { absent, others } = await compareIds(parts, leaf, shown.keys);
+  let [deleted, undecided] = [0, 0];
+  for (let at = 0; at < absent.length; at += at === 0 ? FIRST_LOOKUP : LOOKUP_CHUNK) {
+    throwIfAborted(parts.signal);
+    const some = absent.slice(at, at === 0 ? FIRST_LOOKUP : at + LOOKUP_CHUNK);
+    const found = await settleAbsent(parts, leaf, some);
+    deleted += found.deleted;
+    undecided += found.undecided;
+  }
+  return { unstored: others + shown.further - undecided, deleted, undecided };
+}
+
+interface Shown {
+  readonly keys: ReadonlySet<string>;
+  /** Entries that repeat a submission, where the source counts each. */
+  readonly further: number;
+}
+
+/** Stores what the list shows. Null: it kept moving, and says nothing of what it does not show. */
+async function readLeaf(parts: LeafParts, leaf: Leaf): Promise<Shown | null> {
+  for (let tries = 0; tries < TRIES; tries++) {
+    const keys = new Set<string>();
+    const first = await readPage(parts, leaf, 1, keys);
+    let [entries, isStill] = [first.items.length, true];
+    for (let page = 2; page <= first.totalPages; page++) {
+      const next = await readPage(parts, leaf, page, keys);
+      entries += next.items.length;
+      isStill &&= next.total === first.total;
+    }
+    await parts.sink.flush();
+    if (!isStill) continue;
+    if (keys.size === first.total) return { keys, further: 0 };
+    if (entries === first.total) return { keys, further: entries - keys.size };
+  }
+  return null;
+}
+
+async function readPage(
+  parts: LeafParts,
+  { status, span, reading }: Leaf,
+  page: number,
+  keys: Set<string>,
+): Promise<SubmissionPage> {
+  throwIfAborted(parts.signal);
+  parts.spend();
+  const query: PageQuery = {
+    ...queryBounds(span, reading),
+    page,
+    ...(status !== null && { status }),
+  };
+  const response = await parts.pages.read(query);
+  await parts.sink.take(response.items);
+  for (const { key } of response.items) keys.add(key);
+  const window = windowOf(span);
+  if (response.items.every((item) => isAsked(item, status, window))) return response;
+  await parts.sink.flush();
+  throw new OutOfBounds();
+}
+
+function isAsked(
+  { submission }: SubmissionItem,
+  status: string | null,
+  window: FormWindow,
+): boolean {
+  if (submission === null) return true;
+  if (status !== null && submission.status !== status) return false;
+  return isWithin(window, canonicalTime(submission.createdAt));
+}
+
+/** Rows of the leaf that the list did not show, and how many of those shown have no row. */
+async function compareIds(
+  { writer, batchRows, brake }: LeafParts,
+  { status, span }: Leaf,
+  keys: ReadonlySet<string>,
+): Promise<{ absent: string[]; others: number }> {
+  const absent: string[] = [];
+  const rest = new Set(keys);
+  for await (const ids of writer.liveIdsWithin(windowOf(span), status ?? undefined)) {
+    for (const id of ids) if (!rest.delete(id)) absent.push(id);
+    brake(absent.length);
+  }
+  // A row without a date is in no span.
+  let others = rest.size;
+  const unseen = [...rest];
+  for (let at = 0; at < unseen.length; at += batchRows) {
+    for (const row of (await writer.rows(unseen.slice(at, at + batchRows))).values()) {
+      if (row.deletedAt === null && (status === null || row.status === status)) others--;
+    }
+  }
+  return { absent, others };
+}
+
+async function settleAbsent(
+  parts: LeafParts,
+  leaf: Leaf,
+  ids: readonly string[],
+): Promise<{ deleted: number; undecided: number }> {
+  const { writer, sink, byId } = parts;
+  for (const _id of ids) parts.spend();
+  const found = await lookUp(ids, byId);
+  const alive = await withStatuses(found.alive, writer);
+  if (alive.length > 0) await sink.store(alive);
+  const hidden = alive.filter((item) => isAsked(item, leaf.status, windowOf(leaf.span)));
+  if (hidden.length > 0) await requireShown(parts, leaf, hidden);
+  return { deleted: await markGone(parts, found), undecided: found.undecided.length };
+}
+
+/** What is there by ID belongs to the leaf, so its list shows it by now, or shows something else than was asked for. */
+async function requireShown(
+  parts: LeafParts,
+  leaf: Leaf,
+  hidden: readonly SubmissionItem[],
+): Promise<void> {
+  const again = await readLeaf(parts, leaf);
+  if (again !== null && hidden.some(({ key }) => !again.keys.has(key))) throw new OutOfBounds();
+}
+
+async function markGone(
+  { formId, client, writer, sink, call, at, spend }: LeafParts,
+  { gone, undecided }: Found,
+): Promise<number> {
+  if (gone.length + undecided.length === 0) return 0;
+  // If the form, the workspace or the API vanished meanwhile, no answer about a submission says anything. This throws then.
+  spend();
+  await client.getForm(formId, call);
+  if (undecided.length > 0) await sink.list(undecided);
+  return gone.length > 0 ? writer.markDeleted(gone, at) : 0;
+}
+
+/** As the target and the windows of the form call it. */
+function windowOf({ fromMs, toMs }: MsSpan): FormWindow {
+  const iso = (ms: number | null): string | null =>
+    ms === null ? null : new Date(ms).toISOString();
+  return { from: iso(fromMs), to: iso(toMs) };
+}

@@ -1,0 +1,44 @@
+import { minusCounts, type StatusCounts } from '../mirror/status-counts.ts';
+
+/**
+ * By status, what a pass met at the source and the target has no row of: rejected, forgotten, or a further entry of a
+ * submission that the list shows twice. The source counts it all the same.
+ */
+export class UnstoredCounts {
+  readonly #met = new Map<string, number>();
+  readonly #newcomers = new Map<string, number>();
+  #entries = new Map<string, number>();
+  #sweep = 0;
+
+  /** What was met for the first time in this pass, and has no row. */
+  meet(status: string, isNewcomer: boolean): void {
+    add(this.#met, status);
+    if (isNewcomer) add(this.#newcomers, status);
+  }
+
+  /** An entry of the list; `sweep`: that of the ledger. */
+  list(status: string, sweep: number): void {
+    if (sweep === 0) return;
+    if (sweep !== this.#sweep) this.#entries = new Map();
+    this.#sweep = sweep;
+    add(this.#entries, status);
+  }
+
+  /** Of everything that was met: after a pass that has met all there is. */
+  get all(): StatusCounts {
+    return this.#met;
+  }
+
+  /** Of what no earlier pass had met. */
+  get newcomers(): StatusCounts {
+    return this.#newcomers;
+  }
+
+  /** What the list, as the last sweep showed it, has beyond what is held: where the source counts entries. */
+  beyond(held: StatusCounts): StatusCounts {
+    return minusCounts(this.#entries, held);
+  }
+}
+
+const add = (counts: Map<string, number>, status: string): void =>
+  void counts.set(status, (counts.get(status) ?? 0) + 1);
