@@ -13,7 +13,7 @@ import type {
   Rejection,
   Row,
 } from './types.ts';
-import type { WindowRecord } from './window.ts';
+import type { FormWindow, WindowRecord } from './window.ts';
 
 /** A kind of target: the name of its entry in `targets/target-kinds.ts`. */
 export type TargetKind = string;
@@ -55,6 +55,16 @@ export interface Target extends AsyncDisposable {
    * when another holds it for longer than `waitMs`.
    */
   openWriter(form: FormIdentity, options: WriterOptions): Promise<FormWriter>;
+
+  /** True when windows of a form may be written side by side (L13), by {@link openWindowWriter}. Else its one writer writes them all. */
+  readonly parallelWindows: boolean;
+
+  /**
+   * Becomes the only writer of one window of a form that was prepared, with a lock and epoch as those of {@link openWriter};
+   * stalled for a minute, it loses them. It writes for the pass that holds the form: it gets TARGET_LOST_LOCK once that has
+   * ended or another writer has opened the form. Only where windows are written side by side.
+   */
+  openWindowWriter(form: FormIdentity, at: FormWindow, how: WriterOptions): Promise<WindowWriter>;
 
   /**
    * Becomes the form's only marker (L13); undefined when another one is. Does not wait, and holds up no writer. Released
@@ -275,8 +285,11 @@ export interface SentMark {
   readonly at: string;
 }
 
-/** Write access to one form; at most one at a time across processes and machines (L13). Dispose to release it. */
-export interface FormWriter extends FormReader, AsyncDisposable {
+/**
+ * What stores rows: those of a window, beside the writers of others, or those of a form. Of a window, it makes columns that
+ * are missing and leaves labels and places as they are. Dispose to release it.
+ */
+export interface WindowWriter extends FormReader, AsyncDisposable {
   /**
    * Makes a column for each field that has none and follows relabels (L9): never renames a SQL column, never makes a
    * second one. Fields that it knows and that are missing here, or are `inSchema: false`, are recorded as removed; their
@@ -295,6 +308,12 @@ export interface FormWriter extends FormReader, AsyncDisposable {
   /** Marks rows deleted (L8); those already marked keep their time. Returns how many were marked now. */
   markDeleted(ids: readonly string[], at: string): Promise<number>;
 
+  /** Keeps what became of one of the planned windows; its rows are durable by now. Does nothing where there is no such window. */
+  saveWindow(window: WindowRecord): Promise<void>;
+}
+
+/** Write access to one form; at most one at a time across processes and machines (L13). Dispose to release it. */
+export interface FormWriter extends WindowWriter {
   /**
    * Sets statuses after marking (L7), `_changed_at` included; unknown IDs and equal statuses are left alone. `sent`, which
    * are among them, are remembered in the same atomic step; what was remembered of the others before is forgotten.
@@ -336,9 +355,6 @@ export interface FormWriter extends FormReader, AsyncDisposable {
    * proven window by window: the next full pass begins anew.
    */
   planWindows(windows: readonly WindowRecord[]): Promise<void>;
-
-  /** Keeps what became of one of the planned windows; its rows are durable by now. Does nothing where there is no such window. */
-  saveWindow(window: WindowRecord): Promise<void>;
 
   /**
    * Ends a pass: its record and, when it was proven, the new checkpoint, in one atomic step. After a proven full pass,

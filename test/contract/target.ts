@@ -6,6 +6,7 @@ import { type MakePlace, stageTargets } from './target-harness.ts';
 import { describeLosses } from './target-losses.ts';
 import { describePasses } from './target-passes.ts';
 import { describeRows } from './target-rows.ts';
+import { describeSideBySide } from './target-side-by-side.ts';
 import { describeStates } from './target-states.ts';
 import { describeValues } from './target-values.ts';
 import { describeWindows } from './target-windows.ts';
@@ -20,6 +21,7 @@ export function describeTarget(name: string, makePlace: MakePlace): void {
     describeStates(stage);
     describeCounts(stage);
     describePasses(stage);
+    describeSideBySide(stage);
     describeLosses(stage);
     describeErasure(stage);
     describeWindows(stage);

@@ -229,7 +229,7 @@ describe.skipIf(postgresMissing())('PostgreSQL that fails', () => {
       address,
       postgresDriver(address.connectionString),
       systemClock,
-      { answerMs: 300, rewriteMs: 300, closeMs: 100 },
+      { answerMs: 300, rewriteMs: 300, closeMs: 100, leaseMs: 60_000 },
     );
     const target = new SqlTarget('silent', database, systemClock);
     const writer = await target.openWriter(FORM, AT_ONCE);

@@ -70,6 +70,7 @@ class SheetsTarget implements Target {
   readonly name: string;
   readonly kind = 'google-sheets';
   readonly batchRows = BATCH_ROWS;
+  readonly parallelWindows = false;
   readonly address: string;
   readonly #spreadsheet: Spreadsheet;
   readonly #describe: DescribeHealth;
@@ -131,6 +132,10 @@ class SheetsTarget implements Target {
       spreadsheet.unclaim(form.id);
       throw toMirrorError(error);
     }
+  }
+
+  openWindowWriter(): Promise<never> {
+    return Promise.reject(new TypeError('a spreadsheet has one writer'));
   }
 
   async lockMarking(formId: string, signal?: AbortSignal): Promise<MarkingLock | undefined> {

@@ -74,7 +74,7 @@ export async function checkEpochs(
   const now = new Map(rows.map((row) => [textOf(row, 'form_id'), numberOf(row, 'epoch')]));
   for (const [name, epoch] of epochs) {
     const newest = now.get(name);
-    if (newest === undefined) {
+    if (newest === undefined && name === formId) {
       throw new MirrorError(
         'TARGET_LOST_LOCK',
         `${place}: someone deleted the record of this pass over form ${formId} from mirror_locks; it wrote nothing more. The next pass goes on.`,
@@ -82,6 +82,19 @@ export async function checkEpochs(
     }
     if (newest !== epoch) throw lostLock(place, formId);
   }
+}
+
+/** The newest epoch of a lock; undefined where nobody ever took it. */
+export async function epochOf(
+  tx: SqlSession,
+  dialect: SqlDialect,
+  name: string,
+): Promise<number | undefined> {
+  const [row] = await tx.query(
+    `SELECT epoch FROM ${dialect.relation('mirror_locks')} WHERE form_id = $1`,
+    [name],
+  );
+  return row && numberOf(row, 'epoch');
 }
 
 /** The error of a writer whose lock another one has taken. */
@@ -92,32 +105,37 @@ export function lostLock(place: string, formId: string): MirrorError {
   );
 }
 
-/** The error for a form that another process writes to; names its holder where that can be read. */
+/**
+ * The error for a form, or a window of it, that another process writes to; names its holder where that can be read. `name`:
+ * that of the lock.
+ */
 export async function busyForm(
   session: SqlSession | undefined,
   dialect: SqlDialect,
   formId: string,
   place: string,
+  name = formId,
 ): Promise<MirrorError> {
-  const holder = session === undefined ? undefined : await readHolder(session, dialect, formId);
+  const holder = session === undefined ? undefined : await readHolder(session, dialect, name);
   const by = holder === undefined ? '' : ` (${holder})`;
+  const part = name === formId ? '' : 'this part of ';
   return new MirrorError(
     'TARGET_BUSY',
-    `${place}: another pass is writing to form ${formId}${by}. It is tried again at the next run.`,
+    `${place}: another pass is writing to ${part}form ${formId}${by}. It is tried again at the next run.`,
   );
 }
 
-/** Who took the form last, for the message; undefined when that can't be read. */
+/** Who took the lock last, for the message; undefined when that can't be read. */
 async function readHolder(
   session: SqlSession,
   dialect: SqlDialect,
-  formId: string,
+  name: string,
 ): Promise<string | undefined> {
   const rows = await session
     .query(
       `SELECT holder, ${dialect.timeText('taken_at')} AS taken_at
        FROM ${dialect.relation('mirror_locks')} WHERE form_id = $1`,
-      [formId],
+      [name],
     )
     .catch(() => []);
   const [row] = rows;

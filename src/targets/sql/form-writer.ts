@@ -23,6 +23,7 @@ import { cleanText, isStorableId } from './row-batch.ts';
 import { setRowStatuses } from './row-changes.ts';
 import { noteScrub } from './scrubbing.ts';
 import type { SqlSession } from './sql-session.ts';
+import { dropWindowLocks } from './window-lock.ts';
 import { NO_COUNTS, SqlWindowWriter, type WriterContext } from './window-writer.ts';
 import type { WriterTransaction } from './writer-transactions.ts';
 
@@ -135,6 +136,7 @@ export class SqlFormWriter extends SqlWindowWriter implements FormWriter {
       const { tx, at } = transaction;
       await this.columns.written(transaction);
       await recordPass(tx, dialect, formId, pass);
+      if (pass.kind === 'full') await dropWindowLocks(tx, dialect, formId);
       if (changes.checkpoint !== undefined) {
         const before = await storedFor(tx, dialect, formId);
         // Rows that were written anew, hashed perhaps, leave what stood there in files of ours (L18).

@@ -46,21 +46,44 @@ export async function listRejections(
   );
   const before = await listedKeys(tx, dialect, batch, [...byKey.values()]);
   const over = [...before].filter((key) => !byKey.has(key)).sort();
+  let ended = 0;
   for (const key of over) {
     const [submissionId = '', reason = ''] = key.split('\0');
-    await tx.query(
-      `DELETE FROM ${table} WHERE form_id = $1 AND submission_id = $2 AND reason = $3`,
+    const rows = await tx.query(
+      `DELETE FROM ${table} WHERE form_id = $1 AND submission_id = $2 AND reason = $3 RETURNING form_id`,
       [batch.formId, submissionId, reason],
     );
+    ended += rows.length;
   }
-  const inOrder = [...byKey].sort(([one], [other]) => (one < other ? -1 : 1));
-  for (const piece of piecesOf(inOrder, REJECTIONS_A_STATEMENT)) {
-    await tx.query(
-      `INSERT INTO ${table} (form_id, submission_id, reason, stored, first_seen_at, last_seen_at, last_epoch)
+  const fresh = [...byKey.keys()].filter((key) => !before.has(key)).sort();
+  const added = await upsertListings(tx, dialect, batch, byKey, fresh, 'NOTHING');
+  // Where another writer listed one meanwhile, it is the newer one that stands.
+  const known = [...byKey.keys()].filter((key) => !added.has(key)).sort();
+  await upsertListings(tx, dialect, batch, byKey, known, RENEW);
+  return { added: added.size, ended };
+}
+
+const RENEW = `UPDATE SET stored = excluded.stored, last_seen_at = excluded.last_seen_at,
+  last_epoch = excluded.last_epoch`;
+
+/** Lists those of these keys; the keys of what it wrote. `onConflict`: what becomes of one that is listed already. */
+async function upsertListings(
+  tx: SqlSession,
+  dialect: SqlDialect,
+  batch: RejectionBatch,
+  byKey: ReadonlyMap<string, Rejection>,
+  keys: readonly string[],
+  onConflict: string,
+): Promise<Set<string>> {
+  const written = new Set<string>();
+  const listed = keys.map((key) => byKey.get(key)).filter((item) => item !== undefined);
+  for (const piece of piecesOf(listed, REJECTIONS_A_STATEMENT)) {
+    const rows = await tx.query(
+      `INSERT INTO ${dialect.relation('mirror_rejected')}
+         (form_id, submission_id, reason, stored, first_seen_at, last_seen_at, last_epoch)
        VALUES ${placeholders(piece.length, 7)}
-       ON CONFLICT (form_id, submission_id, reason) DO UPDATE SET stored = excluded.stored,
-         last_seen_at = excluded.last_seen_at, last_epoch = excluded.last_epoch`,
-      piece.flatMap(([, { submissionId, reason, stored }]) => [
+       ON CONFLICT (form_id, submission_id, reason) DO ${onConflict} RETURNING submission_id, reason`,
+      piece.flatMap(({ submissionId, reason, stored }) => [
         batch.formId,
         submissionId,
         reason,
@@ -70,9 +93,10 @@ export async function listRejections(
         batch.epoch,
       ]),
     );
+    for (const row of rows)
+      written.add(`${textOf(row, 'submission_id')}\0${textOf(row, 'reason')}`);
   }
-  const added = [...byKey.keys()].filter((key) => !before.has(key)).length;
-  return { added, ended: over.length };
+  return written;
 }
 
 /** Keys (`<submission>\0<reason>`) of what is listed for the submissions of a batch. */

@@ -10,10 +10,12 @@ import type {
   MarkingLock,
   Target,
   TargetKind,
+  WindowWriter,
   WriterOptions,
 } from '../../mirror/target.ts';
 import type { LookRecord } from '../../mirror/look-record.ts';
 import type { FormIdentity } from '../../mirror/types.ts';
+import type { FormWindow } from '../../mirror/window.ts';
 import { type Catalogue, loadForm } from './catalogue.ts';
 import { restoreForm, saveCopies } from './catalogue-copy.ts';
 import { assertWhole, repairCatalogue } from './catalogue-repair.ts';
@@ -31,6 +33,7 @@ import { readOverview } from './overview.ts';
 import { endScrub, needsScrub } from './scrubbing.ts';
 import { translateError } from './sql-errors.ts';
 import type { SqlConnection, SqlSession } from './sql-session.ts';
+import { openWindow, windowLockName } from './window-lock.ts';
 
 /** A database as {@link SqlTarget} uses it. Its methods reject with the driver's own errors. */
 export interface SqlDatabase {
@@ -40,8 +43,11 @@ export interface SqlDatabase {
   readonly dialect: SqlDialect;
   /** Where to read; undefined when there is no database yet. */
   reading(): Promise<SqlSession | undefined>;
-  /** Takes the lock on a form; undefined when another holds it for longer than `waitMs`. */
-  lockForm(formId: string, options: WriterOptions): Promise<FormLock | undefined>;
+  /**
+   * Takes the lock of a form, or one of another name; undefined when another holds it for longer than `waitMs`. `leased`: it
+   * ends by itself, with its connection, when this process is stalled.
+   */
+  lockForm(name: string, options: WriterOptions, leased?: 'leased'): Promise<FormLock | undefined>;
   check(signal: AbortSignal | undefined): Promise<CheckResult[]>;
   /** Takes what was deleted out of the files; called where the dialect `scrubs`. */
   scrub?(work: (connection: SqlSession) => Promise<void>): Promise<void>;
@@ -113,6 +119,29 @@ export class SqlTarget implements Target {
         await lock.release().catch(() => {});
         throw error;
       }
+    });
+  }
+
+  get parallelWindows(): boolean {
+    return this.#database.dialect.enterForm !== undefined;
+  }
+
+  async openWindowWriter(
+    form: FormIdentity,
+    window: FormWindow,
+    options: WriterOptions,
+  ): Promise<WindowWriter> {
+    const { dialect } = this.#database;
+    if (!this.parallelWindows) throw new TypeError('a form has one writer there');
+    throwIfAborted(options.signal);
+    return this.#guarded(async () => {
+      const name = windowLockName(form.id, window);
+      const lock = await this.#database.lockForm(name, options, 'leased');
+      if (lock === undefined) {
+        throw await busyForm(await this.#database.reading(), dialect, form.id, this.#place, name);
+      }
+      const context = this.#context(form.id, CATALOGUE_VERSION);
+      return openWindow({ ...context, form, name, lock, clock: this.#clock });
     });
   }
 

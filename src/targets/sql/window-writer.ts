@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import { idsOfBatch } from '../../mirror/forgotten.ts';
-import type { ApplyResult, PrepareResult, RowOutcome } from '../../mirror/target.ts';
+import type { ApplyResult, PrepareResult, RowOutcome, WindowWriter } from '../../mirror/target.ts';
 import type { FormIdentity, PickedField, Rejection, Row } from '../../mirror/types.ts';
 import type { WindowRecord } from '../../mirror/window.ts';
 import type { FormTable } from './field-column.ts';
@@ -36,7 +36,7 @@ export const NO_COUNTS: StoredCounts = { rows: 0, live: 0, rejections: 0 };
  * Stores the rows of one window of a form over SQL, beside other writers of the form: every method is one transaction that
  * first checks the fencing epochs (L13). The form's own writer does the same, and more.
  */
-export class SqlWindowWriter extends SqlFormReader {
+export class SqlWindowWriter extends SqlFormReader implements WindowWriter {
   readonly #context: WriterContext;
   protected readonly columns: FormColumns;
   protected readonly transactions: WriterTransactions;

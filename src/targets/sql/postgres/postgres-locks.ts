@@ -24,3 +24,20 @@ export async function enterPostgresForm(
     `${PATIENT}; SELECT pg_advisory_xact_lock${shared}(${key}::bigint); SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`,
   );
 }
+
+/**
+ * Has the server end this connection, and with it release its locks, when nothing is heard on it for `leaseMs`: a process
+ * that is stopped keeps its connection alive and would hold them for ever. Until it is called off, this process is heard.
+ * Servers before PostgreSQL 14 end it only where the process stalled in the middle of a transaction.
+ */
+export async function keepLease(connection: SqlSession, leaseMs: number): Promise<() => void> {
+  await connection.exec(
+    `SET idle_in_transaction_session_timeout = ${leaseMs};
+     SELECT set_config(name, '${leaseMs}', false) FROM pg_settings WHERE name = 'idle_session_timeout'`,
+  );
+  // The next write tells of a connection that is lost.
+  const sign = (): void => void connection.exec('SELECT 1').catch(() => {});
+  const timer = setInterval(sign, leaseMs / 4);
+  timer.unref();
+  return () => clearInterval(timer);
+}

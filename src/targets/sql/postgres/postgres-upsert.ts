@@ -90,7 +90,8 @@ function keptKeys(form: FormTable, fields: readonly FieldColumn[]): readonly str
 /**
  * `unnest` takes a batch of any size with one parameter a column. Rows are compared before they are inserted: an
  * ON CONFLICT … WHERE alone would lock, and so write to, rows that stay as they are (L4). They are locked in the order of
- * their IDs, as by every other writer.
+ * their IDs, as by every other writer; one that another writer inserted meanwhile is new there, not here (a row that was
+ * inserted has no `xmax`).
  */
 function upsertStatement(
   schema: string,
@@ -119,9 +120,11 @@ function upsertStatement(
       SELECT ${names.join(', ')}, ${at}, ${at} FROM changed ORDER BY id
       ON CONFLICT (id) DO UPDATE SET ${own.map((name) => `${name} = excluded.${name}`).join(', ')},
         _changed_at = excluded._changed_at, _deleted_at = NULL
-      RETURNING id
+      RETURNING id, xmax = 0 AS _is_new
     )
-    SELECT id, _is_new, _was_deleted, (SELECT count(*) FROM stored) AS _stored FROM changed`;
+    SELECT changed.id, coalesce(stored._is_new, changed._is_new) AS _is_new, _was_deleted,
+      (SELECT count(*) FROM stored) AS _stored
+    FROM changed LEFT JOIN stored ON stored.id = changed.id`;
 }
 
 /** The stored object with the written keys replaced; names are plain, so that they need no escape. */
