@@ -88,9 +88,6 @@ function printableRecord(line: string): string {
   );
 }
 
-/** How many forms of one target are synchronised at the same time. */
-const PASSES_PER_TARGET = 2;
-
 /** Starts working on the queue, as the settings say. */
 export async function openQueue(
   host: Host,
@@ -111,7 +108,7 @@ export async function openQueue(
       marking: config.marking !== undefined,
       targets: config.targets.map(({ name }) => name),
     },
-    concurrency: PASSES_PER_TARGET,
+    concurrency: (target) => app.settingsOf(target).concurrency,
     onRateStore: (store) => app.rate.shareWith(store),
     clock: host.clock,
     logger,

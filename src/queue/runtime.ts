@@ -31,8 +31,8 @@ export interface QueueOptions {
   readonly role: 'all' | 'worker';
   readonly handlers: JobHandlers;
   readonly schedules: Schedules;
-  /** Passes that run at one time, for each target. */
-  readonly concurrency: number;
+  /** Passes of a target that run at one time. */
+  readonly concurrency: (target: string) => number;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly events: Events<QueueEventMap>;

@@ -26,8 +26,8 @@ export type AnyWorker = Worker<
 /** What the workers share. */
 export interface WorkerContext extends ProcessorContext {
   readonly onError: ErrorListener;
-  /** Passes that run at one time, for each target. */
-  readonly concurrency: number;
+  /** Passes of a target that run at one time. */
+  readonly concurrency: (target: string) => number;
 }
 
 /** How many workers {@link startWorkers} starts: each holds a connection. */
@@ -38,17 +38,19 @@ export const workerCount = (targets: readonly string[]): number => 2 + 2 * targe
  * long full pass delays no incremental one.
  */
 export function startWorkers(context: WorkerContext): AnyWorker[] {
-  const { concurrency } = context;
+  const { targets } = context.queues;
+  const most = Math.max(1, ...targets.map((target) => context.concurrency(target)));
   return [
     startWorker(context, PLAN_QUEUE, planProcessor(context), 1),
-    startWorker(context, MARK_QUEUE, markProcessor(context), concurrency),
-    ...context.queues.targets.flatMap((target) => {
-      const start = (kind: PassKind, most: number): AnyWorker =>
+    startWorker(context, MARK_QUEUE, markProcessor(context), most),
+    ...targets.flatMap((target) => {
+      const concurrency = context.concurrency(target);
+      const start = (kind: PassKind, count: number): AnyWorker =>
         startWorker(
           context,
           passQueue(kind, target),
           passProcessor(context, { kind, target }),
-          most,
+          count,
         );
       return [start('incremental', concurrency), start('full', Math.ceil(concurrency / 2))];
     }),

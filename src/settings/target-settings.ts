@@ -6,7 +6,7 @@ import { TargetUrlError } from '../targets/target-url-error.ts';
 import { requireSafeTransport } from './plaintext.ts';
 import type { SettingsReader } from './settings-reader.ts';
 import { type SettingName, variableOf } from './settings-table.ts';
-import { list, quoted } from './value-schemas.ts';
+import { list, quoted, wholeNumber } from './value-schemas.ts';
 
 /** A target that forms are mirrored into. */
 export interface TargetSettings {
@@ -17,6 +17,8 @@ export interface TargetSettings {
   readonly forms: '*' | readonly string[];
   /** Undefined when TARGET_FIELDS is not set: then nothing may leave the source (L11). */
   readonly picks: FieldPicks | undefined;
+  /** How many of its forms a process works on at once. */
+  readonly concurrency: number;
   /** The variables that they came from, to name when something about them is wrong. */
   readonly variables: {
     readonly url: string;
@@ -87,6 +89,7 @@ function readTarget(
     address,
     forms: forms.includes('*') ? '*' : forms,
     picks: fields && parsePicks(fields, hashed),
+    concurrency: reader.readWithDefault('TARGET_CONCURRENCY', wholeNumber(1, 32), name),
     variables: {
       url: variable('TARGET_URL'),
       forms: variable('TARGET_FORMS'),

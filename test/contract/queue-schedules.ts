@@ -148,7 +148,7 @@ export function describeSchedules(it: QueueIt): void {
     handlers.script = (order, signal) => (order.target === 'gone' ? gate.wait(signal) : 'ok');
     const targets = ['a', 'gone'];
     const before = use(
-      await startAt(place, handlers, { targets, marking: true }, { concurrency: 1 }),
+      await startAt(place, handlers, { targets, marking: true }, { concurrency: () => 1 }),
     );
     await before.runNow('incremental');
     await before.runNow('full');
@@ -205,9 +205,24 @@ export function describeSchedules(it: QueueIt): void {
     const gate = new Gate();
     handlers.script = (order, signal) => (order.target === 'a' ? gate.wait(signal) : 'ok');
     const schedules = { incremental: { everyMs: 100 }, targets: ['a', 'b'] };
-    use(await startAt(place, handlers, schedules, { concurrency: 1 }));
+    use(await startAt(place, handlers, schedules, { concurrency: () => 1 }));
     await vi.waitFor(() => expect(handlers.count('b')).toBeGreaterThanOrEqual(6), SOON);
     expect(handlers.count('a')).toBe(1);
+  });
+
+  it('run as many passes of a target at once as are allowed of it', async ({ place, use }) => {
+    const handlers = new FakeHandlers(['f1', 'f2', 'f3', 'f4'].map((id) => form(['a', 'b'], id)));
+    const gate = new Gate();
+    handlers.script = (_order, signal) => gate.wait(signal);
+    const concurrency = (target: string): number => (target === 'a' ? 1 : 3);
+    const queue = use(await startAt(place, handlers, { targets: ['a', 'b'] }, { concurrency }));
+    await queue.runNow('incremental');
+    await vi.waitFor(
+      () => expect([handlers.count('a'), handlers.count('b')]).toEqual([1, 3]),
+      SOON,
+    );
+    gate.open();
+    await vi.waitFor(() => expect(handlers.passes.length).toBeGreaterThanOrEqual(8), SOON);
   });
 
   it('keep long full passes from delaying incremental ones of other forms', async ({
@@ -217,7 +232,7 @@ export function describeSchedules(it: QueueIt): void {
     const handlers = new FakeHandlers(['f1', 'f2', 'f3', 'f4'].map((id) => form(['a'], id)));
     const gate = new Gate();
     handlers.script = (order, signal) => (order.kind === 'full' ? gate.wait(signal) : 'ok');
-    const queue = use(await startAt(place, handlers, {}, { concurrency: 1 }));
+    const queue = use(await startAt(place, handlers, {}, { concurrency: () => 1 }));
     await queue.runNow('full');
     await vi.waitFor(() => expect(handlers.count('a', 'full')).toBe(1), SOON);
     await queue.runNow('incremental');

@@ -100,7 +100,7 @@ export async function startAt(
     role: 'all',
     handlers,
     schedules: { ...NEVER, ...schedules },
-    concurrency: 2,
+    concurrency: () => 2,
     clock: systemClock,
     logger: silentLogger,
     events,
