@@ -1,4 +1,4 @@
-import { compareTimes } from './canonical-time.ts';
+import { compareTimes, laterOf } from './canonical-time.ts';
 import { IdSet } from './id-set.ts';
 
 /*
@@ -349,11 +349,6 @@ export class ProofLedger {
   has(key: string): boolean {
     return this.#ids.has(key);
   }
-}
-
-function laterOf(a: string | null, b: string | null): string | null {
-  if (a === null || b === null) return a ?? b;
-  return compareTimes(a, b) >= 0 ? a : b;
 }
 
 function newestOf(times: readonly (string | null)[]): string | null {

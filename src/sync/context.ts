@@ -4,6 +4,7 @@ import type { Logger } from '../base/logger.ts';
 import type { FormsClient } from '../forms/client.ts';
 import type { SyncEvents } from './events.ts';
 import type { LabelCache } from './label-cache.ts';
+import type { WindowSizes } from './window-sizes.ts';
 
 /** What all passes of a process share. */
 export interface SyncContext {
@@ -14,6 +15,8 @@ export interface SyncContext {
   readonly events: Events<SyncEvents>;
   /** The brake of L8: more absent rows than this fraction of the live ones (and than 20) are not marked deleted. */
   readonly maxDeleteFraction: number;
+  /** How large the windows of a large form are; left out: as it is good for an API of pages of 100. */
+  readonly windowSizes?: WindowSizes;
   /** Pages fetched ahead while earlier ones are written, and submissions that are marked at the same time. */
   readonly readAhead: number;
 }

@@ -16,6 +16,12 @@ export interface DeletionParts {
   readonly client: FormsClient;
   readonly writer: FormWriter;
   readonly ledger: ProofLedger;
+  /** The live rows that the list should show, where it is not the list of the whole form. */
+  readonly liveIds?: () => AsyncIterable<string[]>;
+  /** Whether a submission belongs to that list; one that does not is no sign that the list hides it. */
+  readonly isListed?: (item: SubmissionItem) => boolean;
+  /** The brake, where other rows count as well; otherwise the absent ones against the live ones. */
+  readonly isAllowed?: (absent: number, live: number) => Promise<boolean>;
   /** Reads and proves the list once more, into the same ledger. False: without a proof. */
   readonly readAgain: () => Promise<boolean>;
   readonly call: CallOptions;
@@ -87,15 +93,21 @@ async function markThose(
   parts: DeletionParts,
   isAbsent: (id: string) => boolean,
 ): Promise<DeletionResult> {
-  const { live, absent } = await countAbsent(parts.writer, isAbsent);
+  const { live, absent } = await countAbsent(liveIdsOf(parts), isAbsent);
   if (absent === 0) return NOTHING_ABSENT;
-  if (absent > mostDeletions(live, parts)) return { ...NOTHING_ABSENT, withheld: absent };
+  const { acceptDeletes, isAllowed } = parts;
+  const isMuch =
+    isAllowed === undefined || acceptDeletes
+      ? absent > mostDeletions(live, parts)
+      : !(await isAllowed(absent, live));
+  if (isMuch) return { ...NOTHING_ABSENT, withheld: absent };
   let [deleted, undecided, unlisted] = [0, 0, 0];
   const byId = new ById(parts.client, parts.call);
   for await (const ids of absentChunks(parts, isAbsent)) {
     const found = await lookUp(ids, byId);
     if (found.alive.length > 0) await parts.onFound(await withStatuses(found.alive, parts.writer));
-    unlisted += found.alive.length;
+    const { isListed = () => true } = parts;
+    unlisted += found.alive.filter(isListed).length;
     if (found.gone.length + found.undecided.length === 0) continue;
     // If the form, the workspace or the API vanished meanwhile, no answer about a submission says anything. This throws then.
     await parts.client.getForm(parts.formId, parts.call);
@@ -115,12 +127,15 @@ export function mostDeletions(
   return Math.max(BRAKE_MIN_ROWS, Math.floor(live * maxDeleteFraction));
 }
 
+const liveIdsOf = ({ liveIds, writer }: DeletionParts): AsyncIterable<string[]> =>
+  liveIds === undefined ? writer.liveIds() : liveIds();
+
 async function countAbsent(
-  writer: FormWriter,
+  liveIds: AsyncIterable<string[]>,
   isAbsent: (id: string) => boolean,
 ): Promise<{ live: number; absent: number }> {
   let [live, absent] = [0, 0];
-  for await (const ids of writer.liveIds()) {
+  for await (const ids of liveIds) {
     live += ids.length;
     absent += ids.filter(isAbsent).length;
   }
@@ -128,12 +143,12 @@ async function countAbsent(
 }
 
 async function* absentChunks(
-  { writer, signal }: DeletionParts,
+  parts: DeletionParts,
   isAbsent: (id: string) => boolean,
 ): AsyncGenerator<string[]> {
   const pending: string[] = [];
-  for await (const ids of writer.liveIds()) {
-    throwIfAborted(signal);
+  for await (const ids of liveIdsOf(parts)) {
+    throwIfAborted(parts.signal);
     pending.push(...ids.filter(isAbsent));
     while (pending.length >= LOOKUP_CHUNK) yield pending.splice(0, LOOKUP_CHUNK);
   }

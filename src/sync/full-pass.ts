@@ -1,14 +1,27 @@
+import type { AskedPage } from '../forms/form-pages.ts';
+import { laterOf } from '../mirror/canonical-time.ts';
+import { totalOf } from '../mirror/status-counts.ts';
 import type { Checkpoint } from '../mirror/types.ts';
 import { markAbsent } from './deletions.ts';
 import { fullScan, type ScanParts } from './full-scan.ts';
 import { hashDeletedRows, type HashParts, hashUnmetRows } from './hash-unseen-rows.ts';
-import { countedInFull, fullResult, hiddenResult } from './pass-checkpoint.ts';
+import { oldestPlausible } from './incremental-scan.ts';
+import { timesOf } from './page-items.ts';
+import {
+  countedAs,
+  countedInFull,
+  fullResult,
+  hiddenResult,
+  notCounted,
+} from './pass-checkpoint.ts';
 import { NOTHING, type PassResult } from './pass-result.ts';
 import type { OpenForm, PassRun } from './pass-run.ts';
+import type { FormSize } from './window-plan.ts';
+import { type WindowedEnd, windowedPass } from './windowed-pass.ts';
 
 /**
- * Reads a form whole, and settles which rows are absent from it. `isRead`: that has been done, and proven, through these
- * `parts`.
+ * Reads all of a form, window by window where it is large, and settles which rows are absent from it. `isRead`: that has been
+ * done, and proven, through these `parts`.
  */
 export async function fullPass(
   run: PassRun,
@@ -16,10 +29,36 @@ export async function fullPass(
   parts: ScanParts,
   { checkpoint, isRead = false }: { checkpoint: Checkpoint | undefined; isRead?: boolean },
 ): Promise<PassResult> {
+  await hashDeletedRows(hashParts(run, open));
+  if (isRead) return wholePass(run, open, parts, { checkpoint, proven: true });
+  const first: AskedPage = { ...(await parts.pages.read({ page: 1 })), asked: 1 };
+  const windowed = await windowedPass(run, open, checkpoint, sizeOf(first));
+  if (windowed === null) {
+    const proven = await fullScan({ ...parts, first });
+    return wholePass(run, open, parts, { checkpoint, proven });
+  }
+  if (windowed.outcome !== 'uncut') return windowedResult(run, open, checkpoint, windowed);
+  run.beginLedger(oldestPlausible(checkpoint));
+  const whole = run.scanParts(open, checkpoint !== undefined);
+  const proven = await fullScan(whole);
+  const result = await wholePass(run, open, whole, { checkpoint, proven });
+  return { ...result, deleted: result.deleted + windowed.found.deleted };
+}
+
+const sizeOf = (first: AskedPage): FormSize => ({
+  total: first.total,
+  newest: timesOf(first).reduce(laterOf, null),
+});
+
+/** The end of a pass that has read the form as one list. */
+async function wholePass(
+  run: PassRun,
+  open: OpenForm,
+  parts: ScanParts,
+  { checkpoint, proven }: { checkpoint: Checkpoint | undefined; proven: boolean },
+): Promise<PassResult> {
   const { writer, sink } = open;
   const { ledger } = parts;
-  await hashDeletedRows(hashParts(run, open));
-  const proven = isRead || (await fullScan(parts));
   await sink.flush();
   await hashUnmetRows(hashParts(run, open), (id) => ledger.has(id));
   run.notices = await writer.notices();
@@ -29,6 +68,32 @@ export async function fullPass(
   const startedAt = new Date(run.startedMs).toISOString();
   const counted = await countedInFull(writer, ledger, sink.unstored, startedAt);
   return fullResult(run.proven(), checkpoint, found, counted);
+}
+
+/** The end of a pass that has read the form in windows. */
+async function windowedResult(
+  run: PassRun,
+  { writer, sink }: OpenForm,
+  checkpoint: Checkpoint | undefined,
+  { outcome, found, total, since, watermark }: WindowedEnd,
+): Promise<PassResult> {
+  run.notices = await writer.notices();
+  const { deleted, undecided } = found;
+  if (outcome !== 'proven') return { ...NOTHING, outcome: 'incomplete', deleted, undecided };
+  const counted = await countedAs(writer, sink.unstored.all, since);
+  // What has no row is known of the windows alone that this pass has read, each once.
+  const isCounted = counted.statuses !== null && totalOf(counted.statuses) === total;
+  const ledger = { accounted: total, watermark: () => watermark };
+  const settled = { ...found, unlisted: 0, hidden: 0 };
+  const known = isCounted ? counted : notCounted(checkpoint);
+  const result = fullResult({ ...run.proven(), ledger }, checkpoint, settled, known);
+  const proven = result.checkpoint;
+  if (proven === undefined || result.outcome === 'incomplete') return result;
+  return {
+    ...result,
+    checkpoint: { ...proven, fullProvenAt: since },
+    comparedSince: since,
+  };
 }
 
 function hashParts({ setup }: PassRun, { writer, sink }: OpenForm): HashParts {

@@ -28,6 +28,8 @@ export interface ScanParts {
   readonly signal: AbortSignal;
   /** True when an earlier pass was proven: then dates are not needed as evidence, and imports of old dates can't mislead. */
   readonly history: boolean;
+  /** The first page, where it has just been read and nothing else since. */
+  readonly first?: AskedPage;
   /** Called with each `total` that the source reports. */
   readonly onTotal: (total: number) => void;
 }
@@ -102,7 +104,8 @@ class FullScan {
     // What was taken before belongs to no sweep of this scan.
     await sink.flush();
     ledger.beginSweep();
-    const first = await this.#read(1);
+    const { first: read } = this.#parts;
+    const first = read === undefined ? await this.#read(1) : this.#note(read, {});
     this.#pageSize = first.items.length;
     this.#budget = budgetFor(first.totalPages);
     let base = await this.#chooseBase(first);

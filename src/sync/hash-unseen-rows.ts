@@ -31,16 +31,17 @@ export async function hashDeletedRows(parts: HashParts): Promise<void> {
 }
 
 /**
- * The same of live rows that a pass has not met: whether they turn out to be deleted, undecided or withheld, no pass writes
+ * The same of live rows, all or some, that a pass has not met: whether they turn out to be deleted, undecided or withheld, no pass writes
  * them again. What is listed of them stays so.
  */
 export async function hashUnmetRows(
   parts: HashParts,
   isMet: (id: string) => boolean,
+  liveIds = (): AsyncIterable<string[]> => parts.writer.liveIds(),
 ): Promise<void> {
   const { writer } = parts;
   let listings: readonly Rejection[] | undefined;
-  await hashRows(parts, unmetIds(writer, isMet), async (_plain, hashed) => {
+  await hashRows(parts, unmetIds(liveIds(), isMet), async (_plain, hashed) => {
     listings ??= (await writer.rejections(MOST_LISTINGS)).items;
     const ids = new Set(hashed.map(({ id }) => id));
     await writer.apply(
@@ -51,10 +52,10 @@ export async function hashUnmetRows(
 }
 
 async function* unmetIds(
-  writer: FormWriter,
+  liveIds: AsyncIterable<string[]>,
   isMet: (id: string) => boolean,
 ): AsyncGenerator<string[]> {
-  for await (const ids of writer.liveIds()) yield ids.filter((id) => !isMet(id));
+  for await (const ids of liveIds) yield ids.filter((id) => !isMet(id));
 }
 
 async function hashRows(

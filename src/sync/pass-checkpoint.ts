@@ -9,7 +9,7 @@ import type { UnstoredCounts } from './unstored-counts.ts';
 
 /** What the checkpoint of a proven pass is made of. */
 export interface Proven {
-  readonly ledger: ProofLedger;
+  readonly ledger: Pick<ProofLedger, 'accounted' | 'watermark'>;
   /** The present time (ISO). */
   readonly at: string;
   readonly provenFor: string;

@@ -14,6 +14,8 @@ export interface PassResult {
   /** Submissions that the source shows when asked by ID, but not in its list: so the list proves nothing. */
   readonly unlisted: number;
   readonly failure: MirrorError | null;
+  /** The pass is proven by windows: since when (ISO) all of them were. */
+  readonly comparedSince?: string;
 }
 
 /** A pass that has nothing to tell. */

@@ -53,6 +53,12 @@ export class PassRun {
   #reason: string | null = null;
   #sink: RowSink | undefined;
   #ledger = new ProofLedger();
+  /** Of the ledgers of the windows before. */
+  #before = { distinct: 0, doubles: 0 };
+  /** What the target had lost when the pass began. */
+  lost: readonly Loss[] = [];
+  /** How many submissions an earlier pass, or another worker, accounts for in windows that this pass does not read. */
+  accountedElsewhere = 0;
 
   constructor(setup: PassSetup) {
     const { request, signal, context } = setup;
@@ -75,6 +81,16 @@ export class PassRun {
 
   get ledger(): ProofLedger {
     return this.#ledger;
+  }
+
+  /** Distinct submissions that it has seen, in all windows. */
+  get distinct(): number {
+    return this.#before.distinct + this.#ledger.distinct;
+  }
+
+  /** Entries of the list that repeat a submission, as far as it can tell. */
+  get doubles(): number {
+    return this.#before.doubles + this.#ledger.doubles;
   }
 
   /** What it wrote, by outcome. */
@@ -120,9 +136,19 @@ export class PassRun {
     return this.#sink;
   }
 
-  /** `oldestPlausible`: see {@link ProofLedger}. */
+  /** What is counted begins anew. `oldestPlausible`: see {@link ProofLedger}. */
   beginLedger(oldestPlausible: string | null): void {
+    this.#before = { distinct: 0, doubles: 0 };
+    this.accountedElsewhere = 0;
     this.#ledger = this.setup.newLedger(oldestPlausible);
+  }
+
+  /** The ledger of a window, or of a further one. */
+  beginWindow(oldestPlausible: string | null): ProofLedger {
+    const { distinct, doubles } = this;
+    this.#before = { distinct, doubles };
+    this.#ledger = this.setup.newLedger(oldestPlausible);
+    return this.#ledger;
   }
 
   /** An incremental pass trusts that what a pass before it stored is there, in every column. */
@@ -175,7 +201,7 @@ export class PassRun {
 
   #emitProgress(): void {
     const { inserted, updated, unchanged } = this.written;
-    const seen = this.#ledger.distinct;
+    const seen = this.distinct + this.accountedElsewhere;
     const counts = { seen, total: this.total ?? seen, inserted, updated, unchanged };
     this.setup.context.events.emit('pass.progress', { ...this.subject, ...counts });
   }

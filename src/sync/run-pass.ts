@@ -57,6 +57,7 @@ async function runToEnd(run: PassRun): Promise<PassReport> {
       await writer.finish(record, {
         goneAt: result.outcome === 'gone' ? run.now() : null,
         ...(result.checkpoint === undefined ? {} : { checkpoint: result.checkpoint }),
+        ...(result.comparedSince === undefined ? {} : { comparedSince: result.comparedSince }),
       });
     } catch (error) {
       // That a target which refuses rows refuses the record, too, is no second failure.
@@ -104,6 +105,7 @@ async function scan(run: PassRun, open: OpenForm): Promise<PassResult> {
   run.isHeld = sink.wasKnown;
   // A checkpoint speaks of rows: it is read once the table is as it should be, and believed if nothing is lost.
   const lost = await writer.losses();
+  run.lost = lost;
   const checkpoint = await writer.checkpoint();
   const newColumns = sink.wasKnown ? columns.added.length : 0;
   const { fields } = sink;
@@ -138,7 +140,8 @@ async function formIsGone(run: PassRun): Promise<PassReport> {
 function recordOf(run: PassRun, result: PassResult): PassRecord {
   const { kind, form, isHeld, total } = run;
   const { inserted, updated, unchanged, rejected } = run.written;
-  const { distinct, unclearDoubles, unclearEnd } = run.ledger;
+  const { distinct } = run;
+  const { unclearDoubles, unclearEnd } = run.ledger;
   const facts = { kind, form, isHeld, total, distinct, unclearDoubles, unclearEnd };
   return {
     kind,
@@ -165,8 +168,7 @@ function reportOf(
   { failure, undecided, checkpoint }: PassResult,
 ): PassReport {
   const ms = run.setup.context.clock.now() - run.startedMs;
-  const { reason, notices } = run;
-  const { doubles } = run.ledger;
+  const { doubles, notices, reason } = run;
   const absent = checkpoint?.absent ?? 0;
   const counts = { absent, undecided, doubles, marked: 0 };
   return { ...run.subject, ...record, reason, notices, ...counts, ms, failure };

@@ -1,0 +1,47 @@
+import { type FormWindow, WHOLE_FORM } from '../mirror/window.ts';
+
+/** How often a form whose counts move is counted again, and how often its newest window alone. */
+const TRIES = 6;
+const NEWEST_TRIES = 4;
+
+/** How many submissions the source has. */
+export interface WindowCounts {
+  /** In each window. */
+  readonly each: readonly number[];
+  /** In the whole form: as many as in its windows. */
+  readonly whole: number;
+}
+
+/**
+ * Counts a form window by window and as a whole, and says whether that adds up: if it does, no submission is outside of all
+ * windows, and none in two. `contradiction`: it does not, while the form stands still: the source does not read the bounds as
+ * they are meant. `moving`: nothing can be said, as the counts change while they are asked for.
+ *
+ * The newest window is counted last but one, between two counts of the whole, as that is where submissions arrive: they all
+ * stand for the instant of the last.
+ */
+export async function countWindows(
+  windows: readonly FormWindow[],
+  count: (window: FormWindow) => Promise<number>,
+): Promise<WindowCounts | 'contradiction' | 'moving'> {
+  const newest = windows.at(-1);
+  if (newest === undefined) return 'contradiction';
+  let contradicted = 0;
+  for (let tries = 0; tries < TRIES; tries++) {
+    let before = await count(WHOLE_FORM);
+    const closed = await Promise.all(windows.slice(0, -1).map(count));
+    const older = closed.reduce((sum, each) => sum + each, 0);
+    const stood: boolean[] = [];
+    for (let again = 0; again < NEWEST_TRIES; again++) {
+      const last = await count(newest);
+      const whole = await count(WHOLE_FORM);
+      if (older + last === whole && before <= whole) return { each: [...closed, last], whole };
+      stood.push(before === whole);
+      before = whole;
+    }
+    // Twice, as something may have been deleted while something else arrived.
+    contradicted = stood.every(Boolean) ? contradicted + 1 : 0;
+    if (contradicted >= 2) return 'contradiction';
+  }
+  return 'moving';
+}

@@ -1,0 +1,158 @@
+import { MirrorError } from '../base/errors.ts';
+import type { SubmissionItem } from '../forms/client.ts';
+import { FormPages } from '../forms/form-pages.ts';
+import { canonicalTime } from '../mirror/canonical-time.ts';
+import { fingerprint } from '../mirror/hashing.ts';
+import type { Checkpoint } from '../mirror/types.ts';
+import { type FormWindow, isWithin, type WindowRecord } from '../mirror/window.ts';
+import { type DeletionResult, markAbsent } from './deletions.ts';
+import { fullScan, type ItemSink, type ScanParts } from './full-scan.ts';
+import { hashUnmetRows } from './hash-unseen-rows.ts';
+import { oldestPlausible } from './incremental-scan.ts';
+import type { OpenForm, PassRun } from './pass-run.ts';
+
+/** How one window of a form is proven; the same for each window of a pass. */
+export interface WindowWork {
+  readonly run: PassRun;
+  readonly open: OpenForm;
+  readonly checkpoint: Checkpoint | undefined;
+  /** The brake of L8, over the whole form: whether so many absent rows, of so many live ones of this window, may be looked up. */
+  readonly isAllowed: (window: WindowRecord, absent: number, live: number) => Promise<boolean>;
+}
+
+/**
+ * What became of a window. `unproven`: what was seen is stored. `fault`: the source does not read the bounds as they are
+ * meant, or its list hides submissions; then no window of the form proves anything.
+ */
+export type WindowOutcome =
+  | { readonly kind: 'proven'; readonly window: WindowRecord; readonly found: DeletionResult }
+  | { readonly kind: 'unproven' | 'fault'; readonly found: DeletionResult };
+
+const NOTHING_FOUND: DeletionResult = {
+  deleted: 0,
+  withheld: 0,
+  undecided: 0,
+  unlisted: 0,
+  hidden: 0,
+};
+
+/**
+ * What the proof of a window depends on besides the source: what its rows are stored as, and what the target had lost when
+ * the pass began. A proof under another key says nothing of what this pass has to bring about.
+ */
+export function proofKey(run: PassRun): string {
+  const { provenFor } = run.proven();
+  if (run.lost.length === 0) return provenFor;
+  return `${provenFor}.${fingerprint(run.lost.map((loss) => JSON.stringify(loss)).toSorted())}`;
+}
+
+/**
+ * Reads one window of a form, proves it as a form is proven, settles its absent rows, and saves its record in the target once
+ * its rows are durable. Rejects as the source and the target do.
+ */
+export async function proveWindow(work: WindowWork, window: WindowRecord): Promise<WindowOutcome> {
+  const { run, open } = work;
+  const { sink, writer } = open;
+  const provenAt = run.now();
+  const parts = windowParts(work, window);
+  try {
+    const proven = await fullScan(parts);
+    await sink.flush();
+    const { hashKey } = run.setup.request;
+    const { batchRows } = run.setup.target;
+    const hashParts = { writer, fields: sink.fields, hashKey, batchRows };
+    const liveIds = (): AsyncIterable<string[]> => writer.liveIdsWithin(window);
+    await hashUnmetRows(hashParts, (id) => parts.ledger.has(id), liveIds);
+    if (!proven) return { kind: 'unproven', found: NOTHING_FOUND };
+    const { stands, isProven, ...found } = await settleAbsent(work, window, parts);
+    if (!stands) return { kind: isProven ? 'fault' : 'unproven', found };
+    const record: WindowRecord = {
+      ...window,
+      total: parts.ledger.accounted,
+      provenAt,
+      provenFor: proofKey(run),
+      deleted: found.deleted,
+      absent: found.withheld,
+      // The newest is what a pass ends with.
+      open: window.to === null && window.open,
+    };
+    await writer.saveWindow(record);
+    return { kind: 'proven', window: record, found };
+  } catch (error) {
+    if (!isFault(error)) throw error;
+    await sink.flush();
+    return { kind: 'fault', found: NOTHING_FOUND };
+  }
+}
+
+function windowParts({ run, open, checkpoint }: WindowWork, window: FormWindow): ScanParts {
+  const { context } = run.setup;
+  return {
+    ...run.scanParts(open, checkpoint !== undefined),
+    pages: new FormPages(context.client, open.form.id, run.call, window),
+    sink: new WindowSink(open.sink, window),
+    ledger: run.beginWindow(oldestPlausible(checkpoint)),
+    // The form's is known, and a window's is none.
+    onTotal: () => {},
+  };
+}
+
+function settleAbsent(
+  { run, open, isAllowed }: WindowWork,
+  window: WindowRecord,
+  parts: ScanParts,
+): ReturnType<typeof markAbsent> {
+  const { form, sink, writer } = open;
+  const { context, request, signal } = run.setup;
+  return markAbsent({
+    formId: form.id,
+    client: context.client,
+    writer,
+    ledger: parts.ledger,
+    liveIds: () => writer.liveIdsWithin(window),
+    // The row had another date: the window that it is in now shows it.
+    isListed: (item) => isWithin(window, timeOf(item)),
+    isAllowed: (absent, live) => isAllowed(window, absent, live),
+    readAgain: () => fullScan(parts),
+    call: run.call,
+    signal,
+    maxDeleteFraction: context.maxDeleteFraction,
+    acceptDeletes: request.acceptDeletes ?? false,
+    at: run.now(),
+    onFound: (items) => sink.store(items),
+    onUndecided: (listings) => sink.list(listings),
+  });
+}
+
+const timeOf = ({ submission }: SubmissionItem): string | null =>
+  canonicalTime(submission?.createdAt ?? '');
+
+/** Thrown when a list shows a submission that is dated outside of its window. */
+class OutsideWindow extends Error {}
+
+/** The API refuses the bounds (400), or reads them otherwise. */
+const isFault = (error: unknown): boolean => error instanceof OutsideWindow || isRefusal(error);
+
+/** Whether the API refused a request for what is in it, as it may do with bounds. */
+export const isRefusal = (error: unknown): boolean =>
+  error instanceof MirrorError && error.code === 'FORMS_REFUSED';
+
+/** Passes on what a window shows, and ends its scan where that does not belong to it. */
+class WindowSink implements ItemSink {
+  readonly #sink: ItemSink;
+  readonly #window: FormWindow;
+
+  constructor(sink: ItemSink, window: FormWindow) {
+    this.#sink = sink;
+    this.#window = window;
+  }
+
+  async take(items: readonly SubmissionItem[]): Promise<void> {
+    await this.#sink.take(items);
+    if (!items.every((item) => isWithin(this.#window, timeOf(item)))) throw new OutsideWindow();
+  }
+
+  flush(): Promise<void> {
+    return this.#sink.flush();
+  }
+}

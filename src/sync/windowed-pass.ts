@@ -1,0 +1,220 @@
+import { IdSet } from '../mirror/id-set.ts';
+import { ProofLedger } from '../mirror/proof.ts';
+import { totalOf } from '../mirror/status-counts.ts';
+import type { FormReader } from '../mirror/target.ts';
+import type { Checkpoint } from '../mirror/types.ts';
+import { oldestProof, WHOLE_FORM, type WindowRecord } from '../mirror/window.ts';
+import { countWindows } from './count-windows.ts';
+import { markAbsent, mostDeletions } from './deletions.ts';
+import { addFound, type FoundRows, proveOpenWindows, type WindowsOutcome } from './open-windows.ts';
+import type { OpenForm, PassRun } from './pass-run.ts';
+import { counterOf, type FormSize, leaveUncut, planWindows } from './window-plan.ts';
+import { isRefusal, proveWindow, type WindowWork } from './window-proof.ts';
+
+/** Most rows without a date in a form that is read in windows: each is asked for by its ID, as no window need show it. */
+const MOST_UNDATED = 100;
+
+/** How a pass over windows ended. `uncut`: the form is to be read whole, in this pass; what it has stored stays so. */
+export interface WindowedEnd {
+  readonly outcome: 'proven' | 'unproven' | 'uncut';
+  /** Rows that it marked deleted, withheld, and so on. */
+  readonly found: FoundRows;
+  /** After a proof: how many submissions of the source are accounted for, since when all of them were (ISO), and up to which date. */
+  readonly total: number;
+  readonly since: string;
+  readonly watermark: string | null;
+}
+
+/**
+ * Reads a large form window by window. SPEC.md, "Windows", has the argument; in outline: the bounds have to show that they
+ * work, then every window that a dead pass has not proven is, the oldest first and the newest last, then everything is
+ * counted again. What contradicts the windows makes them useless: then the form is read whole, and that is remembered.
+ *
+ * Null where the form is not read in windows.
+ */
+export async function windowedPass(
+  run: PassRun,
+  open: OpenForm,
+  checkpoint: Checkpoint | undefined,
+  size: FormSize,
+): Promise<WindowedEnd | null> {
+  const planned = await planWindows(run, open, size);
+  if (planned === null) return null;
+  const pass = new WindowedPass(run, open, checkpoint);
+  return pass.run(size.total, planned);
+}
+
+class WindowedPass {
+  readonly #run: PassRun;
+  readonly #open: OpenForm;
+  readonly #work: WindowWork;
+  #watermark: string | null;
+  readonly #found: FoundRows = { deleted: 0, withheld: 0, undecided: 0, unlisted: 0, hidden: 0 };
+  /** How many absent rows may be looked up in all. */
+  #allowed = 0;
+  /** Whether what windows held back may be looked up now: over the whole form it is not too much. */
+  #releases = false;
+  /** Rows without a date that were not looked up. */
+  #undatedHeld = 0;
+
+  constructor(run: PassRun, open: OpenForm, checkpoint: Checkpoint | undefined) {
+    this.#run = run;
+    this.#watermark = checkpoint?.watermark ?? null;
+    this.#open = open;
+    const isAllowed: WindowWork['isAllowed'] = (...which) => this.#isAllowed(...which);
+    this.#work = { run, open, checkpoint, isAllowed };
+  }
+
+  async run(total: number, planned: readonly WindowRecord[]): Promise<WindowedEnd> {
+    const { writer } = this.#open;
+    this.#run.total = total;
+    this.#run.accountedElsewhere = planned
+      .filter((window) => !window.open)
+      .reduce((sum, window) => sum + window.total, 0);
+    const live = totalOf(await writer.statusCounts());
+    this.#allowed = mostDeletions(live, this.#brake);
+    // So many rows are absent for certain.
+    if (live - total > this.#allowed) this.#allowed = -1;
+    if ((await countUndated(writer)) > MOST_UNDATED) return this.#uncut(total);
+    const outcome = await this.#prove();
+    if (outcome === 'fault') return this.#uncut(total);
+    return this.#end(outcome);
+  }
+
+  /** The windows, then the newest, then what the counts say of them. */
+  async #prove(): Promise<WindowsOutcome> {
+    const { writer } = this.#open;
+    const older = await proveOpenWindows(this.#work, this.#found);
+    if (older !== 'proven') return older;
+    const newest = await this.#proveNewest();
+    if (newest !== 'proven') return newest;
+    const grown = await this.#count();
+    if (grown === 'fault' || grown === 'unproven') return grown;
+    for (const window of grown) await writer.saveWindow({ ...window, open: true });
+    const again = await proveOpenWindows(this.#work, this.#found);
+    if (again !== 'proven') return again;
+    await this.#settleUndated();
+    return this.#releaseHeld();
+  }
+
+  /** It stays open until the pass has ended: it is what a dead pass has not proven. */
+  async #proveNewest(): Promise<WindowsOutcome> {
+    for (let tries = 0; ; tries++) {
+      const newest = (await this.#open.writer.windows()).at(-1);
+      if (newest === undefined) return 'unproven';
+      const { kind, found } = await proveWindow(this.#work, newest);
+      addFound(this.#found, found);
+      if (kind === 'proven') this.#watermark = this.#run.ledger.watermark(this.#watermark);
+      if (kind !== 'unproven' || tries > 0) return kind;
+    }
+  }
+
+  /** Counts the windows again, which must add up. Those in which more is now than was accounted for. */
+  async #count(): Promise<readonly WindowRecord[] | 'fault' | 'unproven'> {
+    const windows = await this.#open.writer.windows();
+    const counts = await countWindows(windows, counterOf(this.#run)).catch((error: unknown) => {
+      if (isRefusal(error)) return 'contradiction' as const;
+      throw error;
+    });
+    if (counts === 'contradiction') return 'fault';
+    // They added up when the pass began, and nothing has contradicted them since.
+    if (counts === 'moving') return [];
+    this.#run.total = counts.whole;
+    return windows.filter(({ to, total }, at) => to !== null && (counts.each[at] ?? 0) > total);
+  }
+
+  /**
+   * Windows that have lost much leave it until all have been read: only then it is known what the form has lost in all. None
+   * marks more than the form may lose.
+   */
+  async #isAllowed(window: WindowRecord, absent: number, live: number): Promise<boolean> {
+    const windows = await this.#open.writer.windows();
+    const others = windows.filter(({ from, open }) => from !== window.from && !open);
+    const before = others.reduce((sum, each) => sum + each.deleted + each.absent, 0);
+    if (before + absent > this.#allowed) return false;
+    return this.#releases || absent <= mostDeletions(live, this.#brake);
+  }
+
+  get #brake(): { maxDeleteFraction: number; acceptDeletes: boolean } {
+    const { context, request } = this.#run.setup;
+    const { maxDeleteFraction } = context;
+    return { maxDeleteFraction, acceptDeletes: request.acceptDeletes ?? false };
+  }
+
+  /** Reads those windows again that held deletions back which the whole form may well have. */
+  async #releaseHeld(): Promise<WindowsOutcome> {
+    const { writer } = this.#open;
+    const windows = await writer.windows();
+    const held = windows.filter(({ absent }) => absent > 0);
+    const all = windows.reduce((sum, { deleted, absent }) => sum + deleted + absent, 0);
+    if (held.length === 0 || all > this.#allowed) return 'proven';
+    this.#releases = true;
+    for (const window of held) {
+      // Those of the dead passes before this one are not among the found.
+      this.#found.withheld = Math.max(0, this.#found.withheld - window.absent);
+      await writer.saveWindow({ ...window, open: true });
+    }
+    const outcome = await proveOpenWindows(this.#work, this.#found);
+    const isNewest = held.some(({ to }) => to === null);
+    return outcome === 'proven' && isNewest ? this.#proveNewest() : outcome;
+  }
+
+  /** Rows without a date are in no window: each is asked for by its ID. */
+  async #settleUndated(): Promise<void> {
+    const { form, sink, writer } = this.#open;
+    if ((await countUndated(writer)) === 0) return;
+    const { call, setup } = this.#run;
+    const { context, signal } = setup;
+    const found = await markAbsent({
+      formId: form.id,
+      client: context.client,
+      writer,
+      ledger: new ProofLedger(),
+      liveIds: () => undatedIds(writer),
+      isListed: () => false,
+      isAllowed: async () => this.#allowed >= 0,
+      readAgain: async () => false,
+      call,
+      signal,
+      maxDeleteFraction: context.maxDeleteFraction,
+      acceptDeletes: setup.request.acceptDeletes ?? false,
+      at: this.#run.now(),
+      onFound: (items) => sink.store(items),
+      onUndecided: (listings) => sink.list(listings),
+    });
+    addFound(this.#found, found);
+    this.#undatedHeld = found.withheld;
+  }
+
+  async #uncut(total: number): Promise<WindowedEnd> {
+    await leaveUncut(this.#run, this.#open, total);
+    return { outcome: 'uncut', found: this.#found, total, since: '', watermark: null };
+  }
+
+  async #end(outcome: 'proven' | 'unproven'): Promise<WindowedEnd> {
+    const windows = await this.#open.writer.windows();
+    const held = windows.reduce((sum, { absent }) => sum + absent, 0);
+    this.#found.withheld = held + this.#undatedHeld;
+    return {
+      outcome,
+      found: this.#found,
+      total: windows.reduce((sum, { total }) => sum + total, 0),
+      since: oldestProof(windows) ?? this.#run.now(),
+      watermark: this.#watermark,
+    };
+  }
+}
+
+/** How many live rows have no date. */
+async function countUndated(reader: FormReader): Promise<number> {
+  const dated = await reader.timeCounts(WHOLE_FORM, 'day');
+  const live = totalOf(await reader.statusCounts());
+  return live - dated.reduce((sum, { rows }) => sum + rows, 0);
+}
+
+/** Which they are. Memory: 10 bytes for each row that has one. */
+async function* undatedIds(reader: FormReader): AsyncGenerator<string[]> {
+  const dated = new IdSet();
+  for await (const ids of reader.liveIdsWithin(WHOLE_FORM)) for (const id of ids) dated.add(id);
+  for await (const ids of reader.liveIds()) yield ids.filter((id) => !dated.has(id));
+}
