@@ -21,6 +21,7 @@ import { LabelCache } from '../../src/sync/label-cache.ts';
 import { markForm, type MarkRequest } from '../../src/sync/mark.ts';
 import type { PassRequest } from '../../src/sync/pass-request.ts';
 import { runPass } from '../../src/sync/run-pass.ts';
+import type { WindowSizes } from '../../src/sync/window-sizes.ts';
 import { openSqlite } from '../../src/targets/sql/sqlite/sqlite-database.ts';
 import { verifyForm, type VerifyReport, type VerifyRequest } from '../../src/sync/verify.ts';
 import { TableView } from '../laws/table-view.ts';
@@ -36,6 +37,8 @@ export interface SyncPlaceOptions {
   readonly behaviour?: Partial<SandboxBehaviour>;
   /** Submissions, a second apart. Default 0. */
   readonly submissions?: number;
+  /** How large windows are; default as in the program. */
+  readonly windowSizes?: WindowSizes;
 }
 
 /**
@@ -54,6 +57,7 @@ export class SyncPlace {
   readonly #folder = scratchFolder('sync');
   readonly clock = new TestClock(Date.UTC(2026, 5, 1));
   #now = Date.UTC(2026, 2, 1, 8);
+  #windowSizes: WindowSizes | undefined;
 
   private constructor() {
     this.store = new FormsStore({ seed: 7, clock: { now: () => this.#now } });
@@ -62,6 +66,7 @@ export class SyncPlace {
 
   static async open(options: SyncPlaceOptions = {}): Promise<SyncPlace> {
     const place = new SyncPlace();
+    place.#windowSizes = options.windowSizes;
     place.submitMany(options.submissions ?? 0);
     place.sandbox = await startSandbox({
       store: place.store,
@@ -190,6 +195,7 @@ export class SyncPlace {
       events: new Events(),
       maxDeleteFraction: 0.2,
       readAhead: 4,
+      ...(this.#windowSizes !== undefined && { windowSizes: this.#windowSizes }),
     };
     this.onEvents(context.events);
     try {
