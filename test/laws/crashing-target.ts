@@ -60,6 +60,8 @@ const WRITES = new Set([
   'markDeleted',
   'setStatuses',
   'recordRefusals',
+  'planWindows',
+  'saveWindow',
   'finish',
 ]);
 

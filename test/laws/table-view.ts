@@ -52,6 +52,14 @@ export class TableView {
     });
   }
 
+  /** How many windows a form is read in. */
+  windows(formId: string): number {
+    return this.#read(0, (db) => {
+      const sql = 'select count(*) as n from mirror_windows where form_id = ?';
+      return (db.prepare(sql).get(formId) as { n: number }).n;
+    });
+  }
+
   /** What is wrong with the counts of what was stored, by which losses are found; empty before the first write. */
   miscounts(formId: string): string[] {
     return this.#read([], (db) => {

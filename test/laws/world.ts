@@ -17,6 +17,7 @@ import type { PassReport } from '../../src/sync/events.ts';
 import { LabelCache } from '../../src/sync/label-cache.ts';
 import { markForm } from '../../src/sync/mark.ts';
 import { runPass } from '../../src/sync/run-pass.ts';
+import type { WindowSizes } from '../../src/sync/window-sizes.ts';
 import { verifyForm, type VerifyReport } from '../../src/sync/verify.ts';
 import { openSqlite } from '../../src/targets/sql/sqlite/sqlite-database.ts';
 import { scratchFolder } from '../support/scratch.ts';
@@ -52,6 +53,8 @@ export interface WorldOptions {
   /** What may happen between two requests, and how likely it is. */
   readonly changes: readonly Change[];
   readonly busy: number;
+  /** How large windows are; left out: as in the program, so that there are none. */
+  readonly windowSizes?: WindowSizes | undefined;
 }
 
 /**
@@ -216,6 +219,7 @@ export class World {
       concurrency: 4,
       clock: this.#clock,
     });
+    const { windowSizes } = this.#options;
     const context: SyncContext = {
       client,
       labels: new LabelCache(client, this.#clock),
@@ -224,6 +228,7 @@ export class World {
       events: new Events(),
       maxDeleteFraction: 0.2,
       readAhead: 3,
+      ...(windowSizes !== undefined && { windowSizes }),
     };
     try {
       const result = await work(
