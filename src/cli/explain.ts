@@ -52,7 +52,7 @@ function printExplanation(
 const STATES = {
   current: 'stored, the same as the source',
   different: 'stored, but different from the source',
-  extra: 'stored, though the source does not have it: the next full pass looks into it',
+  extra: 'stored, though the source does not have it: a look, or the next full pass, finds out',
   deleted: 'marked deleted',
   absent: 'not stored',
   forgotten: 'forgotten on request',
@@ -73,10 +73,10 @@ function printTarget(terminal: Terminal, stored: SubmissionInTarget): void {
     terminal.print(`    the source refused ${wanted} from ${from} at ${at}: ${reason}`);
   }
   if (stored.provenAt === null) return;
-  const full = stored.fullProvenAt === null ? 'never' : `last at ${exact(stored.fullProvenAt)}`;
+  const asOf = (time: string | null): string => (time === null ? 'never' : `at ${exact(time)}`);
   const { absentOfForm: absent } = stored;
   const but = absent === 0 ? '' : ` but for ${count(absent)} that the source no longer counts`;
   terminal.print(
-    `    of its form, submissions were last proven complete here at ${exact(stored.provenAt)}${but}, statuses and answers ${full}`,
+    `    of its form, submissions were last known complete here at ${exact(stored.provenAt)}${but}, statuses ${asOf(stored.statusesAt)}, answers ${asOf(stored.fullProvenAt)}`,
   );
 }

@@ -142,7 +142,8 @@ function printForms(terminal: Terminal, forms: readonly FormReport[], nowMs: num
     'rejected',
     'last pass',
     'submissions as of',
-    'statuses and answers as of',
+    'statuses as of',
+    'answers as of',
     'next',
   ];
   const columns = titles.map((title, at) => ({
@@ -157,6 +158,7 @@ function printForms(terminal: Terminal, forms: readonly FormReport[], nowMs: num
     endedText(form, nowMs),
     membershipText(form, nowMs),
     ago(form.covers.statuses, nowMs, missingTime(form)),
+    ago(form.covers.answers, nowMs, missingTime(form)),
     nextRunText(form, nowMs),
   ]);
   const head = (line: string): string => terminal.style('bold', line);

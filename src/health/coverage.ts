@@ -2,7 +2,8 @@ import { ago, count, exact, plural, soon } from '../base/format.ts';
 
 /**
  * What is proven of a copy, each with since when (ISO; null: never): which submissions there are (membership), by the last
- * proven pass of any kind; their statuses and answers, by the last proven full pass, as no other compares them.
+ * proven pass of any kind or the last look that found nothing changed; their statuses, by the last of these that saw the
+ * source's counts by status agree; their answers, by the last comparison row by row, as nothing else tells of them.
  */
 export interface Coverage {
   readonly membership: string | null;
@@ -12,15 +13,6 @@ export interface Coverage {
   readonly absent: number;
   /** The same of absent rows that the brake holds back, until a person decides. */
   readonly withheld: number;
-}
-
-/** Pure. */
-export function coverageOf(
-  provenAt: string | null,
-  fullProvenAt: string | null,
-  unsettled: Pick<Coverage, 'absent' | 'withheld'>,
-): Coverage {
-  return { membership: provenAt, statuses: fullProvenAt, answers: fullProvenAt, ...unsettled };
 }
 
 /** The coverage of a copy of which nothing is known to be there. */
@@ -48,7 +40,7 @@ export function oldestCoverage(all: readonly Coverage[]): Coverage {
   };
 }
 
-/** Whether statuses and answers are as fresh as the membership: the last proven pass was a full one. */
+/** Whether statuses and answers are as fresh as the membership: everything was compared row by row since. */
 const isWhole = (coverage: Coverage): boolean => {
   const { membership, statuses, answers } = coverage;
   const isAll = membership !== null && exceptText(coverage) === '';
@@ -78,25 +70,34 @@ export function absentText(absent: number, dueAt: string | null, nowMs: number):
   const when = dueAt === null ? '' : `, due ${soon(dueAt, nowMs)}`;
   return (
     `By its count the source has ${what} fewer than are stored here. ` +
-    `The next full pass finds out which${when}; forms-mirror sync --full does so at once.`
+    `The next pass that compares counts finds out which, the next full one at the latest${when}; ` +
+    'forms-mirror sync --full does so at once.'
   );
 }
 
-/** `submissions as of 12 s ago but for 3 no longer counted, statuses and answers as of 3 h ago` */
+/** `submissions and statuses as of 12 s ago but for 3 no longer counted, answers as of 3 h ago` */
 export function coverageText(coverage: Coverage, nowMs: number): string {
-  const { membership, statuses } = coverage;
-  const say = (time: string): string => ago(time, nowMs);
+  const { membership, statuses, answers } = coverage;
   if (membership === null) return 'nothing is proven';
-  if (isWhole(coverage)) return `submissions, statuses and answers as of ${say(membership)}`;
-  const rest =
-    statuses === null
-      ? 'statuses and answers never compared'
-      : `statuses and answers as of ${say(statuses)}`;
-  return `submissions as of ${say(membership)}${exceptText(coverage)}, ${rest}`;
+  if (isWhole(coverage)) return `submissions, statuses and answers as of ${ago(membership, nowMs)}`;
+  const except = exceptText(coverage);
+  const asOf = (what: string, time: string | null, but = ''): string =>
+    time === null ? `${what} never compared` : `${what} as of ${ago(time, nowMs)}${but}`;
+  const parts =
+    statuses === answers
+      ? [asOf('submissions', membership, except), asOf('statuses and answers', answers)]
+      : statuses === membership
+        ? [asOf('submissions and statuses', membership, except), asOf('answers', answers)]
+        : [
+            asOf('submissions', membership, except),
+            asOf('statuses', statuses),
+            asOf('answers', answers),
+          ];
+  return parts.join(', ');
 }
 
-/** When statuses and answers were last compared, for a place that shows the rest. */
-export function comparedText({ statuses }: Coverage): string {
-  if (statuses === null) return 'Statuses and answers were never compared.';
-  return `Statuses and answers as of ${exact(statuses)}.`;
+/** When answers were last compared, for a place that shows the rest. */
+export function comparedText({ answers }: Coverage): string {
+  if (answers === null) return 'Answers were never compared.';
+  return `Answers as of ${exact(answers)}.`;
 }

@@ -1,10 +1,11 @@
 import { exact, plural, span } from '../base/format.ts';
 import { shellOption } from '../base/shell.ts';
-import { isOfSettings, knownLosses, type Loss, lossSentence } from '../mirror/losses.ts';
+import { isOfSettings, lossSentence } from '../mirror/losses.ts';
 import type { HealthState } from '../mirror/health-text.ts';
 import type { PassRecord } from '../mirror/types.ts';
-import { absentTitle, type Coverage, coverageOf, NOTHING, upToDateTitle } from './coverage.ts';
+import { absentTitle, type Coverage, upToDateTitle } from './coverage.ts';
 import type { KnownForm } from './facts.ts';
+import { coverageOf, isoOrNull, lossesOf, openSince, provenAtOf } from './form-coverage.ts';
 import { markingProblem } from './marking-problem.ts';
 import { newestPass } from './pass-summary.ts';
 import { type FormProblem, type Problem, type ProblemCode, remedyFor } from './problem.ts';
@@ -39,8 +40,10 @@ export interface FormHealth extends KnownForm {
   readonly lastPass: PassRecord | null;
   /** The state in a few words: `Up to date (submissions)`. */
   readonly title: string;
-  /** When a pass last proved that nothing is missing (ISO); null for never. */
+  /** When a pass or a look last showed that nothing is missing (ISO); null for never. */
   readonly provenAt: string | null;
+  /** When a look found it to differ, or could not judge it, and no pass has settled it since (ISO); null where that is not so. */
+  readonly differsSince: string | null;
   /** What is proven, each with since when. */
   readonly covers: Coverage;
   /** Since when a proven pass is overdue (ISO); null when it is not. */
@@ -62,41 +65,33 @@ export function assessForm(known: KnownForm, context: FormContext): FormHealth {
   const { shared, overdueSince } = context;
   // What is wrong with all is no form's fault, but neither is any form known to be current then.
   const isHeldUp = own === 'ok' && (shared !== null || overdueSince !== null);
-  const { summary, overview } = known;
-  const provenAt = newest(overview?.checkpoint?.provenAt ?? null, summary.provenMs);
-  const fullProvenAt = newest(overview?.checkpoint?.fullProvenAt ?? null, summary.fullProvenMs);
-  const covers =
-    lossesOf(known).length > 0 ? NOTHING : coverageOf(provenAt, fullProvenAt, unsettledOf(known));
-  // Nor is one whose rows are not all at the source any more; nobody has to do anything about it.
-  const state = isHeldUp || (own === 'ok' && covers.absent > 0) ? 'waiting' : own;
+  const provenAt = provenAtOf(known);
+  const covers = coverageOf(known);
+  const differs = openSince(known);
+  // Nor is one that is known to differ; nobody has to do anything about it.
+  const isUnsettled = covers.absent > 0 || differs !== null;
+  const state = isHeldUp || (own === 'ok' && isUnsettled) ? 'waiting' : own;
   const ended = state === 'ended';
   return {
     ...known,
     state,
     since: isHeldUp ? (shared?.since ?? overdueSince) : sinceOf(state, known, problems),
-    title: titleOf(state, known, { covers, shared: isHeldUp ? shared : null, overdueSince }),
+    title: titleOf(state, known, {
+      covers,
+      shared: isHeldUp ? shared : null,
+      overdueSince,
+      differs,
+    }),
     problems,
-    lastPass: newestPass(summary),
+    lastPass: newestPass(known.summary),
     provenAt,
+    differsSince: differs,
     covers,
     overdueSince,
     nextRunAt: ended ? null : context.nextRunAt,
     nextFullAt: ended ? null : context.nextFullAt,
   };
 }
-
-/** Rows that are not claimed: as the checkpoint says, unless a pass has ended since that was read. */
-function unsettledOf({ overview, summary }: KnownForm): Pick<Coverage, 'absent' | 'withheld'> {
-  const stored = overview?.checkpoint ?? null;
-  const isNewer =
-    summary.absent !== null && summary.absent.atMs > Date.parse(stored?.provenAt ?? '');
-  const absent = isNewer || stored === null ? (summary.absent?.count ?? 0) : stored.absent;
-  return { absent, withheld: summary.withheld };
-}
-
-/** `ms` since the epoch as ISO; null for 0, which stands for never. */
-export const isoOrNull = (ms: number): string | null =>
-  ms === 0 ? null : new Date(ms).toISOString();
 
 /** The earliest of some ISO times; null for none. */
 export function earliest(times: readonly (string | null)[]): string | null {
@@ -144,10 +139,6 @@ function sinceOf(
   }
 }
 
-/** As the target's checkpoint says, unless a pass has proven it since that was read. */
-const newest = (stored: string | null, knownMs: number): string | null =>
-  stored !== null && Date.parse(stored) >= knownMs ? stored : isoOrNull(knownMs);
-
 /** The states in words; `ok` names what it covers besides. */
 export const STATE_TITLES: Readonly<Record<HealthState, string>> = {
   ok: 'Up to date',
@@ -160,6 +151,7 @@ export const STATE_TITLES: Readonly<Record<HealthState, string>> = {
 
 interface TitleFacts {
   readonly covers: Coverage;
+  readonly differs: string | null;
   readonly shared: Problem | null;
   readonly overdueSince: string | null;
 }
@@ -167,7 +159,7 @@ interface TitleFacts {
 function titleOf(
   state: HealthState,
   { overview, running }: KnownForm,
-  { covers, shared, overdueSince }: TitleFacts,
+  { covers, shared, overdueSince, differs }: TitleFacts,
 ): string {
   if (state === 'ok') return upToDateTitle(covers);
   if (state === 'ended') return overview?.goneAt ? 'Gone at the source' : 'No longer chosen';
@@ -177,8 +169,9 @@ function titleOf(
   }
   if (state !== 'waiting') return STATE_TITLES[state];
   if (shared !== null) return waitingTitle(shared.code);
-  if (overdueSince === null && covers.absent > 0) return absentTitle(covers);
-  return overdueSince === null ? 'Waiting for the first pass' : 'Overdue';
+  if (overdueSince !== null) return 'Overdue';
+  if (covers.absent > 0) return absentTitle(covers);
+  return differs === null ? 'Waiting for the first pass' : 'Changes to read';
 }
 
 /** What a form waits for that is held up by a problem of all. */
@@ -292,9 +285,6 @@ function unprovenProblem({ summary }: KnownForm, pass: PassRecord): FormProblem 
     occurrence: pass.startedAt,
   };
 }
-
-/** What is known of losses; what an earlier release did not say need not be lost. */
-const lossesOf = ({ overview }: KnownForm): Loss[] => knownLosses(overview?.losses ?? []);
 
 /** What was proven once and is not there any more: nothing that a pass said of it is true until everything is read again. */
 function lossesProblem(known: KnownForm): FormProblem | null {

@@ -10,6 +10,7 @@ import {
   type TargetReading,
   formKey,
 } from './facts.ts';
+import { lookedMs, provenAtOf } from './form-coverage.ts';
 import { type FormHealth, assessForm, earliest } from './form-health.ts';
 import { type PassSummary, newestPass } from './pass-summary.ts';
 import type { RunningPass } from './pass-tracker.ts';
@@ -98,7 +99,7 @@ export function assessMirror(facts: HealthFacts): MirrorHealth {
         fullRetryAt: fullRetryAt(form, queue),
       }),
     );
-    return { target: targetHealth(reading, problem, healths, queue), forms: healths };
+    return { target: targetHealth(reading, problem, healths, { queue, nowMs }), forms: healths };
   });
   const targets = judged.map(({ target }) => target);
   const forms = judged.flatMap((one) => one.forms);
@@ -111,7 +112,7 @@ export function assessMirror(facts: HealthFacts): MirrorHealth {
     .filter((problem) => problem !== null)
     .toSorted((a, b) => Number(b.level === 'error') - Number(a.level === 'error'));
   const shared = [...problems, ...targets.flatMap(({ problem }) => problem ?? [])];
-  const state = stateWith(worstOf(shared), stateOfForms(forms));
+  const state = stateWith(worstOf(shared), stateOfForms(forms, nowMs));
   const since = sinceWith(worstOf(shared), state, forms);
   const sourceHeardAtMs = Math.max(lastSuccessMs(wanted), Date.parse(plan.at ?? '') || 0);
   return { nowMs, state, since, sourceHeardAtMs, problems, targets, forms, queue, plan };
@@ -152,14 +153,23 @@ export function queuedRunAt(
 }
 
 /** Only a first or an overdue pass makes the mirror `working`: another one does not change what is known. */
-function stateOfForms(forms: readonly FormHealth[]): HealthState {
+function stateOfForms(forms: readonly FormHealth[], nowMs: number): HealthState {
   return worst(
-    forms.map(({ state, provenAt, overdueSince, covers }) => {
-      if (state !== 'working' || provenAt === null || overdueSince !== null) return state;
+    forms.map(({ state, provenAt, overdueSince, covers, differsSince }) => {
+      // What a look has just found is being read: it is as current as it was a moment before.
+      const isBeingRead = state === 'waiting' && isJustFound(differsSince, nowMs);
+      const isPassing = state === 'working' || isBeingRead;
+      if (!isPassing || provenAt === null || overdueSince !== null) return state;
       return covers.absent > 0 ? 'waiting' : 'ok';
     }),
   );
 }
+
+/** What a look found is no longer news. */
+const JUST_FOUND_MS = 60_000;
+
+const isJustFound = (since: string | null, nowMs: number): boolean =>
+  since !== null && nowMs - Date.parse(since) < JUST_FOUND_MS;
 
 /** For `ok` the last recovery of any form; otherwise the earliest time at which a form got into this state. */
 function sinceOfForms(state: HealthState, forms: readonly FormHealth[]): string | null {
@@ -175,9 +185,9 @@ function targetHealth(
   { name, overview, readAtMs, failure }: TargetReading,
   problem: Problem | null,
   forms: readonly FormHealth[],
-  queue: QueueState | null,
+  { queue, nowMs }: Pick<HealthFacts, 'queue' | 'nowMs'>,
 ): TargetHealth {
-  const state = stateWith(problem, stateOfForms(forms));
+  const state = stateWith(problem, stateOfForms(forms, nowMs));
   return {
     name,
     state,
@@ -241,10 +251,10 @@ function runningElsewhere(
 const OVERDUE_GRACE_MS = 60_000;
 
 /** Since when a proven pass of a form is overdue (ISO); null when it is not, or when none was ever proven. */
-function overdueSince({ overview, summary }: KnownForm, facts: HealthFacts): string | null {
-  const stored = Date.parse(overview?.checkpoint?.provenAt ?? '') || 0;
-  const provenMs = Math.max(stored, summary.provenMs);
-  if (provenMs === 0) return null;
+function overdueSince(form: KnownForm, facts: HealthFacts): string | null {
+  const provenAt = provenAtOf(form);
+  if (provenAt === null) return null;
+  const provenMs = Date.parse(provenAt);
   const dueMs = facts.nextRunMs(facts.nextRunMs(provenMs));
   return facts.nowMs - dueMs > OVERDUE_GRACE_MS ? new Date(dueMs).toISOString() : null;
 }
@@ -275,6 +285,7 @@ function freshnessOf(
         reading.expectedSinceMs,
         facts.knownSinceMs(form),
         newest === null ? 0 : Date.parse(newest.endedAt),
+        lookedMs(form),
         form.running?.heardAtMs ?? 0,
       );
       // Without any sign of life there is nothing to count from.

@@ -23,6 +23,8 @@ export interface PassSummary {
   readonly succeededMs: number;
   readonly provenMs: number;
   readonly fullProvenMs: number;
+  /** When a look of this process last found the form as accounted for; 0 for never. */
+  readonly lookedMs: number;
   /** End of the pass with which the last trouble ended; 0 when none is known. */
   readonly recoveredMs: number;
 }
@@ -40,6 +42,7 @@ export const NO_PASSES: PassSummary = {
   succeededMs: 0,
   provenMs: 0,
   fullProvenMs: 0,
+  lookedMs: 0,
   recoveredMs: 0,
 };
 
@@ -138,6 +141,7 @@ export function completeWith(summary: PassSummary, stored: PassSummary): PassSum
     succeededMs: Math.max(summary.succeededMs, stored.succeededMs),
     provenMs: Math.max(summary.provenMs, stored.provenMs),
     fullProvenMs: Math.max(summary.fullProvenMs, stored.fullProvenMs),
+    lookedMs: summary.lookedMs,
     recoveredMs: Math.max(summary.recoveredMs, stored.recoveredMs),
   };
 }

@@ -79,10 +79,12 @@ export interface FormReport {
   readonly lastFullPass: ShownPass | null;
   /** What is proven, each with since when: which submissions there are, their statuses, their answers. */
   readonly covers: Coverage;
-  /** When a pass last proved that nothing is missing, and when one that read everything did; seconds since the former. */
+  /** When a pass or a look last showed that nothing is missing; seconds since then; since when everything has been compared row by row. */
   readonly provenAt: string | null;
   readonly fullProvenAt: string | null;
   readonly lagSeconds: number | null;
+  /** When a look found it to differ, or could not judge it, and no pass has settled it since; null where that is not so. */
+  readonly differsSince: string | null;
   /** Since when a proven pass is overdue; null when it is not. */
   readonly overdueSince: string | null;
   readonly nextRunAt: string | null;
@@ -208,8 +210,9 @@ function formReport(health: FormHealth, { nowMs, targets }: MirrorHealth): FormR
     lastFullPass: summary.full && shownPass(summary.full),
     covers,
     provenAt,
-    fullProvenAt: covers.statuses,
+    fullProvenAt: covers.answers,
     lagSeconds: lagSeconds(provenAt, nowMs),
+    differsSince: health.differsSince,
     overdueSince: health.overdueSince,
     nextRunAt,
     nextFullRunAt: health.nextFullAt,
@@ -221,7 +224,7 @@ function shownPass({ kind, outcome, startedAt, endedAt, code, error }: PassRecor
   return { kind, outcome, startedAt, endedAt, code, error };
 }
 
-/** Whole seconds since a form was last proven complete; null when it never was. */
+/** Whole seconds since a form was last shown to be complete; null when it never was. */
 export function lagSeconds(provenAt: string | null, nowMs: number): number | null {
   if (provenAt === null) return null;
   return Math.max(0, Math.round((nowMs - Date.parse(provenAt)) / 1_000));
@@ -293,9 +296,10 @@ function waitingForms(forms: readonly FormReport[], targets: readonly TargetRepo
     `${new Set(some.map(({ form }) => form.id)).size} of ${plural(all.size, 'form')}`;
   const late = waiting.filter(({ overdueSince }) => overdueSince !== null);
   const unsettled = forms.filter(({ state, covers }) => state !== 'ended' && covers.absent > 0);
-  return late.length === 0 && unsettled.length > 0
-    ? `Deletions to look for in ${of(unsettled)}`
-    : `${of(waiting)} overdue`;
+  if (late.length > 0) return `${of(late)} overdue`;
+  if (unsettled.length > 0) return `Deletions to look for in ${of(unsettled)}`;
+  const open = waiting.filter(({ differsSince }) => differsSince !== null);
+  return open.length > 0 ? `Changes to read in ${of(open)}` : `${of(waiting)} overdue`;
 }
 
 /** `1 form has failed, 2 need attention`. */

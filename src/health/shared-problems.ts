@@ -9,7 +9,8 @@ import {
   type TargetReading,
 } from './facts.ts';
 import { unmatchedSentence } from '../sync/unmatched-names.ts';
-import { earliest, isoOrNull } from './form-health.ts';
+import { isoOrNull, lookedMs } from './form-coverage.ts';
+import { earliest } from './form-health.ts';
 import { newestPass } from './pass-summary.ts';
 import { type Problem, type ProblemCode, remedyFor } from './problem.ts';
 
@@ -138,7 +139,10 @@ export function explains(shared: Problem | null, code: ProblemCode | null): bool
 
 /** End of the newest pass of these that did not fail; since the epoch, 0 for none. */
 export function lastSuccessMs(forms: readonly KnownForm[]): number {
-  return forms.reduce((newest, { summary }) => Math.max(newest, summary.succeededMs), 0);
+  return forms.reduce(
+    (newest, form) => Math.max(newest, form.summary.succeededMs, lookedMs(form)),
+    0,
+  );
 }
 
 /** Whether the process does its work; `reason` for people, without details that only an admin may see. */

@@ -1,5 +1,6 @@
 import type { Loss } from './losses.ts';
 import type { LookRecord } from './look-record.ts';
+import type { FormLook } from './looked.ts';
 import type { TargetNotice } from './notices.ts';
 import type { StatusCounts } from './status-counts.ts';
 import type { TimeCount, TimeGrain, TimeSpan } from './time-counts.ts';
@@ -130,6 +131,8 @@ export interface FormOverview {
   /** When the form was found gone (ISO), or null. */
   readonly goneAt: string | null;
   readonly checkpoint: Checkpoint | null;
+  /** What the newest look found; null before the first. */
+  readonly look: FormLook | null;
   /** What marking left to say; null when it marked all that it could. */
   readonly marking: MarkingRecord | null;
   /** See {@link FormReader.losses}: with any, neither rows nor checkpoint say what the copy holds. */

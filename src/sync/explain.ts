@@ -1,5 +1,6 @@
 import { orNull } from '../forms/errors.ts';
 import { compareRow } from '../mirror/changes.ts';
+import { lookedAt, statusesAt } from '../mirror/looked.ts';
 import { pickFields } from '../mirror/label-map.ts';
 import { decideMark, REFUSAL_LASTS_MS } from '../mirror/mark-rules.ts';
 import type { FieldPicks } from '../mirror/picks.ts';
@@ -46,8 +47,9 @@ export interface SubmissionInTarget {
   /** Why it is listed as rejected; empty when it is not. */
   readonly rejected: readonly string[];
   readonly refusals: readonly Refusal[];
-  /** End of the form's last proven pass here, and of the last proven full one: statuses and answers are as of that. */
+  /** As of when is known here which submissions the form has, what statuses they have, and what was answered: see `Coverage`. */
   readonly provenAt: string | null;
+  readonly statusesAt: string | null;
   readonly fullProvenAt: string | null;
   /** Rows of the form that the source no longer counts, and not which: the next full pass looks for them. */
   readonly absentOfForm: number;
@@ -139,6 +141,7 @@ async function lookUp(
       : [];
   const listed = (await reader?.rejections(MOST_LISTED))?.items ?? [];
   const checkpoint = await reader?.checkpoint();
+  const overview = form && (await target.overview()).find(({ formId }) => formId === form.id);
   const forgottenAt = (await reader?.forgotten([submissionId]))?.get(submissionId) ?? null;
   return {
     target: target.name,
@@ -155,7 +158,8 @@ async function lookUp(
       .filter((each) => each.submissionId === submissionId)
       .map(({ reason }) => reason),
     refusals: (await reader?.refusals(submissionId)) ?? [],
-    provenAt: checkpoint?.provenAt ?? null,
+    provenAt: (overview && lookedAt(overview)) ?? checkpoint?.provenAt ?? null,
+    statusesAt: (overview && statusesAt(overview)) ?? null,
     fullProvenAt: checkpoint?.fullProvenAt ?? null,
     absentOfForm: checkpoint?.absent ?? 0,
   };

@@ -148,15 +148,24 @@ function createGauges(registers: Registry[]) {
     new Gauge<L>({ name: `forms_mirror_${name}`, help, labelNames, registers });
   const formInTarget = ['form', 'target'] as const;
   return {
-    lag: gauge('lag_seconds', 'Seconds since the last proven pass.', formInTarget),
+    lag: gauge(
+      'lag_seconds',
+      'Seconds since a pass or a look last showed that nothing is missing.',
+      formInTarget,
+    ),
     proven: gauge(
       'last_proven_timestamp_seconds',
-      'When the last proven pass of any kind ended: which submissions there are is as of then.',
+      'When a pass of any kind, or a look, last showed that nothing is missing: which submissions there are is as of then.',
       formInTarget,
     ),
     fullProven: gauge(
       'last_full_proven_timestamp_seconds',
-      'When the last proven full pass ended: statuses and answers are as of then.',
+      'Since when everything has been compared row by row: answers are as of then.',
+      formInTarget,
+    ),
+    statuses: gauge(
+      'statuses_timestamp_seconds',
+      'When the counts by status of the source were last seen to agree: statuses are as of then.',
       formInTarget,
     ),
     sourceWaiting: gauge(
@@ -189,8 +198,8 @@ function createGauges(registers: Registry[]) {
 }
 
 function showForms(gauges: Gauges, { forms, nowMs }: MirrorHealth): void {
-  const { lag, proven, fullProven, rows, rejected, withheld, absent, state } = gauges;
-  const all = [lag, proven, fullProven, rows, rejected, withheld, absent, state];
+  const { lag, proven, fullProven, statuses, rows, rejected, withheld, absent, state } = gauges;
+  const all = [lag, proven, fullProven, statuses, rows, rejected, withheld, absent, state];
   for (const gauge of all) gauge.reset();
   for (const health of forms) showForm(gauges, health, nowMs);
 }
@@ -204,8 +213,9 @@ function showForm(gauges: Gauges, health: FormHealth, nowMs: number): void {
     // What is no longer mirrored falls behind for ever; nobody wants an alert for that.
     if (health.state !== 'ended') gauges.lag.set(labels, seconds);
   }
-  const { statuses } = health.covers;
-  if (statuses !== null) gauges.fullProven.set(labels, Date.parse(statuses) / 1_000);
+  const { statuses, answers } = health.covers;
+  if (statuses !== null) gauges.statuses.set(labels, Date.parse(statuses) / 1_000);
+  if (answers !== null) gauges.fullProven.set(labels, Date.parse(answers) / 1_000);
   gauges.withheld.set(labels, summary.withheld);
   gauges.absent.set(labels, health.covers.absent);
   for (const state of HEALTH_STATES)

@@ -126,7 +126,7 @@ function formRows(report: FormReport, nowMs: number): Html {
         ${timeAgo(covers.membership, nowMs, missing)}${except !== '' && html`<br /><span class="small quiet">${except.trim()}</span>`}
       </td>
       <td class="time" data-label="Statuses and answers as of">
-        ${timeAgo(covers.statuses, nowMs, missing)}
+        ${timeAgo(covers.statuses, nowMs, missing)}${covers.answers !== covers.statuses && html`<br /><span class="small quiet">answers: ${timeAgo(covers.answers, nowMs, missing)}</span>`}
       </td>
       <td class="time" data-label="Next run">${timeUntil(nextRunAt, nowMs)}</td>
     </tr>

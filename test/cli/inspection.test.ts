@@ -264,7 +264,7 @@ describe('explain', () => {
     });
     const shown = await runCli(['explain', id], env);
     expect(shown.stdout).toMatch(
-      /of its form, submissions were last proven complete here at \S+ \S+ UTC, statuses and answers last at \S+ \S+ UTC/,
+      /of its form, submissions were last known complete here at \S+ \S+ UTC, statuses at \S+ \S+ UTC, answers at \S+ \S+ UTC/,
     );
     const unknown = await runCli(['explain', 'sub_nobody'], env);
     expect([unknown.code, unknown.stdout]).toEqual([1, expect.stringContaining('answers 404')]);

@@ -32,13 +32,13 @@ describe('a form of which deletions are known that no pass has found', () => {
     expect(health.state).toBe('waiting');
     expect(headline(report)).toBe('Deletions to look for in 1 of 2 forms');
     expect(summary(report)).toContain(
-      'submissions as of 20 s ago but for 3 no longer counted, statuses and answers as of 1 h ago',
+      'submissions as of 20 s ago but for 3 no longer counted, statuses and answers as of 2 h ago',
     );
     expect(report.forms.map(lastPassText)).toEqual(['complete but for deletions', 'complete']);
     const page = overviewMain(report).text;
     expect(page).toContain('but for 3 no longer counted');
     expect(page).toContain('medal waiting');
-    expect(page).toContain('The next full pass finds out which, due in 4 h');
+    expect(page).toContain('finds out which, the next full one at the latest, due in 4 h');
     expect(formMain(report, report.forms.slice(0, 1), []).text).toContain(
       'By its count the source has 3 submissions fewer than are stored here',
     );

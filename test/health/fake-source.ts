@@ -74,6 +74,7 @@ export function formOverview(
             unstored: new Map(),
             countsAt: null,
           },
+    look: null,
     marking: null,
     losses: [],
     lastPass: passes[0] ?? null,

@@ -14,7 +14,7 @@ describe('a form in words, by its overview alone', () => {
     expect(say(formOverview(FORM_A), NOW)).toEqual({
       state: 'ok',
       title: 'All submissions at last success',
-      message: 'Statuses and answers as of 2026-05-12 07:30:00 UTC.',
+      message: 'Answers as of 2026-05-12 07:30:00 UTC.',
       remedy: null,
       staleAfterMinutes: 45,
       staleTitle: 'Stale',

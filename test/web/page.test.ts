@@ -13,7 +13,7 @@ const reportWith = (...health: Parameters<typeof healthOf>): StatusReport =>
 
 describe('the headline', () => {
   it.each([
-    ['Up to date: submissions as of 20 s ago, statuses and answers as of 1 h ago', {}],
+    ['Up to date: submissions as of 20 s ago, statuses and answers as of 2 h ago', {}],
     ['1 form has failed', { 'db frm_a': [failedPass(1, 'TARGET_FULL')] }],
     ['1 form needs attention', { 'db frm_a': [passRecord(1, { outcome: 'incomplete' as const })] }],
     [

@@ -61,7 +61,7 @@ export class SheetFormReader implements FormReader {
 
   async losses(): Promise<readonly Loss[]> {
     const { state, layout } = this.sheet.view;
-    const index = layout && needsLook(state) ? await this.keys() : undefined;
+    const index = layout && needsLook(state) ? await this.freshKeys() : undefined;
     const removed = layout?.columns.has('s:removed') ? index?.removedCount : undefined;
     return lossesOf(state, index?.size ?? 0, removed).losses;
   }
@@ -142,7 +142,7 @@ export class SheetFormReader implements FormReader {
   }
 
   async statusCounts(): Promise<StatusCounts> {
-    return this.sheet.view.layout === undefined ? NO_COUNTS : countStatuses(await this.keys());
+    return this.sheet.view.layout === undefined ? NO_COUNTS : countStatuses(await this.freshKeys());
   }
 
   async timeCounts(span: TimeSpan, grain: TimeGrain): Promise<readonly TimeCount[]> {
@@ -223,6 +223,11 @@ export class SheetFormReader implements FormReader {
   /** Which row shows which submission. */
   protected keys(): Promise<RowIndex> {
     return this.sheet.readRows();
+  }
+
+  /** The same, as they were read just now for another question of the same look. */
+  protected freshKeys(): Promise<RowIndex> {
+    return this.sheet.rows(KEYS_FRESH_MS);
   }
 
   /** Reads checkpoint and passes again when they may have changed. */

@@ -147,7 +147,7 @@ class SheetsTarget implements Target {
   }
 
   recordLook(look: LookRecord): Promise<void> {
-    return keepLook(this.#spreadsheet, look);
+    return keepLook(this.#spreadsheet, look, this.#describe);
   }
 
   /** What was removed is gone with the write that removed it; the spreadsheet's version history is not ours to change. */

@@ -276,6 +276,10 @@ export class SheetFormWriter extends SheetFormReader implements FormWriter {
     return this.sheet.rows(Number.POSITIVE_INFINITY);
   }
 
+  protected override freshKeys(): Promise<RowIndex> {
+    return this.keys();
+  }
+
   protected override async refreshState(): Promise<void> {}
 
   /** `state`: what is written with it, but for its counts; asked for once in each try. */

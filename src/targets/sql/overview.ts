@@ -1,10 +1,12 @@
 import type { Loss } from '../../mirror/losses.ts';
+import { lookOf } from '../../mirror/looked.ts';
 import type { FormOverview } from '../../mirror/target.ts';
 import { type Catalogue, type CataloguedForm, listForms, storageOf } from './catalogue.ts';
 import type { SqlDialect } from './dialect.ts';
 import { leftViewNotices } from './left-view.ts';
 import { readEmptied } from './emptied-fields.ts';
 import { countForgotten } from './forgotten.ts';
+import { readLook } from './looks.ts';
 import { countColumns, type ExpectedColumn, lossesOf, rowCounts, tableLosses } from './losses.ts';
 import { readCheckpoints, readNotablePasses } from './pass-records.ts';
 import { readMarkings } from './refused-marks.ts';
@@ -29,6 +31,7 @@ export async function readOverview(catalogue: Catalogue): Promise<FormOverview[]
   const scrubs = await scrubNotice(session, dialect);
   const emptied = await readEmptied(catalogue);
   const forgotten = await countForgotten(catalogue);
+  const look = await readLook(session, dialect);
   return forms.map((form) => ({
     formId: form.id,
     slug: form.slug,
@@ -39,6 +42,7 @@ export async function readOverview(catalogue: Catalogue): Promise<FormOverview[]
     rejected: rejected.get(form.id) ?? 0,
     goneAt: form.goneAt,
     checkpoint: checkpoints.get(form.id) ?? null,
+    look: lookOf(look, form.id),
     marking: markings.get(form.id) ?? null,
     losses: tables.get(form.id)?.losses ?? [],
     lastPass: passes.get(form.id)?.lastPass ?? null,

@@ -1,14 +1,19 @@
-import { isNewerLook, type LookRecord, lookFrom, lookText } from '../../../mirror/look-record.ts';
-import { createMetadata, hashText, METADATA_KEYS, updateMetadata } from '../api/metadata.ts';
+import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
+import type { DescribeHealth } from '../../../mirror/health-text.ts';
+import { isNewerLook, type LookRecord, lookText } from '../../../mirror/look-record.ts';
+import { createMetadata, METADATA_KEYS, updateMetadata } from '../api/metadata.ts';
 import { SheetsError } from '../api/sheets-error.ts';
+import { FormSheet, newer } from './form-sheet.ts';
 import { HEARTBEAT_MS } from './form-state.ts';
+import { knownLook, markedLook, storedLook } from './known-look.ts';
+import { type OwnTabWrite, updateOwnTabs } from './own-tabs.ts';
 import type { Spreadsheet } from './spreadsheet.ts';
-import type { Structure } from './structure.ts';
 
 /*
  * The newest look is a piece of metadata on the spreadsheet: it comes along with the structure that is read anyway, and no
- * cell changes with it. One that found what the one before had found is kept in memory for a while, as a pass is that brought
- * nothing new; a process that dies with it leaves the older one, which is as true.
+ * cell of people's changes with it. With it goes the Mirror tab, which compares the last success with the clock. A look
+ * that found what the one before had found is kept in memory for a while, as a pass is that brought nothing new; a process
+ * that dies with it leaves the older one, which is as true.
  */
 
 /** Characters that a look may take of the 30,000 that a spreadsheet has. A longer one is kept in memory alone. */
@@ -22,85 +27,87 @@ const WRITER = 'look';
 
 /** The newest look that the spreadsheet, or this process, knows of. */
 export async function readLook(spreadsheet: Spreadsheet): Promise<LookRecord | null> {
-  return newestOf(spreadsheet, await spreadsheet.structure(FRESH_MS));
+  await spreadsheet.structure(FRESH_MS);
+  return knownLook(spreadsheet);
 }
 
 /** Keeps a look in place of an older one. Where another process is writing, in memory until the next one. */
-export async function keepLook(spreadsheet: Spreadsheet, look: LookRecord): Promise<void> {
+export async function keepLook(
+  spreadsheet: Spreadsheet,
+  look: LookRecord,
+  describe: DescribeHealth,
+): Promise<void> {
   await spreadsheet.exclusively(async () => {
-    const structure = await spreadsheet.structure(FRESH_MS);
-    if (!isNewerLook(look, newestOf(spreadsheet, structure))) return;
+    await spreadsheet.structure(FRESH_MS);
+    if (!isNewerLook(look, knownLook(spreadsheet))) return;
     spreadsheet.deferredLook = look;
-    if (isHeartbeat(storedIn(spreadsheet, structure)?.look, look)) return;
+    if (mayWait(storedLook(spreadsheet)?.look, look)) return;
     for (let attempt = 1; attempt <= TRIES; attempt++) {
-      if (await isSettled(spreadsheet, look)) return;
+      if (await isSettled(spreadsheet, look, describe)) return;
     }
   });
 }
 
 /** Writes a look; false when another process wrote something meanwhile, so that it is to be tried again. */
-async function isSettled(spreadsheet: Spreadsheet, look: LookRecord): Promise<boolean> {
-  const text = lookText(look);
-  const structure = await spreadsheet.refresh();
-  const stored = storedIn(spreadsheet, structure);
-  if (spreadsheet.leaseLeftMs > 0 || text.length > MAX_CHARACTERS) return true;
+async function isSettled(
+  spreadsheet: Spreadsheet,
+  look: LookRecord,
+  describe: DescribeHealth,
+): Promise<boolean> {
+  const value = markedLook(spreadsheet, lookText(look));
+  await spreadsheet.refresh();
+  const stored = storedLook(spreadsheet);
+  if (spreadsheet.leaseLeftMs > 0 || value.length > MAX_CHARACTERS) return true;
   if (stored !== undefined && !isNewerLook(look, stored.look)) return true;
-  const value = JSON.stringify([markOf(spreadsheet), text]);
   const id = stored?.metadataId ?? spreadsheet.newMetadataId();
+  const keep =
+    stored === undefined
+      ? createMetadata({ spreadsheet: true }, METADATA_KEYS.look, value, id)
+      : updateMetadata(id, value);
+  const shown = await shownOnMirrorTab(spreadsheet, look, describe);
   try {
-    await spreadsheet.commit({
-      formId: WRITER,
-      requests: [
-        stored === undefined
-          ? createMetadata({ spreadsheet: true }, METADATA_KEYS.look, value, id)
-          : updateMetadata(id, value),
-      ],
-      responseRanges: [],
-      // Keeps the lease that a pass of this process has, and asks for none itself.
-      leaseMs: spreadsheet.ownLeaseLeftMs,
-    });
+    await commit(spreadsheet, [keep, ...shown.requests]);
   } catch (error) {
     if (!(error instanceof SheetsError) || error.fault !== 'moved') throw error;
     return false;
   }
   spreadsheet.keepLook({ id, key: METADATA_KEYS.look, value });
+  for (const [role, tab] of shown.tabs) spreadsheet.keepOwnTab(role, tab);
   return true;
 }
 
-/** True when a look says nothing new that has to be in the sheet at once. */
-function isHeartbeat(before: LookRecord | null | undefined, look: LookRecord): boolean {
+/** Keeps the lease that a pass of this process has, and asks for none itself. */
+async function commit(
+  spreadsheet: Spreadsheet,
+  requests: readonly sheets_v4.Schema$Request[],
+): Promise<void> {
+  const leaseMs = spreadsheet.ownLeaseLeftMs;
+  await spreadsheet.commit({ formId: WRITER, requests, responseRanges: [], leaseMs });
+}
+
+/** What brings the Mirror tab up to date; nothing where there is none yet. */
+async function shownOnMirrorTab(
+  spreadsheet: Spreadsheet,
+  { at }: LookRecord,
+  describe: DescribeHealth,
+): Promise<OwnTabWrite> {
+  const structure = spreadsheet.known;
+  const [first] = structure.forms.values();
+  if (first === undefined || !structure.roles.has('mirror')) {
+    return { requests: [], tabs: new Map() };
+  }
+  const { formId: id, state } = first;
+  const form = { id, slug: state.slug, name: state.name };
+  const sheet = await FormSheet.open(spreadsheet, form, structure);
+  const now = newer(sheet.view.state, spreadsheet.deferredState(id));
+  return updateOwnTabs(sheet, { state: now, now: at }, describe);
+}
+
+/** True when a look says nothing that has to be in the sheet at once: passes follow for what is open, and write themselves. */
+function mayWait(before: LookRecord | null | undefined, look: LookRecord): boolean {
   if (before === null || before === undefined) return false;
   const ageMs = Date.parse(look.at) - Date.parse(before.at);
-  return (
-    ageMs >= 0 && ageMs < HEARTBEAT_MS && lookText({ ...before, at: look.at }) === lookText(look)
-  );
-}
-
-function newestOf(spreadsheet: Spreadsheet, structure: Structure): LookRecord | null {
-  const stored = storedIn(spreadsheet, structure)?.look ?? null;
-  const deferred = spreadsheet.deferredLook;
-  return deferred !== undefined && isNewerLook(deferred, stored) ? deferred : stored;
-}
-
-/** The look in the sheet; undefined where there is none, or only that of the spreadsheet that this one was copied from. */
-function storedIn(
-  spreadsheet: Spreadsheet,
-  { looks }: Structure,
-): { readonly metadataId: number; readonly look: LookRecord | null } | undefined {
-  for (const { id, value } of looks) {
-    const [mark, text] = partsOf(value);
-    if (mark === markOf(spreadsheet)) return { metadataId: id, look: lookFrom(text) };
-  }
-  return undefined;
-}
-
-const markOf = ({ api }: Spreadsheet): string => hashText(api.spreadsheetId, 6);
-
-function partsOf(value: string): [mark: string, text: string] {
-  try {
-    const parts: unknown = JSON.parse(value);
-    return Array.isArray(parts) ? [String(parts[0]), String(parts[1])] : ['', ''];
-  } catch {
-    return ['', ''];
-  }
+  const { at } = look;
+  const open = look.open.length > 0 ? look.open : before.open;
+  return ageMs >= 0 && ageMs < HEARTBEAT_MS && lookText({ ...before, at, open }) === lookText(look);
 }

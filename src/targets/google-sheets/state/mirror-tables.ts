@@ -4,6 +4,7 @@ import {
   HEALTH_STATES,
   type HealthState,
 } from '../../../mirror/health-text.ts';
+import { lookedAt } from '../../../mirror/looked.ts';
 import type { FormOverview, ListedRejection } from '../../../mirror/target.ts';
 import type { TargetNotice } from '../../../mirror/notices.ts';
 import { cellData, fitText, type SheetValue } from '../api/cell-value.ts';
@@ -70,9 +71,12 @@ export function formsTable(
   ];
 }
 
-/** A pass that withheld deletions has proven what it brought all the same. */
-function lastSuccess({ lastOk, checkpoint }: FormOverview): string | undefined {
-  const times = [lastOk?.endedAt, checkpoint?.provenAt].filter((time) => time !== undefined);
+/** A pass that withheld deletions has proven what it brought all the same, and so has a look that found nothing changed. */
+function lastSuccess(overview: FormOverview): string | undefined {
+  const { lastOk, checkpoint } = overview;
+  const times = [lastOk?.endedAt, checkpoint?.provenAt, lookedAt(overview) ?? undefined].filter(
+    (time) => time !== undefined,
+  );
   return times.toSorted((a, b) => Date.parse(a) - Date.parse(b)).at(-1);
 }
 

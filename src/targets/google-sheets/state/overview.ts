@@ -1,9 +1,11 @@
+import { lookOf } from '../../../mirror/looked.ts';
 import type { FormOverview } from '../../../mirror/target.ts';
 import { browserAddress } from '../api/address.ts';
 import { noteDropped } from '../columns/column-plan.ts';
 import { droppedLabels, EMPTY_CATALOGUE, type FieldCatalogue } from '../columns/field-catalogue.ts';
 import { layoutOf } from '../columns/layout.ts';
 import { type FormState, notablePasses } from './form-state.ts';
+import { knownLook } from './known-look.ts';
 import { lossesOf } from './losses.ts';
 import { noticesOf } from './notices.ts';
 import type { Spreadsheet } from './spreadsheet.ts';
@@ -37,6 +39,7 @@ export function overviewOf(
     rejected: state.counts.rejected,
     goneAt: state.goneAt,
     checkpoint: state.checkpoint,
+    look: lookOf(knownLook(spreadsheet), formId),
     marking: state.marking,
     // The counts are of the last write: what the pass before it missed is known, too.
     losses: lossesOf(state, state.counts.live + state.counts.removed).losses,

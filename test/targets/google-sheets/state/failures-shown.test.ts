@@ -75,15 +75,15 @@ describe('L17: a sheet claims no health that is not there', () => {
     expect(JSON.stringify(mirror.shown())).not.toMatch(/Stopped|Another process/);
   });
 
-  it('names since when statuses and answers are compared: an incremental pass compares none', async () => {
+  it('names since when answers are compared: an incremental pass compares none', async () => {
     const [, , covered] = shown();
-    expect(covered).toMatch(/^Statuses and answers as of 2026-03-02 08:0/);
+    expect(covered).toMatch(/^Answers as of 2026-03-02 08:0/);
     mirror.clock.advance(20 * MINUTE_MS);
     expect((await mirror.pass()).kind).toBe('incremental');
     expect(shown()[2]).toBe(covered);
     await mirror.pass('full');
     mirror.submit(30);
     await mirror.pass();
-    expect(shown()[2]).toMatch(/^Statuses and answers as of 2026-03-02 08:2/);
+    expect(shown()[2]).toMatch(/^Answers as of 2026-03-02 08:2/);
   });
 });

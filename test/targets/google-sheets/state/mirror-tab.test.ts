@@ -73,7 +73,7 @@ describe('the Mirror tab', () => {
         '1',
         '2026-03-02 09:00',
         '2026-03-02 09:00',
-        'Statuses and answers were never compared.',
+        'Answers were never compared.',
         '1',
         '0',
       ],
@@ -109,6 +109,31 @@ describe('the Mirror tab', () => {
     expect([health(), forms()[1]?.[1]]).toEqual(['Stale', 'Stale']);
     // Nothing was written: the formula compares with NOW().
     expect(place.sandbox.inspect.revision(place.spreadsheetId)).toBe(revision);
+  });
+
+  it('L17: is not stale while looks find that nothing changed, each seldom written', async () => {
+    const checkpoint = { ...CHECKPOINT, hidden: 0, provenAt: ended().endedAt };
+    await write(async (writer) => {
+      await writer.prepare([NAME]);
+      await writer.finish(ended(), { checkpoint });
+    });
+    const begun = place.sandbox.inspect.revision(place.spreadsheetId);
+    const lookNow = (open: readonly string[] = []): Promise<void> =>
+      target.recordLook({ at: new Date(clock.now()).toISOString(), open, others: null });
+    for (let minute = 0; minute < 60; minute++) {
+      clock.advance(MINUTE_MS);
+      await lookNow();
+    }
+    expect(health()).toBe('All submissions at last success');
+    expect(forms()[1]?.[4]).toMatch(/^2026-03-02 \d\d:5\d$/);
+    // Once in ten minutes.
+    expect(place.sandbox.inspect.revision(place.spreadsheetId) - begun).toBeLessThanOrEqual(7);
+    // What a look found to differ is not known to be current: nothing but a pass says so.
+    for (let minute = 0; minute < 50; minute++) {
+      clock.advance(MINUTE_MS);
+      await lookNow([FORM.id]);
+    }
+    expect(health()).toBe('Stale');
   });
 
   it('leaves the limit of staleness to people', async () => {

@@ -1,0 +1,64 @@
+import { knownLosses, type Loss } from '../mirror/losses.ts';
+import { differsSince, lookedAt, statusesAt } from '../mirror/looked.ts';
+import { type Coverage, NOTHING } from './coverage.ts';
+import type { KnownForm } from './facts.ts';
+
+/*
+ * What is proven of a form in a target, by passes and by looks: as the target tells, and as events of this process have
+ * told since that was read.
+ */
+
+type Known = Pick<KnownForm, 'overview' | 'summary'>;
+
+/** When a pass or a look last showed that nothing is missing (ISO), as far as is known; null for never. */
+export function provenAtOf({ overview, summary }: Known): string | null {
+  const stored = overview?.checkpoint?.provenAt ?? null;
+  return newest(stored, Math.max(summary.provenMs, lookedMs({ overview, summary })));
+}
+
+/** What is proven of a form, each with since when. */
+export function coverageOf(known: KnownForm): Coverage {
+  if (lossesOf(known).length > 0) return NOTHING;
+  const { overview, summary } = known;
+  const checkpoint = overview?.checkpoint ?? null;
+  // Of a form in windows this is that of the window that was compared longest ago, which no report of a pass tells.
+  const answers = checkpoint?.fullProvenAt ?? isoOrNull(summary.fullProvenMs);
+  const statuses = newest(overview && statusesAt(overview), lookedMs(known));
+  return {
+    membership: provenAtOf(known),
+    statuses: statuses ?? answers,
+    answers,
+    ...unsettledOf(known),
+  };
+}
+
+/** When a look last found the form as accounted for; since the epoch, 0 for never. */
+export const lookedMs = ({ overview, summary }: Known): number =>
+  Math.max(summary.lookedMs, Date.parse((overview && lookedAt(overview)) ?? '') || 0);
+
+/** See {@link FormHealth.differsSince}. A pass of this process may have ended since the target was read. */
+export function openSince({ overview, summary }: KnownForm): string | null {
+  const since = overview && differsSince(overview);
+  const settledMs = Math.max(summary.provenMs, summary.lookedMs);
+  return since !== null && Date.parse(since) > settledMs ? since : null;
+}
+
+/** Rows that are not claimed: as the checkpoint says, unless a pass has ended since that was read. */
+function unsettledOf({ overview, summary }: KnownForm): Pick<Coverage, 'absent' | 'withheld'> {
+  const stored = overview?.checkpoint ?? null;
+  const isNewer =
+    summary.absent !== null && summary.absent.atMs > Date.parse(stored?.provenAt ?? '');
+  const absent = isNewer || stored === null ? (summary.absent?.count ?? 0) : stored.absent;
+  return { absent, withheld: summary.withheld };
+}
+
+/** As the target's checkpoint says, unless a pass has proven it since that was read. */
+const newest = (stored: string | null, knownMs: number): string | null =>
+  stored !== null && Date.parse(stored) >= knownMs ? stored : isoOrNull(knownMs);
+
+/** `ms` since the epoch as ISO; null for 0, which stands for never. */
+export const isoOrNull = (ms: number): string | null =>
+  ms === 0 ? null : new Date(ms).toISOString();
+
+/** What is known of losses; what an earlier release did not say need not be lost. */
+export const lossesOf = ({ overview }: KnownForm): Loss[] => knownLosses(overview?.losses ?? []);

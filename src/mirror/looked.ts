@@ -1,0 +1,52 @@
+import type { LookRecord } from './look-record.ts';
+import type { FormOverview } from './target.ts';
+
+/** What the newest look found of a form. */
+export interface FormLook {
+  /** When it was (ISO). */
+  readonly at: string;
+  /** It found the form to differ, or could not judge it: a pass is to. */
+  readonly isOpen: boolean;
+}
+
+/** What a look says of one of the forms that it was about; null where there was none. */
+export const lookOf = (look: LookRecord | null, formId: string): FormLook | null =>
+  look && { at: look.at, isOpen: look.open.includes(formId) };
+
+/** What tells how a look and a form's passes stand to each other. */
+type Looked = Pick<FormOverview, 'look' | 'checkpoint' | 'losses' | 'goneAt'>;
+
+/**
+ * When a look last found the form to be as it is accounted for, submissions and statuses by their counts (ISO); null where none
+ * did since the last proven pass, or where a look says nothing: of a form that is gone, was damaged, or is proven with
+ * reservations.
+ */
+export function lookedAt({ look, checkpoint, losses, goneAt }: Looked): string | null {
+  if (look === null || look.isOpen || checkpoint === null) return null;
+  const { statuses, absent, withheld, hidden, provenAt } = checkpoint;
+  const isWhole = statuses !== null && absent === 0 && withheld === 0 && hidden === 0;
+  if (!isWhole || losses.length > 0 || goneAt !== null) return null;
+  return Date.parse(look.at) > Date.parse(provenAt) ? look.at : null;
+}
+
+/** Since when a form is known, or suspected, to differ from the source, and no pass has settled it (ISO); null where that is not so. */
+export function differsSince({
+  look,
+  checkpoint,
+}: Pick<Looked, 'look' | 'checkpoint'>): string | null {
+  if (look === null || !look.isOpen || checkpoint === null) return null;
+  return Date.parse(look.at) > Date.parse(checkpoint.provenAt) ? look.at : null;
+}
+
+/** When the statuses were last seen to agree with the source: by their counts, or row by row (ISO); null for never. */
+export function statusesAt(overview: Looked): string | null {
+  const { checkpoint } = overview;
+  const times = [
+    lookedAt(overview),
+    checkpoint?.countsAt ?? null,
+    checkpoint?.fullProvenAt ?? null,
+  ];
+  return times
+    .filter((time) => time !== null)
+    .reduce<string | null>((last, time) => (last !== null && last >= time ? last : time), null);
+}
