@@ -1,12 +1,8 @@
 import { compareRow } from '../mirror/changes.ts';
 import { idsOfBatch } from '../mirror/forgotten.ts';
 import { IdSet } from '../mirror/id-set.ts';
-import {
-  type FormReader,
-  type FormWriter,
-  NOTHING_ERASED,
-  type RowOutcome,
-} from '../mirror/target.ts';
+import { NOTHING_ERASED } from '../mirror/erasure.ts';
+import type { FormReader, FormWriter, RowOutcome } from '../mirror/target.ts';
 import { minusCounts, NO_COUNTS, plusCounts, type StatusCounts } from '../mirror/status-counts.ts';
 import type { PickedField, Row } from '../mirror/types.ts';
 import type { WindowRecord } from '../mirror/window.ts';

@@ -1,13 +1,7 @@
 import { isAbort, type MirrorError, toMirrorError } from '../base/errors.ts';
 import type { FormsClient } from '../forms/client.ts';
-import {
-  type Erasure,
-  type FormOverview,
-  type FormReader,
-  type FormWriter,
-  NOTHING_ERASED,
-  type Target,
-} from '../mirror/target.ts';
+import { type Erasure, NOTHING_ERASED } from '../mirror/erasure.ts';
+import type { FormOverview, FormReader, FormWriter, Target } from '../mirror/target.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 
 /** A target, and whether the settings have it mirror a form. */

@@ -2,17 +2,16 @@ import { idsOfBatch } from '../../mirror/forgotten.ts';
 import type { Loss } from '../../mirror/losses.ts';
 import type { TargetNotice } from '../../mirror/notices.ts';
 import type { DescribeHealth } from '../../mirror/health-text.ts';
-import {
-  type ApplyResult,
-  type Erasure,
-  type FormWriter,
-  type MarkingRecord,
-  NOTHING_ERASED,
-  type PrepareOptions,
-  type PrepareResult,
-  type Refusal,
-  type RowOutcome,
-  type SentMark,
+import { type Erasure, NOTHING_ERASED } from '../../mirror/erasure.ts';
+import type {
+  ApplyResult,
+  FormWriter,
+  MarkingRecord,
+  PrepareOptions,
+  PrepareResult,
+  Refusal,
+  RowOutcome,
+  SentMark,
 } from '../../mirror/target.ts';
 import type { PassEnd, PassRecord, PickedField, Rejection, Row } from '../../mirror/types.ts';
 import type { WindowRecord } from '../../mirror/window.ts';

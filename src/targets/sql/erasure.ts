@@ -1,5 +1,5 @@
 import { withoutIds } from '../../mirror/forgotten.ts';
-import type { Erasure, Traces } from '../../mirror/target.ts';
+import type { Erasure, Traces } from '../../mirror/erasure.ts';
 import type { SqlDialect } from './dialect.ts';
 import type { FormTable } from './field-column.ts';
 import { ERASURE_VERSION } from './forgotten.ts';

@@ -1,5 +1,6 @@
 import type { Loss } from '../../mirror/losses.ts';
 import type { TargetNotice } from '../../mirror/notices.ts';
+import type { Traces } from '../../mirror/erasure.ts';
 import type {
   FormReader,
   ListedRejection,
@@ -8,7 +9,6 @@ import type {
   Refusal,
   StoredField,
   StoredRow,
-  Traces,
 } from '../../mirror/target.ts';
 import { NO_COUNTS, type StatusCounts } from '../../mirror/status-counts.ts';
 import type { TimeCount, TimeGrain, TimeSpan } from '../../mirror/time-counts.ts';

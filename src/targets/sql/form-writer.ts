@@ -1,13 +1,12 @@
 import type { Loss } from '../../mirror/losses.ts';
 import { replacesRows } from '../../mirror/proven-for.ts';
-import {
-  type Erasure,
-  type FormWriter,
-  type MarkingRecord,
-  NOTHING_ERASED,
-  type PrepareResult,
-  type Refusal,
-  type SentMark,
+import { type Erasure, NOTHING_ERASED } from '../../mirror/erasure.ts';
+import type {
+  FormWriter,
+  MarkingRecord,
+  PrepareResult,
+  Refusal,
+  SentMark,
 } from '../../mirror/target.ts';
 import type { PassEnd, PassRecord, PickedField } from '../../mirror/types.ts';
 import type { WindowRecord } from '../../mirror/window.ts';

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import type { Erasure, FormWriter } from '../../../src/mirror/target.ts';
+import type { Erasure } from '../../../src/mirror/erasure.ts';
+import type { FormWriter } from '../../../src/mirror/target.ts';
 import { AGE, FORM as CONTACT, NAME as NAME_FIELD, row } from '../../contract/target-harness.ts';
 import { SheetMirror } from './sheet-mirror.ts';
 import { sheetsPlace, SleepersClock } from './sheets-place.ts';

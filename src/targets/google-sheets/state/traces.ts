@@ -1,4 +1,4 @@
-import type { Traces } from '../../../mirror/target.ts';
+import type { Traces } from '../../../mirror/erasure.ts';
 import { fitText } from '../api/cell-value.ts';
 import { fieldKey } from '../api/metadata.ts';
 import type { FormSheet } from './form-sheet.ts';

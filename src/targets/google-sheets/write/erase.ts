@@ -1,5 +1,5 @@
 import type { DescribeHealth } from '../../../mirror/health-text.ts';
-import type { Erasure } from '../../../mirror/target.ts';
+import type { Erasure } from '../../../mirror/erasure.ts';
 import { columnName } from '../api/a1.ts';
 import { fitText, type ReadValue } from '../api/cell-value.ts';
 import type { RowChange } from '../rows/row-comparison.ts';
