@@ -48,11 +48,11 @@ export interface NarrowedStatus {
   readonly undated: number;
   /** All others, by day and in order of time. */
   readonly days: readonly HeldBucket[];
+  /** So many are read at once instead of being halved. */
+  readonly leafSize: number;
 }
 
-/** What a page holds: so many are read at once instead of being halved. */
-const PAGE_ITEMS = 100;
-/** Where most pages of a span are likely to differ, it is read as it is, if it has no more than so many. */
+/** Where most leaves of a span are likely to differ, it is read as it is, if it has no more than so many. */
 const MAX_LEAF_PAGES = 8;
 /** So many differences are likely to be on as many pages, divided by this. */
 const DIFFERENCES_A_PAGE = 4;
@@ -103,7 +103,7 @@ class Narrowing {
     const stack: Part[] = [{ fromMs: null, toMs: null, source, held, grain: 'day', buckets: days }];
     for (let part = stack.pop(); part !== undefined; part = stack.pop()) {
       if (part.source === part.held) continue;
-      const halves = isSmall(part) ? 'settle' : await this.#halve(part);
+      const halves = isSmall(part, this.#status.leafSize) ? 'settle' : await this.#halve(part);
       if (halves === null) return false;
       if (halves === 'settle') await this.#asks.settle(part, this.#reading);
       // The smaller one first: what it shows of the bounds is known early.
@@ -247,8 +247,8 @@ const isOneGrain = ({ fromMs, toMs, grain }: HeldSpan): boolean =>
   fromMs !== null && toMs !== null && toMs - fromMs <= GRAIN_MS[grain];
 
 /** Whether reading it costs no more than halving it further. */
-function isSmall({ source, held }: SpanCounts): boolean {
-  const pages = Math.ceil(source / PAGE_ITEMS);
+function isSmall({ source, held }: SpanCounts, leafSize: number): boolean {
+  const pages = Math.ceil(source / leafSize);
   if (pages <= 1) return true;
   const differing = Math.abs(source - held) / DIFFERENCES_A_PAGE;
   return pages <= Math.min(MAX_LEAF_PAGES, differing);

@@ -28,6 +28,8 @@ export interface CompareParts extends Omit<LeafParts, 'client' | 'byId' | 'spend
   readonly client: Pick<FormsClient, 'getForm' | 'getSubmission' | 'listSubmissions'>;
   /** How many submissions the form has, as just read. */
   readonly total: number;
+  /** So many submissions of a status are read at once instead of being halved. */
+  readonly leafSize: number;
   /** By status, what the source is known to count and the target has no row of. */
   readonly unstored: StatusCounts;
   readonly maxDeleteFraction: number;
@@ -194,7 +196,8 @@ class CountComparison {
       const rows = status === null ? totalOf(held) : (held.get(status) ?? 0);
       const undated = rows - days.reduce((all, each) => all + each.rows, 0);
       try {
-        const isDone = await narrow({ source, undated, days }, this.#seen, {
+        const { leafSize } = this.#parts;
+        const isDone = await narrow({ source, undated, days, leafSize }, this.#seen, {
           countSource: (span, reading) => this.#countSource(status, span, reading),
           countHeld: (span, grain) => this.#heldIn(status, span, grain),
           settle: (span, reading) => this.#settleLeaf({ status, span, reading }),

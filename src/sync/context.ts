@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Events } from '../base/events.ts';
 import type { Logger } from '../base/logger.ts';
 import type { FormsClient } from '../forms/client.ts';
+import type { ComparisonSizes } from './comparison-sizes.ts';
 import type { SyncEvents } from './events.ts';
 import type { LabelCache } from './label-cache.ts';
 import type { WindowSizes } from './window-sizes.ts';
@@ -17,6 +18,8 @@ export interface SyncContext {
   readonly maxDeleteFraction: number;
   /** How large the windows of a large form are; left out: as it is good for an API of pages of 100. */
   readonly windowSizes?: WindowSizes;
+  /** From which sizes on counts are narrowed; left out: as it is good for pages of 100. */
+  readonly comparisonSizes?: ComparisonSizes;
   /** Pages fetched ahead while earlier ones are written, and submissions that are marked at the same time. */
   readonly readAhead: number;
 }

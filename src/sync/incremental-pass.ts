@@ -2,6 +2,7 @@ import { NO_COUNTS, plusCounts, totalOf } from '../mirror/status-counts.ts';
 import type { Checkpoint } from '../mirror/types.ts';
 import { unusableBounds } from './bounds-memory.ts';
 import { compareCounts, type Comparison, comparisonBudget } from './compare-counts.ts';
+import { COMPARISON_SIZES, type ComparisonSizes } from './comparison-sizes.ts';
 import { fullPass } from './full-pass.ts';
 import type { ScanParts } from './full-scan.ts';
 import { type IncrementalProof, incrementalScan } from './incremental-scan.ts';
@@ -16,10 +17,11 @@ import {
 import { NOTHING, type PassResult } from './pass-result.ts';
 import type { OpenForm, PassRun } from './pass-run.ts';
 
-/** Up to so many pages a form is read whole where its counts differ: comparing them by halves costs no less. */
-const SHORT_PAGES = 10;
 /** How often the counts are read again after something was settled. */
 const ROUNDS = 5;
+
+const sizesOf = ({ setup }: PassRun): ComparisonSizes =>
+  setup.context.comparisonSizes ?? COMPARISON_SIZES;
 
 /** What a pass knows when it has found its newcomers. */
 interface Found {
@@ -60,7 +62,7 @@ async function followUp(
     await followDeletions(run, open, found);
     return run.kind === 'full' ? null : plainResult(run, open, found);
   }
-  if (proof.pages <= SHORT_PAGES && (await mayBeRead(run, open, found))) {
+  if (proof.pages <= sizesOf(run).shortPages && (await mayBeRead(run, open, found))) {
     run.widen(reasonFor(found));
     return null;
   }
@@ -134,6 +136,7 @@ async function compare(
     batchRows: target.batchRows,
     at: run.now(),
     total: run.total ?? proof.total,
+    leafSize: sizesOf(run).leaf,
     unstored:
       before.statuses === null ? NO_COUNTS : plusCounts(before.unstored, sink.unstored.newcomers),
     maxDeleteFraction: context.maxDeleteFraction,

@@ -12,6 +12,7 @@ import {
   type Sandbox,
   startSandbox,
 } from '../../src/sandbox/forms-api/sandbox.ts';
+import type { ComparisonSizes } from '../../src/sync/comparison-sizes.ts';
 import type { SyncContext } from '../../src/sync/context.ts';
 import type { PassReport } from '../../src/sync/events.ts';
 import { LabelCache } from '../../src/sync/label-cache.ts';
@@ -55,6 +56,7 @@ export interface WorldOptions {
   readonly busy: number;
   /** How large windows are; left out: as in the program, so that there are none. */
   readonly windowSizes?: WindowSizes | undefined;
+  readonly comparisonSizes?: ComparisonSizes | undefined;
 }
 
 /**
@@ -219,7 +221,7 @@ export class World {
       concurrency: 4,
       clock: this.#clock,
     });
-    const { windowSizes } = this.#options;
+    const { windowSizes, comparisonSizes } = this.#options;
     const context: SyncContext = {
       client,
       labels: new LabelCache(client, this.#clock),
@@ -229,6 +231,7 @@ export class World {
       maxDeleteFraction: 0.2,
       readAhead: 3,
       ...(windowSizes !== undefined && { windowSizes }),
+      ...(comparisonSizes !== undefined && { comparisonSizes }),
     };
     try {
       const result = await work(

@@ -55,7 +55,7 @@ export class CountedModel {
     const source = this.count(status, {});
     const held = [...this.copy.values()].filter((row) => row.status === status);
     const days = bucketsOf(datesOf(held), 'day');
-    return narrow({ source, undated: 0, days }, seen, {
+    return narrow({ source, undated: 0, days, leafSize: 100 }, seen, {
       countSource: async (span, reading) => this.count(status, queryBounds(span, reading)),
       countHeld: async (span, grain) => bucketsOf(datesOf(held.filter(within(span))), grain),
       settle: async (leaf, reading) => this.#settle(status, leaf, reading),

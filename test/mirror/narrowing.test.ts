@@ -203,7 +203,7 @@ async function costOf(rows: number, gone: number, days: number, seed: number): P
   let requests = 1;
   let found = 0;
   const narrowed = await narrow(
-    { source: source.length, undated: 0, days: bucketsOf(held, 'day') },
+    { source: source.length, undated: 0, days: bucketsOf(held, 'day'), leafSize: 100 },
     newSeen(),
     {
       countSource: async (span) => {
