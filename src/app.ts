@@ -13,7 +13,7 @@ import { sheetLimitMinutes } from './health/staleness.ts';
 import type { FieldPicks } from './mirror/picks.ts';
 import type { Target } from './mirror/target.ts';
 import type { Form, FormIdentity } from './mirror/types.ts';
-import { asLogged, type JobHandlers, type JobPlace, type PassJob } from './queue/handlers.ts';
+import type { JobPlace, PassJob } from './queue/handlers.ts';
 import { longestGapMs } from './settings/sync-settings.ts';
 import type { TargetSettings } from './settings/target-settings.ts';
 import { fieldsInAnswers } from './sync/answer-search.ts';
@@ -23,7 +23,8 @@ import { LabelCache } from './sync/label-cache.ts';
 import { failedMarkReport, markForm } from './sync/mark.ts';
 import { logErasures, person } from './sync/erasure-log.ts';
 import { choosesForm } from './sync/form-choice.ts';
-import { type MirrorPlan, type PlanStatus, Planner, planWarnings } from './sync/planner.ts';
+import { look, type LookReport } from './sync/look.ts';
+import { type FormPlan, type MirrorPlan, type PlanStatus, Planner } from './sync/planner.ts';
 import { purgeDeleted } from './sync/purge.ts';
 import { runPass } from './sync/run-pass.ts';
 import { unopenedPass } from './sync/unopened-pass.ts';
@@ -153,6 +154,39 @@ export class App implements AsyncDisposable {
   }
 
   /**
+   * One look over planned forms: asks the workspace as a whole, and finds which forms of which targets need a pass. The
+   * others are reported like passes that found nothing new. Rejects with CANCELLED, and with FORMS_UNAUTHORIZED.
+   */
+  async look(
+    forms: readonly FormPlan[],
+    signal: AbortSignal,
+    options: { dryRun?: boolean } = {},
+  ): Promise<LookReport> {
+    const names = [...new Set(forms.flatMap(({ targets }) => targets))];
+    const targets = names.map((name) => {
+      return { name, storing: this.readingOf(name).storing, open: () => this.target(name) };
+    });
+    const { marking } = this.config;
+    const requireHashes = this.#planner.requireHashes.bind(this.#planner);
+    const request = { forms, targets, marking, requireHashes, ...options };
+    const report = await look(this.context, request, signal);
+    if (options.dryRun !== true) await this.#noteSettled(report.settled);
+    return report;
+  }
+
+  /** What a pass leaves behind that found nothing new: no failure kept of the form, and nothing erased in the files. */
+  async #noteSettled(settled: readonly PassReport[]): Promise<void> {
+    const kept = await this.failures.read().catch(() => undefined);
+    for (const { target, form } of kept?.passes ?? []) {
+      const same = settled.find((one) => one.target === target && one.form.id === form.id);
+      if (same !== undefined) await this.#keep(this.failures.notePass(same));
+    }
+    for (const [first] of Map.groupBy(settled, ({ target }) => target).values()) {
+      if (first !== undefined) await this.#scrub(first);
+    }
+  }
+
+  /**
    * Whether the settings have a form mirrored into a target, or, for null, into any. Plans again where the last plan, which
    * may be older than the form, does not say so. Rejects as {@link plan} does.
    */
@@ -263,12 +297,13 @@ export class App implements AsyncDisposable {
   }
 
   async #run(job: PassJob, signal: AbortSignal, options: PassOptions): Promise<PassReport> {
-    const { formId, kind, target: name } = job;
+    const { formId, kind, target: name, compareCounts = false } = job;
     const picks = this.picksOf(name);
     const { hashKey } = this.config;
     const requireHashes = (form: Form, stop: AbortSignal): Promise<void> =>
       this.#planner.requireHashes(name, form, stop);
-    const request = { waitMs: 0, ...options, formId, kind, picks, hashKey, requireHashes };
+    const what = { formId, kind, compareCounts, picks, hashKey };
+    const request = { waitMs: 0, ...options, ...what, requireHashes };
     let target: Target;
     try {
       target = await this.target(name);
@@ -333,33 +368,3 @@ export class App implements AsyncDisposable {
 
 /** A plan of this age shows every form that a job can be about: jobs that nobody planned must not have us ask on and on. */
 const FRESH_PLAN_MS = 1_000;
-
-/** What the queue's jobs do with the app. */
-export function jobHandlers(app: App): JobHandlers {
-  let told = '';
-  return {
-    async plan(signal) {
-      const plan = await app.plan(signal);
-      const warnings = planWarnings(plan);
-      // Once, not with every plan: it stays as it is until a person changes the settings or the forms.
-      if (warnings.join('\n') !== told) for (const warning of warnings) app.logger.error(warning);
-      told = warnings.join('\n');
-      return plan.forms.map(({ form, targets }) => ({ formId: form.id, targets }));
-    },
-    isPlanned: (place, signal) => app.isPlanned(place, signal),
-    async pass(job, signal, onProgress) {
-      const stopListening = app.events.on('pass.progress', ({ form, target, seen, total }) => {
-        if (form.id === job.formId && target === job.target) onProgress?.({ seen, total });
-      });
-      const report = await app.pass(job, signal).finally(stopListening);
-      const { kind, outcome, failure } = report;
-      if (kind === 'full' && outcome === 'ok') await app.upkeep(report, signal);
-      if (outcome === 'failed' && failure !== null) throw asLogged(failure);
-      return outcome;
-    },
-    async mark({ formId }, signal) {
-      const report = await app.mark(formId, signal);
-      if (report !== undefined && report.failure !== null) throw asLogged(report.failure);
-    },
-  };
-}

@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { App, jobHandlers } from '../src/app.ts';
+import { App } from '../src/app.ts';
+import { jobHandlers } from '../src/cli/job-handlers.ts';
 import { systemClock } from '../src/base/clock.ts';
 import { silentLogger } from '../src/base/logger.ts';
 import { planWarnings } from '../src/sync/planner.ts';
@@ -60,7 +61,7 @@ describe('the plan', () => {
   it('L12: is not held up by a target that is away', async () => {
     const { env } = await openPlace();
     const app = open({ ...env, TARGET_URL: 'postgres://nobody@192.0.2.1/x?sslmode=require' });
-    expect((await jobHandlers(app).plan(signal)).length).toBe(3);
+    expect((await jobHandlers(app).plan(signal, 'full')).length).toBe(3);
   });
 
   it('remembers why it failed', async () => {

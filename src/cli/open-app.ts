@@ -1,4 +1,4 @@
-import { App, jobHandlers } from '../app.ts';
+import { App } from '../app.ts';
 import { Events } from '../base/events.ts';
 import { printable } from '../base/printable.ts';
 import { plural } from '../base/format.ts';
@@ -10,6 +10,7 @@ import type { QueueEventMap } from '../queue/events.ts';
 import type { QueueRuntime } from '../queue/runtime.ts';
 import { isLongWait, logSync, rateSentence, waitSentence } from '../sync/sync-log.ts';
 import type { Host } from './host.ts';
+import { jobHandlers } from './job-handlers.ts';
 
 /** Which settings a command requires, and how its log behaves. */
 export interface OpenAppOptions extends ConfigNeeds {

@@ -30,10 +30,9 @@ export async function selectPlan({ host, text }: CommandCall, app: App): Promise
   const form = wanted === undefined ? undefined : requireForm(identities, wanted);
   return forms
     .filter((plan) => form === undefined || plan.form.id === form.id)
-    .map((plan) => ({
-      form: plan.form,
-      targets: plan.targets.filter((name) => selected.includes(name)),
-    }));
+    .map(({ form: planned, targets, listed }) => {
+      return { form: planned, targets: targets.filter((name) => selected.includes(name)), listed };
+    });
 }
 
 /**

@@ -3,6 +3,7 @@ import { EXIT_CODES, type ExitCode } from '../base/exit-codes.ts';
 import type { PassKind } from '../mirror/types.ts';
 import type { MarkReport, PassReport } from '../sync/events.ts';
 
+import type { LookReport } from '../sync/look.ts';
 import type { FormPlan } from '../sync/planner.ts';
 import type { CommandCall } from './command-spec.ts';
 import { openApp } from './open-app.ts';
@@ -23,14 +24,18 @@ import type { Terminal } from './terminal.ts';
 /** How long a pass waits for a worker's pass over the same form to end. */
 const WAIT_FOR_WORKER_MS = 60_000;
 
-/** `sync`: one pass now, in this process, without the queue. */
+/**
+ * `sync`: what a tick does, now, in this process, without the queue: a look, and the passes that it finds needed. With
+ * `--form` or `--full` a pass over each form.
+ */
 export async function run(call: CommandCall): Promise<ExitCode> {
-  const { host, flag } = call;
+  const { host, flag, text } = call;
   const { terminal, clock, stop } = host;
   await using app = await openApp(host, { source: true, reportsPasses: !flag('json') });
   const plan = await selectPlan(call, app);
   const options: SyncOptions = {
     kind: flag('full') || flag('acceptDeletes') ? 'full' : 'incremental',
+    isOneForm: text('form') !== undefined,
     acceptDeletes: flag('acceptDeletes'),
     restoreColumns: flag('restoreColumns'),
     dryRun: flag('dryRun'),
@@ -47,6 +52,8 @@ export async function run(call: CommandCall): Promise<ExitCode> {
 
 interface SyncOptions {
   readonly kind: PassKind;
+  /** A person names the form: it is visited whatever the workspace counts. */
+  readonly isOneForm: boolean;
   readonly acceptDeletes: boolean;
   readonly restoreColumns: boolean;
   readonly dryRun: boolean;
@@ -59,8 +66,8 @@ interface SyncResult {
 }
 
 /**
- * One pass for each form and target, then marking. Targets are synchronised side by side, each one form at a time;
- * a failure holds up no other form and no other target (L12).
+ * One pass for each form and target that needs one, then marking. Targets are synchronised side by side, each one form at
+ * a time; a failure holds up no other form and no other target (L12).
  */
 async function runSync(
   app: App,
@@ -68,19 +75,27 @@ async function runSync(
   options: SyncOptions,
   signal: AbortSignal,
 ): Promise<SyncResult> {
+  const looks = options.kind === 'incremental' && !options.isOneForm && !options.restoreColumns;
+  const found = looks ? await app.look(plan, signal, { dryRun: options.dryRun }) : undefined;
   const targets = [...new Set(plan.flatMap((entry) => entry.targets))];
   const perTarget = targets.map(async (target) => {
     const reports: PassReport[] = [];
-    for (const { form } of plan.filter((entry) => entry.targets.includes(target))) {
+    for (const entry of plan.filter((each) => each.targets.includes(target))) {
       if (signal.aborted) break;
-      reports.push(await syncForm(app, form, target, options, signal));
+      const settled = found?.settled.find(
+        (report) => report.target === target && report.form.id === entry.form.id,
+      );
+      reports.push(
+        settled ?? (await syncForm(app, visitOf(entry, target, found), options, signal)),
+      );
     }
     return reports;
   });
   const passes = (await Promise.all(perTarget)).flat();
   const marks: MarkReport[] = [];
   if (app.config.marking !== undefined) {
-    for (const { form } of plan) {
+    const toMark = found?.forms.filter(({ visits, mark }) => mark || visits.length > 0) ?? plan;
+    for (const { form } of toMark) {
       if (signal.aborted) break;
       const report = await app.mark(form.id, signal, { dryRun: options.dryRun });
       if (report !== undefined) marks.push(report);
@@ -89,16 +104,21 @@ async function runSync(
   return { passes: passes.map((pass) => withMarks(pass, marks)), marks };
 }
 
+/** A pass over a form that a person named compares its counts; of others a look says whether they are to. */
+function visitOf({ form }: FormPlan, target: string, found: LookReport | undefined) {
+  const visits = found?.forms.find((each) => each.form.id === form.id)?.visits;
+  const visit = visits?.find((each) => each.target === target);
+  return { formId: form.id, target, compareCounts: visit?.compareCounts ?? found === undefined };
+}
+
 async function syncForm(
   app: App,
-  form: FormPlan['form'],
-  target: string,
-  options: SyncOptions,
+  visit: ReturnType<typeof visitOf>,
+  { kind, acceptDeletes, restoreColumns, dryRun }: SyncOptions,
   signal: AbortSignal,
 ): Promise<PassReport> {
-  const { kind, ...rest } = options;
-  const order = { formId: form.id, target, kind };
-  return app.pass(order, signal, { ...rest, waitMs: WAIT_FOR_WORKER_MS });
+  const options = { acceptDeletes, restoreColumns, dryRun, waitMs: WAIT_FOR_WORKER_MS };
+  return app.pass({ ...visit, kind }, signal, options);
 }
 
 function withMarks(pass: PassReport, marks: readonly MarkReport[]): PassReport {

@@ -13,7 +13,7 @@ export interface CountsByStatus {
   /** With no documented status: what the others leave of `total`. */
   readonly other: number;
   /**
-   * `fits`: they add up to no more than `total`. `moved`: to a little more, in two readings, as when statuses change while
+   * `fits`: they add up to no more than `total`. `moved`: to a little more, as when statuses change while
    * they are counted. `ignored`: to so much more that the API can't have looked at `status`; then they mean nothing.
    */
   readonly verdict: 'fits' | 'moved' | 'ignored';
@@ -39,12 +39,12 @@ export class SourceCounts {
   }
 
   /**
-   * Their number by status. Seven requests, side by side; six where the caller has just read `total`. Twice as many where
-   * they add up to more than there are.
+   * Their number by status. Seven requests, side by side, and seven more where they add up to more than there are. Six, once,
+   * where the caller has just read `total`, and is to read that again.
    */
   async byStatus(query: Omit<CountQuery, 'status'>, total?: number): Promise<CountsByStatus> {
     const first = await this.#read(query, total);
-    return first.verdict === 'moved' ? this.#read(query) : first;
+    return first.verdict === 'moved' && total === undefined ? this.#read(query) : first;
   }
 
   async #read(query: Omit<CountQuery, 'status'>, known?: number): Promise<CountsByStatus> {

@@ -7,6 +7,7 @@ import {
   MARK_QUEUE,
   type PassData,
   isStorable,
+  markAloneOptions,
   markData,
   markOptions,
   passOptions,
@@ -16,7 +17,7 @@ import {
 import type { QueueBackend } from './backends/backend.ts';
 import type { AnyQueue, Queues } from './queues.ts';
 import type { Timings } from './timings.ts';
-import type { PlannedForm } from './handlers.ts';
+import type { FoundWork, PlannedForm } from './handlers.ts';
 
 /*
  * Turns a plan into jobs. Without marking, each form's passes are added by themselves; their job IDs keep any from being
@@ -42,7 +43,7 @@ export interface FlowContext {
 /** A younger mark is left alone: its children may be about to be added. */
 const ORPHAN_AGE_MS = 30_000;
 
-/** Adds the passes that are not waiting or running already. Returns how many were added. */
+/** Adds the passes that are needed and not waiting or running already, and marks. Returns how many passes were added. */
 export async function addPasses(
   context: FlowContext,
   forms: readonly PlannedForm[],
@@ -59,6 +60,7 @@ export async function addPasses(
     for (const [formId, passes] of Map.groupBy(free, (data) => data.formId)) {
       await addFlow(context, passes, formId, kind);
     }
+    await addMarks(context, storable, new Set(free.map(({ formId }) => formId)));
     await removeOrphans(context, ORPHAN_AGE_MS);
   } else {
     for (const [target, passes] of Map.groupBy(free, (data) => data.target)) {
@@ -95,10 +97,35 @@ async function freePasses(
     const queue = context.queues.passes(kind, target);
     if (queue !== undefined) inUse.set(target, await jobIdsInUse(queue));
   }
-  return forms.flatMap(({ formId, targets }) =>
-    targets
-      .filter((target) => inUse.get(target)?.has(passJobId(formId)) === false)
-      .map((target) => ({ formId, target, kind, busy: 0, failed: 0, againAt: null })),
+  return forms.flatMap((form) => {
+    const { formId } = form;
+    return wantedPasses(form)
+      .filter(({ target }) => inUse.get(target)?.has(passJobId(formId)) === false)
+      .map(({ target, compareCounts }): PassData => {
+        return { formId, target, kind, compareCounts, busy: 0, failed: 0, againAt: null };
+      });
+  });
+}
+
+const wantedPasses = ({ targets, found }: PlannedForm): FoundWork['passes'] =>
+  found?.passes ?? targets.map((target) => ({ target, compareCounts: false }));
+
+/** Adds marks of forms that wait to be marked and that no pass was added for; not those that are waiting already. */
+async function addMarks(
+  context: FlowContext,
+  forms: readonly PlannedForm[],
+  withPasses: ReadonlySet<string>,
+): Promise<void> {
+  const alone = forms.filter(
+    ({ formId, found }) => found?.mark === true && !withPasses.has(formId),
+  );
+  if (alone.length === 0) return;
+  await context.queues.mark.addBulk(
+    alone.map(({ formId }) => ({
+      name: JOB_NAMES.mark,
+      data: { formId, kind: 'incremental', busy: 0 },
+      opts: markAloneOptions(formId, context.timings),
+    })),
   );
 }
 

@@ -4,6 +4,15 @@ import type { PassKind, PassOutcome } from '../mirror/types.ts';
 export interface PlannedForm {
   readonly formId: string;
   readonly targets: readonly string[];
+  /** What there is to do for it; absent where nobody looked: a pass into each of its targets. */
+  readonly found?: FoundWork | undefined;
+}
+
+/** What a look found to do for a form. */
+export interface FoundWork {
+  readonly passes: readonly { readonly target: string; readonly compareCounts: boolean }[];
+  /** Rows wait to be marked, whether or not a pass is needed. */
+  readonly mark: boolean;
 }
 
 /** Which pass to run: everything that a job carries. */
@@ -11,6 +20,8 @@ export interface PassJob {
   readonly formId: string;
   readonly target: string;
   readonly kind: PassKind;
+  /** An incremental pass is to compare the source's counts by status with the copy's, too. */
+  readonly compareCounts?: boolean;
 }
 
 /** What a job is about; `target` is null for marking. */
@@ -41,8 +52,8 @@ export const wasLogged = (error: Error): boolean => logged.has(error);
  * must stop soon after its signal aborts (after the current batch).
  */
 export interface JobHandlers {
-  /** Which forms go into which targets now. Throws MirrorError. */
-  plan(signal: AbortSignal): Promise<readonly PlannedForm[]>;
+  /** Which forms go into which targets now, and, of incremental passes, which are needed. Throws MirrorError. */
+  plan(signal: AbortSignal, kind: PassKind): Promise<readonly PlannedForm[]>;
 
   /**
    * Whether the settings of this process have the form mirrored: into `target`, or, for null, into any. Throws like

@@ -11,7 +11,7 @@ import type { Timings } from './timings.ts';
  * an ID that exists). What a pass did is recorded in its target, not here.
  *
  * A mark's job has an ID of its own: it waits for the passes that were added with it, and BullMQ never moves a pass
- * from one waiting parent to another.
+ * from one waiting parent to another. Where no pass is needed, there is one mark a form, as there is one pass.
  */
 
 /** The queue of the scheduled jobs, which plan passes. */
@@ -34,6 +34,9 @@ export const passJobId = (formId: string): string => `form-${encodeURIComponent(
 /** True for an ID that every backend stores unchanged: PostgreSQL refuses NUL and lone surrogates. */
 export const isStorable = (id: string): boolean => id.isWellFormed() && !id.includes('\0');
 
+/** The job ID of marking a form that no pass is needed for. */
+export const markJobId = (formId: string): string => `mark-${encodeURIComponent(formId)}`;
+
 /** The name of each job: what is called otherwise is not ours. */
 export const JOB_NAMES = { plan: 'plan', pass: 'sync', mark: 'mark' } as const;
 
@@ -49,12 +52,14 @@ const tries = z.number().int().nonnegative().default(0);
 export const planData = z.strictObject({ kind, targets: z.array(target).max(1_000) });
 /**
  * Payload of a pass. `busy`: how often it was postponed because another pass was running. `failed`: how often a full pass
- * has failed, and `againAt` when it is tried again (ISO; null until it has failed).
+ * has failed, and `againAt` when it is tried again (ISO; null until it has failed). What an earlier version did not write has
+ * a default.
  */
 export const passData = z.strictObject({
   formId,
   target,
   kind,
+  compareCounts: z.boolean().default(false),
   busy: tries,
   failed: tries,
   againAt: z.iso.datetime().nullable().default(null),
@@ -81,6 +86,17 @@ export function planOptions(of: PassKind, timings: Timings): JobsOptions {
 /** Options of marking. */
 export function markOptions(of: PassKind, timings: Timings): JobsOptions {
   return { ...NO_STACK_TRACES, ...retried(of, timings), ...KEPT_FOR_INSPECTION };
+}
+
+/** Options of marking a form that no pass is needed for: its job ID is free again as soon as it ends. */
+export function markAloneOptions(formId: string, timings: Timings): JobsOptions {
+  return {
+    ...NO_STACK_TRACES,
+    ...retried('incremental', timings),
+    jobId: markJobId(formId),
+    removeOnComplete: true,
+    removeOnFail: true,
+  };
 }
 
 /** Options of a pass: its job ID is free again as soon as it ends. */

@@ -5,7 +5,7 @@ import { type JobContext, type RunningJob, runJob } from './job-outcome.ts';
 import { ownPayload, requirePlanned, requireQueue } from './job-guard.ts';
 import { JOB_NAMES, type PassData, markData, passData, passJobId, planData } from './jobs.ts';
 import { type FlowContext, addPasses } from './flows.ts';
-import { asLogged, type JobHandlers } from './handlers.ts';
+import { asLogged, type JobHandlers, type PlannedForm } from './handlers.ts';
 import { progressWriter } from './job-progress.ts';
 import { type SchedulerContext, keepRhythm } from './scheduler.ts';
 
@@ -30,16 +30,22 @@ export function planProcessor(context: ProcessorContext): Processor {
       using stop = new LinkedSignal(context.stopping, signal);
       // BullMQ has set the next run when it gave out this one.
       await keepRhythm(context, data.kind);
-      const forms = await context.handlers.plan(stop.signal);
-      const scheduled = new Set(data.targets);
-      const now = forms.map((form) => ({
-        formId: form.formId,
-        targets: form.targets.filter((target) => scheduled.has(target)),
-      }));
+      const forms = await context.handlers.plan(stop.signal, data.kind);
+      const now = forms.map((form) => within(form, new Set(data.targets)));
       const added = await addPasses(context, now, data.kind);
       context.logger.debug({ kind: data.kind, forms: forms.length, added }, 'Planned.');
       return 'done';
     });
+  };
+}
+
+/** What there is to do of a form for the targets that have queues. */
+function within({ formId, targets, found }: PlannedForm, scheduled: Set<string>): PlannedForm {
+  const passes = found?.passes.filter(({ target }) => scheduled.has(target)) ?? [];
+  return {
+    formId,
+    targets: targets.filter((target) => scheduled.has(target)),
+    found: found && { ...found, passes },
   };
 }
 
@@ -50,7 +56,7 @@ export function passProcessor(
 ): Processor {
   return async (job: Job, token: string | undefined, signal: AbortSignal | undefined) => {
     const data = ownPayload(context, job, JOB_NAMES.pass, passData);
-    const { formId, target, kind, busy } = data;
+    const { formId, target, kind, compareCounts, busy } = data;
     requireQueue(context, job, target === queue.target && kind === queue.kind);
     const subject = { step: 'sync', kind, formId, target } as const;
     const again = kind === 'full' ? { failed: data.failed } : {};
@@ -60,7 +66,7 @@ export function passProcessor(
       await requirePlanned(context, job, { formId, target }, stop.signal);
       if (await isSuperseded(context, data)) return 'superseded';
       const onProgress = progressWriter(job, context.clock);
-      const pass = { formId, target, kind };
+      const pass = { formId, target, kind, ...(compareCounts ? { compareCounts } : {}) };
       const outcome = await context.handlers.pass(pass, stop.signal, onProgress);
       if (outcome === 'failed') throw asLogged(new MirrorError('INTERNAL', PASS_FAILED));
       if (outcome === 'incomplete' && kind === 'full' && data.failed < INCOMPLETE_RETRIES) {

@@ -37,6 +37,15 @@ export class LabelCache {
     return form;
   }
 
+  /** Takes note of a form as the list shows it: where its fields are not as cached, it is read again when next asked for. */
+  follow(listed: Form): void {
+    const entry = this.#entries.get(listed.id);
+    // A list may leave the fields out.
+    if (entry === undefined || listed.fields.length === 0) return;
+    const isSame = JSON.stringify(listed.fields) === JSON.stringify(entry.form.fields);
+    if (!isSame) this.#entries.delete(listed.id);
+  }
+
   /** As {@link form}; null when it answers 404. */
   formOrNull(formId: string, options: { fresh: boolean; call: CallOptions }): Promise<Form | null> {
     return orNull(this.form(formId, options));

@@ -21,6 +21,8 @@ import {
 export interface FormPlan {
   readonly form: FormIdentity;
   readonly targets: readonly string[];
+  /** As the list of forms shows it; null when it is mirrored and no longer listed. */
+  readonly listed: Form | null;
 }
 
 /** Which forms go into which targets. */
@@ -159,13 +161,15 @@ export class Planner {
     const listed = await this.#list(signal);
     const lookups = targets.map(({ name }) => this.#holdings.lookUpForms(name));
     if (waitForTargets) await Promise.all(lookups);
-    const plans = new Map<string, { form: FormIdentity; targets: string[] }>();
+    const shown = new Map(listed.map((form) => [form.id, form]));
+    const plans = new Map<string, FormPlan & { targets: string[] }>();
     for (const { name: target, forms } of targets) {
       const mirrored = this.#holdings.mirrored(target);
       const known = new Map([...mirrored, ...listed.map((form) => [form.id, form] as const)]);
       for (const { id, slug, name } of known.values()) {
         if (!choosesForm(forms, { id, slug })) continue;
-        const plan = plans.get(id) ?? { form: { id, slug, name }, targets: [] };
+        const form = { id, slug, name };
+        const plan = plans.get(id) ?? { form, targets: [], listed: shown.get(id) ?? null };
         plan.targets.push(target);
         plans.set(id, plan);
         mirrored.set(id, plan.form);

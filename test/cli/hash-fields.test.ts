@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { App, jobHandlers } from '../../src/app.ts';
+import { App } from '../../src/app.ts';
+import { jobHandlers } from '../../src/cli/job-handlers.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { looksHashed } from '../../src/mirror/hashing.ts';
@@ -42,7 +43,7 @@ function worker(env: Environment) {
   const { signal } = new AbortController();
   const pass = (formId: string, target = 'default', kind: PassKind = 'incremental') =>
     app.pass({ formId, target, kind }, signal);
-  return { app, pass, plan: () => jobHandlers(app).plan(signal) };
+  return { app, pass, plan: () => jobHandlers(app).plan(signal, 'full') };
 }
 
 describe('TARGET_HASH_FIELDS', () => {

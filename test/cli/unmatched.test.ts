@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { App, jobHandlers } from '../../src/app.ts';
+import { App } from '../../src/app.ts';
+import { jobHandlers } from '../../src/cli/job-handlers.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { createLogger } from '../../src/base/logger.ts';
 import { runCli, startCli } from '../support/cli-host.ts';
@@ -166,8 +167,8 @@ describe('a running worker', () => {
     onTestFinished(() => app[Symbol.asyncDispose]());
     const handlers = jobHandlers(app);
     const { signal } = new AbortController();
-    expect(await handlers.plan(signal)).toHaveLength(1);
-    await handlers.plan(signal);
+    expect(await handlers.plan(signal, 'incremental')).toHaveLength(1);
+    await handlers.plan(signal, 'incremental');
     expect(app.planned.plan?.unmatched).toEqual([
       {
         variable: 'TARGET_FORMS',

@@ -50,6 +50,7 @@ export function describeSharing(it: QueueIt): void {
       formId: 'f0',
       target,
       kind: 'incremental' as const,
+      compareCounts: false,
       busy: 0,
       failed: 0,
       againAt: null,

@@ -1,7 +1,8 @@
 import { DatabaseSync } from 'node:sqlite';
 import { Client } from 'pg';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { App, jobHandlers } from '../../src/app.ts';
+import { App } from '../../src/app.ts';
+import { jobHandlers } from '../../src/cli/job-handlers.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { MIGRATIONS } from '../../src/targets/sql/migrations.ts';
@@ -81,7 +82,7 @@ describe.each(KINDS)('L17: a catalogue in $kind', ({ kind, isMissing }) => {
       const app = new App(load(env), { clock: systemClock, logger: silentLogger });
       onTestFinished(() => app[Symbol.asyncDispose]());
       const { signal } = new AbortController();
-      await jobHandlers(app).plan(signal);
+      await jobHandlers(app).plan(signal, 'incremental');
       const pass = await app.pass({ formId, target: 'default', kind: 'incremental' }, signal);
       expect(pass).toMatchObject({ kind: 'full', outcome: 'ok', inserted: 0, updated: 0 });
       expect((await runCli(['status'], env)).code).toBe(0);

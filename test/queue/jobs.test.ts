@@ -37,6 +37,7 @@ describe('names of queues and jobs', () => {
       formId: 'f1',
       target: 'a',
       kind: 'full',
+      compareCounts: false,
       busy: 0,
       failed: 0,
       againAt: null,

@@ -1,0 +1,39 @@
+import type { App } from '../app.ts';
+import { asLogged, type JobHandlers } from '../queue/handlers.ts';
+import { planWarnings } from '../sync/planner.ts';
+
+/** What the queue's jobs do with the app. */
+export function jobHandlers(app: App): JobHandlers {
+  let told = '';
+  return {
+    async plan(signal, kind) {
+      const plan = await app.plan(signal);
+      const warnings = planWarnings(plan);
+      // Once, not with every plan: it stays as it is until a person changes the settings or the forms.
+      if (warnings.join('\n') !== told) for (const warning of warnings) app.logger.error(warning);
+      told = warnings.join('\n');
+      if (kind === 'full') {
+        return plan.forms.map(({ form, targets }) => ({ formId: form.id, targets }));
+      }
+      const { forms } = await app.look(plan.forms, signal);
+      return forms.map(({ form, targets, visits, mark }) => {
+        return { formId: form.id, targets, found: { passes: visits, mark } };
+      });
+    },
+    isPlanned: (place, signal) => app.isPlanned(place, signal),
+    async pass(job, signal, onProgress) {
+      const stopListening = app.events.on('pass.progress', ({ form, target, seen, total }) => {
+        if (form.id === job.formId && target === job.target) onProgress?.({ seen, total });
+      });
+      const report = await app.pass(job, signal).finally(stopListening);
+      const { kind, outcome, failure } = report;
+      if (kind === 'full' && outcome === 'ok') await app.upkeep(report, signal);
+      if (outcome === 'failed' && failure !== null) throw asLogged(failure);
+      return outcome;
+    },
+    async mark({ formId }, signal) {
+      const report = await app.mark(formId, signal);
+      if (report !== undefined && report.failure !== null) throw asLogged(report.failure);
+    },
+  };
+}

@@ -1,0 +1,93 @@
+import { pickFields } from '../mirror/label-map.ts';
+import { outdatedRows, type StoringSettings } from '../mirror/proven-for.ts';
+import { plusCounts, type StatusCounts } from '../mirror/status-counts.ts';
+import type {
+  FormOverview,
+  FormReader,
+  RecentRefusals,
+  StoredField,
+  Target,
+} from '../mirror/target.ts';
+import type { Checkpoint, Form } from '../mirror/types.ts';
+
+/** Which rows are to be marked. */
+export interface MarkingRules {
+  readonly from: readonly string[];
+  readonly refused: RecentRefusals;
+}
+
+/** A form whose copy is as the last pass left it, as far as the target itself can tell. */
+export interface SettledForm {
+  readonly reader: FormReader;
+  /** By status, what the source should have: rows that are there now, and what is not stored. */
+  readonly accounted: StatusCounts;
+  /** Rows wait to be marked, or what marking left to say may have changed. */
+  readonly toMark: boolean;
+}
+
+/** What a form is judged by. */
+export interface JudgedForm {
+  readonly target: Target;
+  /** As the target tells of it. */
+  readonly overview: FormOverview;
+  /** As the list of forms shows it. */
+  readonly form: Form;
+  readonly storing: StoringSettings;
+  readonly marking: MarkingRules | undefined;
+}
+
+/**
+ * Judges a form of a target without a request: null when a pass has to visit it whatever the source counts. That is so
+ * where nothing is proven, or with reservations, the last pass did not end well, something was lost, or the settings or
+ * the form's fields are others than those that its rows were stored for.
+ */
+export async function settledForm(judged: JudgedForm): Promise<SettledForm | null> {
+  const { target, overview, form, storing, marking } = judged;
+  const { checkpoint, lastPass, losses, goneAt } = overview;
+  if (checkpoint === null || !isWhole(checkpoint)) return null;
+  if (lastPass?.outcome !== 'ok' || goneAt !== null || losses.length > 0) return null;
+  const reader = await target.reader(form.id);
+  // A target tells here what it can without reading rows.
+  if (reader === undefined || (await reader.losses()).length > 0) return null;
+  if (!isStoredAs(checkpoint, form, storing, await reader.fields())) return null;
+  const held = await reader.statusCounts();
+  const accounted = plusCounts(held, checkpoint.unstored);
+  const toMark = marking !== undefined && (await isToMark(reader, held, overview, marking));
+  return { reader, accounted, toMark };
+}
+
+/** Everything that the source counts is accounted for, by status. */
+const isWhole = ({ statuses, absent, withheld, hidden }: Checkpoint): boolean =>
+  statuses !== null && absent === 0 && withheld === 0 && hidden === 0;
+
+/** Whether a pass would find settings, columns and labels as the one before left them. */
+function isStoredAs(
+  { provenFor }: Checkpoint,
+  form: Form,
+  storing: StoringSettings,
+  stored: readonly StoredField[],
+): boolean {
+  const fields = pickFields(form, storing.picks, stored, []);
+  if (outdatedRows(provenFor, form, storing, { fields, newColumns: 0 }).length > 0) return false;
+  const columns = new Map(stored.map((field) => [field.id, field]));
+  return fields.every(({ id, label, position, inSchema }) => {
+    const column = columns.get(id);
+    if (column === undefined) return false;
+    if (!inSchema) return column.removedAt !== null;
+    return column.removedAt === null && column.label === label && column.position === position;
+  });
+}
+
+async function isToMark(
+  reader: FormReader,
+  held: StatusCounts,
+  { marking: record }: FormOverview,
+  { from, refused }: MarkingRules,
+): Promise<boolean> {
+  if (from.some((status) => held.has(status))) {
+    for await (const ids of reader.markCandidates(from, refused)) if (ids.length > 0) return true;
+  }
+  if (record === null) return false;
+  // It told of a failure, or of refusals that have ended since: a run tells what is left.
+  return record.code !== null || record.refused !== (await reader.countRefused(refused));
+}

@@ -1,0 +1,224 @@
+import {
+  minusCounts,
+  NO_COUNTS,
+  plusCounts,
+  sameCounts,
+  type StatusCounts,
+  totalOf,
+} from '../mirror/status-counts.ts';
+import { OTHER } from './look-counts.ts';
+import { type FormCounts, type Found, searchForms } from './look-search.ts';
+
+/** What is known of a target when a look judges it. All counts are {@link askable} ones. */
+export interface TargetFacts {
+  /** Its settled forms, with what is accounted for of each. */
+  readonly settled: ReadonlyMap<string, StatusCounts>;
+  /** Its other forms: they are visited whatever the counts say. */
+  readonly unsettled: readonly string[];
+  /** Submissions of forms that it does not mirror, as of its last look; null: not known. */
+  readonly others: StatusCounts | null;
+  /** By settled form, what the newest page shows beyond what is accounted for. */
+  readonly shown: ReadonlyMap<string, StatusCounts>;
+  /** What the newest page shows of forms that it does not mirror, dated after its last look. */
+  readonly strangers: StatusCounts;
+}
+
+/** What the source is asked for beyond the workspace's counts. */
+export interface LookSource extends FormCounts {
+  /** A form's own counts; `unasked`: the API does not count by status; undefined where it does not answer. */
+  countsOf(formId: string): Promise<StatusCounts | 'unasked' | undefined>;
+  /** The workspace's counts once more; undefined where they can't be had. */
+  workspaceAgain(): Promise<StatusCounts | undefined>;
+}
+
+/** Which forms of a target need a pass. */
+export interface Verdict {
+  /** By form, whether its pass is to compare counts by status. The others are as accounted for. */
+  readonly visits: ReadonlyMap<string, { readonly compareCounts: boolean }>;
+  /** As {@link TargetFacts.others}, from now on. */
+  readonly others: StatusCounts | null;
+  /** How it was found out: for logs. */
+  readonly by: 'nothing-settled' | 'workspace' | 'newest-page' | 'search' | 'forms';
+}
+
+/** The workspace's counts may have been torn by a change while they were read: they are to be read again. */
+export type Torn = 'torn';
+
+/**
+ * Judges a target's forms by what the workspace counts, in the order of what that costs: all together, by the newest
+ * page, then form by form until the difference is explained. `workspace` is null where its counts mean nothing: then each
+ * form is asked for its own. With `mayBeTorn` a difference that a change during the reading may have made is not searched.
+ */
+export async function judge(
+  facts: TargetFacts,
+  workspace: StatusCounts | null,
+  source: LookSource,
+  mayBeTorn: boolean,
+): Promise<Verdict | Torn> {
+  const { settled, unsettled } = facts;
+  const visits = new Map(unsettled.map((formId) => [formId, { compareCounts: false }]));
+  if (settled.size === 0) return { visits, others: facts.others, by: 'nothing-settled' };
+  const judging = new Judging(facts, source, visits);
+  // An empty list does not show that it would show anything.
+  if (workspace === null || workspace.size === 0) return judging.byForms();
+  // To know what the others have, they have to be asked, each for all it has.
+  if (unsettled.length > settled.size) return judging.byForms();
+  const open = await judging.countUnsettled();
+  if (open === undefined) return judging.byForms();
+  const mirrored = minusCounts(workspace, open);
+  if (facts.others === null) return judging.establish(workspace, mirrored);
+  return judging.compare(minusCounts(mirrored, facts.others), workspace, mayBeTorn);
+}
+
+class Judging {
+  readonly #facts: TargetFacts;
+  readonly #source: LookSource;
+  readonly #visits: Map<string, { compareCounts: boolean }>;
+  /** As accounted for, and as the newest page shows it. */
+  readonly #expected: ReadonlyMap<string, StatusCounts>;
+
+  constructor(
+    facts: TargetFacts,
+    source: LookSource,
+    visits: Map<string, { compareCounts: boolean }>,
+  ) {
+    this.#facts = facts;
+    this.#source = source;
+    this.#visits = visits;
+    this.#expected = new Map(
+      [...facts.settled].map(([formId, counts]) => {
+        return [formId, plusCounts(counts, facts.shown.get(formId) ?? NO_COUNTS)];
+      }),
+    );
+  }
+
+  /** What the source has of the forms that are not settled; undefined where it does not say. */
+  async countUnsettled(): Promise<StatusCounts | undefined> {
+    let sum: StatusCounts = NO_COUNTS;
+    for (const formId of this.#facts.unsettled) {
+      const counts = await this.#source.countsOf(formId);
+      if (counts === undefined || counts === 'unasked') return undefined;
+      sum = plusCounts(sum, counts);
+    }
+    return sum;
+  }
+
+  /** `mirrored`: what the workspace counts of the settled forms. */
+  async compare(
+    mirrored: StatusCounts,
+    workspace: StatusCounts,
+    mayBeTorn: boolean,
+  ): Promise<Verdict | Torn> {
+    const { shown, strangers } = this.#facts;
+    const others = this.#facts.others ?? NO_COUNTS;
+    const difference = minusCounts(mirrored, sumOf(this.#expected));
+    for (const formId of shown.keys()) this.#visit(formId, false);
+    const by = shown.size === 0 ? 'workspace' : 'newest-page';
+    if (difference.size === 0) return { visits: this.#visits, others, by };
+    if (sameCounts(difference, strangers)) {
+      return { visits: this.#visits, others: plusCounts(others, strangers), by: 'newest-page' };
+    }
+    // What was counted under two statuses, or under none, because it changed in between.
+    if (mayBeTorn && difference.has(OTHER)) return 'torn';
+    const found = await searchForms(difference, this.#expected, this.#source);
+    for (const formId of [...found.forms.keys(), ...found.silent]) this.#visit(formId, true);
+    const beyond = plusCounts(others, await this.#othersBeyond(found, workspace));
+    return { visits: this.#visits, others: isPossible(beyond) ? beyond : null, by: 'search' };
+  }
+
+  /**
+   * Finds out what the workspace has besides the mirrored forms, which takes that each of these is as it is taken to be.
+   * Where there seem to be no others, totals show that: had something changed in one form, another would have to be
+   * there that undoes it.
+   */
+  async establish(workspace: StatusCounts, mirrored: StatusCounts): Promise<Verdict> {
+    const { shown, unsettled } = this.#facts;
+    for (const formId of shown.keys()) this.#visit(formId, false);
+    const isAll = unsettled.length === 0 && sameCounts(mirrored, sumOf(this.#expected));
+    if (isAll && (await this.#totalsAgree())) {
+      return { visits: this.#visits, others: NO_COUNTS, by: 'forms' };
+    }
+    const asked = await this.#askForms();
+    if (asked.sum === undefined) return { visits: this.#visits, others: null, by: 'forms' };
+    const others = minusCounts(mirrored, asked.sum);
+    const isCertain = asked.differ === 0 && unsettled.length === 0 && !others.has(OTHER);
+    const isKnown = isPossible(others) && (isCertain || (await this.#isStill(workspace)));
+    return { visits: this.#visits, others: isKnown ? others : null, by: 'forms' };
+  }
+
+  /** Asks each form for its own counts. */
+  async byForms(): Promise<Verdict> {
+    for (const formId of this.#facts.shown.keys()) this.#visit(formId, false);
+    await this.#askForms();
+    return { visits: this.#visits, others: this.#facts.others, by: 'forms' };
+  }
+
+  async #totalsAgree(): Promise<boolean> {
+    const forms = [...this.#expected];
+    const { width } = this.#source;
+    for (let at = 0; at < forms.length; at += width) {
+      const agree = await Promise.all(
+        forms.slice(at, at + width).map(async ([formId, counts]) => {
+          return (await this.#source.count(formId, null)) === totalOf(counts);
+        }),
+      );
+      if (agree.includes(false)) return false;
+    }
+    return true;
+  }
+
+  /** Has the forms visited whose counts differ from what is expected. `sum`: what they have together; undefined where one did not say. */
+  async #askForms(): Promise<{ sum: StatusCounts | undefined; differ: number }> {
+    let sum: StatusCounts | undefined = NO_COUNTS;
+    let differ = 0;
+    for (const [formId, expected] of this.#expected) {
+      const counts = await this.#source.countsOf(formId);
+      if (counts === undefined || counts === 'unasked') {
+        // Nothing says that it is as accounted for: a pass looks, as it did before there were counts.
+        this.#visit(formId, false);
+        sum = undefined;
+        continue;
+      }
+      if (sum !== undefined) sum = plusCounts(sum, counts);
+      if (sameCounts(counts, expected)) continue;
+      differ++;
+      this.#visit(formId, true);
+    }
+    return { sum, differ };
+  }
+
+  /**
+   * What no mirrored form explains belongs to others. Where a form differs it may have changed since the workspace was
+   * counted, and what seems to have an unknown status may have changed while it was counted; then that counts only if the
+   * workspace still is as it was.
+   */
+  async #othersBeyond(
+    { forms, silent, left }: Found,
+    workspace: StatusCounts,
+  ): Promise<StatusCounts> {
+    if (left.size === 0 || silent.size > 0) return NO_COUNTS;
+    const isQuiet = forms.size === 0 && this.#facts.unsettled.length === 0;
+    const isCertain = isQuiet && !left.has(OTHER);
+    return isCertain || (await this.#isStill(workspace)) ? left : NO_COUNTS;
+  }
+
+  async #isStill(workspace: StatusCounts): Promise<boolean> {
+    const again = await this.#source.workspaceAgain();
+    return again !== undefined && sameCounts(again, workspace);
+  }
+
+  #visit(formId: string, compareCounts: boolean): void {
+    const before = this.#visits.get(formId)?.compareCounts ?? false;
+    this.#visits.set(formId, { compareCounts: before || compareCounts });
+  }
+}
+
+/** Where others have fewer than none, the list of the workspace does not show all that the forms' own lists do. */
+const isPossible = (others: StatusCounts): boolean =>
+  [...others.values()].every((count) => count > 0);
+
+function sumOf(forms: ReadonlyMap<string, StatusCounts>): StatusCounts {
+  let sum: StatusCounts = NO_COUNTS;
+  for (const counts of forms.values()) sum = plusCounts(sum, counts);
+  return sum;
+}

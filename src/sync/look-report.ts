@@ -1,0 +1,38 @@
+import { randomUUID } from 'node:crypto';
+import { totalOf } from '../mirror/status-counts.ts';
+import type { FormIdentity } from '../mirror/types.ts';
+import type { PassReport } from './events.ts';
+import type { LookedForm } from './look-target.ts';
+
+/** When a look began and ended (ISO). */
+export interface LookTimes {
+  readonly startedAt: string;
+  readonly endedAt: string;
+}
+
+/** What a look that found nothing to do for a form says of it: as a pass would that found nothing new, at no request. */
+export function settledReport(
+  { id, slug, name }: FormIdentity,
+  target: string,
+  { accounted, overview }: LookedForm,
+  times: LookTimes,
+): PassReport {
+  const nothing = { requests: 0, distinct: 0, inserted: 0, updated: 0, unchanged: 0, deleted: 0 };
+  const none = { rejected: 0, withheld: 0, absent: 0, undecided: 0, doubles: 0, marked: 0, ms: 0 };
+  return {
+    form: { id, slug, name },
+    target,
+    kind: 'incremental',
+    passId: randomUUID(),
+    outcome: 'ok',
+    total: totalOf(accounted),
+    ...times,
+    ...nothing,
+    ...none,
+    code: null,
+    error: null,
+    reason: null,
+    notices: overview.notices,
+    failure: null,
+  };
+}

@@ -1,0 +1,136 @@
+import { isAbort, MirrorError } from '../base/errors.ts';
+import type { CallOptions, SubmissionItem } from '../forms/client.ts';
+import { FormsApiError } from '../forms/errors.ts';
+import { SourceCounts } from '../forms/submission-counts.ts';
+import { NO_COUNTS, type StatusCounts } from '../mirror/status-counts.ts';
+import type { SyncContext } from './context.ts';
+import { askedCounts } from './look-counts.ts';
+import type { LookSource } from './look-judgement.ts';
+
+/** The workspace as a whole, as one look reads it. */
+export interface Workspace {
+  /** By status; null where the API does not count so without `formId`. */
+  readonly counts: StatusCounts | null;
+  /** The newest page. */
+  readonly items: readonly SubmissionItem[];
+}
+
+/** The documented order; an API may ignore it, or refuse it with a 400. */
+const NEWEST_FIRST = { sortBy: 'submittedAt', sortOrder: 'desc' } as const;
+/** How often the workspace is read anew because statuses changed while they were counted. */
+const ROUNDS = 3;
+/** After so many questions in a row without an answer none is asked any more: each has been tried several times. */
+const MOST_SILENT = 3;
+
+/**
+ * What a look asks the source: each question once, however many targets want to know. What the API does not answer is no
+ * failure of the look: forms that can't be judged are visited. Rejects with CANCELLED, and where the key is refused.
+ */
+export class SourceReading implements LookSource {
+  readonly width: number;
+  /** Requests so far, retries included. */
+  requests = 0;
+  readonly #client: SyncContext['client'];
+  readonly #counts: SourceCounts;
+  readonly #call: CallOptions;
+  readonly #asked = new Map<string, Promise<number | undefined>>();
+  readonly #forms = new Map<string, Promise<StatusCounts | 'unasked' | undefined>>();
+  #silent = 0;
+  #isUnasked = false;
+
+  constructor({ client, readAhead }: SyncContext, signal: AbortSignal) {
+    this.#client = client;
+    this.width = readAhead;
+    this.#call = { signal, onAttempt: () => this.requests++ };
+    this.#counts = new SourceCounts(client, this.#call);
+  }
+
+  /** Seven requests, where nothing changes meanwhile. */
+  async workspace(): Promise<Workspace> {
+    const nothing: Workspace = { counts: null, items: [] };
+    const page = await this.#answer(() => this.#newestPage());
+    if (page === undefined) return nothing;
+    let { items, total } = page;
+    for (let round = 1; ; round++) {
+      const counts = await this.#answer(() => this.#counts.byStatus({}, total));
+      if (counts === undefined || counts.verdict === 'ignored') return { counts: null, items };
+      if (counts.verdict === 'fits' || round === ROUNDS) {
+        return { counts: askedCounts(counts), items };
+      }
+      const next = await this.#answer(() => this.#newestPage());
+      if (next === undefined) return { counts: null, items };
+      ({ items, total } = next);
+    }
+  }
+
+  async workspaceAgain(): Promise<StatusCounts | undefined> {
+    const counts = await this.#answer(() => this.#counts.byStatus({}));
+    return counts?.verdict === 'fits' ? askedCounts(counts) : undefined;
+  }
+
+  count(formId: string, status: string | null): Promise<number | undefined> {
+    const key = JSON.stringify([formId, status]);
+    const query = { formId, ...(status === null ? {} : { status }) };
+    const asked = this.#asked.get(key) ?? this.#answer(() => this.#counts.count(query), 0);
+    this.#asked.set(key, asked);
+    return asked;
+  }
+
+  countsOf(formId: string): Promise<StatusCounts | 'unasked' | undefined> {
+    const asked = this.#forms.get(formId) ?? this.#countsOf(formId);
+    this.#forms.set(formId, asked);
+    return asked;
+  }
+
+  async #countsOf(formId: string): Promise<StatusCounts | 'unasked' | undefined> {
+    if (this.#isUnasked) return 'unasked';
+    try {
+      const read = async (): Promise<StatusCounts | 'unasked'> => {
+        const counts = await this.#counts.byStatus({ formId });
+        return counts.verdict === 'ignored' ? 'unasked' : askedCounts(counts);
+      };
+      const counts = await this.#answer(read, NO_COUNTS, true);
+      if (counts === 'unasked') this.#isUnasked = true;
+      return counts;
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      this.#isUnasked = true;
+      return 'unasked';
+    }
+  }
+
+  async #newestPage() {
+    const query = { page: 1, limit: 100 };
+    try {
+      return await this.#client.listSubmissions({ ...query, ...NEWEST_FIRST }, this.#call);
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      return this.#client.listSubmissions(query, this.#call);
+    }
+  }
+
+  /** Undefined for a question that the API does not answer; `missing` for one about what is not there. */
+  async #answer<T>(
+    ask: () => Promise<T>,
+    missing?: T,
+    throwsRefusals = false,
+  ): Promise<T | undefined> {
+    if (this.#silent >= MOST_SILENT) return undefined;
+    try {
+      const answer = await ask();
+      this.#silent = 0;
+      return answer;
+    } catch (error) {
+      if (isAbort(error) || !(error instanceof MirrorError)) throw error;
+      if (error.code === 'FORMS_UNAUTHORIZED' || !error.code.startsWith('FORMS_')) throw error;
+      if (error.code === 'FORMS_NOT_FOUND') return missing;
+      if (throwsRefusals && isRefusal(error)) throw error;
+      // A refusal is an answer: the next question may be understood.
+      this.#silent = isRefusal(error) ? 0 : this.#silent + 1;
+      return undefined;
+    }
+  }
+}
+
+const isRefusal = (error: unknown): boolean =>
+  error instanceof FormsApiError && error.code === 'FORMS_REFUSED';

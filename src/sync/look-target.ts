@@ -1,0 +1,146 @@
+import type { SubmissionItem } from '../forms/client.ts';
+import { canonicalTime, compareTimes } from '../mirror/canonical-time.ts';
+import type { LookRecord } from '../mirror/look-record.ts';
+import type { StoringSettings } from '../mirror/proven-for.ts';
+import { plusCounts, type StatusCounts } from '../mirror/status-counts.ts';
+import type { FormOverview, FormReader, Target } from '../mirror/target.ts';
+import type { Form, Submission } from '../mirror/types.ts';
+import { askable } from './look-counts.ts';
+import { type MarkingRules, type SettledForm, settledForm } from './look-form.ts';
+import type { TargetFacts } from './look-judgement.ts';
+
+/** A form that is settled, as far as its target can tell. */
+export interface LookedForm extends SettledForm {
+  readonly overview: FormOverview;
+}
+
+/** What a look knows of a target before it asks the source. */
+export interface LookedTarget {
+  readonly target: Target;
+  readonly settled: ReadonlyMap<string, LookedForm>;
+  readonly lastLook: LookRecord | null;
+}
+
+/** What {@link lookAtTarget} goes by. */
+export interface TargetQuestion {
+  /** The forms that it mirrors, as the list of forms shows them. */
+  readonly forms: readonly Form[];
+  readonly storing: StoringSettings;
+  readonly marking: MarkingRules | undefined;
+  /** Throws while nothing of the form may be stored. */
+  readonly requireHashes: (form: Form) => Promise<void>;
+}
+
+/** Forms that are judged at the same time. */
+const FORMS_AT_ONCE = 4;
+
+/** Judges a target's forms without asking the source. Rejects as the target does. */
+export async function lookAtTarget(
+  target: Target,
+  { forms, storing, marking, requireHashes }: TargetQuestion,
+): Promise<LookedTarget> {
+  const overviews = new Map((await target.overview()).map((form) => [form.formId, form]));
+  const lastLook = await target.lastLook();
+  const settled = new Map<string, LookedForm>();
+  const queue = forms.values();
+  const judgeOneByOne = async (): Promise<void> => {
+    for (const form of queue) {
+      const overview = overviews.get(form.id);
+      if (overview === undefined) continue;
+      const found = await settledForm({ target, overview, form, storing, marking });
+      if (found !== null && (await isAllowed(requireHashes, form))) {
+        settled.set(form.id, { ...found, overview });
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: FORMS_AT_ONCE }, judgeOneByOne));
+  return { target, settled, lastLook };
+}
+
+/** The pass says why not. */
+async function isAllowed(
+  requireHashes: TargetQuestion['requireHashes'],
+  form: Form,
+): Promise<boolean> {
+  return requireHashes(form).then(
+    () => true,
+    () => false,
+  );
+}
+
+/**
+ * The facts that a target's forms are judged by. `items`: the newest page of the workspace; `deep`: submissions there
+ * that are known are compared as well.
+ */
+export async function factsOf(
+  { settled, lastLook }: Pick<LookedTarget, 'settled' | 'lastLook'>,
+  planned: ReadonlySet<string>,
+  items: readonly SubmissionItem[],
+  deep: boolean,
+): Promise<TargetFacts> {
+  const submissions = items.flatMap(({ submission }) => (submission === null ? [] : [submission]));
+  const shown = new Map<string, StatusCounts>();
+  for (const [formId, own] of Map.groupBy(submissions, (each) => each.formId)) {
+    const form = settled.get(formId);
+    if (form === undefined) continue;
+    const beyond = await beyondRows(form.reader, new Map(own.map((each) => [each.id, each])), deep);
+    if (beyond.size > 0) shown.set(formId, beyond);
+  }
+  return {
+    settled: new Map([...settled].map(([formId, form]) => [formId, askable(form.accounted)])),
+    unsettled: [...planned].filter((formId) => !settled.has(formId)),
+    others: othersOf(lastLook),
+    shown,
+    strangers: strangers(submissions, planned, lastLook),
+  };
+}
+
+function othersOf(look: LookRecord | null): StatusCounts | null {
+  return look === null || look.others === null ? null : askable(look.others.statuses);
+}
+
+/** What the source shows of a form beyond its rows: newcomers and, `deep`, statuses that changed. */
+async function beyondRows(
+  reader: FormReader,
+  submissions: ReadonlyMap<string, Submission>,
+  deep: boolean,
+): Promise<StatusCounts> {
+  const ids = [...submissions.keys()];
+  const asked = deep ? ids : [...new Set(ids).difference(await reader.confirm(ids))];
+  if (asked.length === 0) return new Map();
+  const rows = await reader.rows(asked);
+  let beyond: StatusCounts = new Map();
+  for (const id of asked) {
+    const status = submissions.get(id)?.status ?? '';
+    const row = rows.get(id);
+    const isLive = row !== undefined && row.deletedAt === null;
+    if (isLive && row.status === status) continue;
+    if (!isLive && (await isUnstored(reader, id))) continue;
+    if (isLive) beyond = plusCounts(beyond, new Map([[row.status, -1]]));
+    beyond = plusCounts(beyond, new Map([[status, 1]]));
+  }
+  return askable(beyond);
+}
+
+/** Known, and accounted for without a row: listed as rejected, or forgotten. */
+async function isUnstored(reader: FormReader, id: string): Promise<boolean> {
+  if ((await reader.forgotten([id])).size > 0) return true;
+  return (await reader.traces([id])).listings > 0;
+}
+
+/** Submissions of forms that the target does not mirror, if they are newer than its last look. */
+function strangers(
+  submissions: readonly Submission[],
+  planned: ReadonlySet<string>,
+  lastLook: LookRecord | null,
+): StatusCounts {
+  if (lastLook === null) return new Map();
+  let counts: StatusCounts = new Map();
+  for (const { formId, createdAt, status } of submissions) {
+    const time = canonicalTime(createdAt);
+    const isForeign = formId !== '' && !planned.has(formId);
+    if (!isForeign || time === null || compareTimes(time, lastLook.at) <= 0) continue;
+    counts = plusCounts(counts, new Map([[status, 1]]));
+  }
+  return askable(counts);
+}

@@ -1,0 +1,235 @@
+import { throwIfAborted } from '../base/clock.ts';
+import { withinTime } from '../base/deadline.ts';
+import { isAbort } from '../base/errors.ts';
+import { withLogFields } from '../base/logger.ts';
+import { REFUSAL_LASTS_MS } from '../mirror/mark-rules.ts';
+import type { StoringSettings } from '../mirror/proven-for.ts';
+import { minusCounts, sameCounts, totalOf } from '../mirror/status-counts.ts';
+import type { Target } from '../mirror/target.ts';
+import type { Form } from '../mirror/types.ts';
+import type { SyncContext } from './context.ts';
+import type { PassReport } from './events.ts';
+import type { MarkingRules } from './look-form.ts';
+import { judge, type Verdict } from './look-judgement.ts';
+import { settledReport } from './look-report.ts';
+import { SourceReading, type Workspace } from './look-source.ts';
+import { factsOf, lookAtTarget, type LookedTarget } from './look-target.ts';
+import type { FormPlan } from './planner.ts';
+
+/** What a look is asked. */
+export interface LookRequest {
+  readonly forms: readonly FormPlan[];
+  /** The targets of these forms. */
+  readonly targets: readonly LookTarget[];
+  readonly marking: { readonly status: string; readonly from: readonly string[] } | undefined;
+  /** Throws while nothing of the form may be stored in a target. */
+  readonly requireHashes: (target: string, form: Form, signal: AbortSignal) => Promise<void>;
+  /** Writes nothing. */
+  readonly dryRun?: boolean | undefined;
+}
+
+/** A target as a look needs it. */
+export interface LookTarget {
+  readonly name: string;
+  /** Undefined while no fields are picked: then its passes say so. */
+  readonly storing: StoringSettings | undefined;
+  readonly open: () => Promise<Target>;
+}
+
+/** A pass that a look found needed. */
+export interface Visit {
+  readonly target: string;
+  /** The form's counts by status differ: the pass is to find out in which submissions. */
+  readonly compareCounts: boolean;
+}
+
+/** A form, with what a look found to do. */
+export interface LookedPlan extends FormPlan {
+  readonly visits: readonly Visit[];
+  /** Rows wait to be marked, though no pass is needed. */
+  readonly mark: boolean;
+}
+
+/** What a look found. */
+export interface LookReport {
+  readonly forms: readonly LookedPlan[];
+  /** Forms that need no pass into a target, each as a pass that found nothing new. */
+  readonly settled: readonly PassReport[];
+  readonly requests: number;
+  readonly ms: number;
+}
+
+/** How long a target may take to say what it holds; one that takes longer has its forms visited (L12). */
+const TARGET_WAIT_MS = 10_000;
+
+/**
+ * One look: asks the workspace as a whole, and finds which forms of which targets need a pass. It needs no memory of its
+ * own: what it compares with is what the targets hold. Rejects with CANCELLED, and with FORMS_UNAUTHORIZED where the key
+ * is refused; whatever else can't be judged is visited.
+ */
+export async function look(
+  context: SyncContext,
+  request: LookRequest,
+  signal: AbortSignal,
+): Promise<LookReport> {
+  const report = await new Look(context, request, signal).run();
+  for (const settled of report.settled) {
+    withLogFields({ passId: settled.passId }, () => context.events.emit('pass.ended', settled));
+  }
+  return report;
+}
+
+class Look {
+  readonly #context: SyncContext;
+  readonly #request: LookRequest;
+  readonly #signal: AbortSignal;
+  readonly #source: SourceReading;
+  readonly #startedMs: number;
+
+  constructor(context: SyncContext, request: LookRequest, signal: AbortSignal) {
+    this.#context = context;
+    this.#request = request;
+    this.#signal = signal;
+    this.#source = new SourceReading(context, signal);
+    this.#startedMs = context.clock.now();
+  }
+
+  async run(): Promise<LookReport> {
+    const { forms, targets } = this.#request;
+    for (const { listed } of forms) if (listed !== null) this.#context.labels.follow(listed);
+    const looked = new Map<string, LookedTarget>();
+    await Promise.all(
+      targets.map(async (target) => {
+        const found = await withinTime(this.#lookAt(target), TARGET_WAIT_MS, this.#context.clock);
+        if (found !== undefined) looked.set(target.name, found);
+      }),
+    );
+    throwIfAborted(this.#signal);
+    const verdicts = await this.#judge(looked);
+    for (const [name, verdict] of verdicts) {
+      const target = looked.get(name);
+      if (target !== undefined && !(await this.#record(target, verdict))) verdicts.delete(name);
+    }
+    return this.#report(looked, verdicts);
+  }
+
+  /** Undefined where the target does not say what it holds: the passes say why. */
+  async #lookAt({ name, storing, open }: LookTarget): Promise<LookedTarget | undefined> {
+    if (storing === undefined) return undefined;
+    const forms = this.#plannedFor(name).flatMap(({ listed }) => listed ?? []);
+    const { requireHashes } = this.#request;
+    try {
+      return await lookAtTarget(await open(), {
+        forms,
+        storing,
+        marking: this.#marking(),
+        requireHashes: (form) => requireHashes(name, form, this.#signal),
+      });
+    } catch (error) {
+      if (isAbort(error)) throw error;
+      this.#context.logger.debug(
+        { target: name, err: error },
+        'The target could not be looked at.',
+      );
+      return undefined;
+    }
+  }
+
+  #plannedFor(target: string): FormPlan[] {
+    return this.#request.forms.filter(({ targets }) => targets.includes(target));
+  }
+
+  #marking(): MarkingRules | undefined {
+    const { marking } = this.#request;
+    if (marking === undefined) return undefined;
+    const since = new Date(this.#startedMs - REFUSAL_LASTS_MS).toISOString();
+    return { from: marking.from, refused: { wanted: marking.status, since } };
+  }
+
+  async #judge(looked: ReadonlyMap<string, LookedTarget>): Promise<Map<string, Verdict>> {
+    const hasSettled = [...looked.values()].some(({ settled }) => settled.size > 0);
+    let workspace: Workspace = { counts: null, items: [] };
+    if (hasSettled) workspace = await this.#source.workspace();
+    const verdicts = new Map<string, Verdict>();
+    for (const [name, target] of looked) {
+      let verdict = await this.#judgeOne(name, target, workspace, true);
+      if (verdict === 'torn') {
+        workspace = await this.#source.workspace();
+        verdict = await this.#judgeOne(name, target, workspace, false);
+      }
+      if (verdict === 'torn') continue;
+      verdicts.set(name, verdict);
+      const { by, visits } = verdict;
+      const found = { target: name, by, forms: visits.size, requests: this.#source.requests };
+      this.#context.logger.debug(found, 'Looked.');
+    }
+    return verdicts;
+  }
+
+  async #judgeOne(
+    name: string,
+    target: LookedTarget,
+    { counts, items }: Workspace,
+    mayBeTorn: boolean,
+  ): Promise<Verdict | 'torn'> {
+    const planned = new Set(this.#plannedFor(name).map(({ form }) => form.id));
+    const facts = await factsOf(target, planned, items, false);
+    const isQuiet = facts.unsettled.length === 0 && counts !== null && facts.others !== null;
+    const expected = [
+      ...facts.settled.values(),
+      ...facts.shown.values(),
+      facts.others ?? new Map(),
+    ];
+    const difference = expected.reduce(
+      (rest, part) => minusCounts(rest, part),
+      counts ?? new Map(),
+    );
+    // Only where it may explain something: a target may have to read whole rows for it.
+    const isDeep = !isQuiet || !sameCounts(difference, new Map());
+    const all = isDeep ? await factsOf(target, planned, items, true) : facts;
+    return judge(all, counts, this.#source, mayBeTorn);
+  }
+
+  /** False when the target can't keep it: then its forms are visited, and the passes say why. */
+  async #record({ target }: LookedTarget, { visits, others }: Verdict): Promise<boolean> {
+    if (this.#request.dryRun === true) return true;
+    const at = new Date(this.#startedMs).toISOString();
+    const rest = others && { total: totalOf(others), statuses: others };
+    try {
+      await target.recordLook({ at, open: [...visits.keys()], others: rest });
+      return true;
+    } catch (error) {
+      if (isAbort(error)) throw error;
+      const about = { target: target.name, err: error };
+      this.#context.logger.debug(about, 'The target could not keep what a look found.');
+      return false;
+    }
+  }
+
+  #report(
+    looked: ReadonlyMap<string, LookedTarget>,
+    verdicts: ReadonlyMap<string, Verdict>,
+  ): LookReport {
+    const ms = this.#context.clock.now() - this.#startedMs;
+    const startedAt = new Date(this.#startedMs).toISOString();
+    const times = { startedAt, endedAt: new Date(this.#startedMs + ms).toISOString() };
+    const settled: PassReport[] = [];
+    const forms = this.#request.forms.map((plan): LookedPlan => {
+      const visits: Visit[] = [];
+      let mark = false;
+      for (const target of plan.targets) {
+        const verdict = verdicts.get(target);
+        const form = looked.get(target)?.settled.get(plan.form.id);
+        const visit = verdict?.visits.get(plan.form.id);
+        if (verdict === undefined || form === undefined || visit !== undefined) {
+          visits.push({ target, compareCounts: visit?.compareCounts ?? false });
+          continue;
+        }
+        mark ||= form.toMark;
+        settled.push(settledReport(plan.form, target, form, times));
+      }
+      return { ...plan, visits, mark };
+    });
+    return { forms, settled, requests: this.#source.requests, ms };
+  }
+}
