@@ -155,11 +155,24 @@ async function compare(
  */
 async function followDeletions(run: PassRun, open: OpenForm, found: Found): Promise<void> {
   const { proof, before } = found;
+  const isKnown = before.absent !== 0 || before.hidden !== 0 || proof.gone !== 0;
   // What the brake withheld is a person's to decide: it is no reason to look again until the list changes.
-  if (before.absent === 0 && before.hidden === 0 && proof.gone === 0) return;
+  if (!isKnown && !(await hasUnseen(run, open, found))) return;
   if (!proof.whole && !(await mayBeRead(run, open, found))) return;
   const known = before.absent + proof.gone;
   run.widen(known > 0 ? deletionsReason(known) : hiddenReason(before));
+}
+
+/** Whether a pass that has read the whole list holds another number of submissions than that shows. */
+async function hasUnseen(
+  run: PassRun,
+  { writer, sink }: OpenForm,
+  { proof, before }: Found,
+): Promise<boolean> {
+  if (!proof.whole || before.withheld > 0 || run.ledger.isAsListed) return false;
+  const unanswered = [...before.unstored.values()].filter((count) => count < 0);
+  const held = totalOf(await writer.statusCounts()) + totalOf(sink.unstored.all);
+  return unanswered.reduce((all, count) => all + count, held) !== proof.total;
 }
 
 const mayBeRead = (

@@ -1,5 +1,5 @@
 import type { ProofLedger } from '../mirror/proof.ts';
-import { NO_COUNTS, plusCounts, type StatusCounts } from '../mirror/status-counts.ts';
+import { NO_COUNTS, plusCounts, type StatusCounts, totalOf } from '../mirror/status-counts.ts';
 import type { FormReader } from '../mirror/target.ts';
 import type { Checkpoint } from '../mirror/types.ts';
 import type { DeletionResult } from './deletions.ts';
@@ -98,11 +98,15 @@ export function incrementalResult(
   const known = before.absent + proof.gone;
   const absent = isSettled ? 0 : Math.max(Math.min(known, 0), known - deleted);
   const { withheld, hidden } = before;
+  // What the next pass counts from: what the source was seen to count, or what is held and not absent.
+  const isCounted = isSettled && counted.statuses !== null;
+  const total = isCounted
+    ? totalOf(counted.statuses)
+    : proof.total + known + found - deleted - absent;
   const checkpoint: Checkpoint = {
     ...before,
     watermark: ledger.watermark(before.watermark),
-    // What is held and not absent: the number that the next pass counts from.
-    total: proof.total + known + found - deleted - absent,
+    total,
     absent,
     // Nothing is proven by a list that hides submissions.
     provenAt: hidden > 0 ? before.provenAt : at,

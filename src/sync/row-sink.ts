@@ -135,8 +135,11 @@ export class RowSink implements ItemSink {
 
   /** Lists rows that are stored and that no item of the source speaks of. */
   async list(listings: readonly Rejection[]): Promise<void> {
-    await this.#options.writer.apply([], listings);
+    const { writer } = this.#options;
+    await writer.apply([], listings);
     for (const { submissionId } of listings) this.#rejected.add(submissionId);
+    const rows = await writer.rows(listings.map(({ submissionId }) => submissionId));
+    for (const { id, status } of rows.values()) this.unstored.leaveOut(id, status);
   }
 
   /** Writes what is pending. */

@@ -2,13 +2,15 @@ import { minusCounts, type StatusCounts } from '../mirror/status-counts.ts';
 
 /**
  * By status, what a pass met at the source and the target has no row of: rejected, forgotten, or a further entry of a
- * submission that the list shows twice. The source counts it all the same.
+ * submission that the list shows twice. The source counts it all the same. Rows of which the source says neither that they
+ * are there nor that they are gone, and that it does not count, are taken off: so a number may be negative.
  */
 export class UnstoredCounts {
   readonly #met = new Map<string, number>();
   readonly #newcomers = new Map<string, number>();
   #entries = new Map<string, number>();
   #sweep = 0;
+  readonly #unanswered = new Map<string, string>();
 
   /** What was met for the first time in this pass, and has no row. */
   meet(status: string, isNewcomer: boolean): void {
@@ -24,9 +26,16 @@ export class UnstoredCounts {
     add(this.#entries, status);
   }
 
+  /** A live row of which the source says nothing. */
+  leaveOut(id: string, status: string): void {
+    this.#unanswered.set(id, status);
+  }
+
   /** Of everything that was met: after a pass that has met all there is. */
   get all(): StatusCounts {
-    return this.#met;
+    const unanswered = new Map<string, number>();
+    for (const status of this.#unanswered.values()) add(unanswered, status);
+    return minusCounts(this.#met, unanswered);
   }
 
   /** Of what no earlier pass had met. */
