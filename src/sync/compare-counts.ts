@@ -24,7 +24,7 @@ import {
 } from './compare-leaf.ts';
 import { mostDeletions } from './deletions.ts';
 
-export interface CompareParts extends Omit<LeafParts, 'client' | 'byId' | 'spend' | 'brake'> {
+export interface CompareParts extends Omit<LeafParts, 'client' | 'byId' | 'spend' | 'mayDelete'> {
   readonly client: Pick<FormsClient, 'getForm' | 'getSubmission' | 'listSubmissions'>;
   /** How many submissions the form has, as just read. */
   readonly total: number;
@@ -95,9 +95,7 @@ class CountComparison {
       ...parts,
       byId: new ById(client, call),
       spend: () => this.#spend(),
-      brake: (absent) => {
-        if (this.#deleted + absent > this.#mostDeleted) throw new ComparisonEnded('brake');
-      },
+      mayDelete: (absent) => this.#deleted + absent <= this.#mostDeleted,
     };
   }
 

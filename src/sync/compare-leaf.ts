@@ -50,8 +50,8 @@ export interface LeafParts {
   readonly at: string;
   /** Called before each request; throws {@link ComparisonEnded} when there have been enough. */
   readonly spend: () => void;
-  /** Called with how many rows of a leaf are absent, before any of them is asked for; throws {@link ComparisonEnded} where the brake trips. */
-  readonly brake: (absent: number) => void;
+  /** Whether so many rows of a leaf may be found deleted: false where the brake trips. */
+  readonly mayDelete: (absent: number) => boolean;
 }
 
 /** The submissions of a status, dated within a span. */
@@ -85,11 +85,14 @@ export async function settleLeaf(parts: LeafParts, leaf: Leaf): Promise<LeafResu
   const shown = await readLeaf(parts, leaf);
   if (shown === null) return { unstored: 0, deleted: 0, undecided: 0 };
   const { absent, others } = await compareIds(parts, leaf, shown.keys);
-  let [deleted, undecided] = [0, 0];
-  for (let at = 0; at < absent.length; at += at === 0 ? FIRST_LOOKUP : LOOKUP_CHUNK) {
+  const first = absent.splice(0, FIRST_LOOKUP);
+  // So many may be absent because the list shows something else: then those that are asked for first are there.
+  const isTooMuch = !parts.mayDelete(first.length + absent.length);
+  let { deleted, undecided } = await settleAbsent(parts, leaf, first, !isTooMuch);
+  if (isTooMuch) throw new ComparisonEnded('brake');
+  while (absent.length > 0) {
     throwIfAborted(parts.signal);
-    const some = absent.slice(at, at === 0 ? FIRST_LOOKUP : at + LOOKUP_CHUNK);
-    const found = await settleAbsent(parts, leaf, some);
+    const found = await settleAbsent(parts, leaf, absent.splice(0, LOOKUP_CHUNK), true);
     deleted += found.deleted;
     undecided += found.undecided;
   }
@@ -155,7 +158,7 @@ function isAsked(
 
 /** Rows of the leaf that the list did not show, and how many of those shown have no row. */
 async function compareIds(
-  { writer, batchRows, brake }: LeafParts,
+  { writer, batchRows, mayDelete }: LeafParts,
   { status, span }: Leaf,
   keys: ReadonlySet<string>,
 ): Promise<{ absent: string[]; others: number }> {
@@ -163,7 +166,7 @@ async function compareIds(
   const rest = new Set(keys);
   for await (const ids of writer.liveIdsWithin(windowOf(span), status ?? undefined)) {
     for (const id of ids) if (!rest.delete(id)) absent.push(id);
-    brake(absent.length);
+    if (!mayDelete(absent.length)) break;
   }
   // A row without a date is in no span.
   let others = rest.size;
@@ -180,6 +183,7 @@ async function settleAbsent(
   parts: LeafParts,
   leaf: Leaf,
   ids: readonly string[],
+  mayMark: boolean,
 ): Promise<{ deleted: number; undecided: number }> {
   const { writer, sink, byId } = parts;
   for (const _id of ids) parts.spend();
@@ -188,7 +192,8 @@ async function settleAbsent(
   if (alive.length > 0) await sink.store(alive);
   const hidden = alive.filter((item) => isAsked(item, leaf.status, windowOf(leaf.span)));
   if (hidden.length > 0) await requireShown(parts, leaf, hidden);
-  return { deleted: await markGone(parts, found), undecided: found.undecided.length };
+  const deleted = mayMark ? await markGone(parts, found) : 0;
+  return { deleted, undecided: found.undecided.length };
 }
 
 /** What is there by ID belongs to the leaf, so its list shows it by now, or shows something else than was asked for. */
