@@ -160,7 +160,7 @@ export class App implements AsyncDisposable {
   async look(
     forms: readonly FormPlan[],
     signal: AbortSignal,
-    options: { dryRun?: boolean } = {},
+    options: { dryRun?: boolean; isClosing?: boolean } = {},
   ): Promise<LookReport> {
     const names = [...new Set(forms.flatMap(({ targets }) => targets))];
     const targets = names.map((name) => {

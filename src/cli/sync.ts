@@ -63,11 +63,14 @@ interface SyncResult {
   readonly passes: readonly PassReport[];
   /** Empty when marking is off. */
   readonly marks: readonly MarkReport[];
+  /** What looks cost, besides the passes; null where each form was visited because a person asked for that. */
+  readonly look: { readonly requests: number; readonly ms: number } | null;
 }
 
 /**
  * One pass for each form and target that needs one, then marking. Targets are synchronised side by side, each one form at
- * a time; a failure holds up no other form and no other target (L12).
+ * a time; a failure holds up no other form and no other target (L12). A first one looks once more at its end, so that the
+ * next one knows what the workspace has besides.
  */
 async function runSync(
   app: App,
@@ -75,8 +78,8 @@ async function runSync(
   options: SyncOptions,
   signal: AbortSignal,
 ): Promise<SyncResult> {
-  const looks = options.kind === 'incremental' && !options.isOneForm && !options.restoreColumns;
-  const found = looks ? await app.look(plan, signal, { dryRun: options.dryRun }) : undefined;
+  const isTick = options.kind === 'incremental' && !options.isOneForm && !options.restoreColumns;
+  const found = isTick ? await app.look(plan, signal, { dryRun: options.dryRun }) : undefined;
   const targets = [...new Set(plan.flatMap((entry) => entry.targets))];
   const perTarget = targets.map(async (target) => {
     const reports: PassReport[] = [];
@@ -101,7 +104,12 @@ async function runSync(
       if (report !== undefined) marks.push(report);
     }
   }
-  return { passes: passes.map((pass) => withMarks(pass, marks)), marks };
+  const looks = found === undefined ? [] : [found];
+  const isFirst = found?.knowsOthers === false && passes.some(({ outcome }) => outcome === 'ok');
+  if (isFirst && !options.dryRun && !signal.aborted) {
+    looks.push(await app.look(plan, signal, { isClosing: true }));
+  }
+  return { passes: passes.map((pass) => withMarks(pass, marks)), marks, look: sumOf(looks) };
 }
 
 /** A pass over a form that a person named compares its counts; of others a look says whether they are to. */
@@ -121,6 +129,14 @@ async function syncForm(
   return app.pass({ ...visit, kind }, signal, options);
 }
 
+const sumOf = (looks: readonly LookReport[]): SyncResult['look'] =>
+  looks.length === 0
+    ? null
+    : {
+        requests: looks.reduce((all, { requests }) => all + requests, 0),
+        ms: looks.reduce((all, { ms }) => all + ms, 0),
+      };
+
 function withMarks(pass: PassReport, marks: readonly MarkReport[]): PassReport {
   const mark = marks.find(({ form }) => form.id === pass.form.id);
   if (mark === undefined) return pass;
@@ -129,13 +145,14 @@ function withMarks(pass: PassReport, marks: readonly MarkReport[]): PassReport {
   return { ...pass, marked, error };
 }
 
-function syncDocument({ passes, marks }: SyncResult): Record<string, unknown> {
+function syncDocument({ passes, marks, look }: SyncResult): Record<string, unknown> {
   return {
     passes: passes.map((pass) => {
       const mark = marks.find(({ form }) => form.id === pass.form.id);
       return passDocument(pass, mark?.refused ?? 0);
     }),
     marks: marks.map(markDocument),
+    look,
   };
 }
 

@@ -15,11 +15,13 @@ export interface LookRecord {
 export interface OtherCounts {
   readonly total: number;
   readonly statuses: StatusCounts;
+  /** A fingerprint of the forms that were mirrored then: of others it says nothing. */
+  readonly besides: string;
 }
 
 /** A record as JSON for the stores; equal records have equal texts. */
 export function lookText({ at, open, others }: LookRecord): string {
-  const rest = others === null ? null : [others.total, countsText(others.statuses)];
+  const rest = others && [others.total, countsText(others.statuses), others.besides];
   return JSON.stringify([at, [...new Set(open)].sort(), rest]);
 }
 
@@ -42,9 +44,10 @@ export function lookFrom(text: string): LookRecord | null {
 
 function othersFrom(value: unknown): OtherCounts | null {
   if (!Array.isArray(value)) return null;
-  const [total, text] = value as [unknown, unknown];
+  const [total, text, besides] = value as [unknown, unknown, unknown];
   const statuses = typeof text === 'string' ? countsFrom(text) : null;
-  return typeof total === 'number' && statuses !== null ? { total, statuses } : null;
+  if (typeof total !== 'number' || statuses === null || typeof besides !== 'string') return null;
+  return { total, statuses, besides };
 }
 
 /** A record so much newer than the one that is to replace it was made by a clock that was wrong. */

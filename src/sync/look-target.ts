@@ -1,5 +1,6 @@
 import type { SubmissionItem } from '../forms/client.ts';
 import { canonicalTime, compareTimes } from '../mirror/canonical-time.ts';
+import { fingerprint } from '../mirror/hashing.ts';
 import type { LookRecord } from '../mirror/look-record.ts';
 import type { StoringSettings } from '../mirror/proven-for.ts';
 import { plusCounts, type StatusCounts } from '../mirror/status-counts.ts';
@@ -89,15 +90,21 @@ export async function factsOf(
   return {
     settled: new Map([...settled].map(([formId, form]) => [formId, askable(form.accounted)])),
     unsettled: [...planned].filter((formId) => !settled.has(formId)),
-    others: othersOf(lastLook),
+    others: othersOf(lastLook, planned),
     shown,
     strangers: strangers(submissions, planned, lastLook),
   };
 }
 
-function othersOf(look: LookRecord | null): StatusCounts | null {
-  return look === null || look.others === null ? null : askable(look.others.statuses);
+/** Undone by a form more or less: a form that comes back, stale, might make up for one that leaves. */
+function othersOf(look: LookRecord | null, planned: ReadonlySet<string>): StatusCounts | null {
+  const others = look?.others ?? null;
+  return others?.besides === formsPrint(planned) ? askable(others.statuses) : null;
 }
+
+/** For {@link OtherCounts.besides}. */
+export const formsPrint = (formIds: ReadonlySet<string>): string =>
+  fingerprint([...formIds].toSorted());
 
 /** What the source shows of a form beyond its rows: newcomers and, `deep`, statuses that changed. */
 async function beyondRows(

@@ -13,7 +13,7 @@ import type { MarkingRules } from './look-form.ts';
 import { judge, type Verdict } from './look-judgement.ts';
 import { settledReport } from './look-report.ts';
 import { SourceReading, type Workspace } from './look-source.ts';
-import { factsOf, lookAtTarget, type LookedTarget } from './look-target.ts';
+import { factsOf, formsPrint, lookAtTarget, type LookedTarget } from './look-target.ts';
 import type { FormPlan } from './planner.ts';
 
 /** What a look is asked. */
@@ -26,6 +26,8 @@ export interface LookRequest {
   readonly requireHashes: (target: string, form: Form, signal: AbortSignal) => Promise<void>;
   /** Writes nothing. */
   readonly dryRun?: boolean | undefined;
+  /** Reports no settled form: it follows a look that has, and the passes that that found needed. */
+  readonly isClosing?: boolean | undefined;
 }
 
 /** A target as a look needs it. */
@@ -55,6 +57,8 @@ export interface LookReport {
   readonly forms: readonly LookedPlan[];
   /** Forms that need no pass into a target, each as a pass that found nothing new. */
   readonly settled: readonly PassReport[];
+  /** Of each target it is known what the workspace has besides its forms: the next look costs the least. */
+  readonly knowsOthers: boolean;
   readonly requests: number;
   readonly ms: number;
 }
@@ -73,7 +77,7 @@ export async function look(
   signal: AbortSignal,
 ): Promise<LookReport> {
   const report = await new Look(context, request, signal).run();
-  for (const settled of report.settled) {
+  for (const settled of request.isClosing === true ? [] : report.settled) {
     withLogFields({ passId: settled.passId }, () => context.events.emit('pass.ended', settled));
   }
   return report;
@@ -108,7 +112,9 @@ class Look {
     const verdicts = await this.#judge(looked);
     for (const [name, verdict] of verdicts) {
       const target = looked.get(name);
-      if (target !== undefined && !(await this.#record(target, verdict))) verdicts.delete(name);
+      if (target !== undefined && !(await this.#record(name, target, verdict))) {
+        verdicts.delete(name);
+      }
     }
     return this.#report(looked, verdicts);
   }
@@ -137,6 +143,10 @@ class Look {
 
   #plannedFor(target: string): FormPlan[] {
     return this.#request.forms.filter(({ targets }) => targets.includes(target));
+  }
+
+  #plannedIds(target: string): Set<string> {
+    return new Set(this.#plannedFor(target).map(({ form }) => form.id));
   }
 
   #marking(): MarkingRules | undefined {
@@ -172,7 +182,7 @@ class Look {
     { counts, items }: Workspace,
     mayBeTorn: boolean,
   ): Promise<Verdict | 'torn'> {
-    const planned = new Set(this.#plannedFor(name).map(({ form }) => form.id));
+    const planned = this.#plannedIds(name);
     const facts = await factsOf(target, planned, items, false);
     const isQuiet = facts.unsettled.length === 0 && counts !== null && facts.others !== null;
     const expected = [
@@ -191,10 +201,15 @@ class Look {
   }
 
   /** False when the target can't keep it: then its forms are visited, and the passes say why. */
-  async #record({ target }: LookedTarget, { visits, others }: Verdict): Promise<boolean> {
+  async #record(
+    name: string,
+    { target }: LookedTarget,
+    { visits, others }: Verdict,
+  ): Promise<boolean> {
     if (this.#request.dryRun === true) return true;
     const at = new Date(this.#startedMs).toISOString();
-    const rest = others && { total: totalOf(others), statuses: others };
+    const besides = formsPrint(this.#plannedIds(name));
+    const rest = others && { total: totalOf(others), statuses: others, besides };
     try {
       await target.recordLook({ at, open: [...visits.keys()], others: rest });
       return true;
@@ -230,6 +245,9 @@ class Look {
       }
       return { ...plan, visits, mark };
     });
-    return { forms, settled, requests: this.#source.requests, ms };
+    const knowsOthers = this.#request.targets.every(
+      ({ name }) => (verdicts.get(name)?.others ?? null) !== null,
+    );
+    return { forms, settled, knowsOthers, requests: this.#source.requests, ms };
   }
 }

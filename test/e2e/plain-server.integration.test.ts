@@ -136,13 +136,16 @@ describe('against a server that knows nothing of this project', { timeout: 120_0
       JSON.stringify(await Promise.all(Object.keys(COUNTS).map((id) => rowsOf(view, id)))),
     ).toBe(before);
 
-    // Nothing new: three requests a form at most, and they are all that the server saw besides the list of forms.
+    // Nothing new: seven requests in all, and they are what the server saw besides the list of forms.
     const seen = server.requests.length;
-    const third = passesOf(await run(['sync', '--json'], { TARGET_URL: url }));
+    const quiet = await run(['sync', '--json'], { TARGET_URL: url });
+    const third = passesOf(quiet);
     expect(third.map(({ kind }) => kind)).toEqual(['incremental', 'incremental', 'incremental']);
-    for (const cost of Object.values(costOf(third))) expect(cost).toBeLessThanOrEqual(3);
+    expect(Object.values(costOf(third))).toEqual([0, 0, 0]);
     const requests = server.requests.slice(seen).filter((request) => request !== 'GET /forms');
-    expect(requests.length).toBe(Object.values(costOf(third)).reduce((a, b) => a + b, 0));
+    expect(requests).toHaveLength(7);
+    const { look } = JSON.parse(quiet.stdout) as { look: { requests: number } };
+    expect(look.requests).toBe(7);
     expect(await run(['verify'], { TARGET_URL: url })).toMatchObject({ code: 0 });
   };
 

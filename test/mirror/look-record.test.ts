@@ -4,7 +4,7 @@ import { isNewerLook, type LookRecord, lookFrom, lookText } from '../../src/mirr
 const LOOK: LookRecord = {
   at: '2026-03-02T08:00:00.000Z',
   open: ['a', 'b'],
-  others: { total: 3, statuses: new Map([['NEW', 3]]) },
+  others: { total: 3, statuses: new Map([['NEW', 3]]), besides: 'a1b2' },
 };
 
 describe('the record of a look', () => {
