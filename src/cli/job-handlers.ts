@@ -1,10 +1,23 @@
 import type { App } from '../app.ts';
+import { type Clock, systemClock } from '../base/clock.ts';
 import { asLogged, type JobHandlers } from '../queue/handlers.ts';
+import { ticksBetween } from '../settings/sync-settings.ts';
+import { Comparisons } from '../sync/comparisons.ts';
 import { planWarnings } from '../sync/planner.ts';
 
 /** What the queue's jobs do with the app. */
-export function jobHandlers(app: App): JobHandlers {
+export function jobHandlers(app: App, clock: Clock = systemClock): JobHandlers {
   let told = '';
+  const { schedule } = app.config;
+  const comparisons = new Comparisons({
+    openTarget: (name) => app.target(name),
+    rhythm: {
+      withinMs: schedule.fullEveryMs,
+      ticksBetween: (fromMs, toMs) => ticksBetween(schedule, fromMs, toMs),
+    },
+    clock,
+    logger: app.logger,
+  });
   return {
     async plan(signal, kind) {
       const plan = await app.plan(signal);
@@ -20,6 +33,8 @@ export function jobHandlers(app: App): JobHandlers {
         return { formId: form.id, targets, found: { passes: visits, mark } };
       });
     },
+    comparisons: (underWay, signal) =>
+      comparisons.due(app.planned.plan?.forms ?? [], underWay, signal),
     isPlanned: (place, signal) => app.isPlanned(place, signal),
     async pass(job, signal, onProgress) {
       const stopListening = app.events.on('pass.progress', ({ form, target, seen, total }) => {

@@ -102,7 +102,7 @@ export async function openQueue(
     queueUrl: config.queueUrl,
     dataDir: config.dataDir,
     role,
-    handlers: jobHandlers(app),
+    handlers: jobHandlers(app, host.clock),
     schedules: {
       incremental: config.schedule.incremental,
       full: { everyMs: config.schedule.fullEveryMs },

@@ -108,6 +108,7 @@ function healthSource(app: App, queue: QueueRuntime, clock: Clock): HealthSource
     dataDir: () => app.failures.problem(),
     isChosen: ({ form, target }) => app.isChosen(target, form),
     nextRunMs: (afterMs) => nextRunMs(app.config.schedule, afterMs),
+    compareWithinMs: app.config.schedule.fullEveryMs,
   };
 }
 

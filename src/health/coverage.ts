@@ -64,10 +64,10 @@ export const upToDateTitle = (coverage: Coverage): string =>
 export const absentTitle = ({ absent }: Coverage): string =>
   `${plural(absent, 'deletion')} to look for`;
 
-/** What is known of them, as sentences. `dueAt`: when the next full pass runs (ISO); null when it is not known. */
+/** What is known of them, as sentences. `dueAt`: by when the next full pass runs (ISO); null when it is not known. */
 export function absentText(absent: number, dueAt: string | null, nowMs: number): string {
   const what = plural(absent, 'submission');
-  const when = dueAt === null ? '' : `, due ${soon(dueAt, nowMs)}`;
+  const when = dueAt === null ? '' : `, ${soon(dueAt, nowMs)}`;
   return (
     `By its count the source has ${what} fewer than are stored here. ` +
     `The next pass that compares counts finds out which, the next full one at the latest${when}; ` +

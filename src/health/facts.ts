@@ -59,6 +59,9 @@ export interface HealthSource {
 
   /** When the schedule wants the next incremental pass after one that began at `afterMs`. Both since the epoch. */
   nextRunMs(afterMs: number): number;
+
+  /** RECONCILE_EVERY: within what time everything is compared row by row. */
+  readonly compareWithinMs: number;
 }
 
 /** See {@link HealthSource.overview}. */
@@ -255,7 +258,7 @@ export interface HealthFacts {
   readonly nextRunMs: (afterMs: number) => number;
   /** When the next pass of a form runs (ISO); null when it is not known. */
   readonly nextRunAt: (form: KnownForm) => string | null;
-  /** The same of the next full pass. */
+  /** By when it is compared row by row again, at the latest (ISO). */
   readonly nextFullAt: (form: KnownForm) => string | null;
   /** Since when this process knows of a form in a target; now, when it is new. */
   readonly knownSinceMs: (subject: FormInTarget) => number;

@@ -19,7 +19,7 @@ export interface FormContext {
   readonly isShared: (code: ProblemCode | null) => boolean;
   /** When the next pass of the form runs (ISO); null when it is not known. */
   readonly nextRunAt: string | null;
-  /** The same of the next full pass. */
+  /** By when it is compared row by row again, at the latest (ISO). */
   readonly nextFullAt: string | null;
   /** What keeps all forms of the target waiting; null when nothing does. */
   readonly shared: Problem | null;
@@ -48,7 +48,7 @@ export interface FormHealth extends KnownForm {
   readonly covers: Coverage;
   /** Since when a proven pass is overdue (ISO); null when it is not. */
   readonly overdueSince: string | null;
-  /** When its next pass runs, and its next full one (ISO); null when none will, or when it is not known. */
+  /** When its next pass runs, and by when it is compared row by row again (ISO); null when not at all, or when it is not known. */
   readonly nextRunAt: string | null;
   readonly nextFullAt: string | null;
 }

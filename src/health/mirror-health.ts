@@ -1,6 +1,6 @@
 import { HEALTH_STATES, type HealthState } from '../mirror/health-text.ts';
 import type { TargetKind } from '../mirror/target.ts';
-import type { FormIdentity, PassKind } from '../mirror/types.ts';
+import type { FormIdentity } from '../mirror/types.ts';
 import {
   type FormInTarget,
   type HealthFacts,
@@ -143,13 +143,9 @@ export function worst(states: readonly HealthState[]): HealthState {
 }
 
 /** When the queue's schedule starts the next pass into a target (ISO); null when it is paused or not known. It serves all forms at once. */
-export function queuedRunAt(
-  queue: QueueState | null,
-  target: string,
-  wanted: PassKind = 'incremental',
-): string | null {
+export function queuedRunAt(queue: QueueState | null, target: string): string | null {
   if (queue?.reachable !== true || isPaused(queue, target)) return null;
-  return queue.schedules.find(({ kind }) => kind === wanted)?.nextRunAt ?? null;
+  return queue.schedules.find(({ kind }) => kind === 'incremental')?.nextRunAt ?? null;
 }
 
 /** Only a first or an overdue pass makes the mirror `working`: another one does not change what is known. */

@@ -18,6 +18,7 @@ import {
 } from './facts.ts';
 import { type KeptFailures, NO_FAILURES } from './kept-failures.ts';
 import { type MirrorHealth, assessMirror, queuedRunAt } from './mirror-health.ts';
+import { comparedBy } from './next-comparison.ts';
 import { type EndedPass, PassTracker } from './pass-tracker.ts';
 import type { Problem, ProblemCode } from './problem.ts';
 import { type SourceWait, SourceWaits, together } from './source-waits.ts';
@@ -149,7 +150,8 @@ export class HealthMonitor {
       isChosen: (subject) => source.isChosen(subject),
       nextRunMs: (afterMs) => source.nextRunMs(afterMs),
       nextRunAt: ({ target }) => queuedRunAt(queue, target),
-      nextFullAt: ({ target }) => queuedRunAt(queue, target, 'full'),
+      nextFullAt: ({ target, overview }) =>
+        queuedRunAt(queue, target) && comparedBy(overview, source.compareWithinMs, clock.now()),
       knownSinceMs: (subject) => this.#knownSinceMs.get(keyOf(subject)) ?? clock.now(),
       summary: (target, formId) => this.#tracker.summary(target, formId),
       running: (target, formId) => this.#tracker.running(target, formId),

@@ -11,6 +11,7 @@ import { absentText, comparedText, type Coverage } from './coverage.ts';
 import { assessForm } from './form-health.ts';
 import { type KeptFailures, NO_FAILURES, keptPasses } from './kept-failures.ts';
 import { type MirrorHealth, assessMirror } from './mirror-health.ts';
+import { comparedBy } from './next-comparison.ts';
 import { NO_PASSES, type PassSummary, summaryOf } from './pass-summary.ts';
 import { type Problem, remedyText } from './problem.ts';
 
@@ -31,7 +32,7 @@ export interface RecordedFacts {
   readonly nowMs: number;
   /** When the schedule wants the pass after one that began then. */
   readonly nextRunMs: (afterMs: number) => number;
-  /** How often everything is read; without it no full pass is expected. */
+  /** Within what time everything is compared; without it no full pass is expected. */
   readonly fullEveryMs?: number;
   /** Failures that no target holds. */
   readonly kept?: KeptFailures;
@@ -105,9 +106,8 @@ export function assessRecorded(
       return lastPass && new Date(nextRunMs(Date.parse(lastPass.startedAt))).toISOString();
     },
     nextFullAt: ({ overview }) => {
-      const lastFull = overview?.lastFull ?? null;
-      if (!isRunning || fullEveryMs === undefined || lastFull === null) return null;
-      return new Date(Date.parse(lastFull.startedAt) + fullEveryMs).toISOString();
+      if (!isRunning || fullEveryMs === undefined) return null;
+      return comparedBy(overview, fullEveryMs, nowMs);
     },
     knownSinceMs: () => 0,
     summary: (target, formId) => summaries.get(formKey(target, formId)) ?? NO_PASSES,

@@ -10,6 +10,7 @@ import {
   markAloneOptions,
   markData,
   markOptions,
+  passData,
   passOptions,
   passQueue,
   passJobId,
@@ -17,7 +18,7 @@ import {
 import type { QueueBackend } from './backends/backend.ts';
 import type { AnyQueue, Queues } from './queues.ts';
 import type { Timings } from './timings.ts';
-import type { FoundWork, PlannedForm } from './handlers.ts';
+import type { ComparisonUnderWay, FoundWork, PlannedForm } from './handlers.ts';
 
 /*
  * Turns a plan into jobs. Without marking, each form's passes are added by themselves; their job IDs keep any from being
@@ -54,7 +55,6 @@ export async function addPasses(
     const skipped = forms.length - storable.length;
     context.logger.warn({ skipped }, 'Forms are skipped: no queue can store their IDs.');
   }
-  await removeUnplanned(context, forms);
   const free = await freePasses(context, storable, kind);
   if (context.marking) {
     for (const [formId, passes] of Map.groupBy(free, (data) => data.formId)) {
@@ -76,7 +76,10 @@ export async function addPasses(
 }
 
 /** Removes the passes that wait for another try although the plan has their form no more: they would try for ever. */
-async function removeUnplanned(context: FlowContext, forms: readonly PlannedForm[]): Promise<void> {
+export async function removeUnplanned(
+  context: FlowContext,
+  forms: readonly PlannedForm[],
+): Promise<void> {
   for (const target of context.queues.targets) {
     const planned = forms.filter(({ targets }) => targets.includes(target));
     const wanted = new Set(planned.map(({ formId }) => passJobId(formId)));
@@ -84,6 +87,33 @@ async function removeUnplanned(context: FlowContext, forms: readonly PlannedForm
     const delayed = (await full?.getBackend().getRanges(['delayed'], 0, -1))?.flat() ?? [];
     for (const id of delayed) if (!wanted.has(id)) await full?.remove(id);
   }
+}
+
+/** The full passes that run, wait, or wait to be tried again. */
+export async function fullPassesUnderWay(context: FlowContext): Promise<ComparisonUnderWay[]> {
+  const found: ComparisonUnderWay[] = [];
+  for (const target of context.queues.targets) {
+    const queue = context.queues.passes('full', target);
+    for (const job of (await queue?.getJobs(['delayed', 'waiting', 'prioritized', 'active'])) ??
+      []) {
+      // It may have ended while it was asked for.
+      const { data } = passData.safeParse(job?.data);
+      if (data !== undefined) found.push({ formId: data.formId, target, sinceMs: job.timestamp });
+    }
+  }
+  return found;
+}
+
+/** Adds full passes of those that are due. Returns how many were added. */
+export async function addComparisons(
+  context: FlowContext,
+  due: readonly { readonly formId: string; readonly target: string }[],
+): Promise<number> {
+  const forms = [...Map.groupBy(due, ({ formId }) => formId)].map(([formId, all]) => ({
+    formId,
+    targets: all.map(({ target }) => target),
+  }));
+  return forms.length === 0 ? 0 : addPasses(context, forms, 'full');
 }
 
 /** The passes whose job IDs are free. One query for each target, however many forms there are. */

@@ -24,6 +24,13 @@ export interface PassJob {
   readonly compareCounts?: boolean;
 }
 
+/** A full pass that waits or runs, since when (milliseconds). */
+export interface ComparisonUnderWay {
+  readonly formId: string;
+  readonly target: string;
+  readonly sinceMs: number;
+}
+
 /** What a job is about; `target` is null for marking. */
 export interface JobPlace {
   readonly formId: string;
@@ -54,6 +61,15 @@ export const wasLogged = (error: Error): boolean => logged.has(error);
 export interface JobHandlers {
   /** Which forms go into which targets now, and, of incremental passes, which are needed. Throws MirrorError. */
   plan(signal: AbortSignal, kind: PassKind): Promise<readonly PlannedForm[]>;
+
+  /**
+   * Which forms of which targets are to be compared row by row now, by full passes; `underWay` are those that wait or run
+   * already. Rejects with CANCELLED alone.
+   */
+  comparisons(
+    underWay: readonly ComparisonUnderWay[],
+    signal: AbortSignal,
+  ): Promise<readonly { readonly formId: string; readonly target: string }[]>;
 
   /**
    * Whether the settings of this process have the form mirrored: into `target`, or, for null, into any. Throws like

@@ -4,7 +4,13 @@ import { LinkedSignal } from '../base/linked-signal.ts';
 import { type JobContext, type RunningJob, runJob } from './job-outcome.ts';
 import { ownPayload, requirePlanned, requireQueue } from './job-guard.ts';
 import { JOB_NAMES, type PassData, markData, passData, passJobId, planData } from './jobs.ts';
-import { type FlowContext, addPasses } from './flows.ts';
+import {
+  type FlowContext,
+  addComparisons,
+  addPasses,
+  fullPassesUnderWay,
+  removeUnplanned,
+} from './flows.ts';
 import { asLogged, type JobHandlers, type PlannedForm } from './handlers.ts';
 import { progressWriter } from './job-progress.ts';
 import { type SchedulerContext, keepRhythm } from './scheduler.ts';
@@ -32,8 +38,11 @@ export function planProcessor(context: ProcessorContext): Processor {
       await keepRhythm(context, data.kind);
       const forms = await context.handlers.plan(stop.signal, data.kind);
       const now = forms.map((form) => within(form, new Set(data.targets)));
+      await removeUnplanned(context, now);
       const added = await addPasses(context, now, data.kind);
-      context.logger.debug({ kind: data.kind, forms: forms.length, added }, 'Planned.');
+      const compared = data.kind === 'full' ? 0 : await compare(context, data.targets, stop.signal);
+      const about = { kind: data.kind, forms: forms.length, added, compared };
+      context.logger.debug(about, 'Planned.');
       return 'done';
     });
   };
@@ -47,6 +56,20 @@ function within({ formId, targets, found }: PlannedForm, scheduled: Set<string>)
     targets: targets.filter((target) => scheduled.has(target)),
     found: found && { ...found, passes },
   };
+}
+
+/** Adds the comparisons that are due. Returns how many. */
+async function compare(
+  context: ProcessorContext,
+  targets: readonly string[],
+  signal: AbortSignal,
+): Promise<number> {
+  const underWay = await fullPassesUnderWay(context);
+  const due = await context.handlers.comparisons(underWay, signal);
+  return addComparisons(
+    context,
+    due.filter(({ target }) => targets.includes(target)),
+  );
 }
 
 /** One pass over one form, of the kind and into the target that its queue is for. */

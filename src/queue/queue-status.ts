@@ -3,8 +3,8 @@ import type { PassKind } from '../mirror/types.ts';
 import type { BackendKind } from './backends/backend.ts';
 import { type RunningPassJob, readRunning } from './job-progress.ts';
 import { passData } from './jobs.ts';
-import type { AnyQueue, Queues } from './queues.ts';
-import { KINDS, type SchedulerContext, readSchedules } from './scheduler.ts';
+import { type AnyQueue, PASS_KINDS, type Queues } from './queues.ts';
+import { type SchedulerContext, readSchedules } from './scheduler.ts';
 
 /** State of the queue, for the status page, `status` and metrics. */
 export interface QueueStatus {
@@ -81,7 +81,7 @@ async function readAll(
     count(queues.mark, { step: 'mark', target: null, kind: null }),
   ];
   for (const target of queues.targets) {
-    for (const kind of KINDS) {
+    for (const kind of PASS_KINDS) {
       const queue = queues.passes(kind, target);
       if (queue !== undefined) counts.push(count(queue, { step: 'sync', target, kind }));
     }

@@ -16,6 +16,9 @@ export type AnyQueue = Queue<
   object
 >;
 
+/** The kinds of pass: each target has a queue for each. */
+export const PASS_KINDS: readonly PassKind[] = ['incremental', 'full'];
+
 /** Every queue of this mirror, for adding and inspecting jobs. */
 export interface Queues {
   readonly plan: AnyQueue;
@@ -75,7 +78,7 @@ export async function removeTargetQueues(
   target: string,
   onError: ErrorListener,
 ): Promise<void> {
-  for (const kind of ['incremental', 'full'] as const) {
+  for (const kind of PASS_KINDS) {
     const queue: AnyQueue = new Queue(
       backend.queueName(passQueue(kind, target)),
       // The constructor would write the queue's settings again while we remove them.

@@ -13,12 +13,13 @@ import { type Queues, removeTargetQueues } from './queues.ts';
 import type { Timings } from './timings.ts';
 
 /*
- * Two job schedulers add jobs to the plan queue, `incremental` and `full`. At the start they are made to agree with the
- * settings; what earlier settings left behind is removed. From then on a heartbeat checks them: it creates them again when
- * the store has lost them (a flushed Redis), and when a run is long overdue and no job for it exists. And it keeps their
- * rhythm, which PostgreSQL's scheduler loses after a tick that was late by more than its interval.
+ * One job scheduler adds jobs to the plan queue: a tick looks for what is new, and adds the comparisons that are due. At the
+ * start it is made to agree with the settings; what earlier settings and releases left behind is removed. From then on a
+ * heartbeat checks it: it creates it again when the store has lost it (a flushed Redis), and when a run is long overdue and
+ * no job for it exists. And it keeps its rhythm, which PostgreSQL's scheduler loses after a tick that was late by more than
+ * its interval.
  *
- * Which targets have queues is written in the schedulers' own payload, so that the next start knows which are stale, on
+ * Which targets have queues is written in the scheduler's own payload, so that the next start knows which are stale, on
  * every backend alike. Two processes with different settings do not fight: the heartbeat restores, it does not correct.
  */
 
@@ -27,6 +28,7 @@ export interface Schedules {
   readonly incremental:
     | { readonly everyMs: number }
     | { readonly cron: string; readonly timeZone: string };
+  /** Within what time everything is read: no retry of a full pass waits for longer. */
   readonly full: { readonly everyMs: number };
   /** Whether a form's passes are followed by marking. */
   readonly marking: boolean;
@@ -55,8 +57,8 @@ export interface ScheduleState {
   readonly overdue: boolean;
 }
 
-/** The kinds of pass, which are also the schedulers' names. */
-export const KINDS: readonly PassKind[] = ['incremental', 'full'];
+/** The kinds of pass that have a scheduler, which are also the schedulers' names. */
+const KINDS: readonly PassKind[] = ['incremental'];
 
 /**
  * Makes the store agree with the settings. With an interval, an incremental pass also runs now: a person who starts the
@@ -68,9 +70,9 @@ export async function applySchedules(context: SchedulerContext): Promise<void> {
   await removeStale(context, stored);
   for (const kind of KINDS) {
     const existing = stored.find((scheduler) => scheduler.key === kind);
-    if (!agrees(context.schedules, kind, existing)) await upsert(context, kind, startOf(kind));
+    if (!agrees(context.schedules, kind, existing)) await upsert(context, kind, 'now');
     // A new schedule begins with a run anyway.
-    else if (kind === 'incremental' && existing?.every !== undefined) await tickNow(context, kind);
+    else if (existing?.every !== undefined) await tickNow(context, kind);
   }
 }
 
@@ -90,7 +92,7 @@ export async function repairSchedules(context: SchedulerContext): Promise<void> 
     const stored = await context.queues.plan.getJobScheduler(kind);
     if (stored?.next === undefined || stored.next === null) {
       context.logger.warn({ kind }, 'The queue has lost a schedule; it is created again.');
-      await upsert(context, kind, startOf(kind));
+      await upsert(context, kind, 'now');
       continue;
     }
     await keepRhythm(context, kind);
@@ -150,24 +152,17 @@ async function removeStale(context: SchedulerContext, stored: JobSchedulerJson[]
   }
 }
 
-type When = 'now' | 'after-interval' | { readonly atMs: number };
-
-/** The first incremental passes read everything, so the first full ones can wait. */
-const startOf = (kind: PassKind): When => (kind === 'full' ? 'after-interval' : 'now');
+type When = 'now' | { readonly atMs: number };
 
 async function upsert(context: SchedulerContext, kind: PassKind, when: When): Promise<void> {
-  const { schedules, timings, clock } = context;
+  const { schedules, timings } = context;
   const rule = ruleOf(schedules, kind);
   if ('cron' in rule) assertCron(rule);
-  const startDate = (everyMs: number): { startDate?: number } => {
-    if (when === 'now') return {};
-    return { startDate: when === 'after-interval' ? clock.now() + everyMs : when.atMs };
-  };
   await context.queues.plan.upsertJobScheduler(
     kind,
     'cron' in rule
       ? { pattern: rule.cron, tz: rule.timeZone }
-      : { every: Math.round(rule.everyMs), ...startDate(rule.everyMs) },
+      : { every: Math.round(rule.everyMs), ...(when !== 'now' && { startDate: when.atMs }) },
     { name: JOB_NAMES.plan, data: planDataOf(context, kind), opts: planOptions(kind, timings) },
   );
 }

@@ -147,7 +147,7 @@ export const SETTINGS = {
     group: 'Schedule',
     default: '6h',
     meaning:
-      'How often to read everything: finds changed statuses, edited answers and deletions, and proves the copy complete; `1m` at least.',
+      'Within what time everything is compared row by row, evenly spread over the ticks of `SYNC_EVERY`: finds edited answers, and whatever counts alone cannot tell; `1m` at least.',
     example: '1d',
     usedBy: ['start', 'worker', 'status', 'check'],
   },

@@ -136,6 +136,28 @@ export function longestGapMs({ incremental }: ScheduleSettings, fromMs: number):
   return longest;
 }
 
+/** Runs that are counted one by one; further ones are taken to come as often. */
+const MAX_COUNTED = 1_000;
+
+/** How many ticks there are after `fromMs`, until `toMs`, for whatever schedule; about how many where they are very many. */
+export function ticksBetween(
+  { incremental }: ScheduleSettings,
+  fromMs: number,
+  toMs: number,
+): number {
+  if (toMs <= fromMs) return 0;
+  if ('everyMs' in incremental) return Math.floor((toMs - fromMs) / incremental.everyMs);
+  const expression = runs(incremental, fromMs);
+  for (let counted = 0; counted < MAX_COUNTED; counted++) {
+    const atMs = expression.next().getTime();
+    if (atMs > toMs) return counted;
+    if (counted + 1 === MAX_COUNTED) {
+      return Math.floor((MAX_COUNTED * (toMs - fromMs)) / (atMs - fromMs));
+    }
+  }
+  return MAX_COUNTED;
+}
+
 function runs({ cron, timeZone: tz }: { cron: string; timeZone: string }, fromMs: number) {
   return CronExpressionParser.parse(cron, { tz, currentDate: new Date(fromMs) });
 }

@@ -91,18 +91,11 @@ export function runningMark({ running }: FormReport): Html | null {
 
 /** The line at the end of every page. */
 export function pageFooter(report: StatusReport): Html {
-  const nowMs = Date.parse(report.at);
   const { queue } = report;
-  const full = queue?.schedules.find(({ kind }) => kind === 'full');
   const jobs = queue && `${plural(queue.active, 'job')} running, ${count(queue.waiting)} waiting`;
   return html`<footer>
     <span
-      >${queue === null ? 'The queue does not answer' : `Queue: ${queue.address}${queue.reachable ? `, ${jobs}` : ', does not answer'}`}${
-        queue?.reachable === true &&
-        full !== undefined &&
-        full.nextRunAt !== null &&
-        html` · full pass ${timeUntil(full.nextRunAt, nowMs)}`
-      }</span
+      >${queue === null ? 'The queue does not answer' : `Queue: ${queue.address}${queue.reachable ? `, ${jobs}` : ', does not answer'}`}</span
     >
     <span
       ><a href="/api/status">JSON</a> · <a href="/metrics">Metrics</a> · forms-mirror

@@ -217,7 +217,9 @@ export function describeEndings(it: QueueIt): void {
     };
     // Chance that is never zero: it is the interval that bounds the wait.
     const more = { timings, random: () => 1 };
-    use(await startAt(place, handlers, { full: { everyMs: 300 } }, more));
+    handlers.compareAll();
+    const schedules = { incremental: { everyMs: 100 }, full: { everyMs: 300 } };
+    use(await startAt(place, handlers, schedules, more));
     await vi.waitFor(() => expect(handlers.count('a', 'full')).toBeGreaterThanOrEqual(4), SOON);
   });
 

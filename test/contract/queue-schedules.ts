@@ -1,4 +1,5 @@
 import { expect, vi } from 'vitest';
+import type { ComparisonUnderWay } from '../../src/queue/handlers.ts';
 import { FakeHandlers, Gate } from '../queue/fake-handlers.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { applySchedules } from '../../src/queue/scheduler.ts';
@@ -10,16 +11,70 @@ const form = (targets: string[], formId = 'f1') => ({ formId, targets });
 
 /** The queue's schedules: when ticks come, what they add, what they leave behind. */
 export function describeSchedules(it: QueueIt): void {
-  it('tick at an interval; the first full pass comes after its own', async ({ place, use }) => {
-    const handlers = new FakeHandlers([form(['a'])]);
-    const everyMs = 200;
-    // Long enough that a machine that stands still for seconds has ticked before.
-    const full = { everyMs: 6_000 };
-    use(await startAt(place, handlers, { incremental: { everyMs }, full }));
-    await vi.waitFor(() => expect(handlers.count('a', 'full')).toBeGreaterThanOrEqual(1), SOON);
-    const first = handlers.passes.findIndex((order) => order.kind === 'full');
-    expect(first).toBeGreaterThanOrEqual(2);
+  it('tick at an interval, and compare what is due at a tick, in the targets it is due in', async ({
+    place,
+    use,
+  }) => {
+    const handlers = new FakeHandlers([form(['a', 'b']), form(['a', 'b'], 'f2')]);
+    handlers.due = () => (handlers.plans.length < 3 ? [] : [{ formId: 'f2', target: 'b' }]);
+    const targets = ['a', 'b'];
+    use(await startAt(place, handlers, { incremental: { everyMs: 200 }, targets }));
+    await vi.waitFor(() => expect(handlers.count('b', 'full')).toBeGreaterThanOrEqual(2), SOON);
+    const compared = handlers.passes.filter((order) => order.kind === 'full');
+    expect(new Set(compared.map(({ formId, target }) => `${formId} ${target}`))).toEqual(
+      new Set(['f2 b']),
+    );
+    expect(handlers.count('a')).toBeGreaterThanOrEqual(2);
     expect(handlers.mostAtOnce).toBe(1);
+  });
+
+  it('tell what is being compared, and since when, when they ask what is due', async ({
+    place,
+    use,
+  }) => {
+    const handlers = new FakeHandlers([form(['a'])]);
+    const gate = new Gate();
+    handlers.script = (order, signal) => (order.kind === 'full' ? gate.wait(signal) : 'ok');
+    const began = Date.now();
+    const told: (readonly ComparisonUnderWay[])[] = [];
+    handlers.due = (underWay) => {
+      told.push(underWay);
+      return [{ formId: 'f1', target: 'a' }];
+    };
+    const queue = use(await startAt(place, handlers, { incremental: { everyMs: 100 } }));
+    await vi.waitFor(() => expect(told.at(-1)).toHaveLength(1), SOON);
+    expect(told[0]).toEqual([]);
+    expect(told.at(-1)).toEqual([{ formId: 'f1', target: 'a', sinceMs: expect.any(Number) }]);
+    const sinceMs = told.at(-1)?.[0]?.sinceMs ?? 0;
+    expect(sinceMs).toBeGreaterThanOrEqual(began - 1_000);
+    expect(sinceMs).toBeLessThanOrEqual(Date.now() + 1_000);
+    expect(handlers.count('a', 'full')).toBe(1);
+    await queue.stop();
+  });
+
+  it('remove the schedule of full passes that an earlier release left in the store', async ({
+    place,
+    use,
+  }) => {
+    {
+      await using producer = await produceAt(place, NEVER);
+      await producer.queues.plan.upsertJobScheduler(
+        'full',
+        { every: 300, startDate: Date.now() + 3_000 },
+        { name: 'plan', data: { kind: 'full', targets: ['a'] } },
+      );
+    }
+    const handlers = new FakeHandlers([form(['a'])]);
+    const queue = use(await startAt(place, handlers, { incremental: { everyMs: 300 } }));
+    const { schedules, queues } = await answered(queue);
+    expect(schedules.map(({ kind }) => kind)).toEqual(['incremental']);
+    expect(queues.find(({ step }) => step === 'plan')?.delayed).toBeLessThanOrEqual(1);
+    await vi.waitFor(() => expect(handlers.plans.length).toBeGreaterThanOrEqual(15), SOON);
+    expect(handlers.count('a', 'full')).toBe(0);
+    await queue.stop();
+    await using producer = await produceAt(place, NEVER);
+    const stored = await producer.queues.plan.getJobSchedulers(0, -1, true);
+    expect(stored.map(({ key }) => key)).toEqual(['incremental']);
   });
 
   it('tick by a cron expression in a time zone', async ({ place, use }) => {
@@ -65,8 +120,8 @@ export function describeSchedules(it: QueueIt): void {
     const idle = use(await startAt(place, handlers, { incremental: { everyMs: 3_600_000 } }));
     await vi.waitFor(async () => {
       const plan = (await idle.status()).queues.find((queue) => queue.step === 'plan');
-      // One job for each of the two schedules, and none of an older one.
-      expect(plan).toMatchObject({ delayed: 2, waiting: 0, active: 0 });
+      // One job of the schedule, and none of an older one.
+      expect(plan).toMatchObject({ delayed: 1, waiting: 0, active: 0 });
     }, SOON);
   });
 
@@ -171,7 +226,8 @@ export function describeSchedules(it: QueueIt): void {
     const handlers = new FakeHandlers([form(['a'])]);
     const gate = new Gate();
     handlers.script = (_order, signal) => gate.wait(signal);
-    const fast = { incremental: { everyMs: 60 }, full: { everyMs: 100 } };
+    const fast = { incremental: { everyMs: 60 } };
+    handlers.compareAll();
     const queue = use(await startAt(place, handlers, fast));
     await vi.waitFor(() => expect(handlers.plans.length).toBeGreaterThanOrEqual(15), SOON);
     const { queues } = await answered(queue);

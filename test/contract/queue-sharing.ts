@@ -83,7 +83,6 @@ export function describeSharing(it: QueueIt): void {
     await repairSchedules(producer);
     expect(producer.emitted.map(({ event }) => event)).toMatchObject([
       { kind: 'incremental', repaired: false },
-      { kind: 'full', repaired: false },
     ]);
   });
 
@@ -95,16 +94,21 @@ export function describeSharing(it: QueueIt): void {
   }) => {
     if (server.dropTicks === undefined) return skip('this store cannot be reached from outside');
     const handlers = new FakeHandlers([{ formId: 'f1', targets: ['a'] }]);
-    const every = { ...NEVER, full: { everyMs: 300 } };
+    const every = { ...NEVER, incremental: { everyMs: 300 } };
     await using producer = await produceAt(place, every);
-    await applySchedules(producer);
+    // The tick of a schedule that is made anew would run at once.
+    const rule = { every: 300, startDate: Date.now() + 250 };
+    const template = { name: 'plan', data: { kind: 'incremental', targets: every.targets } };
+    await producer.queues.plan.upsertJobScheduler('incremental', rule, template);
     await server.dropTicks(place);
     const queue = use(await startAt(place, handlers, every));
-    await vi.waitFor(() => expect(handlers.passes.length).toBeGreaterThanOrEqual(2), SOON);
-    expect(queue.emitted).toContainEqual({
+    const overdue = {
       name: 'schedule.overdue',
-      event: expect.objectContaining({ kind: 'full', repaired: true }) as unknown,
-    });
+      event: expect.objectContaining({ kind: 'incremental', repaired: true }) as unknown,
+    };
+    await vi.waitFor(() => expect(queue.emitted).toContainEqual(overdue), SOON);
+    const before = handlers.passes.length;
+    await vi.waitFor(() => expect(handlers.passes.length).toBeGreaterThan(before + 1), SOON);
   });
 
   it('a pass whose lock was lost is aborted, and run again by whoever takes it', async ({
@@ -140,7 +144,8 @@ export function describeSharing(it: QueueIt): void {
   }) => {
     if (!server.shared) return skip('one process holds this store');
     const handlers = new FakeHandlers(twelve);
-    const busy = { ...marked, incremental: { everyMs: 100 }, full: { everyMs: 350 } };
+    const busy = { ...marked, incremental: { everyMs: 100 } };
+    handlers.compareAll();
     const one = use(await startAt(place, handlers, busy));
     const two = use(await startAt(place, handlers, busy, { role: 'worker' }));
     await vi.waitFor(() => {

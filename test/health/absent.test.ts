@@ -38,7 +38,7 @@ describe('a form of which deletions are known that no pass has found', () => {
     const page = overviewMain(report).text;
     expect(page).toContain('but for 3 no longer counted');
     expect(page).toContain('medal waiting');
-    expect(page).toContain('finds out which, the next full one at the latest, due in 4 h');
+    expect(page).toContain('finds out which, the next full one at the latest, in 4 h');
     expect(formMain(report, report.forms.slice(0, 1), []).text).toContain(
       'By its count the source has 3 submissions fewer than are stored here',
     );

@@ -223,6 +223,8 @@ export class FakeSource implements HealthSource {
     return true;
   }
 
+  readonly compareWithinMs = 6 * 3_600_000;
+
   nextRunMs(afterMs: number): number {
     return afterMs + this.everyMs;
   }

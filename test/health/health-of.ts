@@ -3,6 +3,7 @@ import type { PassRecord } from '../../src/mirror/types.ts';
 import { type HealthFacts, type TargetReading, formKey } from '../../src/health/facts.ts';
 import type { FormHealth } from '../../src/health/form-health.ts';
 import { type MirrorHealth, assessMirror, queuedRunAt } from '../../src/health/mirror-health.ts';
+import { comparedBy } from '../../src/health/next-comparison.ts';
 import { NO_PASSES, addPass } from '../../src/health/pass-summary.ts';
 import { NOW, QUEUE, formOverview, passRecord } from './fake-source.ts';
 
@@ -58,7 +59,7 @@ export function healthOf(passes: Passes = {}, changes: Partial<HealthFacts> = {}
     isChosen: () => true,
     nextRunMs: (afterMs) => afterMs + 60_000,
     nextRunAt: ({ target }) => queuedRunAt(queue, target),
-    nextFullAt: ({ target }) => queuedRunAt(queue, target, 'full'),
+    nextFullAt: ({ overview }) => comparedBy(overview, 6 * 3_600_000, NOW),
     knownSinceMs: () => 0,
     summary: (target, form) =>
       summaries.get(formKey(target, form)) ?? usual.reduce(addPass, NO_PASSES),

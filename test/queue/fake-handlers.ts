@@ -1,6 +1,7 @@
 import { MirrorError } from '../../src/base/errors.ts';
 import type { PassOutcome } from '../../src/mirror/types.ts';
 import type {
+  ComparisonUnderWay,
   JobHandlers,
   JobPlace,
   JobProgress,
@@ -36,6 +37,19 @@ export class FakeHandlers implements JobHandlers {
     this.plans.push(performance.now());
     await this.planScript(signal);
     return this.forms;
+  }
+
+  /** Those to be compared at each tick; none by default. */
+  due: (underWay: readonly ComparisonUnderWay[]) => { formId: string; target: string }[] = () => [];
+
+  async comparisons(underWay: readonly ComparisonUnderWay[]) {
+    return this.due(underWay);
+  }
+
+  /** Has everything compared at each tick, as a tick does that comes but once in RECONCILE_EVERY. */
+  compareAll(): void {
+    this.due = () =>
+      this.forms.flatMap(({ formId, targets }) => targets.map((target) => ({ formId, target })));
   }
 
   async isPlanned({ formId, target }: JobPlace): Promise<boolean> {

@@ -61,7 +61,6 @@ describe('the page of all forms', () => {
       'forms-mirror sync --full --accept-deletes --form frm_9s0dd2 --target warehouse',
       'TARGET_FORMS names kontakt-2',
       'PostgreSQL: postgres://db.internal:5432/forms',
-      'full pass',
     ]) {
       expect(html).toContain(shown);
     }

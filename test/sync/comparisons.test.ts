@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest';
+import { silentLogger } from '../../src/base/logger.ts';
+import type { FormOverview, Target } from '../../src/mirror/target.ts';
+import type { PassRecord } from '../../src/mirror/types.ts';
+import { Comparisons, type ComparisonUnderWay } from '../../src/sync/comparisons.ts';
+import type { FormPlan } from '../../src/sync/planner.ts';
+import { NOW, formOverview, passRecord } from '../health/fake-source.ts';
+import { ManualClock } from '../health/manual-clock.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const never = new AbortController().signal;
+
+const formOf = (id: string) => ({ id, slug: id, name: id });
+
+/** A form that was last compared so long ago, or of which that was tried then and ended otherwise. */
+function held(id: string, hoursAgo: number, full: Partial<PassRecord> = {}): FormOverview {
+  const tried = passRecord(hoursAgo * HOUR_MS, { kind: 'full', ...full });
+  const proven = passRecord(hoursAgo * HOUR_MS, { kind: 'full' });
+  const { checkpoint } = formOverview(formOf(id), {}, [passRecord(20_000), proven]);
+  return { ...formOverview(formOf(id), {}, [passRecord(20_000), tried]), checkpoint };
+}
+
+/** Targets that hold these forms, ticks of a minute, and all to be compared within six hours. */
+function compared(targets: Readonly<Record<string, readonly FormOverview[] | Error>>) {
+  const clock = new ManualClock();
+  const asked: string[] = [];
+  const comparisons = new Comparisons({
+    openTarget: async (name) => {
+      asked.push(name);
+      const forms = targets[name] ?? [];
+      if (forms instanceof Error) throw forms;
+      return { overview: async () => forms } as unknown as Target;
+    },
+    rhythm: {
+      withinMs: 6 * HOUR_MS,
+      ticksBetween: (fromMs, toMs) => Math.max(0, Math.floor((toMs - fromMs) / MINUTE_MS)),
+    },
+    clock,
+    logger: silentLogger,
+  });
+  const names = new Set(
+    Object.values(targets).flatMap((forms) =>
+      forms instanceof Error ? [] : forms.map(({ formId }) => formId),
+    ),
+  );
+  const plans = [...names].map(
+    (id) => ({ form: formOf(id), targets: Object.keys(targets) }) as unknown as FormPlan,
+  );
+  const due = async (underWay: readonly ComparisonUnderWay[] = []): Promise<string[]> =>
+    (await comparisons.due(plans, underWay, never)).map(
+      ({ formId, target }) => `${formId} ${target}`,
+    );
+  return { due, asked, clock, plans, comparisons };
+}
+
+describe('what is compared at a tick', () => {
+  it('L5: is the form whose time has come, in the target where it has', async () => {
+    const { due } = compared({
+      a: [held('f1', 1), held('f2', 6)],
+      b: [held('f1', 5), held('f2', 3)],
+    });
+    expect(await due()).toEqual(['f2 a']);
+  });
+
+  it('is none that is being compared already', async () => {
+    const { due } = compared({ a: [held('f1', 7)] });
+    expect(await due([{ formId: 'f1', target: 'a', sinceMs: NOW - HOUR_MS }])).toEqual([]);
+    expect(await due([{ formId: 'f1', target: 'b', sinceMs: NOW - HOUR_MS }])).toEqual(['f1 a']);
+  });
+
+  it('is no form that waits for its first pass, is gone, or is not mirrored there', async () => {
+    const first = { ...held('f1', 9), checkpoint: null };
+    const gone = { ...held('f2', 9), goneAt: new Date(NOW - HOUR_MS).toISOString() };
+    const { due, plans, comparisons } = compared({ a: [first, gone, held('f3', 9)] });
+    expect(await due()).toEqual(['f3 a']);
+    const others = plans.filter(({ form }) => form.id !== 'f3');
+    expect(await comparisons.due(others, [], never)).toEqual([]);
+  });
+
+  it('is a form that was never compared, as an earlier release may have left it', async () => {
+    const known = held('f1', 1);
+    const { due } = compared({
+      a: [{ ...known, checkpoint: { ...known.checkpoint!, fullProvenAt: null }, lastFull: null }],
+    });
+    expect(await due()).toEqual(['f1 a']);
+  });
+
+  it('is a form whose full pass failed, after a rest, and one that found no proof in its turn', async () => {
+    const long = held('f1', 9).checkpoint;
+    const tried = (
+      id: string,
+      minutesAgo: number,
+      outcome: PassRecord['outcome'],
+    ): FormOverview => ({
+      ...held(id, minutesAgo / 60, { outcome }),
+      checkpoint: long,
+    });
+    expect(await compared({ a: [tried('f1', 5, 'failed')] }).due()).toEqual([]);
+    expect(await compared({ a: [tried('f1', 15, 'failed')] }).due()).toEqual(['f1 a']);
+    expect(await compared({ a: [tried('f1', 1, 'cancelled')] }).due()).toEqual(['f1 a']);
+    expect(await compared({ a: [tried('f1', 60, 'incomplete')] }).due()).toEqual([]);
+    expect(await compared({ a: [tried('f1', 360, 'incomplete')] }).due()).toEqual(['f1 a']);
+  });
+
+  it('L12: goes on for other targets when one cannot be read', async () => {
+    const { due } = compared({ a: new Error('away'), b: [held('f1', 7)] });
+    expect(await due()).toEqual(['f1 b']);
+  });
+
+  it('asks no target while nothing can be due, and again after a while', async () => {
+    const { due, asked, clock } = compared({ a: [held('f1', 0)] });
+    for (let tick = 0; tick < 10; tick++) {
+      expect(await due()).toEqual([]);
+      await clock.advance(MINUTE_MS);
+    }
+    expect(asked).toEqual(['a']);
+    await clock.advance(20 * MINUTE_MS);
+    await due();
+    expect(asked).toEqual(['a', 'a']);
+  });
+});
