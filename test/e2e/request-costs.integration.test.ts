@@ -1,16 +1,64 @@
 import { describe, expect, it } from 'vitest';
 import { CostPlace } from '../support/large-source/cost-place.ts';
 import type { WorkspaceSize } from '../support/large-source/large-workspace.ts';
-import { costOfKill } from '../support/large-source/request-costs.ts';
-import type { Finally } from '../support/child.ts';
+import {
+  costOfDeletions,
+  costOfKill,
+  costOfStatuses,
+  sortsOf,
+} from '../support/large-source/request-costs.ts';
+import { requestsOfTicks } from '../support/large-source/worker-costs.ts';
+import type { ChildEnv, Finally } from '../support/child.ts';
 
-async function openPlace(onFinished: Finally, size: WorkspaceSize): Promise<CostPlace> {
-  const place = await CostPlace.open(size);
+/** The whole cost of a tick in which nothing happened, however many forms and targets there are. */
+const QUIET = 8;
+
+async function openPlace(
+  onFinished: Finally,
+  size: WorkspaceSize,
+  env: ChildEnv = {},
+): Promise<CostPlace> {
+  const place = await CostPlace.open(size, env);
   onFinished(() => place[Symbol.asyncDispose]());
   return place;
 }
 
+const FORM = 'frm-1';
+
 describe('what it costs, counted by a server that is not ours', { timeout: 300_000 }, () => {
+  it('L16: a quiet tick of 50 forms and two targets takes a few requests, by hand and in a worker', async ({
+    onTestFinished,
+  }) => {
+    const place = await openPlace(onTestFinished, { forms: 50, submissions: 1_000 });
+    const targets = { TARGET_A_URL: place.fileUrl('a'), TARGET_B_URL: place.fileUrl('b') };
+    place.env = { ...place.env, ...targets, TARGET_URL: undefined, TARGETS: 'a,b' };
+    await place.copyAll();
+    const { log, code } = await place.sync();
+    expect(code).toBe(0);
+    process.stdout.write(`a quiet tick: ${sortsOf(log)}\n`);
+    expect(log.length).toBeLessThanOrEqual(QUIET);
+    // Ticks may follow each other more closely than their requests on a busy machine: each of several costs no more on average.
+    const ticks = await requestsOfTicks(place, 4, { SYNC_EVERY: '2s' });
+    expect(ticks.reduce((sum, each) => sum + each, 0)).toBeLessThanOrEqual(QUIET * ticks.length);
+  });
+
+  it('L16: of 20,000 submissions, ten old ones with another status and five deleted are seen by the next tick', async ({
+    onTestFinished,
+  }) => {
+    const place = await openPlace(onTestFinished, { forms: 1, submissions: 20_000 });
+    await place.copyAll();
+    const statuses = await costOfStatuses(place, FORM, 10);
+    expect(statuses.seen).toBe(10);
+    expect(statuses.requests).toBeLessThanOrEqual(150);
+    const one = await costOfStatuses(place, FORM, 1);
+    expect(one.seen).toBe(1);
+    expect(one.requests).toBeLessThanOrEqual(40);
+    const deleted = await costOfDeletions(place, FORM, 5);
+    expect([deleted.seen, deleted.notFound]).toEqual([5, 5]);
+    expect(deleted.requests).toBeLessThanOrEqual(120);
+    expect(await place.differences()).toBe(0);
+  });
+
   it('L5: a backfill that was killed reads no proven window again', async ({ onTestFinished }) => {
     const place = await openPlace(onTestFinished, { forms: 1, submissions: 60_000 });
     const { before, after, again } = await costOfKill(place, 380);
