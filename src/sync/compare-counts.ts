@@ -1,5 +1,7 @@
-import type { FormsClient } from '../forms/client.ts';
+import { throwIfAborted } from '../base/clock.ts';
+import type { FormsClient, SubmissionPage } from '../forms/client.ts';
 import { FormsApiError } from '../forms/errors.ts';
+import type { PageQuery } from '../forms/form-pages.ts';
 import { type CountsByStatus, SourceCounts } from '../forms/submission-counts.ts';
 import type { HeldBucket, MsSpan } from '../mirror/cut-span.ts';
 import {
@@ -34,6 +36,8 @@ export interface CompareParts extends Omit<LeafParts, 'client' | 'byId' | 'spend
   readonly unstored: StatusCounts;
   readonly maxDeleteFraction: number;
   readonly acceptDeletes: boolean;
+  /** A time since which nothing was compared (ISO); null: not known. */
+  readonly changedSince: string | null;
   /** The most requests that it may cost. */
   readonly maxRequests: number;
   /** How often it may read the counts again after it has settled something. */
@@ -55,6 +59,8 @@ export interface Comparison {
 
 /** A status whose bounds are of no use is read whole where it has no more than so many. */
 const MOST_READ_WHOLE = 2_000;
+/** So many are read of a list that may be of what changed lately. */
+const MOST_CHANGED = 4_000;
 
 /**
  * Compares the source's counts by status with those of the target, and settles what differs: statuses that changed,
@@ -82,6 +88,7 @@ class CountComparison {
   #undecided = 0;
   #mostDeleted = Infinity;
   #isBoundless: boolean;
+  #held: Promise<StatusCounts> | undefined;
   /** Of the status that is settled now: what its leaves have beyond their rows. */
   #tally = 0;
 
@@ -108,10 +115,16 @@ class CountComparison {
       const differing = await this.#differences(source);
       if (differing.length === 0) return this.#end(null);
       if (obstacle !== null || round >= maxRounds) return this.#end(obstacle ?? 'moving');
-      const before = await this.#parts.writer.statusCounts();
+      const before = await this.#heldCounts();
       obstacle = await this.#settle(source, differing);
       source = await this.#readAgain(source, differing, before);
     }
+  }
+
+  /** A target may have to read a good deal for it. */
+  #heldCounts(): Promise<StatusCounts> {
+    this.#held ??= this.#parts.writer.statusCounts();
+    return this.#held;
   }
 
   #end(obstacle: Obstacle | null): Comparison {
@@ -122,7 +135,7 @@ class CountComparison {
 
   /** Those that have more come first: what is found there was lost elsewhere. */
   async #differences({ statuses, other, verdict }: CountsByStatus): Promise<Difference[]> {
-    const held = await this.#parts.writer.statusCounts();
+    const held = await this.#heldCounts();
     const undocumented = (counts: StatusCounts): number =>
       totalOf(counts) - STATUSES.reduce((all, status) => all + (counts.get(status) ?? 0), 0);
     // What had no status that could be read is counted with one.
@@ -149,7 +162,7 @@ class CountComparison {
     differing: readonly Difference[],
   ): Promise<Obstacle | null> {
     try {
-      const held = await this.#parts.writer.statusCounts();
+      const held = await this.#heldCounts();
       const live = totalOf(held);
       this.#mostDeleted = mostDeletions(live + this.#deleted, this.#parts);
       const missing = totalOf(plusCounts(held, this.#unstored)) - source.total;
@@ -161,9 +174,41 @@ class CountComparison {
       }
       return null;
     } catch (error) {
-      if (error instanceof ComparisonEnded) return error.obstacle;
-      throw error;
+      if (!(error instanceof ComparisonEnded)) throw error;
+      return error.obstacle === 'bounds' ? this.#readChanged(source.total) : error.obstacle;
     }
+  }
+
+  /**
+   * Bounds that are of no use for a date may compare the time of the last change: then they show what changed since the
+   * counts agreed. What they show is newer than what is held, whatever they compare; whether it was all, the counts tell.
+   */
+  async #readChanged(total: number): Promise<Obstacle> {
+    const { changedSince, pages, sink } = this.#parts;
+    if (changedSince === null) return 'bounds';
+    try {
+      const narrowed = { dateFrom: changedSince };
+      let page = await this.#readPage(pages, { ...narrowed, page: 1 });
+      if (page.total >= total || page.total > MOST_CHANGED) return 'bounds';
+      const { totalPages } = page;
+      for (let asked = 2; asked <= totalPages; asked++) {
+        page = await this.#readPage(pages, { ...narrowed, page: asked });
+      }
+    } catch (error) {
+      if (error instanceof ComparisonEnded) return error.obstacle;
+      if (!isRefusal(error)) throw error;
+    }
+    await sink.flush();
+    return 'bounds';
+  }
+
+  async #readPage(pages: LeafParts['pages'], query: PageQuery): Promise<SubmissionPage> {
+    throwIfAborted(this.#parts.signal);
+    this.#spend();
+    const page = await pages.read(query);
+    this.#held = undefined;
+    await this.#parts.sink.take(page.items);
+    return page;
   }
 
   async #settleStatus(status: string | null, source: CountsByStatus): Promise<void> {
@@ -190,7 +235,7 @@ class CountComparison {
     for (;;) {
       this.#tally = 0;
       const days = await this.#heldIn(status, { fromMs: null, toMs: null }, 'day');
-      const held = await this.#parts.writer.statusCounts();
+      const held = await this.#heldCounts();
       const rows = status === null ? totalOf(held) : (held.get(status) ?? 0);
       const undated = rows - days.reduce((all, each) => all + each.rows, 0);
       try {
@@ -229,6 +274,7 @@ class CountComparison {
   }
 
   async #settleLeaf(leaf: Leaf): Promise<void> {
+    this.#held = undefined;
     const { unstored, deleted, undecided } = await settleLeaf(this.#leafParts, leaf);
     this.#tally += unstored;
     this.#deleted += deleted;
@@ -256,7 +302,7 @@ class CountComparison {
     differing: readonly Difference[],
     before: StatusCounts,
   ): Promise<CountsByStatus> {
-    const changed = minusCounts(await this.#parts.writer.statusCounts(), before);
+    const changed = minusCounts(await this.#heldCounts(), before);
     const again = new Set([...changed.keys(), ...differing.map(({ status }) => status)]);
     const { formId } = this.#parts;
     const isDocumented = (status: string | null): boolean => STATUSES.some((one) => one === status);

@@ -17,6 +17,12 @@ import {
 import { NOTHING, type PassResult } from './pass-result.ts';
 import type { OpenForm, PassRun } from './pass-run.ts';
 
+/** The clock of the source may be behind ours. */
+const CLOCKS_MS = 60 * 60_000;
+
+const earlier = (at: string | null): string | null =>
+  at === null ? null : new Date(Date.parse(at) - CLOCKS_MS).toISOString();
+
 /** How often the counts are read again after something was settled. */
 const ROUNDS = 5;
 
@@ -141,6 +147,7 @@ async function compare(
       before.statuses === null ? NO_COUNTS : plusCounts(before.unstored, sink.unstored.newcomers),
     maxDeleteFraction: context.maxDeleteFraction,
     acceptDeletes: request.acceptDeletes ?? false,
+    changedSince: earlier(before.countsAt),
     maxRequests: comparisonBudget(proof.pages),
     maxRounds: request.dryRun === true ? 1 : ROUNDS,
     mayNarrow: !bounds.has(form.id, context.clock.now()),

@@ -138,6 +138,8 @@ describe('a comparison by counts', () => {
   it('L17: leaves a change of the last moment to the next look', async () => {
     const place = await openSynced(1_500);
     const ids = place.store.ids(FORM);
+    const began = (await accounted(place)).checkpoint?.countsAt;
+    await place.clock.sleep(1_000);
     let at = 0;
     // Each request meets another source.
     place.onRequest = () => place.store.setStatus(ids[(at += 37) % ids.length] ?? '', 'PAID');
@@ -145,6 +147,7 @@ describe('a comparison by counts', () => {
     const { counts, checkpoint } = await accounted(place);
     expect(inOrder(counts)).toEqual(inOrder(checkpoint?.statuses));
     expect(inOrder(counts)).not.toEqual(inOrder(sourceCounts(place)));
+    expect(checkpoint?.countsAt).toBe(began);
     place.onRequest = () => {};
     expect(await compare(place)).toMatchObject({ outcome: 'ok' });
     await expectSame(place);
@@ -226,6 +229,26 @@ describe('where a comparison by counts may not, or can not, settle it', () => {
       outcome: 'withheld',
       withheld: 400,
     });
+  });
+
+  it('L3, L16: bounds that compare the time of the last change show what changed since', async () => {
+    const place = await openSynced(3_600, { dateStamp: 'updated' });
+    const ids = place.store.ids(FORM);
+    for (let n = 0; n < 300; n++) {
+      place.wait(DAY / 4);
+      const id = ids[(n * 37) % 1_500] ?? '';
+      place.store.setStatus(id, 'PAID');
+      place.store.setStatus(id, 'NEW');
+    }
+    place.wait(place.clock.now() - place.store.now() + DAY);
+    await place.pass('full');
+    place.wait(DAY);
+    const changed = ids.slice(2_400, 2_640).filter((_id, at) => at % 4 === 0);
+    for (const id of changed) place.store.setStatus(id, 'NEW');
+    const report = await compare(place);
+    expect(report).toMatchObject({ kind: 'incremental', outcome: 'ok', updated: changed.length });
+    expect(report.requests).toBeLessThan(100);
+    await expectSame(place);
   });
 
   it('L3: bounds that compare what a status change moves are found out, and what they show is stored', async () => {
