@@ -5,9 +5,16 @@ import type { HealthState } from '../mirror/health-text.ts';
 import type { PassRecord } from '../mirror/types.ts';
 import { absentTitle, type Coverage, upToDateTitle } from './coverage.ts';
 import type { KnownForm } from './facts.ts';
-import { coverageOf, isoOrNull, lossesOf, openSince, provenAtOf } from './form-coverage.ts';
+import {
+  coverageOf,
+  isoOrNull,
+  lookedMs,
+  lossesOf,
+  openSince,
+  provenAtOf,
+} from './form-coverage.ts';
 import { markingProblem } from './marking-problem.ts';
-import { newestPass } from './pass-summary.ts';
+import { newestPass, passByLook } from './pass-summary.ts';
 import { type FormProblem, type Problem, type ProblemCode, remedyFor } from './problem.ts';
 
 /** What a form's health depends on besides itself. */
@@ -83,7 +90,7 @@ export function assessForm(known: KnownForm, context: FormContext): FormHealth {
       differs,
     }),
     problems,
-    lastPass: newestPass(known.summary),
+    lastPass: lastPassOf(known),
     provenAt,
     differsSince: differs,
     covers,
@@ -91,6 +98,13 @@ export function assessForm(known: KnownForm, context: FormContext): FormHealth {
     nextRunAt: ended ? null : context.nextRunAt,
     nextFullAt: ended ? null : context.nextFullAt,
   };
+}
+
+/** A look that found nothing to do stands for a pass that found nothing. */
+function lastPassOf(known: KnownForm): PassRecord | null {
+  const pass = newestPass(known.summary);
+  const ms = lookedMs(known);
+  return pass === null || Date.parse(pass.endedAt) >= ms ? pass : passByLook(ms);
 }
 
 /** The earliest of some ISO times; null for none. */

@@ -97,6 +97,27 @@ export function addPass(summary: PassSummary, { absent, ...pass }: KnownPass): P
   };
 }
 
+/** What a look that found a form as it was accounted for stands for: a pass that found nothing new. */
+export function passByLook(atMs: number): PassRecord {
+  const at = new Date(atMs).toISOString();
+  const seen = { requests: 0, total: null, distinct: 0, unchanged: 0 };
+  const found = { inserted: 0, updated: 0, deleted: 0, rejected: 0, withheld: 0 };
+  const end = { outcome: 'ok', code: null, error: null } as const;
+  return { kind: 'incremental', startedAt: at, endedAt: at, ...seen, ...found, ...end };
+}
+
+/**
+ * Adds such a look, which began at `atMs`. No target records it as a pass, so it is not among those that are noted. What a pass
+ * has said since counts for more.
+ */
+export function addLook(summary: PassSummary, atMs: number): PassSummary {
+  const { notedUntilMs, lookedMs } = summary;
+  const newest = newestPass(summary);
+  if (newest !== null && Date.parse(newest.endedAt) > atMs) return summary;
+  const added = addPass(summary, { ...passByLook(atMs), absent: 0 });
+  return { ...added, notedUntilMs, lookedMs: Math.max(lookedMs, atMs) };
+}
+
 /** End of the last pass before `pass` that ended otherwise and that it is to be compared with; 0 for none. */
 function lastOtherMs(summary: PassSummary, { kind, outcome }: PassRecord): number {
   if (kind === 'full') return summary.full === null ? 0 : Date.parse(summary.full.endedAt);

@@ -9,6 +9,7 @@ import {
   type KnownPass,
   NO_PASSES,
   type PassSummary,
+  addLook,
   addPass,
   completeWith,
   inOrder,
@@ -147,6 +148,15 @@ export class PassTracker {
     const { form, target } = report;
     const running = this.running(target, form.id);
     const isOther = report.outcome === 'busy' && running !== null && running.seen > 0;
+    if (report.byLook === true) {
+      const key = formKey(target, form.id);
+      this.#summaries.set(
+        key,
+        addLook(this.summary(target, form.id), Date.parse(report.startedAt)),
+      );
+      this.#listeners.onEnd();
+      return;
+    }
     if (!isOther) this.#running.delete(formKey(target, form.id));
     this.#add({ form, target }, recordOf(report), report.absent);
     this.#listeners.onEnd();

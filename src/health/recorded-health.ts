@@ -102,8 +102,11 @@ export function assessRecorded(
     nextRunMs,
     nextRunAt: ({ overview }) => {
       if (!isRunning) return null;
-      const lastPass = overview?.lastPass ?? null;
-      return lastPass && new Date(nextRunMs(Date.parse(lastPass.startedAt))).toISOString();
+      const begun = [overview?.lastPass?.startedAt, overview?.look?.at].map((at) =>
+        Date.parse(at ?? ''),
+      );
+      const last = Math.max(...begun.filter((ms) => !Number.isNaN(ms)));
+      return Number.isFinite(last) ? new Date(nextRunMs(last)).toISOString() : null;
     },
     nextFullAt: ({ overview }) => {
       if (!isRunning || fullEveryMs === undefined) return null;

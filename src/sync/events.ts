@@ -31,6 +31,8 @@ export interface PassReport extends PassSubject, PassRecord {
   readonly ms: number;
   /** The error behind `error`, when one was thrown. */
   readonly failure: MirrorError | null;
+  /** True where a look found the form as it was accounted for: no pass was run, and no target records one. */
+  readonly byLook?: boolean;
 }
 
 /** How far a running pass has come. Counts are since it began. */

@@ -34,5 +34,6 @@ export function settledReport(
     reason: null,
     notices: overview.notices,
     failure: null,
+    byLook: true,
   };
 }

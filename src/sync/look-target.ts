@@ -19,6 +19,8 @@ export interface LookedForm extends SettledForm {
 export interface LookedTarget {
   readonly target: Target;
   readonly settled: ReadonlyMap<string, LookedForm>;
+  /** IDs of all forms that it holds, whoever mirrors them. */
+  readonly held: readonly string[];
   readonly lastLook: LookRecord | null;
 }
 
@@ -55,7 +57,7 @@ export async function lookAtTarget(
     }
   };
   await Promise.all(Array.from({ length: FORMS_AT_ONCE }, judgeOneByOne));
-  return { target, settled, lastLook };
+  return { target, settled, held: [...overviews.keys()], lastLook };
 }
 
 /** The pass says why not. */

@@ -203,7 +203,7 @@ class Look {
   /** False when the target can't keep it: then its forms are visited, and the passes say why. */
   async #record(
     name: string,
-    { target }: LookedTarget,
+    { target, held, settled }: LookedTarget,
     { visits, others }: Verdict,
   ): Promise<boolean> {
     if (this.#request.dryRun === true) return true;
@@ -211,7 +211,9 @@ class Look {
     const besides = formsPrint(this.#plannedIds(name));
     const rest = others && { total: totalOf(others), statuses: others, besides };
     try {
-      await target.recordLook({ at, open: [...visits.keys()], others: rest });
+      // Of forms that were not planned here, another process's perhaps, nothing was found.
+      const unjudged = held.filter((formId) => !settled.has(formId));
+      await target.recordLook({ at, open: [...visits.keys(), ...unjudged], others: rest });
       return true;
     } catch (error) {
       if (isAbort(error)) throw error;

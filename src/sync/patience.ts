@@ -12,6 +12,23 @@ export interface PassIntervals {
   readonly fullMs: number;
 }
 
+/** When a pass ran. */
+export type PassTimes = Pick<PassRecord, 'startedAt' | 'endedAt'>;
+
+/**
+ * The newest passes (newest first) with the newest look: one that came some time after the last pass shows that somebody goes
+ * on looking, and counts for two.
+ */
+export function withLook(
+  passes: readonly PassTimes[],
+  lookAt: string | null,
+): readonly PassTimes[] {
+  if (lookAt === null) return passes;
+  const sinceMs = Date.parse(lookAt) - Date.parse(passes[0]?.endedAt ?? lookAt);
+  const look = { startedAt: lookAt, endedAt: lookAt };
+  return sinceMs > SHORTEST_MS ? [look, look, ...passes] : passes;
+}
+
 /** How patient a comparison is. */
 export interface Patience {
   /** A change younger than this is lag: the next pass that finds it has not ended yet. 0: no pass is to be expected. */
@@ -38,7 +55,7 @@ const SURELY_IDLE_MS = 10 * 60_000;
  */
 export function patienceOf(
   { incrementalMs, fullMs }: PassIntervals,
-  passes: readonly PassRecord[],
+  passes: readonly PassTimes[],
   nowMs: number,
   wishedMs?: number,
 ): Patience {
@@ -54,5 +71,5 @@ export function patienceOf(
   return { explainedMs: isIdle ? 0 : explainedMs, waitMs: wishedMs ?? worthMs };
 }
 
-const lengthOf = ({ startedAt, endedAt }: PassRecord): number =>
+const lengthOf = ({ startedAt, endedAt }: PassTimes): number =>
   Math.max(0, Date.parse(endedAt) - Date.parse(startedAt));

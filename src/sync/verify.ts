@@ -9,7 +9,13 @@ import type { Form, FormIdentity } from '../mirror/types.ts';
 import { ById, withKnownStatus } from './by-id.ts';
 import type { SyncContext } from './context.ts';
 import { fullScan, type ItemSink } from './full-scan.ts';
-import { NO_PATIENCE, type PassIntervals, type Patience, patienceOf } from './patience.ts';
+import {
+  NO_PATIENCE,
+  type PassIntervals,
+  type Patience,
+  patienceOf,
+  withLook,
+} from './patience.ts';
 import { RowComparer, type RowResult } from './row-comparer.ts';
 import { Settling, type Suspect, type SuspectResult } from './suspects.ts';
 
@@ -76,7 +82,7 @@ export interface VerifyReport {
   readonly forgotten: number;
   /** What people did to the target and the mirror leaves alone: why it differs, perhaps, and rows beside those compared. */
   readonly notices: readonly TargetNotice[];
-  /** End of the form's newest pass here, as recorded; null before the first. */
+  /** End of the form's newest pass here, as recorded, or the newest look some time after it; null before the first. */
   readonly lastPassAt: string | null;
   readonly requests: number;
 }
@@ -118,7 +124,8 @@ export async function startVerification(
   const ledger = new ProofLedger();
   const comparer = new RowComparer({ target, form, picks, hashKey });
   const reader = await comparer.open();
-  const passes = (await reader?.passes(RECENT_PASSES)) ?? [];
+  const look = await target.lastLook();
+  const passes = withLook((await reader?.passes(RECENT_PASSES)) ?? [], look?.at ?? null);
   const byId = new ById(context.client, call);
   const comparison = new Comparison({ context, form, reader, comparer, ledger, byId });
   const proven = await fullScan({

@@ -205,6 +205,45 @@ describe('status', () => {
     expect(json.forms[0]?.nextRunAt).toMatch(/T0[67]:00:00\.000Z$/);
   });
 
+  it('L16, L17: is as fresh as the last look, which reads nothing, and claims no answers for it', async () => {
+    const { env } = await openPlace();
+    interface Status {
+      forms: {
+        form: { slug: string };
+        provenAt: string;
+        differsSince: string | null;
+        lastPass: { endedAt: string };
+        covers: { membership: string; statuses: string; answers: string };
+      }[];
+    }
+    const status = async (rest: NodeJS.ProcessEnv = {}): Promise<Status['forms']> => {
+      const { stdout } = await runCli(['status', '--json'], { ...env, ...rest });
+      return (JSON.parse(stdout) as Status).forms;
+    };
+    await runCli(['sync', '--full'], env);
+    const full = await status();
+    expect((await runCli(['sync'], env)).code).toBe(0);
+    for (const [at, form] of (await status()).entries()) {
+      const { provenAt, covers } = full[at]!;
+      expect(Date.parse(form.provenAt)).toBeGreaterThan(Date.parse(provenAt));
+      expect(form.covers).toEqual({
+        ...covers,
+        membership: form.provenAt,
+        statuses: form.provenAt,
+      });
+      expect(form.lastPass.endedAt).toBe(form.provenAt);
+    }
+    // A look of a process that mirrors one form says nothing of the others.
+    const one = { ...env, TARGET_FORMS: 'customer-feedback' };
+    const looked = await status();
+    await runCli(['sync', '--target', 'default'], one);
+    const isFresher = (await status()).map(({ form, provenAt }) => {
+      const before = looked.find((each) => each.form.slug === form.slug);
+      return [form.slug, provenAt > (before?.provenAt ?? '')] as const;
+    });
+    expect(isFresher.filter(([, fresher]) => fresher)).toEqual([['customer-feedback', true]]);
+  });
+
   it('says state, since when, why, code and remedy, as check does, and in the JSON under the names of the page', async () => {
     const { env, sandbox } = await openPlace();
     await runCli(['sync'], env);

@@ -33,6 +33,27 @@ describe('the pass tracker', () => {
     expect(seen).toEqual([`db/frm_a ${before(1_000)} ok`]);
   });
 
+  it('L17: takes a look for a pass that found nothing, counts it as none, and misses none for it', () => {
+    const { events, seen, tracker } = openTracker();
+    tracker.addRecorded('db', [formOverview(FORM_A, {}, [passRecord(300_000)])]);
+    const byLook = passRecord(9_000, { requests: 0, startedAt: before(10_000) });
+    events.emit('pass.ended', { ...passReport(FORM_A, 'db', byLook), byLook: true });
+    const { lookedMs, provenMs } = tracker.summary('db', FORM_A.id);
+    // It knows how the source was when it began.
+    expect([lookedMs, provenMs].map((ms) => new Date(ms).toISOString())).toEqual([
+      before(10_000),
+      before(10_000),
+    ]);
+    expect(seen).toEqual([]);
+    // A pass of another worker that ended before the look.
+    const form = formOverview(FORM_A, {}, [passRecord(60_000), passRecord(300_000)]);
+    expect(tracker.withNewPasses('db', [form])).toEqual([form]);
+    const failed = passRecord(5_000, { outcome: 'failed', code: 'TARGET_FAILED' });
+    events.emit('pass.ended', passReport(FORM_A, 'db', failed));
+    events.emit('pass.ended', { ...passReport(FORM_A, 'db', byLook), byLook: true });
+    expect(newestPass(tracker.summary('db', FORM_A.id))?.outcome).toBe('failed');
+  });
+
   it('reports no pass that ended before it looked, but takes them into account', () => {
     const { seen, tracker } = openTracker();
     const held = passRecord(3_600_000, { kind: 'full', outcome: 'withheld', withheld: 40 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { PassRecord } from '../../src/mirror/types.ts';
-import { LONGEST_WAIT_MS, patienceOf } from '../../src/sync/patience.ts';
+import { LONGEST_WAIT_MS, patienceOf, withLook } from '../../src/sync/patience.ts';
 import { isLag, type Suspect } from '../../src/sync/suspects.ts';
 import { passRecord } from '../health/fake-source.ts';
 
@@ -92,5 +92,17 @@ describe('lag', () => {
   ] as const)('%s', (_what, facts, lag) => {
     expect(isLag(suspect(facts), patience, NOW)).toBe(lag);
     expect(isLag(suspect(facts), { ...patience, explainedMs: 0 }, NOW)).toBe(false);
+  });
+
+  it('takes looks some time after the last pass for work that goes on', () => {
+    const at = (agoMs: number): string => new Date(NOW - agoMs).toISOString();
+    const old = passes(3 * 60 * MINUTE);
+    expect(patienceOf(defaults, old, NOW)).toEqual({ explainedMs: 0, waitMs: 0 });
+    expect(patienceOf(defaults, withLook(old, at(20_000)), NOW).waitMs).toBeGreaterThan(MINUTE);
+    // A look of hours ago shows nothing; nor does the one that a person's own pass followed.
+    expect(patienceOf(defaults, withLook(old, at(2 * 60 * MINUTE)), NOW).explainedMs).toBe(0);
+    expect(withLook(passes(20_000), at(25_000))).toHaveLength(2);
+    expect(withLook([], at(20_000))).toEqual([]);
+    expect(withLook(old, null)).toBe(old);
   });
 });
