@@ -28,3 +28,19 @@ export const FAULTS: readonly FaultRule[] = [
   { method: 'PATCH', dropConnection: true, applied: true, times: 2 },
   { path: '/forms', status: 503, body: '<html>busy</html>', times: 8 },
 ];
+
+/** How large windows are: as they are, or so small that a few submissions are cut into many. */
+export const windowSizes = fc.constantFrom(
+  undefined,
+  { aim: 3, most: 6 },
+  { aim: 8, most: 15 },
+  { aim: 20, most: 30 },
+);
+
+/** From which sizes on counts are narrowed: as they are, or so small that a few submissions are halved. */
+export const comparisonSizes = fc.constantFrom(
+  undefined,
+  { leaf: 1, shortPages: 0 },
+  { leaf: 5, shortPages: 0 },
+  { leaf: 7, shortPages: 3 },
+);

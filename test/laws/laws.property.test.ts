@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { REFUSAL_LASTS_MS } from '../../src/mirror/mark-rules.ts';
 import { propertyRuns } from '../support/property.ts';
-import { behaviours, crashes, FAULTS, spacings } from './cases.ts';
+import { behaviours, comparisonSizes, crashes, FAULTS, spacings, windowSizes } from './cases.ts';
 import { CHANGES } from './changes.ts';
 import { settledBreaches } from './laws.ts';
 import { PassWatch } from './pass-claims.ts';
@@ -52,6 +52,8 @@ const cases = fc.record({
   submissions: fc.integer({ min: 0, max: 90 }),
   elsewhere: fc.nat(1),
   spacingMs: spacings,
+  windowSizes,
+  comparisonSizes,
   changes: fc.subarray([...CHANGES], { minLength: 1 }),
   busy: fc.constantFrom(0.05, 0.2, 0.5),
   steps: fc.array(step, { minLength: 2, maxLength: 10 }),

@@ -3,6 +3,7 @@ import type { SubmissionDraft } from '../../src/sandbox/forms-api/submission-tab
 
 /** A submission took another status; null: it did not exist before, or is gone. */
 export interface Move {
+  readonly id: string;
   readonly formId: string;
   readonly from: string | null;
   readonly to: string | null;
@@ -15,7 +16,7 @@ export class WatchedStore extends FormsStore {
 
   override insert(draft: SubmissionDraft): StoredSubmission {
     const made = super.insert(draft);
-    this.moves.push({ formId: made.formId, from: null, to: made.status });
+    this.moves.push({ id: made.id, formId: made.formId, from: null, to: made.status });
     return made;
   }
 
@@ -37,6 +38,6 @@ export class WatchedStore extends FormsStore {
     const after = this.get(id);
     const formId = after?.formId ?? before?.formId;
     const [from, to] = [before?.status ?? null, after?.status ?? null];
-    if (formId !== undefined && from !== to) this.moves.push({ formId, from, to });
+    if (formId !== undefined && from !== to) this.moves.push({ id, formId, from, to });
   }
 }

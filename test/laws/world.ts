@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Events } from '../../src/base/events.ts';
+import { MirrorError } from '../../src/base/errors.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { FormsClient } from '../../src/forms/client.ts';
 import { parsePicks } from '../../src/mirror/picks.ts';
@@ -26,6 +27,7 @@ import { seededRandom } from '../support/seeded-random.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { type Change, Meddler } from './changes.ts';
 import { type CrashPoint, Life, mortal } from './crashing-target.ts';
+import { lookedFor, STORING } from './tick.ts';
 import { TableView } from './table-view.ts';
 import { WatchedStore } from './watched-store.ts';
 
@@ -170,13 +172,22 @@ export class World {
   }): Promise<Ticked> {
     const passes: Ticked['passes'] = [];
     const isDone = await this.#process(crash, async (context, targets) => {
-      for (const [at, target] of targets.entries()) {
-        for (const formId of chosen[at] ?? []) {
-          const request = { formId, picks: parsePicks(['*']), hashKey: undefined, waitMs: 0 };
-          const { signal } = new AbortController();
-          const pass = { ...request, kind: 'incremental' as const };
-          passes.push({ target: at, report: await runPass(context, target, pass, signal) });
-        }
+      const found = await lookedFor(context, targets, chosen).catch((error: unknown) => {
+        if (error instanceof MirrorError) return undefined;
+        throw error;
+      });
+      if (found === undefined) return undefined;
+      for (const { formId, at, compareCounts } of found) {
+        const request = {
+          formId,
+          ...STORING,
+          waitMs: 0,
+          kind: 'incremental' as const,
+          compareCounts,
+        };
+        const { signal } = new AbortController();
+        const report = await runPass(context, targets[at]!, request, signal);
+        passes.push({ target: at, report });
       }
       return true;
     });

@@ -7,28 +7,33 @@ import { join } from 'node:path';
 // Runs the property tests with many cases, in batches with a seed of their own each, and tells what was tried.
 // Run with: npm run soak; SOAK_CASES sets how many cases of the laws are tried, SOAK_SEED where the seeds begin.
 
-const cases = Number(process.env['SOAK_CASES'] ?? 3_000);
+const cases = Number(process.env['SOAK_CASES'] ?? 10_000);
 const firstSeed = Number(process.env['SOAK_SEED'] ?? Math.floor(Math.random() * 1_000_000_000));
 const vitest = join(import.meta.dirname, '../../node_modules/vitest/vitest.mjs');
 
+const share = (of: number): number => Math.round(cases * of);
+
 /** A file of property tests and how it is soaked: a case of the laws takes as long as many of the scan alone. */
 const SUITES = [
-  { file: 'test/laws/laws.property.test.ts', project: 'long', cases, batch: 150 },
-  // Each `ok` is judged when it is claimed: ten thousand cases by default, some of them on PostgreSQL.
-  {
-    file: 'test/soak/claims.property.test.ts',
-    project: 'long',
-    cases: Math.round(cases * 3.2),
-    batch: 400,
-  },
+  // The laws: over passes, marking and looks; over looks alone, and how fresh they keep a copy; over windows.
+  { file: 'test/laws/laws.property.test.ts', project: 'long', cases: share(0.4), batch: 150 },
+  { file: 'test/laws/fresh.property.test.ts', project: 'long', cases: share(0.4), batch: 150 },
+  { file: 'test/sync/windows.property.test.ts', project: 'long', cases: share(0.2), batch: 150 },
+  // Each `ok` is judged when it is claimed; some on PostgreSQL.
+  { file: 'test/soak/claims.property.test.ts', project: 'long', cases, batch: 400 },
   {
     file: 'test/soak/claims.integration.test.ts',
     project: 'integration',
-    cases: cases / 7.5,
+    cases: share(0.04),
     batch: 100,
   },
-  { file: 'test/sync/double-entries.property.test.ts', project: 'long', cases, batch: 1_000 },
-  { file: 'test/sync/scan.property.test.ts', project: 'long', cases: cases * 10, batch: 3_000 },
+  {
+    file: 'test/sync/double-entries.property.test.ts',
+    project: 'long',
+    cases: share(0.3),
+    batch: 1_000,
+  },
+  { file: 'test/sync/scan.property.test.ts', project: 'long', cases: share(3), batch: 3_000 },
 ];
 
 /** What the properties themselves say that they tried; added up over all batches. */

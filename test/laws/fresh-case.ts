@@ -1,0 +1,105 @@
+import * as fc from 'fast-check';
+import { behaviours, comparisonSizes, crashes, FAULTS, spacings, windowSizes } from './cases.ts';
+import { CHANGES } from './changes.ts';
+import { FreshJudge, type FreshTally } from './freshness.ts';
+import { TICK_MS, World } from './world.ts';
+
+/** A time of changes, and perhaps a tick in the middle of them that dies or fails; then the source rests. */
+const round = fc.record({
+  changes: fc.constantFrom(0, 1, 1, 2, 3, 8, 12),
+  restless: fc.option(
+    fc.record({
+      crash: crashes,
+      fault: fc.option(fc.constantFrom(...FAULTS), { nil: undefined, freq: 2 }),
+      after: fc.nat(12),
+    }),
+    { nil: undefined },
+  ),
+  /** What happens between that tick and the rest. */
+  later: fc.constantFrom(0, 0, 1, 2),
+  /** Forms that each target takes from now on: a bit each; undefined: as before. */
+  chosen: fc.option(fc.tuple(fc.integer({ min: 1, max: 7 }), fc.integer({ min: 1, max: 7 })), {
+    nil: undefined,
+    freq: 3,
+  }),
+});
+
+/** Times of changes and of rest, with ticks in both. */
+export const freshCases = fc.record({
+  seed: fc.integer(),
+  behaviour: behaviours,
+  /** A list of one page is read whole in any case: most of these have many. */
+  maxLimit: fc.constantFrom(7, 7, 7, 25),
+  forms: fc.integer({ min: 1, max: 3 }),
+  elsewhere: fc.nat(2),
+  submissions: fc.integer({ min: 0, max: 90 }),
+  spacingMs: spacings,
+  marks: fc.boolean(),
+  windowSizes,
+  comparisonSizes,
+  changes: fc.subarray([...CHANGES], { minLength: 1 }),
+  busy: fc.constantFrom(0.05, 0.2, 0.5),
+  rounds: fc.array(round, { minLength: 1, maxLength: 4 }),
+});
+
+export type FreshCase = typeof freshCases extends fc.Arbitrary<infer T> ? T : never;
+
+/** A world for a case. */
+export const startFresh = ({ maxLimit, ...given }: FreshCase): Promise<World> =>
+  World.start({ ...given, behaviour: { ...given.behaviour, maxLimit } });
+
+/** Lives through the rounds of a case; every breach is noted in the world. */
+export async function liveFresh(
+  world: World,
+  given: FreshCase,
+  totals: FreshTally & { ticks: number },
+): Promise<void> {
+  const judges = [0, 1].map((target) => new FreshJudge(world, target, totals));
+  let chosen = [world.forms, world.forms];
+  for (const { changes, restless, later, chosen: bits } of given.rounds) {
+    if (bits !== undefined) {
+      chosen = bits.map((of) => world.forms.filter((_, n) => (of & (1 << n)) !== 0));
+    }
+    for (let n = 0; n < changes; n++) world.change();
+    if (restless !== undefined) {
+      const { crash, fault, after } = restless;
+      if (fault !== undefined) world.sandbox.faults.add({ ...fault, after });
+      await world.wait(TICK_MS);
+      await world.meddled(() => world.tick({ chosen, crash }));
+      world.sandbox.faults.clear();
+    }
+    for (let n = 0; n < later; n++) world.change();
+    for (let n = 0; n < ticksToRest(world); n++) {
+      await world.wait(TICK_MS);
+      const { passes, isDone } = await world.tick({ chosen });
+      if (!isDone) world.breaches.push('a tick failed at rest');
+      totals.ticks++;
+      const failed = passes.filter(({ report }) => report.outcome === 'failed');
+      world.breaches.push(...failed.map(({ report }) => `a pass failed at rest: ${report.error}`));
+      if (given.marks) await markAll(world, chosen);
+    }
+    for (const [target, judge] of judges.entries()) {
+      world.breaches.push(...judge.judge(chosen[target]!));
+    }
+    if (world.breaches.length > 0) return;
+  }
+}
+
+/** As after the passes of a tick: each form, for the targets that mirror it. */
+async function markAll(world: World, chosen: readonly (readonly string[])[]): Promise<void> {
+  for (const formId of world.forms) {
+    const into = [0, 1].filter((target) => chosen[target]!.includes(formId));
+    if (into.length > 0) await world.mark(formId, undefined, into);
+  }
+}
+
+/**
+ * Two, where the API counts by date. Elsewhere a difference is found by reading a whole form, which may take one of three
+ * seconds a page since the last time.
+ */
+function ticksToRest({ store, sandbox }: World): number {
+  const { dateFilter, dateStamp, maxLimit } = sandbox.behaviour;
+  if (dateFilter === 'honoured' && dateStamp === 'created') return 2;
+  const most = Math.max(...store.forms().map(({ id }) => store.count(id)));
+  return 2 + Math.ceil((Math.ceil(most / maxLimit) * 3_000) / TICK_MS);
+}
