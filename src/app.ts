@@ -297,13 +297,14 @@ export class App implements AsyncDisposable {
   }
 
   async #run(job: PassJob, signal: AbortSignal, options: PassOptions): Promise<PassReport> {
-    const { formId, kind, target: name, compareCounts = false } = job;
+    const { formId, kind, target: name, compareCounts = false, windows } = job;
     const picks = this.picksOf(name);
     const { hashKey } = this.config;
     const requireHashes = (form: Form, stop: AbortSignal): Promise<void> =>
       this.#planner.requireHashes(name, form, stop);
     const what = { formId, kind, compareCounts, picks, hashKey };
-    const request = { waitMs: 0, ...options, ...what, requireHashes };
+    const which = windows === undefined ? {} : { windows };
+    const request = { waitMs: 0, ...options, ...what, ...which, requireHashes };
     let target: Target;
     try {
       target = await this.target(name);

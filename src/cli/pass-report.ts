@@ -1,6 +1,7 @@
 import { count, plural, duration } from '../base/format.ts';
 import { OUTCOMES } from '../health/pass-summary.ts';
 import type { TargetNotice } from '../mirror/notices.ts';
+import type { PassKind } from '../mirror/types.ts';
 import type { PassProgress, PassReport, PassSubject } from '../sync/events.ts';
 import type { Terminal } from './terminal.ts';
 import { textTable } from './text-table.ts';
@@ -10,10 +11,15 @@ export function passName({ form, target }: PassSubject): string {
   return `${form.slug === '' ? form.id : form.slug} → ${target}`;
 }
 
+const STARTED: Readonly<Record<PassKind, string>> = {
+  incremental: 'looking for what is new',
+  full: 'reading everything',
+  compare: 'comparing some of it row by row',
+};
+
 /** What a pass that begins is going to do. */
 export function startedLine(subject: PassSubject): string {
-  const what = subject.kind === 'full' ? 'reading everything' : 'looking for what is new';
-  return `${passName(subject)}: ${what}`;
+  return `${passName(subject)}: ${STARTED[subject.kind]}`;
 }
 
 /** How far a pass has come: `contact → default: 500 of 1,250`. */

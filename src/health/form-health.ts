@@ -2,7 +2,7 @@ import { exact, plural, span } from '../base/format.ts';
 import { shellOption } from '../base/shell.ts';
 import { isOfSettings, lossSentence } from '../mirror/losses.ts';
 import type { HealthState } from '../mirror/health-text.ts';
-import type { PassRecord } from '../mirror/types.ts';
+import type { PassKind, PassRecord } from '../mirror/types.ts';
 import { absentTitle, type Coverage, upToDateTitle } from './coverage.ts';
 import type { KnownForm } from './facts.ts';
 import {
@@ -170,6 +170,13 @@ interface TitleFacts {
   readonly overdueSince: string | null;
 }
 
+/** What a running pass does. */
+const READING: Readonly<Record<PassKind, string>> = {
+  incremental: 'Reading what is new',
+  full: 'Reading everything',
+  compare: 'Comparing some rows',
+};
+
 function titleOf(
   state: HealthState,
   { overview, running }: KnownForm,
@@ -178,7 +185,7 @@ function titleOf(
   if (state === 'ok') return upToDateTitle(covers);
   if (state === 'ended') return overview?.goneAt ? 'Gone at the source' : 'No longer chosen';
   if (state === 'working') {
-    const what = running?.kind === 'full' ? 'Reading everything' : 'Reading what is new';
+    const what = READING[running?.kind ?? 'incremental'];
     return running?.isElsewhere === true ? `${what}, on another worker` : what;
   }
   if (state !== 'waiting') return STATE_TITLES[state];

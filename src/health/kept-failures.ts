@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type ErrorCode, ERROR_CODES } from '../base/errors.ts';
-import type { FormIdentity, PassRecord } from '../mirror/types.ts';
+import { type FormIdentity, PASS_KINDS, type PassRecord } from '../mirror/types.ts';
 import type { UnmatchedName } from '../sync/unmatched-names.ts';
 import { saysNothing } from './pass-summary.ts';
 
@@ -42,12 +42,12 @@ export type FailureChange =
   | { readonly keep: PassRecord }
   | { readonly forget: readonly PassRecord['kind'][] };
 
-/** See {@link FailureChange}. A full pass that succeeds makes up for an incremental one, not the other way round. Pure. */
+/** See {@link FailureChange}. A full pass that succeeds makes up for any other, not the other way round. Pure. */
 export function failureChange(pass: PassRecord): FailureChange | null {
   if (saysNothing(pass)) return null;
   // A form that is gone before it was ever mirrored is recorded in no target.
   if (pass.outcome === 'failed' || pass.outcome === 'gone') return { keep: pass };
-  return { forget: pass.kind === 'full' ? ['full', 'incremental'] : ['incremental'] };
+  return { forget: pass.kind === 'full' ? PASS_KINDS : [pass.kind] };
 }
 
 /** The passes of a form into a target that are kept, for its history. Pure. */
@@ -63,7 +63,7 @@ export function keptPasses(
 
 const count = z.number();
 const passRecord = z.object({
-  kind: z.enum(['incremental', 'full']),
+  kind: z.enum(PASS_KINDS),
   startedAt: z.iso.datetime(),
   endedAt: z.iso.datetime(),
   outcome: z.enum(['failed', 'gone']),

@@ -6,6 +6,7 @@ export interface PassSummary {
   /** The newest pass of each kind that says something about the form's health. */
   readonly incremental: PassRecord | null;
   readonly full: PassRecord | null;
+  readonly compare: PassRecord | null;
   /**
    * Since when passes of a kind have ended as the newest of them did: the end of the last one known that ended otherwise,
    * as no one knows what happened after it; since the epoch.
@@ -33,8 +34,9 @@ export interface PassSummary {
 export const NO_PASSES: PassSummary = {
   incremental: null,
   full: null,
-  outcomeSinceMs: { incremental: 0, full: 0 },
-  unproven: { incremental: 0, full: 0 },
+  compare: null,
+  outcomeSinceMs: { incremental: 0, full: 0, compare: 0 },
+  unproven: { incremental: 0, full: 0, compare: 0 },
   withheld: 0,
   withheldSinceMs: 0,
   absent: null,
@@ -72,14 +74,14 @@ export function addPass(summary: PassSummary, { absent, ...pass }: KnownPass): P
   const unproven = { ...summary.unproven };
   if (outcome === 'incomplete') unproven[kind]++;
   else if (proven) unproven[kind] = 0;
-  // A proven full pass has done all that an incremental one does.
-  if (proven && kind === 'full') unproven.incremental = 0;
+  // A proven full pass has done all that the others do.
+  if (proven && kind === 'full') unproven.incremental = unproven.compare = 0;
   const outcomeSinceMs = { ...summary.outcomeSinceMs };
   if (summary[kind]?.outcome !== outcome) {
     outcomeSinceMs[kind] = lastOtherMs(summary, pass) || endedMs;
   }
-  // Until a full pass settles them; one of an earlier release did not say that they still are.
-  const isToldWithheld = proven && (kind === 'full' || outcome === 'withheld');
+  // Until they are settled; an incremental pass of an earlier release did not say that they still are.
+  const isToldWithheld = proven && (kind !== 'incremental' || outcome === 'withheld');
   const withheld = isToldWithheld ? pass.withheld : summary.withheld;
   return {
     ...summary,
@@ -91,7 +93,8 @@ export function addPass(summary: PassSummary, { absent, ...pass }: KnownPass): P
     absent: proven && absent !== undefined ? { count: absent, atMs: endedMs } : summary.absent,
     notedUntilMs,
     succeededMs: outcome === 'failed' ? summary.succeededMs : endedMs,
-    provenMs: proven ? endedMs : summary.provenMs,
+    // Some windows say nothing of what is new elsewhere.
+    provenMs: proven && kind !== 'compare' ? endedMs : summary.provenMs,
     fullProvenMs: proven && kind === 'full' ? endedMs : summary.fullProvenMs,
     recoveredMs: outcome === 'ok' && isTroubled(summary, kind) ? endedMs : summary.recoveredMs,
   };
@@ -120,14 +123,22 @@ export function addLook(summary: PassSummary, atMs: number): PassSummary {
 
 /** End of the last pass before `pass` that ended otherwise and that it is to be compared with; 0 for none. */
 function lastOtherMs(summary: PassSummary, { kind, outcome }: PassRecord): number {
-  if (kind === 'full') return summary.full === null ? 0 : Date.parse(summary.full.endedAt);
+  if (kind !== 'incremental') {
+    const last = summary[kind];
+    return last === null ? 0 : Date.parse(last.endedAt);
+  }
   return outcome === 'failed' ? summary.succeededMs : summary.provenMs;
 }
 
 /** Whether the passes that one of this kind makes up for ended otherwise than `ok`. */
 function isTroubled(summary: PassSummary, kind: PassKind): boolean {
-  const before = kind === 'full' ? [summary.full, summary.incremental] : [summary.incremental];
-  return before.some((pass) => pass !== null && pass.outcome !== 'ok');
+  const { full, incremental, compare } = summary;
+  const before = {
+    full: [full, incremental, compare],
+    incremental: [incremental],
+    compare: [compare],
+  };
+  return before[kind].some((pass) => pass !== null && pass.outcome !== 'ok');
 }
 
 /** The passes among `records`, each once, in the order in which they ended. Targets return one pass under several names. */
@@ -146,15 +157,21 @@ export function summaryOf(records: readonly (PassRecord | null)[]): PassSummary 
 export function completeWith(summary: PassSummary, stored: PassSummary): PassSummary {
   if (summary.notedUntilMs === 0) return stored;
   const of = (kind: PassKind): PassSummary => (summary[kind] === null ? stored : summary);
-  const [incremental, full] = [of('incremental'), of('full')];
+  const [incremental, full, compare] = [of('incremental'), of('full'), of('compare')];
   return {
     incremental: incremental.incremental,
     full: full.full,
+    compare: compare.compare,
     outcomeSinceMs: {
       incremental: incremental.outcomeSinceMs.incremental,
       full: full.outcomeSinceMs.full,
+      compare: compare.outcomeSinceMs.compare,
     },
-    unproven: { incremental: incremental.unproven.incremental, full: full.unproven.full },
+    unproven: {
+      incremental: incremental.unproven.incremental,
+      full: full.unproven.full,
+      compare: compare.unproven.compare,
+    },
     withheld: full.withheld,
     withheldSinceMs: full.withheldSinceMs,
     absent: summary.absent,
@@ -168,9 +185,11 @@ export function completeWith(summary: PassSummary, stored: PassSummary): PassSum
 }
 
 /** The newest pass that says something; null for none. */
-export function newestPass({ incremental, full }: PassSummary): PassRecord | null {
-  if (incremental === null || full === null) return incremental ?? full;
-  return Date.parse(full.endedAt) >= Date.parse(incremental.endedAt) ? full : incremental;
+export function newestPass({ incremental, full, compare }: PassSummary): PassRecord | null {
+  return [incremental, compare, full].reduce((newest, pass) => {
+    if (newest === null || pass === null) return newest ?? pass;
+    return Date.parse(pass.endedAt) >= Date.parse(newest.endedAt) ? pass : newest;
+  });
 }
 
 /** Passes that another one has taken the place of, or that a stop has cut short. */

@@ -91,8 +91,10 @@ export interface Rejection {
   readonly stored: boolean;
 }
 
-/** What kind of pass: `incremental` looks for what is new, `full` reads everything. */
-export type PassKind = 'incremental' | 'full';
+/** What kind of pass: `incremental` looks for what is new, `full` reads everything, `compare` reads some windows of a large form. */
+export const PASS_KINDS = ['incremental', 'full', 'compare'] as const;
+/** One of {@link PASS_KINDS}. */
+export type PassKind = (typeof PASS_KINDS)[number];
 
 /**
  * How a pass ended. `ok`: proven. `incomplete`: what it saw is stored, but it has no proof. `withheld`: proven, but the

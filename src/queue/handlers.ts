@@ -1,4 +1,5 @@
 import type { PassKind, PassOutcome } from '../mirror/types.ts';
+import type { FormWindow } from '../mirror/window.ts';
 
 /** A form and the targets that mirror it now, by name. */
 export interface PlannedForm {
@@ -22,6 +23,8 @@ export interface PassJob {
   readonly kind: PassKind;
   /** An incremental pass is to compare the source's counts by status with the copy's, too. */
   readonly compareCounts?: boolean;
+  /** Of a comparison: which windows of the form. */
+  readonly windows?: readonly FormWindow[];
 }
 
 /** A full pass that waits or runs, since when (milliseconds). */

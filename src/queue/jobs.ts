@@ -1,6 +1,6 @@
 import type { JobsOptions } from 'bullmq';
 import { z } from 'zod';
-import type { PassKind } from '../mirror/types.ts';
+import { PASS_KINDS, type PassKind } from '../mirror/types.ts';
 import type { Timings } from './timings.ts';
 
 /*
@@ -21,12 +21,15 @@ export const PLAN_QUEUE = 'plan';
 export const MARK_QUEUE = 'mark';
 
 /**
- * The queue of a target's passes of one kind. Full passes have their own: they are long, and new submissions must not
- * wait for them. BullMQ refuses `:` in names.
+ * The queue of a target's passes of one kind. Full passes have their own, with comparisons: they are long, and new
+ * submissions must not wait for them. BullMQ refuses `:` in names.
  */
 export function passQueue(kind: PassKind, target: string): string {
-  return `${kind === 'full' ? 'full' : 'sync'}.${encodeURIComponent(target)}`;
+  return `${isLong(kind) ? 'full' : 'sync'}.${encodeURIComponent(target)}`;
 }
+
+/** Whether a pass may take long: then it waits in a queue of its own. */
+export const isLong = (kind: PassKind): boolean => kind !== 'incremental';
 
 /** The job ID of a form's pass: its deduplication key. BullMQ refuses integers and `:`. */
 export const passJobId = (formId: string): string => `form-${encodeURIComponent(formId)}`;
@@ -43,7 +46,8 @@ export const JOB_NAMES = { plan: 'plan', pass: 'sync', mark: 'mark' } as const;
 /*
  * Payloads are parsed strictly, and held against the settings (job-guard.ts): whoever reaches the store can write any job.
  */
-const kind = z.enum(['incremental', 'full']);
+const kind = z.enum(PASS_KINDS);
+const midnight = z.iso.datetime().nullable();
 const formId = z.string().min(1).max(1_000).refine(isStorable);
 const target = z.string().min(1).max(100);
 const tries = z.number().int().nonnegative().default(0);
@@ -60,6 +64,11 @@ export const passData = z.strictObject({
   target,
   kind,
   compareCounts: z.boolean().default(false),
+  /** Of a comparison: which windows of the form. */
+  windows: z
+    .array(z.strictObject({ from: midnight, to: midnight }))
+    .max(1_000)
+    .optional(),
   busy: tries,
   failed: tries,
   againAt: z.iso.datetime().nullable().default(null),

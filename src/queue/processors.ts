@@ -3,7 +3,15 @@ import { MirrorError } from '../base/errors.ts';
 import { LinkedSignal } from '../base/linked-signal.ts';
 import { type JobContext, type RunningJob, runJob } from './job-outcome.ts';
 import { ownPayload, requirePlanned, requireQueue } from './job-guard.ts';
-import { JOB_NAMES, type PassData, markData, passData, passJobId, planData } from './jobs.ts';
+import {
+  isLong,
+  JOB_NAMES,
+  type PassData,
+  markData,
+  passData,
+  passJobId,
+  planData,
+} from './jobs.ts';
 import {
   type FlowContext,
   addComparisons,
@@ -79,8 +87,9 @@ export function passProcessor(
 ): Processor {
   return async (job: Job, token: string | undefined, signal: AbortSignal | undefined) => {
     const data = ownPayload(context, job, JOB_NAMES.pass, passData);
-    const { formId, target, kind, compareCounts, busy } = data;
-    requireQueue(context, job, target === queue.target && kind === queue.kind);
+    const { formId, target, kind, compareCounts, busy, windows } = data;
+    const isHere = target === queue.target && isLong(kind) === isLong(queue.kind);
+    requireQueue(context, job, isHere);
     const subject = { step: 'sync', kind, formId, target } as const;
     const again = kind === 'full' ? { failed: data.failed } : {};
     const running: RunningJob = { job, token: token ?? '', subject, kind, busy, ...again };
@@ -89,7 +98,13 @@ export function passProcessor(
       await requirePlanned(context, job, { formId, target }, stop.signal);
       if (await isSuperseded(context, data)) return 'superseded';
       const onProgress = progressWriter(job, context.clock);
-      const pass = { formId, target, kind, ...(compareCounts ? { compareCounts } : {}) };
+      const pass = {
+        formId,
+        target,
+        kind,
+        ...(compareCounts ? { compareCounts } : {}),
+        ...(windows === undefined ? {} : { windows }),
+      };
       const outcome = await context.handlers.pass(pass, stop.signal, onProgress);
       if (outcome === 'failed') throw asLogged(new MirrorError('INTERNAL', PASS_FAILED));
       if (outcome === 'incomplete' && kind === 'full' && data.failed < INCOMPLETE_RETRIES) {
@@ -121,7 +136,7 @@ const PASS_FAILED = 'The pass failed; its report in the target says why.';
 
 /** A running full pass reads everything that an incremental one would, and holds the form's lock. */
 async function isSuperseded(context: ProcessorContext, data: PassData): Promise<boolean> {
-  if (data.kind === 'full') return false;
+  if (isLong(data.kind)) return false;
   const full = context.queues.passes('full', data.target);
   return (await full?.getJobState(passJobId(data.formId))) === 'active';
 }

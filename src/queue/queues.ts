@@ -2,7 +2,7 @@ import { FlowProducer, type IQueueBackend, Queue } from 'bullmq';
 import type { PassKind } from '../mirror/types.ts';
 import type { QueueBackend } from './backends/backend.ts';
 import type { ErrorListener } from './error-log.ts';
-import { MARK_QUEUE, PLAN_QUEUE, passQueue } from './jobs.ts';
+import { MARK_QUEUE, PLAN_QUEUE, isLong, passQueue } from './jobs.ts';
 
 /** A queue on whichever backend. */
 export type AnyQueue = Queue<
@@ -55,7 +55,7 @@ export function openQueues(
     mark,
     flows,
     targets,
-    passes: (kind, target) => passes[kind].get(target),
+    passes: (kind, target) => passes[isLong(kind) ? 'full' : 'incremental'].get(target),
     close: async () => {
       await Promise.allSettled([...all, flows].map((one) => one.close()));
     },

@@ -38,6 +38,8 @@ export const DEFAULT_TIMINGS: Timings = {
       maxServerDelayMs: 60_000,
     },
     full: { attempts: 15, baseDelayMs: 10_000, maxDelayMs: 600_000, maxServerDelayMs: 600_000 },
+    // What is still due is asked for again.
+    compare: { attempts: 3, baseDelayMs: 10_000, maxDelayMs: 60_000, maxServerDelayMs: 60_000 },
   },
   // Equal jitter: a short job must not come back many times in a second.
   busy: {

@@ -103,7 +103,7 @@ function startWorker(
 }
 
 /** Every payload names a kind of pass. */
-function kindOf(data: unknown): 'incremental' | 'full' {
+function kindOf(data: unknown): PassKind {
   const parsed = planData
     .pick({ kind: true })
     .or(markData.pick({ kind: true }))

@@ -1,5 +1,6 @@
 import type { FieldPicks } from '../mirror/picks.ts';
 import type { Form, PassKind } from '../mirror/types.ts';
+import type { FormWindow } from '../mirror/window.ts';
 
 /** Which pass to run. */
 export interface PassRequest {
@@ -11,6 +12,8 @@ export interface PassRequest {
   readonly requireHashes?: (form: Form, signal: AbortSignal) => Promise<void>;
   /** An incremental pass also compares the source's counts by status with what is held, and settles what differs. */
   readonly compareCounts?: boolean;
+  /** Of a comparison: which windows of the form; those that it is not cut into any more are left out. */
+  readonly windows?: readonly FormWindow[];
   /** Releases the brake of L8 for this pass. */
   readonly acceptDeletes?: boolean;
   /** Sheets: recreate columns that people deleted. */

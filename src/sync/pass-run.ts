@@ -151,7 +151,7 @@ export class PassRun {
     return this.#ledger;
   }
 
-  /** An incremental pass trusts that what a pass before it stored is there, in every column. */
+  /** A pass that is no full one trusts that what a pass before it stored is there, in every column. */
   chooseKind(
     checkpoint: Checkpoint | undefined,
     newColumns: number,
@@ -159,7 +159,7 @@ export class PassRun {
   ): void {
     const lost = lossSentence(losses);
     if (lost !== null) this.widen(`${lost}; everything is read again.`, losses);
-    else if (newColumns > 0 && this.#kind === 'incremental') {
+    else if (newColumns > 0 && this.#kind !== 'full') {
       this.widen(
         `${plural(newColumns, 'column')} of new fields ${newColumns === 1 ? 'is' : 'are'} to be filled; everything is read again.`,
       );

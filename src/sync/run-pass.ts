@@ -5,6 +5,7 @@ import { outdatedRows } from '../mirror/proven-for.ts';
 import { ProofLedger } from '../mirror/proof.ts';
 import type { FormWriter, Target } from '../mirror/target.ts';
 import type { Form, FormIdentity, PassRecord } from '../mirror/types.ts';
+import { comparePass } from './compare-pass.ts';
 import type { SyncContext } from './context.ts';
 import { dryRunWriter } from './dry-run-writer.ts';
 import type { PassReport } from './events.ts';
@@ -117,9 +118,10 @@ async function scan(run: PassRun, open: OpenForm): Promise<PassResult> {
   run.beginLedger(oldestPlausible(checkpoint));
   run.chooseKind(checkpoint, newColumns, [...lost, ...outdated]);
   const parts = run.scanParts(open, checkpoint !== undefined);
-  return checkpoint === undefined || run.kind === 'full'
-    ? fullPass(run, open, parts, { checkpoint })
-    : incrementalPass(run, open, parts, checkpoint);
+  if (checkpoint === undefined || run.kind === 'full')
+    return fullPass(run, open, parts, { checkpoint });
+  if (run.kind === 'compare') return comparePass(run, open, checkpoint);
+  return incrementalPass(run, open, parts, checkpoint);
 }
 
 /** Records in the target that the form answers 404, if it was ever mirrored there; its table stays (L8). */

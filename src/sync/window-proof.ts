@@ -1,5 +1,5 @@
-import { MirrorError } from '../base/errors.ts';
 import type { SubmissionItem } from '../forms/client.ts';
+import { FormsApiError } from '../forms/errors.ts';
 import { FormPages } from '../forms/form-pages.ts';
 import { canonicalTime } from '../mirror/canonical-time.ts';
 import { fingerprint } from '../mirror/hashing.ts';
@@ -133,9 +133,9 @@ class OutsideWindow extends Error {}
 /** The API refuses the bounds (400), or reads them otherwise. */
 const isFault = (error: unknown): boolean => error instanceof OutsideWindow || isRefusal(error);
 
-/** Whether the API refused a request for what is in it, as it may do with bounds. */
+/** Whether the API refused a request for what is in it (400, 422), as it may do with bounds. */
 export const isRefusal = (error: unknown): boolean =>
-  error instanceof MirrorError && error.code === 'FORMS_REFUSED';
+  error instanceof FormsApiError && (error.status === 400 || error.status === 422);
 
 /** Passes on what a window shows, and ends its scan where that does not belong to it. */
 class WindowSink implements ItemSink {

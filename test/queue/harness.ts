@@ -49,7 +49,11 @@ export const QUICK: Timings = {
   lockDurationMs: 10_000,
   stalledIntervalMs: 1_000,
   heartbeatMs: 150,
-  retry: { incremental: { attempts: 3, ...quick }, full: { attempts: 4, ...quick } },
+  retry: {
+    incremental: { attempts: 3, ...quick },
+    full: { attempts: 4, ...quick },
+    compare: { attempts: 2, ...quick },
+  },
   busy: { attempts: 4, ...quick },
   stopMs: 4_000,
   answerMs: 5_000,

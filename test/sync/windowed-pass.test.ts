@@ -5,12 +5,12 @@ import { openSqlite } from '../../src/targets/sql/sqlite/sqlite-database.ts';
 import { FORM, SyncPlace } from '../support/sync-place.ts';
 
 const HOUR_MS = 60 * 60_000;
-const PAGE = 10;
+const DAY_MS = 24 * HOUR_MS;
 
-/** A form of 200 submissions in 50 days, four a day at odd times, in windows of at most 30. */
+/** A form of 200 submissions in 50 days, four a day, in windows of at most 30 and pages of 10. */
 async function openLarge(behaviour: Partial<SandboxBehaviour> = {}): Promise<SyncPlace> {
   const place = await SyncPlace.open({
-    behaviour: { maxLimit: PAGE, ...behaviour },
+    behaviour: { maxLimit: 10, ...behaviour },
     windowSizes: { aim: 30, most: 60 },
   });
   for (let n = 0; n < 200; n++) {
@@ -20,9 +20,33 @@ async function openLarge(behaviour: Partial<SandboxBehaviour> = {}): Promise<Syn
   return place;
 }
 
+/** The same, read in full. */
+async function openSynced(behaviour: Partial<SandboxBehaviour> = {}): Promise<SyncPlace> {
+  const place = await openLarge(behaviour);
+  expect(await place.pass('full')).toMatchObject({ outcome: 'ok', inserted: 200 });
+  return place;
+}
+
 async function windowsOf(place: SyncPlace): Promise<readonly WindowRecord[]> {
   await using target = openSqlite('a', place.file(), place.clock);
   return (await (await target.reader(FORM))?.windows()) ?? [];
+}
+
+/** Pages that a pass has read, of 10 items each: not those that were asked for a count alone. */
+async function pagesOf(place: SyncPlace, work: () => Promise<unknown>): Promise<number> {
+  const before = place.sandbox.requests.length;
+  await work();
+  const lists = place.sandbox.requests
+    .slice(before)
+    .filter(({ path, query }) => path === '/submissions' && query['limit'] !== '1');
+  return lists.length;
+}
+
+/** A pass that is cut off after so many requests for pages and counts. */
+async function cutOff(place: SyncPlace, after: number): Promise<void> {
+  place.sandbox.faults.add({ path: '/submissions', status: 403, after, times: Infinity });
+  expect((await place.pass('full')).outcome).toBe('failed');
+  place.sandbox.faults.clear();
 }
 
 describe('a full pass over a large form', () => {
@@ -40,5 +64,208 @@ describe('a full pass over a large form', () => {
     expect(again).toMatchObject({ outcome: 'ok', inserted: 0, updated: 0, unchanged: 200 });
     expect(again.requests).toBeLessThan(60);
     expect(await place.pass('incremental')).toMatchObject({ outcome: 'ok', kind: 'incremental' });
+  });
+
+  it('L5: goes on with the windows that a pass which died has not proven', async () => {
+    const place = await openLarge();
+    await cutOff(place, 52);
+    const windows = await windowsOf(place);
+    const left = windows.filter(({ open }) => open);
+    expect(windows.length - left.length).toBeGreaterThan(2);
+    const size = left.reduce((sum, { total }) => sum + total, 0);
+    let report;
+    const pages = await pagesOf(place, async () => (report = await place.pass('full')));
+    expect(report).toMatchObject({ outcome: 'ok', total: 200 });
+    // The first page says how large the form is; a window's first one is read again at its end, where it is short.
+    expect(pages).toBeLessThanOrEqual(1 + Math.ceil(size / 10) + 2 * left.length);
+    expect(pages).toBeLessThan(22);
+    expect(place.liveIds()).toEqual(place.sourceIds());
+    expect((await windowsOf(place)).some(({ open }) => open)).toBe(false);
+  });
+
+  it('L2: reads a window again in which something came meanwhile, though a pass before it had proven it', async () => {
+    const place = await openLarge();
+    await cutOff(place, 52);
+    const [first] = await windowsOf(place);
+    expect(first).toMatchObject({ open: false });
+    const imported = place.submit({ createdAt: Date.parse(first!.to!) - DAY_MS });
+    expect(await place.pass('full')).toMatchObject({ outcome: 'ok', total: 201 });
+    expect(place.liveIds()).toContain(imported);
+  });
+
+  it('begins anew after a day, or with other settings', async () => {
+    const place = await openLarge();
+    await cutOff(place, 52);
+    await place.clock.sleep(2 * DAY_MS);
+    const pages = await pagesOf(place, () => place.pass('full'));
+    expect(pages).toBeGreaterThan(23);
+  });
+
+  it('L8: marks what each window has lost, each after its 404', async () => {
+    const place = await openSynced();
+    const gone = place.store.ids(FORM).filter((_, at) => at % 25 === 0);
+    for (const id of gone) place.store.delete(id);
+    expect(await place.pass('full')).toMatchObject({ outcome: 'ok', deleted: gone.length });
+    expect(place.liveIds()).toEqual(place.sourceIds());
+  });
+
+  it('L8: marks nothing where the whole form has lost too much, until that is accepted', async () => {
+    const place = await openSynced();
+    for (const id of place.store.ids(FORM).slice(0, 80)) place.store.delete(id);
+    const report = await place.pass('full');
+    expect(report).toMatchObject({ outcome: 'withheld', deleted: 0, withheld: 80 });
+    expect(place.liveIds()).toHaveLength(200);
+    const accepted = await place.pass('full', { acceptDeletes: true });
+    expect(accepted).toMatchObject({ outcome: 'ok', deleted: 80, withheld: 0 });
+    expect(place.liveIds()).toEqual(place.sourceIds());
+  });
+
+  it('L8: a window may lose most of its rows where the form loses little', async () => {
+    const place = await openSynced();
+    for (const id of place.store.ids(FORM).slice(0, 28)) place.store.delete(id);
+    expect(await place.pass('full')).toMatchObject({ outcome: 'ok', deleted: 28, withheld: 0 });
+    expect(place.liveIds()).toEqual(place.sourceIds());
+  });
+
+  it('cuts the newest window alone when it has grown', async () => {
+    const place = await openSynced();
+    const before = await windowsOf(place);
+    for (let n = 0; n < 80; n++) {
+      place.submit();
+      place.wait(6 * HOUR_MS);
+    }
+    expect(await place.pass('full')).toMatchObject({ outcome: 'ok', total: 280, inserted: 80 });
+    const after = await windowsOf(place);
+    expect(after.length).toBeGreaterThan(before.length + 1);
+    expect(after.slice(0, before.length - 1).map(({ from }) => from)).toEqual(
+      before.slice(0, -1).map(({ from }) => from),
+    );
+  });
+
+  it('reads rows whose date the source does not show, and asks for each by its ID', async () => {
+    const place = await openSynced();
+    const [gone, odd] = place.store.ids(FORM).filter((_, at) => at === 40 || at === 90);
+    for (const id of [gone!, odd!]) place.store.distort(id, { createdAt: 'yesterday' });
+    expect((await place.pass('full')).outcome).toBe('ok');
+    place.store.delete(gone!);
+    expect(await place.pass('full')).toMatchObject({ outcome: 'ok', deleted: 1 });
+    expect(place.liveIds()).toEqual(place.sourceIds());
+  });
+});
+
+describe('a large form whose bounds do not mean what they should', () => {
+  const READINGS: readonly [string, Partial<SandboxBehaviour>][] = [
+    ['are ignored', { dateFilter: 'ignored' }],
+    ['are refused', { dateFilter: 'refused' }],
+    ['leave their own day out', { dateFrom: 'exclusive', dateGrain: 'day' }],
+    ['leave the last day out', { dateTo: 'exclusive', dateGrain: 'day' }],
+  ];
+
+  it.each(READINGS)('L3: is read whole where they %s, and not cut at each pass', async (_, how) => {
+    const place = await openLarge(how);
+    expect(await place.pass('full')).toMatchObject({ outcome: 'ok', inserted: 200, distinct: 200 });
+    expect(await windowsOf(place)).toMatchObject([{ from: null, to: null }]);
+    const again = await place.pass('full');
+    expect(again).toMatchObject({ outcome: 'ok', unchanged: 200 });
+    expect(again.requests).toBeLessThan(25);
+    await place.clock.sleep(8 * DAY_MS);
+    place.sandbox.behave(WORKING);
+    expect((await place.pass('full')).outcome).toBe('ok');
+    expect((await windowsOf(place)).length).toBeGreaterThan(6);
+  });
+
+  const WORKING = { dateFilter: 'honoured', dateFrom: 'inclusive', dateTo: 'inclusive' } as const;
+
+  it('L3: works in windows where they mean days', async () => {
+    const place = await openSynced({ dateGrain: 'day' });
+    expect((await windowsOf(place)).length).toBeGreaterThan(6);
+    expect(place.liveIds()).toEqual(place.sourceIds());
+  });
+
+  it('L2: is read whole once a changed status has moved a submission into another window', async () => {
+    const place = await openSynced({ dateStamp: 'updated' });
+    expect((await windowsOf(place)).length).toBeGreaterThan(6);
+    const [old] = place.store.ids(FORM);
+    place.store.setStatus(old!, 'DONE');
+    const report = await place.pass('full');
+    expect(report).toMatchObject({ outcome: 'ok', updated: 1, deleted: 0 });
+    expect(await windowsOf(place)).toMatchObject([{ from: null, to: null }]);
+  });
+
+  it('L2: misses nothing that leaves a window not yet read for one that is', async () => {
+    const place = await openLarge({ dateStamp: 'updated' });
+    // While the oldest windows are read, what is in a later one moves to the newest.
+    let requests = 0;
+    const late = place.store.ids(FORM)[170]!;
+    place.onRequest = () => {
+      if (++requests === 70) place.store.setStatus(late, 'DONE');
+    };
+    expect((await place.pass('full')).outcome).toBe('ok');
+    expect(place.liveIds()).toEqual(place.sourceIds());
+  });
+});
+
+describe('a comparison of some windows', () => {
+  it('finds what counts do not show, in those windows alone', async () => {
+    const place = await openSynced();
+    const windows = await windowsOf(place);
+    const [one, other] = [windows[1]!, windows[3]!];
+    const inWindow = (window: WindowRecord): string[] =>
+      [...place.store.all(FORM)]
+        .filter(({ createdAt }) => createdAt >= window.from! && createdAt < window.to!)
+        .map(({ id }) => id);
+    const [changed] = inWindow(one);
+    const [unseen] = inWindow(other);
+    for (const id of [changed!, unseen!]) place.store.setAnswers(id, { field_1_name: 'New' });
+    await place.clock.sleep(HOUR_MS);
+    const report = await place.pass('compare', { windows: [one] });
+    expect(report).toMatchObject({ kind: 'compare', outcome: 'ok', updated: 1, inserted: 0 });
+    expect(report.requests).toBeLessThan(8);
+    const after = await windowsOf(place);
+    expect(after.map(({ provenAt }) => provenAt! > one.provenAt!)).toEqual(
+      windows.map(({ from }) => from === one.from),
+    );
+    expect(await place.pass('compare', { windows: [other] })).toMatchObject({ updated: 1 });
+  });
+
+  it('L8, L17: keeps the count of what is accounted for, so that the next tick needs nothing', async () => {
+    const place = await openSynced();
+    const [one] = await windowsOf(place);
+    const [gone] = place.store.ids(FORM);
+    place.store.delete(gone!);
+    place.submit({ createdAt: Date.parse(one!.to!) - DAY_MS });
+    place.submit({ createdAt: Date.parse(one!.to!) - 2 * DAY_MS });
+    const report = await place.pass('compare', { windows: [one!] });
+    expect(report).toMatchObject({ outcome: 'ok', inserted: 2, deleted: 1 });
+    const tick = await place.pass('incremental');
+    expect(tick).toMatchObject({ kind: 'incremental', outcome: 'ok', inserted: 0, absent: 0 });
+    expect(place.liveIds()).toEqual(place.sourceIds());
+  });
+
+  it('L8: trips the brake with what the other windows have lost', async () => {
+    const place = await openSynced();
+    for (const id of place.store.ids(FORM)) if (id < 'zz') place.store.delete(id);
+    let deleted = 0;
+    for (const window of (await windowsOf(place)).slice(0, -1)) {
+      deleted += (await place.pass('compare', { windows: [window] })).deleted;
+    }
+    expect(deleted).toBeLessThanOrEqual(40);
+    expect((await place.pass('incremental')).outcome).toBe('withheld');
+  });
+
+  it('leaves out what the form is not cut into, and reads everything where rows are lost', async () => {
+    const place = await openSynced();
+    const none = { from: null, to: '2020-01-01T00:00:00.000Z' };
+    expect(await place.pass('compare', { windows: [none] })).toMatchObject({
+      kind: 'compare',
+      outcome: 'ok',
+      distinct: 0,
+    });
+    place.view().harm(FORM, 'some');
+    expect(await place.pass('compare', { windows: [none] })).toMatchObject({
+      kind: 'full',
+      outcome: 'ok',
+    });
+    expect(place.liveIds()).toEqual(place.sourceIds());
   });
 });

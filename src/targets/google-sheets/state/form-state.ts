@@ -7,12 +7,12 @@ import type { MarkingRecord } from '../../../mirror/target.ts';
 import { decodeCheckpoint, encodeCheckpoint, hasSameCounts } from './checkpoint-items.ts';
 import type { ForgottenTally } from './forgotten-list.ts';
 import { MIGRATIONS, type StoredState } from './migrations.ts';
-import type {
-  Checkpoint,
-  PassEnd,
-  PassKind,
-  PassOutcome,
-  PassRecord,
+import {
+  type Checkpoint,
+  PASS_KINDS,
+  type PassEnd,
+  type PassOutcome,
+  type PassRecord,
 } from '../../../mirror/types.ts';
 
 /**
@@ -100,8 +100,6 @@ const KEPT_PASSES = 10;
 const MAX_ERROR = 300;
 /** Characters that a state may take of the 30,000 that a tab has. */
 export const MAX_STATE_CHARACTERS = 4_500;
-
-const PASS_KINDS: readonly PassKind[] = ['incremental', 'full'];
 
 /** The state after a pass. */
 export function withPass(state: FormState, pass: PassRecord, changes: PassEnd): FormState {
