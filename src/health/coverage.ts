@@ -57,8 +57,12 @@ export function exceptText({ absent, withheld }: Coverage): string {
 }
 
 /** A few words for a copy that is well: they name what is up to date. */
-export const upToDateTitle = (coverage: Coverage): string =>
-  isWhole(coverage) ? 'Up to date (all)' : 'Up to date (submissions)';
+export function upToDateTitle(coverage: Coverage): string {
+  if (isWhole(coverage)) return 'Up to date (all)';
+  const { membership, statuses } = coverage;
+  const areStatuses = membership !== null && statuses === membership;
+  return areStatuses ? 'Up to date (submissions, statuses)' : 'Up to date (submissions)';
+}
 
 /** The same for one of which the source counts fewer than are stored. */
 export const absentTitle = ({ absent }: Coverage): string =>

@@ -196,7 +196,7 @@ describe('status', () => {
     };
     await running.write({ ...record, sourceWait: null, queueAwaySince: null });
     expect((await runCli(['status'], env)).stdout).toMatch(
-      /customer-feedback +default +Up to date \((?:all|submissions)\) +50 +0 +0 +complete, .* in \d+ [ms]/,
+      /customer-feedback +default +Up to date \((?:all|submissions(?:, statuses)?)\) +50 +0 +0 +complete, .* in \d+ [ms]/,
     );
     const json = JSON.parse((await runCli(['status', '--json'], cron)).stdout) as {
       forms: { rows: number; lagSeconds: number; nextRunAt: string }[];

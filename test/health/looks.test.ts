@@ -37,7 +37,7 @@ describe('a form that no pass has visited since looks find it unchanged', () => 
     const { form, report, health } = seen(lookAgo(20_000));
     expect(form).toMatchObject({
       state: 'ok',
-      title: 'Up to date (submissions)',
+      title: 'Up to date (submissions, statuses)',
       provenAt: before(20_000),
       overdueSince: null,
       covers: {
