@@ -9,10 +9,14 @@ type Kind = keyof typeof KINDS;
 interface Change {
   readonly kind: Kind;
   readonly formId: string;
+  /** The status that it had; null: it is new. */
+  readonly before: string | null;
   /** The status that the row is to have, or `deleted`. */
   readonly wanted: string;
   readonly atMs: number;
 }
+
+type Made = Pick<Change, 'formId' | 'before' | 'wanted'> & { readonly id: string };
 
 /** A target and the changes that it does not show yet, by submission. */
 interface Watched {
@@ -57,24 +61,18 @@ export class Traffic {
     return new Traffic(source, targets, random);
   }
 
-  /** How many changes some target does not show yet. */
-  get waiting(): number {
-    return [...this.#targets.values()].reduce((sum, { waiting }) => sum + waiting.size, 0);
-  }
-
   /** One change. */
   async change(): Promise<void> {
     const kind = this.#kind();
     const atMs = Date.now();
-    const [id, formId, wanted] =
+    const change =
       kind === 'submitted' || kind === 'imported'
         ? await this.#submit(kind === 'imported' ? atMs - this.#random() * 6e10 : atMs)
         : await this.#alter(kind);
-    if (id === undefined) return;
+    if (change === undefined) return;
     this.#made++;
-    for (const { waiting } of this.#targets.values()) {
-      waiting.set(id, { kind, formId, wanted, atMs });
-    }
+    const { id, ...rest } = change;
+    for (const { waiting } of this.#targets.values()) waiting.set(id, { kind, atMs, ...rest });
   }
 
   /** Looks which changes have arrived by now. */
@@ -101,13 +99,25 @@ export class Traffic {
     });
   }
 
-  /** What has not arrived. */
+  /** What has not arrived though it moves a count that can be asked for. */
   missing(): string[] {
+    return this.#left((changes) => !cancelOut(changes));
+  }
+
+  /** What has not arrived as no count tells of it: it was undone, by status, by another change to the form within one look. */
+  exchanged(): string[] {
+    return this.#left(cancelOut);
+  }
+
+  #left(isSo: (changes: readonly Change[]) => boolean): string[] {
     return [...this.#targets].flatMap(([name, { waiting }]) =>
-      [...waiting].map(
-        ([id, { kind, formId, wanted }]) =>
-          `never arrived in ${name}: ${id} of ${formId}, ${kind}, wanted ${wanted}`,
-      ),
+      [...Map.groupBy(waiting, ([, { formId }]) => formId).values()]
+        .filter((entries) => isSo(entries.map(([, change]) => change)))
+        .flat()
+        .map(
+          ([id, { kind, formId, before, wanted }]) =>
+            `${name}: ${id} of ${formId}, ${kind}, from ${before ?? 'nothing'} to ${wanted}`,
+        ),
     );
   }
 
@@ -124,27 +134,35 @@ export class Traffic {
     return items[Math.floor(this.#random() * items.length)]!;
   }
 
-  async #submit(dateMs: number): Promise<[string | undefined, string, string]> {
+  async #submit(dateMs: number): Promise<Made | undefined> {
     const formId = this.#pick(this.#source.formIds);
     const [id] = await this.#source.insert(formId, [Math.floor(dateMs)]);
-    return [id, formId, 'NEW'];
+    return id === undefined ? undefined : { id, formId, before: null, wanted: 'NEW' };
   }
 
   /** Of whatever age; one that is under way already is left alone. */
-  async #alter(kind: Kind): Promise<[string | undefined, string, string]> {
+  async #alter(kind: Kind): Promise<Made | undefined> {
     const skip = Math.floor(this.#random() * (await this.#source.count()));
     const [id = ''] = await this.#source.ids({}, skip, 1);
     const [submission] = await this.#source.get([id]);
     const isUnderWay = [...this.#targets.values()].some(({ waiting }) => waiting.has(id));
-    if (!submission || isUnderWay) return [undefined, '', ''];
+    if (!submission || isUnderWay) return undefined;
+    const { formId, status: before } = submission;
     if (kind === 'deleted') {
       await this.#source.remove([id]);
-      return [id, submission.formId, 'deleted'];
+      return { id, formId, before, wanted: 'deleted' };
     }
-    const status = this.#pick(WIRE_STATUSES.filter((other) => other !== submission.status));
-    await this.#source.setStatus([id], status);
-    return [id, submission.formId, status];
+    const wanted = this.#pick(WIRE_STATUSES.filter((other) => other !== before));
+    await this.#source.setStatus([id], wanted);
+    return { id, formId, before, wanted };
   }
+}
+
+/** Whether the counts by status of a form are the same before and after these changes to it. */
+function cancelOut(changes: readonly Change[]): boolean {
+  const befores = changes.flatMap(({ before }) => before ?? []);
+  const afters = changes.flatMap(({ wanted }) => (wanted === 'deleted' ? [] : wanted));
+  return befores.toSorted().join() === afters.toSorted().join();
 }
 
 async function look(target: Watched): Promise<void> {

@@ -18,7 +18,7 @@ import { Traffic } from './traffic-watch.ts';
 
 // Minutes of traffic over many forms and two targets: how many requests a minute the mirror needs, how long a change at the
 // source takes at most until it is in each target, and how much memory the process takes. Ends by itself, with 1 when a
-// change did not arrive or the copies differ in the end.
+// change that moves a count did not arrive, or the copies differ otherwise in the end.
 // Run with: npm run soak:traffic; SOAK_MINUTES, SOAK_SUBMISSIONS, SOAK_FORMS, SOAK_CHANGES (a minute), SOAK_EVERY and
 // SOAK_SEED make it smaller or another one.
 
@@ -92,7 +92,7 @@ async function soak(): Promise<boolean> {
     console.log(`minute ${minute}: ${count(asked.length)} requests; ${traffic.summary()}`);
   }
   const settleUntil = Date.now() + SETTLE_MS;
-  while (traffic.waiting > 0 && Date.now() < settleUntil && child.isRunning) {
+  while (traffic.missing().length > 0 && Date.now() < settleUntil && child.isRunning) {
     await pause(WATCH_MS);
     await traffic.watch();
   }
@@ -100,7 +100,9 @@ async function soak(): Promise<boolean> {
   console.log(`requests a minute: ${mean} on average, ${Math.max(...perMinute)} at most`);
   console.log(`of which: ${sortsOf(log)}`);
   for (const line of traffic.longest()) console.log(line);
-  for (const line of traffic.missing()) console.log(line);
+  for (const line of traffic.exchanged()) console.log(`no count tells of it, in ${line}`);
+  const [missing, exchanged] = [traffic.missing(), traffic.exchanged()];
+  for (const line of missing) console.log(`never arrived in ${line}`);
   console.log(`peak memory of the process: ${peakMB(child.pid)} MB`);
   const { code } = await child.end('SIGTERM');
   let differences = 0;
@@ -111,7 +113,7 @@ async function soak(): Promise<boolean> {
   }
   const errors = child.stderr.split('\n').filter((line) => line.startsWith('{'));
   for (const line of errors.slice(0, 20)) console.log(`it logged: ${line}`);
-  return traffic.waiting === 0 && differences === 0 && code === 0;
+  return missing.length === 0 && differences === exchanged.length && code === 0;
 }
 
 /** A minute of traffic, evenly; returns what was asked in it. */
