@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
+import type { FormWindow } from '../../src/mirror/window.ts';
 
 /** A stored row as SQL shows it. */
 export interface TableRow {
@@ -52,11 +53,12 @@ export class TableView {
     });
   }
 
-  /** How many windows a form is read in. */
-  windows(formId: string): number {
-    return this.#read(0, (db) => {
-      const sql = 'select count(*) as n from mirror_windows where form_id = ?';
-      return (db.prepare(sql).get(formId) as { n: number }).n;
+  /** The windows that a form is read in. */
+  windows(formId: string): FormWindow[] {
+    return this.#read([], (db) => {
+      const sql = 'select from_at, to_at from mirror_windows where form_id = ? order by ordinal';
+      const rows = db.prepare(sql).all(formId) as { from_at: string; to_at: string }[];
+      return rows.map(({ from_at: from, to_at: to }) => ({ from, to }));
     });
   }
 

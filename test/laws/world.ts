@@ -19,6 +19,7 @@ import type { PassReport } from '../../src/sync/events.ts';
 import { LabelCache } from '../../src/sync/label-cache.ts';
 import { markForm } from '../../src/sync/mark.ts';
 import { runPass } from '../../src/sync/run-pass.ts';
+import type { FormWindow } from '../../src/mirror/window.ts';
 import type { WindowSizes } from '../../src/sync/window-sizes.ts';
 import { verifyForm, type VerifyReport } from '../../src/sync/verify.ts';
 import { openSqlite } from '../../src/targets/sql/sqlite/sqlite-database.ts';
@@ -140,13 +141,17 @@ export class World {
     formId: string,
     target: number,
     kind: PassKind,
-    options: { crash?: CrashPoint | undefined; acceptDeletes?: boolean } = {},
+    options: {
+      crash?: CrashPoint | undefined;
+      acceptDeletes?: boolean;
+      windows?: readonly FormWindow[];
+    } = {},
   ): Promise<PassReport | undefined> {
     return this.#process(options.crash, async (context, targets) => {
       const request = { formId, kind, picks: parsePicks(['*']), hashKey: undefined, waitMs: 0 };
-      const acceptDeletes = options.acceptDeletes ?? false;
+      const { acceptDeletes = false, windows = [] } = options;
       const signal = new AbortController().signal;
-      return runPass(context, targets[target]!, { ...request, acceptDeletes }, signal);
+      return runPass(context, targets[target]!, { ...request, acceptDeletes, windows }, signal);
     });
   }
 

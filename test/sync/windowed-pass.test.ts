@@ -198,7 +198,7 @@ describe('a large form whose bounds do not mean what they should', () => {
     let requests = 0;
     const late = place.store.ids(FORM)[170]!;
     place.onRequest = () => {
-      if (++requests === 70) place.store.setStatus(late, 'DONE');
+      if (++requests === 45) place.store.setStatus(late, 'DONE');
     };
     expect((await place.pass('full')).outcome).toBe('ok');
     expect(place.liveIds()).toEqual(place.sourceIds());
