@@ -93,6 +93,15 @@ describe('a full pass over a large form', () => {
     expect(place.liveIds()).toContain(imported);
   });
 
+  it('L8: and one in which something was deleted meanwhile', async () => {
+    const place = await openLarge();
+    await cutOff(place, 52);
+    const [oldest] = place.store.ids(FORM);
+    place.store.delete(oldest!);
+    expect(await place.pass('full')).toMatchObject({ outcome: 'ok', total: 199, deleted: 1 });
+    expect(place.liveIds()).toEqual(place.sourceIds());
+  });
+
   it('begins anew after a day, or with other settings', async () => {
     const place = await openLarge();
     await cutOff(place, 52);
@@ -202,6 +211,7 @@ describe('a large form whose bounds do not mean what they should', () => {
     };
     expect((await place.pass('full')).outcome).toBe('ok');
     expect(place.liveIds()).toEqual(place.sourceIds());
+    expect(await windowsOf(place)).toMatchObject([{ from: null, to: null }]);
   });
 });
 
