@@ -10,7 +10,6 @@ import {
   markAloneOptions,
   markData,
   markOptions,
-  passData,
   passOptions,
   passQueue,
   passJobId,
@@ -18,7 +17,7 @@ import {
 import type { QueueBackend } from './backends/backend.ts';
 import type { AnyQueue, Queues } from './queues.ts';
 import type { Timings } from './timings.ts';
-import type { ComparisonUnderWay, FoundWork, PlannedForm } from './handlers.ts';
+import type { FoundWork, PlannedForm } from './handlers.ts';
 
 /*
  * Turns a plan into jobs. Without marking, each form's passes are added by themselves; their job IDs keep any from being
@@ -89,33 +88,6 @@ export async function removeUnplanned(
   }
 }
 
-/** The full passes that run, wait, or wait to be tried again. */
-export async function fullPassesUnderWay(context: FlowContext): Promise<ComparisonUnderWay[]> {
-  const found: ComparisonUnderWay[] = [];
-  for (const target of context.queues.targets) {
-    const queue = context.queues.passes('full', target);
-    for (const job of (await queue?.getJobs(['delayed', 'waiting', 'prioritized', 'active'])) ??
-      []) {
-      // It may have ended while it was asked for.
-      const { data } = passData.safeParse(job?.data);
-      if (data !== undefined) found.push({ formId: data.formId, target, sinceMs: job.timestamp });
-    }
-  }
-  return found;
-}
-
-/** Adds full passes of those that are due. Returns how many were added. */
-export async function addComparisons(
-  context: FlowContext,
-  due: readonly { readonly formId: string; readonly target: string }[],
-): Promise<number> {
-  const forms = [...Map.groupBy(due, ({ formId }) => formId)].map(([formId, all]) => ({
-    formId,
-    targets: all.map(({ target }) => target),
-  }));
-  return forms.length === 0 ? 0 : addPasses(context, forms, 'full');
-}
-
 /** The passes whose job IDs are free. One query for each target, however many forms there are. */
 async function freePasses(
   context: FlowContext,
@@ -131,10 +103,17 @@ async function freePasses(
     const { formId } = form;
     return wantedPasses(form)
       .filter(({ target }) => inUse.get(target)?.has(passJobId(formId)) === false)
-      .map(({ target, compareCounts }): PassData => {
-        return { formId, target, kind, compareCounts, busy: 0, failed: 0, againAt: null };
-      });
+      .map((wanted) => passOf(formId, kind, wanted));
   });
+}
+
+function passOf(
+  formId: string,
+  kind: PassKind,
+  { target, compareCounts, windows }: FoundWork['passes'][number],
+): PassData {
+  const pass = { formId, target, kind, compareCounts, busy: 0, failed: 0, againAt: null };
+  return windows === undefined ? pass : { ...pass, windows: [...windows] };
 }
 
 const wantedPasses = ({ targets, found }: PlannedForm): FoundWork['passes'] =>

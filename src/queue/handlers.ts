@@ -11,7 +11,12 @@ export interface PlannedForm {
 
 /** What a look found to do for a form. */
 export interface FoundWork {
-  readonly passes: readonly { readonly target: string; readonly compareCounts: boolean }[];
+  readonly passes: readonly {
+    readonly target: string;
+    readonly compareCounts: boolean;
+    /** Of a comparison: which windows of the form. */
+    readonly windows?: readonly FormWindow[] | undefined;
+  }[];
   /** Rows wait to be marked, whether or not a pass is needed. */
   readonly mark: boolean;
 }
@@ -27,10 +32,15 @@ export interface PassJob {
   readonly windows?: readonly FormWindow[];
 }
 
-/** A full pass that waits or runs, since when (milliseconds). */
-export interface ComparisonUnderWay {
+/** A form that is to be compared in a target: whole, or some of its windows. */
+export interface DueComparison {
   readonly formId: string;
   readonly target: string;
+  readonly windows?: readonly FormWindow[] | undefined;
+}
+
+/** One that waits or runs, since when (milliseconds). */
+export interface ComparisonUnderWay extends DueComparison {
   readonly sinceMs: number;
 }
 
@@ -66,13 +76,13 @@ export interface JobHandlers {
   plan(signal: AbortSignal, kind: PassKind): Promise<readonly PlannedForm[]>;
 
   /**
-   * Which forms of which targets are to be compared row by row now, by full passes; `underWay` are those that wait or run
+   * Which forms and windows of which targets are to be compared row by row now; `underWay` are those that wait or run
    * already. Rejects with CANCELLED alone.
    */
   comparisons(
     underWay: readonly ComparisonUnderWay[],
     signal: AbortSignal,
-  ): Promise<readonly { readonly formId: string; readonly target: string }[]>;
+  ): Promise<readonly DueComparison[]>;
 
   /**
    * Whether the settings of this process have the form mirrored: into `target`, or, for null, into any. Throws like

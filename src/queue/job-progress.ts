@@ -4,7 +4,7 @@ import type { Clock } from '../base/clock.ts';
 import type { PassKind } from '../mirror/types.ts';
 import type { JobProgress } from './handlers.ts';
 import { passData } from './jobs.ts';
-import { PASS_KINDS, type Queues } from './queues.ts';
+import { QUEUE_KINDS, type Queues } from './queues.ts';
 
 /*
  * How far running passes have come, kept with their jobs so that every process can show it: IDs and numbers, nothing else.
@@ -45,7 +45,7 @@ export function progressWriter(job: Job, clock: Clock): (progress: JobProgress) 
 export async function readRunning(queues: Queues): Promise<RunningPassJob[]> {
   const running: RunningPassJob[] = [];
   for (const target of queues.targets) {
-    for (const kind of PASS_KINDS) {
+    for (const kind of QUEUE_KINDS) {
       const jobs = await queues.passes(kind, target)?.getJobs(['active'], 0, MOST_READ - 1);
       for (const job of jobs ?? []) {
         const data = passData.safeParse(job.data);

@@ -12,14 +12,9 @@ import {
   passJobId,
   planData,
 } from './jobs.ts';
-import {
-  type FlowContext,
-  addComparisons,
-  addPasses,
-  fullPassesUnderWay,
-  removeUnplanned,
-} from './flows.ts';
+import { type FlowContext, addPasses, removeUnplanned } from './flows.ts';
 import { asLogged, type JobHandlers, type PlannedForm } from './handlers.ts';
+import { addComparisons, comparisonsUnderWay } from './comparison-jobs.ts';
 import { progressWriter } from './job-progress.ts';
 import { type SchedulerContext, keepRhythm } from './scheduler.ts';
 
@@ -72,7 +67,7 @@ async function compare(
   targets: readonly string[],
   signal: AbortSignal,
 ): Promise<number> {
-  const underWay = await fullPassesUnderWay(context);
+  const underWay = await comparisonsUnderWay(context);
   const due = await context.handlers.comparisons(underWay, signal);
   return addComparisons(
     context,
@@ -134,9 +129,14 @@ export function markProcessor(context: ProcessorContext): Processor {
 
 const PASS_FAILED = 'The pass failed; its report in the target says why.';
 
-/** A running full pass reads everything that an incremental one would, and holds the form's lock. */
+/**
+ * A running full pass reads everything that an incremental one would, and holds the form's lock. A comparison of windows
+ * does not: it holds the lock for a short time, and the incremental pass waits for it.
+ */
 async function isSuperseded(context: ProcessorContext, data: PassData): Promise<boolean> {
   if (isLong(data.kind)) return false;
-  const full = context.queues.passes('full', data.target);
-  return (await full?.getJobState(passJobId(data.formId))) === 'active';
+  const queue = context.queues.passes('full', data.target);
+  const job = await queue?.getJob(passJobId(data.formId));
+  if (job === undefined || !(await job.isActive())) return false;
+  return passData.safeParse(job.data).data?.kind === 'full';
 }

@@ -3,7 +3,7 @@ import type { PassKind } from '../mirror/types.ts';
 import type { BackendKind } from './backends/backend.ts';
 import { type RunningPassJob, readRunning } from './job-progress.ts';
 import { passData } from './jobs.ts';
-import { type AnyQueue, PASS_KINDS, type Queues } from './queues.ts';
+import { type AnyQueue, QUEUE_KINDS, type Queues } from './queues.ts';
 import { type SchedulerContext, readSchedules } from './scheduler.ts';
 
 /** State of the queue, for the status page, `status` and metrics. */
@@ -81,7 +81,7 @@ async function readAll(
     count(queues.mark, { step: 'mark', target: null, kind: null }),
   ];
   for (const target of queues.targets) {
-    for (const kind of PASS_KINDS) {
+    for (const kind of QUEUE_KINDS) {
       const queue = queues.passes(kind, target);
       if (queue !== undefined) counts.push(count(queue, { step: 'sync', target, kind }));
     }

@@ -16,8 +16,8 @@ export type AnyQueue = Queue<
   object
 >;
 
-/** The kinds of pass: each target has a queue for each. */
-export const PASS_KINDS: readonly PassKind[] = ['incremental', 'full'];
+/** The kinds of pass that have a queue for each target; comparisons are in that of full passes. */
+export const QUEUE_KINDS: readonly PassKind[] = ['incremental', 'full'];
 
 /** Every queue of this mirror, for adding and inspecting jobs. */
 export interface Queues {
@@ -78,7 +78,7 @@ export async function removeTargetQueues(
   target: string,
   onError: ErrorListener,
 ): Promise<void> {
-  for (const kind of PASS_KINDS) {
+  for (const kind of QUEUE_KINDS) {
     const queue: AnyQueue = new Queue(
       backend.queueName(passQueue(kind, target)),
       // The constructor would write the queue's settings again while we remove them.

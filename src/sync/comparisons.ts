@@ -2,17 +2,20 @@ import type { Logger } from '../base/logger.ts';
 import { throwIfAborted, type Clock } from '../base/clock.ts';
 import type { FormOverview, Target } from '../mirror/target.ts';
 import type { PassRecord } from '../mirror/types.ts';
+import { type FormWindow, isCut, type WindowRecord } from '../mirror/window.ts';
 import { type Comparable, type ComparisonRhythm, dueComparisons } from './due-comparisons.ts';
 import type { FormPlan } from './planner.ts';
+import { WINDOW_SIZES } from './window-sizes.ts';
 
-/** A form of a target. */
-export interface FormInTarget {
+/** A form that is to be compared in a target: whole, or some of its windows. */
+export interface DueComparison {
   readonly formId: string;
   readonly target: string;
+  readonly windows?: readonly FormWindow[] | undefined;
 }
 
 /** One that is being compared, or waits to be, and since when (milliseconds). */
-export interface ComparisonUnderWay extends FormInTarget {
+export interface ComparisonUnderWay extends DueComparison {
   readonly sinceMs: number;
 }
 
@@ -25,15 +28,20 @@ export interface ComparisonsOptions {
   readonly logger: Logger;
 }
 
-type Unit = Comparable & FormInTarget;
+/** A form that is one window, or one window of a form. */
+interface Unit extends Comparable {
+  readonly formId: string;
+  readonly target: string;
+  readonly window: FormWindow | null;
+}
 
 /** What the targets said last is good for this part of RECONCILE_EVERY, as long as nothing is due by it. */
 const KNOWN_FOR = 0.05;
-/** A full pass that failed is tried again by the queue; one that the queue has lost, after so long. */
+/** What was asked for and not done is tried again by the queue; when it has given up, or lost it, after so long. */
 const FAILED_REST_MS = 600_000;
 const PAGE = 100;
 
-/** Finds the forms that are to be compared row by row at a tick: those that RECONCILE_EVERY asks for, and no more at once. */
+/** Finds the forms and windows that are to be compared row by row at a tick: as RECONCILE_EVERY asks for, and no more at once. */
 export class Comparisons {
   readonly #options: ComparisonsOptions;
   #known: { readonly atMs: number; readonly units: readonly Unit[]; readonly key: string } = {
@@ -41,6 +49,9 @@ export class Comparisons {
     units: [],
     key: '',
   };
+
+  /** When each was last asked for, in this process. */
+  readonly #askedMs = new Map<string, number>();
 
   constructor(options: ComparisonsOptions) {
     this.#options = options;
@@ -54,7 +65,7 @@ export class Comparisons {
     forms: readonly FormPlan[],
     underWay: readonly ComparisonUnderWay[],
     signal: AbortSignal,
-  ): Promise<FormInTarget[]> {
+  ): Promise<DueComparison[]> {
     const nowMs = this.#options.clock.now();
     const key = JSON.stringify(forms.map(({ form, targets }) => [form.id, targets]));
     const isKnown =
@@ -66,7 +77,15 @@ export class Comparisons {
     throwIfAborted(signal);
     this.#known = { atMs: nowMs, units, key };
     const due = this.#dueOf(units, underWay, nowMs);
-    return due.map(({ formId, target }) => ({ formId, target }));
+    for (const [key, askedMs] of this.#askedMs) {
+      if (nowMs - askedMs >= this.#restMs) this.#askedMs.delete(key);
+    }
+    for (const unit of due) this.#askedMs.set(unitKey(unit), nowMs);
+    return [...Map.groupBy(due, placeKey).values()].flatMap(together);
+  }
+
+  get #restMs(): number {
+    return Math.min(FAILED_REST_MS, this.#options.rhythm.withinMs);
   }
 
   #dueOf(
@@ -74,10 +93,16 @@ export class Comparisons {
     underWay: readonly ComparisonUnderWay[],
     nowMs: number,
   ): readonly Unit[] {
-    const since = new Map(underWay.map((one) => [keyOf(one), one.sinceMs]));
+    const jobs = new Map(underWay.map((job) => [placeKey(job), job]));
     const all = units.map((unit) => {
-      const sinceMs = since.get(keyOf(unit));
-      return sinceMs === undefined ? unit : { ...unit, comparedMs: sinceMs, isUnderWay: true };
+      const job = jobs.get(placeKey(unit));
+      // There is one job a form: while some of its windows are compared, the others wait.
+      if (job !== undefined) {
+        return { ...unit, isUnderWay: true, ...(isIn(job, unit) && { comparedMs: job.sinceMs }) };
+      }
+      const askedMs = this.#askedMs.get(unitKey(unit)) ?? Number.NEGATIVE_INFINITY;
+      const rests = nowMs - askedMs < this.#restMs && askedMs > (unit.comparedMs ?? 0);
+      return rests ? { ...unit, comparedMs: askedMs } : unit;
     });
     return dueComparisons(all, { ...this.#options.rhythm, nowMs });
   }
@@ -89,10 +114,18 @@ export class Comparisons {
         forms.filter(({ targets }) => targets.includes(target)).map(({ form }) => form.id),
       );
       try {
-        const overview = await (await this.#options.openTarget(target)).overview();
-        return overview
-          .filter(({ formId }) => planned.has(formId))
-          .flatMap((held) => unitsOf(held, target, nowMs));
+        const opened = await this.#options.openTarget(target);
+        const units: Unit[] = [];
+        for (const held of await opened.overview()) {
+          if (!planned.has(held.formId)) continue;
+          units.push(
+            ...unitsOf(held, target, await windowsOf(opened, held), {
+              nowMs,
+              restMs: this.#restMs,
+            }),
+          );
+        }
+        return units;
       } catch (error) {
         const about = { target, err: error };
         this.#options.logger.debug(about, 'What is due for comparison could not be read.');
@@ -103,14 +136,57 @@ export class Comparisons {
   }
 }
 
-const keyOf = ({ formId, target }: FormInTarget): string => JSON.stringify([target, formId]);
+type Place = Pick<DueComparison, 'formId' | 'target'>;
+
+const placeKey = ({ formId, target }: Place): string => JSON.stringify([target, formId]);
+
+const unitKey = ({ formId, target, window }: Unit): string =>
+  JSON.stringify([target, formId, window?.from ?? null]);
+
+/** Whether a job compares it. */
+const isIn = ({ windows }: ComparisonUnderWay, { window }: Unit): boolean =>
+  windows === undefined || windows.some(({ from }) => from === window?.from);
+
+/** What is due of a form, as one comparison. */
+function together(units: readonly Unit[]): DueComparison[] {
+  const [first] = units;
+  if (first === undefined) return [];
+  const { formId, target } = first;
+  const windows = units.flatMap(({ window }) => window ?? []);
+  return [windows.length === 0 ? { formId, target } : { formId, target, windows }];
+}
+
+/** The windows of a form that is read in windows; none for any other. */
+async function windowsOf(
+  target: Target,
+  { formId, checkpoint, goneAt }: FormOverview,
+): Promise<readonly WindowRecord[]> {
+  if (checkpoint === null || goneAt !== null) return [];
+  // Few forms are large: of the others nothing is read.
+  if (checkpoint.total <= WINDOW_SIZES.aim) return [];
+  const windows = (await (await target.reader(formId))?.windows()) ?? [];
+  return isCut(windows) ? windows : [];
+}
 
 /** A form that was never proven is read whole by its next pass anyway, and one that is gone has nothing to compare with. */
-function unitsOf(held: FormOverview, target: string, nowMs: number): Unit[] {
+function unitsOf(
+  held: FormOverview,
+  target: string,
+  windows: readonly WindowRecord[],
+  { nowMs, restMs }: { readonly nowMs: number; readonly restMs: number },
+): Unit[] {
   const { formId, checkpoint, goneAt } = held;
   if (checkpoint === null || goneAt !== null) return [];
-  const cost = 1 + Math.ceil(checkpoint.total / PAGE);
-  return [{ formId, target, comparedMs: comparedMsOf(held, nowMs), isUnderWay: false, cost }];
+  const unit = { formId, target, isUnderWay: false };
+  const costOf = (total: number): number => 1 + Math.ceil(total / PAGE);
+  if (windows.length === 0) {
+    const comparedMs = comparedMsOf(held, nowMs, restMs);
+    return [{ ...unit, window: null, comparedMs, cost: costOf(checkpoint.total) }];
+  }
+  return windows.map(({ from, to, provenAt, total }) => {
+    const comparedMs = provenAt === null ? null : Date.parse(provenAt);
+    return { ...unit, window: { from, to }, comparedMs, cost: costOf(total) };
+  });
 }
 
 /**
@@ -120,17 +196,22 @@ function unitsOf(held: FormOverview, target: string, nowMs: number): Unit[] {
 export function comparedMsOf(
   { checkpoint, lastFull }: Pick<FormOverview, 'checkpoint' | 'lastFull'>,
   nowMs: number,
+  restMs = FAILED_REST_MS,
 ): number | null {
   const provenMs = Date.parse(checkpoint?.fullProvenAt ?? '');
-  const triedMs = lastFull === null ? Number.NaN : triedSinceMs(lastFull, nowMs);
+  const triedMs = lastFull === null ? Number.NaN : triedSinceMs(lastFull, nowMs, restMs);
   const known = [provenMs, triedMs].filter((ms) => !Number.isNaN(ms));
   return known.length === 0 ? null : Math.max(...known);
 }
 
-function triedSinceMs({ outcome, startedAt, endedAt }: PassRecord, nowMs: number): number {
+function triedSinceMs(
+  { outcome, startedAt, endedAt }: PassRecord,
+  nowMs: number,
+  restMs: number,
+): number {
   if (outcome === 'ok' || outcome === 'withheld' || outcome === 'incomplete') {
     return Date.parse(startedAt);
   }
   const endedMs = Date.parse(endedAt);
-  return outcome === 'failed' && nowMs - endedMs < FAILED_REST_MS ? endedMs : Number.NaN;
+  return outcome === 'failed' && nowMs - endedMs < restMs ? endedMs : Number.NaN;
 }

@@ -52,6 +52,43 @@ export function describeSchedules(it: QueueIt): void {
     await queue.stop();
   });
 
+  it('compare windows of a large form, which holds up no incremental pass for good', async ({
+    place,
+    use,
+  }) => {
+    const handlers = new FakeHandlers([form(['a'])]);
+    const gate = new Gate();
+    const windows = [
+      { from: null, to: '2026-01-01T00:00:00.000Z' },
+      { from: '2026-02-01T00:00:00.000Z', to: null },
+    ];
+    let [met, isHeld] = [0, false];
+    handlers.script = (order, signal) => {
+      if (order.kind === 'compare') return gate.wait(signal);
+      if (!isHeld) return 'ok';
+      // As a pass does that finds the form's lock taken.
+      if (met++ < 2) return 'busy';
+      isHeld = false;
+      gate.open();
+      return 'ok';
+    };
+    const told: (readonly ComparisonUnderWay[])[] = [];
+    handlers.due = (underWay) => {
+      told.push(underWay);
+      return [{ formId: 'f1', target: 'a', windows }];
+    };
+    const queue = use(await startAt(place, handlers, { incremental: { everyMs: 3_600_000 } }));
+    await vi.waitFor(() => expect(handlers.count('a', 'compare')).toBe(1), SOON);
+    expect(handlers.passes.find(({ kind }) => kind === 'compare')).toMatchObject({ windows });
+    await vi.waitFor(() => expect(handlers.count('a', 'incremental')).toBe(1), SOON);
+    isHeld = true;
+    await queue.runNow('incremental');
+    await vi.waitFor(() => expect(told.at(-1)).toMatchObject([{ formId: 'f1', windows }]), SOON);
+    await vi.waitFor(() => expect(met).toBe(3), SOON);
+    const outcomes = queue.emitted.map(({ event }) => 'outcome' in event && event.outcome);
+    expect(outcomes).not.toContain('superseded');
+  });
+
   it('remove the schedule of full passes that an earlier release left in the store', async ({
     place,
     use,

@@ -2,6 +2,7 @@ import { MirrorError } from '../../src/base/errors.ts';
 import type { PassOutcome } from '../../src/mirror/types.ts';
 import type {
   ComparisonUnderWay,
+  DueComparison,
   JobHandlers,
   JobPlace,
   JobProgress,
@@ -40,7 +41,7 @@ export class FakeHandlers implements JobHandlers {
   }
 
   /** Those to be compared at each tick; none by default. */
-  due: (underWay: readonly ComparisonUnderWay[]) => { formId: string; target: string }[] = () => [];
+  due: (underWay: readonly ComparisonUnderWay[]) => DueComparison[] = () => [];
 
   async comparisons(underWay: readonly ComparisonUnderWay[]) {
     return this.due(underWay);

@@ -3,6 +3,7 @@ import { silentLogger } from '../../src/base/logger.ts';
 import type { FormOverview, Target } from '../../src/mirror/target.ts';
 import type { PassRecord } from '../../src/mirror/types.ts';
 import { Comparisons, type ComparisonUnderWay } from '../../src/sync/comparisons.ts';
+import { unreadWindow, type WindowRecord } from '../../src/mirror/window.ts';
 import type { FormPlan } from '../../src/sync/planner.ts';
 import { NOW, formOverview, passRecord } from '../health/fake-source.ts';
 import { ManualClock } from '../health/manual-clock.ts';
@@ -22,7 +23,10 @@ function held(id: string, hoursAgo: number, full: Partial<PassRecord> = {}): For
 }
 
 /** Targets that hold these forms, ticks of a minute, and all to be compared within six hours. */
-function compared(targets: Readonly<Record<string, readonly FormOverview[] | Error>>) {
+function compared(
+  targets: Readonly<Record<string, readonly FormOverview[] | Error>>,
+  windows: ReadonlyMap<string, readonly WindowRecord[]> = new Map(),
+) {
   const clock = new ManualClock();
   const asked: string[] = [];
   const comparisons = new Comparisons({
@@ -30,7 +34,10 @@ function compared(targets: Readonly<Record<string, readonly FormOverview[] | Err
       asked.push(name);
       const forms = targets[name] ?? [];
       if (forms instanceof Error) throw forms;
-      return { overview: async () => forms } as unknown as Target;
+      return {
+        overview: async () => forms,
+        reader: async (id: string) => ({ windows: async () => windows.get(id) ?? [] }),
+      } as unknown as Target;
     },
     rhythm: {
       withinMs: 6 * HOUR_MS,
@@ -48,8 +55,8 @@ function compared(targets: Readonly<Record<string, readonly FormOverview[] | Err
     (id) => ({ form: formOf(id), targets: Object.keys(targets) }) as unknown as FormPlan,
   );
   const due = async (underWay: readonly ComparisonUnderWay[] = []): Promise<string[]> =>
-    (await comparisons.due(plans, underWay, never)).map(
-      ({ formId, target }) => `${formId} ${target}`,
+    (await comparisons.due(plans, underWay, never)).map(({ formId, target, windows: some = [] }) =>
+      [formId, target, ...some.map(({ from }) => from?.slice(0, 4) ?? 'first')].join(' '),
     );
   return { due, asked, clock, plans, comparisons };
 }
@@ -101,6 +108,53 @@ describe('what is compared at a tick', () => {
     expect(await compared({ a: [tried('f1', 1, 'cancelled')] }).due()).toEqual(['f1 a']);
     expect(await compared({ a: [tried('f1', 60, 'incomplete')] }).due()).toEqual([]);
     expect(await compared({ a: [tried('f1', 360, 'incomplete')] }).due()).toEqual(['f1 a']);
+  });
+
+  it('L5: is a window of a large form, or some in one pass, where that is due', async () => {
+    const year = (number: number): string => `${number}-01-01T00:00:00.000Z`;
+    const window = (from: number | null, to: number | null, hoursAgo: number): WindowRecord => ({
+      ...unreadWindow(
+        { from: from === null ? null : year(from), to: to === null ? null : year(to) },
+        20_000,
+      ),
+      provenAt: new Date(NOW - hoursAgo * HOUR_MS).toISOString(),
+      open: false,
+    });
+    const large = held('f1', 1);
+    const form = { ...large, checkpoint: { ...large.checkpoint!, total: 80_000 } };
+    const windowed = (...hoursAgo: [number, number, number, number]) =>
+      compared(
+        { a: [form] },
+        new Map([
+          [
+            'f1',
+            [
+              window(null, 2023, hoursAgo[0]),
+              window(2023, 2024, hoursAgo[1]),
+              window(2024, 2025, hoursAgo[2]),
+              window(2025, null, hoursAgo[3]),
+            ],
+          ],
+        ]),
+      );
+    expect(await windowed(1, 6, 2, 3).due()).toEqual(['f1 a 2023']);
+    expect(await windowed(1, 2, 2, 3).due()).toEqual([]);
+    // While one is compared, the others wait.
+    const since = { formId: 'f1', target: 'a', sinceMs: NOW - HOUR_MS };
+    const first = { from: null, to: year(2023) };
+    expect(await windowed(1, 6, 6, 3).due([{ ...since, windows: [first] }])).toEqual([]);
+    // Overdue, all of them: one after the other.
+    const { comparisons, plans } = windowed(7, 7, 7, 7);
+    const due = await comparisons.due(plans, [], never);
+    expect(due).toMatchObject([{ formId: 'f1', windows: [{ to: year(2023) }] }]);
+  });
+
+  it('is not what was asked for a moment ago and came to nothing', async () => {
+    const { due, clock } = compared({ a: [held('f1', 9)] });
+    expect(await due()).toEqual(['f1 a']);
+    expect(await due()).toEqual([]);
+    await clock.advance(11 * MINUTE_MS);
+    expect(await due()).toEqual(['f1 a']);
   });
 
   it('L12: goes on for other targets when one cannot be read', async () => {
