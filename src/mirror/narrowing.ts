@@ -22,7 +22,17 @@ export interface SeenBounds {
   readonly refuted: BoundsReading[];
   /** Parts of a day add up; null: not asked yet. */
   instants: boolean | null;
+  /** The API refuses a bound with a time of day. */
+  datesOnly: boolean;
 }
+
+/** Nothing seen yet. */
+export const unseenBounds = (): SeenBounds => ({
+  reading: null,
+  refuted: [],
+  instants: null,
+  datesOnly: false,
+});
 
 /** A span, and how many submissions of the status that is narrowed the source and the copy have in it. */
 export interface SpanCounts extends MsSpan {
@@ -64,8 +74,13 @@ export const BOTH_INCLUDED: BoundsReading = { fromExcluded: false, toExcluded: f
  * What to ask with for a span. A bound that is included is followed, or preceded, by a millisecond that belongs to no other
  * span: at midnight that holds for bounds that mean instants and for those that mean days.
  */
-export function queryBounds({ fromMs, toMs }: MsSpan, reading: BoundsReading): QueryBounds {
-  const iso = (ms: number): string => new Date(ms).toISOString();
+export function queryBounds(
+  { fromMs, toMs }: MsSpan,
+  reading: BoundsReading,
+  datesOnly = false,
+): QueryBounds {
+  const iso = (ms: number): string =>
+    new Date(ms).toISOString().slice(0, datesOnly ? 10 : undefined);
   return {
     ...(fromMs !== null && { dateFrom: iso(reading.fromExcluded ? fromMs - 1 : fromMs) }),
     ...(toMs !== null && { dateTo: iso(reading.toExcluded ? toMs : toMs - 1) }),

@@ -1,21 +1,27 @@
-import { throwIfAborted } from '../base/clock.ts';
-import type { FormsClient, SubmissionPage } from '../forms/client.ts';
+import type { FormsClient } from '../forms/client.ts';
 import { FormsApiError } from '../forms/errors.ts';
-import type { PageQuery } from '../forms/form-pages.ts';
 import { type CountsByStatus, SourceCounts } from '../forms/submission-counts.ts';
 import type { HeldBucket, MsSpan } from '../mirror/cut-span.ts';
 import {
-  BOTH_INCLUDED,
   type BoundsReading,
   narrow,
   queryBounds,
   refute,
+  unseenBounds,
   type SeenBounds,
 } from '../mirror/narrowing.ts';
-import { minusCounts, plusCounts, type StatusCounts, totalOf } from '../mirror/status-counts.ts';
+import {
+  minusCounts,
+  plusCounts,
+  sameCounts,
+  type StatusCounts,
+  totalOf,
+} from '../mirror/status-counts.ts';
 import type { TimeCount, TimeGrain } from '../mirror/time-counts.ts';
 import { STATUSES } from '../mirror/types.ts';
+import type { QueryBounds } from '../mirror/window.ts';
 import { ById } from './by-id.ts';
+import { readChanged } from './changed-list.ts';
 import {
   ComparisonEnded,
   type Leaf,
@@ -24,6 +30,12 @@ import {
   OutOfBounds,
   settleLeaf,
 } from './compare-leaf.ts';
+import {
+  askableUnstored,
+  countDifferences,
+  type Difference,
+  isDocumented,
+} from './count-differences.ts';
 import { mostDeletions } from './deletions.ts';
 
 export interface CompareParts extends Omit<LeafParts, 'client' | 'byId' | 'spend' | 'mayDelete'> {
@@ -59,8 +71,6 @@ export interface Comparison {
 
 /** A status whose bounds are of no use is read whole where it has no more than so many. */
 const MOST_READ_WHOLE = 2_000;
-/** So many are read of a list that may be of what changed lately. */
-const MOST_CHANGED = 4_000;
 
 /**
  * Compares the source's counts by status with those of the target, and settles what differs: statuses that changed,
@@ -71,17 +81,11 @@ export function compareCounts(parts: CompareParts): Promise<Comparison> {
   return new CountComparison(parts).run();
 }
 
-/** By how many more the source has of a status than is accounted for; null: of all that are not documented. */
-interface Difference {
-  readonly status: string | null;
-  readonly by: number;
-}
-
 class CountComparison {
   readonly #parts: CompareParts;
   readonly #leafParts: LeafParts;
   readonly #counts: SourceCounts;
-  readonly #seen: SeenBounds = { reading: null, refuted: [], instants: null };
+  readonly #seen: SeenBounds = unseenBounds();
   #unstored: Map<string, number>;
   #requests = 0;
   #deleted = 0;
@@ -117,6 +121,8 @@ class CountComparison {
       if (obstacle !== null || round >= maxRounds) return this.#end(obstacle ?? 'moving');
       const before = await this.#heldCounts();
       obstacle = await this.#settle(source, differing);
+      // Where so many requests found nothing, more would not either.
+      if (obstacle === 'spent' && sameCounts(before, await this.#heldCounts())) obstacle = 'bounds';
       source = await this.#readAgain(source, differing, before);
     }
   }
@@ -133,28 +139,10 @@ class CountComparison {
     return { obstacle, unstored: this.#unstored, deleted, undecided, isBoundless };
   }
 
-  /** Those that have more come first: what is found there was lost elsewhere. */
-  async #differences({ statuses, other, verdict }: CountsByStatus): Promise<Difference[]> {
+  async #differences(source: CountsByStatus): Promise<Difference[]> {
     const held = await this.#heldCounts();
-    const undocumented = (counts: StatusCounts): number =>
-      totalOf(counts) - STATUSES.reduce((all, status) => all + (counts.get(status) ?? 0), 0);
-    // What had no status that could be read is counted with one.
-    if (undocumented(held) === other) {
-      this.#unstored = new Map(
-        STATUSES.flatMap((status) => {
-          const count = this.#unstored.get(status) ?? 0;
-          return count === 0 ? [] : [[status, count] as const];
-        }),
-      );
-    }
-    const accounted = plusCounts(held, this.#unstored);
-    const differences: Difference[] = STATUSES.map((status) => ({
-      status,
-      by: (statuses.get(status) ?? 0) - (accounted.get(status) ?? 0),
-    }));
-    // Counts that add up to more than there are say nothing of the rest.
-    if (verdict === 'fits') differences.push({ status: null, by: other - undocumented(accounted) });
-    return differences.filter(({ by }) => by !== 0).toSorted((a, b) => b.by - a.by);
+    this.#unstored = new Map(askableUnstored(source, held, this.#unstored));
+    return countDifferences(source, held, this.#unstored);
   }
 
   async #settle(
@@ -179,36 +167,18 @@ class CountComparison {
     }
   }
 
-  /**
-   * Bounds that are of no use for a date may compare the time of the last change: then they show what changed since the
-   * counts agreed. What they show is newer than what is held, whatever they compare; whether it was all, the counts tell.
-   */
   async #readChanged(total: number): Promise<Obstacle> {
-    const { changedSince, pages, sink } = this.#parts;
+    const { changedSince } = this.#parts;
     if (changedSince === null) return 'bounds';
+    this.#held = undefined;
+    const dateFrom = this.#seen.datesOnly ? changedSince.slice(0, 10) : changedSince;
     try {
-      const narrowed = { dateFrom: changedSince };
-      let page = await this.#readPage(pages, { ...narrowed, page: 1 });
-      if (page.total >= total || page.total > MOST_CHANGED) return 'bounds';
-      const { totalPages } = page;
-      for (let asked = 2; asked <= totalPages; asked++) {
-        page = await this.#readPage(pages, { ...narrowed, page: asked });
-      }
+      await readChanged(this.#leafParts, dateFrom, total);
     } catch (error) {
       if (error instanceof ComparisonEnded) return error.obstacle;
       if (!isRefusal(error)) throw error;
     }
-    await sink.flush();
     return 'bounds';
-  }
-
-  async #readPage(pages: LeafParts['pages'], query: PageQuery): Promise<SubmissionPage> {
-    throwIfAborted(this.#parts.signal);
-    this.#spend();
-    const page = await pages.read(query);
-    this.#held = undefined;
-    await this.#parts.sink.take(page.items);
-    return page;
   }
 
   async #settleStatus(status: string | null, source: CountsByStatus): Promise<void> {
@@ -221,7 +191,7 @@ class CountComparison {
     this.#tally = 0;
     const span = { fromMs: null, toMs: null };
     try {
-      await this.#settleLeaf({ status, span, reading: BOTH_INCLUDED });
+      await this.#settleLeaf({ status, span, bounds: {} });
     } catch (error) {
       // A list that is not bounded, and hides what is there.
       if (error instanceof OutOfBounds) throw new ComparisonEnded('bounds');
@@ -243,22 +213,35 @@ class CountComparison {
         const isDone = await narrow({ source, undated, days, leafSize }, this.#seen, {
           countSource: (span, reading) => this.#countSource(status, span, reading),
           countHeld: (span, grain) => this.#heldIn(status, span, grain),
-          settle: (span, reading) => this.#settleLeaf({ status, span, reading }),
+          settle: (span, reading) =>
+            this.#settleLeaf({ status, span, bounds: this.#bounds(span, reading) }),
         });
         if (isDone) return true;
       } catch (error) {
         if (!(error instanceof OutOfBounds) && !isRefusal(error)) throw error;
-        if (error instanceof OutOfBounds && refute(this.#seen)) continue;
+        const isOther = error instanceof OutOfBounds ? refute(this.#seen) : this.#askByDates();
+        if (isOther) continue;
       }
       this.#isBoundless = true;
       return false;
     }
   }
 
+  /** False when that has been tried. */
+  #askByDates(): boolean {
+    if (this.#seen.datesOnly) return false;
+    Object.assign(this.#seen, { ...unseenBounds(), datesOnly: true, instants: false });
+    return true;
+  }
+
+  #bounds(span: MsSpan, reading: BoundsReading): QueryBounds {
+    return queryBounds(span, reading, this.#seen.datesOnly);
+  }
+
   async #countSource(status: string | null, span: MsSpan, reading: BoundsReading): Promise<number> {
     this.#spend();
     const { formId } = this.#parts;
-    const bounds = queryBounds(span, reading);
+    const bounds = this.#bounds(span, reading);
     return this.#counts.count({ formId, ...bounds, ...(status !== null && { status }) });
   }
 
@@ -305,7 +288,6 @@ class CountComparison {
     const changed = minusCounts(await this.#heldCounts(), before);
     const again = new Set([...changed.keys(), ...differing.map(({ status }) => status)]);
     const { formId } = this.#parts;
-    const isDocumented = (status: string | null): boolean => STATUSES.some((one) => one === status);
     if (source.verdict !== 'fits' || ![...again].every(isDocumented)) {
       return this.#counts.byStatus({ formId });
     }

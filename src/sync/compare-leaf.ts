@@ -3,9 +3,8 @@ import type { CallOptions, FormsClient, SubmissionItem, SubmissionPage } from '.
 import type { FormPages, PageQuery } from '../forms/form-pages.ts';
 import { canonicalTime } from '../mirror/canonical-time.ts';
 import type { MsSpan } from '../mirror/cut-span.ts';
-import { type BoundsReading, queryBounds } from '../mirror/narrowing.ts';
 import type { FormWriter } from '../mirror/target.ts';
-import { type FormWindow, isWithin } from '../mirror/window.ts';
+import { type FormWindow, isWithin, type QueryBounds } from '../mirror/window.ts';
 import type { ById } from './by-id.ts';
 import { type Found, lookUp, withStatuses } from './deletions.ts';
 import type { RowSink } from './row-sink.ts';
@@ -59,7 +58,8 @@ export interface Leaf {
   /** Null: of any status. */
   readonly status: string | null;
   readonly span: MsSpan;
-  readonly reading: BoundsReading;
+  /** What to ask with for the span. */
+  readonly bounds: QueryBounds;
 }
 
 /** What came of a leaf. */
@@ -126,14 +126,14 @@ async function readLeaf(parts: LeafParts, leaf: Leaf): Promise<Shown | null> {
 
 async function readPage(
   parts: LeafParts,
-  { status, span, reading }: Leaf,
+  { status, span, bounds }: Leaf,
   page: number,
   keys: Set<string>,
 ): Promise<SubmissionPage> {
   throwIfAborted(parts.signal);
   parts.spend();
   const query: PageQuery = {
-    ...queryBounds(span, reading),
+    ...bounds,
     page,
     ...(status !== null && { status }),
   };
@@ -152,7 +152,8 @@ function isAsked(
   window: FormWindow,
 ): boolean {
   if (submission === null) return true;
-  if (status !== null && submission.status !== status) return false;
+  // One that shows no status is counted with what the source takes it to have.
+  if (status !== null && submission.status !== status && submission.status !== '') return false;
   return isWithin(window, canonicalTime(submission.createdAt));
 }
 

@@ -1,4 +1,4 @@
-import { NO_COUNTS, plusCounts, totalOf } from '../mirror/status-counts.ts';
+import { plusCounts, totalOf } from '../mirror/status-counts.ts';
 import type { Checkpoint } from '../mirror/types.ts';
 import { unusableBounds } from './bounds-memory.ts';
 import { compareCounts, type Comparison, comparisonBudget } from './compare-counts.ts';
@@ -68,10 +68,13 @@ async function followUp(
     await followDeletions(run, open, found);
     return run.kind === 'full' ? null : plainResult(run, open, found);
   }
-  if (proof.pages <= sizesOf(run).shortPages && (await mayBeRead(run, open, found))) {
+  const isAccountable = await addsUp(open, found);
+  const isShort = proof.pages <= sizesOf(run).shortPages;
+  if ((isShort || !isAccountable) && (await mayBeRead(run, open, found))) {
     run.widen(reasonFor(found));
     return null;
   }
+  if (!isAccountable) return plainResult(run, open, found);
   const startedAt = run.now();
   const live = totalOf(await open.writer.statusCounts());
   const comparison = await compare(run, open, parts, found);
@@ -91,7 +94,7 @@ async function followUp(
     undecided,
     found: liveNow - live + deleted,
     isSettled,
-    counted: needsAll || obstacle === 'counts' ? notCounted(before) : counted,
+    counted: needsAll || obstacle === 'counts' ? notCounted({ unstored, countsAt }) : counted,
   });
 }
 
@@ -100,6 +103,17 @@ function isToCompare(run: PassRun, { proof, before }: Found): boolean {
   if (before.withheld + before.hidden > 0) return false;
   const isAsked = run.setup.request.compareCounts === true;
   return isAsked || before.absent + proof.gone !== 0 || before.statuses === null;
+}
+
+/**
+ * Whether what has no row is known: always where statuses are; otherwise where it makes up, with what is held, what the
+ * source has. A deletion beside something without a row, of which nothing is known, would look like agreement.
+ */
+async function addsUp({ writer, sink }: OpenForm, { proof, before }: Found): Promise<boolean> {
+  if (before.statuses !== null) return true;
+  const unstored = totalOf(before.unstored) + totalOf(sink.unstored.newcomers);
+  const held = totalOf(await writer.statusCounts()) + unstored;
+  return held === proof.total + before.absent + proof.gone;
 }
 
 /** Without a comparison: nothing of what an earlier pass accounted for is looked at. */
@@ -111,8 +125,8 @@ async function plainResult(
   const startedAt = new Date(run.startedMs).toISOString();
   const counted = async (): Promise<Counted> => {
     if (proof.whole) return countedInFull(writer, run.ledger, sink.unstored, startedAt);
-    if (before.statuses === null) return notCounted(before);
     const unstored = plusCounts(before.unstored, sink.unstored.newcomers);
+    if (before.statuses === null) return notCounted({ ...before, unstored });
     return countedAs(writer, unstored, before.countsAt);
   };
   const nothing = { deleted: 0, undecided: 0, found: 0, isSettled: false };
@@ -143,8 +157,7 @@ async function compare(
     at: run.now(),
     total: run.total ?? proof.total,
     leafSize: sizesOf(run).leaf,
-    unstored:
-      before.statuses === null ? NO_COUNTS : plusCounts(before.unstored, sink.unstored.newcomers),
+    unstored: plusCounts(before.unstored, sink.unstored.newcomers),
     maxDeleteFraction: context.maxDeleteFraction,
     acceptDeletes: request.acceptDeletes ?? false,
     changedSince: earlier(before.countsAt),

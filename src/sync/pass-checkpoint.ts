@@ -18,10 +18,12 @@ export interface Proven {
 /** What a checkpoint says of the counts by status. */
 export type Counted = Pick<Checkpoint, 'statuses' | 'unstored' | 'countsAt'>;
 
-/** Nothing is accounted for by status; that they agreed earlier stands. */
-export const notCounted = (before: Pick<Checkpoint, 'countsAt'> | undefined): Counted => ({
+/** It is not known what the source counts by status. What is known to have no row, and that the counts agreed earlier, stands. */
+export const notCounted = (
+  before: Pick<Checkpoint, 'unstored' | 'countsAt'> | undefined,
+): Counted => ({
   statuses: null,
-  unstored: NO_COUNTS,
+  unstored: before?.unstored ?? NO_COUNTS,
   countsAt: before?.countsAt ?? null,
 });
 
@@ -61,6 +63,7 @@ export function fullResult(
   // Absent rows that were withheld were not asked for: what was known of them still is, and nothing is proven by such a list.
   const hidden = Math.min(before?.hidden ?? 0, found.withheld);
   const stands = hidden === 0 || before === undefined;
+  const uncounted = notCounted({ unstored: counted.unstored, countsAt: before?.countsAt ?? null });
   const checkpoint: Checkpoint = {
     watermark: ledger.watermark(before?.watermark ?? null),
     total: ledger.accounted,
@@ -71,7 +74,7 @@ export function fullResult(
     fullProvenAt: stands ? at : before.fullProvenAt,
     provenFor,
     // What is not marked deleted, though the list does not show it, is no part of what the source counts.
-    ...(found.withheld + hidden > 0 ? notCounted(before) : counted),
+    ...(found.withheld + hidden > 0 ? uncounted : counted),
   };
   const outcome = outcomeOf(checkpoint);
   return { ...found, outcome, checkpoint, unlisted: hidden, failure: null };
@@ -99,6 +102,7 @@ export function incrementalResult(
   const absent = isSettled ? 0 : Math.max(Math.min(known, 0), known - deleted);
   const { withheld, hidden } = before;
   // What the next pass counts from: what the source was seen to count, or what is held and not absent.
+  const uncounted = notCounted({ unstored: counted.unstored, countsAt: before.countsAt });
   const isCounted = isSettled && counted.statuses !== null;
   const total = isCounted
     ? totalOf(counted.statuses)
@@ -111,7 +115,7 @@ export function incrementalResult(
     // Nothing is proven by a list that hides submissions.
     provenAt: hidden > 0 ? before.provenAt : at,
     provenFor,
-    ...(withheld + hidden + absent === 0 ? counted : notCounted(before)),
+    ...(withheld + hidden + absent === 0 ? counted : uncounted),
   };
   const outcome = outcomeOf(checkpoint);
   return { ...NOTHING, outcome, checkpoint, withheld, unlisted: hidden, deleted, undecided };

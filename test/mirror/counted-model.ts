@@ -4,6 +4,7 @@ import {
   narrow,
   queryBounds,
   type SeenBounds,
+  unseenBounds,
 } from '../../src/mirror/narrowing.ts';
 import type { TimeGrain } from '../../src/mirror/time-counts.ts';
 
@@ -51,7 +52,7 @@ export class CountedModel {
   }
 
   /** Narrows one status once; false where bounds are of no use. */
-  async narrow(status: string, seen: SeenBounds = newSeen()): Promise<boolean> {
+  async narrow(status: string, seen: SeenBounds = unseenBounds()): Promise<boolean> {
     const source = this.count(status, {});
     const held = [...this.copy.values()].filter((row) => row.status === status);
     const days = bucketsOf(datesOf(held), 'day');
@@ -115,9 +116,6 @@ export class CountedModel {
 }
 
 const datesOf = (rows: readonly Dated[]): number[] => rows.map(({ createdMs }) => createdMs);
-
-/** Nothing seen yet. */
-export const newSeen = (): SeenBounds => ({ reading: null, refuted: [], instants: null });
 
 const within =
   ({ fromMs, toMs }: MsSpan) =>

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { GRAIN_MS, type MsSpan } from '../../src/mirror/cut-span.ts';
-import { narrow, refute, type SeenBounds } from '../../src/mirror/narrowing.ts';
+import { narrow, refute, type SeenBounds, unseenBounds } from '../../src/mirror/narrowing.ts';
 import { propertyRuns } from '../support/property.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import {
@@ -9,7 +9,6 @@ import {
   CountedModel,
   type Dated,
   type ModelReading,
-  newSeen,
   OutOfBounds,
   PLAIN,
 } from './counted-model.ts';
@@ -104,7 +103,7 @@ async function narrowOnce(model: CountedModel, status: string, seen: SeenBounds)
 
 /** As a comparison does: statuses that gained first, and as often as counts differ. Null: bounds are of no use. */
 async function settle(model: CountedModel): Promise<boolean | null> {
-  const seen = newSeen();
+  const seen = unseenBounds();
   for (let round = 0; round < 12; round++) {
     const differing = [...model.differences()].toSorted(([, a], [, b]) => b - a);
     if (differing.length === 0) return true;
@@ -204,7 +203,7 @@ async function costOf(rows: number, gone: number, days: number, seed: number): P
   let found = 0;
   const narrowed = await narrow(
     { source: source.length, undated: 0, days: bucketsOf(held, 'day'), leafSize: 100 },
-    newSeen(),
+    unseenBounds(),
     {
       countSource: async (span) => {
         requests++;

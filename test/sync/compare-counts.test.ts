@@ -1,6 +1,12 @@
+import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
-import { countsText, plusCounts, type StatusCounts } from '../../src/mirror/status-counts.ts';
+import {
+  countsText,
+  plusCounts,
+  type StatusCounts,
+  totalOf,
+} from '../../src/mirror/status-counts.ts';
 import type { Checkpoint } from '../../src/mirror/types.ts';
 import type { PassReport } from '../../src/sync/events.ts';
 import { openSqlite } from '../../src/targets/sql/sqlite/sqlite-database.ts';
@@ -212,6 +218,39 @@ describe('what the source counts and no row stands for', () => {
     expect(inOrder((await accounted(place)).counts)).toEqual(inOrder(sourceCounts(place)));
     expect((await place.pass('incremental')).requests).toBeLessThan(3);
   });
+
+  it('L6, L17: one that shows no status is counted with the one that the source takes it to have', async () => {
+    const place = await openSynced(2_400);
+    const ids = place.store.ids(FORM);
+    place.store.distort(ids[900] ?? '', { status: null });
+    await compare(place);
+    place.store.setStatus(ids[17] ?? '', 'DONE');
+    const report = await compare(place);
+    expect(report).toMatchObject({ kind: 'incremental', outcome: 'ok', updated: 1 });
+    const { checkpoint } = await accounted(place);
+    expect(totalOf(checkpoint?.statuses ?? new Map())).toBe(2_400);
+    expect((await compare(place)).requests).toBeLessThan(10);
+  });
+
+  it('L17: where an earlier release did not say what has no row, agreement is not taken from counts', async () => {
+    const place = await openSynced(1_500);
+    const ids = place.store.ids(FORM);
+    const forgetEarlier = (): void => {
+      using database = new DatabaseSync(place.file());
+      database.exec(`UPDATE mirror_checkpoints SET statuses = NULL, unstored = NULL`);
+    };
+    forgetEarlier();
+    expect(await place.pass('incremental')).toMatchObject({ kind: 'incremental', outcome: 'ok' });
+    expect((await accounted(place)).checkpoint?.statuses).not.toBeNull();
+    await forget(place, [ids[777] ?? '']);
+    forgetEarlier();
+    place.store.delete(ids[778] ?? '');
+    expect(await compare(place)).toMatchObject({ kind: 'incremental', deleted: 0, absent: 1 });
+    expect((await accounted(place)).checkpoint?.statuses).toBeNull();
+    await place.clock.sleep(DAY);
+    expect(await compare(place)).toMatchObject({ kind: 'full', deleted: 1, absent: 0 });
+    expect(inOrder((await accounted(place)).counts)).toEqual(inOrder(sourceCounts(place)));
+  });
 });
 
 describe('where a comparison by counts may not, or can not, settle it', () => {
@@ -230,6 +269,20 @@ describe('where a comparison by counts may not, or can not, settle it', () => {
       withheld: 400,
     });
   });
+
+  for (const grain of ['instant', 'day'] as const) {
+    it(`L3, L16: bounds may have to be dates, and mean the ${grain}`, async () => {
+      const place = await openSynced(4_000, { dateFilter: 'dates-only', dateGrain: grain });
+      const ids = place.store.ids(FORM);
+      place.store.setStatus(ids[400] ?? '', 'NEW');
+      place.store.delete(ids[3_001] ?? '');
+      place.store.delete(ids[3_002] ?? '');
+      const report = await compare(place);
+      expect(report).toMatchObject({ outcome: 'ok', updated: 1, deleted: 2 });
+      expect(report.requests).toBeLessThan(50);
+      await expectSame(place);
+    });
+  }
 
   it('L3, L16: bounds that compare the time of the last change show what changed since', async () => {
     const place = await openSynced(3_600, { dateStamp: 'updated' });
