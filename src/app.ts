@@ -230,7 +230,7 @@ export class App implements AsyncDisposable {
   }
 
   /**
-   * After a proven full pass: removes rows that were marked deleted for longer than PURGE_DELETED_AFTER. Never rejects: what
+   * After a proven full pass or comparison: removes rows that were marked deleted for longer than PURGE_DELETED_AFTER. Never rejects: what
    * fails is logged, and tried again after the next.
    */
   async upkeep({ form, target: name }: PassReport, signal: AbortSignal): Promise<void> {

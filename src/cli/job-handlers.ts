@@ -42,7 +42,7 @@ export function jobHandlers(app: App, clock: Clock = systemClock): JobHandlers {
       });
       const report = await app.pass(job, signal).finally(stopListening);
       const { kind, outcome, failure } = report;
-      if (kind === 'full' && outcome === 'ok') await app.upkeep(report, signal);
+      if (kind !== 'incremental' && outcome === 'ok') await app.upkeep(report, signal);
       if (outcome === 'failed' && failure !== null) throw asLogged(failure);
       return outcome;
     },

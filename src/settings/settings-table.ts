@@ -182,7 +182,7 @@ export const SETTINGS = {
     group: 'Safety',
     whenUnset: 'never: rows marked deleted stay',
     meaning:
-      'How long a row stays after it was marked deleted, `30d` for one: `start` and `worker` remove it after a full pass, as `purge --deleted-before` does.',
+      'How long a row stays after it was marked deleted, `30d` for one: `start` and `worker` remove it after a comparison of its form, as `purge --deleted-before` does.',
     example: '30d',
     usedBy: ['start', 'worker'],
   },

@@ -156,7 +156,10 @@ function together(units: readonly Unit[]): DueComparison[] {
   return [windows.length === 0 ? { formId, target } : { formId, target, windows }];
 }
 
-/** The windows of a form that is read in windows; none for any other. */
+/**
+ * The windows of a form that is read in windows; none for any other, and for one whose newest window has outgrown the others:
+ * a full pass cuts it, and does what no comparison of windows can.
+ */
 async function windowsOf(
   target: Target,
   { formId, checkpoint, goneAt }: FormOverview,
@@ -165,7 +168,8 @@ async function windowsOf(
   // Few forms are large: of the others nothing is read.
   if (checkpoint.total <= WINDOW_SIZES.aim) return [];
   const windows = (await (await target.reader(formId))?.windows()) ?? [];
-  return isCut(windows) ? windows : [];
+  const older = windows.reduce((sum, { to, total }) => (to === null ? sum : sum + total), 0);
+  return isCut(windows) && checkpoint.total - older <= WINDOW_SIZES.most ? windows : [];
 }
 
 /** A form that was never proven is read whole by its next pass anyway, and one that is gone has nothing to compare with. */

@@ -120,19 +120,23 @@ describe('what is compared at a tick', () => {
       provenAt: new Date(NOW - hoursAgo * HOUR_MS).toISOString(),
       open: false,
     });
-    const large = held('f1', 1);
-    const form = { ...large, checkpoint: { ...large.checkpoint!, total: 80_000 } };
+    const form = (total: number, fullHoursAgo = 1): FormOverview => ({
+      ...held('f1', fullHoursAgo),
+      checkpoint: { ...held('f1', fullHoursAgo).checkpoint!, total },
+    });
     const windowed = (...hoursAgo: [number, number, number, number]) =>
+      windowedAt(80_000, hoursAgo);
+    const windowedAt = (total: number, hoursAgo: readonly number[], fullHoursAgo = 1) =>
       compared(
-        { a: [form] },
+        { a: [form(total, fullHoursAgo)] },
         new Map([
           [
             'f1',
             [
-              window(null, 2023, hoursAgo[0]),
-              window(2023, 2024, hoursAgo[1]),
-              window(2024, 2025, hoursAgo[2]),
-              window(2025, null, hoursAgo[3]),
+              window(null, 2023, hoursAgo[0]!),
+              window(2023, 2024, hoursAgo[1]!),
+              window(2024, 2025, hoursAgo[2]!),
+              window(2025, null, hoursAgo[3]!),
             ],
           ],
         ]),
@@ -147,6 +151,9 @@ describe('what is compared at a tick', () => {
     const { comparisons, plans } = windowed(7, 7, 7, 7);
     const due = await comparisons.due(plans, [], never);
     expect(due).toMatchObject([{ formId: 'f1', windows: [{ to: year(2023) }] }]);
+    // The newest has grown: a full pass cuts it when its time has come.
+    expect(await windowedAt(100_001, [7, 7, 7, 7]).due()).toEqual([]);
+    expect(await windowedAt(100_001, [7, 7, 7, 7], 6).due()).toEqual(['f1 a']);
   });
 
   it('is not what was asked for a moment ago and came to nothing', async () => {
