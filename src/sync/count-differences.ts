@@ -26,18 +26,26 @@ export function countDifferences(
 
 /**
  * What has no row, by the statuses that the source can be asked for. What shows no status is counted with one of these, or
- * with those that are not documented: which of the two, the number of those tells.
+ * with those that are not documented: which of the two, the number of those tells. With which of these, the counts tell
+ * where they differ by nothing else; otherwise a list that shows it.
  */
 export function askableUnstored(
-  { other }: CountsByStatus,
+  source: CountsByStatus,
   held: StatusCounts,
   unstored: StatusCounts,
 ): StatusCounts {
+  const { other } = source;
   const rows = undocumented(held);
   const blank = held.get('') ?? 0;
   if (other !== rows && other !== rows - blank) return unstored;
   const documented = new Map([...unstored].filter(([status]) => isDocumented(status)));
-  return other === rows ? documented : documented.set('', -blank);
+  if (other === rows) return documented;
+  const elsewhere = new Map([...documented, ['', -blank]]);
+  const gained = countDifferences(source, held, elsewhere);
+  const news = blank + (unstored.get('') ?? 0);
+  const isAll = gained.reduce((all, { by }) => all + by, 0) === news;
+  if (!isAll || gained.some(({ status, by }) => status === null || by < 0)) return elsewhere;
+  return plusCounts(elsewhere, new Map(gained.map(({ status, by }) => [status ?? '', by])));
 }
 
 /** Whether the source can be asked for it. */

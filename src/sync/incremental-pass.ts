@@ -69,7 +69,9 @@ async function followUp(
     return run.kind === 'full' ? null : plainResult(run, open, found);
   }
   const isAccountable = await addsUp(open, found);
-  const isShort = proof.pages <= sizesOf(run).shortPages;
+  // Reading everything does not tell with which status the source counts what shows none.
+  const isBlank = (await open.writer.statusCounts()).has('');
+  const isShort = proof.pages <= sizesOf(run).shortPages && !isBlank;
   if ((isShort || !isAccountable) && (await mayBeRead(run, open, found))) {
     run.widen(reasonFor(found));
     return null;

@@ -232,6 +232,21 @@ describe('what the source counts and no row stands for', () => {
     expect((await compare(place)).requests).toBeLessThan(10);
   });
 
+  it('L14: and is no reason to read everything at each look, whatever the bounds', async () => {
+    for (const rows of [450, 3_000]) {
+      const place = await openSynced(rows, { dateFilter: 'ignored' });
+      place.store.distort(place.store.ids(FORM)[201] ?? '', { status: null });
+      await place.pass('full');
+      for (let tick = 0; tick < 3; tick++) {
+        await place.clock.sleep(DAY);
+        const report = await compare(place);
+        expect(report).toMatchObject({ kind: 'incremental', outcome: 'ok' });
+        expect(report.requests).toBeLessThan(12);
+        expect((await accounted(place)).checkpoint?.statuses).not.toBeNull();
+      }
+    }
+  });
+
   it('L17: where an earlier release did not say what has no row, agreement is not taken from counts', async () => {
     const place = await openSynced(1_500);
     const ids = place.store.ids(FORM);
