@@ -23,7 +23,8 @@ import { LabelCache } from './sync/label-cache.ts';
 import { failedMarkReport, markForm } from './sync/mark.ts';
 import { logErasures, person } from './sync/erasure-log.ts';
 import { choosesForm } from './sync/form-choice.ts';
-import { look, type LookReport } from './sync/look.ts';
+import { FORMS_READ_A_LOOK, look, type LookReport, type LookRequest } from './sync/look.ts';
+import { RowReads } from './sync/look-target.ts';
 import { type FormPlan, type MirrorPlan, type PlanStatus, Planner } from './sync/planner.ts';
 import { purgeDeleted } from './sync/purge.ts';
 import { runPass } from './sync/run-pass.ts';
@@ -59,6 +60,7 @@ export class App implements AsyncDisposable {
   readonly #clock: Clock;
   readonly #targets = new Map<string, Promise<Target>>();
   readonly #planner: Planner;
+  readonly #rowReads = new RowReads(FORMS_READ_A_LOOK);
   #context: SyncContext | undefined;
 
   constructor(config: Config, options: AppOptions) {
@@ -160,7 +162,7 @@ export class App implements AsyncDisposable {
   async look(
     forms: readonly FormPlan[],
     signal: AbortSignal,
-    options: { dryRun?: boolean; isClosing?: boolean } = {},
+    options: Pick<LookRequest, 'dryRun' | 'isByHand' | 'isClosing'> = {},
   ): Promise<LookReport> {
     const names = [...new Set(forms.flatMap(({ targets }) => targets))];
     const targets = names.map((name) => {
@@ -168,7 +170,8 @@ export class App implements AsyncDisposable {
     });
     const { marking } = this.config;
     const requireHashes = this.#planner.requireHashes.bind(this.#planner);
-    const request = { forms, targets, marking, requireHashes, ...options };
+    const rowReads = options.isClosing === true ? undefined : this.#rowReads;
+    const request = { forms, targets, marking, requireHashes, rowReads, ...options };
     const report = await look(this.context, request, signal);
     if (options.dryRun !== true) await this.#noteSettled(report.settled);
     return report;

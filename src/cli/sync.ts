@@ -79,7 +79,9 @@ async function runSync(
   signal: AbortSignal,
 ): Promise<SyncResult> {
   const isTick = options.kind === 'incremental' && !options.isOneForm && !options.restoreColumns;
-  const found = isTick ? await app.look(plan, signal, { dryRun: options.dryRun }) : undefined;
+  const found = isTick
+    ? await app.look(plan, signal, { dryRun: options.dryRun, isByHand: true })
+    : undefined;
   const targets = [...new Set(plan.flatMap((entry) => entry.targets))];
   const perTarget = targets.map(async (target) => {
     const reports: PassReport[] = [];

@@ -34,6 +34,8 @@ export interface Target extends AsyncDisposable {
   readonly batchRows: number;
   /** Where it is, for people: no password (L15). */
   readonly address: string;
+  /** Reading rows takes calls of which there are only so many: what {@link overview} tells has to do where it can. */
+  readonly isMetered?: boolean;
 
   /** Tries reach and rights without changing anything; one result for each thing tried, in order. A failed try is a result, not an error. */
   check(signal?: AbortSignal): Promise<CheckResult[]>;
@@ -144,6 +146,8 @@ export interface FormOverview {
   readonly lastFull: PassRecord | null;
   /** Columns that people deleted in a sheet and we leave alone; labels. Empty elsewhere. */
   readonly droppedColumns: readonly string[];
+  /** The mirrored fields, dropped ones included, where a target that {@link Target.isMetered} knows them without reading. */
+  readonly fields?: readonly Omit<StoredField, 'column'>[];
   /** Fields whose columns may hold answers: something was stored in them, and they were not emptied since. */
   readonly filledFields: readonly Pick<StoredField, 'id' | 'label'>[];
   /** Submissions that were forgotten; see {@link FormWriter.forget}. */

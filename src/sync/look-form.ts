@@ -1,6 +1,7 @@
+import { isDeepStrictEqual } from 'node:util';
 import { pickFields } from '../mirror/label-map.ts';
 import { outdatedRows, type StoringSettings } from '../mirror/proven-for.ts';
-import { plusCounts, type StatusCounts } from '../mirror/status-counts.ts';
+import { minusCounts, plusCounts, type StatusCounts } from '../mirror/status-counts.ts';
 import type {
   FormOverview,
   FormReader,
@@ -18,7 +19,8 @@ export interface MarkingRules {
 
 /** A form whose copy is as the last pass left it, as far as the target itself can tell. */
 export interface SettledForm {
-  readonly reader: FormReader;
+  /** Undefined in a metered target, unless its rows were looked at. */
+  readonly reader: FormReader | undefined;
   /** By status, what the source should have: rows that are there now, and what is not stored. */
   readonly accounted: StatusCounts;
   /** Rows wait to be marked, or what marking left to say may have changed. */
@@ -34,6 +36,8 @@ export interface JudgedForm {
   readonly form: Form;
   readonly storing: StoringSettings;
   readonly marking: MarkingRules | undefined;
+  /** Of a metered target: reads the rows as well, to see whether any was lost. */
+  readonly readsRows: boolean;
 }
 
 /**
@@ -46,14 +50,39 @@ export async function settledForm(judged: JudgedForm): Promise<SettledForm | nul
   const { checkpoint, lastPass, losses, goneAt } = overview;
   if (checkpoint === null || !isWhole(checkpoint)) return null;
   if (lastPass?.outcome !== 'ok' || goneAt !== null || losses.length > 0) return null;
+  if (target.isMetered === true) return settledAsTold(judged, checkpoint);
   const reader = await target.reader(form.id);
-  // A target tells here what it can without reading rows.
+  // An overview tells what it can without reading rows.
   if (reader === undefined || (await reader.losses()).length > 0) return null;
   if (!isStoredAs(checkpoint, form, storing, await reader.fields())) return null;
   const held = await reader.statusCounts();
   const accounted = plusCounts(held, checkpoint.unstored);
-  const toMark = marking !== undefined && (await isToMark(reader, held, overview, marking));
+  const toMark = marking !== undefined && (await isToMark(held, overview, marking, reader));
   return { reader, accounted, toMark };
+}
+
+/** The same by what a metered target tells of itself: what was accounted for when it was last written. */
+async function settledAsTold(
+  { target, overview, form, storing, marking, readsRows }: JudgedForm,
+  checkpoint: Checkpoint,
+): Promise<SettledForm | null> {
+  const { statuses, unstored } = checkpoint;
+  const { fields = [] } = overview;
+  if (statuses === null || !isStoredAs(checkpoint, form, storing, fields)) return null;
+  const reader = readsRows ? await target.reader(form.id) : undefined;
+  if (reader !== undefined && (await isChangedByPeople(reader, overview))) return null;
+  if (marking === undefined) return { reader, accounted: statuses, toMark: false };
+  const held = minusCounts(statuses, unstored);
+  const mayWait = overview.marking !== null || marking.from.some((status) => held.has(status));
+  const asked = reader ?? (mayWait ? await target.reader(form.id) : undefined);
+  const toMark = asked !== undefined && (await isToMark(held, overview, marking, asked));
+  return { reader, accounted: statuses, toMark };
+}
+
+/** What people did to the rows since the last pass, which is to say so. */
+async function isChangedByPeople(reader: FormReader, { notices }: FormOverview): Promise<boolean> {
+  if ((await reader.losses()).length > 0) return true;
+  return !isDeepStrictEqual(await reader.notices(), notices);
 }
 
 /** Everything that the source counts is accounted for, by status. */
@@ -65,7 +94,7 @@ function isStoredAs(
   { provenFor }: Checkpoint,
   form: Form,
   storing: StoringSettings,
-  stored: readonly StoredField[],
+  stored: readonly Omit<StoredField, 'column'>[],
 ): boolean {
   const fields = pickFields(form, storing.picks, stored, []);
   if (outdatedRows(provenFor, form, storing, { fields, newColumns: 0 }).length > 0) return false;
@@ -79,10 +108,10 @@ function isStoredAs(
 }
 
 async function isToMark(
-  reader: FormReader,
   held: StatusCounts,
   { marking: record }: FormOverview,
   { from, refused }: MarkingRules,
+  reader: FormReader,
 ): Promise<boolean> {
   if (from.some((status) => held.has(status))) {
     for await (const ids of reader.markCandidates(from, refused)) if (ids.length > 0) return true;

@@ -32,25 +32,57 @@ export interface TargetQuestion {
   readonly marking: MarkingRules | undefined;
   /** Throws while nothing of the form may be stored. */
   readonly requireHashes: (form: Form) => Promise<void>;
+  /** Of a metered target: of so many forms, those whose turn it is, the rows are looked at. */
+  readonly rowReads: RowReads;
+  /** True once nobody waits for the answer any more. */
+  readonly isLate: () => boolean;
 }
 
 /** Forms that are judged at the same time. */
 const FORMS_AT_ONCE = 4;
 
+/** Whose turn it is to have its rows looked at, in a target where that costs calls. */
+export class RowReads {
+  readonly #most: number;
+  readonly #turns = new Map<string, number>();
+  #turn = 0;
+
+  /** `most`: forms of a target in one look. */
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** The forms whose turn it is: those that waited longest. */
+  next(target: string, formIds: readonly string[]): Set<string> {
+    const key = (formId: string): string => JSON.stringify([target, formId]);
+    const turnOf = (formId: string): number => this.#turns.get(key(formId)) ?? 0;
+    const due = formIds.toSorted((a, b) => turnOf(a) - turnOf(b)).slice(0, this.#most);
+    this.#turn++;
+    for (const formId of due) this.#turns.set(key(formId), this.#turn);
+    return new Set(due);
+  }
+}
+
 /** Judges a target's forms without asking the source. Rejects as the target does. */
 export async function lookAtTarget(
   target: Target,
-  { forms, storing, marking, requireHashes }: TargetQuestion,
+  { forms, storing, marking, requireHashes, rowReads, isLate }: TargetQuestion,
 ): Promise<LookedTarget> {
   const overviews = new Map((await target.overview()).map((form) => [form.formId, form]));
   const lastLook = await target.lastLook();
   const settled = new Map<string, LookedForm>();
+  const due = rowReads.next(
+    target.name,
+    forms.map(({ id }) => id),
+  );
   const queue = forms.values();
   const judgeOneByOne = async (): Promise<void> => {
     for (const form of queue) {
       const overview = overviews.get(form.id);
+      if (isLate()) return;
       if (overview === undefined) continue;
-      const found = await settledForm({ target, overview, form, storing, marking });
+      const readsRows = due.has(form.id);
+      const found = await settledForm({ target, overview, form, storing, marking, readsRows });
       if (found !== null && (await isAllowed(requireHashes, form))) {
         settled.set(form.id, { ...found, overview });
       }
@@ -76,17 +108,21 @@ async function isAllowed(
  * that are known are compared as well.
  */
 export async function factsOf(
-  { settled, lastLook }: Pick<LookedTarget, 'settled' | 'lastLook'>,
+  { target, settled, lastLook }: LookedTarget,
   planned: ReadonlySet<string>,
   items: readonly SubmissionItem[],
   deep: boolean,
 ): Promise<TargetFacts> {
   const submissions = items.flatMap(({ submission }) => (submission === null ? [] : [submission]));
   const shown = new Map<string, StatusCounts>();
-  for (const [formId, own] of Map.groupBy(submissions, (each) => each.formId)) {
+  for (const [formId, all] of Map.groupBy(submissions, (each) => each.formId)) {
     const form = settled.get(formId);
     if (form === undefined) continue;
-    const beyond = await beyondRows(form.reader, new Map(own.map((each) => [each.id, each])), deep);
+    const own = new Map(all.map((each) => [each.id, each]));
+    const beyond =
+      target.isMetered === true || form.reader === undefined
+        ? afterWatermark(form.overview, own)
+        : await beyondRows(form.reader, own, deep);
     if (beyond.size > 0) shown.set(formId, beyond);
   }
   return {
@@ -126,6 +162,21 @@ async function beyondRows(
     if (isLive && row.status === status) continue;
     if (!isLive && (await isUnstored(reader, id))) continue;
     if (isLive) beyond = plusCounts(beyond, new Map([[row.status, -1]]));
+    beyond = plusCounts(beyond, new Map([[status, 1]]));
+  }
+  return askable(beyond);
+}
+
+/** What is dated after everything that the form's last pass has seen. */
+function afterWatermark(
+  { checkpoint }: FormOverview,
+  submissions: ReadonlyMap<string, Submission>,
+): StatusCounts {
+  const watermark = checkpoint?.watermark ?? null;
+  let beyond: StatusCounts = new Map();
+  for (const { createdAt, status } of submissions.values()) {
+    const time = canonicalTime(createdAt);
+    if (time === null || (watermark !== null && compareTimes(time, watermark) <= 0)) continue;
     beyond = plusCounts(beyond, new Map([[status, 1]]));
   }
   return askable(beyond);

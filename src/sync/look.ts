@@ -13,7 +13,7 @@ import type { MarkingRules } from './look-form.ts';
 import { judge, type Verdict } from './look-judgement.ts';
 import { settledReport } from './look-report.ts';
 import { SourceReading, type Workspace } from './look-source.ts';
-import { factsOf, formsPrint, lookAtTarget, type LookedTarget } from './look-target.ts';
+import { factsOf, formsPrint, lookAtTarget, type LookedTarget, RowReads } from './look-target.ts';
 import type { FormPlan } from './planner.ts';
 
 /** What a look is asked. */
@@ -26,6 +26,10 @@ export interface LookRequest {
   readonly requireHashes: (target: string, form: Form, signal: AbortSignal) => Promise<void>;
   /** Writes nothing. */
   readonly dryRun?: boolean | undefined;
+  /** A person waits for it: targets may take their time, and each form's rows are looked at. */
+  readonly isByHand?: boolean | undefined;
+  /** Whose rows are looked at, over the looks of a process; absent: of none. */
+  readonly rowReads?: RowReads | undefined;
   /** Reports no settled form: it follows a look that has, and the passes that that found needed. */
   readonly isClosing?: boolean | undefined;
 }
@@ -64,7 +68,11 @@ export interface LookReport {
 }
 
 /** How long a target may take to say what it holds; one that takes longer has its forms visited (L12). */
-const TARGET_WAIT_MS = 10_000;
+const TARGET_WAIT_MS = 15_000;
+/** The same where a person waits: a sheet takes a second or two for each form. */
+const BY_HAND_WAIT_MS = 300_000;
+/** Forms of a metered target whose rows a look reads: what people removed there is found within some looks. */
+export const FORMS_READ_A_LOOK = 2;
 
 /**
  * One look: asks the workspace as a whole, and finds which forms of which targets need a pass. It needs no memory of its
@@ -104,7 +112,7 @@ class Look {
     const looked = new Map<string, LookedTarget>();
     await Promise.all(
       targets.map(async (target) => {
-        const found = await withinTime(this.#lookAt(target), TARGET_WAIT_MS, this.#context.clock);
+        const found = await this.#inTime(target);
         if (found !== undefined) looked.set(target.name, found);
       }),
     );
@@ -119,17 +127,31 @@ class Look {
     return this.#report(looked, verdicts);
   }
 
+  async #inTime(target: LookTarget): Promise<LookedTarget | undefined> {
+    const waitMs = this.#request.isByHand === true ? BY_HAND_WAIT_MS : TARGET_WAIT_MS;
+    let isLate = false;
+    const asked = this.#lookAt(target, () => isLate);
+    const found = await withinTime(asked, waitMs, this.#context.clock);
+    isLate = true;
+    return found;
+  }
+
   /** Undefined where the target does not say what it holds: the passes say why. */
-  async #lookAt({ name, storing, open }: LookTarget): Promise<LookedTarget | undefined> {
+  async #lookAt(
+    { name, storing, open }: LookTarget,
+    isLate: () => boolean,
+  ): Promise<LookedTarget | undefined> {
     if (storing === undefined) return undefined;
     const forms = this.#plannedFor(name).flatMap(({ listed }) => listed ?? []);
-    const { requireHashes } = this.#request;
+    const { requireHashes, isByHand = false, rowReads = new RowReads(0) } = this.#request;
     try {
       return await lookAtTarget(await open(), {
         forms,
         storing,
         marking: this.#marking(),
         requireHashes: (form) => requireHashes(name, form, this.#signal),
+        rowReads: isByHand ? new RowReads(Infinity) : rowReads,
+        isLate,
       });
     } catch (error) {
       if (isAbort(error)) throw error;

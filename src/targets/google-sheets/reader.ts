@@ -78,7 +78,7 @@ export class SheetFormReader implements FormReader {
 
   async notices(): Promise<readonly TargetNotice[]> {
     const { layout } = this.sheet.view;
-    return this.noticesOf(layout?.columns.has('s:id') ? await this.keys() : undefined);
+    return this.noticesOf(layout?.columns.has('s:id') ? await this.freshKeys() : undefined);
   }
 
   /** What there is to say of the tab as it was last read; without an `index` the rows are as the last pass saw them. */

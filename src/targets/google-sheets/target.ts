@@ -71,6 +71,7 @@ class SheetsTarget implements Target {
   readonly kind = 'google-sheets';
   readonly batchRows = BATCH_ROWS;
   readonly parallelWindows = false;
+  readonly isMetered = true;
   readonly address: string;
   readonly #spreadsheet: Spreadsheet;
   readonly #describe: DescribeHealth;

@@ -32,7 +32,13 @@ import { endRefusals, noteRefusals, noteSentMarks } from './state/refusal-list.t
 import { RejectionList } from './state/rejection-list.ts';
 import { changeWindows, dropWindows, noteWindows, windowsOf } from './state/window-list.ts';
 import { writeEndOfPass } from './write/end-of-pass.ts';
-import { applyWrite, stateNow, writeBatchOfRows, writeCells } from './write/form-write.ts';
+import {
+  accountedNow,
+  applyWrite,
+  stateNow,
+  writeBatchOfRows,
+  writeCells,
+} from './write/form-write.ts';
 import { emptyFields, eraseSubmissions } from './write/erase.ts';
 import { prepareColumns, restoreHeader } from './write/prepare-columns.ts';
 import { WriterTurns } from './write/writer-turns.ts';
@@ -169,7 +175,7 @@ export class SheetFormWriter extends SheetFormReader implements FormWriter {
       );
       await noteSentMarks(sheet, idsOf(changes), sent);
       sheet.expectRows(idsOf(changes), (id) => ({ status: statusOf(id) }));
-      await writeCells(sheet, changes, this.#now());
+      await writeCells(sheet, changes, this.#now(), accountedNow(sheet));
     });
   }
 

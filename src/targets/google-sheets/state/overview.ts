@@ -45,6 +45,7 @@ export function overviewOf(
     losses: lossesOf(state, state.counts.live + state.counts.removed).losses,
     ...notablePasses(state.passes),
     droppedColumns: dropped,
+    fields: known.fields,
     filledFields: known.fields.filter((field) => field.content !== 'none' && !field.dropped),
     forgotten: state.forgotten?.count ?? 0,
     notices: layout ? noticesOf({ formId, layout, dropped, state }) : [],

@@ -1,8 +1,10 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { MirrorError } from '../../../base/errors.ts';
+import { plusCounts } from '../../../mirror/status-counts.ts';
 import type { Row } from '../../../mirror/types.ts';
 import { encodeCatalogue, type FieldCatalogue } from '../columns/field-catalogue.ts';
 import type { Layout } from '../columns/layout.ts';
+import { countStatuses } from '../rows/dated-rows.ts';
 import type { ComparedRows, RowChange } from '../rows/row-comparison.ts';
 import { newContents, type SheetRow } from '../rows/row-values.ts';
 import { growthSince } from '../state/capacity.ts';
@@ -204,9 +206,10 @@ export async function writeCells(
   sheet: FormSheet,
   changes: readonly RowChange[],
   now: string,
+  state = sheet.view.state,
 ): Promise<void> {
   if (changes.length === 0 && !sheet.spreadsheet.stateTabChanged) return;
-  const after = stateNow(sheet, now);
+  const after = stateNow(sheet, now, state);
   await applyWrite(sheet, { changes, state: () => after, leaseMs: LAST_LEASE_MS });
 }
 
@@ -224,6 +227,14 @@ export function stateNow(sheet: FormSheet, now: string, state = sheet.view.state
   const oddRows = index === undefined ? state.oddRows : oddRowsOf(index);
   const growth = growthSince(state.growth, counts.live + counts.removed, now);
   return { ...state, counts, oddRows, growth };
+}
+
+/** The state as it accounts for the statuses that its rows have now: what looks compare with, without reading rows. */
+export function accountedNow({ view: { state, index } }: FormSheet): FormState {
+  const { checkpoint } = state;
+  if (checkpoint === null || checkpoint.statuses === null || index === undefined) return state;
+  const statuses = plusCounts(countStatuses(index), checkpoint.unstored);
+  return { ...state, checkpoint: { ...checkpoint, statuses } };
 }
 
 /** The catalogue with what these rows' answers show of their columns; undefined when that is nothing new. */

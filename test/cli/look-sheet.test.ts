@@ -1,0 +1,110 @@
+import { once } from 'node:events';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { startTestEmulator } from '../../packages/google-sheets-emulator/test/support/emulator.ts';
+import { App } from '../../src/app.ts';
+import type { Clock } from '../../src/base/clock.ts';
+import { silentLogger } from '../../src/base/logger.ts';
+import { EMULATOR_EMAIL, EMULATOR_TOKEN } from '../../src/targets/google-sheets/api/credentials.ts';
+import { LookPlace } from '../support/look-place.ts';
+import { load } from '../support/settings.ts';
+import { TestClock } from '../support/test-clock.ts';
+
+const { signal } = new AbortController();
+
+const untilAborted = async (stop: AbortSignal): Promise<void> => {
+  if (!stop.aborted) await once(stop, 'abort');
+};
+
+/** A workspace of some forms, and a spreadsheet to mirror it into; the clock waits for nothing. */
+async function openSheet(forms: number) {
+  const place = await LookPlace.open({ forms, each: 5 });
+  const emulator = await startTestEmulator({});
+  onTestFinished(() => emulator.stop());
+  emulator.accounts.issue({ email: EMULATOR_EMAIL }, EMULATOR_TOKEN);
+  const spreadsheetId = emulator.createSpreadsheet({
+    title: 'Answers',
+    shares: { [EMULATOR_EMAIL]: 'writer' },
+  });
+  const env = {
+    ...place.env,
+    SHEETS_EMULATOR_URL: emulator.url,
+    TARGET_URL: `sheets:${spreadsheetId}`,
+    MARK_STATUS: 'DONE',
+  };
+  const time = new TestClock(Date.UTC(2026, 5, 1));
+  // Waits of the sheet's quota cost nothing, and no deadline of a look passes.
+  const clock: Clock = {
+    now: () => time.now(),
+    sleep: (ms, stop) =>
+      ms === 15_000 && stop !== undefined ? untilAborted(stop) : time.sleep(ms, stop),
+  };
+  const app = new App(load(env), { clock, logger: silentLogger });
+  onTestFinished(() => app[Symbol.asyncDispose]());
+  const tick = async () => {
+    await time.sleep(60_000);
+    emulator.requests.clear();
+    const plan = await app.plan(signal, { waitForTargets: true });
+    const found = await app.look(plan.forms, signal);
+    const { reads, writes } = emulator.requests.counts();
+    const visited = found.forms
+      .filter(({ visits }) => visits.length > 0)
+      .map(({ form }) => form.id);
+    const marked: string[] = [];
+    for (const { form, visits, mark } of found.forms) {
+      for (const { target, compareCounts } of visits) {
+        const job = { formId: form.id, target, kind: 'incremental', compareCounts } as const;
+        await app.pass(job, signal);
+      }
+      if ((mark || visits.length > 0) && (await app.mark(form.id, signal)) !== undefined) {
+        marked.push(form.id);
+      }
+    }
+    return { visited, marked, reads, writes };
+  };
+  return { place, emulator, spreadsheetId, tick };
+}
+
+describe('a look at a spreadsheet', () => {
+  it('L16: takes a read of its structure, and the rows of two forms, however many there are', async () => {
+    const { tick, place } = await openSheet(8);
+    await tick();
+    await tick();
+    const quiet = await tick();
+    expect([quiet.visited, quiet.marked]).toEqual([[], []]);
+    expect(quiet.reads).toBeLessThanOrEqual(6);
+    place.submit('f3');
+    place.store.setStatus(place.oldest('f5'), 'PAID');
+    expect((await tick()).visited).toEqual(['f3', 'f5']);
+    expect((await tick()).visited).toEqual([]);
+  });
+
+  it('finds rows that people removed within some looks', async () => {
+    const { tick, emulator, spreadsheetId } = await openSheet(8);
+    await tick();
+    await tick();
+    const tab = emulator.inspect.tabs(spreadsheetId).find(({ title }) => title.includes('f6'));
+    emulator.people.at(spreadsheetId, tab?.sheetId ?? 0).deleteRows(2);
+    const visited: string[] = [];
+    for (let n = 0; n < 4; n++) visited.push(...(await tick()).visited);
+    expect(visited).toEqual(['f6']);
+  });
+
+  it('L17: has a form visited whose rows people copied, so that it is said', async () => {
+    const { tick, emulator, spreadsheetId } = await openSheet(2);
+    await tick();
+    await tick();
+    const tab = emulator.inspect.tabs(spreadsheetId).find(({ title }) => title.includes('f1'));
+    emulator.people.at(spreadsheetId, tab?.sheetId ?? 0).duplicateRow(2);
+    expect((await tick()).visited).toEqual(['f1']);
+    expect((await tick()).visited).toEqual([]);
+  });
+
+  it('L9: follows a relabelled field', async () => {
+    const { tick, place } = await openSheet(4);
+    await tick();
+    await tick();
+    place.store.relabelField('f1', 'field_1_f1', 'Your name');
+    expect((await tick()).visited).toEqual(['f1']);
+    expect((await tick()).visited).toEqual([]);
+  });
+});
