@@ -6,7 +6,7 @@ import type { MarkReport, PassReport } from '../sync/events.ts';
 import type { LookReport } from '../sync/look.ts';
 import type { FormPlan } from '../sync/planner.ts';
 import type { CommandCall } from './command-spec.ts';
-import { openApp } from './open-app.ts';
+import { joinWorkers, openApp } from './open-app.ts';
 import { markDocument, markLines, wouldMarkLines } from './mark-report.ts';
 import {
   errorLines,
@@ -32,6 +32,7 @@ export async function run(call: CommandCall): Promise<ExitCode> {
   const { host, flag, text } = call;
   const { terminal, clock, stop } = host;
   await using app = await openApp(host, { source: true, reportsPasses: !flag('json') });
+  await using _workers = await joinWorkers(app);
   const plan = await selectPlan(call, app);
   const options: SyncOptions = {
     kind: flag('full') || flag('acceptDeletes') ? 'full' : 'incremental',

@@ -44,7 +44,7 @@ export const SETTINGS = {
     group: 'Source',
     whenUnset: 'no limit, until the API answers 429',
     meaning:
-      'Most requests to the Forms API in any minute, 1 to 1,000,000, by all workers of one queue together, repeated ones included. A command beside them (`sync`, `verify`) keeps to the rate by itself.',
+      'Most requests to the Forms API in any minute, 1 to 1,000,000, by all workers of one queue together, repeated ones included. `sync` and `verify` keep to it with them where `QUEUE_URL` is set; beside an embedded queue, and in the other commands, each keeps to it by itself.',
     example: '600',
     usedBy: READERS,
   },
@@ -260,7 +260,7 @@ export const SETTINGS = {
       'The job queue: `rediss://…` or `redis://…` (for production and for several workers), or `postgres://…`.',
     example: 'rediss://:password@redis.example.com:6379',
     secret: true,
-    usedBy: ['start', 'worker', 'status', 'check'],
+    usedBy: ['start', 'worker', 'sync', 'verify', 'status', 'check'],
   },
   DATA_DIR: {
     ...plain,

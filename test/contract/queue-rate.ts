@@ -1,5 +1,7 @@
 import { expect } from 'vitest';
-import { SharedRate } from '../../src/queue/shared-rate.ts';
+import { parseQueueUrl } from '../../src/queue/backends.ts';
+import { joinRate, SharedRate } from '../../src/queue/shared-rate.ts';
+import type { RateStore } from '../../src/forms/request-rate.ts';
 import type { RateShare } from '../../src/forms/rate-share.ts';
 import { NEVER, produceAt } from '../queue/harness.ts';
 import type { QueueIt } from './queue.ts';
@@ -27,6 +29,22 @@ export function describeRate(it: QueueIt): void {
     const last = await ask(0);
     expect(placesOf([last])).toEqual([6]);
     expect(last.processes).toBe(stores.length);
+  });
+
+  it('a command beside the workers takes its slots from the same row', async ({ place, skip }) => {
+    if (place.queueUrl === undefined) return skip('one process holds this store');
+    await using producer = await produceAt(place, NEVER);
+    const workers = new SharedRate(producer.backend.rate);
+    await using command = await joinRate(parseQueueUrl(place.queueUrl));
+    const ask = (store: RateStore | undefined, process: string) =>
+      store?.share({ ...ONE_A_MINUTE, process });
+    const shares = [
+      await ask(workers, 'worker'),
+      await ask(command?.store, 'command'),
+      await ask(workers, 'worker'),
+    ];
+    expect(placesOf(shares.filter((share) => share !== undefined))).toEqual([0, 1, 2]);
+    expect(shares.at(-1)?.processes).toBe(2);
   });
 
   it('what the source refused one process holds for all, and over a restart', async ({ place }) => {

@@ -33,6 +33,13 @@ export interface SharedText {
   replace(known: string | null, text: string): Promise<boolean>;
 }
 
+/** A connection to the shared text alone, for a command that runs no jobs. */
+export interface TextConnection {
+  readonly text: SharedText;
+  /** Never rejects. */
+  close(): Promise<void>;
+}
+
 /** How to open a store. */
 export interface BackendOptions {
   /** Undefined for the embedded store. */

@@ -8,6 +8,7 @@ import {
   type BackendOptions,
   type QueueBackend,
   type StoreFactory,
+  type TextConnection,
   readPrefix,
   safeAddress,
   unreachable,
@@ -58,6 +59,21 @@ export async function openPostgres(options: BackendOptions): Promise<QueueBacken
       const ended = pool.end().catch(() => undefined);
       if (!force) await ended;
     },
+  };
+}
+
+/** Connects for the shared text alone, when it is first asked for; what it is asked rejects while PostgreSQL is away. */
+export function connectPostgres(url: URL): TextConnection {
+  const pool = new Pool({
+    connectionString: connectionString(url),
+    max: 1,
+    connectionTimeoutMillis: 2_000,
+    allowExitOnIdle: true,
+  });
+  pool.on('error', () => undefined);
+  return {
+    text: sqlText(pool, SCHEMA, readPrefix(url)),
+    close: () => pool.end().catch(() => undefined),
   };
 }
 

@@ -6,6 +6,7 @@ import {
   type BackendOptions,
   type QueueBackend,
   type SharedText,
+  type TextConnection,
   type StoreFactory,
   readPrefix,
   safeAddress,
@@ -48,6 +49,21 @@ export async function openRedis(options: BackendOptions): Promise<QueueBackend> 
       if (!force) await client.quit().catch(() => undefined);
       client.disconnect();
     },
+  };
+}
+
+/** Connects for the shared text alone, when it is first asked for; what it is asked rejects while Redis is away. */
+export function connectRedis(url: URL): TextConnection {
+  const client = new Redis(driverAddress(url), {
+    lazyConnect: true,
+    connectTimeout: 2_000,
+    maxRetriesPerRequest: 0,
+    retryStrategy: (times) => reconnectDelayMs(times, Math.random),
+  });
+  client.on('error', () => undefined);
+  return {
+    text: sharedText(client, `{${readPrefix(url)}}:rate`),
+    close: async () => client.disconnect(),
   };
 }
 
