@@ -51,6 +51,18 @@ export const provenFor = (
 ): string => [...settingsParts(form, settings), ...fieldParts(form, settings, fields)].join('.');
 
 /**
+ * Whether two passes store a form's rows alike, as far as their settings go: one may have met fields of old answers that the
+ * other has not. What comes after the parts is not compared.
+ */
+export function storeAlike(one: string, other: string): boolean {
+  const parts = [one, other].map((text) => text.split('.'));
+  const [settings, alike] = parts.map(([picks, hashes, , hashed, key]) =>
+    [picks, hashes, hashed?.split('-')[0], key].join('.'),
+  );
+  return settings === alike;
+}
+
+/**
  * Whether a pass may have written rows anew that stood there as they are not to stand any more, in plain text perhaps.
  * `before`: as the checkpoint had it; null where an earlier release did not say, undefined without a checkpoint. Where that
  * is all that changed, and nothing is hashed, nothing is to be cleared.

@@ -68,7 +68,7 @@ export interface Target extends AsyncDisposable {
    * stalled for a minute, it loses them. It writes for the pass that holds the form: it gets TARGET_LOST_LOCK once that has
    * ended or another writer has opened the form. Only where windows are written side by side.
    */
-  openWindowWriter(form: FormIdentity, at: FormWindow, how: WriterOptions): Promise<WindowWriter>;
+  openWindowWriter(formId: string, at: FormWindow, how: WriterOptions): Promise<WindowWriter>;
 
   /**
    * Becomes the form's only marker (L13); undefined when another one is. Does not wait, and holds up no writer. Released

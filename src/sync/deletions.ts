@@ -1,7 +1,7 @@
 import { throwIfAborted } from '../base/clock.ts';
 import type { CallOptions, FormsClient, SubmissionItem } from '../forms/client.ts';
 import type { ProofLedger } from '../mirror/proof.ts';
-import type { FormWriter } from '../mirror/target.ts';
+import type { WindowWriter } from '../mirror/target.ts';
 import type { Rejection } from '../mirror/types.ts';
 import { ById, withKnownStatus } from './by-id.ts';
 
@@ -14,7 +14,7 @@ const LOOKUP_CHUNK = 50;
 export interface DeletionParts {
   readonly formId: string;
   readonly client: FormsClient;
-  readonly writer: FormWriter;
+  readonly writer: WindowWriter;
   readonly ledger: ProofLedger;
   /** The live rows that the list should show, where it is not the list of the whole form. */
   readonly liveIds?: () => AsyncIterable<string[]>;
@@ -184,7 +184,7 @@ export async function lookUp(ids: readonly string[], byId: ById): Promise<Found>
 /** Those whose answer leaves the status out keep the one that is stored. */
 export async function withStatuses(
   items: readonly SubmissionItem[],
-  writer: FormWriter,
+  writer: Pick<WindowWriter, 'rows'>,
 ): Promise<SubmissionItem[]> {
   const bare = items.filter(({ submission }) => submission?.status === '').map(({ key }) => key);
   const rows = bare.length === 0 ? undefined : await writer.rows(bare);

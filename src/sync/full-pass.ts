@@ -1,6 +1,6 @@
 import type { AskedPage } from '../forms/form-pages.ts';
 import { laterOf } from '../mirror/canonical-time.ts';
-import { totalOf } from '../mirror/status-counts.ts';
+import { plusCounts, totalOf } from '../mirror/status-counts.ts';
 import type { Checkpoint } from '../mirror/types.ts';
 import { markAbsent } from './deletions.ts';
 import { fullScan, type ScanParts } from './full-scan.ts';
@@ -80,7 +80,8 @@ async function windowedResult(
   run.notices = await writer.notices();
   const { deleted, undecided } = found;
   if (outcome !== 'proven') return { ...NOTHING, outcome: 'incomplete', deleted, undecided };
-  const counted = await countedAs(writer, sink.unstored.all, since);
+  const unstored = plusCounts(sink.unstored.all, run.share.unstored);
+  const counted = await countedAs(writer, unstored, since);
   // What has no row is known of the windows alone that this pass has read, each once.
   const isCounted = counted.statuses !== null && totalOf(counted.statuses) === total;
   const ledger = { accounted: total, watermark: () => watermark };

@@ -1,12 +1,12 @@
 import { hashedCell, looksHashed } from '../mirror/hashing.ts';
-import type { FormWriter, StoredRow } from '../mirror/target.ts';
+import type { StoredRow, WindowWriter } from '../mirror/target.ts';
 import type { PickedField, Rejection, Row } from '../mirror/types.ts';
 
 /** Most listings that are looked through for those of rows that are written. */
 const MOST_LISTINGS = 100_000;
 
 export interface HashParts {
-  readonly writer: FormWriter;
+  readonly writer: WindowWriter;
   readonly fields: readonly PickedField[];
   readonly hashKey: string | undefined;
   readonly batchRows: number;

@@ -5,7 +5,7 @@ import { type Loss, lossSentence } from '../mirror/losses.ts';
 import { ProofLedger } from '../mirror/proof.ts';
 import { provenFor } from '../mirror/proven-for.ts';
 import type { TargetNotice } from '../mirror/notices.ts';
-import type { FormWriter, PrepareResult, Target } from '../mirror/target.ts';
+import type { FormWriter, PrepareResult, Target, WindowWriter } from '../mirror/target.ts';
 import type { Checkpoint, Form, FormIdentity, PassKind } from '../mirror/types.ts';
 import type { SyncContext } from './context.ts';
 import type { PassSubject } from './events.ts';
@@ -13,6 +13,7 @@ import type { ScanParts } from './full-scan.ts';
 import type { Proven } from './pass-checkpoint.ts';
 import type { PassRequest } from './pass-request.ts';
 import { RowSink } from './row-sink.ts';
+import { WindowShare } from './window-share.ts';
 
 /** Makes the ledger of a pass, which says when it is proven; tests try a weaker one, to see that they notice. */
 export type NewLedger = (oldestPlausible: string | null) => ProofLedger;
@@ -26,6 +27,8 @@ export interface PassSetup {
   /** Unique to the pass, over all processes. */
   readonly passId: string;
   readonly newLedger: NewLedger;
+  /** It helps the pass of another worker, which tells of both. */
+  readonly silent?: boolean;
 }
 
 /** A form that a pass holds for writing, with what the pass writes through. */
@@ -49,6 +52,8 @@ export class PassRun {
   /** The target had the form before this pass. */
   isHeld = false;
   notices: readonly TargetNotice[] = [];
+  /** Called after each batch. */
+  onBatch: () => void = () => {};
   #kind: PassKind;
   #reason: string | null = null;
   #sink: RowSink | undefined;
@@ -57,8 +62,8 @@ export class PassRun {
   #before = { distinct: 0, doubles: 0 };
   /** What the target had lost when the pass began. */
   lost: readonly Loss[] = [];
-  /** How many submissions an earlier pass, or another worker, accounts for in windows that this pass does not read. */
-  accountedElsewhere = 0;
+  /** What an earlier pass, or another worker, accounts for in windows that this pass does not read. */
+  readonly share = new WindowShare();
 
   constructor(setup: PassSetup) {
     const { request, signal, context } = setup;
@@ -85,7 +90,7 @@ export class PassRun {
 
   /** Distinct submissions that it has seen, in all windows. */
   get distinct(): number {
-    return this.#before.distinct + this.#ledger.distinct;
+    return this.#before.distinct + this.#ledger.distinct + this.share.helped.seen;
   }
 
   /** Entries of the list that repeat a submission, as far as it can tell. */
@@ -93,9 +98,16 @@ export class PassRun {
     return this.#before.doubles + this.#ledger.doubles;
   }
 
-  /** What it wrote, by outcome. */
+  /** What it wrote, by outcome, with what those who help wrote. */
   get written(): Pick<RowSink, 'inserted' | 'updated' | 'unchanged' | 'rejected'> {
-    return this.#sink ?? { inserted: 0, updated: 0, unchanged: 0, rejected: 0 };
+    const { inserted = 0, updated = 0, unchanged = 0, rejected = 0 } = this.#sink ?? {};
+    const { helped } = this.share;
+    return {
+      inserted: inserted + helped.inserted,
+      updated: updated + helped.updated,
+      unchanged: unchanged + helped.unchanged,
+      rejected: rejected + helped.rejected,
+    };
   }
 
   get subject(): PassSubject {
@@ -116,7 +128,7 @@ export class PassRun {
   }
 
   /** What the pass writes through; its ledger is made by {@link beginLedger}, before the first item. */
-  openSink(form: Form, writer: FormWriter): RowSink {
+  openSink(form: Form, writer: WindowWriter): RowSink {
     const { context, request, target } = this.setup;
     const ledger = (): ProofLedger => this.#ledger;
     this.#sink = new RowSink({
@@ -130,7 +142,10 @@ export class PassRun {
         return ledger();
       },
       call: this.call,
-      onBatch: () => this.#emitProgress(),
+      onBatch: () => {
+        this.tellProgress();
+        this.onBatch();
+      },
       onColumns: (columns) => this.emitColumns(columns),
     });
     return this.#sink;
@@ -139,14 +154,14 @@ export class PassRun {
   /** What is counted begins anew. `oldestPlausible`: see {@link ProofLedger}. */
   beginLedger(oldestPlausible: string | null): void {
     this.#before = { distinct: 0, doubles: 0 };
-    this.accountedElsewhere = 0;
+    this.share.begin([]);
     this.#ledger = this.setup.newLedger(oldestPlausible);
   }
 
   /** The ledger of a window, or of a further one. */
   beginWindow(oldestPlausible: string | null): ProofLedger {
-    const { distinct, doubles } = this;
-    this.#before = { distinct, doubles };
+    const { doubles } = this;
+    this.#before = { distinct: this.#before.distinct + this.#ledger.distinct, doubles };
     this.#ledger = this.setup.newLedger(oldestPlausible);
     return this.#ledger;
   }
@@ -175,7 +190,7 @@ export class PassRun {
   }
 
   /** What a scan works with. `history`: a pass before this one has stored the form. */
-  scanParts({ form, sink }: OpenForm, history: boolean): ScanParts {
+  scanParts({ form, sink }: Pick<OpenForm, 'form' | 'sink'>, history: boolean): ScanParts {
     const { context, signal } = this.setup;
     return {
       pages: new FormPages(context.client, form.id, this.call),
@@ -199,9 +214,11 @@ export class PassRun {
     this.setup.context.events.emit('columns.changed', { ...this.subject, ...columns });
   }
 
-  #emitProgress(): void {
+  /** Tells how far it has come, with those who help. */
+  tellProgress(): void {
+    if (this.setup.silent === true) return;
     const { inserted, updated, unchanged } = this.written;
-    const seen = this.distinct + this.accountedElsewhere;
+    const seen = this.#before.distinct + this.#ledger.distinct + this.share.seen;
     const counts = { seen, total: this.total ?? seen, inserted, updated, unchanged };
     this.setup.context.events.emit('pass.progress', { ...this.subject, ...counts });
   }

@@ -7,7 +7,7 @@ import { pickFields } from '../mirror/label-map.ts';
 import { type FieldPicks, isPicked } from '../mirror/picks.ts';
 import type { ProofLedger } from '../mirror/proof.ts';
 import { joinRow } from '../mirror/row.ts';
-import type { FormWriter, PrepareResult, RowOutcome } from '../mirror/target.ts';
+import type { PrepareResult, RowOutcome, WindowWriter } from '../mirror/target.ts';
 import type { Form, PickedField, Rejection } from '../mirror/types.ts';
 import { MAX_FORM_FIELDS, UnlistedFields } from '../mirror/unlisted-fields.ts';
 import type { ItemSink } from './full-scan.ts';
@@ -24,7 +24,7 @@ import {
 
 export interface RowSinkOptions {
   readonly form: Form;
-  readonly writer: FormWriter;
+  readonly writer: WindowWriter;
   readonly batchRows: number;
   readonly picks: FieldPicks;
   readonly hashKey: string | undefined;
@@ -42,6 +42,7 @@ export interface RowSinkOptions {
  */
 export class RowSink implements ItemSink {
   readonly #options: RowSinkOptions;
+  #writer: WindowWriter;
   #form: Form;
   #fields: PickedField[] = [];
   /** Those with a column: a field that is deleted while the pass runs keeps the one that was made for it. */
@@ -62,6 +63,7 @@ export class RowSink implements ItemSink {
 
   constructor(options: RowSinkOptions) {
     this.#options = options;
+    this.#writer = options.writer;
     this.#form = options.form;
     const { picks, form } = options;
     this.#unlisted = new UnlistedFields((id) => isPicked(picks, form, id));
@@ -84,10 +86,16 @@ export class RowSink implements ItemSink {
 
   /** Prepares the columns. Call it once, before the first item. */
   async open(restoreColumns: boolean): Promise<PrepareResult> {
-    const { writer } = this.#options;
-    this.#storedFields = await writer.fields();
+    this.#storedFields = await this.#writer.fields();
     this.#wasKnown = this.#storedFields.length > 0;
     return this.#prepare(restoreColumns);
+  }
+
+  /** Writes through another writer from now on, that of a window perhaps. Nothing may be pending. */
+  async writeThrough(writer: WindowWriter): Promise<void> {
+    if (writer === this.#writer) return;
+    this.#writer = writer;
+    await writer.prepare(this.#fields);
   }
 
   /**
@@ -135,10 +143,9 @@ export class RowSink implements ItemSink {
 
   /** Lists rows that are stored and that no item of the source speaks of. */
   async list(listings: readonly Rejection[]): Promise<void> {
-    const { writer } = this.#options;
-    await writer.apply([], listings);
+    await this.#writer.apply([], listings);
     for (const { submissionId } of listings) this.#rejected.add(submissionId);
-    const rows = await writer.rows(listings.map(({ submissionId }) => submissionId));
+    const rows = await this.#writer.rows(listings.map(({ submissionId }) => submissionId));
     for (const { id, status } of rows.values()) this.unstored.leaveOut(id, status);
   }
 
@@ -153,7 +160,7 @@ export class RowSink implements ItemSink {
     for (const { submissionId, reason } of rejections) {
       if (reason === TWICE) this.#twice.add(submissionId);
     }
-    const result = await this.#options.writer.apply(rows, rejections);
+    const result = await this.#writer.apply(rows, rejections);
     for (const item of met.same) this.#options.ledger.sight({ ...item, existed: true });
     for (const { submissionId } of [...rejections, ...result.rejections]) {
       if (!result.forgotten.has(submissionId)) this.#rejected.add(submissionId);
@@ -197,11 +204,11 @@ export class RowSink implements ItemSink {
     const again = [...this.#again.values()];
     this.#again = new Map();
     const settled = { same: [] as PendingItem[], other: [] as PendingItem[] };
-    const { batchRows, writer } = this.#options;
+    const { batchRows } = this.#options;
     const fieldIds = this.#fields.map(({ id }) => id);
     for (let at = 0; at < again.length; at += batchRows) {
       const some = again.slice(at, at + batchRows);
-      const stored = await writer.rows(some.map(({ key }) => key));
+      const stored = await this.#writer.rows(some.map(({ key }) => key));
       for (const item of some) {
         const { row } = item;
         const before = stored.get(item.key);
@@ -271,7 +278,7 @@ export class RowSink implements ItemSink {
   }
 
   async #prepare(restoreColumns: boolean): Promise<PrepareResult> {
-    const { picks, writer } = this.#options;
+    const { picks } = this.#options;
     // Named as when the pass began: a form that is renamed meanwhile stays picked, and hashed, as it was.
     const form = { ...this.#form, id: this.#options.form.id, slug: this.#options.form.slug };
     this.#fields = pickFields(form, picks, this.#storedFields, this.#unlisted.ids);
@@ -280,7 +287,7 @@ export class RowSink implements ItemSink {
       this.#form.fields.map((field) => field.id),
       this.#storedFields.map((field) => field.id),
     );
-    const columns = await writer.prepare(this.#fields, { restoreColumns });
+    const columns = await this.#writer.prepare(this.#fields, { restoreColumns });
     const stored = new Set(this.#storedFields.map((field) => field.id));
     this.#storedFields = [
       ...this.#storedFields,

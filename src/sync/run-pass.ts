@@ -150,7 +150,7 @@ function recordOf(run: PassRun, result: PassResult): PassRecord {
     startedAt: new Date(run.startedMs).toISOString(),
     endedAt: run.now(),
     outcome: result.outcome,
-    requests: run.requests,
+    requests: run.requests + run.share.helped.requests,
     total,
     distinct,
     inserted,

@@ -138,8 +138,8 @@ function openWindows(
     !(accepts && window.absent > 0);
   return windows.map((window, at) => {
     const total = counts.each[at] ?? 0;
-    if (at < windows.length - 1 && isDone(window, total)) return window;
-    return { ...window, total, open: true };
+    if (at < windows.length - 1 && isDone(window, total)) return { ...window, reading: null };
+    return { ...window, total, provenFor: key, deleted: 0, absent: 0, open: true, reading: null };
   });
 }
 

@@ -3,21 +3,37 @@ import { FormsApiError } from '../forms/errors.ts';
 import { FormPages } from '../forms/form-pages.ts';
 import { canonicalTime } from '../mirror/canonical-time.ts';
 import { fingerprint } from '../mirror/hashing.ts';
-import type { Checkpoint } from '../mirror/types.ts';
-import { type FormWindow, isWithin, type WindowRecord } from '../mirror/window.ts';
+import type { WindowWriter } from '../mirror/target.ts';
+import type { Checkpoint, Form } from '../mirror/types.ts';
+import {
+  type FormWindow,
+  isWithin,
+  type WindowReading,
+  type WindowRecord,
+} from '../mirror/window.ts';
 import { type DeletionResult, markAbsent } from './deletions.ts';
 import { fullScan, type ItemSink, type ScanParts } from './full-scan.ts';
 import { hashUnmetRows } from './hash-unseen-rows.ts';
 import { oldestPlausible } from './incremental-scan.ts';
-import type { OpenForm, PassRun } from './pass-run.ts';
+import type { PassRun } from './pass-run.ts';
+import type { RowSink } from './row-sink.ts';
+
+/** What windows of a form are read through: the form's own writer, or that of a window. */
+export interface OpenWindows {
+  readonly form: Form;
+  readonly writer: WindowWriter;
+  readonly sink: RowSink;
+}
 
 /** How one window of a form is proven; the same for each window of a pass. */
 export interface WindowWork {
   readonly run: PassRun;
-  readonly open: OpenForm;
+  readonly open: OpenWindows;
   readonly checkpoint: Checkpoint | undefined;
   /** The brake of L8, over the whole form: whether so many absent rows, of so many live ones of this window, may be looked up. */
   readonly isAllowed: (window: WindowRecord, absent: number, live: number) => Promise<boolean>;
+  /** For a worker that helps the pass of another: what it has done, for the record of the window. */
+  readonly readingOf?: (found: DeletionResult) => WindowReading;
 }
 
 /**
@@ -51,7 +67,7 @@ export function proofKey(run: PassRun): string {
  * its rows are durable. Rejects as the source and the target do.
  */
 export async function proveWindow(work: WindowWork, window: WindowRecord): Promise<WindowOutcome> {
-  const { run, open } = work;
+  const { run, open, readingOf } = work;
   const { sink, writer } = open;
   const provenAt = run.now();
   const parts = windowParts(work, window);
@@ -70,11 +86,13 @@ export async function proveWindow(work: WindowWork, window: WindowRecord): Promi
       ...window,
       total: parts.ledger.accounted,
       provenAt,
-      provenFor: proofKey(run),
+      // A worker that helps reads it as that pass has asked for.
+      provenFor: readingOf === undefined ? proofKey(run) : window.provenFor,
       deleted: found.deleted,
       absent: found.withheld,
       // The newest is what a pass ends with.
       open: window.to === null && window.open,
+      reading: readingOf?.(found) ?? null,
     };
     await writer.saveWindow(record);
     return { kind: 'proven', window: record, found };

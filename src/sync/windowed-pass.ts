@@ -9,6 +9,7 @@ import { markAbsent, mostDeletions } from './deletions.ts';
 import { addFound, type FoundRows, proveOpenWindows, type WindowsOutcome } from './open-windows.ts';
 import type { OpenForm, PassRun } from './pass-run.ts';
 import { counterOf, type FormSize, leaveUncut, planWindows } from './window-plan.ts';
+import { allowedDeletions, isWithinAllowed } from './window-brake.ts';
 import { isRefusal, proveWindow, type WindowWork } from './window-proof.ts';
 
 /** Most rows without a date in a form that is read in windows: each is asked for by its ID, as no window need show it. */
@@ -68,13 +69,8 @@ class WindowedPass {
   async run(total: number, planned: readonly WindowRecord[]): Promise<WindowedEnd> {
     const { writer } = this.#open;
     this.#run.total = total;
-    this.#run.accountedElsewhere = planned
-      .filter((window) => !window.open)
-      .reduce((sum, window) => sum + window.total, 0);
-    const live = totalOf(await writer.statusCounts());
-    this.#allowed = mostDeletions(live, this.#brake);
-    // So many rows are absent for certain.
-    if (live - total > this.#allowed) this.#allowed = -1;
+    this.#run.share.begin(planned);
+    this.#allowed = await allowedDeletions(writer, total, this.#brake);
     if ((await countUndated(writer)) > MOST_UNDATED) return this.#uncut(total);
     const outcome = await this.#prove();
     if (outcome === 'fault') return this.#uncut(total);
@@ -128,10 +124,8 @@ class WindowedPass {
    * marks more than the form may lose.
    */
   async #isAllowed(window: WindowRecord, absent: number, live: number): Promise<boolean> {
-    const windows = await this.#open.writer.windows();
-    const others = windows.filter(({ from, open }) => from !== window.from && !open);
-    const before = others.reduce((sum, each) => sum + each.deleted + each.absent, 0);
-    if (before + absent > this.#allowed) return false;
+    const { writer } = this.#open;
+    if (!(await isWithinAllowed(writer, window, absent, this.#allowed))) return false;
     return this.#releases || absent <= mostDeletions(live, this.#brake);
   }
 
@@ -195,6 +189,9 @@ class WindowedPass {
     const windows = await this.#open.writer.windows();
     const held = windows.reduce((sum, { absent }) => sum + absent, 0);
     this.#found.withheld = held + this.#undatedHeld;
+    this.#run.share.follow(windows);
+    this.#found.deleted += this.#run.share.helped.deleted;
+    this.#found.undecided += this.#run.share.helped.undecided;
     return {
       outcome,
       found: this.#found,

@@ -34,7 +34,7 @@ export function describeSideBySide(stage: TargetStage): void {
       return () => form[Symbol.asyncDispose]();
     });
     const open = async (window = OLD): Promise<WindowWriter> => {
-      const writer = await (await stage.open()).openWindowWriter(FORM, window, AT_ONCE);
+      const writer = await (await stage.open()).openWindowWriter(FORM.id, window, AT_ONCE);
       await writer.prepare(FIELDS);
       return writer;
     };
@@ -48,7 +48,7 @@ export function describeSideBySide(stage: TargetStage): void {
 
     it('have writers only where they can be written side by side', async () => {
       if (isParallel) return;
-      const opening = stage.target.openWindowWriter(FORM, OLD, AT_ONCE);
+      const opening = stage.target.openWindowWriter(FORM.id, OLD, AT_ONCE);
       await expect(opening).rejects.toThrow(TypeError);
     });
 
@@ -77,8 +77,8 @@ export function describeSideBySide(stage: TargetStage): void {
       const first = await open(OLD);
       const other = await stage.open();
       const busy = { code: 'TARGET_BUSY', message: expect.stringContaining(`${process.pid}`) };
-      await expect(other.openWindowWriter(FORM, OLD, AT_ONCE)).rejects.toMatchObject(busy);
-      const waiting = other.openWindowWriter(FORM, OLD, { waitMs: 30_000 });
+      await expect(other.openWindowWriter(FORM.id, OLD, AT_ONCE)).rejects.toMatchObject(busy);
+      const waiting = other.openWindowWriter(FORM.id, OLD, { waitMs: 30_000 });
       await first.apply([row('a')], []);
       await first[Symbol.asyncDispose]();
       await expect(first.apply([row('b')], [])).rejects.toMatchObject(LOST);
@@ -119,8 +119,7 @@ export function describeSideBySide(stage: TargetStage): void {
 
     it('have no writer before the form was written to', async () => {
       if (!isParallel) return;
-      const other = { ...FORM, id: 'frm_other' };
-      const opening = stage.target.openWindowWriter(other, OLD, AT_ONCE);
+      const opening = stage.target.openWindowWriter('frm_other', OLD, AT_ONCE);
       await expect(opening).rejects.toMatchObject(LOST);
     });
 

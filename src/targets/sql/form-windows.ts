@@ -1,4 +1,4 @@
-import type { WindowRecord } from '../../mirror/window.ts';
+import type { WindowReading, WindowRecord } from '../../mirror/window.ts';
 import type { Catalogue } from './catalogue.ts';
 import type { SqlDialect } from './dialect.ts';
 import {
@@ -30,7 +30,7 @@ export async function readWindows(
   const time = (column: string): string => `${dialect.timeText(column)} AS ${column}`;
   const rows = await session.query(
     `SELECT ${['from_at', 'to_at', 'proven_at', 'failed_at'].map(time).join(', ')},
-       total, proven_for, deleted, absent, is_open
+       total, proven_for, deleted, absent, is_open, reading
      FROM ${dialect.relation('mirror_windows')} WHERE form_id = $1 ORDER BY ordinal`,
     [formId],
   );
@@ -48,7 +48,20 @@ function toWindow(row: SqlRow, dialect: SqlDialect): WindowRecord {
     absent: numberOf(row, 'absent'),
     open: booleanOf(row, 'is_open'),
     failedAt: dialect.time(row['failed_at']),
+    reading: readingOf(textOrNull(row, 'reading')),
   };
+}
+
+const readingText = ({ reading }: WindowRecord): string | null =>
+  reading === null ? null : JSON.stringify(reading);
+
+function readingOf(text: string | null): WindowReading | null {
+  try {
+    return text === null ? null : (JSON.parse(text) as WindowReading);
+  } catch {
+    // People may write there; the counts of a pass are then without it.
+    return null;
+  }
 }
 
 /** Puts these windows in place of a form's. */
@@ -63,7 +76,7 @@ export async function replaceWindows(
   for (const piece of piecesOf(numbered, WINDOWS_A_STATEMENT)) {
     await tx.query(
       `INSERT INTO ${dialect.relation('mirror_windows')} (form_id, ordinal, from_at, to_at, total, proven_at,
-         proven_for, deleted, absent, is_open, failed_at) VALUES ${placeholders(piece.length, 11)}`,
+         proven_for, deleted, absent, is_open, failed_at, reading) VALUES ${placeholders(piece.length, 12)}`,
       piece.flatMap((window) => [
         formId,
         window.ordinal,
@@ -76,6 +89,7 @@ export async function replaceWindows(
         window.absent,
         dialect.boolean(window.open),
         window.failedAt,
+        readingText(window),
       ]),
     );
   }
@@ -91,8 +105,8 @@ export async function updateWindow(
   const { total, provenAt, provenFor, deleted, absent, open } = window;
   await tx.query(
     `UPDATE ${dialect.relation('mirror_windows')} SET total = $1, proven_at = $2, proven_for = $3, deleted = $4,
-       absent = $5, is_open = $6
-     WHERE form_id = $7 AND from_at IS NOT DISTINCT FROM $8 AND to_at IS NOT DISTINCT FROM $9`,
+       absent = $5, is_open = $6, reading = $7
+     WHERE form_id = $8 AND from_at IS NOT DISTINCT FROM $9 AND to_at IS NOT DISTINCT FROM $10`,
     [
       total,
       provenAt,
@@ -100,6 +114,7 @@ export async function updateWindow(
       deleted,
       absent,
       dialect.boolean(open),
+      readingText(window),
       formId,
       window.from,
       window.to,

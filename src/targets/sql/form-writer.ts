@@ -126,7 +126,11 @@ export class SqlFormWriter extends SqlWindowWriter implements FormWriter {
 
   async planWindows(windows: readonly WindowRecord[]): Promise<void> {
     const { dialect, formId } = this.#context;
-    await this.#alone(({ tx }) => replaceWindows(tx, dialect, formId, windows));
+    await this.#alone(async ({ tx }) => {
+      // Who writes to a window of the plan before must not go on beside those of the new one.
+      await dropWindowLocks(tx, dialect, formId);
+      await replaceWindows(tx, dialect, formId, windows);
+    });
   }
 
   async finish(pass: PassRecord, changes: PassEnd): Promise<void> {

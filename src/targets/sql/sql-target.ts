@@ -127,7 +127,7 @@ export class SqlTarget implements Target {
   }
 
   async openWindowWriter(
-    form: FormIdentity,
+    formId: string,
     window: FormWindow,
     options: WriterOptions,
   ): Promise<WindowWriter> {
@@ -135,13 +135,13 @@ export class SqlTarget implements Target {
     if (!this.parallelWindows) throw new TypeError('a form has one writer there');
     throwIfAborted(options.signal);
     return this.#guarded(async () => {
-      const name = windowLockName(form.id, window);
+      const name = windowLockName(formId, window);
       const lock = await this.#database.lockForm(name, options, 'leased');
       if (lock === undefined) {
-        throw await busyForm(await this.#database.reading(), dialect, form.id, this.#place, name);
+        throw await busyForm(await this.#database.reading(), dialect, formId, this.#place, name);
       }
-      const context = this.#context(form.id, CATALOGUE_VERSION);
-      return openWindow({ ...context, form, name, lock, clock: this.#clock });
+      const context = this.#context(formId, CATALOGUE_VERSION);
+      return openWindow({ ...context, name, lock, clock: this.#clock });
     });
   }
 

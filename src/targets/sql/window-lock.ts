@@ -1,5 +1,4 @@
 import type { Clock } from '../../base/clock.ts';
-import type { FormIdentity } from '../../mirror/types.ts';
 import type { FormWindow } from '../../mirror/window.ts';
 import { loadForm } from './catalogue.ts';
 import { CATALOGUE_VERSION, catalogueVersion } from './catalogue-version.ts';
@@ -17,7 +16,6 @@ const NAME = /^window \S*\.\.\S* of (.*)$/s;
 
 /** A window whose lock was taken under `name`. */
 export interface LockedWindow extends FormContext {
-  readonly form: FormIdentity;
   readonly name: string;
   readonly lock: FormLock;
   readonly clock: Clock;
@@ -28,7 +26,7 @@ export interface LockedWindow extends FormContext {
  * pass that holds the form, and for no later one. Releases the lock where that fails.
  */
 export async function openWindow(locked: LockedWindow): Promise<SqlWindowWriter> {
-  const { clock, dialect, form, formId, lock, name, place } = locked;
+  const { clock, dialect, formId, lock, name, place } = locked;
   const { connection } = lock;
   try {
     const at = new Date(clock.now()).toISOString();
@@ -50,7 +48,7 @@ export async function openWindow(locked: LockedWindow): Promise<SqlWindowWriter>
       };
       return new SqlWindowWriter({
         ...locked,
-        form,
+        form: known.form,
         lock: { connection, release },
         epochs,
         epoch,

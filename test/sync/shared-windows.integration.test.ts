@@ -1,0 +1,191 @@
+import { beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { Events } from '../../src/base/events.ts';
+import { silentLogger } from '../../src/base/logger.ts';
+import { FormsClient } from '../../src/forms/client.ts';
+import { parsePicks } from '../../src/mirror/picks.ts';
+import type { Target } from '../../src/mirror/target.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/forms-api/sandbox.ts';
+import { FormsStore } from '../../src/sandbox/forms-api/store.ts';
+import { assistPass, type AssistRequest } from '../../src/sync/assist.ts';
+import type { SyncContext } from '../../src/sync/context.ts';
+import type { PassProgress, PassReport, SyncEvents } from '../../src/sync/events.ts';
+import { LabelCache } from '../../src/sync/label-cache.ts';
+import { runPass } from '../../src/sync/run-pass.ts';
+import type { SqlPlace } from '../contract/sql-target.ts';
+import { sorted } from '../contract/target-harness.ts';
+import { lentPostgres } from '../support/lent-server.ts';
+import { postgresPlace } from '../support/postgres-place.ts';
+import { postgresMissing } from '../support/servers.ts';
+
+const [FORM, NAME, OLD_FIELD] = ['frm_1', 'field_1_a', 'field_0_old'];
+const SUBMISSIONS = 400;
+const HOUR_MS = 3_600_000;
+const REQUEST: AssistRequest = { formId: FORM, picks: parsePicks(['*']), hashKey: undefined };
+
+/** One worker: it shares nothing with the others but source and target. */
+interface Worker {
+  readonly context: SyncContext;
+  readonly target: Target;
+}
+
+describe.skipIf(postgresMissing())('windows that several workers share', () => {
+  let server: { url: string };
+  let place: SqlPlace;
+  let store: FormsStore;
+  let sandbox: Sandbox;
+  let now = 0;
+  beforeAll(async () => {
+    server = await lentPostgres();
+  });
+  beforeEach(async () => {
+    place = await postgresPlace(server);
+    now = Date.UTC(2026, 2, 1);
+    store = new FormsStore({ seed: 3, clock: { now: () => now } });
+    store.addForm({ id: FORM, name: 'Contact form', fields: [{ id: NAME, label: 'Name' }] });
+    for (let n = 0; n < SUBMISSIONS; n++) {
+      now += 3 * HOUR_MS;
+      // Its label is found by whoever meets it.
+      const old = n % 50 === 7 ? { [OLD_FIELD]: 'old' } : {};
+      store.insert({ formId: FORM, data: { [NAME]: `n ${n}`, ...old }, createdAt: now });
+    }
+    sandbox = await startSandbox({
+      store,
+      behaviour: { maxLimit: 10 },
+      faults: [{ delayMs: 5, times: Infinity }],
+    });
+    return async () => {
+      await sandbox.stop();
+      await place.dispose();
+    };
+  });
+
+  async function openWorker(): Promise<Worker> {
+    const client = new FormsClient({
+      baseUrl: sandbox.url,
+      apiKey: sandbox.apiKey,
+      auth: 'bearer',
+      concurrency: 2,
+      clock: systemClock,
+    });
+    const target = await place.open();
+    onTestFinished(async () => {
+      await client[Symbol.asyncDispose]();
+      await target[Symbol.asyncDispose]();
+    });
+    const context = {
+      client,
+      labels: new LabelCache(client, systemClock),
+      clock: systemClock,
+      logger: silentLogger,
+      events: new Events<SyncEvents>(),
+      maxDeleteFraction: 0.2,
+      windowSizes: { aim: 40, most: 60 },
+      readAhead: 2,
+    };
+    return { context, target };
+  }
+  const full = ({ context, target }: Worker, signal = new AbortController().signal) =>
+    runPass(context, target, { ...REQUEST, kind: 'full', waitMs: 0 }, signal);
+  const assist = (
+    { context, target }: Worker,
+    request = REQUEST,
+    signal = new AbortController().signal,
+  ): Promise<number> => assistPass(context, target, request, signal);
+  /** Runs a full pass, and `help` as soon as it asks for some. */
+  async function helped<T>(worker: Worker, help: () => Promise<T>): Promise<[PassReport, T]> {
+    const asked = Promise.withResolvers<void>();
+    worker.context.events.on('windows.open', () => asked.resolve());
+    const helping = asked.promise.then(help);
+    const report = await full(worker);
+    return [report, await helping];
+  }
+  const expectSame = async (): Promise<void> => {
+    const reader = await (await openWorker()).target.reader(FORM);
+    expect(await sorted(reader!.liveIds())).toEqual(store.ids(FORM).toSorted());
+    expect(await reader!.losses()).toEqual([]);
+    expect((await reader!.windows()).filter(({ open }) => open)).toEqual([]);
+  };
+  /** The pages of windows that were asked for. */
+  const pagesRead = (): string[] =>
+    sandbox.requests
+      .filter(({ path, query }) => path.endsWith('/submissions') && query['limit'] === '100')
+      .filter(({ query }) => 'dateFrom' in query || 'dateTo' in query)
+      .map(({ query }) => JSON.stringify(query));
+
+  const heldWindows = () =>
+    place.query(
+      `SELECT form_id FROM ${place.relation('mirror_locks')} WHERE form_id LIKE 'window %'`,
+    );
+
+  it('L1, L13: are read once each, and the pass ends with what all have done', async () => {
+    const worker = await openWorker();
+    const progress: PassProgress[] = [];
+    worker.context.events.on('pass.progress', (one) => progress.push(one));
+    const others = [await openWorker(), await openWorker()];
+    const [report, windows] = await helped(worker, () =>
+      Promise.all(others.map((other) => assist(other))),
+    );
+    expect(report).toMatchObject({
+      outcome: 'ok',
+      total: SUBMISSIONS,
+      distinct: SUBMISSIONS,
+      inserted: SUBMISSIONS,
+    });
+    for (const count of windows) expect(count).toBeGreaterThan(0);
+    await expectSame();
+    expect(pagesRead().length).toBeGreaterThan(40);
+    expect(pagesRead()).toHaveLength(new Set(pagesRead()).size);
+    expect(report.requests).toBeGreaterThan(60);
+    expect(progress.at(-1)).toMatchObject({ total: SUBMISSIONS });
+    expect(Math.max(...progress.map(({ seen }) => seen))).toBe(SUBMISSIONS);
+    const columns = await (await worker.target.reader(FORM))!.fields();
+    expect(columns.map(({ id }) => id)).toEqual([NAME, OLD_FIELD]);
+    // Nothing is left to help with, and that costs no request.
+    const before = sandbox.requests.length;
+    expect(await assist(others[0]!)).toBe(0);
+    expect(sandbox.requests.length).toBe(before);
+    expect(await full(worker)).toMatchObject({ outcome: 'ok', unchanged: SUBMISSIONS, updated: 0 });
+  });
+
+  it('L5: are given back by a worker that stops, and read by another', async () => {
+    const worker = await openWorker();
+    const stopping = new AbortController();
+    const leaving = await openWorker();
+    const [report] = await helped(worker, async () => {
+      const reading = assist(leaving, REQUEST, stopping.signal);
+      await vi.waitFor(async () => expect(await heldWindows()).toHaveLength(2), { interval: 3 });
+      stopping.abort();
+      await expect(reading).rejects.toMatchObject({ code: 'CANCELLED' });
+    });
+    expect(report).toMatchObject({ outcome: 'ok', total: SUBMISSIONS });
+    await expectSame();
+  });
+
+  it('L8: have deletions marked within what the whole form may lose', async () => {
+    const worker = await openWorker();
+    await full(worker);
+    const ids = store.ids(FORM);
+    for (const id of ids.filter((_, n) => n % 8 === 0)) store.delete(id);
+    const [report] = await helped(worker, async () => assist(await openWorker()));
+    expect(report).toMatchObject({ outcome: 'ok', deleted: 50, total: 350 });
+    await expectSame();
+  });
+
+  it('L8: withhold what is too much, however many look', async () => {
+    const worker = await openWorker();
+    await full(worker);
+    for (const id of store.ids(FORM).filter((_, n) => n % 3 === 0)) store.delete(id);
+    const [report] = await helped(worker, async () => assist(await openWorker()));
+    expect(report).toMatchObject({ outcome: 'withheld', deleted: 0 });
+  });
+
+  it('L11: are left alone by a worker of other settings', async () => {
+    const worker = await openWorker();
+    const other = { ...REQUEST, picks: parsePicks([NAME]) };
+    const [report, windows] = await helped(worker, async () => assist(await openWorker(), other));
+    expect(windows).toBe(0);
+    expect(report).toMatchObject({ outcome: 'ok', distinct: SUBMISSIONS });
+    await expectSame();
+  });
+});
