@@ -13,10 +13,11 @@ import { sheetLimitMinutes } from './health/staleness.ts';
 import type { FieldPicks } from './mirror/picks.ts';
 import type { Target } from './mirror/target.ts';
 import type { Form, FormIdentity } from './mirror/types.ts';
-import type { JobPlace, PassJob } from './queue/handlers.ts';
+import type { FormPlace, JobPlace, PassJob } from './queue/handlers.ts';
 import { longestGapMs } from './settings/sync-settings.ts';
 import type { TargetSettings } from './settings/target-settings.ts';
 import { fieldsInAnswers } from './sync/answer-search.ts';
+import { assistPass, type AssistRequest } from './sync/assist.ts';
 import type { SyncContext } from './sync/context.ts';
 import type { MarkReport, PassReport, SyncEvents } from './sync/events.ts';
 import { LabelCache } from './sync/label-cache.ts';
@@ -289,6 +290,12 @@ export class App implements AsyncDisposable {
     }
   }
 
+  /** Helps a full pass that another worker runs; how many windows it read. Throws like {@link assistPass}. */
+  async assist({ formId, target: name }: FormPlace, signal: AbortSignal): Promise<number> {
+    const request = { formId, ...this.#storingOf(name) };
+    return assistPass(this.context, await this.target(name), request, signal);
+  }
+
   /** Closes what was opened; a target that cannot be closed holds up no other. */
   async [Symbol.asyncDispose](): Promise<void> {
     const opened = await Promise.allSettled(this.#targets.values());
@@ -301,13 +308,9 @@ export class App implements AsyncDisposable {
 
   async #run(job: PassJob, signal: AbortSignal, options: PassOptions): Promise<PassReport> {
     const { formId, kind, target: name, compareCounts = false, windows } = job;
-    const picks = this.picksOf(name);
-    const { hashKey } = this.config;
-    const requireHashes = (form: Form, stop: AbortSignal): Promise<void> =>
-      this.#planner.requireHashes(name, form, stop);
-    const what = { formId, kind, compareCounts, picks, hashKey };
+    const what = { formId, kind, compareCounts, ...this.#storingOf(name) };
     const which = windows === undefined ? {} : { windows };
-    const request = { waitMs: 0, ...options, ...what, ...which, requireHashes };
+    const request = { waitMs: 0, ...options, ...what, ...which };
     let target: Target;
     try {
       target = await this.target(name);
@@ -320,6 +323,14 @@ export class App implements AsyncDisposable {
       return report;
     }
     return runPass(this.context, target, request, signal);
+  }
+
+  /** How answers are stored in a target. Throws SETTINGS when no fields are picked. */
+  #storingOf(name: string): Pick<AssistRequest, 'picks' | 'hashKey' | 'requireHashes'> {
+    const { hashKey } = this.config;
+    const requireHashes = (form: Form, stop: AbortSignal): Promise<void> =>
+      this.#planner.requireHashes(name, form, stop);
+    return { picks: this.picksOf(name), hashKey, requireHashes };
   }
 
   /** As last planned; the ID stands for slug and name before. */

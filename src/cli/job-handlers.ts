@@ -36,16 +36,23 @@ export function jobHandlers(app: App, clock: Clock = systemClock): JobHandlers {
     comparisons: (underWay, signal) =>
       comparisons.due(app.planned.plan?.forms ?? [], underWay, signal),
     isPlanned: (place, signal) => app.isPlanned(place, signal),
-    async pass(job, signal, onProgress) {
+    async pass(job, signal, onProgress, onOpen) {
       const stopListening = app.events.on('pass.progress', ({ form, target, seen, total }) => {
         if (form.id === job.formId && target === job.target) onProgress?.({ seen, total });
       });
-      const report = await app.pass(job, signal).finally(stopListening);
+      const stopAsking = app.events.on('windows.open', ({ form, target, open }) => {
+        if (form.id === job.formId && target === job.target) onOpen?.(open);
+      });
+      const report = await app.pass(job, signal).finally(() => {
+        stopListening();
+        stopAsking();
+      });
       const { kind, outcome, failure } = report;
       if (kind !== 'incremental' && outcome === 'ok') await app.upkeep(report, signal);
       if (outcome === 'failed' && failure !== null) throw asLogged(failure);
       return outcome;
     },
+    assist: (job, signal) => app.assist(job, signal),
     async mark({ formId }, signal) {
       const report = await app.mark(formId, signal);
       if (report !== undefined && report.failure !== null) throw asLogged(report.failure);

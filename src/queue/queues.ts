@@ -2,7 +2,7 @@ import { FlowProducer, type IQueueBackend, Queue } from 'bullmq';
 import type { PassKind } from '../mirror/types.ts';
 import type { QueueBackend } from './backends/backend.ts';
 import type { ErrorListener } from './error-log.ts';
-import { MARK_QUEUE, PLAN_QUEUE, isLong, passQueue } from './jobs.ts';
+import { assistQueue, MARK_QUEUE, PLAN_QUEUE, isLong, passQueue } from './jobs.ts';
 
 /** A queue on whichever backend. */
 export type AnyQueue = Queue<
@@ -28,6 +28,8 @@ export interface Queues {
   readonly targets: readonly string[];
   /** A target's passes of one kind; undefined for a target that is not configured. */
   passes(kind: PassKind, target: string): AnyQueue | undefined;
+  /** Helping with a target's full passes; undefined as above. */
+  assists(target: string): AnyQueue | undefined;
   close(): Promise<void>;
 }
 
@@ -47,15 +49,18 @@ export function openQueues(
     incremental: new Map(targets.map((target) => [target, open(passQueue('incremental', target))])),
     full: new Map(targets.map((target) => [target, open(passQueue('full', target))])),
   };
+  const assists = new Map(targets.map((target) => [target, open(assistQueue(target))]));
   const flows = new FlowProducer<IQueueBackend, object>({ connection: {} }, backend.factory);
   flows.on('error', onError);
-  const all = [plan, mark, ...passes.incremental.values(), ...passes.full.values()];
+  const ofTargets = [passes.incremental, passes.full, assists];
+  const all = [plan, mark, ...ofTargets.flatMap((each) => each.values().toArray())];
   return {
     plan,
     mark,
     flows,
     targets,
     passes: (kind, target) => passes[isLong(kind) ? 'full' : 'incremental'].get(target),
+    assists: (target) => assists.get(target),
     close: async () => {
       await Promise.allSettled([...all, flows].map((one) => one.close()));
     },
@@ -78,9 +83,10 @@ export async function removeTargetQueues(
   target: string,
   onError: ErrorListener,
 ): Promise<void> {
-  for (const kind of QUEUE_KINDS) {
+  const passes = QUEUE_KINDS.map((kind) => passQueue(kind, target));
+  for (const name of [...passes, assistQueue(target)]) {
     const queue: AnyQueue = new Queue(
-      backend.queueName(passQueue(kind, target)),
+      backend.queueName(name),
       // The constructor would write the queue's settings again while we remove them.
       { connection: {}, streams: STREAMS, skipMetasUpdate: true },
       backend.factory,

@@ -1,3 +1,4 @@
+import { HelpedPasses } from './assists.ts';
 import type { Clock } from '../base/clock.ts';
 import { withinTime } from '../base/deadline.ts';
 import type { Events } from '../base/events.ts';
@@ -89,6 +90,7 @@ export async function startQueue(options: QueueOptions): Promise<QueueRuntime> {
     events,
     onError,
     stopping: stopping.signal,
+    helped: new HelpedPasses(),
   };
   try {
     if (options.role === 'all') await applySchedules(context);
@@ -177,9 +179,8 @@ class Runtime implements QueueRuntime {
 
   #queuesOf(target: string) {
     const { queues } = this.#context;
-    return [queues.passes('incremental', target), queues.passes('full', target)].filter(
-      (queue) => queue !== undefined,
-    );
+    const passes = [queues.passes('incremental', target), queues.passes('full', target)];
+    return [...passes, queues.assists(target)].filter((queue) => queue !== undefined);
   }
 }
 

@@ -1,5 +1,6 @@
 import { type TestAPI, afterAll, beforeAll, describe, it } from 'vitest';
 import type { QueuePlace, QueueServer, TestQueue } from '../queue/harness.ts';
+import { describeAssists } from './queue-assists.ts';
 import { describeEndings } from './queue-endings.ts';
 import { describeMarking } from './queue-marking.ts';
 import { describeOutages } from './queue-outages.ts';
@@ -61,6 +62,9 @@ export function describeQueue(
     });
     describeMany('sharing', () => {
       describeSharing(test);
+    });
+    describeMany('helping', () => {
+      describeAssists(test);
     });
     describeMany('marking', () => {
       describeMarking(test);

@@ -3,6 +3,7 @@ import type { PassOutcome } from '../../src/mirror/types.ts';
 import type {
   ComparisonUnderWay,
   DueComparison,
+  FormPlace,
   JobHandlers,
   JobPlace,
   JobProgress,
@@ -15,6 +16,7 @@ export type PassScript = (
   order: PassJob,
   signal: AbortSignal,
   onProgress: (progress: JobProgress) => void,
+  onOpen: (open: number) => void,
 ) => PassOutcome | Promise<PassOutcome>;
 
 /** Work that a test scripts and watches. */
@@ -26,6 +28,8 @@ export class FakeHandlers implements JobHandlers {
   readonly plans: number[] = [];
   readonly passes: PassJob[] = [];
   readonly marks: string[] = [];
+  assistScript: (place: FormPlace, signal: AbortSignal) => Promise<number> = async () => 0;
+  readonly assists: FormPlace[] = [];
   /** The most passes ever at work at one time on one form in one target, of one kind. */
   mostAtOnce = 0;
   readonly #running = new Map<string, number>();
@@ -63,6 +67,7 @@ export class FakeHandlers implements JobHandlers {
     order: PassJob,
     signal: AbortSignal,
     onProgress: (progress: JobProgress) => void = () => {},
+    onOpen: (open: number) => void = () => {},
   ): Promise<PassOutcome> {
     this.passes.push(order);
     const key = `${order.formId} ${order.target} ${order.kind}`;
@@ -70,10 +75,15 @@ export class FakeHandlers implements JobHandlers {
     this.#running.set(key, running);
     this.mostAtOnce = Math.max(this.mostAtOnce, running);
     try {
-      return await this.script(order, signal, onProgress);
+      return await this.script(order, signal, onProgress, onOpen);
     } finally {
       this.#running.set(key, running - 1);
     }
+  }
+
+  async assist(place: FormPlace, signal: AbortSignal): Promise<number> {
+    this.assists.push(place);
+    return this.assistScript(place, signal);
   }
 
   async mark({ formId }: { formId: string }, signal: AbortSignal): Promise<void> {

@@ -135,7 +135,8 @@ describe.skipIf(postgresMissing())('windows that several workers share', () => {
     for (const count of windows) expect(count).toBeGreaterThan(0);
     await expectSame();
     expect(pagesRead().length).toBeGreaterThan(40);
-    expect(pagesRead()).toHaveLength(new Set(pagesRead()).size);
+    // One page shows, before any is trusted, that the source reads the bounds.
+    expect(pagesRead().length - new Set(pagesRead()).size).toBeLessThanOrEqual(1);
     expect(report.requests).toBeGreaterThan(60);
     expect(progress.at(-1)).toMatchObject({ total: SUBMISSIONS });
     expect(Math.max(...progress.map(({ seen }) => seen))).toBe(SUBMISSIONS);
