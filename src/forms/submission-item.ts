@@ -12,6 +12,8 @@ export interface SubmissionItem {
   readonly key: string;
   /** Null when it has no usable ID; with a defect, whatever is usable is kept. */
   readonly submission: Submission | null;
+  /** Of one without a usable ID: its status, where it shows one; the source counts it with that. */
+  readonly status?: string;
   /** What is wrong with it, as stable sentences that hold no value. */
   readonly defects: readonly string[];
 }
@@ -38,8 +40,8 @@ export function submissionItem(
     return withoutId(nameless(json), 'the item is not an object');
   }
   const id = readId(wire.data.id);
-  if (id.value === '') return withoutId(nameless(json), id.defect);
   const status = readStatus(wire.data.status);
+  if (id.value === '') return withoutId(nameless(json), id.defect, status.value);
   const createdAt = readTime(wire.data.createdAt);
   const data = readData(wire.data.data);
   const defects = [status.defect, createdAt.defect, data.defect].filter((text) => text !== '');
@@ -147,6 +149,9 @@ function excessOf(value: unknown): (typeof EXCESS)['deep'] | undefined {
   return undefined;
 }
 
-const withoutId = (key: string, defect: string): SubmissionItem => {
-  return { key, submission: null, defects: [defect] };
-};
+const withoutId = (key: string, defect: string, status = ''): SubmissionItem => ({
+  key,
+  submission: null,
+  defects: [defect],
+  ...(status !== '' && { status }),
+});

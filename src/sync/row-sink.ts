@@ -241,7 +241,7 @@ export class RowSink implements ItemSink {
 
   #blank(item: SubmissionItem): PendingItem {
     const createdAt = canonicalTime(item.submission?.createdAt ?? '');
-    const status = item.submission?.status.toWellFormed() ?? '';
+    const status = (item.submission?.status ?? item.status ?? '').toWellFormed();
     return { key: item.key, createdAt, status, row: null, rejections: [], doubled: false };
   }
 

@@ -89,6 +89,7 @@ describe('L6: an item of the submissions list', () => {
     expect(first).toEqual({
       key: expect.stringMatching(/^no-id:k[0-9a-f]{31}$/),
       submission: null,
+      status: 'NEW',
       defects: [defect],
     });
     expect(item({ id }).key).toBe(first.key);
