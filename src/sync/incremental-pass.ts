@@ -1,4 +1,4 @@
-import { plusCounts, totalOf } from '../mirror/status-counts.ts';
+import { plusCounts, type StatusCounts, totalOf } from '../mirror/status-counts.ts';
 import type { Checkpoint } from '../mirror/types.ts';
 import { unusableBounds } from './bounds-memory.ts';
 import { compareCounts, type Comparison, comparisonBudget } from './compare-counts.ts';
@@ -16,6 +16,7 @@ import {
 } from './pass-checkpoint.ts';
 import { NOTHING, type PassResult } from './pass-result.ts';
 import type { OpenForm, PassRun } from './pass-run.ts';
+import { windowSizesOf } from './window-plan.ts';
 
 /** The clock of the source may be behind ours. */
 const CLOCKS_MS = 60 * 60_000;
@@ -46,8 +47,13 @@ export async function incrementalPass(
   before: Checkpoint,
 ): Promise<PassResult> {
   const { writer, sink } = open;
-  const proof = await incrementalScan(parts, before);
+  const long = { longerThan: sizesOf(run).shortPages, most: windowSizesOf(run).most };
+  const proof = await incrementalScan(parts, before, long);
   await sink.flush();
+  if (proof === 'large') {
+    run.widen(null);
+    return fullPass(run, open, parts, { checkpoint: before });
+  }
   const end = proof && (await followUp(run, open, parts, { proof, before }));
   if (run.kind === 'full') {
     return fullPass(run, open, parts, { checkpoint: before, isRead: proof?.whole === true });
@@ -64,23 +70,38 @@ async function followUp(
   found: Found,
 ): Promise<PassResult | null> {
   const { proof, before } = found;
-  if (proof.whole || !isToCompare(run, found)) {
+  const isToBeCompared = isToCompare(run, found);
+  // What is missing can only be found by counts, or by reading everything.
+  if (proof.isShort && !isToBeCompared) {
+    run.widen(null);
+    return null;
+  }
+  if (proof.whole || !isToBeCompared) {
     await followDeletions(run, open, found);
     return run.kind === 'full' ? null : plainResult(run, open, found);
   }
   const isAccountable = await addsUp(open, found);
   // Reading everything does not tell with which status the source counts what shows none.
   const isBlank = (await open.writer.statusCounts()).has('');
-  const isShort = proof.pages <= sizesOf(run).shortPages && !isBlank;
-  if ((isShort || !isAccountable) && (await mayBeRead(run, open, found))) {
+  const hasFewPages = proof.pages <= sizesOf(run).shortPages && !isBlank;
+  if ((hasFewPages || !isAccountable) && (await mayBeRead(run, open, found))) {
     run.widen(reasonFor(found));
+    return null;
+  }
+  if (!isAccountable && proof.isShort) {
+    run.widen(null);
     return null;
   }
   if (!isAccountable) return plainResult(run, open, found);
   const startedAt = run.now();
   const live = totalOf(await open.writer.statusCounts());
+  const known = totalOf(unstoredBefore(open, found));
   const comparison = await compare(run, open, parts, found);
   const { obstacle, unstored, deleted, undecided } = comparison;
+  if (proof.isShort && obstacle !== null) {
+    run.widen(null);
+    return null;
+  }
   const needsAll = obstacle === 'bounds' || obstacle === 'brake';
   if (needsAll && (await mayBeRead(run, open, found))) {
     run.widen(reasonFor(found));
@@ -94,11 +115,16 @@ async function followUp(
     proof,
     deleted,
     undecided,
-    found: liveNow - live + deleted,
+    // What was missing may have no row.
+    found: liveNow - live + deleted + (proof.isShort ? totalOf(unstored) - known : 0),
     isSettled,
     counted: needsAll || obstacle === 'counts' ? notCounted({ unstored, countsAt }) : counted,
   });
 }
+
+/** What has no row, as far as it is known before counts are compared. */
+const unstoredBefore = ({ sink }: OpenForm, { before }: Found): StatusCounts =>
+  plusCounts(before.unstored, sink.unstored.newcomers);
 
 /** What the brake withheld, or the list hides, is no part of what the source counts: then a full pass has the word. */
 function isToCompare(run: PassRun, { proof, before }: Found): boolean {
@@ -138,10 +164,11 @@ async function plainResult(
 
 async function compare(
   run: PassRun,
-  { form, writer, sink }: OpenForm,
+  open: OpenForm,
   { pages, ledger }: ScanParts,
   { proof, before }: Found,
 ): Promise<Comparison> {
+  const { form, writer, sink } = open;
   const { call, setup } = run;
   const { context, request, signal, target } = setup;
   // What is read now is newer than what any sweep showed.
@@ -159,7 +186,7 @@ async function compare(
     at: run.now(),
     total: run.total ?? proof.total,
     leafSize: sizesOf(run).leaf,
-    unstored: plusCounts(before.unstored, sink.unstored.newcomers),
+    unstored: unstoredBefore(open, { proof, before }),
     maxDeleteFraction: context.maxDeleteFraction,
     acceptDeletes: request.acceptDeletes ?? false,
     changedSince: earlier(before.countsAt),

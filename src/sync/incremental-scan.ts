@@ -29,19 +29,23 @@ export function oldestPlausible(checkpoint: Checkpoint | undefined): string | nu
  *   are more newcomers than the difference, submissions were deleted meanwhile, and the scan goes on past the overlap.
  * - Oldest first: the same from the last page backwards.
  * - No order by date: by `dateFrom`, which has to show that it works; its result is checked against the count.
- * - Whatever does not add up (an import of old dates, a list that keeps moving) ends in a full scan.
+ * - More submissions than newcomers, all of those past the overlap (an import of old dates, one that was restored): in a list
+ *   of more than `longerThan` pages that is said, and left to a comparison by counts.
+ * - Whatever else does not add up (a list that keeps moving) ends in a full scan; of a list of more than `most` submissions in
+ *   `large`: then it is to be read window by window.
  *
  * Returns what is proven; null when nothing is. Nothing new costs one or two requests.
  */
 export async function incrementalScan(
   parts: ScanParts,
   checkpoint: Checkpoint,
-): Promise<IncrementalProof | null> {
+  { longerThan = Infinity, most = Infinity }: LongLists = {},
+): Promise<IncrementalProof | 'large' | null> {
   const { ledger } = parts;
   let pages = 1;
-  const proof = (whole: boolean, total: number): IncrementalProof => {
+  const proof = (whole: boolean, total: number, isShort = false): IncrementalProof => {
     const gone = checkpoint.total + ledger.newcomersInPass - total;
-    return { whole, total, gone, pages };
+    return { whole, total, gone, pages, isShort };
   };
   for (let start = 0; start < RESTARTS; start++) {
     const scan = new IncrementalScan(parts, checkpoint);
@@ -50,9 +54,19 @@ export async function incrementalScan(
     if (outcome === 'whole') return proof(true, ledger.accounted);
     // The list stood still while it was read: what was seen is among the submissions of the base.
     if (outcome === 'complete') return proof(false, ledger.baseTotal);
-    if (outcome === 'unclear') break;
+    if (outcome === 'older' && pages > longerThan) return proof(false, ledger.baseTotal, true);
+    if (outcome === 'unclear' || outcome === 'older') break;
   }
+  if (ledger.baseTotal > most) return 'large';
   return (await fullScan(parts)) ? proof(true, ledger.accounted) : null;
+}
+
+/** Which lists an incremental scan does not read whole; by default it reads any. */
+interface LongLists {
+  /** In pages. */
+  readonly longerThan?: number;
+  /** In submissions. */
+  readonly most?: number;
 }
 
 /** What a proven incremental scan says besides that nothing new was missed. */
@@ -68,10 +82,15 @@ export interface IncrementalProof {
   readonly gone: number;
   /** Pages of the whole list. */
   readonly pages: number;
+  /** The source has older submissions that no pass has met: only with these the proof is one. */
+  readonly isShort: boolean;
 }
 
-/** `whole`: one response held the whole list. `moved`: it changed between two pages. `unclear`: the count does not add up. */
-type ScanOutcome = 'complete' | 'whole' | 'moved' | 'unclear';
+/**
+ * `whole`: one response held the whole list. `moved`: it changed between two pages. `older`: what is missing is not among
+ * the newest. `unclear`: the count does not add up.
+ */
+type ScanOutcome = 'complete' | 'whole' | 'moved' | 'older' | 'unclear';
 
 class IncrementalScan {
   readonly #parts: ScanParts;
@@ -137,8 +156,14 @@ class IncrementalScan {
       if (this.#repeats) return 'unclear';
       if (this.#enough(page)) return page.asked === 1 ? 'complete' : this.#confirm(first);
       if (page.asked >= page.totalPages) return 'unclear';
-      if (this.#missing > 0 && this.#pastOverlap(page)) return 'unclear';
+      if (this.#missing > 0 && this.#pastOverlap(page)) return this.#older(page, first);
     }
+  }
+
+  /** Every newcomer has been met, if the list has not changed while several pages of it were read. */
+  async #older(page: AskedPage, newest: AskedPage): Promise<ScanOutcome> {
+    if (page === newest) return 'older';
+    return (await this.#confirm(newest)) === 'complete' ? 'older' : 'moved';
   }
 
   /** Oldest first: the newest are at the end. */
@@ -158,7 +183,7 @@ class IncrementalScan {
       if (this.#repeats || new Set(keysOf(page)).size < page.items.length) return 'unclear';
       if (page === newest) this.#parts.ledger.noteNewest(timesOf(page));
       if (this.#enough(page)) return page === newest ? 'complete' : this.#confirm(newest);
-      if (this.#missing > 0 && this.#pastOverlap(page)) return 'unclear';
+      if (this.#missing > 0 && this.#pastOverlap(page)) return this.#older(page, newest);
     }
     return newest !== undefined && this.#enough(first) ? this.#confirm(newest) : 'unclear';
   }

@@ -20,7 +20,9 @@ const FAILED_REST_MS = 7 * 24 * 60 * 60_000;
 /** A pass that ended within this time without having proven every window is gone on with. */
 const RUN_MS = 24 * 60 * 60_000;
 
-const sizesOf = ({ setup }: PassRun): WindowSizes => setup.context.windowSizes ?? WINDOW_SIZES;
+/** How large the windows of this pass are. */
+export const windowSizesOf = ({ setup }: PassRun): WindowSizes =>
+  setup.context.windowSizes ?? WINDOW_SIZES;
 
 /** Asks how many submissions a form has in a window. */
 export function counterOf(run: PassRun): (window: FormWindow) => Promise<number> {
@@ -45,7 +47,7 @@ export async function planWindows(
   { writer }: OpenForm,
   size: FormSize,
 ): Promise<readonly WindowRecord[] | null> {
-  const { aim, most } = sizesOf(run);
+  const { aim, most } = windowSizesOf(run);
   // Few forms are large: of the others nothing is read.
   if (size.total <= aim) return null;
   const known = await writer.windows();
@@ -89,7 +91,7 @@ async function cutForm(
   known: readonly WindowRecord[],
   size: FormSize,
 ): Promise<CutForm | 'fault' | null> {
-  const { aim, most } = sizesOf(run);
+  const { aim, most } = windowSizesOf(run);
   const count = counterOf(run);
   // A list may begin with the oldest.
   const newest = laterOf(size.newest, run.now()) ?? run.now();

@@ -128,6 +128,7 @@ export class StoredIds implements ItemSink {
       kind === 'incremental' && this.checkpoint !== undefined
         ? await incrementalScan(parts, this.checkpoint)
         : (await fullScan(parts)) && { total: this.#ledger.accounted };
+    if (proof === 'large') throw new TypeError('no list is too large');
     if (proof) {
       this.checkpoint = {
         watermark: this.#ledger.watermark(this.checkpoint?.watermark ?? null),
