@@ -1,4 +1,5 @@
 import { STATUSES } from '../mirror/types.ts';
+import { FormsApiError } from './errors.ts';
 import type { CallOptions, FormsClient, SubmissionQuery } from './client.ts';
 
 /** Which submissions to count; without a form: those of the whole workspace. */
@@ -14,7 +15,7 @@ export interface CountsByStatus {
   readonly other: number;
   /**
    * `fits`: they add up to no more than `total`. `moved`: to a little more, as when statuses change while
-   * they are counted. `ignored`: to so much more that the API can't have looked at `status`; then they mean nothing.
+   * they are counted. `ignored`: to so much more that the API can't have looked at `status`, or it refuses to; then they mean nothing.
    */
   readonly verdict: 'fits' | 'moved' | 'ignored';
 }
@@ -47,11 +48,24 @@ export class SourceCounts {
     return first.verdict === 'moved' && total === undefined ? this.#read(query) : first;
   }
 
+  /** Null where the API refuses to be asked for it. */
+  async #countOrNull(query: CountQuery): Promise<number | null> {
+    try {
+      return await this.count(query);
+    } catch (error) {
+      if (error instanceof FormsApiError && error.code === 'FORMS_REFUSED') return null;
+      throw error;
+    }
+  }
+
   async #read(query: Omit<CountQuery, 'status'>, known?: number): Promise<CountsByStatus> {
     const [total, ...counts] = await Promise.all([
       known ?? this.count(query),
-      ...STATUSES.map((status) => this.count({ ...query, status })),
+      ...STATUSES.map((status) => this.#countOrNull({ ...query, status })),
     ]);
+    if (!counts.every((count) => count !== null)) {
+      return { total, statuses: new Map(), other: total, verdict: 'ignored' };
+    }
     const sum = counts.reduce((all, each) => all + each, 0);
     const some = STATUSES.map((status, at) => [status, counts[at] ?? 0] as const);
     return {

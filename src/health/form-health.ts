@@ -356,7 +356,7 @@ function stalenessProblem(
     level: 'error',
     code: 'STALE',
     title: 'Stale',
-    message: `No pass of "${form.name}" has ended for ${span(nowMs - stale.sinceMs)}, longer than its schedule explains.`,
+    message: `No pass of "${form.name}" has ended, and no look has found it unchanged, for ${span(nowMs - stale.sinceMs)}, longer than its schedule explains.`,
     remedy: remedyFor('STALE'),
     since: isoOrNull(stale.sinceMs),
     notifies: stale.notifies,

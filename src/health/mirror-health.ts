@@ -99,7 +99,7 @@ export function assessMirror(facts: HealthFacts): MirrorHealth {
         fullRetryAt: fullRetryAt(form, queue),
       }),
     );
-    return { target: targetHealth(reading, problem, healths, { queue, nowMs }), forms: healths };
+    return { target: targetHealth(reading, problem, healths, facts), forms: healths };
   });
   const targets = judged.map(({ target }) => target);
   const forms = judged.flatMap((one) => one.forms);
@@ -112,7 +112,7 @@ export function assessMirror(facts: HealthFacts): MirrorHealth {
     .filter((problem) => problem !== null)
     .toSorted((a, b) => Number(b.level === 'error') - Number(a.level === 'error'));
   const shared = [...problems, ...targets.flatMap(({ problem }) => problem ?? [])];
-  const state = stateWith(worstOf(shared), stateOfForms(forms, nowMs));
+  const state = stateWith(worstOf(shared), stateOfForms(forms, facts));
   const since = sinceWith(worstOf(shared), state, forms);
   const sourceHeardAtMs = Math.max(lastSuccessMs(wanted), Date.parse(plan.at ?? '') || 0);
   return { nowMs, state, since, sourceHeardAtMs, problems, targets, forms, queue, plan };
@@ -149,11 +149,11 @@ export function queuedRunAt(queue: QueueState | null, target: string): string | 
 }
 
 /** Only a first or an overdue pass makes the mirror `working`: another one does not change what is known. */
-function stateOfForms(forms: readonly FormHealth[], nowMs: number): HealthState {
+function stateOfForms(forms: readonly FormHealth[], clock: Clockwork): HealthState {
   return worst(
     forms.map(({ state, provenAt, overdueSince, covers, differsSince }) => {
       // What a look has just found is being read: it is as current as it was a moment before.
-      const isBeingRead = state === 'waiting' && isJustFound(differsSince, nowMs);
+      const isBeingRead = state === 'waiting' && isJustFound(differsSince, provenAt, clock);
       const isPassing = state === 'working' || isBeingRead;
       if (!isPassing || provenAt === null || overdueSince !== null) return state;
       return covers.absent > 0 ? 'waiting' : 'ok';
@@ -161,11 +161,21 @@ function stateOfForms(forms: readonly FormHealth[], nowMs: number): HealthState 
   );
 }
 
-/** What a look found is no longer news. */
+type Clockwork = Pick<HealthFacts, 'nowMs' | 'nextRunMs' | 'hasNoQueue'>;
+
+/** The pass that a look asks for begins within this time, and ends before the next look. */
 const JUST_FOUND_MS = 60_000;
 
-const isJustFound = (since: string | null, nowMs: number): boolean =>
-  since !== null && nowMs - Date.parse(since) < JUST_FOUND_MS;
+function isJustFound(
+  since: string | null,
+  provenAt: string | null,
+  { nowMs, nextRunMs, hasNoQueue }: Clockwork,
+): boolean {
+  // A command does not know whether a pass is on its way.
+  if (since === null || provenAt === null || hasNoQueue === true) return false;
+  const nextLookMs = nextRunMs(nextRunMs(Date.parse(provenAt)));
+  return nowMs - Date.parse(since) < JUST_FOUND_MS && nowMs < nextLookMs;
+}
 
 /** For `ok` the last recovery of any form; otherwise the earliest time at which a form got into this state. */
 function sinceOfForms(state: HealthState, forms: readonly FormHealth[]): string | null {
@@ -181,9 +191,9 @@ function targetHealth(
   { name, overview, readAtMs, failure }: TargetReading,
   problem: Problem | null,
   forms: readonly FormHealth[],
-  { queue, nowMs }: Pick<HealthFacts, 'queue' | 'nowMs'>,
+  facts: HealthFacts,
 ): TargetHealth {
-  const state = stateWith(problem, stateOfForms(forms, nowMs));
+  const state = stateWith(problem, stateOfForms(forms, facts));
   return {
     name,
     state,
@@ -194,7 +204,7 @@ function targetHealth(
     readAtMs,
     readable: failure === null,
     heardAtMs: lastSuccessMs(forms.filter(({ wanted }) => wanted)),
-    paused: isPaused(queue, name),
+    paused: isPaused(facts.queue, name),
   };
 }
 

@@ -127,7 +127,7 @@ export function assessSettings(plan: PlanState, target?: string): Problem | null
 
 /** What is wrong when every form is stale. `sinceMs`: since the longest. */
 export function allStale(forms: number, sinceMs: number, nowMs: number): Problem {
-  const message = `No pass of any of ${plural(forms, 'form')} has ended for ${span(nowMs - sinceMs)}, longer than the schedule explains.`;
+  const message = `No pass of any of ${plural(forms, 'form')} has ended, and no look has found one unchanged, for ${span(nowMs - sinceMs)}, longer than the schedule explains.`;
   return sharedProblem('STALE', message, isoOrNull(sinceMs));
 }
 

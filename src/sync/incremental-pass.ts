@@ -102,7 +102,9 @@ async function followUp(
     run.widen(null);
     return null;
   }
-  const needsAll = obstacle === 'bounds' || obstacle === 'brake';
+  // Where statuses can't be counted, only deletions that the total shows are worth reading everything.
+  const isUncounted = obstacle === 'counts' && before.absent + proof.gone !== 0;
+  const needsAll = obstacle === 'bounds' || obstacle === 'brake' || isUncounted;
   if (needsAll && (await mayBeRead(run, open, found))) {
     run.widen(reasonFor(found));
     return null;

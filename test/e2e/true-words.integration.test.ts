@@ -1,5 +1,4 @@
 import { hostname } from 'node:os';
-import { closeSync, openSync, writeSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { readOverview } from '../../src/health/facts.ts';
@@ -12,6 +11,7 @@ import { startWebhook } from '../alerts/webhook-stand-in.ts';
 import { type CliPlace, openPlace } from '../support/cli-sandbox.ts';
 import { type RunningCli, runCli, startCli } from '../support/cli-host.ts';
 import { redisMissing, startRedis } from '../support/servers.ts';
+import { deleteOldest, FAULTS, makeReadOnly, refuseStatuses } from './harm.ts';
 
 /*
  * L17: whatever is wrong, no surface calls the copy complete, current or well. Each condition is made once, with a real
@@ -56,24 +56,6 @@ const CLAIM =
   /up to date|everything is|\b(is|are) proven complete|all the same|the copy is complete|resolved|The pass is complete/i;
 
 const claimsText = (text: string): boolean => CLAIM.test(text);
-
-/** Lets a source answer no more, or otherwise than it should. */
-const FAULTS = {
-  throttles: { status: 429, retryAfter: 20, times: Infinity },
-  hangs: { delayMs: 600_000, times: Infinity },
-  refuses: { status: 401, times: Infinity },
-} as const;
-
-/** SQLite takes a file whose header asks for a newer version for writing as read-only, for root too. */
-function makeReadOnly(file: string): void {
-  {
-    using database = new DatabaseSync(file);
-    database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
-  }
-  const descriptor = openSync(file, 'r+');
-  writeSync(descriptor, Buffer.from([3]), 0, 1, 18);
-  closeSync(descriptor);
-}
 
 const firstSync = async ({ env }: Scene): Promise<void> => {
   expect((await runCli(['sync'], env)).code).toBe(0);
@@ -120,15 +102,6 @@ interface Condition {
   readonly exitsWell?: boolean;
   /** What the source holds, and how. */
   readonly source?: Parameters<typeof openPlace>[0];
-}
-
-/** Deletes the oldest submission, without which the pages that are read for new ones stay as they are. */
-function deleteOldest({ sandbox }: CliPlace, howMany: number): void {
-  const { id: formId } = sandbox.store.formBySlug('customer-feedback')!;
-  const all = [...sandbox.store.all(formId)].toSorted((a, b) =>
-    a.createdAt.localeCompare(b.createdAt),
-  );
-  for (const { id } of all.slice(0, howMany)) sandbox.store.delete(id);
 }
 
 /** The page has seen a pass that ended like that. */
@@ -236,9 +209,10 @@ const CONDITIONS: Readonly<Record<string, Condition>> = {
     true: ['verify', 'sync', 'check'],
   },
   'deletions known, not yet found': {
-    // Two hundred pages: they may be read in full ten minutes after the last time.
+    // Two hundred pages: they may be read in full ten minutes after the last time. No status can be counted.
     source: { submissions: 1_400, behaviour: { maxLimit: 7 } },
     async make(scene) {
+      refuseStatuses(scene.place);
       await startWell(scene);
       deleteOldest(scene.place, 3);
       await seenEnded(scene, ({ covers }) => covers.absent === 3);
@@ -246,6 +220,24 @@ const CONDITIONS: Readonly<Record<string, Condition>> = {
     // It reads both sides for itself, and finds them.
     true: ['verify'],
     exitsWell: true,
+  },
+  'changes found, and held up': {
+    async make(scene) {
+      await startWell(scene);
+      const { id, slug, name } = scene.place.sandbox.store.formBySlug('customer-feedback')!;
+      const target = await parseTargetUrl(`sqlite:${scene.place.file}`).open('default');
+      const writer = await target.openWriter({ id, slug, name }, { waitMs: 10_000 });
+      onTestFinished(async () => {
+        await writer[Symbol.asyncDispose]();
+        await target[Symbol.asyncDispose]();
+      });
+      const [oldest = ''] = scene.place.sandbox.store.ids(id).slice(-1);
+      scene.place.sandbox.store.setStatus(oldest, 'PAID');
+      await seenEnded(scene, ({ differsSince }) => differsSince !== null);
+      await seen(scene);
+    },
+    // They look for themselves; sync is kept waiting.
+    true: ['verify', 'check', 'exit code'],
   },
   'deletions withheld, and a pass after': {
     source: { submissions: 400 },

@@ -79,6 +79,20 @@ describe('counts of submissions', () => {
     }
   });
 
+  it('L3: takes an API that refuses status for one that ignores it', async () => {
+    await using server = await OddServer.start((request, response) => {
+      const isRefused = (request.url ?? '').includes('status=');
+      sendJson(
+        response,
+        isRefused ? {} : { items: [], total: 8, page: 1, limit: 1, totalPages: 8 },
+        isRefused ? 400 : 200,
+      );
+    });
+    await using client = makeClient(server.url, { concurrency: 1 });
+    const counts = await new SourceCounts(client, {}).byStatus({ formId: 'f' });
+    expect(counts).toEqual({ total: 8, statuses: new Map(), other: 8, verdict: 'ignored' });
+  });
+
   it('L16: reads again where statuses changed meanwhile', async () => {
     // Seven answers in which one submission was counted as NEW and, a moment later, as DONE.
     const moving = (query: URLSearchParams, nth: number): number =>

@@ -106,6 +106,12 @@ describe('a form that a look found to differ', () => {
     const long = { nextRunMs: (ms: number) => ms + 10 * HOUR };
     const { form, health } = seen(lookAgo(5_000, true), long);
     expect([form.state, health.state]).toEqual(['waiting', 'ok']);
+    // A look that finds it still so makes it no younger.
+    const soon = { nextRunMs: (ms: number) => ms + 61 * MINUTE };
+    expect(seen(lookAgo(5_000, true), soon).health.state).toBe('ok');
+    const late = { nextRunMs: (ms: number) => ms + 59.7 * MINUTE };
+    const held = seen(lookAgo(5_000, true), late);
+    expect([held.form.overdueSince, held.health.state]).toEqual([null, 'waiting']);
   });
 
   it('is settled by a pass of this process before the target is read again', () => {

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { propertyRuns } from '../support/property.ts';
+import { STATUSES } from '../../src/mirror/types.ts';
 import { FORM, SyncPlace, type SyncPlaceOptions } from '../support/sync-place.ts';
 
 // A count that fell, or that newcomers more than made up for, tells that submissions were deleted.
@@ -60,6 +61,21 @@ describe('an incremental pass that sees that submissions were deleted', () => {
     remove(place, 2);
     const report = await place.pass('incremental');
     expect(report).toMatchObject({ kind: 'full', outcome: 'ok', deleted: 2, absent: 0 });
+    expect(place.liveIds()).toEqual(place.sourceIds());
+  });
+
+  it('L3, L17: where no status can be counted, remembers them likewise', async () => {
+    const place = await openSynced(2_250);
+    for (const status of STATUSES) {
+      place.sandbox.faults.add({ query: { status }, status: 400, times: Infinity });
+    }
+    remove(place, 2);
+    const known = { kind: 'incremental', outcome: 'ok', deleted: 0, absent: 2 };
+    expect(await place.pass('incremental')).toMatchObject(known);
+    expect(await place.pass('incremental')).toMatchObject(known);
+    await place.clock.sleep(1.5 * MINUTE);
+    const settled = { kind: 'full', outcome: 'ok', deleted: 2, absent: 0 };
+    expect(await place.pass('incremental')).toMatchObject(settled);
     expect(place.liveIds()).toEqual(place.sourceIds());
   });
 

@@ -74,7 +74,9 @@ export function formsTable(
 /** A pass that withheld deletions has proven what it brought all the same, and so has a look that found nothing changed. */
 function lastSuccess(overview: FormOverview): string | undefined {
   const { lastOk, checkpoint } = overview;
-  const times = [lastOk?.endedAt, checkpoint?.provenAt, lookedAt(overview) ?? undefined].filter(
+  // A comparison of some rows does not tell which submissions there are.
+  const pass = lastOk?.kind === 'compare' ? undefined : lastOk?.endedAt;
+  const times = [pass, checkpoint?.provenAt, lookedAt(overview) ?? undefined].filter(
     (time) => time !== undefined,
   );
   return times.toSorted((a, b) => Date.parse(a) - Date.parse(b)).at(-1);
