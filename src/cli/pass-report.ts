@@ -167,15 +167,21 @@ export function summaryLine(
   return `${terminal.style('red', '✗')} ${others} did not complete. ${tense}${changes}.`;
 }
 
-/** What proven passes cover: only full ones compare statuses and answers. */
+/** What proven passes cover: only full ones compare answers; a look that found nothing changed has seen all statuses counted. */
 function coveredBy(passes: readonly PassReport[], absent: number): string {
   const full = passes.filter(({ kind }) => kind === 'full').length;
   if (full === passes.length) return 'submissions, statuses and answers';
+  const looked = passes.filter(({ byLook }) => byLook === true).length;
+  const areCounted = full + looked === passes.length && absent === 0;
+  const some = (number: number, what: string): string =>
+    number === 0 ? '' : `, of ${plural(number, 'pass', 'passes')} ${what} too`;
   const others =
-    full === 0 ? '' : `, of ${plural(full, 'pass', 'passes')} statuses and answers too`;
+    (areCounted ? '' : some(looked, 'statuses')) +
+    some(full, areCounted ? 'answers' : 'statuses and answers');
   const except =
     absent === 0
       ? ''
-      : ` but for ${count(absent)} that the source no longer counts, which the next full pass looks for`;
-  return `submissions${except}${others}; changed statuses and answers of old ones are found by sync --full`;
+      : ` but for ${count(absent)} that the source no longer counts, which the next passes look for`;
+  const what = areCounted ? 'submissions and statuses' : 'submissions';
+  return `${what}${except}${others}; edited answers are found row by row, by sync --full at once`;
 }

@@ -9,7 +9,7 @@ export interface Coverage {
   readonly membership: string | null;
   readonly statuses: string | null;
   readonly answers: string | null;
-  /** Rows that the membership is not claimed for: the source's count lacks them, and the next full pass looks for them. */
+  /** Rows that the membership is not claimed for: the source's count lacks them, and the next passes look for them. */
   readonly absent: number;
   /** The same of absent rows that the brake holds back, until a person decides. */
   readonly withheld: number;

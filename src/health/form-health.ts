@@ -281,7 +281,7 @@ function fullFailedProblem(known: KnownForm, context: FormContext, pass: PassRec
     ...problem,
     level: 'warning',
     title: 'The last full pass failed',
-    message: `New submissions arrive, but status changes and deletions do not: ${problem.message}`,
+    message: `What counts tell of still arrives, but edited answers do not: ${problem.message}`,
     remedy: fullRetryText(context.fullRetryAt ?? null),
   };
 }

@@ -51,7 +51,7 @@ export interface SubmissionInTarget {
   readonly provenAt: string | null;
   readonly statusesAt: string | null;
   readonly fullProvenAt: string | null;
-  /** Rows of the form that the source no longer counts, and not which: the next full pass looks for them. */
+  /** Rows of the form that the source no longer counts, and not which: the next passes look for them. */
   readonly absentOfForm: number;
 }
 

@@ -39,7 +39,7 @@ describe('a form in a target', () => {
     const { state, problems } = formOf(healthOf({ 'db frm_a': [full, passRecord(1_000)] }));
     expect(state).toBe('attention');
     expect(problems[0]).toMatchObject({ level: 'warning', code: 'FORMS_FAILED', notifies: true });
-    expect(problems[0]?.message).toContain('status changes and deletions do not');
+    expect(problems[0]?.message).toContain('edited answers do not');
   });
 
   it('is well again after a full pass, whatever an earlier incremental one met', () => {
