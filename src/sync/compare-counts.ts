@@ -116,7 +116,8 @@ class CountComparison {
     let obstacle: Obstacle | null = null;
     for (let round = 0; ; round++) {
       if (source.verdict === 'ignored') return this.#end('counts');
-      const differing = await this.#differences(source);
+      // No list could be had that shows with which status the source counts what shows none.
+      const differing = await this.#differences(source, obstacle === 'bounds');
       if (differing.length === 0) return this.#end(null);
       if (obstacle !== null || round >= maxRounds) return this.#end(obstacle ?? 'moving');
       const before = await this.#heldCounts();
@@ -139,9 +140,10 @@ class CountComparison {
     return { obstacle, unstored: this.#unstored, deleted, undecided, isBoundless };
   }
 
-  async #differences(source: CountsByStatus): Promise<Difference[]> {
+  async #differences(source: CountsByStatus, byCounts = false): Promise<Difference[]> {
     const held = await this.#heldCounts();
-    this.#unstored = new Map(askableUnstored(source, held, this.#unstored));
+    const attributed = byCounts ? -(this.#parts.unstored.get('') ?? 0) : null;
+    this.#unstored = new Map(askableUnstored(source, held, this.#unstored, attributed));
     return countDifferences(source, held, this.#unstored);
   }
 

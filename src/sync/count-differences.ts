@@ -26,13 +26,14 @@ export function countDifferences(
 
 /**
  * What has no row, by the statuses that the source can be asked for. What shows no status is counted with one of these, or
- * with those that are not documented: which of the two, the number of those tells. With which of these, the counts tell
- * where they differ by nothing else; otherwise a list that shows it.
+ * with those that are not documented: which of the two, the number of those tells. With which of these, a list that shows it
+ * tells; with `attributed`, how many were known before, the counts, where they differ by nothing else.
  */
 export function askableUnstored(
   source: CountsByStatus,
   held: StatusCounts,
   unstored: StatusCounts,
+  attributed: number | null,
 ): StatusCounts {
   const { other } = source;
   const rows = undocumented(held);
@@ -41,9 +42,9 @@ export function askableUnstored(
   const documented = new Map([...unstored].filter(([status]) => isDocumented(status)));
   if (other === rows) return documented;
   const elsewhere = new Map([...documented, ['', -blank]]);
+  if (attributed === null) return elsewhere;
   const gained = countDifferences(source, held, elsewhere);
-  const news = blank + (unstored.get('') ?? 0);
-  const isAll = gained.reduce((all, { by }) => all + by, 0) === news;
+  const isAll = gained.reduce((all, { by }) => all + by, 0) === blank - attributed;
   if (!isAll || gained.some(({ status, by }) => status === null || by < 0)) return elsewhere;
   return plusCounts(elsewhere, new Map(gained.map(({ status, by }) => [status ?? '', by])));
 }
