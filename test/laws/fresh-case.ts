@@ -1,8 +1,12 @@
 import * as fc from 'fast-check';
+import type { SandboxBehaviour } from '../../src/sandbox/forms-api/behaviour.ts';
 import { behaviours, comparisonSizes, crashes, FAULTS, spacings, windowSizes } from './cases.ts';
 import { CHANGES } from './changes.ts';
 import { FreshJudge, type FreshTally } from './freshness.ts';
 import { TICK_MS, World } from './world.ts';
+
+const WORKSPACE = { workspaceList: 'honoured', workspaceStatus: 'honoured' } as const;
+const DATES = { dateFilter: 'honoured', dateStamp: 'created' } as const;
 
 /** A time of changes, and perhaps a tick in the middle of them that dies or fails; then the source rests. */
 const round = fc.record({
@@ -28,8 +32,17 @@ const round = fc.record({
 export const freshCases = fc.record({
   seed: fc.integer(),
   behaviour: behaviours,
+  /** How the rest is read, most of the time: so that looks can ask the workspace, and comparisons by date. */
+  usual: fc.constantFrom<Partial<SandboxBehaviour>>(
+    {},
+    WORKSPACE,
+    DATES,
+    { ...WORKSPACE, ...DATES },
+    { ...WORKSPACE, ...DATES },
+  ),
   /** A list of one page is read whole in any case: most of these have many. */
   maxLimit: fc.constantFrom(7, 7, 7, 25),
+  readAhead: fc.integer({ min: 1, max: 3 }),
   forms: fc.integer({ min: 1, max: 3 }),
   elsewhere: fc.nat(2),
   submissions: fc.integer({ min: 0, max: 90 }),
@@ -45,8 +58,8 @@ export const freshCases = fc.record({
 export type FreshCase = typeof freshCases extends fc.Arbitrary<infer T> ? T : never;
 
 /** A world for a case. */
-export const startFresh = ({ maxLimit, ...given }: FreshCase): Promise<World> =>
-  World.start({ ...given, behaviour: { ...given.behaviour, maxLimit } });
+export const startFresh = ({ maxLimit, usual, ...given }: FreshCase): Promise<World> =>
+  World.start({ ...given, behaviour: { ...given.behaviour, ...usual, maxLimit } });
 
 /** Lives through the rounds of a case; every breach is noted in the world. */
 export async function liveFresh(
@@ -82,7 +95,32 @@ export async function liveFresh(
       world.breaches.push(...judge.judge(chosen[target]!));
     }
     if (world.breaches.length > 0) return;
+    await quietTick(world, chosen, totals);
   }
+}
+
+/** L16: a look that finds nothing changed costs eight requests at most, and L4: changes no row. */
+async function quietTick(
+  world: World,
+  chosen: readonly (readonly string[])[],
+  totals: FreshTally,
+): Promise<void> {
+  const rows = (): string =>
+    JSON.stringify(world.views.map((view) => world.forms.map((id) => [...view.rows(id)])));
+  const [before, asked] = [rows(), world.sandbox.requests.length];
+  await world.wait(TICK_MS);
+  const { passes } = await world.tick({ chosen });
+  if (rows() !== before) world.breaches.push('L4: a tick changed rows, though nothing had changed');
+  // An empty list does not show that it would show anything.
+  const isEmpty = world.store.count() === 0;
+  if (!world.asksWorkspace || isEmpty || world.meddler.odd.size > 0) return;
+  totals.quiet++;
+  const requests = world.sandbox.requests.length - asked;
+  // Where the number of pages says nothing, the list of forms takes a second request.
+  const most = world.sandbox.behaviour.totalPages === 'absurd' ? 9 : 8;
+  if (requests <= most) return;
+  const visited = passes.map(({ report, target }) => `${report.form.id} in target ${target}`);
+  world.breaches.push(`L16: a quiet tick cost ${requests} requests: ${visited.join(', ')}`);
 }
 
 /** As after the passes of a tick: each form, for the targets that mirror it. */

@@ -16,6 +16,8 @@ export interface FreshTally {
   exchanged: number;
   /** Judgements in which something else hid what was left. */
   hidden: number;
+  /** Ticks over a source at rest whose requests were counted. */
+  quiet: number;
 }
 
 export const newFreshTally = (): FreshTally => ({
@@ -23,6 +25,7 @@ export const newFreshTally = (): FreshTally => ({
   edits: 0,
   exchanged: 0,
   hidden: 0,
+  quiet: 0,
 });
 
 /** More absent rows than this in a form may have tripped the brake of L8, which waits for a person. */

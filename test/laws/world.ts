@@ -54,6 +54,7 @@ export interface WorldOptions {
   readonly elsewhere: number;
   /** How far apart the first submissions are dated. */
   readonly spacingMs: number;
+  readonly readAhead?: number | undefined;
   /** What may happen between two requests, and how likely it is. */
   readonly changes: readonly Change[];
   readonly busy: number;
@@ -245,7 +246,7 @@ export class World {
       logger: silentLogger,
       events: new Events(),
       maxDeleteFraction: 0.2,
-      readAhead: 3,
+      readAhead: this.#options.readAhead ?? 3,
       ...(windowSizes !== undefined && { windowSizes }),
       ...(comparisonSizes !== undefined && { comparisonSizes }),
     };
