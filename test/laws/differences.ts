@@ -77,11 +77,17 @@ export function summed(changes: readonly CountChange[]): CountChange {
 
 /**
  * Whether these moves may have hidden a change from counts: for each status by which they differ, as many of them went the
- * other way.
+ * other way, or are of submissions that show no status, so that nobody knows with which they are counted.
  */
-export function mayHide(change: CountChange, others: readonly Move[]): boolean {
+export function mayHide(
+  change: CountChange,
+  others: readonly Move[],
+  showsNone: (id: string) => boolean,
+): boolean {
   return [...change].every(([status, count]) => {
-    const opposite = others.filter((move) => (count > 0 ? move.from : move.to) === status);
+    const opposite = others.filter(
+      (move) => showsNone(move.id) || (count > 0 ? move.from : move.to) === status,
+    );
     return opposite.length >= Math.abs(count);
   });
 }

@@ -22,7 +22,7 @@ const round = fc.record({
   /** What happens between that tick and the rest. */
   later: fc.constantFrom(0, 0, 1, 2),
   /** Forms that each target takes from now on: a bit each; undefined: as before. */
-  chosen: fc.option(fc.tuple(fc.integer({ min: 1, max: 7 }), fc.integer({ min: 1, max: 7 })), {
+  chosen: fc.option(fc.tuple(fc.integer({ min: 1, max: 15 }), fc.integer({ min: 1, max: 15 })), {
     nil: undefined,
     freq: 3,
   }),
@@ -43,7 +43,7 @@ export const freshCases = fc.record({
   /** A list of one page is read whole in any case: most of these have many. */
   maxLimit: fc.constantFrom(7, 7, 7, 25),
   readAhead: fc.integer({ min: 1, max: 3 }),
-  forms: fc.integer({ min: 1, max: 3 }),
+  forms: fc.integer({ min: 1, max: 4 }),
   elsewhere: fc.nat(2),
   submissions: fc.integer({ min: 0, max: 90 }),
   spacingMs: spacings,
@@ -52,7 +52,7 @@ export const freshCases = fc.record({
   comparisonSizes,
   changes: fc.subarray([...CHANGES], { minLength: 1 }),
   busy: fc.constantFrom(0.05, 0.2, 0.5),
-  rounds: fc.array(round, { minLength: 1, maxLength: 4 }),
+  rounds: fc.array(round, { minLength: 1, maxLength: 5 }),
 });
 
 export type FreshCase = typeof freshCases extends fc.Arbitrary<infer T> ? T : never;

@@ -67,7 +67,8 @@ export class FreshJudge {
       this.#tally.exchanged += all.found.filter(({ counts }) => counts.size > 0).length;
       return [];
     }
-    const shown = groups.filter(({ sum, own }) => !mayHide(sum, this.#beside(own)));
+    const showsNone = (id: string): boolean => 'status' in (store.distortionOf(id) ?? {});
+    const shown = groups.filter(({ sum, own }) => !mayHide(sum, this.#beside(own), showsNone));
     if (shown.length === 0) this.#tally.hidden++;
     return shown.map(({ found, sum }) => `L16: target ${this.#target}: ${told(found, sum)}`);
   }
