@@ -95,6 +95,8 @@ export async function liveFresh(
       world.breaches.push(...judge.judge(chosen[target]!));
     }
     if (world.breaches.length > 0) return;
+    // What was marked is a change, too, for a target that does not mirror its form.
+    if (given.marks) await world.wait(TICK_MS).then(() => world.tick({ chosen }));
     await quietTick(world, chosen, totals);
   }
 }
