@@ -31,17 +31,19 @@ export function addFound(all: FoundRows, found: DeletionResult): void {
 /**
  * Proves every window that is open but the newest, the oldest first, one at a time; `found` collects what becomes of absent
  * rows. Which windows are open is asked of the target before each: others may prove some of them, where the target has
- * windows written side by side.
+ * windows written side by side. `whileHeld` is called when others hold all that are left, before that is waited for: it does
+ * something else, or resolves to undefined.
  */
 export async function proveOpenWindows(
   work: WindowWork,
   found: FoundRows,
+  whileHeld: WhileHeld = async () => undefined,
 ): Promise<WindowsOutcome> {
-  if (!isSharing(work)) return proveThem(work, found);
+  if (!isSharing(work)) return proveThem(work, found, whileHeld);
   using stop = new LinkedSignal(work.run.setup.signal);
   const following = followOthers(work, stop.signal);
   try {
-    return await proveThem(work, found);
+    return await proveThem(work, found, whileHeld);
   } finally {
     stop.abort();
     await following;
@@ -51,7 +53,13 @@ export async function proveOpenWindows(
 const isSharing = ({ run }: WindowWork): boolean =>
   run.setup.target.parallelWindows && run.setup.request.dryRun !== true;
 
-async function proveThem(work: WindowWork, found: FoundRows): Promise<WindowsOutcome> {
+type WhileHeld = () => Promise<WindowsOutcome | undefined>;
+
+async function proveThem(
+  work: WindowWork,
+  found: FoundRows,
+  whileHeld: WhileHeld,
+): Promise<WindowsOutcome> {
   const { run, open: form } = work;
   const { context, signal } = run.setup;
   const tries = new Map<string, number>();
@@ -69,7 +77,9 @@ async function proveThem(work: WindowWork, found: FoundRows): Promise<WindowsOut
       run.share.take(window);
     });
     if (outcome === undefined) {
-      await context.clock.sleep(HELD_MS, signal);
+      const meanwhile = await whileHeld();
+      if (meanwhile === 'fault') return 'fault';
+      if (meanwhile === undefined) await context.clock.sleep(HELD_MS, signal);
       continue;
     }
     addFound(found, outcome.found);

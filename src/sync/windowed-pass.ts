@@ -80,9 +80,15 @@ class WindowedPass {
   /** The windows, then the newest, then what the counts say of them. */
   async #prove(): Promise<WindowsOutcome> {
     const { writer } = this.#open;
-    const older = await proveOpenWindows(this.#work, this.#found);
+    let newest: WindowsOutcome | undefined;
+    // Its place is the end; while others read the last of the older ones, it is read beside them.
+    const older = await proveOpenWindows(this.#work, this.#found, async () => {
+      if (newest !== undefined) return undefined;
+      newest = await this.#proveNewest();
+      return newest;
+    });
     if (older !== 'proven') return older;
-    const newest = await this.#proveNewest();
+    if (newest !== 'proven') newest = await this.#proveNewest();
     if (newest !== 'proven') return newest;
     const grown = await this.#count();
     if (grown === 'fault' || grown === 'unproven') return grown;
