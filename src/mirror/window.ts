@@ -1,4 +1,5 @@
 import { compareTimes } from './canonical-time.ts';
+import { countsFrom, NO_COUNTS, plusCounts, type StatusCounts } from './status-counts.ts';
 
 /**
  * The submissions of a form that are dated within [from, to): the unit in which a large form is read, proven and compared.
@@ -49,8 +50,6 @@ export interface WindowReading {
   readonly undecided: number;
   /** To the Forms API, retries included. */
   readonly requests: number;
-  /** What was met and has no row, by status; see `countsText`. */
-  readonly unstored: string;
 }
 
 /** What a target keeps of one window of a form. */
@@ -67,6 +66,10 @@ export interface WindowRecord extends FormWindow {
   /** Rows that proof found absent and marked deleted; those it left as they are because too many were. */
   readonly deleted: number;
   readonly absent: number;
+  /**
+   * By status, what that proof met and the target has no row of, as `countsText` writes it; null: not known.
+   */
+  readonly unstored: string | null;
   /** A full pass is under way that has not proven it. */
   readonly open: boolean;
   /**
@@ -86,6 +89,7 @@ export const unreadWindow = ({ from, to }: FormWindow, total: number): WindowRec
   provenFor: null,
   deleted: 0,
   absent: 0,
+  unstored: null,
   open: true,
   failedAt: null,
   reading: null,
@@ -111,6 +115,17 @@ export const uncutForm = (total: number, failedAt: string): WindowRecord => ({
   open: false,
   failedAt,
 });
+
+/** By status, what all windows have no row of; null where it is not known of each. */
+export function unstoredIn(windows: readonly WindowRecord[]): StatusCounts | null {
+  let all = NO_COUNTS;
+  for (const { unstored } of windows) {
+    const counts = countsFrom(unstored);
+    if (counts === null) return null;
+    all = plusCounts(all, counts);
+  }
+  return all;
+}
 
 /** Since when every window has been proven (ISO); null where one never was. */
 export function oldestProof(windows: readonly WindowRecord[]): string | null {

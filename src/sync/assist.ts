@@ -3,7 +3,6 @@ import { toMirrorError } from '../base/errors.ts';
 import { withLogFields } from '../base/logger.ts';
 import { ProofLedger } from '../mirror/proof.ts';
 import { storeAlike } from '../mirror/proven-for.ts';
-import { countsText } from '../mirror/status-counts.ts';
 import type { FormReader, Target } from '../mirror/target.ts';
 import type { Checkpoint, Form } from '../mirror/types.ts';
 import { isShared, type WindowReading, type WindowRecord } from '../mirror/window.ts';
@@ -167,7 +166,6 @@ function readingNow(
     deleted,
     undecided,
     requests,
-    unstored: countsText(sink.unstored.all),
   };
 }
 

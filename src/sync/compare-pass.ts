@@ -1,9 +1,15 @@
-import { totalOf } from '../mirror/status-counts.ts';
+import {
+  countsFrom,
+  minusCounts,
+  plusCounts,
+  type StatusCounts,
+  totalOf,
+} from '../mirror/status-counts.ts';
 import type { Checkpoint } from '../mirror/types.ts';
-import { oldestProof, type WindowRecord } from '../mirror/window.ts';
+import { oldestProof, unstoredIn, type WindowRecord } from '../mirror/window.ts';
 import { mostDeletions } from './deletions.ts';
 import { addFound, type FoundRows } from './open-windows.ts';
-import { countedAs, notCounted } from './pass-checkpoint.ts';
+import { type Counted, countedAs, notCounted } from './pass-checkpoint.ts';
 import { NOTHING, outcomeOf, type PassResult } from './pass-result.ts';
 import type { OpenForm, PassRun } from './pass-run.ts';
 import { leaveUncut } from './window-plan.ts';
@@ -16,6 +22,8 @@ interface Comparison {
   newcomers: number;
   /** By how many more rows the brake is known to withhold. */
   withheld: number;
+  /** By status, what has no row, by what was known before and what these windows show now. */
+  unstored: StatusCounts;
   /** False when a window was not proven. */
   isProven: boolean;
 }
@@ -34,7 +42,13 @@ export async function comparePass(
   const wanted = (await writer.windows()).filter((window) => isWanted(run, window));
   run.total = wanted.reduce((sum, { total }) => sum + total, 0);
   const found = { deleted: 0, withheld: 0, undecided: 0, unlisted: 0, hidden: 0 };
-  const comparison: Comparison = { found, newcomers: 0, withheld: 0, isProven: true };
+  const comparison: Comparison = {
+    found,
+    newcomers: 0,
+    withheld: 0,
+    unstored: before.unstored,
+    isProven: true,
+  };
   const work = await workOf(run, open, before);
   for (const window of wanted) {
     const outcome = await proveWindow(work, window);
@@ -75,31 +89,34 @@ function note(
   comparison: Comparison,
   run: PassRun,
   window: WindowRecord,
-  { kind, found }: WindowOutcome,
+  outcome: WindowOutcome,
 ): void {
+  const { kind, found } = outcome;
   addFound(comparison.found, found);
   comparison.newcomers += run.ledger.newcomersInPass;
-  if (kind === 'proven') comparison.withheld += found.withheld - window.absent;
-  else comparison.isProven = false;
+  if (kind !== 'proven') {
+    comparison.isProven = false;
+    return;
+  }
+  comparison.withheld += found.withheld - window.absent;
+  const [old, now] = [window, outcome.window].map(({ unstored }) => countsFrom(unstored));
+  if (old && now) comparison.unstored = plusCounts(minusCounts(comparison.unstored, old), now);
 }
 
 async function resultOf(
-  { writer }: OpenForm,
+  open: OpenForm,
   before: Checkpoint,
-  { found, newcomers, isProven, ...more }: Comparison,
+  { found, newcomers, isProven, unstored, ...more }: Comparison,
 ): Promise<PassResult> {
-  const since = oldestProof(await writer.windows());
+  const windows = await open.writer.windows();
+  const since = oldestProof(windows);
   const withheld = Math.max(0, before.withheld + more.withheld);
   // Rows that the source is found to lack.
   const gone = found.deleted + withheld - before.withheld;
   // Those that the source's count was known to lack may be the very ones.
   const absent = Math.max(Math.min(before.absent, 0), before.absent - Math.max(0, gone));
   const total = before.total + before.absent + newcomers - gone - absent;
-  const counted =
-    before.statuses === null
-      ? notCounted(before)
-      : await countedAs(writer, before.unstored, before.countsAt);
-  const fits = counted.statuses !== null && totalOf(counted.statuses) === total;
+  const counted = await countedFor(open, before, total, [unstored, unstoredIn(windows)]);
   const isSettled = absent === 0 && withheld === 0 && before.hidden === 0;
   const checkpoint: Checkpoint = {
     ...before,
@@ -107,7 +124,7 @@ async function resultOf(
     absent,
     withheld,
     fullProvenAt: laterOf(before.fullProvenAt, since),
-    ...(fits && isSettled ? counted : notCounted(before)),
+    ...(isSettled ? counted : notCounted(before)),
   };
   const { deleted, undecided } = found;
   const result = { ...NOTHING, checkpoint, deleted, undecided, withheld, unlisted: before.hidden };
@@ -118,3 +135,18 @@ async function resultOf(
 
 const laterOf = (a: string | null, b: string | null): string | null =>
   a === null || b === null ? a : a > b ? a : b;
+
+/** What is accounted for by status, where that makes up as many submissions as are accounted for in all. */
+async function countedFor(
+  { writer }: OpenForm,
+  before: Checkpoint,
+  total: number,
+  unstored: readonly (StatusCounts | null)[],
+): Promise<Counted> {
+  for (const known of unstored) {
+    if (known === null) continue;
+    const counted = await countedAs(writer, known, before.countsAt);
+    if (counted.statuses !== null && totalOf(counted.statuses) === total) return counted;
+  }
+  return notCounted(before);
+}

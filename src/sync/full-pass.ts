@@ -1,6 +1,6 @@
 import type { AskedPage } from '../forms/form-pages.ts';
 import { laterOf } from '../mirror/canonical-time.ts';
-import { plusCounts, totalOf } from '../mirror/status-counts.ts';
+import { NO_COUNTS, totalOf } from '../mirror/status-counts.ts';
 import type { Checkpoint } from '../mirror/types.ts';
 import { markAbsent } from './deletions.ts';
 import { fullScan, type ScanParts } from './full-scan.ts';
@@ -73,16 +73,15 @@ async function wholePass(
 /** The end of a pass that has read the form in windows. */
 async function windowedResult(
   run: PassRun,
-  { writer, sink }: OpenForm,
+  { writer }: OpenForm,
   checkpoint: Checkpoint | undefined,
-  { outcome, found, total, since, watermark }: WindowedEnd,
+  { outcome, found, total, since, unstored, watermark }: WindowedEnd,
 ): Promise<PassResult> {
   run.notices = await writer.notices();
   const { deleted, undecided } = found;
   if (outcome !== 'proven') return { ...NOTHING, outcome: 'incomplete', deleted, undecided };
-  const unstored = plusCounts(sink.unstored.all, run.share.unstored);
-  const counted = await countedAs(writer, unstored, since);
-  // What has no row is known of the windows alone that this pass has read, each once.
+  const counted = await countedAs(writer, unstored ?? NO_COUNTS, since);
+  // Double entries that the source counts have no row either, and no window knows of them.
   const isCounted = counted.statuses !== null && totalOf(counted.statuses) === total;
   const ledger = { accounted: total, watermark: () => watermark };
   const settled = { ...found, unlisted: 0, hidden: 0 };

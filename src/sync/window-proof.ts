@@ -3,6 +3,7 @@ import { FormsApiError } from '../forms/errors.ts';
 import { FormPages } from '../forms/form-pages.ts';
 import { canonicalTime } from '../mirror/canonical-time.ts';
 import { fingerprint } from '../mirror/hashing.ts';
+import { countsText, minusCounts } from '../mirror/status-counts.ts';
 import type { WindowWriter } from '../mirror/target.ts';
 import type { Checkpoint, Form } from '../mirror/types.ts';
 import {
@@ -70,6 +71,7 @@ export async function proveWindow(work: WindowWork, window: WindowRecord): Promi
   const { run, open, readingOf } = work;
   const { sink, writer } = open;
   const provenAt = run.now();
+  const unstored = sink.unstored.all;
   const parts = windowParts(work, window);
   try {
     const proven = await fullScan(parts);
@@ -90,6 +92,7 @@ export async function proveWindow(work: WindowWork, window: WindowRecord): Promi
       provenFor: readingOf === undefined ? proofKey(run) : window.provenFor,
       deleted: found.deleted,
       absent: found.withheld,
+      unstored: countsText(minusCounts(sink.unstored.all, unstored)),
       // The newest is what a pass ends with.
       open: window.to === null && window.open,
       reading: readingOf?.(found) ?? null,

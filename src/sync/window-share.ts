@@ -1,8 +1,6 @@
-import { countsFrom, NO_COUNTS, plusCounts, type StatusCounts } from '../mirror/status-counts.ts';
 import type { FormWindow, WindowReading, WindowRecord } from '../mirror/window.ts';
 
-/** {@link WindowReading} without its statuses. */
-type Helped = { -readonly [Count in Exclude<keyof WindowReading, 'unstored'>]: number };
+type Helped = { -readonly [Count in keyof WindowReading]: number };
 
 const nothing = (): Helped => ({
   seen: 0,
@@ -23,7 +21,6 @@ export class WindowShare {
   #own = new Set<string>();
   #seen = 0;
   #helped = nothing();
-  #unstored: StatusCounts = NO_COUNTS;
 
   /** A pass begins with these windows. */
   begin(windows: readonly WindowRecord[]): void {
@@ -40,14 +37,11 @@ export class WindowShare {
   follow(windows: readonly WindowRecord[]): void {
     const others = windows.filter((window) => !this.#own.has(nameOf(window)));
     const helped = nothing();
-    let unstored = NO_COUNTS;
     for (const { reading } of others) {
       if (reading === null) continue;
       for (const key of Object.keys(helped) as (keyof Helped)[]) helped[key] += reading[key];
-      unstored = plusCounts(unstored, countsFrom(reading.unstored) ?? NO_COUNTS);
     }
     this.#helped = helped;
-    this.#unstored = unstored;
     this.#seen = others.reduce(
       (sum, { open, reading, total }) => sum + (open ? (reading?.seen ?? 0) : total),
       0,
@@ -62,10 +56,5 @@ export class WindowShare {
   /** What workers that help have done for this pass. */
   get helped(): Readonly<Helped> {
     return this.#helped;
-  }
-
-  /** What they met that has no row, by status. */
-  get unstored(): StatusCounts {
-    return this.#unstored;
   }
 }

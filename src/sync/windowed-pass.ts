@@ -1,9 +1,15 @@
 import { IdSet } from '../mirror/id-set.ts';
 import { ProofLedger } from '../mirror/proof.ts';
-import { totalOf } from '../mirror/status-counts.ts';
+import {
+  minusCounts,
+  NO_COUNTS,
+  plusCounts,
+  type StatusCounts,
+  totalOf,
+} from '../mirror/status-counts.ts';
 import type { FormReader } from '../mirror/target.ts';
 import type { Checkpoint } from '../mirror/types.ts';
-import { oldestProof, WHOLE_FORM, type WindowRecord } from '../mirror/window.ts';
+import { oldestProof, unstoredIn, WHOLE_FORM, type WindowRecord } from '../mirror/window.ts';
 import { countWindows } from './count-windows.ts';
 import { markAbsent, mostDeletions } from './deletions.ts';
 import { addFound, type FoundRows, proveOpenWindows, type WindowsOutcome } from './open-windows.ts';
@@ -23,6 +29,8 @@ export interface WindowedEnd {
   /** After a proof: how many submissions of the source are accounted for, since when all of them were (ISO), and up to which date. */
   readonly total: number;
   readonly since: string;
+  /** By status, what the target has no row of; null: not known. */
+  readonly unstored: StatusCounts | null;
   readonly watermark: string | null;
 }
 
@@ -57,6 +65,8 @@ class WindowedPass {
   #releases = false;
   /** Rows without a date that were not looked up. */
   #undatedHeld = 0;
+  /** Those that the source does not count, by status. */
+  #undated = NO_COUNTS;
 
   constructor(run: PassRun, open: OpenForm, checkpoint: Checkpoint | undefined) {
     this.#run = run;
@@ -163,6 +173,7 @@ class WindowedPass {
   async #settleUndated(): Promise<void> {
     const { form, sink, writer } = this.#open;
     if ((await countUndated(writer)) === 0) return;
+    const before = sink.unstored.all;
     const { call, setup } = this.#run;
     const { context, signal } = setup;
     const found = await markAbsent({
@@ -183,16 +194,25 @@ class WindowedPass {
       onUndecided: (listings) => sink.list(listings),
     });
     addFound(this.#found, found);
+    this.#undated = minusCounts(sink.unstored.all, before);
     this.#undatedHeld = found.withheld;
   }
 
   async #uncut(total: number): Promise<WindowedEnd> {
     await leaveUncut(this.#run, this.#open, total);
-    return { outcome: 'uncut', found: this.#found, total, since: '', watermark: null };
+    return {
+      outcome: 'uncut',
+      found: this.#found,
+      total,
+      since: '',
+      unstored: null,
+      watermark: null,
+    };
   }
 
   async #end(outcome: 'proven' | 'unproven'): Promise<WindowedEnd> {
     const windows = await this.#open.writer.windows();
+    const inWindows = unstoredIn(windows);
     const held = windows.reduce((sum, { absent }) => sum + absent, 0);
     this.#found.withheld = held + this.#undatedHeld;
     this.#run.share.follow(windows);
@@ -203,6 +223,7 @@ class WindowedPass {
       found: this.#found,
       total: windows.reduce((sum, { total }) => sum + total, 0),
       since: oldestProof(windows) ?? this.#run.now(),
+      unstored: inWindows && plusCounts(inWindows, this.#undated),
       watermark: this.#watermark,
     };
   }

@@ -12,6 +12,7 @@ const PROVEN: WindowRecord = {
   provenFor: 'abc.0.def',
   deleted: 7,
   absent: 3,
+  unstored: '[["NEW",2]]',
   open: false,
 };
 

@@ -30,7 +30,7 @@ export async function readWindows(
   const time = (column: string): string => `${dialect.timeText(column)} AS ${column}`;
   const rows = await session.query(
     `SELECT ${['from_at', 'to_at', 'proven_at', 'failed_at'].map(time).join(', ')},
-       total, proven_for, deleted, absent, is_open, reading
+       total, proven_for, deleted, absent, is_open, reading, unstored
      FROM ${dialect.relation('mirror_windows')} WHERE form_id = $1 ORDER BY ordinal`,
     [formId],
   );
@@ -49,6 +49,7 @@ function toWindow(row: SqlRow, dialect: SqlDialect): WindowRecord {
     open: booleanOf(row, 'is_open'),
     failedAt: dialect.time(row['failed_at']),
     reading: readingOf(textOrNull(row, 'reading')),
+    unstored: textOrNull(row, 'unstored'),
   };
 }
 
@@ -76,7 +77,7 @@ export async function replaceWindows(
   for (const piece of piecesOf(numbered, WINDOWS_A_STATEMENT)) {
     await tx.query(
       `INSERT INTO ${dialect.relation('mirror_windows')} (form_id, ordinal, from_at, to_at, total, proven_at,
-         proven_for, deleted, absent, is_open, failed_at, reading) VALUES ${placeholders(piece.length, 12)}`,
+         proven_for, deleted, absent, is_open, failed_at, reading, unstored) VALUES ${placeholders(piece.length, 13)}`,
       piece.flatMap((window) => [
         formId,
         window.ordinal,
@@ -90,6 +91,7 @@ export async function replaceWindows(
         dialect.boolean(window.open),
         window.failedAt,
         readingText(window),
+        window.unstored,
       ]),
     );
   }
@@ -105,8 +107,8 @@ export async function updateWindow(
   const { total, provenAt, provenFor, deleted, absent, open } = window;
   await tx.query(
     `UPDATE ${dialect.relation('mirror_windows')} SET total = $1, proven_at = $2, proven_for = $3, deleted = $4,
-       absent = $5, is_open = $6, reading = $7
-     WHERE form_id = $8 AND from_at IS NOT DISTINCT FROM $9 AND to_at IS NOT DISTINCT FROM $10`,
+       absent = $5, is_open = $6, reading = $7, unstored = $8
+     WHERE form_id = $9 AND from_at IS NOT DISTINCT FROM $10 AND to_at IS NOT DISTINCT FROM $11`,
     [
       total,
       provenAt,
@@ -115,6 +117,7 @@ export async function updateWindow(
       absent,
       dialect.boolean(open),
       readingText(window),
+      window.unstored,
       formId,
       window.from,
       window.to,

@@ -74,7 +74,7 @@ function windowTables({ types }: SqlDialect): Readonly<Record<string, string>> {
     mirror_windows: `form_id ${text} NOT NULL, ordinal ${integer} NOT NULL, from_at ${time}, to_at ${time},
       total ${integer} NOT NULL, proven_at ${time}, proven_for ${text}, deleted ${integer} NOT NULL,
       absent ${integer} NOT NULL, is_open ${boolean} NOT NULL, failed_at ${time},
-      reading ${text}, PRIMARY KEY (form_id, ordinal)`,
+      reading ${text}, unstored ${text}, PRIMARY KEY (form_id, ordinal)`,
   };
 }
 
