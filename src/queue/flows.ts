@@ -59,7 +59,7 @@ export async function addPasses(
     for (const [formId, passes] of Map.groupBy(free, (data) => data.formId)) {
       await addFlow(context, passes, formId, kind);
     }
-    await addMarks(context, storable, new Set(free.map(({ formId }) => formId)));
+    await addMarks(context, storable);
     await removeOrphans(context, ORPHAN_AGE_MS);
   } else {
     for (const [target, passes] of Map.groupBy(free, (data) => data.target)) {
@@ -119,15 +119,9 @@ function passOf(
 const wantedPasses = ({ targets, found }: PlannedForm): FoundWork['passes'] =>
   found?.passes ?? targets.map((target) => ({ target, compareCounts: false }));
 
-/** Adds marks of forms that wait to be marked and that no pass was added for; not those that are waiting already. */
-async function addMarks(
-  context: FlowContext,
-  forms: readonly PlannedForm[],
-  withPasses: ReadonlySet<string>,
-): Promise<void> {
-  const alone = forms.filter(
-    ({ formId, found }) => found?.mark === true && !withPasses.has(formId),
-  );
+/** Adds marks of forms that wait to be marked and need no pass, which one would follow; not those that are waiting already. */
+async function addMarks(context: FlowContext, forms: readonly PlannedForm[]): Promise<void> {
+  const alone = forms.filter(({ found }) => found?.mark === true && found.passes.length === 0);
   if (alone.length === 0) return;
   await context.queues.mark.addBulk(
     alone.map(({ formId }) => ({

@@ -38,11 +38,12 @@ export function describeMarking(it: QueueIt): void {
       return 'ok';
     };
     const queue = use(await startAt(place, handlers, schedules));
-    for (const round of [1, 2]) {
+    // A run that is asked for while another is ending is that one.
+    await vi.waitFor(async () => {
       await queue.runNow('incremental');
-      await vi.waitFor(() => expect(handlers.marks).toHaveLength(round), SOON);
-    }
-    expect(await waitingMarks(queue)).toBe(0);
+      expect(handlers.marks.length).toBeGreaterThanOrEqual(2);
+    }, SOON);
+    await vi.waitFor(async () => expect(await waitingMarks(queue)).toBe(0), SOON);
   });
 
   it('L12: goes on for the passes of one target while another is stuck', async ({ place, use }) => {

@@ -2,6 +2,7 @@ import { type TestAPI, afterAll, beforeAll, describe, it } from 'vitest';
 import type { QueuePlace, QueueServer, TestQueue } from '../queue/harness.ts';
 import { describeAssists } from './queue-assists.ts';
 import { describeEndings } from './queue-endings.ts';
+import { describeLooks } from './queue-looks.ts';
 import { describeMarking } from './queue-marking.ts';
 import { describeOutages } from './queue-outages.ts';
 import { describeRate } from './queue-rate.ts';
@@ -65,6 +66,9 @@ export function describeQueue(
     });
     describeMany('helping', () => {
       describeAssists(test);
+    });
+    describeMany('looks', () => {
+      describeLooks(test);
     });
     describeMany('marking', () => {
       describeMarking(test);
