@@ -115,7 +115,9 @@ async function quietTick(
   if (rows() !== before) world.breaches.push('L4: a tick changed rows, though nothing had changed');
   // An empty list does not show that it would show anything.
   const isEmpty = world.store.count() === 0;
-  if (!world.asksWorkspace || isEmpty || world.meddler.odd.size > 0) return;
+  // What the brake withholds is told in each pass, until a person decides.
+  const isWithheld = passes.some(({ report }) => report.outcome === 'withheld');
+  if (!world.asksWorkspace || isEmpty || isWithheld || world.meddler.odd.size > 0) return;
   totals.quiet++;
   const requests = world.sandbox.requests.length - asked;
   // Where the number of pages says nothing, the list of forms takes a second request.

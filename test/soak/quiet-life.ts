@@ -16,6 +16,7 @@ export const QUIET: SoakCase = {
   },
   initial: 0,
   spacingMs: 1_000,
+  windowSizes: undefined,
   ties: false,
   doubled: 0,
   changes: ['insert'],

@@ -56,6 +56,7 @@ export const soakCases = fc.record({
   initial: fc.integer({ min: 0, max: 45 }),
   /** How far apart submissions are dated: all on one day, or on many. */
   spacingMs: fc.constantFrom(1_000, 6 * 3_600_000, DAY_MS),
+  windowSizes: fc.constantFrom(undefined, { aim: 3, most: 6 }, { aim: 10, most: 15 }),
   ties: fc.boolean(),
   /** How many submissions of ten the list shows twice at first. */
   doubled: fc.constantFrom(0, 0, 1, 10),
@@ -81,9 +82,17 @@ export interface SoakTally {
   /** Passes that ended `ok`, and those of them that were not judged (SPEC.md, "What no client can see"). */
   ok: number;
   beyondSight: number;
+  /** Those that read the form window by window. */
+  windowed: number;
 }
 
-export const newTally = (): SoakTally => ({ cases: 0, passes: 0, ok: 0, beyondSight: 0 });
+export const newTally = (): SoakTally => ({
+  cases: 0,
+  passes: 0,
+  ok: 0,
+  beyondSight: 0,
+  windowed: 0,
+});
 
 /** The weaker proof: as many distinct submissions as `total` says. */
 export class DistinctIsEnough extends ProofLedger {
@@ -124,6 +133,7 @@ export class SoakLife {
       events: new Events(),
       maxDeleteFraction: 1,
       readAhead: given.readAhead,
+      ...(given.windowSizes !== undefined && { windowSizes: given.windowSizes }),
     };
     for (let n = 0; n < given.initial; n++) {
       const item = this.source.insert(0, given.ties && n % 4 > 0);
@@ -169,6 +179,8 @@ export class SoakLife {
       this.breaches.push(`failed: ${report.error}`);
     if (report.outcome !== 'ok') return report;
     tally.ok++;
+    const read = [...source.lists.values()].filter(({ lastTick }) => lastTick >= from);
+    if (read.some(({ dateTo }) => dateTo !== undefined)) tally.windowed++;
     const { readAhead } = this.#given;
     const span = { from, to: source.tick };
     const known = { source, span, readAhead, sorted, live, history: this.#proven };
