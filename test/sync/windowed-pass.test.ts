@@ -93,6 +93,18 @@ describe('a full pass over a large form', () => {
     expect(place.liveIds()).toContain(imported);
   });
 
+  it('L6, L17: knows what has no row in the windows of a dead pass, so that counts by status can be compared', async () => {
+    const place = await openLarge();
+    const ids = place.store.ids(FORM);
+    for (const at of [3, 100, 190]) place.store.distort(ids[at]!, { id: undefined });
+    await cutOff(place, 52);
+    expect((await place.pass('full')).outcome).toBe('ok');
+    await using target = openSqlite('a', place.file(), place.clock);
+    const checkpoint = await (await target.reader(FORM))?.checkpoint();
+    expect([...(checkpoint?.unstored ?? [])]).toEqual([['NEW', 3]]);
+    expect([...(checkpoint?.statuses ?? [])]).toEqual([['NEW', 200]]);
+  });
+
   it('L8: and one in which something was deleted meanwhile', async () => {
     const place = await openLarge();
     await cutOff(place, 52);
