@@ -122,10 +122,10 @@ async function strikes(): Promise<void> {
     await using place = await CostPlace.open({ forms: 1, submissions: large });
     const strikesAfter = Math.floor(large / 200);
     const options = { workers: 3, latencyMs: 20, strikesAfter, ...(await urls()) };
-    const { requests, again, ms } = await costOfBackfill(place, options);
+    const { requests, again, windowsAgain, ms } = await costOfBackfill(place, options);
     show(
       `three workers over one form of ${count(large)}, one killed and one stopped in the middle`,
-      `${requests} requests, ${again} lists asked for twice`,
+      `${requests} requests, ${again} lists asked for twice, in ${windowsAgain} windows`,
       seconds(ms),
       `${await place.differences(options.targetUrl)} rows differ`,
     );

@@ -128,6 +128,8 @@ export interface BackfillCosts {
   readonly requests: number;
   /** Lists that were asked for more than once, word for word. */
   readonly again: number;
+  /** How many windows they are of: pages that were asked for with the same dates. */
+  readonly windowsAgain: number;
 }
 
 /** How {@link costOfBackfill} goes. */
@@ -177,6 +179,16 @@ export async function costOfBackfill(
   await Promise.all(children.map((child) => child.end('SIGTERM')));
   log.push(...(await source.takeLog()));
   await source.setLatency(0);
-  const lists = listsIn(log).map(({ request }) => request);
-  return { ms, requests: log.length, again: lists.length - new Set(lists).size };
+  return { ms, requests: log.length, ...repeatsIn(log) };
+}
+
+function repeatsIn(log: readonly LoggedRequest[]): Pick<BackfillCosts, 'again' | 'windowsAgain'> {
+  const seen = new Set<string>();
+  const again = listsIn(log).filter(({ request }) => seen.size === seen.add(request).size);
+  const windows = again.flatMap(({ request }) => {
+    const query = new URLSearchParams(request.split('?')[1]);
+    const isPage = query.get('limit') === '100' && (query.has('dateFrom') || query.has('dateTo'));
+    return isPage ? `${query.get('dateFrom')} ${query.get('dateTo')}` : [];
+  });
+  return { again: again.length, windowsAgain: new Set(windows).size };
 }
