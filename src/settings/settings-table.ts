@@ -35,7 +35,7 @@ export const SETTINGS = {
     ...plain,
     group: 'Source',
     default: '4',
-    meaning: 'Requests to the Forms API in flight at once, 1 to 32.',
+    meaning: 'Requests to the Forms API that each process has in flight at once, 1 to 32.',
     example: '2',
     usedBy: READERS,
   },
