@@ -52,8 +52,7 @@ export async function settledForm(judged: JudgedForm): Promise<SettledForm | nul
   if (lastPass?.outcome !== 'ok' || goneAt !== null || losses.length > 0) return null;
   if (target.isMetered === true) return settledAsTold(judged, checkpoint);
   const reader = await target.reader(form.id);
-  // An overview tells what it can without reading rows.
-  if (reader === undefined || (await reader.losses()).length > 0) return null;
+  if (reader === undefined) return null;
   if (!isStoredAs(checkpoint, form, storing, await reader.fields())) return null;
   const held = await reader.statusCounts();
   const accounted = plusCounts(held, checkpoint.unstored);
