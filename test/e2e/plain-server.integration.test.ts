@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { rmSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { Child, type ChildEnv } from '../support/child.ts';
 import { type ChildResult, passesOf, type PassDocument, sumOf } from '../support/child-place.ts';
 import { lentPostgres } from '../support/lent-server.ts';
@@ -158,6 +158,37 @@ describe('against a server that knows nothing of this project', { timeout: 120_0
     await mirrorsExactly(await createDatabase(await lentPostgres()));
     expect(server.requests.filter((request) => !request.startsWith('GET'))).toEqual([]);
   });
+
+  it.each([false, true])(
+    'L16: process by process finds what changes in some of the forms (list of the workspace refused: %s)',
+    async (needsFormId) => {
+      const [first = '', second = ''] = Object.keys(COUNTS);
+      const url = `sqlite:${join(folder, `some-${needsFormId}.sqlite`)}`;
+      const env = { TARGET_URL: url, TARGET_FORMS: `${first},${second}` };
+      server.needsFormId = needsFormId;
+      const before = server.submissions.map((each) => each.status);
+      onTestFinished(() => {
+        server.needsFormId = false;
+        for (const [at, status] of before.entries()) server.submissions[at]!.status = status;
+      });
+      const sync = async (): Promise<string[]> => {
+        const passes = passesOf(await run(['sync', '--json'], env));
+        return passes.flatMap(({ form, requests }) => (requests > 0 ? [form] : []));
+      };
+      expect(await sync()).toEqual([first, second]);
+      expect(await sync()).toEqual([]);
+      const oldest = server.submissions
+        .filter(({ formId }) => formId === second)
+        .reduce((a, b) => (a.createdAt < b.createdAt ? a : b));
+      oldest.status = oldest.status === 'PAID' ? 'ARCHIVED' : 'PAID';
+      const other = server.submissions.find(({ formId }) => formId !== first && formId !== second);
+      if (other !== undefined) other.status = other.status === 'PAID' ? 'ARCHIVED' : 'PAID';
+      expect(await sync()).toEqual([second]);
+      expect(await sync()).toEqual([]);
+      const rows = await rowsOf(new MirrorView(url), second);
+      expect(rows.find(({ id }) => id === oldest.id)?.['status']).toBe(oldest.status);
+    },
+  );
 
   it('L7: marks there what is NEW, once it is stored', async () => {
     const env = { TARGET_URL: `sqlite:${join(folder, 'marked.sqlite')}`, MARK_STATUS: 'DONE' };

@@ -32,6 +32,8 @@ export class PlainFormsServer implements AsyncDisposable {
   readonly apiKey = 'plain_5b1f0c7e9a';
   forms: PlainForm[] = [];
   submissions: PlainSubmission[] = [];
+  /** Refuses to list the submissions of the whole workspace. */
+  needsFormId = false;
   /** `GET /submissions` and the like, in order of arrival. */
   readonly requests: string[] = [];
   /** The same requests: when each came (milliseconds), in which header its key was, and how it was answered. */
@@ -85,7 +87,10 @@ export class PlainFormsServer implements AsyncDisposable {
     const [, one] = /^GET \/submissions\/([^/]+)$/.exec(request) ?? [];
     const [, patched] = /^PATCH \/submissions\/([^/]+)\/status$/.exec(request) ?? [];
     if (request === 'GET /forms') return [200, paged(this.forms, query, FORMS_PAGE)];
-    if (request === 'GET /submissions') return [200, this.#list(query)];
+    if (request === 'GET /submissions') {
+      const isRefused = this.needsFormId && !query.has('formId');
+      return isRefused ? [400, { fields: { formId: ['is required'] } }] : [200, this.#list(query)];
+    }
     if (form) return found(this.forms.find(({ id }) => id === form));
     if (one) return found(this.submissions.find(({ id }) => id === one));
     if (patched) return this.#patch(patched, JSON.parse(body) as { status?: string });
