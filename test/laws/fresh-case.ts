@@ -16,6 +16,15 @@ const round = fc.record({
       crash: crashes,
       fault: fc.option(fc.constantFrom(...FAULTS), { nil: undefined, freq: 2 }),
       after: fc.nat(12),
+      /** A comparison of some windows of a form, too. */
+      compare: fc.option(
+        fc.record({
+          form: fc.nat(3),
+          target: fc.nat(1),
+          which: fc.integer({ min: 1, max: 255 }),
+        }),
+        { nil: undefined },
+      ),
     }),
     { nil: undefined },
   ),
@@ -79,6 +88,7 @@ export async function liveFresh(
       if (fault !== undefined) world.sandbox.faults.add({ ...fault, after });
       await world.wait(TICK_MS);
       await world.meddled(() => world.tick({ chosen, crash }));
+      await compareSome(world, chosen, restless.compare);
       world.sandbox.faults.clear();
     }
     for (let n = 0; n < later; n++) world.change();
@@ -99,6 +109,19 @@ export async function liveFresh(
     if (given.marks) await world.wait(TICK_MS).then(() => world.tick({ chosen }));
     await quietTick(world, chosen, totals);
   }
+}
+
+async function compareSome(
+  world: World,
+  chosen: readonly (readonly string[])[],
+  compare: { form: number; target: number; which: number } | undefined,
+): Promise<void> {
+  if (compare === undefined) return;
+  const { form, target, which } = compare;
+  const formId = chosen[target]![form % Math.max(1, chosen[target]!.length)];
+  if (formId === undefined) return;
+  const windows = world.views[target]!.windows(formId).filter((_, n) => which & (1 << (n % 8)));
+  await world.meddled(() => world.pass(formId, target, 'compare', { windows }));
 }
 
 /** L16: a look that finds nothing changed costs eight requests at most, and L4: changes no row. */

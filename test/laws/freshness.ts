@@ -67,20 +67,28 @@ export class FreshJudge {
       this.#tally.exchanged += all.found.filter(({ counts }) => counts.size > 0).length;
       return [];
     }
-    const showsNone = (id: string): boolean => 'status' in (store.distortionOf(id) ?? {});
-    const shown = groups.filter(({ sum, own }) => !mayHide(sum, this.#beside(own), showsNone));
+    const shown = groups.filter(({ sum, own }) => {
+      return !mayHide(sum, this.#beside(own), (id) => this.#showsNone(id));
+    });
     if (shown.length === 0) this.#tally.hidden++;
     return shown.map(({ found, sum }) => `L16: target ${this.#target}: ${told(found, sum)}`);
   }
 
-  /** Moves of what is not compared here: in other forms, and of submissions that can't be stored as they are. */
+  /**
+   * Moves of what is not compared here: in other forms, and of submissions that can't be stored as they are. With which
+   * status one is counted that shows none is never certain.
+   */
   #beside(forms: readonly string[]): Move[] {
-    const { store } = this.#world;
+    const { store, asksWorkspace } = this.#world;
     const isOdd = ({ id }: Move): boolean => store.distortionOf(id) !== undefined;
-    const isMine = ({ formId }: Move): boolean => forms.includes(formId);
-    const moves = store.moves.slice(this.#since);
-    const asks = this.#world.asksWorkspace;
-    return moves.filter((move) => (isMine(move) ? isOdd(move) : asks));
+    return store.moves.filter((move, at) => {
+      if (!forms.includes(move.formId)) return asksWorkspace && at >= this.#since;
+      return this.#showsNone(move.id) || (isOdd(move) && at >= this.#since);
+    });
+  }
+
+  #showsNone(id: string): boolean {
+    return 'status' in (this.#world.store.distortionOf(id) ?? {});
   }
 }
 

@@ -13,7 +13,9 @@ const step = fc.oneof(
     do: fc.constant('pass' as const),
     form: fc.nat(1),
     target: fc.nat(1),
-    kind: fc.constantFrom('full' as const, 'incremental' as const),
+    kind: fc.constantFrom('full' as const, 'incremental' as const, 'compare' as const),
+    // Of a comparison: a bit for each window of the form.
+    which: fc.integer({ min: 1, max: 255 }),
     crash: crashes,
     fault: fc.option(fc.constantFrom(...FAULTS), { nil: undefined, freq: 2 }),
     after: fc.nat(5),
@@ -136,11 +138,13 @@ async function take(world: World, given: Case, each: Step, totals: Totals): Prom
 async function passAndCheck(
   world: World,
   formId: string,
-  { target, kind, crash }: Extract<Step, { do: 'pass' }>,
+  { target, kind, crash, which }: Extract<Step, { do: 'pass' }>,
   totals: Totals,
 ): Promise<void> {
   const watch = new PassWatch(world, formId, target);
-  const report = await world.meddled(() => world.pass(formId, target, kind, { crash }));
+  const all = world.views[target]!.windows(formId);
+  const windows = all.filter((_, n) => (which & (1 << (n % 8))) !== 0);
+  const report = await world.meddled(() => world.pass(formId, target, kind, { crash, windows }));
   totals.passes++;
   if (watch.judge(report, { crash, kind })) totals.proven++;
 }

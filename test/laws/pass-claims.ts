@@ -48,6 +48,8 @@ export class PassWatch {
     // SPEC.md, "What no client can see": an old date that appears and a deletion that cancel out in the count. A first
     // pass is open to it while it runs, an incremental one since the last full pass; full passes with a history are not.
     const { restored, deleted } = this.#meddled();
+    // A comparison of some windows says nothing of the others.
+    if (report.kind === 'compare') return [];
     const blurred =
       kind === 'incremental'
         ? restored * deleted > 0
