@@ -13,11 +13,12 @@ import {
 import { createDatabase, startPostgres, startRedis } from '../support/servers.ts';
 
 // How many requests the mirror needs, counted by a Forms API that is not ours: a line a figure, as a table in Markdown.
-// Run with: npm run bench requests [figures] [submissions], for one "changes,kill" 1000000. BENCH_CHECKOUT names another
-// checkout whose program is measured, for before and after.
+// Run with: npm run bench requests [figures] [submissions] [latency of workers in ms], for one "changes,kill" 1000000.
+// BENCH_CHECKOUT names another checkout whose program is measured, for before and after.
 
 const chosen = (process.argv[2] ?? 'quiet,changes,kill,workers,strikes,rounds').split(',');
 const large = Number(process.argv[3] ?? 100_000);
+const latencyMs = Number(process.argv[4] ?? 100);
 
 const FORM = 'frm-1';
 
@@ -104,7 +105,6 @@ async function withServers(
 async function workers(): Promise<void> {
   await withServers(async (urls) => {
     await using place = await CostPlace.open({ forms: 1, submissions: large });
-    const latencyMs = 100;
     const one = await costOfBackfill(place, { workers: 1, latencyMs, ...(await urls()) });
     const three = await costOfBackfill(place, { workers: 3, latencyMs, ...(await urls()) });
     show(

@@ -14,6 +14,8 @@ interface Change {
   /** The status that the row is to have, or `deleted`. */
   readonly wanted: string;
   readonly atMs: number;
+  /** Since when the counts of its form tell of it; null: they don't, as another change undoes it. */
+  toldAtMs: number | null;
 }
 
 type Made = Pick<Change, 'formId' | 'before' | 'wanted'> & { readonly id: string };
@@ -23,7 +25,7 @@ interface Watched {
   readonly view: MirrorView;
   readonly tables: ReadonlyMap<string, string>;
   readonly waiting: Map<string, Change>;
-  /** The longest time that a change of each kind took, milliseconds. */
+  /** The longest time that a change of each kind took while counts told of it, milliseconds. */
   readonly longestMs: Map<Kind, number>;
   arrived: number;
 }
@@ -72,7 +74,9 @@ export class Traffic {
     if (change === undefined) return;
     this.#made++;
     const { id, ...rest } = change;
-    for (const { waiting } of this.#targets.values()) waiting.set(id, { kind, atMs, ...rest });
+    for (const { waiting } of this.#targets.values()) {
+      waiting.set(id, { kind, atMs, toldAtMs: atMs, ...rest });
+    }
   }
 
   /** Looks which changes have arrived by now. */
@@ -90,7 +94,7 @@ export class Traffic {
     return `${this.#made} changes so far; ${parts.join('; ')}`;
   }
 
-  /** The longest time from a change to each target, by kind. */
+  /** The longest time from a change to each target, by kind; while no count told of a change, none passes. */
   longest(): string[] {
     return [...this.#targets].map(([name, { longestMs, arrived }]) => {
       const all = Math.max(0, ...longestMs.values());
@@ -165,6 +169,25 @@ function cancelOut(changes: readonly Change[]): boolean {
   return befores.toSorted().join() === afters.toSorted().join();
 }
 
+/** A change is told of while the changes to its form that are under way move the count of one of its statuses. */
+function noteTold(byForm: ReadonlyMap<string, readonly [string, Change][]>, nowMs: number): void {
+  for (const entries of byForm.values()) {
+    const moved = new Map<string, number>();
+    const move = (status: string, by: number): void =>
+      void moved.set(status, (moved.get(status) ?? 0) + by);
+    for (const [, { before, wanted }] of entries) {
+      if (before !== null) move(before, -1);
+      if (wanted !== 'deleted') move(wanted, 1);
+    }
+    for (const [, change] of entries) {
+      const isTold = [change.before, change.wanted].some(
+        (status) => (moved.get(status ?? '') ?? 0) !== 0,
+      );
+      change.toldAtMs = isTold ? (change.toldAtMs ?? nowMs) : null;
+    }
+  }
+}
+
 async function look(target: Watched): Promise<void> {
   const { view, tables, waiting, longestMs } = target;
   if (waiting.size === 0) return;
@@ -175,6 +198,7 @@ async function look(target: Watched): Promise<void> {
   });
   const rows = await view.ask(parts.join(' UNION ALL '));
   const nowMs = Date.now();
+  noteTold(byForm, nowMs);
   for (const row of rows) {
     const id = String(row['id']);
     const change = waiting.get(id);
@@ -182,7 +206,8 @@ async function look(target: Watched): Promise<void> {
     if (change === undefined || shown !== change.wanted) continue;
     waiting.delete(id);
     target.arrived++;
-    longestMs.set(change.kind, Math.max(longestMs.get(change.kind) ?? 0, nowMs - change.atMs));
+    const tookMs = nowMs - (change.toldAtMs ?? nowMs);
+    longestMs.set(change.kind, Math.max(longestMs.get(change.kind) ?? 0, tookMs));
   }
 }
 
