@@ -14,8 +14,8 @@ export type Loss =
   | { readonly what: 'rows'; readonly missing: number }
   /** So many rows fewer are live than should be: they were marked deleted by somebody else; negative: the mark was taken away. */
   | { readonly what: 'marks'; readonly missing: number }
-  /** Something that we keep beside the rows: a table of the catalogue, a list. */
-  | { readonly what: 'records'; readonly name: string }
+  /** Something that we keep beside the rows: a table of the catalogue, a list; `missing`: so many of its entries. */
+  | { readonly what: 'records'; readonly name: string; readonly missing?: number }
   /** How many rows were stored is not known: an earlier release did not count them. Nothing need be missing. */
   | { readonly what: 'uncounted' }
   /** Other settings decide what is stored of an answer than did when it was stored. Told by no target: it has no settings. */

@@ -95,6 +95,10 @@ export const unreadWindow = ({ from, to }: FormWindow, total: number): WindowRec
   reading: null,
 });
 
+/** The window as it is after something was lost: what was proven of it is no longer so. One that can't be read stays so. */
+export const reopened = (window: WindowRecord): WindowRecord =>
+  window.failedAt === null ? unreadWindow(window, window.total) : window;
+
 /** Whether both have the same bounds. */
 export const sameWindow = (one: FormWindow, other: FormWindow): boolean =>
   one.from === other.from && one.to === other.to;

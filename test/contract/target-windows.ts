@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { uncutForm, unreadWindow, type WindowRecord } from '../../src/mirror/window.ts';
-import { CHECKPOINT, NAME, pass, row, type TargetStage } from './target-harness.ts';
+import {
+  AGE,
+  CHECKPOINT,
+  type Damage,
+  NAME,
+  pass,
+  row,
+  type TargetStage,
+} from './target-harness.ts';
 
 const MAY = '2026-05-01T00:00:00.000Z';
 const OLDER = unreadWindow({ from: null, to: MAY }, 21_000);
@@ -73,6 +81,41 @@ export function describeWindows(stage: TargetStage): void {
       await stage.write((writer) => writer.emptyFields([NAME.id], MAY));
       expect(await windows()).toEqual([]);
     });
+
+    const HARM: readonly [string, (damage: Damage) => Promise<void> | undefined][] = [
+      ['the table or tab', (damage) => damage.dropPlace()],
+      ['a column', (damage) => damage.dropAge?.()],
+    ];
+    it.each(HARM)(
+      'L1, L17: count as proven no longer once %s is lost, each time, and stay so for who goes on',
+      async (_, harm) => {
+        const { damage } = stage.place;
+        /** A full pass that proves the older window, and is killed. */
+        const attempt = async (): Promise<readonly WindowRecord[]> =>
+          stage.write(async (writer) => {
+            await writer.prepare([NAME, AGE]);
+            await writer.losses();
+            const found = await writer.windows();
+            await writer.planWindows([OLDER, NEWER]);
+            await writer.apply([row('a', { field_1_a: 'x', field_2_b: 7 })], []);
+            await writer.saveWindow(PROVEN);
+            return found;
+          });
+        await attempt();
+        expect(await attempt()).toEqual([PROVEN, NEWER]);
+        for (let times = 0; times < 3; times++) {
+          const done = damage && harm(damage);
+          if (done === undefined) return;
+          await done;
+          const found = await attempt();
+          expect(found).toMatchObject([
+            { open: true, provenFor: null, provenAt: null },
+            { open: true, provenFor: null, provenAt: null },
+          ]);
+          expect(await attempt()).toEqual([PROVEN, NEWER]);
+        }
+      },
+    );
 
     it('L6: a pass over some of them keeps what others list, unless it was last met before all of them', async () => {
       const bad = { submissionId: 'bad', reason: 'has no data', stored: false };

@@ -30,7 +30,13 @@ import { type FoundLosses, lossesOf, needsLook } from './state/losses.ts';
 import { updateOwnTabs } from './state/own-tabs.ts';
 import { endRefusals, noteRefusals, noteSentMarks } from './state/refusal-list.ts';
 import { RejectionList } from './state/rejection-list.ts';
-import { changeWindows, dropWindows, noteWindows, windowsOf } from './state/window-list.ts';
+import {
+  changeWindows,
+  dropWindows,
+  noteWindows,
+  reopenWindows,
+  windowsOf,
+} from './state/window-list.ts';
 import { writeEndOfPass } from './write/end-of-pass.ts';
 import {
   accountedNow,
@@ -95,6 +101,9 @@ export class SheetFormWriter extends SheetFormReader implements FormWriter {
       const present = index?.size ?? 0;
       const removed = layout?.columns.has('s:removed') ? index?.removedCount : undefined;
       const found = lossesOf(sheet.view.state, present, removed);
+      // Marks are counted as they are from now on: that others are lost later shows no other number.
+      const now = lossesOf({ ...sheet.view.state, losses: [] }, present, removed).losses;
+      if (now.some(({ what }) => what === 'marks')) await reopenWindows(sheet);
       sheet.countFrom(present, found.losses);
       this.#found = { ...found, sheetId: sheet.view.tab?.sheetId };
       return found.losses;

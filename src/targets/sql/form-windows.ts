@@ -137,6 +137,19 @@ export async function closeWindows(
   );
 }
 
+/** Takes back what was proven of a form's windows: something that was stored is gone. */
+export async function reopenWindows(
+  tx: SqlSession,
+  dialect: SqlDialect,
+  formId: string,
+): Promise<void> {
+  await tx.query(
+    `UPDATE ${dialect.relation('mirror_windows')} SET proven_at = NULL, proven_for = NULL, deleted = 0, absent = 0,
+       is_open = $1, reading = NULL, unstored = NULL WHERE form_id = $2 AND failed_at IS NULL`,
+    [dialect.boolean(true), formId],
+  );
+}
+
 /** Forgets how a form was cut, and what was proven of it window by window. */
 export async function dropWindows(
   tx: SqlSession,

@@ -3,6 +3,7 @@ import { SYSTEM_COLUMNS } from '../../mirror/reserved-names.ts';
 import type { SqlDialect } from './dialect.ts';
 import { type Catalogue, loadForm } from './catalogue.ts';
 import { type FieldColumn, MORE_COLUMN } from './field-column.ts';
+import { reopenWindows } from './form-windows.ts';
 import { numberOf, type SqlRow, type SqlSession, textOrNull } from './sql-session.ts';
 import { standingOf } from './table-standing.ts';
 
@@ -104,11 +105,12 @@ export function lossesOf(row: SqlRow, held: StoredCounts, lost: readonly Loss[])
     all.push({ what: 'marks', missing: missingLive });
   }
   const isListGone = all.some((loss) => 'name' in loss && loss.name === 'table mirror_rejected');
-  if (missing('rejected_count', held.rejections) !== 0 && !isListGone) all.push(LISTINGS_LOST);
+  const missingListings = missing('rejected_count', held.rejections);
+  if (missingListings !== 0 && !isListGone) {
+    all.push({ what: 'records', name: 'content of mirror_rejected', missing: missingListings });
+  }
   return distinct(all);
 }
-
-const LISTINGS_LOST: Loss = { what: 'records', name: 'content of mirror_rejected' };
 
 function rememberedLosses(text: string | null): Loss[] {
   if (text === null) return [];
@@ -190,7 +192,10 @@ export async function beginCounts(
   );
 }
 
-/** Remembers losses until {@link settleLosses}: what made them good in form is still empty. */
+/**
+ * Remembers losses that were found just now until {@link settleLosses}: what made them good in form is still empty. In the
+ * same step no window counts as proven any more, though the same had been lost before: it was filled since, and is empty again.
+ */
 export async function rememberLosses(
   tx: SqlSession,
   dialect: SqlDialect,
@@ -200,6 +205,7 @@ export async function rememberLosses(
   if (losses.length === 0) return;
   const known = await remembered(tx, dialect, formId);
   await saveLosses(tx, dialect, formId, distinct([...known, ...losses]));
+  await reopenWindows(tx, dialect, formId);
 }
 
 /**

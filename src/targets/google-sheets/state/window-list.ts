@@ -1,4 +1,4 @@
-import type { WindowRecord } from '../../../mirror/window.ts';
+import { reopened, type WindowRecord } from '../../../mirror/window.ts';
 import type { FormSheet } from './form-sheet.ts';
 import type { StateTab } from './state-tab.ts';
 
@@ -45,6 +45,9 @@ export async function changeWindows(
   const before = windowsOf(await spreadsheet.stateTab(), form.id);
   if (before.length > 0) await noteWindows(sheet, before.map(change));
 }
+
+/** Takes back what was proven of a form's windows, in memory: something that was stored is gone. */
+export const reopenWindows = (sheet: FormSheet): Promise<void> => changeWindows(sheet, reopened);
 
 /** Forgets a form's windows, in memory. */
 export async function dropWindows(sheet: FormSheet): Promise<void> {

@@ -21,8 +21,9 @@ import { catalogueDigest, type FormSheet, layoutDigest } from '../state/form-she
 import type { FieldCatalogue } from '../columns/field-catalogue.ts';
 import { type FormState, STATE_VERSION } from '../state/form-state.ts';
 import { remembering } from '../state/losses.ts';
-import { type OwnTabWrite, updateOwnTabs } from '../state/own-tabs.ts';
+import { type OwnTabWrite, updateOwnTabs, writeStateTab } from '../state/own-tabs.ts';
 import { catalogueRequest, type FormTab, stateRequest } from '../state/structure.ts';
+import { reopenWindows } from '../state/window-list.ts';
 import { applyWrite, putIntoStateTab } from './form-write.ts';
 
 type Request = sheets_v4.Schema$Request;
@@ -72,6 +73,8 @@ export async function prepareColumns(
     catalogue: catalogueDigest(plan.catalogue),
   };
   const update = { state: next, catalogue: plan.catalogue, problems: true, now: request.now };
+  // Written with the tab or the columns that are made.
+  if (sheet.view.tab === undefined || plan.restored.length > 0) await reopenWindows(sheet);
   const ownTabs = updateOwnTabs(sheet, update, request.describe);
   if (sheet.view.tab === undefined) await makeTab(sheet, plan, next, ownTabs);
   else await changeColumns(sheet, sheet.view.tab, plan, { state: next, ownTabs });
@@ -121,12 +124,14 @@ async function makeTab(
     fieldsText: undefined,
   };
   const [stateId, fieldsId] = [newId(), newId()];
+  const stateTab = writeStateTab(sheet);
   await spreadsheet.commit({
     formId: form.id,
     requests: [
       ...made.requests,
       catalogueRequest(tab, catalogue, fits, fieldsId),
       stateRequest(tab, state, stateId),
+      ...stateTab.requests,
       ...ownTabs.requests,
     ],
     responseRanges: [],
@@ -137,8 +142,9 @@ async function makeTab(
     layout: made.layout,
     state,
     catalogue,
-    ownTabs: ownTabs.tabs,
+    ownTabs: new Map([...ownTabs.tabs, ...stateTab.tabs]),
   });
+  if (stateTab.tabs.size > 0) spreadsheet.knownStateTab?.written();
   sheet.startRows(new RowIndex(0));
   // The catalogue of a very wide form goes into the state tab, which may have been made just now.
   if (spreadsheet.stateTabChanged) await applyWrite(sheet, { leaseMs: LEASE_MS });
