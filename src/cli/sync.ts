@@ -108,7 +108,8 @@ async function runSync(
     }
   }
   const looks = found === undefined ? [] : [found];
-  const isFirst = found?.knowsOthers === false && passes.some(({ outcome }) => outcome === 'ok');
+  const hasRead = passes.some(({ outcome, byLook }) => outcome === 'ok' && !byLook);
+  const isFirst = found?.knowsOthers === false && hasRead;
   if (isFirst && !options.dryRun && !signal.aborted) {
     looks.push(await app.look(plan, signal, { isClosing: true }));
   }

@@ -41,6 +41,13 @@ describe('sync looks first', () => {
     }
   });
 
+  it('asks each form once, where the workspace can not be asked as a whole', async () => {
+    const { sync, place } = await openSynced();
+    place.sandbox.behave({ workspaceStatus: 'ignored' });
+    // The newest page, counts that mean nothing, and seven of each form.
+    expect((await sync()).look?.requests).toBeLessThanOrEqual(8 + 6 * 7);
+  });
+
   it('L16: visits the forms that differ, and says what it changed there', async () => {
     const { sync, visited, place } = await openSynced();
     place.store.setStatus(place.oldest('f2'), 'PAID');
