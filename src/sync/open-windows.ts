@@ -31,19 +31,17 @@ export function addFound(all: FoundRows, found: DeletionResult): void {
 /**
  * Proves every window that is open but the newest, the oldest first, one at a time; `found` collects what becomes of absent
  * rows. Which windows are open is asked of the target before each: others may prove some of them, where the target has
- * windows written side by side. `whileHeld` is called when others hold all that are left, before that is waited for: it does
- * something else, or resolves to undefined.
+ * windows written side by side, and those that they hold are waited for.
  */
 export async function proveOpenWindows(
   work: WindowWork,
   found: FoundRows,
-  whileHeld: WhileHeld = async () => undefined,
 ): Promise<WindowsOutcome> {
-  if (!isSharing(work)) return proveThem(work, found, whileHeld);
+  if (!isSharing(work)) return proveThem(work, found);
   using stop = new LinkedSignal(work.run.setup.signal);
   const following = followOthers(work, stop.signal);
   try {
-    return await proveThem(work, found, whileHeld);
+    return await proveThem(work, found);
   } finally {
     stop.abort();
     await following;
@@ -53,13 +51,7 @@ export async function proveOpenWindows(
 const isSharing = ({ run }: WindowWork): boolean =>
   run.setup.target.parallelWindows && run.setup.request.dryRun !== true;
 
-type WhileHeld = () => Promise<WindowsOutcome | undefined>;
-
-async function proveThem(
-  work: WindowWork,
-  found: FoundRows,
-  whileHeld: WhileHeld,
-): Promise<WindowsOutcome> {
+async function proveThem(work: WindowWork, found: FoundRows): Promise<WindowsOutcome> {
   const { run, open: form } = work;
   const { context, signal } = run.setup;
   const tries = new Map<string, number>();
@@ -77,9 +69,7 @@ async function proveThem(
       run.share.take(window);
     });
     if (outcome === undefined) {
-      const meanwhile = await whileHeld();
-      if (meanwhile === 'fault') return 'fault';
-      if (meanwhile === undefined) await context.clock.sleep(HELD_MS, signal);
+      await context.clock.sleep(HELD_MS, signal);
       continue;
     }
     addFound(found, outcome.found);

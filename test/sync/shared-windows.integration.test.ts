@@ -163,6 +163,34 @@ describe.skipIf(postgresMissing())('windows that several workers share', () => {
     await expectSame();
   });
 
+  it('L2, L17: are all proven before the newest is read, where bounds compare the time of the last change', async () => {
+    sandbox.behave({ dateStamp: 'updated' });
+    const worker = await openWorker();
+    const helper = await openWorker();
+    const [report] = await helped(worker, async () => {
+      const reader = (await helper.target.reader(FORM))!;
+      const signal = new AbortController().signal;
+      const closed = (await reader.windows()).filter(({ to }) => to !== null);
+      const held = closed.at(-1)!;
+      const writer = await helper.target.openWindowWriter(FORM, held, { waitMs: 0, signal });
+      const openOnes = async (): Promise<number> =>
+        (await reader.windows()).filter(({ open, to }) => open && to !== null).length;
+      await vi.waitFor(async () => expect(await openOnes()).toBe(1), { timeout: 20_000 });
+      // The pass has nothing else to do, and asks for help again and again.
+      for (let times = 0; times < 2; times++) {
+        await new Promise<void>((resolve) =>
+          worker.context.events.on('windows.open', () => resolve()),
+        );
+      }
+      const from = Date.parse(held.from!);
+      const moved = [...store.all(FORM)].find(({ createdAt }) => Date.parse(createdAt) > from)!;
+      store.setStatus(moved.id, 'DONE');
+      await writer[Symbol.asyncDispose]();
+    });
+    expect(report).toMatchObject({ outcome: 'ok', total: SUBMISSIONS });
+    await expectSame();
+  });
+
   it('L8: have deletions marked within what the whole form may lose', async () => {
     const worker = await openWorker();
     await full(worker);
