@@ -10,11 +10,15 @@ import type { KnownForm } from './facts.ts';
 
 type Known = Pick<KnownForm, 'overview' | 'summary'>;
 
-/** When a pass or a look last showed that nothing is missing (ISO), as far as is known; null for never. */
+/** As of when a pass or a look last showed that nothing is missing (ISO): its beginning; null for never. */
 export function provenAtOf({ overview, summary }: Known): string | null {
   const stored = overview?.checkpoint?.provenAt ?? null;
-  return newest(stored, Math.max(summary.provenMs, lookedMs({ overview, summary })));
+  return newest(stored, Math.max(summary.coversMs, lookedMs({ overview, summary })));
 }
+
+/** When a pass that showed that ended, or a look: what is overdue counts from there, as a pass may take long; 0 for never. */
+export const lastProofMs = (known: Known): number =>
+  Math.max(known.summary.provenMs, Date.parse(provenAtOf(known) ?? '') || 0);
 
 /** What is proven of a form, each with since when. */
 export function coverageOf(known: KnownForm): Coverage {
@@ -22,7 +26,7 @@ export function coverageOf(known: KnownForm): Coverage {
   const { overview, summary } = known;
   const checkpoint = overview?.checkpoint ?? null;
   // Of a form in windows this is that of the window that was compared longest ago, which no report of a pass tells.
-  const answers = checkpoint?.fullProvenAt ?? isoOrNull(summary.fullProvenMs);
+  const answers = checkpoint?.fullProvenAt ?? isoOrNull(summary.fullCoversMs);
   const statuses = newest(overview && statusesAt(overview), lookedMs(known));
   return {
     membership: provenAtOf(known),

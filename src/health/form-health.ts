@@ -47,7 +47,7 @@ export interface FormHealth extends KnownForm {
   readonly lastPass: PassRecord | null;
   /** The state in a few words: `Up to date (submissions)`. */
   readonly title: string;
-  /** When a pass or a look last showed that nothing is missing (ISO); null for never. */
+  /** As of when a pass or a look last showed that nothing is missing (ISO): its beginning; null for never. */
   readonly provenAt: string | null;
   /** When a look found it to differ, or could not judge it, and no pass has settled it since (ISO); null where that is not so. */
   readonly differsSince: string | null;

@@ -10,7 +10,7 @@ import {
   type TargetReading,
   formKey,
 } from './facts.ts';
-import { lookedMs, provenAtOf } from './form-coverage.ts';
+import { lastProofMs, lookedMs } from './form-coverage.ts';
 import { type FormHealth, assessForm, earliest } from './form-health.ts';
 import { type PassSummary, newestPass } from './pass-summary.ts';
 import type { RunningPass } from './pass-tracker.ts';
@@ -151,9 +151,11 @@ export function queuedRunAt(queue: QueueState | null, target: string): string | 
 /** Only a first or an overdue pass makes the mirror `working`: another one does not change what is known. */
 function stateOfForms(forms: readonly FormHealth[], clock: Clockwork): HealthState {
   return worst(
-    forms.map(({ state, provenAt, overdueSince, covers, differsSince }) => {
+    forms.map((form) => {
+      const { state, provenAt, overdueSince, covers, differsSince } = form;
       // What a look has just found is being read: it is as current as it was a moment before.
-      const isBeingRead = state === 'waiting' && isJustFound(differsSince, provenAt, clock);
+      const isBeingRead =
+        state === 'waiting' && isJustFound(differsSince, lastProofMs(form), clock);
       const isPassing = state === 'working' || isBeingRead;
       if (!isPassing || provenAt === null || overdueSince !== null) return state;
       return covers.absent > 0 ? 'waiting' : 'ok';
@@ -168,12 +170,12 @@ const JUST_FOUND_MS = 60_000;
 
 function isJustFound(
   since: string | null,
-  provenAt: string | null,
+  provenMs: number,
   { nowMs, nextRunMs, hasNoQueue }: Clockwork,
 ): boolean {
   // A command does not know whether a pass is on its way.
-  if (since === null || provenAt === null || hasNoQueue === true) return false;
-  const nextLookMs = nextRunMs(nextRunMs(Date.parse(provenAt)));
+  if (since === null || provenMs === 0 || hasNoQueue === true) return false;
+  const nextLookMs = nextRunMs(nextRunMs(provenMs));
   return nowMs - Date.parse(since) < JUST_FOUND_MS && nowMs < nextLookMs;
 }
 
@@ -258,9 +260,8 @@ const OVERDUE_GRACE_MS = 60_000;
 
 /** Since when a proven pass of a form is overdue (ISO); null when it is not, or when none was ever proven. */
 function overdueSince(form: KnownForm, facts: HealthFacts): string | null {
-  const provenAt = provenAtOf(form);
-  if (provenAt === null) return null;
-  const provenMs = Date.parse(provenAt);
+  const provenMs = lastProofMs(form);
+  if (provenMs === 0) return null;
   const dueMs = facts.nextRunMs(facts.nextRunMs(provenMs));
   return facts.nowMs - dueMs > OVERDUE_GRACE_MS ? new Date(dueMs).toISOString() : null;
 }

@@ -17,13 +17,15 @@ export interface PassSummary {
   /** Absent rows that the brake holds back, until a full pass completes without it; and since when. */
   readonly withheld: number;
   readonly withheldSinceMs: number;
-  /** Rows that the source's count lacked after a pass of this process, and when it ended; null: as the checkpoint says. */
+  /** Rows that the source's count lacked after a pass of this process, and when it began; null: as the checkpoint says. */
   readonly absent: { readonly count: number; readonly atMs: number } | null;
-  /** Ends of the newest pass noted, of the newest that did not fail, of the newest that was proven, of the newest full one that was; 0 for none. */
+  /** Ends of the newest pass noted, of the newest that did not fail, of the newest that was proven; 0 for none. */
   readonly notedUntilMs: number;
   readonly succeededMs: number;
   readonly provenMs: number;
-  readonly fullProvenMs: number;
+  /** Beginnings of the newest pass that was proven, and of the newest full one that was: as of when they prove something; 0 for none. */
+  readonly coversMs: number;
+  readonly fullCoversMs: number;
   /** When a look of this process last found the form as accounted for; 0 for never. */
   readonly lookedMs: number;
   /** End of the pass with which the last trouble ended; 0 when none is known. */
@@ -43,7 +45,8 @@ export const NO_PASSES: PassSummary = {
   notedUntilMs: 0,
   succeededMs: 0,
   provenMs: 0,
-  fullProvenMs: 0,
+  coversMs: 0,
+  fullCoversMs: 0,
   lookedMs: 0,
   recoveredMs: 0,
 };
@@ -67,7 +70,7 @@ export type KnownPass = PassRecord & { readonly absent?: number };
 /** Adds a pass. Pure; passes are to come in the order in which they ended. */
 export function addPass(summary: PassSummary, { absent, ...pass }: KnownPass): PassSummary {
   const { kind, outcome } = pass;
-  const endedMs = Date.parse(pass.endedAt);
+  const [startedMs, endedMs] = [Date.parse(pass.startedAt), Date.parse(pass.endedAt)];
   const notedUntilMs = Math.max(summary.notedUntilMs, endedMs);
   if (saysNothing(pass)) return { ...summary, notedUntilMs };
   const proven = outcome === 'ok' || outcome === 'withheld';
@@ -90,12 +93,13 @@ export function addPass(summary: PassSummary, { absent, ...pass }: KnownPass): P
     unproven,
     withheld,
     withheldSinceMs: summary.withheld === 0 && withheld > 0 ? endedMs : summary.withheldSinceMs,
-    absent: proven && absent !== undefined ? { count: absent, atMs: endedMs } : summary.absent,
+    absent: proven && absent !== undefined ? { count: absent, atMs: startedMs } : summary.absent,
     notedUntilMs,
     succeededMs: outcome === 'failed' ? summary.succeededMs : endedMs,
     // Some windows say nothing of what is new elsewhere.
     provenMs: proven && kind !== 'compare' ? endedMs : summary.provenMs,
-    fullProvenMs: proven && kind === 'full' ? endedMs : summary.fullProvenMs,
+    coversMs: proven && kind !== 'compare' ? startedMs : summary.coversMs,
+    fullCoversMs: proven && kind === 'full' ? startedMs : summary.fullCoversMs,
     recoveredMs: outcome === 'ok' && isTroubled(summary, kind) ? endedMs : summary.recoveredMs,
   };
 }
@@ -178,7 +182,8 @@ export function completeWith(summary: PassSummary, stored: PassSummary): PassSum
     notedUntilMs: summary.notedUntilMs,
     succeededMs: Math.max(summary.succeededMs, stored.succeededMs),
     provenMs: Math.max(summary.provenMs, stored.provenMs),
-    fullProvenMs: Math.max(summary.fullProvenMs, stored.fullProvenMs),
+    coversMs: Math.max(summary.coversMs, stored.coversMs),
+    fullCoversMs: Math.max(summary.fullCoversMs, stored.fullCoversMs),
     lookedMs: summary.lookedMs,
     recoveredMs: Math.max(summary.recoveredMs, stored.recoveredMs),
   };

@@ -149,7 +149,7 @@ export interface Checkpoint {
    * nothing, and no pass is proven until a full one has settled it. 0 for none.
    */
   readonly hidden: number;
-  /** End of the last proven pass of any kind, and of the last proven full one. */
+  /** Since when the last proven pass of any kind, and the last proven full one, was reading: what each proves was so then. */
   readonly provenAt: string;
   readonly fullProvenAt: string | null;
   /** What all rows were stored as; see `proven-for.ts`. Null where an earlier release did not say. */

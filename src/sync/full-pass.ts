@@ -65,8 +65,7 @@ async function wholePass(
   if (!proven) return { ...NOTHING, outcome: 'incomplete' };
   const { stands, ...found } = await settleAbsent(run, open, parts);
   if (!stands) return hiddenResult(ledger, checkpoint, found);
-  const startedAt = new Date(run.startedMs).toISOString();
-  const counted = await countedInFull(writer, ledger, sink.unstored, startedAt);
+  const counted = await countedInFull(writer, ledger, sink.unstored, run.since);
   return fullResult(run.proven(), checkpoint, found, counted);
 }
 

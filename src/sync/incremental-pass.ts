@@ -152,9 +152,8 @@ async function plainResult(
   { writer, sink }: OpenForm,
   { proof, before }: Found,
 ): Promise<PassResult> {
-  const startedAt = new Date(run.startedMs).toISOString();
   const counted = async (): Promise<Counted> => {
-    if (proof.whole) return countedInFull(writer, run.ledger, sink.unstored, startedAt);
+    if (proof.whole) return countedInFull(writer, run.ledger, sink.unstored, run.since);
     const unstored = plusCounts(before.unstored, sink.unstored.newcomers);
     if (before.statuses === null) return notCounted({ ...before, unstored });
     return countedAs(writer, unstored, before.countsAt);

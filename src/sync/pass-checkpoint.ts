@@ -10,8 +10,8 @@ import type { UnstoredCounts } from './unstored-counts.ts';
 /** What the checkpoint of a proven pass is made of. */
 export interface Proven {
   readonly ledger: Pick<ProofLedger, 'accounted' | 'watermark'>;
-  /** The present time (ISO). */
-  readonly at: string;
+  /** When it began to read (ISO): what came later need not be here. */
+  readonly since: string;
   readonly provenFor: string;
 }
 
@@ -40,22 +40,22 @@ export async function countedAs(
 }
 
 /**
- * The same after a proven full pass that began at `startedAt`, which has compared everything. Where the source counts the
+ * The same after a proven full pass that began to read at `since`, which has compared everything. Where the source counts the
  * entries of its list, those that repeat a submission have no row either.
  */
 export async function countedInFull(
   reader: Pick<FormReader, 'statusCounts'>,
   ledger: ProofLedger,
   met: UnstoredCounts,
-  startedAt: string,
+  since: string,
 ): Promise<Counted> {
   const unstored = ledger.isAsListed ? met.beyond(await reader.statusCounts()) : met.all;
-  return countedAs(reader, unstored, startedAt);
+  return countedAs(reader, unstored, since);
 }
 
 /** The end of a proven full pass. */
 export function fullResult(
-  { ledger, at, provenFor }: Proven,
+  { ledger, since, provenFor }: Proven,
   before: Checkpoint | undefined,
   found: DeletionResult,
   counted: Counted,
@@ -70,8 +70,8 @@ export function fullResult(
     absent: 0,
     withheld: found.withheld,
     hidden,
-    provenAt: stands ? at : before.provenAt,
-    fullProvenAt: stands ? at : before.fullProvenAt,
+    provenAt: stands ? since : before.provenAt,
+    fullProvenAt: stands ? since : before.fullProvenAt,
     provenFor,
     // What is not marked deleted, though the list does not show it, is no part of what the source counts.
     ...(found.withheld + hidden > 0 ? uncounted : counted),
@@ -94,7 +94,7 @@ export interface IncrementalEnd {
 
 /** The end of a proven incremental pass. */
 export function incrementalResult(
-  { ledger, at, provenFor }: Proven,
+  { ledger, since, provenFor }: Proven,
   before: Checkpoint,
   { proof, deleted, undecided, found, isSettled, counted }: IncrementalEnd,
 ): PassResult {
@@ -113,7 +113,7 @@ export function incrementalResult(
     total,
     absent,
     // Nothing is proven by a list that hides submissions.
-    provenAt: hidden > 0 ? before.provenAt : at,
+    provenAt: hidden > 0 ? before.provenAt : since,
     provenFor,
     ...(withheld + hidden + absent === 0 ? counted : uncounted),
   };

@@ -44,6 +44,8 @@ export class PassRun {
   /** For every request of the pass. */
   readonly call: CallOptions;
   readonly startedMs: number;
+  /** When it began to read (ISO), which it may have waited for: what it proves was so then, and need not be at its end. */
+  since: string;
   /** Requests so far, retries included. */
   requests = 0;
   /** `total` as the source last reported it. */
@@ -70,6 +72,7 @@ export class PassRun {
     this.setup = setup;
     this.call = { signal, onAttempt: () => this.requests++ };
     this.startedMs = context.clock.now();
+    this.since = this.now();
     this.#kind = request.kind;
     this.form = { id: request.formId, slug: request.formId, name: request.formId };
   }
@@ -151,8 +154,9 @@ export class PassRun {
     return this.#sink;
   }
 
-  /** What is counted begins anew. `oldestPlausible`: see {@link ProofLedger}. */
+  /** What is counted begins anew, and nothing is read before. `oldestPlausible`: see {@link ProofLedger}. */
   beginLedger(oldestPlausible: string | null): void {
+    this.since = this.now();
     this.#before = { distinct: 0, doubles: 0 };
     this.share.begin([]);
     this.#ledger = this.setup.newLedger(oldestPlausible);
@@ -206,7 +210,7 @@ export class PassRun {
   /** What the checkpoint of this pass, being proven, is made of. */
   proven(): Proven {
     const stored = provenFor(this.form, this.setup.request, this.#sink?.fields ?? []);
-    return { ledger: this.#ledger, at: this.now(), provenFor: stored };
+    return { ledger: this.#ledger, since: this.since, provenFor: stored };
   }
 
   emitColumns(columns: PrepareResult): void {

@@ -150,12 +150,12 @@ function createGauges(registers: Registry[]) {
   return {
     lag: gauge(
       'lag_seconds',
-      'Seconds since a pass or a look last showed that nothing is missing.',
+      'Seconds since the beginning of the last pass or look that showed that nothing is missing.',
       formInTarget,
     ),
     proven: gauge(
       'last_proven_timestamp_seconds',
-      'When a pass of any kind, or a look, last showed that nothing is missing: which submissions there are is as of then.',
+      'When the last pass of any kind, or look, began that showed that nothing is missing: which submissions there are is as of then.',
       formInTarget,
     ),
     fullProven: gauge(

@@ -66,16 +66,19 @@ export function formsTable(
     ...growTo(tab, TABLE_ROW + rows.length + 1),
     block(sheetId, FORMS.at, FORMS.headers.length, rows, tab.rowCount),
     ...(worst === undefined ? [] : [overallState(sheetId, worst.health)]),
-    ...ordered.map((form, index) => formState(sheetId, TABLE_ROW + index, form)),
+    ...ordered.map((form, index) => formState(sheetId, TABLE_ROW + index, form, time)),
     write(sheetId, 2, 1, [[capacityText(capacityOf(structure, now))]]),
   ];
 }
 
-/** A pass that withheld deletions has proven what it brought all the same, and so has a look that found nothing changed. */
+/**
+ * As of when the copy was last seen to be complete: when that pass began, for what came later need not be here. One that withheld
+ * deletions has proven what it brought all the same, and so has a look that found nothing changed.
+ */
 function lastSuccess(overview: FormOverview): string | undefined {
   const { lastOk, checkpoint } = overview;
   // A comparison of some rows does not tell which submissions there are.
-  const pass = lastOk?.kind === 'compare' ? undefined : lastOk?.endedAt;
+  const pass = lastOk?.kind === 'compare' ? undefined : lastOk?.startedAt;
   const times = [pass, checkpoint?.provenAt, lookedAt(overview) ?? undefined].filter(
     (time) => time !== undefined,
   );
@@ -89,12 +92,23 @@ function overallState(sheetId: number, { state, title, staleTitle }: FormHealthT
   return stateCell(sheetId, 0, state, `=IF(COUNTIF(${states};${stale})>0;${stale};${shown})`);
 }
 
-/** Compares the last success with NOW(), so that a mirror that died shows by itself. A form that is gone gets no older. */
-function formState(sheetId: number, row: number, { overview, health }: MirrorForm): Request {
+/**
+ * Compares the last success, and when the last complete pass ended, which may have taken long, with NOW(), so that a mirror that
+ * died shows by itself. A form that is gone gets no older.
+ */
+function formState(
+  sheetId: number,
+  row: number,
+  { overview, health }: MirrorForm,
+  time: SerialTime,
+): Request {
   const isOver = health.state === 'ended' || overview.goneAt !== null;
   const shown = literal(health.title);
   const success = `$E${row + 1}`;
-  const current = `IF(NOW()-${success}>${LIMIT_CELL}/1440;${literal(health.staleTitle)};${shown})`;
+  const { lastOk } = overview;
+  const ended = serial(lastOk?.kind === 'compare' ? undefined : lastOk?.endedAt, time) ?? success;
+  const age = `NOW()-MAX(${success};${ended})`;
+  const current = `IF(${age}>${LIMIT_CELL}/1440;${literal(health.staleTitle)};${shown})`;
   const text = isOver ? `=${shown}` : `=IF(${success}="";${shown};${current})`;
   return stateCell(sheetId, row, health.state, text);
 }

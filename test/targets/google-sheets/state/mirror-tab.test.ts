@@ -111,6 +111,20 @@ describe('the Mirror tab', () => {
     expect(place.sandbox.inspect.revision(place.spreadsheetId)).toBe(revision);
   });
 
+  it('L17: dates a long pass by its beginning, and is not stale when it has just ended', async () => {
+    const startedAt = new Date(clock.now()).toISOString();
+    clock.advance(50 * MINUTE_MS);
+    await write(async (writer) => {
+      await writer.prepare([NAME]);
+      const checkpoint = { ...CHECKPOINT, provenAt: startedAt };
+      await writer.finish(ended({ startedAt }), { checkpoint });
+    });
+    expect(health()).toBe('All submissions at last success');
+    expect(forms()[1]?.slice(4, 6)).toEqual(['2026-03-02 09:00', '2026-03-02 09:50']);
+    clock.advance(46 * MINUTE_MS);
+    expect(health()).toBe('Stale');
+  });
+
   it('L17: is not stale while looks find that nothing changed, each seldom written', async () => {
     const checkpoint = { ...CHECKPOINT, hidden: 0, provenAt: ended().endedAt };
     await write(async (writer) => {
