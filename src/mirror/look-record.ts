@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { canonicalTime, compareTimes } from './canonical-time.ts';
 import { countsFrom, countsText, type StatusCounts } from './status-counts.ts';
 
@@ -17,11 +18,29 @@ export interface OtherCounts {
   readonly statuses: StatusCounts;
   /** A fingerprint of the forms that were mirrored then: of others it says nothing. */
   readonly besides: string;
+  /** Null: not known. Then no submission is known to have come since they were counted. */
+  readonly newest: ForeignPage | null;
 }
+
+/** What the newest page of the workspace showed of forms that are not mirrored, when these were counted or later. */
+export interface ForeignPage {
+  /** Of their submissions, by {@link idDigest}. */
+  readonly digests: ReadonlySet<string>;
+  /** ISO: the page showed whatever was dated later than this; null: it showed all there was. */
+  readonly oldest: string | null;
+}
+
+const DIGEST_LENGTH = 6;
+
+/** Tells submissions apart, nearly always, without naming them: some may be forgotten by now. */
+export const idDigest = (id: string): string =>
+  hash('sha256', id, 'base64url').slice(0, DIGEST_LENGTH);
 
 /** A record as JSON for the stores; equal records have equal texts. */
 export function lookText({ at, open, others }: LookRecord): string {
-  const rest = others && [others.total, countsText(others.statuses), others.besides];
+  const page = others?.newest ?? null;
+  const newest = page && [[...page.digests].sort().join(''), page.oldest];
+  const rest = others && [others.total, countsText(others.statuses), others.besides, newest];
   return JSON.stringify([at, [...new Set(open)].sort(), rest]);
 }
 
@@ -44,10 +63,21 @@ export function lookFrom(text: string): LookRecord | null {
 
 function othersFrom(value: unknown): OtherCounts | null {
   if (!Array.isArray(value)) return null;
-  const [total, text, besides] = value as [unknown, unknown, unknown];
+  // One without a page counted as new what had been counted before: it is found out anew.
+  if (value.length !== 4) return null;
+  const [total, text, besides, newest] = value as [unknown, unknown, unknown, unknown];
   const statuses = typeof text === 'string' ? countsFrom(text) : null;
   if (typeof total !== 'number' || statuses === null || typeof besides !== 'string') return null;
-  return { total, statuses, besides };
+  return { total, statuses, besides, newest: pageFrom(newest) };
+}
+
+function pageFrom(value: unknown): ForeignPage | null {
+  if (!Array.isArray(value)) return null;
+  const [text, oldest] = value as [unknown, unknown];
+  if (typeof text !== 'string' || !/^(?:[\w-]{6})*$/.test(text)) return null;
+  const isTime = typeof oldest === 'string' && canonicalTime(oldest) === oldest;
+  if (oldest !== null && !isTime) return null;
+  return { digests: new Set(text.match(/.{6}/g)), oldest };
 }
 
 /** A record so much newer than the one that is to replace it was made by a clock that was wrong. */

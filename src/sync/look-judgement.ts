@@ -19,7 +19,7 @@ export interface TargetFacts {
   readonly others: StatusCounts | null;
   /** By settled form, what the newest page shows beyond what is accounted for. */
   readonly shown: ReadonlyMap<string, StatusCounts>;
-  /** What the newest page shows of forms that it does not mirror, dated after its last look. */
+  /** What the newest page shows of forms that it does not mirror, and was certainly not there when `others` was found out. */
   readonly strangers: StatusCounts;
 }
 
@@ -37,6 +37,11 @@ export interface Verdict {
   readonly visits: ReadonlyMap<string, { readonly compareCounts: boolean }>;
   /** As {@link TargetFacts.others}, from now on. */
   readonly others: StatusCounts | null;
+  /**
+   * Which newest page `others` goes with, so that what that page did not show had not been counted: that of its last look,
+   * the one that was judged by, or one that has to be read after the counts.
+   */
+  readonly page: 'before' | 'shown' | 'afterwards';
   /** How it was found out: for logs. */
   readonly by: 'nothing-settled' | 'workspace' | 'newest-page' | 'search' | 'forms';
 }
@@ -57,7 +62,8 @@ export async function judge(
 ): Promise<Verdict | Torn> {
   const { settled, unsettled } = facts;
   const visits = new Map(unsettled.map((formId) => [formId, { compareCounts: false }]));
-  if (settled.size === 0) return { visits, others: facts.others, by: 'nothing-settled' };
+  if (settled.size === 0)
+    return { visits, others: facts.others, page: 'before', by: 'nothing-settled' };
   const judging = new Judging(facts, source, visits);
   // An empty list does not show that it would show anything.
   if (workspace === null || workspace.size === 0) return judging.byForms();
@@ -114,16 +120,20 @@ class Judging {
     const difference = minusCounts(mirrored, sumOf(this.#expected));
     for (const formId of shown.keys()) this.#visit(formId, false);
     const by = shown.size === 0 ? 'workspace' : 'newest-page';
-    if (difference.size === 0) return { visits: this.#visits, others, by };
+    if (difference.size === 0) return { visits: this.#visits, others, page: 'shown', by };
     if (sameCounts(difference, strangers)) {
-      return { visits: this.#visits, others: plusCounts(others, strangers), by: 'newest-page' };
+      const more = plusCounts(others, strangers);
+      return { visits: this.#visits, others: more, page: 'shown', by: 'newest-page' };
     }
     // What was counted under two statuses, or under none, because it changed in between.
     if (mayBeTorn && difference.has(OTHER)) return 'torn';
     const found = await searchForms(difference, this.#expected, this.#source);
     for (const formId of [...found.forms.keys(), ...found.silent]) this.#visit(formId, true);
-    const beyond = plusCounts(others, await this.#othersBeyond(found, workspace));
-    return { visits: this.#visits, others: isPossible(beyond) ? beyond : null, by: 'search' };
+    const left = await this.#othersBeyond(found, workspace);
+    const beyond = plusCounts(others, left);
+    const isExplained = found.left.size === 0 && found.silent.size === 0;
+    const page = left.size > 0 ? 'afterwards' : isExplained ? 'shown' : 'before';
+    return { visits: this.#visits, others: isPossible(beyond) ? beyond : null, page, by: 'search' };
   }
 
   /**
@@ -136,21 +146,22 @@ class Judging {
     for (const formId of shown.keys()) this.#visit(formId, false);
     const isAll = unsettled.length === 0 && sameCounts(mirrored, sumOf(this.#expected));
     if (isAll && (await this.#totalsAgree())) {
-      return { visits: this.#visits, others: NO_COUNTS, by: 'forms' };
+      return { visits: this.#visits, others: NO_COUNTS, page: 'shown', by: 'forms' };
     }
     const asked = await this.#askForms();
-    if (asked.sum === undefined) return { visits: this.#visits, others: null, by: 'forms' };
+    const unknown = { visits: this.#visits, others: null, page: 'before', by: 'forms' } as const;
+    if (asked.sum === undefined) return unknown;
     const others = minusCounts(mirrored, asked.sum);
     const isCertain = asked.differ === 0 && unsettled.length === 0 && !others.has(OTHER);
     const isKnown = isPossible(others) && (isCertain || (await this.#isStill(workspace)));
-    return { visits: this.#visits, others: isKnown ? others : null, by: 'forms' };
+    return isKnown ? { ...unknown, others, page: 'afterwards' } : unknown;
   }
 
   /** Asks each form for its own counts. */
   async byForms(): Promise<Verdict> {
     for (const formId of this.#facts.shown.keys()) this.#visit(formId, false);
     await this.#askForms();
-    return { visits: this.#visits, others: this.#facts.others, by: 'forms' };
+    return { visits: this.#visits, others: this.#facts.others, page: 'before', by: 'forms' };
   }
 
   async #totalsAgree(): Promise<boolean> {

@@ -1,18 +1,19 @@
 import { isAbort, MirrorError } from '../base/errors.ts';
-import type { CallOptions, SubmissionItem } from '../forms/client.ts';
+import type { CallOptions } from '../forms/client.ts';
 import { FormsApiError } from '../forms/errors.ts';
 import { SourceCounts } from '../forms/submission-counts.ts';
 import { NO_COUNTS, type StatusCounts } from '../mirror/status-counts.ts';
 import type { SyncContext } from './context.ts';
 import { askedCounts } from './look-counts.ts';
 import type { LookSource } from './look-judgement.ts';
+import type { NewestPage } from './look-page.ts';
 
 /** The workspace as a whole, as one look reads it. */
 export interface Workspace {
   /** By status; null where the API does not count so without `formId`. */
   readonly counts: StatusCounts | null;
-  /** The newest page. */
-  readonly items: readonly SubmissionItem[];
+  /** The newest page, read before the counts; null where it can't be had. */
+  readonly page: NewestPage | null;
 }
 
 /** The documented order; an API may ignore it, or refuse it with a 400. */
@@ -35,6 +36,7 @@ export class SourceReading implements LookSource {
   readonly #call: CallOptions;
   readonly #asked = new Map<string, Promise<number | undefined>>();
   readonly #forms = new Map<string, Promise<StatusCounts | 'unasked' | undefined>>();
+  #afterwards: Promise<NewestPage | undefined> | undefined;
   #silent = 0;
   #isUnasked = false;
 
@@ -47,20 +49,26 @@ export class SourceReading implements LookSource {
 
   /** Seven requests, where nothing changes meanwhile. */
   async workspace(): Promise<Workspace> {
-    const nothing: Workspace = { counts: null, items: [] };
-    const page = await this.#answer(() => this.#newestPage());
-    if (page === undefined) return nothing;
-    let { items, total } = page;
+    this.#afterwards = undefined;
+    let page: NewestPage | undefined = await this.#answer(() => this.#newestPage());
+    if (page === undefined) return { counts: null, page: null };
     for (let round = 1; ; round++) {
+      const { total } = page;
       const counts = await this.#answer(() => this.#counts.byStatus({}, total));
-      if (counts === undefined || counts.verdict === 'ignored') return { counts: null, items };
+      if (counts === undefined || counts.verdict === 'ignored') return { counts: null, page };
       if (counts.verdict === 'fits' || round === ROUNDS) {
-        return { counts: askedCounts(counts), items };
+        return { counts: askedCounts(counts), page };
       }
       const next = await this.#answer(() => this.#newestPage());
-      if (next === undefined) return { counts: null, items };
-      ({ items, total } = next);
+      if (next === undefined) return { counts: null, page };
+      page = next;
     }
+  }
+
+  /** The newest page, read after the counts of the workspace: it misses none of what these have. */
+  pageAfterwards(): Promise<NewestPage | undefined> {
+    this.#afterwards ??= this.#answer(() => this.#newestPage());
+    return this.#afterwards;
   }
 
   async workspaceAgain(): Promise<StatusCounts | undefined> {

@@ -1,7 +1,6 @@
-import type { SubmissionItem } from '../forms/client.ts';
 import { canonicalTime, compareTimes } from '../mirror/canonical-time.ts';
 import { fingerprint } from '../mirror/hashing.ts';
-import type { LookRecord } from '../mirror/look-record.ts';
+import type { LookRecord, OtherCounts } from '../mirror/look-record.ts';
 import type { StoringSettings } from '../mirror/proven-for.ts';
 import { plusCounts, type StatusCounts } from '../mirror/status-counts.ts';
 import type { FormOverview, FormReader, Target } from '../mirror/target.ts';
@@ -9,6 +8,7 @@ import type { Form, Submission } from '../mirror/types.ts';
 import { askable } from './look-counts.ts';
 import { type MarkingRules, type SettledForm, settledForm } from './look-form.ts';
 import type { TargetFacts } from './look-judgement.ts';
+import { foreignSince, type NewestPage } from './look-page.ts';
 
 /** A form that is settled, as far as its target can tell. */
 export interface LookedForm extends SettledForm {
@@ -104,16 +104,18 @@ async function isAllowed(
 }
 
 /**
- * The facts that a target's forms are judged by. `items`: the newest page of the workspace; `deep`: submissions there
- * that are known are compared as well.
+ * The facts that a target's forms are judged by. `page`: the newest one of the workspace, null where it is not known;
+ * `deep`: submissions there that are known are compared as well.
  */
 export async function factsOf(
   { target, settled, lastLook }: LookedTarget,
   planned: ReadonlySet<string>,
-  items: readonly SubmissionItem[],
+  page: NewestPage | null,
   deep: boolean,
 ): Promise<TargetFacts> {
-  const submissions = items.flatMap(({ submission }) => (submission === null ? [] : [submission]));
+  const submissions = (page?.items ?? []).flatMap(({ submission }) =>
+    submission === null ? [] : [submission],
+  );
   const shown = new Map<string, StatusCounts>();
   for (const [formId, all] of Map.groupBy(submissions, (each) => each.formId)) {
     const form = settled.get(formId);
@@ -125,19 +127,32 @@ export async function factsOf(
         : await beyondRows(form.reader, own, deep);
     if (beyond.size > 0) shown.set(formId, beyond);
   }
+  const others = othersOf(lastLook, planned);
+  let strangers: StatusCounts = new Map();
+  for (const { status } of page === null
+    ? []
+    : foreignSince(page, planned, others?.newest ?? null)) {
+    strangers = plusCounts(strangers, new Map([[status, 1]]));
+  }
   return {
     settled: new Map([...settled].map(([formId, form]) => [formId, askable(form.accounted)])),
     unsettled: [...planned].filter((formId) => !settled.has(formId)),
-    others: othersOf(lastLook, planned),
+    others: others && askable(others.statuses),
     shown,
-    strangers: strangers(submissions, planned, lastLook),
+    strangers: askable(strangers),
   };
 }
 
-/** Undone by a form more or less: a form that comes back, stale, might make up for one that leaves. */
-function othersOf(look: LookRecord | null, planned: ReadonlySet<string>): StatusCounts | null {
+/**
+ * What a look knew of others; null where other forms were mirrored then: one that comes back, stale, might make up for one
+ * that leaves.
+ */
+export function othersOf(
+  look: LookRecord | null,
+  planned: ReadonlySet<string>,
+): OtherCounts | null {
   const others = look?.others ?? null;
-  return others?.besides === formsPrint(planned) ? askable(others.statuses) : null;
+  return others?.besides === formsPrint(planned) ? others : null;
 }
 
 /** For {@link OtherCounts.besides}. */
@@ -186,21 +201,4 @@ function afterWatermark(
 async function isUnstored(reader: FormReader, id: string): Promise<boolean> {
   if ((await reader.forgotten([id])).size > 0) return true;
   return (await reader.traces([id])).listings > 0;
-}
-
-/** Submissions of forms that the target does not mirror, if they are newer than its last look. */
-function strangers(
-  submissions: readonly Submission[],
-  planned: ReadonlySet<string>,
-  lastLook: LookRecord | null,
-): StatusCounts {
-  if (lastLook === null) return new Map();
-  let counts: StatusCounts = new Map();
-  for (const { formId, createdAt, status } of submissions) {
-    const time = canonicalTime(createdAt);
-    const isForeign = formId !== '' && !planned.has(formId);
-    if (!isForeign || time === null || compareTimes(time, lastLook.at) <= 0) continue;
-    counts = plusCounts(counts, new Map([[status, 1]]));
-  }
-  return askable(counts);
 }

@@ -2,6 +2,7 @@ import { throwIfAborted } from '../base/clock.ts';
 import { withinTime } from '../base/deadline.ts';
 import { isAbort } from '../base/errors.ts';
 import { withLogFields } from '../base/logger.ts';
+import type { OtherCounts } from '../mirror/look-record.ts';
 import { REFUSAL_LASTS_MS } from '../mirror/mark-rules.ts';
 import type { StoringSettings } from '../mirror/proven-for.ts';
 import { minusCounts, sameCounts, totalOf } from '../mirror/status-counts.ts';
@@ -11,9 +12,17 @@ import type { SyncContext } from './context.ts';
 import type { PassReport } from './events.ts';
 import type { MarkingRules } from './look-form.ts';
 import { judge, type Verdict } from './look-judgement.ts';
+import { foreignPage, type NewestPage } from './look-page.ts';
 import { settledReport } from './look-report.ts';
 import { SourceReading, type Workspace } from './look-source.ts';
-import { factsOf, formsPrint, lookAtTarget, type LookedTarget, RowReads } from './look-target.ts';
+import {
+  factsOf,
+  formsPrint,
+  lookAtTarget,
+  type LookedTarget,
+  othersOf,
+  RowReads,
+} from './look-target.ts';
 import type { FormPlan } from './planner.ts';
 
 /** What a look is asked. */
@@ -91,6 +100,10 @@ export async function look(
   return report;
 }
 
+interface Judged extends Pick<Verdict, 'visits'> {
+  readonly others: OtherCounts | null;
+}
+
 class Look {
   readonly #context: SyncContext;
   readonly #request: LookRequest;
@@ -120,7 +133,7 @@ class Look {
     const verdicts = await this.#judge(looked);
     for (const [name, verdict] of verdicts) {
       const target = looked.get(name);
-      if (target !== undefined && !(await this.#record(name, target, verdict))) {
+      if (target !== undefined && !(await this.#record(target, verdict))) {
         verdicts.delete(name);
       }
     }
@@ -178,11 +191,11 @@ class Look {
     return { from: marking.from, refused: { wanted: marking.status, since } };
   }
 
-  async #judge(looked: ReadonlyMap<string, LookedTarget>): Promise<Map<string, Verdict>> {
+  async #judge(looked: ReadonlyMap<string, LookedTarget>): Promise<Map<string, Judged>> {
     const hasSettled = [...looked.values()].some(({ settled }) => settled.size > 0);
-    let workspace: Workspace = { counts: null, items: [] };
+    let workspace: Workspace = { counts: null, page: null };
     if (hasSettled) workspace = await this.#source.workspace();
-    const verdicts = new Map<string, Verdict>();
+    const verdicts = new Map<string, Judged>();
     for (const [name, target] of looked) {
       let verdict = await this.#judgeOne(name, target, workspace, true);
       if (verdict === 'torn') {
@@ -190,8 +203,9 @@ class Look {
         verdict = await this.#judgeOne(name, target, workspace, false);
       }
       if (verdict === 'torn') continue;
-      verdicts.set(name, verdict);
+      const others = await this.#othersOf(name, target, verdict, workspace.page);
       const { by, visits } = verdict;
+      verdicts.set(name, { visits, others });
       const found = { target: name, by, forms: visits.size, requests: this.#source.requests };
       this.#context.logger.debug(found, 'Looked.');
     }
@@ -201,11 +215,11 @@ class Look {
   async #judgeOne(
     name: string,
     target: LookedTarget,
-    { counts, items }: Workspace,
+    { counts, page }: Workspace,
     mayBeTorn: boolean,
   ): Promise<Verdict | 'torn'> {
     const planned = this.#plannedIds(name);
-    const facts = await factsOf(target, planned, items, false);
+    const facts = await factsOf(target, planned, page, false);
     const isQuiet = facts.unsettled.length === 0 && counts !== null && facts.others !== null;
     const expected = [
       ...facts.settled.values(),
@@ -218,24 +232,36 @@ class Look {
     );
     // Only where it may explain something: a target may have to read whole rows for it.
     const isDeep = !isQuiet || !sameCounts(difference, new Map());
-    const all = isDeep ? await factsOf(target, planned, items, true) : facts;
+    const all = isDeep ? await factsOf(target, planned, page, true) : facts;
     return judge(all, counts, this.#source, mayBeTorn);
+  }
+
+  /** What is to be known of others from now on, with the page that it goes with. */
+  async #othersOf(
+    name: string,
+    { lastLook }: LookedTarget,
+    { others, page: which }: Verdict,
+    shown: NewestPage | null,
+  ): Promise<OtherCounts | null> {
+    if (others === null) return null;
+    const planned = this.#plannedIds(name);
+    const rest = { total: totalOf(others), statuses: others, besides: formsPrint(planned) };
+    if (which === 'before') return { ...rest, newest: othersOf(lastLook, planned)?.newest ?? null };
+    const page = which === 'shown' ? shown : ((await this.#source.pageAfterwards()) ?? null);
+    return { ...rest, newest: page && foreignPage(page, planned) };
   }
 
   /** False when the target can't keep it: then its forms are visited, and the passes say why. */
   async #record(
-    name: string,
     { target, held, settled }: LookedTarget,
-    { visits, others }: Verdict,
+    { visits, others }: Judged,
   ): Promise<boolean> {
     if (this.#request.dryRun === true) return true;
     const at = new Date(this.#startedMs).toISOString();
-    const besides = formsPrint(this.#plannedIds(name));
-    const rest = others && { total: totalOf(others), statuses: others, besides };
     try {
       // Of forms that were not planned here, another process's perhaps, nothing was found.
       const unjudged = held.filter((formId) => !settled.has(formId));
-      await target.recordLook({ at, open: [...visits.keys(), ...unjudged], others: rest });
+      await target.recordLook({ at, open: [...visits.keys(), ...unjudged], others });
       return true;
     } catch (error) {
       if (isAbort(error)) throw error;
@@ -247,7 +273,7 @@ class Look {
 
   #report(
     looked: ReadonlyMap<string, LookedTarget>,
-    verdicts: ReadonlyMap<string, Verdict>,
+    verdicts: ReadonlyMap<string, Judged>,
   ): LookReport {
     const ms = this.#context.clock.now() - this.#startedMs;
     const startedAt = new Date(this.#startedMs).toISOString();

@@ -164,7 +164,12 @@ export function describeCounts(stage: TargetStage): void {
     });
     const FIRST = look('2026-03-02T08:00:00.000Z', {
       open: ['frm_2', '__proto__'].sort(),
-      others: { total: 3, statuses: new Map([['__proto__', 1]]), besides: 'a1b2' },
+      others: {
+        total: 3,
+        statuses: new Map([['__proto__', 1]]),
+        besides: 'a1b2',
+        newest: { digests: new Set(['Ab-_09', 'zzzzzz']), oldest: '2026-03-02T07:00:00.000Z' },
+      },
     });
     const later = (minutes: number): string =>
       new Date(Date.parse(FIRST.at) + minutes * 60_000).toISOString();

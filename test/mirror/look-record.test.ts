@@ -4,7 +4,12 @@ import { isNewerLook, type LookRecord, lookFrom, lookText } from '../../src/mirr
 const LOOK: LookRecord = {
   at: '2026-03-02T08:00:00.000Z',
   open: ['a', 'b'],
-  others: { total: 3, statuses: new Map([['NEW', 3]]), besides: 'a1b2' },
+  others: {
+    total: 3,
+    statuses: new Map([['NEW', 3]]),
+    besides: 'a1b2',
+    newest: { digests: new Set(['Ab-_09', 'zzzzzz']), oldest: '2026-03-02T07:00:00.000Z' },
+  },
 };
 
 describe('the record of a look', () => {
@@ -29,6 +34,15 @@ describe('the record of a look', () => {
     for (const others of ['{}', '[3]', '[3,"x"]', '["3","[]"]', '7']) {
       const text = `["${LOOK.at}",[],${others}]`;
       expect(lookFrom(text)).toEqual({ at: LOOK.at, open: [], others: null });
+    }
+  });
+
+  it('does not know of others what was kept without a page, nor a page that it cannot read', () => {
+    const of = (rest: string): string => `["${LOOK.at}",[],[3,"[]","a1b2"${rest}]]`;
+    expect(lookFrom(of(''))).toEqual({ at: LOOK.at, open: [], others: null });
+    const others = { total: 3, statuses: new Map(), besides: 'a1b2', newest: null };
+    for (const page of ['null', '7', '[]', '["abc",null]', '["Ab-_09"]', '["Ab-_09","then"]']) {
+      expect(lookFrom(of(`,${page}`))).toEqual({ at: LOOK.at, open: [], others });
     }
   });
 

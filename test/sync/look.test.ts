@@ -76,6 +76,38 @@ describe('a look', () => {
     expect(place.differences('default', ['f0', 'f1'])).toEqual([]);
   });
 
+  it('L16: takes no submission of other forms for new twice, though it is dated after any clock', async () => {
+    const place = await LookPlace.open({ each: 30 });
+    const env = { TARGET_FORMS: 'f0,f1' };
+    await place.settle(env);
+    place.store.insert({ formId: 'f4', data: {}, createdAt: Date.UTC(2090, 0, 1) });
+    expect(await place.tick(env)).toMatchObject({ visited: [], requests: 8 });
+    place.store.insert({ formId: 'f1', data: {}, createdAt: Date.UTC(2024, 0, 1) });
+    expect((await place.tick(env)).visited).toEqual(['f1 → default !']);
+    expect(place.differences('default', ['f0', 'f1'])).toEqual([]);
+    expect(await place.tick(env)).toMatchObject({ visited: [], requests: 8 });
+  });
+
+  it('L16: takes none for new that came while other forms were searched', async () => {
+    const place = await LookPlace.open({ each: 30 });
+    const env = { TARGET_FORMS: 'f0,f1' };
+    await place.settle(env);
+    place.store.delete(place.oldest('f4'));
+    let asked = 0;
+    place.onRequest = () => {
+      // The list of forms and the newest page come before the counts.
+      if (++asked !== 3) return;
+      place.submit('f5');
+      place.store.delete(place.oldest('f4'));
+    };
+    await place.tick(env);
+    place.onRequest = () => {};
+    place.store.insert({ formId: 'f1', data: {}, createdAt: Date.UTC(2024, 0, 1) });
+    await place.tick(env);
+    await place.tick(env);
+    expect(place.differences('default', ['f0', 'f1'])).toEqual([]);
+  });
+
   it('does not take a form that comes back for one that leaves TARGET_FORMS', async () => {
     const place = await LookPlace.open({ each: 30 });
     await place.settle({ TARGET_FORMS: 'f0,f1' });

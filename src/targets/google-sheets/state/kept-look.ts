@@ -54,7 +54,7 @@ async function isSettled(
   look: LookRecord,
   describe: DescribeHealth,
 ): Promise<boolean> {
-  const value = markedLook(spreadsheet, lookText(look));
+  const value = valueOf(spreadsheet, look);
   await spreadsheet.refresh();
   const stored = storedLook(spreadsheet);
   if (spreadsheet.leaseLeftMs > 0 || value.length > MAX_CHARACTERS) return true;
@@ -74,6 +74,14 @@ async function isSettled(
   spreadsheet.keepLook({ id, key: METADATA_KEYS.look, value });
   for (const [role, tab] of shown.tabs) spreadsheet.keepOwnTab(role, tab);
   return true;
+}
+
+/** Without what explains some differences sooner, where there is no room for it. */
+function valueOf(spreadsheet: Spreadsheet, look: LookRecord): string {
+  const value = markedLook(spreadsheet, lookText(look));
+  if (value.length <= MAX_CHARACTERS || look.others === null) return value;
+  const others = { ...look.others, newest: null };
+  return markedLook(spreadsheet, lookText({ ...look, others }));
 }
 
 /** Keeps the lease that a pass of this process has, and asks for none itself. */
@@ -108,6 +116,13 @@ function mayWait(before: LookRecord | null | undefined, look: LookRecord): boole
   if (before === null || before === undefined) return false;
   const ageMs = Date.parse(look.at) - Date.parse(before.at);
   const { at } = look;
+  // An older page is as true, as long as others have what they had.
+  const newest = look.others?.newest ?? null;
+  const others = before.others && { ...before.others, newest };
   const open = look.open.length > 0 ? look.open : before.open;
-  return ageMs >= 0 && ageMs < HEARTBEAT_MS && lookText({ ...before, at, open }) === lookText(look);
+  return (
+    ageMs >= 0 &&
+    ageMs < HEARTBEAT_MS &&
+    lookText({ ...before, at, open, others }) === lookText(look)
+  );
 }

@@ -132,8 +132,13 @@ describe('the Mirror tab', () => {
       await writer.finish(ended(), { checkpoint });
     });
     const begun = place.sandbox.inspect.revision(place.spreadsheetId);
-    const lookNow = (open: readonly string[] = []): Promise<void> =>
-      target.recordLook({ at: new Date(clock.now()).toISOString(), open, others: null });
+    const lookNow = (open: readonly string[] = []): Promise<void> => {
+      const at = new Date(clock.now()).toISOString();
+      // The newest page moves on with every newcomer.
+      const newest = { digests: new Set<string>(), oldest: at };
+      const others = { total: 1, statuses: new Map([['NEW', 1]]), besides: 'a1b2', newest };
+      return target.recordLook({ at, open, others });
+    };
     for (let minute = 0; minute < 60; minute++) {
       clock.advance(MINUTE_MS);
       await lookNow();
