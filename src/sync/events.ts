@@ -22,7 +22,10 @@ export interface PassReport extends PassSubject, PassRecord {
   readonly undecided: number;
   /** Entries of the source's list that repeat a submission, as far as the pass could tell. */
   readonly doubles: number;
-  /** Why it read everything though it was not asked to, or what the target had lost: a sentence; null otherwise. */
+  /**
+   * Why it read everything though it was not asked to, what the target had lost, or since when what it took over from a pass
+   * that was cut off had been proven: sentences; null otherwise.
+   */
   readonly reason: string | null;
   /** Statuses that the marking after this pass set; 0 when marking is off. */
   readonly marked: number;

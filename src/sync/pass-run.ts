@@ -82,7 +82,7 @@ export class PassRun {
     return this.#kind;
   }
 
-  /** Why it reads everything though it was not asked to; null otherwise. */
+  /** Why it reads everything though it was not asked to, or what it did not read itself; null otherwise. */
   get reason(): string | null {
     return this.#reason;
   }
@@ -191,6 +191,11 @@ export class PassRun {
     this.#reason = reason;
     if (reason === null) return;
     this.setup.context.events.emit('pass.widened', { ...this.subject, reason, losses });
+  }
+
+  /** Adds a sentence to its reason. */
+  explain(sentence: string): void {
+    this.#reason = this.#reason === null ? sentence : `${this.#reason} ${sentence}`;
   }
 
   /** What a scan works with. `history`: a pass before this one has stored the form. */

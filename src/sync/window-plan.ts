@@ -38,14 +38,15 @@ export interface FormSize {
 }
 
 /**
- * The windows that a full pass reads the form in, as they are kept in the target; null where it is read whole. Those that a
- * full pass before this one has proven are not open, if that one died lately and their proofs still say what this pass has to
- * bring about. Otherwise all are: this pass begins anew.
+ * The windows that a full pass reads the form in, as they are kept in the target; null where it is read whole. In a
+ * `backfill`, of a form that was never proven, those that a full pass before this one has proven are not open, if that one
+ * died lately and their proofs still say what this pass has to bring about. Otherwise all are: this pass begins anew.
  */
 export async function planWindows(
   run: PassRun,
   { writer }: OpenForm,
   size: FormSize,
+  backfill: boolean,
 ): Promise<readonly WindowRecord[] | null> {
   const { aim, most } = windowSizesOf(run);
   // Few forms are large: of the others nothing is read.
@@ -65,8 +66,8 @@ export async function planWindows(
     await leaveUncut(run, { writer }, size.total);
     return null;
   }
-  const isUnderWay = known.some(({ open }) => open);
-  const planned = openWindows(run, cut, isUnderWay);
+  const goesOn = backfill && known.some(({ open }) => open);
+  const planned = openWindows(run, cut, goesOn);
   if (JSON.stringify(planned) !== JSON.stringify(known)) await writer.planWindows(planned);
   return planned;
 }
@@ -122,15 +123,11 @@ async function cutForm(
 }
 
 /** Which windows are open to this pass. */
-function openWindows(
-  run: PassRun,
-  { windows, counts }: CutForm,
-  isUnderWay: boolean,
-): WindowRecord[] {
+function openWindows(run: PassRun, { windows, counts }: CutForm, goesOn: boolean): WindowRecord[] {
   const key = proofKey(run);
   const accepts = run.setup.request.acceptDeletes ?? false;
   const isDone = (window: WindowRecord, counted: number): boolean =>
-    isUnderWay &&
+    goesOn &&
     !window.open &&
     window.provenFor === key &&
     window.provenAt !== null &&

@@ -1,3 +1,4 @@
+import { plural } from '../base/format.ts';
 import { IdSet } from '../mirror/id-set.ts';
 import { ProofLedger } from '../mirror/proof.ts';
 import {
@@ -9,7 +10,13 @@ import {
 } from '../mirror/status-counts.ts';
 import type { FormReader } from '../mirror/target.ts';
 import type { Checkpoint } from '../mirror/types.ts';
-import { oldestProof, unstoredIn, WHOLE_FORM, type WindowRecord } from '../mirror/window.ts';
+import {
+  oldestProof,
+  sameWindow,
+  unstoredIn,
+  WHOLE_FORM,
+  type WindowRecord,
+} from '../mirror/window.ts';
 import { countWindows } from './count-windows.ts';
 import { markAbsent, mostDeletions } from './deletions.ts';
 import { addFound, type FoundRows, proveOpenWindows, type WindowsOutcome } from './open-windows.ts';
@@ -47,7 +54,7 @@ export async function windowedPass(
   checkpoint: Checkpoint | undefined,
   size: FormSize,
 ): Promise<WindowedEnd | null> {
-  const planned = await planWindows(run, open, size);
+  const planned = await planWindows(run, open, size, checkpoint === undefined);
   if (planned === null) return null;
   const pass = new WindowedPass(run, open, checkpoint);
   return pass.run(size.total, planned);
@@ -67,6 +74,8 @@ class WindowedPass {
   #undatedHeld = 0;
   /** Those that the source does not count, by status. */
   #undated = NO_COUNTS;
+  /** Windows that a dead pass has proven. */
+  #taken: readonly WindowRecord[] = [];
 
   constructor(run: PassRun, open: OpenForm, checkpoint: Checkpoint | undefined) {
     this.#run = run;
@@ -79,6 +88,7 @@ class WindowedPass {
   async run(total: number, planned: readonly WindowRecord[]): Promise<WindowedEnd> {
     const { writer } = this.#open;
     this.#run.total = total;
+    this.#taken = planned.filter((window) => !window.open);
     this.#run.share.begin(planned);
     this.#allowed = await allowedDeletions(writer, total, this.#brake);
     if ((await countUndated(writer)) > MOST_UNDATED) return this.#uncut(total);
@@ -211,6 +221,7 @@ class WindowedPass {
     const held = windows.reduce((sum, { absent }) => sum + absent, 0);
     this.#found.withheld = held + this.#undatedHeld;
     this.#run.share.follow(windows);
+    if (outcome === 'proven') this.#tellTaken(windows);
     this.#found.deleted += this.#run.share.helped.deleted;
     this.#found.undecided += this.#run.share.helped.undecided;
     return {
@@ -221,6 +232,18 @@ class WindowedPass {
       unstored: inWindows && plusCounts(inWindows, this.#undated),
       watermark: this.#watermark,
     };
+  }
+
+  /** What this pass claims of windows that it took over is as old as their proofs. */
+  #tellTaken(windows: readonly WindowRecord[]): void {
+    const left = this.#taken.filter((taken) =>
+      windows.some((now) => sameWindow(now, taken) && now.provenAt === taken.provenAt),
+    );
+    const since = oldestProof(left);
+    if (since === null) return;
+    this.#run.explain(
+      `It went on with a pass that was cut off: ${left.length} of ${plural(windows.length, 'window')} had been compared since ${since}, and what changed there later is found by the next comparison.`,
+    );
   }
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { WindowRecord } from '../../src/mirror/window.ts';
 import type { SandboxBehaviour } from '../../src/sandbox/forms-api/behaviour.ts';
 import { openSqlite } from '../../src/targets/sql/sqlite/sqlite-database.ts';
-import { FORM, SyncPlace } from '../support/sync-place.ts';
+import { FIELD, FORM, SyncPlace } from '../support/sync-place.ts';
 
 const HOUR_MS = 60 * 60_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -75,12 +75,41 @@ describe('a full pass over a large form', () => {
     const size = left.reduce((sum, { total }) => sum + total, 0);
     let report;
     const pages = await pagesOf(place, async () => (report = await place.pass('full')));
-    expect(report).toMatchObject({ outcome: 'ok', total: 200 });
+    const since = windows[0]!.provenAt!;
+    expect(report).toMatchObject({
+      outcome: 'ok',
+      total: 200,
+      reason: expect.stringMatching(new RegExp(`cut off: \\d of \\d+ windows .* ${since}`)),
+    });
     // The first page says how large the form is; a window's first one is read again at its end, where it is short.
     expect(pages).toBeLessThanOrEqual(1 + Math.ceil(size / 10) + 2 * left.length);
     expect(pages).toBeLessThan(22);
     expect(place.liveIds()).toEqual(place.sourceIds());
     expect((await windowsOf(place)).some(({ open }) => open)).toBe(false);
+  });
+
+  it('L1, L2: begins anew where the form has been proven before, whatever a pass that died has proven', async () => {
+    const place = await openSynced();
+    await cutOff(place, 32);
+    const windows = await windowsOf(place);
+    expect(windows.filter(({ open }) => !open).length).toBeGreaterThan(1);
+    const [edited, one, other, gone] = place.store.ids(FORM);
+    place.store.setAnswers(edited!, { [FIELD]: 'edited' });
+    place.store.setStatus(one!, 'DONE');
+    place.store.setStatus(other!, 'IN_PROGRESS');
+    place.store.delete(gone!);
+    const imported = place.submit({ createdAt: Date.parse(windows[0]!.to!) - DAY_MS });
+    const report = await place.pass('full');
+    expect(report).toMatchObject({
+      outcome: 'ok',
+      total: 200,
+      updated: 3,
+      inserted: 1,
+      deleted: 1,
+    });
+    expect(report).toMatchObject({ distinct: 200, reason: null });
+    expect(place.liveIds()).toEqual(place.sourceIds());
+    expect(place.liveIds()).toContain(imported);
   });
 
   it('L2: reads a window again in which something came meanwhile, though a pass before it had proven it', async () => {
