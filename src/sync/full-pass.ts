@@ -82,7 +82,7 @@ async function windowedResult(
   const counted = await countedAs(writer, unstored ?? NO_COUNTS, since);
   // Double entries that the source counts have no row either, and no window knows of them.
   const isCounted = counted.statuses !== null && totalOf(counted.statuses) === total;
-  const ledger = { accounted: total, watermark: () => watermark };
+  const ledger = { accounted: total, watermark: () => watermark, isAsListed: false };
   const settled = { ...found, unlisted: 0, hidden: 0 };
   const known = isCounted ? counted : notCounted(checkpoint);
   const result = fullResult({ ...run.proven(), ledger }, checkpoint, settled, known);

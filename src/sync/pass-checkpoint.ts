@@ -9,7 +9,7 @@ import type { UnstoredCounts } from './unstored-counts.ts';
 
 /** What the checkpoint of a proven pass is made of. */
 export interface Proven {
-  readonly ledger: Pick<ProofLedger, 'accounted' | 'watermark'>;
+  readonly ledger: Pick<ProofLedger, 'accounted' | 'watermark' | 'isAsListed'>;
   /** When it began to read (ISO): what came later need not be here. */
   readonly since: string;
   readonly provenFor: string;
@@ -63,11 +63,14 @@ export function fullResult(
   // Absent rows that were withheld were not asked for: what was known of them still is, and nothing is proven by such a list.
   const hidden = Math.min(before?.hidden ?? 0, found.withheld);
   const stands = hidden === 0 || before === undefined;
+  // Deleted after the pass had met it: the round that proved it no longer counts it.
+  const isWhole = found.withheld + hidden === 0 && counted.statuses !== null && !ledger.isAsListed;
+  const absent = isWhole ? Math.max(0, totalOf(counted.statuses) - ledger.accounted) : 0;
   const uncounted = notCounted({ unstored: counted.unstored, countsAt: before?.countsAt ?? null });
   const checkpoint: Checkpoint = {
     watermark: ledger.watermark(before?.watermark ?? null),
     total: ledger.accounted,
-    absent: 0,
+    absent,
     withheld: found.withheld,
     hidden,
     provenAt: stands ? since : before.provenAt,
@@ -75,6 +78,7 @@ export function fullResult(
     provenFor,
     // What is not marked deleted, though the list does not show it, is no part of what the source counts.
     ...(found.withheld + hidden > 0 ? uncounted : counted),
+    ...(absent > 0 && { statuses: null }),
   };
   const outcome = outcomeOf(checkpoint);
   return { ...found, outcome, checkpoint, unlisted: hidden, failure: null };

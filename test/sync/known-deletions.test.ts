@@ -46,6 +46,19 @@ describe('an incremental pass that sees that submissions were deleted', () => {
     expect(place.liveIds()).toEqual(place.sourceIds());
   });
 
+  it('L8, L17: knows of one that was deleted after the first full pass had met it', async () => {
+    const behaviour = { maxLimit: 10, sort: 'ignored', baseOrder: 'id' } as const;
+    const place = await SyncPlace.open({ submissions: 60, behaviour });
+    let lists = 0;
+    place.onRequest = ({ path }) => {
+      if (path === '/submissions' && ++lists === 4) remove(place, 1);
+    };
+    expect(await place.pass('full')).toMatchObject({ outcome: 'ok', inserted: 60, absent: 1 });
+    await place.clock.sleep(MINUTE);
+    expect(await place.pass('incremental')).toMatchObject({ outcome: 'ok', deleted: 1, absent: 0 });
+    expect(place.liveIds()).toEqual(place.sourceIds());
+  });
+
   it('L17: where as many are new as were deleted, too', async () => {
     const place = await openSynced(450);
     remove(place, 1);
