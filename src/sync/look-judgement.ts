@@ -133,7 +133,9 @@ class Judging {
     const beyond = plusCounts(others, left);
     const isExplained = found.left.size === 0 && found.silent.size === 0;
     const page = left.size > 0 ? 'afterwards' : isExplained ? 'shown' : 'before';
-    return { visits: this.#visits, others: isPossible(beyond) ? beyond : null, page, by: 'search' };
+    // Where there were no others, none are believed in at once: a form's own list may lag behind. Each is asked for all it has.
+    const isBelieved = isPossible(beyond) && (others.size > 0 || left.size === 0);
+    return { visits: this.#visits, others: isBelieved ? beyond : null, page, by: 'search' };
   }
 
   /**
