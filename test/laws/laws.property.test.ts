@@ -91,7 +91,7 @@ describe('the laws, under random readings, changes, faults and crashes', () => {
         await world.stop();
       }
     });
-    await fc.assert(run, propertyRuns(process.env['CI'] === 'true' ? 200 : 60));
+    await fc.assert(run, propertyRuns(process.env['CI'] === 'true' ? 120 : 60));
     process.stdout.write(`laws: ${JSON.stringify(totals)}\n`);
   }, 600_000);
 });
