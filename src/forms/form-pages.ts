@@ -123,9 +123,11 @@ export class FormPages {
       return { ...page, totalPages: this.#justifiedPages(query.page, page) };
     } catch (error) {
       if (!(error instanceof FormsApiError)) throw error;
-      if (query.page > 1 && (error.status === 404 || error.status === 400))
+      const isPastFirst = query.page > 1 && (error.status === 404 || error.status === 400);
+      if (isPastFirst && !(await this.#isRefusedWithin(query.page, error)))
         return this.#beyondLast(query);
-      if (error.status !== 400 || !this.#sorted || isNarrowed(query) || reversed) throw error;
+      if (isPastFirst || error.status !== 400 || !this.#sorted || isNarrowed(query) || reversed)
+        throw error;
       this.#sorted = false;
       return this.#request(query);
     }
@@ -142,6 +144,14 @@ export class FormPages {
     const next = length >= (this.#pageSize || limit) ? asked + 1 : asked;
     if (!isLast) this.#pageSize = Math.min(this.#pageSize || length, length);
     return Math.min(totalPages, Math.max(Math.ceil(total / (this.#pageSize || length)), next));
+  }
+
+  /** A page of a window that there is, by what the window counts afterwards: then its bounds are what the API does not take. */
+  async #isRefusedWithin(page: number, { status }: FormsApiError): Promise<boolean> {
+    const isThere = (total: number): boolean => (page - 1) * this.#pageSize < total;
+    if (status !== 400 || this.#pageSize === 0 || Object.keys(this.#bounds).length === 0)
+      return false;
+    return isThere(this.#total) && isThere((await this.#request({ page: 1 })).total);
   }
 
   /** The list shrank under a request that was on its way; some servers refuse a page beyond the last. */

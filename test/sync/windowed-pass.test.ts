@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { WindowRecord } from '../../src/mirror/window.ts';
+import { boundsOf, type WindowRecord } from '../../src/mirror/window.ts';
 import type { SandboxBehaviour } from '../../src/sandbox/forms-api/behaviour.ts';
 import { openSqlite } from '../../src/targets/sql/sqlite/sqlite-database.ts';
 import { FIELD, FORM, SyncPlace } from '../support/sync-place.ts';
@@ -210,6 +210,20 @@ describe('a large form whose bounds do not mean what they should', () => {
     ['leave their own day out', { dateFrom: 'exclusive', dateGrain: 'day' }],
     ['leave the last day out', { dateTo: 'exclusive', dateGrain: 'day' }],
   ];
+
+  it.each(['an older one', 'the newest'])(
+    'L3: is read whole where later pages of %s are refused',
+    async (which) => {
+      const place = await openSynced();
+      const windows = await windowsOf(place);
+      const window = which === 'the newest' ? windows.at(-1)! : windows[1]!;
+      const { dateFrom = '' } = boundsOf(window);
+      const query = { page: '2', dateFrom };
+      place.sandbox.faults.add({ path: '/submissions', query, status: 400, times: Infinity });
+      expect(await place.pass('full')).toMatchObject({ outcome: 'ok', distinct: 200 });
+      expect(place.liveIds()).toEqual(place.sourceIds());
+    },
+  );
 
   it.each(READINGS)('L3: is read whole where they %s, and not cut at each pass', async (_, how) => {
     const place = await openLarge(how);
