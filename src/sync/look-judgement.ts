@@ -129,13 +129,11 @@ class Judging {
     if (mayBeTorn && difference.has(OTHER)) return 'torn';
     const found = await searchForms(difference, this.#expected, this.#source);
     for (const formId of [...found.forms.keys(), ...found.silent]) this.#visit(formId, true);
-    const left = await this.#othersBeyond(found, workspace);
-    const beyond = plusCounts(others, left);
+    const isBeyond = await this.#isBeyond(found, workspace);
     const isExplained = found.left.size === 0 && found.silent.size === 0;
-    const page = left.size > 0 ? 'afterwards' : isExplained ? 'shown' : 'before';
-    // Where there were no others, none are believed in at once: a form's own list may lag behind. Each is asked for all it has.
-    const isBelieved = isPossible(beyond) && (others.size > 0 || left.size === 0);
-    return { visits: this.#visits, others: isBelieved ? beyond : null, page, by: 'search' };
+    const page = isExplained ? 'shown' : 'before';
+    // A form's own list may be late, or have changed and changed back: so the next look asks each form for all it has.
+    return { visits: this.#visits, others: isBeyond ? null : others, page, by: 'search' };
   }
 
   /**
@@ -201,18 +199,14 @@ class Judging {
   }
 
   /**
-   * What no mirrored form explains belongs to others. Where a form differs it may have changed since the workspace was
+   * Whether something is explained by no mirrored form. Where a form differs it may have changed since the workspace was
    * counted, and what seems to have an unknown status may have changed while it was counted; then that counts only if the
    * workspace still is as it was.
    */
-  async #othersBeyond(
-    { forms, silent, left }: Found,
-    workspace: StatusCounts,
-  ): Promise<StatusCounts> {
-    if (left.size === 0 || silent.size > 0) return NO_COUNTS;
+  async #isBeyond({ forms, silent, left }: Found, workspace: StatusCounts): Promise<boolean> {
+    if (left.size === 0 || silent.size > 0) return false;
     const isQuiet = forms.size === 0 && this.#facts.unsettled.length === 0;
-    const isCertain = isQuiet && !left.has(OTHER);
-    return isCertain || (await this.#isStill(workspace)) ? left : NO_COUNTS;
+    return (isQuiet && !left.has(OTHER)) || (await this.#isStill(workspace));
   }
 
   async #isStill(workspace: StatusCounts): Promise<boolean> {

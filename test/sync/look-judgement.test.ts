@@ -86,15 +86,24 @@ describe('the judgement of a look', () => {
   it('what no mirrored form explains belongs to others, from then on', async () => {
     const world = await settledWorld(6);
     world.foreign = new Map([['NEW', 3]]);
-    // Where there were none before, a form's own list may only be late: each is asked at the next look.
+    // A form's own list may only be late: each is asked for all it has at the next look.
     expect(await world.tick()).toMatchObject({ visits: new Map(), others: null });
     // A page that was read before the counts might miss what they have.
     expect(await world.tick()).toMatchObject({ visits: new Map(), page: 'afterwards' });
     expect(world.others).toEqual(new Map([['NEW', 3]]));
-    world.foreign = new Map([['NEW', 4]]);
-    expect(await world.tick()).toMatchObject({ visits: new Map(), page: 'afterwards' });
     expect(await world.tick()).toMatchObject({ visits: new Map(), page: 'shown' });
     expect(world.asked).toBe(0);
+  });
+
+  it("L16: what a form's own list shows later than the workspace's belongs to that form", async () => {
+    const world = await settledWorld(6);
+    world.foreign = new Map([['NEW', 3]]);
+    for (let tick = 0; tick < 3; tick++) await world.tick();
+    world.foreign = new Map([['NEW', 4]]);
+    expect((await world.tick()).visits).toEqual(new Map());
+    world.foreign = new Map([['NEW', 3]]);
+    world.change('f1', 'NEW', 1);
+    expect((await world.tick()).visits).toEqual(new Map([['f1', { compareCounts: true }]]));
   });
 
   it('newcomers of forms that are not mirrored explain themselves', async () => {

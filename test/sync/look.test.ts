@@ -69,6 +69,8 @@ describe('a look', () => {
     place.submit('f4');
     place.store.delete(place.oldest('f5'));
     place.store.setStatus(place.oldest('f3'), 'DONE');
+    // Searched for, and then each form is asked for all it has.
+    expect((await place.tick(env)).visited).toEqual([]);
     expect((await place.tick(env)).visited).toEqual([]);
     expect(await place.tick(env)).toMatchObject({ visited: [], requests: 8 });
     place.store.setStatus(place.oldest('f1'), 'PAID');
