@@ -80,8 +80,10 @@ async function windowedResult(
   const { deleted, undecided } = found;
   if (outcome !== 'proven') return { ...NOTHING, outcome: 'incomplete', deleted, undecided };
   const counted = await countedAs(writer, unstored ?? NO_COUNTS, since);
-  // Double entries that the source counts have no row either, and no window knows of them.
-  const isCounted = counted.statuses !== null && totalOf(counted.statuses) === total;
+  const met = counted.statuses === null ? -1 : totalOf(counted.statuses);
+  // Double entries that the source counts have no row either, and no window knows of them. More than there are: some were deleted
+  // after a window had met them.
+  const isCounted = met === total || (met > total && unstored !== null);
   const ledger = { accounted: total, watermark: () => watermark, isAsListed: false };
   const settled = { ...found, unlisted: 0, hidden: 0 };
   const known = isCounted ? counted : notCounted(checkpoint);

@@ -6,7 +6,7 @@ import type { World } from './world.ts';
 const OWN_REASONS = /new fields|fewer than are stored|does not show|counts by status differ/;
 
 /** What a backfill says that went on with windows of a dead one. */
-const WENT_ON = /It went on with a pass that was cut off: .*$/;
+export const WENT_ON = /It went on with a pass that was cut off: .*$/;
 
 /** What is to be true of a pass over one form and target when it claims success; made before it begins. */
 export class PassWatch {

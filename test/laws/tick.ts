@@ -16,6 +16,13 @@ export interface Visited {
   readonly compareCounts: boolean;
 }
 
+/** What a look found. */
+export interface Looked {
+  readonly visits: readonly Visited[];
+  /** As in the report of a look: the next one can be quiet. */
+  readonly knowsOthers: boolean;
+}
+
 /** A clock by which no deadline passes: what is waited for comes first. */
 function withoutEnd(clock: Clock): Clock {
   const untilAborted = (signal: AbortSignal | undefined): Promise<void> =>
@@ -30,7 +37,7 @@ export async function lookedFor(
   context: SyncContext,
   targets: readonly Target[],
   chosen: readonly (readonly string[])[],
-): Promise<Visited[]> {
+): Promise<Looked> {
   const { signal } = new AbortController();
   const variables = { forms: 'FORMS', fields: 'FIELDS', hashFields: 'HASH_FIELDS' };
   // A target without a form is not in the settings.
@@ -60,11 +67,12 @@ export async function lookedFor(
     requireHashes: () => Promise.resolve(),
   };
   const looked = await look({ ...context, clock: withoutEnd(context.clock) }, request, signal);
-  return looked.forms.flatMap(({ form, visits }) =>
-    visits.map(({ target, compareCounts }) => ({
+  const visits = looked.forms.flatMap(({ form, visits: of }) =>
+    of.map(({ target, compareCounts }) => ({
       formId: form.id,
       at: byName(target).at,
       compareCounts,
     })),
   );
+  return { visits, knowsOthers: looked.knowsOthers };
 }

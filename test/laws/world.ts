@@ -42,6 +42,8 @@ export const TICK_MS = 61_000;
 export interface Ticked {
   readonly passes: { readonly target: number; readonly report: PassReport }[];
   readonly isDone: boolean;
+  /** Its look knew in the end what the workspace has besides the mirrored forms. */
+  readonly knowsOthers: boolean;
 }
 
 /** How a world begins, and how it changes. */
@@ -177,13 +179,15 @@ export class World {
     crash?: CrashPoint | undefined;
   }): Promise<Ticked> {
     const passes: Ticked['passes'] = [];
+    let knowsOthers = false;
     const isDone = await this.#process(crash, async (context, targets) => {
       const found = await lookedFor(context, targets, chosen).catch((error: unknown) => {
         if (error instanceof MirrorError) return undefined;
         throw error;
       });
       if (found === undefined) return undefined;
-      for (const { formId, at, compareCounts } of found) {
+      ({ knowsOthers } = found);
+      for (const { formId, at, compareCounts } of found.visits) {
         const request = {
           formId,
           ...STORING,
@@ -197,7 +201,7 @@ export class World {
       }
       return true;
     });
-    return { passes, isDone: isDone ?? false };
+    return { passes, isDone: isDone ?? false, knowsOthers };
   }
 
   /** One marking in a process of its own, for the targets `into`. False when it died or failed. */

@@ -66,6 +66,25 @@ describe('a full pass over a large form', () => {
     expect(await place.pass('incremental')).toMatchObject({ outcome: 'ok', kind: 'incremental' });
   });
 
+  it('L8, L16, L17: knows of one that was deleted after its window had met it', async () => {
+    const place = await openLarge({ sort: 'ignored', baseOrder: 'id' });
+    let pages = 0;
+    place.onRequest = ({ path, query }) => {
+      const isOfWindow =
+        path === '/submissions' && query.has('dateTo') && query.get('limit') !== '1';
+      if (!isOfWindow || ++pages !== 3) return;
+      const [first] = place.liveIds();
+      if (first !== undefined) place.store.delete(first);
+    };
+    expect(await place.pass('full')).toMatchObject({ outcome: 'ok', deleted: 0, absent: 1 });
+    expect(await place.pass('incremental')).toMatchObject({
+      kind: 'incremental',
+      deleted: 1,
+      absent: 0,
+    });
+    expect(place.liveIds()).toEqual(place.sourceIds());
+  });
+
   it('L5: goes on with the windows that a pass which died has not proven', async () => {
     const place = await openLarge();
     await cutOff(place, 52);
