@@ -383,8 +383,8 @@ export interface ApplyResult {
   readonly outcomes: readonly RowOutcome[];
   /** What the target itself could not store unchanged (L10); already listed there. */
   readonly rejections: readonly Rejection[];
-  /** How many of all listed rejections of this batch had not been listed before. */
-  readonly newRejections: number;
+  /** IDs of this batch that are listed now and were not before, for whatever reason. */
+  readonly newlyListed: ReadonlySet<string>;
   /** IDs of the batch, of rows and of rejections, that were forgotten: neither stored nor listed. */
   readonly forgotten: ReadonlySet<string>;
 }

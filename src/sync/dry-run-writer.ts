@@ -106,7 +106,7 @@ class DryRunWriter implements FormWriter {
       return compareRow(row, old, this.#fieldIds) === undefined ? 'unchanged' : 'updated';
     };
     const forgotten = new Set(gone.keys());
-    return { outcomes: rows.map(outcomeOf), rejections: [], newRejections: 0, forgotten };
+    return { outcomes: rows.map(outcomeOf), rejections: [], newlyListed: new Set(), forgotten };
   };
 
   markDeleted: FormWriter['markDeleted'] = async (ids) => {

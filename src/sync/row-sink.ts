@@ -171,7 +171,9 @@ export class RowSink implements ItemSink {
     for (const item of batch) {
       const outcome = item.row === null ? undefined : outcomes.get(item.row.id);
       const existed =
-        isOld(outcome) || (notStored(outcome) && result.newRejections === 0) || isForgotten(item);
+        isOld(outcome) ||
+        (notStored(outcome) && !result.newlyListed.has(item.key)) ||
+        isForgotten(item);
       const isFirst = this.#options.ledger.sight({ ...item, existed });
       this.#count(isFirst, outcome);
       if (isFirst && notStored(outcome)) this.unstored.meet(item.status, !existed);

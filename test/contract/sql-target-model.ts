@@ -169,7 +169,7 @@ async function apply(
   const expected = rows.map((one) => take(model, one));
   const result = await writer.apply(rows, rejections);
   expect(result.outcomes).toEqual(expected);
-  expect(result.newRejections).toBe(batch.bad.filter((id) => !model.rejected.has(id)).length);
+  expect(result.newlyListed).toEqual(new Set(batch.bad.filter((id) => !model.rejected.has(id))));
   for (const { id } of rows) model.rejected.delete(id);
   for (const id of batch.bad) model.rejected.add(id);
   const again = await writer.apply(rows, rejections);

@@ -252,7 +252,7 @@ export function describeSqlPeople(stage: SqlStage): void {
       const result = await store(rows, NAME);
       expect(result.outcomes.filter((outcome) => outcome === 'inserted')).toHaveLength(99);
       expect(result.outcomes[42]).toBe('rejected');
-      expect(result.newRejections).toBe(1);
+      expect(result.newlyListed).toEqual(new Set(['r42']));
       expect(result.rejections).toMatchObject([{ submissionId: 'r42', stored: false }]);
       expect(result.rejections[0]?.reason).not.toContain('secret');
       expect((await (await stage.read()).rejections(10)).total).toBe(1);

@@ -110,7 +110,7 @@ export function describeErasure(stage: TargetStage): void {
       expect(result).toMatchObject({
         outcomes: ['unchanged', 'forgotten', 'unchanged', 'inserted'],
         rejections: [],
-        newRejections: 0,
+        newlyListed: new Set(),
         forgotten: new Set(['sub_0b', 'sub_never_seen']),
       });
       expect(await sorted(writer.liveIds())).toEqual(['sub_0a', 'sub_0c', 'sub_0d']);

@@ -36,7 +36,7 @@ export function describeRows(stage: TargetStage): void {
       expect(result).toEqual({
         outcomes: ['inserted', 'inserted'],
         rejections: [],
-        newRejections: 0,
+        newlyListed: new Set(),
         forgotten: new Set(),
       });
       const stored = await (await stage.read()).rows(['sub_1', 'sub_2', 'sub_3']);
@@ -113,7 +113,7 @@ export function describeRows(stage: TargetStage): void {
       expect(result).toEqual({
         outcomes: [],
         rejections: [],
-        newRejections: 0,
+        newlyListed: new Set(),
         forgotten: new Set(),
       });
     });

@@ -16,7 +16,7 @@ export function describeStates(stage: TargetStage): void {
         return writer.apply([row('odd'), row('ok')], [bad, odd]);
       });
       expect(result.outcomes).toEqual(['inserted', 'inserted']);
-      expect(result.newRejections).toBe(2);
+      expect(result.newlyListed).toEqual(new Set(['bad', 'odd']));
       const { total, items } = await (await stage.read()).rejections(10);
       expect(total).toBe(2);
       expect(items.map((item) => item.submissionId).sort()).toEqual(['bad', 'odd']);
@@ -31,10 +31,12 @@ export function describeStates(stage: TargetStage): void {
       await stage.write(async (writer) => {
         await writer.prepare([NAME]);
         await writer.apply([], [bad, odd]);
-        expect((await writer.apply([], [bad, odd])).newRejections).toBe(0);
+        const other = { ...odd, submissionId: 'other' };
+        const again = await writer.apply([], [bad, odd, other, { ...bad, reason: 'another' }]);
+        expect(again.newlyListed).toEqual(new Set(['other']));
       });
       const { total, items } = await (await stage.read()).rejections(1);
-      expect([total, items.length]).toEqual([2, 1]);
+      expect([total, items.length]).toEqual([4, 1]);
     });
 
     it('end when the row is stored without one', async () => {

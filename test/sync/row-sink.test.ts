@@ -26,6 +26,7 @@ const page = (
 async function recording(
   picks = ['*'],
   later = form,
+  other: { apply?: FormWriter['apply']; ledger?: ProofLedger } = {},
 ): Promise<{ sink: RowSink; batches: Row[][] }> {
   const batches: Row[][] = [];
   const apply: FormWriter['apply'] = async (rows) => {
@@ -33,19 +34,19 @@ async function recording(
     return {
       outcomes: rows.map(() => 'inserted'),
       rejections: [],
-      newRejections: 0,
+      newlyListed: new Set(),
       forgotten: new Set(),
     };
   };
   const labels: Pick<LabelCache, 'formWith'> = { formWith: async () => later };
   const sink = new RowSink({
     form,
-    writer: Object.assign(dryRunWriter(undefined), { apply }),
+    writer: Object.assign(dryRunWriter(undefined), { apply: other.apply ?? apply }),
     batchRows: 250,
     picks: parsePicks(picks),
     hashKey: undefined,
     labels: labels as LabelCache,
-    ledger: new ProofLedger(),
+    ledger: other.ledger ?? new ProofLedger(),
     call: {},
     onBatch: () => {},
     onColumns: () => {},
@@ -103,5 +104,22 @@ describe('what a pass writes to its target', () => {
     await sink.take([moved, { key: 'no-id:1', submission: null, defects: ['id is missing'] }]);
     await sink.flush();
     expect([batches, sink.rejected]).toEqual([[[]], 2]);
+  });
+
+  it('L2: a row that is listed for the first time does not make known items of its batch new', async () => {
+    const ledger = new ProofLedger();
+    const known: SubmissionItem = { key: 'no ID 1', submission: null, defects: ['id is missing'] };
+    const apply: FormWriter['apply'] = async (rows) => ({
+      outcomes: rows.map(() => 'inserted'),
+      rejections: [],
+      newlyListed: new Set(['s0']),
+      forgotten: new Set(),
+    });
+    const { sink } = await recording(['*'], form, { apply, ledger });
+    ledger.begin({ total: 2, keys: [], createdAts: [], strict: false });
+    const [odd] = page(0, 1);
+    await sink.take([{ ...odd!, defects: ['createdAt is missing'] }, known]);
+    await sink.flush();
+    expect([ledger.isNewcomer('s0'), ledger.isNewcomer('no ID 1')]).toEqual([true, false]);
   });
 });

@@ -117,7 +117,7 @@ export class SheetFormWriter extends SheetFormReader implements FormWriter {
 
   async apply(rows: readonly Row[], rejections: readonly Rejection[]): Promise<ApplyResult> {
     const outcomes = new Map<string, RowOutcome>();
-    let newRejections: number | undefined;
+    let newlyListed: ReadonlySet<string> | undefined;
     let gone: ReadonlySet<string> = new Set();
     return this.#turns.take(async () => {
       await this.#ensureTab();
@@ -134,7 +134,7 @@ export class SheetFormWriter extends SheetFormReader implements FormWriter {
       const all = [...rejections, ...own].filter((one) => !gone.has(one.submissionId));
       const noted = { ids: storable.map((row) => row.id), all };
       const added = await this.#rejections.note(sheet, noted, this.#now());
-      newRejections ??= added;
+      newlyListed ??= added;
       await endRefusals(sheet, changedIds(compared));
       const leaseMs = rows.length >= BATCH_ROWS / 2 ? BUSY_LEASE_MS : LAST_LEASE_MS;
       await writeBatchOfRows(sheet, { compared, storable, rows, leaseMs, now: this.#now() });
@@ -143,7 +143,7 @@ export class SheetFormWriter extends SheetFormReader implements FormWriter {
           gone.has(id) ? 'forgotten' : (outcomes.get(id) ?? 'rejected'),
         ),
         rejections: own,
-        newRejections,
+        newlyListed,
         forgotten: gone,
       };
     });

@@ -25,8 +25,9 @@ export interface RejectionBatch {
   readonly epoch: number;
 }
 
-/** How many listings {@link listRejections} added and deleted. */
+/** What {@link listRejections} did: how many listings it added and deleted, and which submissions had none before. */
 export interface ListingChanges {
+  readonly newlyListed: ReadonlySet<string>;
   readonly added: number;
   readonly ended: number;
 }
@@ -60,7 +61,18 @@ export async function listRejections(
   // Where another writer listed one meanwhile, it is the newer one that stands.
   const known = [...byKey.keys()].filter((key) => !added.has(key)).sort();
   await upsertListings(tx, dialect, batch, byKey, known, RENEW);
-  return { added: added.size, ended };
+  const [listedBefore, listedNow] = [before, added].map(
+    (keys) => new Set([...keys].map((key) => key.slice(0, key.indexOf('\0')))),
+  );
+  const newlyListed = batch.rejections.filter((item) => {
+    const { submissionId } = listable(item);
+    return listedNow?.has(submissionId) === true && listedBefore?.has(submissionId) !== true;
+  });
+  return {
+    added: added.size,
+    ended,
+    newlyListed: new Set(newlyListed.map(({ submissionId }) => submissionId)),
+  };
 }
 
 const RENEW = `UPDATE SET stored = excluded.stored, last_seen_at = excluded.last_seen_at,

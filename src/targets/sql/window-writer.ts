@@ -104,7 +104,7 @@ export class SqlWindowWriter extends SqlFormReader implements WindowWriter {
           return row === undefined ? 'rejected' : nextOutcome(outcomes.next().value);
         }),
         rejections: own,
-        newRejections: listings.added,
+        newlyListed: listings.newlyListed,
         forgotten: gone,
       };
     });

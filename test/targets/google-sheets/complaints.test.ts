@@ -218,7 +218,7 @@ describe('complaints about mirrors in sheets', () => {
     expect(line('long')[3]).toMatch(/^x{1000}.*x… \[cut: 60,000 characters\]$/);
     expect(await mirror([answers('long', 'x'.repeat(60_000)), answers('ok', 'y')])).toMatchObject({
       outcomes: ['unchanged', 'unchanged'],
-      newRejections: 0,
+      newlyListed: new Set(),
       forgotten: new Set(),
     });
   });

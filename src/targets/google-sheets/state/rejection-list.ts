@@ -17,14 +17,14 @@ export class RejectionList {
 
   /**
    * Lists the rejections of a batch and ends the listings of its rows that meet none any more. Changes the state tab in
-   * memory; `ids` are the rows of the batch, `now` is ISO. Returns how many listings are new.
+   * memory; `ids` are the rows of the batch, `now` is ISO. Returns the submissions that are listed now and were not before.
    */
   async note(
     sheet: FormSheet,
     batch: { readonly ids: readonly string[]; readonly all: readonly Rejection[] },
     now: string,
-  ): Promise<number> {
-    if (batch.all.length === 0 && sheet.view.state.counts.rejected === 0) return 0;
+  ): Promise<ReadonlySet<string>> {
+    if (batch.all.length === 0 && sheet.view.state.counts.rejected === 0) return new Set();
     const stateTab = await sheet.spreadsheet.stateTab();
     const old = new Map(stateTab.rejections(this.#formId).map((item) => [nameOf(item), item]));
     const current = new Map(batch.all.map((item) => [nameOf(item), item]));
@@ -37,11 +37,9 @@ export class RejectionList {
         stateTab.unlist(this.#formId, item.submissionId, item.reason);
       }
     }
-    let added = 0;
     for (const [name, item] of current) {
       this.#met.add(name);
       const before = old.get(name);
-      if (before === undefined) added++;
       const seen = before?.lastSeenAt ?? now;
       const isOld = Date.parse(now) - Date.parse(seen) >= SEEN_AGAIN_MS;
       stateTab.list(this.#formId, {
@@ -50,7 +48,9 @@ export class RejectionList {
         lastSeenAt: isOld ? now : seen,
       });
     }
-    return added;
+    const listedBefore = new Set([...old.values()].map(({ submissionId }) => submissionId));
+    const isNew = (id: string): boolean => !listedBefore.has(fitText(id).text);
+    return new Set(batch.all.map(({ submissionId }) => submissionId).filter(isNew));
   }
 
   /**
