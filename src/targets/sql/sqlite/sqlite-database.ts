@@ -110,7 +110,8 @@ function tryLockFile(databasePath: string, formId: string): Disposable | undefin
   followWriters(databasePath, folder, lock);
   const file = new DatabaseSync(lock, { timeout: 0 });
   try {
-    file.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
+    // Nothing is written there: a journal on disk would only have to be removed, durably, at the end.
+    file.exec('PRAGMA journal_mode = MEMORY; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
   } catch (error) {
     file.close();
     if (isBusy(error)) return undefined;
