@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { count } from '../base/format.ts';
+import { FieldOrder } from '../mirror/field-map.ts';
 import { jsonText } from '../mirror/numbers.ts';
 import { ExactNumber, type Form, type Json } from '../mirror/types.ts';
 import { type CallOptions, FormsHttp, type FormsClientOptions } from './forms-http.ts';
@@ -116,8 +117,9 @@ export class FormsClient implements AsyncDisposable {
       const wire = readList(json, request, response);
       if (wire === undefined) return undefined;
       const envelope = filled(wire, query.page, limit);
+      const order = new FieldOrder();
       const items = envelope.items.map((item) =>
-        submissionItem(item, query.formId ?? '', this.#nameless),
+        submissionItem(item, query.formId ?? '', this.#nameless, order),
       );
       const serverTimeMs = Date.parse(response.header('date') ?? '');
       return {

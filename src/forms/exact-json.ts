@@ -2,12 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { parseNumber } from '../mirror/numbers.ts';
 import { ExactNumber, type Json } from '../mirror/types.ts';
 
-/**
- * A number that a double might round: sixteen digits or more, or an exponent, where a value can begin. May match inside
- * a string, which costs time only; fifteen digits always fit (IEEE 754, DBL_DIG).
- */
-const RISKY_NUMBER = /(?:^|[[:,])\s*-?(?:\d(?:\.?\d){15}|\d+(?:\.\d+)?[eE])/;
-
 const NUMBER_LITERAL = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 /**
@@ -28,13 +22,64 @@ export class TooDeepError extends Error {
  * However deep a value is nested, nothing else of the text is read otherwise (L6).
  */
 export function parseExactJson(text: string): Json {
-  if (text.length > MAX_TEXT_DEPTH) assertDepth(text);
+  if (text.length > MAX_TEXT_DEPTH && opensMoreThan(text, MAX_TEXT_DEPTH)) assertDepth(text);
   // Looking at each token is several times slower, and hardly any page needs it.
-  if (!RISKY_NUMBER.test(text)) return JSON.parse(text) as Json;
+  if (!mayBeRounded(text)) return JSON.parse(text) as Json;
   // Numbers travel through JSON.parse as texts. A reviver would be simpler, but it is recursive, and JSON.parse is not.
   // No answer can guess the mark, so no text of a page is taken for a number.
   const mark = `number ${randomUUID()} `;
   return unmarked(JSON.parse(marked(text, mark)), mark) as Json;
+}
+
+/**
+ * The shortest number that a double does not hold, 2e308, has five characters: with at most 15 digits and an exponent of
+ * two, each fits (IEEE 754, DBL_DIG).
+ */
+const SHORTEST = 5;
+
+/**
+ * Whether a number that a double does not hold stands in the text, or something inside of a string that looks like one,
+ * which costs time only. A run of five characters has one at each fifth place: the others are looked at only beside
+ * such a one.
+ */
+function mayBeRounded(text: string): boolean {
+  for (let at = SHORTEST - 1; at < text.length; at += SHORTEST) {
+    if (!isOfNumber(text.charCodeAt(at))) continue;
+    let start = at;
+    while (start > 0 && isOfNumber(text.charCodeAt(start - 1))) start--;
+    const end = endOfNumber(text, at);
+    if (end - start >= SHORTEST && isValue(text, start) && !isHeld(text.slice(start, end))) {
+      return true;
+    }
+    at = end;
+  }
+  return false;
+}
+
+/** Digits, `.`, `-`, `+`, `e`, `E`. */
+const isOfNumber = (code: number): boolean =>
+  (code >= 48 && code <= 57) || code === 45 || code === 46 || code === 43 || (code | 32) === 101;
+
+/** Whether a value can begin here: at the start of the text, or after `[`, `:` or `,`, and blanks. */
+function isValue(text: string, start: number): boolean {
+  let at = start - 1;
+  while (at >= 0 && isBlank(text.charCodeAt(at))) at--;
+  const before = at < 0 ? COMMA : text.charCodeAt(at);
+  return before === COMMA || before === 58 || before === 91;
+}
+
+const COMMA = 44;
+const isBlank = (code: number): boolean => code === 32 || code === 10 || code === 13 || code === 9;
+
+/** Whether brackets and braces open more often than that, those within strings included. */
+function opensMoreThan(text: string, times: number): boolean {
+  let opened = 0;
+  for (const bracket of '[{') {
+    for (let at = text.indexOf(bracket); at !== -1; at = text.indexOf(bracket, at + 1)) {
+      if (++opened > times) return true;
+    }
+  }
+  return false;
 }
 
 const isOpening = (code: number): boolean => code === 91 || code === 123;
@@ -93,7 +138,7 @@ const isNumberStart = (text: string, at: number): boolean => {
 
 function endOfNumber(text: string, start: number): number {
   let at = start + 1;
-  while (at < text.length && '0123456789.eE+-'.includes(text[at] ?? ' ')) at++;
+  while (at < text.length && isOfNumber(text.charCodeAt(at))) at++;
   return at;
 }
 

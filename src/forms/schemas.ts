@@ -69,17 +69,6 @@ function unwrapped(json: unknown): unknown {
   return inside.length === 1 ? inside[0] : json;
 }
 
-const anything = z.unknown().optional();
-
-/** A submission. Every field is looked at by itself, so that each defect gets a name (see submission-item.ts). */
-export const submissionSchema = z.object({
-  id: anything,
-  formId: text,
-  status: anything,
-  createdAt: anything,
-  data: anything,
-});
-
 /** A number, or a text of its digits. */
 const count = z.union([
   z.int().nonnegative(),

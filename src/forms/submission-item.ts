@@ -1,10 +1,10 @@
 import { count } from '../base/format.ts';
 import { canonicalTime } from '../mirror/canonical-time.ts';
+import { FieldMap, FieldOrder } from '../mirror/field-map.ts';
 import { decimalText } from '../mirror/numbers.ts';
 import { ExactNumber, type Json, type Submission } from '../mirror/types.ts';
 import { isJsonObject } from './exact-json.ts';
 import type { NamelessKey } from './nameless-keys.ts';
-import { submissionSchema } from './schemas.ts';
 
 /** One item of a list in its place, whether or not it can be stored (L6). */
 export interface SubmissionItem {
@@ -26,35 +26,41 @@ const MAX_DEPTH = 200;
 const MAX_PARTS = 100_000;
 /** Most answers of one submission. */
 const MAX_ANSWERS = 10_000;
+/** Room of an item's answers beyond four times their number. */
+const MOST_GAPS = 64;
 const TOO_DEEP = '[nested too deeply]';
 const TOO_LARGE = '[too large]';
 
-/** An item of the submissions list, which was asked for `formId` (empty: for every form). Never throws. */
+/**
+ * An item of the submissions list, which was asked for `formId` (empty: for every form). Never throws. Every field is looked at
+ * by itself, so that each defect gets a name; what else an item holds is ignored. `order` is for the items of one page to
+ * share.
+ */
 export function submissionItem(
   json: unknown,
   formId: string,
   nameless: NamelessKey,
+  order: FieldOrder = new FieldOrder(),
 ): SubmissionItem {
-  const wire = submissionSchema.safeParse(json);
-  if (!wire.success || !isJsonObject(json)) {
-    return withoutId(nameless(json), 'the item is not an object');
-  }
-  const id = readId(wire.data.id);
-  const status = readStatus(wire.data.status);
+  if (!isJsonObject(json)) return withoutId(nameless(json), 'the item is not an object');
+  const id = readId(json['id']);
+  const status = readStatus(json['status']);
   if (id.value === '') return withoutId(nameless(json), id.defect, status.value);
-  const createdAt = readTime(wire.data.createdAt);
-  const data = readData(wire.data.data);
-  const defects = [status.defect, createdAt.defect, data.defect].filter((text) => text !== '');
+  const createdAt = readTime(json['createdAt']);
+  const data = readData(json['data'], order);
+  const isWhole = status.defect === '' && createdAt.defect === '' && data.defect === '';
   return {
     key: id.value,
     submission: {
       id: id.value,
-      formId: wire.data.formId ?? formId,
+      formId: readText(json['formId']) ?? formId,
       status: status.value,
       createdAt: createdAt.value,
       data: data.value,
     },
-    defects,
+    defects: isWhole
+      ? []
+      : [status.defect, createdAt.defect, data.defect].filter((text) => text !== ''),
   };
 }
 
@@ -83,10 +89,25 @@ function readId(id: unknown): Checked<string> {
     return { value: decimalText(id), defect: '' };
   }
   if (typeof id !== 'string') return { value: '', defect: 'id is not a text' };
-  const usable = id.length <= MAX_ID_LENGTH && id.isWellFormed() && !/\p{Cc}/u.test(id);
+  const usable = id.length <= MAX_ID_LENGTH && id.isWellFormed() && !hasControl(id);
   return usable && id.trim() !== ''
     ? { value: id, defect: '' }
     : { value: '', defect: 'id is not one that can be stored' };
+}
+
+/** Of Unicode's class Cc. By hand: a regular expression takes several times longer. */
+function hasControl(text: string): boolean {
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code < 32 || (code >= 127 && code < 160)) return true;
+  }
+  return false;
+}
+
+/** A text; a number is taken for its digits. Anything else counts as absent. */
+function readText(value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
+  return typeof value === 'number' || value instanceof ExactNumber ? decimalText(value) : undefined;
 }
 
 function readStatus(status: unknown): Checked<string> {
@@ -107,22 +128,48 @@ function readTime(createdAt: unknown): Checked<string> {
     : { value: '', defect: 'createdAt is not a date' };
 }
 
-function readData(data: unknown): Checked<ReadonlyMap<string, Json>> {
-  if (data === undefined || data === null) return { value: new Map(), defect: 'data is missing' };
-  if (!isJsonObject(data)) return { value: new Map(), defect: 'data is not an object' };
-  const fields = Object.keys(data);
-  const answers = new Map<string, Json>();
-  const defects = new Set<string>();
-  if (fields.length > MAX_ANSWERS) {
-    defects.add(`has more than ${count(MAX_ANSWERS)} answers; the first of them are stored`);
+function readData(data: unknown, order: FieldOrder): Checked<ReadonlyMap<string, Json>> {
+  if (data === undefined || data === null) return { value: NO_ANSWERS, defect: 'data is missing' };
+  if (!isJsonObject(data)) return { value: NO_ANSWERS, defect: 'data is not an object' };
+  const ids = Object.keys(data);
+  const answers = Object.values(data) as Json[];
+  let defects: Set<string> | undefined;
+  if (ids.length > MAX_ANSWERS) {
+    ids.length = MAX_ANSWERS;
+    defects = new Set([
+      `has more than ${count(MAX_ANSWERS)} answers; the first of them are stored`,
+    ]);
   }
-  for (const field of fields.slice(0, MAX_ANSWERS)) {
-    const answer = data[field] as Json;
+  for (let at = 0; at < ids.length; at++) {
+    const answer = answers[at];
+    if (typeof answer !== 'object' || answer === null) continue;
     const excess = excessOf(answer);
-    if (excess !== undefined) defects.add(excess.defect);
-    answers.set(field, excess?.shown ?? answer);
+    if (excess === undefined) continue;
+    (defects ??= new Set()).add(excess.defect);
+    answers[at] = excess.shown;
   }
-  return { value: answers, defect: [...defects].join('; ') };
+  const value = fieldMap(ids, answers, order);
+  return { value, defect: defects === undefined ? '' : [...defects].join('; ') };
+}
+
+const NO_ANSWERS: ReadonlyMap<string, Json> = new Map();
+
+/** Answers in the order of those of the page; in one of their own where that has far more fields. */
+function fieldMap(
+  ids: readonly string[],
+  answers: readonly Json[],
+  order: FieldOrder,
+): FieldMap<Json> {
+  const slots: (Json | undefined)[] = [];
+  for (let at = 0, next = 0; at < ids.length; at++) {
+    const place = order.place(ids[at] ?? '', next);
+    // Gaps take room, too: those of a hundred thousand items that answer one of a thousand fields would fill the memory.
+    if (place > MOST_GAPS + 4 * ids.length) return fieldMap(ids, answers, new FieldOrder());
+    while (slots.length < place) slots.push(undefined);
+    slots[place] = answers[at];
+    next = place + 1;
+  }
+  return new FieldMap(order, slots);
 }
 
 const EXCESS = {

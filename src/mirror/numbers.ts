@@ -33,13 +33,8 @@ export function decimalText(value: number | ExactNumber): string {
 
 /** JSON text of a value, {@link ExactNumber}s with all their digits. Throws RangeError for absurdly deep nesting. */
 export function jsonText(value: Json): string {
-  return JSON.stringify(value, (_key, part: unknown) =>
-    part instanceof ExactNumber ? rawJson(part.digits) : part,
-  );
+  return JSON.stringify(value);
 }
-
-/** In Node since version 21; TypeScript's library does not declare it yet. */
-const { rawJSON: rawJson } = JSON as unknown as { rawJSON: (text: string) => unknown };
 
 /** The canonical plain decimal of a literal; null when it is none, or too long. Work is bounded by the literal's length. */
 function plainDecimal(source: string): string | null {

@@ -1,5 +1,6 @@
 import { canonicalTime } from './canonical-time.ts';
 import { toCell } from './cell.ts';
+import { FieldMap, FieldOrder, type FieldReader, readerOf } from './field-map.ts';
 import { hashedCell } from './hashing.ts';
 import type { Cell, PickedField, Rejection, Row, Submission } from './types.ts';
 
@@ -9,9 +10,21 @@ export interface JoinedRow {
   readonly rejections: readonly Rejection[];
 }
 
+/** What the rows of one list of fields share. */
+interface JoinPlan {
+  readonly order: FieldOrder;
+  readonly hashed: readonly boolean[];
+  readonly read: FieldReader;
+}
+
+const plans = new WeakMap<readonly PickedField[], JoinPlan>();
+
+const HALF_A_CHARACTER = 'an answer holds half a character (a lone surrogate), replaced by U+FFFD';
+
 /**
  * The join: takes the picked answers of a submission and nothing else (L11). `defects` are what the client found wrong
- * with the item. Throws TypeError when a field is hashed and `hashKey` is missing.
+ * with the item; `fields` must not change afterwards. The cells are a {@link FieldMap}, in one order for one list of
+ * fields. Throws TypeError when a field is hashed and `hashKey` is missing.
  */
 export function joinRow(
   submission: Submission,
@@ -19,29 +32,49 @@ export function joinRow(
   fields: readonly PickedField[],
   hashKey: string | undefined,
 ): JoinedRow {
-  const reasons = [...defects];
-  const cells = new Map<string, Cell>();
-  for (const field of fields) {
-    const cell = wellFormed(toCell(submission.data.get(field.id)), reasons);
-    if (cell === null) continue;
-    cells.set(field.id, field.hashed ? hashedCell(cell, requireKey(hashKey)) : cell);
+  const { order, hashed, read } = planOf(fields);
+  const answers = read(submission.data);
+  const cells: (Cell | undefined)[] = [];
+  let isHalved = false;
+  for (let at = 0; at < hashed.length; at++) {
+    let cell = toCell(answers[at]);
+    if (typeof cell === 'string' && !cell.isWellFormed()) {
+      // No target can hold half a surrogate pair; it becomes U+FFFD, visibly (L10).
+      isHalved = true;
+      cell = cell.toWellFormed();
+    }
+    if (hashed[at] === true && cell !== null) cell = hashedCell(cell, requireKey(hashKey));
+    cells.push(cell ?? undefined);
   }
-  const createdAt = canonicalTime(submission.createdAt);
-  const row = { id: submission.id, status: submission.status.toWellFormed(), createdAt, cells };
-  const rejections = [...new Set(reasons)].map((reason) => ({
-    submissionId: submission.id,
-    reason,
-    stored: true,
-  }));
-  return { row, rejections };
+  const row = {
+    id: submission.id,
+    status: submission.status.toWellFormed(),
+    createdAt: canonicalTime(submission.createdAt),
+    cells: new FieldMap(order, cells),
+  };
+  if (defects.length === 0 && !isHalved) return { row, rejections: [] };
+  const reasons = new Set(isHalved ? [...defects, HALF_A_CHARACTER] : defects);
+  return { row, rejections: [...reasons].map((reason) => listed(submission.id, reason)) };
 }
 
-/** No target can hold half a surrogate pair; it becomes U+FFFD, visibly (L10). */
-function wellFormed(cell: Cell, reasons: string[]): Cell {
-  if (typeof cell !== 'string' || cell.isWellFormed()) return cell;
-  reasons.push('an answer holds half a character (a lone surrogate), replaced by U+FFFD');
-  return cell.toWellFormed();
+function planOf(fields: readonly PickedField[]): JoinPlan {
+  let plan = plans.get(fields);
+  if (plan === undefined) {
+    // Of two fields with one ID the last counts.
+    const byId = new Map(fields.map((field) => [field.id, field]));
+    const ids = [...byId.keys()];
+    const hashed = [...byId.values()].map((field) => field.hashed);
+    plan = { order: new FieldOrder(ids), hashed, read: readerOf(ids) };
+    plans.set(fields, plan);
+  }
+  return plan;
 }
+
+const listed = (submissionId: string, reason: string): Rejection => ({
+  submissionId,
+  reason,
+  stored: true,
+});
 
 function requireKey(key: string | undefined): string {
   if (key === undefined) throw new TypeError('hashed fields need a hash key');

@@ -50,7 +50,15 @@ export class ExactNumber {
   constructor(digits: string) {
     this.digits = digits;
   }
+
+  /** What JSON.stringify writes: all the digits. */
+  toJSON(): unknown {
+    return rawJson(this.digits);
+  }
 }
+
+/** In Node since version 21; TypeScript's library does not declare it yet. */
+const { rawJSON: rawJson } = JSON as unknown as { rawJSON: (text: string) => unknown };
 
 /** The value of one answer as a target stores it. `null`: no answer. See `cell.ts` for how JSON becomes a cell. */
 export type Cell = string | number | ExactNumber | null;
@@ -74,7 +82,7 @@ export interface Row {
   readonly status: string;
   /** UTC, `YYYY-MM-DDTHH:MM:SS.mmmZ`, up to six fraction digits when the source has more than three; null when the source's is broken. */
   readonly createdAt: string | null;
-  /** By field ID. */
+  /** By field ID. A `FieldMap` where it comes from the join: writers read it by place (see `readerOf`). */
   readonly cells: ReadonlyMap<string, Cell>;
 }
 

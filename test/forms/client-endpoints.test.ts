@@ -154,20 +154,22 @@ describe('GET /submissions', () => {
       items: { length: 50 },
     });
     expect(Math.abs((page.serverTimeMs ?? 0) - sandbox.store.now())).toBeLessThan(60_000);
-    expect(page.items.at(-1)).toEqual({
+    const last = page.items.at(-1);
+    expect(last).toEqual({
       key: 'sub_000',
       submission: {
         id: 'sub_000',
         formId: 'form_a',
         status: 'NEW',
         createdAt: '2026-01-01T00:00:00.000Z',
-        data: new Map<string, Json>([
-          ['field_1', 'Žofie 0'],
-          ['field_9', 0],
-        ]),
+        data: expect.anything(),
       },
       defects: [],
     });
+    expect([...(last?.submission?.data ?? [])]).toEqual([
+      ['field_1', 'Žofie 0'],
+      ['field_9', 0],
+    ]);
   });
 
   it('sends every filter, encoded', async () => {
@@ -309,7 +311,7 @@ describe('POST /forms/:slug/submit', () => {
     await client.submit('prihlaska', answers);
     expect(sandbox.store.count('form_a')).toBe(before + 1);
     const page = await client.listSubmissions({ formId: 'form_a', page: 1, limit: 1 });
-    expect(page.items[0]?.submission?.data).toEqual(answers);
+    expect(new Map(page.items[0]?.submission?.data)).toEqual(answers);
   });
 
   it('reports which answers are missing', async () => {

@@ -1,11 +1,18 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseExactJson } from '../../src/forms/exact-json.ts';
-import { decimalText, jsonText } from '../../src/mirror/numbers.ts';
+import { decimalText, jsonText, parseNumber } from '../../src/mirror/numbers.ts';
 import { ExactNumber, type Json } from '../../src/mirror/types.ts';
 import { propertyRuns } from '../support/property.ts';
 
 const exact = (digits: string): ExactNumber => new ExactNumber(digits);
+
+/** A reviver that looks at the source of every number. */
+function exactly(_key: string, value: unknown, context?: { source?: string }): unknown {
+  if (typeof value !== 'number' || context?.source === undefined) return value;
+  const number = parseNumber(context.source) ?? context.source;
+  return typeof number === 'number' ? value : number;
+}
 
 describe('parseExactJson', () => {
   it.each<[string, Json]>([
@@ -23,6 +30,9 @@ describe('parseExactJson', () => {
     ],
     ['"1e400"', '1e400'],
     ['[9007199254740992]', [2 ** 53]],
+    ['[2e308]', [exact(`2${'0'.repeat(308)}`)]],
+    ['{"a":1e-400 }', { a: exact(`0.${'0'.repeat(399)}1`) }],
+    ['[5e-324,1e-323]', [5e-324, 1e-323]],
   ])('L10: reads %s', (text, value) => {
     expect(parseExactJson(text)).toEqual(value);
   });
@@ -63,6 +73,33 @@ describe('parseExactJson', () => {
       s: '"9e9',
       o: { p: [exact('0.10000000000000000001')] },
     });
+  });
+
+  it('L10: finds every number that a double does not hold, wherever it stands', () => {
+    const literal = fc.oneof(
+      fc.stringMatching(/^-?(?:0|[1-9]\d{0,18})(?:\.\d{1,18})?(?:[eE][+-]?\d{1,3})?$/),
+      fc.double({ noNaN: true, noDefaultInfinity: true }).map(String),
+      fc.integer().map(String),
+    );
+    const filler = fc
+      .stringMatching(/^[a-zE0-9 :,+.[-]{0,12}$/)
+      .map((text) => JSON.stringify(text));
+    const blank = fc.constantFrom('', '', ' ', '\n\t  ');
+    const value = fc.tuple(blank, fc.oneof(literal, filler), blank).map((parts) => parts.join(''));
+    fc.assert(
+      fc.property(fc.array(value, { minLength: 1, maxLength: 6 }), (values) => {
+        const text = `{"x":[${values.join(',')}],"y":${values[0]}}`;
+        expect(parseExactJson(text)).toEqual(JSON.parse(text, exactly));
+      }),
+      propertyRuns(3_000),
+    );
+  });
+
+  it('L14: is not slowed down by endless runs of what numbers are made of', () => {
+    for (const run of ['9', 'e', '-', '1e-', '0.']) {
+      const text = `"${run.repeat(1_000_000)} ${`${run},`.repeat(100_000)}"`;
+      expect(parseExactJson(text)).toBe(JSON.parse(text));
+    }
   });
 
   it('L10: equals JSON.parse, but for the digits that JSON.parse loses', () => {

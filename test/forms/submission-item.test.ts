@@ -1,9 +1,16 @@
 import { createHash } from 'node:crypto';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseExactJson } from '../../src/forms/exact-json.ts';
 import { namelessKeys } from '../../src/forms/nameless-keys.ts';
-import { singleSubmission, submissionItem } from '../../src/forms/submission-item.ts';
+import {
+  singleSubmission,
+  submissionItem,
+  type SubmissionItem,
+} from '../../src/forms/submission-item.ts';
+import { FieldOrder } from '../../src/mirror/field-map.ts';
 import { ExactNumber } from '../../src/mirror/types.ts';
+import { propertyRuns } from '../support/property.ts';
 
 const whole = {
   id: 's1',
@@ -15,8 +22,14 @@ const whole = {
 
 const nameless = namelessKeys('fk_secret');
 
-const item = (changes: object): ReturnType<typeof submissionItem> =>
-  submissionItem({ ...whole, ...changes }, 'asked', nameless);
+const item = (changes: object): SubmissionItem =>
+  plain(submissionItem({ ...whole, ...changes }, 'asked', nameless));
+
+/** With its answers in a Map. */
+function plain<T extends SubmissionItem | undefined>(read: T): T {
+  if (read === undefined || read.submission === null) return read;
+  return { ...read, submission: { ...read.submission, data: new Map(read.submission.data) } };
+}
 
 describe('L6: an item of the submissions list', () => {
   it('is taken as it is when nothing is wrong; unknown fields are ignored', () => {
@@ -57,7 +70,7 @@ describe('L6: an item of the submissions list', () => {
   });
 
   it('names every defect', () => {
-    expect(submissionItem({ id: 's1' }, 'f1', nameless)).toEqual({
+    expect(plain(submissionItem({ id: 's1' }, 'f1', nameless))).toEqual({
       key: 's1',
       submission: { id: 's1', formId: 'f1', status: '', createdAt: '', data: new Map() },
       defects: ['status is missing', 'createdAt is missing', 'data is missing'],
@@ -164,6 +177,35 @@ describe('L6: an item of the submissions list', () => {
     expect(submissionItem({ data: deep }, 'f1', nameless).submission).toBeNull();
   });
 
+  it('L6, L10: reads the same whichever items share its page', () => {
+    const id = fc.constantFrom('a', 'b', 'c', 'd', '__proto__', 'constructor', '7');
+    const data = fc.array(fc.tuple(id, fc.constantFrom(1, null, 'x', [true])), { maxLength: 7 });
+    fc.assert(
+      fc.property(fc.array(data, { maxLength: 8 }), (page) => {
+        const order = new FieldOrder();
+        const read = page.map((answers, at) => {
+          const json = parseExactJson(
+            `{"id":"s${at}","data":{${answers.map(([key, value]) => `"${key}":${JSON.stringify(value)}`).join()}}}`,
+          );
+          return submissionItem(json, 'f', nameless, order);
+        });
+        for (const [at, answers] of page.entries()) {
+          const { data: shared } = read[at]?.submission ?? { data: undefined };
+          expect(new Map(shared)).toEqual(new Map(answers));
+          expect(shared?.size).toBe(new Map(answers).size);
+        }
+      }),
+      propertyRuns(300),
+    );
+  });
+
+  it('L14: gives an item with few of a page’s many fields no room for all of them', () => {
+    const order = new FieldOrder(Array.from({ length: 10_000 }, (_, at) => `f${at}`));
+    const { submission } = submissionItem({ id: 's1', data: { f9999: 1 } }, 'f', nameless, order);
+    expect([...(submission?.data ?? [])]).toEqual([['f9999', 1]]);
+    expect(submission?.data).toMatchObject({ slots: [1] });
+  });
+
   it('L11: never puts a value into a defect', () => {
     const secret = 'tajemství';
     const items = [
@@ -185,7 +227,7 @@ describe('the answer to one submission', () => {
     ['wrapped beside other things', { success: true, data: whole, meta: { id: 'req-1' } }],
     ['wrapped beside an ID of its own', { id: 'req-1', status: 'ok', item: whole }],
   ])('is found %s', (_name, json) => {
-    expect(singleSubmission(json, 's1')).toEqual({
+    expect(plain(singleSubmission(json, 's1'))).toEqual({
       key: 's1',
       submission: { ...whole, data },
       defects: [],

@@ -42,12 +42,32 @@ describe('canonicalTime', () => {
   it.each([
     ['', 'yesterday', '1767225600000', '2026', '2026-03', '20260301', '01/03/2026'],
     ['2026-02-29', '2026-04-31', '2026-00-10', '2026-13-01', '2026-01-00', '2026-01-32'],
+    ['1900-02-29T00:00:00Z', '2026-04-31T00:00:00.000Z', '0000-01-01T00:00:00Z'],
     ['2026-01-01T24:00:00Z', '2026-01-01T23:60Z', '2026-01-01T23:59:60Z', '2026-01-01T7:00Z'],
     ['2026-01-01T00:00+24:00', '2026-01-01T00:00+01:60', '2026-01-01T00:00:00.Z', '2026-01-01Z'],
     ['0000-01-01', '0001-01-01T00:30+01:00', '9999-12-31T23:30-01:00', '+012026-01-01'],
     ['2026-01-01T00:00:00Z[UTC]', 'Thu, 01 Jan 2026 00:00:00 GMT', '2026-01-01T00:00:00\0Z'],
   ])('rejects %j', (...texts) => {
     expect(texts.filter((text) => canonicalTime(text) !== null)).toEqual([]);
+  });
+
+  it('reads a time as usual sources write it as any other notation of it', () => {
+    const digits = (most: number, width: number) =>
+      fc.nat(most).map((number) => String(number).padStart(width, '0'));
+    const day = fc.tuple(
+      fc.oneof(digits(9999, 4), fc.constantFrom('1900', '2000', '2024', '0000', '0004')),
+      digits(13, 2),
+      digits(32, 2),
+    );
+    const time = fc.tuple(digits(24, 2), digits(60, 2), digits(60, 2));
+    const fraction = fc.option(digits(999, 3), { nil: undefined });
+    fc.assert(
+      fc.property(day, time, fraction, (date, clock, millis) => {
+        const text = `${date.join('-')}T${clock.join(':')}${millis === undefined ? '' : `.${millis}`}`;
+        expect(canonicalTime(`${text}Z`)).toBe(canonicalTime(`${text}+00:00`));
+      }),
+      propertyRuns(3_000),
+    );
   });
 
   const date = fc.date({

@@ -1,8 +1,5 @@
 import { ExactNumber, type Json } from '../../mirror/types.ts';
 
-/** In Node since 21, not yet in TypeScript's library: https://tc39.es/proposal-json-parse-with-source/ */
-const { rawJSON } = JSON as unknown as { rawJSON: (this: void, text: string) => unknown };
-
 /** JSON to be sent, with Maps for objects whose keys are field IDs. Properties that are undefined are left out. */
 export type Wire =
   | Json
@@ -17,9 +14,7 @@ export function encodeJson(value: Wire): string {
 }
 
 function encodeSpecial(_key: string, value: unknown): unknown {
-  if (value instanceof ExactNumber) return rawJSON(value.digits);
-  if (value instanceof Map) return objectOf(value);
-  return value;
+  return value instanceof Map ? objectOf(value) : value;
 }
 
 function objectOf(map: ReadonlyMap<string, unknown>): object {
