@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { getRandomValues, hash } from 'node:crypto';
 
 const FIRST_CAPACITY = 1 << 10;
 const MAX_LOAD = 0.6;
@@ -7,8 +7,9 @@ const MAX_LOAD = 0.6;
 export const MAX_TAG = 0xffff;
 
 /**
- * A set of IDs in compact memory (L14): 8 bytes of a SHA-1 and 2 bytes of tag for each, not the string. Two IDs of a
- * million share their key with a probability of 1 in 37 million; then a pass counts one too few and finds no proof.
+ * A set of IDs in compact memory (L14): a hash of 8 bytes and 2 bytes of tag for each, not the string. Two IDs of a
+ * million share their hash with a probability of 1 in 37 million, whoever chose them (see {@link keyOf}); then a pass counts
+ * one too few and finds no proof.
  */
 export class IdSet {
   #capacity = FIRST_CAPACITY;
@@ -84,9 +85,56 @@ export class IdSet {
   }
 }
 
+/** Longer IDs are hashed as their SHA-256: no source has them. */
+const MAX_PLAIN = 512;
+const DIGEST_LENGTH = 64;
+/** The largest prime below 2^32, and what 2^32 leaves when divided by it. */
+const PRIME = 4_294_967_291;
+const REST = 5;
+/** So many products of a random number below 2^32 and a character, of 17 bits at most, stay below 2^53. */
+const BLOCK = 15;
+
+/** For each place of a character two numbers below {@link PRIME}, drawn once for the process. */
+const factors = [drawn(), drawn()] as const;
+
+/**
+ * Two sums of the characters, each multiplied by a secret random number for its place, modulo a prime. Any two texts have the
+ * same pair with a probability of 1 in 2^64 over the draw of those numbers (multilinear hashing; Carter and Wegman,
+ * "Universal classes of hash functions", 1979). So not even a source that chooses its IDs on purpose can make two of them
+ * collide, as it could with eight bytes of a hash without a secret; and it costs a fraction of a SHA-1.
+ */
 function keyOf(id: string): [number, number] {
-  const digest = hash('sha1', id, 'buffer');
-  const low = digest.readUInt32LE(4);
+  if (id.length > MAX_PLAIN) return sumsOf(hash('sha256', id), MAX_PLAIN);
+  return sumsOf(id, 0);
+}
+
+/** `from`: the place of the first character; a digest is no ID, so it has places of its own. */
+function sumsOf(text: string, from: number): [number, number] {
+  const [highs, lows] = factors;
+  let [high, low] = [0, 0];
+  for (let start = 0; start < text.length; start += BLOCK) {
+    const end = Math.min(start + BLOCK, text.length);
+    for (let at = start; at < end; at++) {
+      // One more than the character: what is shorter differs from what goes on with U+0000.
+      const character = text.charCodeAt(at) + 1;
+      high += character * (highs[from + at] ?? 0);
+      low += character * (lows[from + at] ?? 0);
+    }
+    [high, low] = [reduced(high), reduced(low)];
+  }
   // Both halves zero means an empty slot.
-  return [digest.readUInt32LE(0), low === 0 ? 1 : low];
+  return [high, low === 0 ? 1 : low];
+}
+
+/** The rest of a whole number below 2^53 when divided by {@link PRIME}; `%` takes several times longer. */
+function reduced(sum: number): number {
+  const highest = Math.floor(sum / 2 ** 32);
+  const rest = sum - highest * 2 ** 32 + highest * REST;
+  return rest >= PRIME ? rest - PRIME : rest;
+}
+
+function drawn(): Float64Array {
+  const numbers = new Uint32Array(MAX_PLAIN + DIGEST_LENGTH);
+  getRandomValues(numbers);
+  return Float64Array.from(numbers, (number) => number % PRIME);
 }

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { IdSet, MAX_TAG } from '../../src/mirror/id-set.ts';
@@ -20,6 +21,23 @@ describe('a set of IDs in compact memory', () => {
       }),
       propertyRuns(50),
     );
+  });
+
+  it('distinguishes IDs of every length, and a long one from its own digest', () => {
+    const ids = ['', '\0', 'a', 'a\0', '\0a', 'ab', 'ba', '\uffff', '\uffff\uffff'];
+    for (const length of [14, 15, 16, 30, 31, 511, 512, 513, 514, 1_000]) {
+      const text = 'x'.repeat(length);
+      ids.push(text, `${text.slice(1)}y`, `y${text.slice(1)}`, hash('sha256', text));
+    }
+    const set = new IdSet();
+    expect(ids.filter((id) => !set.add(id))).toEqual([]);
+    expect(ids.filter((id) => !set.has(id))).toEqual([]);
+  });
+
+  it('finds no two of many alike that differ in little', () => {
+    const set = new IdSet();
+    for (let at = 0; at < 300_000; at++) set.add(`sub_${at.toString(2)}`);
+    expect(set.size).toBe(300_000);
   });
 
   it('tags only what it holds', () => {
