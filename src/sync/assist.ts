@@ -12,7 +12,7 @@ import type { PassRequest } from './pass-request.ts';
 import { PassRun } from './pass-run.ts';
 import type { RowSink } from './row-sink.ts';
 import { allowedDeletions, isWithinAllowed } from './window-brake.ts';
-import { type ClaimedWindow, claimWindow } from './window-claims.ts';
+import { type ClaimedWindow, claimWindow, largestFirst } from './window-claims.ts';
 import { proveWindow } from './window-proof.ts';
 
 /** How often at most the progress of a window is written. */
@@ -51,9 +51,8 @@ export async function assistPass(
   });
 }
 
-/** From the newest on: the pass itself begins with the oldest. */
 const sharedWindows = async (reader: FormReader): Promise<WindowRecord[]> =>
-  (await reader.windows()).filter(isShared).toReversed();
+  (await reader.windows()).filter(isShared).toSorted(largestFirst);
 
 class Assistant {
   readonly #run: PassRun;

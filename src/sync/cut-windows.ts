@@ -4,6 +4,12 @@ const DAY_MS = 24 * 60 * 60_000;
 /** 1900-01-01 as a day: what is dated before is in the oldest window, which is open to the past. */
 const FIRST_DAY = -25_567;
 
+/** A window of this part of the aim is not made smaller: each costs some four requests. */
+const LEAST = 1 / 10;
+
+/** How much further back than the last time is looked for the oldest: a form of ten years costs half a dozen requests. */
+const STRIDE = 4;
+
 /** What is to be cut: the part of a form from a day on, or all of it. */
 export interface Cutting {
   /** Where it begins; null: with the oldest submission. */
@@ -13,7 +19,12 @@ export interface Cutting {
   /** The date of one of its newest submissions (canonical time). */
   readonly newest: string;
   readonly aim: number;
-  /** How many submissions the source has in a window. */
+  /**
+   * Several workers may read them: then none has more than half of what is left from its beginning on, so that the workers end
+   * together, and little is left for the newest, which is read alone.
+   */
+  readonly isShared: boolean;
+  /** How many submissions the source has in a window; asked for several at once. */
   readonly count: (window: FormWindow) => Promise<number>;
 }
 
@@ -27,6 +38,7 @@ export async function cutWindows({
   total,
   newest,
   aim,
+  isShared,
   count,
 }: Cutting): Promise<FormWindow[]> {
   const end = dayOf(newest) + 1;
@@ -37,21 +49,21 @@ export async function cutWindows({
     known.set(day, found);
     return found;
   };
+  const most = (dated: number): number =>
+    isShared ? Math.max(aim * LEAST, Math.min(aim, (total - dated) / 2)) : aim;
   const first = from === null ? FIRST_DAY : dayOf(from);
   let start = end - 1;
-  // Twice as far back each time, so that a form of ten years costs a dozen requests.
-  for (let step = 1; start > first && (await before(start)) > 0; step *= 2)
+  for (let step = 1; start > first && (await before(start)) > 0; step *= STRIDE)
     start = Math.max(first, start - step);
   const borders = [...known.keys()].filter((day) => day > start).toSorted((a, b) => a - b);
-  const days: number[] = [];
-  let low = { day: start, total: start > first ? (known.get(start) ?? 0) : 0 };
-  for (const day of borders) {
-    const high = { day, total: known.get(day) ?? total };
-    await halve(low, high, { aim, before, days });
-    days.push(day);
-    low = high;
-  }
-  return merged(days, { from, aim, total }, known);
+  const marks = [start, ...borders].map((day) => ({ day, total: known.get(day) ?? 0 }));
+  const halved = await Promise.all(
+    borders.map(async (day, at) => {
+      const [low, high] = marks.slice(at);
+      return low && high ? (await halve(low, high, { most, before })).concat(day) : [];
+    }),
+  );
+  return merged(halved.flat(), { from, most, total }, known);
 }
 
 interface Border {
@@ -60,24 +72,28 @@ interface Border {
   readonly total: number;
 }
 
-/** Adds the days at which the span is to be cut, in order. */
-async function halve(
-  low: Border,
-  high: Border,
-  parts: { aim: number; before: (day: number) => Promise<number>; days: number[] },
-): Promise<void> {
-  if (high.total - low.total <= parts.aim || high.day - low.day <= 1) return;
+interface Halving {
+  /** How many a window is to have at most that begins where so many are dated before. */
+  readonly most: (dated: number) => number;
+  readonly before: (day: number) => Promise<number>;
+}
+
+/** The days at which the span is to be cut, in order. */
+async function halve(low: Border, high: Border, parts: Halving): Promise<number[]> {
+  if (high.total - low.total <= parts.most(low.total) || high.day - low.day <= 1) return [];
   const day = Math.floor((low.day + high.day) / 2);
   const middle = { day, total: await parts.before(day) };
-  await halve(low, middle, parts);
-  parts.days.push(day);
-  await halve(middle, high, parts);
+  const [earlier, later] = await Promise.all([
+    halve(low, middle, parts),
+    halve(middle, high, parts),
+  ]);
+  return [...earlier, day, ...later];
 }
 
 /** The windows between these days, neighbours taken together where they are small. The last day is the end of all. */
 function merged(
   days: readonly number[],
-  { from, aim, total }: Pick<Cutting, 'from' | 'aim' | 'total'>,
+  { from, most, total }: Pick<Cutting, 'from' | 'total'> & Pick<Halving, 'most'>,
   known: ReadonlyMap<number, number>,
 ): FormWindow[] {
   const cuts: number[] = [];
@@ -86,7 +102,7 @@ function merged(
     const here = known.get(day) ?? 0;
     const next = known.get(days[at + 1] ?? day) ?? total;
     // The newest is not to be empty: it tells how far the copy reaches.
-    if (next - start <= aim || here <= start || here >= total) continue;
+    if (next - start <= most(start) || here <= start || here >= total) continue;
     cuts.push(day);
     start = here;
   }

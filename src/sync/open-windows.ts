@@ -2,7 +2,7 @@ import { isAbort } from '../base/errors.ts';
 import { LinkedSignal } from '../base/linked-signal.ts';
 import { isShared, type WindowRecord } from '../mirror/window.ts';
 import type { DeletionResult } from './deletions.ts';
-import { claimWindow } from './window-claims.ts';
+import { claimWindow, largestFirst, sharesWindows } from './window-claims.ts';
 import { proveWindow, type WindowOutcome, type WindowWork } from './window-proof.ts';
 
 /** How often is looked at what others have done. */
@@ -29,7 +29,7 @@ export function addFound(all: FoundRows, found: DeletionResult): void {
 }
 
 /**
- * Proves every window that is open but the newest, the oldest first, one at a time; `found` collects what becomes of absent
+ * Proves every window that is open but the newest, the largest first, one at a time; `found` collects what becomes of absent
  * rows. Which windows are open is asked of the target before each: others may prove some of them, where the target has
  * windows written side by side, and those that they hold are waited for.
  */
@@ -37,7 +37,7 @@ export async function proveOpenWindows(
   work: WindowWork,
   found: FoundRows,
 ): Promise<WindowsOutcome> {
-  if (!isSharing(work)) return proveThem(work, found);
+  if (!sharesWindows(work.run)) return proveThem(work, found);
   using stop = new LinkedSignal(work.run.setup.signal);
   const following = followOthers(work, stop.signal);
   try {
@@ -47,9 +47,6 @@ export async function proveOpenWindows(
     await following;
   }
 }
-
-const isSharing = ({ run }: WindowWork): boolean =>
-  run.setup.target.parallelWindows && run.setup.request.dryRun !== true;
 
 async function proveThem(work: WindowWork, found: FoundRows): Promise<WindowsOutcome> {
   const { run, open: form } = work;
@@ -63,7 +60,7 @@ async function proveThem(work: WindowWork, found: FoundRows): Promise<WindowsOut
     const untried = open.filter((window) => triesOf(window) < TRIES);
     if (untried.length === 0) return open.length === 0 ? 'proven' : 'unproven';
     // Those that found no proof come last: the source may be calmer then.
-    const inOrder = untried.toSorted((a, b) => triesOf(a) - triesOf(b));
+    const inOrder = untried.toSorted((a, b) => triesOf(a) - triesOf(b) || largestFirst(a, b));
     const outcome = await proveOne(work, inOrder, (window) => {
       tries.set(window.from ?? '', triesOf(window) + 1);
       run.share.take(window);
@@ -85,7 +82,7 @@ async function proveOne(
 ): Promise<WindowOutcome | undefined> {
   const { open, run } = work;
   const { setup } = run;
-  if (!isSharing(work)) {
+  if (!sharesWindows(run)) {
     const [first] = windows;
     if (first === undefined) return undefined;
     onBegun(first);

@@ -1,11 +1,20 @@
 import { MirrorError } from '../base/errors.ts';
 import type { Target, WindowWriter } from '../mirror/target.ts';
 import { type FormWindow, sameWindow, type WindowRecord } from '../mirror/window.ts';
+import type { PassRun } from './pass-run.ts';
 
 /*
  * Where a target has its windows written side by side, whoever reads one claims it first: the lock in the target is what
  * keeps two from reading the same, and what a worker that dies gives back.
  */
+
+/** Whether workers may read windows of the form beside this pass. */
+export const sharesWindows = ({ setup }: PassRun): boolean =>
+  setup.target.parallelWindows && setup.request.dryRun !== true;
+
+/** Sorts windows by size, the largest first: what is begun last ends soon, so that nobody waits long for another. */
+export const largestFirst = (one: WindowRecord, other: WindowRecord): number =>
+  other.total - one.total;
 
 /** An open window that this worker alone may write to. Dispose of its writer to give it back. */
 export interface ClaimedWindow {

@@ -12,6 +12,7 @@ import {
 import { countWindows, type WindowCounts } from './count-windows.ts';
 import { cutWindows } from './cut-windows.ts';
 import type { OpenForm, PassRun } from './pass-run.ts';
+import { sharesWindows } from './window-claims.ts';
 import { isRefusal, proofKey } from './window-proof.ts';
 import { WINDOW_SIZES, type WindowSizes } from './window-sizes.ts';
 
@@ -97,7 +98,8 @@ async function cutForm(
   // A list may begin with the oldest.
   const newest = laterOf(size.newest, run.now()) ?? run.now();
   const cut = async (part: FormWindow, total: number): Promise<WindowRecord[]> => {
-    const windows = await cutWindows({ from: part.from, total, newest, aim, count });
+    const isShared = sharesWindows(run);
+    const windows = await cutWindows({ from: part.from, total, newest, aim, isShared, count });
     return windows.map((window) => unreadWindow(window, 0));
   };
   try {

@@ -43,7 +43,7 @@ export interface WindowedEnd {
 
 /**
  * Reads a large form window by window. SPEC.md, "Windows", has the argument; in outline: the bounds have to show that they
- * work, then every window that a dead pass has not proven is, the oldest first and the newest last, then everything is
+ * work, then every window that a dead pass has not proven is, the largest first and the newest last, then everything is
  * counted again. What contradicts the windows makes them useless: then the form is read whole, and that is remembered.
  *
  * Null where the form is not read in windows.

@@ -13,7 +13,11 @@ const dated = (ages: readonly number[]): string[] =>
     .map((days) => new Date(NEWEST - days * DAY_MS).toISOString())
     .toSorted((a, b) => (a < b ? 1 : -1));
 
-async function cut(dates: readonly string[], aim: number, from: string | null = null) {
+async function cut(
+  dates: readonly string[],
+  aim: number,
+  { from = null, isShared = false }: { from?: string | null; isShared?: boolean } = {},
+) {
   let requests = 0;
   const within = (window: FormWindow): number =>
     dates.filter((date) => isWithin(window, date)).length;
@@ -22,6 +26,7 @@ async function cut(dates: readonly string[], aim: number, from: string | null = 
     total: within({ from, to: null }),
     newest: dates[0] ?? '',
     aim,
+    isShared,
     count: async (window) => {
       requests++;
       return within(window);
@@ -51,7 +56,8 @@ describe('cutting a form into windows', () => {
   it('cuts nothing where one day has it all, or bounds are ignored', async () => {
     expect((await cut(dated(Array(50).fill(0)), 10)).windows).toHaveLength(1);
     let requests = 0;
-    const ignored = { from: null, total: 90, newest: new Date(NEWEST).toISOString(), aim: 10 };
+    const newest = new Date(NEWEST).toISOString();
+    const ignored = { from: null, total: 90, newest, aim: 10, isShared: false };
     const windows = await cutWindows({ ...ignored, count: async () => (requests++, 90) });
     expect(windows).toEqual([{ from: null, to: null }]);
     expect(requests).toBeLessThan(30);
@@ -60,10 +66,25 @@ describe('cutting a form into windows', () => {
   it('cuts the newest window alone', async () => {
     const all = dated(Array.from({ length: 300 }, (_, at) => at));
     const from = '2026-06-01T00:00:00.000Z';
-    const { windows, sizes } = await cut(all, 50, from);
+    const { windows, sizes } = await cut(all, 50, { from });
     expect(windows[0]?.from).toBe(from);
     expect(sizes.reduce((sum, size) => sum + size)).toBe(174);
     expect(Math.max(...sizes)).toBeLessThanOrEqual(50);
+  });
+
+  it('makes smaller ones towards the newest where workers share them', async () => {
+    const years = dated(Array.from({ length: 2_000 }, (_, at) => at * 0.5));
+    const { sizes, requests } = await cut(years, 400, { isShared: true });
+    expect(sizes.reduce((sum, size) => sum + size)).toBe(2_000);
+    expect(Math.max(...sizes)).toBeGreaterThan(200);
+    let left = 2_000;
+    for (const size of sizes) {
+      expect(size).toBeLessThanOrEqual(Math.max(40, left / 2));
+      left -= size;
+    }
+    // It is read alone.
+    expect(sizes.at(-1)).toBeLessThanOrEqual(40);
+    expect(requests).toBeLessThan(50);
   });
 
   it('keeps every submission in just one window, wherever they lie', async () => {
@@ -71,9 +92,11 @@ describe('cutting a form into windows', () => {
       minLength: 1,
       maxLength: 200,
     });
-    const run = fc.asyncProperty(ages, fc.integer({ min: 1, max: 40 }), async (days, aim) => {
+    const aims = fc.integer({ min: 1, max: 40 });
+    const shares = fc.boolean();
+    const run = fc.asyncProperty(ages, aims, shares, async (days, aim, isShared) => {
       const dates = dated(days);
-      const { windows, sizes } = await cut(dates, aim);
+      const { windows, sizes } = await cut(dates, aim, { isShared });
       expect(sizes.reduce((sum, size) => sum + size)).toBe(dates.length);
       expect(sizes.at(-1)).toBeGreaterThan(0);
       expect(windows.slice(1).map(({ from }) => from)).toEqual(
