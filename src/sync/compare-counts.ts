@@ -118,7 +118,7 @@ class CountComparison {
       if (source.verdict === 'ignored') return this.#end('counts');
       // No list could be had that shows with which status the source counts what shows none.
       const differing = await this.#differences(source, obstacle === 'bounds');
-      if (differing.length === 0) return this.#end(null);
+      if (differing.length === 0) return this.#end(this.#hidesNone() ? null : 'bounds');
       if (obstacle !== null || round >= maxRounds) return this.#end(obstacle ?? 'moving');
       const before = await this.#heldCounts();
       obstacle = await this.#settle(source, differing);
@@ -126,6 +126,16 @@ class CountComparison {
       if (obstacle === 'spent' && sameCounts(before, await this.#heldCounts())) obstacle = 'bounds';
       source = await this.#readAgain(source, differing, before);
     }
+  }
+
+  /**
+   * What shows no status is counted with one all the same, so that nothing is less for it. Where it is, something else is missing
+   * that these counts do not show: only reading everything tells what.
+   */
+  #hidesNone(): boolean {
+    const known = this.#parts.unstored;
+    const isBlank = known.has('') || this.#unstored.has('');
+    return !isBlank || totalOf(this.#unstored) >= totalOf(known);
   }
 
   /** A target may have to read a good deal for it. */

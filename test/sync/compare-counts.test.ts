@@ -234,6 +234,25 @@ describe('what the source counts and no row stands for', () => {
     expect((await compare(place)).requests).toBeLessThan(10);
   });
 
+  it('L16, L17: a deletion does not hide behind one that shows no status', async () => {
+    for (const dateFilter of ['honoured', 'ignored'] as const) {
+      const place = await openSynced(2_400, { dateFilter });
+      const ids = place.store.ids(FORM);
+      place.store.distort(ids[201] ?? '', { status: null });
+      await place.pass('full');
+      expect(place.store.get(ids[201] ?? '')?.status).toBe('NEW');
+      place.store.delete(ids[902] ?? '');
+      for (let tick = 0; tick < 2; tick++) {
+        await place.clock.sleep(2 * 60_000);
+        expect(await compare(place)).toMatchObject({ outcome: 'ok' });
+      }
+      expect(place.liveIds()).toEqual(place.sourceIds());
+      const { checkpoint } = await accounted(place);
+      expect(totalOf(checkpoint?.statuses ?? new Map())).toBe(2_399);
+      expect((await compare(place)).requests).toBeLessThan(12);
+    }
+  });
+
   it('L14: and is no reason to read everything at each look, whatever the bounds', async () => {
     for (const rows of [450, 3_000]) {
       const place = await openSynced(rows, { dateFilter: 'ignored' });
