@@ -16,6 +16,7 @@ const INTEGER = /^-?\d{1,19}$/;
  */
 export function encodeSqliteCell(cell: Cell, type: ColumnType): SqliteCell {
   if (cell === null || typeof cell === 'string') return cell;
+  if (type !== 'text' && Number.isSafeInteger(cell)) return BigInt(cell as number);
   const digits = decimalText(cell);
   if (type === 'text') return digits;
   return toInt64(digits) ?? (cell instanceof ExactNumber ? digits : cell);

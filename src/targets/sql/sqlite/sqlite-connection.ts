@@ -1,15 +1,26 @@
 import { statSync } from 'node:fs';
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { Clock } from '../../../base/clock.ts';
-import { decimalText } from '../../../mirror/numbers.ts';
 import type { SqlConnection, SqlRow, SqlSession, SqlValue } from '../sql-session.ts';
+import { SqliteEngine } from './sqlite-engine.ts';
 import { busyError, isBusy } from './sqlite-errors.ts';
+import { type FlatRows, storeFlatRows, type StorePlan } from './sqlite-store.ts';
 
 /** How long a statement waits for another process that holds the file, and between two tries. */
 const BUSY_TIMEOUT_MS = 60_000;
 const BUSY_PAUSE_MS = 10;
-/** Statements kept compiled; a pass uses some two dozen. */
-const KEPT_STATEMENTS = 200;
+
+/**
+ * What makes a file safe to write. WAL lets people read while we write; FULL makes a commit outlast a power failure, not
+ * only the end of this process, because what is stored here may be marked as done at the source (L7). What is overwritten
+ * or deleted is overwritten with zeros (L18); {@link SqliteConnection.scrub} sees to what the WAL still holds.
+ */
+const SAFE = 'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON';
+
+/**
+ * IDs come in any order, so that each batch touches pages all over the indexes. Of SQLite's own 2 MB they are read again and
+ * again, and its checkpoint every 1,000 pages writes the same ones again and again. KiB; pages.
+ */
+const QUICK = 'PRAGMA cache_size = -16384; PRAGMA wal_autocheckpoint = 4000';
 
 /**
  * A connection to a SQLite file. SQLite itself never waits, which would block the whole process: a locked file is tried
@@ -17,13 +28,12 @@ const KEPT_STATEMENTS = 200;
  * can wait for each other.
  */
 export class SqliteConnection implements SqlConnection {
-  readonly #database: DatabaseSync;
+  readonly #engine: SqliteEngine;
   readonly #clock: Clock;
-  readonly #statements = new Map<string, StatementSync>();
   #turn: Promise<unknown> = Promise.resolve();
 
-  private constructor(database: DatabaseSync, clock: Clock) {
-    this.#database = database;
+  private constructor(engine: SqliteEngine, clock: Clock) {
+    this.#engine = engine;
     this.#clock = clock;
   }
 
@@ -33,20 +43,14 @@ export class SqliteConnection implements SqlConnection {
     if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) {
       throw Object.assign(new Error('it is a folder'), { code: 'EISDIR' });
     }
-    return new SqliteConnection(new DatabaseSync(path, { timeout: 0, readOnly: true }), clock);
+    return new SqliteConnection(new SqliteEngine(path, 'read'), clock);
   }
 
-  /**
-   * Opens a file, making it when it is missing. WAL lets people read while we write; FULL makes a commit outlast a power
-   * failure, not only the end of this process, because what is stored here may be marked as done at the source (L7).
-   * What is overwritten or deleted is overwritten with zeros (L18); {@link scrub} sees to what the WAL still holds.
-   */
+  /** Opens a file, making it when it is missing. */
   static async forWriting(path: string, clock: Clock): Promise<SqliteConnection> {
-    const connection = SqliteConnection.#writable(path, clock);
+    const connection = new SqliteConnection(new SqliteEngine(path, 'write'), clock);
     try {
-      await connection.exec(
-        'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON',
-      );
+      await connection.exec(`${SAFE}; ${QUICK}`);
       return connection;
     } catch (error) {
       await connection.close();
@@ -56,42 +60,36 @@ export class SqliteConnection implements SqlConnection {
 
   /** Opens an existing file for writing and changes none of its settings. */
   static forTrying(path: string, clock: Clock): SqliteConnection {
-    return SqliteConnection.#writable(path, clock);
+    return new SqliteConnection(new SqliteEngine(path, 'write'), clock);
   }
 
   /** Opens a database that is gone when the connection closes. */
   static inMemory(clock: Clock): SqliteConnection {
-    return SqliteConnection.#writable(':memory:', clock);
-  }
-
-  static #writable(path: string, clock: Clock): SqliteConnection {
-    const database = new DatabaseSync(path, { timeout: 0 });
-    database.function('decimal_text', { useBigIntArguments: true, deterministic: true }, toText);
-    return new SqliteConnection(database, clock);
+    return new SqliteConnection(new SqliteEngine(':memory:', 'write'), clock);
   }
 
   query(sql: string, params: readonly SqlValue[] = []): Promise<SqlRow[]> {
-    return this.#retryInTurn(() => this.#all(sql, params, false) as SqlRow[]);
+    return this.#retryInTurn(() => this.#engine.all(sql, params, false) as SqlRow[]);
   }
 
   queryArrays(sql: string, params: readonly SqlValue[] = []): Promise<unknown[][]> {
-    return this.#retryInTurn(() => this.#all(sql, params, true) as unknown[][]);
+    return this.#retryInTurn(() => this.#engine.all(sql, params, true) as unknown[][]);
   }
 
   exec(sql: string): Promise<void> {
-    return this.#retryInTurn(() => this.#database.exec(sql));
+    return this.#retryInTurn(() => this.#engine.exec(sql));
   }
 
   async transaction<T>(work: (tx: SqlSession) => Promise<T>): Promise<T> {
     return this.#inTurn(async () => {
-      await this.#retry(() => this.#database.exec('BEGIN IMMEDIATE'));
+      await this.#retry(() => this.#engine.exec('BEGIN IMMEDIATE'));
       try {
-        const result = await work(this.#session());
-        await this.#retry(() => this.#database.exec('COMMIT'));
+        const result = await work(new SqliteTransaction(this.#engine));
+        await this.#retry(() => this.#engine.exec('COMMIT'));
         return result;
       } catch (error) {
         // Some errors (disk full, for one) have rolled back already.
-        if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+        if (this.#engine.inTransaction) this.#engine.exec('ROLLBACK');
         throw error;
       }
     });
@@ -104,40 +102,14 @@ export class SqliteConnection implements SqlConnection {
   async scrub(): Promise<void> {
     await this.exec('VACUUM');
     await this.#retryInTurn(() => {
-      const [row] = this.#all('PRAGMA wal_checkpoint(TRUNCATE)', [], false) as SqlRow[];
+      const [row] = this.#engine.all('PRAGMA wal_checkpoint(TRUNCATE)', [], false) as SqlRow[];
       if (Number(row?.['busy']) !== 0) throw busyError();
     });
   }
 
   async close(): Promise<void> {
     await this.#turn.catch(() => {});
-    this.#statements.clear();
-    if (this.#database.isOpen) this.#database.close();
-  }
-
-  /** For the statements of a transaction: its lock is held, so that none is retried. */
-  #session(): SqlSession {
-    return {
-      query: async (sql, params = []) => this.#all(sql, params, false) as SqlRow[],
-      queryArrays: async (sql, params = []) => this.#all(sql, params, true) as unknown[][],
-      exec: async (sql) => this.#database.exec(sql),
-    };
-  }
-
-  #all(sql: string, params: readonly SqlValue[], asArrays: boolean): unknown[] {
-    const statement = this.#statement(sql);
-    statement.setReturnArrays(asArrays);
-    return statement.all(...params.map(toBound));
-  }
-
-  #statement(sql: string): StatementSync {
-    const kept = this.#statements.get(sql);
-    if (kept !== undefined) return kept;
-    const statement = this.#database.prepare(sql.replace(/\$(\d+)/g, '?$1'));
-    statement.setReadBigInts(true);
-    if (this.#statements.size >= KEPT_STATEMENTS) this.#statements.clear();
-    this.#statements.set(sql, statement);
-    return statement;
+    this.#engine.close();
   }
 
   #retryInTurn<T>(work: () => T): Promise<T> {
@@ -164,13 +136,28 @@ export class SqliteConnection implements SqlConnection {
   }
 }
 
-function toBound(value: SqlValue): string | number | bigint | null {
-  if (value === null || typeof value !== 'object') return value;
-  throw new TypeError('SQLite takes no lists');
-}
+/** The statements of a transaction: its lock is held, so that none is tried again. */
+export class SqliteTransaction implements SqlSession {
+  readonly #engine: SqliteEngine;
 
-/** SQL function `decimal_text`: a number's canonical decimal, where SQLite's own text would round to 15 digits. */
-function toText(value: unknown): string | null {
-  if (typeof value === 'bigint') return value.toString();
-  return typeof value === 'number' ? decimalText(value) : null;
+  constructor(engine: SqliteEngine) {
+    this.#engine = engine;
+  }
+
+  async query(sql: string, params: readonly SqlValue[] = []): Promise<SqlRow[]> {
+    return this.#engine.all(sql, params, false) as SqlRow[];
+  }
+
+  async queryArrays(sql: string, params: readonly SqlValue[] = []): Promise<unknown[][]> {
+    return this.#engine.all(sql, params, true) as unknown[][];
+  }
+
+  async exec(sql: string): Promise<void> {
+    this.#engine.exec(sql);
+  }
+
+  /** See {@link storeFlatRows}. */
+  async store(plan: StorePlan, rows: FlatRows): Promise<Uint8Array> {
+    return storeFlatRows(this.#engine, plan, rows);
+  }
 }

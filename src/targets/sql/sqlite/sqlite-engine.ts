@@ -1,0 +1,69 @@
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { decimalText } from '../../../mirror/numbers.ts';
+import type { SqlRow, SqlValue } from '../sql-session.ts';
+
+/** Statements kept compiled; a pass uses some two dozen. */
+const KEPT_STATEMENTS = 200;
+
+/** An open database with its compiled statements, for the thread that opened it. Nothing of it waits. */
+export class SqliteEngine {
+  readonly #database: DatabaseSync;
+  readonly #readers = new Map<string, StatementSync>();
+  readonly #runners = new Map<string, StatementSync>();
+
+  constructor(path: string, access: 'read' | 'write') {
+    const readOnly = access === 'read';
+    this.#database = new DatabaseSync(path, { timeout: 0, readOnly });
+    if (readOnly) return;
+    const options = { useBigIntArguments: true, deterministic: true };
+    this.#database.function('decimal_text', options, toText);
+  }
+
+  /** Whether a transaction has begun and not ended. */
+  get inTransaction(): boolean {
+    return this.#database.isTransaction;
+  }
+
+  /** The rows of a statement, as objects or as arrays. */
+  all(sql: string, params: readonly SqlValue[], asArrays: boolean): SqlRow[] | unknown[][] {
+    const statement = this.#kept(this.#readers, sql);
+    statement.setReturnArrays(asArrays);
+    return statement.all(...params.map(toBound));
+  }
+
+  /** Runs a statement that returns no rows; how many it changed itself, without what triggers did. */
+  run(sql: string, params: readonly (string | number | bigint | null)[]): number {
+    return Number(this.#kept(this.#runners, sql).run(...params).changes);
+  }
+
+  exec(sql: string): void {
+    this.#database.exec(sql);
+  }
+
+  close(): void {
+    this.#readers.clear();
+    this.#runners.clear();
+    if (this.#database.isOpen) this.#database.close();
+  }
+
+  #kept(statements: Map<string, StatementSync>, sql: string): StatementSync {
+    const kept = statements.get(sql);
+    if (kept !== undefined) return kept;
+    const statement = this.#database.prepare(sql.replace(/\$(\d+)/g, '?$1'));
+    if (statements === this.#readers) statement.setReadBigInts(true);
+    if (statements.size >= KEPT_STATEMENTS) statements.clear();
+    statements.set(sql, statement);
+    return statement;
+  }
+}
+
+function toBound(value: SqlValue): string | number | bigint | null {
+  if (value === null || typeof value !== 'object') return value;
+  throw new TypeError('SQLite takes no lists');
+}
+
+/** SQL function `decimal_text`: a number's canonical decimal, where SQLite's own text would round to 15 digits. */
+function toText(value: unknown): string | null {
+  if (typeof value === 'bigint') return value.toString();
+  return typeof value === 'number' ? decimalText(value) : null;
+}
