@@ -1,20 +1,88 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { linesOf, PARTS } from './lines.ts';
+import { comparison, machine, memoryLines, queueLines, type Report, table } from './report.ts';
+import { measureRounds, type StageName } from './rounds.ts';
+import { passPeaks } from './stages/memory.ts';
+import { queueCosts } from './stages/queue.ts';
 
-// Runs the measurements of this folder, all of them or one by name, with its own arguments.
-// Run with: npm run bench, or npm run bench -- memory 50000 500000
+// Measures how fast the program is and what memory it takes, as ratios of what was measured in the same run, with servers of
+// its own. BENCH_CHECKOUT names another checkout that is measured in turn with this one, for before and after.
+// Run with: npm run bench -- [--only fetch,write-sqlite,…] [--rows 50000] [--rounds 3] [--json FILE] [--against FILE]
+// or: npm run bench requests …, npm run bench google-sheets … (see there)
 
-const names = readdirSync(import.meta.dirname)
-  .filter((file) => file.endsWith('.ts') && file !== 'run.ts')
-  .map((file) => file.slice(0, -'.ts'.length));
-const [wanted, ...args] = process.argv.slice(2);
-if (wanted !== undefined && !names.includes(wanted)) {
-  console.error(`There is no bench ${wanted}: there is ${names.join(', ')}.`);
+const OTHERS = ['requests', 'google-sheets'];
+const MEMORY = ['memory', 'memory-postgres', 'queue'];
+const [wanted = ''] = process.argv.slice(2);
+if (OTHERS.includes(wanted)) {
+  const script = join(import.meta.dirname, `${wanted}.ts`);
+  const args = [script, ...process.argv.slice(3)];
+  process.exit(spawnSync(process.execPath, args, { stdio: 'inherit' }).status ?? 1);
+}
+
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string', default: [...Object.keys(PARTS), 'memory', 'queue'].join(',') },
+    rows: { type: 'string', default: '50000' },
+    rounds: { type: 'string', default: '3' },
+    'in-flight': { type: 'string', default: '8' },
+    latency: { type: 'string', default: '100' },
+    'memory-rows': { type: 'string', default: '50000,1000000' },
+    json: { type: 'string' },
+    against: { type: 'string' },
+  },
+});
+const parts = values.only.split(',');
+const unknown = parts.filter((part) => !(part in PARTS) && !MEMORY.includes(part));
+if (unknown.length > 0) {
+  const all = [...Object.keys(PARTS), ...MEMORY].join(', ');
+  console.error(`There is no ${unknown.join(', ')}: there is ${all}; and ${OTHERS.join(', ')}.`);
   process.exit(2);
 }
-for (const name of wanted === undefined ? names : [wanted]) {
-  const script = join(import.meta.dirname, `${name}.ts`);
-  const { status } = spawnSync(process.execPath, [script, ...args], { stdio: 'inherit' });
-  if (status !== 0) process.exitCode = 1;
+
+const here = resolve(import.meta.dirname, '../..');
+const other = process.env['BENCH_CHECKOUT'];
+const programs: Record<string, string> = {
+  ...(other !== undefined && { before: resolve(other) }),
+  now: here,
+};
+const [rows, rounds] = [Number(values.rows), Number(values.rounds)];
+const distance = { rows, inFlight: Number(values['in-flight']), latencyMs: Number(values.latency) };
+const [few = 0, many = 0] = values['memory-rows'].split(',').map(Number);
+const say = (line: string): void => console.error(line);
+
+const order = Object.values(PARTS).flat();
+const stages = [...new Set(order)].filter((stage: StageName) =>
+  parts.some((part) => PARTS[part]?.includes(stage)),
+);
+const samples = await measureRounds({ stages, programs, rounds, ...distance, onStage: say });
+const reports: Record<string, Report> = {};
+for (const [name, checkout] of Object.entries(programs)) {
+  const report: Report = { lines: linesOf(samples[name] ?? {}, distance), samples: samples[name]! };
+  for (const part of MEMORY.filter((one) => parts.includes(one))) {
+    say(`${name}: ${part}`);
+    report.lines.push(
+      ...(part === 'queue'
+        ? queueLines(await queueCosts(checkout))
+        : memoryLines(
+            part === 'memory' ? 'SQLite' : 'PostgreSQL',
+            await passPeaks(checkout, few, part === 'memory' ? 'sqlite' : 'postgres'),
+            await passPeaks(checkout, many, part === 'memory' ? 'sqlite' : 'postgres'),
+            { few, many },
+          )),
+    );
+  }
+  reports[name] = report;
+}
+
+const result = { ...machine(here), rounds, ...distance, reports };
+console.log(`${result.machine}; ${result.versions}; ${rows} rows, medians of ${rounds} rounds\n`);
+console.log(table(reports));
+if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(result, null, 2)}\n`);
+if (values.against !== undefined) {
+  const earlier = JSON.parse(readFileSync(values.against, 'utf8')) as typeof result;
+  console.log(`\nAgainst ${values.against} (${earlier.machine}; ${earlier.versions})\n`);
+  console.log(comparison(earlier.reports['now']?.lines ?? [], reports['now']?.lines ?? []));
 }

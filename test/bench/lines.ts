@@ -1,0 +1,128 @@
+import type { Samples, StageName } from './rounds.ts';
+
+/** A line of the table: a ratio of things measured in one run. */
+export interface Line {
+  readonly key: string;
+  readonly what: string;
+  /** What it is to reach. */
+  readonly goal: string;
+  /** Undefined where it was not measured. */
+  readonly ratio: number | undefined;
+  /** What it is made of, in words. */
+  readonly made: string;
+}
+
+/** Which stages a part of the table needs. */
+export const PARTS: Readonly<Record<string, readonly StageName[]>> = {
+  fetch: ['bytes', 'fetch'],
+  'write-sqlite': ['bytes', 'write@sqlite'],
+  'write-postgres': ['write@postgres', 'raw-json-upsert@postgres', 'copy@postgres'],
+  'full-sqlite': ['fetch', 'write@sqlite', 'full@sqlite'],
+  'full-postgres': ['fetch', 'write@postgres', 'full@postgres'],
+  latency: ['distant@sqlite'],
+};
+
+/** How the latency line was measured. */
+interface Distance {
+  readonly rows: number;
+  readonly inFlight: number;
+  readonly latencyMs: number;
+}
+
+const PAGE_ROWS = 100;
+
+/** The lines of the table that rounds measure; those without samples are left out. */
+export function linesOf(samples: Samples, distance: Distance): Line[] {
+  const rates = (key: string): number[] | undefined =>
+    samples[key]?.map(({ rows, ms }) => (rows / ms) * 1_000);
+  /** The median of the ratios of each round: what is compared was measured a moment apart. */
+  const line = (
+    [key, what, goal]: readonly [string, string, string],
+    measured: string,
+    ...against: readonly string[]
+  ): Line => {
+    const ours = rates(measured);
+    const theirs = against.map(rates);
+    const slowest = ours?.map((_, round) =>
+      Math.min(...theirs.map((list) => list?.[round] ?? Number.NaN)),
+    );
+    const ratio = median(ours?.map((rate, round) => rate / (slowest?.[round] ?? Number.NaN)));
+    const made = `${perSecond(median(ours))} against ${perSecond(median(slowest))}`;
+    return { key, what, goal, ratio, made };
+  };
+  const lines = [
+    line(['fetch', 'typed client against undici reading bytes', '≥ 0.5'], 'fetch', 'bytes'),
+    ...['first', 'unchanged'].map((time) =>
+      line(
+        [`sqlite.${time}`, `write alone, SQLite, ${time}, against undici reading bytes`, '≥ 0.58'],
+        `write@sqlite.${time}`,
+        'bytes',
+      ),
+    ),
+    ...[
+      ['first', 'first'],
+      ['unchanged', 'unchanged'],
+      ['changed', '1 in 100 changed'],
+    ].map(([time = '', words = '']) =>
+      line(
+        [
+          `postgres.${time}`,
+          `write alone, PostgreSQL, ${words}, against an upsert of raw JSON, 100 rows each`,
+          '≥ 3',
+        ],
+        `write@postgres.${time}`,
+        `raw-json-upsert@postgres.${time}`,
+      ),
+    ),
+    line(
+      ['postgres.copy', 'write alone, PostgreSQL, first, against bare COPY', '≥ 0.45'],
+      'write@postgres.first',
+      'copy',
+    ),
+    ...(
+      [
+        ['sqlite', 'SQLite', '≥ 0.6'],
+        ['postgres', 'PostgreSQL', '≥ 0.75'],
+      ] as const
+    ).flatMap(([kind, product, goal]) =>
+      ['first', 'unchanged'].map((time) =>
+        line(
+          [
+            `full.${kind}.${time}`,
+            `full pass, ${product}, ${time}, against the slower of fetch and write`,
+            goal,
+          ],
+          `full@${kind}.${time}`,
+          'fetch',
+          `write@${kind}.${time}`,
+        ),
+      ),
+    ),
+    latencyLine(samples, distance),
+  ];
+  return lines.filter(({ ratio }) => ratio !== undefined && !Number.isNaN(ratio));
+}
+
+function latencyLine(samples: Samples, { rows, inFlight, latencyMs }: Distance): Line {
+  const pages = Math.ceil(rows / PAGE_ROWS);
+  const idealMs = Math.ceil(pages / inFlight) * latencyMs;
+  const ms = median(samples['distant@sqlite.distant']?.map((one) => one.ms));
+  return {
+    key: 'latency',
+    what: `first pass, ${latencyMs} ms latency, ${inFlight} in flight, ${pages} pages, against the ideal`,
+    goal: '≤ 1.15',
+    ratio: ms === undefined ? undefined : ms / idealMs,
+    made: `${seconds(ms)} against ${seconds(idealMs)}`,
+  };
+}
+
+/** The middle one; of an even number the upper one. Undefined where there is none. */
+export function median(numbers: readonly number[] | undefined): number | undefined {
+  return numbers?.toSorted((one, other) => one - other)[numbers.length >> 1];
+}
+
+const perSecond = (rate: number | undefined): string =>
+  rate === undefined ? '–' : `${(rate / 1_000).toFixed(1)}k rows/s`;
+
+const seconds = (ms: number | undefined): string =>
+  ms === undefined ? '–' : `${(ms / 1_000).toFixed(1)} s`;

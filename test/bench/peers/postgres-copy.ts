@@ -1,0 +1,90 @@
+import { Client, type Connection, type Submittable } from 'pg';
+import { type Measured, type StageCall, timed } from '../stages/stage.ts';
+import { type WireRow, wireRows } from './wire-rows.ts';
+
+const ROWS_A_CHUNK = 100;
+
+/** Rows into a table like ours by one bare COPY, their text made on the way: the most that PostgreSQL takes from one client. */
+export async function copyAlone(call: StageCall): Promise<Measured[]> {
+  const rows = await wireRows(call);
+  const columns = Object.entries(rows[0]?.data ?? {});
+  const types = columns.map(
+    ([name, value]) => `"${name}" ${typeof value === 'number' ? 'numeric' : 'text'}`,
+  );
+  const names = ['id', 'status', 'created_at', ...columns.map(([name]) => `"${name}"`)];
+  names.push('_first_seen_at', '_changed_at');
+  const client = new Client({ connectionString: call.targetUrl });
+  await client.connect();
+  const measured: Measured[] = [];
+  for (const [table, some] of [
+    ['warm_up', rows.slice(0, 6_000)],
+    ['copied', rows],
+  ] as const) {
+    await client.query(
+      `CREATE TABLE ${table} (id text PRIMARY KEY, status text NOT NULL, created_at timestamptz, ${types.join(', ')},
+         _first_seen_at timestamptz NOT NULL, _changed_at timestamptz NOT NULL, _deleted_at timestamptz)`,
+    );
+    const sql = `COPY ${table} (${names.join(', ')}) FROM STDIN`;
+    const fieldIds = columns.map(([name]) => name);
+    measured.push(
+      await timed('copy', some.length, () => copyIn(client, sql, chunks(some, fieldIds))),
+    );
+  }
+  await client.end();
+  return measured.slice(1);
+}
+
+function* chunks(rows: readonly WireRow[], fieldIds: readonly string[]): Generator<Buffer> {
+  const at = new Date().toISOString();
+  for (let from = 0; from < rows.length; from += ROWS_A_CHUNK) {
+    let text = '';
+    for (const row of rows.slice(from, from + ROWS_A_CHUNK)) {
+      text += `${escaped(row.id)}\t${escaped(row.status)}\t${row.createdAt}`;
+      for (const id of fieldIds) text += `\t${escaped(row.data[id])}`;
+      text += `\t${at}\t${at}\n`;
+    }
+    yield Buffer.from(text);
+  }
+}
+
+function escaped(value: unknown): string {
+  if (value === undefined || value === null || value === '') return String.raw`\N`;
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return /[\\\n\r\t]/.test(text) ? text.replaceAll(/[\\\n\r\t]/g, (one) => ESCAPES[one]!) : text;
+}
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  '\\': String.raw`\\`,
+  '\n': String.raw`\n`,
+  '\r': String.raw`\r`,
+  '\t': String.raw`\t`,
+};
+
+/** pg's connection has the messages of COPY; its types do not. */
+interface CopyConnection extends Connection {
+  query(text: string): void;
+  sendCopyFromChunk(chunk: Buffer): void;
+  endCopyFrom(): void;
+}
+
+/** COPY … FROM STDIN as pg takes a query of one's own; waits for the socket where it is full. */
+function copyIn(client: Client, sql: string, source: Iterable<Buffer>): Promise<void> {
+  const done = Promise.withResolvers<void>();
+  const send = async (connection: CopyConnection): Promise<void> => {
+    for (const chunk of source) {
+      connection.sendCopyFromChunk(chunk);
+      const { stream } = connection;
+      if (stream.writableNeedDrain) await new Promise((go) => stream.once('drain', go));
+    }
+    connection.endCopyFrom();
+  };
+  const query: Submittable & Record<string, unknown> = {
+    submit: (connection: Connection) => (connection as CopyConnection).query(sql),
+    handleCopyInResponse: (connection: CopyConnection) => void send(connection).catch(done.reject),
+    handleCommandComplete: () => {},
+    handleReadyForQuery: () => done.resolve(),
+    handleError: (error: Error) => done.reject(error),
+  };
+  client.query(query);
+  return done.promise;
+}

@@ -1,0 +1,102 @@
+import { execFileSync } from 'node:child_process';
+import { availableParallelism, cpus, totalmem } from 'node:os';
+import type { Line } from './lines.ts';
+import type { Samples } from './rounds.ts';
+import type { PassPeaks } from './stages/memory.ts';
+import type { QueueCosts } from './stages/queue.ts';
+
+/** What was found of one checkout. */
+export interface Report {
+  readonly lines: Line[];
+  readonly samples: Samples;
+}
+
+/** Where it ran, and with what. */
+export function machine(checkout: string): { machine: string; versions: string; at: string } {
+  const gigabytes = Math.round(totalmem() / 2 ** 30);
+  const model = cpus()[0]?.model ?? 'unknown';
+  const commit = execFileSync('git', ['log', '-1', '--format=%h'], { cwd: checkout });
+  return {
+    machine: `${availableParallelism()} × ${model}, ${gigabytes} GB, ${process.platform}`,
+    versions: `Node ${process.versions.node}, SQLite ${process.versions['sqlite']}, commit ${commit.toString().trim()}`,
+    at: new Date().toISOString(),
+  };
+}
+
+/** The lines about the memory of passes. */
+export function memoryLines(
+  product: string,
+  small: PassPeaks,
+  large: PassPeaks,
+  { few, many }: { few: number; many: number },
+): Line[] {
+  return (['first', 'unchanged'] as const).map((time) => {
+    const [one, other] = [small[`${time}MB`], large[`${time}MB`]];
+    return {
+      key: `memory.${product.toLowerCase()}.${time}`,
+      what: `peak memory, ${product}, ${time}, ${many} submissions against ${few}`,
+      goal: '≤ 1.3',
+      ratio: other / one,
+      made: `${other} MB against ${one} MB`,
+    };
+  });
+}
+
+/** The lines about the embedded queue; they have no other side. */
+export function queueLines({ fresh, again }: Record<'fresh' | 'again', QueueCosts>): Line[] {
+  const line = (key: string, what: string, goal: string, value: number, unit: string): Line => ({
+    key: `queue.${key}`,
+    what,
+    goal,
+    ratio: value,
+    made: unit,
+  });
+  return [
+    line(
+      'first.start',
+      'embedded queue, first start: until the first request',
+      '≤ 1.5',
+      fresh.firstRequestMs / 1_000,
+      's',
+    ),
+    line('start', 'the same, further starts', '≤ 1.5', again.firstRequestMs / 1_000, 's'),
+    line('first.peak', 'peak memory of a first start', 'low', fresh.peakMB, 'MB'),
+    line('first.rest', 'at rest then', 'low', fresh.restMB, 'MB'),
+    line('peak', 'peak memory of a further start', 'low', again.peakMB, 'MB'),
+    line('rest', 'at rest then', 'low', again.restMB, 'MB'),
+  ];
+}
+
+/** A table in Markdown, with a column for each program. */
+export function table(reports: Readonly<Record<string, Report>>): string {
+  const names = Object.keys(reports);
+  const lines = Object.values(reports).at(-1)?.lines ?? [];
+  const rows = lines.map(({ key, what, goal }) => {
+    const cells = names.map((name) => cellOf(reports[name]?.lines, key));
+    return `| ${what} | ${cells.join(' | ')} | ${goal} |`;
+  });
+  const head = [
+    `| what | ${names.join(' | ')} | to reach |`,
+    `|---${'|---'.repeat(names.length)}|---|`,
+  ];
+  return [...head, ...rows].join('\n');
+}
+
+/** The ratios of two runs side by side. */
+export function comparison(before: readonly Line[], now: readonly Line[]): string {
+  const rows = now.flatMap(({ key, what, ratio }) => {
+    const earlier = before.find((line) => line.key === key)?.ratio;
+    if (earlier === undefined || ratio === undefined) return [];
+    return [
+      `| ${what} | ${shown(earlier)} | ${shown(ratio)} | ${(ratio / earlier).toFixed(2)} × |`,
+    ];
+  });
+  return ['| what | earlier | now | now / earlier |', '|---|---|---|---|', ...rows].join('\n');
+}
+
+function cellOf(lines: readonly Line[] | undefined, key: string): string {
+  const line = lines?.find((one) => one.key === key);
+  return line?.ratio === undefined ? '–' : `**${shown(line.ratio)}** ${line.made}`;
+}
+
+const shown = (value: number): string => (value >= 100 ? value.toFixed(0) : value.toFixed(2));

@@ -1,0 +1,105 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { Child } from '../support/child.ts';
+import { scratchFolder } from '../support/scratch.ts';
+import { createDatabase, startPostgres, type TestServer } from '../support/servers.ts';
+import { CannedSource } from './source/canned-source.ts';
+import type { Measured, StageCall } from './stages/stage.ts';
+
+const STAGE_CHILD = join(import.meta.dirname, 'stage-child.ts');
+
+/** What is measured by rounds: `<stage>@<kind of target>`, or a stage that needs none. */
+export type StageName =
+  | 'bytes'
+  | 'fetch'
+  | 'write@sqlite'
+  | 'write@postgres'
+  | 'full@sqlite'
+  | 'full@postgres'
+  | 'distant@sqlite'
+  | 'raw-json-upsert@postgres'
+  | 'copy@postgres';
+
+/** Stages without any code of the program: measured once a round, for whichever checkouts. */
+const PEERS: ReadonlySet<StageName> = new Set([
+  'bytes',
+  'raw-json-upsert@postgres',
+  'copy@postgres',
+]);
+
+/** Measures by round; the names are `<stage>.<measure>`. */
+export type Samples = Record<string, Measured[]>;
+
+/** How rounds go. */
+export interface RoundOptions {
+  readonly stages: readonly StageName[];
+  /** Folders of checkouts, by the names that their samples get. */
+  readonly programs: Readonly<Record<string, string>>;
+  readonly rounds: number;
+  readonly rows: number;
+  readonly inFlight: number;
+  readonly latencyMs: number;
+  readonly onStage: (line: string) => void;
+}
+
+/** Runs all stages in turn, each in a process of its own, round after round; returns the samples of each program. */
+export async function measureRounds(options: RoundOptions): Promise<Record<string, Samples>> {
+  const { stages, programs, rounds } = options;
+  const needsPostgres = stages.some((stage) => stage.endsWith('@postgres'));
+  const postgres = needsPostgres ? await startPostgres() : undefined;
+  const samples: Record<string, Samples> = {};
+  for (const name of Object.keys(programs)) samples[name] = {};
+  try {
+    await using source = await CannedSource.start(options.rows);
+    for (let round = 0; round < rounds; round++) {
+      for (const stage of stages) {
+        const names = PEERS.has(stage) ? Object.keys(programs).slice(0, 1) : Object.keys(programs);
+        // Whoever is first in one round is last in the next.
+        for (const name of round % 2 === 0 ? names : names.toReversed()) {
+          const measured = await runStage(stage, programs[name]!, source, postgres, options);
+          const owners = PEERS.has(stage) ? Object.keys(programs) : [name];
+          for (const one of measured) {
+            for (const owner of owners) (samples[owner]![keyOf(stage, one)] ??= []).push(one);
+          }
+          options.onStage(`round ${round + 1}, ${name}: ${stage} ${shown(measured)}`);
+        }
+      }
+    }
+  } finally {
+    await postgres?.stop();
+  }
+  return samples;
+}
+
+const keyOf = (stage: StageName, { name }: Measured): string =>
+  stage === name ? stage : `${stage}.${name}`;
+
+const shown = (measured: readonly Measured[]): string =>
+  measured
+    .map(({ name, rows, ms }) => `${name} ${Math.round((rows / ms) * 1_000)} rows/s`)
+    .join(', ');
+
+async function runStage(
+  name: StageName,
+  checkout: string,
+  source: CannedSource,
+  postgres: TestServer | undefined,
+  { rows, inFlight, latencyMs }: RoundOptions,
+): Promise<Measured[]> {
+  const [stage = '', kind] = name.split('@');
+  const folder = scratchFolder('bench', 512);
+  const targetUrl =
+    kind === 'postgres' && postgres !== undefined
+      ? await createDatabase(postgres)
+      : `sqlite:${join(folder, 'copy.sqlite')}`;
+  await source.tell({ latencyMs: stage === 'distant' ? latencyMs : 0 });
+  try {
+    const call: StageCall = { stage, checkout, env: source.env, rows, inFlight, targetUrl, folder };
+    const child = new Child(STAGE_CHILD, [JSON.stringify(call)], {}, folder);
+    const { code } = await child.ended;
+    if (code !== 0) throw new Error(`${name} failed: ${child.stderr.slice(-2_000)}`);
+    return JSON.parse(child.lines.at(-1) ?? '') as Measured[];
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

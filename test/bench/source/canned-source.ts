@@ -1,0 +1,54 @@
+import { join } from 'node:path';
+import { Child } from '../../support/child.ts';
+
+const SCRIPT = join(import.meta.dirname, 'canned-source-process.ts');
+
+interface Address {
+  readonly origin: string;
+  readonly url: string;
+  readonly apiKey: string;
+}
+
+/** What was asked since the last time. */
+export interface Asked {
+  readonly requests: number;
+  /** When the first of them came, milliseconds since the epoch. */
+  readonly firstAtMs: number | null;
+}
+
+/** The form that is measured, and a small one to warm up with. */
+export const FORM_ID = 'frm-1';
+export const WARM_UP_ID = 'frm-2';
+const WARM_UP_ROWS = 6_000;
+
+/** A Forms API with one large form, in a process of its own, that is never what one waits for. */
+export class CannedSource implements AsyncDisposable {
+  readonly #child: Child;
+  readonly #origin: string;
+  /** The settings that lead to it. */
+  readonly env: Readonly<Record<'FORMS_API_URL' | 'FORMS_API_KEY', string>>;
+
+  private constructor(child: Child, { origin, url, apiKey }: Address) {
+    this.#child = child;
+    this.#origin = origin;
+    this.env = { FORMS_API_URL: url, FORMS_API_KEY: apiKey };
+  }
+
+  static async start(submissions: number): Promise<CannedSource> {
+    const sizes = { [FORM_ID]: submissions, [WARM_UP_ID]: WARM_UP_ROWS };
+    const child = new Child(SCRIPT, [JSON.stringify(sizes)]);
+    const [line] = await child.shows(/^\{.*\}$/m);
+    return new CannedSource(child, JSON.parse(line) as Address);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#child.end('SIGKILL');
+  }
+
+  /** How long it lets each request wait, and whether one answer in a hundred is another; forgets what was asked before. */
+  async tell(state: { latencyMs?: number; changed?: boolean } = {}): Promise<Asked> {
+    const body = JSON.stringify(state);
+    const response = await fetch(`${this.#origin}/control`, { method: 'POST', body });
+    return (await response.json()) as Asked;
+  }
+}

@@ -1,0 +1,23 @@
+import { copyAlone } from './peers/postgres-copy.ts';
+import { upsertRawJson } from './peers/raw-json-upsert.ts';
+import { readBytes, readTyped } from './stages/fetch.ts';
+import { distantPass, fullPasses } from './stages/full-pass.ts';
+import type { Measured, StageCall } from './stages/stage.ts';
+import { writeAlone } from './stages/write.ts';
+
+// Measures one stage in a process of its own, so that none warms up for another; prints what it measured as JSON.
+
+const STAGES: Readonly<Record<string, (call: StageCall) => Promise<Measured[]>>> = {
+  bytes: readBytes,
+  fetch: readTyped,
+  write: writeAlone,
+  full: fullPasses,
+  distant: distantPass,
+  'raw-json-upsert': upsertRawJson,
+  copy: copyAlone,
+};
+
+const call = JSON.parse(process.argv[2] ?? '') as StageCall;
+const measure = STAGES[call.stage];
+if (measure === undefined) throw new Error(`no stage ${call.stage}`);
+console.log(JSON.stringify(await measure(call)));

@@ -1,0 +1,52 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { Child, type ChildEnv } from '../../support/child.ts';
+import { scratchFolder } from '../../support/scratch.ts';
+import { createDatabase, startPostgres } from '../../support/servers.ts';
+import { CannedSource, FORM_ID } from '../source/canned-source.ts';
+
+const PROBE = join(import.meta.dirname, '../../support/probed-process.ts');
+
+/** Peak resident memory of `sync --full`, in megabytes: of a first pass, and of one that finds nothing new. */
+export interface PassPeaks {
+  readonly firstMB: number;
+  readonly unchangedMB: number;
+}
+
+/** Runs both passes over a form of so many submissions, each in a process of its own. Throws when one is not proven. */
+export async function passPeaks(
+  checkout: string,
+  submissions: number,
+  kind: 'sqlite' | 'postgres',
+): Promise<PassPeaks> {
+  const folder = scratchFolder('memory', submissions / 500);
+  const postgres = kind === 'postgres' ? await startPostgres() : undefined;
+  await using source = await CannedSource.start(submissions);
+  const env: ChildEnv = {
+    ...source.env,
+    TARGET_FORMS: FORM_ID,
+    TARGET_FIELDS: '*',
+    TARGET_URL:
+      postgres === undefined
+        ? `sqlite:${join(folder, 'copy.sqlite')}`
+        : await createDatabase(postgres),
+    DATA_DIR: folder,
+    NODE_OPTIONS: `--import=${PROBE}`,
+  };
+  const peak = async (): Promise<number> => {
+    const program = join(checkout, 'bin/forms-mirror.js');
+    const child = new Child(program, ['sync', '--full', '--json'], env, folder);
+    const { code } = await child.ended;
+    const [, mb] = /peak-mb: (\d+)/.exec(child.stderr) ?? [];
+    if (code !== 0 || mb === undefined) {
+      throw new Error(`the pass went wrong: ${child.stdout} ${child.stderr.slice(-2_000)}`);
+    }
+    return Number(mb);
+  };
+  try {
+    return { firstMB: await peak(), unchangedMB: await peak() };
+  } finally {
+    await postgres?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

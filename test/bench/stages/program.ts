@@ -1,0 +1,114 @@
+import { join } from 'node:path';
+import type * as AppModule from '../../../src/app.ts';
+import type * as ClockModule from '../../../src/base/clock.ts';
+import type * as LoggerModule from '../../../src/base/logger.ts';
+import type * as ConfigModule from '../../../src/config.ts';
+import type * as ClientModule from '../../../src/forms/client.ts';
+import type * as RowModule from '../../../src/mirror/row.ts';
+import type * as TargetsModule from '../../../src/targets/target-kinds.ts';
+import type { FormsClient } from '../../../src/forms/client.ts';
+import type { Target } from '../../../src/mirror/target.ts';
+import type { PickedField, Row } from '../../../src/mirror/types.ts';
+import { FORM_ID } from '../source/canned-source.ts';
+import type { StageCall } from './stage.ts';
+
+/** Pages of the source hold so many. */
+export const PAGE_ROWS = 100;
+
+/** The parts of a checkout of the program, this one's or another's. Another one is taken to have the same shape. */
+export class Program {
+  readonly #call: StageCall;
+
+  constructor(call: StageCall) {
+    this.#call = call;
+  }
+
+  /** A client for the source, with as many requests in flight as asked for. */
+  async client(): Promise<FormsClient> {
+    const { env, inFlight } = this.#call;
+    const { FormsClient } = await this.#load<typeof ClientModule>('forms/client.ts');
+    const { FORMS_API_URL: baseUrl, FORMS_API_KEY: apiKey } = env;
+    return new FormsClient({ baseUrl, apiKey, auth: 'bearer', concurrency: inFlight });
+  }
+
+  async target(): Promise<Target> {
+    const { parseTargetUrl } = await this.#load<typeof TargetsModule>('targets/target-kinds.ts');
+    return parseTargetUrl(this.#call.targetUrl).open('bench');
+  }
+
+  /** The rows of the first pages, joined, with the fields that they are joined for. */
+  async rows(many: number): Promise<{ rows: Row[]; fields: PickedField[] }> {
+    const { joinRow } = await this.#load<typeof RowModule>('mirror/row.ts');
+    await using client = await this.client();
+    const form = await client.getForm(FORM_ID);
+    const fields = form.fields.map(({ id, label }, position) => {
+      return { id, label, position, inSchema: true, hashed: false };
+    });
+    const rows: Row[] = [];
+    await eachPage(many, 1, async (page) => {
+      const { items } = await client.listSubmissions({ formId: FORM_ID, page });
+      for (const { submission, defects } of items) {
+        if (submission !== null) rows.push(joinRow(submission, defects, fields, undefined).row);
+      }
+    });
+    return { rows, fields };
+  }
+
+  /** Runs full passes, one after another, over forms of the source. Throws when one is not proven. */
+  async passes(): Promise<Passes> {
+    const { App } = await this.#load<typeof AppModule>('app.ts');
+    const { loadConfig } = await this.#load<typeof ConfigModule>('config.ts');
+    const { systemClock } = await this.#load<typeof ClockModule>('base/clock.ts');
+    const { createLogger } = await this.#load<typeof LoggerModule>('base/logger.ts');
+    const { env, targetUrl, inFlight, folder } = this.#call;
+    const settings = {
+      ...env,
+      TARGET_URL: targetUrl,
+      TARGET_FIELDS: '*',
+      FORMS_API_CONCURRENCY: String(inFlight),
+      DATA_DIR: folder,
+    };
+    const config = loadConfig(settings, noFile, { source: true });
+    const app = new App(config, {
+      clock: systemClock,
+      logger: createLogger('warn', process.stderr),
+    });
+    return {
+      async run(formId) {
+        const job = { formId, target: 'default', kind: 'full' } as const;
+        const report = await app.pass(job, new AbortController().signal);
+        if (report.outcome !== 'ok') {
+          throw new Error(`the pass ended ${report.outcome}: ${report.error}`);
+        }
+      },
+      [Symbol.asyncDispose]: () => app[Symbol.asyncDispose](),
+    };
+  }
+
+  async #load<T>(path: string): Promise<T> {
+    return (await import(join(this.#call.checkout, 'src', path))) as T;
+  }
+}
+
+/** Passes of one process. */
+export interface Passes extends AsyncDisposable {
+  run(formId: string): Promise<void>;
+}
+
+function noFile(path: string): never {
+  throw Object.assign(new Error(`no ${path}`), { code: 'ENOENT' });
+}
+
+/** Asks for pages from 1 on until so many rows must have come, several at once. */
+export async function eachPage(
+  rows: number,
+  inFlight: number,
+  read: (page: number) => Promise<void>,
+): Promise<void> {
+  const pages = Math.ceil(rows / PAGE_ROWS);
+  let next = 1;
+  const reader = async (): Promise<void> => {
+    while (next <= pages) await read(next++);
+  };
+  await Promise.all(Array.from({ length: inFlight }, reader));
+}

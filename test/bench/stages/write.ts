@@ -1,0 +1,40 @@
+import type { PickedField, Row } from '../../../src/mirror/types.ts';
+import type { Target } from '../../../src/mirror/target.ts';
+import { Program } from './program.ts';
+import { type Measured, type StageCall, timed } from './stage.ts';
+
+const FORM = { id: 'frm-1', slug: 'orders', name: 'Orders' };
+const WARM_UP = { id: 'frm-2', slug: 'warm-up', name: 'Warm-up' };
+const WARM_UP_ROWS = 6_000;
+
+/** Writes rows that are in memory into a target: a first time, unchanged, and with one in a hundred changed. */
+export async function writeAlone(call: StageCall): Promise<Measured[]> {
+  const program = new Program(call);
+  const { rows, fields } = await program.rows(call.rows);
+  const changed = rows.map((row, nth) => (nth % 100 === 0 ? { ...row, status: 'REOPENED' } : row));
+  await using target = await program.target();
+  const some = rows.slice(0, WARM_UP_ROWS);
+  for (let time = 0; time < 2; time++) await write(target, WARM_UP, some, fields);
+  const measured: Measured[] = [];
+  for (const [name, list] of [
+    ['first', rows],
+    ['unchanged', rows],
+    ['changed', changed],
+  ] as const) {
+    measured.push(await timed(name, list.length, async () => write(target, FORM, list, fields)));
+  }
+  return measured;
+}
+
+async function write(
+  target: Target,
+  form: typeof FORM,
+  rows: readonly Row[],
+  fields: readonly PickedField[],
+): Promise<void> {
+  await using writer = await target.openWriter(form, { waitMs: 0 });
+  await writer.prepare(fields);
+  for (let at = 0; at < rows.length; at += target.batchRows) {
+    await writer.apply(rows.slice(at, at + target.batchRows), []);
+  }
+}
