@@ -291,8 +291,12 @@ export class App implements AsyncDisposable {
   }
 
   /** Helps a full pass that another worker runs; how many windows it read. Throws like {@link assistPass}. */
-  async assist({ formId, target: name }: FormPlace, signal: AbortSignal): Promise<number> {
-    const request = { formId, ...this.#storingOf(name) };
+  async assist(
+    { formId, target: name }: FormPlace,
+    signal: AbortSignal,
+    goesOn: () => boolean,
+  ): Promise<number> {
+    const request = { formId, goesOn, ...this.#storingOf(name) };
     return assistPass(this.context, await this.target(name), request, signal);
   }
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { MirrorError } from './errors.ts';
+import { stopReason } from './errors.ts';
 
 /** Time as a parameter, so that tests control it. */
 export interface Clock {
@@ -16,12 +16,12 @@ export const systemClock: Clock = {
     try {
       await delay(ms, undefined, signal ? { signal } : {});
     } catch (error) {
-      throw new MirrorError('CANCELLED', 'Stopped on request.', { cause: error });
+      throw stopReason(signal, error);
     }
   },
 };
 
-/** Throws CANCELLED when `signal` has been aborted. */
+/** Throws CANCELLED when `signal` has been aborted: the reason that it was aborted with, where that is one. */
 export function throwIfAborted(signal: AbortSignal | undefined): void {
-  if (signal?.aborted) throw new MirrorError('CANCELLED', 'Stopped on request.');
+  if (signal?.aborted) throw stopReason(signal);
 }

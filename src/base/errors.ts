@@ -97,7 +97,8 @@ export const ERROR_CODES = {
   },
   CANCELLED: {
     retryable: true,
-    meaning: 'The process was asked to stop; the batch in hand was finished.',
+    meaning:
+      'The process was asked to stop, or another worker took over; the batch in hand was finished.',
   },
   INTERNAL: { retryable: false, meaning: 'A defect in this program. Please report it.' },
 } as const satisfies Record<string, { retryable: boolean; meaning: string }>;
@@ -145,6 +146,16 @@ export class MirrorError extends Error {
   }
 }
 
+/**
+ * What stopped the work of an aborted signal: its reason, where it was aborted with a CANCELLED that says why, or else that
+ * somebody asked for it.
+ */
+export function stopReason(signal: AbortSignal | undefined, cause?: unknown): MirrorError {
+  const reason: unknown = signal?.reason;
+  if (reason instanceof MirrorError && reason.code === 'CANCELLED') return reason;
+  return new MirrorError('CANCELLED', 'Stopped on request.', { cause: cause ?? reason });
+}
+
 /** True for an error that an AbortSignal of ours caused. */
 export function isAbort(error: unknown): boolean {
   return (
@@ -159,7 +170,7 @@ export function isAbort(error: unknown): boolean {
  */
 export function toMirrorError(error: unknown): MirrorError {
   if (error instanceof MirrorError) return error;
-  if (isAbort(error)) return new MirrorError('CANCELLED', 'Stopped on request.', { cause: error });
+  if (isAbort(error)) return stopReason(undefined, error);
   const code = errorCode(error);
   const name = error instanceof Error ? error.name : typeof error;
   const kind = code === undefined ? name : `${name} (${code})`;

@@ -52,7 +52,7 @@ export function jobHandlers(app: App, clock: Clock = systemClock): JobHandlers {
       if (outcome === 'failed' && failure !== null) throw asLogged(failure);
       return outcome;
     },
-    assist: (job, signal) => app.assist(job, signal),
+    assist: (job, signal, goesOn) => app.assist(job, signal, goesOn),
     async mark({ formId }, signal) {
       const report = await app.mark(formId, signal);
       if (report !== undefined && report.failure !== null) throw asLogged(report.failure);

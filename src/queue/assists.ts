@@ -1,5 +1,4 @@
 import { DelayedError, type Job } from 'bullmq';
-import { LinkedSignal } from '../base/linked-signal.ts';
 import type { FlowContext } from './flows.ts';
 import type { JobHandlers } from './handlers.ts';
 import { ownPayload, requirePlanned, requireQueue } from './job-guard.ts';
@@ -102,15 +101,16 @@ export function assistProcessor(
     const { formId } = data;
     const subject = { step: 'assist', kind: 'full', formId, target } as const;
     // It is tried again as often as a short job: while the pass goes on, it asks again.
-    const running = { job, token: token ?? '', subject, kind: 'incremental', busy: 0 } as const;
-    return runJob(context, running, async () => {
+    const work = { job, token: token ?? '', signal, subject } as const;
+    const running = { ...work, kind: 'incremental', busy: 0 } as const;
+    return runJob(context, running, async (stop) => {
       if (context.helped.has(target)) {
         await job.moveToDelayed(context.clock.now() + PASSED_ON_MS, token);
         throw new DelayedError();
       }
-      using stop = new LinkedSignal(context.stopping, signal);
-      await requirePlanned(context, job, { formId, target }, stop.signal);
-      const windows = await context.handlers.assist({ formId, target }, stop.signal);
+      await requirePlanned(context, job, { formId, target }, stop);
+      const goesOn = (): boolean => !context.helped.has(target);
+      const windows = await context.handlers.assist({ formId, target }, stop, goesOn);
       return windows === 0 ? 'nothing' : 'done';
     });
   };

@@ -112,9 +112,10 @@ export interface JobHandlers {
 
   /**
    * Helps a full pass that another worker runs, until there is nothing left to help with; how many windows it read. Does
-   * nothing for a form that no such pass is at work on. Throws like {@link pass}.
+   * nothing for a form that no such pass is at work on. Ends after the window in hand when `goesOn` says no. Throws like
+   * {@link pass}.
    */
-  assist(job: FormPlace, signal: AbortSignal): Promise<number>;
+  assist(job: FormPlace, signal: AbortSignal, goesOn: () => boolean): Promise<number>;
 
   /** Marks what may be marked of a form, asking its targets. Throws like {@link pass}. */
   mark(job: { readonly formId: string }, signal: AbortSignal): Promise<void>;

@@ -1,5 +1,6 @@
 import { DelayedError, type Job, UnrecoverableError, WaitingError } from 'bullmq';
-import { MirrorError, safeText, toMirrorError } from '../base/errors.ts';
+import { MirrorError, safeText, stopReason, toMirrorError } from '../base/errors.ts';
+import { LinkedSignal } from '../base/linked-signal.ts';
 import { retryDelayMs } from '../base/retry.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Events } from '../base/events.ts';
@@ -35,11 +36,17 @@ export interface RunningJob {
   readonly token: string;
   readonly subject: JobSubject;
   readonly kind: PassKind;
+  /** BullMQ's: aborts when the job is no longer this worker's. */
+  readonly signal: AbortSignal | undefined;
   /** How often it was postponed already because another pass was running. */
   readonly busy: number;
   /** How often it has failed already, where it is tried until it succeeds: a full pass. Undefined for any other job. */
   readonly failed?: number;
 }
+
+/** The store says that it is no longer this worker's job, or does not know it. */
+const LOST_JOB =
+  'Stopped, as the queue has given this job to another worker or no longer knows it; what was written stays, and the next run goes on.';
 
 /**
  * Runs `work` and reports its outcome to BullMQ: resolves to the job's result, or rejects with one of BullMQ's errors.
@@ -49,7 +56,7 @@ export interface RunningJob {
 export function runJob(
   context: JobContext,
   running: RunningJob,
-  work: () => Promise<string>,
+  work: (signal: AbortSignal) => Promise<string>,
 ): Promise<string> {
   return withLogFields({ jobId: running.job.id ?? '' }, () => run(context, running, work));
 }
@@ -57,15 +64,16 @@ export function runJob(
 async function run(
   context: JobContext,
   running: RunningJob,
-  work: () => Promise<string>,
+  work: (signal: AbortSignal) => Promise<string>,
 ): Promise<string> {
   const { subject } = running;
   const began = context.clock.now();
   const elapsed = (): number => context.clock.now() - began;
   context.events.emit('job.started', subject);
+  using stop = stopOf(context, running);
   try {
-    const outcome = await work();
-    if (outcome === 'cancelled') throw new MirrorError('CANCELLED', 'Stopped on request.');
+    const outcome = await work(stop.signal);
+    if (outcome === 'cancelled') throw stopReason(stop.signal);
     if (outcome === 'busy') return await postpone(context, running);
     context.events.emit('job.completed', { ...subject, outcome, ms: elapsed() });
     return outcome;
@@ -78,6 +86,15 @@ async function run(
     if (running.failed !== undefined) return tryAgain(context, running, known, elapsed());
     throw fail(context, running, known, elapsed());
   }
+}
+
+/** Aborts when the process is to stop, and, with that reason, when the job is lost. */
+function stopOf({ stopping }: JobContext, { signal }: RunningJob): LinkedSignal {
+  const stop = new LinkedSignal(stopping);
+  const lose = (): void => stop.abort(new MirrorError('CANCELLED', LOST_JOB));
+  if (signal?.aborted === true) lose();
+  else signal?.addEventListener('abort', lose, { once: true });
+  return stop;
 }
 
 /** Returns the job to the head of the queue, for the next worker. */

@@ -1,6 +1,5 @@
 import type { Job } from 'bullmq';
 import { MirrorError } from '../base/errors.ts';
-import { LinkedSignal } from '../base/linked-signal.ts';
 import { type AssistContext, requestHelp } from './assists.ts';
 import { type RunningJob, runJob } from './job-outcome.ts';
 import { ownPayload, requirePlanned, requireQueue } from './job-guard.ts';
@@ -33,16 +32,15 @@ export function planProcessor(context: ProcessorContext): Processor {
   return async (job: Job, token: string | undefined, signal: AbortSignal | undefined) => {
     const data = ownPayload(context, job, JOB_NAMES.plan, planData);
     const subject = { step: 'plan', kind: data.kind, formId: null, target: null } as const;
-    const running = { job, token: token ?? '', subject, kind: data.kind, busy: 0 };
-    return runJob(context, running, async () => {
-      using stop = new LinkedSignal(context.stopping, signal);
+    const running = { job, token: token ?? '', signal, subject, kind: data.kind, busy: 0 };
+    return runJob(context, running, async (stop) => {
       // BullMQ has set the next run when it gave out this one.
       await keepRhythm(context, data.kind);
-      const forms = await context.handlers.plan(stop.signal, data.kind);
+      const forms = await context.handlers.plan(stop, data.kind);
       const now = forms.map((form) => within(form, new Set(data.targets)));
       await removeUnplanned(context, now);
       const added = await addPasses(context, now, data.kind);
-      const compared = data.kind === 'full' ? 0 : await compare(context, data.targets, stop.signal);
+      const compared = data.kind === 'full' ? 0 : await compare(context, data.targets, stop);
       const about = { kind: data.kind, forms: forms.length, added, compared };
       context.logger.debug(about, 'Planned.');
       return 'done';
@@ -86,10 +84,9 @@ export function passProcessor(
     requireQueue(context, job, isHere);
     const subject = { step: 'sync', kind, formId, target } as const;
     const again = kind === 'full' ? { failed: data.failed } : {};
-    const running: RunningJob = { job, token: token ?? '', subject, kind, busy, ...again };
-    return runJob(context, running, async () => {
-      using stop = new LinkedSignal(context.stopping, signal);
-      await requirePlanned(context, job, { formId, target }, stop.signal);
+    const running: RunningJob = { job, token: token ?? '', signal, subject, kind, busy, ...again };
+    return runJob(context, running, async (stop) => {
+      await requirePlanned(context, job, { formId, target }, stop);
       if (await isSuperseded(context, data)) return 'superseded';
       const onProgress = progressWriter(job, context.clock);
       const pass = {
@@ -101,7 +98,7 @@ export function passProcessor(
       };
       using help = requestHelp(context, formId, target);
       const onOpen = (open: number): void => help.ask(open);
-      const outcome = await context.handlers.pass(pass, stop.signal, onProgress, onOpen);
+      const outcome = await context.handlers.pass(pass, stop, onProgress, onOpen);
       if (outcome === 'failed') throw asLogged(new MirrorError('INTERNAL', PASS_FAILED));
       if (outcome === 'incomplete' && kind === 'full' && data.failed < INCOMPLETE_RETRIES) {
         throw asLogged(new MirrorError('PASS_INCOMPLETE', 'The full pass has no proof yet.'));
@@ -116,13 +113,12 @@ export function markProcessor(context: ProcessorContext): Processor {
   return async (job: Job, token: string | undefined, signal: AbortSignal | undefined) => {
     const { formId, kind, busy } = ownPayload(context, job, JOB_NAMES.mark, markData);
     const subject = { step: 'mark', kind: null, formId, target: null } as const;
-    const running: RunningJob = { job, token: token ?? '', subject, kind, busy };
-    return runJob(context, running, async () => {
+    const running: RunningJob = { job, token: token ?? '', signal, subject, kind, busy };
+    return runJob(context, running, async (stop) => {
       // Added while marking was on.
       if (!context.marking) return 'off';
-      using stop = new LinkedSignal(context.stopping, signal);
-      await requirePlanned(context, job, { formId, target: null }, stop.signal);
-      await context.handlers.mark({ formId }, stop.signal);
+      await requirePlanned(context, job, { formId, target: null }, stop);
+      await context.handlers.mark({ formId }, stop);
       return 'done';
     });
   };

@@ -19,11 +19,14 @@ import { proveWindow } from './window-proof.ts';
 const TELL_MS = 1_000;
 
 /** What to help with: as the pass that it helps stores a form, if the settings are the same. */
-export type AssistRequest = Pick<PassRequest, 'formId' | 'picks' | 'hashKey' | 'requireHashes'>;
+export type AssistRequest = Pick<PassRequest, 'formId' | 'picks' | 'hashKey' | 'requireHashes'> & {
+  /** Asked before each window but the first: whether to take one more. */
+  readonly goesOn?: () => boolean;
+};
 
 /**
- * Helps the full pass that holds a form: proves windows of it that nobody holds, one after the other, until there is none,
- * and returns how many. The pass itself, wherever it runs, counts what was done here, and ends alone. Returns soon after the
+ * Helps the full pass that holds a form: proves windows of it that nobody holds, one after the other, until there is none
+ * or the request says so, and returns how many. The pass itself, wherever it runs, counts what was done here, and ends alone. Returns soon after the
  * pass has ended or died. Rejects as the source and the target do, and when stopped: then the window is given back, after the
  * current batch.
  */
@@ -37,17 +40,18 @@ export async function assistPass(
   const reader = await target.reader(request.formId);
   if (reader === undefined || (await sharedWindows(reader)).length === 0) return 0;
   const passId = randomUUID();
+  const { goesOn = () => true, ...pass } = request;
   return withLogFields({ passId }, async () => {
     const run = new PassRun({
       context,
       target,
-      request: { ...request, kind: 'full', waitMs: 0 },
+      request: { ...pass, kind: 'full', waitMs: 0 },
       signal,
       passId,
       newLedger: (oldest) => new ProofLedger(oldest),
       silent: true,
     });
-    return new Assistant(run, reader).run();
+    return new Assistant(run, reader, goesOn).run();
   });
 }
 
@@ -57,19 +61,21 @@ const sharedWindows = async (reader: FormReader): Promise<WindowRecord[]> =>
 class Assistant {
   readonly #run: PassRun;
   readonly #reader: FormReader;
+  readonly #goesOn: () => boolean;
   #form: Form | undefined;
   #proven = 0;
 
-  constructor(run: PassRun, reader: FormReader) {
+  constructor(run: PassRun, reader: FormReader, goesOn: () => boolean) {
     this.#run = run;
     this.#reader = reader;
+    this.#goesOn = goesOn;
   }
 
   async run(): Promise<number> {
     const { request, signal, target } = this.#run.setup;
     const checkpoint = await this.#reader.checkpoint();
     const tried = new Set<string | null>();
-    for (;;) {
+    do {
       const left = (await sharedWindows(this.#reader)).filter(({ from }) => !tried.has(from));
       const claimed = await claimWindow(target, request.formId, left, signal).catch(overWhenLost);
       if (claimed === undefined) return this.#proven;
@@ -77,7 +83,8 @@ class Assistant {
       await using _writer = claimed.writer;
       const goesOn = await this.#prove(claimed, checkpoint).catch(overWhenLost);
       if (goesOn !== true) return this.#proven;
-    }
+    } while (this.#goesOn());
+    return this.#proven;
   }
 
   /** Reads a window; false where there is nothing to be done for that pass any more. */

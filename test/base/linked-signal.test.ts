@@ -1,5 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
+import { systemClock, throwIfAborted } from '../../src/base/clock.ts';
+import { MirrorError } from '../../src/base/errors.ts';
 import { LinkedSignal } from '../../src/base/linked-signal.ts';
 
 describe('a linked signal', () => {
@@ -30,5 +32,17 @@ describe('a linked signal', () => {
     expect(getEventListeners(source.signal, 'abort')).toEqual([]);
     source.abort();
     expect(linked.signal.aborted).toBe(false);
+  });
+
+  it('L17: has what was stopped say why, where the reason tells, and that it was asked for otherwise', async () => {
+    const lost = new MirrorError('CANCELLED', 'Another worker has it.');
+    using linked = new LinkedSignal(AbortSignal.abort(lost));
+    expect(() => throwIfAborted(linked.signal)).toThrow(lost);
+    await expect(systemClock.sleep(1, linked.signal)).rejects.toBe(lost);
+    const asked = { code: 'CANCELLED', message: 'Stopped on request.' };
+    await expect(systemClock.sleep(1, AbortSignal.abort())).rejects.toMatchObject(asked);
+    // A refused key stops calls, too, but is no stop.
+    const refused = AbortSignal.abort(new MirrorError('FORMS_UNAUTHORIZED', 'The key is refused.'));
+    expect(() => throwIfAborted(refused)).toThrow(expect.objectContaining(asked));
   });
 });

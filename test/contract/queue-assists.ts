@@ -41,7 +41,7 @@ class Helping {
   }
 }
 
-const join = (place: QueuePlace, helping: Helping) =>
+const join = (place: QueuePlace, helping: Pick<Helping, 'handlers'>) =>
   startAt(place, helping.handlers, {}, { role: 'worker' });
 
 /** Workers that help a full pass of another. */
@@ -75,6 +75,34 @@ export function describeAssists(it: QueueIt): void {
     two.gate.open();
     const ended = expect.objectContaining({ name: 'job.completed' });
     await vi.waitFor(() => expect(queue.emitted).toContainEqual(ended), SOON);
+  });
+
+  it('a worker takes no further window for others once a pass of its own asks for help', async ({
+    place,
+    use,
+    server,
+  }) => {
+    if (!server.shared) return;
+    const [asking, other] = [new Asking(), new Asking()];
+    const queue = use(await startAt(place, asking.handlers));
+    await queue.runNow('full');
+    await vi.waitFor(() => expect(asking.handlers.passes).toHaveLength(1), SOON);
+    const said: boolean[] = [];
+    other.handlers.assistScript = async (_place, _signal, goesOn) => {
+      said.push(goesOn());
+      await vi.waitFor(() => expect(goesOn()).toBe(false), SOON);
+      said.push(goesOn());
+      return 1;
+    };
+    use(await join(place, other));
+    await vi.waitFor(() => expect(said).toEqual([true]), SOON);
+    // The first has its hands full, so that this one is the other's.
+    for (const { handlers } of [asking, other]) handlers.forms = [form, { ...form, formId: 'f2' }];
+    await queue.runNow('full');
+    await vi.waitFor(() => expect(said).toEqual([true, false]), SOON);
+    expect(other.handlers.passes).toMatchObject([{ formId: 'f2', kind: 'full' }]);
+    asking.gate.open();
+    other.gate.open();
   });
 
   it('a worker that stops leaves helping to another', async ({ place, use, server }) => {

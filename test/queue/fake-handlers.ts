@@ -28,7 +28,7 @@ export class FakeHandlers implements JobHandlers {
   readonly plans: number[] = [];
   readonly passes: PassJob[] = [];
   readonly marks: string[] = [];
-  assistScript: (place: FormPlace, signal: AbortSignal) => Promise<number> = async () => 0;
+  assistScript: JobHandlers['assist'] = async () => 0;
   readonly assists: FormPlace[] = [];
   /** The most passes ever at work at one time on one form in one target, of one kind. */
   mostAtOnce = 0;
@@ -81,9 +81,9 @@ export class FakeHandlers implements JobHandlers {
     }
   }
 
-  async assist(place: FormPlace, signal: AbortSignal): Promise<number> {
+  async assist(place: FormPlace, signal: AbortSignal, goesOn: () => boolean): Promise<number> {
     this.assists.push(place);
-    return this.assistScript(place, signal);
+    return this.assistScript(place, signal, goesOn);
   }
 
   async mark({ formId }: { formId: string }, signal: AbortSignal): Promise<void> {

@@ -215,6 +215,16 @@ describe.skipIf(postgresMissing())('windows that several workers share', () => {
     expect(report).toMatchObject({ outcome: 'withheld', deleted: 0 });
   });
 
+  it('are read one at a time by a worker that is wanted elsewhere', async () => {
+    const worker = await openWorker();
+    const [report, windows] = await helped(worker, async () =>
+      assist(await openWorker(), { ...REQUEST, goesOn: () => false }),
+    );
+    expect(windows).toBe(1);
+    expect(report).toMatchObject({ outcome: 'ok', total: SUBMISSIONS });
+    await expectSame();
+  });
+
   it('L11: are left alone by a worker of other settings', async () => {
     const worker = await openWorker();
     const other = { ...REQUEST, picks: parsePicks([NAME]) };

@@ -1,5 +1,6 @@
 import { sheets, type sheets_v4 } from 'googleapis/build/src/apis/sheets/index.js';
-import type { Clock } from '../../../base/clock.ts';
+import { type Clock, throwIfAborted } from '../../../base/clock.ts';
+import { isAbort } from '../../../base/errors.ts';
 import {
   type RetryDecision,
   type RetryPolicy,
@@ -172,6 +173,8 @@ export class SheetsApi {
         try {
           return (await call(options)).data;
         } catch (error) {
+          // The reason of the stop, which what it threw may not say.
+          if (isAbort(error)) throwIfAborted(signal);
           throw toSheetsError(error, subject);
         }
       },
