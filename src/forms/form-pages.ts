@@ -89,26 +89,37 @@ export class FormPages {
   }
 
   /**
-   * Pages `from` to the last one, in order, `readAhead` requests ahead. The last page is the one that the newest
+   * Pages `from` to the last one, in order, `readAhead` requests in flight: the next one is sent when a response has come,
+   * whether or not it is its turn, up to as many pages again. The last page is the one that the newest
    * response names, so that a list that grows meanwhile is read to its end; with `bounded` it stays as given.
    */
   async *readOn(span: PageSpan): AsyncGenerator<AskedPage> {
     const { from, readAhead, narrow = {} } = span;
-    let last = span.to;
+    let [next, last, free] = [from, span.to, readAhead];
     const ahead: Promise<SubmissionPage>[] = [];
+    const ask = (until: number): void => {
+      while (free > 0 && ahead.length < readAhead * 2 && next <= until) {
+        const promise = this.read({ ...narrow, page: next++ });
+        free--;
+        promise.then(answered, stop);
+        ahead.push(promise);
+      }
+    };
+    const answered = ({ totalPages }: SubmissionPage): void => {
+      free++;
+      ask(span.bounded === true ? last : Math.min(last, totalPages));
+    };
+    // A rejection is thrown in its turn.
+    const stop = (): void => void (free = -Infinity);
     try {
       for (let page = from; page <= last; page++) {
-        while (ahead.length < readAhead && page + ahead.length <= last) {
-          const promise = this.read({ ...narrow, page: page + ahead.length });
-          // Awaited in its turn; a rejection before then must not count as unhandled.
-          promise.catch(() => {});
-          ahead.push(promise);
-        }
+        ask(last);
         const response = await (ahead.shift() as Promise<SubmissionPage>);
         if (span.bounded !== true) last = response.totalPages;
         yield { ...response, asked: page };
       }
     } finally {
+      stop();
       await Promise.allSettled(ahead);
     }
   }

@@ -24,14 +24,21 @@ export class IdSet {
 
   /** Adds an ID with tag 0 unless it is there already. True when it is new. */
   add(id: string): boolean {
+    const before = this.#size;
+    this.enter(id);
+    return this.#size > before;
+  }
+
+  /** Adds an ID unless it is there already; its place, which {@link tagAt} and {@link setTagAt} take until another one is added. */
+  enter(id: string): number {
     if (this.#size >= this.#capacity * MAX_LOAD) this.#grow();
     const [high, low] = keyOf(id);
     const slot = this.#slot(high, low);
-    if (this.#filled(slot)) return false;
+    if (this.#filled(slot)) return slot;
     this.#keys[slot * 2] = high;
     this.#keys[slot * 2 + 1] = low;
     this.#size++;
-    return true;
+    return slot;
   }
 
   has(id: string): boolean {
@@ -46,11 +53,13 @@ export class IdSet {
     return this.#filled(slot) ? this.#tags[slot] : undefined;
   }
 
-  /** Sets the tag (0 to {@link MAX_TAG}) of an ID that is in the set; does nothing for another. */
-  setTag(id: string, tag: number): void {
-    const [high, low] = keyOf(id);
-    const slot = this.#slot(high, low);
-    if (this.#filled(slot)) this.#tags[slot] = tag;
+  /** The tag at a place, and what replaces it (0 to {@link MAX_TAG}): several questions about one ID for the price of one. */
+  tagAt(place: number): number {
+    return this.#tags[place] ?? 0;
+  }
+
+  setTagAt(place: number, tag: number): void {
+    this.#tags[place] = tag;
   }
 
   #filled(slot: number): boolean {

@@ -158,12 +158,14 @@ export class ProofLedger {
 
   /** Records one item. True when the pass had not seen it before. */
   sight(item: Sighting): boolean {
-    const first = this.#ids.add(item.key);
+    const before = this.#ids.size;
+    const place = this.#ids.enter(item.key);
+    const first = this.#ids.size > before;
     const note: Note = first
       ? { ...UNSEEN, first: this.#round, newcomer: !item.existed }
-      : unpacked(this.#ids.tag(item.key) ?? 0);
+      : unpacked(this.#ids.tagAt(place));
     if (note.seen !== this.#round || first) {
-      Object.assign(note, { seen: this.#round, counted: false, sure: false });
+      [note.seen, note.counted, note.sure] = [this.#round, false, false];
       this.#seen++;
       if (note.newcomer) this.#newcomers++;
     }
@@ -177,7 +179,7 @@ export class ProofLedger {
       note.doubled = true;
       this.#doubled++;
     }
-    this.#ids.setTag(item.key, packed(note));
+    this.#ids.setTagAt(place, packed(note));
     return first;
   }
 

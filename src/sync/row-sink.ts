@@ -5,10 +5,10 @@ import { canonicalTime } from '../mirror/canonical-time.ts';
 import { compareRow } from '../mirror/changes.ts';
 import { pickFields } from '../mirror/label-map.ts';
 import { type FieldPicks, isPicked } from '../mirror/picks.ts';
-import type { ProofLedger } from '../mirror/proof.ts';
+import type { ProofLedger, Sighting } from '../mirror/proof.ts';
 import { joinRow } from '../mirror/row.ts';
 import type { PrepareResult, RowOutcome, WindowWriter } from '../mirror/target.ts';
-import type { Form, PickedField, Rejection } from '../mirror/types.ts';
+import type { Form, PickedField, Rejection, Row } from '../mirror/types.ts';
 import { MAX_FORM_FIELDS, UnlistedFields } from '../mirror/unlisted-fields.ts';
 import type { ItemSink } from './full-scan.ts';
 import type { LabelCache } from './label-cache.ts';
@@ -36,9 +36,17 @@ export interface RowSinkOptions {
   readonly onColumns: (changes: PrepareResult) => void;
 }
 
+/** What is on its way to the target, and when it is durable and in the ledger. */
+interface Writing {
+  readonly items: ReadonlyMap<string, PendingItem>;
+  readonly again: ReadonlyMap<string, PendingItem>;
+  readonly done: Promise<void>;
+}
+
 /**
  * Joins items, writes them in batches, and enters each in the ledger once it is durable: the proof counts what the
- * target holds.
+ * target holds. One batch is written while the next one is taken; an item of which the batch on its way holds another
+ * sighting waits for it, so that of each submission one sighting is settled before the next.
  */
 export class RowSink implements ItemSink {
   readonly #options: RowSinkOptions;
@@ -52,6 +60,7 @@ export class RowSink implements ItemSink {
   #pending = new Map<string, PendingItem>();
   /** Met again by the sweep that wrote them. */
   #again = new Map<string, PendingItem>();
+  #writing: Writing | undefined;
   /** Shown with different contents, and listed: what is stored of them stands for the rest of the pass. */
   readonly #twice = new Set<string>();
   inserted = 0;
@@ -91,7 +100,7 @@ export class RowSink implements ItemSink {
     return this.#prepare(restoreColumns);
   }
 
-  /** Writes through another writer from now on, that of a window perhaps. Nothing may be pending. */
+  /** Writes through another writer from now on, that of a window perhaps. Nothing may be pending, or on its way. */
   async writeThrough(writer: WindowWriter): Promise<void> {
     if (writer === this.#writer) return;
     this.#writer = writer;
@@ -99,21 +108,24 @@ export class RowSink implements ItemSink {
   }
 
   /**
-   * Takes a page's items; writes when a batch is full. A later sighting of an ID replaces an earlier one, unless both belong
-   * to one sweep of a list that stood still: then the list shows the submission twice, and the first is stored (L6).
+   * Takes a page's items; a full batch is begun to be written, once the one before is durable. What went wrong with that
+   * one is thrown here. A later sighting of an ID replaces an earlier one, unless both belong to one sweep of a list that
+   * stood still: then the list shows the submission twice, and the first is stored (L6).
    */
   async take(items: readonly SubmissionItem[]): Promise<void> {
     await this.#prepareUnlisted(items);
+    if (this.#writesAnyOf(items)) await this.#written();
+    const { sweep } = this.#options.ledger;
     const seenHere = new Map<string, PendingItem>();
     for (const item of items) {
       const pending = this.#join(item);
-      this.unstored.list(pending.status, this.#options.ledger.sweep);
+      this.unstored.list(pending.status, sweep);
       const earlier = seenHere.get(item.key);
       if (earlier === undefined) seenHere.set(item.key, pending);
       else this.#double(earlier, pending);
     }
     for (const pending of seenHere.values()) this.#place(pending);
-    if (this.#pending.size + this.#again.size >= this.#options.batchRows) await this.flush();
+    if (this.#pending.size + this.#again.size >= this.#options.batchRows) await this.#begin();
   }
 
   #place(pending: PendingItem): void {
@@ -143,42 +155,92 @@ export class RowSink implements ItemSink {
 
   /** Lists rows that are stored and that no item of the source speaks of. */
   async list(listings: readonly Rejection[]): Promise<void> {
+    await this.#written();
     await this.#writer.apply([], listings);
     for (const { submissionId } of listings) this.#rejected.add(submissionId);
     const rows = await this.#writer.rows(listings.map(({ submissionId }) => submissionId));
     for (const { id, status } of rows.values()) this.unstored.leaveOut(id, status);
   }
 
-  /** Writes what is pending. */
+  /** Writes what is pending; afterwards all that was taken is durable and in the ledger. */
   async flush(): Promise<void> {
-    const met = await this.#settleAgain();
-    const batch = [...[...this.#pending.values()].map((item) => this.#chosen(item)), ...met.other];
-    if (batch.length + met.same.length === 0) return;
-    this.#pending = new Map();
-    const rows = batch.flatMap((item) => (item.row === null ? [] : [item.row]));
-    const rejections = [...batch, ...met.same].flatMap((item) => item.rejections);
+    await this.#begin();
+    await this.#written();
+  }
+
+  /** Waits for a batch on its way, whatever becomes of it: for a pass that has failed already. */
+  async settled(): Promise<void> {
+    await this.#written().catch(() => {});
+  }
+
+  #writesAnyOf(items: readonly SubmissionItem[]): boolean {
+    const writing = this.#writing;
+    if (writing === undefined) return false;
+    return items.some(({ key }) => writing.items.has(key) || writing.again.has(key));
+  }
+
+  async #written(): Promise<void> {
+    const writing = this.#writing;
+    if (writing === undefined) return;
+    try {
+      await writing.done;
+    } finally {
+      this.#writing = undefined;
+    }
+  }
+
+  /** Begins to write what is pending, once what was begun before is durable. */
+  async #begin(): Promise<void> {
+    await this.#written();
+    const [items, again] = [this.#pending, this.#again];
+    if (items.size + again.size === 0) return;
+    [this.#pending, this.#again] = [new Map(), new Map()];
+    // Whether the list stood still is asked now: while this is written, later pages tell of later changes.
+    const isStill = this.#options.ledger.still;
+    const done = this.#write([...items.values()], [...again.values()], isStill);
+    // It is awaited later; a failure before then must not count as unhandled.
+    done.catch(() => {});
+    this.#writing = { items, again, done };
+  }
+
+  async #write(
+    pending: readonly PendingItem[],
+    again: readonly PendingItem[],
+    isStill: boolean,
+  ): Promise<void> {
+    const { ledger, onBatch } = this.#options;
+    const met = await this.#settleAgain(again, isStill);
+    const batch = [...pending.map((item) => this.#chosen(item, isStill)), ...met.other];
+    const rows: Row[] = [];
+    const rejections: Rejection[] = [];
+    for (const item of batch) {
+      if (item.row !== null) rows.push(item.row);
+      rejections.push(...item.rejections);
+    }
+    for (const item of met.same) rejections.push(...item.rejections);
     for (const { submissionId, reason } of rejections) {
       if (reason === TWICE) this.#twice.add(submissionId);
     }
     const result = await this.#writer.apply(rows, rejections);
-    for (const item of met.same) this.#options.ledger.sight({ ...item, existed: true });
-    for (const { submissionId } of [...rejections, ...result.rejections]) {
-      if (!result.forgotten.has(submissionId)) this.#rejected.add(submissionId);
+    for (const item of met.same) ledger.sight(sighting(item, true));
+    for (const listed of [rejections, result.rejections]) {
+      for (const { submissionId } of listed) {
+        if (!result.forgotten.has(submissionId)) this.#rejected.add(submissionId);
+      }
     }
-    // What was forgotten is at the source all the same, and counts for the proof: a person knew of it before this pass.
-    const isForgotten = ({ key }: PendingItem): boolean => result.forgotten.has(key);
-    const outcomes = new Map(rows.map((row, index) => [row.id, result.outcomes[index]]));
+    let written = 0;
     for (const item of batch) {
-      const outcome = item.row === null ? undefined : outcomes.get(item.row.id);
+      const outcome = item.row === null ? undefined : result.outcomes[written++];
+      // What was forgotten is at the source all the same, and counts for the proof: a person knew of it before this pass.
       const existed =
         isOld(outcome) ||
         (notStored(outcome) && !result.newlyListed.has(item.key)) ||
-        isForgotten(item);
-      const isFirst = this.#options.ledger.sight({ ...item, existed });
+        result.forgotten.has(item.key);
+      const isFirst = ledger.sight(sighting(item, existed));
       this.#count(isFirst, outcome);
       if (isFirst && notStored(outcome)) this.unstored.meet(item.status, !existed);
     }
-    this.#options.onBatch(this);
+    onBatch(this);
   }
 
   /** The same ID twice in one response is one submission. The first entry is stored; a different one must not vanish (L6). */
@@ -188,23 +250,20 @@ export class RowSink implements ItemSink {
   }
 
   /** Of two that one sweep showed with different contents: the first, and listed; the later one where the list moved meanwhile. */
-  #chosen(item: PendingItem): PendingItem {
+  #chosen(item: PendingItem, isStill: boolean): PendingItem {
     if (item.later === undefined) return item;
-    if (!this.#standsStill(item.key)) return item.later;
+    if (!isStill && !this.#twice.has(item.key)) return item.later;
     return { ...item, rejections: withTwice(item) };
-  }
-
-  #standsStill(key: string): boolean {
-    return this.#options.ledger.still || this.#twice.has(key);
   }
 
   /**
    * What was met again, compared with what is stored. `same`: nothing is to be written, though it may have to be listed, as the
    * first was; `other`: it is to be written.
    */
-  async #settleAgain(): Promise<{ same: PendingItem[]; other: PendingItem[] }> {
-    const again = [...this.#again.values()];
-    this.#again = new Map();
+  async #settleAgain(
+    again: readonly PendingItem[],
+    isStill: boolean,
+  ): Promise<{ same: PendingItem[]; other: PendingItem[] }> {
     const settled = { same: [] as PendingItem[], other: [] as PendingItem[] };
     const { batchRows } = this.#options;
     const fieldIds = this.#fields.map(({ id }) => id);
@@ -220,8 +279,9 @@ export class RowSink implements ItemSink {
           continue;
         }
         const differs = compareRow(row, before, fieldIds) !== undefined;
-        if (differs && !this.#standsStill(item.key)) settled.other.push(item);
-        else if (differs || isTwice(item) || this.#twice.has(item.key))
+        const isKnown = this.#twice.has(item.key);
+        if (differs && !isStill && !isKnown) settled.other.push(item);
+        else if (differs || isTwice(item) || isKnown)
           settled.same.push({ ...item, rejections: [twice(row.id)] });
         else settled.same.push({ ...item, rejections: [] });
       }
@@ -307,6 +367,13 @@ function tooManyFields(form: Form, fields: number): MirrorError {
     { retryable: false },
   );
 }
+
+const sighting = ({ key, createdAt, doubled }: PendingItem, existed: boolean): Sighting => ({
+  key,
+  createdAt,
+  existed,
+  doubled,
+});
 
 const isOld = (outcome: RowOutcome | undefined): boolean =>
   outcome === 'unchanged' || outcome === 'updated';

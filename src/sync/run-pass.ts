@@ -79,9 +79,11 @@ async function openWriter({ setup }: PassRun, form: FormIdentity): Promise<FormW
 
 /** The pass itself: a failure from here on can still be recorded in the target. */
 async function attempt(run: PassRun, form: Form, writer: FormWriter): Promise<PassResult> {
+  const sink = run.openSink(form, writer);
   try {
-    return await scan(run, { form, writer, sink: run.openSink(form, writer) });
+    return await scan(run, { form, writer, sink });
   } catch (error) {
+    await sink.settled();
     const failure = toMirrorError(error);
     if (failure.code.startsWith('TARGET_') && !KEEPS_RECORDS.has(failure.code)) throw failure;
     // A list that answers 404: has the form gone since its labels were cached?

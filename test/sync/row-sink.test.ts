@@ -123,3 +123,78 @@ describe('what a pass writes to its target', () => {
     expect([ledger.isNewcomer('s0'), ledger.isNewcomer('no ID 1')]).toEqual([true, false]);
   });
 });
+
+/** A sink whose batches become durable one by one, when the test says so. */
+async function gated(): Promise<{
+  sink: RowSink;
+  ledger: ProofLedger;
+  batches: PromiseWithResolvers<void>[];
+}> {
+  const ledger = new ProofLedger();
+  const batches: PromiseWithResolvers<void>[] = [];
+  const apply: FormWriter['apply'] = async (rows) => {
+    const batch = Promise.withResolvers<void>();
+    batches.push(batch);
+    await batch.promise;
+    return {
+      outcomes: rows.map(() => 'inserted'),
+      rejections: [],
+      newlyListed: new Set(),
+      forgotten: new Set(),
+    };
+  };
+  const { sink } = await recording(['*'], form, { apply, ledger });
+  return { sink, ledger, batches };
+}
+
+/** Whether a promise has settled once all else that is ready has run. */
+async function isSettled(promise: Promise<unknown>): Promise<boolean> {
+  const settled = promise.then(
+    () => true,
+    () => true,
+  );
+  return Promise.race([settled, new Promise<false>((done) => setImmediate(() => done(false)))]);
+}
+
+describe('a batch on its way to the target', () => {
+  it('L1: lets further pages be taken, and is in the ledger once it is durable, one batch after the other', async () => {
+    const { sink, ledger, batches } = await gated();
+    await sink.take(page(0, 250));
+    await sink.take(page(250, 100));
+    const full = sink.take(page(350, 150));
+    expect(await isSettled(full)).toBe(false);
+    expect([batches.length, ledger.distinct]).toEqual([1, 0]);
+    batches[0]?.resolve();
+    await full;
+    expect([batches.length, ledger.distinct]).toEqual([2, 250]);
+    const flushed = sink.flush();
+    expect(await isSettled(flushed)).toBe(false);
+    batches[1]?.resolve();
+    await flushed;
+    expect(ledger.distinct).toBe(500);
+  });
+
+  it('L1, L6: is waited for by an item that it holds as well', async () => {
+    const { sink, ledger, batches } = await gated();
+    ledger.beginSweep();
+    await sink.take(page(0, 250));
+    const again = sink.take(page(249, 1));
+    expect(await isSettled(again)).toBe(false);
+    batches[0]?.resolve();
+    await again;
+    expect(ledger.metInSweep('s249')).toBe(true);
+  });
+
+  it('L17: that fails makes the next batch fail, or the flush, and nothing else', async () => {
+    for (const goOn of ['take', 'flush'] as const) {
+      const { sink, ledger, batches } = await gated();
+      await sink.take(page(0, 250));
+      batches[0]?.reject(new Error('the disk is full'));
+      await sink.take(page(250, 100));
+      const next = goOn === 'flush' ? sink.flush() : sink.take(page(350, 150));
+      await expect(next).rejects.toThrow('the disk is full');
+      expect(ledger.distinct).toBe(0);
+      await sink.settled();
+    }
+  });
+});
