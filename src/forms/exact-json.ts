@@ -2,6 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { parseNumber } from '../mirror/numbers.ts';
 import { ExactNumber, type Json } from '../mirror/types.ts';
 
+/** Up to this length every number without an exponent fits into a double. */
+const HELD_LENGTH = 15;
+
 const NUMBER_LITERAL = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 /**
@@ -48,11 +51,15 @@ function mayBeRounded(text: string): boolean {
     let start = at;
     while (start > 0 && isOfNumber(text.charCodeAt(start - 1))) start--;
     const end = endOfNumber(text, at);
-    if (end - start >= SHORTEST && isValue(text, start) && !isHeld(text.slice(start, end))) {
-      return true;
-    }
+    const isLong = end - start > HELD_LENGTH || hasExponent(text, start, end);
+    if (isLong && isValue(text, start) && !isHeld(text.slice(start, end))) return true;
     at = end;
   }
+  return false;
+}
+
+function hasExponent(text: string, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if ((text.charCodeAt(at) | 32) === 101) return true;
   return false;
 }
 
@@ -144,7 +151,7 @@ function endOfNumber(text: string, start: number): number {
 
 /** Whether JSON.parse takes the token as it is: a double holds it, or it is no number and a mistake. */
 function isHeld(token: string): boolean {
-  if (token.length <= 15 && !/[eE]/.test(token)) return true;
+  if (token.length <= HELD_LENGTH && !hasExponent(token, 0, token.length)) return true;
   return !NUMBER_LITERAL.test(token) || typeof parseNumber(token) === 'number';
 }
 

@@ -155,22 +155,37 @@ async function readBody(
   timeout: RequestTimeout,
 ): Promise<string> {
   const isGzip = /^(x-)?gzip$/i.test(String(data.headers['content-encoding'] ?? '').trim());
-  const packed: Uint8Array[] = [];
-  // Not fatal: one broken byte in one answer must not hold up a page.
-  const decoder = new TextDecoder();
-  let text = '';
+  const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of data.body as AsyncIterable<Uint8Array>) {
     timeout.renew(chunk.length);
-    // Decoded as it comes: whole copies of pages would pile up outside of the heap, where nothing hurries to free them.
-    if (isGzip) packed.push(chunk);
-    else text += decoder.decode(chunk, { stream: true });
+    chunks.push(chunk);
     bytes += chunk.length;
     if (!whole && bytes > MAX_ERROR_BYTES) break;
   }
-  if (!isGzip) return text + decoder.decode();
+  if (!isGzip) return decoded(chunks, bytes);
   const maxOutputLength = whole ? MAX_BODY_BYTES : MAX_ERROR_BYTES;
-  return decoder.decode(await unzip(Buffer.concat(packed), { maxOutputLength }));
+  const body = await unzip(Buffer.concat(chunks), { maxOutputLength });
+  return decoded([body], body.length);
+}
+
+/**
+ * Where bodies are put together. Kept, as copies of pages would pile up outside of the heap, where nothing hurries to free
+ * them; larger ones than usual pages get a copy of their own.
+ */
+const place = Buffer.allocUnsafeSlow(512 * 1024);
+
+/** As UTF-8. Not fatal: one broken byte in one answer must not hold up a page. */
+function decoded(chunks: readonly Uint8Array[], bytes: number): string {
+  const body = bytes <= place.length ? place : Buffer.allocUnsafeSlow(bytes);
+  let end = 0;
+  for (const chunk of chunks) {
+    body.set(chunk, end);
+    end += chunk.length;
+  }
+  // In one piece: a text that is put together of several is slower to look through.
+  const text = body.toString('utf8', 0, end);
+  return text.startsWith('\uFEFF') ? text.slice(1) : text;
 }
 
 /** Whatever comes, after this many times the timeout it is given up. */
