@@ -69,6 +69,12 @@ function pgliteClient(database: PGlite, locks: Map<string, object>): PostgresCli
       if (query.text.includes('pg_try_advisory_lock')) return tryLock(String(query.values?.[0]));
       return run(transaction ?? database, query);
     },
+    async copy(sql, texts) {
+      const blob = new Blob([...texts]);
+      const statements = sql.replace('FROM STDIN', "FROM '/dev/blob'");
+      const results = await (transaction ?? database).exec(statements, { blob });
+      return Math.max(...results.map(({ affectedRows }) => affectedRows ?? 0));
+    },
     async end() {
       await finish?.(false);
       for (const [key, holder] of locks) if (holder === owner) locks.delete(key);

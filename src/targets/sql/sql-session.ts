@@ -12,6 +12,11 @@ export interface SqlSession {
   queryArrays(sql: string, params?: readonly SqlValue[]): Promise<unknown[][]>;
   /** Runs one or more statements without parameters. */
   exec(sql: string): Promise<void>;
+  /**
+   * Runs statements of which one is a `COPY … FROM STDIN`, which takes these texts; how many rows it stored. Undefined where
+   * the database has no such statement.
+   */
+  readonly copy?: (sql: string, texts: Iterable<string>) => Promise<number>;
 }
 
 /** A dedicated connection. Statements outside a transaction wait for a running one to end. */

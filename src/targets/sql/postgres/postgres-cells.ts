@@ -8,9 +8,8 @@ const MAX_NUMERIC_DIGITS = 16_000;
 
 /** True when a numeric column takes the number with all its digits. */
 export function fitsNumeric(cell: Cell): boolean {
-  return (
-    cell !== null && typeof cell !== 'string' && decimalText(cell).length <= MAX_NUMERIC_DIGITS
-  );
+  if (cell === null || typeof cell === 'string') return false;
+  return typeof cell === 'number' || cell.digits.length <= MAX_NUMERIC_DIGITS;
 }
 
 /** A cell as text, for a text column or, being a canonical decimal, for a numeric one. */

@@ -78,7 +78,10 @@ export class PostgresConnection implements SqlConnection {
   private constructor(client: PostgresClient, timeouts: PostgresTimeouts) {
     this.#client = client;
     this.#timeouts = timeouts;
-    this.#session = readingSession((query) => this.#ask(query), timeouts);
+    this.#session = {
+      ...readingSession((query) => this.#ask(query), timeouts),
+      copy: (sql, texts) => this.#guarded(() => client.copy(sql, texts, timeouts.answerMs)),
+    };
     // A connection lost between two statements is noticed only here; the next statement reports it.
     client.on('error', (error) => (this.#broken = error));
   }
@@ -143,10 +146,14 @@ export class PostgresConnection implements SqlConnection {
     await withinTime(ended, this.#timeouts.closeMs, systemClock);
   }
 
-  async #ask(query: PostgresQuery): Promise<PostgresResult> {
+  #ask(query: PostgresQuery): Promise<PostgresResult> {
+    return this.#guarded(() => this.#client.query(query));
+  }
+
+  async #guarded<T>(ask: () => Promise<T>): Promise<T> {
     if (this.#broken !== undefined) throw this.#broken;
     try {
-      return await this.#client.query(query);
+      return await ask();
     } catch (error) {
       // The answer of a statement that timed out would be taken for that of the next one.
       if (error instanceof Error && error.message === 'Query read timeout') this.#broken = error;

@@ -1,4 +1,5 @@
 import { Client, type ClientConfig, Pool } from 'pg';
+import { copyIn } from './postgres-copy-in.ts';
 
 /** A statement as pg takes it. */
 export interface PostgresQuery {
@@ -19,6 +20,8 @@ export interface PostgresResult {
 export interface PostgresClient {
   connect(): Promise<unknown>;
   query(query: PostgresQuery): Promise<PostgresResult>;
+  /** Runs statements of which one is a COPY … FROM STDIN, which takes these texts; how many rows it stored. */
+  copy(sql: string, texts: Iterable<string>, timeoutMs: number): Promise<number>;
   on(event: 'error', listener: (error: Error) => void): unknown;
   end(): Promise<unknown>;
 }
@@ -61,6 +64,7 @@ export function postgresDriver(connectionString: string): PostgresDriver {
       return {
         connect: () => client.connect(),
         query: (query) => client.query(query),
+        copy: (sql, texts, timeoutMs) => copyIn(client, sql, texts, timeoutMs),
         on: (event, listener) => client.on(event, listener),
         end: () => client.end(),
       };

@@ -177,6 +177,11 @@ export function postgresRowDefect(error: unknown): string | undefined {
   return `PostgreSQL refuses the row (${about.join(', ')})`;
 }
 
+/** True when the server refused a COPY for what is in it, or because the table takes none: as with security by row. */
+export function isRefusedCopy(error: unknown): boolean {
+  return postgresRowDefect(error) !== undefined || sqlStateOf(error) === '0A000';
+}
+
 /** Classes of errors that objects of users (views, triggers, indexes, other owners) cause in a change of the schema. */
 const BLOCKING_CLASSES = new Set(['0A', '2B', '42', '22', '23', '55']);
 

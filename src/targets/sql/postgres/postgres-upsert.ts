@@ -1,25 +1,17 @@
 import type { RowOutcome } from '../../../mirror/target.ts';
-import type { Cell } from '../../../mirror/types.ts';
 import type { StorableRow } from '../dialect.ts';
 import { type FieldColumn, type FormTable, MORE_COLUMN } from '../field-column.ts';
-import { encodeMore } from '../more-column.ts';
 import { SwallowedWrites } from '../swallowed-writes.ts';
 import { booleanOf, numberOf, quoted, type SqlSession, textOf } from '../sql-session.ts';
-import { encodePostgresCell, fitsNumeric } from './postgres-cells.ts';
+import { type BatchTable, batchTable, statementPieces } from './postgres-batch.ts';
+import { copyNew } from './postgres-copy.ts';
 import { qualified } from './postgres-names.ts';
+import { compareStored } from './postgres-stored.ts';
 
-/** What one statement takes: cells, and characters of text. Bounds the memory here and at the server. */
-const CELLS_A_STATEMENT = 100_000;
-const CHARACTERS_A_STATEMENT = 8_000_000;
-
-/** A column of the batch: its name, its type at the server, and its value for a row. */
-interface BatchColumn {
-  readonly name: string;
-  readonly type: 'text' | 'timestamptz' | 'numeric' | 'jsonb';
-  readonly valueOf: (row: StorableRow) => string | null;
-}
-
-/** See {@link SqlDialect.upsert}: the server compares, and only rows that differ are touched or locked. */
+/**
+ * See {@link SqlDialect.upsert}: rows that the table does not have go in by COPY, those that are the same are left alone,
+ * and the rest is for the server to compare.
+ */
 export async function upsertIntoPostgres(
   tx: SqlSession,
   schema: string,
@@ -28,63 +20,49 @@ export async function upsertIntoPostgres(
   rows: readonly StorableRow[],
   at: string,
 ): Promise<RowOutcome[]> {
-  const columns = batchColumns(form, fields);
-  const statement = upsertStatement(schema, form, columns, keptKeys(form, fields));
+  const table = batchTable(schema, form, fields);
   const outcomes: RowOutcome[] = [];
-  for (const piece of statementPieces(rows, columns.length)) {
-    const params = columns.map((column) => piece.map((row) => column.valueOf(row)));
-    const changed = await tx.query(statement, [...params, at]);
-    const [first] = changed;
-    const swallowed = first === undefined ? 0 : changed.length - numberOf(first, '_stored');
-    if (swallowed > 0) throw new SwallowedWrites(`${schema}.${form.table}`, swallowed);
-    const byId = new Map(changed.map((row) => [textOf(row, 'id'), outcomeOf(row)]));
-    for (const row of piece) outcomes.push(byId.get(row.id) ?? 'unchanged');
+  for (const piece of statementPieces(rows, table.columns.length)) {
+    const byId = await upsertPiece(tx, table, piece, at);
+    for (const { id } of piece) outcomes.push(byId.get(id) ?? 'unchanged');
   }
   return outcomes;
+}
+
+/** What became of those that were not the same. */
+async function upsertPiece(
+  tx: SqlSession,
+  table: BatchTable,
+  rows: readonly StorableRow[],
+  at: string,
+): Promise<ReadonlyMap<string, RowOutcome>> {
+  const { fresh, other } = await compareStored(tx, table, rows);
+  // Among rows to update they go in the same statement, so that all are locked in one order.
+  if (other.length === 0) {
+    if (fresh.length === 0) return new Map();
+    if (await copyNew(tx, table, fresh, at))
+      return new Map(fresh.map(({ id }) => [id, 'inserted']));
+  }
+  return compareAtServer(tx, table, [...fresh, ...other], at);
+}
+
+async function compareAtServer(
+  tx: SqlSession,
+  table: BatchTable,
+  rows: readonly StorableRow[],
+  at: string,
+): Promise<ReadonlyMap<string, RowOutcome>> {
+  const params = table.columns.map(({ valueOf }) => rows.map((row) => valueOf(row)));
+  const changed = await tx.query(upsertStatement(table), [...params, at]);
+  const [first] = changed;
+  const swallowed = first === undefined ? 0 : changed.length - numberOf(first, '_stored');
+  if (swallowed > 0) throw new SwallowedWrites(`${table.schema}.${table.table}`, swallowed);
+  return new Map(changed.map((row) => [textOf(row, 'id'), outcomeOf(row)]));
 }
 
 function outcomeOf(row: Parameters<typeof booleanOf>[0]): RowOutcome {
   if (booleanOf(row, '_is_new')) return 'inserted';
   return booleanOf(row, '_was_deleted') ? 'restored' : 'updated';
-}
-
-function batchColumns(form: FormTable, fields: readonly FieldColumn[]): BatchColumn[] {
-  const columns: BatchColumn[] = [
-    { name: 'id', type: 'text', valueOf: (row) => row.id },
-    { name: 'status', type: 'text', valueOf: (row) => row.status },
-    { name: 'created_at', type: 'timestamptz', valueOf: (row) => row.createdAt },
-  ];
-  fields.forEach((field, index) => {
-    if (field.storage === 'more') return;
-    const cellOf = (row: StorableRow): Cell => row.cells[index] ?? null;
-    const isNumber = field.type === 'number';
-    columns.push({
-      name: field.column,
-      type: isNumber ? 'numeric' : 'text',
-      valueOf: (row) => encodePostgresCell(cellOf(row)),
-    });
-    if (field.numberColumn === null) return;
-    columns.push({
-      name: field.numberColumn,
-      type: 'numeric',
-      valueOf: (row) => (fitsNumeric(cellOf(row)) ? encodePostgresCell(cellOf(row)) : null),
-    });
-  });
-  const more = fields.flatMap((field, index) =>
-    field.storage === 'more' ? [{ name: field.column, index }] : [],
-  );
-  if (more.length === 0) return columns;
-  const order = form.fields.map((field) => field.column);
-  const valueOf = (row: StorableRow): string | null =>
-    encodeMore(new Map(more.map(({ name, index }) => [name, row.cells[index] ?? null])), order);
-  return [...columns, { name: MORE_COLUMN, type: 'jsonb', valueOf }];
-}
-
-/** True when the overflow column holds answers that are not written now. */
-function keptKeys(form: FormTable, fields: readonly FieldColumn[]): readonly string[] | undefined {
-  const written = fields.filter((field) => field.storage === 'more');
-  const all = form.fields.filter((field) => field.storage === 'more');
-  return written.length < all.length ? written.map((field) => field.column) : undefined;
 }
 
 /**
@@ -93,18 +71,13 @@ function keptKeys(form: FormTable, fields: readonly FieldColumn[]): readonly str
  * their IDs, as by every other writer; one that another writer inserted meanwhile is new there, not here (a row that was
  * inserted has no `xmax`).
  */
-function upsertStatement(
-  schema: string,
-  form: FormTable,
-  columns: readonly BatchColumn[],
-  replacedKeys: readonly string[] | undefined,
-): string {
-  const table = qualified(schema, form.table);
+function upsertStatement({ schema, table: name, columns, more }: BatchTable): string {
+  const table = qualified(schema, name);
   const names = columns.map((column) => quoted(column.name));
   const at = `$${columns.length + 1}::timestamptz`;
   const incoming = columns.map((column) =>
-    column.name === MORE_COLUMN && replacedKeys !== undefined
-      ? mergedMore(replacedKeys)
+    column.name === MORE_COLUMN && more.keepsOthers
+      ? mergedMore(more.fields.map(({ key }) => key))
       : `b.${quoted(column.name)}`,
   );
   const own = names.slice(1);
@@ -132,28 +105,4 @@ function mergedMore(replacedKeys: readonly string[]): string {
   const keys = `ARRAY[${replacedKeys.map((key) => `'${key}'`).join(', ')}]::text[]`;
   const kept = `coalesce(t.${MORE_COLUMN}, '{}') - ${keys}`;
   return `nullif((${kept}) || coalesce(b.${MORE_COLUMN}, '{}'), '{}')`;
-}
-
-function* statementPieces(
-  rows: readonly StorableRow[],
-  width: number,
-): Generator<readonly StorableRow[]> {
-  const maxRows = Math.max(1, Math.floor(CELLS_A_STATEMENT / width));
-  let piece: StorableRow[] = [];
-  let characters = 0;
-  for (const row of rows) {
-    const size = row.cells.reduce<number>(
-      (sum, cell) => sum + (typeof cell === 'string' ? cell.length : 20),
-      0,
-    );
-    const isFull = piece.length >= maxRows || characters + size > CHARACTERS_A_STATEMENT;
-    if (isFull && piece.length > 0) {
-      yield piece;
-      piece = [];
-      characters = 0;
-    }
-    piece.push(row);
-    characters += size;
-  }
-  if (piece.length > 0) yield piece;
 }

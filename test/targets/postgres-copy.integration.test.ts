@@ -1,0 +1,174 @@
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { beforeAll, describe, expect, it, type TestContext, vi } from 'vitest';
+import type { FormWriter } from '../../src/mirror/target.ts';
+import type { Cell } from '../../src/mirror/types.ts';
+import {
+  AGE,
+  AT_ONCE,
+  fieldList,
+  FORM,
+  NAME,
+  row,
+  sorted,
+  stageTargets,
+} from '../contract/target-harness.ts';
+import { Child } from '../support/child.ts';
+import { lentPostgres } from '../support/lent-server.ts';
+import { postgresPlace } from '../support/postgres-place.ts';
+import { postgresMissing } from '../support/servers.ts';
+
+const CHILD = join(import.meta.dirname, '../support/target-child.ts');
+const SOON = { timeout: 60_000, interval: 20 };
+
+describe.skipIf(postgresMissing())('new rows, which PostgreSQL takes by COPY', () => {
+  let server: { url: string };
+  beforeAll(async () => {
+    server = await lentPostgres();
+  });
+  const stage = stageTargets(() => postgresPlace(server));
+  const sql = (text: string) =>
+    stage.place.query(
+      text.replace(/\{(\w+)\}/g, (_all, name: string) => stage.place.relation(name)),
+    );
+  /** A person's session, for what is left open in it. */
+  const someone = async ({ onTestFinished }: Pick<TestContext, 'onTestFinished'>) => {
+    const url = new URL(stage.place.url);
+    url.search = '';
+    const client = new Client({ connectionString: url.href });
+    client.on('error', () => {});
+    await client.connect();
+    onTestFinished(() => client.end());
+    return (text: string) =>
+      client.query(text.replace(/\{(\w+)\}/g, (_all, name: string) => stage.place.relation(name)));
+  };
+  const write = <T>(work: (writer: FormWriter) => Promise<T>): Promise<T> =>
+    stage.write(async (writer) => {
+      await writer.prepare(fieldList(NAME, AGE));
+      return work(writer);
+    });
+  const store = (cells: Readonly<Record<string, Record<string, Cell>>>) =>
+    write(async (writer) => {
+      const rows = Object.entries(cells).map(([id, some]) => row(id, some));
+      return (await writer.apply(rows, [])).outcomes;
+    });
+  /** Waits until a statement like this one waits for a lock. */
+  const waits = (statement: string) =>
+    vi.waitFor(async () => {
+      const found = await sql(
+        `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
+           AND query LIKE '%${statement}%${stage.place.relation('').slice(0, -4)}%'`,
+      );
+      expect(found).toHaveLength(1);
+    }, SOON);
+
+  it('L5: one killed with -9 in the middle of it leaves nothing of the batch, and no lock', async (context) => {
+    await write((writer) => writer.apply([row('before')], []));
+    const hold = await someone(context);
+    await hold('SELECT pg_advisory_lock(4711)');
+    await sql(`CREATE FUNCTION {wait}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      IF NEW.id LIKE '%_30' THEN PERFORM pg_advisory_xact_lock_shared(4711); END IF; RETURN NEW; END $$`);
+    await sql(`CREATE TRIGGER wait BEFORE INSERT ON {contact_form}
+      FOR EACH ROW EXECUTE FUNCTION {wait}()`);
+    const child = new Child(CHILD, [stage.place.url, FORM.id, '1', '50']);
+    child.killedAfter(context.onTestFinished);
+    await waits('COPY');
+    await child.end('SIGKILL');
+    await hold('SELECT pg_advisory_unlock(4711)');
+    await using writer = await stage.target.openWriter(FORM, { waitMs: 60_000 });
+    expect(await sorted(writer.liveIds())).toEqual(['before']);
+    await writer.prepare(fieldList(NAME, AGE));
+    const rows = Array.from({ length: 50 }, (_, index) => row(`${FORM.id}_0_${index}`));
+    const { outcomes } = await writer.apply(rows, []);
+    expect(new Set(outcomes)).toEqual(new Set(['inserted']));
+  });
+
+  it('of which another writer stores one meanwhile are stored all the same', async (context) => {
+    await store({ a: { field_1_a: 'a' } });
+    const other = await someone(context);
+    await other('BEGIN');
+    await other(`INSERT INTO {contact_form} (id, status, full_name, _first_seen_at, _changed_at)
+      VALUES ('c', 'OLD', 'theirs', now(), now())`);
+    const stored = store({ b: { field_1_a: 'b' }, c: { field_1_a: 'c' }, d: {} });
+    await waits('COPY');
+    await other('COMMIT');
+    expect(await stored).toEqual(['inserted', 'updated', 'inserted']);
+    expect(await stage.cellsOf('c')).toEqual({ field_1_a: 'c', field_2_b: null });
+  });
+
+  it('L10: every character stands for itself', async () => {
+    const texts = [
+      String.raw`\N`,
+      String.raw`\.`,
+      '\t',
+      'a\\',
+      '\n',
+      '\r\n',
+      '',
+      ' ',
+      '\b\f\v',
+      '"',
+      ',',
+      '😀\\',
+    ];
+    const cells = Object.fromEntries(
+      texts.map((text, index): [string, Record<string, Cell>] => [
+        `row\t${index}\\`,
+        { field_1_a: text },
+      ]),
+    );
+    expect(new Set(await store(cells))).toEqual(new Set(['inserted']));
+    const held = await sql('SELECT id, full_name FROM {contact_form}');
+    expect(new Map(held.map((one) => [one['id'], one['full_name']]))).toEqual(
+      new Map(texts.map((text, index) => [`row\t${index}\\`, text])),
+    );
+    expect(new Set(await store(cells))).toEqual(new Set(['unchanged']));
+  });
+
+  it('into a column that people retyped are refused, though the answer would fit', async () => {
+    await store({ a: { field_1_a: 'x' } });
+    await sql('DROP VIEW {contact_form_labelled}');
+    await sql('ALTER TABLE {contact_form} ALTER COLUMN full_name TYPE date USING NULL');
+    await expect(store({ b: { field_1_a: '2026-03-01' } })).rejects.toMatchObject({
+      message: expect.stringMatching(/type of a mirrored column was changed/),
+    });
+  });
+
+  it('go into a table that people secured by row, which takes no COPY', async (context) => {
+    await sql('CREATE ROLE secured LOGIN').catch(() => []);
+    const [{ name } = {}] = await sql('SELECT quote_ident(current_database()) AS name');
+    await sql(`GRANT CREATE ON DATABASE ${String(name)} TO secured`);
+    const url = new URL(stage.place.url);
+    url.username = 'secured';
+    const { parseTargetUrl } = await import('../../src/targets/target-kinds.ts');
+    const target = await parseTargetUrl(url.href).open('secured');
+    context.onTestFinished(() => target[Symbol.asyncDispose]());
+    await using writer = await target.openWriter(FORM, AT_ONCE);
+    await writer.prepare(fieldList(NAME, AGE));
+    await sql('ALTER TABLE {contact_form} ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY');
+    await sql('CREATE POLICY everything ON {contact_form} USING (true)');
+    const rows = [row('a', { field_1_a: 'x' }), row('b')];
+    expect((await writer.apply(rows, [])).outcomes).toEqual(['inserted', 'inserted']);
+    expect((await writer.apply(rows, [])).outcomes).toEqual(['unchanged', 'unchanged']);
+  });
+
+  it('L4: a row that is the same is not locked; a number that people wrote otherwise is the same', async (context) => {
+    const cells = { a: { field_1_a: 'x', field_2_b: 1.5 }, b: { field_2_b: 2 } };
+    await store(cells);
+    await sql('UPDATE {contact_form} SET age = 1.500');
+    const before = await sql('SELECT id, ctid, xmin FROM {contact_form} ORDER BY id');
+    const other = await someone(context);
+    await other('BEGIN');
+    await other('SELECT * FROM {contact_form} FOR UPDATE');
+    expect(await store({ ...cells, b: { field_2_b: 1.5 }, c: {} })).toEqual([
+      'unchanged',
+      'unchanged',
+      'inserted',
+    ]);
+    await other('ROLLBACK');
+    const after = await sql(
+      `SELECT id, ctid, xmin FROM {contact_form} WHERE id <> 'c' ORDER BY id`,
+    );
+    expect(after).toEqual(before);
+  });
+});
