@@ -1,9 +1,10 @@
 import { statSync } from 'node:fs';
 import type { Clock } from '../../../base/clock.ts';
 import type { SqlConnection, SqlRow, SqlSession, SqlValue } from '../sql-session.ts';
-import { SqliteEngine } from './sqlite-engine.ts';
+import { type AnyEngine, SqliteEngine } from './sqlite-engine.ts';
+import { SqliteEngineThread } from './sqlite-engine-thread.ts';
 import { busyError, isBusy } from './sqlite-errors.ts';
-import { type FlatRows, storeFlatRows, type StorePlan } from './sqlite-store.ts';
+import type { FlatRows, StorePlan } from './sqlite-store.ts';
 
 /** How long a statement waits for another process that holds the file, and between two tries. */
 const BUSY_TIMEOUT_MS = 60_000;
@@ -21,6 +22,28 @@ const SAFE = 'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secur
  * again, and its checkpoint every 1,000 pages writes the same ones again and again. KiB; pages.
  */
 const QUICK = 'PRAGMA cache_size = -16384; PRAGMA wal_autocheckpoint = 4000';
+const SETTINGS = `${SAFE}; ${QUICK}`;
+
+/** Tells a file from another one at the same path; undefined when there is none. */
+export function identityOf(path: string): string | undefined {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat && `${stat.dev}:${stat.ino}`;
+}
+
+/** What a thread may be opened for. */
+interface Threadable {
+  readonly path: string;
+  /** The file that is open, which may have been replaced by another one at the same path. */
+  readonly file: string | undefined;
+  /** From how many rows on; see {@link THREAD_FROM_ROWS}. */
+  readonly fromRows: number;
+}
+
+/**
+ * A connection that has stored as many rows goes on in a thread of its own, so that a long pass reads and writes at the same
+ * time: what is stored takes longer than it takes to send it there. A thread takes as long to begin as some 2,000 rows do.
+ */
+export const THREAD_FROM_ROWS = 4_000;
 
 /**
  * A connection to a SQLite file. SQLite itself never waits, which would block the whole process: a locked file is tried
@@ -28,13 +51,16 @@ const QUICK = 'PRAGMA cache_size = -16384; PRAGMA wal_autocheckpoint = 4000';
  * can wait for each other.
  */
 export class SqliteConnection implements SqlConnection {
-  readonly #engine: SqliteEngine;
+  #engine: AnyEngine;
   readonly #clock: Clock;
   #turn: Promise<unknown> = Promise.resolve();
+  #threadable: Threadable | undefined;
+  #stored = 0;
 
-  private constructor(engine: SqliteEngine, clock: Clock) {
+  private constructor(engine: SqliteEngine, clock: Clock, threadable?: Threadable) {
     this.#engine = engine;
     this.#clock = clock;
+    this.#threadable = threadable;
   }
 
   /** Opens an existing file read-only. */
@@ -47,10 +73,19 @@ export class SqliteConnection implements SqlConnection {
   }
 
   /** Opens a file, making it when it is missing. */
-  static async forWriting(path: string, clock: Clock): Promise<SqliteConnection> {
-    const connection = new SqliteConnection(new SqliteEngine(path, 'write'), clock);
+  static async forWriting(
+    path: string,
+    clock: Clock,
+    fromRows = THREAD_FROM_ROWS,
+  ): Promise<SqliteConnection> {
+    const engine = new SqliteEngine(path, 'write');
+    const connection = new SqliteConnection(engine, clock, {
+      path,
+      file: identityOf(path),
+      fromRows,
+    });
     try {
-      await connection.exec(`${SAFE}; ${QUICK}`);
+      await connection.exec(SETTINGS);
       return connection;
     } catch (error) {
       await connection.close();
@@ -69,11 +104,11 @@ export class SqliteConnection implements SqlConnection {
   }
 
   query(sql: string, params: readonly SqlValue[] = []): Promise<SqlRow[]> {
-    return this.#retryInTurn(() => this.#engine.all(sql, params, false) as SqlRow[]);
+    return this.#retryInTurn(() => this.#engine.all(sql, params, false)) as Promise<SqlRow[]>;
   }
 
   queryArrays(sql: string, params: readonly SqlValue[] = []): Promise<unknown[][]> {
-    return this.#retryInTurn(() => this.#engine.all(sql, params, true) as unknown[][]);
+    return this.#retryInTurn(() => this.#engine.all(sql, params, true)) as Promise<unknown[][]>;
   }
 
   exec(sql: string): Promise<void> {
@@ -82,17 +117,38 @@ export class SqliteConnection implements SqlConnection {
 
   async transaction<T>(work: (tx: SqlSession) => Promise<T>): Promise<T> {
     return this.#inTurn(async () => {
-      await this.#retry(() => this.#engine.exec('BEGIN IMMEDIATE'));
+      await this.#followRows();
+      const engine = this.#engine;
+      await this.#retry(() => engine.exec('BEGIN IMMEDIATE'));
       try {
-        const result = await work(new SqliteTransaction(this.#engine));
-        await this.#retry(() => this.#engine.exec('COMMIT'));
+        const transaction = new SqliteTransaction(engine);
+        const result = await work(transaction);
+        await this.#retry(() => engine.exec('COMMIT'));
+        this.#stored += transaction.stored;
         return result;
       } catch (error) {
-        // Some errors (disk full, for one) have rolled back already.
-        if (this.#engine.inTransaction) this.#engine.exec('ROLLBACK');
+        await engine.rollBack();
         throw error;
       }
     });
+  }
+
+  /** Between two transactions, goes on in a thread where there is much to store. */
+  async #followRows(): Promise<void> {
+    const threadable = this.#threadable;
+    if (threadable === undefined || this.#stored < threadable.fromRows) return;
+    this.#threadable = undefined;
+    if (identityOf(threadable.path) !== threadable.file) return;
+    const thread = new SqliteEngineThread(threadable.path);
+    try {
+      await this.#retry(() => thread.exec(SETTINGS));
+    } catch {
+      // Without one it is slower, and what is wrong with the file is told by the next statement.
+      await thread.close();
+      return;
+    }
+    await this.#engine.close();
+    this.#engine = thread;
   }
 
   /**
@@ -101,26 +157,27 @@ export class SqliteConnection implements SqlConnection {
    */
   async scrub(): Promise<void> {
     await this.exec('VACUUM');
-    await this.#retryInTurn(() => {
-      const [row] = this.#engine.all('PRAGMA wal_checkpoint(TRUNCATE)', [], false) as SqlRow[];
+    await this.#retryInTurn(async () => {
+      const rows = await this.#engine.all('PRAGMA wal_checkpoint(TRUNCATE)', [], false);
+      const [row] = rows as SqlRow[];
       if (Number(row?.['busy']) !== 0) throw busyError();
     });
   }
 
   async close(): Promise<void> {
     await this.#turn.catch(() => {});
-    this.#engine.close();
+    await this.#engine.close();
   }
 
-  #retryInTurn<T>(work: () => T): Promise<T> {
+  #retryInTurn<T>(work: () => T | Promise<T>): Promise<T> {
     return this.#inTurn(() => this.#retry(work));
   }
 
-  async #retry<T>(work: () => T): Promise<T> {
+  async #retry<T>(work: () => T | Promise<T>): Promise<T> {
     const deadline = this.#clock.now() + BUSY_TIMEOUT_MS;
     for (;;) {
       try {
-        return work();
+        return await work();
       } catch (error) {
         if (!isBusy(error) || this.#clock.now() >= deadline) throw error;
         await this.#clock.sleep(BUSY_PAUSE_MS);
@@ -138,26 +195,29 @@ export class SqliteConnection implements SqlConnection {
 
 /** The statements of a transaction: its lock is held, so that none is tried again. */
 export class SqliteTransaction implements SqlSession {
-  readonly #engine: SqliteEngine;
+  readonly #engine: AnyEngine;
+  /** How many rows were given to {@link store}. */
+  stored = 0;
 
-  constructor(engine: SqliteEngine) {
+  constructor(engine: AnyEngine) {
     this.#engine = engine;
   }
 
   async query(sql: string, params: readonly SqlValue[] = []): Promise<SqlRow[]> {
-    return this.#engine.all(sql, params, false) as SqlRow[];
+    return (await this.#engine.all(sql, params, false)) as SqlRow[];
   }
 
   async queryArrays(sql: string, params: readonly SqlValue[] = []): Promise<unknown[][]> {
-    return this.#engine.all(sql, params, true) as unknown[][];
+    return (await this.#engine.all(sql, params, true)) as unknown[][];
   }
 
   async exec(sql: string): Promise<void> {
-    this.#engine.exec(sql);
+    await this.#engine.exec(sql);
   }
 
-  /** See {@link storeFlatRows}. */
+  /** See {@link AnyEngine.store}. */
   async store(plan: StorePlan, rows: FlatRows): Promise<Uint8Array> {
-    return storeFlatRows(this.#engine, plan, rows);
+    this.stored += rows.ids.length;
+    return this.#engine.store(plan, rows);
   }
 }

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type Clock, systemClock } from '../../../base/clock.ts';
@@ -10,7 +9,7 @@ import { type FormLock, waitForLock } from '../form-lock.ts';
 import type { SqlConnection, SqlSession } from '../sql-session.ts';
 import { type SqlDatabase, SqlTarget } from '../sql-target.ts';
 import { checkSqlite } from './sqlite-check.ts';
-import { SqliteConnection } from './sqlite-connection.ts';
+import { identityOf, SqliteConnection, THREAD_FROM_ROWS } from './sqlite-connection.ts';
 import { sqliteDialect } from './sqlite-dialect.ts';
 import { isBusy } from './sqlite-errors.ts';
 import { followRights, followWriters } from './sqlite-rights.ts';
@@ -33,10 +32,14 @@ export class SqliteFile implements SqlDatabase {
   readonly #clock: Clock;
   #reading: { readonly file: string; readonly connection: SqliteConnection } | undefined;
 
-  constructor(path: string, clock: Clock) {
+  readonly #threadFromRows: number;
+
+  /** `threadFromRows`: how much a writer stores before it goes on in a thread of its own. */
+  constructor(path: string, clock: Clock, threadFromRows = THREAD_FROM_ROWS) {
     this.address = `sqlite:${path}`;
     this.#path = resolve(path);
     this.#clock = clock;
+    this.#threadFromRows = threadFromRows;
   }
 
   /** Opens the file read-only: a file of another program stays as it is, and a missing one is not created. */
@@ -81,7 +84,8 @@ export class SqliteFile implements SqlDatabase {
     const lock = tryLockFile(this.#path, formId);
     if (lock === undefined) return undefined;
     try {
-      const connection = await SqliteConnection.forWriting(this.#path, this.#clock);
+      const rows = this.#threadFromRows;
+      const connection = await SqliteConnection.forWriting(this.#path, this.#clock, rows);
       return {
         connection,
         async release() {
@@ -118,12 +122,6 @@ function tryLockFile(databasePath: string, formId: string): Disposable | undefin
     throw error;
   }
   return { [Symbol.dispose]: () => file.close() };
-}
-
-/** Tells a file from another one at the same path; undefined when there is none. */
-function identityOf(path: string): string | undefined {
-  const stat = statSync(path, { throwIfNoEntry: false });
-  return stat && `${stat.dev}:${stat.ino}`;
 }
 
 /** A SQLite database in memory, for trying things out: private to this target, and gone with it. */

@@ -1,12 +1,32 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { decimalText } from '../../../mirror/numbers.ts';
 import type { SqlRow, SqlValue } from '../sql-session.ts';
+import { type FlatRows, storeFlatRows, type StorePlan } from './sqlite-store.ts';
 
 /** Statements kept compiled; a pass uses some two dozen. */
 const KEPT_STATEMENTS = 200;
 
+type Awaitable<T> = T | Promise<T>;
+
+/** An engine in this thread, or in one of its own. */
+export interface AnyEngine {
+  /** The rows of a statement, as objects or as arrays. */
+  all(
+    sql: string,
+    params: readonly SqlValue[],
+    asArrays: boolean,
+  ): Awaitable<SqlRow[] | unknown[][]>;
+  /** Runs one or more statements without parameters. */
+  exec(sql: string): Awaitable<void>;
+  /** See {@link storeFlatRows}. */
+  store(plan: StorePlan, rows: FlatRows): Awaitable<Uint8Array>;
+  /** Ends a transaction that has begun and not ended. */
+  rollBack(): Awaitable<void>;
+  close(): Awaitable<void>;
+}
+
 /** An open database with its compiled statements, for the thread that opened it. Nothing of it waits. */
-export class SqliteEngine {
+export class SqliteEngine implements AnyEngine {
   readonly #database: DatabaseSync;
   readonly #readers = new Map<string, StatementSync>();
   readonly #runners = new Map<string, StatementSync>();
@@ -19,12 +39,6 @@ export class SqliteEngine {
     this.#database.function('decimal_text', options, toText);
   }
 
-  /** Whether a transaction has begun and not ended. */
-  get inTransaction(): boolean {
-    return this.#database.isTransaction;
-  }
-
-  /** The rows of a statement, as objects or as arrays. */
   all(sql: string, params: readonly SqlValue[], asArrays: boolean): SqlRow[] | unknown[][] {
     const statement = this.#kept(this.#readers, sql);
     statement.setReturnArrays(asArrays);
@@ -38,6 +52,15 @@ export class SqliteEngine {
 
   exec(sql: string): void {
     this.#database.exec(sql);
+  }
+
+  store(plan: StorePlan, rows: FlatRows): Uint8Array {
+    return storeFlatRows(this, plan, rows);
+  }
+
+  rollBack(): void {
+    // Some errors (disk full, for one) have rolled back already.
+    if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
   }
 
   close(): void {

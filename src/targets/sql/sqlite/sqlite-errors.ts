@@ -59,6 +59,9 @@ const BY_SQLITE_CODE: Readonly<Record<number, ErrorDescription>> = {
   },
 };
 
+/** The code of errors of a thread that has ended by itself. */
+export const THREAD_ENDED = 'SQLITE_THREAD_ENDED';
+
 const UNWRITABLE_FOLDER: ErrorDescription = {
   code: 'TARGET_DENIED',
   what: 'the folder cannot be written',
@@ -82,9 +85,14 @@ const BY_SYSTEM_CODE: Readonly<Record<string, ErrorDescription>> = {
   ENOTDIR: NO_FOLDER,
   EEXIST: NO_FOLDER,
   ENOSPC: diskFull('the disk'),
+  [THREAD_ENDED]: {
+    code: 'TARGET_FAILED',
+    what: 'the thread that writes the file has ended, perhaps for lack of memory',
+    remedy: 'What it had not committed is not in the file; the next pass goes on.',
+  },
 };
 
-/** See {@link DescribeError}: errors of node:sqlite and of the file system. */
+/** See {@link DescribeError}: errors of node:sqlite, of the file system and of threads. */
 export function describeSqliteError(error: unknown): ErrorDescription | undefined {
   const code = sqliteCodeOf(error);
   if (code === undefined) return BY_SYSTEM_CODE[errorCode(error) ?? ''];
