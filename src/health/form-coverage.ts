@@ -43,7 +43,9 @@ export const lookedMs = ({ overview, summary }: Known): number =>
 /** See {@link FormHealth.differsSince}. A pass of this process may have ended since the target was read. */
 export function openSince({ overview, summary }: KnownForm): string | null {
   const since = overview && differsSince(overview);
-  const settledMs = Math.max(summary.provenMs, summary.lookedMs);
+  // Whether a pass has compared counts, only the target tells.
+  const provenMs = overview?.look?.isDiffering === true ? summary.fullCoversMs : summary.provenMs;
+  const settledMs = Math.max(provenMs, summary.lookedMs);
   return since !== null && Date.parse(since) > settledMs ? since : null;
 }
 

@@ -8,6 +8,8 @@ export interface LookRecord {
   readonly at: string;
   /** IDs of the forms that it found to differ, or could not judge. */
   readonly open: readonly string[];
+  /** Those of them whose counts by status were found to differ: no pass settles that but one that compares. Absent: none. */
+  readonly differing?: readonly string[];
   /** Submissions of forms that are not mirrored here; null: not known. */
   readonly others: OtherCounts | null;
 }
@@ -37,29 +39,33 @@ export const idDigest = (id: string): string =>
   hash('sha256', id, 'base64url').slice(0, DIGEST_LENGTH);
 
 /** A record as JSON for the stores; equal records have equal texts. */
-export function lookText({ at, open, others }: LookRecord): string {
+export function lookText({ at, open, differing = [], others }: LookRecord): string {
   const page = others?.newest ?? null;
   const newest = page && [[...page.digests].sort().join(''), page.oldest];
   const rest = others && [others.total, countsText(others.statuses), others.besides, newest];
-  return JSON.stringify([at, [...new Set(open)].sort(), rest]);
+  const more = differing.length === 0 ? [] : [inOrder(differing)];
+  return JSON.stringify([at, inOrder(open), rest, ...more]);
 }
+
+const inOrder = (ids: readonly string[]): string[] => [...new Set(ids)].sort();
 
 /** The reverse; null for a text that is none. */
 export function lookFrom(text: string): LookRecord | null {
   try {
     const list: unknown = JSON.parse(text);
     if (!Array.isArray(list)) return null;
-    const [at, open, others] = list as [unknown, unknown, unknown];
-    const isWhole =
-      typeof at === 'string' &&
-      canonicalTime(at) === at &&
-      Array.isArray(open) &&
-      open.every((id) => typeof id === 'string');
-    return isWhole ? { at, open, others: othersFrom(others) } : null;
+    const [at, open, others, differing] = list as unknown[];
+    if (typeof at !== 'string' || canonicalTime(at) !== at || !areIds(open)) return null;
+    const look = { at, open, others: othersFrom(others) };
+    // An earlier release did not say.
+    return areIds(differing) ? { ...look, differing } : look;
   } catch {
     return null;
   }
 }
+
+const areIds = (value: unknown): value is string[] =>
+  Array.isArray(value) && value.every((id) => typeof id === 'string');
 
 function othersFrom(value: unknown): OtherCounts | null {
   if (!Array.isArray(value)) return null;

@@ -7,11 +7,17 @@ export interface FormLook {
   readonly at: string;
   /** It found the form to differ, or could not judge it: a pass is to. */
   readonly isOpen: boolean;
+  /** Its counts by status differed, so that only a pass that compares settles it. */
+  readonly isDiffering?: boolean;
 }
 
 /** What a look says of one of the forms that it was about; null where there was none. */
 export const lookOf = (look: LookRecord | null, formId: string): FormLook | null =>
-  look && { at: look.at, isOpen: look.open.includes(formId) };
+  look && {
+    at: look.at,
+    isOpen: look.open.includes(formId),
+    isDiffering: look.differing?.includes(formId) ?? false,
+  };
 
 /** What tells how a look and a form's passes stand to each other. */
 type Looked = Pick<FormOverview, 'look' | 'checkpoint' | 'losses' | 'goneAt'>;
@@ -29,13 +35,19 @@ export function lookedAt({ look, checkpoint, losses, goneAt }: Looked): string |
   return Date.parse(look.at) > Date.parse(provenAt) ? look.at : null;
 }
 
-/** Since when a form is known, or suspected, to differ from the source, and no pass has settled it (ISO); null where that is not so. */
+/**
+ * Since when a form is known, or suspected, to differ from the source, and no pass has settled it (ISO); null where that is not
+ * so. Where counts by status differed, a pass has settled it whose own comparison agreed, or that read everything.
+ */
 export function differsSince({
   look,
   checkpoint,
 }: Pick<Looked, 'look' | 'checkpoint'>): string | null {
   if (look === null || !look.isOpen || checkpoint === null) return null;
-  return Date.parse(look.at) > Date.parse(checkpoint.provenAt) ? look.at : null;
+  const { provenAt, countsAt, fullProvenAt } = checkpoint;
+  const settledAt = look.isDiffering === true ? [countsAt, fullProvenAt] : [provenAt];
+  const isSettled = settledAt.some((at) => at !== null && Date.parse(at) >= Date.parse(look.at));
+  return isSettled ? null : look.at;
 }
 
 /** When the statuses were last seen to agree with the source: by their counts, or row by row (ISO); null for never. */

@@ -261,7 +261,10 @@ class Look {
     try {
       // Of forms that were not planned here, another process's perhaps, nothing was found.
       const unjudged = held.filter((formId) => !settled.has(formId));
-      await target.recordLook({ at, open: [...visits.keys(), ...unjudged], others });
+      const differing = [...visits].flatMap(([id, { compareCounts }]) =>
+        compareCounts ? [id] : [],
+      );
+      await target.recordLook({ at, open: [...visits.keys(), ...unjudged], differing, others });
       return true;
     } catch (error) {
       if (isAbort(error)) throw error;

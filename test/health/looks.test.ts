@@ -114,6 +114,17 @@ describe('a form that a look found to differ', () => {
     expect([held.form.overdueSince, held.health.state]).toEqual([null, 'waiting']);
   });
 
+  it('L17: is not settled by a pass that compares no counts, where these differ', () => {
+    const summary = () => ({ ...NO_PASSES, provenMs: NOW - 1_000, coversMs: NOW - 2_000 });
+    const look = { ...lookAgo(90_000, true), isDiffering: true };
+    expect(seen(look, { summary }).form).toMatchObject({
+      state: 'waiting',
+      differsSince: before(90_000),
+    });
+    const full = () => ({ ...summary(), fullCoversMs: NOW - 2_000 });
+    expect(seen(look, { summary: full }).form).toMatchObject({ state: 'ok', differsSince: null });
+  });
+
   it('is settled by a pass of this process before the target is read again', () => {
     const summary = () => ({ ...NO_PASSES, provenMs: NOW - 1_000, coversMs: NOW - 2_000 });
     const { form } = seen(lookAgo(90_000, true), { summary });

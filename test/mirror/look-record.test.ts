@@ -17,6 +17,8 @@ describe('the record of a look', () => {
     expect(lookFrom(lookText(LOOK))).toEqual(LOOK);
     expect(lookFrom(lookText({ ...LOOK, others: null }))).toEqual({ ...LOOK, others: null });
     expect(lookText({ ...LOOK, open: ['b', 'a', 'b'] })).toBe(lookText(LOOK));
+    const differing = { ...LOOK, differing: ['b'] };
+    expect(lookFrom(lookText(differing))).toEqual(differing);
   });
 
   it.each([

@@ -55,10 +55,20 @@ describe('L17: what a look says of a form', () => {
     expect(differsSince({ ...open, checkpoint: null })).toBeNull();
   });
 
+  it('is that its counts differ, until a pass has compared them', () => {
+    const open = { ...FORM, look: { at: LOOKED, isOpen: true, isDiffering: true } };
+    const after = { ...CHECKPOINT, provenAt: '2026-03-02T08:02:00.000Z' };
+    expect(differsSince({ ...open, checkpoint: after })).toBe(LOOKED);
+    for (const settled of [{ countsAt: LOOKED }, { fullProvenAt: LOOKED }]) {
+      expect(differsSince({ ...open, checkpoint: { ...after, ...settled } })).toBeNull();
+    }
+  });
+
   it('is said of each form by the record of the look', () => {
     const record = { at: LOOKED, open: ['a'], others: null };
-    expect(lookOf(record, 'a')).toEqual({ at: LOOKED, isOpen: true });
-    expect(lookOf(record, 'b')).toEqual({ at: LOOKED, isOpen: false });
+    expect(lookOf(record, 'a')).toEqual({ at: LOOKED, isOpen: true, isDiffering: false });
+    expect(lookOf(record, 'b')).toEqual({ at: LOOKED, isOpen: false, isDiffering: false });
+    expect(lookOf({ ...record, differing: ['a'] }, 'a')).toMatchObject({ isDiffering: true });
     expect(lookOf(null, 'b')).toBeNull();
   });
 });
