@@ -5,6 +5,7 @@ import { type Loss, lossSentence } from '../mirror/losses.ts';
 import { ProofLedger } from '../mirror/proof.ts';
 import { provenFor } from '../mirror/proven-for.ts';
 import type { TargetNotice } from '../mirror/notices.ts';
+import type { FormWindow } from '../mirror/window.ts';
 import type { FormWriter, PrepareResult, Target, WindowWriter } from '../mirror/target.ts';
 import type { Checkpoint, Form, FormIdentity, PassKind } from '../mirror/types.ts';
 import type { SyncContext } from './context.ts';
@@ -38,6 +39,17 @@ export interface OpenForm {
   readonly sink: RowSink;
 }
 
+/** What a list has shown: submissions, and further entries of them. */
+interface Seen {
+  readonly distinct: number;
+  readonly doubles: number;
+}
+
+const plus = (a: Seen, b: Seen): Seen => ({
+  distinct: a.distinct + b.distinct,
+  doubles: a.doubles + b.doubles,
+});
+
 /** One pass while it runs: what it was given, and what it has learned. What it reads is in incremental-pass.ts and full-pass.ts. */
 export class PassRun {
   readonly setup: PassSetup;
@@ -60,8 +72,10 @@ export class PassRun {
   #reason: string | null = null;
   #sink: RowSink | undefined;
   #ledger = new ProofLedger();
-  /** Of the ledgers of the windows before. */
-  #before = { distinct: 0, doubles: 0 };
+  /** Of the windows before, by their lower bounds: what a window showed in the reading that showed most. */
+  #before = new Map<string | null, Seen>();
+  /** The window that is read now; undefined: the form as one list. */
+  #window: FormWindow | undefined;
   /** What the target had lost when the pass began. */
   lost: readonly Loss[] = [];
   /** What an earlier pass, or another worker, accounts for in windows that this pass does not read. */
@@ -93,12 +107,29 @@ export class PassRun {
 
   /** Distinct submissions that it has seen, in all windows. */
   get distinct(): number {
-    return this.#before.distinct + this.#ledger.distinct + this.share.helped.seen;
+    return this.#seen.distinct + this.share.helped.seen;
   }
 
   /** Entries of the list that repeat a submission, as far as it can tell. */
   get doubles(): number {
-    return this.#before.doubles + this.#ledger.doubles;
+    return this.#seen.doubles;
+  }
+
+  get #seen(): Seen {
+    const windows = new Map(this.#before);
+    if (this.#window !== undefined) windows.delete(this.#window.from);
+    return [...windows.values()].reduce(plus, this.#seenHere);
+  }
+
+  /** Of the window that is read now, or of the list. */
+  get #seenHere(): Seen {
+    const { distinct, doubles } = this.#ledger;
+    const before = this.#window && this.#before.get(this.#window.from);
+    if (before === undefined) return { distinct, doubles };
+    return {
+      distinct: Math.max(before.distinct, distinct),
+      doubles: Math.max(before.doubles, doubles),
+    };
   }
 
   /** What it wrote, by outcome, with what those who help wrote. */
@@ -157,15 +188,15 @@ export class PassRun {
   /** What is counted begins anew, and nothing is read before. `oldestPlausible`: see {@link ProofLedger}. */
   beginLedger(oldestPlausible: string | null): void {
     this.since = this.now();
-    this.#before = { distinct: 0, doubles: 0 };
+    [this.#before, this.#window] = [new Map(), undefined];
     this.share.begin([]);
     this.#ledger = this.setup.newLedger(oldestPlausible);
   }
 
-  /** The ledger of a window, or of a further one. */
-  beginWindow(oldestPlausible: string | null): ProofLedger {
-    const { doubles } = this;
-    this.#before = { distinct: this.#before.distinct + this.#ledger.distinct, doubles };
+  /** The ledger of a window, which shows again what the list of the form, or an earlier reading of it, has shown. */
+  beginWindow(oldestPlausible: string | null, window: FormWindow): ProofLedger {
+    if (this.#window !== undefined) this.#before.set(this.#window.from, this.#seenHere);
+    this.#window = window;
     this.#ledger = this.setup.newLedger(oldestPlausible);
     return this.#ledger;
   }
@@ -227,7 +258,7 @@ export class PassRun {
   tellProgress(): void {
     if (this.setup.silent === true) return;
     const { inserted, updated, unchanged } = this.written;
-    const seen = this.#before.distinct + this.#ledger.distinct + this.share.seen;
+    const seen = this.#seen.distinct + this.share.seen;
     const counts = { seen, total: this.total ?? seen, inserted, updated, unchanged };
     this.setup.context.events.emit('pass.progress', { ...this.subject, ...counts });
   }

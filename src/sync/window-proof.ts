@@ -112,7 +112,7 @@ function windowParts({ run, open, checkpoint }: WindowWork, window: FormWindow):
     ...run.scanParts(open, checkpoint !== undefined),
     pages: new FormPages(context.client, open.form.id, run.call, window),
     sink: new WindowSink(open.sink, window),
-    ledger: run.beginWindow(oldestPlausible(checkpoint)),
+    ledger: run.beginWindow(oldestPlausible(checkpoint), window),
     // The form's is known, and a window's is none.
     onTotal: () => {},
   };
