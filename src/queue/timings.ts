@@ -7,6 +7,8 @@ export interface Timings {
   readonly lockDurationMs: number;
   /** How often workers look for stalled jobs; one is taken over at the second look. */
   readonly stalledIntervalMs: number;
+  /** How long a worker that the store refused a job waits before it asks again. */
+  readonly refusedMs: number;
   /** How often the schedules are checked. */
   readonly heartbeatMs: number;
   /** Attempts of a failing job and the waits between them. A full pass is tried until it succeeds. */
@@ -29,6 +31,7 @@ export interface Timings {
 export const DEFAULT_TIMINGS: Timings = {
   lockDurationMs: 10_000,
   stalledIntervalMs: 5_000,
+  refusedMs: 5_000,
   heartbeatMs: 15_000,
   retry: {
     incremental: {

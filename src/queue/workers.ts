@@ -90,6 +90,7 @@ function startWorker(
       concurrency,
       lockDuration: timings.lockDurationMs,
       stalledInterval: timings.stalledIntervalMs,
+      runRetryDelay: timings.refusedMs,
       maxStalledCount: MAX_STALLS,
       settings: {
         backoffStrategy: (attemptsMade, _type, _error, job) => {

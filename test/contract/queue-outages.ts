@@ -10,6 +10,9 @@ import type { QueueIt } from './queue.ts';
 const FOR_EVER_MS = 3_600_000;
 const WORKER = join(import.meta.dirname, '../queue/child-worker.ts');
 
+/** What is taken over here may run twice: nothing is lost where a busy machine holds a process up for longer. */
+const SHORT_LOCK = { ...QUICK, lockDurationMs: 2_000, stalledIntervalMs: 500 };
+
 /** A worker in a process of its own, whose passes last until their signal aborts; resolves when one has begun. */
 async function startWorker(
   place: QueuePlace,
@@ -27,12 +30,14 @@ export function describeOutages(it: QueueIt): void {
   const one = (): FakeHandlers => new FakeHandlers([{ formId: 'f1', targets: ['a'] }]);
 
   it("L5: a killed worker's pass is taken over", async ({ place, use, onTestFinished }) => {
-    const child = await startWorker(place, onTestFinished);
+    const child = await startWorker(place, onTestFinished, SHORT_LOCK.lockDurationMs);
     await child.end('SIGKILL');
     const handlers = one();
     const queue = use(await startAt(place, handlers));
-    await vi.waitFor(() => expect(handlers.passes).toHaveLength(1), SOON);
-    expect(handlers.passes[0]).toEqual({ formId: 'f1', target: 'a', kind: 'incremental' });
+    // More than one where its planning was cut short, too: that is taken over at the same moment, and adds what has just ended.
+    await vi.waitFor(() => expect(handlers.passes.length).toBeGreaterThan(0), SOON);
+    const pass = { formId: 'f1', target: 'a', kind: 'incremental' };
+    for (const each of handlers.passes) expect(each).toEqual(pass);
     await vi.waitFor(async () => {
       const sync = (await queue.status()).queues.filter(({ step }) => step === 'sync');
       expect(sync.map(({ active, waiting }) => active + waiting)).toEqual([0, 0]);
@@ -77,7 +82,8 @@ export function describeOutages(it: QueueIt): void {
     if (!server.kill || !server.restart) return skip('this store is no server of ours');
     const handlers = one();
     const everyMs = 200;
-    const queue = use(await startAt(place, handlers, { incremental: { everyMs } }));
+    const every = { incremental: { everyMs } };
+    const queue = use(await startAt(place, handlers, every, { timings: SHORT_LOCK }));
     await vi.waitFor(() => expect(handlers.passes.length).toBeGreaterThanOrEqual(2), SOON);
     await server.kill();
     await server.restart();
@@ -96,7 +102,7 @@ export function describeOutages(it: QueueIt): void {
     const handlers = one();
     const gate = new Gate();
     handlers.script = (_order, signal) => gate.wait(signal);
-    const timings = { ...QUICK, stopMs: 300 };
+    const timings = { ...SHORT_LOCK, stopMs: 300 };
     const queue = use(await startAt(place, handlers, {}, { timings }));
     await queue.runNow('incremental');
     await vi.waitFor(() => expect(handlers.passes).toHaveLength(1), SOON);

@@ -97,12 +97,12 @@ export function describeSchedules(it: QueueIt): void {
       await using producer = await produceAt(place, NEVER);
       await producer.queues.plan.upsertJobScheduler(
         'full',
-        { every: 300, startDate: Date.now() + 3_000 },
+        { every: 100, startDate: Date.now() + 1_000 },
         { name: 'plan', data: { kind: 'full', targets: ['a'] } },
       );
     }
     const handlers = new FakeHandlers([form(['a'])]);
-    const queue = use(await startAt(place, handlers, { incremental: { everyMs: 300 } }));
+    const queue = use(await startAt(place, handlers, { incremental: { everyMs: 100 } }));
     const { schedules, queues } = await answered(queue);
     expect(schedules.map(({ kind }) => kind)).toEqual(['incremental']);
     expect(queues.find(({ step }) => step === 'plan')?.delayed).toBeLessThanOrEqual(1);

@@ -128,7 +128,7 @@ export function describeSharing(it: QueueIt): void {
       return 'cancelled';
     };
     // As in production, it hears that its lock is lost, at the next renewal, before anybody takes the pass.
-    const timings = { ...QUICK, lockDurationMs: 2_000, stalledIntervalMs: 4_000 };
+    const timings = { ...QUICK, lockDurationMs: 1_000, stalledIntervalMs: 2_000 };
     const queue = use(await startAt(place, handlers, {}, { timings }));
     await queue.runNow('incremental');
     await vi.waitFor(() => expect(handlers.passes).toHaveLength(1), SOON);

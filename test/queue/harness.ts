@@ -48,6 +48,7 @@ const quick = { baseDelayMs: 20, maxDelayMs: 40, maxServerDelayMs: 40 };
 export const QUICK: Timings = {
   lockDurationMs: 10_000,
   stalledIntervalMs: 1_000,
+  refusedMs: 500,
   heartbeatMs: 150,
   retry: {
     incremental: { attempts: 3, ...quick },
