@@ -4,7 +4,7 @@ import { Events } from '../../src/base/events.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { FormsClient } from '../../src/forms/client.ts';
 import { parsePicks } from '../../src/mirror/picks.ts';
-import type { Target } from '../../src/mirror/target.ts';
+import type { Target, WindowWriter } from '../../src/mirror/target.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/forms-api/sandbox.ts';
 import { FormsStore } from '../../src/sandbox/forms-api/store.ts';
 import { assistPass, type AssistRequest } from '../../src/sync/assist.ts';
@@ -213,6 +213,61 @@ describe.skipIf(postgresMissing())('windows that several workers share', () => {
     for (const id of store.ids(FORM).filter((_, n) => n % 3 === 0)) store.delete(id);
     const [report] = await helped(worker, async () => assist(await openWorker()));
     expect(report).toMatchObject({ outcome: 'withheld', deleted: 0 });
+  });
+
+  it('L1, L17: are read anew after the table was dropped while others held some', async () => {
+    const worker = await openWorker();
+    const helper = await openWorker();
+    const [report, helping] = await helped(worker, async () => {
+      const reading = assist(helper).catch((error: unknown) => error);
+      await vi.waitFor(async () => expect(await heldWindows()).toHaveLength(2), { interval: 3 });
+      const reader = (await helper.target.reader(FORM))!;
+      await vi.waitFor(
+        async () => {
+          const windows = await reader.windows();
+          expect(windows.filter(({ open }) => !open).length).toBeGreaterThan(1);
+        },
+        { interval: 3 },
+      );
+      await place.query(`DROP TABLE ${place.relation('contact_form')} CASCADE`);
+      return reading;
+    });
+    expect([report, helping]).toMatchObject([
+      { outcome: 'failed', code: 'TARGET_FAILED' },
+      { code: 'TARGET_FAILED' },
+    ]);
+    const [again, windows] = await helped(worker, () => assist(helper));
+    expect(again).toMatchObject({ outcome: 'ok', inserted: SUBMISSIONS });
+    expect(again.reason).toContain('was gone; everything is read again');
+    expect(windows).toBeGreaterThan(0);
+    await expectSame();
+  });
+
+  it('L13: are no longer written by whom another pass has overtaken, which made the table anew', async () => {
+    const [dead, worker, sleeper] = [await openWorker(), await openWorker(), await openWorker()];
+    const dying = new AbortController();
+    const claimed = Promise.withResolvers<WindowWriter>();
+    dead.context.events.on('windows.open', async () => {
+      const reader = (await sleeper.target.reader(FORM))!;
+      const last = (await reader.windows()).findLast(({ to }) => to !== null)!;
+      const { signal } = new AbortController();
+      const options = { waitMs: 0, signal };
+      sleeper.target.openWindowWriter(FORM, last, options).then(claimed.resolve, () => {});
+    });
+    const cut = full(dead, dying.signal);
+    const held = await claimed.promise;
+    dying.abort();
+    expect(await cut).toMatchObject({ outcome: 'cancelled' });
+    await place.query(`DROP TABLE ${place.relation('contact_form')} CASCADE`);
+    const [report] = await helped(worker, async () => {
+      const [window] = (await held.windows()).filter(({ open, to }) => open && to !== null);
+      const lost = { code: 'TARGET_LOST_LOCK' };
+      await expect(held.saveWindow({ ...window!, open: false })).rejects.toMatchObject(lost);
+      await expect(held.apply([], [])).rejects.toMatchObject(lost);
+      await held[Symbol.asyncDispose]();
+    });
+    expect(report).toMatchObject({ outcome: 'ok', inserted: SUBMISSIONS });
+    await expectSame();
   });
 
   it('are read one at a time by a worker that is wanted elsewhere', async () => {
