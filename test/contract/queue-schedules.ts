@@ -97,7 +97,7 @@ export function describeSchedules(it: QueueIt): void {
       await using producer = await produceAt(place, NEVER);
       await producer.queues.plan.upsertJobScheduler(
         'full',
-        { every: 100, startDate: Date.now() + 1_000 },
+        { every: 300, startDate: Date.now() + 3_600_000 },
         { name: 'plan', data: { kind: 'full', targets: ['a'] } },
       );
     }
@@ -106,12 +106,13 @@ export function describeSchedules(it: QueueIt): void {
     const { schedules, queues } = await answered(queue);
     expect(schedules.map(({ kind }) => kind)).toEqual(['incremental']);
     expect(queues.find(({ step }) => step === 'plan')?.delayed).toBeLessThanOrEqual(1);
-    await vi.waitFor(() => expect(handlers.plans.length).toBeGreaterThanOrEqual(15), SOON);
-    expect(handlers.count('a', 'full')).toBe(0);
+    await vi.waitFor(() => expect(handlers.plans.length).toBeGreaterThanOrEqual(3), SOON);
     await queue.stop();
     await using producer = await produceAt(place, NEVER);
     const stored = await producer.queues.plan.getJobSchedulers(0, -1, true);
     expect(stored.map(({ key }) => key)).toEqual(['incremental']);
+    const ticks = await producer.queues.plan.getJobs(['waiting', 'delayed']);
+    expect(ticks.map(({ data }) => data)).toEqual([{ kind: 'incremental', targets: ['a'] }]);
   });
 
   it('tick by a cron expression in a time zone', async ({ place, use }) => {

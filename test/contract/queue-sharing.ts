@@ -15,6 +15,8 @@ const twelve = Array.from({ length: 12 }, (_, index) => ({
   targets: ['a', 'b'],
 }));
 
+const HOUR_MS = 3_600_000;
+
 async function waitingMarks(producer: Producer): Promise<number> {
   return (await producer.queues.mark.getJobCounts('waiting-children'))['waiting-children'] ?? 0;
 }
@@ -97,17 +99,20 @@ export function describeSharing(it: QueueIt): void {
     const handlers = new FakeHandlers([{ formId: 'f1', targets: ['a'] }]);
     const every = { ...NEVER, incremental: { everyMs: 300 } };
     await using producer = await produceAt(place, every);
-    // The tick of a schedule that is made anew would run at once.
-    const rule = { every: 300, startDate: Date.now() + 250 };
+    // The tick of a schedule that is made anew would run at once, and there would be nothing to drop.
+    const rule = { every: 300, startDate: Date.now() + HOUR_MS };
     const template = { name: 'plan', data: { kind: 'incremental', targets: every.targets } };
     await producer.queues.plan.upsertJobScheduler('incremental', rule, template);
     await server.dropTicks(place);
-    const queue = use(await startAt(place, handlers, every));
+    let aheadMs = 2 * HOUR_MS;
+    const clock = { ...systemClock, now: () => Date.now() + aheadMs };
+    const queue = use(await startAt(place, handlers, every, { clock }));
     const overdue = {
       name: 'schedule.overdue',
       event: expect.objectContaining({ kind: 'incremental', repaired: true }) as unknown,
     };
     await vi.waitFor(() => expect(queue.emitted).toContainEqual(overdue), SOON);
+    aheadMs = 0;
     const before = handlers.passes.length;
     await vi.waitFor(() => expect(handlers.passes.length).toBeGreaterThan(before + 1), SOON);
   });

@@ -247,20 +247,20 @@ describe.skipIf(postgresMissing())('windows that several workers share', () => {
     const [dead, worker, sleeper] = [await openWorker(), await openWorker(), await openWorker()];
     const dying = new AbortController();
     const claimed = Promise.withResolvers<WindowWriter>();
-    dead.context.events.on('windows.open', async () => {
+    const claim = async (): Promise<WindowWriter> => {
       const reader = (await sleeper.target.reader(FORM))!;
       const last = (await reader.windows()).findLast(({ to }) => to !== null)!;
       const { signal } = new AbortController();
-      const options = { waitMs: 0, signal };
-      sleeper.target.openWindowWriter(FORM, last, options).then(claimed.resolve, () => {});
-    });
+      return sleeper.target.openWindowWriter(FORM, last, { waitMs: 0, signal });
+    };
+    dead.context.events.on('windows.open', () => void claim().then(claimed.resolve, () => {}));
     const cut = full(dead, dying.signal);
     const held = await claimed.promise;
     dying.abort();
     expect(await cut).toMatchObject({ outcome: 'cancelled' });
     await place.query(`DROP TABLE ${place.relation('contact_form')} CASCADE`);
     const [report] = await helped(worker, async () => {
-      const [window] = (await held.windows()).filter(({ open, to }) => open && to !== null);
+      const window = (await held.windows()).find(({ open, to }) => open && to !== null);
       const lost = { code: 'TARGET_LOST_LOCK' };
       await expect(held.saveWindow({ ...window!, open: false })).rejects.toMatchObject(lost);
       await expect(held.apply([], [])).rejects.toMatchObject(lost);
