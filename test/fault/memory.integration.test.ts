@@ -1,9 +1,13 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { Child } from '../support/child.ts';
 import { measurePasses } from '../support/pass-memory.ts';
+import { scratchFolder } from '../support/scratch.ts';
 
 /**
  * Bounds on the heap, so that what is measured is what the program holds and not what the garbage collector leaves
- * lying about on a machine with much memory. `npm run bench memory` measures without them, over 500,000.
+ * lying about on a machine with much memory. `npm run bench -- --only memory` measures without them, over a million.
  */
 const flags = '--max-semi-space-size=2 --max-old-space-size=64';
 
@@ -15,5 +19,26 @@ describe('the memory of a full pass', { timeout: 600_000 }, () => {
     // 10 bytes an ID and some slack are the only thing that grows: 2 MB here.
     expect(many.firstMB / few.firstMB).toBeLessThan(1.15);
     expect(many.againMB / few.againMB).toBeLessThan(1.15);
+  });
+});
+
+const PROBE = join(import.meta.dirname, '../support/probed-process.ts');
+const STORE = join(import.meta.dirname, '../queue/store-child.ts');
+
+describe('the memory of the embedded queue', { timeout: 120_000 }, () => {
+  it('is some 600 MB when its store is made, and half of that from then on', async ({
+    onTestFinished,
+  }) => {
+    const folder = scratchFolder('store', 128);
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const peakMB = async (): Promise<number> => {
+      const child = new Child(STORE, [folder], { NODE_OPTIONS: `--import=${PROBE}` });
+      expect(await child.ended).toMatchObject({ code: 0 });
+      return Number(/peak-mb: (\d+)/.exec(child.stderr)?.[1]);
+    };
+    const peaks = [await peakMB(), await peakMB()] as const;
+    process.stdout.write(`memory of the embedded queue: ${JSON.stringify(peaks)}\n`);
+    expect(peaks[0]).toBeLessThan(750);
+    expect(peaks[1]).toBeLessThan(300);
   });
 });
