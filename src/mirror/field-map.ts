@@ -42,7 +42,7 @@ export class FieldMap<V> implements ReadonlyMap<string, V> {
   }
 
   get size(): number {
-    return this.slots.reduce<number>((size, value) => (value === undefined ? size : size + 1), 0);
+    return this.#present().length;
   }
 
   get(id: string): V | undefined {
@@ -54,27 +54,39 @@ export class FieldMap<V> implements ReadonlyMap<string, V> {
     return this.get(id) !== undefined;
   }
 
-  *entries(): Generator<[string, V], undefined> {
-    for (const [place, value] of this.slots.entries()) {
-      const id = this.order.ids[place];
-      if (value !== undefined && id !== undefined) yield [id, value];
-    }
+  entries(): MapIterator<[string, V]> {
+    return this.#present().values();
   }
 
-  *keys(): Generator<string, undefined> {
-    for (const [id] of this.entries()) yield id;
+  keys(): MapIterator<string> {
+    return this.#present()
+      .map(([id]) => id)
+      .values();
   }
 
-  *values(): Generator<V, undefined> {
-    for (const value of this.slots) if (value !== undefined) yield value;
+  values(): MapIterator<V> {
+    return this.#present()
+      .map(([, value]) => value)
+      .values();
   }
 
-  [Symbol.iterator](): Generator<[string, V], undefined> {
+  [Symbol.iterator](): MapIterator<[string, V]> {
     return this.entries();
   }
 
   forEach(call: (value: V, id: string, map: ReadonlyMap<string, V>) => void): void {
-    for (const [id, value] of this.entries()) call(value, id, this);
+    for (const [id, value] of this.#present()) call(value, id, this);
+  }
+
+  /** An array at once: a generator takes several times longer. */
+  #present(): [string, V][] {
+    const { ids } = this.order;
+    const present: [string, V][] = [];
+    for (let place = 0; place < this.slots.length; place++) {
+      const [id, value] = [ids[place], this.slots[place]];
+      if (id !== undefined && value !== undefined) present.push([id, value]);
+    }
+    return present;
   }
 }
 

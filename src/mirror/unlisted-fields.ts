@@ -1,4 +1,5 @@
 import { count } from '../base/format.ts';
+import { FieldMap } from './field-map.ts';
 
 /** Most fields that are mirrored of one form: more fit into no table, and would be no form that a person made. */
 export const MAX_FORM_FIELDS = 5_000;
@@ -20,6 +21,8 @@ export class UnlistedFields {
   /** Fields of the schema and of the catalogue. */
   #known: ReadonlySet<string> = new Set();
   #room = MAX_UNLISTED_FIELDS;
+  /** The fields of a page, and how many of them, none of which is new. */
+  #seen: { readonly ids: readonly string[]; readonly many: number } = { ids: [], many: 0 };
 
   constructor(isPicked: (id: string) => boolean) {
     this.#isPicked = isPicked;
@@ -32,15 +35,17 @@ export class UnlistedFields {
 
   /** Which fields are known from elsewhere; those of `catalogued` that are not `listed` by the schema take room, too. */
   know(listed: Iterable<string>, catalogued: Iterable<string>): void {
+    this.#seen = { ids: [], many: 0 };
     const schema = new Set(listed);
     this.#known = new Set([...schema, ...catalogued]);
     this.#room = MAX_UNLISTED_FIELDS - (this.#known.size - schema.size);
   }
 
-  /** Takes the IDs of answers; those of them that are new. */
-  meet(answered: Iterable<string>): string[] {
+  /** Takes answers by field ID; the IDs that are new among them. */
+  meet(answers: ReadonlyMap<string, unknown>): readonly string[] {
+    if (this.#holdsNothingNew(answers)) return [];
     const met: string[] = [];
-    for (const id of answered) {
+    for (const id of answers.keys()) {
       if (this.#ids.size >= this.#room) break;
       if (!this.#isNew(id) || id.length > MAX_FIELD_ID) continue;
       this.#ids.add(id);
@@ -50,13 +55,25 @@ export class UnlistedFields {
   }
 
   /** Why some of these answers are not mirrored, though they are picked. */
-  defectsOf(answered: Iterable<string>): string[] {
+  defectsOf(answers: ReadonlyMap<string, unknown>): readonly string[] {
+    if (this.#holdsNothingNew(answers)) return [];
     const defects = new Set<string>();
-    for (const id of answered) {
+    for (const id of answers.keys()) {
       if (this.#isNew(id)) defects.add(id.length > MAX_FIELD_ID ? TOO_LONG : TOO_MANY);
       if (defects.size === 2) break;
     }
     return [...defects];
+  }
+
+  /** Looks at the fields of a whole page once: what is not new then is not new later. */
+  #holdsNothingNew(answers: ReadonlyMap<string, unknown>): boolean {
+    if (!(answers instanceof FieldMap)) return false;
+    const { ids } = answers.order;
+    if (this.#seen.ids !== ids || this.#seen.many !== ids.length) {
+      if (ids.some((id) => this.#isNew(id))) return false;
+      this.#seen = { ids, many: ids.length };
+    }
+    return true;
   }
 
   #isNew(id: string): boolean {

@@ -116,7 +116,7 @@ export class RowComparer {
       known.map(({ id }) => id),
     );
     for (const { submission } of items) {
-      if (submission !== null) this.#unlisted.meet(submission.data.keys());
+      if (submission !== null) this.#unlisted.meet(submission.data);
     }
     return pickFields(form, picks, known, this.#unlisted.ids);
   }

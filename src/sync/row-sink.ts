@@ -301,35 +301,26 @@ export class RowSink implements ItemSink {
     else if (outcome === 'unchanged' && first) this.unchanged++;
   }
 
-  #blank(item: SubmissionItem): PendingItem {
-    const createdAt = canonicalTime(item.submission?.createdAt ?? '');
-    const status = (item.submission?.status ?? item.status ?? '').toWellFormed();
-    return { key: item.key, createdAt, status, row: null, rejections: [], doubled: false };
-  }
-
   #join(item: SubmissionItem): PendingItem {
-    const blank = this.#blank(item);
-    const { submission } = item;
-    const answered = submission === null ? [] : this.#unlisted.defectsOf(submission.data.keys());
-    const defects = [...item.defects, ...answered];
-    const foreign =
-      submission !== null && submission.formId !== '' && submission.formId !== this.#form.id;
-    if (submission === null || foreign) {
-      const reasons = foreign ? ['belongs to another form'] : defects;
-      const rejections = reasons.map((reason) => ({
-        submissionId: item.key,
-        reason,
-        stored: false,
-      }));
-      return { ...blank, rejections };
+    const { key, submission } = item;
+    if (submission === null) return listedItem(item, null, item.status ?? '', item.defects);
+    const isForeign = submission.formId !== '' && submission.formId !== this.#form.id;
+    if (isForeign) {
+      const createdAt = canonicalTime(submission.createdAt);
+      return listedItem(item, createdAt, submission.status, ['belongs to another form']);
     }
-    return { ...blank, ...joinRow(submission, defects, this.#fields, this.#options.hashKey) };
+    const answered = this.#unlisted.defectsOf(submission.data);
+    const defects = answered.length === 0 ? item.defects : [...item.defects, ...answered];
+    const { hashKey } = this.#options;
+    const { row, rejections } = joinRow(submission, defects, this.#fields, hashKey);
+    const { createdAt, status } = row;
+    return { key, createdAt, status, row, rejections, doubled: false };
   }
 
   /** An unknown field ID refreshes the labels once; what stays unknown is a field deleted before we first looked. */
   async #prepareUnlisted(items: readonly SubmissionItem[]): Promise<void> {
     const unknown = items.flatMap(({ submission }) =>
-      submission === null ? [] : this.#unlisted.meet(submission.data.keys()),
+      submission === null ? [] : this.#unlisted.meet(submission.data),
     );
     if (unknown.length === 0) return;
     const { labels, call, onColumns } = this.#options;
@@ -357,6 +348,17 @@ export class RowSink implements ItemSink {
     ];
     return columns;
   }
+}
+
+/** An item that has no row. */
+function listedItem(
+  { key }: SubmissionItem,
+  createdAt: string | null,
+  status: string,
+  reasons: readonly string[],
+): PendingItem {
+  const rejections = reasons.map((reason) => ({ submissionId: key, reason, stored: false }));
+  return { key, createdAt, status: status.toWellFormed(), row: null, rejections, doubled: false };
 }
 
 function tooManyFields(form: Form, fields: number): MirrorError {
