@@ -97,15 +97,21 @@ export class HttpTransport {
       afterMs: silenceMs,
       call: () => onSilence(silenceMs),
     });
-    const data = await this.#dispatch(request, timeout.signal);
-    timeout.beginBody();
-    const succeeded = data.statusCode >= 200 && data.statusCode < 300;
-    const head = { status: data.statusCode, header: headerOf(data) };
+    const exchange = new Exchange(timeout);
     try {
-      return { ...head, text: await readBody(data, succeeded, timeout) };
+      await exchange.run(this.#poolFor(request), {
+        origin: this.#options.base.origin,
+        method: request.method,
+        path: this.#options.base.path + request.path,
+        headers: { ...this.#options.headers, ...(request.body === undefined ? {} : JSON_BODY) },
+        ...(request.body === undefined ? {} : { body: request.body }),
+      });
+      return { ...(exchange.head as ResponseHead), text: await exchange.text() };
     } catch (error) {
+      const { head } = exchange;
+      if (head === undefined) throw this.#failure(error, false);
       // An error counts by its status, and a success without use for its body is one, whatever became of the body.
-      if (!succeeded || !request.readsBody) return { ...head, text: '' };
+      if (!isSuccess(head.status) || !request.readsBody) return { ...head, text: '' };
       throw this.#failure(error, true);
     }
   }
@@ -115,20 +121,8 @@ export class HttpTransport {
     await Promise.all([this.#pool.destroy(), this.#ownConnections.destroy()]);
   }
 
-  async #dispatch(request: HttpRequest, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
-    const pool = request.ownConnection === true ? this.#ownConnections : this.#pool;
-    try {
-      return await pool.request({
-        origin: this.#options.base.origin,
-        method: request.method,
-        path: this.#options.base.path + request.path,
-        headers: { ...this.#options.headers, ...(request.body === undefined ? {} : JSON_BODY) },
-        signal,
-        ...(request.body === undefined ? {} : { body: request.body }),
-      });
-    } catch (error) {
-      throw this.#failure(error, false);
-    }
+  #poolFor(request: HttpRequest): Dispatcher {
+    return request.ownConnection === true ? this.#ownConnections : this.#pool;
   }
 
   #failure(error: unknown, inBody: boolean): TransportFailure {
@@ -141,32 +135,103 @@ export class HttpTransport {
   }
 }
 
-function headerOf(data: Dispatcher.ResponseData): HttpResponse['header'] {
-  return (name) => {
-    const value = data.headers[name];
-    return Array.isArray(value) ? value[0] : value;
-  };
-}
+const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 
-/** The whole body, or of an error as much as a message can need. */
-async function readBody(
-  data: Dispatcher.ResponseData,
-  whole: boolean,
-  timeout: RequestTimeout,
-): Promise<string> {
-  const isGzip = /^(x-)?gzip$/i.test(String(data.headers['content-encoding'] ?? '').trim());
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of data.body as AsyncIterable<Uint8Array>) {
-    timeout.renew(chunk.length);
-    chunks.push(chunk);
-    bytes += chunk.length;
-    if (!whole && bytes > MAX_ERROR_BYTES) break;
+type ResponseHead = Omit<HttpResponse, 'text'>;
+type ResponseHeaders = Dispatcher.ResponseData['headers'];
+
+/**
+ * One request, and what comes in answer: the whole body, or of an error as much as a message can need. A handler of
+ * undici's own events, because a stream for each body costs as much as all the rest of a request.
+ */
+class Exchange implements Dispatcher.DispatchHandler {
+  readonly #timeout: RequestTimeout;
+  readonly #done = Promise.withResolvers<void>();
+  #controller: Dispatcher.DispatchController | undefined;
+  #headers: ResponseHeaders = {};
+  readonly #chunks: Uint8Array[] = [];
+  #bytes = 0;
+  /** Undefined until the headers have come. */
+  head: ResponseHead | undefined;
+
+  constructor(timeout: RequestTimeout) {
+    this.#timeout = timeout;
   }
-  if (!isGzip) return decoded(chunks, bytes);
-  const maxOutputLength = whole ? MAX_BODY_BYTES : MAX_ERROR_BYTES;
-  const body = await unzip(Buffer.concat(chunks), { maxOutputLength });
-  return decoded([body], body.length);
+
+  /** Sends, and resolves when the body has come. Rejects with undici's error, or with the reason of the timeout's signal. */
+  async run(dispatcher: Dispatcher, request: Dispatcher.DispatchOptions): Promise<void> {
+    const { signal } = this.#timeout;
+    const abort = (): void => this.#breakOff(signal.reason as Error);
+    signal.addEventListener('abort', abort);
+    try {
+      if (signal.aborted) throw signal.reason;
+      dispatcher.dispatch(request, this);
+      await this.#done.promise;
+    } finally {
+      signal.removeEventListener('abort', abort);
+    }
+  }
+
+  /** The body as UTF-8. */
+  async text(): Promise<string> {
+    const encoding = String(this.#headers['content-encoding'] ?? '').trim();
+    if (!/^(x-)?gzip$/i.test(encoding)) return decoded(this.#chunks, this.#bytes);
+    const maxOutputLength = this.#isWhole ? MAX_BODY_BYTES : MAX_ERROR_BYTES;
+    const body = await unzip(Buffer.concat(this.#chunks), { maxOutputLength });
+    return decoded([body], body.length);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    const { signal } = this.#timeout;
+    if (signal.aborted) controller.abort(signal.reason as Error);
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: ResponseHeaders,
+  ): void {
+    // Early hints and the like: the response is still to come.
+    if (status < 200) return;
+    this.#headers = headers;
+    this.head = {
+      status,
+      header: (name) => {
+        const value = headers[name];
+        return Array.isArray(value) ? value[0] : value;
+      },
+    };
+    this.#timeout.beginBody();
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Uint8Array): void {
+    this.#timeout.renew(chunk.length);
+    if (!this.#isWhole && this.#bytes > MAX_ERROR_BYTES) return;
+    this.#chunks.push(chunk);
+    this.#bytes += chunk.length;
+    if (this.#isWhole || this.#bytes <= MAX_ERROR_BYTES) return;
+    this.#breakOff(new Error('the rest of this body is of no use'));
+    this.#done.resolve();
+  }
+
+  onResponseEnd(): void {
+    this.#done.resolve();
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#done.reject(error);
+  }
+
+  /** False: as much as a message can need is enough. */
+  get #isWhole(): boolean {
+    return this.head !== undefined && isSuccess(this.head.status);
+  }
+
+  /** Not from within one of undici's events, which go on with the connection. */
+  #breakOff(reason: Error): void {
+    queueMicrotask(() => this.#controller?.abort(reason));
+  }
 }
 
 /**
