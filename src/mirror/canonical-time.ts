@@ -11,37 +11,20 @@ const ISO_8601 =
  * texts of equal length; across lengths the final `Z` gets in its way: use {@link compareTimes}.
  */
 export function canonicalTime(text: string): string | null {
-  if (!isUsualTime(text)) return parsedTime(text);
-  return text.length === USUAL.length ? text : `${text.slice(0, 19)}.000Z`;
+  if (!USUAL.test(text) || !hasDay(text)) return parsedTime(text);
+  return text.length === '2026-01-31T23:59:59Z'.length ? `${text.slice(0, 19)}.000Z` : text;
 }
 
-/** As most sources write times. */
-const USUAL = '0000-00-00T00:00:00.000Z';
-const WITHOUT_FRACTION = '0000-00-00T00:00:00Z';
+/** As most sources write times: to look whether one is written so is many times cheaper than to take it apart. */
+const USUAL =
+  /^(?!0000)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{3})?Z$/;
 
-/** Whether it is written so and there is such a time: many times cheaper than to take it apart. */
-function isUsualTime(text: string): boolean {
-  const layout = text.length === USUAL.length ? USUAL : WITHOUT_FRACTION;
-  if (text.length !== layout.length) return false;
-  for (let at = 0; at < layout.length; at++) {
-    const wanted = layout.charCodeAt(at);
-    const code = text.charCodeAt(at);
-    if (wanted === ZERO ? code < ZERO || code > ZERO + 9 : code !== wanted) return false;
-  }
-  const year = twoDigits(text, 0) * 100 + twoDigits(text, 2);
-  const [month, day] = [twoDigits(text, 5), twoDigits(text, 8)];
-  if (year < 1 || month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return false;
-  return twoDigits(text, 11) < 24 && twoDigits(text, 14) < 60 && twoDigits(text, 17) < 60;
-}
-
-const ZERO = 48;
-
-const twoDigits = (text: string, at: number): number =>
-  (text.charCodeAt(at) - ZERO) * 10 + text.charCodeAt(at + 1) - ZERO;
-
-function daysIn(year: number, month: number): number {
-  if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
-  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
+/** Whether the month of a time that is written so has such a day. */
+function hasDay(text: string): boolean {
+  if (text[8] !== '3' && (text[8] !== '2' || text[9] !== '9')) return true;
+  const [year, month, day] = text.slice(0, 10).split('-').map(Number) as [number, number, number];
+  if (month === 2) return day === 29 && year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+  return day <= 30 || ![4, 6, 9, 11].includes(month);
 }
 
 function parsedTime(text: string): string | null {
