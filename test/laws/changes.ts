@@ -1,5 +1,5 @@
 import type { Json } from '../../src/mirror/types.ts';
-import type { FormsStore } from '../../src/sandbox/forms-api/store.ts';
+import type { WatchedStore } from './watched-store.ts';
 
 /** What respondents, colleagues and owners do between any two requests. */
 export const CHANGES = [
@@ -18,6 +18,7 @@ export const CHANGES = [
   'add-field',
   'delete-field',
   'odd',
+  'late',
 ] as const;
 /** One of {@link CHANGES}. */
 export type Change = (typeof CHANGES)[number];
@@ -38,7 +39,7 @@ const ANSWERS = [
 
 /** What changes are made of. */
 export interface MeddlerParts {
-  readonly store: FormsStore;
+  readonly store: WatchedStore;
   readonly random: () => number;
   /** Moves the clock of the source on. */
   readonly tick: (ms: number) => void;
@@ -48,13 +49,15 @@ export interface MeddlerParts {
 
 /** Changes a workspace at random, reproducibly for the same random numbers, and records the changes. */
 export class Meddler {
-  readonly #store: FormsStore;
+  readonly #store: WatchedStore;
   readonly #random: () => number;
   readonly #tick: (ms: number) => void;
   readonly #elsewhere: ReadonlySet<string>;
   /** Submissions that appeared with an old date (imported or restored), and that disappeared; by form. */
   readonly imports = new Map<string, number>();
   readonly deletions = new Map<string, number>();
+  /** Lists left some out for a time: a form is read in full then. */
+  hid = false;
   /** Submissions that appeared in a shape that cannot be stored completely. */
   readonly odd = new Set<string>();
   readonly #deleted: { id: string; formId: string }[] = [];
@@ -141,7 +144,25 @@ export class Meddler {
         return;
       case 'odd':
         this.#odd(formId);
+        return;
+      case 'late':
+        if (this.pick(2) === 0) this.showHidden(1);
+        else this.#hide(formId);
     }
+  }
+
+  /** A replica lags behind: its lists lack what is there by its ID. */
+  #hide(formId: string): void {
+    this.#onOne(formId, (id) => {
+      this.#store.hide(id);
+      this.hid = true;
+      count(this.deletions, formId);
+    });
+  }
+
+  /** Lists show again what they left out. */
+  showHidden(most?: number): void {
+    for (const { formId } of this.#store.showHidden(most)) count(this.imports, formId);
   }
 
   /** Brings a deleted submission back, which then has an old date. */

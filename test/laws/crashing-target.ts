@@ -62,6 +62,9 @@ const WRITES = new Set([
   'recordRefusals',
   'planWindows',
   'saveWindow',
+  'forget',
+  'remember',
+  'purgeDeleted',
   'finish',
 ]);
 

@@ -17,8 +17,16 @@ export interface Difference {
   readonly counts: CountChange;
 }
 
-/** How one form in one target differs from the source now. Submissions in a shape that can't be stored whole are left out. */
-export function differencesOf(store: FormsStore, view: TableView, formId: string): Difference[] {
+/**
+ * How one form in one target differs from the source now. Submissions in a shape that can't be stored whole are left out, and
+ * those that were forgotten.
+ */
+export function differencesOf(
+  store: FormsStore,
+  view: TableView,
+  formId: string,
+  forgotten: ReadonlySet<string>,
+): Difference[] {
   const rows = view.rows(formId);
   const columns = view.columns(formId);
   const all = [...store.all(formId)];
@@ -27,7 +35,7 @@ export function differencesOf(store: FormsStore, view: TableView, formId: string
   const note = (id: string, what: string, moved: Omit<Move, 'formId' | 'id'>): void =>
     void found.push({ formId, id, what, counts: countsOf([moved]) });
   for (const [id, submission] of source) {
-    if (store.distortionOf(id) !== undefined) continue;
+    if (store.distortionOf(id) !== undefined || forgotten.has(id)) continue;
     const row = rows.get(id);
     const to = submission.status;
     if (row === undefined) note(id, `is missing, ${to}`, { from: null, to });
@@ -36,8 +44,8 @@ export function differencesOf(store: FormsStore, view: TableView, formId: string
     else if (!sameCells(row, submission, columns)) note(id, 'has other answers', NO_MOVE);
   }
   for (const [id, row] of rows) {
-    if (source.has(id) || row._deleted_at !== null || store.distortionOf(id) !== undefined)
-      continue;
+    if (source.has(id) || row._deleted_at !== null || forgotten.has(id)) continue;
+    if (store.distortionOf(id) !== undefined) continue;
     note(id, `is gone, and not marked, ${row.status}`, { from: row.status, to: null });
   }
   return found;

@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import type { SandboxBehaviour } from '../../src/sandbox/forms-api/behaviour.ts';
 import { behaviours, comparisonSizes, crashes, FAULTS, spacings, windowSizes } from './cases.ts';
 import { CHANGES } from './changes.ts';
+import type { CrashPoint } from './crashing-target.ts';
 import { FreshJudge, type FreshTally } from './freshness.ts';
 import { TICK_MS, World } from './world.ts';
 
@@ -28,7 +29,16 @@ const round = fc.record({
     }),
     { nil: undefined },
   ),
-  /** What happens between that tick and the rest. */
+  /** Rows are erased. */
+  erase: fc.option(
+    fc.record({
+      what: fc.constantFrom('forget' as const, 'purge' as const),
+      which: fc.nat(200),
+      crash: crashes,
+    }),
+    { nil: undefined, freq: 2 },
+  ),
+  /** What happens between that and the rest. */
   later: fc.constantFrom(0, 0, 1, 2),
   /** Forms that each target takes from now on: a bit each; undefined: as before. */
   chosen: fc.option(fc.tuple(fc.integer({ min: 1, max: 15 }), fc.integer({ min: 1, max: 15 })), {
@@ -78,7 +88,7 @@ export async function liveFresh(
 ): Promise<void> {
   const judges = [0, 1].map((target) => new FreshJudge(world, target, totals));
   let chosen = [world.forms, world.forms];
-  for (const { changes, restless, later, chosen: bits } of given.rounds) {
+  for (const { changes, restless, erase, later, chosen: bits } of given.rounds) {
     if (bits !== undefined) {
       chosen = bits.map((of) => world.forms.filter((_, n) => (of & (1 << n)) !== 0));
     }
@@ -88,10 +98,13 @@ export async function liveFresh(
       if (fault !== undefined) world.sandbox.faults.add({ ...fault, after });
       await world.wait(TICK_MS);
       await world.meddled(() => world.tick({ chosen, crash }));
+      if (given.marks) await world.meddled(() => markAll(world, chosen, crash));
       await compareSome(world, chosen, restless.compare);
       world.sandbox.faults.clear();
     }
+    if (erase !== undefined) await eraseSome(world, erase);
     for (let n = 0; n < later; n++) world.change();
+    world.meddler.showHidden();
     let knows = false;
     for (let n = 0; n < ticksToRest(world); n++) {
       await world.wait(TICK_MS);
@@ -112,6 +125,22 @@ export async function liveFresh(
     if (given.marks || !knows) await world.wait(TICK_MS).then(() => world.tick({ chosen }));
     await quietTick(world, chosen, totals);
   }
+}
+
+async function eraseSome(
+  world: World,
+  {
+    what,
+    which,
+    crash,
+  }: { what: 'forget' | 'purge'; which: number; crash: CrashPoint | undefined },
+): Promise<void> {
+  if (what === 'purge') return world.purge(crash);
+  const ids = world.forms.flatMap((formId) => world.store.ids(formId));
+  const id = ids[which % Math.max(1, ids.length)];
+  // What has no ID, nobody can name.
+  const isNamed = id !== undefined && !('id' in (world.store.distortionOf(id) ?? {}));
+  if (isNamed) await world.forget(id, crash);
 }
 
 async function compareSome(
@@ -154,20 +183,24 @@ async function quietTick(
 }
 
 /** As after the passes of a tick: each form, for the targets that mirror it. */
-async function markAll(world: World, chosen: readonly (readonly string[])[]): Promise<void> {
+async function markAll(
+  world: World,
+  chosen: readonly (readonly string[])[],
+  crash?: CrashPoint,
+): Promise<void> {
   for (const formId of world.forms) {
     const into = [0, 1].filter((target) => chosen[target]!.includes(formId));
-    if (into.length > 0) await world.mark(formId, undefined, into);
+    if (into.length > 0) await world.mark(formId, crash, into);
   }
 }
 
 /**
- * Two, where the API counts by date. Elsewhere a difference is found by reading a whole form, which may take one of three
+ * Two, where the API counts by date. Elsewhere, and where a list was found to leave some out, a difference is found by reading a whole form, which may take one of three
  * seconds a page since the last time.
  */
-function ticksToRest({ store, sandbox }: World): number {
+function ticksToRest({ store, sandbox, meddler }: World): number {
   const { dateFilter, dateStamp, maxLimit } = sandbox.behaviour;
-  if (dateFilter === 'honoured' && dateStamp === 'created') return 2;
+  if (dateFilter === 'honoured' && dateStamp === 'created' && !meddler.hid) return 2;
   const most = Math.max(...store.forms().map(({ id }) => store.count(id)));
   return 2 + Math.ceil((Math.ceil(most / maxLimit) * 3_000) / TICK_MS);
 }

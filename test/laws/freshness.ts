@@ -51,10 +51,12 @@ export class FreshJudge {
 
   /** A sentence for each breach, at a moment when two ticks have passed over a source that stood still. */
   judge(forms: readonly string[]): string[] {
-    const { store, views, asksWorkspace } = this.#world;
+    const { store, views, asksWorkspace, forgotten } = this.#world;
     const view = views[this.#target]!;
+    const back = [...forgotten].filter((id) => forms.some((form) => view.rows(form).has(id)));
+    if (back.length > 0) return back.map((id) => `L18: ${id} was forgotten, and is here`);
     const byForm = forms
-      .map((formId) => ({ forms: [formId], found: differencesOf(store, view, formId) }))
+      .map((formId) => ({ forms: [formId], found: differencesOf(store, view, formId, forgotten) }))
       .filter(({ found }) => !isBraked(found));
     const all = { forms, found: byForm.flatMap(({ found }) => found) };
     this.#tally.judged += forms.length;
@@ -79,8 +81,10 @@ export class FreshJudge {
    * status one is counted that shows none is never certain.
    */
   #beside(forms: readonly string[]): Move[] {
-    const { store, asksWorkspace } = this.#world;
-    const isOdd = ({ id }: Move): boolean => store.distortionOf(id) !== undefined;
+    const { store, asksWorkspace, forgotten } = this.#world;
+    // Neither stands for a row of its own: what becomes of some may make up for others.
+    const isOdd = ({ id }: Move): boolean =>
+      store.distortionOf(id) !== undefined || forgotten.has(id);
     return store.moves.filter((move, at) => {
       if (!forms.includes(move.formId)) return asksWorkspace && at >= this.#since;
       return this.#showsNone(move.id) || (isOdd(move) && at >= this.#since);

@@ -37,6 +37,18 @@ const step = fc.oneof(
     harm: fc.constantFrom('some' as const, 'all' as const, 'table' as const),
   }),
   fc.record({ do: fc.constant('mark' as const), form: fc.nat(1), crash: crashes }),
+  fc.record({
+    do: fc.constant('erase' as const),
+    what: fc.constantFrom(
+      'forget' as const,
+      'forget' as const,
+      'remember' as const,
+      'purge' as const,
+    ),
+    form: fc.nat(1),
+    which: fc.nat(200),
+    crash: crashes,
+  }),
   // Until a pass with a fault of its own clears it, or the end.
   fc.record({
     do: fc.constant('refuse' as const),
@@ -124,6 +136,10 @@ async function take(world: World, given: Case, each: Step, totals: Totals): Prom
     view.unheard.delete(formId);
     return;
   }
+  if (each.do === 'erase') {
+    await erase(world, formId, each);
+    return;
+  }
   if (each.do === 'mark') {
     await world.meddled(() => world.mark(formId, each.crash));
     return;
@@ -133,6 +149,19 @@ async function take(world: World, given: Case, each: Step, totals: Totals): Prom
   else await passAndCheck(world, formId, each, totals);
   totals.faults += world.sandbox.faults.tally().reduce((sum, { hit }) => sum + hit, 0);
   world.sandbox.faults.clear();
+}
+
+async function erase(
+  world: World,
+  formId: string,
+  { what, which, crash }: Extract<Step, { do: 'erase' }>,
+): Promise<void> {
+  if (what === 'purge') return world.purge(crash);
+  const ids = what === 'forget' ? world.store.ids(formId) : [...world.forgotten];
+  const id = ids[which % Math.max(1, ids.length)];
+  // What has no ID, nobody can name.
+  if (id === undefined || 'id' in (world.store.distortionOf(id) ?? {})) return;
+  await (what === 'forget' ? world.forget(id, crash) : world.remember(id, crash));
 }
 
 async function passAndCheck(
@@ -191,6 +220,7 @@ function miscounts(world: World): string[] {
 /** With everything at rest: a full pass each, marking, another pass; then every law, and L4. */
 async function settle(world: World, totals: Totals): Promise<void> {
   world.sandbox.faults.clear();
+  world.meddler.showHidden();
   await world.wait(REFUSAL_LASTS_MS + 1);
   for (const id of world.forms) {
     for (const target of [0, 1]) await provenFullPass(world, id, target);
@@ -225,6 +255,7 @@ function staleStatuses(world: World, formId: string): string[] {
 function unmarked(world: World, formId: string): string[] {
   return [...world.store.all(formId)]
     .filter(({ id, status }) => MARK_FROM.includes(status) && !world.meddler.odd.has(id))
+    .filter(({ id }) => !world.forgotten.has(id))
     .filter(({ id }) => world.store.distortionOf(id) === undefined)
     .filter(({ id }) => world.views.every((view) => !view.rejected(formId).has(id)))
     .map(({ id, status }) => `L7: ${id} is still ${status} after two runs of marking`);

@@ -21,10 +21,12 @@ function sameRows(world: World, view: TableView, formId: string): string[] {
   const columns = view.columns(formId);
   const source = new Map(
     [...world.store.all(formId)]
-      .filter(({ id }) => hasId(world, id))
+      .filter(({ id }) => hasId(world, id) && !world.forgotten.has(id))
       .map((each) => [each.id, each]),
   );
-  const breaches: string[] = [];
+  const breaches = [...world.forgotten]
+    .filter((id) => rows.has(id))
+    .map((id) => `L18: ${id} was forgotten, and is here`);
   for (const [id, submission] of source) {
     const row = rows.get(id);
     if (row === undefined) breaches.push(`L1: ${id} is missing`);
@@ -32,7 +34,8 @@ function sameRows(world: World, view: TableView, formId: string): string[] {
     else breaches.push(...sameAnswers(world, row, submission, columns));
   }
   for (const [id, row] of rows) {
-    if (!source.has(id) && row._deleted_at === null) breaches.push(`L8: ${id} is gone, not marked`);
+    if (source.has(id) || world.forgotten.has(id)) continue;
+    if (row._deleted_at === null) breaches.push(`L8: ${id} is gone, not marked`);
   }
   return breaches;
 }
@@ -82,7 +85,9 @@ function columnsAreFields(view: TableView, formId: string): string[] {
 /** L6: what could not be stored unchanged is listed, by its ID or as an item without one. */
 function nothingVanished(world: World, view: TableView, formId: string): string[] {
   const listed = view.rejected(formId);
-  const odd = [...world.store.all(formId)].filter(({ id }) => world.meddler.odd.has(id));
+  const odd = [...world.store.all(formId)].filter(
+    ({ id }) => world.meddler.odd.has(id) && !world.forgotten.has(id),
+  );
   const withoutId = odd.filter(({ id }) => !hasId(world, id));
   const named = odd.filter(({ id }) => hasId(world, id));
   const nameless = [...listed].filter((key) => key.startsWith('no-id:'));

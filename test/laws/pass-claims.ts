@@ -64,7 +64,7 @@ export class PassWatch {
     return store
       .ids(this.#formId)
       .filter((id) => this.#began.has(id) && !('id' in (store.distortionOf(id) ?? {})))
-      .filter((id) => !rows.has(id))
+      .filter((id) => !rows.has(id) && !this.#world.forgotten.has(id))
       .map((id) => `L2: a proven ${report.kind} pass missed ${id}`);
   }
 

@@ -1,4 +1,5 @@
 import { FormsStore, type StoredSubmission } from '../../src/sandbox/forms-api/store.ts';
+import type { OrderName } from '../../src/sandbox/forms-api/submission-orders.ts';
 import type { SubmissionDraft } from '../../src/sandbox/forms-api/submission-table.ts';
 
 /** A submission took another status; null: it did not exist before, or is gone. */
@@ -13,6 +14,38 @@ export interface Move {
 export class WatchedStore extends FormsStore {
   /** In order. */
   readonly moves: Move[] = [];
+  /** Lists leave these out, and do not count them; each is there when asked for by its ID. */
+  readonly #late = new Set<string>();
+  #hides = 0;
+
+  override get version(): number {
+    return super.version + this.#hides;
+  }
+
+  override ordered(name: OrderName, formId?: string): Uint32Array {
+    const all = super.ordered(name, formId);
+    return this.#late.size === 0 ? all : all.filter((index) => !this.#late.has(this.at(index).id));
+  }
+
+  /** From now on no list shows it. */
+  hide(id: string): void {
+    const { formId, status } = this.get(id)!;
+    this.#late.add(id);
+    this.#hides++;
+    this.moves.push({ id, formId, from: status, to: null });
+  }
+
+  /** Those that {@link hide} hid are shown again, or just so many of them, and counted. */
+  showHidden(most = Infinity): StoredSubmission[] {
+    const shown = [...this.#late].slice(0, most);
+    for (const id of shown) this.#late.delete(id);
+    this.#hides++;
+    const alive = shown.flatMap((id) => this.get(id) ?? []);
+    for (const { id, formId, status } of alive) {
+      this.moves.push({ id, formId, from: null, to: status });
+    }
+    return alive;
+  }
 
   override insert(draft: SubmissionDraft): StoredSubmission {
     const made = super.insert(draft);

@@ -6,7 +6,7 @@ import { silentLogger } from '../../src/base/logger.ts';
 import { FormsClient } from '../../src/forms/client.ts';
 import { parsePicks } from '../../src/mirror/picks.ts';
 import type { Target } from '../../src/mirror/target.ts';
-import type { PassKind } from '../../src/mirror/types.ts';
+import type { FormIdentity, PassKind } from '../../src/mirror/types.ts';
 import type { SandboxBehaviour } from '../../src/sandbox/forms-api/behaviour.ts';
 import {
   type RequestInfo,
@@ -17,7 +17,9 @@ import type { ComparisonSizes } from '../../src/sync/comparison-sizes.ts';
 import type { SyncContext } from '../../src/sync/context.ts';
 import type { PassReport } from '../../src/sync/events.ts';
 import { LabelCache } from '../../src/sync/label-cache.ts';
+import { type ErasureReport, forget, remember } from '../../src/sync/erase.ts';
 import { markForm } from '../../src/sync/mark.ts';
+import { purgeDeleted } from '../../src/sync/purge.ts';
 import { runPass } from '../../src/sync/run-pass.ts';
 import type { FormWindow } from '../../src/mirror/window.ts';
 import type { WindowSizes } from '../../src/sync/window-sizes.ts';
@@ -34,6 +36,7 @@ import { WatchedStore } from './watched-store.ts';
 
 export const MARK_FROM = ['NEW', 'IN_PROGRESS'];
 const TARGETS = ['a', 'b'];
+const ERASING = { waitMs: 0, signal: new AbortController().signal };
 
 /** More than the time between two ticks by default. */
 export const TICK_MS = 61_000;
@@ -78,6 +81,8 @@ export class World {
   readonly random: () => number;
   /** `form target`: rows that people removed, until a pass reads them again. */
   readonly harmed = new Set<string>();
+  /** What was forgotten in both targets, and not remembered since. */
+  readonly forgotten = new Set<string>();
   /** Breaches of a law seen while it ran. */
   readonly breaches: string[] = [];
   faults = 0;
@@ -162,6 +167,53 @@ export class World {
   change(): void {
     const { changes } = this.#options;
     this.meddler.do(changes[this.meddler.pick(changes.length)] ?? 'submit');
+  }
+
+  /** A submission is erased from both targets (L18); again, where that fails or dies. */
+  async forget(id: string, crash?: CrashPoint): Promise<void> {
+    await this.#erase(crash, (targets, at) => forget(targets, this.#ofForm(id), at, ERASING));
+    this.forgotten.add(id);
+  }
+
+  /** What was forgotten comes back with the next full pass. */
+  async remember(id: string, crash?: CrashPoint): Promise<void> {
+    await this.#erase(crash, (targets) => remember(targets, this.#ofForm(id), ERASING));
+    this.forgotten.delete(id);
+  }
+
+  /** Rows that are marked deleted are removed. */
+  async purge(crash?: CrashPoint): Promise<void> {
+    await this.#erase(crash, (targets, at) => {
+      const scope = { storing: STORING, isChosen: () => true, includes: () => true };
+      const scopes = targets.map(({ target }) => ({ ...scope, target }));
+      return purgeDeleted(scopes, at, { ...ERASING, dryRun: false });
+    });
+  }
+
+  async #erase(
+    crash: CrashPoint | undefined,
+    work: (
+      targets: readonly { target: Target; mirrors: () => boolean }[],
+      at: string,
+    ) => Promise<ErasureReport[]>,
+  ): Promise<void> {
+    const erase = (point?: CrashPoint): Promise<ErasureReport[] | undefined> =>
+      this.#process(point, (context, targets) => {
+        const at = new Date(context.clock.now()).toISOString();
+        const both = targets.map((target) => ({ target, mirrors: () => true }));
+        return work(both, at);
+      });
+    const first = await erase(crash);
+    if (first !== undefined && first.every(({ failure }) => failure === null)) return;
+    const again = (await erase()) ?? [];
+    const failed = again.flatMap(({ failure }) => failure?.message ?? []);
+    this.breaches.push(...failed.map((message) => `L18: an erasure failed: ${message}`));
+  }
+
+  #ofForm(id: string): { form: FormIdentity; ids: string[] }[] {
+    const formId = this.store.moves.find((move) => move.id === id)?.formId ?? '';
+    const { slug, name } = this.store.form(formId)!;
+    return [{ form: { id: formId, slug, name }, ids: [id] }];
   }
 
   /** Whether a look can compare the counts of the whole workspace. */

@@ -93,6 +93,7 @@ describe('passes over windows', () => {
 
 /** With everything at rest: a full pass finds its proof, and another one changes nothing. */
 async function settled(world: World): Promise<void> {
+  world.meddler.showHidden();
   for (const target of [0, 1]) {
     const report = await world.pass(FORM, target, 'full', { acceptDeletes: true });
     expect(`${report?.outcome} ${report?.error}`).toBe('ok null');
