@@ -134,8 +134,8 @@ class WindowedPass {
       throw error;
     });
     if (counts === 'contradiction') return 'fault';
-    // They added up when the pass began, and nothing has contradicted them since.
-    if (counts === 'moving') return [];
+    // They added up when the pass began: by chance, perhaps, where something was deleted and something else arrived.
+    if (counts === 'moving') return 'unproven';
     this.#run.total = counts.whole;
     return windows.filter(({ to, total }, at) => to !== null && (counts.each[at] ?? 0) > total);
   }

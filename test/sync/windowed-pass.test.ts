@@ -107,6 +107,21 @@ describe('a full pass over a large form', () => {
     expect(report).toMatchObject({ kind: 'full', total: 200, distinct: 200, updated: 49 });
   });
 
+  it('L2: is no proof while its windows cannot be counted again', async () => {
+    const place = await openLarge();
+    let isEnding = false;
+    place.onRequest = ({ path, query }) => {
+      if (path !== '/submissions') return;
+      const isPage = query.get('limit') !== '1';
+      isEnding ||= isPage && query.has('dateFrom') && !query.has('dateTo');
+      if (isEnding && !isPage) place.submit();
+    };
+    expect(await place.pass('full')).toMatchObject({ outcome: 'incomplete' });
+    place.onRequest = () => {};
+    expect(await place.pass('full')).toMatchObject({ outcome: 'ok' });
+    expect(place.liveIds()).toEqual(place.sourceIds());
+  });
+
   it('L5: goes on with the windows that a pass which died has not proven', async () => {
     const place = await openLarge();
     await cutOff(place, 52);
