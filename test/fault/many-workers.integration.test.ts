@@ -4,14 +4,14 @@ import { costOfBackfill } from '../support/large-source/worker-costs.ts';
 import { lentPostgres } from '../support/lent-server.ts';
 import { createDatabase, postgresMissing, redisMissing, startRedis } from '../support/servers.ts';
 
-/** A worker reads two windows at once, unless TARGET_CONCURRENCY says otherwise. */
-const WINDOWS_IN_HAND = 2;
+/** Each has a window in hand. The third loses its own where the one that was killed ran the pass: it helped that one. */
+const WORKERS = 3;
 
 describe.skipIf(redisMissing() || postgresMissing())(
   'three workers over one form',
   { timeout: 400_000 },
   () => {
-    it('L5, L13: one is killed with -9 and one stopped in the middle; the copy is whole, and only what they had in hand is read again', async ({
+    it('L5, L13: one is killed with -9 and one stopped in the middle; the copy is whole, and at most a window a worker is read again', async ({
       onTestFinished,
     }) => {
       const redis = await startRedis();
@@ -20,7 +20,7 @@ describe.skipIf(redisMissing() || postgresMissing())(
       onTestFinished(() => place[Symbol.asyncDispose]());
       const targetUrl = await createDatabase(await lentPostgres());
       const { windowsAgain, ...costs } = await costOfBackfill(place, {
-        workers: 3,
+        workers: WORKERS,
         targetUrl,
         queueUrl: redis.url,
         latencyMs: 20,
@@ -28,7 +28,7 @@ describe.skipIf(redisMissing() || postgresMissing())(
       });
       process.stdout.write(`three workers: ${JSON.stringify({ windowsAgain, ...costs })}\n`);
       expect(await place.differences(targetUrl)).toBe(0);
-      expect(windowsAgain).toBeLessThanOrEqual(2 * WINDOWS_IN_HAND);
+      expect(windowsAgain).toBeLessThanOrEqual(WORKERS);
     });
   },
 );
