@@ -3,8 +3,11 @@
  * distance in time ("3 min. ago") differ from ours.
  */
 
-/** `1,250`. */
-export const count = (number: number): string => number.toLocaleString('en-US');
+/** `1,250`. By hand for whole numbers: the first use of Intl takes most of a tenth of a second, in every command. */
+export const count = (number: number): string =>
+  Number.isSafeInteger(number)
+    ? String(number).replaceAll(/\B(?=(?:\d{3})+$)/g, ',')
+    : number.toLocaleString('en-US');
 
 /** `1 form`, `1,250 forms`. */
 export function plural(number: number, one: string, many = `${one}s`): string {

@@ -38,6 +38,21 @@ describe('formatting for people', () => {
     expect(exact('2026-11-20T14:03:12.345Z')).toBe('2026-11-20 14:03:12 UTC');
     expect(exact('broken')).toBe('broken');
     expect(count(1_250)).toBe('1,250');
+    for (const number of [
+      0,
+      7,
+      -7,
+      100,
+      999,
+      1_000,
+      -1_000,
+      99_999,
+      123_456,
+      -123_456,
+      2 ** 53 - 1,
+    ])
+      expect(count(number)).toBe(number.toLocaleString('en-US'));
+    expect(count(1_234.5)).toBe('1,234.5');
     expect(plural(0, 'form')).toBe('0 forms');
     expect(plural(1_250, 'form')).toBe('1,250 forms');
     expect(plural(1, 'pass', 'passes')).toBe('1 pass');
