@@ -42,6 +42,8 @@ export interface SqlDialect {
   readonly product: 'SQLite' | 'PostgreSQL';
   /** True when what was deleted stays in files of ours until they are scrubbed. */
   readonly scrubs: boolean;
+  /** The best number of rows for a batch. */
+  readonly batchRows: number;
   /** What to do where something else stands in the place of our tables: half a sentence. */
   readonly chooseAnotherPlace: string;
   /** Column types of the catalogue. */

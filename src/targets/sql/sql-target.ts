@@ -62,7 +62,7 @@ export class SqlTarget implements Target {
   readonly name: string;
   readonly kind: TargetKind;
   readonly address: string;
-  readonly batchRows = 1_000;
+  readonly batchRows: number;
   readonly #database: SqlDatabase;
   readonly #clock: Clock;
   readonly #place: string;
@@ -71,6 +71,7 @@ export class SqlTarget implements Target {
     this.name = name;
     this.kind = database.kind;
     this.address = database.address;
+    this.batchRows = database.dialect.batchRows;
     this.#database = database;
     this.#clock = clock;
     this.#place = `Target ${name} (${database.address})`;

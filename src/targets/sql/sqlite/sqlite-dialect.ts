@@ -25,6 +25,8 @@ const GRAIN_LENGTHS = { day: 10, minute: 16, second: 19 } as const;
 /** How SQLite does things. Times are ISO 8601 text, as they came. */
 export const sqliteDialect: SqlDialect = {
   product: 'SQLite',
+  // IDs come in any order, and a commit writes every page that it touched: the more rows, the fewer pages for each of them.
+  batchRows: 2_000,
   chooseAnotherPlace: 'choose another file in the target URL',
   types: {
     text: 'TEXT',
