@@ -62,7 +62,7 @@ export async function forgottenOf(
   tx: SqlSession,
   dialect: SqlDialect,
   { id: formId, slug }: FormIdentity,
-  ids: ReadonlySet<string>,
+  ids: Iterable<string>,
   place: string,
 ): Promise<Set<string>> {
   const table = dialect.relation('mirror_forgotten');

@@ -84,7 +84,9 @@ export async function storeRows(
 
 /** True for an ID that can be a row's key. No table holds any other, so there is no point in querying for it. */
 export function isStorableId(id: string): boolean {
-  return id.isWellFormed() && !id.includes('\0') && Buffer.byteLength(id) <= MAX_ID_BYTES;
+  // A unit of UTF-16 takes 3 bytes at most: most IDs are too short to be counted.
+  const isShort = id.length * 3 <= MAX_ID_BYTES || Buffer.byteLength(id) <= MAX_ID_BYTES;
+  return isShort && id.isWellFormed() && !id.includes('\0');
 }
 
 /** The rejection with texts that can be stored: an ID that can't be is cleaned and cut, and made unique by a hash. */

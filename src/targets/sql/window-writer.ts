@@ -66,7 +66,7 @@ export class SqlWindowWriter extends SqlFormReader implements WindowWriter {
       const { tx, at } = transaction;
       const table = await this.columns.written(transaction);
       const gone = await forgottenOf(tx, dialect, form, idsOfBatch(rows, rejections), place);
-      const kept = rows.filter(({ id }) => !gone.has(id));
+      const kept = gone.size === 0 ? rows : rows.filter(({ id }) => !gone.has(id));
       const batch = storableBatch(kept, this.columns.fieldsOf(table), dialect);
       const storable = batch.rows.filter((row) => row !== undefined);
       const wide = await this.columns.widen(transaction, table, storable);
