@@ -4,9 +4,11 @@ import {
   plusCounts,
   sameCounts,
   type StatusCounts,
+  sumOf,
   totalOf,
 } from '../mirror/status-counts.ts';
 import { OTHER } from './look-counts.ts';
+import { pagesWorth, type ReadingOn } from './look-page.ts';
 import { type FormCounts, type Found, searchForms } from './look-search.ts';
 
 /** What is known of a target when a look judges it. All counts are {@link askable} ones. */
@@ -19,8 +21,12 @@ export interface TargetFacts {
   readonly others: StatusCounts | null;
   /** By settled form, what the newest page shows beyond what is accounted for. */
   readonly shown: ReadonlyMap<string, StatusCounts>;
+  /** Those of them of which a further page shows what was there at the form's last pass: a plain pass may not come so far. */
+  readonly older: ReadonlySet<string>;
   /** What the newest page shows of forms that it does not mirror, and was certainly not there when `others` was found out. */
   readonly strangers: StatusCounts;
+  /** How much of the workspace's list was read. */
+  readonly list: Pick<ReadingOn, 'read' | 'pages' | 'perPage'>;
 }
 
 /** What the source is asked for beyond the workspace's counts. */
@@ -46,20 +52,31 @@ export interface Verdict {
   readonly by: 'nothing-settled' | 'workspace' | 'newest-page' | 'search' | 'forms';
 }
 
-/** The workspace's counts may have been torn by a change while they were read: they are to be read again. */
-export type Torn = 'torn';
+/** What a look may be told to do first. */
+export interface MayAsk {
+  /** To read the workspace again, where a change may have torn its counts while they were read. */
+  readonly again: boolean;
+  /** To read its list on; `uncounted`: that was done, and its counts are older than the last page. */
+  readonly pages: 'no' | 'yes' | 'uncounted';
+}
+
+/**
+ * `again`: the workspace is to be read again, its list as far as it was read before. A number: so many further pages of the
+ * list are to be read. Then it is to be judged anew.
+ */
+export type ToAsk = 'again' | number;
 
 /**
  * Judges a target's forms by what the workspace counts, in the order of what that costs: all together, by the newest
- * page, then form by form until the difference is explained. `workspace` is null where its counts mean nothing: then each
- * form is asked for its own. With `mayBeTorn` a difference that a change during the reading may have made is not searched.
+ * page and those after it, then form by form until the difference is explained. `workspace` is null where its counts mean
+ * nothing: then each form is asked for its own.
  */
 export async function judge(
   facts: TargetFacts,
   workspace: StatusCounts | null,
   source: LookSource,
-  mayBeTorn: boolean,
-): Promise<Verdict | Torn> {
+  may: MayAsk,
+): Promise<Verdict | ToAsk> {
   const { settled, unsettled } = facts;
   const visits = new Map(unsettled.map((formId) => [formId, { compareCounts: false }]));
   if (settled.size === 0)
@@ -73,7 +90,7 @@ export async function judge(
   if (open === undefined) return judging.byForms();
   const mirrored = minusCounts(workspace, open);
   if (facts.others === null) return judging.establish(workspace, mirrored);
-  return judging.compare(minusCounts(mirrored, facts.others), workspace, mayBeTorn);
+  return judging.compare(minusCounts(mirrored, facts.others), workspace, may);
 }
 
 class Judging {
@@ -113,20 +130,27 @@ class Judging {
   async compare(
     mirrored: StatusCounts,
     workspace: StatusCounts,
-    mayBeTorn: boolean,
-  ): Promise<Verdict | Torn> {
-    const { shown, strangers } = this.#facts;
+    may: MayAsk,
+  ): Promise<Verdict | ToAsk> {
+    const { shown, older, strangers } = this.#facts;
     const others = this.#facts.others ?? NO_COUNTS;
-    const difference = minusCounts(mirrored, sumOf(this.#expected));
-    for (const formId of shown.keys()) this.#visit(formId, false);
+    const difference = minusCounts(mirrored, sumOf(this.#expected.values()));
+    for (const formId of shown.keys()) this.#visit(formId, older.has(formId));
+    const isForeign = sameCounts(difference, strangers);
+    if (difference.size > 0 && !isForeign) {
+      // What was counted under two statuses, or under none, because it changed in between.
+      if (may.again && difference.has(OTHER)) return 'again';
+      const more = may.pages === 'no' ? 0 : this.#pagesWorth(minusCounts(difference, strangers));
+      if (more > 0) return more;
+    }
+    // What a page shows explains counts that were read after it.
+    if (may.pages === 'uncounted') return 'again';
     const by = shown.size === 0 ? 'workspace' : 'newest-page';
     if (difference.size === 0) return { visits: this.#visits, others, page: 'shown', by };
-    if (sameCounts(difference, strangers)) {
+    if (isForeign) {
       const more = plusCounts(others, strangers);
       return { visits: this.#visits, others: more, page: 'shown', by: 'newest-page' };
     }
-    // What was counted under two statuses, or under none, because it changed in between.
-    if (mayBeTorn && difference.has(OTHER)) return 'torn';
     const found = await searchForms(difference, this.#expected, this.#source);
     for (const formId of [...found.forms.keys(), ...found.silent]) this.#visit(formId, true);
     const isBeyond = await this.#isBeyond(found, workspace);
@@ -144,7 +168,7 @@ class Judging {
   async establish(workspace: StatusCounts, mirrored: StatusCounts): Promise<Verdict> {
     const { shown, unsettled } = this.#facts;
     for (const formId of shown.keys()) this.#visit(formId, false);
-    const isAll = unsettled.length === 0 && sameCounts(mirrored, sumOf(this.#expected));
+    const isAll = unsettled.length === 0 && sameCounts(mirrored, sumOf(this.#expected.values()));
     if (isAll && (await this.#totalsAgree())) {
       return { visits: this.#visits, others: NO_COUNTS, page: 'shown', by: 'forms' };
     }
@@ -209,6 +233,10 @@ class Judging {
     return (isQuiet && !left.has(OTHER)) || (await this.#isStill(workspace));
   }
 
+  #pagesWorth(left: StatusCounts): number {
+    return pagesWorth({ ...this.#facts.list, left, forms: this.#expected.size });
+  }
+
   async #isStill(workspace: StatusCounts): Promise<boolean> {
     const again = await this.#source.workspaceAgain();
     return again !== undefined && sameCounts(again, workspace);
@@ -223,9 +251,3 @@ class Judging {
 /** Where others have fewer than none, the list of the workspace does not show all that the forms' own lists do. */
 const isPossible = (others: StatusCounts): boolean =>
   [...others.values()].every((count) => count > 0);
-
-function sumOf(forms: ReadonlyMap<string, StatusCounts>): StatusCounts {
-  let sum: StatusCounts = NO_COUNTS;
-  for (const counts of forms.values()) sum = plusCounts(sum, counts);
-  return sum;
-}

@@ -12,8 +12,8 @@ import type { NewestPage } from './look-page.ts';
 export interface Workspace {
   /** By status; null where the API does not count so without `formId`. */
   readonly counts: StatusCounts | null;
-  /** The newest page, read before the counts; null where it can't be had. */
-  readonly page: NewestPage | null;
+  /** Its list, newest first: the newest page, read before the counts, and those that were read on. None where it can't be had. */
+  readonly pages: readonly NewestPage[];
 }
 
 /** The documented order; an API may ignore it, or refuse it with a 400. */
@@ -50,24 +50,39 @@ export class SourceReading implements LookSource {
   /** Seven requests, where nothing changes meanwhile. */
   async workspace(): Promise<Workspace> {
     this.#afterwards = undefined;
-    let page: NewestPage | undefined = await this.#answer(() => this.#newestPage());
-    if (page === undefined) return { counts: null, page: null };
+    let page: NewestPage | undefined = await this.#answer(() => this.#page(1));
+    if (page === undefined) return { counts: null, pages: [] };
     for (let round = 1; ; round++) {
       const { total } = page;
       const counts = await this.#answer(() => this.#counts.byStatus({}, total));
-      if (counts === undefined || counts.verdict === 'ignored') return { counts: null, page };
-      if (counts.verdict === 'fits' || round === ROUNDS) {
-        return { counts: askedCounts(counts), page };
+      if (counts === undefined || counts.verdict === 'ignored') {
+        return { counts: null, pages: [page] };
       }
-      const next = await this.#answer(() => this.#newestPage());
-      if (next === undefined) return { counts: null, page };
+      if (counts.verdict === 'fits' || round === ROUNDS) {
+        return { counts: askedCounts(counts), pages: [page] };
+      }
+      const next = await this.#answer(() => this.#page(1));
+      if (next === undefined) return { counts: null, pages: [page] };
       page = next;
     }
   }
 
+  /** `more` further pages of the workspace's list, side by side, but no more at once than may be; undefined where one can't be had. */
+  async readOn(
+    pages: readonly NewestPage[],
+    more: number,
+  ): Promise<readonly NewestPage[] | undefined> {
+    const numbers = Array.from({ length: Math.min(more, this.width) }, (_, nth) => nth + 1);
+    const read = await Promise.all(
+      numbers.map((nth) => this.#answer(() => this.#page(pages.length + nth))),
+    );
+    const further = read.filter((page) => page !== undefined);
+    return further.length < read.length ? undefined : [...pages, ...further];
+  }
+
   /** The newest page, read after the counts of the workspace: it misses none of what these have. */
   pageAfterwards(): Promise<NewestPage | undefined> {
-    this.#afterwards ??= this.#answer(() => this.#newestPage());
+    this.#afterwards ??= this.#answer(() => this.#page(1));
     return this.#afterwards;
   }
 
@@ -107,8 +122,8 @@ export class SourceReading implements LookSource {
     }
   }
 
-  async #newestPage() {
-    const query = { page: 1, limit: 100 };
+  async #page(page: number) {
+    const query = { page, limit: 100 };
     try {
       return await this.#client.listSubmissions({ ...query, ...NEWEST_FIRST }, this.#call);
     } catch (error) {

@@ -5,13 +5,13 @@ import { withLogFields } from '../base/logger.ts';
 import type { OtherCounts } from '../mirror/look-record.ts';
 import { REFUSAL_LASTS_MS } from '../mirror/mark-rules.ts';
 import type { StoringSettings } from '../mirror/proven-for.ts';
-import { minusCounts, sameCounts, totalOf } from '../mirror/status-counts.ts';
+import { minusCounts, NO_COUNTS, sumOf, totalOf } from '../mirror/status-counts.ts';
 import type { Target } from '../mirror/target.ts';
 import type { Form } from '../mirror/types.ts';
 import type { SyncContext } from './context.ts';
 import type { PassReport } from './events.ts';
 import type { MarkingRules } from './look-form.ts';
-import { judge, type Verdict } from './look-judgement.ts';
+import { judge, type MayAsk, type ToAsk, type Verdict } from './look-judgement.ts';
 import { foreignPage, type NewestPage } from './look-page.ts';
 import { settledReport } from './look-report.ts';
 import { SourceReading, type Workspace } from './look-source.ts';
@@ -193,17 +193,14 @@ class Look {
 
   async #judge(looked: ReadonlyMap<string, LookedTarget>): Promise<Map<string, Judged>> {
     const hasSettled = [...looked.values()].some(({ settled }) => settled.size > 0);
-    let workspace: Workspace = { counts: null, page: null };
+    let workspace: Workspace = { counts: null, pages: [] };
     if (hasSettled) workspace = await this.#source.workspace();
     const verdicts = new Map<string, Judged>();
     for (const [name, target] of looked) {
-      let verdict = await this.#judgeOne(name, target, workspace, true);
-      if (verdict === 'torn') {
-        workspace = await this.#source.workspace();
-        verdict = await this.#judgeOne(name, target, workspace, false);
-      }
-      if (verdict === 'torn') continue;
-      const others = await this.#othersOf(name, target, verdict, workspace.page);
+      const judged = await this.#judgeOn(name, target, workspace);
+      workspace = judged.workspace;
+      const { verdict } = judged;
+      const others = await this.#othersOf(name, target, verdict, workspace.pages[0] ?? null);
       const { by, visits } = verdict;
       verdicts.set(name, { visits, others });
       const found = { target: name, by, forms: visits.size, requests: this.#source.requests };
@@ -212,28 +209,56 @@ class Look {
     return verdicts;
   }
 
+  /** Reads the workspace again, or its list on, as long as that is worth it. */
+  async #judgeOn(
+    name: string,
+    target: LookedTarget,
+    workspace: Workspace,
+  ): Promise<{ verdict: Verdict; workspace: Workspace }> {
+    let may: MayAsk = { again: true, pages: workspace.pages.length > 1 ? 'no' : 'yes' };
+    for (;;) {
+      const verdict = await this.#judgeOne(name, target, workspace, may);
+      if (typeof verdict === 'object') return { verdict, workspace };
+      const isToReadOn = verdict !== 'again';
+      const pages = isToReadOn && (await this.#source.readOn(workspace.pages, verdict));
+      if (pages) {
+        workspace = { ...workspace, pages };
+        may = { ...may, pages: 'uncounted' };
+      } else if (isToReadOn && may.pages === 'yes') {
+        may = { ...may, pages: 'no' };
+      } else {
+        workspace = await this.#again(workspace);
+        may = { again: false, pages: may.pages === 'uncounted' ? 'no' : may.pages };
+      }
+    }
+  }
+
+  /** The workspace read again. What its list showed before stands: newcomers may have pushed something off the newest page. */
+  async #again({ pages: before }: Workspace): Promise<Workspace> {
+    const { counts, pages } = await this.#source.workspace();
+    if (before.length < 2 || pages.length === 0) return { counts, pages };
+    return { counts, pages: [...pages, ...before] };
+  }
+
   async #judgeOne(
     name: string,
     target: LookedTarget,
-    { counts, page }: Workspace,
-    mayBeTorn: boolean,
-  ): Promise<Verdict | 'torn'> {
+    { counts, pages }: Workspace,
+    may: MayAsk,
+  ): Promise<Verdict | ToAsk> {
     const planned = this.#plannedIds(name);
-    const facts = await factsOf(target, planned, page, false);
+    const facts = await factsOf(target, planned, pages, false);
     const isQuiet = facts.unsettled.length === 0 && counts !== null && facts.others !== null;
-    const expected = [
+    const expected = sumOf([
       ...facts.settled.values(),
       ...facts.shown.values(),
-      facts.others ?? new Map(),
-    ];
-    const difference = expected.reduce(
-      (rest, part) => minusCounts(rest, part),
-      counts ?? new Map(),
-    );
+      facts.others ?? NO_COUNTS,
+    ]);
+    const difference = minusCounts(counts ?? NO_COUNTS, expected);
     // Only where it may explain something: a target may have to read whole rows for it.
-    const isDeep = !isQuiet || !sameCounts(difference, new Map());
-    const all = isDeep ? await factsOf(target, planned, page, true) : facts;
-    return judge(all, counts, this.#source, mayBeTorn);
+    const isDeep = !isQuiet || difference.size > 0;
+    const all = isDeep ? await factsOf(target, planned, pages, true) : facts;
+    return judge(all, counts, this.#source, may);
   }
 
   /** What is to be known of others from now on, with the page that it goes with. */

@@ -40,6 +40,56 @@ describe('a look', () => {
     expect(await place.tick()).toMatchObject({ visited: [], requests: 8 });
   });
 
+  it('L16: reads the list on where that is cheaper than asking form by form, and counts again', async () => {
+    const place = await LookPlace.open({ forms: 30, each: 2, behaviour: { maxLimit: 10 } });
+    await place.settle();
+    for (let n = 0; n < 30; n++) place.submit(`f${n}`);
+    const newcomers = await place.tick();
+    // The newest page and six counts, twice, and two more pages.
+    expect([newcomers.visited.length, newcomers.look.requests]).toEqual([30, 16]);
+    expect(newcomers.visited.filter((visit) => visit.endsWith('!'))).toEqual([]);
+    expect(place.differences()).toEqual([]);
+    for (let n = 0; n < 30; n++) place.store.setStatus(place.store.ids(`f${n}`)[2]!, 'PAID');
+    place.store.delete(place.oldest('f7'));
+    const statuses = await place.tick();
+    // What is left is searched: where one was deleted.
+    expect(statuses.visited.length).toBe(30);
+    expect(statuses.look.requests).toBeLessThan(16 + 30);
+    expect(place.differences()).toEqual([]);
+    expect((await place.tick()).requests).toBe(8);
+  });
+
+  it('L16: finds what is on a page that was read on, and on none that a plain pass would read', async () => {
+    const place = await LookPlace.open({ forms: 2, each: 30, behaviour: { maxLimit: 10 } });
+    for (let n = 2; n < 30; n++) place.addForm(`f${n}`);
+    await place.settle();
+    for (const form of ['f0', 'f1']) {
+      for (const id of place.store.ids(form).slice(0, 26)) place.store.setStatus(id, 'DONE');
+    }
+    const tick = await place.tick();
+    expect(tick.visited).toEqual(['f0 → default !', 'f1 → default !']);
+    expect(place.differences()).toEqual([]);
+  });
+
+  it('L16: takes what came while the list was read on for no explanation', async () => {
+    const place = await LookPlace.open({ forms: 30, each: 2, behaviour: { maxLimit: 10 } });
+    await place.settle();
+    for (let n = 1; n < 30; n++) place.submit(`f${n}`);
+    let isMoved = false;
+    place.onRequest = ({ query }) => {
+      if (query.get('page') !== '3' || isMoved) return;
+      isMoved = true;
+      // As many as before of each status: but in another form.
+      place.store.delete(place.oldest('f0'));
+      place.submit('f29');
+    };
+    await place.tick();
+    place.onRequest = () => {};
+    expect(isMoved).toBe(true);
+    await place.tick();
+    expect(place.differences()).toEqual([]);
+  });
+
   it('L16: finds a deletion that a newcomer elsewhere makes up for', async () => {
     const place = await LookPlace.open();
     await place.settle();
