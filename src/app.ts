@@ -25,8 +25,7 @@ import { LabelCache } from './sync/label-cache.ts';
 import { failedMarkReport, markForm } from './sync/mark.ts';
 import { logErasures, person } from './sync/erasure-log.ts';
 import { choosesForm } from './sync/form-choice.ts';
-import { FORMS_READ_A_LOOK, look, type LookReport, type LookRequest } from './sync/look.ts';
-import { RowReads } from './sync/look-target.ts';
+import { look, type LookReport, type LookRequest } from './sync/look.ts';
 import {
   type FormPlan,
   type MirrorPlan,
@@ -36,6 +35,7 @@ import {
 } from './sync/planner.ts';
 import { purgeDeleted } from './sync/purge.ts';
 import { runPass } from './sync/run-pass.ts';
+import { Turns } from './sync/turns.ts';
 import { unopenedPass } from './sync/unopened-pass.ts';
 
 /** What the app gets from its process. */
@@ -68,7 +68,7 @@ export class App implements AsyncDisposable {
   readonly #clock: Clock;
   readonly #targets = new Map<string, Promise<Target>>();
   readonly #planner: Planner;
-  readonly #rowReads = new RowReads(FORMS_READ_A_LOOK);
+  readonly #turns = new Turns();
   #context: SyncContext | undefined;
   #listed: ListedForms | undefined;
 
@@ -180,8 +180,8 @@ export class App implements AsyncDisposable {
     });
     const { marking } = this.config;
     const requireHashes = this.#planner.requireHashes.bind(this.#planner);
-    const rowReads = options.isClosing === true ? undefined : this.#rowReads;
-    const request = { forms, targets, marking, requireHashes, rowReads, ...options };
+    const turns = options.isClosing === true ? undefined : this.#turns;
+    const request = { forms, targets, marking, requireHashes, turns, ...options };
     const report = await look(this.context, request, signal);
     if (options.dryRun !== true) await this.#noteSettled(report.settled);
     return report;

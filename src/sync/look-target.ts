@@ -2,13 +2,21 @@ import { canonicalTime, compareTimes } from '../mirror/canonical-time.ts';
 import { fingerprint } from '../mirror/hashing.ts';
 import type { LookRecord, OtherCounts } from '../mirror/look-record.ts';
 import type { StoringSettings } from '../mirror/proven-for.ts';
-import { NO_COUNTS, plusCounts, type StatusCounts, sumOf } from '../mirror/status-counts.ts';
+import {
+  NO_COUNTS,
+  plusCounts,
+  sameCounts,
+  type StatusCounts,
+  sumOf,
+  totalOf,
+} from '../mirror/status-counts.ts';
 import type { FormOverview, FormReader, Target } from '../mirror/target.ts';
 import type { Form, Submission } from '../mirror/types.ts';
 import { askable } from './look-counts.ts';
 import { type MarkingRules, type SettledForm, settledForm } from './look-form.ts';
-import type { TargetFacts } from './look-judgement.ts';
+import type { PageVerdict, TargetFacts } from './look-judgement.ts';
 import { asOnePage, foreignSince, type NewestPage } from './look-page.ts';
+import type { Turns } from './turns.ts';
 
 /** A form that is settled, as far as its target can tell. */
 export interface LookedForm extends SettledForm {
@@ -22,6 +30,8 @@ export interface LookedTarget {
   /** IDs of all forms that it holds, whoever mirrors them. */
   readonly held: readonly string[];
   readonly lastLook: LookRecord | null;
+  /** IDs of the forms whose statuses are to be counted where forms are asked one by one. */
+  readonly toCount: ReadonlySet<string>;
 }
 
 /** What {@link lookAtTarget} goes by. */
@@ -33,48 +43,27 @@ export interface TargetQuestion {
   /** Throws while nothing of the form may be stored. */
   readonly requireHashes: (form: Form) => Promise<void>;
   /** Of a metered target: of so many forms, those whose turn it is, the rows are looked at. */
-  readonly rowReads: RowReads;
+  readonly rowsOf: number;
+  readonly turns: Turns;
   /** True once nobody waits for the answer any more. */
   readonly isLate: () => boolean;
 }
 
+/** Within so many looks a form's statuses are counted, where the workspace's can't be. */
+const COUNTED_WITHIN_LOOKS = 6;
 /** Forms that are judged at the same time. */
 const FORMS_AT_ONCE = 4;
-
-/** Whose turn it is to have its rows looked at, in a target where that costs calls. */
-export class RowReads {
-  readonly #most: number;
-  readonly #turns = new Map<string, number>();
-  #turn = 0;
-
-  /** `most`: forms of a target in one look. */
-  constructor(most: number) {
-    this.#most = most;
-  }
-
-  /** The forms whose turn it is: those that waited longest. */
-  next(target: string, formIds: readonly string[]): Set<string> {
-    const key = (formId: string): string => JSON.stringify([target, formId]);
-    const turnOf = (formId: string): number => this.#turns.get(key(formId)) ?? 0;
-    const due = formIds.toSorted((a, b) => turnOf(a) - turnOf(b)).slice(0, this.#most);
-    this.#turn++;
-    for (const formId of due) this.#turns.set(key(formId), this.#turn);
-    return new Set(due);
-  }
-}
 
 /** Judges a target's forms without asking the source. Rejects as the target does. */
 export async function lookAtTarget(
   target: Target,
-  { forms, storing, marking, requireHashes, rowReads, isLate }: TargetQuestion,
+  { forms, storing, marking, requireHashes, rowsOf, turns, isLate }: TargetQuestion,
 ): Promise<LookedTarget> {
   const overviews = new Map((await target.overview()).map((form) => [form.formId, form]));
   const lastLook = await target.lastLook();
   const settled = new Map<string, LookedForm>();
-  const due = rowReads.next(
-    target.name,
-    forms.map(({ id }) => id),
-  );
+  const ids = forms.map(({ id }) => id);
+  const due = turns.next(`rows of ${target.name}`, ids, rowsOf);
   const queue = forms.values();
   const judgeOneByOne = async (): Promise<void> => {
     for (const form of queue) {
@@ -89,7 +78,17 @@ export async function lookAtTarget(
     }
   };
   await Promise.all(Array.from({ length: FORMS_AT_ONCE }, judgeOneByOne));
-  return { target, settled, held: [...overviews.keys()], lastLook };
+  const toCount = longestUncounted(lastLook);
+  return { target, settled, held: [...overviews.keys()], lastLook, toCount };
+}
+
+/** A fifth of the forms that the last look did not count: so all are counted within some six looks. */
+function longestUncounted(look: LookRecord | null): Set<string> {
+  const times = [...(look?.uncounted ?? [])].toSorted(([, a], [, b]) =>
+    (a ?? '') < (b ?? '') ? -1 : 1,
+  );
+  const most = Math.ceil(times.length / (COUNTED_WITHIN_LOOKS - 1));
+  return new Set(times.slice(0, most).map(([formId]) => formId));
 }
 
 /** The pass says why not. */
@@ -108,7 +107,7 @@ async function isAllowed(
  * that are known are compared as well.
  */
 export async function factsOf(
-  { target, settled, lastLook }: LookedTarget,
+  { target, settled, lastLook, toCount }: LookedTarget,
   planned: ReadonlySet<string>,
   pages: readonly NewestPage[],
   deep: boolean,
@@ -153,7 +152,36 @@ export async function factsOf(
       pages: Math.ceil((list?.total ?? 0) / size),
       perPage: 2 * inTail,
     },
+    due: toCount,
+    compare: async (formId, page) => {
+      const form = settled.get(formId);
+      return form === undefined ? 'differs' : compareWithPage(target, form, page);
+    },
   };
+}
+
+/** Compares a form with the newest page of its own list. */
+async function compareWithPage(
+  target: Target,
+  { accounted, overview, reader }: LookedForm,
+  { items, total }: NewestPage,
+): Promise<PageVerdict> {
+  const own = new Map(
+    items.flatMap(({ key, submission }) => (submission ? [[key, submission]] : [])),
+  );
+  const isPlain =
+    own.size === items.length && [...own.values()].every(({ status }) => status !== '');
+  if (isPlain && items.length === total) {
+    const counts = sumOf([...own.values()].map(({ status }) => new Map([[status, 1]])));
+    return sameCounts(counts, accounted) ? 'agrees' : 'differs';
+  }
+  const beyond =
+    target.isMetered === true || reader === undefined
+      ? afterWatermark(overview, own)
+      : await beyondRows(reader, own, true);
+  const found = sumOf(beyond.values());
+  if (total - totalOf(accounted) !== totalOf(found)) return 'differs';
+  return found.size === 0 ? 'alike' : 'newer';
 }
 
 /** The end of the last page, without what a page before it shows: some answer each page number with the same page. */

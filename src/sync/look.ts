@@ -3,6 +3,7 @@ import { withinTime } from '../base/deadline.ts';
 import { isAbort } from '../base/errors.ts';
 import { withLogFields } from '../base/logger.ts';
 import type { OtherCounts } from '../mirror/look-record.ts';
+import { countedAt, lookOf } from '../mirror/looked.ts';
 import { REFUSAL_LASTS_MS } from '../mirror/mark-rules.ts';
 import type { StoringSettings } from '../mirror/proven-for.ts';
 import { minusCounts, NO_COUNTS, sumOf, totalOf } from '../mirror/status-counts.ts';
@@ -15,15 +16,9 @@ import { judge, type MayAsk, type ToAsk, type Verdict } from './look-judgement.t
 import { foreignPage, type NewestPage } from './look-page.ts';
 import { settledReport } from './look-report.ts';
 import { SourceReading, type Workspace } from './look-source.ts';
-import {
-  factsOf,
-  formsPrint,
-  lookAtTarget,
-  type LookedTarget,
-  othersOf,
-  RowReads,
-} from './look-target.ts';
+import { factsOf, formsPrint, lookAtTarget, type LookedTarget, othersOf } from './look-target.ts';
 import type { FormPlan } from './planner.ts';
+import { Turns } from './turns.ts';
 
 /** What a look is asked. */
 export interface LookRequest {
@@ -37,8 +32,8 @@ export interface LookRequest {
   readonly dryRun?: boolean | undefined;
   /** A person waits for it: targets may take their time, and each form's rows are looked at. */
   readonly isByHand?: boolean | undefined;
-  /** Whose rows are looked at, over the looks of a process; absent: of none. */
-  readonly rowReads?: RowReads | undefined;
+  /** Whose turn it is, over the looks of a process, where a look asks a few forms only; absent: it looks at no rows. */
+  readonly turns?: Turns | undefined;
   /** Reports no settled form: it follows a look that has, and the passes that that found needed. */
   readonly isClosing?: boolean | undefined;
 }
@@ -81,7 +76,7 @@ const TARGET_WAIT_MS = 15_000;
 /** The same where a person waits: a sheet takes a second or two for each form. */
 const BY_HAND_WAIT_MS = 300_000;
 /** Forms of a metered target whose rows a look reads: what people removed there is found within some looks. */
-export const FORMS_READ_A_LOOK = 2;
+const FORMS_READ_A_LOOK = 2;
 
 /**
  * One look: asks the workspace as a whole, and finds which forms of which targets need a pass. It needs no memory of its
@@ -100,7 +95,7 @@ export async function look(
   return report;
 }
 
-interface Judged extends Pick<Verdict, 'visits'> {
+interface Judged extends Pick<Verdict, 'visits' | 'uncounted'> {
   readonly others: OtherCounts | null;
 }
 
@@ -115,7 +110,7 @@ class Look {
     this.#context = context;
     this.#request = request;
     this.#signal = signal;
-    this.#source = new SourceReading(context, signal);
+    this.#source = new SourceReading(context, signal, this.#turns);
     this.#startedMs = context.clock.now();
   }
 
@@ -156,14 +151,15 @@ class Look {
   ): Promise<LookedTarget | undefined> {
     if (storing === undefined) return undefined;
     const forms = this.#plannedFor(name).flatMap(({ listed }) => listed ?? []);
-    const { requireHashes, isByHand = false, rowReads = new RowReads(0) } = this.#request;
+    const { requireHashes, isByHand = false, turns } = this.#request;
     try {
       return await lookAtTarget(await open(), {
         forms,
         storing,
         marking: this.#marking(),
         requireHashes: (form) => requireHashes(name, form, this.#signal),
-        rowReads: isByHand ? new RowReads(Infinity) : rowReads,
+        rowsOf: isByHand ? Infinity : turns === undefined ? 0 : FORMS_READ_A_LOOK,
+        turns: turns ?? new Turns(),
         isLate,
       });
     } catch (error) {
@@ -174,6 +170,11 @@ class Look {
       );
       return undefined;
     }
+  }
+
+  /** A person who waits wants to know of all forms. */
+  get #turns(): Turns | undefined {
+    return this.#request.isByHand === true ? undefined : this.#request.turns;
   }
 
   #plannedFor(target: string): FormPlan[] {
@@ -201,8 +202,8 @@ class Look {
       workspace = judged.workspace;
       const { verdict } = judged;
       const others = await this.#othersOf(name, target, verdict, workspace.pages[0] ?? null);
-      const { by, visits } = verdict;
-      verdicts.set(name, { visits, others });
+      const { by, visits, uncounted } = verdict;
+      verdicts.set(name, { visits, uncounted, others });
       const found = { target: name, by, forms: visits.size, requests: this.#source.requests };
       this.#context.logger.debug(found, 'Looked.');
     }
@@ -278,8 +279,8 @@ class Look {
 
   /** False when the target can't keep it: then its forms are visited, and the passes say why. */
   async #record(
-    { target, held, settled }: LookedTarget,
-    { visits, others }: Judged,
+    { target, held, settled, lastLook }: LookedTarget,
+    { visits, others, uncounted }: Judged,
   ): Promise<boolean> {
     if (this.#request.dryRun === true) return true;
     const at = new Date(this.#startedMs).toISOString();
@@ -289,7 +290,15 @@ class Look {
       const differing = [...visits].flatMap(([id, { compareCounts }]) =>
         compareCounts ? [id] : [],
       );
-      await target.recordLook({ at, open: [...visits.keys(), ...unjudged], differing, others });
+      const open = [...visits.keys(), ...unjudged];
+      const times = [...uncounted].filter((formId) => !visits.has(formId));
+      await target.recordLook({
+        at,
+        open,
+        differing,
+        others,
+        uncounted: new Map(times.map((formId) => [formId, countedAt(lookOf(lastLook, formId))])),
+      });
       return true;
     } catch (error) {
       if (isAbort(error)) throw error;
@@ -319,7 +328,8 @@ class Look {
           continue;
         }
         mark ||= form.toMark;
-        settled.push(settledReport(plan.form, target, form, times));
+        const isCounted = !verdict.uncounted.has(plan.form.id);
+        settled.push(settledReport(plan.form, target, form, { ...times, isCounted }));
       }
       return { ...plan, visits, mark };
     });

@@ -115,7 +115,7 @@ export class LookPlace {
   /** A process that does what a tick does: plan, look, the passes that are needed, and marking. */
   async tick(env: Environment = {}, targets?: readonly string[]): Promise<Tick> {
     await using app = this.process(env);
-    return this.tickOf(app, targets);
+    return await this.tickOf(app, targets);
   }
 
   /** A process that lives on. */

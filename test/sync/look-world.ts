@@ -80,6 +80,8 @@ export class CountedWorld {
       older: new Set(),
       strangers: NO_COUNTS,
       list: { read: 1, pages: 1, perPage: 0 },
+      due: new Set(ids),
+      compare: () => Promise.resolve('differs'),
       ...given,
     });
     const first = await judge(facts(), this.#read(), this.#source(), { again: true, pages: 'no' });
@@ -117,6 +119,8 @@ export class CountedWorld {
           return [...counts.values()].reduce((sum, each) => sum + each, 0);
         }),
       countsOf: (id) => ask(id, () => this.countsOf(id)),
+      formPage: (id) => ask(id, () => ({ items: [], total: 0, limit: 100 })),
+      emptyFormsInTurn: (ids) => ids,
       workspaceAgain: () => ask('', () => this.workspace()),
     };
   }
