@@ -216,19 +216,20 @@ class Look {
     target: LookedTarget,
     workspace: Workspace,
   ): Promise<{ verdict: Verdict; workspace: Workspace }> {
+    let now = workspace;
     let may: MayAsk = { again: true, pages: workspace.pages.length > 1 ? 'no' : 'yes' };
     for (;;) {
-      const verdict = await this.#judgeOne(name, target, workspace, may);
-      if (typeof verdict === 'object') return { verdict, workspace };
+      const verdict = await this.#judgeOne(name, target, now, may);
+      if (typeof verdict === 'object') return { verdict, workspace: now };
       const isToReadOn = verdict !== 'again';
-      const pages = isToReadOn && (await this.#source.readOn(workspace.pages, verdict));
+      const pages = isToReadOn && (await this.#source.readOn(now.pages, verdict));
       if (pages) {
-        workspace = { ...workspace, pages };
-        may = { ...may, pages: 'uncounted' };
+        now = { counts: now.counts, pages };
+        may = { again: may.again, pages: 'uncounted' };
       } else if (isToReadOn && may.pages === 'yes') {
-        may = { ...may, pages: 'no' };
+        may = { again: may.again, pages: 'no' };
       } else {
-        workspace = await this.#again(workspace);
+        now = await this.#again(now);
         may = { again: false, pages: may.pages === 'uncounted' ? 'no' : may.pages };
       }
     }
