@@ -18,17 +18,18 @@ export interface WindowCounts {
  * they are meant. `moving`: nothing can be said, as the counts change while they are asked for.
  *
  * The newest window is counted last but one, between two counts of the whole, as that is where submissions arrive: they all
- * stand for the instant of the last.
+ * stand for the instant of the last. `known`: how many the whole form had a moment ago.
  */
 export async function countWindows(
   windows: readonly FormWindow[],
   count: (window: FormWindow) => Promise<number>,
+  known?: number,
 ): Promise<WindowCounts | 'contradiction' | 'moving'> {
   const newest = windows.at(-1);
   if (newest === undefined) return 'contradiction';
   let contradicted = 0;
   for (let tries = 0; tries < TRIES; tries++) {
-    let before = await count(WHOLE_FORM);
+    let before = tries === 0 && known !== undefined ? known : await count(WHOLE_FORM);
     const closed = await Promise.all(windows.slice(0, -1).map(count));
     const older = closed.reduce((sum, each) => sum + each, 0);
     const stood: boolean[] = [];

@@ -10,6 +10,11 @@ const LEAST = 1 / 10;
 /** How much further back than the last time is looked for the oldest: a form of ten years costs half a dozen requests. */
 const STRIDE = 4;
 
+/** So many places are asked about together: one wait for the source takes it three months back, a second one centuries. */
+const AT_ONCE = 4;
+/** Into how many pieces a span is cut at once: each wait for the source makes them so many times smaller. */
+const MOST_PIECES = 8;
+
 /** What is to be cut: the part of a form from a day on, or all of it. */
 export interface Cutting {
   /** Where it begins; null: with the oldest submission. */
@@ -53,17 +58,25 @@ export async function cutWindows({
     isShared ? Math.max(aim * LEAST, Math.min(aim, (total - dated) / 2)) : aim;
   const first = from === null ? FIRST_DAY : dayOf(from);
   let start = end - 1;
-  for (let step = 1; start > first && (await before(start)) > 0; step *= STRIDE)
-    start = Math.max(first, start - step);
+  for (let step = 1, found = total; found > 0;) {
+    const further = [start];
+    for (; further.length < AT_ONCE && start > first; step *= STRIDE) {
+      start = Math.max(first, start - step);
+      further.push(start);
+    }
+    await Promise.all(further.map(before));
+    start = further.find((day) => known.get(day) === 0) ?? start;
+    found = start > first ? (known.get(start) ?? 0) : 0;
+  }
   const borders = [...known.keys()].filter((day) => day > start).toSorted((a, b) => a - b);
   const marks = [start, ...borders].map((day) => ({ day, total: known.get(day) ?? 0 }));
-  const halved = await Promise.all(
+  const cuts = await Promise.all(
     borders.map(async (day, at) => {
       const [low, high] = marks.slice(at);
-      return low && high ? (await halve(low, high, { most, before })).concat(day) : [];
+      return low && high ? (await split(low, high, { most, before })).concat(day) : [];
     }),
   );
-  return merged(halved.flat(), { from, most, total }, known);
+  return merged(cuts.flat(), { from, most, total }, known);
 }
 
 interface Border {
@@ -72,28 +85,36 @@ interface Border {
   readonly total: number;
 }
 
-interface Halving {
+interface Splitting {
   /** How many a window is to have at most that begins where so many are dated before. */
   readonly most: (dated: number) => number;
   readonly before: (day: number) => Promise<number>;
 }
 
 /** The days at which the span is to be cut, in order. */
-async function halve(low: Border, high: Border, parts: Halving): Promise<number[]> {
-  if (high.total - low.total <= parts.most(low.total) || high.day - low.day <= 1) return [];
-  const day = Math.floor((low.day + high.day) / 2);
-  const middle = { day, total: await parts.before(day) };
-  const [earlier, later] = await Promise.all([
-    halve(low, middle, parts),
-    halve(middle, high, parts),
-  ]);
-  return [...earlier, day, ...later];
+async function split(low: Border, high: Border, parts: Splitting): Promise<number[]> {
+  const [most, many] = [parts.most(low.total), high.total - low.total];
+  const span = high.day - low.day;
+  if (many <= most || span <= 1) return [];
+  const pieces = Math.min(span, MOST_PIECES, 2 * Math.ceil(many / most));
+  const days = Array.from({ length: pieces - 1 }, (_, nth) =>
+    Math.floor(low.day + (span * (nth + 1)) / pieces),
+  );
+  const totals = await Promise.all(days.map(parts.before));
+  let from = low;
+  const found = [...days.map((day, at) => ({ day, total: totals[at] ?? 0 })), high].map((to) => {
+    const cuts = split(from, to, parts);
+    from = to;
+    return cuts;
+  });
+  const cuts = await Promise.all(found);
+  return cuts.flatMap((between, at) => between.concat(days.slice(at, at + 1)));
 }
 
 /** The windows between these days, neighbours taken together where they are small. The last day is the end of all. */
 function merged(
   days: readonly number[],
-  { from, most, total }: Pick<Cutting, 'from' | 'total'> & Pick<Halving, 'most'>,
+  { from, most, total }: Pick<Cutting, 'from' | 'total'> & Pick<Splitting, 'most'>,
   known: ReadonlyMap<number, number>,
 ): FormWindow[] {
   const cuts: number[] = [];

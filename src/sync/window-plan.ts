@@ -105,7 +105,7 @@ async function cutForm(
   try {
     let windows: readonly WindowRecord[] = isCut(known) ? known : await cut(WHOLE_FORM, size.total);
     if (!isCut(windows)) return 'fault';
-    let counts = await countWindows(windows, count);
+    let counts = await countWindows(windows, count, size.total);
     const last = windows.at(-1);
     const grown = typeof counts === 'string' ? 0 : (counts.each.at(-1) ?? 0);
     if (last !== undefined && grown > most) {
