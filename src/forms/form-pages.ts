@@ -21,6 +21,8 @@ export interface PageSpan {
   readonly readAhead: number;
   readonly bounded?: boolean;
   readonly narrow?: Omit<PageQuery, 'page'>;
+  /** Called, more than once perhaps, when the last page has been asked for and more could be in flight. */
+  readonly onTail?: (() => void) | undefined;
 }
 
 /** The documented sort key and direction; an API may ignore them, or refuse them with a 400. */
@@ -39,6 +41,7 @@ export class FormPages {
   readonly #formId: string;
   readonly #call: CallOptions;
   readonly #bounds: QueryBounds;
+  #begun: { first: Promise<SubmissionPage>; ahead: Promise<PagesAhead> } | undefined;
   #sorted = true;
   #firstKeys = '';
   /** A later page had nothing of the first one: `page` is not ignored. */
@@ -64,6 +67,11 @@ export class FormPages {
    * One page, of up to 100 items. Its `totalPages` is no more than what was seen justifies: the API may say anything there.
    */
   async read(query: PageQuery): Promise<SubmissionPage> {
+    await this.drop();
+    return this.#readPage(query);
+  }
+
+  async #readPage(query: PageQuery): Promise<SubmissionPage> {
     const page = await this.#request(query);
     if (isNarrowed(query)) return page;
     if (query.page === 1) this.#firstKeys = keysOf(page);
@@ -89,39 +97,58 @@ export class FormPages {
   }
 
   /**
+   * Begins to read the list before anybody takes it: the first page by itself, as a proof may count from it, then those after
+   * it as {@link readOn} does. {@link first} and the first {@link readOn} take that over, unless something else is read before.
+   */
+  begin(readAhead: number): void {
+    const first = this.#readPage({ page: 1 });
+    const ahead = first.then(({ totalPages }) =>
+      this.#ahead({ from: 2, to: totalPages, readAhead }).begun(),
+    );
+    // Rejections are thrown in their turn.
+    first.catch(() => {});
+    ahead.catch(() => {});
+    this.#begun = { first, ahead };
+  }
+
+  /** The first page: that which was begun with, where nothing has been read since. */
+  async first(): Promise<AskedPage> {
+    const page = this.#begun === undefined ? this.read({ page: 1 }) : this.#begun.first;
+    return { ...(await page), asked: 1 };
+  }
+
+  /** Drops what was begun. Resolves when nothing of it is on its way. */
+  async drop(): Promise<void> {
+    const begun = this.#begun;
+    this.#begun = undefined;
+    const ahead = await begun?.ahead.catch(() => undefined);
+    await ahead?.end();
+  }
+
+  /**
    * Pages `from` to the last one, in order, `readAhead` requests in flight: the next one is sent when a response has come,
    * whether or not it is its turn, up to as many pages again. The last page is the one that the newest
    * response names, so that a list that grows meanwhile is read to its end; with `bounded` it stays as given.
    */
   async *readOn(span: PageSpan): AsyncGenerator<AskedPage> {
-    const { from, readAhead, narrow = {} } = span;
-    let [next, last, free] = [from, span.to, readAhead];
-    const ahead: Promise<SubmissionPage>[] = [];
-    const ask = (until: number): void => {
-      while (free > 0 && ahead.length < readAhead * 2 && next <= until) {
-        const promise = this.read({ ...narrow, page: next++ });
-        free--;
-        promise.then(answered, stop);
-        ahead.push(promise);
-      }
-    };
-    const answered = ({ totalPages }: SubmissionPage): void => {
-      free++;
-      ask(span.bounded === true ? last : Math.min(last, totalPages));
-    };
-    // A rejection is thrown in its turn.
-    const stop = (): void => void (free = -Infinity);
+    const ahead = (await this.#takeOver(span)) ?? this.#ahead(span);
     try {
-      for (let page = from; page <= last; page++) {
-        ask(last);
-        const response = await (ahead.shift() as Promise<SubmissionPage>);
-        if (span.bounded !== true) last = response.totalPages;
-        yield { ...response, asked: page };
-      }
+      yield* ahead.pages(span.onTail);
     } finally {
-      stop();
-      await Promise.allSettled(ahead);
+      await ahead.end();
     }
+  }
+
+  #ahead(span: PageSpan): PagesAhead {
+    return new PagesAhead((page) => this.#readPage({ ...span.narrow, page }), span);
+  }
+
+  /** What was begun, where it is the very thing that is asked for. */
+  async #takeOver({ from, bounded, narrow }: PageSpan): Promise<PagesAhead | undefined> {
+    if (from !== 2 || bounded === true || narrow !== undefined) await this.drop();
+    const begun = this.#begun;
+    this.#begun = undefined;
+    return begun?.ahead;
   }
 
   async #request({ reversed = false, ...query }: OtherQuery): Promise<SubmissionPage> {
@@ -193,6 +220,71 @@ export class FormPages {
       `The Forms API answers page ${asked} of form ${this.#formId} with the same submissions as page 1 ` +
         `(${page.items.length} of ${page.total}), so the form cannot be read whole. Ask the service why "page" is ignored.`,
     );
+  }
+}
+
+/** See {@link FormPages.readOn}. */
+class PagesAhead {
+  readonly #read: (page: number) => Promise<SubmissionPage>;
+  readonly #span: PageSpan;
+  readonly #ahead: Promise<SubmissionPage>[] = [];
+  #next: number;
+  #last: number;
+  /** How many more requests may be in flight. */
+  #free: number;
+  #onTail: (() => void) | undefined;
+
+  constructor(read: (page: number) => Promise<SubmissionPage>, span: PageSpan) {
+    this.#read = read;
+    this.#span = span;
+    [this.#next, this.#last, this.#free] = [span.from, span.to, span.readAhead];
+  }
+
+  /** Asks for the first pages. */
+  begun(): this {
+    this.#ask(this.#last);
+    return this;
+  }
+
+  async *pages(onTail?: () => void): AsyncGenerator<AskedPage> {
+    this.#onTail = onTail;
+    this.#ask(this.#last);
+    for (let asked = this.#span.from; asked <= this.#last; asked++) {
+      this.#ask(this.#last);
+      const response = await (this.#ahead.shift() as Promise<SubmissionPage>);
+      if (this.#span.bounded !== true) this.#last = response.totalPages;
+      yield { ...response, asked };
+    }
+  }
+
+  /** Asks for nothing more. Resolves when nothing is on its way. */
+  async end(): Promise<void> {
+    this.#stop();
+    await Promise.allSettled(this.#ahead);
+  }
+
+  #ask(until: number): void {
+    const most = this.#span.readAhead * 2;
+    while (this.#free > 0 && this.#ahead.length < most && this.#next <= until) {
+      const promise = this.#read(this.#next++);
+      this.#free--;
+      // A rejection is thrown in its turn.
+      promise.then(
+        ({ totalPages }) => this.#answered(totalPages),
+        () => this.#stop(),
+      );
+      this.#ahead.push(promise);
+    }
+    if (this.#free > 0 && this.#next > until) this.#onTail?.();
+  }
+
+  #answered(totalPages: number): void {
+    this.#free++;
+    this.#ask(this.#span.bounded === true ? this.#last : Math.min(this.#last, totalPages));
+  }
+
+  #stop(): void {
+    this.#free = -Infinity;
   }
 }
 

@@ -150,9 +150,10 @@ export class PassTracker {
     const isOther = report.outcome === 'busy' && running !== null && running.seen > 0;
     if (report.byLook === true) {
       const key = formKey(target, form.id);
-      const atMs = Date.parse(report.startedAt);
-      const isCounted = report.isUncounted !== true;
-      this.#summaries.set(key, addLook(this.summary(target, form.id), atMs, isCounted));
+      this.#summaries.set(
+        key,
+        addLook(this.summary(target, form.id), Date.parse(report.startedAt)),
+      );
       this.#listeners.onEnd();
       return;
     }

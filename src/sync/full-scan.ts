@@ -32,6 +32,8 @@ export interface ScanParts {
   readonly first?: AskedPage;
   /** Called with each `total` that the source reports. */
   readonly onTotal: (total: number) => void;
+  /** Called, more than once perhaps, when the last page of a sweep is on its way: requests for something else would cost no time. */
+  readonly onTail?: (() => void) | undefined;
 }
 
 /** A list this short is read one page at a time: its last response can be the next base, and no date is needed. */
@@ -289,7 +291,8 @@ class FullScan {
     const sequential = this.#pages <= SHORT_PAGES;
     let last: AskedPage | undefined;
     const readAhead = sequential ? 1 : this.#parts.readAhead;
-    for await (const page of this.#readOn({ ...span, readAhead })) {
+    const { onTail } = this.#parts;
+    for await (const page of this.#readOn({ ...span, readAhead, onTail })) {
       last = page;
       if (page.total !== this.#lastTotal) this.#suspect(page);
       this.#picture.add({ ...page, keys: keysOf(page) });

@@ -1,9 +1,16 @@
 import { isAbort } from '../base/errors.ts';
 import { LinkedSignal } from '../base/linked-signal.ts';
-import { isShared, type WindowRecord } from '../mirror/window.ts';
+import type { FormReader, WindowWriter } from '../mirror/target.ts';
+import { isShared, sameWindow, type WindowRecord } from '../mirror/window.ts';
 import type { DeletionResult } from './deletions.ts';
 import { claimWindow, largestFirst, sharesWindows } from './window-claims.ts';
-import { proveWindow, type WindowOutcome, type WindowWork } from './window-proof.ts';
+import {
+  beginWindow,
+  type BegunWindow,
+  proveWindow,
+  type WindowOutcome,
+  type WindowWork,
+} from './window-proof.ts';
 
 /** How often is looked at what others have done. */
 const LOOK_MS = 1_000;
@@ -53,47 +60,88 @@ async function proveThem(work: WindowWork, found: FoundRows): Promise<WindowsOut
   const { context, signal } = run.setup;
   const tries = new Map<string, number>();
   const triesOf = ({ from }: WindowRecord): number => tries.get(from ?? '') ?? 0;
-  for (;;) {
-    const open = (await form.writer.windows()).filter(
-      (window) => window.open && window.to !== null,
-    );
-    const untried = open.filter((window) => triesOf(window) < TRIES);
-    if (untried.length === 0) return open.length === 0 ? 'proven' : 'unproven';
-    // Those that found no proof come last: the source may be calmer then.
-    const inOrder = untried.toSorted((a, b) => triesOf(a) - triesOf(b) || largestFirst(a, b));
-    const outcome = await proveOne(work, inOrder, (window) => {
+  /** The window after the one that is being proven: begun while the last pages of that one are on their way. */
+  let next: Promise<TakenWindow | undefined> | undefined;
+  const beginNext = async (current: WindowRecord): Promise<TakenWindow | undefined> => {
+    const others = (await openOnes(form.writer)).filter((window) => !sameWindow(window, current));
+    const taken = await takeOne(work, inOrder(others, triesOf, 1));
+    return taken && { ...taken, begun: beginWindow(work, taken.window) };
+  };
+  try {
+    for (;;) {
+      let taken = await next;
+      next = undefined;
+      if (taken === undefined) {
+        const open = await openOnes(form.writer);
+        const untried = inOrder(open, triesOf, TRIES);
+        if (untried.length === 0) return open.length === 0 ? 'proven' : 'unproven';
+        taken = await takeOne(work, untried);
+      }
+      if (taken === undefined) {
+        await context.clock.sleep(HELD_MS, signal);
+        continue;
+      }
+      const { window } = taken;
       tries.set(window.from ?? '', triesOf(window) + 1);
-      run.share.take(window);
-    });
-    if (outcome === undefined) {
-      await context.clock.sleep(HELD_MS, signal);
-      continue;
+      const outcome = await proveTaken(work, taken, () => {
+        next ??= beginNext(window);
+        // A failure is thrown in its turn.
+        next.catch(() => {});
+      });
+      addFound(found, outcome.found);
+      if (outcome.kind === 'fault') return 'fault';
     }
-    addFound(found, outcome.found);
-    if (outcome.kind === 'fault') return 'fault';
+  } finally {
+    const left = await next?.catch(() => undefined);
+    await left?.begun?.pages.drop();
+    await left?.writer?.[Symbol.asyncDispose]();
   }
 }
 
-/** Proves the first of these that is free; undefined where others hold them all. */
-async function proveOne(
-  work: WindowWork,
+/** A window that nobody else writes to. */
+interface TakenWindow {
+  readonly window: WindowRecord;
+  /** Where windows are written side by side: the writer that holds it. Disposing of it gives the window back. */
+  readonly writer?: WindowWriter;
+  readonly begun?: BegunWindow;
+}
+
+const openOnes = async (reader: FormReader): Promise<WindowRecord[]> =>
+  (await reader.windows()).filter((window) => window.open && window.to !== null);
+
+/** Those that have not been tried so often. Those that found no proof come last: the source may be calmer then. */
+const inOrder = (
   windows: readonly WindowRecord[],
-  onBegun: (window: WindowRecord) => void,
-): Promise<WindowOutcome | undefined> {
+  triesOf: (window: WindowRecord) => number,
+  most: number,
+): WindowRecord[] =>
+  windows
+    .filter((window) => triesOf(window) < most)
+    .toSorted((a, b) => triesOf(a) - triesOf(b) || largestFirst(a, b));
+
+/** The first of these that is free; undefined where others hold them all. */
+async function takeOne(
+  { open, run }: WindowWork,
+  windows: readonly WindowRecord[],
+): Promise<TakenWindow | undefined> {
+  const { target, signal } = run.setup;
+  if (sharesWindows(run)) return claimWindow(target, open.form.id, windows, signal);
+  const [window] = windows;
+  return window && { window };
+}
+
+async function proveTaken(
+  work: WindowWork,
+  { window, writer, begun }: TakenWindow,
+  onTail: () => void,
+): Promise<WindowOutcome> {
   const { open, run } = work;
-  const { setup } = run;
-  if (!sharesWindows(run)) {
-    const [first] = windows;
-    if (first === undefined) return undefined;
-    onBegun(first);
-    return proveWindow(work, first);
-  }
-  const claimed = await claimWindow(setup.target, open.form.id, windows, setup.signal);
-  if (claimed === undefined) return undefined;
-  await using writer = claimed.writer;
-  onBegun(claimed.window);
-  await open.sink.writeThrough(writer);
-  const outcome = await proveWindow({ ...work, open: { ...open, writer } }, claimed.window);
+  run.share.take(window);
+  if (writer === undefined) return proveWindow({ ...work, onTail }, window, begun);
+  await using held = writer;
+  await open.sink.writeThrough(held);
+  const windowWork = { ...work, onTail, open: { ...open, writer: held } };
+  const outcome = await proveWindow(windowWork, window, begun);
   await open.sink.writeThrough(open.writer);
   return outcome;
 }

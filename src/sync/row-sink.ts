@@ -142,7 +142,8 @@ export class RowSink implements ItemSink {
         pending.rejections = withTwice(pending);
       this.#again.set(key, pending);
     } else {
-      this.#pending.delete(key);
+      // The last one's place is that of the last page that showed it.
+      if (earlier !== undefined) this.#pending.delete(key);
       this.#pending.set(key, pending);
     }
   }

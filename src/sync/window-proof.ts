@@ -33,8 +33,25 @@ export interface WindowWork {
   readonly checkpoint: Checkpoint | undefined;
   /** The brake of L8, over the whole form: whether so many absent rows, of so many live ones of this window, may be looked up. */
   readonly isAllowed: (window: WindowRecord, absent: number, live: number) => Promise<boolean>;
+  /** See {@link ScanParts}. */
+  readonly onTail?: () => void;
   /** For a worker that helps the pass of another: what it has done, for the record of the window. */
   readonly readingOf?: (found: DeletionResult) => WindowReading;
+}
+
+/** The list of a window that has been begun to be read. */
+export interface BegunWindow {
+  readonly pages: FormPages;
+  /** Since when (ISO): what is proven by it was so then. */
+  readonly since: string;
+}
+
+/** Begins to read a window, while another one is proven. Nobody else may write to it meanwhile. */
+export function beginWindow({ run, open }: WindowWork, window: FormWindow): BegunWindow {
+  const since = run.now();
+  const pages = pagesOf(run, open, window);
+  pages.begin(run.setup.context.readAhead);
+  return { pages, since };
 }
 
 /**
@@ -65,16 +82,21 @@ export function proofKey(run: PassRun): string {
 
 /**
  * Reads one window of a form, proves it as a form is proven, settles its absent rows, and saves its record in the target once
- * its rows are durable. Rejects as the source and the target do.
+ * its rows are durable. `begun`: it is being read already. Rejects as the source and the target do.
  */
-export async function proveWindow(work: WindowWork, window: WindowRecord): Promise<WindowOutcome> {
+export async function proveWindow(
+  work: WindowWork,
+  window: WindowRecord,
+  begun?: BegunWindow,
+): Promise<WindowOutcome> {
   const { run, open, readingOf } = work;
   const { sink, writer } = open;
-  const provenAt = run.now();
+  const provenAt = begun?.since ?? run.now();
   const unstored = sink.unstored.all;
-  const parts = windowParts(work, window);
+  const pages = begun?.pages ?? pagesOf(run, open, window);
+  const parts = windowParts(work, window, pages);
   try {
-    const proven = await fullScan(parts);
+    const proven = await fullScan({ ...parts, first: await pages.first() });
     await sink.flush();
     const { hashKey } = run.setup.request;
     const { batchRows } = run.setup.target;
@@ -106,11 +128,18 @@ export async function proveWindow(work: WindowWork, window: WindowRecord): Promi
   }
 }
 
-function windowParts({ run, open, checkpoint }: WindowWork, window: FormWindow): ScanParts {
-  const { context } = run.setup;
+const pagesOf = ({ setup, call }: PassRun, { form }: OpenWindows, window: FormWindow): FormPages =>
+  new FormPages(setup.context.client, form.id, call, window);
+
+function windowParts(
+  { run, open, checkpoint, onTail }: WindowWork,
+  window: FormWindow,
+  pages: FormPages,
+): ScanParts {
   return {
     ...run.scanParts(open, checkpoint !== undefined),
-    pages: new FormPages(context.client, open.form.id, run.call, window),
+    pages,
+    onTail,
     sink: new WindowSink(open.sink, window),
     ledger: run.beginWindow(oldestPlausible(checkpoint), window),
     // The form's is known, and a window's is none.

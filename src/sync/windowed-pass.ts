@@ -70,6 +70,8 @@ class WindowedPass {
   #allowed = 0;
   /** Whether what windows held back may be looked up now: over the whole form it is not too much. */
   #releases = false;
+  /** How many the form has in all, counted while the last pages of the newest window were on their way. */
+  #whole: Promise<number> | undefined;
   /** Rows without a date that were not looked up. */
   #undatedHeld = 0;
   /** Those that the source does not count, by status. */
@@ -119,9 +121,15 @@ class WindowedPass {
     for (let tries = 0; ; tries++) {
       const newest = (await this.#open.writer.windows()).at(-1);
       if (newest === undefined) return 'unproven';
-      const { kind, found } = await proveWindow(this.#work, newest);
+      const onTail = (): void => {
+        this.#whole ??= counterOf(this.#run)(WHOLE_FORM);
+        // A failure is that of the counting.
+        this.#whole.catch(() => {});
+      };
+      const { kind, found } = await proveWindow({ ...this.#work, onTail }, newest);
       addFound(this.#found, found);
       if (kind === 'proven') this.#watermark = this.#run.ledger.watermark(this.#watermark);
+      else await this.#whole?.catch(() => {});
       if (kind !== 'unproven' || tries > 0) return kind;
     }
   }
@@ -129,7 +137,7 @@ class WindowedPass {
   /** Counts the windows again, which must add up. Those in which more is now than was accounted for. */
   async #count(): Promise<readonly WindowRecord[] | 'fault' | 'unproven'> {
     const windows = await this.#open.writer.windows();
-    const counts = await countWindows(windows, counterOf(this.#run)).catch((error: unknown) => {
+    const counts = await this.#countThese(windows).catch((error: unknown) => {
       if (isRefusal(error)) return 'contradiction' as const;
       throw error;
     });
@@ -138,6 +146,12 @@ class WindowedPass {
     if (counts === 'moving') return 'unproven';
     this.#run.total = counts.whole;
     return windows.filter(({ to, total }, at) => to !== null && (counts.each[at] ?? 0) > total);
+  }
+
+  async #countThese(windows: readonly WindowRecord[]): ReturnType<typeof countWindows> {
+    const whole = this.#whole;
+    this.#whole = undefined;
+    return countWindows(windows, counterOf(this.#run), await whole);
   }
 
   /**

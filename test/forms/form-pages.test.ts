@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FormsClient } from '../../src/forms/client.ts';
+import { FormsClient, type SubmissionPage } from '../../src/forms/client.ts';
 import { FormPages } from '../../src/forms/form-pages.ts';
 import type { FormWindow } from '../../src/mirror/window.ts';
 import { OddServer, sendJson } from '../support/odd-server.ts';
@@ -177,4 +177,90 @@ describe('an absurd number of pages', () => {
       expect(await askedFor(5, { pages: pages as number })).toEqual(['1', '2', '3']);
     },
   );
+});
+
+/** The list of a source whose responses come when the test says so, two items to a page. */
+class HeldPages {
+  /** Pages in the order in which they were asked for. */
+  readonly asked: number[] = [];
+  readonly list: FormPages;
+  readonly #answers = new Map<number, () => void>();
+
+  constructor(totalPages: number) {
+    const listSubmissions = async ({ page }: { page: number }): Promise<SubmissionPage> => {
+      this.asked.push(page);
+      const answer = Promise.withResolvers<void>();
+      this.#answers.set(page, answer.resolve);
+      await answer.promise;
+      const items = [0, 1].map((nth) => ({ key: `${page}.${nth}`, submission: null, defects: [] }));
+      return { items, total: totalPages * 2, totalPages, page, limit: 2, serverTimeMs: null };
+    };
+    this.list = new FormPages({ listSubmissions }, 'f', {});
+  }
+
+  /** Lets the responses of these pages come, and what follows from that happen. */
+  async answer(...pages: number[]): Promise<void> {
+    for (const page of pages) this.#answers.get(page)?.();
+    await new Promise((done) => setImmediate(done));
+  }
+}
+
+describe('pages that are read ahead', () => {
+  it('L14: are asked for when a response has come, in its turn or not, and in a bounded number', async () => {
+    const source = new HeldPages(20);
+    const reading = source.list.readOn({ from: 2, to: 20, readAhead: 2 });
+    const first = reading.next();
+    await source.answer();
+    expect(source.asked).toEqual([2, 3]);
+    await source.answer(3);
+    expect(source.asked).toEqual([2, 3, 4]);
+    await source.answer(4, 5);
+    // Four that nobody has taken are enough.
+    expect(source.asked).toEqual([2, 3, 4, 5]);
+    await source.answer(2, 5);
+    expect((await first).value?.asked).toBe(2);
+    expect(source.asked).toEqual([2, 3, 4, 5, 6]);
+    await source.answer(6);
+    await reading.return(undefined);
+  });
+
+  it('L1: are begun with the first page alone, as it may be a base, and taken over', async () => {
+    const source = new HeldPages(4);
+    let isTail = false;
+    source.list.begin(2);
+    await source.answer();
+    expect(source.asked).toEqual([1]);
+    await source.answer(1);
+    expect(source.asked).toEqual([1, 2, 3]);
+    expect((await source.list.first()).items[0]?.key).toBe('1.0');
+    const onTail = (): void => void (isTail = true);
+    const reading = source.list.readOn({ from: 2, to: 4, readAhead: 2, onTail });
+    const second = reading.next();
+    expect(isTail).toBe(false);
+    await source.answer(2, 3);
+    expect((await second).value?.items[0]?.key).toBe('2.0');
+    expect([source.asked, isTail]).toEqual([[1, 2, 3, 4], true]);
+    await source.answer(4);
+    await reading.return(undefined);
+  });
+
+  it('L1: are dropped where another page is asked for first, which may be the base instead', async () => {
+    const source = new HeldPages(4);
+    source.list.begin(2);
+    await source.answer();
+    await source.answer(1);
+    const last = source.list.read({ page: 4 });
+    await source.answer(2, 3);
+    await source.answer(4);
+    expect((await last).items[0]?.key).toBe('4.0');
+    const reading = source.list.readOn({ from: 2, to: 4, readAhead: 1 });
+    const again = reading.next();
+    await source.answer();
+    expect(source.asked).toEqual([1, 2, 3, 4, 2]);
+    await source.answer(2);
+    await again;
+    await source.answer(3);
+    await source.answer(4);
+    await reading.return(undefined);
+  });
 });

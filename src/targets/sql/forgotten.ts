@@ -4,14 +4,7 @@ import { forgottenHash, newSalt } from '../../mirror/forgotten.ts';
 import type { FormIdentity } from '../../mirror/types.ts';
 import type { Catalogue } from './catalogue.ts';
 import type { SqlDialect } from './dialect.ts';
-import {
-  numberOf,
-  piecesOf,
-  placeholders,
-  type SqlSession,
-  textOf,
-  textOrNull,
-} from './sql-session.ts';
+import { numberOf, piecesOf, placeholders, type SqlSession, textOf } from './sql-session.ts';
 
 /*
  * `mirror_forgotten`: which submissions stay away (L18). All of a form share one salt, so that a batch is looked up by
@@ -45,18 +38,10 @@ export async function readForgotten(
   formId: string,
   ids: Iterable<string>,
 ): Promise<Map<string, string>> {
-  if (version < ERASURE_VERSION) return new Map();
-  const salt = await saltOf(session, dialect, formId);
-  return salt === undefined ? new Map() : notesOf(session, dialect, { formId, salt }, ids);
-}
-
-async function notesOf(
-  session: SqlSession,
-  dialect: SqlDialect,
-  { formId, salt }: { readonly formId: string; readonly salt: string },
-  ids: Iterable<string>,
-): Promise<Map<string, string>> {
   const found = new Map<string, string>();
+  if (version < ERASURE_VERSION) return found;
+  const salt = await saltOf(session, dialect, formId);
+  if (salt === undefined) return found;
   const byHash = new Map([...ids].map((id) => [forgottenHash(salt, formId, id), id]));
   for (const piece of piecesOf([...byHash.keys()], HASHES_A_STATEMENT)) {
     const rows = await session.query(
@@ -82,9 +67,8 @@ export async function forgottenOf(
 ): Promise<Set<string>> {
   const table = dialect.relation('mirror_forgotten');
   const [row] = await tx.query(
-    `SELECT coalesce((SELECT forgotten_count FROM ${dialect.relation('mirror_forms')} WHERE form_id = $1), 0)
-       - (SELECT count(*) FROM ${table} WHERE form_id = $1) AS missing,
-       (SELECT salt FROM ${table} WHERE form_id = $1 LIMIT 1) AS salt`,
+    `SELECT coalesce(forgotten_count, 0) - (SELECT count(*) FROM ${table} WHERE form_id = $1) AS missing
+     FROM ${dialect.relation('mirror_forms')} WHERE form_id = $1`,
     [formId],
   );
   const missing = row === undefined ? 0 : numberOf(row, 'missing');
@@ -102,9 +86,12 @@ export async function forgottenOf(
       { retryable: false },
     );
   }
-  const salt = row === undefined ? null : textOrNull(row, 'salt');
-  if (salt === null) return new Set();
-  return new Set((await notesOf(tx, dialect, { formId, salt }, ids)).keys());
+  const found = await readForgotten(
+    { session: tx, dialect, version: ERASURE_VERSION },
+    formId,
+    ids,
+  );
+  return new Set(found.keys());
 }
 
 /** A note as it is kept twice. */

@@ -115,8 +115,7 @@ async function shownOnMirrorTab(
 function mayWait(before: LookRecord | null | undefined, look: LookRecord): boolean {
   if (before === null || before === undefined) return false;
   const ageMs = Date.parse(look.at) - Date.parse(before.at);
-  // What was not counted since is as true as it was.
-  const { at, differing = [], uncounted = new Map<string, null>() } = look;
+  const { at, differing = [] } = look;
   // An older page is as true, as long as others have what they had.
   const newest = look.others?.newest ?? null;
   const others = before.others && { ...before.others, newest };
@@ -124,6 +123,6 @@ function mayWait(before: LookRecord | null | undefined, look: LookRecord): boole
   return (
     ageMs >= 0 &&
     ageMs < HEARTBEAT_MS &&
-    lookText({ ...before, at, open, differing, others, uncounted }) === lookText(look)
+    lookText({ ...before, at, open, differing, others }) === lookText(look)
   );
 }
