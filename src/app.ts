@@ -5,6 +5,7 @@ import { Events } from './base/events.ts';
 import { type Logger, withLogFields } from './base/logger.ts';
 import type { Config } from './config.ts';
 import { FormsClient } from './forms/client.ts';
+import { ListedForms } from './forms/listed-forms.ts';
 import { RequestRate } from './forms/request-rate.ts';
 import type { ReadingSettings } from './health/facts.ts';
 import { FailureFiles, type FailureStore } from './health/failure-store.ts';
@@ -24,11 +25,17 @@ import { LabelCache } from './sync/label-cache.ts';
 import { failedMarkReport, markForm } from './sync/mark.ts';
 import { logErasures, person } from './sync/erasure-log.ts';
 import { choosesForm } from './sync/form-choice.ts';
-import { FORMS_READ_A_LOOK, look, type LookReport, type LookRequest } from './sync/look.ts';
-import { RowReads } from './sync/look-target.ts';
-import { type FormPlan, type MirrorPlan, type PlanStatus, Planner } from './sync/planner.ts';
+import { look, type LookReport, type LookRequest } from './sync/look.ts';
+import {
+  type FormPlan,
+  type MirrorPlan,
+  Planner,
+  type PlanningOptions,
+  type PlanStatus,
+} from './sync/planner.ts';
 import { purgeDeleted } from './sync/purge.ts';
 import { runPass } from './sync/run-pass.ts';
+import { Turns } from './sync/turns.ts';
 import { unopenedPass } from './sync/unopened-pass.ts';
 
 /** What the app gets from its process. */
@@ -61,8 +68,9 @@ export class App implements AsyncDisposable {
   readonly #clock: Clock;
   readonly #targets = new Map<string, Promise<Target>>();
   readonly #planner: Planner;
-  readonly #rowReads = new RowReads(FORMS_READ_A_LOOK);
+  readonly #turns = new Turns();
   #context: SyncContext | undefined;
+  #listed: ListedForms | undefined;
 
   constructor(config: Config, options: AppOptions) {
     this.config = config;
@@ -77,7 +85,7 @@ export class App implements AsyncDisposable {
     });
     this.#planner = new Planner({
       targets: config.targets,
-      listForms: (signal) => this.forms(signal),
+      listForms: (signal, options) => this.forms(signal, options),
       searchAnswers: (forms, ids, signal) =>
         fieldsInAnswers(this.context.client, forms, ids, signal),
       openTarget: (name) => this.target(name),
@@ -136,11 +144,12 @@ export class App implements AsyncDisposable {
     return settings !== undefined && choosesForm(settings.forms, form);
   }
 
-  /** Every form of the workspace. That it could not be listed is kept until it can. */
-  async forms(signal: AbortSignal): Promise<Form[]> {
-    const { client } = this.context;
+  /** Every form of the workspace, or, `inTurn`, as {@link ListedForms} has it. That it could not be listed is kept until it can. */
+  async forms(signal: AbortSignal, { inTurn = false } = {}): Promise<Form[]> {
+    this.#listed ??= new ListedForms(this.context.client);
+    const listed = this.#listed;
     try {
-      const forms = await client.listForms({ signal });
+      const forms = await (inTurn ? listed.inTurn({ signal }) : listed.all({ signal }));
       await this.#keep(this.failures.noteSource(null, this.#clock.now()));
       return forms;
     } catch (error) {
@@ -150,7 +159,7 @@ export class App implements AsyncDisposable {
   }
 
   /** Decides which forms go into which targets now; see {@link Planner.plan}. Names that match nothing are kept, for `status`. */
-  async plan(signal: AbortSignal, options: { waitForTargets?: boolean } = {}): Promise<MirrorPlan> {
+  async plan(signal: AbortSignal, options: PlanningOptions = {}): Promise<MirrorPlan> {
     const plan = await this.#planner.plan(signal, options);
     await this.#keep(this.failures.noteUnmatched(plan.unmatched));
     return plan;
@@ -171,8 +180,8 @@ export class App implements AsyncDisposable {
     });
     const { marking } = this.config;
     const requireHashes = this.#planner.requireHashes.bind(this.#planner);
-    const rowReads = options.isClosing === true ? undefined : this.#rowReads;
-    const request = { forms, targets, marking, requireHashes, rowReads, ...options };
+    const turns = options.isClosing === true ? undefined : this.#turns;
+    const request = { forms, targets, marking, requireHashes, turns, ...options };
     const report = await look(this.context, request, signal);
     if (options.dryRun !== true) await this.#noteSettled(report.settled);
     return report;

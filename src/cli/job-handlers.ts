@@ -20,7 +20,7 @@ export function jobHandlers(app: App, clock: Clock = systemClock): JobHandlers {
   });
   return {
     async plan(signal, kind) {
-      const plan = await app.plan(signal);
+      const plan = await app.plan(signal, { inTurn: kind !== 'full' });
       const warnings = planWarnings(plan);
       // Once, not with every plan: it stays as it is until a person changes the settings or the forms.
       if (warnings.join('\n') !== told) for (const warning of warnings) app.logger.error(warning);

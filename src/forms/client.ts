@@ -85,13 +85,28 @@ export class FormsClient implements AsyncDisposable {
    * API that ignores `page` is not read for ever.
    */
   async listForms(call: CallOptions = {}): Promise<Form[]> {
+    return (await this.allForms(call)).forms;
+  }
+
+  /** The same; `isWhole`: the list held still, and as many forms as it says. */
+  async allForms(call: CallOptions = {}): Promise<{ forms: Form[]; isWhole: boolean }> {
     const seen = new Map<string, Form>();
     for (let round = 1; round <= LIST_ROUNDS; round++) {
       const { forms, whole } = await this.#walkForms(call);
-      if (whole) return [...forms.values()];
+      if (whole) return { forms: [...forms.values()], isWhole: true };
       for (const [id, form] of forms) seen.set(id, form);
     }
-    return [...seen.values()];
+    return { forms: [...seen.values()], isWhole: false };
+  }
+
+  /** One page of the list of forms. */
+  async formsPage(page: number, call: CallOptions = {}): Promise<FormsPage> {
+    // The list's parameters are not documented: the first page is asked for without any.
+    const request = getRequest('/forms', [['page', page === 1 ? undefined : page]]);
+    return this.#http.json(request, call, (json, response) => {
+      const wire = readList(json, request, response);
+      return wire && formList(wire, page);
+    });
   }
 
   /** One form with its fields. FORMS_NOT_FOUND when it does not exist. */
@@ -179,13 +194,7 @@ export class FormsClient implements AsyncDisposable {
     const forms = new Map<string, Form>();
     const totals = new Set<number>();
     for (let page = 1; ; page++) {
-      // The list's parameters are not documented: the first page is asked for without any.
-      const request = getRequest('/forms', [['page', page === 1 ? undefined : page]]);
-      const read = (json: Json, response: HttpResponse): FormList | undefined => {
-        const wire = readList(json, request, response);
-        return wire && formList(wire, page);
-      };
-      const { list, total, totalPages } = await this.#http.json(request, call, read);
+      const { list, total, totalPages } = await this.formsPage(page, call);
       totals.add(total);
       const before = forms.size;
       for (const form of list) if (!forms.has(form.id)) forms.set(form.id, form);
@@ -235,14 +244,16 @@ function filled(wire: WireList, askedPage: number, askedLimit: number): Envelope
   };
 }
 
-interface FormList {
+/** One page of the list of forms. */
+export interface FormsPage {
   readonly list: Form[];
+  /** As the server says. */
   readonly total: number;
   readonly totalPages: number;
 }
 
 /** One page of the list of forms; undefined when one of its forms cannot be understood. */
-function formList(wire: WireList, page: number): FormList | undefined {
+function formList(wire: WireList, page: number): FormsPage | undefined {
   const list = wire.items.map(parseForm);
   if (!list.every((form) => form !== undefined)) return undefined;
   const { total } = wire;

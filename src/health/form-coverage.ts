@@ -27,7 +27,7 @@ export function coverageOf(known: KnownForm): Coverage {
   const checkpoint = overview?.checkpoint ?? null;
   // Of a form in windows this is that of the window that was compared longest ago, which no report of a pass tells.
   const answers = checkpoint?.fullProvenAt ?? isoOrNull(summary.fullCoversMs);
-  const statuses = newest(overview && statusesAt(overview), lookedMs(known));
+  const statuses = newest(overview && statusesAt(overview), summary.countedMs);
   return {
     membership: provenAtOf(known),
     statuses: statuses ?? answers,

@@ -28,6 +28,8 @@ export interface PassSummary {
   readonly fullCoversMs: number;
   /** When a look of this process last found the form as accounted for; 0 for never. */
   readonly lookedMs: number;
+  /** The same, status by status. */
+  readonly countedMs: number;
   /** End of the pass with which the last trouble ended; 0 when none is known. */
   readonly recoveredMs: number;
 }
@@ -48,6 +50,7 @@ export const NO_PASSES: PassSummary = {
   coversMs: 0,
   fullCoversMs: 0,
   lookedMs: 0,
+  countedMs: 0,
   recoveredMs: 0,
 };
 
@@ -115,14 +118,19 @@ export function passByLook(atMs: number): PassRecord {
 
 /**
  * Adds such a look, which began at `atMs`. No target records it as a pass, so it is not among those that are noted. What a pass
- * has said since counts for more.
+ * has said since counts for more. `isCounted`: it counted the form's statuses.
  */
-export function addLook(summary: PassSummary, atMs: number): PassSummary {
-  const { notedUntilMs, lookedMs } = summary;
+export function addLook(summary: PassSummary, atMs: number, isCounted: boolean): PassSummary {
+  const { notedUntilMs, lookedMs, countedMs } = summary;
   const newest = newestPass(summary);
   if (newest !== null && Date.parse(newest.endedAt) > atMs) return summary;
   const added = addPass(summary, { ...passByLook(atMs), absent: 0 });
-  return { ...added, notedUntilMs, lookedMs: Math.max(lookedMs, atMs) };
+  return {
+    ...added,
+    notedUntilMs,
+    lookedMs: Math.max(lookedMs, atMs),
+    countedMs: isCounted ? Math.max(countedMs, atMs) : countedMs,
+  };
 }
 
 /** End of the last pass before `pass` that ended otherwise and that it is to be compared with; 0 for none. */
@@ -185,6 +193,7 @@ export function completeWith(summary: PassSummary, stored: PassSummary): PassSum
     coversMs: Math.max(summary.coversMs, stored.coversMs),
     fullCoversMs: Math.max(summary.fullCoversMs, stored.fullCoversMs),
     lookedMs: summary.lookedMs,
+    countedMs: summary.countedMs,
     recoveredMs: Math.max(summary.recoveredMs, stored.recoveredMs),
   };
 }

@@ -150,10 +150,9 @@ export class PassTracker {
     const isOther = report.outcome === 'busy' && running !== null && running.seen > 0;
     if (report.byLook === true) {
       const key = formKey(target, form.id);
-      this.#summaries.set(
-        key,
-        addLook(this.summary(target, form.id), Date.parse(report.startedAt)),
-      );
+      const atMs = Date.parse(report.startedAt);
+      const isCounted = report.isUncounted !== true;
+      this.#summaries.set(key, addLook(this.summary(target, form.id), atMs, isCounted));
       this.#listeners.onEnd();
       return;
     }

@@ -12,6 +12,11 @@ export interface LookRecord {
   readonly differing?: readonly string[];
   /** Submissions of forms that are not mirrored here; null: not known. */
   readonly others: OtherCounts | null;
+  /**
+   * Forms that it found as accounted for by how many they have and by their newest submissions alone, not status by status: by ID,
+   * when a look last counted their statuses and found them so (ISO); null: it is not known.
+   */
+  readonly uncounted?: ReadonlyMap<string, string | null>;
 }
 
 /** The workspace's counts, less what is accounted for of a target's forms. */
@@ -39,12 +44,14 @@ export const idDigest = (id: string): string =>
   hash('sha256', id, 'base64url').slice(0, DIGEST_LENGTH);
 
 /** A record as JSON for the stores; equal records have equal texts. */
-export function lookText({ at, open, differing = [], others }: LookRecord): string {
+export function lookText({ at, open, differing = [], others, uncounted }: LookRecord): string {
   const page = others?.newest ?? null;
   const newest = page && [[...page.digests].sort().join(''), page.oldest];
   const rest = others && [others.total, countsText(others.statuses), others.besides, newest];
-  const more = differing.length === 0 ? [] : [inOrder(differing)];
-  return JSON.stringify([at, inOrder(open), rest, ...more]);
+  const times = [...(uncounted ?? [])].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const more = times.length > 0 ? [inOrder(differing), times] : [inOrder(differing)];
+  const isPlain = differing.length === 0 && times.length === 0;
+  return JSON.stringify([at, inOrder(open), rest, ...(isPlain ? [] : more)]);
 }
 
 const inOrder = (ids: readonly string[]): string[] => [...new Set(ids)].sort();
@@ -54,11 +61,17 @@ export function lookFrom(text: string): LookRecord | null {
   try {
     const list: unknown = JSON.parse(text);
     if (!Array.isArray(list)) return null;
-    const [at, open, others, differing] = list as unknown[];
+    const [at, open, others, differing, uncounted] = list as unknown[];
     if (typeof at !== 'string' || canonicalTime(at) !== at || !areIds(open)) return null;
-    const look = { at, open, others: othersFrom(others) };
-    // An earlier release did not say.
-    return areIds(differing) ? { ...look, differing } : look;
+    const times = timesFrom(uncounted);
+    return {
+      at,
+      open,
+      others: othersFrom(others),
+      // An earlier release did not say.
+      ...(areIds(differing) && { differing }),
+      ...(times.size > 0 && { uncounted: times }),
+    };
   } catch {
     return null;
   }
@@ -66,6 +79,16 @@ export function lookFrom(text: string): LookRecord | null {
 
 const areIds = (value: unknown): value is string[] =>
   Array.isArray(value) && value.every((id) => typeof id === 'string');
+
+function timesFrom(value: unknown): Map<string, string | null> {
+  const times = new Map<string, string | null>();
+  for (const pair of Array.isArray(value) ? (value as unknown[]) : []) {
+    const [formId, at] = Array.isArray(pair) ? (pair as unknown[]) : [];
+    if (typeof formId !== 'string') continue;
+    times.set(formId, typeof at === 'string' && canonicalTime(at) === at ? at : null);
+  }
+  return times;
+}
 
 function othersFrom(value: unknown): OtherCounts | null {
   if (!Array.isArray(value)) return null;

@@ -9,23 +9,36 @@ export interface FormLook {
   readonly isOpen: boolean;
   /** Its counts by status differed, so that only a pass that compares settles it. */
   readonly isDiffering?: boolean;
+  /** Where it did not count the form's statuses: when one last did and found them as accounted for (ISO), null where that is not known. */
+  readonly countedAt?: string | null;
 }
 
 /** What a look says of one of the forms that it was about; null where there was none. */
-export const lookOf = (look: LookRecord | null, formId: string): FormLook | null =>
-  look && {
-    at: look.at,
-    isOpen: look.open.includes(formId),
-    isDiffering: look.differing?.includes(formId) ?? false,
+export function lookOf(look: LookRecord | null, formId: string): FormLook | null {
+  if (look === null) return null;
+  const { at, open, differing, uncounted } = look;
+  const countedAt = uncounted?.get(formId);
+  return {
+    at,
+    isOpen: open.includes(formId),
+    isDiffering: differing?.includes(formId) ?? false,
+    ...(countedAt !== undefined && { countedAt }),
   };
+}
+
+/** When a look last counted a form's statuses and found them as accounted for (ISO); null where that is not known. */
+export function countedAt(look: FormLook | null): string | null {
+  if (look === null || look.isOpen) return null;
+  return look.countedAt === undefined ? look.at : look.countedAt;
+}
 
 /** What tells how a look and a form's passes stand to each other. */
 type Looked = Pick<FormOverview, 'look' | 'checkpoint' | 'losses' | 'goneAt'>;
 
 /**
- * When a look last found the form to be as it is accounted for, submissions and statuses by their counts (ISO); null where none
- * did since the last proven pass, or where a look says nothing: of a form that is gone, was damaged, or is proven with
- * reservations.
+ * When a look last found the form to be as it is accounted for (ISO), by its counts; what they say of statuses, {@link countedAt}
+ * tells. Null where none did since the last proven pass, or where a look says nothing: of a form that is gone, was damaged,
+ * or is proven with reservations.
  */
 export function lookedAt({ look, checkpoint, losses, goneAt }: Looked): string | null {
   if (look === null || look.isOpen || checkpoint === null) return null;
@@ -54,7 +67,7 @@ export function differsSince({
 export function statusesAt(overview: Looked): string | null {
   const { checkpoint } = overview;
   const times = [
-    lookedAt(overview),
+    lookedAt(overview) === null ? null : countedAt(overview.look),
     checkpoint?.countsAt ?? null,
     checkpoint?.fullProvenAt ?? null,
   ];

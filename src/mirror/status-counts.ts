@@ -9,6 +9,13 @@ export function plusCounts(a: StatusCounts, b: StatusCounts): StatusCounts {
   return combined(a, b, (one, other) => one + other);
 }
 
+/** All of them together. */
+export function sumOf(counts: Iterable<StatusCounts>): StatusCounts {
+  let sum = NO_COUNTS;
+  for (const each of counts) sum = plusCounts(sum, each);
+  return sum;
+}
+
 /** What `a` has beyond `b`: negative where `b` has more, and absent where they have the same. */
 export function minusCounts(a: StatusCounts, b: StatusCounts): StatusCounts {
   return combined(a, b, (one, other) => one - other);

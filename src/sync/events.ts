@@ -36,6 +36,8 @@ export interface PassReport extends PassSubject, PassRecord {
   readonly failure: MirrorError | null;
   /** True where a look found the form as it was accounted for: no pass was run, and no target records one. */
   readonly byLook?: boolean;
+  /** With that: by how many it has and by the newest of them alone, not status by status. */
+  readonly isUncounted?: boolean;
 }
 
 /** How far a running pass has come. Counts are since it began. */

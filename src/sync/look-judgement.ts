@@ -4,9 +4,11 @@ import {
   plusCounts,
   sameCounts,
   type StatusCounts,
+  sumOf,
   totalOf,
 } from '../mirror/status-counts.ts';
 import { OTHER } from './look-counts.ts';
+import { type NewestPage, pagesWorth, type ReadingOn } from './look-page.ts';
 import { type FormCounts, type Found, searchForms } from './look-search.ts';
 
 /** What is known of a target when a look judges it. All counts are {@link askable} ones. */
@@ -19,14 +21,32 @@ export interface TargetFacts {
   readonly others: StatusCounts | null;
   /** By settled form, what the newest page shows beyond what is accounted for. */
   readonly shown: ReadonlyMap<string, StatusCounts>;
+  /** Those of them of which a further page shows what was there at the form's last pass: a plain pass may not come so far. */
+  readonly older: ReadonlySet<string>;
   /** What the newest page shows of forms that it does not mirror, and was certainly not there when `others` was found out. */
   readonly strangers: StatusCounts;
+  /** How much of the workspace's list was read. */
+  readonly list: Pick<ReadingOn, 'read' | 'pages' | 'perPage'>;
+  /** Where each form is asked for itself: the settled forms whose turn it is to be asked for all statuses. */
+  readonly due: ReadonlySet<string>;
+  /** What the newest page of a settled form's own list says of it. */
+  readonly compare: (formId: string, page: NewestPage) => Promise<PageVerdict>;
 }
+
+/**
+ * `agrees`: it shows the whole form, which is as accounted for. `alike`: so is what it shows, and how many there are.
+ * `newer`: it shows something new, and that makes up for their number. `differs`: anything else.
+ */
+export type PageVerdict = 'agrees' | 'alike' | 'newer' | 'differs';
 
 /** What the source is asked for beyond the workspace's counts. */
 export interface LookSource extends FormCounts {
   /** A form's own counts; `unasked`: the API does not count by status; undefined where it does not answer. */
   countsOf(formId: string): Promise<StatusCounts | 'unasked' | undefined>;
+  /** The newest page of a form's own list; undefined where it does not answer. */
+  formPage(formId: string): Promise<NewestPage | undefined>;
+  /** Of these forms those whose turn it is to be asked for their number where the workspace has none; all of them where it never had any. */
+  emptyFormsInTurn(formIds: readonly string[], hadSome: boolean): readonly string[];
   /** The workspace's counts once more; undefined where they can't be had. */
   workspaceAgain(): Promise<StatusCounts | undefined>;
 }
@@ -35,6 +55,8 @@ export interface LookSource extends FormCounts {
 export interface Verdict {
   /** By form, whether its pass is to compare counts by status. The others are as accounted for. */
   readonly visits: ReadonlyMap<string, { readonly compareCounts: boolean }>;
+  /** Forms that are not visited, though not all of their statuses were counted. */
+  readonly uncounted: ReadonlySet<string>;
   /** As {@link TargetFacts.others}, from now on. */
   readonly others: StatusCounts | null;
   /**
@@ -46,40 +68,61 @@ export interface Verdict {
   readonly by: 'nothing-settled' | 'workspace' | 'newest-page' | 'search' | 'forms';
 }
 
-/** The workspace's counts may have been torn by a change while they were read: they are to be read again. */
-export type Torn = 'torn';
+/** What a look may be told to do first. */
+export interface MayAsk {
+  /** To read the workspace again, where a change may have torn its counts while they were read. */
+  readonly again: boolean;
+  /** To read its list on; `uncounted`: that was done, and its counts are older than the last page. */
+  readonly pages: 'no' | 'yes' | 'uncounted';
+}
+
+/**
+ * `again`: the workspace is to be read again, its list as far as it was read before. A number: so many further pages of the
+ * list are to be read. Then it is to be judged anew.
+ */
+export type ToAsk = 'again' | number;
 
 /**
  * Judges a target's forms by what the workspace counts, in the order of what that costs: all together, by the newest
- * page, then form by form until the difference is explained. `workspace` is null where its counts mean nothing: then each
- * form is asked for its own. With `mayBeTorn` a difference that a change during the reading may have made is not searched.
+ * page and those after it, then form by form until the difference is explained. `workspace` is null where its counts mean
+ * nothing: then each form is asked for its own.
  */
 export async function judge(
   facts: TargetFacts,
   workspace: StatusCounts | null,
   source: LookSource,
-  mayBeTorn: boolean,
-): Promise<Verdict | Torn> {
+  may: MayAsk,
+): Promise<Verdict | ToAsk> {
   const { settled, unsettled } = facts;
   const visits = new Map(unsettled.map((formId) => [formId, { compareCounts: false }]));
   if (settled.size === 0)
-    return { visits, others: facts.others, page: 'before', by: 'nothing-settled' };
+    return {
+      visits,
+      uncounted: NONE,
+      others: facts.others,
+      page: 'before',
+      by: 'nothing-settled',
+    };
   const judging = new Judging(facts, source, visits);
+  if (workspace === null) return judging.byForms('in turn');
   // An empty list does not show that it would show anything.
-  if (workspace === null || workspace.size === 0) return judging.byForms();
+  if (workspace.size === 0) return judging.ofNone();
   // To know what the others have, they have to be asked, each for all it has.
-  if (unsettled.length > settled.size) return judging.byForms();
+  if (unsettled.length > settled.size) return judging.byForms('all');
   const open = await judging.countUnsettled();
-  if (open === undefined) return judging.byForms();
+  if (open === undefined) return judging.byForms('all');
   const mirrored = minusCounts(workspace, open);
   if (facts.others === null) return judging.establish(workspace, mirrored);
-  return judging.compare(minusCounts(mirrored, facts.others), workspace, mayBeTorn);
+  return judging.compare(minusCounts(mirrored, facts.others), workspace, may);
 }
+
+const NONE: ReadonlySet<string> = new Set();
 
 class Judging {
   readonly #facts: TargetFacts;
   readonly #source: LookSource;
   readonly #visits: Map<string, { compareCounts: boolean }>;
+  readonly #uncounted = new Set<string>();
   /** As accounted for, and as the newest page shows it. */
   readonly #expected: ReadonlyMap<string, StatusCounts>;
 
@@ -113,27 +156,34 @@ class Judging {
   async compare(
     mirrored: StatusCounts,
     workspace: StatusCounts,
-    mayBeTorn: boolean,
-  ): Promise<Verdict | Torn> {
-    const { shown, strangers } = this.#facts;
+    may: MayAsk,
+  ): Promise<Verdict | ToAsk> {
+    const { shown, older, strangers } = this.#facts;
     const others = this.#facts.others ?? NO_COUNTS;
-    const difference = minusCounts(mirrored, sumOf(this.#expected));
-    for (const formId of shown.keys()) this.#visit(formId, false);
-    const by = shown.size === 0 ? 'workspace' : 'newest-page';
-    if (difference.size === 0) return { visits: this.#visits, others, page: 'shown', by };
-    if (sameCounts(difference, strangers)) {
-      const more = plusCounts(others, strangers);
-      return { visits: this.#visits, others: more, page: 'shown', by: 'newest-page' };
+    const difference = minusCounts(mirrored, sumOf(this.#expected.values()));
+    for (const formId of shown.keys()) this.#visit(formId, older.has(formId));
+    const isForeign = sameCounts(difference, strangers);
+    if (difference.size > 0 && !isForeign) {
+      // What was counted under two statuses, or under none, because it changed in between.
+      if (may.again && difference.has(OTHER)) return 'again';
+      const more = may.pages === 'no' ? 0 : this.#pagesWorth(minusCounts(difference, strangers));
+      if (more > 0) return more;
     }
-    // What was counted under two statuses, or under none, because it changed in between.
-    if (mayBeTorn && difference.has(OTHER)) return 'torn';
+    // What a page shows explains counts that were read after it.
+    if (may.pages === 'uncounted') return 'again';
+    const by = shown.size === 0 ? 'workspace' : 'newest-page';
+    if (difference.size === 0) return { ...this.#end, others, page: 'shown', by };
+    if (isForeign) {
+      const more = plusCounts(others, strangers);
+      return { ...this.#end, others: more, page: 'shown', by: 'newest-page' };
+    }
     const found = await searchForms(difference, this.#expected, this.#source);
     for (const formId of [...found.forms.keys(), ...found.silent]) this.#visit(formId, true);
     const isBeyond = await this.#isBeyond(found, workspace);
     const isExplained = found.left.size === 0 && found.silent.size === 0;
     const page = isExplained ? 'shown' : 'before';
     // A form's own list may be late, or have changed and changed back: so the next look asks each form for all it has.
-    return { visits: this.#visits, others: isBeyond ? null : others, page, by: 'search' };
+    return { ...this.#end, others: isBeyond ? null : others, page, by: 'search' };
   }
 
   /**
@@ -144,12 +194,12 @@ class Judging {
   async establish(workspace: StatusCounts, mirrored: StatusCounts): Promise<Verdict> {
     const { shown, unsettled } = this.#facts;
     for (const formId of shown.keys()) this.#visit(formId, false);
-    const isAll = unsettled.length === 0 && sameCounts(mirrored, sumOf(this.#expected));
+    const isAll = unsettled.length === 0 && sameCounts(mirrored, sumOf(this.#expected.values()));
     if (isAll && (await this.#totalsAgree())) {
-      return { visits: this.#visits, others: NO_COUNTS, page: 'shown', by: 'forms' };
+      return { ...this.#end, others: NO_COUNTS, page: 'shown', by: 'forms' };
     }
     const asked = await this.#askForms();
-    const unknown = { visits: this.#visits, others: null, page: 'before', by: 'forms' } as const;
+    const unknown = { ...this.#end, others: null, page: 'before', by: 'forms' } as const;
     if (asked.sum === undefined) return unknown;
     const others = minusCounts(mirrored, asked.sum);
     const isCertain = asked.differ === 0 && unsettled.length === 0 && !others.has(OTHER);
@@ -157,11 +207,46 @@ class Judging {
     return isKnown ? { ...unknown, others, page: 'afterwards' } : unknown;
   }
 
-  /** Asks each form for its own counts. */
-  async byForms(): Promise<Verdict> {
-    for (const formId of this.#facts.shown.keys()) this.#visit(formId, false);
-    await this.#askForms();
-    return { visits: this.#visits, others: this.#facts.others, page: 'before', by: 'forms' };
+  /**
+   * Asks each form for itself: `all` for its counts by status; `in turn` those whose turn it is, and the others for their newest
+   * page, which says how many there are.
+   */
+  async byForms(which: 'all' | 'in turn'): Promise<Verdict> {
+    const { shown, due, others } = this.#facts;
+    for (const formId of shown.keys()) this.#visit(formId, false);
+    const forms = [...this.#expected.keys()];
+    const isToCount = (formId: string): boolean => which === 'all' || due.has(formId);
+    await this.#askForms(forms.filter(isToCount));
+    const rest = forms.filter((formId) => !isToCount(formId));
+    const { width } = this.#source;
+    for (let at = 0; at < rest.length; at += width) {
+      await Promise.all(rest.slice(at, at + width).map((formId) => this.#askForPage(formId)));
+    }
+    return { ...this.#end, others, page: 'before', by: 'forms' };
+  }
+
+  /** The list of the workspace is empty. Where nothing is accounted for either, some forms are asked in turn. */
+  async ofNone(): Promise<Verdict> {
+    const { unsettled, others } = this.#facts;
+    if (unsettled.length > 0 || sumOf(this.#expected.values()).size > 0) {
+      return this.byForms('all');
+    }
+    const forms = this.#source.emptyFormsInTurn([...this.#expected.keys()], others !== null);
+    const counts = await Promise.all(forms.map((formId) => this.#source.count(formId, null)));
+    if (counts.some((count) => count !== 0)) return this.byForms('all');
+    const known = others !== null && others.size === 0 ? others : null;
+    return { ...this.#end, others: known, page: 'before', by: 'forms' };
+  }
+
+  get #end(): Pick<Verdict, 'visits' | 'uncounted'> {
+    return { visits: this.#visits, uncounted: this.#uncounted };
+  }
+
+  async #askForPage(formId: string): Promise<void> {
+    const page = await this.#source.formPage(formId);
+    const found = page && (await this.#facts.compare(formId, page));
+    if (found === 'alike') this.#uncounted.add(formId);
+    if (found !== 'alike' && found !== 'agrees') this.#visit(formId, found === 'differs');
   }
 
   async #totalsAgree(): Promise<boolean> {
@@ -178,11 +263,14 @@ class Judging {
     return true;
   }
 
-  /** Has the forms visited whose counts differ from what is expected. `sum`: what they have together; undefined where one did not say. */
-  async #askForms(): Promise<{ sum: StatusCounts | undefined; differ: number }> {
+  /** Has those of these forms visited whose counts differ from what is expected. `sum`: what they have together; undefined where one did not say. */
+  async #askForms(
+    formIds: Iterable<string> = this.#expected.keys(),
+  ): Promise<{ sum: StatusCounts | undefined; differ: number }> {
     let sum: StatusCounts | undefined = NO_COUNTS;
     let differ = 0;
-    for (const [formId, expected] of this.#expected) {
+    for (const formId of formIds) {
+      const expected = this.#expected.get(formId) ?? NO_COUNTS;
       const counts = await this.#source.countsOf(formId);
       if (counts === undefined || counts === 'unasked') {
         // Nothing says that it is as accounted for: a pass looks, as it did before there were counts.
@@ -209,6 +297,10 @@ class Judging {
     return (isQuiet && !left.has(OTHER)) || (await this.#isStill(workspace));
   }
 
+  #pagesWorth(left: StatusCounts): number {
+    return pagesWorth({ ...this.#facts.list, left, forms: this.#expected.size });
+  }
+
   async #isStill(workspace: StatusCounts): Promise<boolean> {
     const again = await this.#source.workspaceAgain();
     return again !== undefined && sameCounts(again, workspace);
@@ -223,9 +315,3 @@ class Judging {
 /** Where others have fewer than none, the list of the workspace does not show all that the forms' own lists do. */
 const isPossible = (others: StatusCounts): boolean =>
   [...others.values()].every((count) => count > 0);
-
-function sumOf(forms: ReadonlyMap<string, StatusCounts>): StatusCounts {
-  let sum: StatusCounts = NO_COUNTS;
-  for (const counts of forms.values()) sum = plusCounts(sum, counts);
-  return sum;
-}

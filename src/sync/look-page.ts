@@ -1,10 +1,55 @@
 import type { SubmissionPage } from '../forms/client.ts';
 import { canonicalTime, compareTimes } from '../mirror/canonical-time.ts';
 import { type ForeignPage, idDigest } from '../mirror/look-record.ts';
+import type { StatusCounts } from '../mirror/status-counts.ts';
 import type { Submission } from '../mirror/types.ts';
 
 /** The newest page of the workspace. */
 export type NewestPage = Pick<SubmissionPage, 'items' | 'total' | 'limit'>;
+
+/** Pages of a list as one: each submission once, as the first of them shows it. */
+export function asOnePage([first, ...further]: readonly NewestPage[]): NewestPage | null {
+  if (first === undefined || further.length === 0) return first ?? null;
+  const items = new Map(first.items.map((item) => [item.key, item]));
+  for (const item of further.flatMap((page) => page.items)) {
+    if (!items.has(item.key)) items.set(item.key, item);
+  }
+  return { items: [...items.values()], total: first.total, limit: items.size };
+}
+
+/** What tells whether further pages of the workspace's list are worth their requests. */
+export interface ReadingOn {
+  /** By status, what is not explained yet. */
+  readonly left: StatusCounts;
+  /** Pages that were read, and those that there are. */
+  readonly read: number;
+  readonly pages: number;
+  /** How many submissions the end of the last page shows that explain something, reckoned for a page. */
+  readonly perPage: number;
+  /** Forms that are to be searched otherwise. */
+  readonly forms: number;
+}
+
+/** Requests for the workspace's counts once more, with its newest page. */
+const COUNTED_AGAIN = 7;
+
+/**
+ * How many further pages would explain the rest, if they show as much as the last one; 0 where a search of the forms is
+ * expected to cost less than all that is read, or nothing is left that a list can show.
+ */
+export function pagesWorth({ left, read, pages, perPage, forms }: ReadingOn): number {
+  const counts = [...left.values()];
+  const gained = counts.reduce((sum, count) => sum + Math.max(0, count), 0);
+  if (gained === 0) return 0;
+  const all = Math.max(0, pages - read);
+  const needed = perPage === 0 ? all : Math.min(all, Math.ceil(gained / perPage));
+  // Of k forms that differ, a search in no order has met the last one after so many.
+  const searched = counts.reduce((sum, count) => {
+    const differ = Math.min(Math.abs(count), forms);
+    return sum + (forms * differ) / (differ + 1);
+  }, 0);
+  return read + needed + COUNTED_AGAIN < searched ? needed : 0;
+}
 
 /** So many steps down, and none up, show that a page is in the order of dates. */
 const STEPS_OF_AN_ORDER = 5;

@@ -10,12 +10,18 @@ export interface LookTimes {
   readonly endedAt: string;
 }
 
+/** What a look found of a form. */
+export interface LookEnd extends LookTimes {
+  /** Status by status; otherwise by their number, and by the newest of them. */
+  readonly isCounted: boolean;
+}
+
 /** What a look that found nothing to do for a form says of it: as a pass would that found nothing new, at no request. */
 export function settledReport(
   { id, slug, name }: FormIdentity,
   target: string,
   { accounted, overview }: LookedForm,
-  times: LookTimes,
+  { isCounted, ...times }: LookEnd,
 ): PassReport {
   const nothing = { requests: 0, distinct: 0, inserted: 0, updated: 0, unchanged: 0, deleted: 0 };
   const none = { rejected: 0, withheld: 0, absent: 0, undecided: 0, doubles: 0, marked: 0, ms: 0 };
@@ -35,5 +41,6 @@ export function settledReport(
     notices: overview.notices,
     failure: null,
     byLook: true,
+    ...(!isCounted && { isUncounted: true }),
   };
 }

@@ -7,17 +7,22 @@ import type { SyncContext } from './context.ts';
 import { askedCounts } from './look-counts.ts';
 import type { LookSource } from './look-judgement.ts';
 import type { NewestPage } from './look-page.ts';
+import { Turns } from './turns.ts';
 
 /** The workspace as a whole, as one look reads it. */
 export interface Workspace {
   /** By status; null where the API does not count so without `formId`. */
   readonly counts: StatusCounts | null;
-  /** The newest page, read before the counts; null where it can't be had. */
-  readonly page: NewestPage | null;
+  /** Its list, newest first: the newest page, read before the counts, and those that were read on. None where it can't be had. */
+  readonly pages: readonly NewestPage[];
 }
 
 /** The documented order; an API may ignore it, or refuse it with a 400. */
 const NEWEST_FIRST = { sortBy: 'submittedAt', sortOrder: 'desc' } as const;
+/** What a form shows that is not there. */
+const NO_PAGE: NewestPage = { items: [], total: 0, limit: 100 };
+/** Forms of a workspace without submissions that are asked whether they have any: with that a look costs what a quiet one does. */
+const EMPTY_FORMS_A_LOOK = 6;
 /** How often the workspace is read anew because statuses changed while they were counted. */
 const ROUNDS = 3;
 /** After so many questions in a row without an answer none is asked any more: each has been tried several times. */
@@ -35,39 +40,59 @@ export class SourceReading implements LookSource {
   readonly #counts: SourceCounts;
   readonly #call: CallOptions;
   readonly #asked = new Map<string, Promise<number | undefined>>();
+  readonly #pages = new Map<string, Promise<NewestPage | undefined>>();
+  readonly #turns: Turns | undefined;
   readonly #forms = new Map<string, Promise<StatusCounts | 'unasked' | undefined>>();
   #afterwards: Promise<NewestPage | undefined> | undefined;
   #silent = 0;
   #isUnasked = false;
 
-  constructor({ client, readAhead }: SyncContext, signal: AbortSignal) {
+  /** `turns`: of forms, over the looks of a process; absent: it is everybody's turn. */
+  constructor({ client, readAhead }: SyncContext, signal: AbortSignal, turns?: Turns) {
     this.#client = client;
+    this.#turns = turns;
     this.width = readAhead;
     this.#call = { signal, onAttempt: () => this.requests++ };
     this.#counts = new SourceCounts(client, this.#call);
   }
 
-  /** Seven requests, where nothing changes meanwhile. */
+  /** Seven requests, where nothing changes meanwhile; one where there is nothing. */
   async workspace(): Promise<Workspace> {
     this.#afterwards = undefined;
-    let page: NewestPage | undefined = await this.#answer(() => this.#newestPage());
-    if (page === undefined) return { counts: null, page: null };
+    let page: NewestPage | undefined = await this.#answer(() => this.#page(1));
+    if (page === undefined) return { counts: null, pages: [] };
+    if (page.total === 0 && page.items.length === 0) return { counts: NO_COUNTS, pages: [page] };
     for (let round = 1; ; round++) {
       const { total } = page;
       const counts = await this.#answer(() => this.#counts.byStatus({}, total));
-      if (counts === undefined || counts.verdict === 'ignored') return { counts: null, page };
-      if (counts.verdict === 'fits' || round === ROUNDS) {
-        return { counts: askedCounts(counts), page };
+      if (counts === undefined || counts.verdict === 'ignored') {
+        return { counts: null, pages: [page] };
       }
-      const next = await this.#answer(() => this.#newestPage());
-      if (next === undefined) return { counts: null, page };
+      if (counts.verdict === 'fits' || round === ROUNDS) {
+        return { counts: askedCounts(counts), pages: [page] };
+      }
+      const next = await this.#answer(() => this.#page(1));
+      if (next === undefined) return { counts: null, pages: [page] };
       page = next;
     }
   }
 
+  /** `more` further pages of the workspace's list, side by side, but no more at once than may be; undefined where one can't be had. */
+  async readOn(
+    pages: readonly NewestPage[],
+    more: number,
+  ): Promise<readonly NewestPage[] | undefined> {
+    const numbers = Array.from({ length: Math.min(more, this.width) }, (_, nth) => nth + 1);
+    const read = await Promise.all(
+      numbers.map((nth) => this.#answer(() => this.#page(pages.length + nth))),
+    );
+    const further = read.filter((page) => page !== undefined);
+    return further.length < read.length ? undefined : [...pages, ...further];
+  }
+
   /** The newest page, read after the counts of the workspace: it misses none of what these have. */
   pageAfterwards(): Promise<NewestPage | undefined> {
-    this.#afterwards ??= this.#answer(() => this.#newestPage());
+    this.#afterwards ??= this.#answer(() => this.#page(1));
     return this.#afterwards;
   }
 
@@ -90,6 +115,18 @@ export class SourceReading implements LookSource {
     return asked;
   }
 
+  formPage(formId: string): Promise<NewestPage | undefined> {
+    const asked = this.#pages.get(formId) ?? this.#answer(() => this.#page(1, formId), NO_PAGE);
+    this.#pages.set(formId, asked);
+    return asked;
+  }
+
+  emptyFormsInTurn(formIds: readonly string[], hadSome: boolean): readonly string[] {
+    if (this.#turns === undefined && !hadSome) return formIds;
+    const turns = this.#turns ?? new Turns();
+    return [...turns.next('empty', formIds, EMPTY_FORMS_A_LOOK)];
+  }
+
   async #countsOf(formId: string): Promise<StatusCounts | 'unasked' | undefined> {
     if (this.#isUnasked) return 'unasked';
     try {
@@ -107,8 +144,8 @@ export class SourceReading implements LookSource {
     }
   }
 
-  async #newestPage() {
-    const query = { page: 1, limit: 100 };
+  async #page(page: number, formId?: string) {
+    const query = { page, limit: 100, ...(formId !== undefined && { formId }) };
     try {
       return await this.#client.listSubmissions({ ...query, ...NEWEST_FIRST }, this.#call);
     } catch (error) {

@@ -2,13 +2,21 @@ import { canonicalTime, compareTimes } from '../mirror/canonical-time.ts';
 import { fingerprint } from '../mirror/hashing.ts';
 import type { LookRecord, OtherCounts } from '../mirror/look-record.ts';
 import type { StoringSettings } from '../mirror/proven-for.ts';
-import { plusCounts, type StatusCounts } from '../mirror/status-counts.ts';
+import {
+  NO_COUNTS,
+  plusCounts,
+  sameCounts,
+  type StatusCounts,
+  sumOf,
+  totalOf,
+} from '../mirror/status-counts.ts';
 import type { FormOverview, FormReader, Target } from '../mirror/target.ts';
 import type { Form, Submission } from '../mirror/types.ts';
 import { askable } from './look-counts.ts';
 import { type MarkingRules, type SettledForm, settledForm } from './look-form.ts';
-import type { TargetFacts } from './look-judgement.ts';
-import { foreignSince, type NewestPage } from './look-page.ts';
+import type { PageVerdict, TargetFacts } from './look-judgement.ts';
+import { asOnePage, foreignSince, type NewestPage } from './look-page.ts';
+import type { Turns } from './turns.ts';
 
 /** A form that is settled, as far as its target can tell. */
 export interface LookedForm extends SettledForm {
@@ -22,6 +30,8 @@ export interface LookedTarget {
   /** IDs of all forms that it holds, whoever mirrors them. */
   readonly held: readonly string[];
   readonly lastLook: LookRecord | null;
+  /** IDs of the forms whose statuses are to be counted where forms are asked one by one. */
+  readonly toCount: ReadonlySet<string>;
 }
 
 /** What {@link lookAtTarget} goes by. */
@@ -33,48 +43,27 @@ export interface TargetQuestion {
   /** Throws while nothing of the form may be stored. */
   readonly requireHashes: (form: Form) => Promise<void>;
   /** Of a metered target: of so many forms, those whose turn it is, the rows are looked at. */
-  readonly rowReads: RowReads;
+  readonly rowsOf: number;
+  readonly turns: Turns;
   /** True once nobody waits for the answer any more. */
   readonly isLate: () => boolean;
 }
 
+/** Within so many looks a form's statuses are counted, where the workspace's can't be. */
+const COUNTED_WITHIN_LOOKS = 6;
 /** Forms that are judged at the same time. */
 const FORMS_AT_ONCE = 4;
-
-/** Whose turn it is to have its rows looked at, in a target where that costs calls. */
-export class RowReads {
-  readonly #most: number;
-  readonly #turns = new Map<string, number>();
-  #turn = 0;
-
-  /** `most`: forms of a target in one look. */
-  constructor(most: number) {
-    this.#most = most;
-  }
-
-  /** The forms whose turn it is: those that waited longest. */
-  next(target: string, formIds: readonly string[]): Set<string> {
-    const key = (formId: string): string => JSON.stringify([target, formId]);
-    const turnOf = (formId: string): number => this.#turns.get(key(formId)) ?? 0;
-    const due = formIds.toSorted((a, b) => turnOf(a) - turnOf(b)).slice(0, this.#most);
-    this.#turn++;
-    for (const formId of due) this.#turns.set(key(formId), this.#turn);
-    return new Set(due);
-  }
-}
 
 /** Judges a target's forms without asking the source. Rejects as the target does. */
 export async function lookAtTarget(
   target: Target,
-  { forms, storing, marking, requireHashes, rowReads, isLate }: TargetQuestion,
+  { forms, storing, marking, requireHashes, rowsOf, turns, isLate }: TargetQuestion,
 ): Promise<LookedTarget> {
   const overviews = new Map((await target.overview()).map((form) => [form.formId, form]));
   const lastLook = await target.lastLook();
   const settled = new Map<string, LookedForm>();
-  const due = rowReads.next(
-    target.name,
-    forms.map(({ id }) => id),
-  );
+  const ids = forms.map(({ id }) => id);
+  const due = turns.next(`rows of ${target.name}`, ids, rowsOf);
   const queue = forms.values();
   const judgeOneByOne = async (): Promise<void> => {
     for (const form of queue) {
@@ -89,7 +78,17 @@ export async function lookAtTarget(
     }
   };
   await Promise.all(Array.from({ length: FORMS_AT_ONCE }, judgeOneByOne));
-  return { target, settled, held: [...overviews.keys()], lastLook };
+  const toCount = longestUncounted(lastLook);
+  return { target, settled, held: [...overviews.keys()], lastLook, toCount };
+}
+
+/** A fifth of the forms that the last look did not count: so all are counted within some six looks. */
+function longestUncounted(look: LookRecord | null): Set<string> {
+  const times = [...(look?.uncounted ?? [])].toSorted(([, a], [, b]) =>
+    (a ?? '') < (b ?? '') ? -1 : 1,
+  );
+  const most = Math.ceil(times.length / (COUNTED_WITHIN_LOOKS - 1));
+  return new Set(times.slice(0, most).map(([formId]) => formId));
 }
 
 /** The pass says why not. */
@@ -104,43 +103,92 @@ async function isAllowed(
 }
 
 /**
- * The facts that a target's forms are judged by. `page`: the newest one of the workspace, null where it is not known;
- * `deep`: submissions there that are known are compared as well.
+ * The facts that a target's forms are judged by. `pages`: the workspace's list, as far as it was read; `deep`: submissions there
+ * that are known are compared as well.
  */
 export async function factsOf(
-  { target, settled, lastLook }: LookedTarget,
+  { target, settled, lastLook, toCount }: LookedTarget,
   planned: ReadonlySet<string>,
-  page: NewestPage | null,
+  pages: readonly NewestPage[],
   deep: boolean,
 ): Promise<TargetFacts> {
-  const submissions = (page?.items ?? []).flatMap(({ submission }) =>
+  const list = asOnePage(pages);
+  const submissions = (list?.items ?? []).flatMap(({ submission }) =>
     submission === null ? [] : [submission],
   );
+  const newest = new Set(pages[0]?.items.map(({ key }) => key));
+  const tail = tailOf(pages);
   const shown = new Map<string, StatusCounts>();
+  const older = new Set<string>();
+  let inTail = 0;
   for (const [formId, all] of Map.groupBy(submissions, (each) => each.formId)) {
     const form = settled.get(formId);
     if (form === undefined) continue;
     const own = new Map(all.map((each) => [each.id, each]));
+    const newer = afterWatermark(form.overview, own);
     const beyond =
       target.isMetered === true || form.reader === undefined
-        ? afterWatermark(form.overview, own)
+        ? newer
         : await beyondRows(form.reader, own, deep);
-    if (beyond.size > 0) shown.set(formId, beyond);
+    const counts = sumOf(beyond.values());
+    if (counts.size > 0) shown.set(formId, counts);
+    const ids = [...beyond.keys()];
+    inTail += ids.filter((id) => tail.has(id)).length;
+    if (ids.some((id) => !newest.has(id) && !newer.has(id))) older.add(formId);
   }
   const others = othersOf(lastLook, planned);
-  let strangers: StatusCounts = new Map();
-  for (const { status } of page === null
-    ? []
-    : foreignSince(page, planned, others?.newest ?? null)) {
-    strangers = plusCounts(strangers, new Map([[status, 1]]));
-  }
+  const strangers = list === null ? [] : foreignSince(list, planned, others?.newest ?? null);
+  inTail += strangers.filter(({ id }) => tail.has(id)).length;
+  const size = Math.max(1, pages[0]?.items.length ?? 0);
   return {
     settled: new Map([...settled].map(([formId, form]) => [formId, askable(form.accounted)])),
     unsettled: [...planned].filter((formId) => !settled.has(formId)),
     others: others && askable(others.statuses),
     shown,
-    strangers: askable(strangers),
+    older,
+    strangers: sumOf(strangers.map(({ status }) => askable(new Map([[status, 1]])))),
+    list: {
+      read: pages.length,
+      pages: Math.ceil((list?.total ?? 0) / size),
+      perPage: 2 * inTail,
+    },
+    due: toCount,
+    compare: async (formId, page) => {
+      const form = settled.get(formId);
+      return form === undefined ? 'differs' : compareWithPage(target, form, page);
+    },
   };
+}
+
+/** Compares a form with the newest page of its own list. */
+async function compareWithPage(
+  target: Target,
+  { accounted, overview, reader }: LookedForm,
+  { items, total }: NewestPage,
+): Promise<PageVerdict> {
+  const own = new Map(
+    items.flatMap(({ key, submission }) => (submission ? [[key, submission]] : [])),
+  );
+  const isPlain =
+    own.size === items.length && [...own.values()].every(({ status }) => status !== '');
+  if (isPlain && items.length === total) {
+    const counts = sumOf([...own.values()].map(({ status }) => new Map([[status, 1]])));
+    return sameCounts(counts, accounted) ? 'agrees' : 'differs';
+  }
+  const beyond =
+    target.isMetered === true || reader === undefined
+      ? afterWatermark(overview, own)
+      : await beyondRows(reader, own, true);
+  const found = sumOf(beyond.values());
+  if (total - totalOf(accounted) !== totalOf(found)) return 'differs';
+  return found.size === 0 ? 'alike' : 'newer';
+}
+
+/** The end of the last page, without what a page before it shows: some answer each page number with the same page. */
+function tailOf(pages: readonly NewestPage[]): Set<string> {
+  const last = pages.at(-1)?.items ?? [];
+  const before = new Set(pages.slice(0, -1).flatMap(({ items }) => items.map(({ key }) => key)));
+  return new Set(last.slice(last.length >> 1).map(({ key }) => key)).difference(before);
 }
 
 /**
@@ -159,42 +207,42 @@ export function othersOf(
 export const formsPrint = (formIds: ReadonlySet<string>): string =>
   fingerprint([...formIds].toSorted());
 
-/** What the source shows of a form beyond its rows: newcomers and, `deep`, statuses that changed. */
+/** By submission, what the source shows of a form beyond its rows: newcomers and, `deep`, statuses that changed. */
 async function beyondRows(
   reader: FormReader,
   submissions: ReadonlyMap<string, Submission>,
   deep: boolean,
-): Promise<StatusCounts> {
+): Promise<Map<string, StatusCounts>> {
   const ids = [...submissions.keys()];
   const asked = deep ? ids : [...new Set(ids).difference(await reader.confirm(ids))];
-  if (asked.length === 0) return new Map();
+  const beyond = new Map<string, StatusCounts>();
+  if (asked.length === 0) return beyond;
   const rows = await reader.rows(asked);
-  let beyond: StatusCounts = new Map();
   for (const id of asked) {
     const status = submissions.get(id)?.status ?? '';
     const row = rows.get(id);
     const isLive = row !== undefined && row.deletedAt === null;
     if (isLive && row.status === status) continue;
     if (!isLive && (await isUnstored(reader, id))) continue;
-    if (isLive) beyond = plusCounts(beyond, new Map([[row.status, -1]]));
-    beyond = plusCounts(beyond, new Map([[status, 1]]));
+    const before: StatusCounts = isLive ? new Map([[row.status, -1]]) : NO_COUNTS;
+    beyond.set(id, askable(plusCounts(before, new Map([[status, 1]]))));
   }
-  return askable(beyond);
+  return beyond;
 }
 
-/** What is dated after everything that the form's last pass has seen. */
+/** By submission, what is dated after everything that the form's last pass has seen. */
 function afterWatermark(
   { checkpoint }: FormOverview,
   submissions: ReadonlyMap<string, Submission>,
-): StatusCounts {
+): Map<string, StatusCounts> {
   const watermark = checkpoint?.watermark ?? null;
-  let beyond: StatusCounts = new Map();
-  for (const { createdAt, status } of submissions.values()) {
+  const beyond = new Map<string, StatusCounts>();
+  for (const [id, { createdAt, status }] of submissions) {
     const time = canonicalTime(createdAt);
     if (time === null || (watermark !== null && compareTimes(time, watermark) <= 0)) continue;
-    beyond = plusCounts(beyond, new Map([[status, 1]]));
+    beyond.set(id, askable(new Map([[status, 1]])));
   }
-  return askable(beyond);
+  return beyond;
 }
 
 /** Known, and accounted for without a row: listed as rejected, or forgotten. */

@@ -3,27 +3,22 @@ import { withinTime } from '../base/deadline.ts';
 import { isAbort } from '../base/errors.ts';
 import { withLogFields } from '../base/logger.ts';
 import type { OtherCounts } from '../mirror/look-record.ts';
+import { countedAt, lookOf } from '../mirror/looked.ts';
 import { REFUSAL_LASTS_MS } from '../mirror/mark-rules.ts';
 import type { StoringSettings } from '../mirror/proven-for.ts';
-import { minusCounts, sameCounts, totalOf } from '../mirror/status-counts.ts';
+import { minusCounts, NO_COUNTS, sumOf, totalOf } from '../mirror/status-counts.ts';
 import type { Target } from '../mirror/target.ts';
 import type { Form } from '../mirror/types.ts';
 import type { SyncContext } from './context.ts';
 import type { PassReport } from './events.ts';
 import type { MarkingRules } from './look-form.ts';
-import { judge, type Verdict } from './look-judgement.ts';
+import { judge, type MayAsk, type ToAsk, type Verdict } from './look-judgement.ts';
 import { foreignPage, type NewestPage } from './look-page.ts';
 import { settledReport } from './look-report.ts';
 import { SourceReading, type Workspace } from './look-source.ts';
-import {
-  factsOf,
-  formsPrint,
-  lookAtTarget,
-  type LookedTarget,
-  othersOf,
-  RowReads,
-} from './look-target.ts';
+import { factsOf, formsPrint, lookAtTarget, type LookedTarget, othersOf } from './look-target.ts';
 import type { FormPlan } from './planner.ts';
+import { Turns } from './turns.ts';
 
 /** What a look is asked. */
 export interface LookRequest {
@@ -37,8 +32,8 @@ export interface LookRequest {
   readonly dryRun?: boolean | undefined;
   /** A person waits for it: targets may take their time, and each form's rows are looked at. */
   readonly isByHand?: boolean | undefined;
-  /** Whose rows are looked at, over the looks of a process; absent: of none. */
-  readonly rowReads?: RowReads | undefined;
+  /** Whose turn it is, over the looks of a process, where a look asks a few forms only; absent: it looks at no rows. */
+  readonly turns?: Turns | undefined;
   /** Reports no settled form: it follows a look that has, and the passes that that found needed. */
   readonly isClosing?: boolean | undefined;
 }
@@ -81,7 +76,7 @@ const TARGET_WAIT_MS = 15_000;
 /** The same where a person waits: a sheet takes a second or two for each form. */
 const BY_HAND_WAIT_MS = 300_000;
 /** Forms of a metered target whose rows a look reads: what people removed there is found within some looks. */
-export const FORMS_READ_A_LOOK = 2;
+const FORMS_READ_A_LOOK = 2;
 
 /**
  * One look: asks the workspace as a whole, and finds which forms of which targets need a pass. It needs no memory of its
@@ -100,7 +95,7 @@ export async function look(
   return report;
 }
 
-interface Judged extends Pick<Verdict, 'visits'> {
+interface Judged extends Pick<Verdict, 'visits' | 'uncounted'> {
   readonly others: OtherCounts | null;
 }
 
@@ -115,7 +110,7 @@ class Look {
     this.#context = context;
     this.#request = request;
     this.#signal = signal;
-    this.#source = new SourceReading(context, signal);
+    this.#source = new SourceReading(context, signal, this.#turns);
     this.#startedMs = context.clock.now();
   }
 
@@ -156,14 +151,15 @@ class Look {
   ): Promise<LookedTarget | undefined> {
     if (storing === undefined) return undefined;
     const forms = this.#plannedFor(name).flatMap(({ listed }) => listed ?? []);
-    const { requireHashes, isByHand = false, rowReads = new RowReads(0) } = this.#request;
+    const { requireHashes, isByHand = false, turns } = this.#request;
     try {
       return await lookAtTarget(await open(), {
         forms,
         storing,
         marking: this.#marking(),
         requireHashes: (form) => requireHashes(name, form, this.#signal),
-        rowReads: isByHand ? new RowReads(Infinity) : rowReads,
+        rowsOf: isByHand ? Infinity : turns === undefined ? 0 : FORMS_READ_A_LOOK,
+        turns: turns ?? new Turns(),
         isLate,
       });
     } catch (error) {
@@ -174,6 +170,11 @@ class Look {
       );
       return undefined;
     }
+  }
+
+  /** A person who waits wants to know of all forms. */
+  get #turns(): Turns | undefined {
+    return this.#request.isByHand === true ? undefined : this.#request.turns;
   }
 
   #plannedFor(target: string): FormPlan[] {
@@ -193,47 +194,73 @@ class Look {
 
   async #judge(looked: ReadonlyMap<string, LookedTarget>): Promise<Map<string, Judged>> {
     const hasSettled = [...looked.values()].some(({ settled }) => settled.size > 0);
-    let workspace: Workspace = { counts: null, page: null };
+    let workspace: Workspace = { counts: null, pages: [] };
     if (hasSettled) workspace = await this.#source.workspace();
     const verdicts = new Map<string, Judged>();
     for (const [name, target] of looked) {
-      let verdict = await this.#judgeOne(name, target, workspace, true);
-      if (verdict === 'torn') {
-        workspace = await this.#source.workspace();
-        verdict = await this.#judgeOne(name, target, workspace, false);
-      }
-      if (verdict === 'torn') continue;
-      const others = await this.#othersOf(name, target, verdict, workspace.page);
-      const { by, visits } = verdict;
-      verdicts.set(name, { visits, others });
+      const judged = await this.#judgeOn(name, target, workspace);
+      workspace = judged.workspace;
+      const { verdict } = judged;
+      const others = await this.#othersOf(name, target, verdict, workspace.pages[0] ?? null);
+      const { by, visits, uncounted } = verdict;
+      verdicts.set(name, { visits, uncounted, others });
       const found = { target: name, by, forms: visits.size, requests: this.#source.requests };
       this.#context.logger.debug(found, 'Looked.');
     }
     return verdicts;
   }
 
+  /** Reads the workspace again, or its list on, as long as that is worth it. */
+  async #judgeOn(
+    name: string,
+    target: LookedTarget,
+    workspace: Workspace,
+  ): Promise<{ verdict: Verdict; workspace: Workspace }> {
+    let now = workspace;
+    let may: MayAsk = { again: true, pages: workspace.pages.length > 1 ? 'no' : 'yes' };
+    for (;;) {
+      const verdict = await this.#judgeOne(name, target, now, may);
+      if (typeof verdict === 'object') return { verdict, workspace: now };
+      const isToReadOn = verdict !== 'again';
+      const pages = isToReadOn && (await this.#source.readOn(now.pages, verdict));
+      if (pages) {
+        now = { counts: now.counts, pages };
+        may = { again: may.again, pages: 'uncounted' };
+      } else if (isToReadOn && may.pages === 'yes') {
+        may = { again: may.again, pages: 'no' };
+      } else {
+        now = await this.#again(now);
+        may = { again: false, pages: may.pages === 'uncounted' ? 'no' : may.pages };
+      }
+    }
+  }
+
+  /** The workspace read again. What its list showed before stands: newcomers may have pushed something off the newest page. */
+  async #again({ pages: before }: Workspace): Promise<Workspace> {
+    const { counts, pages } = await this.#source.workspace();
+    if (before.length < 2 || pages.length === 0) return { counts, pages };
+    return { counts, pages: [...pages, ...before] };
+  }
+
   async #judgeOne(
     name: string,
     target: LookedTarget,
-    { counts, page }: Workspace,
-    mayBeTorn: boolean,
-  ): Promise<Verdict | 'torn'> {
+    { counts, pages }: Workspace,
+    may: MayAsk,
+  ): Promise<Verdict | ToAsk> {
     const planned = this.#plannedIds(name);
-    const facts = await factsOf(target, planned, page, false);
+    const facts = await factsOf(target, planned, pages, false);
     const isQuiet = facts.unsettled.length === 0 && counts !== null && facts.others !== null;
-    const expected = [
+    const expected = sumOf([
       ...facts.settled.values(),
       ...facts.shown.values(),
-      facts.others ?? new Map(),
-    ];
-    const difference = expected.reduce(
-      (rest, part) => minusCounts(rest, part),
-      counts ?? new Map(),
-    );
+      facts.others ?? NO_COUNTS,
+    ]);
+    const difference = minusCounts(counts ?? NO_COUNTS, expected);
     // Only where it may explain something: a target may have to read whole rows for it.
-    const isDeep = !isQuiet || !sameCounts(difference, new Map());
-    const all = isDeep ? await factsOf(target, planned, page, true) : facts;
-    return judge(all, counts, this.#source, mayBeTorn);
+    const isDeep = !isQuiet || difference.size > 0;
+    const all = isDeep ? await factsOf(target, planned, pages, true) : facts;
+    return judge(all, counts, this.#source, may);
   }
 
   /** What is to be known of others from now on, with the page that it goes with. */
@@ -253,8 +280,8 @@ class Look {
 
   /** False when the target can't keep it: then its forms are visited, and the passes say why. */
   async #record(
-    { target, held, settled }: LookedTarget,
-    { visits, others }: Judged,
+    { target, held, settled, lastLook }: LookedTarget,
+    { visits, others, uncounted }: Judged,
   ): Promise<boolean> {
     if (this.#request.dryRun === true) return true;
     const at = new Date(this.#startedMs).toISOString();
@@ -264,7 +291,15 @@ class Look {
       const differing = [...visits].flatMap(([id, { compareCounts }]) =>
         compareCounts ? [id] : [],
       );
-      await target.recordLook({ at, open: [...visits.keys(), ...unjudged], differing, others });
+      const open = [...visits.keys(), ...unjudged];
+      const times = [...uncounted].filter((formId) => !visits.has(formId));
+      await target.recordLook({
+        at,
+        open,
+        differing,
+        others,
+        uncounted: new Map(times.map((formId) => [formId, countedAt(lookOf(lastLook, formId))])),
+      });
       return true;
     } catch (error) {
       if (isAbort(error)) throw error;
@@ -294,7 +329,8 @@ class Look {
           continue;
         }
         mark ||= form.toMark;
-        settled.push(settledReport(plan.form, target, form, times));
+        const isCounted = !verdict.uncounted.has(plan.form.id);
+        settled.push(settledReport(plan.form, target, form, { ...times, isCounted }));
       }
       return { ...plan, visits, mark };
     });

@@ -44,9 +44,21 @@ export interface PlanStatus {
   readonly problem: { readonly error: MirrorError; readonly at: string } | null;
 }
 
+/** How to plan. */
+export interface PlanningOptions {
+  /** Every target is asked first what it holds. */
+  readonly waitForTargets?: boolean;
+  /** Of a list of forms on several pages one is read, in turn, where that shows no form come or gone. */
+  readonly inTurn?: boolean;
+}
+
 export interface PlannerOptions {
   readonly targets: readonly NamingSettings[];
-  readonly listForms: (signal: AbortSignal) => Promise<readonly Form[]>;
+  /** `inTurn`: as far as one request shows them, the others as they were. */
+  readonly listForms: (
+    signal: AbortSignal,
+    options?: Pick<PlanningOptions, 'inTurn'>,
+  ) => Promise<readonly Form[]>;
   /** Which of these fields old answers still carry: see `answer-search.ts`. */
   readonly searchAnswers: (
     forms: readonly Form[],
@@ -91,13 +103,10 @@ export class Planner {
    * that people learn of it. With `waitForTargets` every target is asked first what it holds; otherwise that is looked up
    * meanwhile, for the next plan, and no target can hold up this one (L12). Rejects as `listForms` does.
    */
-  async plan(
-    signal: AbortSignal,
-    options: { waitForTargets?: boolean | undefined } = {},
-  ): Promise<MirrorPlan> {
+  async plan(signal: AbortSignal, options: PlanningOptions = {}): Promise<MirrorPlan> {
     const at = (): string => new Date(this.#options.clock.now()).toISOString();
     try {
-      const plan = await this.#plan(signal, options.waitForTargets ?? false);
+      const plan = await this.#plan(signal, options);
       this.#status = { plan, at: at(), problem: null };
       return plan;
     } catch (error) {
@@ -145,9 +154,14 @@ export class Planner {
     this.#noteNames([form]);
   }
 
-  async #list(signal: AbortSignal): Promise<readonly Form[]> {
-    const forms = await this.#options.listForms(signal);
-    this.#listed = { forms, atMs: this.#options.clock.now() };
+  async #list(
+    signal: AbortSignal,
+    options: Pick<PlanningOptions, 'inTurn'> = {},
+  ): Promise<readonly Form[]> {
+    const forms = await this.#options.listForms(signal, options);
+    const now = this.#options.clock.now();
+    // The forms of other pages are as old as they were.
+    this.#listed = { forms, atMs: options.inTurn === true ? (this.#listed?.atMs ?? now) : now };
     this.#noteNames(forms);
     return forms;
   }
@@ -156,9 +170,12 @@ export class Planner {
     for (const { id, slug, name } of forms) this.#named.set(`${id}\n${slug}`, { id, slug, name });
   }
 
-  async #plan(signal: AbortSignal, waitForTargets: boolean): Promise<MirrorPlan> {
+  async #plan(
+    signal: AbortSignal,
+    { waitForTargets = false, inTurn = false }: PlanningOptions,
+  ): Promise<MirrorPlan> {
     const { targets } = this.#options;
-    const listed = await this.#list(signal);
+    const listed = await this.#list(signal, { inTurn });
     const lookups = targets.map(({ name }) => this.#holdings.lookUpForms(name));
     if (waitForTargets) await Promise.all(lookups);
     const shown = new Map(listed.map((form) => [form.id, form]));

@@ -195,12 +195,15 @@ async function markAll(
 }
 
 /**
- * Two, where the API counts by date. Elsewhere, and where a list was found to leave some out, a difference is found by reading a whole form, which may take one of three
- * seconds a page since the last time.
+ * Two, where the API counts by date. Elsewhere, and where a list was found to leave some out, a difference is found by reading a
+ * whole form, which may take one of three seconds a page since the last time. Where the workspace can't be counted, a form's
+ * statuses are counted in turn.
  */
-function ticksToRest({ store, sandbox, meddler }: World): number {
+function ticksToRest({ store, sandbox, meddler, asksWorkspace }: World): number {
   const { dateFilter, dateStamp, maxLimit } = sandbox.behaviour;
-  if (dateFilter === 'honoured' && dateStamp === 'created' && !meddler.hid) return 2;
+  const turns = asksWorkspace ? 0 : 6;
+  const isDated = dateFilter === 'honoured' && dateStamp === 'created';
+  if (isDated && !meddler.hid) return 2 + turns;
   const most = Math.max(...store.forms().map(({ id }) => store.count(id)));
-  return 2 + Math.ceil((Math.ceil(most / maxLimit) * 3_000) / TICK_MS);
+  return 2 + turns + Math.ceil((Math.ceil(most / maxLimit) * 3_000) / TICK_MS);
 }

@@ -21,6 +21,23 @@ describe('the record of a look', () => {
     expect(lookFrom(lookText(differing))).toEqual(differing);
   });
 
+  it('L17: knows since when it has not counted the statuses of a form', () => {
+    const uncounted = new Map([
+      ['b', null],
+      ['a', '2026-03-02T07:58:00.000Z'],
+    ]);
+    const look = { ...LOOK, differing: [], uncounted };
+    expect(lookFrom(lookText(look))).toEqual(look);
+    expect(lookText({ ...LOOK, uncounted: new Map() })).toBe(lookText(LOOK));
+    const odd = `["${LOOK.at}",[],null,[],[["a","then"],7,["b"],[1,null]]]`;
+    expect(lookFrom(odd)?.uncounted).toEqual(
+      new Map([
+        ['a', null],
+        ['b', null],
+      ]),
+    );
+  });
+
   it.each([
     '',
     'nonsense',

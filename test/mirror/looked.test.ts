@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { differsSince, lookedAt, lookOf, statusesAt } from '../../src/mirror/looked.ts';
+import { countedAt, differsSince, lookedAt, lookOf, statusesAt } from '../../src/mirror/looked.ts';
 import type { Checkpoint } from '../../src/mirror/types.ts';
 
 const [PROVEN, LOOKED] = ['2026-03-02T08:00:00.000Z', '2026-03-02T08:01:00.000Z'];
@@ -45,6 +45,19 @@ describe('L17: what a look says of a form', () => {
     ['is gone', { goneAt: LOOKED }],
   ])('is nothing of one that %s', (_, changes) => {
     expect(lookedAt({ ...FORM, ...changes })).toBeNull();
+  });
+
+  it('is nothing newer of statuses that it did not count', () => {
+    const early = '2026-03-02T07:30:00.000Z';
+    const of = (countedAt: string | null) => ({
+      ...FORM,
+      look: { at: LOOKED, isOpen: false, countedAt },
+    });
+    expect([lookedAt(of(early)), statusesAt(of(early))]).toEqual([LOOKED, early]);
+    expect(statusesAt(of(null))).toBe(CHECKPOINT.countsAt);
+    const record = { at: LOOKED, open: ['c'], others: null, uncounted: new Map([['a', early]]) };
+    const times = ['a', 'b', 'c'].map((formId) => countedAt(lookOf(record, formId)));
+    expect([...times, countedAt(null)]).toEqual([early, LOOKED, null, null]);
   });
 
   it('is that it differs, until a pass has settled it', () => {

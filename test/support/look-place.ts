@@ -114,13 +114,20 @@ export class LookPlace {
 
   /** A process that does what a tick does: plan, look, the passes that are needed, and marking. */
   async tick(env: Environment = {}, targets?: readonly string[]): Promise<Tick> {
+    await using app = this.process(env);
+    return await this.tickOf(app, targets);
+  }
+
+  /** A process that lives on. */
+  process(env: Environment = {}): App {
+    return new App(load({ ...this.env, ...env }), { clock: systemClock, logger: silentLogger });
+  }
+
+  /** A tick of a process, as of a worker. */
+  async tickOf(app: App, targets?: readonly string[]): Promise<Tick> {
     const { signal } = new AbortController();
     const before = this.sandbox.requests.length;
-    await using app = new App(load({ ...this.env, ...env }), {
-      clock: systemClock,
-      logger: silentLogger,
-    });
-    const plan = await app.plan(signal, { waitForTargets: true });
+    const plan = await app.plan(signal, { waitForTargets: true, inTurn: true });
     const forms = plan.forms.map((each) => ({
       form: each.form,
       listed: each.listed,

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { Submission } from '../../src/mirror/types.ts';
-import { foreignPage, foreignSince, type NewestPage } from '../../src/sync/look-page.ts';
+import {
+  asOnePage,
+  foreignPage,
+  foreignSince,
+  type NewestPage,
+  pagesWorth,
+} from '../../src/sync/look-page.ts';
 
 const PLANNED = new Set(['mine']);
 
@@ -96,3 +102,26 @@ function withoutId(page: NewestPage): NewestPage {
   const [first, ...rest] = page.items;
   return { ...page, items: [{ ...first!, submission: null }, ...rest] };
 }
+
+describe('reading on', () => {
+  it('takes pages for one, each submission once', () => {
+    const [first, second] = [pageOf(minutes(9, 8, 7)), pageOf(minutes(7, 6, 5))];
+    const one = asOnePage([first, second]);
+    expect(one?.items.map(({ key }) => key)).toEqual(['z9', 'z8', 'z7', 'z6', 'z5']);
+    expect([one?.limit, one?.total]).toEqual([5, 20]);
+    expect([asOnePage([]), asOnePage([first])]).toEqual([null, first]);
+  });
+
+  it.each([
+    ['as many pages as are full of newcomers', { NEW: 250 }, { perPage: 100, pages: 40 }, 3],
+    ['none where the end of the page was known', { NEW: 250 }, { perPage: 0, pages: 400 }, 0],
+    ['all there are, where these are few', { NEW: -9, PAID: 9 }, { perPage: 0, pages: 9 }, 8],
+    ['none for one change', { NEW: -1, PAID: 1 }, { perPage: 2, pages: 400, forms: 6 }, 0],
+    ['none for deletions', { NEW: -50 }, { perPage: 100, pages: 3 }, 0],
+    ['no more than a search costs', { NEW: 99_900 }, { perPage: 100, pages: 1_000 }, 0],
+    ['none after the last', { NEW: 50 }, { perPage: 100, pages: 1 }, 0],
+  ])('reads %s', (_, left, list, pages) => {
+    const given = { read: 1, forms: 200, ...list, left: new Map(Object.entries(left)) };
+    expect(pagesWorth(given)).toBe(pages);
+  });
+});

@@ -77,13 +77,18 @@ export class CountedWorld {
       unsettled: ids.filter((id) => !this.accounted.has(id) || this.unsettled.has(id)),
       others: this.others,
       shown: new Map(),
+      older: new Set(),
       strangers: NO_COUNTS,
+      list: { read: 1, pages: 1, perPage: 0 },
+      due: new Set(ids),
+      compare: () => Promise.resolve('differs'),
       ...given,
     });
-    const first = await judge(facts(), this.#read(), this.#source(), true);
-    if (first !== 'torn') return first;
-    const second = await judge(facts(), this.#read(), this.#source(), false);
-    if (second === 'torn') throw new Error('torn twice');
+    const first = await judge(facts(), this.#read(), this.#source(), { again: true, pages: 'no' });
+    if (typeof first === 'object') return first;
+    const may = { again: false, pages: 'no' } as const;
+    const second = await judge(facts(), this.#read(), this.#source(), may);
+    if (typeof second !== 'object') throw new Error('to be read again twice');
     return second;
   }
 
@@ -114,6 +119,8 @@ export class CountedWorld {
           return [...counts.values()].reduce((sum, each) => sum + each, 0);
         }),
       countsOf: (id) => ask(id, () => this.countsOf(id)),
+      formPage: (id) => ask(id, () => ({ items: [], total: 0, limit: 100 })),
+      emptyFormsInTurn: (ids) => ids,
       workspaceAgain: () => ask('', () => this.workspace()),
     };
   }

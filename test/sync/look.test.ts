@@ -40,6 +40,56 @@ describe('a look', () => {
     expect(await place.tick()).toMatchObject({ visited: [], requests: 8 });
   });
 
+  it('L16: reads the list on where that is cheaper than asking form by form, and counts again', async () => {
+    const place = await LookPlace.open({ forms: 30, each: 2, behaviour: { maxLimit: 10 } });
+    await place.settle();
+    for (let n = 0; n < 30; n++) place.submit(`f${n}`);
+    const newcomers = await place.tick();
+    // The newest page and six counts, twice, and two more pages.
+    expect([newcomers.visited.length, newcomers.look.requests]).toEqual([30, 16]);
+    expect(newcomers.visited.filter((visit) => visit.endsWith('!'))).toEqual([]);
+    expect(place.differences()).toEqual([]);
+    for (let n = 0; n < 30; n++) place.store.setStatus(place.store.ids(`f${n}`)[2]!, 'PAID');
+    place.store.delete(place.oldest('f7'));
+    const statuses = await place.tick();
+    // What is left is searched: where one was deleted.
+    expect(statuses.visited.length).toBe(30);
+    expect(statuses.look.requests).toBeLessThan(16 + 30);
+    expect(place.differences()).toEqual([]);
+    expect((await place.tick()).requests).toBe(8);
+  });
+
+  it('L16: finds what is on a page that was read on, and on none that a plain pass would read', async () => {
+    const place = await LookPlace.open({ forms: 2, each: 30, behaviour: { maxLimit: 10 } });
+    for (let n = 2; n < 30; n++) place.addForm(`f${n}`);
+    await place.settle();
+    for (const form of ['f0', 'f1']) {
+      for (const id of place.store.ids(form).slice(0, 26)) place.store.setStatus(id, 'DONE');
+    }
+    const tick = await place.tick();
+    expect(tick.visited).toEqual(['f0 → default !', 'f1 → default !']);
+    expect(place.differences()).toEqual([]);
+  });
+
+  it('L16: takes what came while the list was read on for no explanation', async () => {
+    const place = await LookPlace.open({ forms: 30, each: 2, behaviour: { maxLimit: 10 } });
+    await place.settle();
+    for (let n = 1; n < 30; n++) place.submit(`f${n}`);
+    let isMoved = false;
+    place.onRequest = ({ query }) => {
+      if (query.get('page') !== '3' || isMoved) return;
+      isMoved = true;
+      // As many as before of each status: but in another form.
+      place.store.delete(place.oldest('f0'));
+      place.submit('f29');
+    };
+    await place.tick();
+    place.onRequest = () => {};
+    expect(isMoved).toBe(true);
+    await place.tick();
+    expect(place.differences()).toEqual([]);
+  });
+
   it('L16: finds a deletion that a newcomer elsewhere makes up for', async () => {
     const place = await LookPlace.open();
     await place.settle();
@@ -209,7 +259,105 @@ describe('a look', () => {
     });
   });
 
+  it('L16: costs eight of a workspace with a long list of forms, and shows a change there when its page has its turn', async () => {
+    const behaviour = { formsPageSize: 10 };
+    const place = await LookPlace.open({ forms: 30, each: 1, behaviour });
+    await place.settle();
+    await using app = place.process();
+    // The first one reads all pages.
+    expect((await place.tickOf(app)).requests).toBe(10);
+    expect((await place.tickOf(app)).requests).toBe(8);
+    place.store.relabelField('f29', 'field_1_f29', 'Your name');
+    const ticks = [await place.tickOf(app), await place.tickOf(app)];
+    expect(ticks.map(({ visited }) => visited)).toEqual([[], ['f29 → default']]);
+    place.addForm('f30');
+    place.submit('f30');
+    expect((await place.tickOf(app)).visited).toEqual(['f30 → default']);
+    await place.tickOf(app);
+    expect((await place.tickOf(app)).requests).toBe(8);
+  });
+
+  describe('of a workspace without submissions', () => {
+    it('L16: costs eight, whatever the number of forms, and sees the first submission at once', async () => {
+      const place = await LookPlace.open({ forms: 20, each: 0 });
+      await place.settle();
+      await using app = place.process();
+      const ticks = [await place.tickOf(app), await place.tickOf(app)];
+      expect(ticks.map(({ requests }) => requests)).toEqual([8, 8]);
+      place.submit('f19');
+      expect((await place.tickOf(app)).visited).toEqual(['f19 → default']);
+    });
+
+    it('L16: finds the first one in turn where its list never shows any', async () => {
+      const behaviour = { workspaceList: 'empty' } as const;
+      const place = await LookPlace.open({ forms: 20, each: 0, behaviour });
+      await place.settle();
+      await using app = place.process();
+      place.submit('f19');
+      const visited: string[][] = [];
+      for (let n = 0; n < 4; n++) visited.push([...(await place.tickOf(app)).visited]);
+      expect(visited.flat()).toEqual(['f19 → default !']);
+    });
+
+    it('L16: asks all forms where a person waits, but not where it had some', async () => {
+      const place = await LookPlace.open({ forms: 20, each: 0 });
+      await place.settle();
+      await using app = place.process();
+      const { signal } = new AbortController();
+      const asked = async (): Promise<number> => {
+        const { forms } = await app.plan(signal, { waitForTargets: true });
+        return (await app.look(forms, signal, { isByHand: true })).requests;
+      };
+      expect(await asked()).toBe(21);
+      const id = place.submit('f3');
+      await place.settle();
+      place.store.delete(id);
+      await place.settle();
+      expect(await asked()).toBe(7);
+    });
+  });
+
   describe('of a workspace whose list does not work', () => {
+    const behaviour = { workspaceStatus: 'ignored', maxLimit: 10 } as const;
+
+    it('L16: asks each form for its newest page, and in turn for its statuses', async () => {
+      const place = await LookPlace.open({ forms: 12, each: 30, behaviour });
+      await place.settle();
+      await place.settle();
+      // The list of forms, what the workspace says, a page of ten forms, and seven counts of two.
+      expect(await place.tick()).toMatchObject({ visited: [], requests: 1 + 7 + 10 + 14 });
+      place.store.setStatus(place.store.ids('f1')[29]!, 'PAID');
+      place.store.delete(place.oldest('f2'));
+      place.submit('f3');
+      place.store.setStatus(place.oldest('f4'), 'PAID');
+      const visited = ['f1 → default', 'f2 → default !', 'f3 → default'];
+      const seen = [...(await place.tick()).visited];
+      expect(seen).toEqual(expect.arrayContaining(visited));
+      for (let n = 1; n < 6; n++) seen.push(...(await place.tick()).visited);
+      expect(seen.toSorted()).toEqual([...visited, 'f4 → default !']);
+      expect(place.differences()).toEqual([]);
+    });
+
+    it('L17: says of which forms it did not count statuses', async () => {
+      const place = await LookPlace.open({ forms: 12, each: 30, behaviour });
+      await place.settle();
+      await place.settle();
+      const { look } = await place.tick();
+      const uncounted = look.settled.filter(({ isUncounted }) => isUncounted === true);
+      expect([look.settled.length, uncounted.length]).toEqual([12, 10]);
+    });
+
+    it('L16: takes a page that shows a whole form for its counts', async () => {
+      const place = await LookPlace.open({ forms: 12, each: 9, behaviour });
+      await place.settle();
+      await place.settle();
+      expect(await place.tick()).toMatchObject({ visited: [], requests: 1 + 7 + 12 });
+      place.store.setStatus(place.oldest('f7'), 'PAID');
+      const { visited, look } = await place.tick();
+      expect(visited).toEqual(['f7 → default !']);
+      expect(look.settled.some(({ isUncounted }) => isUncounted)).toBe(false);
+    });
+
     it.each([
       [{ workspaceList: 'refused' }],
       [{ workspaceList: 'empty' }],

@@ -5,7 +5,6 @@ import type { FormWriter } from '../../src/mirror/target.ts';
 import type { Cell } from '../../src/mirror/types.ts';
 import {
   AGE,
-  AT_ONCE,
   fieldList,
   FORM,
   NAME,
@@ -98,10 +97,11 @@ describe.skipIf(postgresMissing())('new rows, which PostgreSQL takes by COPY', (
 
   it('L10: every character stands for itself', async () => {
     const texts = [
-      String.raw`\N`,
-      String.raw`\.`,
-      '\t',
+      '\\N',
+      '\\.',
+      '\\t',
       'a\\',
+      '\t',
       '\n',
       '\r\n',
       '',
@@ -109,20 +109,21 @@ describe.skipIf(postgresMissing())('new rows, which PostgreSQL takes by COPY', (
       '\b\f\v',
       '"',
       ',',
-      '😀\\',
+      '😀\\n',
     ];
-    const cells = Object.fromEntries(
-      texts.map((text, index): [string, Record<string, Cell>] => [
-        `row\t${index}\\`,
-        { field_1_a: text },
-      ]),
-    );
-    expect(new Set(await store(cells))).toEqual(new Set(['inserted']));
+    const rows = texts.map((text, index) => row(`row ${index} ${text}`, { field_1_a: text }));
+    await write(async (writer) => {
+      // Each alone: a batch that COPY does not take goes in by another way.
+      for (const one of rows) {
+        expect((await writer.apply([one], [])).outcomes).toEqual(['inserted']);
+      }
+    });
     const held = await sql('SELECT id, full_name FROM {contact_form}');
     expect(new Map(held.map((one) => [one['id'], one['full_name']]))).toEqual(
-      new Map(texts.map((text, index) => [`row\t${index}\\`, text])),
+      new Map(texts.map((text, index) => [`row ${index} ${text}`, text])),
     );
-    expect(new Set(await store(cells))).toEqual(new Set(['unchanged']));
+    const { outcomes } = await write((writer) => writer.apply(rows, []));
+    expect(new Set(outcomes)).toEqual(new Set(['unchanged']));
   });
 
   it('into a column that people retyped are refused, though the answer would fit', async () => {
@@ -132,24 +133,6 @@ describe.skipIf(postgresMissing())('new rows, which PostgreSQL takes by COPY', (
     await expect(store({ b: { field_1_a: '2026-03-01' } })).rejects.toMatchObject({
       message: expect.stringMatching(/type of a mirrored column was changed/),
     });
-  });
-
-  it('go into a table that people secured by row, which takes no COPY', async (context) => {
-    await sql('CREATE ROLE secured LOGIN').catch(() => []);
-    const [{ name } = {}] = await sql('SELECT quote_ident(current_database()) AS name');
-    await sql(`GRANT CREATE ON DATABASE ${String(name)} TO secured`);
-    const url = new URL(stage.place.url);
-    url.username = 'secured';
-    const { parseTargetUrl } = await import('../../src/targets/target-kinds.ts');
-    const target = await parseTargetUrl(url.href).open('secured');
-    context.onTestFinished(() => target[Symbol.asyncDispose]());
-    await using writer = await target.openWriter(FORM, AT_ONCE);
-    await writer.prepare(fieldList(NAME, AGE));
-    await sql('ALTER TABLE {contact_form} ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY');
-    await sql('CREATE POLICY everything ON {contact_form} USING (true)');
-    const rows = [row('a', { field_1_a: 'x' }), row('b')];
-    expect((await writer.apply(rows, [])).outcomes).toEqual(['inserted', 'inserted']);
-    expect((await writer.apply(rows, [])).outcomes).toEqual(['unchanged', 'unchanged']);
   });
 
   it('L4: a row that is the same is not locked; a number that people wrote otherwise is the same', async (context) => {

@@ -130,6 +130,25 @@ describe.skipIf(postgresMissing())('PostgreSQL that fails', () => {
     await stage.place.query('SELECT pg_reload_conf()');
   });
 
+  it('takes no COPY, where people secured a table by row: new rows are stored all the same', async () => {
+    await stage.place.query('CREATE ROLE secured LOGIN');
+    await stage.place.query(
+      "DO $$ BEGIN EXECUTE format('GRANT CREATE ON DATABASE %I TO secured', current_database()); END $$",
+    );
+    const url = withUrl((one) => (one.username = 'secured'));
+    await using target = await parseTargetUrl(url).open('warehouse');
+    await using writer = await target.openWriter(FORM, AT_ONCE);
+    await writer.prepare([NAME]);
+    const table = stage.place.relation('contact_form');
+    await stage.place.query(
+      `ALTER TABLE ${table} ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY`,
+    );
+    await stage.place.query(`CREATE POLICY everything ON ${table} USING (true)`);
+    const rows = [row('a', { field_1_a: 'x' }), row('b')];
+    expect((await writer.apply(rows, [])).outcomes).toEqual(['inserted', 'inserted']);
+    expect((await writer.apply(rows, [])).outcomes).toEqual(['unchanged', 'unchanged']);
+  });
+
   it('takes no writes: says so', async () => {
     await (await write('a'))[Symbol.asyncDispose]();
     await stage.place.query(

@@ -144,6 +144,17 @@ export interface SqlDialect {
   /** Writes the labels into the database's column comments, where it has them. */
   comment(tx: SqlSession, form: FormTable, fields: readonly FieldColumn[]): Promise<void>;
 
+  /**
+   * Stores what it can in the quickest way: rows that the table lacks, as long as none of the batch is to be changed. Outcomes
+   * in order; undefined for a row that is left to {@link upsert}. Undefined where {@link upsert} is as quick.
+   */
+  readonly settle?: (
+    tx: SqlSession,
+    form: FormTable,
+    fields: readonly FieldColumn[],
+    rows: readonly StorableRow[],
+    at: string,
+  ) => Promise<(RowOutcome | undefined)[]>;
   /** Stores rows, touching only those that differ (L4); `at` is the time of the change. Outcomes in order. */
   upsert(
     tx: SqlSession,

@@ -4,7 +4,14 @@ import { forgottenHash, newSalt } from '../../mirror/forgotten.ts';
 import type { FormIdentity } from '../../mirror/types.ts';
 import type { Catalogue } from './catalogue.ts';
 import type { SqlDialect } from './dialect.ts';
-import { numberOf, piecesOf, placeholders, type SqlSession, textOf } from './sql-session.ts';
+import {
+  numberOf,
+  piecesOf,
+  placeholders,
+  type SqlSession,
+  textOf,
+  textOrNull,
+} from './sql-session.ts';
 
 /*
  * `mirror_forgotten`: which submissions stay away (L18). All of a form share one salt, so that a batch is looked up by
@@ -38,10 +45,18 @@ export async function readForgotten(
   formId: string,
   ids: Iterable<string>,
 ): Promise<Map<string, string>> {
-  const found = new Map<string, string>();
-  if (version < ERASURE_VERSION) return found;
+  if (version < ERASURE_VERSION) return new Map();
   const salt = await saltOf(session, dialect, formId);
-  if (salt === undefined) return found;
+  return salt === undefined ? new Map() : notesOf(session, dialect, { formId, salt }, ids);
+}
+
+async function notesOf(
+  session: SqlSession,
+  dialect: SqlDialect,
+  { formId, salt }: { readonly formId: string; readonly salt: string },
+  ids: Iterable<string>,
+): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
   const byHash = new Map([...ids].map((id) => [forgottenHash(salt, formId, id), id]));
   for (const piece of piecesOf([...byHash.keys()], HASHES_A_STATEMENT)) {
     const rows = await session.query(
@@ -67,8 +82,9 @@ export async function forgottenOf(
 ): Promise<Set<string>> {
   const table = dialect.relation('mirror_forgotten');
   const [row] = await tx.query(
-    `SELECT coalesce(forgotten_count, 0) - (SELECT count(*) FROM ${table} WHERE form_id = $1) AS missing
-     FROM ${dialect.relation('mirror_forms')} WHERE form_id = $1`,
+    `SELECT coalesce((SELECT forgotten_count FROM ${dialect.relation('mirror_forms')} WHERE form_id = $1), 0)
+       - (SELECT count(*) FROM ${table} WHERE form_id = $1) AS missing,
+       (SELECT salt FROM ${table} WHERE form_id = $1 LIMIT 1) AS salt`,
     [formId],
   );
   const missing = row === undefined ? 0 : numberOf(row, 'missing');
@@ -86,12 +102,9 @@ export async function forgottenOf(
       { retryable: false },
     );
   }
-  const found = await readForgotten(
-    { session: tx, dialect, version: ERASURE_VERSION },
-    formId,
-    ids,
-  );
-  return new Set(found.keys());
+  const salt = row === undefined ? null : textOrNull(row, 'salt');
+  if (salt === null) return new Set();
+  return new Set((await notesOf(tx, dialect, { formId, salt }, ids)).keys());
 }
 
 /** A note as it is kept twice. */

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { cutToBytes } from '../../mirror/column-names.ts';
+import { readerOf } from '../../mirror/field-map.ts';
 import type { RowOutcome } from '../../mirror/target.ts';
 import type { Cell, Rejection, Row } from '../../mirror/types.ts';
 import type { SqlDialect, StorableRow } from './dialect.ts';
-import type { FieldColumn } from './field-column.ts';
+import type { FieldColumn, FormTable } from './field-column.ts';
 import { inSavepoint, type SqlSession } from './sql-session.ts';
 
 /** Longest submission ID that becomes a key; PostgreSQL's index takes some 2,700 bytes for all key columns together. */
@@ -28,13 +29,15 @@ export function storableBatch(
   dialect: SqlDialect,
 ): StorableBatch {
   const rejections: Rejection[] = [];
+  const read = readerOf(fields.map(({ id }) => id));
   const storable = rows.map((row) => {
-    const defect = unstorableDefect(row);
+    const answers = read(row.cells);
+    const defect = unstorableDefect(row.id, answers);
     if (defect !== undefined) {
       rejections.push({ submissionId: row.id, reason: defect, stored: false });
       return undefined;
     }
-    const { row: cleaned, columns } = cleanedRow(row, fields, dialect);
+    const { row: cleaned, columns } = cleanedRow(row, answers, fields, dialect);
     if (columns.length > 0) {
       const reason = replacedReason(columns, dialect);
       rejections.push({ submissionId: row.id, reason, stored: true });
@@ -50,11 +53,44 @@ export interface StoredBatch {
   readonly rejections: readonly Rejection[];
 }
 
+/** Where a batch is stored, and when (ISO). */
+export interface BatchPlace {
+  readonly form: FormTable;
+  /** The fields that are written. */
+  readonly fields: readonly FieldColumn[];
+  readonly at: string;
+}
+
+/** Stores a batch: most of it in the quickest way that there is, and the rest so that no row holds up the others (L6). */
+export async function storeBatch(
+  tx: SqlSession,
+  dialect: SqlDialect,
+  { form, fields, at }: BatchPlace,
+  rows: readonly StorableRow[],
+): Promise<StoredBatch> {
+  const settled = await dialect.settle?.(tx, form, fields, rows, at);
+  const left = rows.filter((_, index) => settled?.[index] === undefined);
+  const stored = await storeRows(tx, dialect, left, (piece) =>
+    dialect.upsert(tx, form, fields, piece, at),
+  );
+  if (settled === undefined) return stored;
+  const rest = stored.outcomes.values();
+  const outcomes = settled.map((outcome) => outcome ?? nextOutcome(rest));
+  return { outcomes, rejections: stored.rejections };
+}
+
+/** The outcome of the next row. */
+export function nextOutcome(outcomes: Iterator<RowOutcome>): RowOutcome {
+  const { done, value } = outcomes.next();
+  if (done === true) throw new TypeError('a row without an outcome');
+  return value;
+}
+
 /**
  * Stores rows so that one refused by the database does not hold up the others (L6): a refused batch is halved until the
  * row is found. Rethrows errors that no single row causes (connection, disk, rights).
  */
-export async function storeRows(
+async function storeRows(
   tx: SqlSession,
   dialect: SqlDialect,
   rows: readonly StorableRow[],
@@ -106,14 +142,15 @@ export function cleanText(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\u{FFFD}');
 }
 
-function unstorableDefect(row: Row): string | undefined {
-  if (!isStorableId(row.id)) {
+/** The cells of a row that are written, in the order of their fields. */
+type Answers = readonly (Cell | undefined)[];
+
+function unstorableDefect(id: string, answers: Answers): string | undefined {
+  if (!isStorableId(id)) {
     return `the submission ID has more than ${MAX_ID_BYTES} bytes or characters that no key can hold`;
   }
   let characters = 0;
-  for (const cell of row.cells.values()) {
-    if (typeof cell === 'string') characters += cell.length;
-  }
+  for (const cell of answers) if (typeof cell === 'string') characters += cell.length;
   return characters > MAX_ROW_CHARACTERS
     ? `the answers have more than ${MAX_ROW_CHARACTERS / 1e6} million characters`
     : undefined;
@@ -121,6 +158,7 @@ function unstorableDefect(row: Row): string | undefined {
 
 function cleanedRow(
   row: Row,
+  answers: Answers,
   fields: readonly FieldColumn[],
   dialect: SqlDialect,
 ): { row: StorableRow; columns: string[] } {
@@ -130,10 +168,11 @@ function cleanedRow(
     if (storable !== text) columns.push(column);
     return storable;
   };
-  const cells = fields.map((field): Cell => {
-    const cell = row.cells.get(field.id) ?? null;
-    return typeof cell === 'string' ? clean(cell, field.column) : cell;
-  });
+  const cells: Cell[] = [];
+  for (const [at, { column }] of fields.entries()) {
+    const cell = answers[at] ?? null;
+    cells.push(typeof cell === 'string' ? clean(cell, column) : cell);
+  }
   const { id, createdAt } = row;
   return { row: { id, status: clean(row.status, 'status'), createdAt, cells }, columns };
 }

@@ -12,7 +12,7 @@ import { updateWindow } from './form-windows.ts';
 import { addCounts, type StoredCounts } from './losses.ts';
 import { endRefusals } from './refused-marks.ts';
 import { listRejections } from './rejected-rows.ts';
-import { listable, storableBatch, storeRows } from './row-batch.ts';
+import { listable, nextOutcome, storableBatch, storeBatch } from './row-batch.ts';
 import { markRowsDeleted } from './row-changes.ts';
 import { WriterTransactions } from './writer-transactions.ts';
 
@@ -71,9 +71,7 @@ export class SqlWindowWriter extends SqlFormReader implements WindowWriter {
       const storable = batch.rows.filter((row) => row !== undefined);
       const wide = await this.columns.widen(transaction, table, storable);
       const fields = this.columns.fieldsOf(wide);
-      const stored = await storeRows(tx, dialect, storable, (piece) =>
-        dialect.upsert(tx, wide, fields, piece, at),
-      );
+      const stored = await storeBatch(tx, dialect, { form: wide, fields, at }, storable);
       const changed = storable.filter((_, index) => isChange(stored.outcomes[index]));
       await endRefusals(
         tx,
@@ -101,7 +99,7 @@ export class SqlWindowWriter extends SqlFormReader implements WindowWriter {
         outcomes: rows.map(({ id }) => {
           if (gone.has(id)) return 'forgotten';
           const row = attempts.next().value;
-          return row === undefined ? 'rejected' : nextOutcome(outcomes.next().value);
+          return row === undefined ? 'rejected' : nextOutcome(outcomes);
         }),
         rejections: own,
         newlyListed: listings.newlyListed,
@@ -141,8 +139,3 @@ export class SqlWindowWriter extends SqlFormReader implements WindowWriter {
 
 const isChange = (outcome: RowOutcome | undefined): boolean =>
   outcome === 'updated' || outcome === 'restored';
-
-function nextOutcome(outcome: RowOutcome | undefined): RowOutcome {
-  if (outcome === undefined) throw new TypeError('a row without an outcome');
-  return outcome;
-}

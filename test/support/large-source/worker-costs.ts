@@ -10,7 +10,12 @@ const POLL_MS = 100;
 /** A tick is over when nothing was asked for so long. */
 const REST_MS = 1_500;
 
-const beginsTick = ({ request }: LoggedRequest): boolean => request === 'GET /forms';
+/** Each begins with the list of forms, of which it reads some pages or, in turn, one. */
+const isFormsList = (entry: LoggedRequest | undefined): boolean =>
+  /^GET \/forms(\?|$)/.test(entry?.request ?? '');
+
+const beginsTick = (entry: LoggedRequest, nth: number, log: readonly LoggedRequest[]): boolean =>
+  isFormsList(entry) && !isFormsList(log[nth - 1]);
 
 /** Asks again and again until the answer is yes. Throws when a process has ended, or it takes longer than so many minutes. */
 export async function until(
@@ -50,7 +55,7 @@ export async function requestsOfTicks(
     return log.filter(beginsTick).length >= ticks + 3;
   });
   await child.end('SIGTERM');
-  const starts = log.flatMap((entry, nth) => (beginsTick(entry) ? [nth] : []));
+  const starts = log.flatMap((entry, nth) => (beginsTick(entry, nth, log) ? [nth] : []));
   return starts.slice(2, -1).map((start, nth) => starts[nth + 3]! - start);
 }
 
@@ -77,7 +82,7 @@ export async function costOfRounds(
       return isSo();
     });
   const tickFrom = (atMs: number): number =>
-    log.findIndex((entry) => beginsTick(entry) && entry.atMs >= atMs);
+    log.findIndex((entry, nth) => beginsTick(entry, nth, log) && entry.atMs >= atMs);
   /** The requests of the first tick from an instant on, once the one after it has begun. */
   const round = async (fromMs: number): Promise<LoggedRequest[]> => {
     const ends = (): number => tickFrom((log[tickFrom(fromMs)]?.atMs ?? Infinity) + 1);

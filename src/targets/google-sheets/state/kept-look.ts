@@ -115,7 +115,8 @@ async function shownOnMirrorTab(
 function mayWait(before: LookRecord | null | undefined, look: LookRecord): boolean {
   if (before === null || before === undefined) return false;
   const ageMs = Date.parse(look.at) - Date.parse(before.at);
-  const { at, differing = [] } = look;
+  // What was not counted since is as true as it was.
+  const { at, differing = [], uncounted = new Map<string, null>() } = look;
   // An older page is as true, as long as others have what they had.
   const newest = look.others?.newest ?? null;
   const others = before.others && { ...before.others, newest };
@@ -123,6 +124,6 @@ function mayWait(before: LookRecord | null | undefined, look: LookRecord): boole
   return (
     ageMs >= 0 &&
     ageMs < HEARTBEAT_MS &&
-    lookText({ ...before, at, open, differing, others }) === lookText(look)
+    lookText({ ...before, at, open, differing, others, uncounted }) === lookText(look)
   );
 }

@@ -36,7 +36,8 @@ export async function copyNew(
     copied = await tx.copy(
       `SAVEPOINT forms_mirror_copy; COPY ${qualified(schema, table)} (${names.join(', ')}) FROM STDIN;
        RELEASE SAVEPOINT forms_mirror_copy`,
-      copyText(columns, rows, at),
+      // Of several that wait for each other's rows none may wait in a circle.
+      copyText(columns, rows.toSorted(byId), at),
     );
   } catch (error) {
     if (!isRefusedCopy(error)) throw error;
@@ -72,5 +73,7 @@ function* copyText(
   }
   if (part !== '') yield part;
 }
+
+const byId = (a: StorableRow, b: StorableRow): number => (a.id < b.id ? -1 : 1);
 
 const escaped = (character: string): string => ESCAPED[character] ?? character;

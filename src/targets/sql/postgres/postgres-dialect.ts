@@ -2,6 +2,7 @@ import type { SqlDialect } from '../dialect.ts';
 import { MORE_COLUMN } from '../field-column.ts';
 import { decodeMore } from '../more-column.ts';
 import { quoted } from '../sql-session.ts';
+import { batchTable } from './postgres-batch.ts';
 import { decodePostgresCell, decodePostgresTime, fitsNumeric, timeText } from './postgres-cells.ts';
 import { describePostgresError, postgresRowDefect } from './postgres-errors.ts';
 import { qualified } from './postgres-names.ts';
@@ -20,7 +21,7 @@ import {
 } from './postgres-tables.ts';
 import { enterPostgresForm } from './postgres-locks.ts';
 import { changePostgresTypes } from './postgres-types.ts';
-import { upsertIntoPostgres } from './postgres-upsert.ts';
+import { settleInPostgres, upsertIntoPostgres } from './postgres-upsert.ts';
 import { syncPostgresView } from './postgres-view.ts';
 
 /** How PostgreSQL does things, in one schema. */
@@ -77,7 +78,10 @@ export function postgresDialect(schema: string): SqlDialect {
     syncView: (tx, form, columns, former) => syncPostgresView(tx, schema, form, columns, former),
     comment: (tx, form, fields) => commentPostgres(tx, schema, form, fields),
 
-    upsert: (tx, form, fields, rows, at) => upsertIntoPostgres(tx, schema, form, fields, rows, at),
+    settle: (tx, form, fields, rows, at) =>
+      settleInPostgres(tx, batchTable(schema, form, fields), rows, at),
+    upsert: (tx, form, fields, rows, at) =>
+      upsertIntoPostgres(tx, batchTable(schema, form, fields), rows, at),
     cellColumns: (fields) => [
       ...fields.filter((field) => field.storage === 'column').map((field) => quoted(field.column)),
       ...(fields.some((field) => field.storage === 'more') ? [MORE_COLUMN] : []),

@@ -1,26 +1,43 @@
 import type { RowOutcome } from '../../../mirror/target.ts';
 import type { StorableRow } from '../dialect.ts';
-import { type FieldColumn, type FormTable, MORE_COLUMN } from '../field-column.ts';
+import { MORE_COLUMN } from '../field-column.ts';
 import { SwallowedWrites } from '../swallowed-writes.ts';
 import { booleanOf, numberOf, quoted, type SqlSession, textOf } from '../sql-session.ts';
-import { type BatchTable, batchTable, statementPieces } from './postgres-batch.ts';
+import { type BatchTable, statementPieces } from './postgres-batch.ts';
 import { copyNew } from './postgres-copy.ts';
 import { qualified } from './postgres-names.ts';
 import { compareStored } from './postgres-stored.ts';
 
-/**
- * See {@link SqlDialect.upsert}: rows that the table does not have go in by COPY, those that are the same are left alone,
- * and the rest is for the server to compare.
- */
+/** See {@link SqlDialect.settle}: rows that the table does not have go in by COPY, those that are the same are left alone. */
+export async function settleInPostgres(
+  tx: SqlSession,
+  table: BatchTable,
+  rows: readonly StorableRow[],
+  at: string,
+): Promise<(RowOutcome | undefined)[]> {
+  const settled: (RowOutcome | undefined)[] = [];
+  for (const piece of statementPieces(rows, table.columns.length)) {
+    const { fresh, other } = await compareStored(tx, table, piece);
+    // Beside rows to change they go in the same statement, so that all are locked in one order.
+    const isCopied =
+      fresh.length > 0 && other.length === 0 && (await copyNew(tx, table, fresh, at));
+    const isFresh = new Set(fresh);
+    const isOther = new Set(other);
+    for (const row of piece) {
+      if (isFresh.has(row)) settled.push(isCopied ? 'inserted' : undefined);
+      else settled.push(isOther.has(row) ? undefined : 'unchanged');
+    }
+  }
+  return settled;
+}
+
+/** See {@link SqlDialect.upsert}: the server compares, and only rows that differ are touched or locked. */
 export async function upsertIntoPostgres(
   tx: SqlSession,
-  schema: string,
-  form: FormTable,
-  fields: readonly FieldColumn[],
+  table: BatchTable,
   rows: readonly StorableRow[],
   at: string,
 ): Promise<RowOutcome[]> {
-  const table = batchTable(schema, form, fields);
   const outcomes: RowOutcome[] = [];
   for (const piece of statementPieces(rows, table.columns.length)) {
     const byId = await upsertPiece(tx, table, piece, at);
@@ -31,22 +48,6 @@ export async function upsertIntoPostgres(
 
 /** What became of those that were not the same. */
 async function upsertPiece(
-  tx: SqlSession,
-  table: BatchTable,
-  rows: readonly StorableRow[],
-  at: string,
-): Promise<ReadonlyMap<string, RowOutcome>> {
-  const { fresh, other } = await compareStored(tx, table, rows);
-  // Among rows to update they go in the same statement, so that all are locked in one order.
-  if (other.length === 0) {
-    if (fresh.length === 0) return new Map();
-    if (await copyNew(tx, table, fresh, at))
-      return new Map(fresh.map(({ id }) => [id, 'inserted']));
-  }
-  return compareAtServer(tx, table, [...fresh, ...other], at);
-}
-
-async function compareAtServer(
   tx: SqlSession,
   table: BatchTable,
   rows: readonly StorableRow[],

@@ -1,0 +1,43 @@
+import type { Form } from '../mirror/types.ts';
+import type { CallOptions, FormsClient } from './client.ts';
+
+/**
+ * The forms of a workspace, as one process reads their list again and again. {@link all} reads it whole. {@link inTurn} reads
+ * one page, in turn, and the whole list where that page shows that forms came or went: it says another number of them, or
+ * has one that was not known. So a form that came or went is seen at once unless another one made up for it; that, and a
+ * form that was changed, after as many reads as the list has pages.
+ */
+export class ListedForms {
+  readonly #client: Pick<FormsClient, 'allForms' | 'formsPage'>;
+  /** As last read; undefined where the list is to be read whole: it was not yet, or does not show as many as it says. */
+  #known: Map<string, Form> | undefined;
+  /** The page whose turn it is, and how many forms those before it have shown. */
+  #turn = { page: 1, before: 0 };
+
+  constructor(client: Pick<FormsClient, 'allForms' | 'formsPage'>) {
+    this.#client = client;
+  }
+
+  /** Every form, in the order of the list. Rejects as the client does. */
+  async all(call: CallOptions): Promise<Form[]> {
+    this.#known = undefined;
+    const { forms, isWhole } = await this.#client.allForms(call);
+    if (isWhole && forms.length > 0) this.#known = new Map(forms.map((form) => [form.id, form]));
+    this.#turn = { page: 1, before: 0 };
+    return forms;
+  }
+
+  /** The same, by one request where nothing has changed. */
+  async inTurn(call: CallOptions): Promise<Form[]> {
+    const known = this.#known;
+    if (known === undefined) return this.all(call);
+    const { page, before } = this.#turn;
+    const { list, total } = await this.#client.formsPage(page, call);
+    const isAsKnown = list.length > 0 && list.every(({ id }) => known.has(id));
+    if (total !== known.size || !isAsKnown) return this.all(call);
+    for (const form of list) known.set(form.id, form);
+    const shown = before + list.length;
+    this.#turn = shown < total ? { page: page + 1, before: shown } : { page: 1, before: 0 };
+    return [...known.values()];
+  }
+}
