@@ -22,25 +22,37 @@ if (OTHERS.includes(wanted)) {
   process.exit(spawnSync(process.execPath, args, { stdio: 'inherit' }).status ?? 1);
 }
 
-const { values } = parseArgs({
-  options: {
-    only: { type: 'string', default: [...Object.keys(PARTS), 'memory', 'queue'].join(',') },
-    rows: { type: 'string', default: '50000' },
-    rounds: { type: 'string', default: '3' },
-    'in-flight': { type: 'string', default: '8' },
-    latency: { type: 'string', default: '100' },
-    'memory-rows': { type: 'string', default: '50000,1000000' },
-    json: { type: 'string' },
-    against: { type: 'string' },
-  },
-});
-const parts = values.only.split(',');
-const unknown = parts.filter((part) => !(part in PARTS) && !MEMORY.includes(part));
-if (unknown.length > 0) {
-  const all = [...Object.keys(PARTS), ...MEMORY].join(', ');
-  console.error(`There is no ${unknown.join(', ')}: there is ${all}; and ${OTHERS.join(', ')}.`);
-  process.exit(2);
+const ALL = [...Object.keys(PARTS), ...MEMORY];
+const OPTIONS = {
+  only: { type: 'string', default: [...Object.keys(PARTS), 'memory', 'queue'].join(',') },
+  rows: { type: 'string', default: '50000' },
+  rounds: { type: 'string', default: '3' },
+  'in-flight': { type: 'string', default: '8' },
+  latency: { type: 'string', default: '100' },
+  'memory-rows': { type: 'string', default: '50000,1000000' },
+  json: { type: 'string' },
+  against: { type: 'string' },
+} as const;
+
+function optionsOf(): ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values'] {
+  try {
+    return parseArgs({ options: OPTIONS }).values;
+  } catch (error) {
+    return refuse(error instanceof Error ? error.message : String(error));
+  }
 }
+
+function refuse(why: string): never {
+  const options = Object.keys(OPTIONS).map((name) => `--${name}`);
+  console.error(`${why}\nOptions: ${options.join(', ')}.\nParts for --only: ${ALL.join(', ')}.`);
+  console.error(`Others, by name: ${OTHERS.join(', ')}.`);
+  return process.exit(2);
+}
+
+const values = optionsOf();
+const parts = values.only.split(',');
+const unknown = parts.filter((part) => !ALL.includes(part));
+if (unknown.length > 0) refuse(`There is no ${unknown.join(', ')}.`);
 
 const here = resolve(import.meta.dirname, '../..');
 const other = process.env['BENCH_CHECKOUT'];
