@@ -82,6 +82,24 @@ export function table(reports: Readonly<Record<string, Report>>): string {
   return [...head, ...rows].join('\n');
 }
 
+/** A page with the table in the place of the one that stands there. */
+export function withTable(
+  page: string,
+  { machine, versions, rounds, rows }: Ran,
+  reports: Readonly<Record<string, Report>>,
+): string {
+  const how = `${machine}; ${versions}; ${rows} rows, medians of ${rounds} rounds.`;
+  const text = `<!-- speed -->\n\n${how}\n\n${table(reports)}\n\n<!-- /speed -->`;
+  return page.replace(/<!-- speed -->.*<!-- \/speed -->/s, () => text);
+}
+
+interface Ran {
+  readonly machine: string;
+  readonly versions: string;
+  readonly rounds: number;
+  readonly rows: number;
+}
+
 /** The ratios of two runs side by side. */
 export function comparison(before: readonly Line[], now: readonly Line[]): string {
   const rows = now.flatMap(({ key, what, ratio }) => {

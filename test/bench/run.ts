@@ -3,14 +3,22 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { linesOf, PARTS } from './lines.ts';
-import { comparison, machine, memoryLines, queueLines, type Report, table } from './report.ts';
+import {
+  comparison,
+  machine,
+  memoryLines,
+  queueLines,
+  type Report,
+  table,
+  withTable,
+} from './report.ts';
 import { measureRounds, type StageName } from './rounds.ts';
 import { passPeaks } from './stages/memory.ts';
 import { queueCosts } from './stages/queue.ts';
 
 // Measures how fast the program is and what memory it takes, as ratios of what was measured in the same run, with servers of
 // its own. BENCH_CHECKOUT names another checkout that is measured in turn with this one, for before and after.
-// Run with: npm run bench -- [--only fetch,write-sqlite,…] [--rows 50000] [--rounds 3] [--json FILE] [--against FILE]
+// Run with: npm run bench -- [--only fetch,write-sqlite,…] [--rows 50000] [--rounds 3] [--json FILE] [--against FILE] [--docs]
 // or: npm run bench requests …, npm run bench google-sheets … (see there)
 
 const OTHERS = ['requests', 'google-sheets'];
@@ -32,6 +40,7 @@ const OPTIONS = {
   'memory-rows': { type: 'string', default: '50000,1000000' },
   json: { type: 'string' },
   against: { type: 'string' },
+  docs: { type: 'boolean', default: false },
 } as const;
 
 function optionsOf(): ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values'] {
@@ -54,6 +63,7 @@ const parts = values.only.split(',');
 const unknown = parts.filter((part) => !ALL.includes(part));
 if (unknown.length > 0) refuse(`There is no ${unknown.join(', ')}.`);
 
+const DOCS = join(import.meta.dirname, '../../docs/performance.md');
 const here = resolve(import.meta.dirname, '../..');
 const other = process.env['BENCH_CHECKOUT'];
 const programs: Record<string, string> = {
@@ -92,6 +102,7 @@ for (const [name, checkout] of Object.entries(programs)) {
 const result = { ...machine(here), rounds, ...distance, reports };
 console.log(`${result.machine}; ${result.versions}; ${rows} rows, medians of ${rounds} rounds\n`);
 console.log(table(reports));
+if (values.docs) writeFileSync(DOCS, withTable(readFileSync(DOCS, 'utf8'), result, reports));
 if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(result, null, 2)}\n`);
 if (values.against !== undefined) {
   const earlier = JSON.parse(readFileSync(values.against, 'utf8')) as typeof result;
