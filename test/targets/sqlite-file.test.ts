@@ -1,9 +1,20 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Clock } from '../../src/base/clock.ts';
+import type { Target } from '../../src/mirror/target.ts';
 import { parseTargetUrl } from '../../src/targets/target-kinds.ts';
 import { openSqlite } from '../../src/targets/sql/sqlite/sqlite-database.ts';
 import {
@@ -110,6 +121,72 @@ describe('a SQLite file', () => {
     await store(path, 'new');
     const reader = await target.reader(FORM.id);
     expect(await reader?.confirm(['old', 'new'])).toEqual(new Set(['new']));
+  });
+
+  describe('between two writers', () => {
+    const write = async (target: Target, id: string): Promise<string[]> => {
+      await using writer = await target.openWriter(FORM, AT_ONCE);
+      await writer.prepare([NAME]);
+      await writer.apply([row(id)], []);
+      return sorted(writer.liveIds());
+    };
+    /** How many connections that write `work` opens. */
+    const opened = async (work: () => Promise<unknown>): Promise<number> => {
+      const asked = vi.spyOn(DatabaseSync.prototype, 'exec');
+      await work();
+      const many = asked.mock.calls.filter(([sql]) => sql.includes('synchronous = FULL')).length;
+      asked.mockRestore();
+      return many;
+    };
+
+    it('keeps one connection, however many wrote at once, until it is closed', async () => {
+      const target = openSqlite('default', path);
+      await write(target, 'a');
+      expect(await opened(() => write(target, 'b'))).toBe(0);
+      await using other = await target.openWriter({ ...FORM, id: 'other' }, AT_ONCE);
+      expect(await opened(() => write(target, 'c'))).toBe(1);
+      await other[Symbol.asyncDispose]();
+      expect(await opened(() => write(target, 'd'))).toBe(0);
+      await target[Symbol.asyncDispose]();
+      using database = new DatabaseSync(path);
+      // Another connection would keep it from changing that.
+      expect(database.prepare('PRAGMA journal_mode = DELETE').get()).toEqual({
+        journal_mode: 'delete',
+      });
+    });
+
+    it('L13: lets another one open the form as soon as a writer has ended', async () => {
+      await using one = openSqlite('one', path);
+      await using two = openSqlite('two', path);
+      for (const id of ['a', 'b']) for (const at of [one, two]) await write(at, `${at.name} ${id}`);
+      expect(await write(one, 'c')).toEqual(['c', 'one a', 'one b', 'two a', 'two b']);
+    });
+
+    it.each([
+      ['a copy is written over it', () => copyFileSync(`${path}.kept`, path)],
+      ['a copy takes its place', () => renameSync(`${path}.kept`, path)],
+      ['its rights change', () => chmodSync(path, 0o640)],
+      ['its WAL is gone', () => rmSync(`${path}-wal`)],
+    ])('opens it anew when %s', async (_what, change) => {
+      await store(path, 'a');
+      copyFileSync(path, `${path}.kept`);
+      await using target = openSqlite('default', path);
+      await target.recordLook({ at: '2026-01-01T00:00:00.000Z', open: [], others: null });
+      expect(await opened(() => write(target, 'c'))).toBe(0);
+      change();
+      expect(await opened(() => write(target, 'b').catch(() => {}))).toBeGreaterThan(0);
+    });
+
+    it('goes on with none that failed', async () => {
+      await using target = openSqlite('default', path);
+      await write(target, 'a');
+      await using writer = await target.openWriter(FORM, AT_ONCE);
+      using database = new DatabaseSync(path);
+      database.exec('UPDATE mirror_locks SET epoch = epoch + 1');
+      await expect(writer.prepare([NAME])).rejects.toMatchObject({ code: 'TARGET_LOST_LOCK' });
+      await writer[Symbol.asyncDispose]();
+      expect(await opened(() => write(target, 'b'))).toBe(1);
+    });
   });
 
   it('waits for another program that writes, and goes on afterwards', async () => {

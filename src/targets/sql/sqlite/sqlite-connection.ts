@@ -31,6 +31,12 @@ export function identityOf(path: string): string | undefined {
   return stat && `${stat.dev}:${stat.ino}`;
 }
 
+/** Tells the files of a database in WAL from others at the same places; undefined when one is missing. */
+function filesOf(path: string): string | undefined {
+  const files = [path, `${path}-wal`, `${path}-shm`].map(identityOf);
+  return files.includes(undefined) ? undefined : files.join(' ');
+}
+
 /** What a thread may be opened for. */
 interface Threadable {
   readonly path: string;
@@ -57,6 +63,9 @@ export class SqliteConnection implements SqlConnection {
   #turn: Promise<unknown> = Promise.resolve();
   #threadable: Threadable | undefined;
   #stored = 0;
+  /** What is open; see {@link filesOf}. */
+  #files: string | undefined;
+  #hasFailed = false;
 
   private constructor(engine: SqliteEngine, clock: Clock, threadable?: Threadable) {
     this.#engine = engine;
@@ -86,7 +95,9 @@ export class SqliteConnection implements SqlConnection {
       fromRows,
     });
     try {
-      await connection.exec(SETTINGS);
+      // The first read opens the WAL.
+      await connection.exec(`${SETTINGS}; PRAGMA schema_version`);
+      connection.#files = filesOf(path);
       return connection;
     } catch (error) {
       await connection.close();
@@ -128,6 +139,7 @@ export class SqliteConnection implements SqlConnection {
         this.#stored += transaction.stored;
         return result;
       } catch (error) {
+        this.#hasFailed = true;
         await engine.rollBack();
         throw error;
       }
@@ -165,6 +177,18 @@ export class SqliteConnection implements SqlConnection {
     });
   }
 
+  /**
+   * Waits for what is under way. True when another writer may go on with this connection: its files are those at the path, it
+   * has stored little enough to be in this thread still, and nothing on it failed.
+   */
+  async isReusable(): Promise<boolean> {
+    await this.#turn.catch(() => {});
+    const path = this.#threadable?.path;
+    if (path === undefined || this.#files === undefined || this.#hasFailed) return false;
+    this.#stored = 0;
+    return filesOf(path) === this.#files;
+  }
+
   async close(): Promise<void> {
     await this.#turn.catch(() => {});
     await this.#engine.close();
@@ -180,7 +204,10 @@ export class SqliteConnection implements SqlConnection {
       try {
         return await work();
       } catch (error) {
-        if (!isBusy(error) || this.#clock.now() >= deadline) throw error;
+        if (!isBusy(error) || this.#clock.now() >= deadline) {
+          this.#hasFailed = true;
+          throw error;
+        }
         await this.#clock.sleep(BUSY_PAUSE_MS);
       }
     }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type Clock, systemClock } from '../../../base/clock.ts';
@@ -23,7 +24,7 @@ export function openSqlite(name: string, path: string, clock: Clock = systemCloc
   return new SqlTarget(name, database, clock);
 }
 
-/** A SQLite file: a connection for each writer and one for all reading. */
+/** A SQLite file: a connection for each writer, one of them kept for the next, and one for all reading. */
 export class SqliteFile implements SqlDatabase {
   readonly kind = 'sqlite';
   readonly dialect = sqliteDialect;
@@ -31,6 +32,9 @@ export class SqliteFile implements SqlDatabase {
   readonly #path: string;
   readonly #clock: Clock;
   #reading: { readonly file: string; readonly connection: SqliteConnection } | undefined;
+  /** Of a writer that has ended: a new connection would read the schema of all forms, and compile every statement again. */
+  #idle: { readonly changed: bigint; readonly connection: SqliteConnection } | undefined;
+  #isClosed = false;
 
   readonly #threadFromRows: number;
 
@@ -53,6 +57,7 @@ export class SqliteFile implements SqlDatabase {
   }
 
   async lockForm(formId: string, options: WriterOptions): Promise<FormLock | undefined> {
+    this.#isClosed = false;
     makeFolder(dirname(this.#path));
     createPrivate(this.#path);
     followRights(this.#path);
@@ -64,6 +69,7 @@ export class SqliteFile implements SqlDatabase {
   }
 
   async scrub(work: (connection: SqlSession) => Promise<void>): Promise<void> {
+    await this.#closeIdle();
     // A connection that reads keeps no transaction open between two statements.
     const connection = await SqliteConnection.forWriting(this.#path, this.#clock);
     try {
@@ -75,23 +81,30 @@ export class SqliteFile implements SqlDatabase {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#closeIdle();
     const reading = this.#reading;
     this.#reading = undefined;
     await reading?.connection.close();
+  }
+
+  async #closeIdle(): Promise<void> {
+    const idle = this.#idle;
+    this.#idle = undefined;
+    await idle?.connection.close();
   }
 
   async #tryLock(formId: string): Promise<FormLock | undefined> {
     const lock = tryLockFile(this.#path, formId);
     if (lock === undefined) return undefined;
     try {
-      const rows = this.#threadFromRows;
-      const connection = await SqliteConnection.forWriting(this.#path, this.#clock, rows);
+      const connection = await this.#writing();
       return {
         connection,
-        async release() {
-          // The lock is released last: this connection may still be writing until it is closed.
+        release: async () => {
+          // The lock is released last: this connection may still be writing until then.
           using _lock = lock;
-          await connection.close();
+          await this.#keep(connection);
         },
       };
     } catch (error) {
@@ -99,7 +112,33 @@ export class SqliteFile implements SqlDatabase {
       throw error;
     }
   }
+
+  /** The idle connection, or a new one where the file was replaced, restored or closed to us meanwhile. */
+  async #writing(): Promise<SqliteConnection> {
+    const idle = this.#idle;
+    this.#idle = undefined;
+    const isSame = idle !== undefined && changeOf(this.#path) === idle.changed;
+    if (isSame && (await idle.connection.isReusable())) return idle.connection;
+    await idle?.connection.close();
+    return SqliteConnection.forWriting(this.#path, this.#clock, this.#threadFromRows);
+  }
+
+  /** Closes a connection, or keeps it for the next writer. */
+  async #keep(connection: SqliteConnection): Promise<void> {
+    const isReusable = await connection.isReusable();
+    const changed = changeOf(this.#path);
+    const mayKeep = isReusable && changed !== undefined && !this.#isClosed;
+    if (mayKeep && this.#idle === undefined) this.#idle = { changed, connection };
+    else await connection.close();
+  }
 }
+
+/**
+ * When a file, its rights or its owner were last changed. What is written goes into the WAL first: a checkpoint may have changed
+ * it, or a person who put a copy in its place, of which SQLite would not know.
+ */
+const changeOf = (path: string): bigint | undefined =>
+  statSync(path, { throwIfNoEntry: false, bigint: true })?.ctimeNs;
 
 /**
  * Takes the lock on a form: an exclusive transaction on an empty SQLite file of its own, in a folder beside the
