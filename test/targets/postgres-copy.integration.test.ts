@@ -82,6 +82,31 @@ describe.skipIf(postgresMissing())('new rows, which PostgreSQL takes by COPY', (
     expect(new Set(outcomes)).toEqual(new Set(['inserted']));
   });
 
+  it('go in by it until a batch brings others: after that the server compares, until all are new again', async () => {
+    await store({});
+    await sql('CREATE TABLE {way} (id text, statement text)');
+    await sql(`CREATE FUNCTION {note}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      INSERT INTO {way} VALUES (NEW.id, substring(current_query() FROM 'COPY|INSERT')); RETURN NEW; END $$`);
+    await sql(`CREATE TRIGGER note BEFORE INSERT ON {contact_form}
+      FOR EACH ROW EXECUTE FUNCTION {note}()`);
+    await write(async (writer) => {
+      for (const ids of ['a', 'b', 'bc', 'ab', 'd', 'e']) {
+        await writer.apply(
+          Array.from(ids, (id) => row(id)),
+          [],
+        );
+      }
+    });
+    const ways = await sql('SELECT id, statement FROM {way} ORDER BY id');
+    expect(ways.map(({ id, statement }) => [id, statement])).toEqual([
+      ['a', 'COPY'],
+      ['b', 'COPY'],
+      ['c', 'INSERT'],
+      ['d', 'INSERT'],
+      ['e', 'COPY'],
+    ]);
+  });
+
   it('of which another writer stores one meanwhile are stored all the same', async (context) => {
     await store({ a: { field_1_a: 'a' } });
     const other = await someone(context);

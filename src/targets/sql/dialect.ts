@@ -145,10 +145,10 @@ export interface SqlDialect {
   comment(tx: SqlSession, form: FormTable, fields: readonly FieldColumn[]): Promise<void>;
 
   /**
-   * Stores what it can in the quickest way: rows that the table lacks, as long as none of the batch is to be changed. Outcomes
-   * in order; undefined for a row that is left to {@link upsert}. Undefined where {@link upsert} is as quick.
+   * Stores rows that are likely to be new in the quickest way there is for such. Outcomes in order; undefined for a row that
+   * is left to {@link upsert}: all where one is stored already. Undefined where {@link upsert} is as quick.
    */
-  readonly settle?: (
+  readonly storeNew?: (
     tx: SqlSession,
     form: FormTable,
     fields: readonly FieldColumn[],

@@ -59,23 +59,25 @@ export interface BatchPlace {
   /** The fields that are written. */
   readonly fields: readonly FieldColumn[];
   readonly at: string;
+  /** True where the rows are likely to be new: that they are is looked up first, and pays where it is so. */
+  readonly looksNew: boolean;
 }
 
-/** Stores a batch: most of it in the quickest way that there is, and the rest so that no row holds up the others (L6). */
+/** Stores a batch: new rows in the quickest way that there is, and the rest so that no row holds up the others (L6). */
 export async function storeBatch(
   tx: SqlSession,
   dialect: SqlDialect,
-  { form, fields, at }: BatchPlace,
+  { form, fields, at, looksNew }: BatchPlace,
   rows: readonly StorableRow[],
 ): Promise<StoredBatch> {
-  const settled = await dialect.settle?.(tx, form, fields, rows, at);
-  const left = rows.filter((_, index) => settled?.[index] === undefined);
+  const added = looksNew ? await dialect.storeNew?.(tx, form, fields, rows, at) : undefined;
+  const left = rows.filter((_, index) => added?.[index] === undefined);
   const stored = await storeRows(tx, dialect, left, (piece) =>
     dialect.upsert(tx, form, fields, piece, at),
   );
-  if (settled === undefined) return stored;
+  if (added === undefined) return stored;
   const rest = stored.outcomes.values();
-  const outcomes = settled.map((outcome) => outcome ?? nextOutcome(rest));
+  const outcomes = added.map((outcome) => outcome ?? nextOutcome(rest));
   return { outcomes, rejections: stored.rejections };
 }
 

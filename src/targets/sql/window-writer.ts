@@ -40,6 +40,8 @@ export class SqlWindowWriter extends SqlFormReader implements WindowWriter {
   readonly #context: WriterContext;
   protected readonly columns: FormColumns;
   protected readonly transactions: WriterTransactions;
+  /** What the next batch is likely to be: new rows come after new ones, and stored ones after stored ones. */
+  #looksNew = true;
 
   constructor(context: WriterContext) {
     super(context);
@@ -71,7 +73,9 @@ export class SqlWindowWriter extends SqlFormReader implements WindowWriter {
       const storable = batch.rows.filter((row) => row !== undefined);
       const wide = await this.columns.widen(transaction, table, storable);
       const fields = this.columns.fieldsOf(wide);
-      const stored = await storeBatch(tx, dialect, { form: wide, fields, at }, storable);
+      const where = { form: wide, fields, at, looksNew: this.#looksNew };
+      const stored = await storeBatch(tx, dialect, where, storable);
+      this.#looksNew = stored.outcomes.every((outcome) => outcome === 'inserted');
       const changed = storable.filter((_, index) => isChange(stored.outcomes[index]));
       await endRefusals(
         tx,

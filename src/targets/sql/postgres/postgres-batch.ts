@@ -17,8 +17,8 @@ export interface BatchColumn {
 
 /** The answers of a batch that go to the overflow column. */
 export interface MoreFields {
-  /** Their keys, and their places among the cells of a row. */
-  readonly fields: readonly { readonly key: string; readonly index: number }[];
+  /** Their keys. */
+  readonly keys: readonly string[];
   /** True when it holds others, which are not written now and stay. */
   readonly keepsOthers: boolean;
 }
@@ -58,7 +58,7 @@ export function batchTable(
       valueOf: (row) => encodeMore(answersOf(row), order),
     });
   }
-  const more = { fields: inMore, keepsOthers: inMore.length < all.length };
+  const more = { keys: inMore.map(({ key }) => key), keepsOthers: inMore.length < all.length };
   return { schema, table: form.table, columns, more };
 }
 

@@ -1,9 +1,9 @@
 import type { StorableRow } from '../dialect.ts';
-import { quoted, type SqlSession } from '../sql-session.ts';
+import { booleanOf, quoted, type SqlSession } from '../sql-session.ts';
 import { SwallowedWrites } from '../swallowed-writes.ts';
 import type { BatchColumn, BatchTable } from './postgres-batch.ts';
 import { isRefusedCopy } from './postgres-errors.ts';
-import { qualified } from './postgres-names.ts';
+import { literal, qualified } from './postgres-names.ts';
 
 /** Characters of text sent at once: the server takes in one part while the next is written. */
 const CHARACTERS_A_PART = 65_536;
@@ -20,16 +20,18 @@ const ESCAPED: Readonly<Record<string, string>> = {
 const NULL = '\\N';
 
 /**
- * Stores rows that the table does not have by COPY, the fastest way in. False, and nothing is stored, where the server
- * refuses one of them or took another writer's meanwhile: what it is, a statement with INSERT tells better.
+ * Stores rows by COPY, the fastest way in, where the table has none of them and is as it was made. False, and nothing is
+ * stored, otherwise, and where the server refuses one of them or took another writer's meanwhile: what it is, a statement
+ * with INSERT tells better.
  */
 export async function copyNew(
   tx: SqlSession,
-  { schema, table, columns }: BatchTable,
+  batch: BatchTable,
   rows: readonly StorableRow[],
   at: string,
 ): Promise<boolean> {
-  if (tx.copy === undefined) return false;
+  if (tx.copy === undefined || !(await takesAll(tx, batch, rows))) return false;
+  const { schema, table, columns } = batch;
   const names = [...columns.map(({ name }) => quoted(name)), '_first_seen_at', '_changed_at'];
   let copied: number;
   try {
@@ -47,6 +49,36 @@ export async function copyNew(
   const swallowed = rows.length - copied;
   if (swallowed > 0) throw new SwallowedWrites(`${schema}.${table}`, swallowed);
   return true;
+}
+
+/** Of what the server counts on, as it numbers them: https://www.postgresql.org/docs/current/catalog-pg-type.html */
+const TYPE_OIDS = { text: '25', timestamptz: '1184', numeric: '1700', jsonb: '3802' };
+
+/**
+ * True when the table has none of these rows and is as it was made, so that COPY stores in it what INSERT would: people
+ * retype columns, and give a table rules. Nobody changes that (ALTER) before the transaction ends.
+ */
+async function takesAll(
+  tx: SqlSession,
+  { schema, table, columns }: BatchTable,
+  rows: readonly StorableRow[],
+): Promise<boolean> {
+  const relation = qualified(schema, table);
+  // A count, not EXISTS: for the first of many the planner reads the table from its start, and here there is none to find.
+  const [answer] = await tx.query(
+    `SELECT c.relkind = 'r' AND NOT c.relhasrules AND NOT EXISTS (
+        SELECT 1 FROM unnest($2::text[], $3::oid[]) AS b(name, type)
+        WHERE NOT EXISTS (SELECT 1 FROM pg_attribute AS a
+          WHERE a.attrelid = c.oid AND a.attname = b.name AND a.atttypid = b.type))
+      AND (SELECT count(*) FROM ${relation} WHERE id = ANY($1::text[])) = 0 AS takes_all
+     FROM pg_class AS c WHERE c.oid = ${literal(relation)}::regclass`,
+    [
+      rows.map(({ id }) => id),
+      columns.map(({ name }) => name),
+      columns.map(({ type }) => TYPE_OIDS[type]),
+    ],
+  );
+  return answer !== undefined && booleanOf(answer, 'takes_all');
 }
 
 /** The rows in the text format of COPY, in parts. */

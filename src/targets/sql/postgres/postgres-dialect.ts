@@ -21,7 +21,7 @@ import {
 } from './postgres-tables.ts';
 import { enterPostgresForm } from './postgres-locks.ts';
 import { changePostgresTypes } from './postgres-types.ts';
-import { settleInPostgres, upsertIntoPostgres } from './postgres-upsert.ts';
+import { storeNewInPostgres, upsertIntoPostgres } from './postgres-upsert.ts';
 import { syncPostgresView } from './postgres-view.ts';
 
 /** How PostgreSQL does things, in one schema. */
@@ -78,8 +78,8 @@ export function postgresDialect(schema: string): SqlDialect {
     syncView: (tx, form, columns, former) => syncPostgresView(tx, schema, form, columns, former),
     comment: (tx, form, fields) => commentPostgres(tx, schema, form, fields),
 
-    settle: (tx, form, fields, rows, at) =>
-      settleInPostgres(tx, batchTable(schema, form, fields), rows, at),
+    storeNew: (tx, form, fields, rows, at) =>
+      storeNewInPostgres(tx, batchTable(schema, form, fields), rows, at),
     upsert: (tx, form, fields, rows, at) =>
       upsertIntoPostgres(tx, batchTable(schema, form, fields), rows, at),
     cellColumns: (fields) => [

@@ -6,29 +6,20 @@ import { booleanOf, numberOf, quoted, type SqlSession, textOf } from '../sql-ses
 import { type BatchTable, statementPieces } from './postgres-batch.ts';
 import { copyNew } from './postgres-copy.ts';
 import { qualified } from './postgres-names.ts';
-import { compareStored } from './postgres-stored.ts';
 
-/** See {@link SqlDialect.settle}: rows that the table does not have go in by COPY, those that are the same are left alone. */
-export async function settleInPostgres(
+/** See {@link SqlDialect.storeNew}. */
+export async function storeNewInPostgres(
   tx: SqlSession,
   table: BatchTable,
   rows: readonly StorableRow[],
   at: string,
 ): Promise<(RowOutcome | undefined)[]> {
-  const settled: (RowOutcome | undefined)[] = [];
+  const outcomes: (RowOutcome | undefined)[] = [];
   for (const piece of statementPieces(rows, table.columns.length)) {
-    const { fresh, other } = await compareStored(tx, table, piece);
-    // Beside rows to change they go in the same statement, so that all are locked in one order.
-    const isCopied =
-      fresh.length > 0 && other.length === 0 && (await copyNew(tx, table, fresh, at));
-    const isFresh = new Set(fresh);
-    const isOther = new Set(other);
-    for (const row of piece) {
-      if (isFresh.has(row)) settled.push(isCopied ? 'inserted' : undefined);
-      else settled.push(isOther.has(row) ? undefined : 'unchanged');
-    }
+    const isCopied = await copyNew(tx, table, piece, at);
+    for (let row = 0; row < piece.length; row++) outcomes.push(isCopied ? 'inserted' : undefined);
   }
-  return settled;
+  return outcomes;
 }
 
 /** See {@link SqlDialect.upsert}: the server compares, and only rows that differ are touched or locked. */
@@ -78,7 +69,7 @@ function upsertStatement({ schema, table: name, columns, more }: BatchTable): st
   const at = `$${columns.length + 1}::timestamptz`;
   const incoming = columns.map((column) =>
     column.name === MORE_COLUMN && more.keepsOthers
-      ? mergedMore(more.fields.map(({ key }) => key))
+      ? mergedMore(more.keys)
       : `b.${quoted(column.name)}`,
   );
   const own = names.slice(1);
