@@ -60,11 +60,19 @@ export class PassWatch {
         : restored > this.#before.restored && deleted > this.#before.deleted;
     if (blurred) return [];
     const { store, views } = this.#world;
-    const rows = views[this.#target]!.rows(this.#formId);
+    const view = views[this.#target]!;
+    const rows = view.rows(this.#formId);
+    // What bounds leave out between two windows is missing from their sum, unless a deletion and an arrival make up for it.
+    const ends =
+      deleted > this.#before.deleted ? view.windows(this.#formId).map(({ to }) => to) : [];
+    const isBetween = (id: string): boolean => {
+      const ms = store.get(id)!.createdAtMs;
+      return ends.some((to) => to !== null && [0, 1].includes(Date.parse(to) - ms));
+    };
     return store
       .ids(this.#formId)
       .filter((id) => this.#began.has(id) && !('id' in (store.distortionOf(id) ?? {})))
-      .filter((id) => !rows.has(id) && !this.#world.forgotten.has(id))
+      .filter((id) => !rows.has(id) && !this.#world.forgotten.has(id) && !isBetween(id))
       .map((id) => `L2: a proven ${report.kind} pass missed ${id}`);
   }
 
