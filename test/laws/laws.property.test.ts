@@ -224,6 +224,8 @@ async function settle(world: World, totals: Totals): Promise<void> {
   await world.wait(REFUSAL_LASTS_MS + 1);
   for (const id of world.forms) {
     for (const target of [0, 1]) await provenFullPass(world, id, target);
+    world.harmed.clear();
+    await world.purge();
     for (let run = 0; run < 2; run++) await world.mark(id);
     world.breaches.push(...staleStatuses(world, id), ...unmarked(world, id));
     for (const target of [0, 1]) await provenFullPass(world, id, target);
@@ -239,6 +241,7 @@ async function settle(world: World, totals: Totals): Promise<void> {
       totals.passes++;
     }
   }
+  world.breaches.push(...miscounts(world));
 }
 
 /** L7: after marking the mirror shows the status that the source has now, without another pass. */

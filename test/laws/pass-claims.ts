@@ -15,11 +15,19 @@ export class PassWatch {
   readonly #target: number;
   readonly #began: ReadonlySet<string>;
   readonly #before: { readonly restored: number; readonly deleted: number };
+  /** Live rows, those of them that lists hide, and how many deletions there had been. */
+  readonly #live: readonly string[];
+  readonly #hidden: ReadonlyMap<string, number>;
+  readonly #deletions: number;
 
   constructor(world: World, formId: string, target: number) {
     [this.#world, this.#formId, this.#target] = [world, formId, target];
     this.#began = new Set(world.store.ids(formId));
     this.#before = this.#meddled();
+    const rows = world.views[target]!.rows(formId);
+    this.#live = [...rows.values()].flatMap(({ id, _deleted_at }) => (_deleted_at ? [] : [id]));
+    this.#hidden = new Map([...world.store.hidden(formId)].filter(([id]) => rows.has(id)));
+    this.#deletions = world.store.deletions.length;
   }
 
   /** Notes each breach in the world. True when the pass claimed success. */
@@ -29,6 +37,7 @@ export class PassWatch {
   ): boolean {
     const [world, formId] = [this.#world, this.#formId];
     const view = world.views[this.#target]!;
+    world.breaches.push(...this.#wronglyDeleted());
     if (report === undefined || (report.outcome !== 'ok' && report.outcome !== 'withheld')) {
       if (crash?.applied === true) view.unheard.add(formId);
       return false;
@@ -43,8 +52,29 @@ export class PassWatch {
     if (!isHarmed && why !== '' && !OWN_REASONS.test(why)) {
       world.breaches.push(`L4: read again for nothing: ${why}`);
     }
-    world.breaches.push(...this.#missing(report, kind));
+    world.breaches.push(...this.#missing(report, kind), ...this.#trusted(report));
     return true;
+  }
+
+  /** L8: a row is marked deleted only where its submission is gone. */
+  #wronglyDeleted(): string[] {
+    const { store, views } = this.#world;
+    const rows = views[this.#target]!.rows(this.#formId);
+    const deleted = new Set(store.deletions.slice(this.#deletions));
+    return this.#live
+      .filter((id) => rows.get(id)?._deleted_at && store.get(id) !== undefined && !deleted.has(id))
+      .map((id) => `L8: ${id} was marked deleted, and was there throughout`);
+  }
+
+  /** L17: a list that hides what is stored proves nothing. */
+  #trusted({ kind, outcome, reason }: PassReport): string[] {
+    if (kind !== 'full' || outcome !== 'ok' || WENT_ON.test(reason ?? '')) return [];
+    const now = this.#world.store.hidden(this.#formId);
+    const { forgotten, store } = this.#world;
+    return [...this.#hidden]
+      .filter(([id, since]) => now.get(id) === since && !forgotten.has(id))
+      .filter(([id]) => store.distortionOf(id) === undefined && this.#live.includes(id))
+      .map(([id]) => `L17: a full pass claims a list that hides ${id}`);
   }
 
   /** L2: what existed when a proven pass began, and still does, is in the target. */

@@ -14,8 +14,10 @@ export interface Move {
 export class WatchedStore extends FormsStore {
   /** In order. */
   readonly moves: Move[] = [];
+  /** What was deleted, in order. */
+  readonly deletions: string[] = [];
   /** Lists leave these out, and do not count them; each is there when asked for by its ID. */
-  readonly #late = new Set<string>();
+  readonly #late = new Map<string, number>();
   #hides = 0;
 
   override get version(): number {
@@ -27,17 +29,21 @@ export class WatchedStore extends FormsStore {
     return this.#late.size === 0 ? all : all.filter((index) => !this.#late.has(this.at(index).id));
   }
 
+  /** Those of a form that lists leave out, and for how long: which of all times of hiding that was. */
+  hidden(formId: string): Map<string, number> {
+    return new Map([...this.#late].filter(([id]) => this.get(id)?.formId === formId));
+  }
+
   /** From now on no list shows it. */
   hide(id: string): void {
     const { formId, status } = this.get(id)!;
-    this.#late.add(id);
-    this.#hides++;
+    this.#late.set(id, ++this.#hides);
     this.moves.push({ id, formId, from: status, to: null });
   }
 
   /** Those that {@link hide} hid are shown again, or just so many of them, and counted. */
   showHidden(most = Infinity): StoredSubmission[] {
-    const shown = [...this.#late].slice(0, most);
+    const shown = [...this.#late.keys()].slice(0, most);
     for (const id of shown) this.#late.delete(id);
     this.#hides++;
     const alive = shown.flatMap((id) => this.get(id) ?? []);
@@ -54,6 +60,7 @@ export class WatchedStore extends FormsStore {
   }
 
   override delete(id: string): void {
+    this.deletions.push(id);
     this.#watched(id, () => super.delete(id));
   }
 
