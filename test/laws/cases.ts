@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import type { FaultRule } from '../../src/sandbox/faults.ts';
+import { CHANGES, COUNTED_CHANGES } from './changes.ts';
 import { READINGS, type SandboxBehaviour } from '../../src/sandbox/forms-api/behaviour.ts';
 
 /** A random reading of each point that the API leaves open. */
@@ -8,6 +9,12 @@ export const behaviours = fc.record(
     Object.entries(READINGS).map(([point, readings]) => [point, fc.constantFrom(...readings)]),
   ),
 ) as fc.Arbitrary<SandboxBehaviour>;
+
+/** What may happen in a case: of each kind, or often what moves counts. */
+export const someChanges = fc.oneof(
+  { weight: 2, arbitrary: fc.subarray([...CHANGES], { minLength: 1 }) },
+  { weight: 1, arbitrary: fc.subarray([...COUNTED_CHANGES], { minLength: 2 }) },
+);
 
 /** Which write goes wrong, if any. */
 export const crashes = fc.option(

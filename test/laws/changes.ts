@@ -20,6 +20,8 @@ export const CHANGES = [
   'odd',
   'late',
 ] as const;
+/** What moves counts, in both directions. */
+export const COUNTED_CHANGES = ['submit', 'import', 'delete', 'restore', 'status', 'late'] as const;
 /** One of {@link CHANGES}. */
 export type Change = (typeof CHANGES)[number];
 

@@ -1,7 +1,14 @@
 import * as fc from 'fast-check';
 import type { SandboxBehaviour } from '../../src/sandbox/forms-api/behaviour.ts';
-import { behaviours, comparisonSizes, crashes, FAULTS, spacings, windowSizes } from './cases.ts';
-import { CHANGES } from './changes.ts';
+import {
+  behaviours,
+  comparisonSizes,
+  crashes,
+  FAULTS,
+  someChanges,
+  spacings,
+  windowSizes,
+} from './cases.ts';
 import type { CrashPoint } from './crashing-target.ts';
 import { FreshJudge, type FreshTally } from './freshness.ts';
 import { TICK_MS, World } from './world.ts';
@@ -69,7 +76,7 @@ export const freshCases = fc.record({
   marks: fc.boolean(),
   windowSizes,
   comparisonSizes,
-  changes: fc.subarray([...CHANGES], { minLength: 1 }),
+  changes: someChanges,
   busy: fc.constantFrom(0.05, 0.2, 0.5),
   rounds: fc.array(round, { minLength: 1, maxLength: 5 }),
 });

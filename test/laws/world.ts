@@ -183,6 +183,7 @@ export class World {
 
   /** Rows that are marked deleted are removed. */
   async purge(crash?: CrashPoint): Promise<void> {
+    await this.wait(1);
     await this.#erase(crash, (targets, at) => {
       const scope = { storing: STORING, isChosen: () => true, includes: () => true };
       const scopes = targets.map(({ target }) => ({ ...scope, target }));
