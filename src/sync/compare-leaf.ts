@@ -105,24 +105,35 @@ interface Shown {
   readonly further: number;
 }
 
-/** Stores what the list shows. Null: it kept moving, and says nothing of what it does not show. */
+/**
+ * Stores what the list shows. Null: it kept moving, and says nothing of what it does not show. An entry counts as a further one
+ * of its submission where one response shows both: ties that change places between two pages show one twice, and hide another.
+ */
 async function readLeaf(parts: LeafParts, leaf: Leaf): Promise<Shown | null> {
+  let isUnclear = false;
   for (let tries = 0; tries < TRIES; tries++) {
     const keys = new Set<string>();
     const first = await readPage(parts, leaf, 1, keys);
-    let [entries, isStill] = [first.items.length, true];
+    let [entries, further, isStill] = [first.items.length, doublesOf(first), true];
     for (let page = 2; page <= first.totalPages; page++) {
       const next = await readPage(parts, leaf, page, keys);
       entries += next.items.length;
+      further += doublesOf(next);
       isStill &&= next.total === first.total;
     }
     await parts.sink.flush();
     if (!isStill) continue;
     if (keys.size === first.total) return { keys, further: 0 };
-    if (entries === first.total) return { keys, further: entries - keys.size };
+    if (entries === first.total && entries - keys.size === further) return { keys, further };
+    isUnclear = true;
   }
+  // Only reading everything tells whether such entries hide a submission.
+  if (isUnclear) throw new ComparisonEnded('bounds');
   return null;
 }
+
+const doublesOf = ({ items }: SubmissionPage): number =>
+  items.length - new Set(items.map(({ key }) => key)).size;
 
 async function readPage(
   parts: LeafParts,

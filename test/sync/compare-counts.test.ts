@@ -253,6 +253,26 @@ describe('what the source counts and no row stands for', () => {
     }
   });
 
+  it('L3, L17: ties that change places between two pages are no further entries', async () => {
+    const place = await SyncPlace.open({
+      behaviour: { maxLimit: 10, ties: 'shuffled', dateFilter: 'ignored' },
+    });
+    place.submitMany(200, { status: 'DONE' });
+    place.submitMany(10, { status: 'NEW' });
+    for (let n = 0; n < 25; n++) {
+      place.wait(DAY);
+      const createdAt = Date.parse(place.store.get(place.submit({ status: 'NEW' }))!.createdAt);
+      place.wait(DAY);
+      place.submitMany(9, { status: 'NEW' });
+      expect((await place.pass('full')).outcome).toBe('ok');
+      // Between this one and the one of the same time lies the border of two pages.
+      place.submit({ status: 'NEW', createdAt });
+      await compare(place);
+      const { checkpoint } = await accounted(place);
+      if (checkpoint?.statuses !== null) expect(place.liveIds()).toEqual(place.sourceIds());
+    }
+  });
+
   it('L14: and is no reason to read everything at each look, whatever the bounds', async () => {
     for (const rows of [450, 3_000]) {
       const place = await openSynced(rows, { dateFilter: 'ignored' });
