@@ -129,7 +129,13 @@ export async function liveFresh(
     if (world.breaches.length > 0) return;
     // What was marked is a change, too, for a target that does not mirror its form.
     // And what moved in others is found out anew by the next look, where all that one found was that no form here explains it.
-    if (given.marks || !knows) await world.wait(TICK_MS).then(() => world.tick({ chosen }));
+    for (let more = given.marks; more || !knows; more = false) {
+      await world.wait(TICK_MS);
+      const ticked = await world.tick({ chosen });
+      // Where that look does not know either, the next one is judged all the same.
+      if (!more) break;
+      knows = ticked.knowsOthers;
+    }
     await quietTick(world, chosen, totals);
   }
 }
