@@ -269,7 +269,8 @@ describe('what the source counts and no row stands for', () => {
       place.submit({ status: 'NEW', createdAt });
       await compare(place);
       const { checkpoint } = await accounted(place);
-      if (checkpoint?.statuses !== null) expect(place.liveIds()).toEqual(place.sourceIds());
+      const isSame = place.liveIds().join() === place.sourceIds().join();
+      expect(isSame || checkpoint?.statuses === null).toBe(true);
     }
   });
 
