@@ -114,6 +114,35 @@ describe('a SQLite file that much is stored in', () => {
     expect(threads).toHaveLength(0);
   });
 
+  it('L17: goes on with the file that it has where another comes to its place while the thread begins', async () => {
+    await using target = openFile(path, 1);
+    const writer = await target.openWriter(FORM, AT_ONCE);
+    await writer.prepare([NAME]);
+    await writer.apply([row('a')], []);
+    using other = new DatabaseSync(path);
+    other.exec(`VACUUM INTO '${path}.other'`);
+    process.once('worker', () => {
+      for (const end of ['-wal', '-shm']) rmSync(`${path}${end}`);
+      renameSync(`${path}.other`, path);
+    });
+    await writer.apply([row('b')], []);
+    await writer[Symbol.asyncDispose]();
+    expect(threads[0]?.threadId).toBe(-1);
+    const placed = new DatabaseSync(path, { readOnly: true });
+    expect(placed.prepare('SELECT id FROM contact_form').all()).toEqual([{ id: 'a' }]);
+    placed.close();
+  });
+
+  it('makes no new file where the one that it writes is taken away while the thread begins', async () => {
+    await using target = openFile(path, 1);
+    await using writer = await target.openWriter(FORM, AT_ONCE);
+    await writer.prepare([NAME]);
+    await writer.apply([row('a')], []);
+    process.once('worker', () => rmSync(path));
+    await writer.apply([row('b')], []).catch(() => {});
+    expect(existsSync(path)).toBe(false);
+  });
+
   it('L5: keeps whole batches where its thread ends, and says so', async () => {
     await using target = openFile(path, 1);
     const writer = await target.openWriter(FORM, AT_ONCE);

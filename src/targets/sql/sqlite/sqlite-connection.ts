@@ -153,15 +153,25 @@ export class SqliteConnection implements SqlConnection {
     this.#threadable = undefined;
     if (identityOf(threadable.path) !== threadable.file) return;
     const thread = new SqliteEngineThread(threadable.path);
-    try {
-      await this.#retry(() => thread.exec(SETTINGS));
-    } catch {
-      // Without one it is slower, and what is wrong with the file is told by the next statement.
+    const isReady = await this.#makeReady(thread, threadable).catch(() => false);
+    if (!isReady) {
+      // Without a thread it is slower, and what is wrong with the file is told by the next statement.
       await thread.close();
       return;
     }
     await this.#engine.close();
     this.#engine = thread;
+  }
+
+  /**
+   * False where another file came to the path while the thread began: the pass has written to the one before. It is asked
+   * before the thread reads anything, as whoever reads a file takes the WAL beside it for its own.
+   */
+  async #makeReady(thread: SqliteEngineThread, { path, file }: Threadable): Promise<boolean> {
+    await thread.exec('');
+    if (identityOf(path) !== file) return false;
+    await this.#retry(() => thread.exec(SETTINGS));
+    return true;
   }
 
   /**

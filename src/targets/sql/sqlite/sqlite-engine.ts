@@ -1,4 +1,5 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
 import { decimalText } from '../../../mirror/numbers.ts';
 import type { SqlRow, SqlValue } from '../sql-session.ts';
 import { type FlatRows, storeFlatRows, type StorePlan } from './sqlite-store.ts';
@@ -31,9 +32,11 @@ export class SqliteEngine implements AnyEngine {
   readonly #readers = new Map<string, StatementSync>();
   readonly #runners = new Map<string, StatementSync>();
 
-  constructor(path: string, access: 'read' | 'write') {
+  /** `write` makes a file that is missing, `rewrite` does not. */
+  constructor(path: string, access: 'read' | 'write' | 'rewrite') {
     const readOnly = access === 'read';
-    this.#database = new DatabaseSync(path, { timeout: 0, readOnly });
+    const place = access === 'rewrite' ? existingFile(path) : path;
+    this.#database = new DatabaseSync(place, { timeout: 0, readOnly });
     if (readOnly) return;
     const options = { useBigIntArguments: true, deterministic: true };
     this.#database.function('decimal_text', options, toText);
@@ -78,6 +81,13 @@ export class SqliteEngine implements AnyEngine {
     statements.set(sql, statement);
     return statement;
   }
+}
+
+function existingFile(path: string): URL {
+  const url = pathToFileURL(path);
+  // SQLite, "Uniform Resource Identifiers": not `rwc`, which makes the file.
+  url.searchParams.set('mode', 'rw');
+  return url;
 }
 
 function toBound(value: SqlValue): string | number | bigint | null {

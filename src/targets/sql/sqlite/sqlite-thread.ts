@@ -4,7 +4,7 @@ import { plainError, type ThreadAnswer, type ThreadRequest } from './sqlite-thre
 
 // What runs in the thread of a SqliteThread: an engine that does what it is told, one after the other.
 
-const engine = new SqliteEngine(String(workerData), 'write');
+const engine = new SqliteEngine(String(workerData), 'rewrite');
 
 function doOne(request: ThreadRequest): unknown {
   switch (request.what) {
