@@ -89,7 +89,9 @@ export class ProofLedger {
   #newcomers = 0;
   #newcomersInPass = 0;
   #doubled = 0;
-  #baseNewest: string | null = null;
+  /** Of all that the pass met, and of what it had met by the base: newest dates. */
+  #newestMet: string | null = null;
+  #newestByBase: string | null = null;
   #newestShown: string | null = null;
   /** How `total` moved in this round: as last heard, by how much it rose in all, and whether it ever fell. */
   #heard = 0;
@@ -114,12 +116,14 @@ export class ProofLedger {
     [this.#seen, this.#counted, this.#sure, this.#newcomers] = [0, 0, 0, 0];
     [this.#heard, this.#rises, this.#fell] = [base.total, 0, false];
     this.#asListed = false;
-    this.#baseNewest = newestOf(base.createdAts);
+    const newest = newestOf(base.createdAts);
+    this.#newestMet = laterOf(this.#newestMet, newest);
+    this.#newestByBase = this.#newestMet;
     this.#newestShown = null;
     this.#base = {
       total: base.total,
       keys: new Set(base.keys),
-      newest: base.strict ? null : this.#baseNewest,
+      newest: base.strict ? null : newest,
     };
   }
 
@@ -169,7 +173,10 @@ export class ProofLedger {
       this.#seen++;
       if (note.newcomer) this.#newcomers++;
     }
-    if (first && note.newcomer) this.#newcomersInPass++;
+    if (first) {
+      this.#newestMet = laterOf(this.#newestMet, item.createdAt);
+      if (note.newcomer) this.#newcomersInPass++;
+    }
     if (this.#sweep > 0 && note.sweep !== this.#sweep) {
       note.sweep = this.#sweep;
       this.#seenInSweep++;
@@ -317,14 +324,13 @@ export class ProofLedger {
     return this.baseTotal + this.#seen - this.#counted;
   }
 
-  /** Newest date that the base response showed: after a proof nothing up to it is unaccounted for, later ones may be. */
-  get baseNewest(): string | null {
-    return this.#baseNewest;
-  }
-
-  /** The watermark after a proof; `before`: the last one, for a list that shows no date. */
+  /**
+   * The watermark after a proof: the newest date that the pass had met by its base, on whatever page. What is dated up to it
+   * existed then, and is accounted for; what is dated later, though it was met, may have come beside others that were not.
+   * `before`: the last one, for a list that shows no date.
+   */
   watermark(before: string | null): string | null {
-    return this.#newestLost ? null : (this.#newestShown ?? this.#baseNewest ?? before);
+    return this.#newestLost ? null : (this.#newestShown ?? this.#newestByBase ?? before);
   }
 
   /** The times of the page with the newest submissions, where that is not the base; `total` was the same there. */

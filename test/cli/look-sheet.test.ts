@@ -5,7 +5,7 @@ import { App } from '../../src/app.ts';
 import type { Clock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { EMULATOR_EMAIL, EMULATOR_TOKEN } from '../../src/targets/google-sheets/api/credentials.ts';
-import { LookPlace } from '../support/look-place.ts';
+import { LookPlace, type LookPlaceOptions } from '../support/look-place.ts';
 import { load } from '../support/settings.ts';
 import { TestClock } from '../support/test-clock.ts';
 
@@ -16,8 +16,8 @@ const untilAborted = async (stop: AbortSignal): Promise<void> => {
 };
 
 /** A workspace of some forms, and a spreadsheet to mirror it into; the clock waits for nothing. */
-async function openSheet(forms: number) {
-  const place = await LookPlace.open({ forms, each: 5 });
+async function openSheet(forms: number, options: LookPlaceOptions = {}) {
+  const place = await LookPlace.open({ forms, each: 5, ...options });
   const emulator = await startTestEmulator({});
   onTestFinished(() => emulator.stop());
   emulator.accounts.issue({ email: EMULATOR_EMAIL }, EMULATOR_TOKEN);
@@ -77,6 +77,15 @@ describe('a look at a spreadsheet', () => {
     expect((await tick()).visited).toEqual(['f3', 'f5']);
     expect((await tick()).visited).toEqual([]);
   });
+
+  it.each([10, 15, 20, 25])(
+    'L16: takes none of %s submissions, ten to a page, for new after a first pass',
+    async (each) => {
+      const { tick } = await openSheet(2, { each, behaviour: { maxLimit: 10 } });
+      expect((await tick()).visited).toEqual(['f0', 'f1']);
+      expect((await tick()).visited).toEqual([]);
+    },
+  );
 
   it('finds rows that people removed within some looks', async () => {
     const { tick, emulator, spreadsheetId } = await openSheet(8);

@@ -86,11 +86,33 @@ describe('the proof of a pass', () => {
     ]);
   });
 
+  it('L2: the watermark is the newest date met by the base, whatever page is the base, and none met later', () => {
+    const ledger = new ProofLedger();
+    ledger.begin(base(4, ['d', 'c'], [day(4), day(3)], true));
+    for (const [key, at] of [
+      ['d', 4],
+      ['c', 3],
+      ['b', 2],
+      ['a', 1],
+    ] as const)
+      ledger.sight(item(key, day(at)));
+    ledger.begin(base(4, ['b', 'a'], [day(2), day(1)], true));
+    for (const [key, at] of [
+      ['b', 2],
+      ['a', 1],
+      ['late', 6],
+      ['d', 4],
+      ['c', 3],
+    ] as const)
+      ledger.sight(item(key, day(at)));
+    expect([ledger.proven, ledger.watermark(null)]).toEqual([true, day(4)]);
+  });
+
   it('an empty list is proven at once', () => {
     const ledger = new ProofLedger();
     expect(ledger.proven).toBe(false);
     ledger.begin(base(0, [], []));
-    expect([ledger.proven, ledger.baseNewest]).toEqual([true, null]);
+    expect([ledger.proven, ledger.watermark(null)]).toEqual([true, null]);
   });
 
   it('recognises an order only by enough steps in one direction', () => {
