@@ -16,7 +16,7 @@ export class PassWatch {
   readonly #target: number;
   readonly #began: ReadonlySet<string>;
   readonly #before: { readonly restored: number; readonly deleted: number };
-  /** Live rows, those of them that lists hide, and how many deletions there had been. */
+  /** Live rows whose submissions are at the source, those of them that lists hide, and how many deletions there had been. */
   readonly #live: readonly string[];
   readonly #hidden: ReadonlyMap<string, number>;
   readonly #deletions: number;
@@ -26,7 +26,10 @@ export class PassWatch {
     this.#began = new Set(world.store.ids(formId));
     this.#before = this.#meddled();
     const rows = world.views[target]!.rows(formId);
-    this.#live = [...rows.values()].flatMap(({ id, _deleted_at }) => (_deleted_at ? [] : [id]));
+    const isThere = (id: string): boolean => world.store.get(id) !== undefined;
+    this.#live = [...rows.values()].flatMap(({ id, _deleted_at }) =>
+      _deleted_at === null && isThere(id) ? [id] : [],
+    );
     this.#hidden = new Map([...world.store.hidden(formId)].filter(([id]) => rows.has(id)));
     this.#deletions = world.store.deletions.length;
   }
