@@ -21,6 +21,12 @@ export const systemClock: Clock = {
   },
 };
 
+/** Clocks of machines differ by so much at times. */
+const CLOCK_SLACK_MS = 2 * 60_000;
+
+/** True when a time that was recorded (ms since the epoch) lies so far after now that a clock must have been wrong: then, or now. */
+export const isAhead = (ms: number, nowMs: number): boolean => ms - nowMs > CLOCK_SLACK_MS;
+
 /** Throws CANCELLED when `signal` has been aborted: the reason that it was aborted with, where that is one. */
 export function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw stopReason(signal);

@@ -1,3 +1,5 @@
+import { isAhead } from './clock.ts';
+
 /*
  * How numbers and times are written for people, everywhere. Intl's own forms of a duration ("3 min, 20 sec") and of a
  * distance in time ("3 min. ago") differ from ours.
@@ -43,10 +45,11 @@ function twoUnits(ms: number, [large, largeName]: Unit, [small, smallName]: Unit
   return rest === 0 ? whole : `${whole} ${rest} ${smallName}`;
 }
 
-/** How long ago an ISO time was: `just now`, `3 min ago`; `none` for none. */
+/** How long ago an ISO time was: `just now`, `3 min ago`; `none` for none. What a wrong clock dated says so. */
 export function ago(iso: string | null, nowMs: number, none = 'never'): string {
   if (iso === null) return none;
   const ms = nowMs - Date.parse(iso);
+  if (isAhead(Date.parse(iso), nowMs)) return `${span(-ms)} from now (check the clock)`;
   return ms < 5 * SECOND ? 'just now' : `${span(ms)} ago`;
 }
 

@@ -1,7 +1,9 @@
+import { isAhead } from '../base/clock.ts';
 import { knownLosses, type Loss } from '../mirror/losses.ts';
 import { differsSince, lookedAt, statusesAt } from '../mirror/looked.ts';
 import { type Coverage, NOTHING } from './coverage.ts';
 import type { KnownForm } from './facts.ts';
+import { withoutAhead } from './pass-summary.ts';
 
 /*
  * What is proven of a form in a target, by passes and by looks: as the target tells, and as events of this process have
@@ -9,6 +11,32 @@ import type { KnownForm } from './facts.ts';
  */
 
 type Known = Pick<KnownForm, 'overview' | 'summary'>;
+
+/**
+ * What is known of a form, where a clock that was set back dated some of it after now: such a record was made before all that is
+ * dated up to now, so it hides none of that, and settles nothing. A claim for which nothing else stands keeps its date. Pure.
+ */
+export function asOfNow(known: KnownForm, nowMs: number): KnownForm {
+  const isWrong = (at: string | null): boolean => at !== null && isAhead(Date.parse(at), nowMs);
+  const summary = withoutAhead(known.summary, nowMs);
+  const { overview } = known;
+  if (overview === null) return { ...known, summary };
+  const look = isWrong(overview.look?.at ?? null) ? null : overview.look;
+  const past = overview.checkpoint && {
+    ...overview.checkpoint,
+    countsAt: isWrong(overview.checkpoint.countsAt) ? null : overview.checkpoint.countsAt,
+    fullProvenAt: isWrong(overview.checkpoint.fullProvenAt)
+      ? null
+      : overview.checkpoint.fullProvenAt,
+  };
+  const asTold = { ...known, summary, overview: { ...overview, look, checkpoint: past } };
+  if (past === null || !isWrong(past.provenAt)) return asTold;
+  // A look that found the form as that checkpoint accounts for it is newer, and what is claimed is so as of then.
+  const older = { ...overview, look, checkpoint: { ...past, provenAt: new Date(0).toISOString() } };
+  if (lookedAt(older) === null) return asTold;
+  const coversMs = isAhead(summary.coversMs, nowMs) ? 0 : summary.coversMs;
+  return { ...known, summary: { ...summary, coversMs }, overview: older };
+}
 
 /** As of when a pass or a look last showed that nothing is missing (ISO): its beginning; null for never. */
 export function provenAtOf({ overview, summary }: Known): string | null {

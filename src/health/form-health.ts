@@ -1,3 +1,4 @@
+import { isAhead } from '../base/clock.ts';
 import { exact, plural, span } from '../base/format.ts';
 import { shellOption } from '../base/shell.ts';
 import { isOfSettings, lossSentence } from '../mirror/losses.ts';
@@ -6,6 +7,7 @@ import type { PassKind, PassRecord } from '../mirror/types.ts';
 import { absentTitle, type Coverage, upToDateTitle } from './coverage.ts';
 import type { KnownForm } from './facts.ts';
 import {
+  asOfNow,
   coverageOf,
   isoOrNull,
   lookedMs,
@@ -66,7 +68,8 @@ const UNPROVEN_NOTIFIES = 2;
 const GONE_IS_NEWS_MS = 7 * 24 * 3_600_000;
 
 /** Judges a form in a target. Pure. */
-export function assessForm(known: KnownForm, context: FormContext): FormHealth {
+export function assessForm(told: KnownForm, context: FormContext): FormHealth {
+  const known = asOfNow(told, context.nowMs);
   const problems = known.wanted ? problemsOf(known, context) : [];
   const own = stateOf(known, problems, context.nowMs);
   const { shared, overdueSince } = context;
@@ -76,7 +79,8 @@ export function assessForm(known: KnownForm, context: FormContext): FormHealth {
   const covers = coverageOf(known);
   const differs = openSince(known);
   // Nor is one that is known to differ; nobody has to do anything about it.
-  const isUnsettled = covers.absent > 0 || differs !== null;
+  const isMisdated = isAhead(Date.parse(provenAt ?? ''), context.nowMs);
+  const isUnsettled = covers.absent > 0 || differs !== null || isMisdated;
   const state = isHeldUp || (own === 'ok' && isUnsettled) ? 'waiting' : own;
   const ended = state === 'ended';
   return {
@@ -88,6 +92,7 @@ export function assessForm(known: KnownForm, context: FormContext): FormHealth {
       shared: isHeldUp ? shared : null,
       overdueSince,
       differs,
+      isMisdated,
     }),
     problems,
     lastPass: lastPassOf(known),
@@ -166,6 +171,8 @@ export const STATE_TITLES: Readonly<Record<HealthState, string>> = {
 interface TitleFacts {
   readonly covers: Coverage;
   readonly differs: string | null;
+  /** What is claimed is dated after now. */
+  readonly isMisdated: boolean;
   readonly shared: Problem | null;
   readonly overdueSince: string | null;
 }
@@ -180,7 +187,7 @@ const READING: Readonly<Record<PassKind, string>> = {
 function titleOf(
   state: HealthState,
   { overview, running }: KnownForm,
-  { covers, shared, overdueSince, differs }: TitleFacts,
+  { covers, shared, overdueSince, differs, isMisdated }: TitleFacts,
 ): string {
   if (state === 'ok') return upToDateTitle(covers);
   if (state === 'ended') return overview?.goneAt ? 'Gone at the source' : 'No longer chosen';
@@ -192,7 +199,8 @@ function titleOf(
   if (shared !== null) return waitingTitle(shared.code);
   if (overdueSince !== null) return 'Overdue';
   if (covers.absent > 0) return absentTitle(covers);
-  return differs === null ? 'Waiting for the first pass' : 'Changes to read';
+  if (differs !== null) return 'Changes to read';
+  return isMisdated ? 'Dated in the future: check the clock' : 'Waiting for the first pass';
 }
 
 /** What a form waits for that is held up by a problem of all. */

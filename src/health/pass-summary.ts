@@ -1,3 +1,4 @@
+import { isAhead } from '../base/clock.ts';
 import type { HealthState } from '../mirror/health-text.ts';
 import type { PassKind, PassOutcome, PassRecord } from '../mirror/types.ts';
 
@@ -84,7 +85,7 @@ export function addPass(summary: PassSummary, { absent, ...pass }: KnownPass): P
   if (proven && kind === 'full') unproven.incremental = unproven.compare = 0;
   const outcomeSinceMs = { ...summary.outcomeSinceMs };
   if (summary[kind]?.outcome !== outcome) {
-    outcomeSinceMs[kind] = lastOtherMs(summary, pass) || endedMs;
+    outcomeSinceMs[kind] = Math.min(lastOtherMs(summary, pass) || endedMs, endedMs);
   }
   // Until they are settled; an incremental pass of an earlier release did not say that they still are.
   const isToldWithheld = proven && (kind !== 'incremental' || outcome === 'withheld');
@@ -153,16 +154,22 @@ function isTroubled(summary: PassSummary, kind: PassKind): boolean {
   return before[kind].some((pass) => pass !== null && pass.outcome !== 'ok');
 }
 
-/** The passes among `records`, each once, in the order in which they ended. Targets return one pass under several names. */
-export function inOrder(records: readonly (PassRecord | null)[]): PassRecord[] {
+/**
+ * The passes among `records`, each once, in the order in which they ended. Targets return one pass under several names. What is
+ * dated after now was recorded before the clock was set back, and so before whatever is not.
+ */
+export function inOrder(records: readonly (PassRecord | null)[], nowMs: number): PassRecord[] {
+  const isEarly = ({ endedAt }: PassRecord): number => Number(isAhead(Date.parse(endedAt), nowMs));
   const passes = new Map<string, PassRecord>();
   for (const pass of records) if (pass !== null) passes.set(`${pass.kind} ${pass.startedAt}`, pass);
-  return [...passes.values()].toSorted((a, b) => Date.parse(a.endedAt) - Date.parse(b.endedAt));
+  return [...passes.values()].toSorted(
+    (a, b) => isEarly(b) - isEarly(a) || Date.parse(a.endedAt) - Date.parse(b.endedAt),
+  );
 }
 
 /** What these passes of one form into one target, in any order, add up to. Pure. */
-export function summaryOf(records: readonly (PassRecord | null)[]): PassSummary {
-  return inOrder(records).reduce(addPass, NO_PASSES);
+export function summaryOf(records: readonly (PassRecord | null)[], nowMs: number): PassSummary {
+  return inOrder(records, nowMs).reduce(addPass, NO_PASSES);
 }
 
 /** A summary of passes that ended before the target's own records were read, completed by those. Pure. */
@@ -204,6 +211,25 @@ export function newestPass({ incremental, full, compare }: PassSummary): PassRec
     if (newest === null || pass === null) return newest ?? pass;
     return Date.parse(pass.endedAt) >= Date.parse(newest.endedAt) ? pass : newest;
   });
+}
+
+/** The same, with passes that are dated after now put before those that are not: see {@link inOrder}. Pure. */
+export function withoutAhead(summary: PassSummary, nowMs: number): PassSummary {
+  const { incremental, full, compare, lookedMs, countedMs } = summary;
+  const ends = [incremental, full, compare].map((pass) => Date.parse(pass?.endedAt ?? ''));
+  const first = Math.min(...ends.filter((ms) => !Number.isNaN(ms) && !isAhead(ms, nowMs)));
+  const dated = (pass: PassRecord | null): PassRecord | null =>
+    pass !== null && Number.isFinite(first) && isAhead(Date.parse(pass.endedAt), nowMs)
+      ? { ...pass, endedAt: new Date(first - 1).toISOString() }
+      : pass;
+  return {
+    ...summary,
+    incremental: dated(incremental),
+    full: dated(full),
+    compare: dated(compare),
+    lookedMs: isAhead(lookedMs, nowMs) ? 0 : lookedMs,
+    countedMs: isAhead(countedMs, nowMs) ? 0 : countedMs,
+  };
 }
 
 /** Passes that another one has taken the place of, or that a stop has cut short. */

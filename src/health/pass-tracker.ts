@@ -95,18 +95,19 @@ export class PassTracker {
   ): void {
     const isFirst = !this.#readTargets.has(target);
     this.#readTargets.add(target);
+    const nowMs = this.#clock.now();
     for (const form of forms) {
       const { formId: id, slug, name, lastPass, lastOk, lastFull } = form;
       const failed = keptPasses(kept, target, id);
       const known = [...failed, ...(histories.get(id) ?? []), lastOk, lastFull, lastPass];
-      if (isFirst) this.#begin(formKey(target, id), summaryOf(known));
-      else this.#addNew({ form: { id, slug, name }, target }, inOrder(known));
+      if (isFirst) this.#begin(formKey(target, id), summaryOf(known, nowMs));
+      else this.#addNew({ form: { id, slug, name }, target }, inOrder(known, nowMs));
     }
     const held = new Set(forms.map(({ formId }) => formId));
     for (const { form } of kept.filter((one) => one.target === target && !held.has(one.form.id))) {
       const failed = keptPasses(kept, target, form.id);
-      if (isFirst) this.#begin(formKey(target, form.id), summaryOf(failed));
-      else this.#addNew({ form, target }, inOrder(failed));
+      if (isFirst) this.#begin(formKey(target, form.id), summaryOf(failed, nowMs));
+      else this.#addNew({ form, target }, inOrder(failed, nowMs));
     }
   }
 

@@ -67,13 +67,16 @@ export function assessRecorded(
 ): MirrorHealth {
   const summaries = new Map<string, PassSummary>();
   for (const { target, form } of kept.passes) {
-    summaries.set(formKey(target, form.id), summaryOf(keptPasses(kept.passes, target, form.id)));
+    summaries.set(
+      formKey(target, form.id),
+      summaryOf(keptPasses(kept.passes, target, form.id), nowMs),
+    );
   }
   for (const { name, overview } of targets) {
     for (const { formId, lastOk, lastFull, lastPass } of overview?.forms ?? []) {
       summaries.set(
         formKey(name, formId),
-        summaryOf([...keptPasses(kept.passes, name, formId), lastOk, lastFull, lastPass]),
+        summaryOf([...keptPasses(kept.passes, name, formId), lastOk, lastFull, lastPass], nowMs),
       );
     }
   }
@@ -128,7 +131,7 @@ const KEPT_TITLE = 'All submissions at last success';
 export function describeHealth(target: string, staleAfterMinutes: number): DescribeHealth {
   return (overview, nowMs) => {
     const { formId: id, slug, name } = overview;
-    const summary = summaryOf([overview.lastOk, overview.lastFull, overview.lastPass]);
+    const summary = summaryOf([overview.lastOk, overview.lastFull, overview.lastPass], nowMs);
     const known = { form: { id, slug, name }, target, overview, summary };
     const alone = { nowMs, stale: null, isShared: () => false, nextRunAt: null, nextFullAt: null };
     const context = { ...alone, shared: null, overdueSince: null };

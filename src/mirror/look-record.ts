@@ -109,8 +109,8 @@ function pageFrom(value: unknown): ForeignPage | null {
   return { digests: new Set(text.match(/.{6}/g)), oldest };
 }
 
-/** A record so much newer than the one that is to replace it was made by a clock that was wrong. */
-const WRONG_CLOCK_MS = 3_600_000;
+/** A record so much newer than the one that is to replace it was made by a clock that was wrong: no look takes so long. */
+const WRONG_CLOCK_MS = 10 * 60_000;
 
 /** True when a record is to be kept in place of the one before: it is newer, or that one is of a time yet to come. */
 export function isNewerLook(look: LookRecord, before: LookRecord | null): boolean {

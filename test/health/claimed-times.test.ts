@@ -23,7 +23,7 @@ it('L17: what a long pass shows is claimed as of its beginning, and is not overd
       forms: [{ ...forms[0]!, checkpoint }],
     };
     const form = formOf(
-      healthOf({}, { targets: [reading({ overview })], summary: () => summaryOf([pass]) }),
+      healthOf({}, { targets: [reading({ overview })], summary: () => summaryOf([pass], NOW) }),
     );
     const asOf = before(3 * HOUR);
     expect(form.covers).toMatchObject({ membership: asOf, statuses: asOf, answers: asOf });

@@ -71,6 +71,6 @@ describe('the record of a look', () => {
     expect(isNewerLook(LOOK, LOOK)).toBe(false);
     expect(isNewerLook(at('2026-03-02T08:00:00.001Z'), LOOK)).toBe(true);
     expect(isNewerLook(LOOK, at('2026-03-02T08:01:00.000Z'))).toBe(false);
-    expect(isNewerLook(LOOK, at('2026-03-02T09:00:00.001Z'))).toBe(true);
+    expect(isNewerLook(LOOK, at('2026-03-02T08:10:00.001Z'))).toBe(true);
   });
 });
