@@ -4,6 +4,13 @@ export type StatusCounts = ReadonlyMap<string, number>;
 /** No submission at all. */
 export const NO_COUNTS: StatusCounts = new Map();
 
+/** How many of these have each status. */
+export function tallied(rows: Iterable<{ readonly status: string }>): StatusCounts {
+  const counts = new Map<string, number>();
+  for (const { status } of rows) counts.set(status, (counts.get(status) ?? 0) + 1);
+  return counts;
+}
+
 /** Both together. */
 export function plusCounts(a: StatusCounts, b: StatusCounts): StatusCounts {
   return combined(a, b, (one, other) => one + other);

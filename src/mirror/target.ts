@@ -322,7 +322,8 @@ export interface FormWriter extends WindowWriter {
 
   /**
    * Removes these submissions, in one atomic step with the note that keeps them from coming back: their rows, listings and
-   * refusals, and whatever else is held of them; see {@link Target.scrub} for the files. May be repeated.
+   * refusals, and whatever else is held of them; see {@link Target.scrub} for the files. Live rows are accounted for without a
+   * row from then on (`unstored`), as the source counts them all the same. May be repeated.
    */
   forget(ids: readonly string[], at: string): Promise<Erasure>;
 

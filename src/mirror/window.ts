@@ -1,5 +1,12 @@
 import { compareTimes } from './canonical-time.ts';
-import { countsFrom, NO_COUNTS, plusCounts, type StatusCounts } from './status-counts.ts';
+import {
+  countsFrom,
+  countsText,
+  NO_COUNTS,
+  plusCounts,
+  type StatusCounts,
+  tallied,
+} from './status-counts.ts';
 
 /**
  * The submissions of a form that are dated within [from, to): the unit in which a large form is read, proven and compared.
@@ -129,6 +136,21 @@ export function unstoredIn(windows: readonly WindowRecord[]): StatusCounts | nul
     all = plusCounts(all, counts);
   }
   return all;
+}
+
+/** A row that was there; its date as canonical time. */
+export interface DatedStatus {
+  readonly status: string;
+  readonly createdAt: string | null;
+}
+
+/** The window after these rows were forgotten: those of its span are counted by the source all the same. */
+export function withForgotten(window: WindowRecord, rows: readonly DatedStatus[]): WindowRecord {
+  const before = countsFrom(window.unstored);
+  if (before === null) return window;
+  const own = rows.filter(({ createdAt }) => createdAt !== null && isWithin(window, createdAt));
+  const unstored = countsText(plusCounts(before, tallied(own)));
+  return { ...window, unstored };
 }
 
 /** Since when every window has been proven (ISO); null where one never was. */

@@ -69,6 +69,16 @@ export function describeWindows(stage: TargetStage): void {
       expect(await windows()).toEqual([PROVEN, { ...NEWER, open: false }]);
     });
 
+    it('account for what was forgotten of them, as the source counts it all the same', async () => {
+      const known = { ...PROVEN, ...NEWER, unstored: '[]' };
+      await plan(PROVEN, known);
+      await stage.write((writer) => writer.apply([row('a', {}), row('b', {})], []));
+      await stage.write((writer) => writer.forget(['a', 'never seen'], MAY));
+      expect(await windows()).toEqual([{ ...PROVEN, unstored: '[["NEW",3]]' }, known]);
+      await stage.write((writer) => writer.forget(['a'], MAY));
+      expect(await windows()).toEqual([{ ...PROVEN, unstored: '[["NEW",3]]' }, known]);
+    });
+
     it('are forgotten with what takes the rows away that they speak of', async () => {
       await plan(PROVEN, NEWER);
       await stage.write((writer) => writer.forget(['a'], MAY));

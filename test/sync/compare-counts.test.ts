@@ -211,6 +211,26 @@ describe('what the source counts and no row stands for', () => {
     expect(inOrder((await accounted(place)).counts)).toEqual(inOrder(sourceCounts(place)));
   });
 
+  it('L17: forgetting one does not make up for a deletion of the same status', async () => {
+    const place = await openSynced(1_500);
+    const ids = place.store.ids(FORM);
+    await forget(place, [ids[777] ?? '']);
+    expect(inOrder((await accounted(place)).counts)).toEqual(inOrder(sourceCounts(place)));
+    place.store.delete(ids[901] ?? '');
+    expect(await compare(place)).toMatchObject({ kind: 'incremental', outcome: 'ok', deleted: 1 });
+    expect(place.liveIds()).not.toContain(ids[901]);
+    expect(inOrder((await accounted(place)).counts)).toEqual(inOrder(sourceCounts(place)));
+  });
+
+  it('L17: one that was forgotten after it was deleted is accounted for no longer', async () => {
+    const place = await openSynced(1_500);
+    const gone = place.store.ids(FORM)[777] ?? '';
+    place.store.delete(gone);
+    await forget(place, [gone]);
+    expect(await compare(place)).toMatchObject({ outcome: 'ok', deleted: 0 });
+    expect(inOrder((await accounted(place)).counts)).toEqual(inOrder(sourceCounts(place)));
+  });
+
   it('L6: a row of which the source says nothing is listed, and asked for no further', async () => {
     const place = await openSynced(1_500);
     const gone = place.store.ids(FORM)[900] ?? '';

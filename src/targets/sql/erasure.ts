@@ -1,12 +1,24 @@
 import { withoutIds } from '../../mirror/forgotten.ts';
 import type { Erasure, Traces } from '../../mirror/erasure.ts';
+import { plusCounts, tallied } from '../../mirror/status-counts.ts';
+import { type DatedStatus, withForgotten } from '../../mirror/window.ts';
 import type { SqlDialect } from './dialect.ts';
 import type { FormTable } from './field-column.ts';
+import { readWindows, updateWindow } from './form-windows.ts';
 import { ERASURE_VERSION } from './forgotten.ts';
+import { readCheckpoints, saveCheckpoint } from './pass-records.ts';
 import { readMarkings, saveMarking } from './refused-marks.ts';
 import { isStorableId, listable } from './row-batch.ts';
 import { noteScrub } from './scrubbing.ts';
-import { numberOf, piecesOf, type SqlSession, type SqlValue, textOf } from './sql-session.ts';
+import {
+  numberOf,
+  piecesOf,
+  type SqlRow,
+  type SqlSession,
+  type SqlValue,
+  textOf,
+  textOrNull,
+} from './sql-session.ts';
 import { requireNone } from './swallowed-writes.ts';
 import { standingOf } from './table-standing.ts';
 
@@ -104,31 +116,60 @@ export async function countTraces(
 }
 
 /**
- * Deletes everything that is held of these submissions, and counts the loss as meant; how much that was, and how many of
- * the rows were `live`. `isMarked`: the table says which rows are marked deleted.
+ * Deletes everything that is held of these submissions, and counts the loss as meant; how much that was, and those of
+ * the rows that were `live`. `present`: the columns of the table.
  */
 export async function eraseSubmissions(
   tx: SqlSession,
   dialect: SqlDialect,
-  { formId, table, isMarked }: Place & { readonly isMarked: boolean },
+  { formId, table, present }: Place & { readonly present: ReadonlySet<string> },
   ids: readonly string[],
   at: string,
-): Promise<Erasure & { readonly live: number }> {
+): Promise<Erasure & { readonly live: readonly DatedStatus[] }> {
   if (dialect.scrubs) await noteScrub(tx, dialect, formId, at);
-  const counts = { rows: 0, live: 0, listings: 0, refusals: 0 };
+  const counts = { rows: 0, listings: 0, refusals: 0 };
+  const live: DatedStatus[] = [];
+  const kept = ['_deleted_at', 'status'].filter((column) => present.has(column));
+  const dated = present.has('created_at') ? [`${dialect.timeText('created_at')} AS dated`] : [];
   for (const source of sourcesOf(dialect, table)) {
     const isRows = source.part === 'rows';
-    const told = isRows && isMarked ? `${source.idColumn}, _deleted_at` : source.idColumn;
+    const told = [source.idColumn, ...(isRows ? [...kept, ...dated] : [])].join(', ');
     for (const piece of piecesOf(storedIds(ids), IDS_A_STATEMENT)) {
       const [which, params] = whichOf(dialect, source, formId, piece);
       const rows = await tx.query(`DELETE ${which} RETURNING ${told}`, params);
       counts[source.part] += rows.length;
-      if (isRows) counts.live += rows.filter((row) => (row['_deleted_at'] ?? null) === null).length;
+      const isLive = (row: SqlRow): boolean => (row['_deleted_at'] ?? null) === null;
+      if (isRows) live.push(...rows.filter(isLive).map((row) => datedStatus(row, dialect)));
       if (isRows && table !== undefined)
         await requireNone(tx, dialect, table, [dialect.isIn('id', '$1'), [dialect.list(piece)]]);
     }
   }
-  return { ...counts, left: [] };
+  return { ...counts, left: [], live };
+}
+
+const datedStatus = (row: SqlRow, dialect: SqlDialect): DatedStatus => ({
+  status: textOrNull(row, 'status') ?? '',
+  createdAt: dialect.time(row['dated']),
+});
+
+/** Accounts for live rows that were forgotten, as the source counts them all the same: what has no row takes their place. */
+export async function accountForgotten(
+  tx: SqlSession,
+  dialect: SqlDialect,
+  formId: string,
+  rows: readonly DatedStatus[],
+): Promise<void> {
+  if (rows.length === 0) return;
+  const catalogue = { session: tx, dialect, version: ERASURE_VERSION };
+  const checkpoint = (await readCheckpoints(catalogue, formId)).get(formId);
+  if (checkpoint !== undefined) {
+    const unstored = plusCounts(checkpoint.unstored, tallied(rows));
+    await saveCheckpoint(tx, dialect, formId, { ...checkpoint, unstored });
+  }
+  for (const window of await readWindows(catalogue, formId)) {
+    const after = withForgotten(window, rows);
+    if (after.unstored !== window.unstored) await updateWindow(tx, dialect, formId, after);
+  }
 }
 
 /** Takes the IDs of what is noted as forgotten out of what passes and marking recorded as their errors. */

@@ -11,7 +11,13 @@ import type {
 import type { PassEnd, PassRecord, PickedField } from '../../mirror/types.ts';
 import type { WindowRecord } from '../../mirror/window.ts';
 import { emptyFields } from './emptied-fields.ts';
-import { eraseFromMessages, eraseSubmissions, heldTable, someDeleted } from './erasure.ts';
+import {
+  accountForgotten,
+  eraseFromMessages,
+  eraseSubmissions,
+  heldTable,
+  someDeleted,
+} from './erasure.ts';
 import { dropForgotten, saveForgotten } from './forgotten.ts';
 import { closeWindows, dropWindows, replaceWindows } from './form-windows.ts';
 import { addCounts, countUncounted, findLosses, type FoundLosses, settleLosses } from './losses.ts';
@@ -173,11 +179,11 @@ export class SqlFormWriter extends SqlWindowWriter implements FormWriter {
     const { dialect, formId } = this.#context;
     if (ids.length === 0) return NOTHING_ERASED;
     const held = await heldTable(tx, dialect, this.columns.table);
-    const isMarked = held?.present.has('_deleted_at') === true;
-    const where = { formId, table: held?.table, isMarked };
+    const where = { formId, table: held?.table, present: held?.present ?? new Set<string>() };
     const { live, ...erased } = await eraseSubmissions(tx, dialect, where, ids, at);
-    const change = { rows: -erased.rows, live: -live, rejections: -erased.listings };
+    const change = { rows: -erased.rows, live: -live.length, rejections: -erased.listings };
     await addCounts(tx, dialect, formId, change);
+    await accountForgotten(tx, dialect, formId, live);
     return erased;
   }
 

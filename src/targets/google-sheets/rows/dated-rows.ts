@@ -1,4 +1,4 @@
-import type { StatusCounts } from '../../../mirror/status-counts.ts';
+import { type StatusCounts, tallied } from '../../../mirror/status-counts.ts';
 import type { TimeCount, TimeGrain, TimeSpan } from '../../../mirror/time-counts.ts';
 import { compareTimes } from '../../../mirror/canonical-time.ts';
 import type { SheetsApi } from '../api/sheets-api.ts';
@@ -14,13 +14,8 @@ export interface DatedRow extends IndexedRow {
 }
 
 /** Rows not marked removed, by status. */
-export function countStatuses(index: RowIndex): StatusCounts {
-  const counts = new Map<string, number>();
-  for (const { status, removed } of index) {
-    if (!removed) counts.set(status, (counts.get(status) ?? 0) + 1);
-  }
-  return counts;
-}
+export const countStatuses = (index: RowIndex): StatusCounts =>
+  tallied([...index].filter(({ removed }) => !removed));
 
 /** Rows not marked removed that are dated within the span, in the order of the tab: one read of the key columns and the dates. */
 export async function readDatedRows(

@@ -1,7 +1,10 @@
 import type { DescribeHealth } from '../../../mirror/health-text.ts';
 import type { Erasure } from '../../../mirror/erasure.ts';
+import { plusCounts, tallied } from '../../../mirror/status-counts.ts';
+import { withForgotten } from '../../../mirror/window.ts';
 import { columnName } from '../api/a1.ts';
 import { fitText, type ReadValue } from '../api/cell-value.ts';
+import { readDatedRows } from '../rows/dated-rows.ts';
 import type { RowChange } from '../rows/row-comparison.ts';
 import { idOf } from '../rows/row-index.ts';
 import { listedOf, type PlacedRow, filledRows, rowsOf } from '../state/traces.ts';
@@ -9,6 +12,7 @@ import { readColumns } from '../rows/tab-reading.ts';
 import { catalogueDigest, type FormSheet } from '../state/form-sheet.ts';
 import type { FormState } from '../state/form-state.ts';
 import { updateOwnTabs } from '../state/own-tabs.ts';
+import { changeWindows, windowsOf } from '../state/window-list.ts';
 import { applyWrite, stateNow } from './form-write.ts';
 
 /*
@@ -61,9 +65,16 @@ export async function eraseSubmissions(
   const removed = known.filter((row) => row.removed).length;
   const left = await peoplesCells(sheet, rows);
   const counted = stateNow(sheet, plan.now, plan.state);
-  const { counts, stored } = counted;
+  const { counts, stored, checkpoint } = counted;
+  // The source counts them all the same: what has no row takes their place.
+  const live = tallied(known.filter((row) => !row.removed));
+  await accountInWindows(sheet, ids);
   const state: FormState = {
     ...counted,
+    checkpoint: checkpoint && {
+      ...checkpoint,
+      unstored: plusCounts(checkpoint.unstored, live),
+    },
     stored: stored === null ? null : stored - known.length,
     counts: {
       ...counts,
@@ -81,6 +92,16 @@ export async function eraseSubmissions(
   await eraseIds(sheet, ids);
   await clearUndoTab(sheet);
   return erasure;
+}
+
+/** Of each window what is forgotten, in memory; rows are read for their dates where there are windows. */
+async function accountInWindows(sheet: FormSheet, ids: ReadonlySet<string>): Promise<void> {
+  const { spreadsheet, form, view } = sheet;
+  if (windowsOf(await spreadsheet.stateTab(), form.id).length === 0) return;
+  const reading = { layout: sheet.usableLayout(), time: view.time };
+  const dated = await readDatedRows(spreadsheet.api, reading, { from: null, to: null });
+  const rows = dated.filter(({ id }) => ids.has(id));
+  await changeWindows(sheet, (window) => withForgotten(window, rows));
 }
 
 const isCopy = (copies: readonly { readonly row: number }[], place: number): boolean =>
