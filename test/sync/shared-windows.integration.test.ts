@@ -161,7 +161,10 @@ describe.skipIf(postgresMissing())('windows that several workers share', () => {
     const leaving = await openWorker();
     const [report] = await helped(worker, async () => {
       const reading = assist(leaving, REQUEST, stopping.signal);
-      await vi.waitFor(async () => expect(await heldWindows()).toHaveLength(2), { interval: 3 });
+      await vi.waitFor(async () => expect(await heldWindows()).toHaveLength(2), {
+        interval: 3,
+        timeout: 20_000,
+      });
       stopping.abort();
       await expect(reading).rejects.toMatchObject({ code: 'CANCELLED' });
     });
@@ -220,14 +223,17 @@ describe.skipIf(postgresMissing())('windows that several workers share', () => {
     const helper = await openWorker();
     const [report, helping] = await helped(worker, async () => {
       const reading = assist(helper).catch((error: unknown) => error);
-      await vi.waitFor(async () => expect(await heldWindows()).toHaveLength(2), { interval: 3 });
+      await vi.waitFor(async () => expect(await heldWindows()).toHaveLength(2), {
+        interval: 3,
+        timeout: 20_000,
+      });
       const reader = (await helper.target.reader(FORM))!;
       await vi.waitFor(
         async () => {
           const windows = await reader.windows();
           expect(windows.filter(({ open }) => !open).length).toBeGreaterThan(1);
         },
-        { interval: 3 },
+        { interval: 3, timeout: 20_000 },
       );
       await place.query(`DROP TABLE ${place.relation('contact_form')} CASCADE`);
       return reading;
