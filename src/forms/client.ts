@@ -14,9 +14,8 @@ import {
 import type { HttpResponse } from './http-transport.ts';
 import { type NamelessKey, namelessKeys } from './nameless-keys.ts';
 import { failedListError, notDoneError, tooMuchError } from './request-failure.ts';
-import { listFailure } from './said-failure.ts';
+import { contradictionIn, listFailure } from './said-failure.ts';
 import { envelopeSchema, parseForm } from './schemas.ts';
-import { contradictionIn } from './status-reply.ts';
 import { singleSubmission, submissionItem, type SubmissionItem } from './submission-item.ts';
 
 export type { CallOptions, FormsClientOptions, FormsRetryNotice } from './forms-http.ts';

@@ -1,4 +1,5 @@
-import { isJsonObject } from './exact-json.ts';
+import { isJsonObject, parseExactJson } from './exact-json.ts';
+import { singleSubmission } from './submission-item.ts';
 
 /*
  * What a body with the status of a success says against itself. Its members are not documented; these are the ones that
@@ -77,3 +78,22 @@ function isErrorCode(value: unknown): boolean {
 
 const word = (value: unknown): string =>
   typeof value === 'string' ? value.trim().toLowerCase() : '';
+
+/**
+ * What the body of a 2xx to a change of status says against it: it names an error, or shows the submission itself, bare or
+ * wrapped, in another status. Null for anything else; a body that shows it in the wanted status is no proof that it has it.
+ */
+export function contradictionIn(body: string, id: string, wanted: string): string | null {
+  let json: unknown;
+  try {
+    json = parseExactJson(body);
+  } catch {
+    return null;
+  }
+  if (!isJsonObject(json)) return null;
+  if (toldError(json) !== undefined) return 'an error in its body';
+  const verdict = failureVerdict(json);
+  if (verdict !== undefined) return `"${verdict}" in its body saying that it failed`;
+  const status = singleSubmission(json, id)?.submission?.status ?? '';
+  return status === '' || status === wanted ? null : 'the submission in another status';
+}

@@ -8,7 +8,6 @@ import { PRIVATE_FILE, PRIVATE_FOLDER } from '../base/private-files.ts';
 import { type MirrorError, isAbort } from '../base/errors.ts';
 import type { FormIdentity, PassKind, PassRecord } from '../mirror/types.ts';
 import type { UnmatchedName } from '../sync/unmatched-names.ts';
-import { dataDirProblem } from './data-dir.ts';
 import {
   type KeptFailure,
   type KeptFailures,
@@ -186,4 +185,26 @@ async function orNull<T>(reading: Promise<T>): Promise<T | null> {
     if (errorCode(error) === 'ENOENT') return null;
     throw error;
   }
+}
+
+const DATA_DIR_FAULTS = {
+  unwritable: {
+    what: 'cannot be written',
+    remedy: 'Give this user the right to write the folder, and check the disk that it is on.',
+  },
+  full: { what: 'is on a full disk', remedy: 'Make room there.' },
+} as const;
+
+/** That failures cannot be kept in DATA_DIR: what the targets record says nothing of what happened since. */
+export function dataDirProblem(fault: keyof typeof DATA_DIR_FAULTS, dataDir: string): Problem {
+  const { what, remedy } = DATA_DIR_FAULTS[fault];
+  return {
+    level: 'error',
+    code: 'FAILED',
+    title: 'Failures cannot be kept',
+    message: `DATA_DIR (${dataDir}) ${what}, so nobody may know of a failure that a target did not record.`,
+    remedy,
+    command: null,
+    since: null,
+  };
 }

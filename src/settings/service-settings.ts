@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isCommonPassword, isPlainPattern } from '../base/common-password.ts';
 import { LOG_LEVELS, type LogLevel } from '../base/logger.ts';
 import { isLoopback } from '../base/loopback.ts';
 import type { ProxySettings } from '../base/proxy.ts';
@@ -6,7 +7,7 @@ import { plainHost } from '../base/transport.ts';
 import { QueueUrlError, parseQueueUrl, queueTransport } from '../queue/backends.ts';
 import { readPlaintextHosts, requireSafeTransport } from './plaintext.ts';
 import type { SettingsReader } from './settings-reader.ts';
-import { weaknessOf } from './strong-secret.ts';
+import { SETTING_NAMES, settingOf } from './settings-table.ts';
 import { readTrustedProxies } from './trusted-proxies.ts';
 import { apiAddress, oneOf, wholeNumber } from './value-schemas.ts';
 
@@ -188,3 +189,18 @@ export const readDataDir = (reader: SettingsReader): string =>
 /** How much is logged; undefined: the command's own default. */
 export const readLogLevel = (reader: SettingsReader): LogLevel | undefined =>
   reader.read('LOG_LEVEL', oneOf(LOG_LEVELS));
+
+/** Fewer characters can be found by trial and error, or were meant for trying things out. */
+const MIN_SECRET_LENGTH = 12;
+/** What is weak about a secret that guards something others can reach; undefined: nothing. Goes on after its name, quotes nothing of it (L15). */
+function weaknessOf(text: string): string | undefined {
+  const isExample = SETTING_NAMES.some((other) => settingOf(other).example === text);
+  if (isExample) return 'is the one of the example, which everybody knows: set your own';
+  if (text.length < MIN_SECRET_LENGTH) {
+    return `is short: with fewer than ${MIN_SECRET_LENGTH} characters it can be guessed. Make one with: openssl rand -hex 16`;
+  }
+  if (isPlainPattern(text) || isCommonPassword(text)) {
+    return 'is among the first that are tried. Make one with: openssl rand -hex 16';
+  }
+  return undefined;
+}

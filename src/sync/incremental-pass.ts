@@ -1,6 +1,5 @@
 import { plusCounts, type StatusCounts, totalOf } from '../mirror/status-counts.ts';
 import type { Checkpoint } from '../mirror/types.ts';
-import { unusableBounds } from './bounds-memory.ts';
 import { compareCounts, type Comparison, comparisonBudget } from './compare-counts.ts';
 import { COMPARISON_SIZES, type ComparisonSizes } from './comparison-sizes.ts';
 import { fullPass } from './full-pass.ts';
@@ -234,4 +233,29 @@ const mayBeRead = (
 function reasonFor({ proof, before }: Found): string {
   const known = before.absent + proof.gone;
   return known > 0 ? deletionsReason(known) : countsReason;
+}
+
+/** How long bounds that were of no use are not tried again: the service may mend them, and a form its dates. */
+const BOUNDS_REST_MS = 60 * 60_000;
+
+/** Of which forms a source's `dateFrom` and `dateTo` were of no use lately. Forgotten with the process: it only saves requests. */
+class UnusableBounds {
+  readonly #since = new Map<string, number>();
+
+  has(formId: string, nowMs: number): boolean {
+    return nowMs - (this.#since.get(formId) ?? -Infinity) < BOUNDS_REST_MS;
+  }
+
+  note(formId: string, nowMs: number): void {
+    if (!this.has(formId, nowMs)) this.#since.set(formId, nowMs);
+  }
+}
+
+const bySource = new WeakMap<object, UnusableBounds>();
+
+/** Those of the source that this client speaks to. */
+function unusableBounds(client: object): UnusableBounds {
+  const known = bySource.get(client) ?? new UnusableBounds();
+  bySource.set(client, known);
+  return known;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { dataDirProblem } from '../../src/health/data-dir.ts';
+import { dataDirProblem } from '../../src/health/failure-store.ts';
 import { overviewMain } from '../../src/web/overview-page.ts';
 import { formMain } from '../../src/web/form-page.ts';
 import { type StatusReport, headline, reportOf } from '../../src/health/report.ts';

@@ -145,8 +145,8 @@ export interface SqlDialect {
   comment(tx: SqlSession, form: FormTable, fields: readonly FieldColumn[]): Promise<void>;
 
   /**
-   * Stores rows that are likely to be new in the quickest way there is for such. Outcomes in order; undefined for a row that
-   * is left to {@link upsert}: all where one is stored already. Undefined where {@link upsert} is as quick.
+   * Stores rows that are likely to be new in the quickest way there is for such. In their order, whether it has inserted
+   * them: the others are left to {@link upsert}. Undefined where {@link upsert} is as quick.
    */
   readonly storeNew?: (
     tx: SqlSession,
@@ -154,7 +154,7 @@ export interface SqlDialect {
     fields: readonly FieldColumn[],
     rows: readonly StorableRow[],
     at: string,
-  ) => Promise<(RowOutcome | undefined)[]>;
+  ) => Promise<boolean[]>;
   /** Stores rows, touching only those that differ (L4); `at` is the time of the change. Outcomes in order. */
   upsert(
     tx: SqlSession,

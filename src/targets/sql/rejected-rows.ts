@@ -61,19 +61,19 @@ export async function listRejections(
   // Where another writer listed one meanwhile, it is the newer one that stands.
   const known = [...byKey.keys()].filter((key) => !added.has(key)).sort();
   await upsertListings(tx, dialect, batch, byKey, known, RENEW);
-  const [listedBefore, listedNow] = [before, added].map(
-    (keys) => new Set([...keys].map((key) => key.slice(0, key.indexOf('\0')))),
-  );
-  const newlyListed = batch.rejections.filter((item) => {
+  const [listedBefore, listedNow] = [submissionsOf(before), submissionsOf(added)];
+  const newlyListed = new Set<string>();
+  for (const item of batch.rejections) {
     const { submissionId } = listable(item);
-    return listedNow?.has(submissionId) === true && listedBefore?.has(submissionId) !== true;
-  });
-  return {
-    added: added.size,
-    ended,
-    newlyListed: new Set(newlyListed.map(({ submissionId }) => submissionId)),
-  };
+    if (listedNow.has(submissionId) && !listedBefore.has(submissionId)) {
+      newlyListed.add(item.submissionId);
+    }
+  }
+  return { added: added.size, ended, newlyListed };
 }
+
+const submissionsOf = (keys: ReadonlySet<string>): Set<string> =>
+  new Set([...keys].map((key) => key.slice(0, key.indexOf('\0'))));
 
 const RENEW = `UPDATE SET stored = excluded.stored, last_seen_at = excluded.last_seen_at,
   last_epoch = excluded.last_epoch`;

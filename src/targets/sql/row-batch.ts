@@ -70,14 +70,14 @@ export async function storeBatch(
   { form, fields, at, looksNew }: BatchPlace,
   rows: readonly StorableRow[],
 ): Promise<StoredBatch> {
-  const added = looksNew ? await dialect.storeNew?.(tx, form, fields, rows, at) : undefined;
-  const left = rows.filter((_, index) => added?.[index] === undefined);
+  const isStored = looksNew ? await dialect.storeNew?.(tx, form, fields, rows, at) : undefined;
+  const left = isStored === undefined ? rows : rows.filter((_, index) => isStored[index] !== true);
   const stored = await storeRows(tx, dialect, left, (piece) =>
     dialect.upsert(tx, form, fields, piece, at),
   );
-  if (added === undefined) return stored;
+  if (isStored === undefined) return stored;
   const rest = stored.outcomes.values();
-  const outcomes = added.map((outcome) => outcome ?? nextOutcome(rest));
+  const outcomes = isStored.map((isNew) => (isNew ? 'inserted' : nextOutcome(rest)));
   return { outcomes, rejections: stored.rejections };
 }
 

@@ -13,13 +13,13 @@ export async function storeNewInPostgres(
   table: BatchTable,
   rows: readonly StorableRow[],
   at: string,
-): Promise<(RowOutcome | undefined)[]> {
-  const outcomes: (RowOutcome | undefined)[] = [];
+): Promise<boolean[]> {
+  const isStored: boolean[] = [];
   for (const piece of statementPieces(rows, table.columns.length)) {
     const isCopied = await copyNew(tx, table, piece, at);
-    for (let row = 0; row < piece.length; row++) outcomes.push(isCopied ? 'inserted' : undefined);
+    for (let row = 0; row < piece.length; row++) isStored.push(isCopied);
   }
-  return outcomes;
+  return isStored;
 }
 
 /** See {@link SqlDialect.upsert}: the server compares, and only rows that differ are touched or locked. */
