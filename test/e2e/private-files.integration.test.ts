@@ -98,12 +98,14 @@ describe.skipIf(process.platform === 'win32')('files', { timeout: 240_000 }, () 
     chownSync(file, -1, group);
     chmodSync(file, 0o640);
     const start = place.start(['start'], { ...env, SYNC_EVERY: '1s' });
-    // Left over by the process before, or made by this one.
     await vi.waitFor(() => {
       for (const path of [file, `${file}-wal`, `${file}-shm`]) {
         const { mode, gid } = statSync(path);
         expect([path, (mode & 0o777).toString(8), gid]).toEqual([path, '640', group]);
       }
+      // It has kept a look, which the sync below does not.
+      const locks = pathsBelow(`${file}-locks`).filter((path) => path.endsWith('.lock'));
+      expect(locks.map((path) => statSync(path).gid)).toContain(group);
     }, SOON);
     // Locks are for those who write.
     expect((statSync(`${file}-locks`).mode & 0o777).toString(8)).toBe('700');

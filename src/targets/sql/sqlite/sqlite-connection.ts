@@ -188,6 +188,15 @@ export class SqliteConnection implements SqlConnection {
   }
 
   /**
+   * Brings into the file itself what the WAL holds, as far as no reader needs what stood there before, so that a copy of the
+   * file alone is whole. Waits for nobody, and never fails: what is left stays in the WAL until the next time.
+   */
+  async fold(): Promise<void> {
+    const fold = (): unknown => this.#engine.all('PRAGMA wal_checkpoint(TRUNCATE)', [], false);
+    await this.#inTurn(async () => fold()).catch(() => {});
+  }
+
+  /**
    * Waits for what is under way. True when another writer may go on with this connection: its files are those at the path, it
    * has stored little enough to be in this thread still, and nothing on it failed.
    */

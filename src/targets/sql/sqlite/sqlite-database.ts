@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type Clock, systemClock } from '../../../base/clock.ts';
@@ -12,6 +12,7 @@ import { type SqlDatabase, SqlTarget } from '../sql-target.ts';
 import { checkSqlite } from './sqlite-check.ts';
 import { identityOf, SqliteConnection, THREAD_FROM_ROWS } from './sqlite-connection.ts';
 import { sqliteDialect } from './sqlite-dialect.ts';
+import { SqliteEngine } from './sqlite-engine.ts';
 import { isBusy } from './sqlite-errors.ts';
 import { followRights, followWriters } from './sqlite-rights.ts';
 
@@ -82,10 +83,12 @@ export class SqliteFile implements SqlDatabase {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    await this.#closeIdle();
     const reading = this.#reading;
     this.#reading = undefined;
     await reading?.connection.close();
+    // After the one that reads: whoever closes the last connection removes the WAL, and only one that writes can.
+    await this.#closeIdle();
+    if (reading !== undefined) removeWal(this.#path, reading.file);
   }
 
   async #closeIdle(): Promise<void> {
@@ -123,8 +126,19 @@ export class SqliteFile implements SqlDatabase {
     return SqliteConnection.forWriting(this.#path, this.#clock, this.#threadFromRows);
   }
 
-  /** Closes a connection, or keeps it for the next writer. */
+  /** Brings the WAL into the file. The idle connection, if it was good for the next writer, still is. */
+  async #fold(connection: SqliteConnection): Promise<void> {
+    if (!holdsSomething(`${this.#path}-wal`)) return;
+    const before = changeOf(this.#path);
+    await connection.fold();
+    const [idle, changed] = [this.#idle, changeOf(this.#path)];
+    if (idle !== undefined && idle.changed === before && changed !== undefined)
+      this.#idle = { ...idle, changed };
+  }
+
+  /** Closes a connection, or keeps it for the next writer. Either way the file is whole without its WAL. */
   async #keep(connection: SqliteConnection): Promise<void> {
+    await this.#fold(connection);
     const isReusable = await connection.isReusable();
     const changed = changeOf(this.#path);
     const mayKeep = isReusable && changed !== undefined && !this.#isClosed;
@@ -139,6 +153,27 @@ export class SqliteFile implements SqlDatabase {
  */
 const changeOf = (path: string): bigint | undefined =>
   statSync(path, { throwIfNoEntry: false, bigint: true })?.ctimeNs;
+
+const holdsSomething = (path: string): boolean =>
+  (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0;
+
+/**
+ * Removes the WAL that a connection which reads left beside `file`: SQLite makes one for each, and those that write alone
+ * take it away. It stays while another process uses it, and where this user may only read.
+ */
+function removeWal(path: string, file: string): void {
+  try {
+    if (identityOf(path) !== file || !existsSync(`${path}-wal`)) return;
+    const engine = new SqliteEngine(path, 'rewrite');
+    try {
+      engine.exec('PRAGMA schema_version');
+    } finally {
+      engine.close();
+    }
+  } catch {
+    // Everything is in the files as it was.
+  }
+}
 
 /**
  * Takes the lock on a form: an exclusive transaction on an empty SQLite file of its own, in a folder beside the
