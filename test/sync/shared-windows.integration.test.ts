@@ -5,6 +5,7 @@ import { silentLogger } from '../../src/base/logger.ts';
 import { FormsClient } from '../../src/forms/client.ts';
 import { parsePicks } from '../../src/mirror/picks.ts';
 import type { Target, WindowWriter } from '../../src/mirror/target.ts';
+import type { WindowRecord } from '../../src/mirror/window.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/forms-api/sandbox.ts';
 import { FormsStore } from '../../src/sandbox/forms-api/store.ts';
 import { assistPass, type AssistRequest } from '../../src/sync/assist.ts';
@@ -12,15 +13,18 @@ import type { SyncContext } from '../../src/sync/context.ts';
 import type { PassProgress, PassReport, SyncEvents } from '../../src/sync/events.ts';
 import { LabelCache } from '../../src/sync/label-cache.ts';
 import { runPass } from '../../src/sync/run-pass.ts';
+import { windowLockName } from '../../src/targets/sql/window-lock.ts';
 import type { SqlPlace } from '../contract/sql-target.ts';
 import { sorted } from '../contract/target-harness.ts';
 import { lentPostgres } from '../support/lent-server.ts';
 import { postgresPlace } from '../support/postgres-place.ts';
 import { postgresMissing } from '../support/servers.ts';
+import { WindowGate } from './window-gate.ts';
 
 const [FORM, NAME, OLD_FIELD] = ['frm_1', 'field_1_a', 'field_0_old'];
 const SUBMISSIONS = 400;
 const HOUR_MS = 3_600_000;
+const SOON = { timeout: 60_000 };
 const REQUEST: AssistRequest = { formId: FORM, picks: parsePicks(['*']), hashKey: undefined };
 
 /** One worker: it shares nothing with the others but source and target. */
@@ -35,6 +39,7 @@ describe.skipIf(postgresMissing())('windows that several workers share', () => {
   let store: FormsStore;
   let sandbox: Sandbox;
   let now = 0;
+  let gate: WindowGate;
   beforeAll(async () => {
     server = await lentPostgres();
   });
@@ -49,11 +54,9 @@ describe.skipIf(postgresMissing())('windows that several workers share', () => {
       const old = n % 50 === 7 ? { [OLD_FIELD]: 'old' } : {};
       store.insert({ formId: FORM, data: { [NAME]: `n ${n}`, ...old }, createdAt: now });
     }
-    sandbox = await startSandbox({
-      store,
-      behaviour: { maxLimit: 10 },
-      faults: [{ delayMs: 5, times: Infinity }],
-    });
+    gate = new WindowGate();
+    const { onRequest } = gate;
+    sandbox = await startSandbox({ store, behaviour: { maxLimit: 10 }, onRequest });
     return async () => {
       await sandbox.stop();
       await place.dispose();
@@ -92,13 +95,31 @@ describe.skipIf(postgresMissing())('windows that several workers share', () => {
     request = REQUEST,
     signal = new AbortController().signal,
   ): Promise<number> => assistPass(context, target, request, signal);
-  /** Runs a full pass, and `help` as soon as it asks for some. */
-  async function helped<T>(worker: Worker, help: () => Promise<T>): Promise<[PassReport, T]> {
+  /**
+   * Runs a full pass, and `help` as soon as it asks for some. By then the gate is closed, and stays so until `help` opens it or
+   * is done.
+   */
+  async function helped<T>(
+    worker: Worker,
+    help: () => Promise<T>,
+    { signal, letsFirst = false }: { signal?: AbortSignal; letsFirst?: boolean } = {},
+  ): Promise<[PassReport, T]> {
     const asked = Promise.withResolvers<void>();
-    worker.context.events.on('windows.open', () => asked.resolve());
-    const helping = asked.promise.then(help);
-    const report = await full(worker);
-    return [report, await helping];
+    // Told before the pass asks for the first of its windows.
+    const forget = worker.context.events.on('windows.open', () => {
+      forget();
+      gate.close({ letsFirst });
+      asked.resolve();
+    });
+    const helping = asked.promise.then(help).finally(() => gate.open());
+    return Promise.all([full(worker, signal), helping]);
+  }
+  /** All of these help, and the source answers once each of them, and the pass itself, holds a window. */
+  async function assistTogether(others: readonly Worker[], request = REQUEST): Promise<number[]> {
+    const assisting = Promise.all(others.map((other) => assist(other, request)));
+    await Promise.race([assisting, untilHeld(others[0]!, 1 + others.length)]);
+    gate.open();
+    return assisting;
   }
   const expectSame = async (): Promise<void> => {
     const reader = await (await openWorker()).target.reader(FORM);
@@ -119,19 +140,22 @@ describe.skipIf(postgresMissing())('windows that several workers share', () => {
       .map((query) => JSON.stringify(query));
   };
 
-  const heldWindows = () =>
-    place.query(
-      `SELECT form_id FROM ${place.relation('mirror_locks')} WHERE form_id LIKE 'window %'`,
-    );
+  /** Waits until so many windows that are not proven are held: one by each worker, as long as the source keeps back its answers. */
+  const untilHeld = ({ target }: Worker, count: number): Promise<void> =>
+    vi.waitFor(async () => {
+      const reader = await target.reader(FORM);
+      const open = (await reader!.windows()).filter((window) => window.open);
+      const locks = await place.query(`SELECT form_id FROM ${place.relation('mirror_locks')}`);
+      const held = new Set(locks.map(({ form_id }) => form_id));
+      expect(open.filter((window) => held.has(windowLockName(FORM, window)))).toHaveLength(count);
+    }, SOON);
 
   it('L1, L13: are read once each, and the pass ends with what all have done', async () => {
     const worker = await openWorker();
     const progress: PassProgress[] = [];
     worker.context.events.on('pass.progress', (one) => progress.push(one));
     const others = [await openWorker(), await openWorker()];
-    const [report, windows] = await helped(worker, () =>
-      Promise.all(others.map((other) => assist(other))),
-    );
+    const [report, windows] = await helped(worker, () => assistTogether(others));
     expect(report).toMatchObject({
       outcome: 'ok',
       total: SUBMISSIONS,
@@ -161,10 +185,7 @@ describe.skipIf(postgresMissing())('windows that several workers share', () => {
     const leaving = await openWorker();
     const [report] = await helped(worker, async () => {
       const reading = assist(leaving, REQUEST, stopping.signal);
-      await vi.waitFor(async () => expect(await heldWindows()).toHaveLength(2), {
-        interval: 3,
-        timeout: 20_000,
-      });
+      await untilHeld(leaving, 2);
       stopping.abort();
       await expect(reading).rejects.toMatchObject({ code: 'CANCELLED' });
     });
@@ -182,9 +203,10 @@ describe.skipIf(postgresMissing())('windows that several workers share', () => {
       const closed = (await reader.windows()).filter(({ to }) => to !== null);
       const held = closed.at(-1)!;
       const writer = await helper.target.openWindowWriter(FORM, held, { waitMs: 0, signal });
+      gate.open();
       const openOnes = async (): Promise<number> =>
         (await reader.windows()).filter(({ open, to }) => open && to !== null).length;
-      await vi.waitFor(async () => expect(await openOnes()).toBe(1), { timeout: 20_000 });
+      await vi.waitFor(async () => expect(await openOnes()).toBe(1), SOON);
       // The pass has nothing else to do, and asks for help again and again.
       for (let times = 0; times < 2; times++) {
         await new Promise<void>((resolve) =>
@@ -205,7 +227,8 @@ describe.skipIf(postgresMissing())('windows that several workers share', () => {
     await full(worker);
     const ids = store.ids(FORM);
     for (const id of ids.filter((_, n) => n % 8 === 0)) store.delete(id);
-    const [report] = await helped(worker, async () => assist(await openWorker()));
+    const others = [await openWorker()];
+    const [report] = await helped(worker, () => assistTogether(others));
     expect(report).toMatchObject({ outcome: 'ok', deleted: 50, total: 350 });
     await expectSame();
   });
@@ -214,56 +237,52 @@ describe.skipIf(postgresMissing())('windows that several workers share', () => {
     const worker = await openWorker();
     await full(worker);
     for (const id of store.ids(FORM).filter((_, n) => n % 3 === 0)) store.delete(id);
-    const [report] = await helped(worker, async () => assist(await openWorker()));
+    const others = [await openWorker()];
+    const [report] = await helped(worker, () => assistTogether(others));
     expect(report).toMatchObject({ outcome: 'withheld', deleted: 0 });
   });
 
   it('L1, L17: are read anew after the table was dropped while others held some', async () => {
     const worker = await openWorker();
     const helper = await openWorker();
-    // Slow enough that nobody is through before the table is gone.
-    sandbox.faults.add({ path: '/submissions', delayMs: 150, times: Infinity });
-    const [report, helping] = await helped(worker, async () => {
+    const claims = vi.spyOn(helper.target, 'openWindowWriter');
+    const dropping = async (): Promise<unknown> => {
       const reading = assist(helper).catch((error: unknown) => error);
       const reader = (await helper.target.reader(FORM))!;
-      await vi.waitFor(
-        async () => {
-          const windows = await reader.windows();
-          expect(windows.filter(({ open }) => !open).length).toBeGreaterThan(0);
-          expect((await heldWindows()).length).toBeGreaterThan(1);
-        },
-        { interval: 3, timeout: 20_000 },
-      );
+      const proven = async (): Promise<WindowRecord[]> =>
+        (await reader.windows()).filter((window) => !window.open);
+      await vi.waitFor(async () => expect(await proven()).toHaveLength(1), SOON);
+      await untilHeld(helper, 2);
       await place.query(`DROP TABLE ${place.relation('contact_form')} CASCADE`);
-      sandbox.faults.clear();
+      // Were the pass to end first, there would be nothing to help with any more.
+      gate.open(claims.mock.lastCall![1]);
       return reading;
-    });
+    };
+    const [report, helping] = await helped(worker, dropping, { letsFirst: true });
     expect([report, helping]).toMatchObject([
       { outcome: 'failed', code: 'TARGET_FAILED' },
       { code: 'TARGET_FAILED' },
     ]);
-    const [again, windows] = await helped(worker, () => assist(helper));
+    const [again, windows] = await helped(worker, () => assistTogether([helper]));
     expect(again).toMatchObject({ outcome: 'ok', inserted: SUBMISSIONS });
     expect(again.reason).toContain('was gone; everything is read again');
-    expect(windows).toBeGreaterThan(0);
+    expect(windows[0]).toBeGreaterThan(0);
     await expectSame();
   });
 
   it('L13: are no longer written by whom another pass has overtaken, which made the table anew', async () => {
     const [dead, worker, sleeper] = [await openWorker(), await openWorker(), await openWorker()];
     const dying = new AbortController();
-    const claimed = Promise.withResolvers<WindowWriter>();
     const claim = async (): Promise<WindowWriter> => {
       const reader = (await sleeper.target.reader(FORM))!;
       const last = (await reader.windows()).findLast(({ to }) => to !== null)!;
       const { signal } = new AbortController();
-      return sleeper.target.openWindowWriter(FORM, last, { waitMs: 0, signal });
+      const writer = await sleeper.target.openWindowWriter(FORM, last, { waitMs: 0, signal });
+      dying.abort();
+      return writer;
     };
-    dead.context.events.on('windows.open', () => void claim().then(claimed.resolve, () => {}));
-    const cut = full(dead, dying.signal);
-    const held = await claimed.promise;
-    dying.abort();
-    expect(await cut).toMatchObject({ outcome: 'cancelled' });
+    const [cut, held] = await helped(dead, claim, { signal: dying.signal });
+    expect(cut).toMatchObject({ outcome: 'cancelled' });
     await place.query(`DROP TABLE ${place.relation('contact_form')} CASCADE`);
     const [report] = await helped(worker, async () => {
       const window = (await held.windows()).find(({ open, to }) => open && to !== null);
@@ -278,10 +297,11 @@ describe.skipIf(postgresMissing())('windows that several workers share', () => {
 
   it('are read one at a time by a worker that is wanted elsewhere', async () => {
     const worker = await openWorker();
-    const [report, windows] = await helped(worker, async () =>
-      assist(await openWorker(), { ...REQUEST, goesOn: () => false }),
+    const others = [await openWorker()];
+    const [report, windows] = await helped(worker, () =>
+      assistTogether(others, { ...REQUEST, goesOn: () => false }),
     );
-    expect(windows).toBe(1);
+    expect(windows).toEqual([1]);
     expect(report).toMatchObject({ outcome: 'ok', total: SUBMISSIONS });
     await expectSame();
   });

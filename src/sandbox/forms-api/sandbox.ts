@@ -36,9 +36,10 @@ export interface SandboxOptions {
   readonly apiKey?: string;
   /**
    * Called for each request, after its body has arrived and before anything is read or changed: the place to change the
-   * store between any two requests. If it throws, the request gets a 500 and stop() rejects with the error.
+   * store between any two requests. A promise holds this request until it resolves. If it throws or rejects, the request
+   * gets a 500 and stop() rejects with the error.
    */
-  readonly onRequest?: (request: RequestInfo) => void;
+  readonly onRequest?: (request: RequestInfo) => void | Promise<void>;
   /** Called when the answer is handed to the network, before any client can have read it; errors as with `onRequest`. */
   readonly afterResponse?: (request: LoggedRequest) => void;
 }
@@ -146,7 +147,7 @@ class SandboxHost implements Sandbox {
     try {
       const request = await this.#receive(message, number);
       if (request === undefined) return;
-      this.#options.onRequest?.(request);
+      await this.#options.onRequest?.(request);
       response.setHeader('date', new Date(this.store.now()).toUTCString());
       const fault = this.faults.take(request);
       const { signal } = this.#stopping;
