@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import { WriteStream } from 'node:tty';
-import { systemClock } from '../../src/base/clock.ts';
+import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import type { ExitCode } from '../../src/base/exit-codes.ts';
 import { runProgram } from '../../src/cli/program.ts';
@@ -49,13 +49,14 @@ export interface RunningCli {
 
 /**
  * Starts a command. `exit` of the process is never called; the second signal rejects `done`. `isTTY`: its streams are
- * terminals; `ask`: what the person there answers.
+ * terminals; `ask`: what the person there answers; `clock`: by what it tells the time.
  */
 export function startCli(
   args: readonly string[],
   env: Environment = {},
   isTTY = false,
   ask?: (question: string) => Promise<string>,
+  clock: Clock = systemClock,
 ): RunningCli {
   const [stdout, stderr] = [new RecordedStream(isTTY), new RecordedStream(isTTY)];
   const listeners = new Map<string, () => void>();
@@ -72,7 +73,7 @@ export function startCli(
     terminal,
     ask,
     version: '0.0.0-test',
-    clock: systemClock,
+    clock,
     stop: listenForStop(source, () => terminal.say('stopping')),
     loadConfig: async (needs = {}) => loadConfig(env, noFile, needs),
   };
@@ -90,4 +91,5 @@ export const runCli = (
   args: readonly string[],
   env: Environment = {},
   isTTY = false,
-): Promise<CliResult> => startCli(args, env, isTTY).done;
+  clock: Clock = systemClock,
+): Promise<CliResult> => startCli(args, env, isTTY, undefined, clock).done;
