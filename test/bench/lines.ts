@@ -77,7 +77,7 @@ export function linesOf(samples: Samples, distance: Distance): Line[] {
     line(
       ['postgres.copy', 'write alone, PostgreSQL, first, against bare COPY', '≥ 0.45'],
       'write@postgres.first',
-      'copy',
+      'copy@postgres.copy',
     ),
     ...(
       [
