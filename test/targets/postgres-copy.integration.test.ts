@@ -3,6 +3,7 @@ import { Client } from 'pg';
 import { beforeAll, describe, expect, it, type TestContext, vi } from 'vitest';
 import type { FormWriter } from '../../src/mirror/target.ts';
 import type { Cell } from '../../src/mirror/types.ts';
+import { parseTargetUrl } from '../../src/targets/target-kinds.ts';
 import {
   AGE,
   fieldList,
@@ -18,6 +19,27 @@ import { postgresPlace } from '../support/postgres-place.ts';
 import { postgresMissing } from '../support/servers.ts';
 
 const CHILD = join(import.meta.dirname, '../support/target-child.ts');
+/** A database that sorts words as English does: `a`, `B`. Undefined where the server has none. */
+async function inEnglish(server: { readonly url: string }): Promise<string | undefined> {
+  const url = new URL(server.url);
+  const name = `english_${process.pid}_${Date.now().toString(36)}`;
+  const client = new Client({ connectionString: server.url });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ version: number }>(
+      `SELECT current_setting('server_version_num')::int AS version`,
+    );
+    if ((rows[0]?.version ?? 0) < 150_000) return undefined;
+    await client.query(
+      `CREATE DATABASE ${name} TEMPLATE template0 LOCALE_PROVIDER icu ICU_LOCALE 'en' ENCODING 'UTF8'`,
+    );
+  } finally {
+    await client.end();
+  }
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
 const SOON = { timeout: 60_000, interval: 20 };
 
 describe.skipIf(postgresMissing())('new rows, which PostgreSQL takes by COPY', () => {
@@ -105,6 +127,40 @@ describe.skipIf(postgresMissing())('new rows, which PostgreSQL takes by COPY', (
       ['d', 'INSERT'],
       ['e', 'COPY'],
     ]);
+  });
+
+  it('are locked in the order of their bytes by either way, however the database sorts', async ({
+    onTestFinished,
+    skip,
+  }) => {
+    const database = await inEnglish(server);
+    if (database === undefined)
+      return skip('before PostgreSQL 15, databases sort as the system does');
+    const client = new Client({ connectionString: database });
+    await client.connect();
+    onTestFinished(() => client.end());
+    await using target = await parseTargetUrl(database).open('english');
+    const stored = async (...ids: string[]) => {
+      await using writer = await target.openWriter(FORM, { waitMs: 0 });
+      await writer.prepare(fieldList(NAME));
+      await writer.apply(
+        ids.map((id) => row(id)),
+        [],
+      );
+    };
+    await stored();
+    await client.query(`CREATE TABLE way (nth serial, id text, statement text);
+      CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        INSERT INTO way (id, statement) VALUES (NEW.id, substring(current_query() FROM 'COPY|INSERT')); RETURN NEW; END $$;
+      CREATE TRIGGER note BEFORE INSERT ON contact_form FOR EACH ROW EXECUTE FUNCTION note()`);
+    await stored('\u{10000}', '\uFFFD', 'a', 'é', 'B', 'f');
+    // One that is stored already has the batch go in by the other way.
+    await stored('a', 'g', 'D', '\u{10001}', '\uFFFE', 'è');
+    const { rows } = await client.query('SELECT id, statement FROM way ORDER BY nth');
+    const by = (way: string) =>
+      rows.filter(({ statement }) => statement === way).map(({ id }) => id);
+    expect(by('COPY')).toEqual(['B', 'a', 'f', 'é', '\uFFFD', '\u{10000}']);
+    expect(by('INSERT')).toEqual(['D', 'g', 'è', '\uFFFE', '\u{10001}']);
   });
 
   it('of which another writer stores one meanwhile are stored all the same', async (context) => {

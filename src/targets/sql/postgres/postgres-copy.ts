@@ -38,8 +38,7 @@ export async function copyNew(
     copied = await tx.copy(
       `SAVEPOINT forms_mirror_copy; COPY ${qualified(schema, table)} (${names.join(', ')}) FROM STDIN;
        RELEASE SAVEPOINT forms_mirror_copy`,
-      // Of several that wait for each other's rows none may wait in a circle.
-      copyText(columns, rows.toSorted(byId), at),
+      copyText(columns, inOrder(rows), at),
     );
   } catch (error) {
     if (!isRefusedCopy(error)) throw error;
@@ -106,6 +105,15 @@ function* copyText(
   if (part !== '') yield part;
 }
 
-const byId = (a: StorableRow, b: StorableRow): number => (a.id < b.id ? -1 : 1);
+/** Before these, units of UTF-16 are in the order of the bytes of UTF-8. */
+const SURROGATE_OR_LATER = /[\uD800-\uFFFF]/;
+
+/** By the bytes of their IDs, as the upsert has them: of several that wait for each other's rows none may wait in a circle. */
+function inOrder(rows: readonly StorableRow[]): StorableRow[] {
+  if (!rows.some(({ id }) => SURROGATE_OR_LATER.test(id))) {
+    return rows.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  }
+  return rows.toSorted((a, b) => Buffer.compare(Buffer.from(a.id), Buffer.from(b.id)));
+}
 
 const escaped = (character: string): string => ESCAPED[character] ?? character;

@@ -59,9 +59,10 @@ function outcomeOf(row: Parameters<typeof booleanOf>[0]): RowOutcome {
 
 /**
  * `unnest` takes a batch of any size with one parameter a column. Rows are compared before they are inserted: an
- * ON CONFLICT … WHERE alone would lock, and so write to, rows that stay as they are (L4). They are locked in the order of
- * their IDs, as by every other writer; one that another writer inserted meanwhile is new there, not here (a row that was
- * inserted has no `xmax`).
+ * ON CONFLICT … WHERE alone would lock, and so write to, rows that stay as they are (L4). `OFFSET 0` has each looked up by
+ * its key: of a table that was just filled the planner knows nothing, and would read all of it for each batch. They are
+ * locked in the order of the bytes of their IDs, as by COPY; one that another writer inserted meanwhile is new there, not
+ * here (a row that was inserted has no `xmax`).
  */
 function upsertStatement({ schema, table: name, columns, more }: BatchTable): string {
   const table = qualified(schema, name);
@@ -77,12 +78,13 @@ function upsertStatement({ schema, table: name, columns, more }: BatchTable): st
   return `WITH changed AS MATERIALIZED (
       SELECT ${incoming.map((value, index) => `${value} AS ${names[index] ?? ''}`).join(', ')},
         t.id IS NULL AS _is_new, t._deleted_at IS NOT NULL AS _was_deleted
-      FROM unnest(${arrays.join(', ')}) AS b(${names.join(', ')}) LEFT JOIN ${table} AS t ON t.id = b.id
+      FROM unnest(${arrays.join(', ')}) AS b(${names.join(', ')})
+        LEFT JOIN LATERAL (SELECT * FROM ${table} AS i WHERE i.id = b.id OFFSET 0) AS t ON true
       WHERE t.id IS NULL OR t._deleted_at IS NOT NULL
         OR (${own.map((name) => `t.${name}`).join(', ')}) IS DISTINCT FROM (${incoming.slice(1).join(', ')})
     ), stored AS (
       INSERT INTO ${table} (${names.join(', ')}, _first_seen_at, _changed_at)
-      SELECT ${names.join(', ')}, ${at}, ${at} FROM changed ORDER BY id
+      SELECT ${names.join(', ')}, ${at}, ${at} FROM changed ORDER BY id COLLATE "C"
       ON CONFLICT (id) DO UPDATE SET ${own.map((name) => `${name} = excluded.${name}`).join(', ')},
         _changed_at = excluded._changed_at, _deleted_at = NULL
       RETURNING id, xmax = 0 AS _is_new
