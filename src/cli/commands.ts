@@ -111,6 +111,26 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: () => import('./explain.ts'),
   },
   {
+    name: 'export',
+    summary: 'Writes the rows of one form, as a target holds them, as CSV or JSON lines.',
+    examples: [
+      'forms-mirror export contact > contact.csv',
+      'forms-mirror export contact --labels --bom --output contact.csv',
+      'forms-mirror export contact --format jsonl | head',
+    ],
+    configure: (command) =>
+      command
+        .argument('<form>', 'ID, slug or name of the form')
+        .option('--format <format>', 'csv or jsonl: one JSON object a line', 'csv')
+        .option('--labels', 'name columns by the labels of the form, not as the target does')
+        .option('--deleted', 'rows that are marked deleted, too, after the others')
+        .option('--bom', 'begin CSV with a byte order mark: Excel then reads it as UTF-8')
+        .option('--raw', 'leave texts that a spreadsheet would run as a formula as they are')
+        .option('--output <file>', 'write into this file, once everything is there')
+        .addOption(ONE_TARGET),
+    load: () => import('./export.ts'),
+  },
+  {
     name: 'forget',
     summary:
       'Removes submissions from every target and keeps them away while the source still has them.',

@@ -65,6 +65,22 @@ export class Terminal {
     this.#write(this.#stdout, `${printableJson(json)}\n`);
   }
 
+  /**
+   * Writes a piece of a result that is data, such as CSV, to stdout as it is, and waits until it is taken; a terminal gets it
+   * printable. False once the reader has gone away.
+   */
+  async pipe(text: string): Promise<boolean> {
+    const stream = this.#stdout;
+    if (this.#closed.has(stream)) return false;
+    const taken = Promise.withResolvers<void>();
+    stream.write(stream.isTTY === true ? printableLines(text) : text, (error) => {
+      if (error) this.#closed.add(stream);
+      taken.resolve();
+    });
+    await taken.promise;
+    return !this.#closed.has(stream);
+  }
+
   /** Writes lines to stderr, above the progress bars when there are some. A line break within one becomes a space. */
   say(...lines: readonly string[]): void {
     for (const line of lines) this.#tell(`${this.#shown(line, printable)}\n`);

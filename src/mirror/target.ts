@@ -3,6 +3,7 @@ import type { Loss } from './losses.ts';
 import type { LookRecord } from './look-record.ts';
 import type { FormLook } from './looked.ts';
 import type { TargetNotice } from './notices.ts';
+import type { FormSnapshot } from './snapshot.ts';
 import type { StatusCounts } from './status-counts.ts';
 import type { TimeCount, TimeGrain, TimeSpan } from './time-counts.ts';
 import type { ErrorCode } from '../base/errors.ts';
@@ -52,6 +53,9 @@ export interface Target extends AsyncDisposable {
 
   /** Reads one form without the lock; undefined when it was never mirrored here. */
   reader(formId: string): Promise<FormReader | undefined>;
+
+  /** One form as it is here now, to be read at leisure; undefined when it was never mirrored here. */
+  snapshot(formId: string): Promise<FormSnapshot | undefined>;
 
   /**
    * Becomes the form's only writer (L13). The first write makes its table or tab when missing. A lock that kill -9

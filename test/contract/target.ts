@@ -7,6 +7,7 @@ import { describeLosses } from './target-losses.ts';
 import { describePasses } from './target-passes.ts';
 import { describeRows } from './target-rows.ts';
 import { describeSideBySide } from './target-side-by-side.ts';
+import { describeSnapshot } from './target-snapshot.ts';
 import { describeStates } from './target-states.ts';
 import { describeValues } from './target-values.ts';
 import { describeWindows } from './target-windows.ts';
@@ -25,5 +26,6 @@ export function describeTarget(name: string, makePlace: MakePlace): void {
     describeLosses(stage);
     describeErasure(stage);
     describeWindows(stage);
+    describeSnapshot(stage);
   });
 }

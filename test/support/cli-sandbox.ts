@@ -19,6 +19,8 @@ export interface CliPlace {
   readonly file: string;
   /** Rows of a query on that file. */
   readonly rows: (sql: string) => Record<string, unknown>[];
+  /** Runs statements on that file, as a person would. */
+  readonly change: (sql: string) => void;
 }
 
 /** For one test; gone when it has finished. */
@@ -47,6 +49,10 @@ export async function openPlace(
     rows(sql) {
       using database = new DatabaseSync(file, { readOnly: true });
       return database.prepare(sql).all();
+    },
+    change(sql) {
+      using database = new DatabaseSync(file);
+      database.exec(sql);
     },
   };
 }

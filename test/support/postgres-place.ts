@@ -58,6 +58,7 @@ export async function pglitePlace(
       async (sql) => (await database.query<Record<string, unknown>>(sql)).rows,
     ),
     url: address.shown,
+    hasOneConnection: true,
     open: async (name = 'default') => {
       const opened = new PostgresDatabase(address, driver, systemClock);
       return new SqlTarget(name, opened, systemClock);

@@ -12,10 +12,12 @@ import type {
   WriterOptions,
 } from '../../mirror/target.ts';
 import type { LookRecord } from '../../mirror/look-record.ts';
+import type { FormSnapshot } from '../../mirror/snapshot.ts';
 import type { FormIdentity } from '../../mirror/types.ts';
 import { browserAddress } from './api/address.ts';
 import { type CredentialsSource, openAccount } from './api/credentials.ts';
 import { SheetFormReader } from './reader.ts';
+import { sheetSnapshot } from './snapshot.ts';
 import { FormSheet } from './state/form-sheet.ts';
 import { takeMarkingLease } from './state/marking-lease.ts';
 import { keepLook, readLook } from './state/kept-look.ts';
@@ -112,11 +114,21 @@ class SheetsTarget implements Target {
   }
 
   async reader(formId: string): Promise<FormReader | undefined> {
+    const sheet = await this.#sheetOf(formId);
+    return sheet && new SheetFormReader(sheet);
+  }
+
+  async #sheetOf(formId: string): Promise<FormSheet | undefined> {
     const structure = await this.#spreadsheet.refresh();
     const known = structure.forms.get(formId)?.state ?? structure.knownForms.get(formId);
     if (known === undefined) return undefined;
     const identity = { id: formId, slug: known.slug, name: known.name };
-    return new SheetFormReader(await FormSheet.open(this.#spreadsheet, identity, structure));
+    return FormSheet.open(this.#spreadsheet, identity, structure);
+  }
+
+  async snapshot(formId: string): Promise<FormSnapshot | undefined> {
+    const sheet = await this.#sheetOf(formId);
+    return sheet && sheetSnapshot(sheet);
   }
 
   async openWriter(form: FormIdentity, options: WriterOptions): Promise<FormWriter> {

@@ -14,6 +14,7 @@ import type {
   WriterOptions,
 } from '../../mirror/target.ts';
 import type { LookRecord } from '../../mirror/look-record.ts';
+import type { FormSnapshot } from '../../mirror/snapshot.ts';
 import type { FormIdentity } from '../../mirror/types.ts';
 import type { FormWindow } from '../../mirror/window.ts';
 import { type Catalogue, loadForm } from './catalogue.ts';
@@ -26,12 +27,14 @@ import { busyForm, type FormLock, takeEpoch } from './form-lock.ts';
 import { holdMarkingLock, markingLockName } from './marking-lock.ts';
 import { readHeldForms } from './held-forms.ts';
 import { SqlFormReader } from './form-reader.ts';
+import { formSnapshot, type SqlSnapshot } from './form-snapshot.ts';
 import { SqlFormWriter } from './form-writer.ts';
 import { LOOKS_LOCK, readLook, saveLook } from './looks.ts';
 import { rememberLosses } from './losses.ts';
 import { readOverview } from './overview.ts';
 import { endScrub, needsScrub } from './scrubbing.ts';
 import { translateError } from './sql-errors.ts';
+import { standingOf } from './table-standing.ts';
 import type { SqlConnection, SqlSession } from './sql-session.ts';
 import { openWindow, windowLockName } from './window-lock.ts';
 
@@ -43,6 +46,8 @@ export interface SqlDatabase {
   readonly dialect: SqlDialect;
   /** Where to read; undefined when there is no database yet. */
   reading(): Promise<SqlSession | undefined>;
+  /** A connection of its own that sees the database as it is now, until it is disposed; undefined when there is none yet. */
+  snapshot(): Promise<SqlSnapshot | undefined>;
   /**
    * Takes the lock of a form, or one of another name; undefined when another holds it for longer than `waitMs`. `leased`: it
    * ends by itself, with its connection, when this process is stalled.
@@ -103,6 +108,17 @@ export class SqlTarget implements Target {
       const form = await loadForm(catalogue.session, catalogue.dialect, formId);
       return form && new SqlFormReader(this.#context(formId, catalogue.version));
     });
+  }
+
+  async snapshot(formId: string): Promise<FormSnapshot | undefined> {
+    const snapshot = await this.#guarded(() => this.#database.snapshot());
+    if (snapshot === undefined) return undefined;
+    try {
+      return await this.#guarded(() => this.#snapshotOf(formId, snapshot));
+    } catch (error) {
+      await snapshot[Symbol.asyncDispose]();
+      throw error;
+    }
   }
 
   async openWriter(form: FormIdentity, options: WriterOptions): Promise<FormWriter> {
@@ -206,6 +222,26 @@ export class SqlTarget implements Target {
     await this.#database.close();
   }
 
+  async #snapshotOf(formId: string, snapshot: SqlSnapshot): Promise<FormSnapshot | undefined> {
+    const { dialect } = this.#database;
+    const catalogue = await this.#catalogueOf(snapshot.session);
+    const form = catalogue && (await loadForm(snapshot.session, dialect, formId));
+    if (form === undefined) {
+      await snapshot[Symbol.asyncDispose]();
+      return undefined;
+    }
+    const present = await dialect.columnsOf(snapshot.session, form.table);
+    if (present === undefined || standingOf(present) !== 'ours') {
+      const table = dialect.shownRelation(form.table);
+      throw new MirrorError(
+        'TARGET_FAILED',
+        `${this.#place}: the table ${table} is not there any more, or has lost its columns. The next pass makes it again and reads everything.`,
+      );
+    }
+    const guarded = <T>(read: () => Promise<T>): Promise<T> => this.#guarded(read);
+    return formSnapshot({ dialect, snapshot, form, present: new Set(present), guarded });
+  }
+
   async #writer(form: FormIdentity, lock: FormLock): Promise<FormWriter> {
     const { dialect } = this.#database;
     const at = new Date(this.#clock.now()).toISOString();
@@ -263,9 +299,12 @@ export class SqlTarget implements Target {
 
   /** The catalogue; undefined when there is none. Never migrates it: reading leaves a mirror as it is. */
   async #catalogue(): Promise<Catalogue | undefined> {
-    const { dialect } = this.#database;
     const session = await this.#database.reading();
-    if (session === undefined) return undefined;
+    return session && this.#catalogueOf(session);
+  }
+
+  async #catalogueOf(session: SqlSession): Promise<Catalogue | undefined> {
+    const { dialect } = this.#database;
     const version = await catalogueVersion(session, dialect);
     if (version === undefined) return undefined;
     await assertWhole(session, dialect, version, this.#place);

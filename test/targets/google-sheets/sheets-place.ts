@@ -100,6 +100,7 @@ export async function sheetsPlace(options: SheetsPlaceOptions = {}): Promise<She
     sandbox,
     spreadsheetId,
     clock,
+    readsAtFirstPiece: true,
     open: (name) => open(options.apart ? new SpreadsheetRegistry(clock, quota) : shared, name),
     openElsewhere: () => open(new SpreadsheetRegistry(clock, quota)),
     usurp: async (formId) => {

@@ -2,6 +2,7 @@ import { type Clock, systemClock } from '../../../base/clock.ts';
 import type { CheckResult, Target, WriterOptions } from '../../../mirror/target.ts';
 import type { SqlDialect } from '../dialect.ts';
 import { type FormLock, waitForLock } from '../form-lock.ts';
+import type { SqlSnapshot } from '../form-snapshot.ts';
 import { booleanOf, type SqlSession } from '../sql-session.ts';
 import { type SqlDatabase, SqlTarget } from '../sql-target.ts';
 import type { PostgresAddress } from './postgres-address.ts';
@@ -65,6 +66,23 @@ export class PostgresDatabase implements SqlDatabase {
 
   async reading(): Promise<SqlSession> {
     return this.#session;
+  }
+
+  /** However long its reader takes: the server would end a transaction that it thinks idle. */
+  async snapshot(): Promise<SqlSnapshot> {
+    const session = await this.#open();
+    try {
+      await session.exec('SET idle_in_transaction_session_timeout = 0');
+      await session.exec('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+      const end = async (): Promise<void> => {
+        await session.exec('ROLLBACK').catch(() => {});
+        await session.close();
+      };
+      return { session, [Symbol.asyncDispose]: end };
+    } catch (error) {
+      await session.close();
+      throw error;
+    }
   }
 
   /** The lock belongs to the session: when the connection ends, however it ends, the server releases it. */

@@ -7,6 +7,7 @@ import { makeFolder } from '../../../base/folder.ts';
 import { createPrivate } from '../../../base/private-files.ts';
 import type { CheckResult, Target, WriterOptions } from '../../../mirror/target.ts';
 import { type FormLock, waitForLock } from '../form-lock.ts';
+import type { SqlSnapshot } from '../form-snapshot.ts';
 import type { SqlConnection, SqlSession } from '../sql-session.ts';
 import { type SqlDatabase, SqlTarget } from '../sql-target.ts';
 import { checkSqlite } from './sqlite-check.ts';
@@ -55,6 +56,27 @@ export class SqliteFile implements SqlDatabase {
     if (file === undefined) return undefined;
     this.#reading ??= { file, connection: SqliteConnection.forReading(this.#path, this.#clock) };
     return this.#reading.connection;
+  }
+
+  /** Writers go on meanwhile: what they write stays in the WAL until the snapshot ends. */
+  async snapshot(): Promise<SqlSnapshot | undefined> {
+    const path = this.#path;
+    const file = identityOf(path);
+    if (file === undefined) return undefined;
+    const session = SqliteConnection.forReading(path, this.#clock);
+    const end = async (): Promise<void> => {
+      await session.close();
+      removeWal(path, file);
+    };
+    try {
+      // A transaction sees what is there at its first read.
+      await session.exec('BEGIN');
+      await session.query('SELECT 1 FROM sqlite_schema LIMIT 1');
+      return { session, [Symbol.asyncDispose]: end };
+    } catch (error) {
+      await end();
+      throw error;
+    }
   }
 
   async lockForm(formId: string, options: WriterOptions): Promise<FormLock | undefined> {
@@ -214,6 +236,11 @@ export class SqliteMemory implements SqlDatabase {
 
   async reading(): Promise<SqlSession> {
     return this.#connection;
+  }
+
+  /** Nobody but this process can write there. */
+  async snapshot(): Promise<SqlSnapshot> {
+    return { session: this.#connection, [Symbol.asyncDispose]: async () => {} };
   }
 
   lockForm(formId: string, options: WriterOptions): Promise<FormLock | undefined> {

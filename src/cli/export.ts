@@ -1,0 +1,141 @@
+import type { App } from '../app.ts';
+import { stopReason, MirrorError } from '../base/errors.ts';
+import { EXIT_CODES, type ExitCode } from '../base/exit-codes.ts';
+import { count, exact, plural } from '../base/format.ts';
+import { knownLosses, lossSentence } from '../mirror/losses.ts';
+import type { FormSnapshot } from '../mirror/snapshot.ts';
+import type { HeldForm, Target } from '../mirror/target.ts';
+import type { CommandCall } from './command-spec.ts';
+import { columnNames, csvFormat, type ExportFormat, jsonLinesFormat } from './export-format.ts';
+import { type ExportOutput, fileOutput, standardOutput } from './export-output.ts';
+import { openApp } from './open-app.ts';
+import { requireForm } from './selection.ts';
+
+const NOT_AT_ONCE =
+  'The sheet is too large to be read at once: what was changed meanwhile may be in it or not.';
+
+/** `export`: the rows of one form as a target holds them. Asks the source nothing. */
+export async function run(call: CommandCall): Promise<ExitCode> {
+  const { host, flag, text } = call;
+  const formatOf = formatFor(call);
+  await using app = await openApp(host);
+  const { target, form } = await findForm(call, app);
+  // Before the rows: what is claimed of them must not be newer than they are.
+  const state = await stateOf(target, form);
+  await using snapshot = await target.snapshot(form.id);
+  if (snapshot === undefined) throw emptyTarget(target);
+  const format = formatOf(columnNames(snapshot.columns, flag('labels')));
+  const path = text('output');
+  await using output = path === undefined ? standardOutput(host.terminal) : await fileOutput(path);
+  const rows = await writeRows(call, { snapshot, format, output });
+  // Nobody reads on: there is nobody to tell more.
+  if (rows === undefined) return EXIT_CODES.DONE.code;
+  await output.finish();
+  const [first = '', ...warnings] = summary(rows, state);
+  if (!snapshot.isOneInstant) warnings.push(NOT_AT_ONCE);
+  host.terminal.say(`${form.name}, ${target.name}: ${first}.`);
+  for (const warning of warnings)
+    host.terminal.say(`${host.terminal.styleStderr('yellow', '!')} ${warning}`);
+  return EXIT_CODES.DONE.code;
+}
+
+/** Throws USAGE for options that do not fit. */
+function formatFor({ text, flag }: CommandCall): (names: readonly string[]) => ExportFormat {
+  const format = text('format');
+  if (format === 'csv') return (names) => csvFormat(names, { bom: flag('bom'), raw: flag('raw') });
+  if (format !== 'jsonl') {
+    throw new MirrorError('USAGE', `--format takes csv or jsonl, not ${String(format)}.`);
+  }
+  if (flag('bom') || flag('raw')) {
+    const option = flag('bom') ? '--bom' : '--raw';
+    throw new MirrorError(
+      'USAGE',
+      `${option} is for CSV: JSON is UTF-8, and holds texts as they are.`,
+    );
+  }
+  return jsonLinesFormat;
+}
+
+/** The target that holds the form. Throws USAGE where none does, or several do and none was named. */
+async function findForm(
+  { args: [wanted = ''], text }: CommandCall,
+  app: App,
+): Promise<{ target: Target; form: HeldForm }> {
+  const only = text('target');
+  const names = only === undefined ? app.config.targets.map(({ name }) => name) : [only];
+  const held: { target: Target; forms: HeldForm[] }[] = [];
+  for (const name of names) {
+    const target = await app.target(app.settingsOf(name).name);
+    held.push({ target, forms: await target.heldForms() });
+  }
+  const all = held.flatMap(({ forms }) => forms);
+  const [first] = held;
+  if (all.length === 0 && first !== undefined) throw emptyTarget(first.target);
+  const { id } = requireForm([...new Map(all.map((form) => [form.id, form])).values()], wanted);
+  const holders = held.flatMap(({ target, forms }) => {
+    const form = forms.find((one) => one.id === id);
+    return form === undefined ? [] : [{ target, form }];
+  });
+  const [holder, ...others] = holders;
+  if (holder === undefined) throw new TypeError('a form that nobody holds');
+  if (others.length === 0) return holder;
+  const which = holders.map(({ target }) => target.name).join(', ');
+  throw new MirrorError(
+    'USAGE',
+    `Several targets hold this form: say with --target which (${which}).`,
+  );
+}
+
+const emptyTarget = ({ name, address }: Target): MirrorError =>
+  new MirrorError(
+    'USAGE',
+    `Target ${name} (${address}) holds no form yet. Run forms-mirror sync, or start, first.`,
+  );
+
+/** How many rows were written; undefined when their reader went away. */
+async function writeRows(
+  { host, flag }: CommandCall,
+  {
+    snapshot,
+    format,
+    output,
+  }: { snapshot: FormSnapshot; format: ExportFormat; output: ExportOutput },
+): Promise<number | undefined> {
+  const { signal } = host.stop;
+  let rows = 0;
+  if (!(await output.write(format.head))) return undefined;
+  for await (const piece of snapshot.rows({ withDeleted: flag('deleted') })) {
+    if (signal.aborted) throw stopReason(signal);
+    rows += piece.length;
+    if (!(await output.write(format.rows(piece)))) return undefined;
+  }
+  return rows;
+}
+
+/** What is known of a copy. */
+interface CopyState {
+  readonly provenAt: string | null;
+  /** Rows that the source no longer counts. */
+  readonly absent: number;
+  readonly lost: string | null;
+}
+
+async function stateOf(target: Target, form: HeldForm): Promise<CopyState> {
+  const reader = await target.reader(form.id);
+  const checkpoint = await reader?.checkpoint();
+  const lost = lossSentence(knownLosses((await reader?.losses()) ?? []));
+  return { provenAt: checkpoint?.provenAt ?? null, absent: checkpoint?.absent ?? 0, lost };
+}
+
+/** How many rows there are, since when they are known to be all, and what is known not to be right with them (L17). */
+function summary(rows: number, { provenAt, absent, lost }: CopyState): string[] {
+  const but = absent === 0 ? '' : ` but for ${count(absent)} that the source no longer counts`;
+  const as = provenAt === null ? '' : `; last proven complete as of ${exact(provenAt)}${but}`;
+  return [
+    `${plural(rows, 'row')}${as}`,
+    ...(provenAt === null
+      ? ['This copy is not proven complete: rows may be missing. forms-mirror sync reads the form.']
+      : []),
+    ...(lost === null ? [] : [`${lost}. The next pass reads everything.`]),
+  ];
+}

@@ -1,0 +1,214 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { Writable } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { csvFormat, jsonLinesFormat } from '../../src/cli/export-format.ts';
+import { Terminal } from '../../src/cli/terminal.ts';
+import { ExactNumber } from '../../src/mirror/types.ts';
+import { RecordedStream, runCli, startCli } from '../support/cli-host.ts';
+import { type CliPlace, openPlace } from '../support/cli-sandbox.ts';
+
+const SLUG = 'customer-feedback';
+
+interface Mirrored {
+  readonly place: CliPlace;
+  readonly env: CliPlace['env'];
+  /** ID of a text field of the form. */
+  readonly field: string;
+  readonly formId: string;
+}
+
+/** One form, whose newest submission answers a text field with `answer`, mirrored whole. */
+async function mirrored(answer: string, submissions = 30): Promise<Mirrored> {
+  const place = await openPlace({ submissions });
+  const { store } = place.sandbox;
+  const form = store.formBySlug(SLUG);
+  const formId = form?.id ?? '';
+  const field = form?.sections?.[0]?.fields?.[0]?.id ?? '';
+  store.insert({ formId, data: { [field]: answer } });
+  const env = { ...place.env, TARGET_FORMS: SLUG };
+  expect((await runCli(['sync', '--full'], env)).code).toBe(0);
+  return { place, env, field, formId };
+}
+
+describe('CSV', () => {
+  const options = { bom: false, raw: false };
+
+  it('L10: is as RFC 4180 has it, numbers with all their digits', () => {
+    const format = csvFormat(['id', 'a "name"', 'x,y'], options);
+    expect(format.head).toBe('id,"a ""name""","x,y"\r\n');
+    expect(
+      format.rows([
+        ['1', 'Žofie "Q", 😀\nnext', 1e21],
+        ['2', null, new ExactNumber('-900719925474099312345')],
+        ['3', '', -0.0000001],
+        ['4', '00042', 12],
+      ]),
+    ).toBe(
+      [
+        '1,"Žofie ""Q"", 😀\nnext",1000000000000000000000',
+        '2,,-900719925474099312345',
+        '3,,-0.0000001',
+        '4,00042,12',
+        '',
+      ].join('\r\n'),
+    );
+  });
+
+  it.each(['=1+1', '+420 1', '-1', '@SUM(A1)', '\t=1', '\r=1', '＝1'])(
+    'no spreadsheet runs %j, in a cell or a header',
+    (text) => {
+      const cell = (line: string): string => line.replace(/^"|"?\r\n$/g, '');
+      const format = csvFormat([text], options);
+      expect(cell(format.head)).toBe(`'${text}`);
+      expect(cell(format.rows([[text]]))).toBe(`'${text}`);
+      expect(cell(csvFormat([text], { bom: false, raw: true }).rows([[text]]))).toBe(text);
+    },
+  );
+
+  it('begins with a byte order mark when asked to, once', () => {
+    const format = csvFormat(['id'], { bom: true, raw: false });
+    expect(format.head + format.rows([['a']]) + format.rows([['b']])).toBe(
+      '\uFEFFid\r\na\r\nb\r\n',
+    );
+  });
+});
+
+describe('JSON lines', () => {
+  it('L10: hold every value as it is, in the order of the columns', () => {
+    const format = jsonLinesFormat(['id', '10', '2', '__proto__']);
+    const text = format.rows([['a', new ExactNumber('900719925474099312345'), 1e21, '=x\u2028']]);
+    expect(text).toBe(
+      '{"id":"a","10":900719925474099312345,"2":1000000000000000000000,"__proto__":"=x\u2028"}\n',
+    );
+    expect(format.head).toBe('');
+    expect(JSON.parse(format.rows([['a', null, null, null]]))).toMatchObject({ id: 'a', 2: null });
+  });
+});
+
+describe('export', () => {
+  it('writes what the target holds, as it calls it, without asking the source', async () => {
+    const { place, env } = await mirrored('=HYPERLINK("x")');
+    await place.sandbox.stop();
+    const { code, stdout, stderr } = await runCli(['export', SLUG], env);
+    expect([code, stderr]).toEqual([0, expect.stringMatching(/: 7 rows; last proven complete/)]);
+    // What it read with is gone, and the file is whole without it.
+    expect(existsSync(`${place.file}-wal`)).toBe(false);
+    const [head = '', ...lines] = stdout.split('\r\n');
+    const columns = place.rows(`SELECT name FROM pragma_table_info('customer_feedback')`);
+    expect(new Set(head.split(','))).toEqual(new Set(columns.map(({ name }) => name)));
+    expect(head).toMatch(/^id,status,created_at,.*,_first_seen_at,_changed_at,_deleted_at$/);
+    expect(stdout).toContain(`"'=HYPERLINK(""x"")"`);
+    expect(lines.at(-1)).toBe('');
+    const ids = place.rows('SELECT id FROM customer_feedback ORDER BY created_at, id');
+    const json = await runCli(['export', SLUG, '--format', 'jsonl'], env);
+    const objects = json.stdout.trimEnd().split('\n').map(parse);
+    expect(objects.map(({ id }) => id)).toEqual(ids.map(({ id }) => id));
+    expect(Object.values(objects.at(-1) ?? {})).toContain('=HYPERLINK("x")');
+  });
+
+  it('names columns by labels, and shows deleted rows only when asked', async () => {
+    const { place, env, formId } = await mirrored('x');
+    const { store } = place.sandbox;
+    const [id = ''] = store.ids(formId);
+    store.delete(id);
+    expect((await runCli(['sync', '--full'], env)).code).toBe(0);
+    const live = await runCli(['export', SLUG, '--labels'], env);
+    const labels = place.rows('SELECT label FROM mirror_fields').map(({ label }) => String(label));
+    expect(labels.filter((label) => !live.stdout.includes(label))).toEqual([]);
+    expect(live.stdout).not.toContain(id);
+    const all = await runCli(['export', SLUG, '--deleted', '--format', 'jsonl'], env);
+    const last = all.stdout.trimEnd().split('\n').map(parse).at(-1);
+    expect(last).toMatchObject({ id, _deleted_at: expect.stringMatching(/Z$/) });
+  });
+
+  it('writes a file for its owner alone, once everything is there', async () => {
+    const { place, env } = await mirrored('x');
+    const folder = dirname(place.file);
+    const file = join(folder, 'out.csv');
+    const { code, stdout } = await runCli(['export', SLUG, '--bom', '--output', file], env);
+    expect([code, stdout]).toEqual([0, '']);
+    expect(readFileSync(file, 'utf8')).toMatch(/^\uFEFFid,/);
+    expect(statSync(file).mode & 0o077).toBe(0);
+    expect(readdirSync(folder).filter((name) => name.includes('.part'))).toEqual([]);
+    const nowhere = await runCli(['export', SLUG, '--output', join(folder, 'no/out.csv')], env);
+    expect(nowhere).toMatchObject({ code: 2, stderr: expect.stringContaining('folder is not') });
+  });
+
+  it('ends in silence when its reader goes away, and where it is stopped leaves no file', async () => {
+    const { place, env } = await mirrored('x');
+    const gone = startCli(['export', SLUG], env);
+    gone.stdout.destroy();
+    expect(await gone.done).toEqual({ code: 0, stdout: '', stderr: '' });
+    const file = join(dirname(place.file), 'out.csv');
+    const stopped = startCli(['export', SLUG, '--output', file], env);
+    stopped.send('SIGINT');
+    expect((await stopped.done).code).toBe(130);
+    expect(readdirSync(dirname(file)).filter((name) => name.includes('out.csv'))).toEqual([]);
+  });
+
+  it('L17: says of a copy that was never proven, or has lost rows, that it is so', async () => {
+    const { place, env } = await mirrored('x');
+    place.change(
+      'DELETE FROM customer_feedback WHERE id IN (SELECT id FROM customer_feedback LIMIT 2)',
+    );
+    const lost = await runCli(['export', SLUG], env);
+    expect([lost.code, lost.stderr]).toEqual([0, expect.stringContaining('2 rows that were')]);
+    place.change('DELETE FROM mirror_checkpoints');
+    const unproven = await runCli(['export', SLUG], env);
+    expect(unproven.stderr).toContain('not proven complete');
+  });
+
+  it.each([
+    [[SLUG, '--format', 'xlsx'], 'csv or jsonl'],
+    [[SLUG, '--format', 'jsonl', '--bom'], '--bom is for CSV'],
+    [['customer-feedbak'], 'Did you mean customer-feedback'],
+    [[SLUG, '--target', 'nowhere'], 'There is no target nowhere'],
+  ])('%j is a mistake that it explains', async (args, said) => {
+    const { env } = await mirrored('x', 1);
+    expect(await runCli(['export', ...args], env)).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining(said),
+    });
+  });
+
+  it('asks which target is meant where several hold the form; one that holds none says what to do', async () => {
+    const { place, env } = await mirrored('x', 1);
+    const two = { ...env, TARGETS: 'one,two', TARGET_TWO_URL: `sqlite:${place.file}2` };
+    expect((await runCli(['export', SLUG], two)).code).toBe(0);
+    const empty = await runCli(['export', SLUG, '--target', 'two'], two);
+    expect(empty).toMatchObject({ code: 2, stderr: expect.stringContaining('holds no form yet') });
+    expect((await runCli(['sync', '--target', 'two'], two)).code).toBe(0);
+    const both = await runCli(['export', SLUG], two);
+    expect(both).toMatchObject({ code: 2, stderr: expect.stringContaining('(one, two)') });
+  });
+});
+
+describe('the terminal', () => {
+  it('gives data as it is to a pipe and waits for its reader; a terminal gets it printable', async () => {
+    const taken: string[] = [];
+    let take = (): void => {};
+    const pipe = new Writable({
+      decodeStrings: false,
+      write(chunk: string, _encoding, done) {
+        taken.push(chunk);
+        take = done;
+      },
+    });
+    const terminal = new Terminal(pipe, new RecordedStream());
+    let goesOn = false;
+    const written = terminal.pipe('a\u001B[2Jb').then((answer) => (goesOn = answer));
+    await new Promise(setImmediate);
+    expect([goesOn, taken]).toEqual([false, ['a\u001B[2Jb']]);
+    take();
+    expect(await written).toBe(true);
+    pipe.destroy();
+    expect(await terminal.pipe('c')).toBe(false);
+    const screen = new RecordedStream(true);
+    await new Terminal(screen, new RecordedStream()).pipe('a\u001B[2J\nb');
+    expect(screen.text).toBe('a␛[2J\nb');
+  });
+});
+
+const parse = (line: string): Record<string, unknown> => JSON.parse(line) as never;
