@@ -59,6 +59,12 @@ const BY_SQLITE_CODE: Readonly<Record<number, ErrorDescription>> = {
   },
 };
 
+/**
+ * SQLITE_IOERR_SHMSIZE: the few pages beside a file that it is opened with cannot be made. Where a disk is full, this is the
+ * first that is noticed of it, as nothing lies beside a file that nobody has open.
+ */
+const NO_ROOM_TO_OPEN = 4874;
+
 /** The code of errors of a thread that has ended by itself. */
 export const THREAD_ENDED = 'SQLITE_THREAD_ENDED';
 
@@ -96,6 +102,7 @@ const BY_SYSTEM_CODE: Readonly<Record<string, ErrorDescription>> = {
 export function describeSqliteError(error: unknown): ErrorDescription | undefined {
   const code = sqliteCodeOf(error);
   if (code === undefined) return BY_SYSTEM_CODE[errorCode(error) ?? ''];
+  if ((error as { errcode?: unknown }).errcode === NO_ROOM_TO_OPEN) return diskFull('the disk');
   // SQLite has no code of its own for it.
   if (code === ERROR && /^no such (?:table|column)/.test((error as Error).message))
     return SCHEMA_CHANGED;
