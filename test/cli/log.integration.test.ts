@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import { expect, it } from 'vitest';
 import { startCli } from '../support/cli-host.ts';
 import { openPlace } from '../support/cli-sandbox.ts';
+import { layQueue } from '../support/lent-server.ts';
 
 /** A line of the log. */
 type Line = Record<string, unknown> & { level: number; msg: string };
@@ -22,6 +23,7 @@ it('each line tells process and host, those of a pass its ID and job, and a fail
     submissions: 60,
     faults: [{ method: 'GET', path: '/submissions', status: 429, retryAfter: 1, times: 1 }],
   });
+  await layQueue(env['DATA_DIR']!);
   const { TARGET_URL, ...rest } = env;
   const running = startCli(['start'], {
     ...rest,

@@ -26,7 +26,7 @@ export type QueueIt = TestAPI<QueueTest>;
 export function describeQueue(
   name: string,
   open: () => Promise<QueueServer>,
-  { concurrent } = { concurrent: true },
+  { concurrent = true, refusals = true }: { concurrent?: boolean; refusals?: boolean } = {},
 ): void {
   describe(`the queue on ${name}`, () => {
     let server: QueueServer | undefined;
@@ -76,9 +76,11 @@ export function describeQueue(
     describeMany('the rate of requests', () => {
       describeRate(test);
     });
-    describeMany('refusals', () => {
-      describeRefusals(test);
-    });
+    if (refusals) {
+      describeMany('refusals', () => {
+        describeRefusals(test);
+      });
+    }
     // Not these: they take the server away.
     describe('outages', () => {
       describeOutages(test);

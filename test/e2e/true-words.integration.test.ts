@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { readOverview } from '../../src/health/facts.ts';
 import { ProcessFiles } from '../../src/health/process-records.ts';
 import { describeHealth } from '../../src/health/recorded-health.ts';
@@ -10,6 +10,8 @@ import type { Environment } from '../../src/settings/variables.ts';
 import { startWebhook } from '../alerts/webhook-stand-in.ts';
 import { type CliPlace, openPlace } from '../support/cli-sandbox.ts';
 import { type RunningCli, runCli, startCli } from '../support/cli-host.ts';
+import type { Finally } from '../support/child.ts';
+import { layQueue } from '../support/lent-server.ts';
 import { redisMissing, startRedis } from '../support/servers.ts';
 import { deleteOldest, FAULTS, makeReadOnly, refuseStatuses } from './harm.ts';
 
@@ -40,6 +42,7 @@ interface Cell {
 }
 
 interface Scene {
+  readonly onFinished: Finally;
   readonly place: CliPlace;
   readonly silentMs: number;
   readonly exitsWell: boolean;
@@ -63,9 +66,10 @@ const firstSync = async ({ env }: Scene): Promise<void> => {
 
 /** Starts the mirror, and stops it with the test. */
 async function start(scene: Scene): Promise<void> {
+  await layQueue(scene.env['DATA_DIR'] ?? '');
   const running = startCli(['start'], { ...scene.env, PORT: '0', SYNC_EVERY: '2s' });
   scene.running = running;
-  onTestFinished(async () => {
+  scene.onFinished(async () => {
     running.send('SIGTERM');
     await running.done;
   });
@@ -123,7 +127,7 @@ const CONDITIONS: Readonly<Record<string, Condition>> = {
     async make(scene) {
       scene.place.sandbox.faults.add({ path: '/submissions', ...FAULTS.throttles });
       const elsewhere = startCli(['sync'], scene.env);
-      onTestFinished(async () => {
+      scene.onFinished(async () => {
         elsewhere.send('SIGINT');
         await elsewhere.done;
       });
@@ -185,7 +189,7 @@ const CONDITIONS: Readonly<Record<string, Condition>> = {
   'queue away': {
     async make(scene) {
       const redis = await startRedis();
-      onTestFinished(() => redis.stop());
+      scene.onFinished(() => redis.stop());
       scene.env = { ...scene.env, QUEUE_URL: redis.url };
       await startWell(scene);
       await redis.stop();
@@ -227,7 +231,7 @@ const CONDITIONS: Readonly<Record<string, Condition>> = {
       const { id, slug, name } = scene.place.sandbox.store.formBySlug('customer-feedback')!;
       const target = await parseTargetUrl(`sqlite:${scene.place.file}`).open('default');
       const writer = await target.openWriter({ id, slug, name }, { waitMs: 10_000 });
-      onTestFinished(async () => {
+      scene.onFinished(async () => {
         await writer[Symbol.asyncDispose]();
         await target[Symbol.asyncDispose]();
       });
@@ -344,13 +348,15 @@ afterAll(() => {
   console.info(table.join('\n'));
 });
 
-describe('no surface claims health (L17)', () => {
+// Most of the time is spent waiting for ticks, retries and what does not answer.
+describe.concurrent('no surface claims health (L17)', { timeout: 300_000 }, () => {
   /** The surfaces that claim health under a condition, with what they say. */
   const claimsUnder = async (
     name: string,
     { make, silentMs = 8_000, true: isTrue = [], exitsWell = false, source }: Condition,
+    onFinished: Finally,
   ): Promise<string[]> => {
-    const place = await openPlace(source ?? { submissions: 30 });
+    const place = await openPlace(source ?? { submissions: 30 }, onFinished);
     await using webhook = await startWebhook();
     const env = {
       ...place.env,
@@ -359,7 +365,7 @@ describe('no surface claims health (L17)', () => {
       LOG_LEVEL: 'info',
     };
     const told = { page: null, running: null, logBefore: 0 };
-    const scene: Scene = { place, silentMs, exitsWell, env, ...told };
+    const scene: Scene = { onFinished, place, silentMs, exitsWell, env, ...told };
     await make(scene);
     // What was logged until the condition was seen, was said before.
     scene.logBefore = scene.running?.stderr.text.length ?? 0;
@@ -371,14 +377,12 @@ describe('no surface claims health (L17)', () => {
   const withRedis = ([name]: readonly [string, Condition]): boolean => name === 'queue away';
   const all = Object.entries(CONDITIONS);
   const without = all.filter((entry) => !withRedis(entry));
-  it.each(without)(
-    'when: %s',
-    async (name, condition) => expect(await claimsUnder(name, condition)).toEqual([]),
-    300_000,
+  it.for(without)('when: %s', async ([name, condition], { onTestFinished }) =>
+    expect(await claimsUnder(name, condition, onTestFinished)).toEqual([]),
   );
-  it.skipIf(redisMissing()).each(all.filter(withRedis))(
+  it.skipIf(redisMissing()).for(all.filter(withRedis))(
     'when: %s',
-    async (name, condition) => expect(await claimsUnder(name, condition)).toEqual([]),
-    300_000,
+    async ([name, condition], { onTestFinished }) =>
+      expect(await claimsUnder(name, condition, onTestFinished)).toEqual([]),
   );
 });

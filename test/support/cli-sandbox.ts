@@ -9,6 +9,7 @@ import {
   startSandbox,
 } from '../../src/sandbox/forms-api/sandbox.ts';
 import type { Environment } from '../../src/settings/variables.ts';
+import type { Finally } from './child.ts';
 import { scratchFolder } from './scratch.ts';
 
 /** A stand-in Forms API with sample data, and the settings of an account on it that mirrors into a SQLite file. */
@@ -23,14 +24,15 @@ export interface CliPlace {
   readonly change: (sql: string) => void;
 }
 
-/** For one test; gone when it has finished. */
+/** For one test; gone when it has finished. `onFinished`: that of its context, where tests run side by side. */
 export async function openPlace(
   options: SandboxOptions & { submissions?: number } = {},
+  onFinished: Finally = onTestFinished,
 ): Promise<CliPlace> {
   const { submissions = 250, ...rest } = options;
   const sandbox = await startSandbox({ store: createSampleWorkspace({ submissions }), ...rest });
   const folder = scratchFolder('cli');
-  onTestFinished(async () => {
+  onFinished(async () => {
     await sandbox.stop();
     rmSync(folder, { recursive: true, force: true });
   });

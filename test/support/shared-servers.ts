@@ -1,13 +1,23 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestProject } from 'vitest/node';
-import { startPostgres, type TestServer } from './servers.ts';
+import { makeQueue } from './queue-template.ts';
+import { startPostgres } from './servers.ts';
 
-// vitest's global setup of the integration tests: servers that all files of a run share, each started when the first
+// vitest's global setup of the integration tests: what all files of a run share, each started or made when the first
 // file asks for it (lent-server.ts).
 
+/** Something that is lent; `url` is where it is. */
+export interface Lent {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
 /** What can be lent, by name. */
-const START: Readonly<Record<string, () => Promise<TestServer>>> = { postgres: startPostgres };
+const START: Readonly<Record<string, () => Promise<Lent>>> = {
+  postgres: startPostgres,
+  queue: makeQueue,
+};
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -17,7 +27,7 @@ declare module 'vitest' {
 }
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const started = new Map<string, Promise<TestServer>>();
+  const started = new Map<string, Promise<Lent>>();
   const lend = async (name: string): Promise<string> => {
     const start = START[name];
     if (start === undefined) throw new Error(`no server called ${name}`);

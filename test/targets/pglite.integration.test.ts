@@ -8,8 +8,10 @@ import { describeSqlTarget } from '../contract/sql-target.ts';
 import { describeTarget } from '../contract/target.ts';
 import { pgliteDriver } from '../support/pglite-driver.ts';
 import { pglitePlace } from '../support/postgres-place.ts';
+import { postgresMissing } from '../support/servers.ts';
 
-describe('PGlite', () => {
+// For machines without PostgreSQL, so that its SQL is tried there too: a real server tells all that this does, and more.
+describe.runIf(postgresMissing())('PGlite', () => {
   let database: PGlite;
   let driver: PostgresDriver;
   beforeAll(async () => {
