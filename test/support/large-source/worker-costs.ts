@@ -68,12 +68,13 @@ export interface RoundCosts {
   readonly requests: number;
 }
 
-/** A tick of `start` while nothing changes, and one with a newcomer in every form; ticks have to be far enough apart. */
+/** A tick of `start` over a complete copy while nothing changes, and one with a newcomer in every form; a tick has to end before the next. */
 export async function costOfRounds(
   place: CostPlace,
   env: ChildEnv = {},
 ): Promise<{ quiet: RoundCosts; changed: RoundCosts }> {
   const { source } = place;
+  await source.takeLog();
   const child = place.start(['start'], env);
   const log: LoggedRequest[] = [];
   const look = async (isSo: () => boolean | Promise<boolean>): Promise<void> =>
@@ -81,25 +82,25 @@ export async function costOfRounds(
       log.push(...(await source.takeLog()));
       return isSo();
     });
-  const tickFrom = (atMs: number): number =>
-    log.findIndex((entry, nth) => beginsTick(entry, nth, log) && entry.atMs >= atMs);
-  /** The requests of the first tick from an instant on, once the one after it has begun. */
-  const round = async (fromMs: number): Promise<LoggedRequest[]> => {
-    const ends = (): number => tickFrom((log[tickFrom(fromMs)]?.atMs ?? Infinity) + 1);
-    await look(() => ends() !== -1);
-    return log.slice(tickFrom(fromMs), ends());
+  const isAtRest = (): boolean => Date.now() - (log.at(-1)?.atMs ?? Infinity) > REST_MS;
+  /** The requests of the first tick that begins from now on, once nothing is asked any more and `isSo`. */
+  const round = async (isSo: () => Promise<boolean>): Promise<LoggedRequest[]> => {
+    const from = log.length;
+    const begin = (): number => log.findIndex((entry, nth) => nth >= from && isFormsList(entry));
+    await look(async () => begin() !== -1 && isAtRest() && (await isSo()));
+    return log.slice(begin());
   };
-  await look(() => isComplete(place, place.targetUrl));
-  // The tick in which the copy became complete, and one more for whatever else follows a start.
-  const afterFirst = await round(Date.now());
-  const quiet = await round(afterFirst.at(-1)!.atMs + 1);
+  const nothingElse = (): Promise<boolean> => Promise.resolve(true);
+  // What a start asks first, and its own tick.
+  await look(isAtRest);
+  const quiet = await round(nothingElse);
   // Right after a tick has come to rest, so that all changes fall into one round.
-  await look(() => Date.now() - (log.at(-1)?.atMs ?? 0) > REST_MS);
   const stored = await submitEverywhere(place);
-  const changedAtMs = Date.now();
-  await look(stored);
-  const storedAtMs = Date.now();
-  const changed = await round(changedAtMs);
+  let storedAtMs = 0;
+  const changed = await round(async () => {
+    if (storedAtMs === 0 && (await stored())) storedAtMs = Date.now();
+    return storedAtMs !== 0;
+  });
   await child.end('SIGTERM');
   return { quiet: roundCosts(quiet, 0), changed: roundCosts(changed, storedAtMs) };
 }
