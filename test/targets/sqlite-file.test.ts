@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Clock } from '../../src/base/clock.ts';
-import type { Target } from '../../src/mirror/target.ts';
+import type { FormWriter, Target } from '../../src/mirror/target.ts';
 import { parseTargetUrl } from '../../src/targets/target-kinds.ts';
 import { openSqlite } from '../../src/targets/sql/sqlite/sqlite-database.ts';
 import {
@@ -134,25 +134,52 @@ describe('a SQLite file', () => {
     const opened = async (work: () => Promise<unknown>): Promise<number> => {
       const asked = vi.spyOn(DatabaseSync.prototype, 'exec');
       await work();
-      const many = asked.mock.calls.filter(([sql]) => sql.includes('synchronous = FULL')).length;
+      const many = asked.mock.calls.filter(([sql]) => sql.includes('wal_autocheckpoint')).length;
       asked.mockRestore();
       return many;
     };
 
-    it('keeps one connection, however many wrote at once, until it is closed', async () => {
+    it('keeps the connections of a few that write at once, until it is closed', async () => {
       const target = openSqlite('default', path);
+      const others = (many: number): Promise<FormWriter[]> =>
+        Promise.all(
+          Array.from({ length: many }, (_, n) =>
+            target.openWriter({ ...FORM, id: `other ${n}` }, AT_ONCE),
+          ),
+        );
+      const end = (writers: readonly FormWriter[]): Promise<unknown> =>
+        Promise.all(writers.map((writer) => writer[Symbol.asyncDispose]()));
       await write(target, 'a');
       expect(await opened(() => write(target, 'b'))).toBe(0);
-      await using other = await target.openWriter({ ...FORM, id: 'other' }, AT_ONCE);
+      const writers = await others(1);
       expect(await opened(() => write(target, 'c'))).toBe(1);
-      await other[Symbol.asyncDispose]();
-      expect(await opened(() => write(target, 'd'))).toBe(0);
+      await end(writers);
+      expect(await opened(async () => end(await others(2)))).toBe(0);
+      await end(await others(6));
+      expect(await opened(async () => end(await others(6)))).toBe(2);
       await target[Symbol.asyncDispose]();
       using database = new DatabaseSync(path);
       // Another connection would keep it from changing that.
       expect(database.prepare('PRAGMA journal_mode = DELETE').get()).toEqual({
         journal_mode: 'delete',
       });
+    });
+
+    it('L7: makes all that it stores outlast a power failure, and leaves to that what came first', async () => {
+      await using target = openSqlite('default', path);
+      await write(target, 'a');
+      const asked = vi.spyOn(DatabaseSync.prototype, 'exec');
+      await write(target, 'b');
+      await write(target, 'c');
+      const levels: (string | undefined)[] = [];
+      let level: string | undefined;
+      for (const [sql] of asked.mock.calls) {
+        level = /synchronous = (\w+)/.exec(sql)?.[1] ?? level;
+        if (sql === 'COMMIT') levels.push(level);
+      }
+      asked.mockRestore();
+      // Of each writer its epoch, the columns and the row.
+      expect(levels).toEqual(['NORMAL', 'FULL', 'FULL', 'NORMAL', 'FULL', 'FULL']);
     });
 
     it('L13: lets another one open the form as soon as a writer has ended', async () => {

@@ -13,8 +13,18 @@ export const presentTables = (
   dialect: SqlDialect,
 ): Promise<Map<string, string[]>> => dialect.columnsOfEach(session, TABLES);
 
+const ofVersions = new WeakMap<SqlDialect, Map<number, CatalogueTables>>();
+
 /** The tables and columns that a version of the catalogue has. */
 export function tablesOfVersion(dialect: SqlDialect, version: number): CatalogueTables {
+  const known = ofVersions.get(dialect) ?? new Map<number, CatalogueTables>();
+  ofVersions.set(dialect, known);
+  const tables = known.get(version) ?? readTables(dialect, version);
+  known.set(version, tables);
+  return tables;
+}
+
+function readTables(dialect: SqlDialect, version: number): CatalogueTables {
   const tables = new Map<string, string[]>();
   for (const step of MIGRATIONS.filter((one) => one.version <= version)) {
     for (const { table, adds } of step.changes(dialect)) {

@@ -23,9 +23,10 @@ export interface SqlSession {
 export interface SqlConnection extends SqlSession {
   /**
    * Runs `work` in a transaction that can write, commits when it resolves and rolls back when it rejects. One at a time;
-   * further ones wait.
+   * further ones wait. `first`: what it writes matters to later transactions only, so that it need not outlast a power
+   * failure before they do, where no process would outlast one either.
    */
-  transaction<T>(work: (tx: SqlSession) => Promise<T>): Promise<T>;
+  transaction<T>(work: (tx: SqlSession) => Promise<T>, order?: 'first'): Promise<T>;
   close(): Promise<void>;
 }
 

@@ -246,7 +246,7 @@ export class SqlTarget implements Target {
     const { dialect } = this.#database;
     const at = new Date(this.#clock.now()).toISOString();
     const migrated = await this.#healCatalogue(lock.connection);
-    return lock.connection.transaction(async (tx) => {
+    const open = async (tx: SqlSession): Promise<FormWriter> => {
       // Whoever wrote to a window of the form for an earlier pass has ended its batch, and writes no other.
       await dialect.enterForm?.(tx, form.id, 'alone');
       if (migrated) await saveCopies(tx, dialect);
@@ -267,7 +267,8 @@ export class SqlTarget implements Target {
         known,
         clock: this.#clock,
       });
-    });
+    };
+    return lock.connection.transaction(open, 'first');
   }
 
   /** Makes the catalogue, brings it to the present version, and makes tables of it again that people dropped. True when it was older. */

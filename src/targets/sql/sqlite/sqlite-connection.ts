@@ -15,7 +15,9 @@ const BUSY_PAUSE_MS = 10;
  * only the end of this process, because what is stored here may be marked as done at the source (L7). What is overwritten
  * or deleted is overwritten with zeros (L18); {@link SqliteConnection.scrub} sees to what the WAL still holds.
  */
-const SAFE = 'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON';
+const SYNCED = 'PRAGMA synchronous = FULL';
+const UNSYNCED = 'PRAGMA synchronous = NORMAL';
+const SAFE = `PRAGMA journal_mode = WAL; ${SYNCED}; PRAGMA secure_delete = ON`;
 
 /**
  * IDs come in any order, so that each batch touches pages all over the indexes. SQLite's own cache of 2 MB (the size is in
@@ -127,12 +129,14 @@ export class SqliteConnection implements SqlConnection {
     return this.#retryInTurn(() => this.#engine.exec(sql));
   }
 
-  async transaction<T>(work: (tx: SqlSession) => Promise<T>): Promise<T> {
+  async transaction<T>(work: (tx: SqlSession) => Promise<T>, order?: 'first'): Promise<T> {
     return this.#inTurn(async () => {
       await this.#followRows();
       const engine = this.#engine;
-      await this.#retry(() => engine.exec('BEGIN IMMEDIATE'));
+      // The WAL is in order: where a later commit is on the disk, so is this one.
+      if (order === 'first') await engine.exec(UNSYNCED);
       try {
+        await this.#retry(() => engine.exec('BEGIN IMMEDIATE'));
         const transaction = new SqliteTransaction(engine);
         const result = await work(transaction);
         await this.#retry(() => engine.exec('COMMIT'));
@@ -142,6 +146,8 @@ export class SqliteConnection implements SqlConnection {
         this.#hasFailed = true;
         await engine.rollBack();
         throw error;
+      } finally {
+        if (order === 'first') await engine.exec(SYNCED);
       }
     });
   }

@@ -26,7 +26,20 @@ export function openSqlite(name: string, path: string, clock: Clock = systemCloc
   return new SqlTarget(name, database, clock);
 }
 
-/** A SQLite file: a connection for each writer, one of them kept for the next, and one for all reading. */
+/** How many connections of writers are kept: as many as write at the same time unless somebody asks for more. */
+const MOST_IDLE = 4;
+
+/** Bytes in the WAL from which on a writer that ends brings it into the file though others are at work. */
+const LARGE_WAL = 8 * 1_048_576;
+
+/** A connection that waits for the next writer. */
+interface Idle {
+  readonly connection: SqliteConnection;
+  /** See {@link changeOf}. */
+  readonly changed: bigint;
+}
+
+/** A SQLite file: a connection for each writer, some of them kept for those that come, and one for all reading. */
 export class SqliteFile implements SqlDatabase {
   readonly kind = 'sqlite';
   readonly dialect = sqliteDialect;
@@ -34,8 +47,10 @@ export class SqliteFile implements SqlDatabase {
   readonly #path: string;
   readonly #clock: Clock;
   #reading: { readonly file: string; readonly connection: SqliteConnection } | undefined;
-  /** Of a writer that has ended: a new connection would read the schema of all forms, and compile every statement again. */
-  #idle: { readonly changed: bigint; readonly connection: SqliteConnection } | undefined;
+  /** Of writers that have ended: a new connection would read the schema of all forms, and compile every statement again. */
+  #idle: readonly Idle[] = [];
+  /** Writers that are at work. */
+  #open = 0;
   #isClosed = false;
 
   readonly #threadFromRows: number;
@@ -115,13 +130,14 @@ export class SqliteFile implements SqlDatabase {
 
   async #closeIdle(): Promise<void> {
     const idle = this.#idle;
-    this.#idle = undefined;
-    await idle?.connection.close();
+    this.#idle = [];
+    for (const { connection } of idle) await connection.close();
   }
 
   async #tryLock(formId: string): Promise<FormLock | undefined> {
     const lock = tryLockFile(this.#path, formId);
     if (lock === undefined) return undefined;
+    this.#open++;
     try {
       const connection = await this.#writing();
       return {
@@ -129,33 +145,45 @@ export class SqliteFile implements SqlDatabase {
         release: async () => {
           // The lock is released last: this connection may still be writing until then.
           using _lock = lock;
+          this.#open--;
           await this.#keep(connection);
         },
       };
     } catch (error) {
+      this.#open--;
       lock[Symbol.dispose]();
       throw error;
     }
   }
 
-  /** The idle connection, or a new one where the file was replaced, restored or closed to us meanwhile. */
+  /** An idle connection, or a new one where the file was replaced, restored or closed to us meanwhile. */
   async #writing(): Promise<SqliteConnection> {
-    const idle = this.#idle;
-    this.#idle = undefined;
-    const isSame = idle !== undefined && changeOf(this.#path) === idle.changed;
-    if (isSame && (await idle.connection.isReusable())) return idle.connection;
-    await idle?.connection.close();
+    for (let idle = this.#takeIdle(); idle !== undefined; idle = this.#takeIdle()) {
+      const isSame = changeOf(this.#path) === idle.changed;
+      if (isSame && (await idle.connection.isReusable())) return idle.connection;
+      await idle.connection.close();
+    }
     return SqliteConnection.forWriting(this.#path, this.#clock, this.#threadFromRows);
   }
 
-  /** Brings the WAL into the file. The idle connection, if it was good for the next writer, still is. */
+  #takeIdle(): Idle | undefined {
+    const last = this.#idle.at(-1);
+    this.#idle = this.#idle.slice(0, -1);
+    return last;
+  }
+
+  /**
+   * Brings the WAL into the file, which takes as long as a small pass: the last of several writers does it for all. Idle
+   * connections that were good for the next writer still are.
+   */
   async #fold(connection: SqliteConnection): Promise<void> {
-    if (!holdsSomething(`${this.#path}-wal`)) return;
+    const bytes = sizeOf(`${this.#path}-wal`);
+    if (bytes === 0 || (this.#open > 0 && bytes < LARGE_WAL)) return;
     const before = changeOf(this.#path);
     await connection.fold();
-    const [idle, changed] = [this.#idle, changeOf(this.#path)];
-    if (idle !== undefined && idle.changed === before && changed !== undefined)
-      this.#idle = { ...idle, changed };
+    const changed = changeOf(this.#path);
+    if (changed === undefined) return;
+    this.#idle = this.#idle.map((idle) => (idle.changed === before ? { ...idle, changed } : idle));
   }
 
   /** Closes a connection, or keeps it for the next writer. Either way the file is whole without its WAL. */
@@ -164,7 +192,8 @@ export class SqliteFile implements SqlDatabase {
     const isReusable = await connection.isReusable();
     const changed = changeOf(this.#path);
     const mayKeep = isReusable && changed !== undefined && !this.#isClosed;
-    if (mayKeep && this.#idle === undefined) this.#idle = { changed, connection };
+    if (mayKeep && this.#idle.length < MOST_IDLE)
+      this.#idle = [...this.#idle, { connection, changed }];
     else await connection.close();
   }
 }
@@ -176,8 +205,7 @@ export class SqliteFile implements SqlDatabase {
 const changeOf = (path: string): bigint | undefined =>
   statSync(path, { throwIfNoEntry: false, bigint: true })?.ctimeNs;
 
-const holdsSomething = (path: string): boolean =>
-  (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0;
+const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 
 /**
  * Removes the WAL that a connection which reads left beside `file`: SQLite makes one for each, and those that write alone

@@ -14,10 +14,16 @@ export async function sqliteColumns(
   session: SqlSession,
   relation: string,
 ): Promise<string[] | undefined> {
+  const { of } = await seenColumns(session);
+  const known = of.get(relation);
+  if (known !== undefined) return [...known];
   const rows = await session.query('SELECT name FROM pragma_table_xinfo($1) ORDER BY cid', [
     relation,
   ]);
-  return rows.length === 0 ? undefined : rows.map((row) => textOf(row, 'name'));
+  if (rows.length === 0) return undefined;
+  const columns = rows.map((row) => textOf(row, 'name'));
+  of.set(relation, columns);
+  return [...columns];
 }
 
 /** See {@link SqlDialect.columnsOfEach}. */
@@ -25,12 +31,41 @@ export async function sqliteColumnsOfEach(
   session: SqlSession,
   relations: ReadonlySet<string>,
 ): Promise<Map<string, string[]>> {
+  const { ofEach } = await seenColumns(session);
+  const known = ofEach.get(relations);
+  if (known !== undefined) return new Map(known);
   const rows = await session.query(
     `SELECT s.name AS relation, c.name AS name FROM sqlite_schema AS s, pragma_table_xinfo(s.name) AS c
      WHERE s.type = 'table' AND s.name IN (SELECT value FROM json_each($1)) ORDER BY s.name, c.cid`,
     [JSON.stringify([...relations])],
   );
-  return columnsByRelation(rows);
+  const columns = columnsByRelation(rows);
+  ofEach.set(relations, columns);
+  return new Map(columns);
+}
+
+/** Columns as a session has read them at one version of the schema. */
+interface SeenColumns {
+  readonly version: string;
+  readonly of: Map<string, readonly string[]>;
+  readonly ofEach: WeakMap<ReadonlySet<string>, ReadonlyMap<string, string[]>>;
+}
+
+const seenBy = new WeakMap<SqlSession, SeenColumns>();
+
+/**
+ * What a session has seen of columns, which every pass asks for again and again: SQLite counts each change of the schema,
+ * whoever makes it, so that what was read holds as long as that number stands. Read before the columns: what changes in
+ * between is read again.
+ */
+async function seenColumns(session: SqlSession): Promise<SeenColumns> {
+  const rows = await session.query('PRAGMA schema_version');
+  const version = String(rows[0]?.['schema_version']);
+  const seen = seenBy.get(session);
+  if (seen?.version === version) return seen;
+  const fresh: SeenColumns = { version, of: new Map(), ofEach: new WeakMap() };
+  seenBy.set(session, fresh);
+  return fresh;
 }
 
 /**
