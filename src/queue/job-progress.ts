@@ -25,17 +25,22 @@ export interface RunningPassJob {
 
 const storedProgress = z.object({ atMs: z.number(), seen: z.number(), total: z.number() });
 
-/** Least time between two writes of one job. */
-const REST_MS = 2_000;
 /** Most jobs that are read of each queue: as many as workers can run. */
 const MOST_READ = 100;
 
-/** Stores the progress of a job, not too often. What cannot be stored is left out: the next one follows. */
-export function progressWriter(job: Job, clock: Clock): (progress: JobProgress) => void {
-  let writtenAtMs = Number.NEGATIVE_INFINITY;
+/**
+ * Stores the progress of a job, with `restMs` before each write: none of a short one, for which a write costs as much as its
+ * own work. What cannot be stored is left out: the next one follows.
+ */
+export function progressWriter(
+  job: Job,
+  clock: Clock,
+  restMs: number,
+): (progress: JobProgress) => void {
+  let writtenAtMs = clock.now();
   return ({ seen, total }) => {
     const atMs = clock.now();
-    if (atMs - writtenAtMs < REST_MS) return;
+    if (atMs - writtenAtMs < restMs) return;
     writtenAtMs = atMs;
     job.updateProgress({ atMs, seen, total }).catch(() => undefined);
   };

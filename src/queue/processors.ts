@@ -19,7 +19,9 @@ import { progressWriter } from './job-progress.ts';
 import { type SchedulerContext, keepRhythm } from './scheduler.ts';
 
 /** What the processors work with. */
-export type ProcessorContext = AssistContext & FlowContext & SchedulerContext;
+export type ProcessorContext = AssistContext &
+  FlowContext &
+  SchedulerContext & { readonly fullPasses: FullPasses };
 
 /** BullMQ gives a signal only to a function that declares all three. It aborts when the job's lock is lost. */
 export type Processor = (job: Job, token?: string, signal?: AbortSignal) => Promise<string>;
@@ -88,7 +90,8 @@ export function passProcessor(
     return runJob(context, running, async (stop) => {
       await requirePlanned(context, job, { formId, target }, stop);
       if (await isSuperseded(context, data)) return 'superseded';
-      const onProgress = progressWriter(job, context.clock);
+      const onProgress = progressWriter(job, context.clock, context.timings.progressMs);
+      using _running = context.fullPasses.note(data);
       const pass = {
         formId,
         target,
@@ -126,12 +129,34 @@ export function markProcessor(context: ProcessorContext): Processor {
 
 const PASS_FAILED = 'The pass failed; its report in the target says why.';
 
+/** The full passes that this process runs. */
+export class FullPasses {
+  readonly #running = new Map<object, string>();
+
+  /** Notes one, until it is disposed of; nothing of another kind. */
+  note(data: PassData): Disposable {
+    const key = {};
+    if (data.kind === 'full') this.#running.set(key, keyOf(data));
+    return { [Symbol.dispose]: () => void this.#running.delete(key) };
+  }
+
+  /** Whether one of this form and target runs here. */
+  has(data: PassData): boolean {
+    return this.#running.values().toArray().includes(keyOf(data));
+  }
+}
+
+const keyOf = ({ formId, target }: PassData): string => JSON.stringify([formId, target]);
+
 /**
  * A running full pass reads everything that an incremental one would, and holds the form's lock. A comparison of windows
  * does not: it holds the lock for a short time, and the incremental pass waits for it.
  */
 async function isSuperseded(context: ProcessorContext, data: PassData): Promise<boolean> {
   if (isLong(data.kind)) return false;
+  if (context.fullPasses.has(data)) return true;
+  // There is no other process that could run one, and the store takes as long to answer as a small pass.
+  if (context.backend.kind === 'embedded') return false;
   const queue = context.queues.passes('full', data.target);
   const job = await queue?.getJob(passJobId(data.formId));
   if (job === undefined || !(await job.isActive())) return false;

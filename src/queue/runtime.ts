@@ -8,6 +8,7 @@ import type { PassKind } from '../mirror/types.ts';
 import { openBackend } from './backends.ts';
 import type { QueueEventMap } from './events.ts';
 import { createErrorLog } from './error-log.ts';
+import { FullPasses } from './processors.ts';
 import { openQueues } from './queues.ts';
 import {
   type SchedulerContext,
@@ -91,6 +92,7 @@ export async function startQueue(options: QueueOptions): Promise<QueueRuntime> {
     onError,
     stopping: stopping.signal,
     helped: new HelpedPasses(),
+    fullPasses: new FullPasses(),
   };
   try {
     if (options.role === 'all') await applySchedules(context);

@@ -9,6 +9,8 @@ export interface Timings {
   readonly stalledIntervalMs: number;
   /** How long a worker that the store refused a job waits before it asks again. */
   readonly refusedMs: number;
+  /** Least time before a pass first stores how far it has come, and between two times. */
+  readonly progressMs: number;
   /** How often the schedules are checked. */
   readonly heartbeatMs: number;
   /** Attempts of a failing job and the waits between them. A full pass is tried until it succeeds. */
@@ -32,6 +34,7 @@ export const DEFAULT_TIMINGS: Timings = {
   lockDurationMs: 10_000,
   stalledIntervalMs: 5_000,
   refusedMs: 5_000,
+  progressMs: 2_000,
   heartbeatMs: 15_000,
   retry: {
     incremental: {

@@ -49,6 +49,7 @@ export const QUICK: Timings = {
   lockDurationMs: 10_000,
   stalledIntervalMs: 1_000,
   refusedMs: 500,
+  progressMs: 0,
   heartbeatMs: 150,
   retry: {
     incremental: { attempts: 3, ...quick },

@@ -34,6 +34,10 @@ const SMALL = [
   'wal_buffers=128kB',
   'maintenance_work_mem=4MB',
   'max_connections=5',
+  // BullMQ's statements are the same each time: they are planned once. And nobody asks this server what it is doing.
+  'plan_cache_mode=force_generic_plan',
+  'track_activities=off',
+  'track_counts=off',
 ];
 
 /** Opens PGlite in this process. See `openBackend` for what it throws. */
