@@ -6,9 +6,14 @@ import type { Form } from '../mirror/types.ts';
 /** How long a form's schema is trusted: a relabel shows in the target after at most this, plus one pass. */
 export const LABEL_TTL_MS = 5 * 60_000;
 
+/** And how long where the list of forms shows the same fields meanwhile, which may be an old copy. */
+export const LISTED_LABEL_TTL_MS = 60 * 60_000;
+
 interface Entry {
   form: Form;
   readAtMs: number;
+  /** When it was read, or the list last showed the same fields. */
+  seenAtMs: number;
   /** Field IDs that this schema was read for and does not have: only old answers carry them. */
   readonly notInSchema: Set<string>;
 }
@@ -29,21 +34,31 @@ export class LabelCache {
   /** A form; from the cache when it is younger than {@link LABEL_TTL_MS} and `fresh` is not set. */
   async form(formId: string, options: { fresh: boolean; call: CallOptions }): Promise<Form> {
     const entry = this.#entries.get(formId);
-    const young = entry !== undefined && this.#clock.now() - entry.readAtMs < LABEL_TTL_MS;
-    if (young && !options.fresh) return entry.form;
+    if (entry !== undefined && this.#isYoung(entry) && !options.fresh) return entry.form;
     this.#entries.delete(formId);
     const form = await this.#client.getForm(formId, options.call);
-    this.#entries.set(formId, { form, readAtMs: this.#clock.now(), notInSchema: new Set() });
+    const now = this.#clock.now();
+    const notInSchema = new Set<string>();
+    this.#entries.set(formId, { form, readAtMs: now, seenAtMs: now, notInSchema });
     return form;
   }
 
-  /** Takes note of a form as the list shows it: where its fields are not as cached, it is read again when next asked for. */
+  #isYoung({ readAtMs, seenAtMs }: Entry): boolean {
+    const now = this.#clock.now();
+    return now - seenAtMs < LABEL_TTL_MS && now - readAtMs < LISTED_LABEL_TTL_MS;
+  }
+
+  /**
+   * Takes note of a form as the list shows it: where its fields are as cached, it is trusted for longer; where they are not, it
+   * is read again when next asked for.
+   */
   follow(listed: Form): void {
     const entry = this.#entries.get(listed.id);
     // A list may leave the fields out.
     if (entry === undefined || listed.fields.length === 0) return;
     const isSame = JSON.stringify(listed.fields) === JSON.stringify(entry.form.fields);
-    if (!isSame) this.#entries.delete(listed.id);
+    if (isSame) entry.seenAtMs = this.#clock.now();
+    else this.#entries.delete(listed.id);
   }
 
   /** As {@link form}; null when it answers 404. */

@@ -10,7 +10,7 @@ import {
   sumOf,
   totalOf,
 } from '../mirror/status-counts.ts';
-import type { FormOverview, FormReader, Target } from '../mirror/target.ts';
+import type { FormOverview, FormReader, StoredRow, Target } from '../mirror/target.ts';
 import type { Form, Submission } from '../mirror/types.ts';
 import { askable } from './look-counts.ts';
 import { type MarkingRules, type SettledForm, settledForm } from './look-form.ts';
@@ -21,6 +21,8 @@ import type { Turns } from './turns.ts';
 /** A form that is settled, as far as its target can tell. */
 export interface LookedForm extends SettledForm {
   readonly overview: FormOverview;
+  /** Its rows; undefined where they are not to be read. */
+  readonly held: HeldRows | undefined;
 }
 
 /** What a look knows of a target before it asks the source. */
@@ -73,7 +75,10 @@ export async function lookAtTarget(
       const readsRows = due.has(form.id);
       const found = await settledForm({ target, overview, form, storing, marking, readsRows });
       if (found !== null && (await isAllowed(requireHashes, form))) {
-        settled.set(form.id, { ...found, overview });
+        const { reader } = found;
+        const held =
+          target.isMetered === true || reader === undefined ? undefined : new HeldRows(reader);
+        settled.set(form.id, { ...found, overview, held });
       }
     }
   };
@@ -107,7 +112,7 @@ async function isAllowed(
  * that are known are compared as well.
  */
 export async function factsOf(
-  { target, settled, lastLook, toCount }: LookedTarget,
+  { settled, lastLook, toCount }: LookedTarget,
   planned: ReadonlySet<string>,
   pages: readonly NewestPage[],
   deep: boolean,
@@ -126,10 +131,7 @@ export async function factsOf(
     if (form === undefined) continue;
     const own = new Map(all.map((each) => [each.id, each]));
     const newer = afterWatermark(form.overview, own);
-    const beyond =
-      target.isMetered === true || form.reader === undefined
-        ? newer
-        : await beyondRows(form.reader, own, deep);
+    const beyond = (await form.held?.beyond(own, deep)) ?? newer;
     const counts = sumOf(beyond.values());
     if (counts.size > 0) shown.set(formId, counts);
     const ids = [...beyond.keys()];
@@ -155,15 +157,14 @@ export async function factsOf(
     due: toCount,
     compare: async (formId, page) => {
       const form = settled.get(formId);
-      return form === undefined ? 'differs' : compareWithPage(target, form, page);
+      return form === undefined ? 'differs' : compareWithPage(form, page);
     },
   };
 }
 
 /** Compares a form with the newest page of its own list. */
 async function compareWithPage(
-  target: Target,
-  { accounted, overview, reader }: LookedForm,
+  { accounted, overview, held }: LookedForm,
   { items, total }: NewestPage,
 ): Promise<PageVerdict> {
   const own = new Map(
@@ -175,10 +176,7 @@ async function compareWithPage(
     const counts = sumOf([...own.values()].map(({ status }) => new Map([[status, 1]])));
     return sameCounts(counts, accounted) ? 'agrees' : 'differs';
   }
-  const beyond =
-    target.isMetered === true || reader === undefined
-      ? afterWatermark(overview, own)
-      : await beyondRows(reader, own, true);
+  const beyond = (await held?.beyond(own, true)) ?? afterWatermark(overview, own);
   const found = sumOf(beyond.values());
   if (total - totalOf(accounted) !== totalOf(found)) return 'differs';
   return found.size === 0 ? 'alike' : 'newer';
@@ -207,27 +205,69 @@ export function othersOf(
 export const formsPrint = (formIds: ReadonlySet<string>): string =>
   fingerprint([...formIds].toSorted());
 
-/** By submission, what the source shows of a form beyond its rows: newcomers and, `deep`, statuses that changed. */
-async function beyondRows(
-  reader: FormReader,
-  submissions: ReadonlyMap<string, Submission>,
-  deep: boolean,
-): Promise<Map<string, StatusCounts>> {
-  const ids = [...submissions.keys()];
-  const asked = deep ? ids : [...new Set(ids).difference(await reader.confirm(ids))];
-  const beyond = new Map<string, StatusCounts>();
-  if (asked.length === 0) return beyond;
-  const rows = await reader.rows(asked);
-  for (const id of asked) {
-    const status = submissions.get(id)?.status ?? '';
-    const row = rows.get(id);
-    const isLive = row !== undefined && row.deletedAt === null;
-    if (isLive && row.status === status) continue;
-    if (!isLive && (await isUnstored(reader, id))) continue;
-    const before: StatusCounts = isLive ? new Map([[row.status, -1]]) : NO_COUNTS;
-    beyond.set(id, askable(plusCounts(before, new Map([[status, 1]]))));
+/**
+ * A form's rows during one look. Each is read once, as what is accounted for was: a list that is judged again, after a
+ * further page perhaps, costs only what it did not show before.
+ */
+class HeldRows {
+  readonly #reader: FormReader;
+  readonly #confirmed = new Map<string, boolean>();
+  /** Of each submission, by the status that it was shown with. */
+  readonly #beyond = new Map<string, ReadonlyMap<string, StatusCounts>>();
+
+  constructor(reader: FormReader) {
+    this.#reader = reader;
   }
-  return beyond;
+
+  /** By submission, what the source shows of the form beyond its rows: newcomers and, `deep`, statuses that changed. */
+  async beyond(
+    submissions: ReadonlyMap<string, Submission>,
+    deep: boolean,
+  ): Promise<Map<string, StatusCounts>> {
+    const ids = [...submissions.keys()];
+    if (!deep) await this.#confirm(ids.filter((id) => !this.#confirmed.has(id)));
+    const asked = deep ? ids : ids.filter((id) => this.#confirmed.get(id) === false);
+    const statusOf = (id: string): string => submissions.get(id)?.status ?? '';
+    await this.#compare(
+      new Map(
+        asked
+          .filter((id) => !(this.#beyond.get(id)?.has(statusOf(id)) ?? false))
+          .map((id) => [id, statusOf(id)]),
+      ),
+    );
+    const beyond = new Map<string, StatusCounts>();
+    for (const id of asked) {
+      const counts = this.#beyond.get(id)?.get(statusOf(id)) ?? NO_COUNTS;
+      if (counts.size > 0) beyond.set(id, counts);
+    }
+    return beyond;
+  }
+
+  async #confirm(ids: readonly string[]): Promise<void> {
+    if (ids.length === 0) return;
+    const confirmed = await this.#reader.confirm(ids);
+    for (const id of ids) this.#confirmed.set(id, confirmed.has(id));
+  }
+
+  async #compare(statuses: ReadonlyMap<string, string>): Promise<void> {
+    if (statuses.size === 0) return;
+    const rows = await this.#reader.rows([...statuses.keys()]);
+    for (const [id, status] of statuses) {
+      const row = rows.get(id);
+      const counts = await this.#beyondRow(id, status, row?.deletedAt === null ? row : undefined);
+      this.#beyond.set(id, new Map(this.#beyond.get(id)).set(status, counts));
+    }
+  }
+
+  /** What a status shows beyond the row that is there, if one is. */
+  async #beyondRow(id: string, status: string, row: StoredRow | undefined): Promise<StatusCounts> {
+    if (row === undefined) {
+      return (await isUnstored(this.#reader, id)) ? NO_COUNTS : askable(new Map([[status, 1]]));
+    }
+    if (row.status === status) return NO_COUNTS;
+    const before: StatusCounts = new Map([[row.status, -1]]);
+    return askable(plusCounts(before, new Map([[status, 1]])));
+  }
 }
 
 /** By submission, what is dated after everything that the form's last pass has seen. */

@@ -130,6 +130,8 @@ export class Planner {
     const settings = this.#options.targets.find(({ name }) => name === target);
     const hashed = settings?.picks?.hashed;
     if (settings === undefined || hashed === undefined || namesWholeForm(hashed, form)) return;
+    // No name, no mistake in one.
+    if (hashed.forms.size + hashed.fields.size + hashed.fieldsOfForms.size === 0) return;
     const held = await this.#holdings.requireForms(target);
     const listed = this.#listed?.forms ?? (await this.#list(signal));
     const known = (forms: readonly Form[], more: ReadonlySet<string>): KnownNames => ({
