@@ -21,7 +21,7 @@ export interface PageSpan {
   readonly readAhead: number;
   readonly bounded?: boolean;
   readonly narrow?: Omit<PageQuery, 'page'>;
-  /** Called, more than once perhaps, when the last page has been asked for and more could be in flight. */
+  /** Called, more than once perhaps, when few pages are left to be asked for: what comes after them can be prepared. */
   readonly onTail?: (() => void) | undefined;
 }
 
@@ -223,6 +223,11 @@ export class FormPages {
   }
 }
 
+/** So many times as many pages as requests may be in flight are kept until they are taken. */
+const AHEAD = 2;
+/** The tail of a list is as many pages as arrive while the source is waited for so often. */
+const TAIL = 2;
+
 /** See {@link FormPages.readOn}. */
 class PagesAhead {
   readonly #read: (page: number) => Promise<SubmissionPage>;
@@ -232,22 +237,27 @@ class PagesAhead {
   #last: number;
   /** How many more requests may be in flight. */
   #free: number;
+  /** How many pages may be here, or on their way, before they are taken. */
+  #most: number;
   #onTail: (() => void) | undefined;
 
   constructor(read: (page: number) => Promise<SubmissionPage>, span: PageSpan) {
     this.#read = read;
     this.#span = span;
     [this.#next, this.#last, this.#free] = [span.from, span.to, span.readAhead];
+    this.#most = span.readAhead * AHEAD;
   }
 
-  /** Asks for the first pages. */
+  /** Asks for the first pages, twice as many as usual: whoever takes them has something to finish before. */
   begun(): this {
+    this.#most = this.#span.readAhead * AHEAD * 2;
     this.#ask(this.#last);
     return this;
   }
 
   async *pages(onTail?: () => void): AsyncGenerator<AskedPage> {
     this.#onTail = onTail;
+    this.#most = this.#span.readAhead * AHEAD;
     this.#ask(this.#last);
     for (let asked = this.#span.from; asked <= this.#last; asked++) {
       this.#ask(this.#last);
@@ -264,8 +274,7 @@ class PagesAhead {
   }
 
   #ask(until: number): void {
-    const most = this.#span.readAhead * 2;
-    while (this.#free > 0 && this.#ahead.length < most && this.#next <= until) {
+    while (this.#free > 0 && this.#ahead.length < this.#most && this.#next <= until) {
       const promise = this.#read(this.#next++);
       this.#free--;
       // A rejection is thrown in its turn.
@@ -275,7 +284,7 @@ class PagesAhead {
       );
       this.#ahead.push(promise);
     }
-    if (this.#free > 0 && this.#next > until) this.#onTail?.();
+    if (this.#next + this.#span.readAhead * TAIL > until) this.#onTail?.();
   }
 
   #answered(totalPages: number): void {

@@ -12,8 +12,9 @@ import type { PassRequest } from './pass-request.ts';
 import { PassRun } from './pass-run.ts';
 import type { RowSink } from './row-sink.ts';
 import { allowedDeletions, isWithinAllowed } from './window-brake.ts';
+import { type TakenWindow, WindowAhead } from './window-ahead.ts';
 import { type ClaimedWindow, claimWindow, largestFirst } from './window-claims.ts';
-import { proveWindow } from './window-proof.ts';
+import { beginWindow, proveWindow } from './window-proof.ts';
 
 /** How often at most the progress of a window is written. */
 const TELL_MS = 1_000;
@@ -58,12 +59,18 @@ export async function assistPass(
 const sharedWindows = async (reader: FormReader): Promise<WindowRecord[]> =>
   (await reader.windows()).filter(isShared).toSorted(largestFirst);
 
+/** A window that this worker reads. */
+type HelpedWindow = ClaimedWindow & TakenWindow;
+
 class Assistant {
   readonly #run: PassRun;
   readonly #reader: FormReader;
   readonly #goesOn: () => boolean;
+  readonly #tried = new Set<string | null>();
   #form: Form | undefined;
   #proven = 0;
+  /** Requests that windows before account for. */
+  #told = 0;
 
   constructor(run: PassRun, reader: FormReader, goesOn: () => boolean) {
     this.#run = run;
@@ -72,28 +79,46 @@ class Assistant {
   }
 
   async run(): Promise<number> {
-    const { request, signal, target } = this.#run.setup;
     const checkpoint = await this.#reader.checkpoint();
-    const tried = new Set<string | null>();
+    await using ahead = new WindowAhead<HelpedWindow>();
     do {
-      const left = (await sharedWindows(this.#reader)).filter(({ from }) => !tried.has(from));
-      const claimed = await claimWindow(target, request.formId, left, signal).catch(overWhenLost);
-      if (claimed === undefined) return this.#proven;
-      tried.add(claimed.window.from);
-      await using _writer = claimed.writer;
-      const goesOn = await this.#prove(claimed, checkpoint).catch(overWhenLost);
+      const taken = await ahead
+        .next()
+        .then((next) => next ?? this.#take())
+        .catch(overWhenLost);
+      if (taken === undefined) return this.#proven;
+      await using _writer = taken.writer;
+      await using _begun = taken.begun;
+      const onTail = (): void => ahead.begin(() => this.#takeNext());
+      const goesOn = await this.#prove(taken, checkpoint, onTail).catch(overWhenLost);
       if (goesOn !== true) return this.#proven;
     } while (this.#goesOn());
     return this.#proven;
   }
 
+  /** A window that nobody holds and that was not tried here, begun to be read. */
+  async #take(): Promise<HelpedWindow | undefined> {
+    const { request, signal, target } = this.#run.setup;
+    const shared = await sharedWindows(this.#reader);
+    const left = shared.filter(({ from }) => !this.#tried.has(from));
+    const claimed = await claimWindow(target, request.formId, left, signal);
+    if (claimed === undefined) return undefined;
+    this.#tried.add(claimed.window.from);
+    return { ...claimed, begun: beginWindow(this.#run, claimed.window) };
+  }
+
+  async #takeNext(): Promise<HelpedWindow | undefined> {
+    return this.#goesOn() ? this.#take() : undefined;
+  }
+
   /** Reads a window; false where there is nothing to be done for that pass any more. */
   async #prove(
-    { window, writer }: ClaimedWindow,
+    { window, writer, begun }: HelpedWindow,
     checkpoint: Checkpoint | undefined,
+    onTail: () => void,
   ): Promise<boolean> {
     const run = this.#run;
-    const before = run.requests;
+    const before = this.#told;
     // Not before there is a window to read: while others hold them all, this costs no request.
     const form = await this.#readForm();
     if (form === null) return false;
@@ -108,16 +133,17 @@ class Assistant {
       );
       return false;
     }
-    const readingOf = (found: DeletionResult): WindowReading =>
+    const reading = (found: DeletionResult): WindowReading =>
       readingNow(run, sink, run.requests - before, found);
     run.onBatch = tellWindow(run, () =>
-      writer.saveWindow({ ...window, reading: readingOf(NOTHING_YET) }),
+      writer.saveWindow({ ...window, reading: reading(NOTHING_YET) }),
     );
     const { kind } = await proveWindow(
       {
         run,
         open: { form, sink, writer },
         checkpoint,
+        onTail,
         isAllowed: async (each, absent, live) => {
           const { maxDeleteFraction } = run.setup.context;
           const brake = { maxDeleteFraction, acceptDeletes: false };
@@ -127,9 +153,13 @@ class Assistant {
           const isLittle = await isWithinAllowed(writer, each, absent, allowed);
           return isLittle && absent <= mostDeletions(live, brake);
         },
-        readingOf,
+        readingOf: (found) => {
+          this.#told = run.requests;
+          return reading(found);
+        },
       },
       window,
+      begun,
     );
     if (kind === 'proven') this.#proven++;
     // What contradicts the windows, the pass itself will meet and judge.

@@ -12,31 +12,51 @@ export interface WindowCounts {
   readonly whole: number;
 }
 
+/** The counts that come first: of the whole form, and after that of each window but the newest. */
+export interface FirstCounts {
+  readonly whole: number;
+  readonly older: readonly number[];
+}
+
+/** Asks how many submissions the source has in a window. */
+type Count = (window: FormWindow) => Promise<number>;
+
+/** Counts the whole form, and then every window but the newest. `known`: how many the whole form had a moment ago. */
+export async function countOlder(
+  windows: readonly FormWindow[],
+  count: Count,
+  known?: number,
+): Promise<FirstCounts> {
+  const whole = known ?? (await count(WHOLE_FORM));
+  return { whole, older: await Promise.all(windows.slice(0, -1).map(count)) };
+}
+
 /**
  * Counts a form window by window and as a whole, and says whether that adds up: if it does, no submission is outside of all
  * windows, and none in two. `contradiction`: it does not, while the form stands still: the source does not read the bounds as
  * they are meant. `moving`: nothing can be said, as the counts change while they are asked for.
  *
  * The newest window is counted last but one, between two counts of the whole, as that is where submissions arrive: they all
- * stand for the instant of the last. `known`: how many the whole form had a moment ago.
+ * stand for the instant of the last. `first`: what {@link countOlder} said of these windows a moment ago.
  */
 export async function countWindows(
   windows: readonly FormWindow[],
-  count: (window: FormWindow) => Promise<number>,
-  known?: number,
+  count: Count,
+  first?: FirstCounts,
 ): Promise<WindowCounts | 'contradiction' | 'moving'> {
   const newest = windows.at(-1);
   if (newest === undefined) return 'contradiction';
   let contradicted = 0;
   for (let tries = 0; tries < TRIES; tries++) {
-    let before = tries === 0 && known !== undefined ? known : await count(WHOLE_FORM);
-    const closed = await Promise.all(windows.slice(0, -1).map(count));
-    const older = closed.reduce((sum, each) => sum + each, 0);
+    const begun = tries === 0 ? first : undefined;
+    const { whole: known, older: each } = begun ?? (await countOlder(windows, count));
+    const older = each.reduce((sum, one) => sum + one, 0);
+    let before = known;
     const stood: boolean[] = [];
     for (let again = 0; again < NEWEST_TRIES; again++) {
       const last = await count(newest);
       const whole = await count(WHOLE_FORM);
-      if (older + last === whole && before <= whole) return { each: [...closed, last], whole };
+      if (older + last === whole && before <= whole) return { each: [...each, last], whole };
       stood.push(before === whole);
       before = whole;
     }

@@ -5,7 +5,9 @@ const DAY_MS = 24 * 60 * 60_000;
 const FIRST_DAY = -25_567;
 
 /** A window of this part of the aim is not made smaller: each costs some four requests. */
-const LEAST = 1 / 10;
+const LEAST = 1 / 20;
+/** Where workers share them, a window has at most this part of what is left: so a few workers end together. */
+const SHARE = 1 / 3;
 
 /** How much further back than the last time is looked for the oldest: a form of ten years costs half a dozen requests. */
 const STRIDE = 4;
@@ -14,6 +16,9 @@ const STRIDE = 4;
 const AT_ONCE = 4;
 /** Into how many pieces a span is cut at once: each wait for the source makes them so many times smaller. */
 const MOST_PIECES = 8;
+/** As many windows are placed at once where submissions are taken to come evenly, each a little smaller than it may be. */
+const MOST_PLACED = 64;
+const FILLED = 0.95;
 
 /** What is to be cut: the part of a form from a day on, or all of it. */
 export interface Cutting {
@@ -21,16 +26,26 @@ export interface Cutting {
   readonly from: string | null;
   /** How many submissions it has. */
   readonly total: number;
-  /** The date of one of its newest submissions (canonical time). */
+  /** When it ends: no submission is known to be dated later (canonical time). */
   readonly newest: string;
+  /**
+   * Between which dates (canonical time) its submissions are likely to lie, and to come evenly: a guess, which costs a request or two
+   * where it is wrong. Null: nothing is known.
+   */
+  readonly likely: readonly [string, string] | null;
   readonly aim: number;
   /**
-   * Several workers may read them: then none has more than half of what is left from its beginning on, so that the workers end
-   * together, and little is left for the newest, which is read alone.
+   * Several workers may read them: then they become smaller towards the newest, so that the workers end together, and little
+   * is left for the newest, which is read alone.
    */
   readonly isShared: boolean;
   /** How many submissions the source has in a window; asked for several at once. */
   readonly count: (window: FormWindow) => Promise<number>;
+}
+
+/** A window, and how many submissions the source had in it while it was cut. */
+export interface CutWindow extends FormWindow {
+  readonly total: number;
 }
 
 /**
@@ -38,14 +53,8 @@ export interface Cutting {
  * oldest begins where the part does, the newest is open-ended and not empty. In order of time; one window where a single day
  * has it all, or where the counts say nothing. Some two requests a window. Rejects as `count` does.
  */
-export async function cutWindows({
-  from,
-  total,
-  newest,
-  aim,
-  isShared,
-  count,
-}: Cutting): Promise<FormWindow[]> {
+export async function cutWindows(cutting: Cutting): Promise<CutWindow[]> {
+  const { from, total, newest, likely, aim, isShared, count } = cutting;
   const end = dayOf(newest) + 1;
   const known = new Map([[end, total]]);
   /** How many are dated before a day. */
@@ -55,11 +64,13 @@ export async function cutWindows({
     return found;
   };
   const most = (dated: number): number =>
-    isShared ? Math.max(aim * LEAST, Math.min(aim, (total - dated) / 2)) : aim;
+    isShared ? Math.max(aim * LEAST, Math.min(aim, (total - dated) * SHARE)) : aim;
   const first = from === null ? FIRST_DAY : dayOf(from);
-  let start = end - 1;
-  for (let step = 1, found = total; found > 0;) {
-    const further = [start];
+  const guessed = likely === null ? [] : evenDays(likely, { first, end, total, most });
+  await Promise.all(guessed.map(before));
+  let start = guessed[0] ?? end - 1;
+  for (let step = 1, found = known.get(start) ?? total; found > 0;) {
+    const further = known.has(start) ? [] : [start];
     for (; further.length < AT_ONCE && start > first; step *= STRIDE) {
       start = Math.max(first, start - step);
       further.push(start);
@@ -77,6 +88,27 @@ export async function cutWindows({
     }),
   );
   return merged(cuts.flat(), { from, most, total }, known);
+}
+
+/** Where windows would begin and end if submissions came evenly: the first and the last day, and those at which to cut. */
+function evenDays(
+  likely: readonly [string, string],
+  {
+    first,
+    end,
+    total,
+    most,
+  }: Pick<Splitting, 'most'> & { first: number; end: number; total: number },
+): number[] {
+  const [low = 0, high = 0] = likely.map(dayOf);
+  const [start, stop] = [Math.max(first, low), Math.min(end, high + 1)];
+  if (start >= stop) return [];
+  const days = new Set([start]);
+  for (let dated = 0; total - dated > most(dated) && days.size < MOST_PLACED;) {
+    dated += most(dated) * FILLED;
+    days.add(start + Math.round(((stop - start) * dated) / total));
+  }
+  return [...days.add(stop)].filter((day) => day <= stop);
 }
 
 interface Border {
@@ -116,7 +148,7 @@ function merged(
   days: readonly number[],
   { from, most, total }: Pick<Cutting, 'from' | 'total'> & Pick<Splitting, 'most'>,
   known: ReadonlyMap<number, number>,
-): FormWindow[] {
+): CutWindow[] {
   const cuts: number[] = [];
   let start = 0;
   for (const [at, day] of days.slice(0, -1).entries()) {
@@ -128,7 +160,12 @@ function merged(
     start = here;
   }
   const borders = cuts.map(startOf);
-  return [from, ...borders].map((border, at) => ({ from: border, to: borders[at] ?? null }));
+  const dated = [0, ...cuts.map((day) => known.get(day) ?? 0), total];
+  return [from, ...borders].map((border, at) => ({
+    from: border,
+    to: borders[at] ?? null,
+    total: Math.max(0, (dated[at + 1] ?? 0) - (dated[at] ?? 0)),
+  }));
 }
 
 const dayOf = (time: string): number => Math.floor(Date.parse(time) / DAY_MS);

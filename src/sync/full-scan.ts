@@ -32,7 +32,7 @@ export interface ScanParts {
   readonly first?: AskedPage;
   /** Called with each `total` that the source reports. */
   readonly onTotal: (total: number) => void;
-  /** Called, more than once perhaps, when the last page of a sweep is on its way: requests for something else would cost no time. */
+  /** Called, more than once perhaps, when a sweep has few pages left: what follows it can be begun. */
   readonly onTail?: (() => void) | undefined;
 }
 

@@ -1,21 +1,16 @@
 import { isAbort } from '../base/errors.ts';
 import { LinkedSignal } from '../base/linked-signal.ts';
-import type { FormReader, WindowWriter } from '../mirror/target.ts';
+import type { FormReader } from '../mirror/target.ts';
 import { isShared, sameWindow, type WindowRecord } from '../mirror/window.ts';
 import type { DeletionResult } from './deletions.ts';
+import { type TakenWindow, WindowAhead } from './window-ahead.ts';
 import { claimWindow, largestFirst, sharesWindows } from './window-claims.ts';
-import {
-  beginWindow,
-  type BegunWindow,
-  proveWindow,
-  type WindowOutcome,
-  type WindowWork,
-} from './window-proof.ts';
+import { beginWindow, proveWindow, type WindowOutcome, type WindowWork } from './window-proof.ts';
 
 /** How often is looked at what others have done. */
 const LOOK_MS = 1_000;
 /** How long to wait while others hold every window that is left. */
-const HELD_MS = 250;
+const HELD_MS = 100;
 
 /** How often a window is read that does not find its proof. */
 const TRIES = 2;
@@ -60,50 +55,30 @@ async function proveThem(work: WindowWork, found: FoundRows): Promise<WindowsOut
   const { context, signal } = run.setup;
   const tries = new Map<string, number>();
   const triesOf = ({ from }: WindowRecord): number => tries.get(from ?? '') ?? 0;
-  /** The window after the one that is being proven: begun while the last pages of that one are on their way. */
-  let next: Promise<TakenWindow | undefined> | undefined;
-  const beginNext = async (current: WindowRecord): Promise<TakenWindow | undefined> => {
+  const takeNext = async (current: WindowRecord): Promise<TakenWindow | undefined> => {
     const others = (await openOnes(form.writer)).filter((window) => !sameWindow(window, current));
-    const taken = await takeOne(work, inOrder(others, triesOf, 1));
-    return taken && { ...taken, begun: beginWindow(work, taken.window) };
+    return takeOne(work, inOrder(others, triesOf, 1));
   };
-  try {
-    for (;;) {
-      let taken = await next;
-      next = undefined;
-      if (taken === undefined) {
-        const open = await openOnes(form.writer);
-        const untried = inOrder(open, triesOf, TRIES);
-        if (untried.length === 0) return open.length === 0 ? 'proven' : 'unproven';
-        taken = await takeOne(work, untried);
-      }
-      if (taken === undefined) {
-        await context.clock.sleep(HELD_MS, signal);
-        continue;
-      }
-      const { window } = taken;
-      tries.set(window.from ?? '', triesOf(window) + 1);
-      const outcome = await proveTaken(work, taken, () => {
-        next ??= beginNext(window);
-        // A failure is thrown in its turn.
-        next.catch(() => {});
-      });
-      addFound(found, outcome.found);
-      if (outcome.kind === 'fault') return 'fault';
+  await using ahead = new WindowAhead();
+  for (;;) {
+    if (work.isInVain?.() === true) return 'fault';
+    let taken = await ahead.next();
+    if (taken === undefined) {
+      const open = await openOnes(form.writer);
+      const untried = inOrder(open, triesOf, TRIES);
+      if (untried.length === 0) return open.length === 0 ? 'proven' : 'unproven';
+      taken = await takeOne(work, untried);
     }
-  } finally {
-    const left = await next?.catch(() => undefined);
-    await left?.begun?.pages.drop();
-    await left?.writer?.[Symbol.asyncDispose]();
+    if (taken === undefined) {
+      await context.clock.sleep(HELD_MS, signal);
+      continue;
+    }
+    const { window } = taken;
+    tries.set(window.from ?? '', triesOf(window) + 1);
+    const outcome = await proveTaken(work, taken, () => ahead.begin(() => takeNext(window)));
+    addFound(found, outcome.found);
+    if (outcome.kind === 'fault') return 'fault';
   }
-}
-
-/** A window that nobody else writes to. */
-interface TakenWindow {
-  readonly window: WindowRecord;
-  /** Where windows are written side by side: the writer that holds it. Disposing of it gives the window back. */
-  readonly writer?: WindowWriter;
-  readonly begun?: BegunWindow;
 }
 
 const openOnes = async (reader: FormReader): Promise<WindowRecord[]> =>
@@ -119,15 +94,18 @@ const inOrder = (
     .filter((window) => triesOf(window) < most)
     .toSorted((a, b) => triesOf(a) - triesOf(b) || largestFirst(a, b));
 
-/** The first of these that is free; undefined where others hold them all. */
+/** The first of these that is free, begun to be read; undefined where others hold them all. */
 async function takeOne(
-  { open, run }: WindowWork,
+  work: WindowWork,
   windows: readonly WindowRecord[],
 ): Promise<TakenWindow | undefined> {
+  const { open, run } = work;
   const { target, signal } = run.setup;
-  if (sharesWindows(run)) return claimWindow(target, open.form.id, windows, signal);
-  const [window] = windows;
-  return window && { window };
+  const [first] = windows;
+  const taken = sharesWindows(run)
+    ? await claimWindow(target, open.form.id, windows, signal)
+    : first && { window: first };
+  return taken && { ...taken, begun: beginWindow(run, taken.window) };
 }
 
 async function proveTaken(
@@ -137,8 +115,9 @@ async function proveTaken(
 ): Promise<WindowOutcome> {
   const { open, run } = work;
   run.share.take(window);
-  if (writer === undefined) return proveWindow({ ...work, onTail }, window, begun);
   await using held = writer;
+  await using _begun = begun;
+  if (held === undefined) return await proveWindow({ ...work, onTail }, window, begun);
   await open.sink.writeThrough(held);
   const windowWork = { ...work, onTail, open: { ...open, writer: held } };
   const outcome = await proveWindow(windowWork, window, begun);

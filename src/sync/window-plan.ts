@@ -1,5 +1,6 @@
+import { FormPages } from '../forms/form-pages.ts';
 import { SourceCounts } from '../forms/submission-counts.ts';
-import { laterOf } from '../mirror/canonical-time.ts';
+import { canonicalTime, laterOf } from '../mirror/canonical-time.ts';
 import {
   boundsOf,
   type FormWindow,
@@ -9,7 +10,7 @@ import {
   WHOLE_FORM,
   type WindowRecord,
 } from '../mirror/window.ts';
-import { countWindows, type WindowCounts } from './count-windows.ts';
+import { countOlder, countWindows, type WindowCounts } from './count-windows.ts';
 import { cutWindows } from './cut-windows.ts';
 import type { OpenForm, PassRun } from './pass-run.ts';
 import { sharesWindows } from './window-claims.ts';
@@ -38,8 +39,15 @@ export interface FormSize {
   readonly newest: string | null;
 }
 
+/** The windows that a full pass reads the form in, as they are kept in the target. */
+export interface PlannedWindows {
+  readonly windows: readonly WindowRecord[];
+  /** Whether they account for the whole form; until then their proofs prove nothing. Null: they do. */
+  readonly counts: Promise<WindowCounts | 'contradiction' | 'moving'> | null;
+}
+
 /**
- * The windows that a full pass reads the form in, as they are kept in the target; null where it is read whole. In a
+ * Plans the windows that a full pass reads the form in; null where it is read whole. In a
  * `backfill`, of a form that was never proven, those that a full pass before this one has proven are not open, if that one
  * died lately and their proofs still say what this pass has to bring about. Otherwise all are: this pass begins anew.
  */
@@ -48,7 +56,7 @@ export async function planWindows(
   { writer }: OpenForm,
   size: FormSize,
   backfill: boolean,
-): Promise<readonly WindowRecord[] | null> {
+): Promise<PlannedWindows | null> {
   const { aim, most } = windowSizesOf(run);
   // Few forms are large: of the others nothing is read.
   if (size.total <= aim) return null;
@@ -61,7 +69,7 @@ export async function planWindows(
     isRecent(run, first.failedAt, FAILED_REST_MS)
   )
     return null;
-  const cut = await cutForm(run, known, size);
+  const cut = await cutForm(run, known, size, backfill);
   if (cut === null) return null;
   if (cut === 'fault') {
     await leaveUncut(run, { writer }, size.total);
@@ -70,7 +78,7 @@ export async function planWindows(
   const goesOn = backfill && known.some(({ open }) => open);
   const planned = openWindows(run, cut, goesOn);
   if (JSON.stringify(planned) !== JSON.stringify(known)) await writer.planWindows(planned);
-  return planned;
+  return { windows: planned, counts: cut.counts };
 }
 
 /** Remembers that the form is read whole, so that windows are not tried at each pass. */
@@ -84,28 +92,39 @@ export async function leaveUncut(
 
 interface CutForm {
   readonly windows: readonly WindowRecord[];
-  readonly counts: WindowCounts;
+  /** How many there are in each. */
+  readonly each: readonly number[];
+  readonly counts: PlannedWindows['counts'];
 }
 
-/** The form as it is cut, or as it is now, with its counts; null: while it moves so, nothing can be said. */
+/**
+ * The form as it is cut, or as it is now, with its counts; null: while it moves so, nothing can be said. What nothing rests on
+ * before a full pass has been proven, as in a backfill, may be counted while it is read.
+ */
 async function cutForm(
   run: PassRun,
   known: readonly WindowRecord[],
   size: FormSize,
+  backfill: boolean,
 ): Promise<CutForm | 'fault' | null> {
   const { aim, most } = windowSizesOf(run);
   const count = counterOf(run);
   // A list may begin with the oldest.
   const newest = laterOf(size.newest, run.now()) ?? run.now();
-  const cut = async (part: FormWindow, total: number): Promise<WindowRecord[]> => {
+  const cut = async ({ from }: FormWindow, total: number): Promise<WindowRecord[]> => {
     const isShared = sharesWindows(run);
-    const windows = await cutWindows({ from: part.from, total, newest, aim, isShared, count });
-    return windows.map((window) => unreadWindow(window, 0));
+    const likely = await likelySpan(run, from, size);
+    const windows = await cutWindows({ from, total, newest, likely, aim, isShared, count });
+    return windows.map((window) => unreadWindow(window, window.total));
   };
   try {
     let windows: readonly WindowRecord[] = isCut(known) ? known : await cut(WHOLE_FORM, size.total);
     if (!isCut(windows)) return 'fault';
-    let counts = await countWindows(windows, count, size.total);
+    const each = windows.map(({ total }) => total);
+    if (backfill && !isCut(known)) {
+      return { windows, each, counts: countBeside(windows, count, size.total) };
+    }
+    let counts = await countWindows(windows, count, await countOlder(windows, count, size.total));
     const last = windows.at(-1);
     const grown = typeof counts === 'string' ? 0 : (counts.each.at(-1) ?? 0);
     if (last !== undefined && grown > most) {
@@ -117,15 +136,46 @@ async function cutForm(
       }
     }
     if (counts === 'contradiction') return 'fault';
-    return counts === 'moving' ? null : { windows, counts };
+    return counts === 'moving' ? null : { windows, each: counts.each, counts: null };
   } catch (error) {
     if (isRefusal(error)) return 'fault';
     throw error;
   }
 }
 
+/** Counts windows while they are read. */
+function countBeside(
+  windows: readonly FormWindow[],
+  count: (window: FormWindow) => Promise<number>,
+  total: number,
+): ReturnType<typeof countWindows> {
+  const counts = countOlder(windows, count, total)
+    .then((first) => countWindows(windows, count, first))
+    .catch((error: unknown) => {
+      if (isRefusal(error)) return 'contradiction' as const;
+      throw error;
+    });
+  // A failure is thrown where it is waited for.
+  counts.catch(() => {});
+  return counts;
+}
+
+/** Between which dates submissions are likely to lie, from some day on: by what an end of the list shows. */
+async function likelySpan(
+  run: PassRun,
+  from: string | null,
+  { newest }: FormSize,
+): Promise<readonly [string, string] | null> {
+  if (newest === null) return null;
+  const pages = new FormPages(run.setup.context.client, run.form.id, run.call);
+  const other = from ?? (await pages.readReversed(1, 1))?.items[0]?.submission?.createdAt;
+  const oldest = canonicalTime(other ?? '');
+  if (oldest === null) return null;
+  return laterOf(oldest, newest) === newest ? [oldest, newest] : [newest, oldest];
+}
+
 /** Which windows are open to this pass. */
-function openWindows(run: PassRun, { windows, counts }: CutForm, goesOn: boolean): WindowRecord[] {
+function openWindows(run: PassRun, { windows, each }: CutForm, goesOn: boolean): WindowRecord[] {
   const key = proofKey(run);
   const accepts = run.setup.request.acceptDeletes ?? false;
   const isDone = (window: WindowRecord, counted: number): boolean =>
@@ -138,7 +188,7 @@ function openWindows(run: PassRun, { windows, counts }: CutForm, goesOn: boolean
     window.total === counted &&
     !(accepts && window.absent > 0);
   return windows.map((window, at) => {
-    const total = counts.each[at] ?? 0;
+    const total = each[at] ?? 0;
     if (at < windows.length - 1 && isDone(window, total)) return { ...window, reading: null };
     return { ...window, total, provenFor: key, deleted: 0, absent: 0, open: true, reading: null };
   });

@@ -1,4 +1,5 @@
-import type { SubmissionItem } from '../forms/client.ts';
+import { LinkedSignal } from '../base/linked-signal.ts';
+import type { CallOptions, SubmissionItem } from '../forms/client.ts';
 import { FormsApiError } from '../forms/errors.ts';
 import { FormPages } from '../forms/form-pages.ts';
 import { canonicalTime } from '../mirror/canonical-time.ts';
@@ -33,25 +34,33 @@ export interface WindowWork {
   readonly checkpoint: Checkpoint | undefined;
   /** The brake of L8, over the whole form: whether so many absent rows, of so many live ones of this window, may be looked up. */
   readonly isAllowed: (window: WindowRecord, absent: number, live: number) => Promise<boolean>;
+  /** Asked before each window: whether it is known by now that windows prove nothing. */
+  readonly isInVain?: () => boolean;
   /** See {@link ScanParts}. */
   readonly onTail?: () => void;
   /** For a worker that helps the pass of another: what it has done, for the record of the window. */
   readonly readingOf?: (found: DeletionResult) => WindowReading;
 }
 
-/** The list of a window that has been begun to be read. */
-export interface BegunWindow {
+/** The list of a window that has been begun to be read. Disposing of it breaks off what of it is on its way. */
+export interface BegunWindow extends AsyncDisposable {
   readonly pages: FormPages;
   /** Since when (ISO): what is proven by it was so then. */
   readonly since: string;
 }
 
 /** Begins to read a window, while another one is proven. Nobody else may write to it meanwhile. */
-export function beginWindow({ run, open }: WindowWork, window: FormWindow): BegunWindow {
+export function beginWindow(run: PassRun, window: FormWindow): BegunWindow {
   const since = run.now();
-  const pages = pagesOf(run, open, window);
+  const stop = new LinkedSignal(run.call.signal);
+  const pages = pagesOf(run, window, { ...run.call, signal: stop.signal });
   pages.begin(run.setup.context.readAhead);
-  return { pages, since };
+  const dispose = async (): Promise<void> => {
+    stop.abort();
+    await pages.drop();
+    stop[Symbol.dispose]();
+  };
+  return { pages, since, [Symbol.asyncDispose]: dispose };
 }
 
 /**
@@ -93,7 +102,7 @@ export async function proveWindow(
   const { sink, writer } = open;
   const provenAt = begun?.since ?? run.now();
   const unstored = sink.unstored.all;
-  const pages = begun?.pages ?? pagesOf(run, open, window);
+  const pages = begun?.pages ?? pagesOf(run, window, run.call);
   const parts = windowParts(work, window, pages);
   try {
     const proven = await fullScan({ ...parts, first: await pages.first() });
@@ -128,7 +137,7 @@ export async function proveWindow(
   }
 }
 
-const pagesOf = ({ setup, call }: PassRun, { form }: OpenWindows, window: FormWindow): FormPages =>
+const pagesOf = ({ setup, form }: PassRun, window: FormWindow, call: CallOptions): FormPages =>
   new FormPages(setup.context.client, form.id, call, window);
 
 function windowParts(

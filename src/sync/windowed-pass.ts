@@ -17,13 +17,19 @@ import {
   WHOLE_FORM,
   type WindowRecord,
 } from '../mirror/window.ts';
-import { countWindows } from './count-windows.ts';
+import { countOlder, countWindows, type FirstCounts } from './count-windows.ts';
 import { markAbsent, mostDeletions } from './deletions.ts';
 import { addFound, type FoundRows, proveOpenWindows, type WindowsOutcome } from './open-windows.ts';
 import type { OpenForm, PassRun } from './pass-run.ts';
-import { counterOf, type FormSize, leaveUncut, planWindows } from './window-plan.ts';
+import {
+  counterOf,
+  type FormSize,
+  leaveUncut,
+  type PlannedWindows,
+  planWindows,
+} from './window-plan.ts';
 import { allowedDeletions, isWithinAllowed } from './window-brake.ts';
-import { isRefusal, proveWindow, type WindowWork } from './window-proof.ts';
+import { beginWindow, isRefusal, proveWindow, type WindowWork } from './window-proof.ts';
 
 /** Most rows without a date in a form that is read in windows: each is asked for by its ID, as no window need show it. */
 const MOST_UNDATED = 100;
@@ -56,8 +62,8 @@ export async function windowedPass(
 ): Promise<WindowedEnd | null> {
   const planned = await planWindows(run, open, size, checkpoint === undefined);
   if (planned === null) return null;
-  const pass = new WindowedPass(run, open, checkpoint);
-  return pass.run(size.total, planned);
+  const pass = new WindowedPass(run, open, checkpoint, planned.counts);
+  return pass.run(size.total, planned.windows);
 }
 
 class WindowedPass {
@@ -70,8 +76,8 @@ class WindowedPass {
   #allowed = 0;
   /** Whether what windows held back may be looked up now: over the whole form it is not too much. */
   #releases = false;
-  /** How many the form has in all, counted while the last pages of the newest window were on their way. */
-  #whole: Promise<number> | undefined;
+  /** What was counted of the form and its older windows while the newest was read. */
+  #counted: Promise<FirstCounts> | undefined;
   /** Rows without a date that were not looked up. */
   #undatedHeld = 0;
   /** Those that the source does not count, by status. */
@@ -79,12 +85,23 @@ class WindowedPass {
   /** Windows that a dead pass has proven. */
   #taken: readonly WindowRecord[] = [];
 
-  constructor(run: PassRun, open: OpenForm, checkpoint: Checkpoint | undefined) {
+  readonly #counts: PlannedWindows['counts'];
+  /** What they said. */
+  #verdict: Awaited<PlannedWindows['counts']> = null;
+
+  constructor(
+    run: PassRun,
+    open: OpenForm,
+    checkpoint: Checkpoint | undefined,
+    counts: PlannedWindows['counts'],
+  ) {
     this.#run = run;
+    this.#counts = counts;
     this.#watermark = checkpoint?.watermark ?? null;
     this.#open = open;
     const isAllowed: WindowWork['isAllowed'] = (...which) => this.#isAllowed(...which);
-    this.#work = { run, open, checkpoint, isAllowed };
+    const isInVain = (): boolean => typeof this.#verdict === 'string';
+    this.#work = { run, open, checkpoint, isAllowed, isInVain };
   }
 
   async run(total: number, planned: readonly WindowRecord[]): Promise<WindowedEnd> {
@@ -102,10 +119,13 @@ class WindowedPass {
   /** The windows, then the newest, then what the counts say of them. */
   async #prove(): Promise<WindowsOutcome> {
     const { writer } = this.#open;
-    const older = await proveOpenWindows(this.#work, this.#found);
+    const judged = this.#counts?.then((counts) => (this.#verdict = counts));
+    const older = await allEnded(proveOpenWindows(this.#work, this.#found), judged);
+    await judged;
+    if (typeof this.#verdict === 'string') return 'fault';
     if (older !== 'proven') return older;
     // Not while others read one of the older: a bound that compares the time of a change moves what they have not met into it.
-    const newest = await this.#proveNewest();
+    const newest = await this.#proveNewest({ counts: true });
     if (newest !== 'proven') return newest;
     const grown = await this.#count();
     if (grown === 'fault' || grown === 'unproven') return grown;
@@ -116,20 +136,22 @@ class WindowedPass {
     return this.#releaseHeld();
   }
 
-  /** It stays open until the pass has ended: it is what a dead pass has not proven. */
-  async #proveNewest(): Promise<WindowsOutcome> {
+  /**
+   * It stays open until the pass has ended: it is what a dead pass has not proven. The counts that follow it are begun beside it:
+   * the older windows have been proven by now.
+   */
+  async #proveNewest({ counts }: { counts: boolean }): Promise<WindowsOutcome> {
     for (let tries = 0; ; tries++) {
-      const newest = (await this.#open.writer.windows()).at(-1);
+      const windows = await this.#open.writer.windows();
+      const newest = windows.at(-1);
       if (newest === undefined) return 'unproven';
-      const onTail = (): void => {
-        this.#whole ??= counterOf(this.#run)(WHOLE_FORM);
-        // A failure is that of the counting.
-        this.#whole.catch(() => {});
-      };
-      const { kind, found } = await proveWindow({ ...this.#work, onTail }, newest);
+      await using begun = beginWindow(this.#run, newest);
+      if (counts) this.#counted ??= countOlder(windows, counterOf(this.#run));
+      const proving = proveWindow(this.#work, newest, begun);
+      // A failure of the counting is thrown by what counts on.
+      const { kind, found } = await allEnded(proving, this.#counted);
       addFound(this.#found, found);
       if (kind === 'proven') this.#watermark = this.#run.ledger.watermark(this.#watermark);
-      else await this.#whole?.catch(() => {});
       if (kind !== 'unproven' || tries > 0) return kind;
     }
   }
@@ -149,9 +171,7 @@ class WindowedPass {
   }
 
   async #countThese(windows: readonly WindowRecord[]): ReturnType<typeof countWindows> {
-    const whole = this.#whole;
-    this.#whole = undefined;
-    return countWindows(windows, counterOf(this.#run), await whole);
+    return countWindows(windows, counterOf(this.#run), await this.#counted);
   }
 
   /**
@@ -185,7 +205,7 @@ class WindowedPass {
     }
     const outcome = await proveOpenWindows(this.#work, this.#found);
     const isNewest = held.some(({ to }) => to === null);
-    return outcome === 'proven' && isNewest ? this.#proveNewest() : outcome;
+    return outcome === 'proven' && isNewest ? this.#proveNewest({ counts: false }) : outcome;
   }
 
   /** Rows without a date are in no window: each is asked for by its ID. */
@@ -218,7 +238,9 @@ class WindowedPass {
   }
 
   async #uncut(total: number): Promise<WindowedEnd> {
-    await leaveUncut(this.#run, this.#open, total);
+    // What moved too fast to be counted may be cut the next time.
+    if (this.#verdict === 'moving') await this.#open.writer.planWindows([]);
+    else await leaveUncut(this.#run, this.#open, total);
     return {
       outcome: 'uncut',
       found: this.#found,
@@ -259,6 +281,12 @@ class WindowedPass {
       `It went on with a pass that was cut off: ${left.length} of ${plural(windows.length, 'window')} had been compared since ${since}, and what changed there later is found by the next comparison.`,
     );
   }
+}
+
+/** What the first comes to, once both have ended. */
+async function allEnded<T>(first: Promise<T>, second: Promise<unknown> | undefined): Promise<T> {
+  await Promise.allSettled([first, second]);
+  return first;
 }
 
 /** How many live rows have no date. */

@@ -244,6 +244,30 @@ describe('pages that are read ahead', () => {
     await reading.return(undefined);
   });
 
+  it('L14: are asked for in a larger but bounded number before anybody takes them', async () => {
+    const source = new HeldPages(20);
+    source.list.begin(2);
+    for (let page = 1; page <= 20; page++) await source.answer(page);
+    // The first one is no page of those that follow it.
+    expect(source.asked).toHaveLength(1 + 8);
+    await source.list.drop();
+  });
+
+  it('tell when few are left to be asked for', async () => {
+    const source = new HeldPages(10);
+    const lastAsked: (number | undefined)[] = [];
+    const onTail = (): void => void lastAsked.push(source.asked.at(-1));
+    const reading = source.list.readOn({ from: 2, to: 10, readAhead: 2, onTail });
+    for (let page = 2; page <= 10; page++) {
+      const next = reading.next();
+      await source.answer();
+      await source.answer(page);
+      await next;
+    }
+    expect(lastAsked[0]).toBe(6);
+    await reading.return(undefined);
+  });
+
   it('L1: are dropped where another page is asked for first, which may be the base instead', async () => {
     const source = new HeldPages(4);
     source.list.begin(2);

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type FormWindow, isWithin } from '../../src/mirror/window.ts';
-import { cutWindows } from '../../src/sync/cut-windows.ts';
+import { cutWindows, type Cutting } from '../../src/sync/cut-windows.ts';
 import { propertyRuns } from '../support/property.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
@@ -16,7 +16,11 @@ const dated = (ages: readonly number[]): string[] =>
 async function cut(
   dates: readonly string[],
   aim: number,
-  { from = null, isShared = false }: { from?: string | null; isShared?: boolean } = {},
+  {
+    from = null,
+    isShared = false,
+    likely = null,
+  }: Partial<Pick<Cutting, 'from' | 'isShared' | 'likely'>> = {},
 ) {
   let requests = 0;
   const within = (window: FormWindow): number =>
@@ -25,6 +29,7 @@ async function cut(
     from,
     total: within({ from, to: null }),
     newest: dates[0] ?? '',
+    likely,
     aim,
     isShared,
     count: async (window) => {
@@ -57,9 +62,9 @@ describe('cutting a form into windows', () => {
     expect((await cut(dated(Array(50).fill(0)), 10)).windows).toHaveLength(1);
     let requests = 0;
     const newest = new Date(NEWEST).toISOString();
-    const ignored = { from: null, total: 90, newest, aim: 10, isShared: false };
+    const ignored = { from: null, total: 90, newest, aim: 10, isShared: false, likely: null };
     const windows = await cutWindows({ ...ignored, count: async () => (requests++, 90) });
-    expect(windows).toEqual([{ from: null, to: null }]);
+    expect(windows).toEqual([{ from: null, to: null, total: 90 }]);
     expect(requests).toBeLessThan(30);
   });
 
@@ -79,12 +84,20 @@ describe('cutting a form into windows', () => {
     expect(Math.max(...sizes)).toBeGreaterThan(200);
     let left = 2_000;
     for (const size of sizes) {
-      expect(size).toBeLessThanOrEqual(Math.max(40, left / 2));
+      expect(size).toBeLessThanOrEqual(Math.max(20, left / 3));
       left -= size;
     }
     // It is read alone.
-    expect(sizes.at(-1)).toBeLessThanOrEqual(40);
+    expect(sizes.at(-1)).toBeLessThanOrEqual(20);
     expect(requests).toBeLessThan(50);
+  });
+
+  it('costs a request a window where submissions come evenly between the dates that are likely', async () => {
+    const years = dated(Array.from({ length: 2_000 }, (_, at) => 90 + at * 0.5));
+    const { sizes, requests } = await cut(years, 400, { likely: [years.at(-1)!, years[0]!] });
+    expect(sizes.reduce((sum, size) => sum + size)).toBe(2_000);
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(400);
+    expect(requests).toBeLessThanOrEqual(sizes.length + 2);
   });
 
   it('keeps every submission in just one window, wherever they lie', async () => {
@@ -94,20 +107,30 @@ describe('cutting a form into windows', () => {
     });
     const aims = fc.integer({ min: 1, max: 40 });
     const shares = fc.boolean();
-    const run = fc.asyncProperty(ages, aims, shares, async (days, aim, isShared) => {
-      const dates = dated(days);
-      const { windows, sizes } = await cut(dates, aim, { isShared });
-      expect(sizes.reduce((sum, size) => sum + size)).toBe(dates.length);
-      expect(sizes.at(-1)).toBeGreaterThan(0);
-      expect(windows.slice(1).map(({ from }) => from)).toEqual(
-        windows.slice(0, -1).map(({ to }) => to),
-      );
-      const large = windows.filter((_, at) => (sizes[at] ?? 0) > aim);
-      for (const window of large) {
-        const inIt = dates.filter((date) => isWithin(window, date));
-        expect(new Set(inIt.map((date) => date.slice(0, 10))).size).toBe(1);
-      }
-    });
+    const age = fc.integer({ min: -10, max: 6_000 });
+    const guesses = fc.option(fc.tuple(age, age));
+    const run = fc.asyncProperty(
+      ages,
+      aims,
+      shares,
+      guesses,
+      async (days, aim, isShared, guess) => {
+        const dates = dated(days);
+        const [newest = '', oldest = ''] = dated(guess ?? []);
+        const likely = guess && ([oldest, newest] as const);
+        const { windows, sizes } = await cut(dates, aim, { isShared, likely });
+        expect(sizes.reduce((sum, size) => sum + size)).toBe(dates.length);
+        expect(sizes.at(-1)).toBeGreaterThan(0);
+        expect(windows.slice(1).map(({ from }) => from)).toEqual(
+          windows.slice(0, -1).map(({ to }) => to),
+        );
+        const large = windows.filter((_, at) => (sizes[at] ?? 0) > aim);
+        for (const window of large) {
+          const inIt = dates.filter((date) => isWithin(window, date));
+          expect(new Set(inIt.map((date) => date.slice(0, 10))).size).toBe(1);
+        }
+      },
+    );
     await fc.assert(run, propertyRuns(200));
   });
 });
