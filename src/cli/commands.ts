@@ -131,6 +131,18 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: () => import('./export.ts'),
   },
   {
+    name: 'dbt',
+    summary:
+      'Prints a sources.yml for dbt with the tables of a SQL target, their tests and freshness.',
+    examples: [
+      'forms-mirror dbt > models/forms/sources.yml',
+      'forms-mirror dbt --target warehouse --name survey_answers',
+    ],
+    configure: (command) =>
+      command.option('--name <name>', 'name of the source in dbt', 'forms').addOption(ONE_TARGET),
+    load: () => import('./dbt.ts'),
+  },
+  {
     name: 'forget',
     summary:
       'Removes submissions from every target and keeps them away while the source still has them.',

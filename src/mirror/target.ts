@@ -3,6 +3,7 @@ import type { Loss } from './losses.ts';
 import type { LookRecord } from './look-record.ts';
 import type { FormLook } from './looked.ts';
 import type { TargetNotice } from './notices.ts';
+import type { TargetRelations } from './relations.ts';
 import type { FormSnapshot } from './snapshot.ts';
 import type { StatusCounts } from './status-counts.ts';
 import type { TimeCount, TimeGrain, TimeSpan } from './time-counts.ts';
@@ -53,6 +54,9 @@ export interface Target extends AsyncDisposable {
 
   /** Reads one form without the lock; undefined when it was never mirrored here. */
   reader(formId: string): Promise<FormReader | undefined>;
+
+  /** The tables and views for other tools to read, none before the first pass; undefined where a target has no such thing. */
+  relations(): Promise<TargetRelations | undefined>;
 
   /** One form as it is here now, to be read at leisure; undefined when it was never mirrored here. */
   snapshot(formId: string): Promise<FormSnapshot | undefined>;

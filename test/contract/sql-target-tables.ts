@@ -18,7 +18,7 @@ const TABLE = 'contact_form';
 const VIEW = 'contact_form_labelled';
 
 /** The names of a table's columns, in order, even when it is empty. */
-async function columnsOf(stage: SqlStage, relation: string): Promise<string[]> {
+export async function columnsOf(stage: SqlStage, relation: string): Promise<string[]> {
   const { place } = stage;
   const rows = await place.query(
     place.product === 'SQLite'

@@ -1,4 +1,5 @@
 import { describe } from 'vitest';
+import { describeRelations } from './sql-relations.ts';
 import { describeSqlErasure } from './sql-erasure.ts';
 import { describeSqlLimits } from './sql-target-limits.ts';
 import { describeSqlModel } from './sql-target-model.ts';
@@ -30,6 +31,7 @@ export function describeSqlTarget(name: string, makePlace: () => Promise<SqlPlac
     describeSqlModel(stage);
     describeSqlErasure(stage);
     describeSqlSwallowed(stage);
+    describeRelations(stage);
   });
 }
 

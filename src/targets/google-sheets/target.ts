@@ -126,6 +126,9 @@ class SheetsTarget implements Target {
     return FormSheet.open(this.#spreadsheet, identity, structure);
   }
 
+  /** A spreadsheet has tabs. */
+  async relations(): Promise<undefined> {}
+
   async snapshot(formId: string): Promise<FormSnapshot | undefined> {
     const sheet = await this.#sheetOf(formId);
     return sheet && sheetSnapshot(sheet);

@@ -14,6 +14,7 @@ import type {
   WriterOptions,
 } from '../../mirror/target.ts';
 import type { LookRecord } from '../../mirror/look-record.ts';
+import type { TargetRelations } from '../../mirror/relations.ts';
 import type { FormSnapshot } from '../../mirror/snapshot.ts';
 import type { FormIdentity } from '../../mirror/types.ts';
 import type { FormWindow } from '../../mirror/window.ts';
@@ -32,6 +33,7 @@ import { SqlFormWriter } from './form-writer.ts';
 import { LOOKS_LOCK, readLook, saveLook } from './looks.ts';
 import { rememberLosses } from './losses.ts';
 import { readOverview } from './overview.ts';
+import { readRelations, type SqlPlaceName } from './relations.ts';
 import { endScrub, needsScrub } from './scrubbing.ts';
 import { translateError } from './sql-errors.ts';
 import { standingOf } from './table-standing.ts';
@@ -44,6 +46,7 @@ export interface SqlDatabase {
   /** For people: no password (L15). */
   readonly address: string;
   readonly dialect: SqlDialect;
+  readonly placeName: SqlPlaceName;
   /** Where to read; undefined when there is no database yet. */
   reading(): Promise<SqlSession | undefined>;
   /** A connection of its own that sees the database as it is now, until it is disposed; undefined when there is none yet. */
@@ -107,6 +110,14 @@ export class SqlTarget implements Target {
       if (catalogue === undefined) return undefined;
       const form = await loadForm(catalogue.session, catalogue.dialect, formId);
       return form && new SqlFormReader(this.#context(formId, catalogue.version));
+    });
+  }
+
+  async relations(): Promise<TargetRelations> {
+    return this.#guarded(async () => {
+      const catalogue = await this.#catalogue();
+      const relations = catalogue === undefined ? [] : await readRelations(catalogue);
+      return { ...this.#database.placeName, relations };
     });
   }
 

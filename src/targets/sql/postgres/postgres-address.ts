@@ -5,6 +5,7 @@ import { TargetUrlError } from '../../target-url-error.ts';
 export interface PostgresAddress {
   /** For the driver, with the password. */
   readonly connectionString: string;
+  readonly database: string;
   readonly schema: string;
   /** For people: no password and no options but the schema (L15). */
   readonly shown: string;
@@ -32,7 +33,15 @@ export function parsePostgresUrl(url: string): PostgresAddress {
   const transport = postgresTransport(parsed);
   parsed.searchParams.delete('schema');
   verifyCertificates(parsed.searchParams);
-  return { connectionString: parsed.href, schema, shown, place: placeOf(shown), transport };
+  const database = decoded(parsed.pathname.slice(1));
+  return {
+    connectionString: parsed.href,
+    database,
+    schema,
+    shown,
+    place: placeOf(shown),
+    transport,
+  };
 }
 
 function checkSchema(schema: string): void {
@@ -62,4 +71,13 @@ function placeOf(shown: string): string {
   place.username = '';
   if (place.port === '5432') place.port = '';
   return place.href.toLowerCase();
+}
+
+/** The driver takes what is no valid escape as it stands. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }

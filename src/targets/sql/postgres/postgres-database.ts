@@ -3,6 +3,7 @@ import type { CheckResult, Target, WriterOptions } from '../../../mirror/target.
 import type { SqlDialect } from '../dialect.ts';
 import { type FormLock, waitForLock } from '../form-lock.ts';
 import type { SqlSnapshot } from '../form-snapshot.ts';
+import type { SqlPlaceName } from '../relations.ts';
 import { booleanOf, type SqlSession } from '../sql-session.ts';
 import { type SqlDatabase, SqlTarget } from '../sql-target.ts';
 import type { PostgresAddress } from './postgres-address.ts';
@@ -42,6 +43,7 @@ export class PostgresDatabase implements SqlDatabase {
   readonly kind = 'postgres';
   readonly address: string;
   readonly dialect: SqlDialect;
+  readonly placeName: SqlPlaceName;
   readonly #driver: PostgresDriver;
   readonly #schema: string;
   readonly #clock: Clock;
@@ -57,6 +59,7 @@ export class PostgresDatabase implements SqlDatabase {
   ) {
     this.address = address.shown;
     this.dialect = postgresDialect(address.schema);
+    this.placeName = { database: address.database, schema: address.schema };
     this.#driver = driver;
     this.#schema = address.schema;
     this.#clock = clock;

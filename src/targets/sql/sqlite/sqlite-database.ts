@@ -26,6 +26,9 @@ export function openSqlite(name: string, path: string, clock: Clock = systemCloc
   return new SqlTarget(name, database, clock);
 }
 
+/** A file is the only database of its connection. */
+const PLACE_NAME = { database: null, schema: 'main' };
+
 /** How many connections of writers are kept: as many as write at the same time unless somebody asks for more. */
 const MOST_IDLE = 4;
 
@@ -43,6 +46,7 @@ interface Idle {
 export class SqliteFile implements SqlDatabase {
   readonly kind = 'sqlite';
   readonly dialect = sqliteDialect;
+  readonly placeName = PLACE_NAME;
   readonly address: string;
   readonly #path: string;
   readonly #clock: Clock;
@@ -252,6 +256,7 @@ function tryLockFile(databasePath: string, formId: string): Disposable | undefin
 export class SqliteMemory implements SqlDatabase {
   readonly kind = 'sqlite';
   readonly dialect = sqliteDialect;
+  readonly placeName = PLACE_NAME;
   readonly address = 'sqlite::memory:';
   readonly #connection: SqliteConnection;
   readonly #clock: Clock;

@@ -1,0 +1,67 @@
+import type { SYSTEM_COLUMNS } from '../../mirror/reserved-names.ts';
+
+/** What the columns are that every form's table has besides those of its fields. */
+export const SYSTEM_COLUMN_TEXTS: Readonly<Record<(typeof SYSTEM_COLUMNS)[number], string>> = {
+  id: 'ID of the submission at the source.',
+  status: 'Status of the submission at the source.',
+  created_at: 'When it was submitted, in UTC; empty where the source tells no valid time.',
+  _first_seen_at: 'When the mirror stored the submission for the first time.',
+  _changed_at: 'When the mirror last changed this row.',
+  _deleted_at: 'When the submission was found deleted at the source; empty while it is there.',
+};
+
+/** What a table of the catalogue is. */
+export interface CatalogueText {
+  readonly description: string;
+  /** The columns of its primary key that people know it by. */
+  readonly key: readonly string[];
+  /** Whether it tells people something; the others are for the mirror itself. */
+  readonly isForPeople: boolean;
+}
+
+/** Every table of the catalogue, those for people first. */
+export const CATALOGUE_TEXTS: Readonly<Record<string, CatalogueText>> = {
+  mirror_forms: forPeople('Every form that was ever mirrored, with its table and view.', 'form_id'),
+  mirror_fields: forPeople(
+    'The fields of the forms: column, current label, and when they were removed.',
+    'form_id',
+    'field_id',
+  ),
+  mirror_label_history: forPeople('Every label that a field had, and from when to when.'),
+  mirror_checkpoints: forPeople(
+    'Since when the copy of a form is proven complete, and was last compared row by row.',
+    'form_id',
+  ),
+  mirror_passes: forPeople('Every pass: what it read, what it changed, and how it ended.'),
+  mirror_rejected: forPeople(
+    'Submissions that could not be stored, or not unchanged, and why.',
+    'form_id',
+    'submission_id',
+    'reason',
+  ),
+  mirror_windows: forPeople(
+    'The spans of time that a large form is read in, and since when each is proven.',
+    'form_id',
+    'ordinal',
+  ),
+  mirror_refusals: forPeople(
+    'Changes of status that the source refused, and why.',
+    'form_id',
+    'submission_id',
+    'status',
+    'wanted',
+  ),
+  mirror_meta: internal('The version of these tables.'),
+  mirror_locks: internal('Who writes to a form.'),
+  mirror_looks: internal('What the last look at the workspace found.'),
+  mirror_forgotten: internal('Digests of the IDs of forgotten submissions.'),
+  mirror_emptied: internal('Fields whose answers were removed.'),
+};
+
+function forPeople(description: string, ...key: string[]): CatalogueText {
+  return { description, key, isForPeople: true };
+}
+
+function internal(description: string): CatalogueText {
+  return { description: `${description} For the mirror itself.`, key: [], isForPeople: false };
+}
