@@ -1,7 +1,7 @@
 import { stringify } from 'csv-stringify/sync';
 import { decimalText } from '../mirror/numbers.ts';
 import type { SnapshotColumn } from '../mirror/snapshot.ts';
-import { type Cell, ExactNumber } from '../mirror/types.ts';
+import { type Cell, ExactNumber, JsonText } from '../mirror/types.ts';
 
 /** How rows become text, piece by piece. */
 export interface ExportFormat {
@@ -30,14 +30,18 @@ export function csvFormat(names: readonly string[], { bom, raw }: CsvOptions): E
           number: decimalText,
           // The library knows numbers by their type alone.
           object: (value) =>
-            value instanceof ExactNumber ? { value: value.digits, escape_formulas: false } : '',
+            value instanceof ExactNumber
+              ? { value: value.digits, escape_formulas: false }
+              : value instanceof JsonText
+                ? value.text
+                : '',
         },
       },
     );
   return { head: (bom ? '\uFEFF' : '') + write([names]), rows: write };
 }
 
-/** One JSON object a line. Numbers have all their digits; no answer is null. */
+/** One JSON object a line. Numbers have all their digits; arrays and objects are what they are; no answer is null. */
 export function jsonLinesFormat(names: readonly string[]): ExportFormat {
   const keys = names.map((name) => `${JSON.stringify(name)}:`);
   // By hand: an object would put names that are numbers first.
@@ -46,8 +50,10 @@ export function jsonLinesFormat(names: readonly string[]): ExportFormat {
   return { head: '', rows: (rows) => rows.map(line).join('') };
 }
 
-const jsonCell = (cell: Cell): string =>
-  cell === null || typeof cell === 'string' ? JSON.stringify(cell) : decimalText(cell);
+const jsonCell = (cell: Cell): string => {
+  if (cell === null || typeof cell === 'string') return JSON.stringify(cell);
+  return cell instanceof JsonText ? cell.text : decimalText(cell);
+};
 
 /** The names of columns. */
 export const columnNames = (columns: readonly SnapshotColumn[], byLabel: boolean): string[] =>

@@ -60,8 +60,16 @@ export class ExactNumber {
 /** In Node since version 21; TypeScript's library does not declare it yet. */
 const { rawJSON: rawJson } = JSON as unknown as { rawJSON: (text: string) => unknown };
 
+/** An answer that is an array or an object, as its JSON text: compact, with all digits of its numbers. */
+export class JsonText {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
 /** The value of one answer as a target stores it. `null`: no answer. See `cell.ts` for how JSON becomes a cell. */
-export type Cell = string | number | ExactNumber | null;
+export type Cell = string | number | ExactNumber | JsonText | null;
 
 /** A field chosen for mirroring, with what its column should be called now. */
 export interface PickedField {

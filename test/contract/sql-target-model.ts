@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cellText } from '../../src/mirror/cell.ts';
+import { cellText, sameCell, toCell } from '../../src/mirror/cell.ts';
 import { parseNumber } from '../../src/mirror/numbers.ts';
 import type { FormWriter, RowOutcome } from '../../src/mirror/target.ts';
-import type { Cell, Row } from '../../src/mirror/types.ts';
+import { type Cell, ExactNumber, type Json, JsonText, type Row } from '../../src/mirror/types.ts';
 import { propertyRuns } from '../support/property.ts';
 import type { SqlStage } from './sql-target.ts';
 import { AT_ONCE, field, fieldList, row, sorted } from './target-harness.ts';
@@ -17,6 +17,8 @@ interface Model {
   rows: Map<string, { row: Row; deleted: boolean }>;
   rejected: Set<string>;
   prepared: string[];
+  /** What the first answer to each field was. */
+  types: Map<string, 'number' | 'text' | 'json'>;
 }
 
 type Step =
@@ -39,7 +41,23 @@ const number = fc.oneof(
 const cell: fc.Arbitrary<Cell> = fc.oneof(
   { weight: 3, arbitrary: number.map((value) => parseNumber(String(value)) ?? 0) },
   { weight: 2, arbitrary: fc.string({ unit: 'grapheme', maxLength: 12 }) },
-  { weight: 1, arbitrary: fc.constant(null) },
+  { weight: 1, arbitrary: fc.constantFrom(null, '') },
+  {
+    weight: 1,
+    arbitrary: fc.jsonValue({ maxDepth: 2 }).map((value) => toCell([value as Json])),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom<Cell>(
+      new ExactNumber('9'.repeat(400)),
+      new ExactNumber(`-0.${'0'.repeat(400)}1`),
+      new JsonText('["\\u0000"]'),
+      new JsonText('["\\ud800"]'),
+      new JsonText('{"b":1e+21,"a":12345678901234567890.5}'),
+      '[1]',
+      '12',
+    ),
+  },
 );
 const someIds = fc.subarray(IDS);
 const step: fc.Arbitrary<Step> = fc.oneof(
@@ -78,9 +96,20 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('reopen' as const) }) },
 );
 
-/** Cells as text, because a column of numbers may have become one of texts; absent ones are null. */
-const texts = (cells: ReadonlyMap<string, Cell>): Record<string, string | null> =>
-  Object.fromEntries(FIELDS.map((id) => [id, cellText(cells.get(id) ?? null)]));
+/** What a row holds, as far as its columns tell it apart: a column of texts holds numbers and JSON as texts. */
+const told = ({ types }: Model, { status, cells }: Row): string =>
+  JSON.stringify([
+    status,
+    ...FIELDS.map((id) => {
+      const cell = cells.get(id) ?? null;
+      const type = types.get(id) ?? 'text';
+      const isOwn = type === 'json' ? cell instanceof JsonText : typeof cell !== 'string';
+      return [
+        type !== 'text' && isOwn && !(type === 'number' && cell instanceof JsonText),
+        cellText(cell),
+      ];
+    }),
+  ]);
 
 /** Random histories against the model. */
 export function describeSqlModel(stage: SqlStage): void {
@@ -101,7 +130,7 @@ export function describeSqlModel(stage: SqlStage): void {
 
 async function play(stage: SqlStage, formId: string, steps: readonly Step[]): Promise<void> {
   const identity = { id: formId, slug: 'model', name: 'Model' };
-  const model: Model = { rows: new Map(), rejected: new Set(), prepared: [] };
+  const model: Model = { rows: new Map(), rejected: new Set(), prepared: [], types: new Map() };
   let writer = await stage.target.openWriter(identity, AT_ONCE);
   try {
     for (const one of steps) {
@@ -166,6 +195,7 @@ async function apply(
     reason: 'odd',
     stored: true,
   }));
+  for (const id of model.prepared) decideType(model, id, rows);
   const expected = rows.map((one) => take(model, one));
   const result = await writer.apply(rows, rejections);
   expect(result.outcomes).toEqual(expected);
@@ -176,28 +206,50 @@ async function apply(
   expect(again.outcomes).toEqual(rows.map(() => 'unchanged'));
 }
 
+/** The first answer decides; in a column of numbers or JSON a blank is no answer from then on. */
+function decideType(model: Model, field: string, rows: readonly Row[]): void {
+  const first = rows
+    .map(({ cells }) => cells.get(field) ?? null)
+    .find((one) => one !== null && one !== '');
+  if (first === undefined || first === null || model.types.has(field)) return;
+  const type = typeof first === 'string' ? 'text' : 'number';
+  model.types.set(field, first instanceof JsonText ? 'json' : type);
+  if (model.types.get(field) === 'text') return;
+  for (const held of model.rows.values()) {
+    if (held.row.cells.get(field) !== '') continue;
+    const cells = new Map(held.row.cells).set(field, null);
+    held.row = { ...held.row, cells };
+  }
+}
+
 function take(model: Model, now: Row): RowOutcome {
   const held = model.rows.get(now.id);
   const cells = new Map(held?.row.cells);
-  for (const id of model.prepared) cells.set(id, now.cells.get(id) ?? null);
+  for (const id of model.prepared) {
+    const cell = now.cells.get(id) ?? null;
+    const isText = (model.types.get(id) ?? 'text') === 'text';
+    cells.set(id, cell === '' && !isText ? null : cell);
+  }
   model.rows.set(now.id, { row: { ...now, cells }, deleted: false });
   if (held === undefined) return 'inserted';
   if (held.deleted) return 'restored';
-  const before = JSON.stringify([held.row.status, texts(held.row.cells)]);
-  return JSON.stringify([now.status, texts(cells)]) === before ? 'unchanged' : 'updated';
+  return told(model, { ...now, cells }) === told(model, held.row) ? 'unchanged' : 'updated';
 }
 
 async function compare(writer: FormWriter, model: Model): Promise<void> {
   const stored = await writer.rows(IDS);
-  const asTold = [...model.rows.values()].map(({ row: one, deleted }) => {
-    return { id: one.id, status: one.status, cells: texts(one.cells), deleted };
-  });
-  const asStored = [...stored.values()].map((one) => {
-    const { id, status, cells, deletedAt } = one;
-    return { id, status, cells: texts(cells), deleted: deletedAt !== null };
-  });
-  const byId = (a: { id: string }, b: { id: string }): number => (a.id < b.id ? -1 : 1);
-  expect(asStored.sort(byId)).toEqual(asTold.sort(byId));
+  expect(new Set(stored.keys())).toEqual(new Set(model.rows.keys()));
+  for (const [id, { row: one, deleted }] of model.rows) {
+    const found = stored.get(id);
+    expect([id, found?.status, found?.deletedAt !== null]).toEqual([id, one.status, deleted]);
+    for (const field of FIELDS) {
+      const [wanted, read] = [one.cells.get(field) ?? null, found?.cells.get(field) ?? null];
+      const isSame = sameCell(wanted, read) && (wanted === null) === (read === null);
+      expect([id, field, wanted, isSame ? wanted : read]).toEqual([id, field, wanted, wanted]);
+      if (typeof wanted === 'number' && model.types.get(field) === 'number')
+        expect(read).toBe(wanted);
+    }
+  }
   const live = [...model.rows.values()].filter((held) => !held.deleted).map((held) => held.row.id);
   expect(await sorted(writer.liveIds())).toEqual(live.sort());
   const sound = live.filter((id) => !model.rejected.has(id));

@@ -6,6 +6,7 @@ import { describeSqlModel } from './sql-target-model.ts';
 import { describeSqlSwallowed } from './sql-swallowed.ts';
 import { describeSqlPeople } from './sql-target-people.ts';
 import { describeSqlTables } from './sql-target-tables.ts';
+import { describeSqlTypes } from './sql-target-types.ts';
 import { type Damage, stageTargets, type TargetPlace, type TargetStage } from './target-harness.ts';
 
 /** A place that takes SQL besides. */
@@ -26,6 +27,7 @@ export function describeSqlTarget(name: string, makePlace: () => Promise<SqlPlac
   describe(`the SQL contract over ${name}`, () => {
     const stage = stageTargets(makePlace);
     describeSqlTables(stage);
+    describeSqlTypes(stage);
     describeSqlPeople(stage);
     describeSqlLimits(stage);
     describeSqlModel(stage);

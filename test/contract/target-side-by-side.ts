@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { sameCell } from '../../src/mirror/cell.ts';
 import type { Loss } from '../../src/mirror/losses.ts';
 import type { FormWriter, WindowWriter } from '../../src/mirror/target.ts';
 import type { FormWindow } from '../../src/mirror/window.ts';
@@ -138,7 +139,8 @@ export function describeSideBySide(stage: TargetStage): void {
       await form.apply([row('form9', { field_2_b: 'text, too' })], []);
       expect(await stage.cellsOf('late')).toMatchObject({ field_9_z: 'x', field_2_b: 'old' });
       expect(await stage.cellsOf('form9')).toMatchObject({ field_2_b: 'text, too' });
-      expect(await stage.cellsOf('form0')).toMatchObject({ field_2_b: '1' });
+      // A number or its text: whoever came first has decided what the column holds.
+      expect(sameCell((await stage.cellsOf('form0'))['field_2_b'] ?? null, 1)).toBe(true);
       expect(await told()).toEqual([]);
     });
 

@@ -60,7 +60,9 @@ function sameCells(
 ): boolean {
   if (row.created_at !== canonicalTime(submission.createdAt)) return false;
   return [...columns].every(
-    ([field, column]) => textOf(row[column]) === cellText(toCell(submission.data.get(field))),
+    // A blank is no answer in a column of numbers.
+    ([field, column]) =>
+      (textOf(row[column]) ?? '') === (cellText(toCell(submission.data.get(field))) ?? ''),
   );
 }
 

@@ -56,7 +56,10 @@ function sameAnswers(
     const answer = 'data' in shown ? undefined : submission.data.get(fieldId);
     const wanted = cellText(toCell(answer));
     const stored = textOf(row[column]);
-    if (stored !== wanted) breaches.push(`L10: ${row.id} has another answer in ${column}`);
+    // A blank is no answer in a column of numbers.
+    const isBlank = wanted === '' && stored === null;
+    if (stored !== wanted && !isBlank)
+      breaches.push(`L10: ${row.id} has another answer in ${column}`);
   }
   for (const fieldId of 'data' in shown ? [] : submission.data.keys()) {
     if (!columns.has(fieldId)) breaches.push(`L9: ${fieldId} has no column`);

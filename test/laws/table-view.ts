@@ -31,6 +31,9 @@ export class TableView {
       const table = tableOf(db, formId);
       if (table === undefined) return new Map();
       const rows = db.prepare(`select * from "${table}"`).all() as unknown as TableRow[];
+      const sql = `select column_name as own, text_column as beside from mirror_fields where form_id = ? and text_column is not null`;
+      const pairs = db.prepare(sql).all(formId) as { own: string; beside: string }[];
+      for (const row of rows) for (const { own, beside } of pairs) joinAnswer(row, own, beside);
       return new Map(rows.map((row) => [row.id, row]));
     });
   }
@@ -114,6 +117,12 @@ function tableOf(db: DatabaseSync, formId: string): string | undefined {
     'select table_name from mirror_forms join sqlite_master on sqlite_master.name = table_name where form_id = ?';
   const row = db.prepare(sql).get(formId);
   return (row as { table_name: string } | undefined)?.table_name;
+}
+
+/** Puts what stands beside a column in its place: all digits of a number, or an answer of another type. */
+export function joinAnswer(row: Record<string, unknown>, own: string, beside: string): void {
+  row[own] = row[beside] ?? row[own];
+  delete row[beside];
 }
 
 /** A stored value as text; SQLite gives texts, numbers and null. */

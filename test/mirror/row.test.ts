@@ -5,7 +5,7 @@ import { hashedCell } from '../../src/mirror/hashing.ts';
 import { decideMark } from '../../src/mirror/mark-rules.ts';
 import { isHashed, isPicked, namesFor, parsePicks } from '../../src/mirror/picks.ts';
 import { joinRow } from '../../src/mirror/row.ts';
-import { ExactNumber, type Json, type PickedField } from '../../src/mirror/types.ts';
+import { ExactNumber, JsonText, type Json, type PickedField } from '../../src/mirror/types.ts';
 
 const field = (id: string, hashed = false): PickedField => ({
   id,
@@ -39,7 +39,9 @@ describe('the join', () => {
     expect([1.5, true, null, undefined].map(toCell)).toEqual([1.5, 'true', null, null]);
     const big = new ExactNumber('12345678901234567890');
     expect(toCell(big)).toBe(big);
-    expect(toCell(['a', big, { b: null }])).toBe('["a",12345678901234567890,{"b":null}]');
+    expect(toCell(['a', big, { b: null }])).toEqual(
+      new JsonText('["a",12345678901234567890,{"b":null}]'),
+    );
   });
 
   it('L6, L10: half a character is replaced and reported once, without the answer', () => {

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
+import { joinAnswer } from '../laws/table-view.ts';
 
 /** A stored row, whichever database holds it. */
 export interface MirrorRow {
@@ -61,6 +62,12 @@ export class MirrorView {
     if (table === undefined) return new Map();
     const columns = await this.columns(formId);
     const found = await this.ask(`SELECT * FROM "${table}"`);
+    const pairs = await this.ask(
+      `SELECT column_name AS own, text_column AS beside FROM mirror_fields WHERE form_id = '${formId}' AND text_column IS NOT NULL`,
+    );
+    for (const row of found) {
+      for (const { own, beside } of pairs) joinAnswer(row, String(own), String(beside));
+    }
     const strangers = Object.keys(found[0] ?? {}).filter((name) => !known(name, columns));
     if (strangers.length > 0) throw new Error(`L9: columns of no field: ${strangers.join(', ')}`);
     const rows = new Map(found.map((row) => [String(row['id']), toRow(row, columns)]));

@@ -99,7 +99,10 @@ async function readCopy(
 
 function toCopy(text: string): FormTable | undefined {
   try {
-    return JSON.parse(text) as FormTable & { readonly form: FormIdentity };
+    const copy = JSON.parse(text) as FormTable & { readonly form: FormIdentity };
+    // A copy of an earlier release knows of no columns of texts.
+    const none = { textColumn: null, textStorage: 'column', textViewLabel: null } as const;
+    return { ...copy, fields: copy.fields.map((field) => Object.assign({}, none, field)) };
   } catch {
     // Only another program writes anything else.
     return undefined;

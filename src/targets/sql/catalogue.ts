@@ -7,6 +7,7 @@ import {
   placeholders,
   type SqlRow,
   type SqlSession,
+  type SqlValue,
   textOf,
   textOrNull,
 } from './sql-session.ts';
@@ -59,10 +60,10 @@ export async function loadForm(
     [formId],
   );
   if (row === undefined) return undefined;
+  // All columns: a catalogue of an earlier version has fewer.
   const fields = await session.query(
-    `SELECT field_id, label, position, ordinal, column_name, stored_in, type, number_column, view_label,
-       number_view_label, ${dialect.timeText('removed_at')} AS removed_at
-     FROM ${dialect.relation('mirror_fields')} WHERE form_id = $1 ORDER BY ordinal`,
+    `SELECT f.*, ${dialect.timeText('removed_at')} AS removed
+     FROM ${dialect.relation('mirror_fields')} AS f WHERE form_id = $1 ORDER BY ordinal`,
     [formId],
   );
   return {
@@ -82,16 +83,28 @@ function toFieldColumn(row: SqlRow, dialect: SqlDialect): FieldColumn {
     column: textOf(row, 'column_name'),
     storage: storageOf(row),
     type: row['type'] as ColumnType,
+    ...textColumnOf(row),
     numberColumn: textOrNull(row, 'number_column'),
     viewLabel: textOrNull(row, 'view_label'),
+    textViewLabel: hasTextColumns(row) ? textOrNull(row, 'text_view_label') : null,
     numberViewLabel: textOrNull(row, 'number_view_label'),
-    removedAt: dialect.time(row['removed_at']),
+    removedAt: dialect.time(row['removed']),
   };
 }
 
 /** Where a row of `mirror_fields` says that the answers are. */
-export const storageOf = (row: SqlRow): FieldStorage =>
-  row['stored_in'] === '_more' ? 'more' : 'column';
+export const storageOf = (
+  row: SqlRow,
+  column: 'stored_in' | 'text_stored_in' = 'stored_in',
+): FieldStorage => (row[column] === '_more' ? 'more' : 'column');
+
+/** What it says of the column of texts beside them; a row of an earlier version of the catalogue says nothing. */
+export const textColumnOf = (row: SqlRow): Pick<FieldColumn, 'textColumn' | 'textStorage'> => ({
+  textColumn: hasTextColumns(row) ? textOrNull(row, 'text_column') : null,
+  textStorage: storageOf(row, 'text_stored_in'),
+});
+
+const hasTextColumns = (row: SqlRow): boolean => row['text_column'] !== undefined;
 
 /** Inserts a form, or updates its slug, name, table and view. */
 export async function saveForm(
@@ -110,7 +123,7 @@ export async function saveForm(
   );
 }
 
-/** Inserts new fields and updates changed ones. */
+/** Inserts new fields and updates changed ones; into a catalogue of an earlier version as far as that goes. */
 export async function saveFields(
   tx: SqlSession,
   dialect: SqlDialect,
@@ -118,32 +131,48 @@ export async function saveFields(
   fields: readonly FieldColumn[],
   at: string,
 ): Promise<void> {
+  if (fields.length === 0) return;
+  const present = await dialect.columnsOf(tx, 'mirror_fields');
+  const rest = Object.entries(CHANGING).filter(([name]) => present?.includes(name));
+  const columns = [...Object.entries(FIXED), ...rest];
+  const names = columns.map(([name]) => name);
   for (const piece of piecesOf(fields, FIELDS_A_STATEMENT)) {
     await tx.query(
-      `INSERT INTO ${dialect.relation('mirror_fields')} (form_id, field_id, column_name, label, position, type,
-         first_seen_at, removed_at, ordinal, stored_in, number_column, view_label, number_view_label)
-       VALUES ${placeholders(piece.length, 13)}
-       ON CONFLICT (form_id, field_id) DO UPDATE SET label = excluded.label, position = excluded.position,
-         type = excluded.type, removed_at = excluded.removed_at, number_column = excluded.number_column,
-         view_label = excluded.view_label, number_view_label = excluded.number_view_label`,
-      piece.flatMap((field) => [
-        formId,
-        field.id,
-        field.column,
-        field.label,
-        field.position,
-        field.type,
-        at,
-        field.removedAt,
-        field.ordinal,
-        field.storage === 'more' ? '_more' : 'column',
-        field.numberColumn,
-        field.viewLabel,
-        field.numberViewLabel,
-      ]),
+      `INSERT INTO ${dialect.relation('mirror_fields')} (${names.join(', ')})
+       VALUES ${placeholders(piece.length, names.length)}
+       ON CONFLICT (form_id, field_id) DO UPDATE SET ${rest.map(([name]) => `${name} = excluded.${name}`).join(', ')}`,
+      piece.flatMap((field) => columns.map(([, valueOf]) => valueOf(field, formId, at))),
     );
   }
 }
+
+/** A column of `mirror_fields`: what it holds of a field that is written at a time. */
+type ValueOf = (field: FieldColumn, formId: string, at: string) => SqlValue;
+
+/** Those that never change, and the others. */
+const FIXED: Readonly<Record<string, ValueOf>> = {
+  form_id: (_field, formId) => formId,
+  field_id: ({ id }) => id,
+  column_name: ({ column }) => column,
+  first_seen_at: (_field, _formId, at) => at,
+  ordinal: ({ ordinal }) => ordinal,
+  stored_in: ({ storage }) => storedIn(storage),
+};
+const CHANGING: Readonly<Record<string, ValueOf>> = {
+  label: ({ label }) => label,
+  position: ({ position }) => position,
+  type: ({ type }) => type,
+  removed_at: ({ removedAt }) => removedAt,
+  text_column: ({ textColumn }) => textColumn,
+  text_stored_in: ({ textColumn, textStorage }) =>
+    textColumn === null ? null : storedIn(textStorage),
+  number_column: ({ numberColumn }) => numberColumn,
+  view_label: ({ viewLabel }) => viewLabel,
+  text_view_label: ({ textViewLabel }) => textViewLabel,
+  number_view_label: ({ numberViewLabel }) => numberViewLabel,
+};
+
+const storedIn = (storage: FieldStorage): string => (storage === 'more' ? '_more' : 'column');
 
 /** Closes the fields' entries in the label history at `at` and opens new ones with their labels. */
 export async function recordLabels(

@@ -1,7 +1,8 @@
 import type { RowOutcome } from '../../mirror/target.ts';
 import type { TimeGrain } from '../../mirror/time-counts.ts';
 import type { Cell } from '../../mirror/types.ts';
-import type { ColumnType, FieldColumn, FormTable, ViewColumn } from './field-column.ts';
+import type { AnswerLimits } from './answer-parts.ts';
+import type { AnswerType, FieldColumn, FormTable, ViewColumn } from './field-column.ts';
 import type { DescribeError } from './sql-errors.ts';
 import type { SqlSession, SqlValue } from './sql-session.ts';
 import type { Entry } from './writer-transactions.ts';
@@ -15,15 +16,21 @@ export interface StorableRow {
   readonly cells: readonly Cell[];
 }
 
-/** A column's change of type: `to` is what it becomes. */
+/** A column without an answer, and the type that its first one needs. */
 export interface TypeChange {
   readonly field: FieldColumn;
-  readonly to: 'number' | 'text';
+  readonly to: 'number' | 'json';
 }
 
-/** The result of {@link SqlDialect.changeTypes}. */
-export interface ChangedTypes {
-  /** The fields with their new types, in the order of the changes. */
+/** A column of answers to be made. */
+export interface NewColumn {
+  readonly name: string;
+  readonly type: AnswerType;
+}
+
+/** The result of {@link SqlDialect.decideTypes}. */
+export interface DecidedTypes {
+  /** The fields with their types, in the order of the changes. */
   readonly fields: readonly FieldColumn[];
   /** Statements to run once the view exists again: they restore the rights that were granted on it. */
   readonly afterView: readonly string[];
@@ -36,8 +43,16 @@ export interface SyncedView {
   readonly columns: readonly ViewColumn[];
 }
 
+/** Brings a table that an earlier release made to what this one makes. */
+export interface EarlierTables {
+  /** IDs of the fields whose column holds what belongs beside it by now (see answer-parts.ts). */
+  fieldsToSplit(tx: SqlSession, form: FormTable): Promise<ReadonlySet<string>>;
+  /** Moves it there, and gives columns their types. No answer is lost or changed, and no `_changed_at` moves (L4). */
+  bringForward(tx: SqlSession, form: FormTable): Promise<void>;
+}
+
 /** What each product does in its own way. All else is written once, in SQL that all of them understand. */
-export interface SqlDialect {
+export interface SqlDialect extends AnswerLimits {
   /** For messages. */
   readonly product: 'SQLite' | 'PostgreSQL';
   /** True when what was deleted stays in files of ours until they are scrubbed. */
@@ -54,7 +69,9 @@ export interface SqlDialect {
     readonly boolean: string;
     readonly serial: string;
   };
-  /** How many field columns a table gets; further fields go to the overflow column. */
+  /** Column types of the answers, by what a column holds, and that of the overflow column. */
+  readonly answerTypes: Readonly<Record<AnswerType | 'more', string>>;
+  /** How many columns a table gets for answers; further ones go to the overflow column. */
   readonly maxFieldColumns: number;
   /** How many columns a view can have, system columns included. */
   readonly maxViewColumns: number;
@@ -107,13 +124,15 @@ export interface SqlDialect {
 
   /** Makes the form's table with all its field columns. */
   createTable(tx: SqlSession, form: FormTable): Promise<void>;
-  /** Adds columns to it: those of `fields`, and the overflow column when asked to. */
+  /** Adds columns to it, and the overflow column when asked to. */
   addColumns(
     tx: SqlSession,
-    form: FormTable,
-    fields: readonly FieldColumn[],
+    table: string,
+    columns: readonly NewColumn[],
     withMore: boolean,
   ): Promise<void>;
+  /** What earlier releases made otherwise; undefined where nothing is to be done about that. */
+  readonly earlierTables?: EarlierTables;
   /** Makes the index by which marking finds its candidates. */
   addStatusIndex(tx: SqlSession, table: string): Promise<void>;
   /** Makes the index that tells how many rows have which date and status, where it is missing. */
@@ -123,14 +142,15 @@ export interface SqlDialect {
   /** Makes it so; rejects when two rows have the same. */
   addKey(tx: SqlSession, table: string): Promise<void>;
   /**
-   * Changes types without losing a value or touching anything that users built on the column. The labelled view may be
-   * dropped by it and has to be synced afterwards.
+   * Gives columns of texts that hold nothing but blanks (NULL and '', which become NULL) the type that their first answer
+   * needs. One in which people wrote something, or whose type can't be changed without touching what they built on it, stays
+   * one of texts for ever. The labelled view may be dropped by it and has to be synced afterwards.
    */
-  changeTypes(
+  decideTypes(
     tx: SqlSession,
     form: FormTable,
     changes: readonly TypeChange[],
-  ): Promise<ChangedTypes>;
+  ): Promise<DecidedTypes>;
   /**
    * Makes the view show these columns, in place and without breaking what users built on it. `former`: the labels that the
    * catalogue says it has. A view that is ours for certain is turned to the form's table where it shows another one, or none.
@@ -163,30 +183,11 @@ export interface SqlDialect {
     rows: readonly StorableRow[],
     at: string,
   ): Promise<RowOutcome[]>;
-  /** SELECT list for the cells of these fields, for {@link decodeCells}. */
-  cellColumns(fields: readonly FieldColumn[]): string[];
-  /** The cells in the values of {@link cellColumns}. */
-  decodeCells(fields: readonly FieldColumn[], values: readonly unknown[]): Cell[];
-  /** False when a number column can't hold the number unchanged and must become text. */
-  fitsNumberColumn(cell: Cell): boolean;
+  /** The cell in a column of answers that holds `type`; null for NULL. What {@link partsOf} says of a field is what is stored. */
+  decodeCell(value: unknown, type: AnswerType): Cell;
 
   /** Why the database refuses this one row, as a sentence without any of its values; undefined for errors of another kind. */
   rowDefect(error: unknown): string | undefined;
   /** Describes the errors of the driver. */
   readonly describeError: DescribeError;
-}
-
-/** The type that a column of type `now` needs to hold `cells`. */
-export function neededType(
-  dialect: SqlDialect,
-  now: ColumnType,
-  cells: Iterable<Cell>,
-): ColumnType {
-  let type = now;
-  for (const cell of cells) {
-    if (type === 'text') return type;
-    if (cell === null) continue;
-    type = typeof cell !== 'string' && dialect.fitsNumberColumn(cell) ? 'number' : 'text';
-  }
-  return type;
 }

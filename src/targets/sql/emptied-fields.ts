@@ -1,3 +1,4 @@
+import { partsOf } from './answer-parts.ts';
 import type { Catalogue } from './catalogue.ts';
 import type { SqlDialect } from './dialect.ts';
 import { type FieldColumn, type FormTable, MORE_COLUMN } from './field-column.ts';
@@ -45,13 +46,11 @@ function placeOf(
   fields: readonly FieldColumn[],
   present: ReadonlySet<string>,
 ): Place | undefined {
-  const own = fields
-    .flatMap(({ storage, column, numberColumn }) => [
-      ...(storage === 'column' ? [column] : []),
-      ...(numberColumn === null ? [] : [numberColumn]),
-    ])
-    .filter((column) => present.has(column));
-  const keys = fields.filter(({ storage }) => storage === 'more').map(({ column }) => column);
+  const parts = partsOf(fields);
+  const own = parts
+    .filter(({ storage, name }) => storage === 'column' && present.has(name))
+    .map(({ name }) => name);
+  const keys = parts.filter(({ storage }) => storage === 'more').map(({ name }) => name);
   const rest = keys.length > 0 && present.has(MORE_COLUMN);
   const without = dialect.withoutKeys(MORE_COLUMN, keys);
   const conditions = [

@@ -1,7 +1,10 @@
 import type { FormIdentity } from '../../mirror/types.ts';
 
-/** What a field's column holds: numbers only, any text, or (null) nothing yet, so that the first value decides. */
-export type ColumnType = 'number' | 'text' | null;
+/** What a column of answers holds: numbers, texts, or arrays and objects as JSON. */
+export type AnswerType = 'number' | 'text' | 'json';
+
+/** The type of a field's column; null: nothing but blanks yet, so that the first answer decides. Decided once (L9). */
+export type ColumnType = AnswerType | null;
 
 /** A field as the catalogue (`mirror_fields`) holds it. */
 export interface FieldColumn {
@@ -16,12 +19,19 @@ export interface FieldColumn {
   readonly storage: FieldStorage;
   readonly type: ColumnType;
   /**
-   * Set when a number column met text while a view of a user depended on it: that column keeps the numbers under this
-   * new name, and `column` is a text column that holds everything.
+   * The column, or the key in the overflow column, for what `column` can't hold as it is: the texts among numbers, for one.
+   * Null until there is some.
+   */
+  readonly textColumn: string | null;
+  readonly textStorage: FieldStorage;
+  /**
+   * Set by an earlier release when a number column met text while a view of a user depended on it: that column keeps the
+   * numbers under this name, and `column` is a text column that holds everything.
    */
   readonly numberColumn: string | null;
   /** Names in the labelled view; null when the view has no room for it. */
   readonly viewLabel: string | null;
+  readonly textViewLabel: string | null;
   readonly numberViewLabel: string | null;
   readonly removedAt: string | null;
 }
@@ -31,6 +41,18 @@ export type FieldStorage = 'column' | 'more';
 
 /** Name of the overflow column: JSON by column name. */
 export const MORE_COLUMN = '_more';
+
+/** A column, or a key of the overflow column, that holds answers to a field. */
+export interface AnswerPart {
+  readonly field: FieldColumn;
+  /** `own`: the field's column; `text`: that of texts beside it; `numbers`: see {@link FieldColumn.numberColumn}. */
+  readonly kind: 'own' | 'text' | 'numbers';
+  /** The column, or the key. */
+  readonly name: string;
+  readonly storage: FieldStorage;
+  /** What it holds. An undecided column is one of texts; the overflow column holds anything under any key. */
+  readonly type: AnswerType;
+}
 
 /** A form's table and what is in it. */
 export interface FormTable {
@@ -47,7 +69,6 @@ export interface ViewColumn {
   readonly label: string;
   /** Name it has in the view now; null when it is not in the view yet. */
   readonly oldLabel: string | null;
-  readonly field: FieldColumn;
-  /** True for the numbers kept beside a text column. */
-  readonly isNumberTwin: boolean;
+  /** What it shows. */
+  readonly part: AnswerPart;
 }

@@ -1,6 +1,7 @@
 import { fieldColumnName, MAX_NAME_BYTES, uniqueName } from '../../mirror/column-names.ts';
 import type { PrepareResult } from '../../mirror/target.ts';
 import type { PickedField } from '../../mirror/types.ts';
+import { partsOf } from './answer-parts.ts';
 import { type FieldColumn, MORE_COLUMN } from './field-column.ts';
 
 /** The changes that a call of `prepare` makes to the catalogue. */
@@ -83,7 +84,7 @@ function newFields(
   const taken = new Set([
     ...options.takenColumns,
     MORE_COLUMN,
-    ...kept.flatMap((field) => [field.column, field.numberColumn ?? field.column]),
+    ...partsOf(kept).map(({ name }) => name),
   ]);
   let room = options.maxFieldColumns - columnCount(kept);
   return wanted.map(([id, field], index): FieldColumn => {
@@ -99,6 +100,7 @@ function newFields(
       column,
       storage: room >= 0 ? 'column' : 'more',
       type: field.hashed ? 'text' : null,
+      ...NO_TEXT_COLUMN,
       numberColumn: null,
       viewLabel: null,
       numberViewLabel: null,
@@ -108,16 +110,36 @@ function newFields(
 }
 
 /** How many columns of the table these fields take. */
-export function columnCount(fields: readonly FieldColumn[]): number {
-  return fields.reduce(
-    (count, field) =>
-      count + (field.storage === 'column' ? 1 : 0) + (field.numberColumn === null ? 0 : 1),
-    0,
-  );
-}
+export const columnCount = (fields: readonly FieldColumn[]): number =>
+  partsOf(fields).filter(({ storage }) => storage === 'column').length;
 
-/** A free name for the column that goes on holding a field's numbers. */
-export function numberTwinName(field: FieldColumn, taken: ReadonlySet<string>): string {
-  const base = `${field.column.slice(0, MAX_NAME_BYTES - '_number'.length)}_number`;
-  return uniqueName(base, taken);
+/** A field that has no column of texts beside its own. */
+export const NO_TEXT_COLUMN = {
+  textColumn: null,
+  textStorage: 'column',
+  textViewLabel: null,
+} as const;
+
+const TEXT_SUFFIX = '_text';
+
+/**
+ * Those of `fields` that are named by `ids`, with a column of texts beside their own: `<column>_text`, or a key in the
+ * overflow column where the table has as many columns as it can hold. `taken`: names of columns, in lower case.
+ */
+export function withTextColumns(
+  fields: readonly FieldColumn[],
+  ids: ReadonlySet<string>,
+  taken: ReadonlySet<string>,
+  maxFieldColumns: number,
+): FieldColumn[] {
+  const names = new Set([...taken, ...partsOf(fields).map(({ name }) => name)]);
+  let room = maxFieldColumns - columnCount(fields);
+  return fields.map((field): FieldColumn => {
+    if (!ids.has(field.id) || field.textColumn !== null) return field;
+    const base = field.column.slice(0, MAX_NAME_BYTES - TEXT_SUFFIX.length) + TEXT_SUFFIX;
+    const textColumn = uniqueName(base, names);
+    names.add(textColumn);
+    room -= 1;
+    return { ...field, textColumn, textStorage: room >= 0 ? 'column' : 'more' };
+  });
 }

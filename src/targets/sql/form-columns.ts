@@ -2,10 +2,11 @@ import type { PrepareResult } from '../../mirror/target.ts';
 import type { FormIdentity, PickedField } from '../../mirror/types.ts';
 import { loadForm } from './catalogue.ts';
 import { readCopyText } from './catalogue-copy.ts';
-import { neededType, type SqlDialect, type StorableRow, type TypeChange } from './dialect.ts';
+import { columnNeed, meetNeeds } from './column-types.ts';
+import type { SqlDialect, StorableRow } from './dialect.ts';
 import { refillFields } from './emptied-fields.ts';
 import type { FieldColumn, FormTable } from './field-column.ts';
-import { changeTypes, syncFormSchema } from './form-schema.ts';
+import { syncFormSchema } from './form-schema.ts';
 import { cleanText } from './row-batch.ts';
 import type { SqlSession } from './sql-session.ts';
 import type { WriterTransaction } from './writer-transactions.ts';
@@ -110,21 +111,20 @@ export class FormColumns {
     return table.fields.filter((field) => this.#prepared.has(field.id));
   }
 
-  /** Gives columns the types that these rows need. */
-  async widen(
+  /** Gives columns what these rows need of them: a type, and a column of texts beside them. */
+  async suit(
     transaction: WriterTransaction,
     table: FormTable,
     rows: readonly StorableRow[],
   ): Promise<FormTable> {
     const { dialect } = this.#context;
-    const changes = this.fieldsOf(table).flatMap((field, index): TypeChange[] => {
+    const needs = this.fieldsOf(table).flatMap((field, index) => {
       const cells = rows.values().map((row) => row.cells[index] ?? null);
-      const to = neededType(dialect, field.type, cells);
-      return to === null || to === field.type ? [] : [{ field, to }];
+      return columnNeed(dialect, field, cells) ?? [];
     });
-    if (changes.length === 0) return table;
+    if (needs.length === 0) return table;
     transaction.requireAlone();
-    this.#table = await changeTypes(transaction.tx, dialect, table, changes, transaction.at);
+    this.#table = await meetNeeds(transaction.tx, dialect, table, needs, transaction.at);
     return this.#table;
   }
 

@@ -14,6 +14,8 @@ import { NO_COUNTS, type StatusCounts } from '../../mirror/status-counts.ts';
 import type { TimeCount, TimeGrain, TimeSpan } from '../../mirror/time-counts.ts';
 import type { Checkpoint, PassRecord } from '../../mirror/types.ts';
 import type { WindowRecord } from '../../mirror/window.ts';
+import { answerReader } from './answer-parts.ts';
+import { besideNotices } from './beside-notice.ts';
 import { listForms, loadForm } from './catalogue.ts';
 import {
   type CountedTable,
@@ -23,7 +25,7 @@ import {
   readDatedIds,
 } from './date-counts.ts';
 import type { SqlDialect } from './dialect.ts';
-import { type FormTable, MORE_COLUMN } from './field-column.ts';
+import type { FormTable } from './field-column.ts';
 import { leftViewNotices } from './left-view.ts';
 import { countFilled } from './emptied-fields.ts';
 import { countDeleted, countTraces } from './erasure.ts';
@@ -95,7 +97,9 @@ export class SqlFormReader implements FormReader {
       const own = forms.find(({ id }) => id === formId);
       if (own === undefined) return [];
       const views = forms.map(({ view }) => view);
-      return (await leftViewNotices(session, dialect, views)).get(own.view) ?? [];
+      const left = (await leftViewNotices(session, dialect, views)).get(own.view) ?? [];
+      const fields = (await loadForm(session, dialect, formId))?.fields ?? [];
+      return [...left, ...besideNotices(dialect, own, fields)];
     });
   }
 
@@ -311,9 +315,7 @@ export class SqlFormReader implements FormReader {
     ids: readonly string[],
   ): Promise<Map<string, StoredRow>> {
     const { dialect } = this.context;
-    const fields = form.fields.filter(({ storage, column }) =>
-      present.has(storage === 'more' ? MORE_COLUMN : column),
-    );
+    const answers = answerReader(form.fields, present, dialect);
     const orNull = (column: string, expression = column): string =>
       present.has(column) ? expression : 'NULL';
     const columns = [
@@ -321,7 +323,7 @@ export class SqlFormReader implements FormReader {
       orNull('status'),
       orNull('created_at', dialect.timeText('created_at')),
       orNull('_deleted_at', dialect.timeText('_deleted_at')),
-      ...dialect.cellColumns(fields),
+      ...answers.columns,
     ];
     const rows = await session.queryArrays(
       `SELECT ${columns.join(', ')} FROM ${dialect.relation(form.table)} WHERE ${dialect.isIn('id', '$1')}`,
@@ -329,14 +331,13 @@ export class SqlFormReader implements FormReader {
     );
     return new Map(
       rows.map(([id, status, createdAt, deletedAt, ...values]) => {
-        const decoded = dialect.decodeCells(fields, values);
-        const cells = new Map(fields.map((field, index) => [field.id, decoded[index] ?? null]));
+        const cells = answers.decode(values);
         const row: StoredRow = {
           id: String(id),
           status: typeof status === 'string' ? status : '',
           createdAt: dialect.time(createdAt),
           deletedAt: dialect.time(deletedAt),
-          cells: new Map(form.fields.map((field) => [field.id, cells.get(field.id) ?? null])),
+          cells: new Map(form.fields.map((field, index) => [field.id, cells[index] ?? null])),
         };
         return [row.id, row];
       }),

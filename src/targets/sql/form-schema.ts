@@ -4,16 +4,16 @@ import type { PrepareResult } from '../../mirror/target.ts';
 import type { FormIdentity, PickedField } from '../../mirror/types.ts';
 import { saveCopy } from './catalogue-copy.ts';
 import { listForms, recordLabels, saveFields, saveForm } from './catalogue.ts';
-import type { SqlDialect, TypeChange } from './dialect.ts';
+import type { SqlDialect } from './dialect.ts';
 import { beginCounts, columnsLost, placeLost, rememberLosses } from './losses.ts';
 import type { FieldColumn, FormTable } from './field-column.ts';
-import { type FieldPlan, planFields } from './field-plan.ts';
+import { addTextColumns, syncLabelledView } from './column-types.ts';
+import { type FieldPlan, NO_TEXT_COLUMN, planFields } from './field-plan.ts';
 import { dropCheckpoint } from './pass-records.ts';
-import { inSavepoint, type SqlSession } from './sql-session.ts';
+import type { SqlSession } from './sql-session.ts';
 import { cleanText } from './row-batch.ts';
 import { completeTable } from './table-repair.ts';
 import { keylessTable, standingOf } from './table-standing.ts';
-import { planView, shownLabels, withViewLabels } from './view-plan.ts';
 
 export interface FormSchemaOptions {
   readonly form: FormIdentity;
@@ -50,7 +50,7 @@ export async function syncFormSchema(
     existing !== undefined && known !== undefined
       ? known
       : await chooseNames(tx, dialect, form, known);
-  const table: FormTable = { form, table: names.table, view: names.view, fields: plan.fields };
+  let table: FormTable = { form, table: names.table, view: names.view, fields: plan.fields };
   const lost: Loss[] = [];
   if (existing === undefined) {
     await dialect.createTable(tx, table);
@@ -59,6 +59,7 @@ export async function syncFormSchema(
     // New fields have no column yet and lost none.
     if (known !== undefined) lost.push(...columnsLost(known.fields, existing));
     await completeTable(tx, dialect, { table, present: existing, at, place: options.place });
+    table = await bringForward(tx, dialect, table);
   }
   const saved = await saveSchema(tx, dialect, table, plan, options);
   if (existing === undefined) await beginCounts(tx, dialect, form.id, known === undefined);
@@ -76,23 +77,36 @@ function returns(before: readonly FieldColumn[], now: readonly FieldColumn[]): b
   return now.some(({ id, removedAt }) => removedAt === null && gone.has(id));
 }
 
-/** The known fields, without what was lost with a dropped table or column. */
+/**
+ * The known fields, without what was lost with a dropped table or column. One of texts that is made anew takes its type from
+ * the first answer that comes; others keep theirs, as views of people may still show them.
+ */
 function remainingFields(
   known: FormTable | undefined,
   present: readonly string[] | undefined,
 ): readonly FieldColumn[] {
   if (known === undefined) return [];
-  if (present === undefined) return known.fields.map((field) => Object.assign({}, field, NOWHERE));
+  if (present === undefined) {
+    return known.fields.map((field) =>
+      Object.assign(reopened(field), NO_TEXT_COLUMN, NO_NUMBER_COLUMN),
+    );
+  }
   const there = new Set(present);
-  return known.fields.map((field) =>
-    field.numberColumn === null || there.has(field.numberColumn)
-      ? field
-      : Object.assign({}, field, { numberColumn: null, numberViewLabel: null }),
-  );
+  return known.fields.map((field) => {
+    const { storage, column, numberColumn } = field;
+    const isLost = storage === 'column' && !there.has(column);
+    const lacksNumbers = numberColumn !== null && !there.has(numberColumn);
+    if (!isLost && !lacksNumbers) return field;
+    return Object.assign(isLost ? reopened(field) : { ...field }, lacksNumbers && NO_NUMBER_COLUMN);
+  });
 }
 
-/** A field in a table that is created again. */
-const NOWHERE = { numberColumn: null, numberViewLabel: null };
+const reopened = (field: FieldColumn): FieldColumn => ({
+  ...field,
+  type: field.type === 'text' ? null : field.type,
+});
+
+const NO_NUMBER_COLUMN = { numberColumn: null, numberViewLabel: null };
 
 const cleanIdentity = ({ id, slug, name }: FormIdentity): FormIdentity => ({
   id,
@@ -121,6 +135,20 @@ async function chooseNames(
   return { table, view: known?.view ?? `${table}${VIEW_SUFFIX}` };
 }
 
+/** Of a table that an earlier release made. */
+async function bringForward(
+  tx: SqlSession,
+  dialect: SqlDialect,
+  table: FormTable,
+): Promise<FormTable> {
+  const { earlierTables } = dialect;
+  if (earlierTables === undefined) return table;
+  const toSplit = await earlierTables.fieldsToSplit(tx, table);
+  const split = await addTextColumns(tx, dialect, table, toSplit);
+  await earlierTables.bringForward(tx, split);
+  return split;
+}
+
 async function saveSchema(
   tx: SqlSession,
   dialect: SqlDialect,
@@ -140,40 +168,6 @@ async function saveSchema(
   await saveFields(tx, dialect, table.form.id, changed, at);
   await recordLabels(tx, dialect, table.form.id, plan.newlyLabelled, at);
   await dialect.comment(tx, synced, plan.newlyLabelled);
-  await saveCopy(tx, dialect, synced);
-  return synced;
-}
-
-/** Makes the view show the current labels; the form with the view's columns. `known`: as it was before. */
-async function syncLabelledView(
-  tx: SqlSession,
-  dialect: SqlDialect,
-  table: FormTable,
-  known: FormTable | undefined = table,
-): Promise<FormTable> {
-  const columns = planView(table.fields, dialect);
-  const view = await dialect.syncView(tx, table, columns, shownLabels(known));
-  return { ...table, view: view.name, fields: withViewLabels(table.fields, view.columns) };
-}
-
-/** Changes the types of columns, and catalogue and view accordingly; the form with its new types. */
-export async function changeTypes(
-  tx: SqlSession,
-  dialect: SqlDialect,
-  table: FormTable,
-  changes: readonly TypeChange[],
-  at: string,
-): Promise<FormTable> {
-  const changed = await dialect.changeTypes(tx, table, changes);
-  const byId = new Map(changed.fields.map((field) => [field.id, field]));
-  const fields = table.fields.map((field) => byId.get(field.id) ?? field);
-  const synced = await syncLabelledView(tx, dialect, { ...table, fields });
-  for (const statement of changed.afterView) await inSavepoint(tx, () => tx.exec(statement));
-  const before = new Set(table.fields);
-  const altered = synced.fields.filter((field) => !before.has(field));
-  await saveFields(tx, dialect, table.form.id, altered, at);
-  const twins = altered.filter((field) => field.numberColumn !== null);
-  await dialect.comment(tx, synced, twins);
   await saveCopy(tx, dialect, synced);
   return synced;
 }

@@ -2,6 +2,7 @@ import { viewLabels } from '../../mirror/column-names.ts';
 import { SYSTEM_COLUMNS } from '../../mirror/reserved-names.ts';
 import type { FormSnapshot, SnapshotColumn, SnapshotRows } from '../../mirror/snapshot.ts';
 import type { Cell } from '../../mirror/types.ts';
+import { answerReader } from './answer-parts.ts';
 import type { SqlDialect } from './dialect.ts';
 import { type FormTable, MORE_COLUMN } from './field-column.ts';
 import type { SqlSession, SqlValue } from './sql-session.ts';
@@ -31,6 +32,7 @@ export function formSnapshot(place: SnapshotPlace): FormSnapshot {
   const fields = form.fields.filter(({ storage, column }) =>
     present.has(storage === 'more' ? MORE_COLUMN : column),
   );
+  const answers = answerReader(fields, present, dialect);
   const system = SYSTEM_COLUMNS.filter((name) => present.has(name));
   const [before, after] = [
     system.filter((name) => !name.startsWith('_')),
@@ -46,11 +48,11 @@ export function formSnapshot(place: SnapshotPlace): FormSnapshot {
     ...[...before, ...after].map((name) =>
       isTime(name) ? `${dialect.timeText(name)} AS ${name}` : name,
     ),
-    ...dialect.cellColumns(fields),
+    ...answers.columns,
   ];
   const decode = (values: readonly unknown[]): Cell[] => {
     const own = system.map((name, index) => systemCell(dialect, name, values[index]));
-    const cells = dialect.decodeCells(fields, values.slice(system.length));
+    const cells = answers.decode(values.slice(system.length));
     return [...own.slice(0, before.length), ...cells, ...own.slice(before.length)];
   };
   return {

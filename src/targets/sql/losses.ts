@@ -2,7 +2,7 @@ import type { Loss } from '../../mirror/losses.ts';
 import { SYSTEM_COLUMNS } from '../../mirror/reserved-names.ts';
 import type { SqlDialect } from './dialect.ts';
 import { type Catalogue, loadForm } from './catalogue.ts';
-import { type FieldColumn, MORE_COLUMN } from './field-column.ts';
+import { type FieldColumn, type FieldStorage, MORE_COLUMN } from './field-column.ts';
 import { reopenWindows } from './form-windows.ts';
 import { numberOf, type SqlRow, type SqlSession, textOrNull } from './sql-session.ts';
 import { standingOf } from './table-standing.ts';
@@ -144,7 +144,10 @@ export const placeLost = (dialect: SqlDialect, table: string): Loss => ({
 });
 
 /** What a field's column is known by. */
-export type ExpectedColumn = Pick<FieldColumn, 'label' | 'column' | 'storage'>;
+export type ExpectedColumn = Pick<
+  FieldColumn,
+  'label' | 'column' | 'storage' | 'textColumn' | 'textStorage'
+>;
 
 /** The columns that a form's table should have and does not, in our own order. */
 export function columnsLost(
@@ -152,12 +155,14 @@ export function columnsLost(
   present: readonly string[],
 ): Loss[] {
   const there = new Set(present);
-  const fields = expected.filter(
-    ({ storage, column }) => !there.has(storage === 'more' ? MORE_COLUMN : column),
-  );
+  const isLost = (storage: FieldStorage, column: string): boolean =>
+    !there.has(storage === 'more' ? MORE_COLUMN : column);
   const names = [
     ...SYSTEM_COLUMNS.filter((name) => !there.has(name)),
-    ...fields.map(({ label }) => label),
+    ...expected.flatMap(({ label, storage, column, textStorage, textColumn }) => [
+      ...(isLost(storage, column) ? [label] : []),
+      ...(textColumn !== null && isLost(textStorage, textColumn) ? [`${label} (text)`] : []),
+    ]),
   ];
   return names.map((name) => ({ what: 'column', name }));
 }

@@ -148,6 +148,16 @@ export const MIGRATIONS: readonly Migration[] = [
       addColumn(dialect, 'mirror_checkpoints', `counts_at ${dialect.types.time}`),
     ],
   },
+  {
+    // The column of texts beside one of numbers or JSON; see answer-parts.ts. Tables of forms get none before they need it.
+    version: 4,
+    creates: [],
+    changes: (dialect) => [
+      addColumn(dialect, 'mirror_fields', `text_column ${dialect.types.text}`),
+      addColumn(dialect, 'mirror_fields', `text_stored_in ${dialect.types.text}`),
+      addColumn(dialect, 'mirror_fields', `text_view_label ${dialect.types.text}`),
+    ],
+  },
 ];
 
 const createTable = (dialect: SqlDialect, table: string, columns: string): TableChange => ({

@@ -1,13 +1,14 @@
+import { cellText } from '../../mirror/cell.ts';
 import { decimalText, parseNumber } from '../../mirror/numbers.ts';
-import type { Cell } from '../../mirror/types.ts';
+import { type Cell, ExactNumber } from '../../mirror/types.ts';
 
 /** The answers in an overflow column, by column name. */
 export type MoreAnswers = ReadonlyMap<string, Cell>;
 
 /**
  * The overflow column: answers without a column of their own, as one JSON object by column name, in the given order. A
- * number is a JSON number with all its digits and text is a JSON string, whatever the other rows hold; no answer, no
- * property. Null when there is none.
+ * number is a JSON number with all its digits, and text a JSON string, as is JSON, whatever the other rows hold; no answer,
+ * no property. Null when there is none.
  */
 export function encodeMore(answers: MoreAnswers, order: readonly string[]): string | null {
   const properties: string[] = [];
@@ -30,7 +31,9 @@ export function decodeMore(text: unknown): MoreAnswers {
 }
 
 const propertyText = (cell: Exclude<Cell, null>): string =>
-  typeof cell === 'string' ? JSON.stringify(cell) : decimalText(cell);
+  typeof cell === 'number' || cell instanceof ExactNumber
+    ? decimalText(cell)
+    : JSON.stringify(cellText(cell));
 
 const isRecord = (value: unknown): value is Record<string, Cell> =>
   typeof value === 'object' && value !== null;

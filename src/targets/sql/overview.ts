@@ -1,8 +1,15 @@
 import type { Loss } from '../../mirror/losses.ts';
 import { lookOf } from '../../mirror/looked.ts';
 import type { FormOverview } from '../../mirror/target.ts';
-import { type Catalogue, type CataloguedForm, listForms, storageOf } from './catalogue.ts';
+import {
+  type Catalogue,
+  type CataloguedForm,
+  listForms,
+  storageOf,
+  textColumnOf,
+} from './catalogue.ts';
 import type { SqlDialect } from './dialect.ts';
+import { besideNotices } from './beside-notice.ts';
 import { leftViewNotices } from './left-view.ts';
 import { readEmptied } from './emptied-fields.ts';
 import { countForgotten } from './forgotten.ts';
@@ -49,7 +56,11 @@ export async function readOverview(catalogue: Catalogue): Promise<FormOverview[]
     lastOk: passes.get(form.id)?.lastOk ?? null,
     lastFull: passes.get(form.id)?.lastFull ?? null,
     droppedColumns: [],
-    notices: [...(notices.get(form.view) ?? []), ...scrubs(form.id, form.table)],
+    notices: [
+      ...(notices.get(form.view) ?? []),
+      ...besideNotices(dialect, form, fields.get(form.id) ?? []),
+      ...scrubs(form.id, form.table),
+    ],
     filledFields: (fields.get(form.id) ?? []).filter(
       ({ id, type }) => type !== null && emptied.get(form.id)?.has(id) !== true,
     ),
@@ -112,7 +123,8 @@ async function readFieldColumns(
   dialect: SqlDialect,
 ): Promise<Map<string, FieldOfTable[]>> {
   const rows = await session.query(
-    `SELECT form_id, field_id, label, column_name, stored_in, type FROM ${dialect.relation('mirror_fields')} ORDER BY form_id, ordinal`,
+    // All columns: a catalogue of an earlier version has fewer.
+    `SELECT * FROM ${dialect.relation('mirror_fields')} ORDER BY form_id, ordinal`,
   );
   const columns = new Map<string, FieldOfTable[]>();
   for (const row of rows) {
@@ -123,6 +135,7 @@ async function readFieldColumns(
       label: textOf(row, 'label'),
       column: textOf(row, 'column_name'),
       storage,
+      ...textColumnOf(row),
       type: textOrNull(row, 'type'),
     };
     columns.set(formId, [...(columns.get(formId) ?? []), column]);

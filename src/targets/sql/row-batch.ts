@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { cutToBytes } from '../../mirror/column-names.ts';
 import { readerOf } from '../../mirror/field-map.ts';
 import type { RowOutcome } from '../../mirror/target.ts';
-import type { Cell, Rejection, Row } from '../../mirror/types.ts';
+import { type Cell, JsonText, type Rejection, type Row } from '../../mirror/types.ts';
 import type { SqlDialect, StorableRow } from './dialect.ts';
 import type { FieldColumn, FormTable } from './field-column.ts';
 import { inSavepoint, type SqlSession } from './sql-session.ts';
@@ -152,7 +152,10 @@ function unstorableDefect(id: string, answers: Answers): string | undefined {
     return `the submission ID has more than ${MAX_ID_BYTES} bytes or characters that no key can hold`;
   }
   let characters = 0;
-  for (const cell of answers) if (typeof cell === 'string') characters += cell.length;
+  for (const cell of answers) {
+    if (typeof cell === 'string') characters += cell.length;
+    else if (cell instanceof JsonText) characters += cell.text.length;
+  }
   return characters > MAX_ROW_CHARACTERS
     ? `the answers have more than ${MAX_ROW_CHARACTERS / 1e6} million characters`
     : undefined;

@@ -1,4 +1,5 @@
 import { SYSTEM_COLUMNS } from '../../mirror/reserved-names.ts';
+import { partsOf } from './answer-parts.ts';
 import type { SqlDialect } from './dialect.ts';
 import { type FormTable, MORE_COLUMN } from './field-column.ts';
 import { inSavepoint, type SqlSession } from './sql-session.ts';
@@ -27,12 +28,11 @@ export async function completeTable(
   const there = new Set(present);
   const dropped = SYSTEM_COLUMNS.filter((name) => !there.has(name));
   if (dropped.length > 0) await restoreSystemColumns(tx, dialect, table, dropped, at);
-  const missing = table.fields.filter(
-    (field) => field.storage === 'column' && !there.has(field.column),
-  );
-  const lacksMore =
-    !there.has(MORE_COLUMN) && table.fields.some((field) => field.storage === 'more');
-  if (missing.length > 0 || lacksMore) await dialect.addColumns(tx, table, missing, lacksMore);
+  const parts = partsOf(table.fields);
+  const missing = parts.filter(({ storage, name }) => storage === 'column' && !there.has(name));
+  const lacksMore = !there.has(MORE_COLUMN) && parts.some(({ storage }) => storage === 'more');
+  if (missing.length > 0 || lacksMore)
+    await dialect.addColumns(tx, table.table, missing, lacksMore);
   // Tables of earlier releases have none.
   await dialect.ensureDateIndex(tx, table.table);
   if (await dialect.hasKey(tx, table.table)) return;

@@ -71,9 +71,9 @@ export class SqlWindowWriter extends SqlFormReader implements WindowWriter {
       const kept = gone.size === 0 ? rows : rows.filter(({ id }) => !gone.has(id));
       const batch = storableBatch(kept, this.columns.fieldsOf(table), dialect);
       const storable = batch.rows.filter((row) => row !== undefined);
-      const wide = await this.columns.widen(transaction, table, storable);
-      const fields = this.columns.fieldsOf(wide);
-      const where = { form: wide, fields, at, looksNew: this.#looksNew };
+      const suited = await this.columns.suit(transaction, table, storable);
+      const fields = this.columns.fieldsOf(suited);
+      const where = { form: suited, fields, at, looksNew: this.#looksNew };
       const stored = await storeBatch(tx, dialect, where, storable);
       this.#looksNew = stored.outcomes.every((outcome) => outcome === 'inserted');
       const changed = storable.filter((_, index) => isChange(stored.outcomes[index]));

@@ -1,6 +1,6 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { count } from '../../../base/format.ts';
-import { decimalText } from '../../../mirror/numbers.ts';
+import { cellText } from '../../../mirror/cell.ts';
 import { MAX_CELL_CHARACTERS } from './size-limits.ts';
 import type { Cell } from '../../../mirror/types.ts';
 
@@ -49,7 +49,7 @@ export function toSheetValue(cell: Cell): { value: SheetValue; defects: readonly
     // A plain -0 would come back as 0 and count as changed for ever.
     return { value: cell === 0 ? 0 : cell, defects: [] };
   }
-  const { text, defects } = fitText(typeof cell === 'string' ? cell : decimalText(cell));
+  const { text, defects } = fitText(cellText(cell) ?? '');
   return { value: text, defects };
 }
 

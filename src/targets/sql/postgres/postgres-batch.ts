@@ -1,8 +1,11 @@
-import type { Cell } from '../../../mirror/types.ts';
+import { cellText } from '../../../mirror/cell.ts';
+import { type Cell, JsonText } from '../../../mirror/types.ts';
+import { partCell, partsOf } from '../answer-parts.ts';
 import type { StorableRow } from '../dialect.ts';
 import { type FieldColumn, type FormTable, MORE_COLUMN } from '../field-column.ts';
 import { encodeMore } from '../more-column.ts';
-import { encodePostgresCell, fitsNumeric } from './postgres-cells.ts';
+import { POSTGRES_LIMITS } from './postgres-cells.ts';
+import { POSTGRES_TYPES } from './postgres-tables.ts';
 
 /** What one statement takes: cells, and characters of text. Bounds the memory here and at the server. */
 const CELLS_A_STATEMENT = 100_000;
@@ -42,38 +45,42 @@ export function batchTable(
     { name: 'id', type: 'text', valueOf: (row) => row.id },
     { name: 'status', type: 'text', valueOf: (row) => row.status },
     { name: 'created_at', type: 'timestamptz', valueOf: (row) => row.createdAt },
-    ...fields.flatMap((field, index) => (field.storage === 'more' ? [] : ownColumns(field, index))),
   ];
-  const inMore = fields.flatMap(({ storage, column }, index) =>
-    storage === 'more' ? [{ key: column, index }] : [],
-  );
-  const all = form.fields.filter((field) => field.storage === 'more');
+  const places = new Map(fields.map((field, index) => [field, index]));
+  const parts = partsOf(fields).map((part) => {
+    const index = places.get(part.field) ?? -1;
+    const cellOf = (row: StorableRow): Cell =>
+      partCell(part, row.cells[index] ?? null, POSTGRES_LIMITS);
+    return { part, cellOf };
+  });
+  for (const { part, cellOf } of parts) {
+    const { name, storage, type } = part;
+    if (storage === 'more') continue;
+    const valueOf = (row: StorableRow): string | null => cellText(cellOf(row));
+    columns.push({ name, type: POSTGRES_TYPES[type], valueOf });
+  }
+  const inMore = parts.filter(({ part }) => part.storage === 'more');
+  const all = partsOf(form.fields).filter(({ storage }) => storage === 'more');
   if (inMore.length > 0) {
-    const order = form.fields.map((field) => field.column);
+    const order = all.map(({ name }) => name);
     const answersOf = (row: StorableRow): Map<string, Cell> =>
-      new Map(inMore.map(({ key, index }) => [key, row.cells[index] ?? null]));
+      new Map(inMore.map(({ part, cellOf }) => [part.name, cellOf(row)]));
     columns.push({
       name: MORE_COLUMN,
-      type: 'jsonb',
+      type: POSTGRES_TYPES.more,
       valueOf: (row) => encodeMore(answersOf(row), order),
     });
   }
-  const more = { keys: inMore.map(({ key }) => key), keepsOthers: inMore.length < all.length };
+  const keys = inMore.map(({ part }) => part.name);
+  const more = { keys, keepsOthers: inMore.length < all.length };
   return { schema, table: form.table, columns, more };
 }
 
-function ownColumns(field: FieldColumn, index: number): BatchColumn[] {
-  const cellOf = (row: StorableRow): Cell => row.cells[index] ?? null;
-  const own: BatchColumn = {
-    name: field.column,
-    type: field.type === 'number' ? 'numeric' : 'text',
-    valueOf: (row) => encodePostgresCell(cellOf(row)),
-  };
-  if (field.numberColumn === null) return [own];
-  const valueOf = (row: StorableRow): string | null =>
-    fitsNumeric(cellOf(row)) ? encodePostgresCell(cellOf(row)) : null;
-  return [own, { name: field.numberColumn, type: 'numeric', valueOf }];
-}
+/** Characters; a number has few. */
+const lengthOf = (cell: Cell): number => {
+  if (typeof cell === 'string') return cell.length;
+  return cell instanceof JsonText ? cell.text.length : 20;
+};
 
 /** The rows in pieces, each for one statement, in order. */
 export function* statementPieces(
@@ -85,7 +92,7 @@ export function* statementPieces(
   let characters = 0;
   for (const row of rows) {
     let size = 0;
-    for (const cell of row.cells) size += typeof cell === 'string' ? cell.length : 20;
+    for (const cell of row.cells) size += lengthOf(cell);
     const isFull = piece.length >= maxRows || characters + size > CHARACTERS_A_STATEMENT;
     if (isFull && piece.length > 0) {
       yield piece;

@@ -1,25 +1,34 @@
 import { canonicalTime } from '../../../mirror/canonical-time.ts';
-import { decimalText, parseNumber } from '../../../mirror/numbers.ts';
-import type { Cell } from '../../../mirror/types.ts';
-import type { ColumnType } from '../field-column.ts';
+import { compactJson, jsonDepth } from '../../../mirror/json-text.ts';
+import { parseNumber } from '../../../mirror/numbers.ts';
+import { type Cell, JsonText } from '../../../mirror/types.ts';
+import type { AnswerLimits } from '../answer-parts.ts';
+import type { AnswerType } from '../field-column.ts';
 
 /** Numeric takes 131,072 digits before and 16,383 after the point; what is near that is no quantity. */
 const MAX_NUMERIC_DIGITS = 16_000;
 
-/** True when a numeric column takes the number with all its digits. */
-export function fitsNumeric(cell: Cell): boolean {
-  if (cell === null || typeof cell === 'string') return false;
-  return typeof cell === 'number' || cell.digits.length <= MAX_NUMERIC_DIGITS;
-}
+/** Deeper ones come near the server's stack (`max_stack_depth`), and larger ones near what a jsonb takes. */
+const MAX_JSON_DEPTH = 500;
+const MAX_JSON_CHARACTERS = 50_000_000;
 
-/** A cell as text, for a text column or, being a canonical decimal, for a numeric one. */
-export function encodePostgresCell(cell: Cell): string | null {
-  return cell === null || typeof cell === 'string' ? cell : decimalText(cell);
-}
+/** Half a character and U+0000, which jsonb refuses and a text can hold: as JSON writes them, with an even number of `\` before. */
+const REFUSED_ESCAPE = /(?<!\\)(?:\\\\)*\\u(?:0000|[dD][89a-fA-F])/;
+
+/** See {@link AnswerLimits}. jsonb keeps numbers with all their digits. */
+export const POSTGRES_LIMITS: AnswerLimits = {
+  fitsNumberColumn: (number) =>
+    typeof number === 'number' || number.digits.length <= MAX_NUMERIC_DIGITS,
+  fitsJsonColumn: (json) =>
+    json.length <= MAX_JSON_CHARACTERS &&
+    !REFUSED_ESCAPE.test(json) &&
+    jsonDepth(json) <= MAX_JSON_DEPTH,
+};
 
 /** The cell in a column. */
-export function decodePostgresCell(value: unknown, type: ColumnType): Cell {
+export function decodePostgresCell(value: unknown, type: AnswerType): Cell {
   if (typeof value !== 'string') return null;
+  if (type === 'json') return new JsonText(compactJson(value) ?? value);
   return type === 'number' ? (parseNumber(value) ?? value) : value;
 }
 

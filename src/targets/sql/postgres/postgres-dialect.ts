@@ -1,9 +1,11 @@
 import type { SqlDialect } from '../dialect.ts';
-import { MORE_COLUMN } from '../field-column.ts';
-import { decodeMore } from '../more-column.ts';
-import { quoted } from '../sql-session.ts';
 import { batchTable } from './postgres-batch.ts';
-import { decodePostgresCell, decodePostgresTime, fitsNumeric, timeText } from './postgres-cells.ts';
+import {
+  decodePostgresCell,
+  decodePostgresTime,
+  POSTGRES_LIMITS,
+  timeText,
+} from './postgres-cells.ts';
 import { describePostgresError, postgresRowDefect } from './postgres-errors.ts';
 import { qualified } from './postgres-names.ts';
 import {
@@ -15,12 +17,13 @@ import {
   commentPostgres,
   createPostgresTable,
   lockSchema,
+  POSTGRES_TYPES,
   postgresColumns,
   postgresColumnsOfEach,
   postgresNames,
 } from './postgres-tables.ts';
 import { enterPostgresForm } from './postgres-locks.ts';
-import { changePostgresTypes } from './postgres-types.ts';
+import { decidePostgresTypes } from './postgres-types.ts';
 import { storeNewInPostgres, upsertIntoPostgres } from './postgres-upsert.ts';
 import { syncPostgresView } from './postgres-view.ts';
 
@@ -38,6 +41,7 @@ export function postgresDialect(schema: string): SqlDialect {
       boolean: 'boolean',
       serial: 'bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY',
     },
+    answerTypes: POSTGRES_TYPES,
     // A row must fit into a page of 8 kB. Values up to 24 bytes stay in it, longer ones leave a pointer of 18 bytes:
     // 300 columns take at most 7,200 bytes, whatever is in them, and leave room for columns that people add.
     maxFieldColumns: 300,
@@ -68,13 +72,13 @@ export function postgresDialect(schema: string): SqlDialect {
     lockCatalogue: (tx) => lockSchema(tx, schema),
     enterForm: (tx, formId, entry) => enterPostgresForm(tx, schema, formId, entry),
     createTable: (tx, form) => createPostgresTable(tx, schema, form),
-    addColumns: (tx, form, fields, withMore) =>
-      addPostgresColumns(tx, schema, form, fields, withMore),
+    addColumns: (tx, table, columns, withMore) =>
+      addPostgresColumns(tx, schema, table, columns, withMore),
     addStatusIndex: (tx, table) => addPostgresStatusIndex(tx, schema, table),
     ensureDateIndex: (tx, table) => ensurePostgresDateIndex(tx, schema, table),
     hasKey: (tx, table) => hasPostgresKey(tx, schema, table),
     addKey: (tx, table) => addPostgresKey(tx, schema, table),
-    changeTypes: (tx, form, changes) => changePostgresTypes(tx, schema, form, changes),
+    decideTypes: (tx, form, changes) => decidePostgresTypes(tx, schema, form, changes),
     syncView: (tx, form, columns, former) => syncPostgresView(tx, schema, form, columns, former),
     comment: (tx, form, fields) => commentPostgres(tx, schema, form, fields),
 
@@ -82,20 +86,8 @@ export function postgresDialect(schema: string): SqlDialect {
       storeNewInPostgres(tx, batchTable(schema, form, fields), rows, at),
     upsert: (tx, form, fields, rows, at) =>
       upsertIntoPostgres(tx, batchTable(schema, form, fields), rows, at),
-    cellColumns: (fields) => [
-      ...fields.filter((field) => field.storage === 'column').map((field) => quoted(field.column)),
-      ...(fields.some((field) => field.storage === 'more') ? [MORE_COLUMN] : []),
-    ],
-    decodeCells: (fields, values) => {
-      const more = decodeMore(values[fields.filter((one) => one.storage === 'column').length]);
-      let next = 0;
-      return fields.map((field) =>
-        field.storage === 'more'
-          ? (more.get(field.column) ?? null)
-          : decodePostgresCell(values[next++], field.type),
-      );
-    },
-    fitsNumberColumn: fitsNumeric,
+    ...POSTGRES_LIMITS,
+    decodeCell: decodePostgresCell,
 
     rowDefect: postgresRowDefect,
     describeError: describePostgresError,

@@ -1,4 +1,6 @@
 import { printable } from '../../../base/printable.ts';
+import { partsOf } from '../answer-parts.ts';
+import type { NewColumn } from '../dialect.ts';
 import { type FieldColumn, type FormTable, MORE_COLUMN } from '../field-column.ts';
 import { columnsByRelation, numberOf, quoted, type SqlSession, textOf } from '../sql-session.ts';
 import { literal, lockKey, qualified } from './postgres-names.ts';
@@ -50,20 +52,20 @@ export async function lockSchema(tx: SqlSession, schema: string): Promise<void> 
   if (row?.['name'] === null) await tx.exec(`CREATE SCHEMA ${quoted(schema)}`);
 }
 
-/** Makes a form's table. Answers go to numeric columns when all are numbers, else to text. */
+/** Makes a form's table. */
 export async function createPostgresTable(
   tx: SqlSession,
   schema: string,
   form: FormTable,
 ): Promise<void> {
   const table = qualified(schema, form.table);
-  const fields = form.fields.filter((field) => field.storage === 'column');
+  const parts = partsOf(form.fields);
   const columns = [
     'id text PRIMARY KEY',
     'status text NOT NULL',
     'created_at timestamptz',
-    ...fields.map(definition),
-    ...(fields.length < form.fields.length ? [`${MORE_COLUMN} jsonb`] : []),
+    ...parts.filter(({ storage }) => storage === 'column').map(definition),
+    ...(parts.some(({ storage }) => storage === 'more') ? [MORE_DEFINITION] : []),
     '_first_seen_at timestamptz NOT NULL',
     '_changed_at timestamptz NOT NULL',
     '_deleted_at timestamptz',
@@ -136,18 +138,28 @@ export async function addPostgresKey(tx: SqlSession, schema: string, table: stri
 export async function addPostgresColumns(
   tx: SqlSession,
   schema: string,
-  form: FormTable,
-  fields: readonly FieldColumn[],
+  table: string,
+  columns: readonly NewColumn[],
   withMore: boolean,
 ): Promise<void> {
-  const columns = [...fields.map(definition), ...(withMore ? [`${MORE_COLUMN} jsonb`] : [])];
-  const additions = columns.map((column) => `ADD COLUMN ${column}`);
-  await tx.exec(`ALTER TABLE ${qualified(schema, form.table)} ${additions.join(', ')}`);
+  const definitions = [...columns.map(definition), ...(withMore ? [MORE_DEFINITION] : [])];
+  const additions = definitions.map((column) => `ADD COLUMN ${column}`);
+  await tx.exec(`ALTER TABLE ${qualified(schema, table)} ${additions.join(', ')}`);
 }
 
-/** A column without values is of type text until its first value decides. */
-const definition = (field: FieldColumn): string =>
-  `${quoted(field.column)} ${field.type === 'number' ? 'numeric' : 'text'}`;
+/** See {@link SqlDialect.answerTypes}. */
+export const POSTGRES_TYPES = {
+  number: 'numeric',
+  text: 'text',
+  json: 'jsonb',
+  more: 'jsonb',
+} as const;
+
+const MORE_DEFINITION = `${MORE_COLUMN} ${POSTGRES_TYPES.more}`;
+
+const definition = ({ name, type }: NewColumn): string => `${quoted(name)} ${POSTGRES_TYPES[type]}`;
+
+const COMMENTS = { own: '', text: ' (text)', numbers: ' (number)' } as const;
 
 /** See {@link SqlDialect.comment}: what people see beside a table and its columns in their tools. */
 export async function commentPostgres(
@@ -161,9 +173,8 @@ export async function commentPostgres(
   const comment = (column: string, text: string): void => {
     statements.push(`COMMENT ON COLUMN ${table}.${quoted(column)} IS ${literal(printable(text))}`);
   };
-  for (const { storage, column, numberColumn, label } of fields) {
-    if (storage === 'column') comment(column, label);
-    if (numberColumn !== null) comment(numberColumn, `${label} (number)`);
+  for (const { field, kind, name, storage } of partsOf(fields)) {
+    if (storage === 'column') comment(name, field.label + COMMENTS[kind]);
   }
   if (statements.length > 0) await tx.exec(statements.join('; '));
 }

@@ -1,41 +1,31 @@
-import type { ChangedTypes, TypeChange } from '../dialect.ts';
+import type { DecidedTypes, TypeChange } from '../dialect.ts';
 import type { FieldColumn, FormTable } from '../field-column.ts';
-import { numberTwinName } from '../field-plan.ts';
 import { inSavepoint, quoted, type SqlSession, textOf } from '../sql-session.ts';
 import { isBlockedByDependants } from './postgres-errors.ts';
 import { qualified } from './postgres-names.ts';
-import { postgresColumns } from './postgres-tables.ts';
+import { POSTGRES_TYPES } from './postgres-tables.ts';
 
-/** See {@link SqlDialect.changeTypes}. */
-export async function changePostgresTypes(
+/** See {@link SqlDialect.decideTypes}. */
+export async function decidePostgresTypes(
   tx: SqlSession,
   schema: string,
   form: FormTable,
   changes: readonly TypeChange[],
-): Promise<ChangedTypes> {
+): Promise<DecidedTypes> {
   const grants = await grantsOn(tx, schema, form.view);
-  const inPlace = changes.filter(({ field, to }) => isAltered(field, to));
   const empty = await emptyColumns(
     tx,
     schema,
     form,
-    inPlace.filter(({ to }) => to === 'number').map(({ field }) => field),
+    changes.map(({ field }) => field),
   );
-  const candidates = inPlace.filter(({ field, to }) => to === 'text' || empty.has(field));
+  const candidates = changes.filter(({ field }) => empty.has(field));
   const altered = await alterColumns(tx, schema, form, candidates);
-  const fields: FieldColumn[] = [];
-  for (const { field, to } of changes) {
-    if (!isAltered(field, to) || altered.has(field)) fields.push({ ...field, type: to });
-    // A column that something depends on stays text, as it was made.
-    else if (to === 'number') fields.push({ ...field, type: 'text' });
-    else fields.push(await addTextColumn(tx, schema, form, field));
-  }
+  const fields = changes.map(({ field, to }): FieldColumn => {
+    return { ...field, type: altered.has(field) ? to : 'text' };
+  });
   return { fields, afterView: grants };
 }
-
-/** True when the change concerns the column itself: an empty one is text already. */
-const isAltered = (field: FieldColumn, to: 'number' | 'text'): boolean =>
-  field.storage === 'column' && !(field.type === null && to === 'text');
 
 /** Those of the fields whose columns hold no values that users wrote. */
 async function emptyColumns(
@@ -45,7 +35,7 @@ async function emptyColumns(
   fields: readonly FieldColumn[],
 ): Promise<Set<FieldColumn>> {
   if (fields.length === 0) return new Set();
-  const counts = fields.map((field) => `count(${quoted(field.column)})`);
+  const counts = fields.map((field) => `count(nullif(${quoted(field.column)}, ''))`);
   const [row = []] = await tx.queryArrays(
     `SELECT ${counts.join(', ')} FROM ${qualified(schema, form.table)}`,
   );
@@ -80,10 +70,7 @@ async function tryAlter(
   changes: readonly TypeChange[],
 ): Promise<boolean> {
   const actions = changes.map(({ field, to }) => {
-    const column = quoted(field.column);
-    return to === 'number'
-      ? `ALTER COLUMN ${column} TYPE numeric USING NULL`
-      : `ALTER COLUMN ${column} TYPE text USING ${column}::text`;
+    return `ALTER COLUMN ${quoted(field.column)} TYPE ${POSTGRES_TYPES[to]} USING NULL`;
   });
   const isShown = changes.some(({ field }) => field.viewLabel !== null);
   try {
@@ -96,35 +83,6 @@ async function tryAlter(
     if (isBlockedByDependants(error)) return false;
     throw error;
   }
-}
-
-/**
- * For a number column that something depends on: it is renamed, which views and other dependants follow by themselves,
- * and a text column takes its place.
- */
-async function addTextColumn(
-  tx: SqlSession,
-  schema: string,
-  form: FormTable,
-  field: FieldColumn,
-): Promise<FieldColumn> {
-  const table = qualified(schema, form.table);
-  const present = await postgresColumns(tx, table);
-  const taken = new Set([...(present ?? []), ...form.fields.map((other) => other.column)]);
-  const twin = numberTwinName(field, taken);
-  const [column, number] = [quoted(field.column), quoted(twin)];
-  await tx.exec(`ALTER TABLE ${table} RENAME COLUMN ${column} TO ${number}`);
-  await tx.exec(`ALTER TABLE ${table} ADD COLUMN ${column} text`);
-  await tx.exec(`UPDATE ${table} SET ${column} = ${number}::text WHERE ${number} IS NOT NULL`);
-  // The view's column follows the renamed one.
-  const { viewLabel } = field;
-  return {
-    ...field,
-    type: 'text',
-    numberColumn: twin,
-    viewLabel: null,
-    numberViewLabel: viewLabel,
-  };
 }
 
 /** GRANT statements that restore the present rights on the view after it was created again. */

@@ -115,8 +115,8 @@ async function addableColumns(
   columns: readonly ViewColumn[],
 ): Promise<ViewColumn[]> {
   const added = columns.filter((column) => column.oldLabel === null);
-  const isOpen = ({ field }: ViewColumn): boolean =>
-    field.type === null && field.storage === 'column';
+  const isOpen = ({ part }: ViewColumn): boolean =>
+    part.kind === 'own' && part.field.type === null && part.storage === 'column';
   if (!added.some(isOpen) || !(await hasDependants(tx, view))) return added;
   return added.filter((column) => !isOpen(column));
 }
@@ -198,7 +198,7 @@ function selection(
       : `${expressionOf(column)} AS ${quoted(column.label)}`,
   );
   const more = order.filter((column) => typeof column !== 'string' && isMore(column));
-  const names = more.map((column) => `${quoted((column as ViewColumn).field.column)} text`);
+  const names = more.map((column) => `${quoted((column as ViewColumn).part.name)} text`);
   // The overflow column is parsed once a row, not once a field.
   const join =
     names.length === 0
@@ -207,10 +207,7 @@ function selection(
   return `SELECT ${items.join(', ')} FROM ${qualified(schema, form.table)} AS t${join}`;
 }
 
-const isMore = (column: ViewColumn): boolean => column.field.storage === 'more';
+const isMore = ({ part }: ViewColumn): boolean => part.storage === 'more';
 
-function expressionOf(column: ViewColumn): string {
-  const { field, isNumberTwin } = column;
-  if (isMore(column)) return `m.${quoted(field.column)}`;
-  return `t.${quoted(isNumberTwin ? (field.numberColumn ?? field.column) : field.column)}`;
-}
+const expressionOf = (column: ViewColumn): string =>
+  `${isMore(column) ? 'm' : 't'}.${quoted(column.part.name)}`;

@@ -1,6 +1,9 @@
-import { decimalText, parseNumber } from '../../../mirror/numbers.ts';
-import { type Cell, ExactNumber } from '../../../mirror/types.ts';
-import type { ColumnType } from '../field-column.ts';
+import { cellText } from '../../../mirror/cell.ts';
+import { jsonDepth } from '../../../mirror/json-text.ts';
+import { parseNumber } from '../../../mirror/numbers.ts';
+import { type Cell, ExactNumber, JsonText } from '../../../mirror/types.ts';
+import { type AnswerLimits, nearest } from '../answer-parts.ts';
+import type { AnswerType } from '../field-column.ts';
 
 /** An answer as a SQLite column holds it. */
 export type SqliteCell = string | number | bigint | null;
@@ -10,16 +13,27 @@ const MIN_INT64 = -(2n ** 63n);
 /** Longer ones are beyond int64 in any case. */
 const INTEGER = /^-?\d{1,19}$/;
 
-/**
- * A cell as SQLite stores it (L10). In a number column: INTEGER where int64 holds it, REAL where a double does, and the
- * decimal as TEXT where neither does, so that one such number leaves the others numbers. In a text column: its text.
- */
-export function encodeSqliteCell(cell: Cell, type: ColumnType): SqliteCell {
+/** How deep SQLite's functions for JSON go (JSON_MAX_DEPTH). */
+const MAX_JSON_DEPTH = 1_000;
+
+/** See {@link AnswerLimits}. A number column has affinity NUMERIC, which holds what an int64 or a double does. */
+export const SQLITE_LIMITS: AnswerLimits = {
+  fitsNumberColumn: (number) => typeof number === 'number' || toInt64(number.digits) !== undefined,
+  fitsJsonColumn: (json) => jsonDepth(json) <= MAX_JSON_DEPTH,
+};
+
+/** What a column holds of an answer as SQLite stores it (L10): in a number column INTEGER where int64 holds it, else REAL. */
+export function encodeSqliteCell(cell: Cell, type: AnswerType): SqliteCell {
   if (cell === null || typeof cell === 'string') return cell;
-  if (type !== 'text' && Number.isSafeInteger(cell)) return BigInt(cell as number);
-  const digits = decimalText(cell);
-  if (type === 'text') return digits;
-  return toInt64(digits) ?? (cell instanceof ExactNumber ? digits : cell);
+  if (type !== 'number') return cellText(cell);
+  if (Number.isSafeInteger(cell)) return BigInt(cell as number);
+  return toInt64(cellText(cell) ?? '') ?? (typeof cell === 'number' ? cell : cellText(cell));
+}
+
+/** The double that is nearest to a number written with all its digits; null for what is no number. */
+export function nearestNumber(text: string): number | null {
+  const number = parseNumber(text);
+  return number === null ? null : nearest(number);
 }
 
 /** A cell for the overflow column: what SQLite's JSON functions would round becomes text there, too. */
@@ -36,11 +50,12 @@ function toInt64(digits: string): bigint | undefined {
 /** The text in a column; a placeholder for a BLOB, which only other programs write. */
 export const textFrom = (value: unknown): string => (typeof value === 'string' ? value : '[BLOB]');
 
-/** The cell in a column. */
-export function decodeSqliteCell(value: unknown, type: ColumnType): Cell {
+/** The cell in a column. An earlier release kept numbers with many digits as texts among the others. */
+export function decodeSqliteCell(value: unknown, type: AnswerType): Cell {
   if (value === null || value === undefined) return null;
   if (typeof value === 'bigint') return parseNumber(value.toString());
   if (typeof value === 'number') return value;
   const text = textFrom(value);
+  if (type === 'json') return new JsonText(text);
   return type === 'number' ? (parseNumber(text) ?? text) : text;
 }

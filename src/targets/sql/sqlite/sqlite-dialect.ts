@@ -1,8 +1,6 @@
 import type { SqlDialect } from '../dialect.ts';
-import { decodeMore } from '../more-column.ts';
-import { MORE_COLUMN } from '../field-column.ts';
 import { quoted } from '../sql-session.ts';
-import { decodeSqliteCell, textFrom } from './sqlite-cells.ts';
+import { decodeSqliteCell, SQLITE_LIMITS, textFrom } from './sqlite-cells.ts';
 import { describeSqliteError, sqliteRowDefect } from './sqlite-errors.ts';
 import {
   addSqliteColumns,
@@ -10,12 +8,13 @@ import {
   addSqliteStatusIndex,
   ensureSqliteDateIndex,
   hasSqliteKey,
-  changeSqliteTypes,
   createSqliteTable,
+  SQLITE_TYPES,
   sqliteColumns,
   sqliteColumnsOfEach,
   sqliteNames,
 } from './sqlite-tables.ts';
+import { decideSqliteTypes, earlierSqliteTables } from './sqlite-types.ts';
 import { upsertIntoSqlite } from './sqlite-upsert.ts';
 import { syncSqliteView } from './sqlite-view.ts';
 
@@ -35,6 +34,7 @@ export const sqliteDialect: SqlDialect = {
     boolean: 'INTEGER',
     serial: 'INTEGER PRIMARY KEY',
   },
+  answerTypes: SQLITE_TYPES,
   // SQLite takes 2,000 columns in a table, a view and a SELECT (SQLITE_MAX_COLUMN); people may add some of their own.
   maxFieldColumns: 1_900,
   maxViewColumns: 2_000,
@@ -72,25 +72,14 @@ export const sqliteDialect: SqlDialect = {
   ensureDateIndex: ensureSqliteDateIndex,
   hasKey: hasSqliteKey,
   addKey: addSqliteKey,
-  changeTypes: changeSqliteTypes,
+  decideTypes: decideSqliteTypes,
+  earlierTables: earlierSqliteTables,
   syncView: syncSqliteView,
   comment: async () => {},
 
   upsert: upsertIntoSqlite,
-  cellColumns: (fields) => [
-    ...fields.filter((field) => field.storage === 'column').map((field) => quoted(field.column)),
-    ...(fields.some((field) => field.storage === 'more') ? [MORE_COLUMN] : []),
-  ],
-  decodeCells: (fields, values) => {
-    const more = decodeMore(values[fields.filter((field) => field.storage === 'column').length]);
-    let next = 0;
-    return fields.map((field) =>
-      field.storage === 'more'
-        ? (more.get(field.column) ?? null)
-        : decodeSqliteCell(values[next++], field.type),
-    );
-  },
-  fitsNumberColumn: () => true,
+  ...SQLITE_LIMITS,
+  decodeCell: decodeSqliteCell,
 
   rowDefect: sqliteRowDefect,
   describeError: describeSqliteError,

@@ -1,6 +1,7 @@
 import { uniqueName } from '../../../mirror/column-names.ts';
-import type { ChangedTypes, TypeChange } from '../dialect.ts';
-import { type FieldColumn, type FormTable, MORE_COLUMN } from '../field-column.ts';
+import { partsOf } from '../answer-parts.ts';
+import type { NewColumn } from '../dialect.ts';
+import { type FormTable, MORE_COLUMN } from '../field-column.ts';
 import { columnsByRelation, quoted, type SqlSession, textOf } from '../sql-session.ts';
 
 /** Names of everything in the file, and those that SQLite keeps for itself. */
@@ -69,18 +70,30 @@ async function seenColumns(session: SqlSession): Promise<SeenColumns> {
 }
 
 /**
- * Makes a form's table. Field columns have no type: a text stays text and a number stays a number, whatever the column
- * held before (https://www.sqlite.org/datatype3.html, affinity BLOB).
+ * See {@link SqlDialect.answerTypes}. Readers that go by the declared type (DuckDB, ODBC, JDBC) need one. A number column has
+ * affinity NUMERIC, as no text is ever stored there that it could turn into a number
+ * (https://www.sqlite.org/datatype3.html).
  */
+export const SQLITE_TYPES = {
+  number: 'NUMERIC',
+  text: 'TEXT',
+  json: 'TEXT',
+  more: 'TEXT',
+} as const;
+
+const MORE_DEFINITION = `${MORE_COLUMN} ${SQLITE_TYPES.more}`;
+
+const definition = ({ name, type }: NewColumn): string => `${quoted(name)} ${SQLITE_TYPES[type]}`;
+
+/** Makes a form's table. */
 export async function createSqliteTable(tx: SqlSession, form: FormTable): Promise<void> {
-  const fields = form.fields.filter((field) => field.storage === 'column');
-  const more = fields.length < form.fields.length ? [`${MORE_COLUMN} TEXT`] : [];
+  const parts = partsOf(form.fields);
   const columns = [
     'id TEXT PRIMARY KEY NOT NULL',
     'status TEXT NOT NULL',
     'created_at TEXT',
-    ...fields.map((field) => quoted(field.column)),
-    ...more,
+    ...parts.filter(({ storage }) => storage === 'column').map(definition),
+    ...(parts.some(({ storage }) => storage === 'more') ? [MORE_DEFINITION] : []),
     '_first_seen_at TEXT NOT NULL',
     '_changed_at TEXT NOT NULL',
     '_deleted_at TEXT',
@@ -132,34 +145,11 @@ export async function addSqliteKey(tx: SqlSession, table: string): Promise<void>
 /** See {@link SqlDialect.addColumns}. */
 export async function addSqliteColumns(
   tx: SqlSession,
-  form: FormTable,
-  fields: readonly FieldColumn[],
+  table: string,
+  columns: readonly NewColumn[],
   withMore: boolean,
 ): Promise<void> {
-  const columns = [
-    ...fields.map((field) => quoted(field.column)),
-    ...(withMore ? [`${MORE_COLUMN} TEXT`] : []),
-  ];
-  for (const column of columns) {
-    await tx.exec(`ALTER TABLE ${quoted(form.table)} ADD COLUMN ${column}`);
+  for (const column of [...columns.map(definition), ...(withMore ? [MORE_DEFINITION] : [])]) {
+    await tx.exec(`ALTER TABLE ${quoted(table)} ADD COLUMN ${column}`);
   }
-}
-
-/** A column that becomes text gets its numbers rewritten as canonical decimals; nothing else is stored differently. */
-export async function changeSqliteTypes(
-  tx: SqlSession,
-  form: FormTable,
-  changes: readonly TypeChange[],
-): Promise<ChangedTypes> {
-  for (const { field, to } of changes) {
-    if (to !== 'text' || field.type !== 'number' || field.storage !== 'column') continue;
-    const column = quoted(field.column);
-    await tx.query(
-      `UPDATE ${quoted(form.table)} SET ${column} = decimal_text(${column})
-       WHERE typeof(${column}) IN ('integer', 'real')`,
-    );
-  }
-  const fields: FieldColumn[] = [];
-  for (const { field, to } of changes) fields.push({ ...field, type: to });
-  return { fields, afterView: [] };
 }

@@ -1,11 +1,12 @@
 import type { RowOutcome } from '../../../mirror/target.ts';
 import type { Cell } from '../../../mirror/types.ts';
+import { partCell, partsOf } from '../answer-parts.ts';
 import type { StorableRow } from '../dialect.ts';
-import { type FieldColumn, type FormTable, MORE_COLUMN } from '../field-column.ts';
+import { type AnswerPart, type FieldColumn, type FormTable, MORE_COLUMN } from '../field-column.ts';
 import { encodeMore } from '../more-column.ts';
 import { piecesOf, placeholders, quoted, type SqlSession } from '../sql-session.ts';
 import { SwallowedWrites } from '../swallowed-writes.ts';
-import { encodeSqliteCell, inSqliteJson, type SqliteCell } from './sqlite-cells.ts';
+import { encodeSqliteCell, inSqliteJson, SQLITE_LIMITS, type SqliteCell } from './sqlite-cells.ts';
 import { SqliteTransaction } from './sqlite-connection.ts';
 import { type FlatRows, STORE_OUTCOMES, type StorePlan } from './sqlite-store.ts';
 
@@ -46,13 +47,14 @@ export async function upsertIntoSqlite(
 }
 
 function planStore(form: FormTable, fields: readonly FieldColumn[], at: string): StorePlan {
-  const columns = fields.filter((field) => field.storage === 'column');
-  const written = keysOfMore(fields);
-  const order = keysOfMore(form.fields);
+  const parts = partsOf(fields);
+  const columns = parts.filter(({ storage }) => storage === 'column');
+  const written = keysOfMore(parts);
+  const order = keysOfMore(partsOf(form.fields));
   const names = [
     'status',
     'created_at',
-    ...columns.map((field) => field.column),
+    ...columns.map(({ name }) => name),
     ...(written.length > 0 ? [MORE_COLUMN] : []),
   ].map(quoted);
   const table = quoted(form.table);
@@ -68,37 +70,41 @@ function planStore(form: FormTable, fields: readonly FieldColumn[], at: string):
   };
 }
 
-const keysOfMore = (fields: readonly FieldColumn[]): string[] =>
-  fields.flatMap((field) => (field.storage === 'more' ? [field.column] : []));
+const keysOfMore = (parts: readonly AnswerPart[]): string[] =>
+  parts.flatMap(({ storage, name }) => (storage === 'more' ? [name] : []));
 
 /** What makes rows flat. */
 function encoder(
   form: FormTable,
   fields: readonly FieldColumn[],
 ): (rows: readonly StorableRow[]) => FlatRows {
-  const order = keysOfMore(form.fields);
-  const hasMore = fields.some((field) => field.storage === 'more');
-  const columns = fields.flatMap(({ storage, type }, index) =>
-    storage === 'column' ? [{ index, type }] : [],
-  );
+  const order = keysOfMore(partsOf(form.fields));
+  const places = new Map(fields.map((field, index) => [field, index]));
+  const parts = partsOf(fields).map((part) => ({ part, index: places.get(part.field) ?? -1 }));
+  const columns = parts.filter(({ part }) => part.storage === 'column');
+  const inMore = parts.filter(({ part }) => part.storage === 'more');
   return (rows) => {
     const values: SqliteCell[] = [];
     for (const row of rows) {
       values.push(row.status, row.createdAt);
-      for (const { index, type } of columns) {
-        values.push(encodeSqliteCell(row.cells[index] ?? null, type));
+      for (const { part, index } of columns) {
+        const cell = partCell(part, row.cells[index] ?? null, SQLITE_LIMITS);
+        values.push(encodeSqliteCell(cell, part.type));
       }
-      if (hasMore) values.push(encodeMore(moreAnswers(fields, row), order));
+      if (inMore.length > 0) values.push(encodeMore(moreAnswers(inMore, row), order));
     }
     return { ids: rows.map(({ id }) => id), values };
   };
 }
 
-function moreAnswers(fields: readonly FieldColumn[], row: StorableRow): Map<string, Cell> {
+function moreAnswers(
+  inMore: readonly { readonly part: AnswerPart; readonly index: number }[],
+  row: StorableRow,
+): Map<string, Cell> {
   const answers = new Map<string, Cell>();
-  for (const [index, field] of fields.entries()) {
-    if (field.storage !== 'more') continue;
-    answers.set(field.column, inSqliteJson(row.cells[index] ?? null));
+  for (const { part, index } of inMore) {
+    const cell = partCell(part, row.cells[index] ?? null, SQLITE_LIMITS);
+    answers.set(part.name, inSqliteJson(cell));
   }
   return answers;
 }

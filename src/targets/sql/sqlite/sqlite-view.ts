@@ -48,10 +48,9 @@ export async function syncSqliteView(
 
 function itemsFor(columns: readonly ViewColumn[]): ViewItem[] {
   const system = SYSTEM_COLUMNS.map((name) => ({ expression: quoted(name), label: name }));
-  const labelled = columns.map(({ field, label }) => ({
+  const labelled = columns.map(({ part: { storage, name }, label }) => ({
     // Names are plain (see fieldColumnName), so that they need no escape in a JSON path.
-    expression:
-      field.storage === 'more' ? `${MORE_COLUMN} ->> '$.${field.column}'` : quoted(field.column),
+    expression: storage === 'more' ? `${MORE_COLUMN} ->> '$.${name}'` : quoted(name),
     label,
   }));
   return [...system.slice(0, 3), ...labelled, ...system.slice(3)];

@@ -1,0 +1,115 @@
+import { partsOf } from '../answer-parts.ts';
+import type { DecidedTypes, EarlierTables, TypeChange } from '../dialect.ts';
+import type { AnswerPart, FieldColumn, FormTable } from '../field-column.ts';
+import { numberOf, quoted, type SqlSession, textOf } from '../sql-session.ts';
+import { declareTypes } from './sqlite-declaration.ts';
+import { SQLITE_TYPES } from './sqlite-tables.ts';
+
+/** See {@link SqlDialect.decideTypes}. */
+export async function decideSqliteTypes(
+  tx: SqlSession,
+  form: FormTable,
+  changes: readonly TypeChange[],
+): Promise<DecidedTypes> {
+  const table = quoted(form.table);
+  const empty: TypeChange[] = [];
+  for (const change of changes) {
+    const column = quoted(change.field.column);
+    const [row] = await tx.query(`SELECT count(nullif(${column}, '')) AS filled FROM ${table}`);
+    if (row === undefined || numberOf(row, 'filled') > 0) continue;
+    await tx.query(`UPDATE ${table} SET ${column} = NULL WHERE ${column} = ''`);
+    empty.push(change);
+  }
+  const wanted = empty.map(({ field, to }) => [field.column, SQLITE_TYPES[to]] as const);
+  const declared = await declare(tx, form.table, new Map(wanted));
+  const fields = changes.map((change): FieldColumn => {
+    const { field, to } = change;
+    const isOfType = empty.includes(change) && declared.get(field.column) === SQLITE_TYPES[to];
+    return { ...field, type: isOfType ? to : 'text' };
+  });
+  return { fields, afterView: [] };
+}
+
+/** Columns of earlier releases have no type, and a number column held as texts what neither an int64 nor a double does. */
+export const earlierSqliteTables: EarlierTables = {
+  async fieldsToSplit(tx, form) {
+    const ids = new Set<string>();
+    for (const { field, kind, name, type } of await untypedParts(tx, form)) {
+      if (kind !== 'own' || type !== 'number') continue;
+      const [row] = await tx.query(
+        `SELECT EXISTS (SELECT 1 FROM ${quoted(form.table)} WHERE typeof(${quoted(name)}) = 'text') AS found`,
+      );
+      if (row !== undefined && numberOf(row, 'found') > 0) ids.add(field.id);
+    }
+    return ids;
+  },
+  async bringForward(tx, form) {
+    const untyped = await untypedParts(tx, form);
+    if (untyped.length === 0) return;
+    const table = quoted(form.table);
+    for (const { field, name, type } of untyped) {
+      const column = quoted(name);
+      if (type !== 'number') {
+        // What people wrote there, perhaps.
+        await tx.query(
+          `UPDATE ${table} SET ${column} = decimal_text(${column}) WHERE typeof(${column}) IN ('integer', 'real')`,
+        );
+      } else if (field.textColumn !== null) {
+        const beside = quoted(field.textColumn);
+        await tx.query(
+          `UPDATE ${table} SET ${beside} = ${column}, ${column} = nearest_number(${column}) WHERE typeof(${column}) = 'text'`,
+        );
+      }
+    }
+    await declare(
+      tx,
+      form.table,
+      new Map(untyped.map(({ name, type }) => [name, SQLITE_TYPES[type]])),
+    );
+  },
+};
+
+/** The columns of answers that are there and have no declared type. */
+async function untypedParts(tx: SqlSession, form: FormTable): Promise<AnswerPart[]> {
+  const declared = await declaredTypes(tx, form.table);
+  return partsOf(form.fields).filter(
+    ({ storage, name }) => storage === 'column' && declared.get(name) === '',
+  );
+}
+
+async function declaredTypes(tx: SqlSession, table: string): Promise<Map<string, string>> {
+  const rows = await tx.query('SELECT name, type FROM pragma_table_xinfo($1)', [table]);
+  return new Map(rows.map((row) => [textOf(row, 'name'), textOf(row, 'type')]));
+}
+
+/**
+ * Declares columns to be of these types, where they have none or are declared to hold texts; the types that there are then.
+ * SQLite can't change a type by ALTER, and to make the table again would lose what people built on it. So its definition is
+ * written anew, as https://www.sqlite.org/lang_altertable.html ("making other kinds of table schema changes") has it for
+ * changes that leave the rows as they are: no value in these columns is stored otherwise under its new type.
+ */
+async function declare(
+  tx: SqlSession,
+  table: string,
+  types: ReadonlyMap<string, string>,
+): Promise<Map<string, string>> {
+  const before = await declaredTypes(tx, table);
+  const [row] = await tx.query("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = $1", [
+    table,
+  ]);
+  const [version] = await tx.query('PRAGMA schema_version');
+  if (row === undefined || version === undefined) return before;
+  const sql = textOf(row, 'sql');
+  const next = declareTypes(sql, types);
+  if (next === sql) return before;
+  await tx.exec('PRAGMA writable_schema = ON');
+  await tx.query("UPDATE sqlite_schema SET sql = $1 WHERE type = 'table' AND name = $2", [
+    next,
+    table,
+  ]);
+  // Other connections, and then this one, read the definitions anew.
+  await tx.exec(
+    `PRAGMA schema_version = ${numberOf(version, 'schema_version') + 1}; PRAGMA writable_schema = RESET`,
+  );
+  return declaredTypes(tx, table);
+}
