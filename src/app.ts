@@ -26,6 +26,7 @@ import { failedMarkReport, markForm } from './sync/mark.ts';
 import { logErasures, person } from './sync/erasure-log.ts';
 import { choosesForm } from './sync/form-choice.ts';
 import { look, type LookReport, type LookRequest } from './sync/look.ts';
+import type { PassRequest } from './sync/pass-request.ts';
 import {
   type FormPlan,
   type MirrorPlan,
@@ -44,14 +45,10 @@ export interface AppOptions {
   readonly logger: Logger;
 }
 
-/** Options of a pass that a person starts. */
-export interface PassOptions {
-  readonly acceptDeletes?: boolean;
-  readonly restoreColumns?: boolean;
-  readonly dryRun?: boolean;
-  /** How long to wait for another pass over the same form; default 0. */
-  readonly waitMs?: number;
-}
+/** Options of a pass that a person starts; `waitMs` is 0 by default. */
+export type PassOptions = Partial<
+  Pick<PassRequest, 'acceptDeletes' | 'restoreColumns' | 'dryRun' | 'onForeseen' | 'waitMs'>
+>;
 
 /**
  * The parts put together, as the settings say: one client, and targets that are opened when first needed. Used by the

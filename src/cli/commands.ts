@@ -40,13 +40,19 @@ export const COMMANDS: readonly CommandSpec[] = [
       'forms-mirror sync',
       'forms-mirror sync --full --form contact',
       'forms-mirror sync --full --dry-run',
+      'forms-mirror sync --full --dry-run --values --limit 100',
     ],
     configure: (command) =>
       command
         .option('--full', 'read everything: finds changed statuses, edits and deletions')
         .addOption(ONE_FORM)
         .addOption(ONE_TARGET)
-        .option('--dry-run', 'read and compare, write nothing, mark nothing')
+        .option(
+          '--dry-run',
+          'read and compare, write nothing, mark nothing; name what would change',
+        )
+        .option('--values', 'with --dry-run: what changed cells hold, and would hold')
+        .option('--limit <number>', 'with --dry-run: rows of each kind to name; default: 20')
         .option('--accept-deletes', 'release the brake of MAX_DELETE_FRACTION for this pass')
         .option('--restore-columns', 'recreate columns of a sheet that people deleted')
         .addOption(AS_JSON),

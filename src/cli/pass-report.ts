@@ -7,7 +7,7 @@ import type { Terminal } from './terminal.ts';
 import { textTable } from './text-table.ts';
 
 /** `contact → default`: the form and target of a pass, for a line or a bar. */
-export function passName({ form, target }: PassSubject): string {
+export function passName({ form, target }: Pick<PassSubject, 'form' | 'target'>): string {
   return `${form.slug === '' ? form.id : form.slug} → ${target}`;
 }
 

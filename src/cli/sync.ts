@@ -1,11 +1,18 @@
 import type { App } from '../app.ts';
+import { MirrorError } from '../base/errors.ts';
 import { EXIT_CODES, type ExitCode } from '../base/exit-codes.ts';
 import type { PassKind } from '../mirror/types.ts';
 import type { MarkReport, PassReport } from '../sync/events.ts';
 
 import type { LookReport } from '../sync/look.ts';
 import type { FormPlan } from '../sync/planner.ts';
-import type { CommandCall } from './command-spec.ts';
+import { type CommandCall, wholeNumberOption } from './command-spec.ts';
+import {
+  ForeseenCollector,
+  foreseenDocument,
+  foreseenLines,
+  type ForeseenRows,
+} from './foreseen-report.ts';
 import { joinWorkers, openApp } from './open-app.ts';
 import { markDocument, markLines, wouldMarkLines } from './mark-report.ts';
 import {
@@ -24,6 +31,9 @@ import type { Terminal } from './terminal.ts';
 /** How long a pass waits for a worker's pass over the same form to end. */
 const WAIT_FOR_WORKER_MS = 60_000;
 
+/** How many rows of each kind a dry run names unless asked for more. */
+const FORESEEN_ROWS = 20;
+
 /**
  * `sync`: what a tick does, now, in this process, without the queue: a look, and the passes that it finds needed. With
  * `--form` or `--full` a pass over each form.
@@ -31,6 +41,7 @@ const WAIT_FOR_WORKER_MS = 60_000;
 export async function run(call: CommandCall): Promise<ExitCode> {
   const { host, flag, text } = call;
   const { terminal, clock, stop } = host;
+  const limit = foreseenLimit(call);
   await using app = await openApp(host, { source: true, reportsPasses: !flag('json') });
   await using _workers = await joinWorkers(app);
   const plan = await selectPlan(call, app);
@@ -40,15 +51,25 @@ export async function run(call: CommandCall): Promise<ExitCode> {
     acceptDeletes: flag('acceptDeletes'),
     restoreColumns: flag('restoreColumns'),
     dryRun: flag('dryRun'),
+    foreseenLimit: limit,
   };
   const quiet = flag('json') && !terminal.interactive;
   const progress = quiet ? undefined : showProgress(terminal, app.events, clock);
   const result = await runSync(app, plan, options, stop.signal).finally(() =>
     progress?.[Symbol.dispose](),
   );
-  if (flag('json')) terminal.printJson(syncDocument(result));
-  else printResult(terminal, result, options.dryRun);
+  if (flag('json')) terminal.printJson(syncDocument(result, flag('values')));
+  else printResult(terminal, result, flag('values'));
   return stop.exitCode() ?? syncExitCode(result);
+}
+
+/** How many rows of each kind a dry run names; undefined where it is none. Throws USAGE for options of a dry run alone. */
+function foreseenLimit(call: CommandCall): number | undefined {
+  const isGiven = call.text('limit') !== undefined;
+  if (call.flag('dryRun')) return wholeNumberOption(call, 'limit', FORESEEN_ROWS);
+  if (!isGiven && !call.flag('values')) return undefined;
+  const option = isGiven ? '--limit' : '--values';
+  throw new MirrorError('USAGE', `${option} is about what --dry-run names: give both.`);
 }
 
 interface SyncOptions {
@@ -58,6 +79,8 @@ interface SyncOptions {
   readonly acceptDeletes: boolean;
   readonly restoreColumns: boolean;
   readonly dryRun: boolean;
+  /** Of a dry run: how many rows of each kind are named. */
+  readonly foreseenLimit: number | undefined;
 }
 
 interface SyncResult {
@@ -66,6 +89,8 @@ interface SyncResult {
   readonly marks: readonly MarkReport[];
   /** What looks cost, besides the passes; null where each form was visited because a person asked for that. */
   readonly look: { readonly requests: number; readonly ms: number } | null;
+  /** With a dry run: what each pass would do to rows. */
+  readonly foreseen: readonly ForeseenRows[] | undefined;
 }
 
 /**
@@ -83,6 +108,7 @@ async function runSync(
   const found = isTick
     ? await app.look(plan, signal, { dryRun: options.dryRun, isByHand: true })
     : undefined;
+  const foreseen: ForeseenRows[] = [];
   const targets = [...new Set(plan.flatMap((entry) => entry.targets))];
   const perTarget = targets.map(async (target) => {
     const reports: PassReport[] = [];
@@ -91,9 +117,15 @@ async function runSync(
       const settled = found?.settled.find(
         (report) => report.target === target && report.form.id === entry.form.id,
       );
-      reports.push(
-        settled ?? (await syncForm(app, visitOf(entry, target, found), options, signal)),
-      );
+      if (settled !== undefined) {
+        reports.push(settled);
+        continue;
+      }
+      const rows = new ForeseenCollector(options.foreseenLimit ?? 0);
+      const visit = visitOf(entry, target, found);
+      const report = await syncForm(app, visit, { ...options, foreseen: rows }, signal);
+      reports.push(report);
+      foreseen.push(rows.of(report));
     }
     return reports;
   });
@@ -113,7 +145,12 @@ async function runSync(
   if (isFirst && !options.dryRun && !signal.aborted) {
     looks.push(await app.look(plan, signal, { isClosing: true }));
   }
-  return { passes: passes.map((pass) => withMarks(pass, marks)), marks, look: sumOf(looks) };
+  return {
+    passes: passes.map((pass) => withMarks(pass, marks)),
+    marks,
+    look: sumOf(looks),
+    foreseen: options.dryRun ? foreseen : undefined,
+  };
 }
 
 /** A pass over a form that a person named compares its counts; of others a look says whether they are to. */
@@ -126,10 +163,17 @@ function visitOf({ form }: FormPlan, target: string, found: LookReport | undefin
 async function syncForm(
   app: App,
   visit: ReturnType<typeof visitOf>,
-  { kind, acceptDeletes, restoreColumns, dryRun }: SyncOptions,
+  {
+    kind,
+    acceptDeletes,
+    restoreColumns,
+    dryRun,
+    foreseen,
+  }: SyncOptions & { readonly foreseen: ForeseenCollector },
   signal: AbortSignal,
 ): Promise<PassReport> {
-  const options = { acceptDeletes, restoreColumns, dryRun, waitMs: WAIT_FOR_WORKER_MS };
+  const onForeseen = foreseen.add.bind(foreseen);
+  const options = { acceptDeletes, restoreColumns, dryRun, onForeseen, waitMs: WAIT_FOR_WORKER_MS };
   return app.pass({ ...visit, kind }, signal, options);
 }
 
@@ -149,7 +193,10 @@ function withMarks(pass: PassReport, marks: readonly MarkReport[]): PassReport {
   return { ...pass, marked, error };
 }
 
-function syncDocument({ passes, marks, look }: SyncResult): Record<string, unknown> {
+function syncDocument(
+  { passes, marks, look, foreseen }: SyncResult,
+  values: boolean,
+): Record<string, unknown> {
   return {
     passes: passes.map((pass) => {
       const mark = marks.find(({ form }) => form.id === pass.form.id);
@@ -157,6 +204,7 @@ function syncDocument({ passes, marks, look }: SyncResult): Record<string, unkno
     }),
     marks: marks.map(markDocument),
     look,
+    ...(foreseen && { changes: foreseen.map((rows) => foreseenDocument(rows, values)) }),
   };
 }
 
@@ -173,7 +221,11 @@ function syncExitCode({ passes, marks }: SyncResult): ExitCode {
 }
 
 /** A table of the passes, what went wrong, and one line that sums it up. */
-function printResult(terminal: Terminal, { passes, marks }: SyncResult, dryRun: boolean): void {
+function printResult(
+  terminal: Terminal,
+  { passes, marks, foreseen }: SyncResult,
+  values: boolean,
+): void {
   for (const line of passTable(terminal, passes)) terminal.print(line);
   for (const line of errorLines(terminal, passes)) terminal.print(line);
   for (const line of reasonLines(terminal, passes)) terminal.print(line);
@@ -181,6 +233,7 @@ function printResult(terminal: Terminal, { passes, marks }: SyncResult, dryRun: 
   for (const pass of passes) {
     for (const line of noticeLines(terminal, passName(pass), pass.notices)) terminal.print(line);
   }
-  if (dryRun) for (const line of wouldMarkLines(marks)) terminal.print(line);
-  terminal.print('', summaryLine(terminal, passes, dryRun));
+  for (const rows of foreseen ?? []) terminal.print(...foreseenLines(rows, values));
+  if (foreseen) for (const line of wouldMarkLines(marks)) terminal.print(line);
+  terminal.print('', summaryLine(terminal, passes, foreseen !== undefined));
 }

@@ -1,3 +1,4 @@
+import type { RowsAsStored } from './as-stored.ts';
 import { sameCell } from './cell.ts';
 import type { StoredRow } from './target.ts';
 import type { Row } from './types.ts';
@@ -9,11 +10,15 @@ export interface RowDifference {
   readonly fieldIds: readonly string[];
 }
 
-/** Compares a row as it should be with the stored one, over the given fields. Undefined when they agree. */
+/**
+ * Compares a row as it should be with the stored one, over the given fields. Undefined when they agree. `isSame`: when an
+ * answer to a field does.
+ */
 export function compareRow(
   row: Row,
   stored: StoredRow,
   fieldIds: readonly string[],
+  isSame: RowsAsStored['isSame'] = (_fieldId, was, is) => sameCell(was, is),
 ): RowDifference | undefined {
   const columns = [
     ...(row.status === stored.status ? [] : ['status']),
@@ -21,7 +26,7 @@ export function compareRow(
     ...(stored.deletedAt === null ? [] : ['_deleted_at']),
   ];
   const differing = fieldIds.filter(
-    (id) => !sameCell(row.cells.get(id) ?? null, stored.cells.get(id) ?? null),
+    (id) => !isSame(id, stored.cells.get(id) ?? null, row.cells.get(id) ?? null),
   );
   if (columns.length === 0 && differing.length === 0) return undefined;
   return { columns, fieldIds: differing };

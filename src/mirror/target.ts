@@ -1,3 +1,4 @@
+import type { RowsAsStored } from './as-stored.ts';
 import type { Erasure, Traces } from './erasure.ts';
 import type { Loss } from './losses.ts';
 import type { LookRecord } from './look-record.ts';
@@ -185,6 +186,8 @@ export interface FormReader {
   fields(): Promise<StoredField[]>;
   /** The rows with these IDs (deleted ones included), in any order. At most `batchRows` IDs. */
   rows(ids: readonly string[]): Promise<Map<string, StoredRow>>;
+  /** How these rows would be held, compared with what {@link rows} shows: what {@link WindowWriter.apply} would find. */
+  asStored(rows: readonly Row[], fieldIds: readonly string[]): Promise<RowsAsStored>;
   /** Of these IDs those that are durable here: stored, not deleted, not listed as rejected (L6, L7). */
   confirm(ids: readonly string[]): Promise<Set<string>>;
   /** IDs of all rows not marked deleted, in chunks; bounded memory. */
@@ -291,10 +294,13 @@ export interface SentMark {
 export interface WindowWriter extends FormReader, AsyncDisposable {
   /**
    * Makes a column for each field that has none and follows relabels (L9): never renames a SQL column, never makes a
-   * second one. Fields that it knows and that are missing here, or are `inSchema: false`, are recorded as removed; their
+   * second one; `restoreColumns`: but recreates those of a sheet that people deleted. Fields that it knows and that are missing here, or are `inSchema: false`, are recorded as removed; their
    * columns stay. May be called again during a pass, when old answers reveal fields.
    */
-  prepare(fields: readonly PickedField[], options?: PrepareOptions): Promise<PrepareResult>;
+  prepare(
+    fields: readonly PickedField[],
+    options?: { readonly restoreColumns?: boolean },
+  ): Promise<PrepareResult>;
 
   /**
    * Upserts a batch in one atomic step, rejections included: durable when it resolves. Touches only rows that differ
@@ -362,12 +368,6 @@ export interface FormWriter extends WindowWriter {
    * window is open any more.
    */
   finish(pass: PassRecord, changes: PassEnd): Promise<void>;
-}
-
-/** Options of {@link FormWriter.prepare}. */
-export interface PrepareOptions {
-  /** Sheets: recreate columns that people deleted. */
-  readonly restoreColumns?: boolean;
 }
 
 /** What {@link FormWriter.prepare} did, by label, for logs and people. */

@@ -1,15 +1,23 @@
+import type { RowsAsStored } from '../mirror/as-stored.ts';
 import { compareRow } from '../mirror/changes.ts';
 import { idsOfBatch } from '../mirror/forgotten.ts';
 import { IdSet } from '../mirror/id-set.ts';
 import { NOTHING_ERASED } from '../mirror/erasure.ts';
-import type { FormReader, FormWriter, RowOutcome } from '../mirror/target.ts';
+import type { FormReader, FormWriter, RowOutcome, StoredRow } from '../mirror/target.ts';
 import { minusCounts, NO_COUNTS, plusCounts, type StatusCounts } from '../mirror/status-counts.ts';
 import type { PickedField, Row } from '../mirror/types.ts';
 import type { WindowRecord } from '../mirror/window.ts';
+import { type ForeseenChange, foreseenCells } from './foreseen.ts';
 
-/** A writer that compares and counts as a real one would, and writes nothing. `reader`: undefined for a form never mirrored. */
-export function dryRunWriter(reader: FormReader | undefined): FormWriter {
-  return new DryRunWriter(reader);
+/**
+ * A writer that compares and counts as a real one would, and writes nothing. `reader`: undefined for a form never mirrored;
+ * `onForeseen` is told what a real one would do to each row.
+ */
+export function dryRunWriter(
+  reader: FormReader | undefined,
+  onForeseen: (change: ForeseenChange) => void = () => {},
+): FormWriter {
+  return new DryRunWriter(reader, onForeseen);
 }
 
 class DryRunWriter implements FormWriter {
@@ -20,11 +28,13 @@ class DryRunWriter implements FormWriter {
   readonly #gone = new IdSet();
   /** How the counts by status would have changed by now. */
   #moved: StatusCounts = NO_COUNTS;
-  #fieldIds: string[] = [];
+  readonly #onForeseen: (change: ForeseenChange) => void;
+  #fields: readonly PickedField[] = [];
   #windows: readonly WindowRecord[] | undefined;
 
-  constructor(reader: FormReader | undefined) {
+  constructor(reader: FormReader | undefined, onForeseen: (change: ForeseenChange) => void) {
     this.#reader = reader;
+    this.#onForeseen = onForeseen;
   }
 
   checkpoint: FormReader['checkpoint'] = async () => this.#reader?.checkpoint();
@@ -32,6 +42,8 @@ class DryRunWriter implements FormWriter {
     this.#windows ?? (await this.#reader?.windows()) ?? [];
   losses: FormReader['losses'] = async () => (await this.#reader?.losses()) ?? [];
   fields: FormReader['fields'] = async () => (await this.#reader?.fields()) ?? [];
+  asStored: FormReader['asStored'] = async (rows, fieldIds) =>
+    (await this.#reader?.asStored(rows, fieldIds)) ?? { rows, isSame: () => false };
   rows: FormReader['rows'] = async (ids) => (await this.#reader?.rows(ids)) ?? new Map();
   confirm: FormReader['confirm'] = async (ids) => (await this.#reader?.confirm(ids)) ?? new Set();
   refusals: FormReader['refusals'] = async (id) => (await this.#reader?.refusals(id)) ?? [];
@@ -82,7 +94,7 @@ class DryRunWriter implements FormWriter {
     (await this.#reader?.triedBefore(ids, wanted)) ?? new Set();
 
   prepare: FormWriter['prepare'] = async (fields: readonly PickedField[]) => {
-    this.#fieldIds = fields.map((field) => field.id);
+    this.#fields = fields;
     const stored = new Map((await this.fields()).map((field) => [field.id, field]));
     const added = fields.filter((field) => !stored.has(field.id)).map((field) => field.label);
     const relabelled = fields.flatMap((field) => {
@@ -95,15 +107,17 @@ class DryRunWriter implements FormWriter {
   apply: FormWriter['apply'] = async (rows, rejections) => {
     const stored = await this.rows(rows.map((row) => row.id));
     const gone = await this.forgotten([...idsOfBatch(rows, rejections)]);
-    const outcomeOf = (row: Row): RowOutcome => {
-      if (gone.has(row.id)) return 'forgotten';
+    const ids = this.#fields.map(({ id }) => id);
+    const { rows: held, isSame } = await this.asStored(rows, ids);
+    const outcomeOf = ({ id }: Row, place: number): RowOutcome => {
+      if (gone.has(id)) return 'forgotten';
+      const row = held[place];
+      if (row === undefined) return 'rejected';
       if (!this.#met.add(row.id)) return 'unchanged';
       const old = stored.get(row.id);
       this.#moved = plusCounts(this.#moved, new Map([[row.status, 1]]));
       if (old !== undefined && old.deletedAt === null) this.#leave(old.status);
-      if (old === undefined) return 'inserted';
-      if (old.deletedAt !== null) return 'restored';
-      return compareRow(row, old, this.#fieldIds) === undefined ? 'unchanged' : 'updated';
+      return this.#foresee(row, old, isSame);
     };
     const forgotten = new Set(gone.keys());
     return { outcomes: rows.map(outcomeOf), rejections: [], newlyListed: new Set(), forgotten };
@@ -111,11 +125,30 @@ class DryRunWriter implements FormWriter {
 
   markDeleted: FormWriter['markDeleted'] = async (ids) => {
     const marked = ids.filter((id) => this.#gone.add(id));
-    for (const row of (await this.rows(marked)).values()) {
-      if (row.deletedAt === null) this.#leave(row.status);
+    let deleted = 0;
+    for (const { id: submissionId, deletedAt, status } of (await this.rows(marked)).values()) {
+      if (deletedAt !== null) continue;
+      this.#leave(status);
+      this.#onForeseen({ kind: 'deleted', submissionId, cells: [] });
+      deleted++;
     }
-    return marked.length;
+    return deleted;
   };
+
+  #foresee(row: Row, old: StoredRow | undefined, isSame: RowsAsStored['isSame']): RowOutcome {
+    const { id: submissionId } = row;
+    if (old === undefined) {
+      this.#onForeseen({ kind: 'inserted', submissionId, cells: [] });
+      return 'inserted';
+    }
+    const ids = this.#fields.map(({ id }) => id);
+    const difference = compareRow(row, old, ids, isSame);
+    if (difference === undefined) return 'unchanged';
+    const kind = old.deletedAt === null ? 'updated' : 'restored';
+    const cells = foreseenCells(difference, old, row, this.#fields);
+    this.#onForeseen({ kind, submissionId, cells });
+    return kind;
+  }
 
   #leave(status: string): void {
     this.#moved = minusCounts(this.#moved, new Map([[status, 1]]));

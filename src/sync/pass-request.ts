@@ -1,5 +1,6 @@
 import type { FieldPicks } from '../mirror/picks.ts';
 import type { Form, PassKind } from '../mirror/types.ts';
+import type { ForeseenChange } from './foreseen.ts';
 import type { FormWindow } from '../mirror/window.ts';
 
 /** Which pass to run. */
@@ -20,6 +21,8 @@ export interface PassRequest {
   readonly restoreColumns?: boolean;
   /** Reads and compares, writes nothing. */
   readonly dryRun?: boolean;
+  /** Of such a run: is told what a real one would do to each row. */
+  readonly onForeseen?: (change: ForeseenChange) => void;
   /** How long to wait for another pass on the same form and target. */
   readonly waitMs: number;
 }

@@ -73,7 +73,7 @@ async function runToEnd(run: PassRun): Promise<PassReport> {
 
 async function openWriter({ setup }: PassRun, form: FormIdentity): Promise<FormWriter> {
   const { request, signal, target } = setup;
-  if (request.dryRun) return dryRunWriter(await target.reader(form.id));
+  if (request.dryRun) return dryRunWriter(await target.reader(form.id), request.onForeseen);
   return target.openWriter(form, { waitMs: request.waitMs, signal });
 }
 

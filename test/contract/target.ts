@@ -1,5 +1,6 @@
 import { describe } from 'vitest';
 import { describeCounts } from './target-counts.ts';
+import { describeDryRun } from './target-dry-run.ts';
 import { describeErasure } from './target-erasure.ts';
 import { describeFields } from './target-fields.ts';
 import { type MakePlace, stageTargets } from './target-harness.ts';
@@ -27,5 +28,6 @@ export function describeTarget(name: string, makePlace: MakePlace): void {
     describeErasure(stage);
     describeWindows(stage);
     describeSnapshot(stage);
+    describeDryRun(stage);
   });
 }

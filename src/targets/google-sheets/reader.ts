@@ -1,3 +1,4 @@
+import type { RowsAsStored } from '../../mirror/as-stored.ts';
 import type { Loss } from '../../mirror/losses.ts';
 import type { TargetNotice } from '../../mirror/notices.ts';
 import type { Traces } from '../../mirror/erasure.ts';
@@ -12,7 +13,7 @@ import type {
 } from '../../mirror/target.ts';
 import { NO_COUNTS, type StatusCounts } from '../../mirror/status-counts.ts';
 import type { TimeCount, TimeGrain, TimeSpan } from '../../mirror/time-counts.ts';
-import type { Checkpoint, PassRecord } from '../../mirror/types.ts';
+import type { Checkpoint, PassRecord, Row } from '../../mirror/types.ts';
 import type { WindowRecord } from '../../mirror/window.ts';
 import { spansOf } from './api/a1.ts';
 import { noteDropped } from './columns/column-plan.ts';
@@ -28,6 +29,7 @@ import { windowsOf } from './state/window-list.ts';
 import { countDates, countStatuses, type DatedRow, readDatedRows } from './rows/dated-rows.ts';
 import { idOf, type IndexedRow, keyColumnsOf, RowIndex } from './rows/row-index.ts';
 import { answerOf, isStorableId, timeOf } from './rows/row-values.ts';
+import { rowsInSheet } from './rows/rows-in-sheet.ts';
 import { type ColumnKey, fieldKey } from './api/metadata.ts';
 import { fitText, type ReadValue } from './api/cell-value.ts';
 import type { Layout } from './columns/layout.ts';
@@ -111,6 +113,11 @@ export class SheetFormReader implements FormReader {
     if (wanted.size === 0 || this.sheet.view.layout === undefined) return new Map();
     const layout = this.sheet.usableLayout();
     return isSmall(layout) ? this.#rowsOfSmall(layout, wanted) : this.#rowsOfLarge(wanted);
+  }
+
+  async asStored(rows: readonly Row[], fieldIds: readonly string[]): Promise<RowsAsStored> {
+    const { catalogue, time } = this.sheet.view;
+    return rowsInSheet(rows, fieldIds, { catalogue, time });
   }
 
   async confirm(ids: readonly string[]): Promise<Set<string>> {

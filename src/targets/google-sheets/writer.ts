@@ -7,7 +7,6 @@ import type {
   ApplyResult,
   FormWriter,
   MarkingRecord,
-  PrepareOptions,
   PrepareResult,
   Refusal,
   RowOutcome,
@@ -79,7 +78,10 @@ export class SheetFormWriter extends SheetFormReader implements FormWriter {
     this.#rejections = new RejectionList(sheet.form.id);
   }
 
-  async prepare(fields: readonly PickedField[], options?: PrepareOptions): Promise<PrepareResult> {
+  async prepare(
+    fields: readonly PickedField[],
+    options?: { readonly restoreColumns?: boolean },
+  ): Promise<PrepareResult> {
     let planned: PrepareResult | undefined;
     return this.#turns.take(async () => {
       this.sheet.writeFields(fields.map((field) => field.id));

@@ -71,6 +71,8 @@ export interface SqlDialect extends AnswerLimits {
   };
   /** Column types of the answers, by what a column holds, and that of the overflow column. */
   readonly answerTypes: Readonly<Record<AnswerType | 'more', string>>;
+  /** True when a column of JSON gives back the text that it was given, keys in their order. */
+  readonly keepsJsonText: boolean;
   /** How many columns a table gets for answers; further ones go to the overflow column. */
   readonly maxFieldColumns: number;
   /** How many columns a view can have, system columns included. */

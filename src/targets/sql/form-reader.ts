@@ -1,3 +1,4 @@
+import type { RowsAsStored } from '../../mirror/as-stored.ts';
 import type { Loss } from '../../mirror/losses.ts';
 import type { TargetNotice } from '../../mirror/notices.ts';
 import type { Traces } from '../../mirror/erasure.ts';
@@ -12,9 +13,10 @@ import type {
 } from '../../mirror/target.ts';
 import { NO_COUNTS, type StatusCounts } from '../../mirror/status-counts.ts';
 import type { TimeCount, TimeGrain, TimeSpan } from '../../mirror/time-counts.ts';
-import type { Checkpoint, PassRecord } from '../../mirror/types.ts';
+import type { Checkpoint, PassRecord, Row } from '../../mirror/types.ts';
 import type { WindowRecord } from '../../mirror/window.ts';
 import { answerReader } from './answer-parts.ts';
+import { rowsAsStored } from './as-stored.ts';
 import { besideNotices } from './beside-notice.ts';
 import { listForms, loadForm } from './catalogue.ts';
 import {
@@ -116,6 +118,12 @@ export class SqlFormReader implements FormReader {
       const held = await this.#table(session);
       return held === undefined ? new Map() : this.#readRows(session, held, ids);
     });
+  }
+
+  async asStored(rows: readonly Row[], fieldIds: readonly string[]): Promise<RowsAsStored> {
+    const { dialect, formId } = this.context;
+    const form = await this.guarded((session) => loadForm(session, dialect, formId));
+    return rowsAsStored(dialect, form?.fields ?? [], rows, fieldIds);
   }
 
   async confirm(ids: readonly string[]): Promise<Set<string>> {

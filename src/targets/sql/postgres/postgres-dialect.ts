@@ -42,6 +42,7 @@ export function postgresDialect(schema: string): SqlDialect {
       serial: 'bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY',
     },
     answerTypes: POSTGRES_TYPES,
+    keepsJsonText: false,
     // A row must fit into a page of 8 kB. Values up to 24 bytes stay in it, longer ones leave a pointer of 18 bytes:
     // 300 columns take at most 7,200 bytes, whatever is in them, and leave room for columns that people add.
     maxFieldColumns: 300,

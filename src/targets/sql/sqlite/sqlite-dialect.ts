@@ -35,6 +35,7 @@ export const sqliteDialect: SqlDialect = {
     serial: 'INTEGER PRIMARY KEY',
   },
   answerTypes: SQLITE_TYPES,
+  keepsJsonText: true,
   // SQLite takes 2,000 columns in a table, a view and a SELECT (SQLITE_MAX_COLUMN); people may add some of their own.
   maxFieldColumns: 1_900,
   maxViewColumns: 2_000,
