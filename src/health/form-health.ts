@@ -109,7 +109,8 @@ export function assessForm(told: KnownForm, context: FormContext): FormHealth {
 function lastPassOf(known: KnownForm): PassRecord | null {
   const pass = newestPass(known.summary);
   const ms = lookedMs(known);
-  return pass === null || Date.parse(pass.endedAt) >= ms ? pass : passByLook(ms);
+  if (pass === null || Date.parse(pass.endedAt) >= ms) return pass;
+  return passByLook(ms, pass.outcome === 'withheld' ? pass : null);
 }
 
 /** The earliest of some ISO times; null for none. */

@@ -108,24 +108,33 @@ export function addPass(summary: PassSummary, { absent, ...pass }: KnownPass): P
   };
 }
 
-/** What a look that found a form as it was accounted for stands for: a pass that found nothing new. */
-export function passByLook(atMs: number): PassRecord {
+/**
+ * What a look that found a form as it was accounted for stands for: a pass that found nothing new. `withheld`: the pass that
+ * withheld deletions, where they still are.
+ */
+export function passByLook(atMs: number, withheld?: PassRecord | null): PassRecord {
   const at = new Date(atMs).toISOString();
   const seen = { requests: 0, total: null, distinct: 0, unchanged: 0 };
-  const found = { inserted: 0, updated: 0, deleted: 0, rejected: 0, withheld: 0 };
-  const end = { outcome: 'ok', code: null, error: null } as const;
+  const found = { inserted: 0, updated: 0, deleted: 0, rejected: 0 };
+  const { outcome = 'ok', code = null, error = null } = withheld ?? {};
+  const end = { outcome, code, error, withheld: withheld?.withheld ?? 0 };
   return { kind: 'incremental', startedAt: at, endedAt: at, ...seen, ...found, ...end };
 }
 
 /**
  * Adds such a look, which began at `atMs`. No target records it as a pass, so it is not among those that are noted. What a pass
- * has said since counts for more. `isCounted`: it counted the form's statuses.
+ * has said since counts for more. `isCounted`: it counted the form's statuses. `withheld`: see {@link passByLook}.
  */
-export function addLook(summary: PassSummary, atMs: number, isCounted: boolean): PassSummary {
+export function addLook(
+  summary: PassSummary,
+  atMs: number,
+  isCounted: boolean,
+  withheld?: PassRecord | null,
+): PassSummary {
   const { notedUntilMs, lookedMs, countedMs } = summary;
   const newest = newestPass(summary);
   if (newest !== null && Date.parse(newest.endedAt) > atMs) return summary;
-  const added = addPass(summary, { ...passByLook(atMs), absent: 0 });
+  const added = addPass(summary, { ...passByLook(atMs, withheld), absent: 0 });
   return {
     ...added,
     notedUntilMs,

@@ -153,7 +153,9 @@ export class PassTracker {
       const key = formKey(target, form.id);
       const atMs = Date.parse(report.startedAt);
       const isCounted = report.isUncounted !== true;
-      this.#summaries.set(key, addLook(this.summary(target, form.id), atMs, isCounted));
+      const withheld = report.outcome === 'withheld' ? recordOf(report) : null;
+      const summary = addLook(this.summary(target, form.id), atMs, isCounted, withheld);
+      this.#summaries.set(key, summary);
       this.#listeners.onEnd();
       return;
     }

@@ -17,6 +17,19 @@ export interface LookRecord {
    * when a look last counted their statuses and found them so (ISO); null: it is not known.
    */
   readonly uncounted?: ReadonlyMap<string, string | null>;
+  /** By form of which the brake withholds deletions: as what it needs no further pass. Absent: none. */
+  readonly withheld?: ReadonlyMap<string, WithheldForm>;
+}
+
+/** With which counts a form was left to a person, whose deletions the brake withholds (L8): it differs until then. */
+export interface WithheldForm {
+  /** What the source had of it, by status. */
+  readonly source: StatusCounts;
+  /** A fingerprint of what the copy had, before the source was asked, and its checkpoint's `provenAt`. */
+  readonly copy: string;
+  readonly provenAt: string;
+  /** When the source had been asked (ISO): another pass, that began since, has found nothing besides. */
+  readonly askedAt: string;
 }
 
 /** The workspace's counts, less what is accounted for of a target's forms. */
@@ -44,15 +57,22 @@ export const idDigest = (id: string): string =>
   hash('sha256', id, 'base64url').slice(0, DIGEST_LENGTH);
 
 /** A record as JSON for the stores; equal records have equal texts. */
-export function lookText({ at, open, differing = [], others, uncounted }: LookRecord): string {
+export function lookText(look: LookRecord): string {
+  const { at, open, differing = [], others, uncounted, withheld } = look;
   const page = others?.newest ?? null;
   const newest = page && [[...page.digests].sort().join(''), page.oldest];
   const rest = others && [others.total, countsText(others.statuses), others.besides, newest];
-  const times = [...(uncounted ?? [])].toSorted(([a], [b]) => (a < b ? -1 : 1));
-  const more = times.length > 0 ? [inOrder(differing), times] : [inOrder(differing)];
-  const isPlain = differing.length === 0 && times.length === 0;
-  return JSON.stringify([at, inOrder(open), rest, ...(isPlain ? [] : more)]);
+  const times = byKey(uncounted ?? []);
+  const forms = byKey(withheld ?? []).map(([formId, { source, copy, provenAt, askedAt }]) => {
+    return [formId, countsText(source), copy, provenAt, askedAt];
+  });
+  const more = [inOrder(differing), times, forms];
+  const last = more.findLastIndex((each) => each.length > 0);
+  return JSON.stringify([at, inOrder(open), rest, ...more.slice(0, last + 1)]);
 }
+
+const byKey = <T>(pairs: Iterable<readonly [string, T]>): (readonly [string, T])[] =>
+  [...pairs].toSorted(([a], [b]) => (a < b ? -1 : 1));
 
 const inOrder = (ids: readonly string[]): string[] => [...new Set(ids)].sort();
 
@@ -61,9 +81,10 @@ export function lookFrom(text: string): LookRecord | null {
   try {
     const list: unknown = JSON.parse(text);
     if (!Array.isArray(list)) return null;
-    const [at, open, others, differing, uncounted] = list as unknown[];
+    const [at, open, others, differing, uncounted, withheld] = list as unknown[];
     if (typeof at !== 'string' || canonicalTime(at) !== at || !areIds(open)) return null;
     const times = timesFrom(uncounted);
+    const forms = withheldFrom(withheld);
     return {
       at,
       open,
@@ -71,6 +92,7 @@ export function lookFrom(text: string): LookRecord | null {
       // An earlier release did not say.
       ...(areIds(differing) && { differing }),
       ...(times.size > 0 && { uncounted: times }),
+      ...(forms.size > 0 && { withheld: forms }),
     };
   } catch {
     return null;
@@ -88,6 +110,20 @@ function timesFrom(value: unknown): Map<string, string | null> {
     times.set(formId, typeof at === 'string' && canonicalTime(at) === at ? at : null);
   }
   return times;
+}
+
+function withheldFrom(value: unknown): Map<string, WithheldForm> {
+  const forms = new Map<string, WithheldForm>();
+  for (const form of Array.isArray(value) ? (value as unknown[]) : []) {
+    const [formId, text, copy, ...times] = Array.isArray(form) ? (form as unknown[]) : [];
+    const source = typeof text === 'string' ? countsFrom(text) : null;
+    if (typeof formId !== 'string' || typeof copy !== 'string' || source === null) continue;
+    const [provenAt, askedAt] = times.filter((time) => typeof time === 'string');
+    if (provenAt === undefined || canonicalTime(provenAt) !== provenAt) continue;
+    if (askedAt === undefined || canonicalTime(askedAt) !== askedAt) continue;
+    forms.set(formId, { source, copy, provenAt, askedAt });
+  }
+  return forms;
 }
 
 function othersFrom(value: unknown): OtherCounts | null {

@@ -11,24 +11,30 @@ export interface FormLook {
   readonly isDiffering?: boolean;
   /** Where it did not count the form's statuses: when one last did and found them as accounted for (ISO), null where that is not known. */
   readonly countedAt?: string | null;
+  /** The brake withholds deletions of it, and both sides were found as they were when a pass last left that to a person. */
+  readonly isWithheld?: boolean;
 }
 
 /** What a look says of one of the forms that it was about; null where there was none. */
 export function lookOf(look: LookRecord | null, formId: string): FormLook | null {
   if (look === null) return null;
-  const { at, open, differing, uncounted } = look;
+  const { at, open, differing, uncounted, withheld } = look;
   const countedAt = uncounted?.get(formId);
   return {
     at,
     isOpen: open.includes(formId),
     isDiffering: differing?.includes(formId) ?? false,
     ...(countedAt !== undefined && { countedAt }),
+    ...(withheld?.has(formId) === true && { isWithheld: true }),
   };
 }
 
-/** When a look last counted a form's statuses and found them as accounted for (ISO); null where that is not known. */
+/**
+ * When a look last counted a form's statuses and found them as accounted for (ISO); null where that is not known, as it is of a
+ * form whose deletions are withheld: nothing compares it with its copy.
+ */
 export function countedAt(look: FormLook | null): string | null {
-  if (look === null || look.isOpen) return null;
+  if (look === null || look.isOpen || look.isWithheld === true) return null;
   return look.countedAt === undefined ? look.at : look.countedAt;
 }
 
@@ -38,13 +44,14 @@ type Looked = Pick<FormOverview, 'look' | 'checkpoint' | 'losses' | 'goneAt'>;
 /**
  * When a look last found the form to be as it is accounted for (ISO), by its counts; what they say of statuses, {@link countedAt}
  * tells. Null where none did since the last proven pass, or where a look says nothing: of a form that is gone, was damaged,
- * or is proven with reservations.
+ * or is proven with reservations, but for deletions that are withheld still.
  */
 export function lookedAt({ look, checkpoint, losses, goneAt }: Looked): string | null {
   if (look === null || look.isOpen || checkpoint === null) return null;
   const { statuses, absent, withheld, hidden, provenAt } = checkpoint;
-  const isWhole = statuses !== null && absent === 0 && withheld === 0 && hidden === 0;
-  if (!isWhole || losses.length > 0 || goneAt !== null) return null;
+  const isAsWithheld = look.isWithheld === true && withheld > 0;
+  const isWhole = (statuses !== null && withheld === 0) || isAsWithheld;
+  if (!isWhole || absent + hidden !== 0 || losses.length > 0 || goneAt !== null) return null;
   return Date.parse(look.at) > Date.parse(provenAt) ? look.at : null;
 }
 

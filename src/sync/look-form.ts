@@ -1,7 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
+import { fingerprint } from '../mirror/hashing.ts';
 import { pickFields } from '../mirror/label-map.ts';
+import type { WithheldForm } from '../mirror/look-record.ts';
 import { outdatedRows, type StoringSettings } from '../mirror/proven-for.ts';
-import { minusCounts, plusCounts, type StatusCounts } from '../mirror/status-counts.ts';
+import {
+  countsText,
+  minusCounts,
+  NO_COUNTS,
+  plusCounts,
+  type StatusCounts,
+} from '../mirror/status-counts.ts';
 import type {
   FormOverview,
   FormReader,
@@ -38,34 +46,38 @@ export interface JudgedForm {
   readonly marking: MarkingRules | undefined;
   /** Of a metered target: reads the rows as well, to see whether any was lost. */
   readonly readsRows: boolean;
+  /** With what deletions of it were withheld; undefined where none are, or its copy is not as it was then. */
+  readonly withheld: WithheldForm | undefined;
 }
 
 /**
  * Judges a form of a target without a request: null when a pass has to visit it whatever the source counts. That is so
  * where nothing is proven, or with reservations, the last pass did not end well, something was lost, or the settings or
- * the form's fields are others than those that its rows were stored for.
+ * the form's fields are others than those that its rows were stored for. Where deletions are withheld, that is a person's to
+ * settle: a pass has to visit it only when either side is not as it was when the last one ended so.
  */
 export async function settledForm(judged: JudgedForm): Promise<SettledForm | null> {
-  const { target, overview, form, storing, marking } = judged;
-  const { checkpoint, lastPass, losses, goneAt } = overview;
-  if (checkpoint === null || !isWhole(checkpoint)) return null;
-  if (lastPass?.outcome !== 'ok' || goneAt !== null || losses.length > 0) return null;
+  const { target, overview, form, storing, marking, withheld } = judged;
+  const { checkpoint, losses, goneAt } = overview;
+  if (checkpoint === null || goneAt !== null || losses.length > 0) return null;
+  if (!isAsLeft(checkpoint, judged)) return null;
   if (target.isMetered === true) return settledAsTold(judged, checkpoint);
   const reader = await target.reader(form.id);
   if (reader === undefined) return null;
   if (!isStoredAs(checkpoint, form, storing, await reader.fields())) return null;
   const held = await reader.statusCounts();
-  const accounted = plusCounts(held, checkpoint.unstored);
+  const accounted = withheld?.source ?? plusCounts(held, checkpoint.unstored);
   const toMark = marking !== undefined && (await isToMark(held, overview, marking, reader));
   return { reader, accounted, toMark };
 }
 
 /** The same by what a metered target tells of itself: what was accounted for when it was last written. */
 async function settledAsTold(
-  { target, overview, form, storing, marking, readsRows }: JudgedForm,
+  { target, overview, form, storing, marking, readsRows, withheld }: JudgedForm,
   checkpoint: Checkpoint,
 ): Promise<SettledForm | null> {
-  const { statuses, unstored } = checkpoint;
+  const { unstored } = checkpoint;
+  const statuses = withheld?.source ?? checkpoint.statuses;
   const { fields = [] } = overview;
   if (statuses === null || !isStoredAs(checkpoint, form, storing, fields)) return null;
   const reader = readsRows ? await target.reader(form.id) : undefined;
@@ -84,9 +96,35 @@ async function isChangedByPeople(reader: FormReader, { notices }: FormOverview):
   return !isDeepStrictEqual(await reader.notices(), notices);
 }
 
-/** Everything that the source counts is accounted for, by status. */
-const isWhole = ({ statuses, absent, withheld, hidden }: Checkpoint): boolean =>
-  statuses !== null && absent === 0 && withheld === 0 && hidden === 0;
+/**
+ * Everything that the source counts is accounted for, by status; or all but what the brake withholds, and a pass that began
+ * after the source was asked for its counts has ended so.
+ */
+function isAsLeft(
+  { statuses, absent, withheld, hidden, provenAt }: Checkpoint,
+  judged: Pick<JudgedForm, 'overview' | 'withheld'>,
+): boolean {
+  if (absent + hidden !== 0) return false;
+  const { outcome } = judged.overview.lastPass ?? {};
+  if (withheld === 0) return statuses !== null && outcome === 'ok';
+  const left = judged.withheld;
+  // Another pass than the last one then, whatever the clocks of other machines say.
+  const isSince = left !== undefined && provenAt !== left.provenAt && provenAt > left.askedAt;
+  return outcome === 'withheld' && isSince;
+}
+
+/** A fingerprint of the copy of a form whose deletions are withheld: equal as long as no pass has changed anything; null for another form. */
+export async function withheldCopy(
+  target: Target,
+  { formId, rows, deletedRows, rejected, checkpoint }: FormOverview,
+): Promise<Pick<WithheldForm, 'copy' | 'provenAt'> | null> {
+  if (checkpoint === null || checkpoint.withheld === 0) return null;
+  const { total, withheld, unstored, provenAt } = checkpoint;
+  const reader = target.isMetered === true ? undefined : await target.reader(formId);
+  const counts = [(await reader?.statusCounts()) ?? NO_COUNTS, unstored].map(countsText);
+  const numbers = [rows, deletedRows, rejected, total, withheld].map(String);
+  return { copy: fingerprint([...counts, ...numbers]), provenAt };
+}
 
 /** Whether a pass would find settings, columns and labels as the one before left them. */
 function isStoredAs(

@@ -16,7 +16,10 @@ export interface LookEnd extends LookTimes {
   readonly isCounted: boolean;
 }
 
-/** What a look that found nothing to do for a form says of it: as a pass would that found nothing new, at no request. */
+/**
+ * What a look that found nothing to do for a form says of it: as a pass would that found nothing new, at no request. Of one whose
+ * deletions are withheld that is what the last pass said, which nothing has changed.
+ */
 export function settledReport(
   { id, slug, name }: FormIdentity,
   target: string,
@@ -24,23 +27,28 @@ export function settledReport(
   { isCounted, ...times }: LookEnd,
 ): PassReport {
   const nothing = { requests: 0, distinct: 0, inserted: 0, updated: 0, unchanged: 0, deleted: 0 };
-  const none = { rejected: 0, withheld: 0, absent: 0, undecided: 0, doubles: 0, marked: 0, ms: 0 };
+  const none = { rejected: 0, absent: 0, undecided: 0, doubles: 0, marked: 0, ms: 0 };
+  const { checkpoint, lastPass } = overview;
+  const withheld = checkpoint?.withheld ?? 0;
+  const { outcome = 'ok', code = null, error = null } = (withheld > 0 && lastPass) || {};
   return {
     form: { id, slug, name },
     target,
     kind: 'incremental',
     passId: randomUUID(),
-    outcome: 'ok',
+    outcome,
     total: totalOf(accounted),
     ...times,
     ...nothing,
     ...none,
-    code: null,
-    error: null,
+    withheld,
+    code,
+    error,
     reason: null,
     notices: overview.notices,
     failure: null,
     byLook: true,
-    ...(!isCounted && { isUncounted: true }),
+    // Nothing compares the statuses of a form with a copy that is known to differ.
+    ...((!isCounted || withheld > 0) && { isUncounted: true }),
   };
 }

@@ -1,6 +1,6 @@
 import { canonicalTime, compareTimes } from '../mirror/canonical-time.ts';
 import { fingerprint } from '../mirror/hashing.ts';
-import type { LookRecord, OtherCounts } from '../mirror/look-record.ts';
+import type { LookRecord, OtherCounts, WithheldForm } from '../mirror/look-record.ts';
 import type { StoringSettings } from '../mirror/proven-for.ts';
 import {
   NO_COUNTS,
@@ -13,7 +13,7 @@ import {
 import type { FormOverview, FormReader, StoredRow, Target } from '../mirror/target.ts';
 import type { Form, Submission } from '../mirror/types.ts';
 import { askable } from './look-counts.ts';
-import { type MarkingRules, type SettledForm, settledForm } from './look-form.ts';
+import { type MarkingRules, type SettledForm, settledForm, withheldCopy } from './look-form.ts';
 import type { PageVerdict, TargetFacts } from './look-judgement.ts';
 import { asOnePage, foreignSince, type NewestPage } from './look-page.ts';
 import type { Turns } from './turns.ts';
@@ -32,6 +32,8 @@ export interface LookedTarget {
   /** IDs of all forms that it holds, whoever mirrors them. */
   readonly held: readonly string[];
   readonly lastLook: LookRecord | null;
+  /** Of forms whose deletions are withheld, settled or not: see {@link withheldCopy}. */
+  readonly withheld: ReadonlyMap<string, Pick<WithheldForm, 'copy' | 'provenAt'>>;
   /** IDs of the forms whose statuses are to be counted where forms are asked one by one. */
   readonly toCount: ReadonlySet<string>;
 }
@@ -64,6 +66,7 @@ export async function lookAtTarget(
   const overviews = new Map((await target.overview()).map((form) => [form.formId, form]));
   const lastLook = await target.lastLook();
   const settled = new Map<string, LookedForm>();
+  const copies = new Map<string, Pick<WithheldForm, 'copy' | 'provenAt'>>();
   const ids = forms.map(({ id }) => id);
   const due = turns.next(`rows of ${target.name}`, ids, rowsOf);
   const queue = forms.values();
@@ -73,7 +76,12 @@ export async function lookAtTarget(
       if (isLate()) return;
       if (overview === undefined) continue;
       const readsRows = due.has(form.id);
-      const found = await settledForm({ target, overview, form, storing, marking, readsRows });
+      const copy = await withheldCopy(target, overview);
+      if (copy !== null) copies.set(form.id, copy);
+      const before = lastLook?.withheld?.get(form.id);
+      const withheld = before?.copy === copy?.copy ? before : undefined;
+      const judged = { target, overview, form, storing, marking, readsRows, withheld };
+      const found = await settledForm(judged);
       if (found !== null && (await isAllowed(requireHashes, form))) {
         const { reader } = found;
         const held =
@@ -84,7 +92,8 @@ export async function lookAtTarget(
   };
   await Promise.all(Array.from({ length: FORMS_AT_ONCE }, judgeOneByOne));
   const toCount = longestUncounted(lastLook);
-  return { target, settled, held: [...overviews.keys()], lastLook, toCount };
+  const held = [...overviews.keys()];
+  return { target, settled, held, lastLook, withheld: copies, toCount };
 }
 
 /** A fifth of the forms that the last look did not count: so all are counted within some six looks. */

@@ -2,7 +2,7 @@ import { throwIfAborted } from '../base/clock.ts';
 import { withinTime } from '../base/deadline.ts';
 import { isAbort } from '../base/errors.ts';
 import { withLogFields } from '../base/logger.ts';
-import type { OtherCounts } from '../mirror/look-record.ts';
+import type { OtherCounts, WithheldForm } from '../mirror/look-record.ts';
 import { countedAt, lookOf } from '../mirror/looked.ts';
 import { REFUSAL_LASTS_MS } from '../mirror/mark-rules.ts';
 import type { StoringSettings } from '../mirror/proven-for.ts';
@@ -279,12 +279,11 @@ class Look {
   }
 
   /** False when the target can't keep it: then its forms are visited, and the passes say why. */
-  async #record(
-    { target, held, settled, lastLook }: LookedTarget,
-    { visits, others, uncounted }: Judged,
-  ): Promise<boolean> {
+  async #record(looked: LookedTarget, { visits, others, uncounted }: Judged): Promise<boolean> {
     if (this.#request.dryRun === true) return true;
+    const { target, held, settled, lastLook } = looked;
     const at = new Date(this.#startedMs).toISOString();
+    const withheld = await this.#withheldOf(looked, visits);
     try {
       // Of forms that were not planned here, another process's perhaps, nothing was found.
       const unjudged = held.filter((formId) => !settled.has(formId));
@@ -299,6 +298,7 @@ class Look {
         differing,
         others,
         uncounted: new Map(times.map((formId) => [formId, countedAt(lookOf(lastLook, formId))])),
+        ...(withheld.size > 0 && { withheld }),
       });
       return true;
     } catch (error) {
@@ -307,6 +307,29 @@ class Look {
       this.#context.logger.debug(about, 'The target could not keep what a look found.');
       return false;
     }
+  }
+
+  /**
+   * Of forms whose deletions are withheld, what both sides have: if a pass that begins now leaves it at that, the next look has
+   * nothing to do for them.
+   */
+  async #withheldOf(
+    { withheld, lastLook }: LookedTarget,
+    visits: Judged['visits'],
+  ): Promise<Map<string, WithheldForm>> {
+    const forms = new Map<string, WithheldForm>();
+    for (const [formId, copy] of withheld) {
+      const before = lastLook?.withheld?.get(formId);
+      if (!visits.has(formId) && before !== undefined) {
+        forms.set(formId, before);
+        continue;
+      }
+      const source = await this.#source.countsOf(formId);
+      if (source === undefined || source === 'unasked') continue;
+      const askedAt = new Date(this.#context.clock.now()).toISOString();
+      forms.set(formId, { source, ...copy, askedAt });
+    }
+    return forms;
   }
 
   #report(

@@ -54,6 +54,17 @@ describe('the pass tracker', () => {
     expect(newestPass(tracker.summary('db', FORM_A.id))?.outcome).toBe('failed');
   });
 
+  it('L17: takes a look over a form whose deletions are withheld for a pass that withheld them', () => {
+    const { events, tracker } = openTracker();
+    const end = { outcome: 'withheld', withheld: 40, code: 'DELETES_WITHHELD' } as const;
+    tracker.addRecorded('db', [formOverview(FORM_A, {}, [passRecord(300_000, end)])]);
+    const byLook = passRecord(9_000, { ...end, requests: 0, startedAt: before(10_000) });
+    events.emit('pass.ended', { ...passReport(FORM_A, 'db', byLook), byLook: true });
+    const summary = tracker.summary('db', FORM_A.id);
+    expect(newestPass(summary)).toMatchObject({ ...end, endedAt: before(10_000) });
+    expect([summary.withheld, summary.lookedMs]).toEqual([40, Date.parse(before(10_000))]);
+  });
+
   it('reports no pass that ended before it looked, but takes them into account', () => {
     const { seen, tracker } = openTracker();
     const held = passRecord(3_600_000, { kind: 'full', outcome: 'withheld', withheld: 40 });

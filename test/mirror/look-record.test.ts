@@ -38,6 +38,15 @@ describe('the record of a look', () => {
     );
   });
 
+  it('knows with what deletions were withheld, and nothing of what it cannot read', () => {
+    const form = { source: new Map([['NEW', 3]]), copy: 'a1', provenAt: LOOK.at, askedAt: LOOK.at };
+    const look = { ...LOOK, differing: [], withheld: new Map([['b', form]]) };
+    expect(lookFrom(lookText(look))).toEqual(look);
+    expect(lookText({ ...LOOK, withheld: new Map() })).toBe(lookText(LOOK));
+    const odd = `["${LOOK.at}",[],null,[],[],[["a","{}","c","${LOOK.at}","${LOOK.at}"],["a","[]","c","${LOOK.at}","then"],7,["a"]]]`;
+    expect(lookFrom(odd)?.withheld).toBeUndefined();
+  });
+
   it.each([
     '',
     'nonsense',

@@ -47,6 +47,23 @@ describe('L17: what a look says of a form', () => {
     expect(lookedAt({ ...FORM, ...changes })).toBeNull();
   });
 
+  it('is that nothing came to one whose deletions are withheld still, and nothing of its statuses', () => {
+    const held = { ...FORM, checkpoint: { ...CHECKPOINT, statuses: null, withheld: 1 } };
+    const look = { at: LOOKED, isOpen: false, isWithheld: true };
+    expect([lookedAt({ ...held, look }), statusesAt({ ...held, look })]).toEqual([
+      LOOKED,
+      CHECKPOINT.countsAt,
+    ]);
+    expect(lookedAt({ ...held, look: { ...look, isOpen: true } })).toBeNull();
+    expect(lookedAt({ ...FORM, checkpoint: { ...held.checkpoint, absent: 1 }, look })).toBeNull();
+    expect(statusesAt({ ...FORM, look })).toBe(CHECKPOINT.countsAt);
+    const withheld = new Map([
+      ['a', { source: new Map(), copy: '', provenAt: PROVEN, askedAt: PROVEN }],
+    ]);
+    const record = { at: LOOKED, open: [], others: null, withheld };
+    expect(['a', 'b'].map((id) => lookOf(record, id)?.isWithheld)).toEqual([true, undefined]);
+  });
+
   it('is nothing newer of statuses that it did not count', () => {
     const early = '2026-03-02T07:30:00.000Z';
     const of = (countedAt: string | null) => ({

@@ -76,12 +76,13 @@ async function isSettled(
   return true;
 }
 
-/** Without what explains some differences sooner, where there is no room for it. */
-function valueOf(spreadsheet: Spreadsheet, look: LookRecord): string {
-  const value = markedLook(spreadsheet, lookText(look));
-  if (value.length <= MAX_CHARACTERS || look.others === null) return value;
-  const others = { ...look.others, newest: null };
-  return markedLook(spreadsheet, lookText({ ...look, others }));
+/** Without what saves requests or explains some differences sooner, where there is no room for it. */
+function valueOf(spreadsheet: Spreadsheet, { withheld, ...look }: LookRecord): string {
+  const others = look.others && { ...look.others, newest: null };
+  const values = [{ ...look, ...(withheld && { withheld }) }, look, { ...look, others }].map(
+    (one) => markedLook(spreadsheet, lookText(one)),
+  );
+  return values.find(({ length }) => length <= MAX_CHARACTERS) ?? values.at(-1) ?? '';
 }
 
 /** Keeps the lease that a pass of this process has, and asks for none itself. */
