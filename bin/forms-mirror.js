@@ -1,6 +1,8 @@
 #!/usr/bin/env node
 // Plain JavaScript that any Node can parse: an old Node gets one clear line instead of a syntax error.
 import { existsSync } from 'node:fs';
+import module from 'node:module';
+import { fileURLToPath } from 'node:url';
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 if (major < 24 || (major === 24 && minor < 12)) {
@@ -10,6 +12,11 @@ if (major < 24 || (major === 24 && minor < 12)) {
   );
   process.exit(2);
 }
+// What was compiled once starts in half the time. It is kept beside the code, where only those may write whose code this is;
+// where that is nobody who runs it, each start compiles anew, as without it.
+module.enableCompileCache?.(
+  fileURLToPath(new URL('../node_modules/.cache/compile', import.meta.url)),
+);
 // A checkout runs its TypeScript as it is; the published package has only dist/.
 const source = new URL('../src/cli.ts', import.meta.url);
 await import(existsSync(source) ? source.href : new URL('../dist/cli.js', import.meta.url).href);

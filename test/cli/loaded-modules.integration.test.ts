@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { createSampleWorkspace } from '../../src/sandbox/forms-api/sample-workspace.ts';
-import type { Child, Finally } from '../support/child.ts';
+import { Child, type Finally } from '../support/child.ts';
 import { ChildPlace } from '../support/child-place.ts';
 
 const ROOT = `${pathToFileURL(resolve(import.meta.dirname, '../..')).href}/`;
@@ -85,5 +85,20 @@ describe.concurrent('the modules that a process loads', () => {
     expect(loaded.filter((path) => TRIAL.test(path))).toEqual([]);
     const libraries = loaded.flatMap((path) => /^node_modules\/([^/]+)/.exec(path)?.[1] ?? []);
     expect([...new Set(libraries)]).toEqual(['commander']);
+  });
+
+  it('are compiled once, and kept beside the code for the next process', async ({
+    onTestFinished,
+  }) => {
+    const env = { NODE_COMPILE_CACHE: undefined, NODE_DEBUG_NATIVE: 'COMPILE_CACHE' };
+    const helped = async (): Promise<string> => {
+      const child = Child.cli(['--help'], env).killedAfter(onTestFinished);
+      await child.ended;
+      return child.stderr;
+    };
+    await helped();
+    const told = await helped();
+    expect(told).toContain(resolve(import.meta.dirname, '../../node_modules/.cache/compile'));
+    expect(told).toMatch(/src\/cli\.ts was accepted/);
   });
 });
