@@ -28,7 +28,7 @@ import {
 } from './date-counts.ts';
 import type { SqlDialect } from './dialect.ts';
 import type { FormTable } from './field-column.ts';
-import { leftViewNotices } from './left-view.ts';
+import { hasSecondName, leftViewNotices } from './left-view.ts';
 import { countFilled } from './emptied-fields.ts';
 import { countDeleted, countTraces } from './erasure.ts';
 import { readForgotten } from './forgotten.ts';
@@ -95,13 +95,13 @@ export class SqlFormReader implements FormReader {
   async notices(): Promise<readonly TargetNotice[]> {
     const { dialect, formId } = this.context;
     return this.guarded(async (session) => {
-      const forms = await listForms(session, dialect);
-      const own = forms.find(({ id }) => id === formId);
+      const own = await loadForm(session, dialect, formId);
       if (own === undefined) return [];
-      const views = forms.map(({ view }) => view);
+      const beside = besideNotices(dialect, own, own.fields);
+      if (!hasSecondName(own.view)) return beside;
+      const views = (await listForms(session, dialect)).map(({ view }) => view);
       const left = (await leftViewNotices(session, dialect, views)).get(own.view) ?? [];
-      const fields = (await loadForm(session, dialect, formId))?.fields ?? [];
-      return [...left, ...besideNotices(dialect, own, fields)];
+      return [...left, ...beside];
     });
   }
 

@@ -6,6 +6,9 @@ import type { SqlSession } from './sql-session.ts';
 /** The name of a view that had to take another one than that of the labelled view: `contact_labelled_2`. */
 const SECOND_NAME = /^(.+_labelled)_\d+$/;
 
+/** Whether a view of ours has a name that was not its first choice: only then can one have been left behind. */
+export const hasSecondName = (view: string): boolean => SECOND_NAME.test(view);
+
 /**
  * The view of ours that was left behind under the first name when something kept it from being turned to a table that was
  * made anew: whoever reads it reads what was mirrored once. A view of someone else under that name is not spoken of.
