@@ -54,7 +54,9 @@ function differences(row: MirrorRow, submission: StoredSubmission): string[] {
   }
   for (const [fieldId, text] of row.cells) {
     const wanted = cellText(toCell(submission.data.get(fieldId)));
-    if (text !== wanted) found.push(`L10: another answer of ${fieldId}`);
+    // A blank is no answer in a column of numbers.
+    const isBlank = wanted === '' && text === null;
+    if (text !== wanted && !isBlank) found.push(`L10: another answer of ${fieldId}`);
   }
   return found;
 }
