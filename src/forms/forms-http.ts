@@ -223,7 +223,7 @@ function isWorthRepeating({ retryable, cause }: FormsApiError): boolean {
 
 function parseBody(request: FormsRequest, response: HttpResponse): Json {
   try {
-    return parseExactJson(response.text);
+    return parseExactJson(response.text, response.roundsAny);
   } catch (error) {
     if (error instanceof TooDeepError) {
       throw tooMuchError(request, response, 'answered with JSON nested deeper than 100,000 levels');

@@ -5,6 +5,7 @@ import { LinkedSignal } from '../base/linked-signal.ts';
 import { type ProxySettings, proxyFor } from '../base/proxy.ts';
 import { throughProxy } from '../base/proxy-dispatcher.ts';
 import type { BaseUrl } from './base-url.ts';
+import { mayBeRounded } from './exact-json.ts';
 import { toTransportFailure, type TransportFailure } from './transport-failure.ts';
 
 /** One HTTP request below the base address. */
@@ -27,6 +28,8 @@ export interface HttpResponse {
   header(name: string): string | undefined;
   /** The body as UTF-8; of an error as much of it as came. */
   readonly text: string;
+  /** What {@link mayBeRounded} says of the body; true for an error, whose body nobody looked at. */
+  readonly roundsAny: boolean;
 }
 
 /** How to reach the server. */
@@ -106,12 +109,13 @@ export class HttpTransport {
         headers: { ...this.#options.headers, ...(request.body === undefined ? {} : JSON_BODY) },
         ...(request.body === undefined ? {} : { body: request.body }),
       });
-      return { ...(exchange.head as ResponseHead), text: await exchange.text() };
+      return { ...(exchange.head as ResponseHead), ...(await exchange.body()) };
     } catch (error) {
       const { head } = exchange;
       if (head === undefined) throw this.#failure(error, false);
       // An error counts by its status, and a success without use for its body is one, whatever became of the body.
-      if (!isSuccess(head.status) || !request.readsBody) return { ...head, text: '' };
+      if (!isSuccess(head.status) || !request.readsBody)
+        return { ...head, text: '', roundsAny: true };
       throw this.#failure(error, true);
     }
   }
@@ -137,7 +141,8 @@ export class HttpTransport {
 
 const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 
-type ResponseHead = Omit<HttpResponse, 'text'>;
+type ResponseBody = Pick<HttpResponse, 'text' | 'roundsAny'>;
+type ResponseHead = Omit<HttpResponse, keyof ResponseBody>;
 type ResponseHeaders = Dispatcher.ResponseData['headers'];
 
 /**
@@ -172,8 +177,8 @@ class Exchange implements Dispatcher.DispatchHandler {
     }
   }
 
-  /** The body as UTF-8. */
-  async text(): Promise<string> {
+  /** What came. */
+  async body(): Promise<ResponseBody> {
     const encoding = String(this.#headers['content-encoding'] ?? '').trim();
     if (!/^(x-)?gzip$/i.test(encoding)) return decoded(this.#chunks, this.#bytes);
     const maxOutputLength = this.#isWhole ? MAX_BODY_BYTES : MAX_ERROR_BYTES;
@@ -240,8 +245,11 @@ class Exchange implements Dispatcher.DispatchHandler {
  */
 const place = Buffer.allocUnsafeSlow(512 * 1024);
 
+const BYTE_ORDER_MARK = '\uFEFF';
+const BOM_BYTES = 3;
+
 /** As UTF-8. Not fatal: one broken byte in one answer must not hold up a page. */
-function decoded(chunks: readonly Uint8Array[], bytes: number): string {
+function decoded(chunks: readonly Uint8Array[], bytes: number): ResponseBody {
   const body = bytes <= place.length ? place : Buffer.allocUnsafeSlow(bytes);
   let end = 0;
   for (const chunk of chunks) {
@@ -250,7 +258,10 @@ function decoded(chunks: readonly Uint8Array[], bytes: number): string {
   }
   // In one piece: a text that is put together of several is slower to look through.
   const text = body.toString('utf8', 0, end);
-  return text.startsWith('\uFEFF') ? text.slice(1) : text;
+  if (!text.startsWith(BYTE_ORDER_MARK)) {
+    return { text, roundsAny: mayBeRounded(body.subarray(0, end)) };
+  }
+  return { text: text.slice(1), roundsAny: mayBeRounded(body.subarray(BOM_BYTES, end)) };
 }
 
 /** Whatever comes, after this many times the timeout it is given up. */

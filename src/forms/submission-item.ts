@@ -136,6 +136,7 @@ function readData(data: unknown, order: FieldOrder): Checked<ReadonlyMap<string,
   let defects: Set<string> | undefined;
   if (ids.length > MAX_ANSWERS) {
     ids.length = MAX_ANSWERS;
+    answers.length = MAX_ANSWERS;
     defects = new Set([
       `has more than ${count(MAX_ANSWERS)} answers; the first of them are stored`,
     ]);
@@ -160,6 +161,7 @@ function fieldMap(
   answers: readonly Json[],
   order: FieldOrder,
 ): FieldMap<Json> {
+  if (isInOrder(ids, order)) return new FieldMap(order, answers);
   const slots: (Json | undefined)[] = [];
   for (let at = 0, next = 0; at < ids.length; at++) {
     const place = order.place(ids[at] ?? '', next);
@@ -170,6 +172,12 @@ function fieldMap(
     next = place + 1;
   }
   return new FieldMap(order, slots);
+}
+
+/** Whether these are the first fields of the order: mostly, as the items of a page have the same. */
+function isInOrder(ids: readonly string[], order: FieldOrder): boolean {
+  for (let at = 0; at < ids.length; at++) if (ids[at] !== order.ids[at]) return false;
+  return true;
 }
 
 const EXCESS = {

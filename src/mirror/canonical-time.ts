@@ -21,10 +21,19 @@ const USUAL =
 
 /** Whether the month of a time that is written so has such a day. */
 function hasDay(text: string): boolean {
-  if (text[8] !== '3' && (text[8] !== '2' || text[9] !== '9')) return true;
-  const [year, month, day] = text.slice(0, 10).split('-').map(Number) as [number, number, number];
-  if (month === 2) return day === 29 && year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
-  return day <= 30 || ![4, 6, 9, 11].includes(month);
+  const day = number(text, 8, 10);
+  if (day <= 28) return true;
+  const month = number(text, 5, 7);
+  if (month !== 2) return day <= 30 || (month !== 4 && month !== 6 && month !== 9 && month !== 11);
+  const year = number(text, 0, 4);
+  return day === 29 && year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+}
+
+/** The number that these digits are. */
+function number(text: string, start: number, end: number): number {
+  let value = 0;
+  for (let at = start; at < end; at++) value = value * 10 + text.charCodeAt(at) - 48;
+  return value;
 }
 
 function parsedTime(text: string): string | null {
@@ -45,9 +54,10 @@ function parsedTime(text: string): string | null {
 
 /** Orders canonical times by time, whatever their number of fraction digits. Negative when `a` is earlier. */
 export function compareTimes(a: string, b: string): number {
+  // Most have the same length, and need no copies.
+  if (a.length === b.length) return a === b ? 0 : a < b ? -1 : 1;
   // Without the Z, the longer of two texts with the same beginning is the later one.
   const [left, right] = [a.slice(0, -1), b.slice(0, -1)];
-  if (left === right) return 0;
   return left < right ? -1 : 1;
 }
 

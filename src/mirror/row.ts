@@ -2,7 +2,7 @@ import { canonicalTime } from './canonical-time.ts';
 import { toCell } from './cell.ts';
 import { FieldMap, FieldOrder, type FieldReader, readerOf } from './field-map.ts';
 import { hashedCell } from './hashing.ts';
-import type { Cell, PickedField, Rejection, Row, Submission } from './types.ts';
+import type { PickedField, Rejection, Row, Submission } from './types.ts';
 
 /** A submission joined with the picked fields. `rejections`: what could not be stored as it was, each `stored: true`. */
 export interface JoinedRow {
@@ -34,18 +34,17 @@ export function joinRow(
 ): JoinedRow {
   const { order, hashed, read } = planOf(fields);
   const answers = read(submission.data);
-  const cells: (Cell | undefined)[] = [];
   let isHalved = false;
-  for (let at = 0; at < hashed.length; at++) {
+  const cells = hashed.map((isHashed, at) => {
     let cell = toCell(answers[at]);
     if (typeof cell === 'string' && !cell.isWellFormed()) {
       // No target can hold half a surrogate pair; it becomes U+FFFD, visibly (L10).
       isHalved = true;
       cell = cell.toWellFormed();
     }
-    if (hashed[at] === true && cell !== null) cell = hashedCell(cell, requireKey(hashKey));
-    cells.push(cell ?? undefined);
-  }
+    if (isHashed && cell !== null) cell = hashedCell(cell, requireKey(hashKey));
+    return cell ?? undefined;
+  });
   const row = {
     id: submission.id,
     status: submission.status.toWellFormed(),
