@@ -173,11 +173,10 @@ function cleanedRow(
     if (storable !== text) columns.push(column);
     return storable;
   };
-  const cells: Cell[] = [];
-  for (const [at, { column }] of fields.entries()) {
+  const cells = fields.map(({ column }, at) => {
     const cell = answers[at] ?? null;
-    cells.push(typeof cell === 'string' ? clean(cell, column) : cell);
-  }
+    return typeof cell === 'string' ? clean(cell, column) : cell;
+  });
   const { id, createdAt } = row;
   return { row: { id, status: clean(row.status, 'status'), createdAt, cells }, columns };
 }

@@ -5,7 +5,7 @@ import { type Cell, ExactNumber, JsonText } from '../../../mirror/types.ts';
 import { type AnswerLimits, nearest } from '../answer-parts.ts';
 import type { AnswerType } from '../field-column.ts';
 
-/** An answer as a SQLite column holds it. */
+/** An answer as a SQLite column holds it, or as {@link toBound} makes it so. */
 export type SqliteCell = string | number | bigint | null;
 
 const MAX_INT64 = 2n ** 63n - 1n;
@@ -22,11 +22,14 @@ export const SQLITE_LIMITS: AnswerLimits = {
   fitsJsonColumn: (json) => jsonDepth(json) <= MAX_JSON_DEPTH,
 };
 
-/** What a column holds of an answer as SQLite stores it (L10): in a number column INTEGER where int64 holds it, else REAL. */
+/** What a column holds of an answer as SQLite stores it, once {@link toBound} (L10): in a number column INTEGER where int64 holds it, else REAL. */
 export function encodeSqliteCell(cell: Cell, type: AnswerType): SqliteCell {
   if (cell === null || typeof cell === 'string') return cell;
   if (type !== 'number') return cellText(cell);
-  if (Number.isSafeInteger(cell)) return BigInt(cell as number);
+  // Most numbers are small: a bigint is several times dearer to send to another thread.
+  if (typeof cell === 'number' && (Number.isSafeInteger(cell) || !Number.isInteger(cell))) {
+    return cell;
+  }
   return toInt64(cellText(cell) ?? '') ?? (typeof cell === 'number' ? cell : cellText(cell));
 }
 
@@ -35,6 +38,10 @@ export function nearestNumber(text: string): number | null {
   const number = parseNumber(text);
   return number === null ? null : nearest(number);
 }
+
+/** A cell as it is bound, and read: what is whole as a bigint, which is how `node:sqlite` tells INTEGER from REAL. */
+export const toBound = (cell: SqliteCell): SqliteCell =>
+  typeof cell === 'number' && Number.isSafeInteger(cell) ? BigInt(cell) : cell;
 
 /** A cell for the overflow column: what SQLite's JSON functions would round becomes text there, too. */
 export function inSqliteJson(cell: Cell): Cell {

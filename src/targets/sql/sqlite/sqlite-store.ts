@@ -1,5 +1,5 @@
 import { decodeMore, encodeMore } from '../more-column.ts';
-import type { SqliteCell } from './sqlite-cells.ts';
+import { type SqliteCell, toBound } from './sqlite-cells.ts';
 import type { SqliteEngine } from './sqlite-engine.ts';
 
 /** How rows of one table are stored. Plain data. */
@@ -51,6 +51,7 @@ export function storeFlatRows(
   for (const row of engine.all(plan.select, [JSON.stringify(ids)], true) as unknown[][]) {
     stored.set(String(row[0]), row);
   }
+  for (let at = 0; at < values.length; at++) values[at] = toBound(values[at] ?? null);
   const outcomes = new Uint8Array(ids.length);
   for (const [index, id] of ids.entries()) {
     const first = index * width;
