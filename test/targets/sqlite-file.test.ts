@@ -15,13 +15,14 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Clock } from '../../src/base/clock.ts';
 import type { FormWriter, Target } from '../../src/mirror/target.ts';
+import type { PassRecord } from '../../src/mirror/types.ts';
 import { parseTargetUrl } from '../../src/targets/target-kinds.ts';
 import { openSqlite } from '../../src/targets/sql/sqlite/sqlite-database.ts';
 import {
   describeSqliteError,
   sqliteRowDefect,
 } from '../../src/targets/sql/sqlite/sqlite-errors.ts';
-import { AGE, AT_ONCE, FORM, NAME, row, sorted } from '../contract/target-harness.ts';
+import { AGE, AT_ONCE, FORM, NAME, pass, row, sorted } from '../contract/target-harness.ts';
 
 describe('a SQLite file', () => {
   let folder: string;
@@ -69,6 +70,27 @@ describe('a SQLite file', () => {
       .filter((text) => text.includes(String(table)));
     expect(scans).toHaveLength(2);
     for (const scan of scans) expect(scan).toMatch(/ USING (COVERING )?INDEX /);
+  });
+
+  it('L14: has an index by which marking finds its rows once a first pass is through', async () => {
+    const indexes = (): unknown[] => {
+      using database = new DatabaseSync(path, { readOnly: true });
+      const found = "SELECT name FROM sqlite_schema WHERE sql LIKE 'CREATE INDEX%(status,id)%'";
+      return database.prepare(found).all();
+    };
+    await using target = openSqlite('default', path);
+    const write = async (end: PassRecord): Promise<void> => {
+      await using writer = await target.openWriter(FORM, AT_ONCE);
+      await writer.prepare([NAME]);
+      await writer.apply([row('a')], []);
+      await writer.finish(end, {});
+    };
+    await write(pass({ kind: 'full', outcome: 'failed' }));
+    expect(indexes()).toEqual([]);
+    await write(pass({ kind: 'full', outcome: 'incomplete' }));
+    expect(indexes()).toHaveLength(1);
+    await write(pass({ kind: 'full' }));
+    expect(indexes()).toHaveLength(1);
   });
 
   it('L15: shows where it is', () => {

@@ -137,6 +137,8 @@ export interface SqlDialect extends AnswerLimits {
   readonly earlierTables?: EarlierTables;
   /** Makes the index by which marking finds its candidates. */
   addStatusIndex(tx: SqlSession, table: string): Promise<void>;
+  /** The same where it is missing, once a pass has stored what there is. Undefined where {@link createTable} makes it. */
+  readonly ensureStatusIndex?: (tx: SqlSession, table: string) => Promise<void>;
   /** Makes the index that tells how many rows have which date and status, where it is missing. */
   ensureDateIndex(tx: SqlSession, table: string): Promise<void>;
   /** Whether no two rows of a form's table can have the same ID. */

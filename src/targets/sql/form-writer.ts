@@ -143,7 +143,8 @@ export class SqlFormWriter extends SqlWindowWriter implements FormWriter {
     const { dialect, formId } = this.#context;
     await this.#alone(async (transaction) => {
       const { tx, at } = transaction;
-      await this.columns.written(transaction);
+      const { table } = await this.columns.written(transaction);
+      if (hasReadAll(pass)) await dialect.ensureStatusIndex?.(tx, table);
       await recordPass(tx, dialect, formId, pass);
       if (pass.kind === 'full') await dropWindowLocks(tx, dialect, formId);
       if (changes.checkpoint !== undefined) {
@@ -219,3 +220,7 @@ export class SqlFormWriter extends SqlWindowWriter implements FormWriter {
     return this.transactions.run('alone', work);
   }
 }
+
+/** A full pass to its end, proven or not. One that failed for want of room, say, must be recorded all the same. */
+const hasReadAll = ({ kind, outcome }: PassRecord): boolean =>
+  kind === 'full' && ['ok', 'withheld', 'incomplete'].includes(outcome);

@@ -78,12 +78,25 @@ export class SqliteEngine implements AnyEngine {
   #kept(statements: Map<string, StatementSync>, sql: string): StatementSync {
     const kept = statements.get(sql);
     if (kept !== undefined) return kept;
-    const statement = this.#database.prepare(sql.replace(/\$(\d+)/g, '?$1'));
+    const statement = this.#database.prepare(withMarks(sql));
     if (statements === this.#readers) statement.setReadBigInts(true);
     if (statements.size >= KEPT_STATEMENTS) statements.clear();
     statements.set(sql, statement);
     return statement;
   }
+}
+
+/**
+ * The placeholders as SQLite has them. Without a number where each comes once and in order: `node:sqlite` looks for the name of
+ * a numbered one among all of them, each time that it binds a value.
+ */
+function withMarks(sql: string): string {
+  let [next, isInOrder] = [1, true];
+  const numbered = sql.replace(/\$(\d+)/g, (_mark, number: string) => {
+    isInOrder &&= Number(number) === next++;
+    return `?${number}`;
+  });
+  return isInOrder ? sql.replace(/\$\d+/g, '?') : numbered;
 }
 
 function existingFile(path: string): URL {

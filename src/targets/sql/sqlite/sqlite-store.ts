@@ -8,7 +8,7 @@ export interface StorePlan {
   readonly select: string;
   /** Takes the ID, the time, the values, and the time again. */
   readonly insert: string;
-  /** Takes the ID, the time and the values. */
+  /** Takes the time, the values and the ID. */
   readonly update: string;
   /** How many values a row has: status, date, columns, and the overflow column as the last. */
   readonly width: number;
@@ -66,7 +66,7 @@ export function storeFlatRows(
     } else if (before[1] === null && isSame(values, first, before, width)) {
       outcomes[index] = UNCHANGED;
     } else {
-      const params = [id, at, ...values.slice(first, first + width)];
+      const params = [at, ...values.slice(first, first + width), id];
       const isWritten = engine.run(plan.update, params) === 1;
       const isBack = before[1] !== null;
       outcomes[index] = isWritten ? (isBack ? RESTORED : UPDATED) : SWALLOWED;

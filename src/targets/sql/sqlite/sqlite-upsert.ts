@@ -58,12 +58,12 @@ function planStore(form: FormTable, fields: readonly FieldColumn[], at: string):
     ...(written.length > 0 ? [MORE_COLUMN] : []),
   ].map(quoted);
   const table = quoted(form.table);
-  const sets = names.map((name, index) => `${name} = $${index + 3}`).join(', ');
+  const sets = names.map((name, index) => `${name} = $${index + 2}`).join(', ');
   return {
     select: `SELECT id, _deleted_at, ${names.join(', ')} FROM ${table} WHERE id IN (SELECT value FROM json_each($1))`,
     insert: `INSERT INTO ${table} (id, _changed_at, ${names.join(', ')}, _first_seen_at)
       VALUES ${placeholders(1, names.length + 3)}`,
-    update: `UPDATE ${table} SET _changed_at = $2, _deleted_at = NULL, ${sets} WHERE id = $1`,
+    update: `UPDATE ${table} SET _changed_at = $1, _deleted_at = NULL, ${sets} WHERE id = $${names.length + 2}`,
     width: names.length,
     at,
     more: written.length > 0 && written.length < order.length ? { written, order } : null,
