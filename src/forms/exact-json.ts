@@ -49,13 +49,13 @@ const SHORTEST = 5;
 export function mayBeRounded(json: Uint8Array): boolean {
   const bytes = json.length;
   for (let at = SHORTEST - 1; at < bytes; at += SHORTEST) {
-    const part = partAt(json, at);
+    const part = PARTS[json[at] ?? 0];
     // Of texts, mostly: before the letter of an exponent is a digit.
-    if (part === NONE || (part === EXPONENT && partAt(json, at - 1) !== DIGIT)) continue;
+    if (part === NONE || (part === EXPONENT && PARTS[json[at - 1] ?? 0] !== DIGIT)) continue;
     let start = at;
-    while (start > 0 && partAt(json, start - 1) !== NONE) start--;
+    while (start > 0 && PARTS[json[start - 1] ?? 0] !== NONE) start--;
     let end = at + 1;
-    while (end < bytes && partAt(json, end) !== NONE) end++;
+    while (end < bytes && PARTS[json[end] ?? 0] !== NONE) end++;
     const isLong = end - start > HELD_LENGTH || hasExponent(json, start, end);
     if (isLong && isValue(json, start) && !isHeld(asText(json, start, end))) return true;
     at = end;
@@ -72,9 +72,6 @@ const PARTS = Uint8Array.from({ length: 256 }, (_, byte) => {
   return '0123456789.-+'.includes(character) ? DIGIT : NONE;
 });
 
-/** {@link NONE} past the end. */
-const partAt = (json: Uint8Array, at: number): number => PARTS[json[at] ?? 0] ?? NONE;
-
 const isOfNumber = (code: number): boolean => (PARTS[code] ?? NONE) !== NONE;
 
 const asText = (json: Uint8Array, start: number, end: number): string =>
@@ -82,7 +79,7 @@ const asText = (json: Uint8Array, start: number, end: number): string =>
 
 function hasExponent(json: Uint8Array, start: number, end: number): boolean {
   if (end - start < SHORTEST) return false;
-  for (let at = start; at < end; at++) if (partAt(json, at) === EXPONENT) return true;
+  for (let at = start; at < end; at++) if (PARTS[json[at] ?? 0] === EXPONENT) return true;
   return false;
 }
 

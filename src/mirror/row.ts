@@ -2,7 +2,7 @@ import { canonicalTime } from './canonical-time.ts';
 import { toCell } from './cell.ts';
 import { FieldMap, FieldOrder, type FieldReader, readerOf } from './field-map.ts';
 import { hashedCell } from './hashing.ts';
-import type { PickedField, Rejection, Row, Submission } from './types.ts';
+import type { Cell, PickedField, Rejection, Row, Submission } from './types.ts';
 
 /** A submission joined with the picked fields. `rejections`: what could not be stored as it was, each `stored: true`. */
 export interface JoinedRow {
@@ -15,6 +15,8 @@ interface JoinPlan {
   readonly order: FieldOrder;
   readonly hashed: readonly boolean[];
   readonly read: FieldReader;
+  /** A cell for each field. */
+  readonly empty: readonly (Cell | undefined)[];
 }
 
 const plans = new WeakMap<readonly PickedField[], JoinPlan>();
@@ -32,19 +34,21 @@ export function joinRow(
   fields: readonly PickedField[],
   hashKey: string | undefined,
 ): JoinedRow {
-  const { order, hashed, read } = planOf(fields);
+  const { order, hashed, read, empty } = planOf(fields);
   const answers = read(submission.data);
+  // With its length from the beginning: one that grows is copied several times.
+  const cells = empty.slice();
   let isHalved = false;
-  const cells = hashed.map((isHashed, at) => {
+  for (let at = 0; at < cells.length; at++) {
     let cell = toCell(answers[at]);
     if (typeof cell === 'string' && !cell.isWellFormed()) {
       // No target can hold half a surrogate pair; it becomes U+FFFD, visibly (L10).
       isHalved = true;
       cell = cell.toWellFormed();
     }
-    if (isHashed && cell !== null) cell = hashedCell(cell, requireKey(hashKey));
-    return cell ?? undefined;
-  });
+    if (hashed[at] === true && cell !== null) cell = hashedCell(cell, requireKey(hashKey));
+    cells[at] = cell ?? undefined;
+  }
   const row = {
     id: submission.id,
     status: submission.status.toWellFormed(),
@@ -63,7 +67,8 @@ function planOf(fields: readonly PickedField[]): JoinPlan {
     const byId = new Map(fields.map((field) => [field.id, field]));
     const ids = [...byId.keys()];
     const hashed = [...byId.values()].map((field) => field.hashed);
-    plan = { order: new FieldOrder(ids), hashed, read: readerOf(ids) };
+    const empty = ids.map(() => undefined);
+    plan = { order: new FieldOrder(ids), hashed, read: readerOf(ids), empty };
     plans.set(fields, plan);
   }
   return plan;

@@ -167,16 +167,21 @@ function cleanedRow(
   fields: readonly FieldColumn[],
   dialect: SqlDialect,
 ): { row: StorableRow; columns: string[] } {
+  const { takesNul } = dialect;
   const columns: string[] = [];
   const clean = (text: string, column: string): string => {
-    const storable = dialect.takesNul ? text.toWellFormed() : cleanText(text);
+    const storable = takesNul ? text.toWellFormed() : cleanText(text);
     if (storable !== text) columns.push(column);
     return storable;
   };
-  const cells = fields.map(({ column }, at) => {
+  // With its length from the beginning: one that grows is copied several times.
+  const cells = answers.slice() as Cell[];
+  for (let at = 0; at < cells.length; at++) {
     const cell = answers[at] ?? null;
-    return typeof cell === 'string' ? clean(cell, column) : cell;
-  });
+    const isClean =
+      typeof cell !== 'string' || (cell.isWellFormed() && (takesNul || !cell.includes('\0')));
+    cells[at] = isClean ? cell : clean(cell, fields[at]?.column ?? '');
+  }
   const { id, createdAt } = row;
   return { row: { id, status: clean(row.status, 'status'), createdAt, cells }, columns };
 }

@@ -107,30 +107,35 @@ export async function createSqliteTable(tx: SqlSession, form: FormTable): Promis
 
 /** See {@link SqlDialect.ensureStatusIndex}. */
 export async function ensureSqliteStatusIndex(tx: SqlSession, table: string): Promise<void> {
+  if (await hasLiveIndex(tx, table, 'status,id')) return;
   const columns = new Set(await sqliteColumns(tx, table));
   // Dropped while a pass was running: the next one makes it again.
   if (!['status', 'id', '_deleted_at'].every((column) => columns.has(column))) return;
-  await ensureLiveIndex(tx, table, 'status', 'status,id');
+  await addLiveIndex(tx, table, 'status', 'status,id');
 }
 
 /** See {@link SqlDialect.ensureDateIndex}. */
 export async function ensureSqliteDateIndex(tx: SqlSession, table: string): Promise<void> {
-  await ensureLiveIndex(tx, table, 'dates', 'created_at,status');
+  if (await hasLiveIndex(tx, table, 'created_at,status')) return;
+  await addLiveIndex(tx, table, 'dates', 'created_at,status');
 }
 
-/** An index over live rows, whatever it is called. */
-async function ensureLiveIndex(
-  tx: SqlSession,
-  table: string,
-  suffix: string,
-  columns: string,
-): Promise<void> {
+/** Whether there is an index over live rows, whatever it is called. */
+async function hasLiveIndex(tx: SqlSession, table: string, columns: string): Promise<boolean> {
   const there = await tx.query(
     `SELECT l.name FROM pragma_index_list($1) AS l
      WHERE l.partial = 1 AND (SELECT group_concat(i.name) FROM pragma_index_info(l.name) AS i) = $2`,
     [table, columns],
   );
-  if (there.length > 0) return;
+  return there.length > 0;
+}
+
+async function addLiveIndex(
+  tx: SqlSession,
+  table: string,
+  suffix: string,
+  columns: string,
+): Promise<void> {
   const index = uniqueName(`${table}_${suffix}`, await sqliteNames(tx), Infinity);
   await tx.exec(
     `CREATE INDEX ${quoted(index)} ON ${quoted(table)} (${columns}) WHERE _deleted_at IS NULL`,
