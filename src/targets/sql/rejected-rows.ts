@@ -39,6 +39,9 @@ export async function listRejections(
   batch: RejectionBatch,
 ): Promise<ListingChanges> {
   const table = dialect.relation('mirror_rejected');
+  if (batch.rejections.length === 0 && !(await listsAny(tx, dialect, batch.formId))) {
+    return NO_CHANGES;
+  }
   const byKey = new Map(
     batch.rejections.map((item) => {
       const listed = listable(item);
@@ -70,6 +73,17 @@ export async function listRejections(
     }
   }
   return { added: added.size, ended, newlyListed };
+}
+
+const NO_CHANGES: ListingChanges = { newlyListed: new Set(), added: 0, ended: 0 };
+
+/** Whether any submission of a form is listed. Of most forms none is, and no batch has to be looked up. */
+async function listsAny(tx: SqlSession, dialect: SqlDialect, formId: string): Promise<boolean> {
+  const rows = await tx.query(
+    `SELECT 1 AS listed FROM ${dialect.relation('mirror_rejected')} WHERE form_id = $1 LIMIT 1`,
+    [formId],
+  );
+  return rows.length > 0;
 }
 
 const submissionsOf = (keys: ReadonlySet<string>): Set<string> =>
