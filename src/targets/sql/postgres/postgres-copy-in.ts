@@ -1,8 +1,9 @@
+import type { Writable } from 'node:stream';
 import { type Client, Query, type QueryResult } from 'pg';
 
 /** What pg hands to a query whose COPY … FROM STDIN the server is ready for. */
 interface CopyConnection {
-  sendCopyFromChunk(chunk: Buffer): void;
+  readonly stream: Pick<Writable, 'write'>;
   endCopyFrom(): void;
   sendCopyFail(reason: string): void;
 }
@@ -30,12 +31,17 @@ export async function copyIn(
   return all.find(({ command }) => command === 'COPY')?.rowCount ?? 0;
 }
 
-/** A query of pg's that has texts to copy. pg sends what it is given at once and holds what the network is too slow for. */
+/**
+ * A query of pg's that has texts to copy. The next one is made once the one before is with the system: so the server takes
+ * in one while the next is made, and one that is slow holds up no memory here.
+ */
 class CopyQuery extends Query {
   readonly query_timeout: number;
   /** What `texts` threw. */
   failure: unknown;
   readonly #texts: Iterable<string>;
+  /** True once the server has ended it: what is sent then may be taken for a part of the next one. */
+  #isOver = false;
 
   constructor(
     sql: string,
@@ -43,19 +49,44 @@ class CopyQuery extends Query {
     timeoutMs: number,
     done: (error: Error | null | undefined, result: unknown) => void,
   ) {
-    super(sql, done);
+    super(sql, (error: Error | null | undefined, result: unknown) => {
+      this.#isOver = true;
+      done(error, result);
+    });
     this.query_timeout = timeoutMs;
     this.#texts = texts;
   }
 
   /** Called by pg. */
   handleCopyInResponse(connection: CopyConnection): void {
+    void this.#send(connection);
+  }
+
+  async #send(connection: CopyConnection): Promise<void> {
     try {
-      for (const text of this.#texts) connection.sendCopyFromChunk(Buffer.from(text));
-      connection.endCopyFrom();
+      for (const text of this.#texts) {
+        if (!(await isWritten(connection, copyData(text))) || this.#isOver) return;
+      }
     } catch (error) {
+      if (this.#isOver) return;
       this.failure = error;
       connection.sendCopyFail('the rows could not be written');
+      return;
     }
+    connection.endCopyFrom();
   }
 }
+
+/** The message CopyData, https://www.postgresql.org/docs/current/protocol-message-formats.html, in one piece. */
+function copyData(text: string): Buffer {
+  const bytes = Buffer.byteLength(text);
+  const message = Buffer.allocUnsafe(5 + bytes);
+  message.write('d', 0, 'latin1');
+  message.writeInt32BE(4 + bytes, 1);
+  message.write(text, 5, 'utf8');
+  return message;
+}
+
+/** Whether the system took it; of a connection that is lost pg tells. */
+const isWritten = ({ stream }: CopyConnection, message: Buffer): Promise<boolean> =>
+  new Promise((done) => stream.write(message, (error) => done((error ?? null) === null)));
