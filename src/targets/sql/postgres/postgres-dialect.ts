@@ -32,7 +32,7 @@ export function postgresDialect(schema: string): SqlDialect {
   const relation = (name: string): string => qualified(schema, name);
   return {
     product: 'PostgreSQL',
-    batchRows: 1_000,
+    batchRows: 2_000,
     chooseAnotherPlace: 'choose another schema with ?schema=… in the target URL',
     types: {
       text: 'text',
