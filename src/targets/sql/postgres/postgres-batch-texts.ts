@@ -46,10 +46,11 @@ export function batchTexts(
 ): BatchTexts {
   const none = randomUUID();
   const [row, cell] = [ROW + none, CELL + none];
-  return (
+  const texts =
     textsWith({ row: ROW, cell: CELL, none }, columns, rows, ROW_OR_CELL) ??
-    textsWith({ row, cell, none }, columns, rows)!
-  );
+    textsWith({ row, cell, none }, columns, rows);
+  if (texts === undefined) throw new Error('an answer holds what was drawn to stand between two');
+  return texts;
 }
 
 /** Undefined where a value matches `unfit`. */
