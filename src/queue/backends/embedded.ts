@@ -37,7 +37,6 @@ const SMALL = [
   // BullMQ's statements are the same each time: they are planned once. And nobody asks this server what it is doing.
   'plan_cache_mode=force_generic_plan',
   'track_activities=off',
-  'track_counts=off',
 ];
 
 /** Opens PGlite in this process. See `openBackend` for what it throws. */
