@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from './base/clock.ts';
-import { isAbort, MirrorError, toMirrorError } from './base/errors.ts';
+import { MirrorError, toMirrorError } from './base/errors.ts';
 import { Events } from './base/events.ts';
 import { type Logger, withLogFields } from './base/logger.ts';
 import type { Config } from './config.ts';
@@ -23,7 +23,6 @@ import type { SyncContext } from './sync/context.ts';
 import type { MarkReport, PassReport, SyncEvents } from './sync/events.ts';
 import { LabelCache } from './sync/label-cache.ts';
 import { failedMarkReport, markForm } from './sync/mark.ts';
-import { logErasures, person } from './sync/erasure-log.ts';
 import { choosesForm } from './sync/form-choice.ts';
 import { look, type LookReport, type LookRequest } from './sync/look.ts';
 import type { PassRequest } from './sync/pass-request.ts';
@@ -34,10 +33,10 @@ import {
   type PlanningOptions,
   type PlanStatus,
 } from './sync/planner.ts';
-import { purgeDeleted } from './sync/purge.ts';
 import { runPass } from './sync/run-pass.ts';
 import { Turns } from './sync/turns.ts';
 import { unopenedPass } from './sync/unopened-pass.ts';
+import { upkeep } from './sync/upkeep.ts';
 
 /** What the app gets from its process. */
 export interface AppOptions {
@@ -101,11 +100,11 @@ export class App implements AsyncDisposable {
   target(name: string): Promise<Target> {
     const open = this.#targets.get(name);
     if (open !== undefined) return open;
-    const { address } = this.settingsOf(name);
+    const { address, history } = this.settingsOf(name);
     const gapMs = longestGapMs(this.config.schedule, this.#clock.now());
     const describe = describeHealth(name, sheetLimitMinutes(gapMs));
     const google = { ...this.config.google, proxy: this.config.proxy, describe };
-    const opening = address.open(name, { clock: this.#clock, google });
+    const opening = address.open(name, { clock: this.#clock, google, history });
     this.#targets.set(name, opening);
     opening.catch(() => this.#targets.delete(name));
     return opening;
@@ -239,29 +238,14 @@ export class App implements AsyncDisposable {
     }
   }
 
-  /**
-   * After a proven full pass or comparison: removes rows that were marked deleted for longer than PURGE_DELETED_AFTER. Never rejects: what
-   * fails is logged, and tried again after the next.
-   */
-  async upkeep({ form, target: name }: PassReport, signal: AbortSignal): Promise<void> {
-    const { purgeDeletedAfterMs: ageMs } = this.config;
-    if (ageMs === undefined) return;
-    try {
-      const scope = {
-        target: await this.target(name),
-        storing: undefined,
-        isChosen: () => true,
-        includes: ({ id }: FormIdentity) => id === form.id,
-      };
-      const before = new Date(this.#clock.now() - ageMs).toISOString();
-      const reports = await purgeDeleted([scope], before, { waitMs: 0, signal, dryRun: false });
-      const by = `PURGE_DELETED_AFTER of ${person()}`;
-      logErasures(this.logger, { command: 'purge --deleted-before', by }, reports);
-    } catch (error) {
-      if (isAbort(error)) return;
-      const about = { target: name, form: form.id, err: error };
-      this.logger.warn(about, 'What was erased may still be in files of the target: tried again.');
-    }
+  /** See {@link upkeep}: after a proven full pass or comparison. Never rejects. */
+  async upkeep({ form, target }: PassReport, signal: AbortSignal): Promise<void> {
+    const { config, logger } = this;
+    const open = (): Promise<Target> => this.target(target);
+    await upkeep(
+      { logger, ages: config, nowMs: this.#clock.now(), signal },
+      { form, target, open },
+    );
   }
 
   /**

@@ -24,10 +24,16 @@ import {
   readMarking,
   readMaxDeleteFraction,
   readPurgeDeletedAfter,
+  readPurgeHistoryAfter,
   readSchedule,
 } from './settings/sync-settings.ts';
 import { readHashKey } from './settings/hash-key.ts';
-import { type TargetSettings, readTargetNames, readTargets } from './settings/target-settings.ts';
+import {
+  idleHistories,
+  readTargetNames,
+  readTargets,
+  type TargetSettings,
+} from './settings/target-settings.ts';
 import { type Environment, type ReadFile, readVariables } from './settings/variables.ts';
 
 /** All settings, checked and frozen. Nothing else of the program looks at the environment. */
@@ -43,6 +49,8 @@ export interface Config {
   readonly maxDeleteFraction: number;
   /** How long rows marked deleted stay; undefined: for ever. */
   readonly purgeDeletedAfterMs: number | undefined;
+  /** How long histories tell what was before; undefined: for ever. */
+  readonly purgeHistoryAfterMs: number | undefined;
   readonly google: GoogleSettings;
   /** Undefined: everything is reached directly. */
   readonly proxy: ProxySettings | undefined;
@@ -79,6 +87,7 @@ export function loadConfig(env: Environment, readFile: ReadFile, needs: ConfigNe
   problems.push(...[uncheckedCertificates(variables)].filter((problem) => problem !== undefined));
   const dataDir = readDataDir(reader);
   const targets = readTargets(reader, names, dataDir);
+  warnings.push(...idleHistories(targets));
   const source = readSource(reader, needs.source ?? false);
   const config: Config = {
     source,
@@ -88,6 +97,7 @@ export function loadConfig(env: Environment, readFile: ReadFile, needs: ConfigNe
     marking: readMarking(reader, warnings),
     maxDeleteFraction: readMaxDeleteFraction(reader),
     purgeDeletedAfterMs: readPurgeDeletedAfter(reader),
+    purgeHistoryAfterMs: readPurgeHistoryAfter(reader),
     google: readGoogle(reader),
     proxy: readProxy(reader),
     queueUrl: readQueueUrl(reader),

@@ -49,6 +49,31 @@ function postgresWeaknesses(option: (name: string) => string | undefined): strin
   ];
 }
 
+/** How a `mysql://` or `mariadb://` address is reached. */
+export function mysqlTransport(url: URL): Transport {
+  const option = (name: string): string | undefined => url.searchParams.getAll(name).at(-1);
+  if (option('socket') !== undefined) return LOCAL;
+  const mode = option('ssl-mode')?.toUpperCase().replaceAll('-', '_');
+  return transportTo(decoded(url.hostname) || 'localhost', [
+    ...mysqlWeaknesses(mode, option('ssl-ca')),
+    ...commonPassword(url),
+  ]);
+}
+
+function mysqlWeaknesses(mode: string | undefined, authority: string | undefined): string[] {
+  if (mode === 'VERIFY_IDENTITY') return [];
+  // Whoever has a certificate of a public authority passes for any other host.
+  if (mode === 'VERIFY_CA' && authority) return [];
+  if (mode === 'REQUIRED' || mode === 'VERIFY_CA') {
+    return [
+      'does not check whose certificate it is, so that another server could take its place: write ssl-mode=VERIFY_IDENTITY, with ssl-ca=<file> for an authority of your own',
+    ];
+  }
+  return [
+    `${mode === undefined ? 'asks for no TLS' : 'turns TLS off'}, so that answers and the password could be read on the way: add ssl-mode=VERIFY_IDENTITY`,
+  ];
+}
+
 /** How a `redis://` or `rediss://` address is reached, as the driver reads it. */
 export function redisTransport(url: URL): Transport {
   const option = (name: string): string => url.searchParams.getAll(name).at(-1) ?? '';

@@ -58,6 +58,7 @@ export const erasureDocument = (report: ErasureReport): Record<string, unknown> 
   rows: report.rows,
   listings: report.listings,
   refusals: report.refusals,
+  history: report.history,
   left: report.left,
   code: report.failure?.code ?? null,
   error: report.failure?.message ?? null,
@@ -75,12 +76,13 @@ export function printErasure(terminal: Terminal, report: ErasureReport, what: st
   for (const cell of left) terminal.print(`    left, as people wrote it: ${cell}`);
 }
 
-/** `1 row, 2 listings of rejected, 1 note on marking`. */
-export function removedText({ rows, listings, refusals }: ErasureReport): string {
+/** `1 row, 2 listings of rejected, 1 note on marking, 3 entries of history`. */
+export function removedText({ rows, listings, refusals, history }: ErasureReport): string {
   return [
     plural(rows, 'row'),
     ...(listings > 0 ? [plural(listings, 'listing of rejected', 'listings of rejected')] : []),
     ...(refusals > 0 ? [plural(refusals, 'note on marking', 'notes on marking')] : []),
+    ...(history > 0 ? [plural(history, 'entry of history', 'entries of history')] : []),
   ].join(', ');
 }
 

@@ -4,6 +4,8 @@ export interface Traces {
   /** Listed rejections, and remembered status changes, refused or sent. */
   readonly listings: number;
   readonly refusals: number;
+  /** What histories tell of them: statuses that they had, and versions. */
+  readonly history: number;
 }
 
 /** What an erasure removed, and what it left because it is people's own. */
@@ -13,4 +15,10 @@ export interface Erasure extends Traces {
 }
 
 /** An erasure that found nothing to remove. */
-export const NOTHING_ERASED: Erasure = { rows: 0, listings: 0, refusals: 0, left: [] };
+export const NOTHING_ERASED: Erasure = {
+  rows: 0,
+  listings: 0,
+  refusals: 0,
+  history: 0,
+  left: [],
+};

@@ -64,19 +64,13 @@ export function storeAlike(one: string, other: string): boolean {
 
 /**
  * Whether a pass may have written rows anew that stood there as they are not to stand any more, in plain text perhaps.
- * `before`: as the checkpoint had it; null where an earlier release did not say, undefined without a checkpoint. Where that
- * is all that changed, and nothing is hashed, nothing is to be cleared.
+ * `before`: as the checkpoint had it; null where an earlier release did not say, undefined without a checkpoint: rows may
+ * have been hashed by a pass that died before it left one. Where that is all that changed, and nothing is hashed, nothing
+ * is to be cleared.
  */
-export function replacesRows(
-  before: string | null | undefined,
-  after: string | null,
-  updated: number,
-): boolean {
+export function replacesRows(before: string | null | undefined, after: string | null): boolean {
   if (before === after) return false;
-  if (typeof before === 'string') return true;
-  const hashed = after?.split('.')[3] ?? NONE;
-  // Rows that are not met are hashed, too, and no pass counts them as updated.
-  return hashed !== NONE && (before === null || updated > 0);
+  return typeof before === 'string' || (after?.split('.')[3] ?? NONE) !== NONE;
 }
 
 /** How `stored`, of a checkpoint, differs from what a pass under these settings would leave. Empty when it does not. */

@@ -1,6 +1,7 @@
 import type { RowsAsStored } from './as-stored.ts';
 import type { Erasure, Traces } from './erasure.ts';
 import type { Loss } from './losses.ts';
+import type { Histories } from './histories.ts';
 import type { LookRecord } from './look-record.ts';
 import type { FormLook } from './looked.ts';
 import type { TargetNotice } from './notices.ts';
@@ -29,7 +30,7 @@ export type TargetKind = string;
  *
  * Errors: MirrorError with a TARGET_… code, whose message names the target and the remedy and holds no answer or secret.
  */
-export interface Target extends AsyncDisposable {
+export interface Target extends AsyncDisposable, Histories {
   /** The name from the settings (`default` when unnamed). */
   readonly name: string;
   readonly kind: TargetKind;

@@ -14,8 +14,8 @@ import { assistData, assistJobId, assistJobPrefix, assistOptions, JOB_NAMES } fr
  * its requests already.
  */
 
-/** So many jobs wait for a worker that comes, as long as there is something to help with. */
-const WAITING_ASSISTS = 2;
+/** So many jobs wait for a worker that comes, as long as there is something to help with: two, and one that this process may take. */
+const WAITING_ASSISTS = 3;
 
 /** A worker that had a job in hand when its own pass began to ask passes it on; so long it waits for another. */
 const PASSED_ON_MS = 1_000;

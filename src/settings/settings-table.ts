@@ -53,7 +53,7 @@ export const SETTINGS = {
     group: 'Targets',
     whenUnset: '`sqlite:./data/mirror.sqlite` (inside `DATA_DIR`)',
     meaning:
-      'Where the copy lives: `sqlite:<file>`, `postgres://user:password@host/database?schema=forms&sslmode=verify-full`, or the address of a Google Sheet as copied from the browser.',
+      'Where the copy lives: `sqlite:<file>`, `postgres://user:password@host/database?schema=forms&sslmode=verify-full`, `mysql://user:password@host/database?ssl-mode=VERIFY_IDENTITY` (or `mariadb://…`), or the address of a Google Sheet as copied from the browser.',
     example: 'postgres://mirror:password@db.example.com/forms?schema=forms&sslmode=verify-full',
     secret: true,
     perTarget: true,
@@ -78,6 +78,16 @@ export const SETTINGS = {
     perTarget: true,
     usedBy: WRITERS,
   },
+  TARGET_HISTORY: {
+    ...plain,
+    group: 'Targets',
+    default: 'status',
+    meaning:
+      'What a SQL target tells of before. `status`: every status that a submission was seen in (`mirror_status_history`). `full`: every version of every row as well, in `<table>_history`, from when it is turned on. A spreadsheet keeps neither.',
+    example: 'full',
+    perTarget: true,
+    usedBy: WRITERS,
+  },
   TARGET_HASH_FIELDS: {
     ...plain,
     group: 'Targets',
@@ -93,7 +103,7 @@ export const SETTINGS = {
     group: 'Targets',
     default: '2',
     meaning:
-      'How many forms of the target a process looks after at once, 1 to 32, and half as many that it reads whole. Several processes read one large form together where the target is PostgreSQL, a part each.',
+      'How many forms of the target a process looks after at once, 1 to 32, and half as many that it reads whole. Several processes read one large form together where the target is PostgreSQL, MySQL or MariaDB, a part each.',
     example: '4',
     perTarget: true,
     usedBy: ['start', 'worker'],
@@ -186,6 +196,15 @@ export const SETTINGS = {
     example: '30d',
     usedBy: ['start', 'worker'],
   },
+  PURGE_HISTORY_AFTER: {
+    ...plain,
+    group: 'Safety',
+    whenUnset: 'never: histories stay whole',
+    meaning:
+      'How long a SQL target tells what a submission was before, `365d` for one: after a comparison of a form `start` and `worker` remove statuses that another one had followed before then. What is true now stays.',
+    example: '365d',
+    usedBy: ['start', 'worker'],
+  },
   ALLOW_PLAINTEXT: {
     ...plain,
     group: 'Safety',
@@ -226,7 +245,7 @@ export const SETTINGS = {
     group: 'Network',
     whenUnset: '`HTTP_PROXY`, else everything is reached directly',
     meaning:
-      'The proxy that leads to the Forms API, Google and the alert webhook, as `http://user:password@host:port`; it is told the host and no more. Loopback hosts, Redis and PostgreSQL are reached without it. As everywhere, the name may be in lower case.',
+      'The proxy that leads to the Forms API, Google and the alert webhook, as `http://user:password@host:port`; it is told the host and no more. Loopback hosts, Redis, PostgreSQL and MySQL are reached without it. As everywhere, the name may be in lower case.',
     example: 'http://proxy.example.com:3128',
     secret: true,
     commonName: true,

@@ -95,6 +95,10 @@ export const readMaxDeleteFraction = (reader: SettingsReader): number =>
 export const readPurgeDeletedAfter = (reader: SettingsReader): number | undefined =>
   reader.read('PURGE_DELETED_AFTER', duration);
 
+/** How long histories tell what was before, in milliseconds; undefined: for ever. */
+export const readPurgeHistoryAfter = (reader: SettingsReader): number | undefined =>
+  reader.read('PURGE_HISTORY_AFTER', duration);
+
 const DAY_MS = 86_400_000;
 /** A week shows every gap of a sensible schedule; MAX_RUNS is for expressions that match every second. */
 const LOOK_AHEAD_MS = 8 * DAY_MS;

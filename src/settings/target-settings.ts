@@ -1,12 +1,13 @@
 import { join } from 'node:path';
 import { z } from 'zod';
+import type { HistoryKind } from '../mirror/histories.ts';
 import { type FieldPicks, parsePicks } from '../mirror/picks.ts';
-import { parseTargetUrl, type TargetAddress } from '../targets/target-kinds.ts';
+import { keepsHistory, parseTargetUrl, type TargetAddress } from '../targets/target-kinds.ts';
 import { TargetUrlError } from '../targets/target-url-error.ts';
 import { requireSafeTransport } from './plaintext.ts';
 import type { SettingsReader } from './settings-reader.ts';
 import { type SettingName, variableOf } from './settings-table.ts';
-import { list, quoted, wholeNumber } from './value-schemas.ts';
+import { list, oneOf, quoted, wholeNumber } from './value-schemas.ts';
 
 /** A target that forms are mirrored into. */
 export interface TargetSettings {
@@ -17,6 +18,8 @@ export interface TargetSettings {
   readonly forms: '*' | readonly string[];
   /** Undefined when TARGET_FIELDS is not set: then nothing may leave the source (L11). */
   readonly picks: FieldPicks | undefined;
+  /** What it tells of before, where it is a database. */
+  readonly history: HistoryKind;
   /** How many of its forms a process works on at once. */
   readonly concurrency: number;
   /** The variables that they came from, to name when something about them is wrong. */
@@ -27,6 +30,8 @@ export interface TargetSettings {
     readonly hashFields: string;
   };
 }
+
+const HISTORY_KINDS = ['status', 'full'] as const satisfies readonly HistoryKind[];
 
 /** The name of the only target when TARGETS is not set. */
 const DEFAULT_TARGET = 'default';
@@ -89,6 +94,7 @@ function readTarget(
     address,
     forms: forms.includes('*') ? '*' : forms,
     picks: fields && parsePicks(fields, hashed),
+    history: reader.readWithDefault('TARGET_HISTORY', oneOf(HISTORY_KINDS), name),
     concurrency: reader.readWithDefault('TARGET_CONCURRENCY', wholeNumber(1, 32), name),
     variables: {
       url: variable('TARGET_URL'),
@@ -138,3 +144,12 @@ function complainAboutSharedPlaces(
       );
   }
 }
+
+/** What to say of targets that are to keep every version of every row and can't. */
+export const idleHistories = (targets: readonly TargetSettings[]): string[] =>
+  targets
+    .filter(({ address, history }) => history === 'full' && !keepsHistory(address.kind))
+    .map(
+      ({ name }) =>
+        `TARGET_HISTORY=full does nothing for target ${name}: only a database keeps the versions of rows. In a spreadsheet there is Google's own version history.`,
+    );

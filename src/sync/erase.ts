@@ -101,7 +101,7 @@ async function knownOf(reader: FormReader, ids: readonly string[]): Promise<stri
 /** Of these submissions those that a target holds anything of. In halves: mostly it is none of them. */
 async function tracedOf(reader: FormReader, ids: readonly string[]): Promise<readonly string[]> {
   const traces = await orUndefined(reader.traces(ids));
-  if (traces === undefined || traces.rows + traces.listings + traces.refusals === 0) return [];
+  if (traces === undefined || Object.values(traces).every((count) => count === 0)) return [];
   if (ids.length === 1) return ids;
   const middle = Math.ceil(ids.length / 2);
   const [one, two] = [ids.slice(0, middle), ids.slice(middle)];

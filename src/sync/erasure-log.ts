@@ -20,8 +20,8 @@ export function logErasures(
 ): void {
   const message =
     command === 'forget --undo' ? 'What was forgotten may come back.' : 'Erased on request.';
-  for (const { target, form, asked, rows, listings, refusals, failure } of reports) {
-    const counts = { asked, rows, listings, refusals };
+  for (const { target, form, asked, rows, listings, refusals, history, failure } of reports) {
+    const counts = { asked, rows, listings, refusals, history };
     const fields = { command, by, target, form: form.id, ...counts };
     if (failure === null) logger.warn(fields, message);
     else logger.error({ ...fields, err: failure }, 'An erasure failed, and is to be repeated.');

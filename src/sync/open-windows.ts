@@ -10,7 +10,7 @@ import { beginWindow, proveWindow, type WindowOutcome, type WindowWork } from '.
 /** How often is looked at what others have done. */
 const LOOK_MS = 1_000;
 /** How long to wait while others hold every window that is left. */
-const HELD_MS = 100;
+const HELD_MS = 50;
 
 /** How often a window is read that does not find its proof. */
 const TRIES = 2;

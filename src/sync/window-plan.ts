@@ -124,7 +124,11 @@ async function cutForm(
     if (backfill && !isCut(known)) {
       return { windows, each, counts: countBeside(windows, count, size.total) };
     }
-    let counts = await countWindows(windows, count, await countOlder(windows, count, size.total));
+    let counts = await countWindows(
+      windows,
+      count,
+      await countOlder(windows, count, { known: size.total }),
+    );
     const last = windows.at(-1);
     const grown = typeof counts === 'string' ? 0 : (counts.each.at(-1) ?? 0);
     if (last !== undefined && grown > most) {
@@ -149,7 +153,7 @@ function countBeside(
   count: (window: FormWindow) => Promise<number>,
   total: number,
 ): ReturnType<typeof countWindows> {
-  const counts = countOlder(windows, count, total)
+  const counts = countOlder(windows, count, { known: total })
     .then((first) => countWindows(windows, count, first))
     .catch((error: unknown) => {
       if (isRefusal(error)) return 'contradiction' as const;

@@ -146,7 +146,9 @@ class WindowedPass {
       const newest = windows.at(-1);
       if (newest === undefined) return 'unproven';
       await using begun = beginWindow(this.#run, newest);
-      if (counts) this.#counted ??= countOlder(windows, counterOf(this.#run));
+      // One request of several is left to the pages of the newest, which come one after the other.
+      const atOnce = Math.max(1, this.#run.setup.context.readAhead - 1);
+      if (counts) this.#counted ??= countOlder(windows, counterOf(this.#run), { atOnce });
       const proving = proveWindow(this.#work, newest, begun);
       // A failure of the counting is thrown by what counts on.
       const { kind, found } = await allEnded(proving, this.#counted);
@@ -171,7 +173,9 @@ class WindowedPass {
   }
 
   async #countThese(windows: readonly WindowRecord[]): ReturnType<typeof countWindows> {
-    return countWindows(windows, counterOf(this.#run), await this.#counted);
+    const first = await this.#counted;
+    const newest = windows.at(-1)?.total;
+    return countWindows(windows, counterOf(this.#run), first && { ...first, newest });
   }
 
   /**

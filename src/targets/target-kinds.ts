@@ -1,8 +1,10 @@
 import { type Clock, systemClock } from '../base/clock.ts';
 import { LOCAL, type Transport } from '../base/transport.ts';
+import type { HistoryKind } from '../mirror/histories.ts';
 import type { Target, TargetKind } from '../mirror/target.ts';
 import { browserAddress, parseSheetAddress } from './google-sheets/api/address.ts';
 import type { SheetsOptions } from './google-sheets/target.ts';
+import { parseMysqlUrl } from './sql/mysql/mysql-address.ts';
 import { parsePostgresUrl } from './sql/postgres/postgres-address.ts';
 import { parseSqliteUrl } from './sql/sqlite/sqlite-address.ts';
 import { TargetUrlError } from './target-url-error.ts';
@@ -11,6 +13,8 @@ import { TargetUrlError } from './target-url-error.ts';
 export interface OpenTargetOptions {
   /** The real one when absent. */
   readonly clock?: Clock | undefined;
+  /** What a SQL target tells of before; statuses when absent. */
+  readonly history?: HistoryKind | undefined;
   /** Access to Google Sheets; its application default credentials when absent. */
   readonly google?: Omit<SheetsOptions, 'clock'> | undefined;
 }
@@ -40,6 +44,8 @@ interface Kind {
   readonly form: string;
   /** How long an answer of `overview` serves before it is read again, where reading takes of a quota that passes need. */
   readonly overviewRestMs: number;
+  /** It can tell what was before: statuses, and versions of rows. */
+  readonly keepsHistory: boolean;
   /** Reads a URL without connecting or loading a driver. Throws {@link TargetUrlError}. */
   parse(url: string): Omit<TargetAddress, 'kind'>;
 }
@@ -51,6 +57,7 @@ const KINDS: Readonly<Record<TargetKind, Kind>> = {
     begins: /^sqlite:/i,
     form: 'sqlite:<file>',
     overviewRestMs: 0,
+    keepsHistory: true,
     parse(url) {
       const path = parseSqliteUrl(url);
       const shown = `sqlite:${path}`;
@@ -59,9 +66,9 @@ const KINDS: Readonly<Record<TargetKind, Kind>> = {
         place: shown,
         transport: LOCAL,
         ...(path !== ':memory:' && { file: path }),
-        async open(name, { clock } = {}) {
+        async open(name, { clock, history } = {}) {
           const { openSqlite } = await import('./sql/sqlite/sqlite-database.ts');
-          return openSqlite(name, path, clock);
+          return openSqlite(name, path, clock, history);
         },
       };
     },
@@ -71,15 +78,35 @@ const KINDS: Readonly<Record<TargetKind, Kind>> = {
     begins: /^postgres(?:ql)?:/i,
     form: 'postgres://user:password@host:5432/database?schema=forms',
     overviewRestMs: 0,
+    keepsHistory: true,
     parse(url) {
       const address = parsePostgresUrl(url);
       return {
         shown: address.shown,
         place: address.place,
         transport: address.transport,
-        async open(name, { clock } = {}) {
+        async open(name, { clock, history } = {}) {
           const { openPostgres } = await import('./sql/postgres/postgres-database.ts');
-          return openPostgres(name, address, clock);
+          return openPostgres(name, address, clock, history);
+        },
+      };
+    },
+  },
+  mysql: {
+    product: 'MySQL or MariaDB',
+    begins: /^(?:mysql|mariadb):/i,
+    form: 'mysql://user:password@host:3306/database',
+    overviewRestMs: 0,
+    keepsHistory: true,
+    parse(url) {
+      const address = parseMysqlUrl(url);
+      return {
+        shown: address.shown,
+        place: address.place,
+        transport: address.transport,
+        async open(name, { clock, history } = {}) {
+          const { openMysql } = await import('./sql/mysql/mysql-database.ts');
+          return openMysql(name, address, clock, history);
         },
       };
     },
@@ -89,6 +116,7 @@ const KINDS: Readonly<Record<TargetKind, Kind>> = {
     begins: /^(?:sheets:|https:\/\/(?:docs|drive|sheets)\.google\.com\/)/i,
     form: 'the address of a Google Sheet',
     overviewRestMs: 45_000,
+    keepsHistory: false,
     parse(url) {
       const { spreadsheetId } = parseSheetAddress(url);
       const shown = browserAddress(spreadsheetId);
@@ -125,3 +153,6 @@ export const productOf = (kind: TargetKind): string => KINDS[kind]?.product ?? k
 
 /** How long, in ms, an answer of `overview` serves before it is read again. */
 export const overviewRestMs = (kind: TargetKind): number => KINDS[kind]?.overviewRestMs ?? 0;
+
+/** Whether such a target can tell what was before. */
+export const keepsHistory = (kind: TargetKind): boolean => KINDS[kind]?.keepsHistory ?? false;

@@ -17,8 +17,10 @@ export const PARTS: Readonly<Record<string, readonly StageName[]>> = {
   fetch: ['bytes', 'fetch'],
   'write-sqlite': ['bytes', 'write@sqlite'],
   'write-postgres': ['write@postgres', 'raw-json-upsert@postgres', 'copy@postgres'],
+  'write-mariadb': ['write@mariadb', 'upsert@mariadb'],
   'full-sqlite': ['fetch', 'write@sqlite', 'full@sqlite'],
   'full-postgres': ['fetch', 'write@postgres', 'full@postgres'],
+  'full-mariadb': ['fetch', 'write@mariadb', 'full@mariadb'],
   latency: ['distant@sqlite'],
 };
 
@@ -74,6 +76,21 @@ export function linesOf(samples: Samples, distance: Distance): Line[] {
         `raw-json-upsert@postgres.${time}`,
       ),
     ),
+    ...[
+      ['first', 'first', '≥ 1'],
+      ['unchanged', 'unchanged', '≥ 2'],
+      ['changed', '1 in 100 changed', '≥ 2'],
+    ].map(([time = '', words = '', goal = '']) =>
+      line(
+        [
+          `mariadb.${time}`,
+          `write alone, MariaDB, ${words}, against an upsert of every row, 1,000 each`,
+          goal,
+        ],
+        `write@mariadb.${time}`,
+        `upsert@mariadb.${time}`,
+      ),
+    ),
     line(
       ['postgres.copy', 'write alone, PostgreSQL, first, against bare COPY', '≥ 0.45'],
       'write@postgres.first',
@@ -83,6 +100,7 @@ export function linesOf(samples: Samples, distance: Distance): Line[] {
       [
         ['sqlite', 'SQLite', '≥ 0.6'],
         ['postgres', 'PostgreSQL', '≥ 0.75'],
+        ['mariadb', 'MariaDB', '≥ 0.75'],
       ] as const
     ).flatMap(([kind, product, goal]) =>
       ['first', 'unchanged'].map((time) =>

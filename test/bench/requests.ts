@@ -9,6 +9,7 @@ import {
   costOfBackfill,
   costOfRounds,
   requestsOfTicks,
+  type RoundsCosts,
 } from '../support/large-source/worker-costs.ts';
 import { createDatabase, startPostgres, startRedis } from '../support/servers.ts';
 
@@ -135,14 +136,19 @@ async function strikes(): Promise<void> {
 /** Far enough apart for a round to end before the next. */
 const ROUNDS_EVERY = '20s';
 
+const ROUNDS: Readonly<Record<keyof RoundsCosts, string>> = {
+  quiet: 'quiet',
+  first: 'a newcomer in each, the first since the start',
+  changed: 'a newcomer in each',
+};
+
 /** Many small forms. */
 async function rounds(): Promise<void> {
   await using place = await CostPlace.open({ forms: 200, submissions: 1_000 });
   await place.copyAll();
   const costs = await costOfRounds(place, { SYNC_EVERY: ROUNDS_EVERY });
-  for (const name of ['changed', 'quiet'] as const) {
-    const { requests, askedMs, storedMs } = costs[name];
-    const what = `200 forms of 5 rows, one round, ${name}`;
+  for (const [name, { requests, askedMs, storedMs }] of Object.entries(costs)) {
+    const what = `200 forms of 5 rows, one round, ${ROUNDS[name as keyof RoundsCosts]}`;
     show(what, `${requests} requests`, seconds(Math.max(askedMs, storedMs)));
   }
 }

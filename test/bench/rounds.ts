@@ -2,7 +2,13 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Child } from '../support/child.ts';
 import { scratchFolder } from '../support/scratch.ts';
-import { createDatabase, startPostgres, type TestServer } from '../support/servers.ts';
+import {
+  createDatabase,
+  createMysqlDatabase,
+  startMariadb,
+  startPostgres,
+  type TestServer,
+} from '../support/servers.ts';
 import { CannedSource } from './source/canned-source.ts';
 import type { Measured, StageCall } from './stages/stage.ts';
 
@@ -14,18 +20,30 @@ export type StageName =
   | 'fetch'
   | 'write@sqlite'
   | 'write@postgres'
+  | 'write@mariadb'
+  | 'full@mariadb'
   | 'full@sqlite'
   | 'full@postgres'
   | 'distant@sqlite'
   | 'raw-json-upsert@postgres'
-  | 'copy@postgres';
+  | 'copy@postgres'
+  | 'upsert@mariadb';
 
 /** Stages without any code of the program: measured once a round, for whichever checkouts. */
 const PEERS: ReadonlySet<StageName> = new Set([
   'bytes',
   'raw-json-upsert@postgres',
   'copy@postgres',
+  'upsert@mariadb',
 ]);
+
+/** The kinds of target that take a server: how one is started, and a database made in it. */
+const SERVERS: Readonly<
+  Record<string, { start(): Promise<TestServer>; database(server: TestServer): Promise<string> }>
+> = {
+  postgres: { start: () => startPostgres(), database: createDatabase },
+  mariadb: { start: () => startMariadb(), database: createMysqlDatabase },
+};
 
 /** Measures by round; the names are `<stage>.<measure>`. */
 export type Samples = Record<string, Measured[]>;
@@ -45,18 +63,21 @@ export interface RoundOptions {
 /** Runs all stages in turn, each in a process of its own, round after round; returns the samples of each program. */
 export async function measureRounds(options: RoundOptions): Promise<Record<string, Samples>> {
   const { stages, programs, rounds } = options;
-  const needsPostgres = stages.some((stage) => stage.endsWith('@postgres'));
-  const postgres = needsPostgres ? await startPostgres() : undefined;
+  const servers = new Map<string, TestServer>();
   const samples: Record<string, Samples> = {};
   for (const name of Object.keys(programs)) samples[name] = {};
   try {
+    for (const kind of new Set(stages.map(kindOf))) {
+      const server = await SERVERS[kind]?.start();
+      if (server !== undefined) servers.set(kind, server);
+    }
     await using source = await CannedSource.start(options.rows);
     for (let round = 0; round < rounds; round++) {
       for (const stage of stages) {
         const names = PEERS.has(stage) ? Object.keys(programs).slice(0, 1) : Object.keys(programs);
         // Whoever is first in one round is last in the next.
         for (const name of round % 2 === 0 ? names : names.toReversed()) {
-          const measured = await runStage(stage, programs[name]!, source, postgres, options);
+          const measured = await runStage(stage, programs[name]!, source, servers, options);
           const owners = PEERS.has(stage) ? Object.keys(programs) : [name];
           for (const one of measured) {
             for (const owner of owners) (samples[owner]![keyOf(stage, one)] ??= []).push(one);
@@ -66,10 +87,12 @@ export async function measureRounds(options: RoundOptions): Promise<Record<strin
       }
     }
   } finally {
-    await postgres?.stop();
+    for (const server of servers.values()) await server.stop();
   }
   return samples;
 }
+
+const kindOf = (stage: StageName): string => stage.split('@')[1] ?? '';
 
 const keyOf = (stage: StageName, { name }: Measured): string =>
   stage === name ? stage : `${stage}.${name}`;
@@ -83,14 +106,15 @@ async function runStage(
   name: StageName,
   checkout: string,
   source: CannedSource,
-  postgres: TestServer | undefined,
+  servers: ReadonlyMap<string, TestServer>,
   { rows, inFlight, latencyMs }: RoundOptions,
 ): Promise<Measured[]> {
-  const [stage = '', kind] = name.split('@');
+  const [stage = ''] = name.split('@');
+  const server = servers.get(kindOf(name));
   const folder = scratchFolder('bench', 512);
   const targetUrl =
-    kind === 'postgres' && postgres !== undefined
-      ? await createDatabase(postgres)
+    server !== undefined
+      ? await SERVERS[kindOf(name)]!.database(server)
       : `sqlite:${join(folder, 'copy.sqlite')}`;
   await source.tell({ latencyMs: stage === 'distant' ? latencyMs : 0 });
   try {

@@ -19,9 +19,9 @@ import { queueCosts } from './stages/queue.ts';
 // Measures how fast the program is and what memory it takes, as ratios of what was measured in the same run, with servers of
 // its own. BENCH_CHECKOUT names another checkout that is measured in turn with this one, for before and after.
 // Run with: npm run bench -- [--only fetch,write-sqlite,…] [--rows 50000] [--rounds 3] [--json FILE] [--against FILE] [--docs]
-// or: npm run bench requests …, npm run bench google-sheets … (see there)
+// or: npm run bench requests …, npm run bench google-sheets …, npm run bench analyst … (see there)
 
-const OTHERS = ['requests', 'google-sheets'];
+const OTHERS = ['requests', 'google-sheets', 'analyst'];
 const MEMORY = ['memory', 'memory-postgres', 'queue'];
 const [wanted = ''] = process.argv.slice(2);
 if (OTHERS.includes(wanted)) {

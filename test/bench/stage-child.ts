@@ -1,3 +1,4 @@
+import { upsertEachBatch } from './peers/mysql-upsert.ts';
 import { copyAlone } from './peers/postgres-copy.ts';
 import { upsertRawJson } from './peers/raw-json-upsert.ts';
 import { readBytes, readTyped } from './stages/fetch.ts';
@@ -15,6 +16,7 @@ const STAGES: Readonly<Record<string, (call: StageCall) => Promise<Measured[]>>>
   distant: distantPass,
   'raw-json-upsert': upsertRawJson,
   copy: copyAlone,
+  upsert: upsertEachBatch,
 };
 
 const call = JSON.parse(process.argv[2] ?? '') as StageCall;

@@ -75,7 +75,10 @@ describe('L18: forget', () => {
     const held = (): unknown =>
       place.rows(`SELECT count(*) AS n FROM customer_feedback WHERE id = '${id}'`);
     const dry = await runCli(['forget', id, '--dry-run'], env);
-    expect(dry).toMatchObject({ code: 0, stdout: expect.stringContaining('1 row held') });
+    expect(dry).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/1 row, 1 entry of history held/),
+    });
     const unasked = await runCli(['forget', id], env);
     expect(unasked).toMatchObject({ code: 2, stderr: expect.stringContaining('--yes') });
     const asked: string[] = [];
@@ -152,7 +155,7 @@ describe('L18: forget', () => {
     store.distort(id, { formId: other?.id });
     const all = { ...env, TARGET_FORMS: '*' };
     const dry = await runCli(['forget', id, '--dry-run'], all);
-    expect(dry.stdout).toMatch(/1 row held/);
+    expect(dry.stdout).toMatch(/1 row, .+ held/);
     const forgot = await runCli(['forget', id, '--yes', '--json'], all);
     expect([forgot.code, json(forgot.stdout)]).toMatchObject([
       0,
@@ -186,9 +189,12 @@ describe('L18: forget', () => {
     const identity = { id: form?.formId ?? '', slug: '', name: '' };
     const writer = await target.openWriter(identity, { waitMs: 0 });
     const running = startCli(['forget', id, '--yes'], env);
-    await vi.waitFor(() => expect(running.stdout.text).toContain('1 row held'), {
-      timeout: 60_000,
-    });
+    await vi.waitFor(
+      () => expect(running.stdout.text).toContain('1 row, 1 entry of history held'),
+      {
+        timeout: 60_000,
+      },
+    );
     await writer.markDeleted([], '2026-03-05T10:00:00.000Z');
     expect(held()).toBe(1);
     await writer[Symbol.asyncDispose]();

@@ -29,7 +29,7 @@ const fixtureOf = (version: number, extension: 'sqlite' | 'sql'): string =>
 
 /** The version that a store's catalogue has. */
 async function versionOf(place: SqlPlace): Promise<unknown> {
-  const sql = `SELECT value FROM ${place.relation('mirror_meta')} WHERE key = 'catalogue_version'`;
+  const sql = `SELECT value FROM ${place.relation('mirror_meta')} WHERE "key" = 'catalogue_version'`;
   return (await place.query(sql))[0]?.['value'];
 }
 

@@ -53,7 +53,9 @@ export function describeSqlErasure(stage: SqlStage): void {
       const outcomes = ['forgotten', 'unchanged'];
       await place.query(`DELETE FROM ${place.relation('mirror_forgotten')}`);
       expect((await apply()).outcomes).toEqual(outcomes);
-      await place.query(`DELETE FROM ${place.relation('mirror_meta')} WHERE key LIKE 'forgotten%'`);
+      await place.query(
+        `DELETE FROM ${place.relation('mirror_meta')} WHERE "key" LIKE 'forgotten%'`,
+      );
       expect((await apply()).outcomes).toEqual(outcomes);
       await place.query(`DELETE FROM ${place.relation('mirror_forgotten')}`);
       expect((await apply()).outcomes).toEqual(outcomes);
@@ -65,7 +67,9 @@ export function describeSqlErasure(stage: SqlStage): void {
     it('writes nothing while notes and copies are gone, whatever else is forgotten or may come back', async () => {
       const { place } = stage;
       await forget('sub_0c');
-      await place.query(`DELETE FROM ${place.relation('mirror_meta')} WHERE key LIKE 'forgotten%'`);
+      await place.query(
+        `DELETE FROM ${place.relation('mirror_meta')} WHERE "key" LIKE 'forgotten%'`,
+      );
       await drop('mirror_forgotten');
       await expect(apply()).rejects.toThrow(/2 submissions of contact-form could come back/);
       await expect(apply()).rejects.toMatchObject({ code: 'TARGET_FAILED', retryable: false });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { PickedField, Row } from '../../src/mirror/types.ts';
+import { dropViews } from './sql-by-hand.ts';
 import type { SqlStage } from './sql-target.ts';
 import {
   AGE,
@@ -34,7 +35,7 @@ export function describeSqlPeople(stage: SqlStage): void {
       expect((await store(rows, NAME, AGE)).outcomes).toEqual(['unchanged', 'unchanged']);
       const theirs = await sql("SELECT CAST(twice AS text) AS twice FROM {theirs} WHERE id = 'a'");
       expect(theirs).toMatchObject([
-        { twice: '2.5' + (stage.place.product === 'SQLite' ? '' : '0') },
+        { twice: '2.5' + (stage.place.product === 'PostgreSQL' ? '0' : '') },
       ]);
       const ours = await sql('SELECT id, age, age_text FROM {contact_form} ORDER BY id');
       expect(ours.map((one) => [one['id'], Number(one['age']), one['age_text']])).toEqual([
@@ -145,7 +146,7 @@ export function describeSqlPeople(stage: SqlStage): void {
 
     it('a column', async () => {
       await begin();
-      await sql('DROP VIEW {contact_form_labelled}');
+      await dropViews(stage.place);
       await sql('ALTER TABLE {contact_form} DROP COLUMN age');
       const { outcomes } = await store([row('a', { field_1_a: 'x', field_2_b: 5 })], NAME, AGE);
       expect(outcomes).toEqual(['updated']);
@@ -156,7 +157,7 @@ export function describeSqlPeople(stage: SqlStage): void {
 
     it('the table', async () => {
       await begin();
-      await sql('DROP VIEW {contact_form_labelled}');
+      await dropViews(stage.place);
       await sql('DROP TABLE {contact_form}');
       expect(await stage.target.overview()).toMatchObject([{ rows: 0 }]);
       const reader = await stage.read();
@@ -169,7 +170,7 @@ export function describeSqlPeople(stage: SqlStage): void {
 
     it('the table, putting one of their own in its place', async () => {
       await begin();
-      await sql('DROP VIEW {contact_form_labelled}');
+      await dropViews(stage.place);
       await sql('DROP TABLE {contact_form}');
       await sql('CREATE TABLE {contact_form} (mine text)');
       expect((await store([row('a', { field_1_a: 'x' })], NAME)).outcomes).toEqual(['inserted']);
@@ -198,7 +199,7 @@ export function describeSqlPeople(stage: SqlStage): void {
       await sql(
         'CREATE VIEW {theirs} AS SELECT id, "Full name" AS n, "Age" AS a FROM {contact_form_labelled}',
       );
-      if (stage.place.product === 'SQLite') await sql('DROP TABLE {contact_form}');
+      if (stage.place.product !== 'PostgreSQL') await sql('DROP TABLE {contact_form}');
       else await sql('ALTER TABLE {contact_form} RENAME TO old_one');
       const [name, age] = [
         { ...NAME, label: 'Name' },
@@ -224,7 +225,7 @@ export function describeSqlPeople(stage: SqlStage): void {
 
     it('the view, putting one of their own in its place', async () => {
       await begin();
-      await sql('DROP VIEW {contact_form_labelled}');
+      await dropViews(stage.place);
       await sql('CREATE VIEW {contact_form_labelled} AS SELECT 1 AS mine');
       await store([], { ...NAME, label: 'Name' }, AGE);
       expect(await sql('SELECT mine FROM {contact_form_labelled}')).toHaveLength(1);
@@ -266,7 +267,7 @@ export function describeSqlPeople(stage: SqlStage): void {
 
     it('may be every row', async () => {
       await store([], NAME);
-      await sql("ALTER TABLE {contact_form} ADD COLUMN theirs text NOT NULL DEFAULT ''");
+      await sql("ALTER TABLE {contact_form} ADD COLUMN theirs varchar(20) NOT NULL DEFAULT ''");
       await sql('CREATE UNIQUE INDEX only_one ON {contact_form} (theirs)');
       const result = await store(rows.slice(0, 5), NAME);
       expect(result.outcomes).toEqual(['inserted', 'rejected', 'rejected', 'rejected', 'rejected']);
@@ -279,7 +280,9 @@ const schemaOf = (stage: SqlStage): string => stage.place.relation('x').replace(
 
 async function dropCatalogue(stage: SqlStage): Promise<void> {
   const tables = await stage.place.query(
-    "SELECT name FROM sqlite_schema WHERE type = 'table' AND name LIKE 'mirror%'",
+    stage.place.product === 'SQLite'
+      ? "SELECT name FROM sqlite_schema WHERE type = 'table' AND name LIKE 'mirror%'"
+      : "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = database() AND table_name LIKE 'mirror%'",
   );
   for (const table of tables) await stage.place.query(`DROP TABLE ${String(table['name'])}`);
 }

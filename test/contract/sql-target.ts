@@ -1,17 +1,30 @@
 import { describe } from 'vitest';
+import { describeAnalystPage } from './sql-analyst.ts';
+import type { Clock } from '../../src/base/clock.ts';
+import type { HistoryKind } from '../../src/mirror/histories.ts';
+import type { Target } from '../../src/mirror/target.ts';
 import { describeRelations } from './sql-relations.ts';
 import { describeSqlErasure } from './sql-erasure.ts';
+import { describeRowHistory } from './sql-row-history.ts';
+import { describeStatusHistory } from './sql-status-history.ts';
 import { describeSqlLimits } from './sql-target-limits.ts';
+import { describeSqlLiveViews } from './sql-live-views.ts';
 import { describeSqlModel } from './sql-target-model.ts';
 import { describeSqlSwallowed } from './sql-swallowed.ts';
 import { describeSqlPeople } from './sql-target-people.ts';
 import { describeSqlTables } from './sql-target-tables.ts';
 import { describeSqlTypes } from './sql-target-types.ts';
+import { describeSqlViewsInTime } from './sql-views-in-time.ts';
+import { describeSqlViews } from './sql-views.ts';
+import { dropViews } from './sql-by-hand.ts';
+import type { SqlDialect } from '../../src/targets/sql/dialect.ts';
 import { type Damage, stageTargets, type TargetPlace, type TargetStage } from './target-harness.ts';
 
 /** A place that takes SQL besides. */
 export interface SqlPlace extends TargetPlace {
-  readonly product: 'SQLite' | 'PostgreSQL';
+  /** As {@link TargetPlace.open}, by another clock than the machine's, or to keep more of what was. */
+  open(name?: string, clock?: Clock, history?: HistoryKind): Promise<Target>;
+  readonly product: SqlDialect['product'];
   readonly url: string;
   /** Runs one statement on a connection of its own, as a person would. */
   query(sql: string): Promise<Record<string, unknown>[]>;
@@ -32,19 +45,24 @@ export function describeSqlTarget(name: string, makePlace: () => Promise<SqlPlac
     describeSqlLimits(stage);
     describeSqlModel(stage);
     describeSqlErasure(stage);
+    describeStatusHistory(stage);
+    describeRowHistory(stage);
     describeSqlSwallowed(stage);
     describeRelations(stage);
+    describeSqlViews(stage);
+    describeSqlViewsInTime(stage);
+    describeSqlLiveViews(stage);
+    describeAnalystPage(stage);
   });
 }
 
 /** {@link Damage} in SQL. */
 export function sqlDamage({ query, relation }: Pick<SqlPlace, 'query' | 'relation'>): Damage {
   const table = relation('contact_form');
-  const dropView = (): Promise<unknown> => query(`DROP VIEW ${relation('contact_form_labelled')}`);
   return {
     rowsAreCountedAtOnce: true,
     async dropPlace() {
-      await dropView();
+      await dropViews({ query, relation });
       await query(`DROP TABLE ${table}`);
     },
     async empty() {
@@ -54,7 +72,7 @@ export function sqlDamage({ query, relation }: Pick<SqlPlace, 'query' | 'relatio
       await query(`DELETE FROM ${table} WHERE id IN (${ids.map((id) => `'${id}'`).join(', ')})`);
     },
     async dropAge() {
-      await dropView();
+      await dropViews({ query, relation });
       await query(`ALTER TABLE ${table} DROP COLUMN age`);
     },
   };

@@ -18,7 +18,9 @@ export const PASSES: Readonly<Record<string, Readonly<Record<'first' | 'unchange
     unchanged: { bytes: 14_900, calls: 307, statements: 0.029 },
   },
   postgres: {
-    first: { bytes: 16_400, calls: 385, statements: 0.044 },
+    // A third of the statements make tables, views and their comments, whatever the number of rows.
+    // Some 300 bytes and 7 calls are for the row's entry in the history of statuses.
+    first: { bytes: 16_900, calls: 395, statements: 0.0635 },
     unchanged: { bytes: 16_400, calls: 365, statements: 0.034 },
   },
 };

@@ -47,7 +47,8 @@ async function mirrored(kind: 'SQLite' | 'PostgreSQL') {
     const client = new Client({ connectionString: url });
     await client.connect();
     try {
-      await client.query(text);
+      // PostgreSQL drops no table that a view of ours reads, but with it.
+      await client.query(text.startsWith('DROP TABLE') ? `${text} CASCADE` : text);
     } finally {
       await client.end();
     }

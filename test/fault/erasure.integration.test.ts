@@ -8,6 +8,7 @@ const SOON = { timeout: 60_000, interval: 1 };
 const FORM = 'form-1';
 const FIELD = 'field_1_name';
 const MOMENTS = ['before it began', 'when it had counted', 'when the row was gone'] as const;
+const HELD = '1 row, 1 entry of history held';
 const nameOf = (moment: string): string => `PLANTED of the one that dies ${moment}`;
 
 describe('L5, L18: forget dies by kill -9', { timeout: 240_000 }, () => {
@@ -37,8 +38,8 @@ describe('L5, L18: forget dies by kill -9', { timeout: 240_000 }, () => {
       await vi.waitFor(async () => {
         const reached = [
           true,
-          child.stdout.includes('1 row held'),
-          child.stdout.includes('1 row held') && !(await isHeld(id)),
+          child.stdout.includes(HELD),
+          child.stdout.includes(HELD) && !(await isHeld(id)),
         ];
         expect(reached[MOMENTS.indexOf(moment)]).toBe(true);
       }, SOON);

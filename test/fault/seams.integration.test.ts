@@ -9,9 +9,14 @@ import { FormsStore } from '../../src/sandbox/forms-api/store.ts';
 import type { PassReport } from '../../src/sync/events.ts';
 import type { Finally } from '../support/child.ts';
 import { ChildPlace, passesOf, sumOf } from '../support/child-place.ts';
-import { lentPostgres } from '../support/lent-server.ts';
+import { lentMariadb, lentPostgres } from '../support/lent-server.ts';
 import { MirrorView } from '../support/mirror-view.ts';
-import { createDatabase, postgresMissing } from '../support/servers.ts';
+import {
+  createDatabase,
+  createMysqlDatabase,
+  mariadbMissing,
+  postgresMissing,
+} from '../support/servers.ts';
 import { breachesOf, breachesOfForm } from '../support/settled.ts';
 
 const SEAM_PROCESS = join(import.meta.dirname, 'seam-process.ts');
@@ -202,6 +207,13 @@ describe.concurrent('L5, L7, L13: kill -9 before each write', { timeout: 600_000
 
   it.skipIf(postgresMissing())('into PostgreSQL', async ({ onTestFinished }) => {
     const place = await SeamPlace.open(onTestFinished, await createDatabase(await lentPostgres()));
+    expect(await killAtEverySeam(place)).toEqual([]);
+    await checkByHand(place);
+  });
+
+  it.skipIf(mariadbMissing())('into MariaDB', async ({ onTestFinished }) => {
+    const database = await createMysqlDatabase(await lentMariadb());
+    const place = await SeamPlace.open(onTestFinished, database);
     expect(await killAtEverySeam(place)).toEqual([]);
     await checkByHand(place);
   });

@@ -17,7 +17,7 @@ describe('what a look sees', () => {
         await world.stop();
       }
     });
-    await fc.assert(run, propertyRuns(process.env['CI'] === 'true' ? 60 : 40));
+    await fc.assert(run, propertyRuns(40));
     process.stdout.write(`fresh: ${JSON.stringify(totals)}\n`);
   }, 600_000);
 });

@@ -1,5 +1,3 @@
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { Events } from '../../src/base/events.ts';
 import { MirrorError } from '../../src/base/errors.ts';
 import { silentLogger } from '../../src/base/logger.ts';
@@ -24,12 +22,11 @@ import { runPass } from '../../src/sync/run-pass.ts';
 import type { FormWindow } from '../../src/mirror/window.ts';
 import type { WindowSizes } from '../../src/sync/window-sizes.ts';
 import { verifyForm, type VerifyReport } from '../../src/sync/verify.ts';
-import { openSqlite } from '../../src/targets/sql/sqlite/sqlite-database.ts';
-import { scratchFolder } from '../support/scratch.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { type Change, Meddler } from './changes.ts';
 import { type CrashPoint, Life, mortal } from './crashing-target.ts';
+import { type LawPlace, sqliteLawPlace } from './law-places.ts';
 import { lookedFor, STORING } from './tick.ts';
 import { TableView } from './table-view.ts';
 import { WatchedStore } from './watched-store.ts';
@@ -66,10 +63,12 @@ export interface WorldOptions {
   /** How large windows are; left out: as in the program, so that there are none. */
   readonly windowSizes?: WindowSizes | undefined;
   readonly comparisonSizes?: ComparisonSizes | undefined;
+  /** Makes the database of a target; left out: a SQLite file. */
+  readonly makePlace?: (() => Promise<LawPlace>) | undefined;
 }
 
 /**
- * A source that changes between any two requests, the real client, passes and marking over real HTTP, and two SQLite
+ * A source that changes between any two requests, the real client, passes and marking over real HTTP, and two
  * targets whose process may die at any write. It inspects every PATCH as it arrives (L7).
  */
 export class World {
@@ -94,15 +93,15 @@ export class World {
   #markedInto: readonly number[] = [];
   /** The time of source and mirror. */
   readonly #clock: TestClock;
-  readonly #folder: string;
+  readonly #places: readonly LawPlace[];
   readonly #options: WorldOptions;
   /** The status that a submission had when the mirror last requested it. */
   readonly #lastAsked = new Map<string, string>();
 
-  constructor(options: WorldOptions) {
+  constructor(options: WorldOptions, places: readonly LawPlace[]) {
     this.#options = options;
     this.random = seededRandom(options.seed);
-    this.#folder = scratchFolder('laws');
+    this.#places = places;
     this.#clock = new TestClock(Date.UTC(2026, 1, 1) - options.submissions * options.spacingMs);
     this.store = new WatchedStore({ seed: options.seed, clock: this.#clock });
     this.forms = Array.from({ length: options.forms }, (_, n) => `form-${n}`);
@@ -112,11 +111,12 @@ export class World {
     for (const id of [...this.forms, ...elsewhere]) {
       this.store.addForm({ id, name: `Form ${id}`, fields: [{ label: 'Name' }] });
     }
-    this.views = TARGETS.map((name) => new TableView(this.#file(name)));
+    this.views = places.map(({ asker }) => new TableView(asker));
   }
 
   static async start(options: WorldOptions): Promise<World> {
-    const world = new World(options);
+    const places = await Promise.all(TARGETS.map(() => (options.makePlace ?? sqliteLawPlace)()));
+    const world = new World(options, places);
     const { store, meddler } = world;
     for (let n = 0; n < options.submissions; n++) {
       const forms = store.forms();
@@ -131,7 +131,7 @@ export class World {
 
   async stop(): Promise<void> {
     await this.sandbox.stop();
-    rmSync(this.#folder, { recursive: true, force: true });
+    for (const place of this.#places) await place.dispose();
   }
 
   /** Runs `work` while the source changes; at most 25 times, so that it ends. */
@@ -287,7 +287,7 @@ export class World {
     work: (context: SyncContext, targets: Target[]) => Promise<T>,
   ): Promise<T | undefined> {
     const life = new Life(crash);
-    const targets = TARGETS.map((name) => openSqlite(name, this.#file(name), this.#clock));
+    const targets = TARGETS.map((name, at) => this.#places[at]!.open(name, this.#clock));
     await using client = new FormsClient({
       baseUrl: this.sandbox.url,
       apiKey: this.sandbox.apiKey,
@@ -317,10 +317,6 @@ export class World {
       if (life.dead) this.crashes++;
       await Promise.all(targets.map((target) => target[Symbol.asyncDispose]()));
     }
-  }
-
-  #file(target: string): string {
-    return join(this.#folder, `${target}.sqlite`);
   }
 
   #onRequest({ method, path }: RequestInfo): void {

@@ -11,6 +11,11 @@ export async function lentPostgres(): Promise<{ readonly url: string }> {
   return { url: await lent('postgres') };
 }
 
+/** The same of MariaDB. Take a database of your own from it (`createMysqlDatabase`). */
+export async function lentMariadb(): Promise<{ readonly url: string }> {
+  return { url: await lent('mariadb') };
+}
+
 /**
  * Puts an empty queue of `start` into a data directory that has none, as an earlier `start` would have left it. Making one takes
  * more than four seconds of computing, and opening this one less than one.

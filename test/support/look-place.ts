@@ -15,6 +15,7 @@ import { FormsStore } from '../../src/sandbox/forms-api/store.ts';
 import type { Environment } from '../../src/settings/variables.ts';
 import type { PassReport } from '../../src/sync/events.ts';
 import type { LookReport } from '../../src/sync/look.ts';
+import { sqliteAsker } from '../laws/law-places.ts';
 import { TableView } from '../laws/table-view.ts';
 import { scratchFolder } from './scratch.ts';
 import { load } from './settings.ts';
@@ -162,7 +163,7 @@ export class LookPlace {
 
   /** What of these forms is not in a target as it is at the source: IDs, with their forms. */
   differences(target = 'default', forms = this.store.forms().map(({ id }) => id)): string[] {
-    const view = new TableView(join(this.folder, `${target}.sqlite`));
+    const view = new TableView(sqliteAsker(join(this.folder, `${target}.sqlite`)));
     return forms.flatMap((formId) => {
       const live = new Map(
         [...view.rows(formId).values()]

@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
+import { createConnection } from 'mysql2/promise';
 import pg from 'pg';
+import { canonicalTime } from '../../src/mirror/canonical-time.ts';
 import { joinAnswer } from '../laws/table-view.ts';
 
 /** A stored row, whichever database holds it. */
@@ -22,7 +24,7 @@ export class MirrorView {
   constructor(url: string) {
     this.#query = url.startsWith('sqlite:')
       ? async (sql) => askSqlite(url.slice('sqlite:'.length), sql)
-      : (sql) => askPostgres(url, sql);
+      : (sql) => (url.startsWith('postgres') ? askPostgres(url, sql) : askMysql(url, sql));
   }
 
   /** Rows of a statement; none while the file or its tables are yet to be made. */
@@ -30,7 +32,11 @@ export class MirrorView {
     try {
       return await this.#query(sql);
     } catch (error) {
-      if (error instanceof Error && /no such table|does not exist/.test(error.message)) return [];
+      if (
+        error instanceof Error &&
+        /no such table|does not exist|doesn't exist/.test(error.message)
+      )
+        return [];
       throw error;
     }
   }
@@ -54,6 +60,24 @@ export class MirrorView {
     const sql = `SELECT field_id, column_name FROM mirror_fields WHERE form_id = '${formId}'`;
     const rows = await this.ask(sql);
     return new Map(rows.map((row) => [String(row['field_id']), String(row['column_name'])]));
+  }
+
+  /** What is wrong with the history of a form's rows, as sentences: its end is what they are now. */
+  async historyBreaches(formId: string): Promise<string[]> {
+    const table = await this.tableOf(formId);
+    if (table === undefined) return [];
+    const odd = await this.ask(
+      `SELECT t.id FROM "${table}" AS t
+       WHERE coalesce((SELECT h.status FROM mirror_status_history AS h
+         WHERE h.submission_id = t.id AND h.form_id = '${formId}' ORDER BY h.id DESC LIMIT 1), '') <> t.status
+       UNION ALL
+       SELECT h.submission_id FROM mirror_status_history AS h
+       WHERE h.form_id = '${formId}' AND h.not_before > h.seen_at OR h.status = (
+         SELECT p.status FROM mirror_status_history AS p
+         WHERE p.submission_id = h.submission_id AND p.form_id = h.form_id AND p.id < h.id
+         ORDER BY p.id DESC LIMIT 1)`,
+    );
+    return odd.map(({ id }) => `history: the statuses of ${String(id)}`);
   }
 
   /** Every row of a form; a table with two rows of one ID, or a column that belongs to no field, is an error. */
@@ -122,6 +146,27 @@ async function askPostgres(url: string, sql: string): Promise<Record<string, unk
   await client.connect();
   try {
     return (await client.query<Record<string, unknown>>({ text: sql, types })).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** The same of MariaDB; times as the mirror writes them. */
+async function askMysql(url: string, sql: string): Promise<Record<string, unknown>[]> {
+  const client = await createConnection({ uri: url, dateStrings: true });
+  try {
+    await client.query("SET sql_mode = 'ANSI_QUOTES'");
+    const [rows] = await client.query(sql);
+    return (rows as Record<string, unknown>[]).map((row) =>
+      Object.fromEntries(
+        Object.entries(row).map(([name, value]) => [
+          name,
+          name.endsWith('_at') && typeof value === 'string'
+            ? canonicalTime(`${value.replace(' ', 'T')}Z`)
+            : value,
+        ]),
+      ),
+    );
   } finally {
     await client.end();
   }

@@ -36,7 +36,8 @@ export async function postgresPlace(
   return {
     ...schemaPlace(schema, async (sql) => (await client.query<Record<string, unknown>>(sql)).rows),
     url,
-    open: async (name = 'default') => parseTargetUrl(url).open(name),
+    open: async (name = 'default', clock, history) =>
+      parseTargetUrl(url).open(name, { clock, history }),
     dispose: () => client.end(),
   };
 }
@@ -59,9 +60,9 @@ export async function pglitePlace(
     ),
     url: address.shown,
     hasOneConnection: true,
-    open: async (name = 'default') => {
-      const opened = new PostgresDatabase(address, driver, systemClock);
-      return new SqlTarget(name, opened, systemClock);
+    open: async (name = 'default', clock = systemClock, history) => {
+      const opened = new PostgresDatabase(address, driver, clock);
+      return new SqlTarget(name, opened, clock, history);
     },
     dispose: async () => {
       await database.exec(`DROP SCHEMA IF EXISTS ${quoted(schema)} CASCADE`);

@@ -1,7 +1,7 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
+import { tmpdir, userInfo } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { connect } from 'node:net';
 
@@ -40,6 +40,7 @@ function findBinary(name: string): string | undefined {
     ...versions.map((version) => `/usr/lib/postgresql/${version}/bin`),
     '/opt/homebrew/bin',
     '/usr/local/bin',
+    '/usr/sbin',
   ];
   return folders.map((folder) => join(folder, name)).find((path) => existsSync(path));
 }
@@ -60,6 +61,10 @@ export const redisMissing = (): boolean =>
 /** For `describe.skipIf(postgresMissing())`. */
 export const postgresMissing = (): boolean =>
   missing('initdb', 'TEST_POSTGRES_URL', 'apt-get install postgresql') !== undefined;
+
+/** For `describe.skipIf(mariadbMissing())`. */
+export const mariadbMissing = (): boolean =>
+  missing('mariadbd', 'TEST_MYSQL_URL', 'apt-get install mariadb-server') !== undefined;
 
 /** A server is asked every 50 ms, for two minutes: on a busy machine it starts slowly. */
 const MOST_TRIES = 2_400;
@@ -188,6 +193,62 @@ export async function createDatabase(server: { readonly url: string }): Promise<
   const name = `t_${process.pid}_${Date.now().toString(36)}_${databases++}`;
   const client = new pg.Client({ connectionString: server.url });
   await client.connect();
+  await client.query(`create database ${name}`);
+  await client.end();
+  const url = new URL(server.url);
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+/**
+ * A private MariaDB (user `root`, no password), or the server of TEST_MYSQL_URL. Its defaults are the least helpful ones: texts
+ * in latin1, and no mode. Make a database per test with {@link createMysqlDatabase}.
+ */
+export async function startMariadb(options: readonly string[] = []): Promise<TestServer> {
+  const given = process.env['TEST_MYSQL_URL'];
+  if (given !== undefined) return external(given);
+  const port = await freePort();
+  const dir = mkdtempSync(join(tmpdir(), 'forms-mirror-mysql-'));
+  const user = userInfo().username;
+  const own = ['--no-defaults', `--datadir=${dir}`, `--user=${user}`];
+  const install = findBinary('mariadb-install-db') ?? 'mariadb-install-db';
+  const plain = ['--auth-root-authentication-method=normal', '--skip-test-db'];
+  execFileSync(install, [...own, ...plain], { stdio: 'ignore', cwd: dir });
+  const args = [
+    ...own,
+    `--port=${port}`,
+    '--bind-address=127.0.0.1',
+    `--socket=${join(dir, 'server.sock')}`,
+    `--pid-file=${join(dir, 'server.pid')}`,
+    '--skip-name-resolve',
+    '--character-set-server=latin1',
+    '--sql-mode=',
+    '--innodb-buffer-pool-size=128M',
+    '--innodb-flush-log-at-trx-commit=2',
+    '--innodb-doublewrite=OFF',
+    ...options,
+  ];
+  const server: TestServer = {
+    url: `mysql://root@127.0.0.1:${port}/mysql`,
+    async restart() {
+      const child = spawn(findBinary('mariadbd') ?? 'mariadbd', args, { stdio: 'ignore' });
+      server.process = child;
+      await waitForPort(port, child, 'mariadbd');
+    },
+    async stop() {
+      await stopProcess(server.process, 'SIGKILL');
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+  await server.restart();
+  return server;
+}
+
+/** The same of {@link startMariadb}: encoded in latin1, as the server has it. */
+export async function createMysqlDatabase(server: { readonly url: string }): Promise<string> {
+  const { createConnection } = await import('mysql2/promise');
+  const name = `t_${process.pid}_${Date.now().toString(36)}_${databases++}`;
+  const client = await createConnection(server.url);
   await client.query(`create database ${name}`);
   await client.end();
   const url = new URL(server.url);

@@ -38,6 +38,8 @@ export async function breachesOfForm(
   for (const [id, row] of rows) {
     if (!live.has(id) && !row.deleted) tell('L8: gone and not marked', id);
   }
+  const history = await view.historyBreaches(formId);
+  if (history.length > 0) told.set('its history is another one', history);
   return [...told].map(([sort, ids]) => {
     const more = ids.length > TOLD ? ` and ${ids.length - TOLD} more` : '';
     return `${formId}: ${sort}: ${ids.slice(0, TOLD).join(', ')}${more}`;

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestProject } from 'vitest/node';
 import { makeQueue } from './queue-template.ts';
-import { startPostgres } from './servers.ts';
+import { startMariadb, startPostgres } from './servers.ts';
 
 // vitest's global setup of the integration tests: what all files of a run share, each started or made when the first
 // file asks for it (lent-server.ts).
@@ -16,6 +16,7 @@ export interface Lent {
 /** What can be lent, by name. */
 const START: Readonly<Record<string, () => Promise<Lent>>> = {
   postgres: startPostgres,
+  mariadb: () => startMariadb(),
   queue: makeQueue,
 };
 

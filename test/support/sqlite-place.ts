@@ -27,7 +27,7 @@ export async function sqlitePlace(original?: string): Promise<SqlPlace> {
   return {
     product: 'SQLite',
     url: `sqlite:${path}`,
-    open: async (name = 'default') => openSqlite(name, path),
+    open: async (name = 'default', clock, history) => openSqlite(name, path, clock, history),
     usurp,
     usurpMarking: (formId) => usurp(`marking of ${formId}`),
     damage: sqlDamage({ query, relation }),

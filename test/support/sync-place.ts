@@ -24,6 +24,7 @@ import { runPass } from '../../src/sync/run-pass.ts';
 import type { WindowSizes } from '../../src/sync/window-sizes.ts';
 import { openSqlite } from '../../src/targets/sql/sqlite/sqlite-database.ts';
 import { verifyForm, type VerifyReport, type VerifyRequest } from '../../src/sync/verify.ts';
+import { sqliteAsker } from '../laws/law-places.ts';
 import { TableView } from '../laws/table-view.ts';
 import { scratchFolder } from './scratch.ts';
 import { TestClock } from './test-clock.ts';
@@ -148,7 +149,7 @@ export class SyncPlace {
 
   /** A look into a target's file from outside. */
   view(target = 'a'): TableView {
-    return new TableView(this.file(target));
+    return new TableView(sqliteAsker(this.file(target)));
   }
 
   /** IDs of the rows that are not marked deleted, sorted. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { FormWindow } from '../../src/mirror/window.ts';
-import { countWindows } from '../../src/sync/count-windows.ts';
+import { countOlder, countWindows } from '../../src/sync/count-windows.ts';
 
 const MAY = '2026-05-01T00:00:00.000Z';
 const JUNE = '2026-06-01T00:00:00.000Z';
@@ -58,5 +58,43 @@ describe('counting a form by windows', () => {
       each[requests % 2]!--;
     });
     expect(await countWindows(WINDOWS, count)).toBe('moving');
+  });
+
+  it('does not count the newest where what was just proven of it adds up', async () => {
+    const { count, asked } = source([3, 4, 5], 0);
+    const first = { ...(await countOlder(WINDOWS, count)), newest: 5 };
+    expect(await countWindows(WINDOWS, count, first)).toEqual({ each: [3, 4, 5], whole: 12 });
+    expect(asked()).toBe(4);
+  });
+
+  it('L3: counts it where that does not add up, or the form has become smaller', async () => {
+    const arrived = source([3, 4, 6], 0);
+    const proven = { ...(await countOlder(WINDOWS, arrived.count)), newest: 5 };
+    const counts = await countWindows(WINDOWS, arrived.count, proven);
+    expect(counts).toEqual({ each: [3, 4, 6], whole: 13 });
+    const deleted = source([3, 4, 5], 0);
+    const before = { whole: 13, older: [3, 4], newest: 5 };
+    expect(await countWindows(WINDOWS, deleted.count, before)).toMatchObject({ whole: 12 });
+    expect(deleted.asked()).toBeGreaterThan(1);
+  });
+
+  it('L3: says that windows leave something out, whatever was proven of the newest', async () => {
+    const { count } = source([3, 4, 5], 1);
+    const first = { ...(await countOlder(WINDOWS, count)), newest: 5 };
+    expect(await countWindows(WINDOWS, count, first)).toBe('contradiction');
+  });
+
+  it('asks for no more counts at once than it is to, and loses none of them', async () => {
+    const many = Array.from({ length: 9 }, (_, at) => ({ from: `${at}`, to: `${at + 1}` }));
+    let [running, most] = [0, 0];
+    const count = async ({ from }: FormWindow): Promise<number> => {
+      most = Math.max(most, ++running);
+      await new Promise((done) => setImmediate(done));
+      running--;
+      return from === null ? 36 : Number(from);
+    };
+    const { older } = await countOlder(many, count, { atOnce: 3 });
+    expect(older).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+    expect(most).toBe(3);
   });
 });

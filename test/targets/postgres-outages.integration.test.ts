@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { connect, createServer, type Socket } from 'node:net';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MirrorError } from '../../src/base/errors.ts';
@@ -13,6 +13,7 @@ import { parseTargetUrl } from '../../src/targets/target-kinds.ts';
 import { AT_ONCE, FORM, NAME, row, sorted, stageTargets } from '../contract/target-harness.ts';
 import { Child } from '../support/child.ts';
 import { postgresPlace } from '../support/postgres-place.ts';
+import { startRelay } from '../support/relay.ts';
 import {
   createDatabase,
   freePort,
@@ -31,33 +32,6 @@ async function failureOf(url: string): Promise<{ error: MirrorError; remedy: str
   const results = await target.check();
   const failed = results.find((result) => !result.ok);
   return { error, remedy: failed?.remedy ?? '' };
-}
-
-/** A network between us and the server, which can go silent without hanging up. */
-async function startRelay(
-  serverPort: number,
-): Promise<{ port: number; freeze(): void; close(): void }> {
-  const sockets: Socket[] = [];
-  const relay = createServer((near) => {
-    const far = connect(serverPort, '127.0.0.1');
-    near.on('error', () => {});
-    far.on('error', () => {});
-    near.pipe(far);
-    far.pipe(near);
-    sockets.push(near, far);
-  });
-  const port = await freePort();
-  await new Promise<void>((done) => relay.listen(port, '127.0.0.1', done));
-  return {
-    port,
-    freeze() {
-      for (const socket of sockets) socket.unpipe().pause();
-    },
-    close() {
-      for (const socket of sockets) socket.destroy();
-      relay.close();
-    },
-  };
 }
 
 describe.skipIf(postgresMissing())('PostgreSQL that fails', () => {

@@ -19,6 +19,12 @@ describe('target URLs', () => {
       'postgres',
       'postgresql://u@db/forms?schema=My%20forms',
     ],
+    ['mysql://u:secret@db:3307/forms', 'mysql', 'mysql://u@db:3307/forms'],
+    [
+      'mariadb://u:s%23cret@db/forms?ssl-mode=VERIFY_IDENTITY&ssl-ca=/etc/ca.pem',
+      'mysql',
+      'mariadb://u@db/forms',
+    ],
     [
       'https://docs.google.com/spreadsheets/d/1AbcdefghijklmnopqrstuvwxYZ_-/edit#gid=0',
       'google-sheets',
@@ -33,7 +39,12 @@ describe('target URLs', () => {
   it.each([
     '',
     'sqlite:',
-    'mysql://u:secret@host/db',
+    'oracle://u:secret@host/db',
+    'mysql://u:sec#ret@host/db',
+    'mysql://u:secret@host',
+    'mysql://u:secret@host/db?ssl-mode=PREFERRED',
+    'mysql://u:secret@host/db?password=secret',
+    `mysql://u:secret@host/${'x'.repeat(65)}`,
     'postgres://u:sec#ret@host/db',
     'postgres://u:secret@host',
     'postgres://u:secret@host/db?schema=',
@@ -48,18 +59,16 @@ describe('target URLs', () => {
   it('are opened without connecting', async () => {
     await using sqlite = await parseTargetUrl('sqlite:/nowhere/x.sqlite').open('a');
     await using postgres = await parseTargetUrl('postgres://u:secret@nowhere.invalid/x').open('b');
-    expect([sqlite.kind, sqlite.name, postgres.kind, postgres.name]).toEqual([
-      'sqlite',
-      'a',
-      'postgres',
-      'b',
-    ]);
-    expect(postgres.address).not.toContain('secret');
+    await using mysql = await parseTargetUrl('mysql://u:secret@nowhere.invalid/x').open('c');
+    const opened = [sqlite, postgres, mysql].map(({ kind, name }) => `${kind} ${name}`);
+    expect(opened).toEqual(['sqlite a', 'postgres b', 'mysql c']);
+    expect(postgres.address + mysql.address).not.toContain('secret');
   });
 
   it.each([
     ['sqlite::memory:', []],
     ['postgres://u:p@nowhere.invalid/d', ['pg']],
+    ['mysql://u:p@nowhere.invalid/d', ['mysql2']],
   ])('%s loads the driver of its kind and no other', (url, drivers) => {
     const kinds = join(import.meta.dirname, '../../src/targets/target-kinds.ts');
     const code = `
@@ -73,7 +82,7 @@ describe('target URLs', () => {
       });
       const { parseTargetUrl } = await import(${JSON.stringify(kinds)});
       await parseTargetUrl(${JSON.stringify(url)}).open('a');
-      const heavy = ['pg', 'googleapis', 'google-auth-library', '@electric-sql'];
+      const heavy = ['pg', 'mysql2', 'googleapis', 'google-auth-library', '@electric-sql'];
       console.log(JSON.stringify(heavy.filter((name) => loaded.has(name))));`;
     const args = ['--input-type=module', '--no-warnings', '--eval', code];
     expect(JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' }))).toEqual(drivers);

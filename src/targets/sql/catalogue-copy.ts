@@ -1,8 +1,10 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { FormIdentity } from '../../mirror/types.ts';
-import { listForms, loadForm, saveFields, saveForm } from './catalogue.ts';
+import { listForms, loadForm, saveFields, saveForm, saveHistory } from './catalogue.ts';
 import type { SqlDialect } from './dialect.ts';
 import type { FormTable } from './field-column.ts';
 import { type SqlSession, textOf } from './sql-session.ts';
+import { noteStaleViews } from './view-notes.ts';
 
 /*
  * Which table is a form's, and which column a field's, is nothing that could be found out again: labels and names change.
@@ -12,7 +14,7 @@ import { type SqlSession, textOf } from './sql-session.ts';
 
 const PREFIX = 'form ';
 
-/** Writes the copy of a form, if it is not as the form is. */
+/** Writes the copy of a form, if it is not as the form is: views have to follow it then. */
 export async function saveCopy(
   tx: SqlSession,
   dialect: SqlDialect,
@@ -21,12 +23,24 @@ export async function saveCopy(
   const value = JSON.stringify(form);
   const meta = dialect.relation('mirror_meta');
   const key = PREFIX + form.form.id;
-  const [row] = await tx.query(`SELECT value FROM ${meta} WHERE key = $1`, [key]);
-  if (row !== undefined && textOf(row, 'value') === value) return;
+  const [row] = await tx.query(`SELECT value FROM ${meta} WHERE "key" = $1`, [key]);
+  // Whatever the order of its properties: that of a form which was read differs from that of one which was made.
+  if (row !== undefined && isSame(textOf(row, 'value'), value)) return;
+  await noteStaleViews(tx, dialect, form.form.id);
   await tx.query(
-    `INSERT INTO ${meta} (key, value) VALUES ($1, $2) ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
+    `INSERT INTO ${meta} ("key", value) VALUES ($1, $2) ON CONFLICT ("key") DO UPDATE SET value = excluded.value`,
     [key, value],
   );
+}
+
+function isSame(stored: string, value: string): boolean {
+  if (stored === value) return true;
+  try {
+    return isDeepStrictEqual(JSON.parse(stored), JSON.parse(value));
+  } catch {
+    // Only another program writes anything else.
+    return false;
+  }
 }
 
 /** Writes the copies of all forms of the catalogue. */
@@ -40,7 +54,7 @@ export async function saveCopies(tx: SqlSession, dialect: SqlDialect): Promise<v
 /** IDs of the forms that there is a copy of. */
 export async function copiedForms(session: SqlSession, dialect: SqlDialect): Promise<string[]> {
   const rows = await session.query(
-    `SELECT key FROM ${dialect.relation('mirror_meta')} WHERE key LIKE '${PREFIX}%'`,
+    `SELECT "key" FROM ${dialect.relation('mirror_meta')} WHERE "key" LIKE '${PREFIX}%'`,
   );
   return rows.map((row) => textOf(row, 'key').slice(PREFIX.length));
 }
@@ -61,6 +75,7 @@ export async function restoreForm(
   const known = await loadForm(tx, dialect, formId);
   if (known === undefined) {
     await saveForm(tx, dialect, copy.form, copy, at);
+    await saveHistory(tx, dialect, formId, copy.history ?? null);
     await dateBack(tx, dialect, 'mirror_forms', formId);
     restored.push('mirror_forms');
   }
@@ -82,7 +97,7 @@ export async function readCopyText(
   formId: string,
 ): Promise<string | undefined> {
   const [row] = await session.query(
-    `SELECT value FROM ${dialect.relation('mirror_meta')} WHERE key = $1`,
+    `SELECT value FROM ${dialect.relation('mirror_meta')} WHERE "key" = $1`,
     [PREFIX + formId],
   );
   return row && textOf(row, 'value');
@@ -112,7 +127,7 @@ function toCopy(text: string): FormTable | undefined {
 /** The copies of all forms. */
 export async function readCopies(session: SqlSession, dialect: SqlDialect): Promise<FormTable[]> {
   const rows = await session.query(
-    `SELECT value FROM ${dialect.relation('mirror_meta')} WHERE key LIKE '${PREFIX}%' ORDER BY key`,
+    `SELECT value FROM ${dialect.relation('mirror_meta')} WHERE "key" LIKE '${PREFIX}%' ORDER BY "key"`,
   );
   return rows.map((row) => toCopy(textOf(row, 'value'))).filter((copy) => copy !== undefined);
 }

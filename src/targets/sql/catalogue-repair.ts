@@ -2,14 +2,17 @@ import { MirrorError } from '../../base/errors.ts';
 import type { CheckResult } from '../../mirror/target.ts';
 import { listForms, loadForm, recordLabels } from './catalogue.ts';
 import { copiedForms, restoreForm, saveCopies } from './catalogue-copy.ts';
-import { presentTables, tablesOfVersion } from './catalogue-structure.ts';
-import { catalogueVersion, saveVersion } from './catalogue-version.ts';
+import { makeTables } from './catalogue-steps.ts';
+import { presentTables, saveVersion, tablesOfVersion } from './catalogue-structure.ts';
+import { catalogueVersion } from './catalogue-version.ts';
 import type { SqlDialect } from './dialect.ts';
 import { leftViewNotices } from './left-view.ts';
 import { LOOKS } from './looks.ts';
 import { COUNTING_VERSION, rememberLosses } from './losses.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { numberOf, type SqlConnection, type SqlSession } from './sql-session.ts';
+import { modelViewNames } from './view-notes.ts';
+import { noteStatusesSince } from './status-history.ts';
 
 /** Lines of `check`: whether there is a mirror, and whole. Throws as {@link catalogueVersion} does. */
 export async function catalogueResults(
@@ -26,8 +29,15 @@ export async function catalogueResults(
   const old = MIGRATIONS.at(-1)?.version === version ? '' : ' The next pass updates its catalogue.';
   const views = (await listForms(session, dialect)).map(({ view }) => view);
   const left = [...(await leftViewNotices(session, dialect, views)).values()].flat();
+  const elsewhere = [...(await modelViewNames(session, dialect))].filter(
+    ([view, name]) => view !== name,
+  );
   return [
     { ok: true, message: `It holds a mirror already.${old}` },
+    ...elsewhere.map(([view, name]) => ({
+      ok: true,
+      message: `Something else is called ${dialect.shownRelation(view)}, so the view over all forms is ${dialect.shownRelation(name)}.`,
+    })),
     ...left.map(({ blocks, message, remedy }) => ({ ok: !blocks, message, remedy })),
   ];
 }
@@ -78,40 +88,68 @@ export async function repairCatalogue(
     // Another process may have repaired it.
     const missing = new Set(await missingTables(tx, dialect, version));
     if (missing.size === 0) return;
-    for (const step of MIGRATIONS.filter((one) => one.version <= version)) {
-      const changes = step.changes(dialect).filter(({ table }) => missing.has(table));
-      for (const { sql } of changes) await tx.exec(sql);
-    }
-    if (missing.has('mirror_meta')) await saveVersion(tx, dialect, version);
-    await restoreForms(tx, dialect, { missing, place, at });
+    await refuseToGuess(tx, dialect, missing, place);
+    await makeAgain(tx, dialect, missing, version);
+    await restoreForms(tx, dialect, missing, at);
     if (version < COUNTING_VERSION) return;
     await saveCopies(tx, dialect);
+    const lacksStatuses = missing.has('mirror_status_history');
     const losses = tellsOfRows(missing).map(
       (name) => ({ what: 'records', name: `table ${name}` }) as const,
     );
     for (const { id } of await listForms(tx, dialect)) {
       await rememberLosses(tx, dialect, id, losses);
+      if (lacksStatuses) await noteStatusesSince(tx, dialect, id, null);
     }
   });
+}
+
+/** Throws where neither the tables that are left nor the copies say which table or column is whose. */
+async function refuseToGuess(
+  tx: SqlSession,
+  dialect: SqlDialect,
+  missing: ReadonlySet<string>,
+  place: string,
+): Promise<void> {
+  const copied = new Set(missing.has('mirror_meta') ? [] : await copiedForms(tx, dialect));
+  if (missing.has('mirror_forms') && copied.size === 0) {
+    const telling = ['mirror_passes', 'mirror_fields'].filter((table) => !missing.has(table));
+    if (await hasRows(tx, dialect, ...telling))
+      throw wouldGuess(dialect, place, 'mirror_forms', 'table belongs to which form');
+  }
+  const listed = missing.has('mirror_forms') ? [] : await listForms(tx, dialect);
+  if (missing.has('mirror_fields') && listed.some(({ id }) => !copied.has(id))) {
+    throw wouldGuess(dialect, place, 'mirror_fields', 'column belongs to which field');
+  }
+}
+
+async function makeAgain(
+  tx: SqlSession,
+  dialect: SqlDialect,
+  missing: ReadonlySet<string>,
+  version: number,
+): Promise<void> {
+  const { stepwise } = dialect;
+  if (stepwise !== undefined) {
+    await makeTables(tx, dialect, stepwise, { tables: missing, version });
+    return;
+  }
+  for (const step of MIGRATIONS.filter((one) => one.version <= version)) {
+    const changes = step.changes(dialect).filter(({ table }) => missing.has(table));
+    for (const { sql } of changes) await tx.exec(sql);
+  }
+  if (missing.has('mirror_meta')) await saveVersion(tx, dialect, version);
 }
 
 async function restoreForms(
   tx: SqlSession,
   dialect: SqlDialect,
-  { missing, place, at }: { missing: ReadonlySet<string>; place: string; at: string },
+  missing: ReadonlySet<string>,
+  at: string,
 ): Promise<void> {
-  const copied = new Set(await copiedForms(tx, dialect));
-  for (const formId of copied) await restoreForm(tx, dialect, formId, at);
-  const forms = await listForms(tx, dialect);
-  const lostForms = missing.has('mirror_forms') && copied.size === 0;
-  if (lostForms && (await hasRows(tx, dialect, 'mirror_passes', 'mirror_fields'))) {
-    throw wouldGuess(dialect, place, 'mirror_forms', 'table belongs to which form');
-  }
-  if (missing.has('mirror_fields') && forms.some(({ id }) => !copied.has(id))) {
-    throw wouldGuess(dialect, place, 'mirror_fields', 'column belongs to which field');
-  }
+  for (const formId of await copiedForms(tx, dialect)) await restoreForm(tx, dialect, formId, at);
   if (!missing.has('mirror_label_history')) return;
-  for (const { id } of forms) {
+  for (const { id } of await listForms(tx, dialect)) {
     const fields = (await loadForm(tx, dialect, id))?.fields ?? [];
     await recordLabels(tx, dialect, id, fields, at);
   }

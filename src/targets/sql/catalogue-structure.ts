@@ -52,3 +52,16 @@ function sameNames(expected: readonly string[] | undefined, present: readonly st
   const names = new Set(expected);
   return present.every((name) => names.has(name));
 }
+
+/** Writes the catalogue's version. */
+export async function saveVersion(
+  tx: SqlSession,
+  dialect: SqlDialect,
+  version: number,
+): Promise<void> {
+  await tx.query(
+    `INSERT INTO ${dialect.relation('mirror_meta')} ("key", value) VALUES ('catalogue_version', $1)
+     ON CONFLICT ("key") DO UPDATE SET value = excluded.value`,
+    [String(version)],
+  );
+}

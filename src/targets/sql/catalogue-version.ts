@@ -1,5 +1,11 @@
 import { MirrorError, safeText } from '../../base/errors.ts';
-import { presentTables, versionOfTables } from './catalogue-structure.ts';
+import { makeTables, takeStep } from './catalogue-steps.ts';
+import {
+  presentTables,
+  saveVersion,
+  tablesOfVersion,
+  versionOfTables,
+} from './catalogue-structure.ts';
 import type { SqlDialect } from './dialect.ts';
 import { type Migration, MIGRATIONS } from './migrations.ts';
 import { type SqlConnection, type SqlSession, textOrNull } from './sql-session.ts';
@@ -22,7 +28,7 @@ export async function catalogueVersion(
   }
   if (found.join() !== 'key,value') throw notOurs(dialect, 'mirror_meta');
   const [row] = await session.query(
-    `SELECT value FROM ${dialect.relation('mirror_meta')} WHERE key = 'catalogue_version'`,
+    `SELECT value FROM ${dialect.relation('mirror_meta')} WHERE "key" = 'catalogue_version'`,
   );
   const text = row === undefined ? null : textOrNull(row, 'value');
   if (text === null || !/^[1-9]\d{0,8}$/.test(text)) throw unknownVersion(dialect, text);
@@ -47,24 +53,20 @@ export async function migrate(
       const version = (await catalogueVersion(tx, dialect)) ?? 0;
       if (version >= step.version) return;
       await refuseForeignTables(tx, dialect, steps, version);
-      const statements = step.changes(dialect).map(({ sql }) => sql);
-      await tx.exec(statements.join(';\n'));
+      const { stepwise } = dialect;
+      if (stepwise === undefined) {
+        const statements = step.changes(dialect).map(({ sql }) => sql);
+        await tx.exec(statements.join(';\n'));
+      } else if (version === 0) {
+        const tables = new Set(steps.flatMap(({ creates }) => creates));
+        await makeTables(tx, dialect, stepwise, { tables, version: CATALOGUE_VERSION });
+        return;
+      } else {
+        await takeStep(tx, dialect, stepwise, step);
+      }
       await saveVersion(tx, dialect, step.version);
     });
   }
-}
-
-/** Writes the catalogue's version. */
-export async function saveVersion(
-  tx: SqlSession,
-  dialect: SqlDialect,
-  version: number,
-): Promise<void> {
-  await tx.query(
-    `INSERT INTO ${dialect.relation('mirror_meta')} (key, value) VALUES ('catalogue_version', $1)
-     ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
-    [String(version)],
-  );
 }
 
 async function refuseForeignTables(
@@ -74,9 +76,15 @@ async function refuseForeignTables(
   version: number,
 ): Promise<void> {
   const taken = await dialect.relationNames(tx);
+  const present = dialect.stepwise === undefined ? undefined : await presentTables(tx, dialect);
+  /** Made by a process that died before it came to the version. */
+  const isOurs = (table: string, step: Migration): boolean =>
+    present?.get(table)?.join() === tablesOfVersion(dialect, step.version).get(table)?.join();
   const foreign = steps
     .filter((step) => step.version > version)
-    .flatMap((step) => step.creates)
+    .flatMap((step) =>
+      step.creates.filter((table) => present === undefined || !isOurs(table, step)),
+    )
     .find((table) => taken.has(table));
   if (foreign !== undefined) throw notOurs(dialect, foreign);
 }

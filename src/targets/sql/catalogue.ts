@@ -1,7 +1,14 @@
 import type { FormIdentity } from '../../mirror/types.ts';
 import type { SqlDialect } from './dialect.ts';
-import type { ColumnType, FieldColumn, FieldStorage, FormTable } from './field-column.ts';
+import type {
+  ColumnType,
+  FieldColumn,
+  FieldStorage,
+  FormHistory,
+  FormTable,
+} from './field-column.ts';
 import {
+  booleanOf,
   numberOf,
   piecesOf,
   placeholders,
@@ -28,6 +35,7 @@ export interface CataloguedForm extends FormIdentity {
   readonly table: string;
   readonly view: string;
   readonly goneAt: string | null;
+  readonly history: FormHistory | null;
 }
 
 /** Every form of the catalogue, by name. */
@@ -36,8 +44,8 @@ export async function listForms(
   dialect: SqlDialect,
 ): Promise<CataloguedForm[]> {
   const rows = await session.query(
-    `SELECT form_id, slug, name, table_name, view_name, ${dialect.timeText('gone_at')} AS gone_at
-     FROM ${dialect.relation('mirror_forms')} ORDER BY name, form_id`,
+    `SELECT f.*, ${dialect.timeText('gone_at')} AS gone
+     FROM ${dialect.relation('mirror_forms')} AS f ORDER BY name, form_id`,
   );
   return rows.map((row) => ({
     id: textOf(row, 'form_id'),
@@ -45,7 +53,8 @@ export async function listForms(
     name: textOf(row, 'name'),
     table: textOf(row, 'table_name'),
     view: textOf(row, 'view_name'),
-    goneAt: dialect.time(row['gone_at']),
+    goneAt: dialect.time(row['gone']),
+    history: historyOf(row),
   }));
 }
 
@@ -56,7 +65,7 @@ export async function loadForm(
   formId: string,
 ): Promise<FormTable | undefined> {
   const [row] = await session.query(
-    `SELECT slug, name, table_name, view_name FROM ${dialect.relation('mirror_forms')} WHERE form_id = $1`,
+    `SELECT * FROM ${dialect.relation('mirror_forms')} WHERE form_id = $1`,
     [formId],
   );
   if (row === undefined) return undefined;
@@ -71,7 +80,44 @@ export async function loadForm(
     table: textOf(row, 'table_name'),
     view: textOf(row, 'view_name'),
     fields: fields.map((field) => toFieldColumn(field, dialect)),
+    history: historyOf(row),
   };
+}
+
+/** A catalogue of an earlier version knows of none. */
+function historyOf(row: SqlRow): FormHistory | null {
+  if (row['history_table'] === undefined || row['history_table'] === null) return null;
+  return { table: textOf(row, 'history_table'), isOpen: booleanOf(row, 'history_open') };
+}
+
+/** Writes where a form's history is, and whether it goes on. */
+export async function saveHistory(
+  tx: SqlSession,
+  dialect: SqlDialect,
+  formId: string,
+  history: FormHistory | null,
+): Promise<void> {
+  await tx.query(
+    `UPDATE ${dialect.relation('mirror_forms')} SET history_table = $1, history_open = $2 WHERE form_id = $3`,
+    [history?.table ?? null, dialect.boolean(history?.isOpen === true), formId],
+  );
+}
+
+/** Every form of the catalogue with its fields, by name. */
+export async function loadForms(session: SqlSession, dialect: SqlDialect): Promise<FormTable[]> {
+  const forms = await listForms(session, dialect);
+  const rows = await session.query(
+    `SELECT f.*, ${dialect.timeText('removed_at')} AS removed
+     FROM ${dialect.relation('mirror_fields')} AS f ORDER BY form_id, ordinal`,
+  );
+  const fields = Map.groupBy(rows, (row) => textOf(row, 'form_id'));
+  return forms.map(({ id, slug, name, table, view, history }) => ({
+    form: { id, slug, name },
+    table,
+    view,
+    history,
+    fields: (fields.get(id) ?? []).map((field) => toFieldColumn(field, dialect)),
+  }));
 }
 
 function toFieldColumn(row: SqlRow, dialect: SqlDialect): FieldColumn {
@@ -119,7 +165,7 @@ export async function saveForm(
      VALUES ($1, $2, $3, $4, $5, $6)
      ON CONFLICT (form_id) DO UPDATE SET slug = excluded.slug, name = excluded.name,
        table_name = excluded.table_name, view_name = excluded.view_name`,
-    [form.id, form.slug, form.name, names.table, names.view, at],
+    [form.id, form.slug, form.name, names.table, names.view, dialect.timeValue(at)],
   );
 }
 
@@ -141,20 +187,20 @@ export async function saveFields(
       `INSERT INTO ${dialect.relation('mirror_fields')} (${names.join(', ')})
        VALUES ${placeholders(piece.length, names.length)}
        ON CONFLICT (form_id, field_id) DO UPDATE SET ${rest.map(([name]) => `${name} = excluded.${name}`).join(', ')}`,
-      piece.flatMap((field) => columns.map(([, valueOf]) => valueOf(field, formId, at))),
+      piece.flatMap((field) => columns.map(([, valueOf]) => valueOf(field, formId, at, dialect))),
     );
   }
 }
 
 /** A column of `mirror_fields`: what it holds of a field that is written at a time. */
-type ValueOf = (field: FieldColumn, formId: string, at: string) => SqlValue;
+type ValueOf = (field: FieldColumn, formId: string, at: string, dialect: SqlDialect) => SqlValue;
 
 /** Those that never change, and the others. */
 const FIXED: Readonly<Record<string, ValueOf>> = {
   form_id: (_field, formId) => formId,
   field_id: ({ id }) => id,
   column_name: ({ column }) => column,
-  first_seen_at: (_field, _formId, at) => at,
+  first_seen_at: (_field, _formId, at, dialect) => dialect.timeValue(at),
   ordinal: ({ ordinal }) => ordinal,
   stored_in: ({ storage }) => storedIn(storage),
 };
@@ -162,7 +208,7 @@ const CHANGING: Readonly<Record<string, ValueOf>> = {
   label: ({ label }) => label,
   position: ({ position }) => position,
   type: ({ type }) => type,
-  removed_at: ({ removedAt }) => removedAt,
+  removed_at: ({ removedAt }, _formId, _at, dialect) => dialect.timeValue(removedAt),
   text_column: ({ textColumn }) => textColumn,
   text_stored_in: ({ textColumn, textStorage }) =>
     textColumn === null ? null : storedIn(textStorage),
@@ -188,11 +234,11 @@ export async function recordLabels(
     await tx.query(
       `UPDATE ${history} SET valid_to = $1
        WHERE form_id = $2 AND valid_to IS NULL AND ${dialect.isIn('field_id', '$3')}`,
-      [at, formId, ids],
+      [dialect.timeValue(at), formId, ids],
     );
     await tx.query(
       `INSERT INTO ${history} (form_id, field_id, label, valid_from) VALUES ${placeholders(piece.length, 4)}`,
-      piece.flatMap((field) => [formId, field.id, field.label, at]),
+      piece.flatMap((field) => [formId, field.id, field.label, dialect.timeValue(at)]),
     );
   }
 }

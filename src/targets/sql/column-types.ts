@@ -63,7 +63,7 @@ export async function meetNeeds(
   const isOfTexts = new Set(fields.filter(({ type }) => type === 'text').map(({ id }) => id));
   const beside = needs.filter((need) => need.beside && !isOfTexts.has(need.field.id));
   const ids = new Set(beside.map(({ field }) => field.id));
-  const split = await addTextColumns(tx, dialect, { ...table, fields }, ids);
+  const split = await addTextColumns(tx, dialect, { ...table, fields }, ids, at);
   const synced = await syncLabelledView(tx, dialect, split);
   for (const statement of decided.afterView) await inSavepoint(tx, () => tx.exec(statement));
   const before = new Set(table.fields);
@@ -84,6 +84,7 @@ export async function addTextColumns(
   dialect: SqlDialect,
   form: FormTable,
   ids: ReadonlySet<string>,
+  at: string,
 ): Promise<FormTable> {
   if (ids.size === 0) return form;
   const present = (await dialect.columnsOf(tx, form.table)) ?? [];
@@ -96,6 +97,7 @@ export async function addTextColumns(
   );
   const needsMore = added.some(({ textStorage }) => textStorage === 'more');
   const withMore = needsMore && !present.includes(MORE_COLUMN);
+  if (dialect.stepwise !== undefined) await saveFields(tx, dialect, form.form.id, added, at);
   if (columns.length > 0 || withMore) await dialect.addColumns(tx, form.table, columns, withMore);
   return { ...form, fields };
 }

@@ -2,7 +2,7 @@ import { canonicalTime } from '../../mirror/canonical-time.ts';
 import type { StatusCounts } from '../../mirror/status-counts.ts';
 import type { TimeCount, TimeGrain, TimeSpan } from '../../mirror/time-counts.ts';
 import type { SqlDialect } from './dialect.ts';
-import { numberOf, type SqlSession, textOf } from './sql-session.ts';
+import { numberOf, type SqlSession, type SqlValue, textOf } from './sql-session.ts';
 
 /*
  * Counts of a form's live rows. They are asked for at each pass, of a million rows too, so each comes from an index alone:
@@ -80,7 +80,7 @@ export async function readDatedIds(
 ): Promise<DatedId[]> {
   if (!present.has('created_at')) return [];
   const bounds = within(dialect, span, 1);
-  const params = [...bounds.params];
+  const params: SqlValue[] = [...bounds.params];
   const conditions = [isLive(present), bounds.condition];
   if (status !== undefined) {
     params.push(status);
@@ -88,8 +88,9 @@ export async function readDatedIds(
     conditions.push(`coalesce(${statusOf(present)}, '') = $${params.length}`);
   }
   if (after !== undefined) {
-    params.push(after.createdAt, after.id);
-    conditions.push(`(created_at, id) > ($${params.length - 1}, $${params.length})`);
+    params.push(dialect.timeValue(after.createdAt), after.id);
+    const behind = [`$${params.length - 1}`, `$${params.length}`];
+    conditions.push(dialect.isBehind(['created_at', 'id'], behind));
   }
   const rows = await session.query(
     `SELECT id, ${dialect.timeText('created_at')} AS dated FROM ${dialect.relation(table)}

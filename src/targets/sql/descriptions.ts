@@ -1,4 +1,5 @@
 import type { SYSTEM_COLUMNS } from '../../mirror/reserved-names.ts';
+import type { FormIdentity } from '../../mirror/types.ts';
 
 /** What the columns are that every form's table has besides those of its fields. */
 export const SYSTEM_COLUMN_TEXTS: Readonly<Record<(typeof SYSTEM_COLUMNS)[number], string>> = {
@@ -9,6 +10,21 @@ export const SYSTEM_COLUMN_TEXTS: Readonly<Record<(typeof SYSTEM_COLUMNS)[number
   _changed_at: 'When the mirror last changed this row.',
   _deleted_at: 'When the submission was found deleted at the source; empty while it is there.',
 };
+
+/** What a form's table is, its view with labels, and that of its live rows. */
+export const FORM_TEXTS = {
+  table: ({ name }: FormIdentity) =>
+    `The submissions of ${name}, those that are marked deleted included.`,
+  labelled: ({ name }: FormIdentity) =>
+    `The submissions of ${name}, with the current labels for names of columns.`,
+  live: ({ name }: FormIdentity) =>
+    `The submissions of ${name} that are still there at the source.`,
+  versions: ({ name }: FormIdentity) =>
+    `Every version that the submissions of ${name} had, as the mirror saw them: what was true at a time t has _valid_from <= t, and _valid_to > t or none.`,
+};
+
+/** What the label of a field is followed by where it names one of the columns that its answers stand in. */
+export const PART_TEXTS = { own: '', text: ' (text)', numbers: ' (number)' } as const;
 
 /** What a table of the catalogue is. */
 export interface CatalogueText {
@@ -28,6 +44,9 @@ export const CATALOGUE_TEXTS: Readonly<Record<string, CatalogueText>> = {
     'field_id',
   ),
   mirror_label_history: forPeople('Every label that a field had, and from when to when.'),
+  mirror_status_history: forPeople(
+    'Every status that a submission was seen in: first at seen_at, and last in another one at not_before.',
+  ),
   mirror_checkpoints: forPeople(
     'Since when the copy of a form is proven complete, and was last compared row by row.',
     'form_id',

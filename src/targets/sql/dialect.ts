@@ -5,7 +5,13 @@ import type { AnswerLimits } from './answer-parts.ts';
 import type { AnswerType, FieldColumn, FormTable, ViewColumn } from './field-column.ts';
 import type { DescribeError } from './sql-errors.ts';
 import type { SqlSession, SqlValue } from './sql-session.ts';
+import type { ViewSql } from './view-sql.ts';
 import type { Entry } from './writer-transactions.ts';
+
+/** {@link SqlDialect.maxIdBytes} of most: PostgreSQL's index takes some 2,700 bytes for all columns of a key together. */
+export const MAX_ID_BYTES = 600;
+/** {@link SqlDialect.maxReasonBytes} of most; it is part of a key as well. */
+export const MAX_REASON_BYTES = 1_000;
 
 /** A row whose texts the database can hold. */
 export interface StorableRow {
@@ -15,6 +21,9 @@ export interface StorableRow {
   /** In the order of the fields that are being written. */
   readonly cells: readonly Cell[];
 }
+
+/** What storing a row did. `edited`: as `updated`, where it is known that the status is what it was. */
+export type StoreOutcome = RowOutcome | 'edited';
 
 /** A column without an answer, and the type that its first one needs. */
 export interface TypeChange {
@@ -51,10 +60,24 @@ export interface EarlierTables {
   bringForward(tx: SqlSession, form: FormTable): Promise<void>;
 }
 
+/**
+ * Where a statement that changes tables ends the transaction it is in, a process may die between any two of them. So what is
+ * about to be changed is in the catalogue first, and the next pass makes what is missing; and a table of the catalogue is made
+ * under another name, and appears whole.
+ */
+export interface Stepwise {
+  /** A dialect for which every table goes by the name that it has while it is being made. */
+  making(dialect: SqlDialect): SqlDialect;
+  /** Removes what a process that died left under those names. */
+  clear(tx: SqlSession, tables: readonly string[]): Promise<void>;
+  /** Gives tables that are made their names, one after the other. */
+  putInPlace(tx: SqlSession, tables: readonly string[]): Promise<void>;
+}
+
 /** What each product does in its own way. All else is written once, in SQL that all of them understand. */
 export interface SqlDialect extends AnswerLimits {
   /** For messages. */
-  readonly product: 'SQLite' | 'PostgreSQL';
+  readonly product: 'SQLite' | 'PostgreSQL' | 'MySQL or MariaDB';
   /** True when what was deleted stays in files of ours until they are scrubbed. */
   readonly scrubs: boolean;
   /** The best number of rows for a batch. */
@@ -64,6 +87,10 @@ export interface SqlDialect extends AnswerLimits {
   /** Column types of the catalogue. */
   readonly types: {
     readonly text: string;
+    /** An ID or a name, where it is a part of a key; a word of ours (a status, a kind, a digest) there; and a key by itself. */
+    readonly id: string;
+    readonly word: string;
+    readonly key: string;
     readonly time: string;
     readonly integer: string;
     readonly boolean: string;
@@ -79,6 +106,11 @@ export interface SqlDialect extends AnswerLimits {
   readonly maxViewColumns: number;
   /** Longest name of a view's column. */
   readonly maxLabelBytes: number;
+  /** A label with what no name can have replaced; undefined where names have any characters. */
+  readonly viewLabel?: (label: string) => string;
+  /** Longest ID of a submission, in bytes, and longest reason for which one is listed. */
+  readonly maxIdBytes: number;
+  readonly maxReasonBytes: number;
   /** False when no text can hold U+0000. None holds a lone surrogate, which has no UTF-8. */
   readonly takesNul: boolean;
 
@@ -90,6 +122,8 @@ export interface SqlDialect extends AnswerLimits {
   timeText(expression: string): string;
   /** The value of {@link timeText} as canonical time; null for an empty column. */
   time(value: unknown): string | null;
+  /** A time (ISO 8601, in UTC) as the parameter that a column of times takes, and is compared with by `=`; null stays null. */
+  timeValue(time: string | null): string | null;
   /** A canonical time of whole milliseconds as a parameter that times in columns are compared with, by `<` and `>=`. */
   timeBound(time: string): string;
   /** Expression by which times are grouped: equal for those of one day, hour, minute or second in UTC. */
@@ -98,6 +132,8 @@ export interface SqlDialect extends AnswerLimits {
   grainText(expression: string): string;
   /** SQL condition: `expression` is one of the list in parameter `$n`. */
   isIn(expression: string, parameter: string): string;
+  /** SQL condition: a row comes behind these values, in the order of these columns, of which the first may be a time. */
+  isBehind(columns: readonly string[], parameters: readonly string[]): string;
   /** SELECT expression: the JSON object `expression` without these keys, which are plain names; NULL when none is left. */
   withoutKeys(expression: string, keys: readonly string[]): string;
   /** A list of texts as a parameter for {@link isIn}. */
@@ -124,6 +160,9 @@ export interface SqlDialect extends AnswerLimits {
    */
   readonly enterForm?: (tx: SqlSession, formId: string, entry: Entry) => Promise<void>;
 
+  /** See {@link Stepwise}; undefined where tables are changed in the transaction like rows. */
+  readonly stepwise?: Stepwise;
+
   /** Makes the form's table with all its field columns. */
   createTable(tx: SqlSession, form: FormTable): Promise<void>;
   /** Adds columns to it, and the overflow column when asked to. */
@@ -139,8 +178,15 @@ export interface SqlDialect extends AnswerLimits {
   addStatusIndex(tx: SqlSession, table: string): Promise<void>;
   /** The same where it is missing, once a pass has stored what there is. Undefined where {@link createTable} makes it. */
   readonly ensureStatusIndex?: (tx: SqlSession, table: string) => Promise<void>;
+  /**
+   * Makes the index by submission on the history of statuses where it is missing: before it is asked, and once a pass has
+   * stored what there is. Undefined where the catalogue is made with it.
+   */
+  readonly ensureHistoryIndex?: (tx: SqlSession) => Promise<void>;
   /** Makes the index that tells how many rows have which date and status, where it is missing. */
   ensureDateIndex(tx: SqlSession, table: string): Promise<void>;
+  /** Makes the index by which people find what changed since a time, where it is missing. */
+  ensureChangeIndex(tx: SqlSession, table: string): Promise<void>;
   /** Whether no two rows of a form's table can have the same ID. */
   hasKey(tx: SqlSession, table: string): Promise<boolean>;
   /** Makes it so; rejects when two rows have the same. */
@@ -167,6 +213,8 @@ export interface SqlDialect extends AnswerLimits {
   ): Promise<SyncedView>;
   /** Writes the labels into the database's column comments, where it has them. */
   comment(tx: SqlSession, form: FormTable, fields: readonly FieldColumn[]): Promise<void>;
+  /** How the views of rows that are not marked deleted, and those over all forms, are written. */
+  readonly views: ViewSql;
 
   /**
    * Stores rows that are likely to be new in the quickest way there is for such. In their order, whether it has inserted
@@ -179,6 +227,16 @@ export interface SqlDialect extends AnswerLimits {
     rows: readonly StorableRow[],
     at: string,
   ) => Promise<boolean[]>;
+  /**
+   * Adds rows of texts to a table of the catalogue in the quickest way there is; false where it can't now, and undefined
+   * where a statement with INSERT is as quick.
+   */
+  readonly addRows?: (
+    tx: SqlSession,
+    table: string,
+    columns: readonly string[],
+    rows: Iterable<readonly string[]>,
+  ) => Promise<boolean>;
   /** Stores rows, touching only those that differ (L4); `at` is the time of the change. Outcomes in order. */
   upsert(
     tx: SqlSession,
@@ -186,7 +244,7 @@ export interface SqlDialect extends AnswerLimits {
     fields: readonly FieldColumn[],
     rows: readonly StorableRow[],
     at: string,
-  ): Promise<RowOutcome[]>;
+  ): Promise<StoreOutcome[]>;
   /** The cell in a column of answers that holds `type`; null for NULL. What {@link partsOf} says of a field is what is stored. */
   decodeCell(value: unknown, type: AnswerType): Cell;
 

@@ -5,6 +5,7 @@ import { type FieldColumn, type FormTable, MORE_COLUMN } from './field-column.ts
 import { heldTable } from './erasure.ts';
 import { ERASURE_VERSION } from './forgotten.ts';
 import { dropCheckpoint } from './pass-records.ts';
+import { clearVersions } from './row-history.ts';
 import { noteScrub } from './scrubbing.ts';
 import { requireNone } from './swallowed-writes.ts';
 import { numberOf, quoted, type SqlSession, textOf } from './sql-session.ts';
@@ -101,15 +102,16 @@ export async function emptyFields(
     await tx.query(
       `UPDATE ${dialect.relation(form.table)} SET ${[...place.changes, '_changed_at = $1'].join(', ')}
        WHERE ${place.condition}`,
-      [at],
+      [dialect.timeValue(at)],
     );
     await requireNone(tx, dialect, form.table, [place.condition, []]);
   }
+  await clearVersions(tx, dialect, form, new Set(fieldIds), 'all');
   for (const { id } of fields) {
     await tx.query(
       `INSERT INTO ${dialect.relation('mirror_emptied')} (form_id, field_id, emptied_at) VALUES ($1, $2, $3)
        ON CONFLICT (form_id, field_id) DO UPDATE SET emptied_at = excluded.emptied_at`,
-      [form.form.id, id, at],
+      [form.form.id, id, dialect.timeValue(at)],
     );
   }
   return filled;

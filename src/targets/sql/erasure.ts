@@ -2,6 +2,7 @@ import { withoutIds } from '../../mirror/forgotten.ts';
 import type { Erasure, Traces } from '../../mirror/erasure.ts';
 import { plusCounts, tallied } from '../../mirror/status-counts.ts';
 import { type DatedStatus, withForgotten } from '../../mirror/window.ts';
+import type { Catalogue } from './catalogue.ts';
 import type { SqlDialect } from './dialect.ts';
 import type { FormTable } from './field-column.ts';
 import { readWindows, updateWindow } from './form-windows.ts';
@@ -19,6 +20,7 @@ import {
   textOf,
   textOrNull,
 } from './sql-session.ts';
+import { STATUS_HISTORY_VERSION } from './status-history.ts';
 import { requireNone } from './swallowed-writes.ts';
 import { standingOf } from './table-standing.ts';
 
@@ -29,6 +31,8 @@ const IDS_A_STATEMENT = 1_000;
 interface Place {
   readonly formId: string;
   readonly table: string | undefined;
+  /** The table of their versions; undefined when there is none. */
+  readonly versions: string | undefined;
 }
 
 /** A form's table and its columns, as they are; undefined where it is not there, or not ours any more. */
@@ -50,7 +54,21 @@ interface Source {
   readonly ofForm: string | undefined;
 }
 
-const sourcesOf = (dialect: SqlDialect, table: string | undefined): Source[] => [
+const sourcesOf = (
+  dialect: SqlDialect,
+  { table, versions }: Pick<Place, 'table' | 'versions'>,
+  version: number,
+): Source[] => [
+  ...(versions === undefined
+    ? []
+    : [
+        {
+          part: 'history',
+          relation: dialect.relation(versions),
+          idColumn: 'id',
+          ofForm: undefined,
+        } as const,
+      ]),
   ...(table === undefined
     ? []
     : [
@@ -73,6 +91,16 @@ const sourcesOf = (dialect: SqlDialect, table: string | undefined): Source[] => 
     idColumn: 'submission_id',
     ofForm: 'form_id = $2',
   },
+  ...(version < STATUS_HISTORY_VERSION
+    ? []
+    : [
+        {
+          part: 'history',
+          relation: dialect.relation('mirror_status_history'),
+          idColumn: 'submission_id',
+          ofForm: 'form_id = $2',
+        } as const,
+      ]),
 ];
 
 /** The rows of a source that speak of these submissions: how a statement goes on, and its parameters. */
@@ -88,25 +116,25 @@ function whichOf(
 }
 
 /** An ID as it stands in a table, and as a rejection of it would be listed. */
-const storedIds = (ids: readonly string[]): string[] => [
+const storedIds = (ids: readonly string[], dialect: SqlDialect): string[] => [
   ...new Set(
     ids.flatMap((id) => [
-      ...(isStorableId(id) ? [id] : []),
-      listable({ submissionId: id, reason: '', stored: false }).submissionId,
+      ...(isStorableId(id, dialect) ? [id] : []),
+      listable({ submissionId: id, reason: '', stored: false }, dialect).submissionId,
     ]),
   ),
 ];
 
 /** What is held of these submissions. */
 export async function countTraces(
-  session: SqlSession,
-  dialect: SqlDialect,
-  { formId, table }: Place,
+  { session, dialect, version }: Catalogue,
+  place: Place,
   ids: readonly string[],
 ): Promise<Traces> {
-  const counts = { rows: 0, listings: 0, refusals: 0 };
-  for (const source of sourcesOf(dialect, table)) {
-    for (const piece of piecesOf(storedIds(ids), IDS_A_STATEMENT)) {
+  const counts = { rows: 0, listings: 0, refusals: 0, history: 0 };
+  const { formId } = place;
+  for (const source of sourcesOf(dialect, place, version)) {
+    for (const piece of piecesOf(storedIds(ids, dialect), IDS_A_STATEMENT)) {
       const [which, params] = whichOf(dialect, source, formId, piece);
       const [row] = await session.query(`SELECT count(*) AS n ${which}`, params);
       counts[source.part] += row === undefined ? 0 : numberOf(row, 'n');
@@ -122,19 +150,20 @@ export async function countTraces(
 export async function eraseSubmissions(
   tx: SqlSession,
   dialect: SqlDialect,
-  { formId, table, present }: Place & { readonly present: ReadonlySet<string> },
+  { present, ...place }: Place & { readonly present: ReadonlySet<string> },
   ids: readonly string[],
   at: string,
 ): Promise<Erasure & { readonly live: readonly DatedStatus[] }> {
+  const { formId, table } = place;
   if (dialect.scrubs) await noteScrub(tx, dialect, formId, at);
-  const counts = { rows: 0, listings: 0, refusals: 0 };
+  const counts = { rows: 0, listings: 0, refusals: 0, history: 0 };
   const live: DatedStatus[] = [];
   const kept = ['_deleted_at', 'status'].filter((column) => present.has(column));
   const dated = present.has('created_at') ? [`${dialect.timeText('created_at')} AS dated`] : [];
-  for (const source of sourcesOf(dialect, table)) {
+  for (const source of sourcesOf(dialect, place, STATUS_HISTORY_VERSION)) {
     const isRows = source.part === 'rows';
     const told = [source.idColumn, ...(isRows ? [...kept, ...dated] : [])].join(', ');
-    for (const piece of piecesOf(storedIds(ids), IDS_A_STATEMENT)) {
+    for (const piece of piecesOf(storedIds(ids, dialect), IDS_A_STATEMENT)) {
       const [which, params] = whichOf(dialect, source, formId, piece);
       const rows = await tx.query(`DELETE ${which} RETURNING ${told}`, params);
       counts[source.part] += rows.length;
@@ -206,7 +235,7 @@ export async function countDeleted(
   before: string,
 ): Promise<number> {
   const sql = `SELECT count(*) AS n ${deletedBefore(dialect, table)}`;
-  const [row] = await session.query(sql, [before]);
+  const [row] = await session.query(sql, [dialect.timeValue(before)]);
   return row === undefined ? 0 : numberOf(row, 'n');
 }
 
@@ -220,5 +249,5 @@ export async function someDeleted(
   const held = await heldTable(tx, dialect, form);
   if (held?.present.has('_deleted_at') !== true) return [];
   const sql = `SELECT id ${deletedBefore(dialect, held.table)} LIMIT ${IDS_A_STATEMENT}`;
-  return (await tx.query(sql, [before])).map((row) => textOf(row, 'id'));
+  return (await tx.query(sql, [dialect.timeValue(before)])).map((row) => textOf(row, 'id'));
 }

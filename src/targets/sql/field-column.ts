@@ -54,6 +54,13 @@ export interface AnswerPart {
   readonly type: AnswerType;
 }
 
+/** The table of the versions that rows had; see row-history.ts. */
+export interface FormHistory {
+  readonly table: string;
+  /** Versions are written. Otherwise it was turned off. */
+  readonly isOpen: boolean;
+}
+
 /** A form's table and what is in it. */
 export interface FormTable {
   readonly form: FormIdentity;
@@ -61,6 +68,8 @@ export interface FormTable {
   readonly view: string;
   /** By `ordinal`. */
   readonly fields: readonly FieldColumn[];
+  /** Null: never was asked for. */
+  readonly history?: FormHistory | null;
 }
 
 /** A column of the labelled view. */

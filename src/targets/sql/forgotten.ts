@@ -124,8 +124,9 @@ async function readCopies(
 ): Promise<Note[]> {
   const prefix = copyPrefix(formId);
   const rows = await session.query(
-    `SELECT key, value FROM ${dialect.relation('mirror_meta')} WHERE substr(key, 1, length($1)) = $1`,
-    [prefix],
+    `SELECT "key", value FROM ${dialect.relation('mirror_meta')} WHERE substr("key", 1, $2) = $1`,
+    // In code points, as every product counts them.
+    [prefix, Array.from(prefix).length],
   );
   return rows.flatMap((row) => {
     const hash = textOf(row, 'key').slice(prefix.length);
@@ -143,8 +144,8 @@ async function saveCopies(
 ): Promise<void> {
   for (const piece of piecesOf(notes, HASHES_A_STATEMENT / 2)) {
     await tx.query(
-      `INSERT INTO ${dialect.relation('mirror_meta')} (key, value)
-       VALUES ${placeholders(piece.length, 2)} ON CONFLICT (key) DO NOTHING`,
+      `INSERT INTO ${dialect.relation('mirror_meta')} ("key", value)
+       VALUES ${placeholders(piece.length, 2)} ON CONFLICT ("key") DO NOTHING`,
       piece.flatMap(({ hash, salt, at }) => [copyPrefix(formId) + hash, `${salt} ${at}`]),
     );
   }
@@ -162,7 +163,7 @@ async function addNotes(
     const rows = await tx.query(
       `INSERT INTO ${dialect.relation('mirror_forgotten')} (form_id, id_hash, salt, forgotten_at)
        VALUES ${placeholders(piece.length, 4)} ON CONFLICT (form_id, id_hash) DO NOTHING RETURNING id_hash`,
-      piece.flatMap(({ hash, salt, at }) => [formId, hash, salt, at]),
+      piece.flatMap(({ hash, salt, at }) => [formId, hash, salt, dialect.timeValue(at)]),
     );
     for (const row of rows) added.add(textOf(row, 'id_hash'));
   }
@@ -248,7 +249,7 @@ export async function dropForgotten(
       [formId, dialect.list(hashes)],
     );
     await tx.query(
-      `DELETE FROM ${dialect.relation('mirror_meta')} WHERE ${dialect.isIn('key', '$1')}`,
+      `DELETE FROM ${dialect.relation('mirror_meta')} WHERE ${dialect.isIn('"key"', '$1')}`,
       [dialect.list(hashes.map((hash) => copyPrefix(formId) + hash))],
     );
     dropped += rows.length;

@@ -6,6 +6,7 @@ import { columnNeed, meetNeeds } from './column-types.ts';
 import type { SqlDialect, StorableRow } from './dialect.ts';
 import { refillFields } from './emptied-fields.ts';
 import type { FieldColumn, FormTable } from './field-column.ts';
+import { followHistory } from './row-history.ts';
 import { syncFormSchema } from './form-schema.ts';
 import { cleanText } from './row-batch.ts';
 import type { SqlSession } from './sql-session.ts';
@@ -19,6 +20,8 @@ export interface ColumnsContext {
   readonly place: string;
   /** The form as the catalogue holds it when the writer opens. */
   readonly known: FormTable | undefined;
+  /** Whether every version of its rows is to be kept. */
+  readonly keepsVersions: boolean;
 }
 
 /**
@@ -30,6 +33,8 @@ export class FormColumns {
   #table: FormTable | undefined;
   /** IDs of the fields that were prepared: the columns that this writer writes. */
   #prepared: ReadonlySet<string> = new Set();
+  /** Those of them that are stored as hashes. */
+  #hashed: ReadonlySet<string> = new Set();
   /** The catalogue's copy of the form when it was last read. */
   #seen: string | undefined;
 
@@ -43,13 +48,19 @@ export class FormColumns {
     return this.#table;
   }
 
+  /** The fields that are stored as hashes, as last prepared. */
+  get hashed(): ReadonlySet<string> {
+    return this.#hashed;
+  }
+
   /** What takes them back to how they are now, for a transaction that fails. */
   keep(): () => void {
     const before = { table: this.#table, prepared: this.#prepared, seen: this.#seen };
     return () => {
       this.#table = before.table;
       this.#prepared = before.prepared;
-      this.#seen = before.seen;
+      // What was changed of tables stays, and the catalogue tells of it.
+      this.#seen = this.#context.dialect.stepwise === undefined ? before.seen : undefined;
     };
   }
 
@@ -71,6 +82,7 @@ export class FormColumns {
     const { dialect, form } = this.#context;
     const { tx } = transaction;
     const { added, relabelled, removed } = await this.#sync(transaction, fields);
+    this.#hashed = idsOf(fields.filter(({ hashed }) => hashed));
     await refillFields(tx, dialect, form.id, [...this.#prepared]);
     return { added, relabelled, removed };
   }
@@ -124,7 +136,8 @@ export class FormColumns {
     });
     if (needs.length === 0) return table;
     transaction.requireAlone();
-    this.#table = await meetNeeds(transaction.tx, dialect, table, needs, transaction.at);
+    const suited = await meetNeeds(transaction.tx, dialect, table, needs, transaction.at);
+    this.#table = await this.#followHistory(transaction, suited);
     return this.#table;
   }
 
@@ -137,9 +150,14 @@ export class FormColumns {
     const { tx, at } = transaction;
     const known = this.#table;
     const { table, result } = await syncFormSchema(tx, dialect, { form, known, fields, at, place });
-    this.#table = table;
+    this.#table = await this.#followHistory(transaction, table);
     this.#prepared = idsOf(fields);
     return result;
+  }
+
+  #followHistory({ tx, at }: WriterTransaction, table: FormTable): Promise<FormTable> {
+    const { dialect, keepsVersions: isWanted } = this.#context;
+    return followHistory(tx, dialect, table, { isWanted, at });
   }
 }
 

@@ -46,7 +46,7 @@ export async function takeEpoch(
        taken_at = excluded.taken_at
      RETURNING epoch`,
     // The first epoch is the time, so that none comes twice where people dropped or emptied the table.
-    [formId, `${hostname()}, process ${process.pid}`, at, Date.parse(at)],
+    [formId, `${hostname()}, process ${process.pid}`, dialect.timeValue(at), Date.parse(at)],
   );
   const [row] = rows;
   if (row === undefined) throw new TypeError('no epoch');

@@ -16,6 +16,7 @@ import type { TimeCount, TimeGrain, TimeSpan } from '../../mirror/time-counts.ts
 import type { Checkpoint, PassRecord, Row } from '../../mirror/types.ts';
 import type { WindowRecord } from '../../mirror/window.ts';
 import { answerReader } from './answer-parts.ts';
+import { heldVersions } from './row-history.ts';
 import { rowsAsStored } from './as-stored.ts';
 import { besideNotices } from './beside-notice.ts';
 import { listForms, loadForm } from './catalogue.ts';
@@ -135,7 +136,7 @@ export class SqlFormReader implements FormReader {
       const rows = await session.query(
         `SELECT id FROM ${dialect.relation(held.form.table)} AS t
          WHERE ${dialect.isIn('id', '$1')} AND _deleted_at IS NULL AND NOT ${this.#isRejected('$2')}`,
-        [dialect.list(ids.filter(isStorableId)), formId],
+        [dialect.list(ids.filter((id) => isStorableId(id, dialect))), formId],
       );
       return new Set(rows.map((row) => textOf(row, 'id')));
     });
@@ -195,7 +196,7 @@ export class SqlFormReader implements FormReader {
              AND f.wanted = $3 AND f.refused_at >= $4 AND f.${IS_REFUSAL})`;
       yield* this.#idChunks(
         (present) => (present.has('status') && present.has('_deleted_at') ? condition : '1 = 0'),
-        [status, formId, cleanText(wanted), since],
+        [status, formId, cleanText(wanted), dialect.timeValue(since)],
       );
     }
   }
@@ -210,7 +211,7 @@ export class SqlFormReader implements FormReader {
          JOIN ${dialect.relation(held.form.table)} AS t ON t.id = f.submission_id AND t.status = f.status
          WHERE f.form_id = $1 AND f.wanted = $2 AND f.refused_at >= $3 AND f.${IS_REFUSAL}
            AND t._deleted_at IS NULL`,
-        [formId, cleanText(wanted), since],
+        [formId, cleanText(wanted), dialect.timeValue(since)],
       );
       return row === undefined ? 0 : numberOf(row, 'refused');
     });
@@ -218,7 +219,7 @@ export class SqlFormReader implements FormReader {
 
   async triedBefore(ids: readonly string[], wanted: string): Promise<Set<string>> {
     const { dialect, formId } = this.context;
-    const storable = ids.filter(isStorableId);
+    const storable = ids.filter((id) => isStorableId(id, dialect));
     return this.guarded((session) =>
       readTriedBefore(session, dialect, { formId, ids: storable, wanted }),
     );
@@ -239,7 +240,7 @@ export class SqlFormReader implements FormReader {
 
   async refusals(submissionId: string): Promise<Refusal[]> {
     const { dialect, formId } = this.context;
-    if (!isStorableId(submissionId)) return [];
+    if (!isStorableId(submissionId, dialect)) return [];
     return this.guarded((session) => readRefusals(session, dialect, formId, submissionId));
   }
 
@@ -249,10 +250,13 @@ export class SqlFormReader implements FormReader {
   }
 
   async traces(ids: readonly string[]): Promise<Traces> {
-    const { dialect, formId } = this.context;
+    const { dialect, formId, version } = this.context;
     return this.guarded(async (session) => {
       const table = (await this.#table(session))?.form.table;
-      return countTraces(session, dialect, { formId, table }, ids);
+      const history = (await loadForm(session, dialect, formId))?.history;
+      const versions = history ? await heldVersions(session, dialect, history) : undefined;
+      const place = { formId, table, versions: versions?.table };
+      return countTraces({ session, dialect, version }, place, ids);
     });
   }
 
@@ -335,7 +339,7 @@ export class SqlFormReader implements FormReader {
     ];
     const rows = await session.queryArrays(
       `SELECT ${columns.join(', ')} FROM ${dialect.relation(form.table)} WHERE ${dialect.isIn('id', '$1')}`,
-      [dialect.list(ids.filter(isStorableId))],
+      [dialect.list(ids.filter((id) => isStorableId(id, dialect)))],
     );
     return new Map(
       rows.map(([id, status, createdAt, deletedAt, ...values]) => {

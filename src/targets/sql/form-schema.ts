@@ -7,13 +7,16 @@ import { listForms, recordLabels, saveFields, saveForm } from './catalogue.ts';
 import type { SqlDialect } from './dialect.ts';
 import { beginCounts, columnsLost, placeLost, rememberLosses } from './losses.ts';
 import type { FieldColumn, FormTable } from './field-column.ts';
+import { MODEL_VIEWS } from './model-views.ts';
 import { addTextColumns, syncLabelledView } from './column-types.ts';
 import { type FieldPlan, NO_TEXT_COLUMN, planFields } from './field-plan.ts';
 import { dropCheckpoint } from './pass-records.ts';
 import type { SqlSession } from './sql-session.ts';
 import { cleanText } from './row-batch.ts';
 import { completeTable } from './table-repair.ts';
+import { noteStatusesSince } from './status-history.ts';
 import { keylessTable, standingOf } from './table-standing.ts';
+import { noteStaleViews } from './view-notes.ts';
 
 export interface FormSchemaOptions {
   readonly form: FormIdentity;
@@ -50,25 +53,63 @@ export async function syncFormSchema(
     existing !== undefined && known !== undefined
       ? known
       : await chooseNames(tx, dialect, form, known);
-  let table: FormTable = { form, table: names.table, view: names.view, fields: plan.fields };
-  const lost: Loss[] = [];
-  if (existing === undefined) {
-    await dialect.createTable(tx, table);
-    if (known !== undefined) lost.push(placeLost(dialect, known.table));
-  } else {
-    // New fields have no column yet and lost none.
-    if (known !== undefined) lost.push(...columnsLost(known.fields, existing));
-    await completeTable(tx, dialect, { table, present: existing, at, place: options.place });
-    table = await bringForward(tx, dialect, table);
-  }
-  const saved = await saveSchema(tx, dialect, table, plan, options);
-  if (existing === undefined) await beginCounts(tx, dialect, form.id, known === undefined);
+  let table: FormTable = {
+    form,
+    table: names.table,
+    view: names.view,
+    fields: plan.fields,
+    history: known?.history ?? null,
+  };
+  const lost = lossesOf(dialect, known, existing);
   // A column that is new, or of a field that is picked again, has to be filled for old submissions, too: should this pass
   // fail, the next one reads everything all the same.
   const isFilled = plan.added.length === 0 && !returns(known?.fields ?? [], plan.fields);
-  if (lost.length > 0 || !isFilled) await dropCheckpoint(tx, dialect, form.id);
+  const isProven = lost.length === 0 && isFilled;
+  if (dialect.stepwise !== undefined) {
+    if (!isProven) await dropCheckpoint(tx, dialect, form.id);
+    await saveBeforehand(tx, dialect, table, options);
+    await rememberLosses(tx, dialect, form.id, lost);
+  }
+  if (existing === undefined) {
+    await dialect.createTable(tx, table);
+    await noteStaleViews(tx, dialect, form.id);
+  } else {
+    await completeTable(tx, dialect, { table, present: existing, at, place: options.place });
+    table = await bringForward(tx, dialect, table, at);
+  }
+  const saved = await saveSchema(tx, dialect, table, plan, options);
+  if (existing === undefined) await beginCounts(tx, dialect, form.id, known === undefined);
+  if (known === undefined) await noteStatusesSince(tx, dialect, form.id, at);
+  if (!isProven) await dropCheckpoint(tx, dialect, form.id);
   await rememberLosses(tx, dialect, form.id, lost);
   return { table: saved, result: plan };
+}
+
+/** What is gone of a form: its table, or columns of it. New fields have no column yet and lost none. */
+function lossesOf(
+  dialect: SqlDialect,
+  known: FormTable | undefined,
+  existing: readonly string[] | undefined,
+): Loss[] {
+  if (known === undefined) return [];
+  return existing === undefined
+    ? [placeLost(dialect, known.table)]
+    : columnsLost(known.fields, existing);
+}
+
+/** Has the catalogue say what table and columns are about to be made: see {@link Stepwise}. */
+async function saveBeforehand(
+  tx: SqlSession,
+  dialect: SqlDialect,
+  table: FormTable,
+  { known, at }: FormSchemaOptions,
+): Promise<void> {
+  if (known === undefined || known.table !== table.table)
+    await saveForm(tx, dialect, table.form, table, at);
+  const before = new Set(known?.fields);
+  const changed = table.fields.filter((field) => !before.has(field));
+  await saveFields(tx, dialect, table.form.id, changed, at);
+  if (known === undefined || changed.length > 0) await saveCopy(tx, dialect, table);
 }
 
 /** Whether a field was gone from form or picks, and is back: meanwhile nothing was stored for it. */
@@ -123,6 +164,7 @@ async function chooseNames(
 ): Promise<{ table: string; view: string }> {
   await dialect.lockCatalogue(tx);
   const taken = await dialect.relationNames(tx);
+  for (const name of MODEL_VIEWS) taken.add(name);
   // The view may have outlived its table: where it is ours for certain, it is turned to the new one.
   if (known !== undefined && !taken.has(known.table)) {
     return { table: known.table, view: known.view };
@@ -130,6 +172,7 @@ async function chooseNames(
   for (const other of await listForms(tx, dialect)) {
     taken.add(other.table);
     taken.add(other.view);
+    if (other.history !== null) taken.add(other.history.table);
   }
   const table = formTableName(form, taken);
   return { table, view: known?.view ?? `${table}${VIEW_SUFFIX}` };
@@ -140,11 +183,12 @@ async function bringForward(
   tx: SqlSession,
   dialect: SqlDialect,
   table: FormTable,
+  at: string,
 ): Promise<FormTable> {
   const { earlierTables } = dialect;
   if (earlierTables === undefined) return table;
   const toSplit = await earlierTables.fieldsToSplit(tx, table);
-  const split = await addTextColumns(tx, dialect, table, toSplit);
+  const split = await addTextColumns(tx, dialect, table, toSplit, at);
   await earlierTables.bringForward(tx, split);
   return split;
 }

@@ -114,14 +114,16 @@ function pageQuery(
   { select, condition, keys }: Part & { readonly select: readonly string[] },
   after: readonly unknown[] | undefined,
 ): { readonly sql: string; readonly params: readonly SqlValue[] } {
-  const names = keys.map((key) => `t.${key}`).join(', ');
-  const params = (after ?? []).filter((value) => typeof value === 'string');
-  const behind =
-    params.length === 0 ? '' : `AND (${names}) > (${params.map((_, n) => `$${n + 1}`).join(', ')})`;
+  const columns = keys.map((key) => `t.${key}`);
+  const params = (after ?? [])
+    .filter((value) => typeof value === 'string')
+    .map((value, nth) => (keys[nth] === 'created_at' ? dialect.timeValue(value) : value));
+  const marks = params.map((_, nth) => `$${nth + 1}`);
+  const behind = params.length === 0 ? '' : `AND ${dialect.isBehind(columns, marks)}`;
   return {
     // Not by the names of the list, where a time is a text.
     sql: `SELECT ${select.join(', ')} FROM ${dialect.relation(form.table)} AS t
-      WHERE ${condition} ${behind} ORDER BY ${names} LIMIT ${ROWS_A_PIECE}`,
+      WHERE ${condition} ${behind} ORDER BY ${columns.join(', ')} LIMIT ${ROWS_A_PIECE}`,
     params,
   };
 }

@@ -26,11 +26,23 @@ import { saveMarking, saveRefusals, saveSentMarks, settleSentMarks } from './ref
 import { dropStaleRejections } from './rejected-rows.ts';
 import { cleanText, isStorableId } from './row-batch.ts';
 import { setRowStatuses } from './row-changes.ts';
+import {
+  clearVersions,
+  endLostVersions,
+  heldVersions,
+  pruneVersions,
+  recordVersions,
+} from './row-history.ts';
 import { noteScrub } from './scrubbing.ts';
 import type { SqlSession } from './sql-session.ts';
+import { syncViews } from './view-sync.ts';
+import { completeStatuses, pruneStatuses, recordStatuses } from './status-history.ts';
 import { dropWindowLocks } from './window-lock.ts';
 import { NO_COUNTS, SqlWindowWriter, type WriterContext } from './window-writer.ts';
 import type { WriterTransaction } from './writer-transactions.ts';
+
+/** One upkeep of a form takes so many steps at most; the next one goes on. */
+const MOST_PRUNING_STEPS = 100;
 
 /** {@link FormWriter} over SQL: what concerns the form as a whole, besides storing its rows. */
 export class SqlFormWriter extends SqlWindowWriter implements FormWriter {
@@ -66,10 +78,13 @@ export class SqlFormWriter extends SqlWindowWriter implements FormWriter {
     const { dialect, formId } = this.#context;
     const byStatus = Map.groupBy(statuses.keys(), (id) => cleanText(statuses.get(id) ?? ''));
     await this.#alone(async ({ tx, at }) => {
-      const table = this.columns.table?.table;
-      if (table === undefined) return;
+      const form = this.columns.table;
+      if (form === undefined) return;
+      const { table } = form;
       for (const [status, ids] of byStatus) {
         const changed = await setRowStatuses(tx, dialect, table, ids, { status, at });
+        await recordStatuses(tx, dialect, { formId, table, at }, changed, { wasLive: true });
+        await recordVersions(tx, dialect, form, changed, at);
         await saveSentMarks(tx, dialect, formId, { changed, sent });
       }
     });
@@ -82,7 +97,7 @@ export class SqlFormWriter extends SqlWindowWriter implements FormWriter {
 
   async recordRefusals(refusals: readonly Refusal[]): Promise<void> {
     const { dialect, formId } = this.#context;
-    const known = refusals.filter((refusal) => isStorableId(refusal.submissionId));
+    const known = refusals.filter(({ submissionId }) => isStorableId(submissionId, dialect));
     await this.#alone(({ tx }) => saveRefusals(tx, dialect, formId, known));
   }
 
@@ -109,16 +124,39 @@ export class SqlFormWriter extends SqlWindowWriter implements FormWriter {
   /** In steps of a bounded size: one that dies in between has removed some, and the next goes on. */
   async purgeDeleted(before: string): Promise<Erasure> {
     const { dialect } = this.#context;
-    const all = { rows: 0, listings: 0, refusals: 0, left: [] };
+    const all = { ...NOTHING_ERASED };
     for (;;) {
-      const { rows, listings, refusals } = await this.#alone(async ({ tx, at }) =>
+      const { rows, listings, refusals, history } = await this.#alone(async ({ tx, at }) =>
         this.#erase(tx, at, await someDeleted(tx, dialect, this.columns.table, before)),
       );
       if (rows === 0) return all;
       all.rows += rows;
       all.listings += listings;
       all.refusals += refusals;
+      all.history += history;
     }
+  }
+
+  /** See `pruneHistory` of the port, which is the target's. */
+  async pruneHistory(before: string): Promise<number> {
+    const { dialect, formId } = this.#context;
+    let [after, pruned]: [string | undefined, number] = ['0', 0];
+    for (let step = 0; step < MOST_PRUNING_STEPS && after !== undefined; step++) {
+      const from: string = after;
+      const done = await this.#alone(({ tx }) =>
+        pruneStatuses(tx, dialect, { formId, before, after: from }),
+      );
+      pruned += done.pruned;
+      after = done.next;
+    }
+    for (let step = 0; step < MOST_PRUNING_STEPS; step++) {
+      const rows = await this.#alone(({ tx }) =>
+        pruneVersions(tx, dialect, this.columns.table, before),
+      );
+      if (rows === 0) break;
+      pruned += rows;
+    }
+    return pruned;
   }
 
   async emptyFields(fieldIds: readonly string[], at: string): Promise<number> {
@@ -144,26 +182,41 @@ export class SqlFormWriter extends SqlWindowWriter implements FormWriter {
     await this.#alone(async (transaction) => {
       const { tx, at } = transaction;
       const { table } = await this.columns.written(transaction);
-      if (hasReadAll(pass)) await dialect.ensureStatusIndex?.(tx, table);
+      if (hasReadAll(pass)) {
+        await dialect.ensureStatusIndex?.(tx, table);
+        await dialect.ensureChangeIndex(tx, table);
+        await dialect.ensureHistoryIndex?.(tx);
+      }
       await recordPass(tx, dialect, formId, pass);
       if (pass.kind === 'full') await dropWindowLocks(tx, dialect, formId);
       if (changes.checkpoint !== undefined) {
         const before = await storedFor(tx, dialect, formId);
         // Rows that were written anew, hashed perhaps, leave what stood there in files of ours (L18).
-        const isReplaced = replacesRows(before, changes.checkpoint.provenFor, pass.updated);
+        const isReplaced = replacesRows(before, changes.checkpoint.provenFor);
         if (dialect.scrubs && isReplaced) await noteScrub(tx, dialect, formId, at);
         await saveCheckpoint(tx, dialect, formId, changes.checkpoint);
         // One that is not proven may have found something to be remembered.
-        if (pass.outcome !== 'incomplete') await this.#settle(tx, pass, changes.comparedSince);
+        if (pass.outcome !== 'incomplete')
+          await this.#settle(transaction, pass, changes.comparedSince);
+        if (isReplaced && this.columns.table !== undefined)
+          await clearVersions(tx, dialect, this.columns.table, this.columns.hashed, 'ended');
       }
       if (changes.goneAt !== undefined) {
         await tx.query(
           `UPDATE ${dialect.relation('mirror_forms')} SET gone_at = $1
            WHERE form_id = $2 AND gone_at IS DISTINCT FROM $1`,
-          [changes.goneAt, formId],
+          [dialect.timeValue(changes.goneAt), formId],
         );
       }
     });
+    await this.#syncViews();
+  }
+
+  /** Never rejects: what a pass stored holds, and the next one makes the views that this one can't make. */
+  async #syncViews(): Promise<void> {
+    const { dialect, formId, lock, onViewsLeft } = this.#context;
+    const isLeft = await syncViews(lock.connection, dialect, formId, 'in time').catch(() => false);
+    if (isLeft) onViewsLeft?.();
   }
 
   /** What a transaction that fails has to take back. */
@@ -180,7 +233,14 @@ export class SqlFormWriter extends SqlWindowWriter implements FormWriter {
     const { dialect, formId } = this.#context;
     if (ids.length === 0) return NOTHING_ERASED;
     const held = await heldTable(tx, dialect, this.columns.table);
-    const where = { formId, table: held?.table, present: held?.present ?? new Set<string>() };
+    const { history } = this.columns.table ?? {};
+    const versions = history ? await heldVersions(tx, dialect, history) : undefined;
+    const where = {
+      formId,
+      table: held?.table,
+      versions: versions?.table,
+      present: held?.present ?? new Set<string>(),
+    };
     const { live, ...erased } = await eraseSubmissions(tx, dialect, where, ids, at);
     const change = { rows: -erased.rows, live: -live.length, rejections: -erased.listings };
     await addCounts(tx, dialect, formId, change);
@@ -192,7 +252,11 @@ export class SqlFormWriter extends SqlWindowWriter implements FormWriter {
    * After a proven pass that has met everything, or is the last of those that did: what they did not meet is no longer
    * listed. After a full one what was lost is there again.
    */
-  async #settle(tx: SqlSession, pass: PassRecord, comparedSince?: string): Promise<void> {
+  async #settle(
+    { tx, at }: WriterTransaction,
+    pass: PassRecord,
+    comparedSince?: string,
+  ): Promise<void> {
     const isFull = pass.kind === 'full';
     if (!isFull && comparedSince === undefined) return;
     const { startedAt, withheld } = pass;
@@ -200,18 +264,20 @@ export class SqlFormWriter extends SqlWindowWriter implements FormWriter {
     const metLast = comparedSince === undefined ? { epoch } : { since: comparedSince };
     const ended = await dropStaleRejections(tx, dialect, formId, metLast);
     await addCounts(tx, dialect, formId, { ...NO_COUNTS, rejections: -ended });
-    const table = this.columns.table?.table;
-    // Which rows were not met is not known here.
-    if (table !== undefined && withheld === 0) {
-      await settleSentMarks(tx, dialect, {
-        formId,
-        table,
-        since: comparedSince ?? startedAt,
-      });
+    // Which rows were not met is not known here; and what was dropped meanwhile, the next pass says.
+    const found = await heldTable(tx, dialect, this.columns.table);
+    const held = withheld === 0 ? found : undefined;
+    if (held !== undefined && ['status', '_deleted_at'].every((name) => held.present.has(name))) {
+      const compared = { formId, table: held.table, since: comparedSince ?? startedAt };
+      await settleSentMarks(tx, dialect, compared);
+      await completeStatuses(tx, dialect, compared);
     }
     if (!isFull) return;
     await closeWindows(tx, dialect, formId);
     if (this.#foundLosses === undefined) return;
+    const { table } = this.columns;
+    if (found !== undefined && table !== undefined && this.#foundLosses.losses.length > 0)
+      await endLostVersions(tx, dialect, table, at);
     await settleLosses(tx, dialect, formId, this.#foundLosses);
     this.#foundLosses = undefined;
   }

@@ -28,6 +28,6 @@ export async function saveLook(
   await session.query(
     `INSERT INTO ${dialect.relation(LOOKS)} (slot, looked_at, look) VALUES (1, $1, $2)
      ON CONFLICT (slot) DO UPDATE SET looked_at = excluded.looked_at, look = excluded.look`,
-    [look.at, lookText(look)],
+    [dialect.timeValue(look.at), lookText(look)],
   );
 }

@@ -22,56 +22,60 @@ export interface TableChange {
   readonly table: string;
   /** Names of the columns that it adds. */
   readonly adds: readonly string[];
+  /** Their definitions, and those of keys; '' for a statement that adds none. */
+  readonly definitions: string;
   readonly sql: string;
 }
 
 /** The catalogue's tables, which people may read and only this program writes, as version 1 has them. */
 function firstTables({ types }: SqlDialect): Readonly<Record<string, string>> {
-  const { text, time, integer, boolean, serial } = types;
+  const { text, id, key, word, time, integer, boolean, serial } = types;
   return {
-    mirror_meta: `key ${text} PRIMARY KEY NOT NULL, value ${text} NOT NULL`,
-    mirror_forms: `form_id ${text} PRIMARY KEY NOT NULL, slug ${text} NOT NULL, name ${text} NOT NULL,
-      table_name ${text} NOT NULL UNIQUE, view_name ${text} NOT NULL, first_seen_at ${time} NOT NULL, gone_at ${time}`,
-    mirror_fields: `form_id ${text} NOT NULL, field_id ${text} NOT NULL, column_name ${text} NOT NULL,
+    mirror_meta: `"key" ${key} PRIMARY KEY NOT NULL, value ${text} NOT NULL`,
+    mirror_forms: `form_id ${id} PRIMARY KEY NOT NULL, slug ${text} NOT NULL, name ${text} NOT NULL,
+      table_name ${id} NOT NULL UNIQUE, view_name ${text} NOT NULL, first_seen_at ${time} NOT NULL, gone_at ${time}`,
+    mirror_fields: `form_id ${id} NOT NULL, field_id ${id} NOT NULL, column_name ${id} NOT NULL,
       label ${text} NOT NULL, position ${integer} NOT NULL, type ${text}, first_seen_at ${time} NOT NULL,
       removed_at ${time}, ordinal ${integer} NOT NULL, stored_in ${text} NOT NULL, number_column ${text},
       view_label ${text}, number_view_label ${text},
       PRIMARY KEY (form_id, field_id), UNIQUE (form_id, column_name)`,
-    mirror_label_history: `form_id ${text} NOT NULL, field_id ${text} NOT NULL, label ${text} NOT NULL,
+    mirror_label_history: `form_id ${id} NOT NULL, field_id ${id} NOT NULL, label ${text} NOT NULL,
       valid_from ${time} NOT NULL, valid_to ${time}`,
-    mirror_passes: `id ${serial}, form_id ${text} NOT NULL, kind ${text} NOT NULL, started_at ${time} NOT NULL,
+    mirror_passes: `id ${serial}, form_id ${id} NOT NULL, kind ${word} NOT NULL, started_at ${time} NOT NULL,
       ended_at ${time} NOT NULL, outcome ${text} NOT NULL, requests ${integer} NOT NULL, total ${integer},
       distinct_seen ${integer} NOT NULL, inserted ${integer} NOT NULL, updated ${integer} NOT NULL,
       unchanged ${integer} NOT NULL, deleted ${integer} NOT NULL, rejected ${integer} NOT NULL,
       withheld ${integer} NOT NULL, error ${text}`,
-    mirror_rejected: `form_id ${text} NOT NULL, submission_id ${text} NOT NULL, reason ${text} NOT NULL,
+    mirror_rejected: `form_id ${id} NOT NULL, submission_id ${id} NOT NULL, reason ${id} NOT NULL,
       stored ${boolean} NOT NULL, first_seen_at ${time} NOT NULL, last_seen_at ${time} NOT NULL,
       last_epoch ${integer} NOT NULL, PRIMARY KEY (form_id, submission_id, reason)`,
-    mirror_refusals: `form_id ${text} NOT NULL, submission_id ${text} NOT NULL, status ${text} NOT NULL,
-      wanted ${text} NOT NULL, reason ${text} NOT NULL, refused_at ${time} NOT NULL,
+    mirror_refusals: `form_id ${id} NOT NULL, submission_id ${id} NOT NULL, status ${word} NOT NULL,
+      wanted ${word} NOT NULL, reason ${text} NOT NULL, refused_at ${time} NOT NULL,
       PRIMARY KEY (form_id, submission_id, status, wanted)`,
-    mirror_checkpoints: `form_id ${text} PRIMARY KEY NOT NULL, watermark ${time}, total ${integer} NOT NULL,
+    mirror_checkpoints: `form_id ${id} PRIMARY KEY NOT NULL, watermark ${time}, total ${integer} NOT NULL,
       proven_at ${time} NOT NULL, full_proven_at ${time}`,
-    mirror_locks: `form_id ${text} PRIMARY KEY NOT NULL, epoch ${integer} NOT NULL, holder ${text} NOT NULL,
+    mirror_locks: `form_id ${key} PRIMARY KEY NOT NULL, epoch ${integer} NOT NULL, holder ${text} NOT NULL,
       taken_at ${time} NOT NULL`,
   };
 }
 
 /** What was erased; see forgotten.ts and emptied-fields.ts. */
-function erasureTables({ types: { text, time } }: SqlDialect): Readonly<Record<string, string>> {
+function erasureTables({
+  types: { text, id, word, time },
+}: SqlDialect): Readonly<Record<string, string>> {
   return {
-    mirror_forgotten: `form_id ${text} NOT NULL, id_hash ${text} NOT NULL, salt ${text} NOT NULL,
+    mirror_forgotten: `form_id ${id} NOT NULL, id_hash ${word} NOT NULL, salt ${text} NOT NULL,
       forgotten_at ${time} NOT NULL, PRIMARY KEY (form_id, id_hash)`,
-    mirror_emptied: `form_id ${text} NOT NULL, field_id ${text} NOT NULL, emptied_at ${time} NOT NULL,
+    mirror_emptied: `form_id ${id} NOT NULL, field_id ${id} NOT NULL, emptied_at ${time} NOT NULL,
       PRIMARY KEY (form_id, field_id)`,
   };
 }
 
 /** How large forms are cut; see form-windows.ts. */
 function windowTables({ types }: SqlDialect): Readonly<Record<string, string>> {
-  const { text, time, integer, boolean } = types;
+  const { text, id, time, integer, boolean } = types;
   return {
-    mirror_windows: `form_id ${text} NOT NULL, ordinal ${integer} NOT NULL, from_at ${time}, to_at ${time},
+    mirror_windows: `form_id ${id} NOT NULL, ordinal ${integer} NOT NULL, from_at ${time}, to_at ${time},
       total ${integer} NOT NULL, proven_at ${time}, proven_for ${text}, deleted ${integer} NOT NULL,
       absent ${integer} NOT NULL, is_open ${boolean} NOT NULL, failed_at ${time},
       reading ${text}, unstored ${text}, PRIMARY KEY (form_id, ordinal)`,
@@ -81,6 +85,11 @@ function windowTables({ types }: SqlDialect): Readonly<Record<string, string>> {
 /** The newest look; see looks.ts. */
 const LOOKS_TABLE = ({ types: { text, integer, time } }: SqlDialect): string =>
   `slot ${integer} PRIMARY KEY NOT NULL, looked_at ${time} NOT NULL, look ${text} NOT NULL`;
+
+/** The order of `id` is that of the entries; see status-history.ts. */
+const STATUS_HISTORY_TABLE = ({ types: { text, id, time, serial } }: SqlDialect): string =>
+  `id ${serial}, form_id ${id} NOT NULL, submission_id ${id} NOT NULL, status ${text} NOT NULL,
+    not_before ${time}, seen_at ${time} NOT NULL`;
 
 /** Every step there ever was, in order. A new store goes through all of them, so that it ends up as an old one does. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -138,6 +147,7 @@ export const MIGRATIONS: readonly Migration[] = [
       {
         table: 'mirror_rejected',
         adds: [],
+        definitions: '',
         sql: `DELETE FROM ${dialect.relation('mirror_rejected')} WHERE submission_id LIKE 'no-id:%'`,
       },
       // What the rows were stored as; see mirror/proven-for.ts.
@@ -150,9 +160,18 @@ export const MIGRATIONS: readonly Migration[] = [
   },
   {
     // The column of texts beside one of numbers or JSON; see answer-parts.ts. Tables of forms get none before they need it.
+    // And every status that a submission was seen in; see status-history.ts.
     version: 4,
-    creates: [],
+    creates: ['mirror_status_history'],
     changes: (dialect) => [
+      createTable(dialect, 'mirror_status_history', STATUS_HISTORY_TABLE(dialect)),
+      // SQLite makes it when it is needed: see SqlDialect.ensureHistoryIndex.
+      ...(dialect.ensureHistoryIndex === undefined ? [addStatusHistoryIndex(dialect)] : []),
+      // Since when the history of a form's statuses is whole.
+      addColumn(dialect, 'mirror_forms', `statuses_since ${dialect.types.time}`),
+      // Where the versions of its rows are, and whether they are written; see row-history.ts.
+      addColumn(dialect, 'mirror_forms', `history_table ${dialect.types.text}`),
+      addColumn(dialect, 'mirror_forms', `history_open ${dialect.types.boolean}`),
       addColumn(dialect, 'mirror_fields', `text_column ${dialect.types.text}`),
       addColumn(dialect, 'mirror_fields', `text_stored_in ${dialect.types.text}`),
       addColumn(dialect, 'mirror_fields', `text_view_label ${dialect.types.text}`),
@@ -163,24 +182,34 @@ export const MIGRATIONS: readonly Migration[] = [
 const createTable = (dialect: SqlDialect, table: string, columns: string): TableChange => ({
   table,
   adds: columnNames(columns),
+  definitions: columns,
   sql: `CREATE TABLE ${dialect.relation(table)} (${columns})`,
 });
 
 function addColumn(dialect: SqlDialect, table: string, column: string): TableChange {
   const sql = `ALTER TABLE ${dialect.relation(table)} ADD COLUMN ${column}`;
-  return { table, adds: columnNames(column), sql };
+  return { table, adds: columnNames(column), definitions: column, sql };
 }
 
 const addIndex = (dialect: SqlDialect, table: string, columns: string): TableChange => ({
   table,
   adds: [],
+  definitions: '',
   sql: dialect.indexOn(table, columns),
 });
+
+/** In PostgreSQL by hashes: it is asked for single IDs alone, which a tree would have to compare by the rules of a language. */
+function addStatusHistoryIndex(dialect: SqlDialect): TableChange {
+  const table = 'mirror_status_history';
+  if (dialect.product !== 'PostgreSQL') return addIndex(dialect, table, 'submission_id');
+  const sql = `CREATE INDEX ON ${dialect.relation(table)} USING hash (submission_id)`;
+  return { table, adds: [], definitions: '', sql };
+}
 
 /** The names in a list of column definitions, without the constraints after them. */
 function columnNames(definitions: string): string[] {
   return definitions
     .split(/,(?![^(]*\))/)
-    .map((definition) => definition.trim().split(/\s/)[0] ?? '')
+    .map((definition) => (definition.trim().split(/\s/)[0] ?? '').replaceAll('"', ''))
     .filter((name) => /^[a-z]/.test(name));
 }

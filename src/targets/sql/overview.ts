@@ -10,6 +10,7 @@ import {
 } from './catalogue.ts';
 import type { SqlDialect } from './dialect.ts';
 import { besideNotices } from './beside-notice.ts';
+import { MORE_COLUMN } from './field-column.ts';
 import { leftViewNotices } from './left-view.ts';
 import { readEmptied } from './emptied-fields.ts';
 import { countForgotten } from './forgotten.ts';
@@ -17,6 +18,7 @@ import { readLook } from './looks.ts';
 import { countColumns, type ExpectedColumn, lossesOf, rowCounts, tableLosses } from './losses.ts';
 import { readCheckpoints, readNotablePasses } from './pass-records.ts';
 import { readMarkings } from './refused-marks.ts';
+import { isHistory } from './row-history.ts';
 import { scrubNotice } from './scrubbing.ts';
 import { numberOf, piecesOf, type SqlSession, textOf, textOrNull } from './sql-session.ts';
 
@@ -39,6 +41,7 @@ export async function readOverview(catalogue: Catalogue): Promise<FormOverview[]
   const emptied = await readEmptied(catalogue);
   const forgotten = await countForgotten(catalogue);
   const look = await readLook(session, dialect);
+  const versions = await columnsOfVersions(catalogue, forms);
   return forms.map((form) => ({
     formId: form.id,
     slug: form.slug,
@@ -62,7 +65,9 @@ export async function readOverview(catalogue: Catalogue): Promise<FormOverview[]
       ...scrubs(form.id, form.table),
     ],
     filledFields: (fields.get(form.id) ?? []).filter(
-      ({ id, type }) => type !== null && emptied.get(form.id)?.has(id) !== true,
+      (field) =>
+        (field.type !== null || isIn(field, versions.get(form.id) ?? [])) &&
+        emptied.get(form.id)?.has(field.id) !== true,
     ),
     forgotten: forgotten.get(form.id) ?? 0,
   }));
@@ -73,6 +78,25 @@ interface FieldOfTable extends ExpectedColumn {
   readonly id: string;
   readonly type: string | null;
 }
+
+/** The columns of each form's history of rows, by form ID; it may hold what a table that was dropped does not any more. */
+async function columnsOfVersions(
+  { session, dialect }: Catalogue,
+  forms: readonly CataloguedForm[],
+): Promise<Map<string, readonly string[]>> {
+  const kept = forms.flatMap(({ id, history }) => (history ? [{ id, table: history.table }] : []));
+  if (kept.length === 0) return new Map();
+  const present = await dialect.columnsOfEach(session, new Set(kept.map(({ table }) => table)));
+  return new Map(
+    kept.map(({ id, table }) => {
+      const columns = present.get(table) ?? [];
+      return [id, isHistory(columns) ? columns : []];
+    }),
+  );
+}
+
+const isIn = ({ storage, column }: FieldOfTable, present: readonly string[]): boolean =>
+  present.includes(storage === 'more' ? MORE_COLUMN : column);
 
 /** What a form's table holds, and what of it was lost. */
 interface TableState {

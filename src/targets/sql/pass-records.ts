@@ -42,8 +42,8 @@ export async function recordPass(
     [
       formId,
       pass.kind,
-      pass.startedAt,
-      pass.endedAt,
+      dialect.timeValue(pass.startedAt),
+      dialect.timeValue(pass.endedAt),
       pass.outcome,
       pass.total,
       pass.code,
@@ -53,8 +53,8 @@ export async function recordPass(
   );
   await tx.query(
     `DELETE FROM ${table} WHERE form_id = $1 AND kind = $2
-       AND id <= (SELECT id FROM ${table} WHERE form_id = $1 AND kind = $2 ORDER BY id DESC LIMIT 1 OFFSET ${KEPT_PASSES})
-       AND id <> coalesce((SELECT max(id) FROM ${table} WHERE form_id = $1 AND kind = $2 AND outcome = 'ok'), 0)`,
+       AND id <= (SELECT id FROM (SELECT id FROM ${table} WHERE form_id = $1 AND kind = $2 ORDER BY id DESC LIMIT 1 OFFSET ${KEPT_PASSES}) AS o)
+       AND id <> coalesce((SELECT id FROM (SELECT max(id) AS id FROM ${table} WHERE form_id = $1 AND kind = $2 AND outcome = 'ok') AS k), 0)`,
     [formId, pass.kind],
   );
 }
@@ -138,17 +138,17 @@ export async function saveCheckpoint(
   checkpoint: Checkpoint,
 ): Promise<void> {
   const columns = {
-    watermark: checkpoint.watermark,
+    watermark: dialect.timeValue(checkpoint.watermark),
     total: checkpoint.total,
-    proven_at: checkpoint.provenAt,
-    full_proven_at: checkpoint.fullProvenAt,
+    proven_at: dialect.timeValue(checkpoint.provenAt),
+    full_proven_at: dialect.timeValue(checkpoint.fullProvenAt),
     absent: checkpoint.absent,
     withheld: checkpoint.withheld,
     hidden: checkpoint.hidden,
     proven_for: checkpoint.provenFor,
     statuses: checkpoint.statuses && countsText(checkpoint.statuses),
     unstored: countsText(checkpoint.unstored),
-    counts_at: checkpoint.countsAt,
+    counts_at: dialect.timeValue(checkpoint.countsAt),
   };
   const names = Object.keys(columns);
   await tx.query(

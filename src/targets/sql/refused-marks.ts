@@ -50,7 +50,14 @@ export async function saveRefusals(
          (form_id, submission_id, status, wanted, reason, refused_at) VALUES ($1, $2, $3, $4, $5, $6)
        ON CONFLICT (form_id, submission_id, status, wanted)
        DO UPDATE SET reason = excluded.reason, refused_at = excluded.refused_at`,
-      [formId, submissionId, cleanText(status), cleanText(wanted), safeText(reason), at],
+      [
+        formId,
+        submissionId,
+        cleanText(status),
+        cleanText(wanted),
+        safeText(reason),
+        dialect.timeValue(at),
+      ],
     );
   }
 }
@@ -94,7 +101,8 @@ export async function saveSentMarks(
       `INSERT INTO ${relation} (form_id, submission_id, status, wanted, reason, refused_at)
        VALUES ${placeholders(piece.length, 6)}`,
       piece.flatMap(({ submissionId, status, wanted, at }) => {
-        return [formId, submissionId, cleanText(status), cleanText(wanted), '', at];
+        const [held, now] = [cleanText(status), cleanText(wanted)];
+        return [formId, submissionId, held, now, '', dialect.timeValue(at)];
       }),
     );
   }
@@ -109,9 +117,6 @@ export async function settleSentMarks(
   dialect: SqlDialect,
   { formId, table, since }: { formId: string; table: string; since: string },
 ): Promise<void> {
-  // Dropped meanwhile: the next pass says so.
-  const present = new Set(await dialect.columnsOf(tx, table));
-  if (!['id', 'status', '_deleted_at'].every((column) => present.has(column))) return;
   await tx.query(
     `DELETE FROM ${dialect.relation('mirror_refusals')} AS f
      WHERE form_id = $1 AND NOT ${IS_REFUSAL} AND refused_at < $2 AND NOT EXISTS (
@@ -120,7 +125,7 @@ export async function settleSentMarks(
        AND NOT EXISTS (
          SELECT 1 FROM ${dialect.relation('mirror_rejected')} AS r
          WHERE r.form_id = f.form_id AND r.submission_id = f.submission_id)`,
-    [formId, since],
+    [formId, dialect.timeValue(since)],
   );
 }
 

@@ -44,7 +44,7 @@ export async function listRejections(
   }
   const byKey = new Map(
     batch.rejections.map((item) => {
-      const listed = listable(item);
+      const listed = listable(item, dialect);
       return [`${listed.submissionId}\0${listed.reason}`, listed];
     }),
   );
@@ -67,7 +67,7 @@ export async function listRejections(
   const [listedBefore, listedNow] = [submissionsOf(before), submissionsOf(added)];
   const newlyListed = new Set<string>();
   for (const item of batch.rejections) {
-    const { submissionId } = listable(item);
+    const { submissionId } = listable(item, dialect);
     if (listedNow.has(submissionId) && !listedBefore.has(submissionId)) {
       newlyListed.add(item.submissionId);
     }
@@ -114,8 +114,8 @@ async function upsertListings(
         submissionId,
         reason,
         dialect.boolean(stored),
-        batch.at,
-        batch.at,
+        dialect.timeValue(batch.at),
+        dialect.timeValue(batch.at),
         batch.epoch,
       ]),
     );
@@ -152,7 +152,9 @@ export async function dropStaleRejections(
   metLast: MetLast,
 ): Promise<number> {
   const [isStale, limit] =
-    'epoch' in metLast ? ['last_epoch <> $2', metLast.epoch] : ['last_seen_at < $2', metLast.since];
+    'epoch' in metLast
+      ? ['last_epoch <> $2', metLast.epoch]
+      : ['last_seen_at < $2', dialect.timeValue(metLast.since)];
   const ended = await tx.query(
     `DELETE FROM ${dialect.relation('mirror_rejected')} WHERE form_id = $1 AND ${isStale}
      RETURNING submission_id`,

@@ -1,8 +1,12 @@
 import type { Relation, RelationColumn, TargetRelations } from '../../mirror/relations.ts';
+import { isHistory } from './row-history.ts';
 import { SYSTEM_COLUMNS } from '../../mirror/reserved-names.ts';
-import { type Catalogue, listForms, loadForm } from './catalogue.ts';
-import { CATALOGUE_TEXTS, SYSTEM_COLUMN_TEXTS } from './descriptions.ts';
+import { partsOf } from './answer-parts.ts';
+import { type Catalogue, loadForms } from './catalogue.ts';
+import { CATALOGUE_TEXTS, FORM_TEXTS, PART_TEXTS, SYSTEM_COLUMN_TEXTS } from './descriptions.ts';
 import type { FormTable } from './field-column.ts';
+import { MODEL_COLUMNS, MODEL_TEXTS, type ModelView } from './model-views.ts';
+import { liveViewNames, modelViewNames } from './view-notes.ts';
 
 /** Where the tables are, as tools that connect to the database call it. */
 export type SqlPlaceName = Pick<TargetRelations, 'database' | 'schema'>;
@@ -10,27 +14,36 @@ export type SqlPlaceName = Pick<TargetRelations, 'database' | 'schema'>;
 /** The tables and views that are there, with those of their columns that are there. */
 export async function readRelations(catalogue: Catalogue): Promise<readonly Relation[]> {
   const { session, dialect } = catalogue;
-  const forms: FormTable[] = [];
-  for (const { id } of await listForms(session, dialect)) {
-    const form = await loadForm(session, dialect, id);
-    if (form !== undefined) forms.push(form);
-  }
-  const names = [...forms.map(({ table }) => table), ...Object.keys(CATALOGUE_TEXTS)];
+  const forms = await loadForms(session, dialect);
+  const names = [
+    ...forms.flatMap(({ table, history }) => (history ? [table, history.table] : [table])),
+    ...Object.keys(CATALOGUE_TEXTS),
+  ];
   const all = await dialect.relationNames(session);
+  const live = await liveViewNames(session, dialect);
   const present = await dialect.columnsOfEach(session, new Set(names));
   const ofForms = forms.flatMap((form) => {
     const columns = present.get(form.table);
     const table = columns && tableOf(catalogue, form, new Set(columns));
+    const liveName = live.get(form.form.id);
     const view = all.has(form.view) ? viewOf(form) : undefined;
-    return [table, view].filter((relation) => relation !== undefined);
+    const rest = liveName !== undefined && all.has(liveName) ? liveOf(form, liveName) : undefined;
+    const kept = form.history && present.get(form.history.table);
+    const versions = kept && isHistory(kept) && versionsOf(catalogue, form, kept);
+    return [table, view, rest, versions].filter(
+      (relation) => relation !== undefined && relation !== null && relation !== false,
+    );
   });
+  const ofModel = [...(await modelViewNames(session, dialect))].flatMap(([view, name]) =>
+    all.has(name) ? [modelOf(view, name)] : [],
+  );
   const ofMirror = Object.entries(CATALOGUE_TEXTS).flatMap(([name, text]): Relation[] => {
     const columns = present.get(name);
     if (columns === undefined || !text.isForPeople) return [];
     const { description, key } = text;
     return [{ name, description, columns: keyColumns(key, columns), comparedAt: null }];
   });
-  return [...ofForms, ...ofMirror];
+  return [...ofForms, ...ofModel, ...ofMirror];
 }
 
 function tableOf(
@@ -44,25 +57,70 @@ function tableOf(
     isUnique: name === 'id',
     isRequired: name === 'id',
   }));
-  const own = fields
-    .filter(({ column }) => present.has(column))
-    .map(({ column, label, removedAt }): RelationColumn => {
+  const own = partsOf(fields)
+    .filter(({ name, storage }) => storage === 'column' && present.has(name))
+    .map(({ field: { label, removedAt }, kind, name }): RelationColumn => {
       const gone = removedAt === null ? '' : ' (no longer in the form, or no longer picked)';
-      return { name: column, description: label + gone, isUnique: false, isRequired: false };
+      const description = label + PART_TEXTS[kind] + gone;
+      return { name, description, isUnique: false, isRequired: false };
     });
   const isLast = ({ name }: RelationColumn): boolean => name.startsWith('_');
   return {
     name: table,
-    description: `The submissions of ${form.name}, those that are marked deleted included.`,
+    description: FORM_TEXTS.table(form),
     columns: [...system.filter((one) => !isLast(one)), ...own, ...system.filter(isLast)],
     comparedAt: comparedAt(dialect.relation('mirror_checkpoints'), form.id),
   };
 }
 
+/** The versions that the rows of a form had. */
+function versionsOf(
+  catalogue: Catalogue,
+  form: FormTable,
+  present: readonly string[],
+): Relation | undefined {
+  if (!form.history) return undefined;
+  const { columns } = tableOf(catalogue, form, new Set(present));
+  const times = Object.entries(VERSION_TEXTS).map(([name, description]): RelationColumn => {
+    return { name, description, isUnique: false, isRequired: name !== '_valid_to' };
+  });
+  return {
+    name: form.history.table,
+    description: FORM_TEXTS.versions(form.form),
+    columns: [...columns.map((column) => Object.assign({}, column, { isUnique: false })), ...times],
+    comparedAt: null,
+  };
+}
+
+const VERSION_TEXTS = {
+  _valid_from: 'From when on it was so, as the mirror saw it.',
+  _valid_to: 'Until when, without that instant; empty for what is so now.',
+  _is_deleted: 'Whether the submission was deleted at the source then.',
+};
+
 const viewOf = ({ form, view }: FormTable): Relation => ({
   name: view,
-  description: `The submissions of ${form.name}, with the current labels for names of columns.`,
+  description: FORM_TEXTS.labelled(form),
   columns: [],
+  comparedAt: null,
+});
+
+const liveOf = ({ form }: FormTable, name: string): Relation => ({
+  name,
+  description: FORM_TEXTS.live(form),
+  columns: [],
+  comparedAt: null,
+});
+
+const modelOf = (view: ModelView, name: string): Relation => ({
+  name,
+  description: MODEL_TEXTS[view],
+  columns: Object.entries(MODEL_COLUMNS[view]).map(([column, description]) => ({
+    name: column,
+    description,
+    isUnique: false,
+    isRequired: column === 'form_id' || column === 'submission_id',
+  })),
   comparedAt: null,
 });
 

@@ -1,16 +1,11 @@
 import { createHash } from 'node:crypto';
 import { cutToBytes } from '../../mirror/column-names.ts';
 import { readerOf } from '../../mirror/field-map.ts';
-import type { RowOutcome } from '../../mirror/target.ts';
 import { type Cell, JsonText, type Rejection, type Row } from '../../mirror/types.ts';
-import type { SqlDialect, StorableRow } from './dialect.ts';
+import type { SqlDialect, StorableRow, StoreOutcome } from './dialect.ts';
 import type { FieldColumn, FormTable } from './field-column.ts';
 import { inSavepoint, type SqlSession } from './sql-session.ts';
 
-/** Longest submission ID that becomes a key; PostgreSQL's index takes some 2,700 bytes for all key columns together. */
-const MAX_ID_BYTES = 600;
-/** Longest reason in `mirror_rejected`, part of a key as well. */
-const MAX_REASON_BYTES = 1_000;
 /** Most characters in all answers of a row: PostgreSQL and SQLite both take less than 1 GB, and a batch must fit into memory. */
 const MAX_ROW_CHARACTERS = 200_000_000;
 
@@ -32,7 +27,7 @@ export function storableBatch(
   const read = readerOf(fields.map(({ id }) => id));
   const storable = rows.map((row) => {
     const answers = read(row.cells);
-    const defect = unstorableDefect(row.id, answers);
+    const defect = unstorableDefect(row.id, answers, dialect);
     if (defect !== undefined) {
       rejections.push({ submissionId: row.id, reason: defect, stored: false });
       return undefined;
@@ -49,7 +44,7 @@ export function storableBatch(
 
 /** Outcomes in the order of the rows, and why some were refused. */
 export interface StoredBatch {
-  readonly outcomes: readonly RowOutcome[];
+  readonly outcomes: readonly StoreOutcome[];
   readonly rejections: readonly Rejection[];
 }
 
@@ -82,7 +77,7 @@ export async function storeBatch(
 }
 
 /** The outcome of the next row. */
-export function nextOutcome(outcomes: Iterator<RowOutcome>): RowOutcome {
+export function nextOutcome(outcomes: Iterator<StoreOutcome>): StoreOutcome {
   const { done, value } = outcomes.next();
   if (done === true) throw new TypeError('a row without an outcome');
   return value;
@@ -96,7 +91,7 @@ async function storeRows(
   tx: SqlSession,
   dialect: SqlDialect,
   rows: readonly StorableRow[],
-  upsert: (rows: readonly StorableRow[]) => Promise<RowOutcome[]>,
+  upsert: (rows: readonly StorableRow[]) => Promise<StoreOutcome[]>,
 ): Promise<StoredBatch> {
   if (rows.length === 0) return { outcomes: [], rejections: [] };
   try {
@@ -121,19 +116,19 @@ async function storeRows(
 }
 
 /** True for an ID that can be a row's key. No table holds any other, so there is no point in querying for it. */
-export function isStorableId(id: string): boolean {
+export function isStorableId(id: string, { maxIdBytes }: SqlDialect): boolean {
   // A unit of UTF-16 takes 3 bytes at most: most IDs are too short to be counted.
-  const isShort = id.length * 3 <= MAX_ID_BYTES || Buffer.byteLength(id) <= MAX_ID_BYTES;
+  const isShort = id.length * 3 <= maxIdBytes || Buffer.byteLength(id) <= maxIdBytes;
   return isShort && id.isWellFormed() && !id.includes('\0');
 }
 
 /** The rejection with texts that can be stored: an ID that can't be is cleaned and cut, and made unique by a hash. */
-export function listable(rejection: Rejection): Rejection {
+export function listable(rejection: Rejection, dialect: SqlDialect): Rejection {
   const { submissionId } = rejection;
-  const reason = cutToBytes(cleanText(rejection.reason), MAX_REASON_BYTES);
-  if (isStorableId(submissionId)) return { ...rejection, reason };
+  const reason = cutToBytes(cleanText(rejection.reason), dialect.maxReasonBytes);
+  if (isStorableId(submissionId, dialect)) return { ...rejection, reason };
   const hash = createHash('sha256').update(submissionId).digest('hex').slice(0, 12);
-  const shown = cutToBytes(cleanText(submissionId), MAX_ID_BYTES - 20);
+  const shown = cutToBytes(cleanText(submissionId), dialect.maxIdBytes - 20);
   return { ...rejection, reason, submissionId: `${shown} #${hash}` };
 }
 
@@ -147,9 +142,9 @@ export function cleanText(text: string): string {
 /** The cells of a row that are written, in the order of their fields. */
 type Answers = readonly (Cell | undefined)[];
 
-function unstorableDefect(id: string, answers: Answers): string | undefined {
-  if (!isStorableId(id)) {
-    return `the submission ID has more than ${MAX_ID_BYTES} bytes or characters that no key can hold`;
+function unstorableDefect(id: string, answers: Answers, dialect: SqlDialect): string | undefined {
+  if (!isStorableId(id, dialect)) {
+    return `the submission ID has more than ${dialect.maxIdBytes} bytes or characters that no key can hold`;
   }
   let characters = 0;
   for (const cell of answers) {

@@ -6,22 +6,22 @@ import { requireNone } from './swallowed-writes.ts';
 /** IDs changed by one statement. */
 const IDS_A_STATEMENT = 1_000;
 
-/** Marks rows of a table deleted, those that are not yet; how many that were. `at`: the time of the change. */
+/** Marks rows of a table deleted, those that are not yet; their IDs. `at`: the time of the change. */
 export async function markRowsDeleted(
   tx: SqlSession,
   dialect: SqlDialect,
   table: string,
   ids: readonly string[],
   { deletedAt, at }: { readonly deletedAt: string; readonly at: string },
-): Promise<number> {
-  let marked = 0;
-  for (const piece of piecesOf(ids.filter(isStorableId), IDS_A_STATEMENT)) {
+): Promise<string[]> {
+  const marked: string[] = [];
+  for (const piece of piecesOf(storable(ids, dialect), IDS_A_STATEMENT)) {
     const rows = await tx.query(
       `UPDATE ${dialect.relation(table)} SET _deleted_at = $1, _changed_at = $2
        WHERE ${dialect.isIn('id', '$3')} AND _deleted_at IS NULL RETURNING id`,
-      [deletedAt, at, dialect.list(piece)],
+      [dialect.timeValue(deletedAt), dialect.timeValue(at), dialect.list(piece)],
     );
-    marked += rows.length;
+    marked.push(...rows.map((row) => textOf(row, 'id')));
     await requireNone(tx, dialect, table, [
       `${dialect.isIn('id', '$1')} AND _deleted_at IS NULL`,
       [dialect.list(piece)],
@@ -39,11 +39,11 @@ export async function setRowStatuses(
   { status, at }: { readonly status: string; readonly at: string },
 ): Promise<string[]> {
   const changed: string[] = [];
-  for (const piece of piecesOf(ids.filter(isStorableId), IDS_A_STATEMENT)) {
+  for (const piece of piecesOf(storable(ids, dialect), IDS_A_STATEMENT)) {
     const rows = await tx.query(
       `UPDATE ${dialect.relation(table)} SET status = $1, _changed_at = $2
        WHERE ${dialect.isIn('id', '$3')} AND status IS DISTINCT FROM $1 RETURNING id`,
-      [status, at, dialect.list(piece)],
+      [status, dialect.timeValue(at), dialect.list(piece)],
     );
     changed.push(...rows.map((row) => textOf(row, 'id')));
     await requireNone(tx, dialect, table, [
@@ -53,3 +53,6 @@ export async function setRowStatuses(
   }
   return changed;
 }
+
+const storable = (ids: readonly string[], dialect: SqlDialect): string[] =>
+  ids.filter((id) => isStorableId(id, dialect));

@@ -15,8 +15,8 @@ export async function noteScrub(
   at: string,
 ): Promise<void> {
   await tx.query(
-    `INSERT INTO ${dialect.relation('mirror_meta')} (key, value) VALUES ($1, $2)
-     ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
+    `INSERT INTO ${dialect.relation('mirror_meta')} ("key", value) VALUES ($1, $2)
+     ON CONFLICT ("key") DO UPDATE SET value = excluded.value`,
     [`${KEY}${formId}`, at],
   );
 }
@@ -24,7 +24,7 @@ export async function noteScrub(
 /** The forms of which that was noted and not done since; null stands for all. */
 async function scrubsOf(session: SqlSession, dialect: SqlDialect): Promise<(string | null)[]> {
   const rows = await session.query(
-    `SELECT key FROM ${dialect.relation('mirror_meta')} WHERE ${IS_NOTE}`,
+    `SELECT "key" FROM ${dialect.relation('mirror_meta')} WHERE ${IS_NOTE}`,
   );
   return rows.map((row) => {
     const key = textOf(row, 'key');
@@ -41,7 +41,7 @@ export async function endScrub(session: SqlSession, dialect: SqlDialect): Promis
   await session.query(`DELETE FROM ${dialect.relation('mirror_meta')} WHERE ${IS_NOTE}`);
 }
 
-const IS_NOTE = `(key = '${KEY_OF_ALL}' OR key LIKE '${KEY}%')`;
+const IS_NOTE = `("key" = '${KEY_OF_ALL}' OR "key" LIKE '${KEY}%')`;
 
 /** What there is to say of a form whose erasure has not come to its end yet, or never did. */
 export async function scrubNotice(

@@ -30,18 +30,23 @@ export interface SqlConnection extends SqlSession {
   close(): Promise<void>;
 }
 
-/** Runs `work` in a savepoint: when it rejects, nothing of it stays and the transaction can go on. */
-export async function inSavepoint<T>(tx: SqlSession, work: () => Promise<T>): Promise<T> {
-  await tx.exec('SAVEPOINT forms_mirror');
+/**
+ * Runs `work` in a savepoint: when it rejects, nothing of it stays and the transaction can go on. `name`: another one than
+ * that of a savepoint around it, which MySQL would forget.
+ */
+export async function inSavepoint<T>(
+  tx: SqlSession,
+  work: () => Promise<T>,
+  name = 'forms_mirror',
+): Promise<T> {
+  await tx.exec(`SAVEPOINT ${name}`);
   try {
     const result = await work();
-    await tx.exec('RELEASE SAVEPOINT forms_mirror');
+    await tx.exec(`RELEASE SAVEPOINT ${name}`);
     return result;
   } catch (error) {
     // If this fails too, the whole transaction is lost; the first error is the cause.
-    await tx
-      .exec('ROLLBACK TO SAVEPOINT forms_mirror; RELEASE SAVEPOINT forms_mirror')
-      .catch(() => {});
+    await tx.exec(`ROLLBACK TO SAVEPOINT ${name}; RELEASE SAVEPOINT ${name}`).catch(() => {});
     throw error;
   }
 }

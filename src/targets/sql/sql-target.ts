@@ -13,6 +13,7 @@ import type {
   WindowWriter,
   WriterOptions,
 } from '../../mirror/target.ts';
+import type { HistoryKind } from '../../mirror/histories.ts';
 import type { LookRecord } from '../../mirror/look-record.ts';
 import type { TargetRelations } from '../../mirror/relations.ts';
 import type { FormSnapshot } from '../../mirror/snapshot.ts';
@@ -38,6 +39,7 @@ import { endScrub, needsScrub } from './scrubbing.ts';
 import { translateError } from './sql-errors.ts';
 import { standingOf } from './table-standing.ts';
 import type { SqlConnection, SqlSession } from './sql-session.ts';
+import { syncViews } from './view-sync.ts';
 import { openWindow, windowLockName } from './window-lock.ts';
 
 /** A database as {@link SqlTarget} uses it. Its methods reject with the driver's own errors. */
@@ -65,6 +67,9 @@ export interface SqlDatabase {
 /** How long keeping a look waits for another process that keeps one. */
 const LOOK_WAIT_MS = 10_000;
 
+/** The name of the lock of whoever makes views that passes left: no ID of a form has a space. */
+const VIEWS_LOCK = 'views over all forms';
+
 /** A {@link Target} in a SQL database: one table and one view a form, and a catalogue beside them. */
 export class SqlTarget implements Target {
   readonly name: string;
@@ -74,8 +79,12 @@ export class SqlTarget implements Target {
   readonly #database: SqlDatabase;
   readonly #clock: Clock;
   readonly #place: string;
+  /** A pass left the views over all forms for later. */
+  #viewsAreLeft = false;
+  readonly #keepsVersions: boolean;
 
-  constructor(name: string, database: SqlDatabase, clock: Clock) {
+  constructor(name: string, database: SqlDatabase, clock: Clock, history: HistoryKind = 'status') {
+    this.#keepsVersions = history === 'full';
     this.name = name;
     this.kind = database.kind;
     this.address = database.address;
@@ -132,7 +141,11 @@ export class SqlTarget implements Target {
     }
   }
 
-  async openWriter(form: FormIdentity, options: WriterOptions): Promise<FormWriter> {
+  openWriter(form: FormIdentity, options: WriterOptions): Promise<FormWriter> {
+    return this.#openWriter(form, options);
+  }
+
+  async #openWriter(form: FormIdentity, options: WriterOptions): Promise<SqlFormWriter> {
     const { dialect } = this.#database;
     throwIfAborted(options.signal);
     return this.#guarded(async () => {
@@ -148,6 +161,11 @@ export class SqlTarget implements Target {
         throw error;
       }
     });
+  }
+
+  async pruneHistory(form: FormIdentity, before: string, options: WriterOptions): Promise<number> {
+    await using writer = await this.#openWriter(form, options);
+    return await writer.pruneHistory(before);
   }
 
   get parallelWindows(): boolean {
@@ -169,7 +187,8 @@ export class SqlTarget implements Target {
         throw await busyForm(await this.#database.reading(), dialect, formId, this.#place, name);
       }
       const context = this.#context(formId, CATALOGUE_VERSION);
-      return openWindow({ ...context, name, lock, clock: this.#clock });
+      const keepsVersions = this.#keepsVersions;
+      return openWindow({ ...context, name, lock, clock: this.#clock, keepsVersions });
     });
   }
 
@@ -211,6 +230,8 @@ export class SqlTarget implements Target {
           if (migrated) await saveCopies(tx, dialect);
           await saveLook(tx, dialect, look);
         });
+        // A tick in which no form differs has no pass that could make what the last ones left. A look holds without it.
+        await syncViews(connection, dialect, undefined, 'now').catch(() => {});
       } finally {
         await lock.release();
       }
@@ -230,7 +251,21 @@ export class SqlTarget implements Target {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#viewsAreLeft) await this.#makeViews().catch(() => {});
     await this.#database.close();
+  }
+
+  /** Makes the views over all forms that passes left while further forms came. */
+  async #makeViews(): Promise<void> {
+    this.#viewsAreLeft = false;
+    const lock = await this.#database.lockForm(VIEWS_LOCK, { waitMs: 0 });
+    // Another process is at it.
+    if (lock === undefined) return;
+    try {
+      await syncViews(lock.connection, this.#database.dialect, undefined, 'now');
+    } finally {
+      await lock.release();
+    }
   }
 
   async #snapshotOf(formId: string, snapshot: SqlSnapshot): Promise<FormSnapshot | undefined> {
@@ -253,11 +288,11 @@ export class SqlTarget implements Target {
     return formSnapshot({ dialect, snapshot, form, present: new Set(present), guarded });
   }
 
-  async #writer(form: FormIdentity, lock: FormLock): Promise<FormWriter> {
+  async #writer(form: FormIdentity, lock: FormLock): Promise<SqlFormWriter> {
     const { dialect } = this.#database;
     const at = new Date(this.#clock.now()).toISOString();
     const migrated = await this.#healCatalogue(lock.connection);
-    const open = async (tx: SqlSession): Promise<FormWriter> => {
+    const open = async (tx: SqlSession): Promise<SqlFormWriter> => {
       // Whoever wrote to a window of the form for an earlier pass has ended its batch, and writes no other.
       await dialect.enterForm?.(tx, form.id, 'alone');
       if (migrated) await saveCopies(tx, dialect);
@@ -277,6 +312,8 @@ export class SqlTarget implements Target {
         epoch,
         known,
         clock: this.#clock,
+        onViewsLeft: () => (this.#viewsAreLeft = true),
+        keepsVersions: this.#keepsVersions,
       });
     };
     return lock.connection.transaction(open, 'first');

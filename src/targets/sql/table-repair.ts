@@ -51,12 +51,13 @@ async function restoreSystemColumns(
   dropped: readonly string[],
   at: string,
 ): Promise<void> {
-  const { text, time } = dialect.types;
+  const { id, time } = dialect.types;
+  const now = dialect.timeValue(at);
   const types: Readonly<Record<string, string>> = {
-    status: `${text} NOT NULL DEFAULT ''`,
+    status: `${id} NOT NULL DEFAULT ''`,
     created_at: time,
-    _first_seen_at: `${time} NOT NULL DEFAULT '${at}'`,
-    _changed_at: `${time} NOT NULL DEFAULT '${at}'`,
+    _first_seen_at: `${time} NOT NULL DEFAULT '${now}'`,
+    _changed_at: `${time} NOT NULL DEFAULT '${now}'`,
     _deleted_at: time,
   };
   const name = dialect.relation(table);

@@ -1,6 +1,7 @@
 import { viewLabels } from '../../mirror/column-names.ts';
 import { SYSTEM_COLUMNS } from '../../mirror/reserved-names.ts';
 import { partsOf } from './answer-parts.ts';
+import { PART_TEXTS } from './descriptions.ts';
 import type { SqlDialect } from './dialect.ts';
 import type { FieldColumn, FormTable, ViewColumn } from './field-column.ts';
 
@@ -8,7 +9,7 @@ import type { FieldColumn, FormTable, ViewColumn } from './field-column.ts';
 export function planView(fields: readonly FieldColumn[], dialect: SqlDialect): ViewColumn[] {
   const entries = partsOf(fields).map((part) => ({
     part,
-    label: part.field.label + SUFFIXES[part.kind],
+    label: part.field.label + PART_TEXTS[part.kind],
     oldLabel: part.field[VIEW_LABELS[part.kind]],
   }));
   const room = dialect.maxViewColumns - SYSTEM_COLUMNS.length;
@@ -18,7 +19,10 @@ export function planView(fields: readonly FieldColumn[], dialect: SqlDialect): V
   const chosen = new Set([...inView, ...others].slice(0, room));
   const shown = entries.filter((entry) => chosen.has(entry));
   const labels = viewLabels(
-    shown.map(({ part, label }) => ({ id: part.field.id, label })),
+    shown.map(({ part, label }) => ({
+      id: part.field.id,
+      label: dialect.viewLabel?.(label) ?? label,
+    })),
     SYSTEM_COLUMNS,
     dialect.maxLabelBytes,
   );
@@ -29,8 +33,7 @@ export function planView(fields: readonly FieldColumn[], dialect: SqlDialect): V
   }));
 }
 
-/** What ends the labels of the columns beside a field's own, and where a field keeps the names that they have in the view. */
-const SUFFIXES = { own: '', text: ' (text)', numbers: ' (number)' } as const;
+/** Where a field keeps the names that its columns have in the view. */
 const VIEW_LABELS = {
   own: 'viewLabel',
   text: 'textViewLabel',

@@ -19,6 +19,8 @@ export interface LockedWindow extends FormContext {
   readonly name: string;
   readonly lock: FormLock;
   readonly clock: Clock;
+  /** Whether every version of its rows is to be kept. */
+  readonly keepsVersions: boolean;
 }
 
 /**

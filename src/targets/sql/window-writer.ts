@@ -1,8 +1,9 @@
 import type { Clock } from '../../base/clock.ts';
 import { idsOfBatch } from '../../mirror/forgotten.ts';
-import type { ApplyResult, PrepareResult, RowOutcome, WindowWriter } from '../../mirror/target.ts';
+import type { ApplyResult, PrepareResult, WindowWriter } from '../../mirror/target.ts';
 import type { FormIdentity, PickedField, Rejection, Row } from '../../mirror/types.ts';
 import type { WindowRecord } from '../../mirror/window.ts';
+import type { StorableRow, StoreOutcome } from './dialect.ts';
 import type { FormTable } from './field-column.ts';
 import { forgottenOf } from './forgotten.ts';
 import { FormColumns } from './form-columns.ts';
@@ -14,6 +15,14 @@ import { endRefusals } from './refused-marks.ts';
 import { listRejections } from './rejected-rows.ts';
 import { listable, nextOutcome, storableBatch, storeBatch } from './row-batch.ts';
 import { markRowsDeleted } from './row-changes.ts';
+import { recordVersions } from './row-history.ts';
+import {
+  beginStatuses,
+  type ChangedTable,
+  isFirstReading,
+  recordStatuses,
+} from './status-history.ts';
+import type { SqlSession } from './sql-session.ts';
 import { WriterTransactions } from './writer-transactions.ts';
 
 /** {@link FormContext} of a form, or of a window of it, that is held for writing. */
@@ -25,8 +34,12 @@ export interface WriterContext extends FormContext {
   /** The epoch of the form: distinguishes what its pass lists from what earlier ones listed, whoever writes it. */
   readonly epoch: number;
   readonly clock: Clock;
+  /** Whether every version of its rows is to be kept. */
+  readonly keepsVersions: boolean;
   /** The form as the catalogue holds it when the writer opens. */
   readonly known: FormTable | undefined;
+  /** Called when a pass has left the views over all forms to a later one. */
+  readonly onViewsLeft?: () => void;
 }
 
 /** Nothing stored. */
@@ -42,6 +55,8 @@ export class SqlWindowWriter extends SqlFormReader implements WindowWriter {
   protected readonly transactions: WriterTransactions;
   /** What the next batch is likely to be: new rows come after new ones, and stored ones after stored ones. */
   #looksNew = true;
+  /** Whether new rows can have no entries in the history of statuses; undefined until it is asked. */
+  #isFirstReading: boolean | undefined;
 
   constructor(context: WriterContext) {
     super(context);
@@ -76,14 +91,15 @@ export class SqlWindowWriter extends SqlFormReader implements WindowWriter {
       const where = { form: suited, fields, at, looksNew: this.#looksNew };
       const stored = await storeBatch(tx, dialect, where, storable);
       this.#looksNew = stored.outcomes.every((outcome) => outcome === 'inserted');
-      const changed = storable.filter((_, index) => isChange(stored.outcomes[index]));
-      await endRefusals(
-        tx,
-        dialect,
-        formId,
-        changed.map(({ id }) => id),
-      );
-      const own = [...batch.rejections, ...stored.rejections].map(listable);
+      const of = (outcome: StoreOutcome): StorableRow[] =>
+        storable.filter((_, index) => stored.outcomes[index] === outcome);
+      const [inserted, updated, restored] = [of('inserted'), of('updated'), of('restored')];
+      const changedTable = { formId, table: suited.table, at };
+      await this.#recordStatuses(tx, changedTable, { inserted, updated, restored });
+      const changed = [...of('edited'), ...updated, ...restored];
+      await recordVersions(tx, dialect, suited, idsOf([...inserted, ...changed]), at);
+      await endRefusals(tx, dialect, formId, idsOf(changed));
+      const own = [...batch.rejections, ...stored.rejections].map((one) => listable(one, dialect));
       const listings = await listRejections(tx, dialect, {
         formId,
         submissionIds: storable.map((row) => row.id),
@@ -91,10 +107,9 @@ export class SqlWindowWriter extends SqlFormReader implements WindowWriter {
         at,
         epoch,
       });
-      const inserted = stored.outcomes.filter((outcome) => outcome === 'inserted').length;
       await addCounts(tx, dialect, formId, {
-        rows: inserted,
-        live: inserted + stored.outcomes.filter((outcome) => outcome === 'restored').length,
+        rows: inserted.length,
+        live: inserted.length + restored.length,
         rejections: listings.added - listings.ended,
       });
       const outcomes = stored.outcomes.values();
@@ -103,7 +118,8 @@ export class SqlWindowWriter extends SqlFormReader implements WindowWriter {
         outcomes: rows.map(({ id }) => {
           if (gone.has(id)) return 'forgotten';
           const row = attempts.next().value;
-          return row === undefined ? 'rejected' : nextOutcome(outcomes);
+          const outcome = row === undefined ? 'rejected' : nextOutcome(outcomes);
+          return outcome === 'edited' ? 'updated' : outcome;
         }),
         rejections: own,
         newlyListed: listings.newlyListed,
@@ -116,11 +132,12 @@ export class SqlWindowWriter extends SqlFormReader implements WindowWriter {
   markDeleted(ids: readonly string[], deletedAt: string): Promise<number> {
     const { dialect, formId } = this.#context;
     return this.transactions.run('together', async ({ tx, at }) => {
-      const table = this.columns.table?.table;
-      if (table === undefined) return 0;
-      const marked = await markRowsDeleted(tx, dialect, table, ids, { deletedAt, at });
-      await addCounts(tx, dialect, formId, { ...NO_COUNTS, live: -marked });
-      return marked;
+      const form = this.columns.table;
+      if (form === undefined) return 0;
+      const marked = await markRowsDeleted(tx, dialect, form.table, ids, { deletedAt, at });
+      await recordVersions(tx, dialect, form, marked, at);
+      await addCounts(tx, dialect, formId, { ...NO_COUNTS, live: -marked.length });
+      return marked.length;
     });
   }
 
@@ -135,11 +152,30 @@ export class SqlWindowWriter extends SqlFormReader implements WindowWriter {
     return this.transactions.release();
   }
 
+  async #recordStatuses(
+    tx: SqlSession,
+    changed: ChangedTable,
+    rows: Readonly<Record<'inserted' | 'updated' | 'restored', readonly StorableRow[]>>,
+  ): Promise<void> {
+    const { dialect, formId } = this.#context;
+    const [inserted, updated, restored] = [
+      rows.inserted,
+      idsOf(rows.updated),
+      idsOf(rows.restored),
+    ];
+    if (inserted.length > 0) {
+      this.#isFirstReading ??= await isFirstReading(tx, dialect, formId);
+      if (this.#isFirstReading) await beginStatuses(tx, dialect, changed, inserted);
+      else await recordStatuses(tx, dialect, changed, idsOf(inserted), { wasLive: false });
+    }
+    await recordStatuses(tx, dialect, changed, updated, { wasLive: true });
+    await recordStatuses(tx, dialect, changed, restored, { wasLive: false });
+  }
+
   /** What takes back, when a transaction fails, what the writer holds in memory. */
   protected keep(): () => void {
     return this.columns.keep();
   }
 }
 
-const isChange = (outcome: RowOutcome | undefined): boolean =>
-  outcome === 'updated' || outcome === 'restored';
+const idsOf = (rows: readonly StorableRow[]): string[] => rows.map(({ id }) => id);

@@ -63,16 +63,23 @@ export async function requestsOfTicks(
 export interface RoundCosts {
   /** From the first request of the tick to its last one, milliseconds. */
   readonly askedMs: number;
-  /** From the first request to the last change in the target; 0 where nothing changed. */
+  /** From the first request to the end of the last pass; 0 where there was none. */
   readonly storedMs: number;
   readonly requests: number;
 }
 
-/** A tick of `start` over a complete copy while nothing changes, and one with a newcomer in every form; a tick has to end before the next. */
-export async function costOfRounds(
-  place: CostPlace,
-  env: ChildEnv = {},
-): Promise<{ quiet: RoundCosts; changed: RoundCosts }> {
+/** What ticks of `start` over a complete copy take; see {@link costOfRounds}. */
+export interface RoundsCosts {
+  /** While nothing changes. */
+  readonly quiet: RoundCosts;
+  /** With a newcomer in every form, the first since the start: every form's fields are read. */
+  readonly first: RoundCosts;
+  /** With another one. */
+  readonly changed: RoundCosts;
+}
+
+/** Each tick has to end before the next. */
+export async function costOfRounds(place: CostPlace, env: ChildEnv = {}): Promise<RoundsCosts> {
   const { source } = place;
   await source.takeLog();
   const child = place.start(['start'], env);
@@ -90,19 +97,23 @@ export async function costOfRounds(
     await look(async () => begin() !== -1 && isAtRest() && (await isSo()));
     return log.slice(begin());
   };
-  const nothingElse = (): Promise<boolean> => Promise.resolve(true);
+  /** One of newcomers, who come right after a tick has come to rest, so that all fall into one round. */
+  const changedRound = async (): Promise<RoundCosts> =>
+    roundCosts(await round(await submitEverywhere(place)), await lastPassMs(place));
   // What a start asks first, and its own tick.
   await look(isAtRest);
-  const quiet = await round(nothingElse);
-  // Right after a tick has come to rest, so that all changes fall into one round.
-  const stored = await submitEverywhere(place);
-  let storedAtMs = 0;
-  const changed = await round(async () => {
-    if (storedAtMs === 0 && (await stored())) storedAtMs = Date.now();
-    return storedAtMs !== 0;
-  });
+  const quiet = roundCosts(await round(() => Promise.resolve(true)), 0);
+  const [first, changed] = [await changedRound(), await changedRound()];
   await child.end('SIGTERM');
-  return { quiet: roundCosts(quiet, 0), changed: roundCosts(changed, storedAtMs) };
+  return { quiet, first, changed };
+}
+
+/** When the last pass ended (ms since the epoch), as it was recorded: whoever asks all the time slows it down. */
+async function lastPassMs({ targetUrl }: CostPlace): Promise<number> {
+  const [row] = await new MirrorView(targetUrl).ask(
+    'SELECT max(ended_at) AS ended FROM mirror_passes',
+  );
+  return Date.parse(String(row?.['ended']));
 }
 
 function roundCosts(round: readonly LoggedRequest[], storedAtMs: number): RoundCosts {

@@ -44,6 +44,7 @@ describe('L18: erasure in a sheet', () => {
       rows: 1,
       listings: 0,
       refusals: 0,
+      history: 0,
       left: ['tab Contact, row 5, column G (Our notes)'],
     });
     const after = mirror.grid();

@@ -30,6 +30,8 @@ export function listedOf(
   return {
     listings: stateTab.rejections(formId).filter(isOne).length,
     refusals: stateTab.marks(formId).filter(isOne).length,
+    // A sheet keeps no history of its own.
+    history: 0,
   };
 }
 

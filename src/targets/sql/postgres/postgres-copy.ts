@@ -50,6 +50,20 @@ export async function copyNew(
   return true;
 }
 
+/** See {@link SqlDialect.addRows}. */
+export async function copyTexts(
+  tx: SqlSession,
+  relation: string,
+  columns: readonly string[],
+  rows: Iterable<readonly string[]>,
+): Promise<boolean> {
+  if (tx.copy === undefined) return false;
+  const lines: string[] = [];
+  for (const row of rows) lines.push(`${row.map(copied).join('\t')}\n`);
+  await tx.copy(`COPY ${relation} (${columns.join(', ')}) FROM STDIN`, [lines.join('')]);
+  return true;
+}
+
 /** Of what the server counts on, as it numbers them: https://www.postgresql.org/docs/current/catalog-pg-type.html */
 const TYPE_OIDS = { text: '25', timestamptz: '1184', numeric: '1700', jsonb: '3802' };
 
@@ -95,6 +109,7 @@ function* copyText(
       else part += '\t';
       const value = valueOf(row);
       if (value === null) part += NULL;
+      // No call for each of them: there are millions.
       else part += SPECIAL.test(value) ? value.replace(EACH_SPECIAL, escaped) : value;
     }
     part += end;
@@ -115,5 +130,8 @@ function inOrder(rows: readonly StorableRow[]): StorableRow[] {
   }
   return rows.toSorted((a, b) => Buffer.compare(Buffer.from(a.id), Buffer.from(b.id)));
 }
+
+const copied = (value: string): string =>
+  SPECIAL.test(value) ? value.replace(EACH_SPECIAL, escaped) : value;
 
 const escaped = (character: string): string => ESCAPED[character] ?? character;

@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from '../../../base/clock.ts';
+import type { HistoryKind } from '../../../mirror/histories.ts';
 import type { CheckResult, Target, WriterOptions } from '../../../mirror/target.ts';
 import type { SqlDialect } from '../dialect.ts';
 import { type FormLock, waitForLock } from '../form-lock.ts';
@@ -33,9 +34,10 @@ export function openPostgres(
   name: string,
   address: PostgresAddress,
   clock: Clock = systemClock,
+  history?: HistoryKind,
 ): Target {
   const driver = postgresDriver(address.connectionString);
-  return new SqlTarget(name, new PostgresDatabase(address, driver, clock), clock);
+  return new SqlTarget(name, new PostgresDatabase(address, driver, clock), clock, history);
 }
 
 /** A schema of a PostgreSQL database: a connection for each writer, which also holds its lock, and a pool for reading. */

@@ -1,4 +1,4 @@
-import type { SqlDialect } from '../dialect.ts';
+import { MAX_ID_BYTES, MAX_REASON_BYTES, type SqlDialect } from '../dialect.ts';
 import { batchTable } from './postgres-batch.ts';
 import {
   decodePostgresCell,
@@ -6,12 +6,14 @@ import {
   POSTGRES_LIMITS,
   timeText,
 } from './postgres-cells.ts';
+import { copyTexts } from './postgres-copy.ts';
 import { describePostgresError, postgresRowDefect } from './postgres-errors.ts';
 import { qualified } from './postgres-names.ts';
 import {
   addPostgresColumns,
   addPostgresKey,
   addPostgresStatusIndex,
+  ensurePostgresChangeIndex,
   ensurePostgresDateIndex,
   hasPostgresKey,
   commentPostgres,
@@ -26,6 +28,7 @@ import { enterPostgresForm } from './postgres-locks.ts';
 import { decidePostgresTypes } from './postgres-types.ts';
 import { storeNewInPostgres, upsertIntoPostgres } from './postgres-upsert.ts';
 import { syncPostgresView } from './postgres-view.ts';
+import { postgresViews } from './postgres-views.ts';
 
 /** How PostgreSQL does things, in one schema. */
 export function postgresDialect(schema: string): SqlDialect {
@@ -36,6 +39,9 @@ export function postgresDialect(schema: string): SqlDialect {
     chooseAnotherPlace: 'choose another schema with ?schema=… in the target URL',
     types: {
       text: 'text',
+      id: 'text',
+      key: 'text',
+      word: 'text',
       time: 'timestamptz',
       integer: 'bigint',
       boolean: 'boolean',
@@ -49,6 +55,8 @@ export function postgresDialect(schema: string): SqlDialect {
     // A view has at most 1,600 columns (MaxHeapAttributeNumber).
     maxViewColumns: 1_600,
     maxLabelBytes: 63,
+    maxIdBytes: MAX_ID_BYTES,
+    maxReasonBytes: MAX_REASON_BYTES,
     takesNul: false,
     scrubs: false,
 
@@ -56,9 +64,11 @@ export function postgresDialect(schema: string): SqlDialect {
     shownRelation: (name) => `${schema}.${name}`,
     timeText,
     time: decodePostgresTime,
+    timeValue: (time) => time,
     timeBound: (time) => time,
     grainOf: (expression, grain) => `date_trunc('${grain}', ${expression} AT TIME ZONE 'UTC')`,
     grainText: (expression) => `to_char(${expression}, 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`,
+    isBehind: (columns, parameters) => `(${columns.join(', ')}) > (${parameters.join(', ')})`,
     isIn: (expression, parameter) => `${expression} = ANY(${parameter}::text[])`,
     withoutKeys: (expression, keys) =>
       `nullif(${expression} - ARRAY[${keys.map((key) => `'${key}'`).join(', ')}]::text[], '{}')`,
@@ -77,14 +87,17 @@ export function postgresDialect(schema: string): SqlDialect {
       addPostgresColumns(tx, schema, table, columns, withMore),
     addStatusIndex: (tx, table) => addPostgresStatusIndex(tx, schema, table),
     ensureDateIndex: (tx, table) => ensurePostgresDateIndex(tx, schema, table),
+    ensureChangeIndex: (tx, table) => ensurePostgresChangeIndex(tx, schema, table),
     hasKey: (tx, table) => hasPostgresKey(tx, schema, table),
     addKey: (tx, table) => addPostgresKey(tx, schema, table),
     decideTypes: (tx, form, changes) => decidePostgresTypes(tx, schema, form, changes),
     syncView: (tx, form, columns, former) => syncPostgresView(tx, schema, form, columns, former),
     comment: (tx, form, fields) => commentPostgres(tx, schema, form, fields),
+    views: postgresViews(schema),
 
     storeNew: (tx, form, fields, rows, at) =>
       storeNewInPostgres(tx, batchTable(schema, form, fields), rows, at),
+    addRows: (tx, table, columns, rows) => copyTexts(tx, relation(table), columns, rows),
     upsert: (tx, form, fields, rows, at) =>
       upsertIntoPostgres(tx, batchTable(schema, form, fields), rows, at),
     ...POSTGRES_LIMITS,

@@ -1,5 +1,6 @@
 import { printable } from '../../../base/printable.ts';
 import { partsOf } from '../answer-parts.ts';
+import { PART_TEXTS } from '../descriptions.ts';
 import type { NewColumn } from '../dialect.ts';
 import { type FieldColumn, type FormTable, MORE_COLUMN } from '../field-column.ts';
 import { columnsByRelation, numberOf, quoted, type SqlSession, textOf } from '../sql-session.ts';
@@ -93,17 +94,40 @@ export async function ensurePostgresDateIndex(
   table: string,
 ): Promise<void> {
   const name = qualified(schema, table);
+  if (await hasIndex(tx, name, ['created_at', 'status'], 'live')) return;
+  await tx.exec(`CREATE INDEX ON ${name} (created_at, status) WHERE _deleted_at IS NULL`);
+}
+
+/** See {@link SqlDialect.ensureChangeIndex}. */
+export async function ensurePostgresChangeIndex(
+  tx: SqlSession,
+  schema: string,
+  table: string,
+): Promise<void> {
+  const name = qualified(schema, table);
+  if (await hasIndex(tx, name, ['_changed_at'], 'all')) return;
+  // Dropped while a pass was running: the next full one makes it.
+  if ((await postgresColumns(tx, name))?.includes('_changed_at') !== true) return;
+  await tx.exec(`CREATE INDEX ON ${name} (_changed_at)`);
+}
+
+/** Whether there is an index over these columns of live rows, or of all, whatever it is called. */
+async function hasIndex(
+  tx: SqlSession,
+  table: string,
+  columns: readonly string[],
+  rows: 'live' | 'all',
+): Promise<boolean> {
   const there = await tx.query(
     `SELECT 1 AS found FROM pg_index AS i
-     WHERE i.indrelid = to_regclass($1) AND i.indisvalid AND i.indpred IS NOT NULL
+     WHERE i.indrelid = to_regclass($1) AND i.indisvalid AND (i.indpred IS NOT NULL) = $3
        AND (SELECT array_agg(a.attname::text ORDER BY k.place)
             FROM unnest(i.indkey) WITH ORDINALITY AS k(attnum, place)
             JOIN pg_attribute AS a ON a.attrelid = i.indrelid AND a.attnum = k.attnum)
-         = ARRAY['created_at', 'status']`,
-    [name],
+         = $2::text[]`,
+    [table, columns, rows === 'live' ? 'true' : 'false'],
   );
-  if (there.length > 0) return;
-  await tx.exec(`CREATE INDEX ON ${name} (created_at, status) WHERE _deleted_at IS NULL`);
+  return there.length > 0;
 }
 
 /** See {@link SqlDialect.hasKey}. */
@@ -159,8 +183,6 @@ const MORE_DEFINITION = `${MORE_COLUMN} ${POSTGRES_TYPES.more}`;
 
 const definition = ({ name, type }: NewColumn): string => `${quoted(name)} ${POSTGRES_TYPES[type]}`;
 
-const COMMENTS = { own: '', text: ' (text)', numbers: ' (number)' } as const;
-
 /** See {@link SqlDialect.comment}: what people see beside a table and its columns in their tools. */
 export async function commentPostgres(
   tx: SqlSession,
@@ -174,7 +196,7 @@ export async function commentPostgres(
     statements.push(`COMMENT ON COLUMN ${table}.${quoted(column)} IS ${literal(printable(text))}`);
   };
   for (const { field, kind, name, storage } of partsOf(fields)) {
-    if (storage === 'column') comment(name, field.label + COMMENTS[kind]);
+    if (storage === 'column') comment(name, field.label + PART_TEXTS[kind]);
   }
   if (statements.length > 0) await tx.exec(statements.join('; '));
 }

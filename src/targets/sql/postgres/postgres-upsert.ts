@@ -1,5 +1,4 @@
-import type { RowOutcome } from '../../../mirror/target.ts';
-import type { StorableRow } from '../dialect.ts';
+import type { StorableRow, StoreOutcome } from '../dialect.ts';
 import { MORE_COLUMN } from '../field-column.ts';
 import { SwallowedWrites } from '../swallowed-writes.ts';
 import { booleanOf, numberOf, quoted, type SqlSession, textOf } from '../sql-session.ts';
@@ -29,8 +28,8 @@ export async function upsertIntoPostgres(
   table: BatchTable,
   rows: readonly StorableRow[],
   at: string,
-): Promise<RowOutcome[]> {
-  const outcomes: RowOutcome[] = [];
+): Promise<StoreOutcome[]> {
+  const outcomes: StoreOutcome[] = [];
   for (const piece of statementPieces(rows, table.columns.length)) {
     const byId = await upsertPiece(tx, table, piece, at);
     for (const { id } of piece) outcomes.push(byId.get(id) ?? 'unchanged');
@@ -44,7 +43,7 @@ async function upsertPiece(
   table: BatchTable,
   rows: readonly StorableRow[],
   at: string,
-): Promise<ReadonlyMap<string, RowOutcome>> {
+): Promise<ReadonlyMap<string, StoreOutcome>> {
   const { ids, dates, cells, json, marks } = batchTexts(table.columns, rows);
   const params = [ids, dates, cells, marks.row, marks.cell, marks.none, at, ...json];
   const changed = await tx.query(upsertStatement(table), params);
@@ -54,9 +53,10 @@ async function upsertPiece(
   return new Map(changed.map((row) => [textOf(row, 'id'), outcomeOf(row)]));
 }
 
-function outcomeOf(row: Parameters<typeof booleanOf>[0]): RowOutcome {
+function outcomeOf(row: Parameters<typeof booleanOf>[0]): StoreOutcome {
   if (booleanOf(row, '_is_new')) return 'inserted';
-  return booleanOf(row, '_was_deleted') ? 'restored' : 'updated';
+  if (booleanOf(row, '_was_deleted')) return 'restored';
+  return booleanOf(row, '_same_status') ? 'edited' : 'updated';
 }
 
 /**
@@ -91,6 +91,7 @@ function upsertStatement(batch: BatchTable): string {
   };
   const values = batch.columns.map(valueOf);
   const held = own.map((_, index) => `d._held_${index}`);
+  const status = batch.columns.findIndex(({ name }) => name === 'status');
   const lists = [
     'string_to_array($1::text, $4::text)',
     "string_to_array($2::text, $4::text, '')::timestamptz[]",
@@ -101,7 +102,8 @@ function upsertStatement(batch: BatchTable): string {
   const cells = inCells.map(({ name }) => `t.${quoted(name)}::text`);
   return `WITH changed AS MATERIALIZED (
       SELECT ${values.map((value, index) => `${value} AS ${names[index] ?? ''}`).join(', ')},
-        d._held IS NULL AS _is_new, d._deleted_at IS NOT NULL AS _was_deleted
+        d._held IS NULL AS _is_new, d._deleted_at IS NOT NULL AS _was_deleted,
+        ${held[status - 1]} IS NOT DISTINCT FROM ${values[status]} AS _same_status
       FROM (
         SELECT coalesce(r.id, '') AS id, r.created_at, r.cells, t.id AS _held, t._deleted_at,
           ${[...own.map((name, index) => `t.${name} AS _held_${index}`), ...json.map(({ sent }, index) => `${sent} AS _sent_${index}`)].join(', ')}
@@ -120,7 +122,7 @@ function upsertStatement(batch: BatchTable): string {
         _changed_at = excluded._changed_at, _deleted_at = NULL
       RETURNING id, xmax = 0 AS _is_new
     )
-    SELECT changed.id, coalesce(stored._is_new, changed._is_new) AS _is_new, _was_deleted,
+    SELECT changed.id, coalesce(stored._is_new, changed._is_new) AS _is_new, _was_deleted, _same_status,
       (SELECT count(*) FROM stored) AS _stored
     FROM changed LEFT JOIN stored ON stored.id = changed.id`;
 }

@@ -150,7 +150,7 @@ function isOurs(present: readonly string[], former: readonly string[]): boolean 
 }
 
 /** True for a view that our role owns: nobody else's can be changed anyway. */
-async function isOwnView(tx: SqlSession, name: string): Promise<boolean> {
+export async function isOwnView(tx: SqlSession, name: string): Promise<boolean> {
   const rows = await tx.query(
     `SELECT 1 AS found FROM pg_class
      WHERE oid = to_regclass($1) AND relkind = 'v' AND pg_has_role(relowner, 'USAGE')`,

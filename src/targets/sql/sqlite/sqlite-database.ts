@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { type Clock, systemClock } from '../../../base/clock.ts';
 import { makeFolder } from '../../../base/folder.ts';
 import { createPrivate } from '../../../base/private-files.ts';
+import type { HistoryKind } from '../../../mirror/histories.ts';
 import type { CheckResult, Target, WriterOptions } from '../../../mirror/target.ts';
 import { type FormLock, waitForLock } from '../form-lock.ts';
 import type { SqlSnapshot } from '../form-snapshot.ts';
@@ -21,9 +22,14 @@ import { followRights, followWriters } from './sqlite-rights.ts';
  * A target in a SQLite file, or in memory for the path `:memory:`. The file and its folders are made by the first
  * write, for their owner alone; the rights of a file that exists are respected, and what stands beside it follows them.
  */
-export function openSqlite(name: string, path: string, clock: Clock = systemClock): Target {
+export function openSqlite(
+  name: string,
+  path: string,
+  clock: Clock = systemClock,
+  history?: HistoryKind,
+): Target {
   const database = path === ':memory:' ? new SqliteMemory(clock) : new SqliteFile(path, clock);
-  return new SqlTarget(name, database, clock);
+  return new SqlTarget(name, database, clock, history);
 }
 
 /** A file is the only database of its connection. */

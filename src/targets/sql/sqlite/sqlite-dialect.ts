@@ -1,11 +1,13 @@
-import type { SqlDialect } from '../dialect.ts';
+import { MAX_ID_BYTES, MAX_REASON_BYTES, type SqlDialect } from '../dialect.ts';
 import { quoted } from '../sql-session.ts';
 import { decodeSqliteCell, SQLITE_LIMITS, textFrom } from './sqlite-cells.ts';
 import { describeSqliteError, sqliteRowDefect } from './sqlite-errors.ts';
 import {
   addSqliteColumns,
   addSqliteKey,
+  ensureSqliteChangeIndex,
   ensureSqliteDateIndex,
+  ensureSqliteHistoryIndex,
   ensureSqliteStatusIndex,
   hasSqliteKey,
   createSqliteTable,
@@ -17,6 +19,7 @@ import {
 import { decideSqliteTypes, earlierSqliteTables } from './sqlite-types.ts';
 import { upsertIntoSqlite } from './sqlite-upsert.ts';
 import { syncSqliteView } from './sqlite-view.ts';
+import { sqliteViews } from './sqlite-views.ts';
 
 /** Characters of a time that say its day, minute or second. */
 const GRAIN_LENGTHS = { day: 10, minute: 16, second: 19 } as const;
@@ -29,6 +32,9 @@ export const sqliteDialect: SqlDialect = {
   chooseAnotherPlace: 'choose another file in the target URL',
   types: {
     text: 'TEXT',
+    id: 'TEXT',
+    key: 'TEXT',
+    word: 'TEXT',
     time: 'TEXT',
     integer: 'INTEGER',
     boolean: 'INTEGER',
@@ -40,6 +46,8 @@ export const sqliteDialect: SqlDialect = {
   maxFieldColumns: 1_900,
   maxViewColumns: 2_000,
   maxLabelBytes: 1_000,
+  maxIdBytes: MAX_ID_BYTES,
+  maxReasonBytes: MAX_REASON_BYTES,
   takesNul: true,
   scrubs: true,
 
@@ -47,6 +55,7 @@ export const sqliteDialect: SqlDialect = {
   shownRelation: (name) => name,
   timeText: (expression) => expression,
   time: (value) => (value === null || value === undefined ? null : textFrom(value)),
+  timeValue: (time) => time,
   // Texts are compared: without its Z a time comes before all that begin with it, those with more digits included.
   timeBound: (time) => time.slice(0, -1),
   grainOf: (expression, grain) =>
@@ -54,6 +63,7 @@ export const sqliteDialect: SqlDialect = {
       ? `substr(${expression}, 1, 13) || ':00'`
       : `substr(${expression}, 1, ${GRAIN_LENGTHS[grain]})`,
   grainText: (expression) => expression,
+  isBehind: (columns, parameters) => `(${columns.join(', ')}) > (${parameters.join(', ')})`,
   isIn: (expression, parameter) => `${expression} IN (SELECT value FROM json_each(${parameter}))`,
   withoutKeys: (expression, keys) =>
     `nullif(json_remove(${[expression, ...keys.map((key) => `'$."${key}"'`)].join(', ')}), '{}')`,
@@ -71,13 +81,16 @@ export const sqliteDialect: SqlDialect = {
   addColumns: addSqliteColumns,
   addStatusIndex: ensureSqliteStatusIndex,
   ensureStatusIndex: ensureSqliteStatusIndex,
+  ensureHistoryIndex: ensureSqliteHistoryIndex,
   ensureDateIndex: ensureSqliteDateIndex,
+  ensureChangeIndex: ensureSqliteChangeIndex,
   hasKey: hasSqliteKey,
   addKey: addSqliteKey,
   decideTypes: decideSqliteTypes,
   earlierTables: earlierSqliteTables,
   syncView: syncSqliteView,
   comment: async () => {},
+  views: sqliteViews,
 
   upsert: upsertIntoSqlite,
   ...SQLITE_LIMITS,

@@ -37,8 +37,9 @@ export const STORE_OUTCOMES = [
   'updated',
   'restored',
   'unchanged',
+  'edited',
 ] as const;
-const [SWALLOWED, INSERTED, UPDATED, RESTORED, UNCHANGED] = [0, 1, 2, 3, 4] as const;
+const [SWALLOWED, INSERTED, UPDATED, RESTORED, UNCHANGED, EDITED] = [0, 1, 2, 3, 4, 5] as const;
 
 /** Reads the rows, compares them and writes those that differ; for each what became of it. */
 export function storeFlatRows(
@@ -68,8 +69,9 @@ export function storeFlatRows(
     } else {
       const params = [at, ...values.slice(first, first + width), id];
       const isWritten = engine.run(plan.update, params) === 1;
-      const isBack = before[1] !== null;
-      outcomes[index] = isWritten ? (isBack ? RESTORED : UPDATED) : SWALLOWED;
+      const isSameStatus = values[first] === before[2];
+      const outcome = before[1] !== null ? RESTORED : isSameStatus ? EDITED : UPDATED;
+      outcomes[index] = isWritten ? outcome : SWALLOWED;
     }
   }
   return outcomes;

@@ -107,25 +107,46 @@ export async function createSqliteTable(tx: SqlSession, form: FormTable): Promis
 
 /** See {@link SqlDialect.ensureStatusIndex}. */
 export async function ensureSqliteStatusIndex(tx: SqlSession, table: string): Promise<void> {
-  if (await hasLiveIndex(tx, table, 'status,id')) return;
+  if (await hasIndex(tx, table, 'status,id', 'live')) return;
   const columns = new Set(await sqliteColumns(tx, table));
   // Dropped while a pass was running: the next one makes it again.
   if (!['status', 'id', '_deleted_at'].every((column) => columns.has(column))) return;
   await addLiveIndex(tx, table, 'status', 'status,id');
 }
 
+/** See {@link SqlDialect.ensureHistoryIndex}. As with the index by status, a first pass is far quicker without it. */
+export async function ensureSqliteHistoryIndex(tx: SqlSession): Promise<void> {
+  await tx.exec(
+    'CREATE INDEX IF NOT EXISTS mirror_status_history_submission_id ON mirror_status_history (submission_id)',
+  );
+}
+
 /** See {@link SqlDialect.ensureDateIndex}. */
 export async function ensureSqliteDateIndex(tx: SqlSession, table: string): Promise<void> {
-  if (await hasLiveIndex(tx, table, 'created_at,status')) return;
+  if (await hasIndex(tx, table, 'created_at,status', 'live')) return;
   await addLiveIndex(tx, table, 'dates', 'created_at,status');
 }
 
-/** Whether there is an index over live rows, whatever it is called. */
-async function hasLiveIndex(tx: SqlSession, table: string, columns: string): Promise<boolean> {
+/** See {@link SqlDialect.ensureChangeIndex}. */
+export async function ensureSqliteChangeIndex(tx: SqlSession, table: string): Promise<void> {
+  if (await hasIndex(tx, table, '_changed_at', 'all')) return;
+  // Dropped while a pass was running: the next full one makes it.
+  if ((await sqliteColumns(tx, table))?.includes('_changed_at') !== true) return;
+  const index = uniqueName(`${table}_changed`, await sqliteNames(tx), Infinity);
+  await tx.exec(`CREATE INDEX ${quoted(index)} ON ${quoted(table)} (_changed_at)`);
+}
+
+/** Whether there is an index over these columns of live rows, or of all, whatever it is called. */
+async function hasIndex(
+  tx: SqlSession,
+  table: string,
+  columns: string,
+  rows: 'live' | 'all',
+): Promise<boolean> {
   const there = await tx.query(
     `SELECT l.name FROM pragma_index_list($1) AS l
-     WHERE l.partial = 1 AND (SELECT group_concat(i.name) FROM pragma_index_info(l.name) AS i) = $2`,
-    [table, columns],
+     WHERE l.partial = $3 AND (SELECT group_concat(i.name) FROM pragma_index_info(l.name) AS i) = $2`,
+    [table, columns, rows === 'live' ? 1 : 0],
   );
   return there.length > 0;
 }

@@ -1,7 +1,6 @@
-import type { RowOutcome } from '../../../mirror/target.ts';
 import type { Cell } from '../../../mirror/types.ts';
 import { partCell, partsOf } from '../answer-parts.ts';
-import type { StorableRow } from '../dialect.ts';
+import type { StorableRow, StoreOutcome } from '../dialect.ts';
 import { type AnswerPart, type FieldColumn, type FormTable, MORE_COLUMN } from '../field-column.ts';
 import { encodeMore } from '../more-column.ts';
 import { piecesOf, placeholders, quoted, type SqlSession } from '../sql-session.ts';
@@ -20,11 +19,11 @@ export async function upsertIntoSqlite(
   fields: readonly FieldColumn[],
   rows: readonly StorableRow[],
   at: string,
-): Promise<RowOutcome[]> {
+): Promise<StoreOutcome[]> {
   if (!(tx instanceof SqliteTransaction)) throw new TypeError('no transaction of SQLite');
   const plan = planStore(form, fields, at);
   const encode = encoder(form, fields);
-  const outcomes: RowOutcome[] = [];
+  const outcomes: StoreOutcome[] = [];
   const take = (numbers: Uint8Array): void => {
     for (const number of numbers) {
       const outcome = STORE_OUTCOMES[number];

@@ -5,8 +5,8 @@ import { type FormTable, MORE_COLUMN, type ViewColumn } from '../field-column.ts
 import { quoted, type SqlSession, textOf } from '../sql-session.ts';
 import { sqliteNames } from './sqlite-tables.ts';
 
-/** Every view made here holds this comment; a user's view of the same name does not and is left alone. */
-const MARK = '/* made by forms-mirror */';
+/** Every view of ours holds this comment; a user's view of the same name does not and is left alone. */
+export const VIEW_MARK = '/* made by forms-mirror */';
 
 /** A column of the view as its definition writes it. */
 interface ViewItem {
@@ -25,8 +25,8 @@ export async function syncSqliteView(
   columns: readonly ViewColumn[],
 ): Promise<SyncedView> {
   const items = itemsFor(columns);
-  const existing = await definitionOf(tx, form.view);
-  if (existing === undefined || !existing.includes(MARK)) {
+  const existing = await viewDefinition(tx, form.view);
+  if (existing === undefined || !existing.includes(VIEW_MARK)) {
     const isFree = !(await sqliteNames(tx)).has(form.view.toLowerCase());
     const view = isFree ? form.view : uniqueName(form.view, await sqliteNames(tx));
     await tx.exec(viewSql(view, form.table, items));
@@ -58,7 +58,7 @@ function itemsFor(columns: readonly ViewColumn[]): ViewItem[] {
 
 function viewSql(view: string, table: string, items: readonly ViewItem[]): string {
   const lines = items.map(({ expression, label }) => `  ${expression} AS ${quoted(label)}`);
-  return `CREATE VIEW ${quoted(view)} AS ${MARK} SELECT\n${lines.join(',\n')}\nFROM ${quoted(table)}`;
+  return `CREATE VIEW ${quoted(view)} AS ${VIEW_MARK} SELECT\n${lines.join(',\n')}\nFROM ${quoted(table)}`;
 }
 
 /** What the view shows under names that are no labels any more. Our own definitions have one column a line. */
@@ -102,7 +102,8 @@ async function replaceView(
   }
 }
 
-async function definitionOf(tx: SqlSession, view: string): Promise<string | undefined> {
+/** The statement that made a view; undefined where there is none of that name. */
+export async function viewDefinition(tx: SqlSession, view: string): Promise<string | undefined> {
   const [row] = await tx.query(
     "SELECT sql FROM sqlite_schema WHERE type = 'view' AND name = $1 COLLATE NOCASE",
     [view],
@@ -110,7 +111,8 @@ async function definitionOf(tx: SqlSession, view: string): Promise<string | unde
   return row && textOf(row, 'sql');
 }
 
-async function triggersOn(tx: SqlSession, view: string): Promise<string[]> {
+/** The statements that made the triggers which people put on a view. */
+export async function triggersOn(tx: SqlSession, view: string): Promise<string[]> {
   const rows = await tx.query(
     "SELECT sql FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = $1 COLLATE NOCASE",
     [view],
@@ -122,7 +124,7 @@ async function triggersOn(tx: SqlSession, view: string): Promise<string[]> {
 async function workingViews(tx: SqlSession, except: string): Promise<string[]> {
   const rows = await tx.query(
     "SELECT name FROM sqlite_schema WHERE type = 'view' AND name <> $1 COLLATE NOCASE AND instr(sql, $2) = 0",
-    [except, MARK],
+    [except, VIEW_MARK],
   );
   const working: string[] = [];
   for (const row of rows) {
@@ -139,7 +141,8 @@ async function allWork(tx: SqlSession, views: readonly string[]): Promise<boolea
   return true;
 }
 
-const isReadable = (tx: SqlSession, view: string): Promise<boolean> =>
+/** Whether everything that a view names is there. */
+export const isReadable = (tx: SqlSession, view: string): Promise<boolean> =>
   works(tx, `SELECT * FROM ${quoted(view)} LIMIT 0`);
 
 async function works(tx: SqlSession, sql: string): Promise<boolean> {

@@ -1,0 +1,81 @@
+import { isAbort } from '../base/errors.ts';
+import type { Logger } from '../base/logger.ts';
+import type { Target } from '../mirror/target.ts';
+import type { FormIdentity } from '../mirror/types.ts';
+import { logErasures, person } from './erasure-log.ts';
+import { purgeDeleted } from './purge.ts';
+
+/** How {@link upkeep} goes about it. */
+export interface UpkeepOptions {
+  readonly logger: Logger;
+  /** How long rows marked deleted stay, and histories tell what was before, in milliseconds; undefined: for ever. */
+  readonly ages: {
+    readonly purgeDeletedAfterMs: number | undefined;
+    readonly purgeHistoryAfterMs: number | undefined;
+  };
+  readonly nowMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** A form in a target. */
+export interface UpkeptForm {
+  readonly form: FormIdentity;
+  /** The name of the target. */
+  readonly target: string;
+  readonly open: () => Promise<Target>;
+}
+
+/**
+ * Removes rows that were marked deleted for longer than PURGE_DELETED_AFTER, and what histories tell of the time before
+ * PURGE_HISTORY_AFTER. Never rejects: what fails is logged, and tried again after the next comparison.
+ */
+export async function upkeep(options: UpkeepOptions, about: UpkeptForm): Promise<void> {
+  const { logger, ages } = options;
+  const fields = { target: about.target, form: about.form.id };
+  const trying = async (work: () => Promise<void>, failed: string): Promise<void> => {
+    try {
+      await work();
+    } catch (error) {
+      if (!isAbort(error)) logger.warn({ ...fields, err: error }, failed);
+    }
+  };
+  const { purgeDeletedAfterMs: rows, purgeHistoryAfterMs: history } = ages;
+  if (rows !== undefined) {
+    const failed = 'What was erased may still be in files of the target: tried again.';
+    await trying(() => removeDeleted(options, about, rows), failed);
+  }
+  if (history !== undefined) {
+    const failed = 'Histories were not shortened: tried again.';
+    await trying(() => shortenHistories(options, about, history), failed);
+  }
+}
+
+const ago = (nowMs: number, ageMs: number): string => new Date(nowMs - ageMs).toISOString();
+
+async function removeDeleted(
+  { logger, nowMs, signal }: UpkeepOptions,
+  { form, open }: UpkeptForm,
+  ageMs: number,
+): Promise<void> {
+  const scope = {
+    target: await open(),
+    storing: undefined,
+    isChosen: () => true,
+    includes: ({ id }: FormIdentity) => id === form.id,
+  };
+  const how = { waitMs: 0, signal, dryRun: false };
+  const reports = await purgeDeleted([scope], ago(nowMs, ageMs), how);
+  const by = `PURGE_DELETED_AFTER of ${person()}`;
+  logErasures(logger, { command: 'purge --deleted-before', by }, reports);
+}
+
+async function shortenHistories(
+  { logger, nowMs, signal }: UpkeepOptions,
+  { form, target, open }: UpkeptForm,
+  ageMs: number,
+): Promise<void> {
+  const before = ago(nowMs, ageMs);
+  const removed = await (await open()).pruneHistory?.(form, before, { waitMs: 0, signal });
+  if (removed === undefined || removed === 0) return;
+  logger.info({ target, form: form.id, removed, before }, 'What histories told of before is gone.');
+}

@@ -1,0 +1,114 @@
+import { quoted, type SqlSession, textOf } from '../sql-session.ts';
+import type { ListElements, ViewDefinition, ViewSql } from '../view-sql.ts';
+import { isBlockedByDependants } from './mysql-errors.ts';
+import { backticked, textLiteral } from './mysql-literal.ts';
+import { sessionOf } from './mysql-locks.ts';
+import { mysqlColumns } from './mysql-tables.ts';
+
+/** Stands for the collation of our tables, which depends on the server. */
+const COLLATION = 'utf8mb4_forms_mirror';
+
+const MONTH_AND_DAY =
+  '((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-8]))';
+const LEAP_YEAR = '([0-9]{2}(0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][26])00)';
+const DAY = `(?!0000)([0-9]{4}-${MONTH_AND_DAY}|${LEAP_YEAR}-02-29)`;
+const TIME = '[T ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.][0-9]+)?)?';
+const OFFSET = '[+-](0[0-9]|1[0-4]):[0-5][0-9]';
+/** `$` alone stands before a last line break, too. No backslash: what one means depends on the SQL mode of who reads. */
+const END = '$(?![[:space:]])';
+
+/** See {@link ViewSql}; to the second. */
+function dateOf(text: string): string {
+  const without = (characters: number): string =>
+    `CAST(left(${text}, char_length(${text}) - ${characters}) AS datetime)`;
+  const minutes = `CAST(concat(substr(${text}, -6, 1), '1') AS signed) * (60 * substr(${text}, -5, 2) + substr(${text}, -2))`;
+  const cases = [
+    `WHEN ${text} REGEXP '^${DAY}(${TIME})?${END}' THEN CAST(${text} AS datetime)`,
+    `WHEN ${text} REGEXP '^${DAY}${TIME}[Zz]${END}' THEN ${without(1)}`,
+    `WHEN ${text} REGEXP '^${DAY}${TIME}${OFFSET}${END}' THEN timestampadd(MINUTE, -(${minutes}), ${without(6)})`,
+  ];
+  return `CASE ${cases.join(' ')} END`;
+}
+
+/** Names are plain, so that they need no escape in a path. */
+const underKey = (key: string): string => `json_extract(t._more, '$.${key}')`;
+
+const NUMBERS = "('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL')";
+
+const numberIn = (json: string): string =>
+  `CASE WHEN json_type(${json}) IN ${NUMBERS} THEN CAST(${json} AS double) END`;
+
+const collated = (text: string): string => `CONVERT(${text} USING utf8mb4) COLLATE ${COLLATION}`;
+
+/** A list of what is none, so that a table of it has one row. */
+const asList = (json: string): string =>
+  `CASE WHEN json_valid(${json}) AND json_type(${json}) = 'ARRAY' THEN ${json} WHEN ${json} IS NOT NULL THEN json_array(${json}) END`;
+
+function elements(list: string): ListElements {
+  const text = `CASE json_type(e.value) WHEN 'NULL' THEN NULL WHEN 'STRING' THEN json_unquote(e.value) ELSE e.value END`;
+  return {
+    from: `JSON_TABLE(${asList(list)}, '$[*]' COLUMNS (place FOR ORDINALITY, value JSON PATH '$')) AS e`,
+    index: 'e.place',
+    text: collated(text),
+    number: numberIn('e.value'),
+  };
+}
+
+/** Makes a view, or makes it anew with the rights on it; whoever reads it finds the same names. */
+async function put(tx: SqlSession, name: string, view: ViewDefinition): Promise<boolean> {
+  const items = view.items.map((item) => `${item.expression} AS ${quoted(item.name)}`);
+  const sql = `CREATE OR REPLACE VIEW ${backticked(name)} AS SELECT\n${items.join(',\n')}\nFROM ${view.from}`;
+  try {
+    await tx.exec(sql.replaceAll(COLLATION, sessionOf(tx).server.collation));
+    return true;
+  } catch (error) {
+    if (isBlockedByDependants(error)) return false;
+    throw error;
+  }
+}
+
+/** How MySQL and MariaDB write the views over all forms. */
+export const mysqlViews: ViewSql = {
+  literal: textLiteral,
+  textOf: (value) => value,
+  numberText: (number) => collated(`CAST(${number} AS char)`),
+  one: '1',
+  noNumber: 'CAST(NULL AS double)',
+  overflow: {
+    text: (key) => collated(`json_unquote(${underKey(key)})`),
+    number: (key) => numberIn(underKey(key)),
+    list: (key) => collated(`json_unquote(${underKey(key)})`),
+  },
+  elements,
+  dateOf,
+
+  // A comment on a column is a part of its definition, which people may have changed.
+  describe: async () => {},
+  hurry: (tx) => sessionOf(tx).hurry(),
+  /** A view that reads what is not there any more has no columns. */
+  async states(session, names) {
+    const rows = await session.query(
+      `SELECT v.table_name AS name, concat(md5(v.view_definition), ' ', (
+         SELECT count(*) FROM information_schema.columns AS c
+         WHERE c.table_schema = database() AND c.table_name = v.table_name)) AS state
+       FROM information_schema.views AS v WHERE v.table_schema = database() AND v.table_name IN ($1)`,
+      [[...names]],
+    );
+    return new Map(rows.map((row) => [textOf(row, 'name'), textOf(row, 'state')]));
+  },
+  /** One that this user made, with no other columns than ours; or none, as what it read is not there any more. */
+  async isOwn(tx, name, { required, possible }) {
+    const own = await tx.query(
+      `SELECT 1 AS found FROM information_schema.views
+       WHERE table_schema = database() AND table_name = $1 AND definer = current_user()`,
+      [name],
+    );
+    const present = (await mysqlColumns(tx, name)) ?? required;
+    return (
+      own.length > 0 &&
+      required.every((column) => present.includes(column)) &&
+      present.every((column) => possible.includes(column))
+    );
+  },
+  put,
+};

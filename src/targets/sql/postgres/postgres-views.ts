@@ -1,0 +1,140 @@
+import { printable } from '../../../base/printable.ts';
+import { inSavepoint, quoted, type SqlSession, textOf } from '../sql-session.ts';
+import type { RelationTexts, ViewDefinition, ViewItem, ViewSql } from '../view-sql.ts';
+import { isBlockedByDependants, isConnectionLost } from './postgres-errors.ts';
+import { literal, qualified } from './postgres-names.ts';
+import { postgresColumns } from './postgres-tables.ts';
+import { grantsOn } from './postgres-types.ts';
+import { isOwnView } from './postgres-view.ts';
+
+/** How long making a view may wait for whoever reads it, and keep further readers waiting: the next pass tries again. */
+const HURRY = '500ms';
+
+/** How long a comment may wait. */
+const PATIENCE = '3s';
+
+const MONTH_AND_DAY =
+  '((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-8]))';
+const LEAP_YEAR = '([0-9]{2}(0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][26])00)';
+const DAY = `(?!0000)([0-9]{4}-${MONTH_AND_DAY}|${LEAP_YEAR}-02-29)`;
+const TIME = '[T ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.][0-9]+)?)?';
+const OFFSET = '([Zz]|[+-](0[0-9]|1[0-4]):[0-5][0-9])';
+
+/** See {@link ViewSql}. No cast is tried that could fail: one such text would fail every query. */
+const dateOf = (text: string): string =>
+  `CASE WHEN ${text} ~ '^${DAY}(${TIME})?$' THEN ${text}::timestamp WHEN ${text} ~ '^${DAY}${TIME}${OFFSET}$' THEN ${text}::timestamptz AT TIME ZONE 'UTC' END`;
+
+/** A JSON list of plain texts, as the overflow column holds the choices of a question: as text, which a cast takes for certain. */
+const CHOICE = String.raw`"([^"\\\x01-\x1f]|\\["\\/bfnrt])*"`;
+const CHOICES = `^\\[${CHOICE}(,${CHOICE})*\\]$`;
+
+/** How PostgreSQL writes the views over all forms, in one schema. */
+export function postgresViews(schema: string): ViewSql {
+  const underKey = (key: string): string => `t._more -> '${key}'`;
+  const textUnder = (key: string): string => `t._more ->> '${key}'`;
+  return {
+    literal: (text) => `CAST(${literal(text)} AS text)`,
+    numberText: (number) => `${number}::text`,
+    textOf: (value) => value,
+    one: '1::bigint',
+    noNumber: 'NULL::numeric',
+    overflow: {
+      text: textUnder,
+      number: (key) =>
+        `CASE jsonb_typeof(${underKey(key)}) WHEN 'number' THEN (${textUnder(key)})::numeric END`,
+      list: (key) =>
+        `CASE WHEN ${textUnder(key)} ~ ${literal(CHOICES)} THEN (${textUnder(key)})::jsonb ELSE ${underKey(key)} END`,
+    },
+    elements: (list) => ({
+      from: `LATERAL (SELECT ${list} AS list) AS l CROSS JOIN LATERAL jsonb_array_elements(CASE jsonb_typeof(l.list) WHEN 'array' THEN l.list ELSE jsonb_build_array(l.list) END) WITH ORDINALITY AS e(value, place)`,
+      index: 'e.place',
+      text: `e.value #>> '{}'`,
+      number: `CASE jsonb_typeof(e.value) WHEN 'number' THEN (e.value #>> '{}')::numeric END`,
+    }),
+    dateOf,
+
+    /** Nobody who reads or writes rows waits for it; what tidies the table gives way within a second. */
+    async describe(tx, relations) {
+      const statements = relations.flatMap((texts) =>
+        comments(qualified(schema, texts.name), texts),
+      );
+      const all = [`SET LOCAL lock_timeout = '${PATIENCE}'`, ...statements].join('; ');
+      try {
+        await inSavepoint(tx, () => tx.exec(all));
+      } catch (error) {
+        // A table that people gave to another role, or keep locked, goes without.
+        if (isConnectionLost(error)) throw error;
+      }
+    },
+
+    hurry: (tx) => tx.exec(`SET LOCAL lock_timeout = '${HURRY}'`),
+    /** A rule is written anew with its view; a table that a view reads is not dropped without it. */
+    async states(session, names) {
+      const rows = await session.query(
+        `SELECT c.relname AS name, c.oid::text || ' ' || r.xmin::text AS state
+         FROM pg_class AS c JOIN pg_rewrite AS r ON r.ev_class = c.oid AND r.rulename = '_RETURN'
+         WHERE c.relnamespace = to_regnamespace($1) AND c.relname = ANY($2::text[]) AND c.relkind = 'v'`,
+        [quoted(schema), [...names]],
+      );
+      return new Map(rows.map((row) => [textOf(row, 'name'), textOf(row, 'state')]));
+    },
+    async isOwn(tx, name, { required, possible }) {
+      const present = await postgresColumns(tx, qualified(schema, name));
+      return (
+        present !== undefined &&
+        required.every((column) => present.includes(column)) &&
+        present.every((column) => possible.includes(column)) &&
+        (await isOwnView(tx, qualified(schema, name)))
+      );
+    },
+    put: (tx, name, view) => putView(tx, schema, name, view),
+  };
+}
+
+/** In place where that goes. A column that has another type by now needs the view to be made again, which what depends on it forbids. */
+async function putView(
+  tx: SqlSession,
+  schema: string,
+  name: string,
+  view: ViewDefinition,
+): Promise<boolean> {
+  const relation = qualified(schema, name);
+  const present = (await postgresColumns(tx, relation)) ?? [];
+  const grants = await grantsOn(tx, schema, name);
+  const inPlace = (): Promise<void> =>
+    tx.exec(`CREATE OR REPLACE VIEW ${relation} AS ${selection(view, present)}`);
+  const madeAgain = async (): Promise<void> => {
+    await tx.exec(`DROP VIEW ${relation}; CREATE VIEW ${relation} AS ${selection(view, [])}`);
+    for (const grant of grants) await tx.exec(grant);
+  };
+  for (const attempt of present.length === 0 ? [inPlace] : [inPlace, madeAgain]) {
+    try {
+      await inSavepoint(tx, attempt);
+      const columns = view.items.map(({ name: column, description }) => [column, description]);
+      const texts = { name, kind: 'view', description: view.description } as const;
+      const described = { ...texts, columns: Object.fromEntries(columns) };
+      await tx.exec(comments(relation, described).join('; '));
+      return true;
+    } catch (error) {
+      if (!isBlockedByDependants(error)) throw error;
+    }
+  }
+  return false;
+}
+
+/** The view's query: what it has already comes first, in its order. */
+function selection({ items, from }: ViewDefinition, present: readonly string[]): string {
+  const byName = new Map(items.map((item) => [item.name, item]));
+  const kept = present.map((name) => byName.get(name)).filter((item) => item !== undefined);
+  const order = new Set<ViewItem>([...kept, ...items]);
+  const list = [...order].map(({ name, expression }) => `${expression} AS ${quoted(name)}`);
+  return `SELECT ${list.join(', ')} FROM ${from}`;
+}
+
+const comments = (relation: string, { kind, description, columns }: RelationTexts): string[] => [
+  `COMMENT ON ${kind.toUpperCase()} ${relation} IS ${literal(printable(description))}`,
+  ...Object.entries(columns).map(
+    ([name, text]) =>
+      `COMMENT ON COLUMN ${relation}.${quoted(name)} IS ${literal(printable(text))}`,
+  ),
+];

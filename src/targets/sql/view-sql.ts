@@ -1,0 +1,77 @@
+import type { SqlSession } from './sql-session.ts';
+
+/** A column of a view of ours. */
+export interface ViewItem {
+  readonly name: string;
+  readonly expression: string;
+  /** What people see beside it, where the database has comments. */
+  readonly description: string;
+}
+
+/** A view of ours over rows of forms, as it is to be. Its columns have the same names whatever the forms are called. */
+export interface ViewDefinition {
+  readonly description: string;
+  readonly items: readonly ViewItem[];
+  /** What stands behind FROM. */
+  readonly from: string;
+}
+
+/** What people are told of a table or view of ours in their tools. */
+export interface RelationTexts {
+  readonly name: string;
+  readonly kind: 'table' | 'view';
+  readonly description: string;
+  /** By name of the column. */
+  readonly columns: Readonly<Record<string, string>>;
+}
+
+/** The elements of a JSON list as rows: what is joined, and what it gives of each. */
+export interface ListElements {
+  readonly from: string;
+  /** From 1. */
+  readonly index: string;
+  /** NULL for a JSON null; the JSON text of a list or an object. */
+  readonly text: string;
+  /** NULL for anything but a number. */
+  readonly number: string;
+}
+
+/** What the views over all forms need of a product; the form's table goes by `t` in its expressions. */
+export interface ViewSql {
+  /** A text as SQL writes it. */
+  literal(text: string): string;
+  /** A number in the place of a text, for {@link textOf}. */
+  numberText(number: string): string;
+  /** The text of what stands in the place of texts: numbers with all the digits that their column holds. */
+  textOf(value: string): string;
+  /** The number 1, with the type of {@link ListElements.index}. */
+  readonly one: string;
+  /** No value, with the type of a column of numbers. */
+  readonly noNumber: string;
+  /** What the overflow column holds under a key: its text, whatever it is; a number, where it is one; a JSON list to unnest. */
+  readonly overflow: {
+    text(key: string): string;
+    number(key: string): string;
+    list(key: string): string;
+  };
+  /** The elements of `list`; of anything else than a JSON list the one that it is. */
+  elements(list: string): ListElements;
+  /** The date or time of a text that is one by ISO 8601, in UTC where it names an offset; NULL for any other text. */
+  dateOf(text: string): string;
+
+  /** Writes what tables and views are, and their columns are, into the database's comments, where it has them. */
+  describe(tx: SqlSession, relations: readonly RelationTexts[]): Promise<void>;
+
+  /** Keeps rebuilding a view from waiting for readers, and them for it, until the transaction ends. */
+  hurry(tx: SqlSession): Promise<void>;
+  /** What stays the same as long as nobody touches a view, or takes away what it reads; nothing for one that is not there. */
+  states(session: SqlSession, names: readonly string[]): Promise<Map<string, string>>;
+  /** Whether a view of this name is ours, given the columns that it must have and those that it may have. */
+  isOwn(
+    tx: SqlSession,
+    name: string,
+    columns: { readonly required: readonly string[]; readonly possible: readonly string[] },
+  ): Promise<boolean>;
+  /** Makes a view, or one of ours anew, with the rights on it and whatever people built on it. False when that is in the way. */
+  put(tx: SqlSession, name: string, view: ViewDefinition): Promise<boolean>;
+}

@@ -1,0 +1,259 @@
+import { uniqueName } from '../../mirror/column-names.ts';
+import { SYSTEM_COLUMNS } from '../../mirror/reserved-names.ts';
+import type { ShownForm } from './answers-view.ts';
+import { loadForm, loadForms } from './catalogue.ts';
+import { presentTables } from './catalogue-structure.ts';
+import { CATALOGUE_TEXTS, FORM_TEXTS, SYSTEM_COLUMN_TEXTS } from './descriptions.ts';
+import type { SqlDialect } from './dialect.ts';
+import type { FormTable } from './field-column.ts';
+import {
+  LIVE_SUFFIX,
+  liveColumns,
+  liveView,
+  MODEL_COLUMNS,
+  MODEL_VIEWS,
+  type ModelView,
+  modelView,
+} from './model-views.ts';
+import { numberOf, type SqlConnection, type SqlSession } from './sql-session.ts';
+import {
+  dropStale,
+  type KeptView,
+  liveKey,
+  modelKey,
+  noteLeft,
+  type Notes,
+  readNotes,
+  saveView,
+  wasLeft,
+} from './view-notes.ts';
+import type { ViewDefinition } from './view-sql.ts';
+import { viewsText } from './views-text.ts';
+
+/*
+ * The views over all forms, and that of a form's live rows. They are made at the end of a pass, in a transaction of their own:
+ * the rows are the promise, and a view that can't be made now is made by a later pass. A pass that changes nothing reads what is
+ * kept of them (view-notes.ts), and how they are, and is done.
+ */
+
+/** What a view over all forms is called where something else has its name. */
+const secondName = (view: ModelView): string => `mirror_${view}`;
+
+/**
+ * How many of the forms have to wait for the views over all of them until these are worth making. Whatever a first copy of many
+ * forms costs, that of their views grows with their number alone.
+ */
+const WORTH_MAKING = 1 / 5;
+
+/** Whether the views over all forms wait for more forms, or are made now. */
+export type ViewsWhen = 'in time' | 'now';
+
+/**
+ * Brings the views over all forms, and that of this form's live rows, to what there is; those that people dropped, or that an
+ * earlier release made, are made again. `in time`: the former may be left to the next pass that changes no column, or to who calls
+ * it `now`, while forms come one after the other. True when they are.
+ */
+export async function syncViews(
+  connection: SqlConnection,
+  dialect: SqlDialect,
+  formId: string | undefined,
+  when: ViewsWhen,
+): Promise<boolean> {
+  const { model, live, notes } = await findDue(connection, dialect, formId, when);
+  const isLeft = !model && notes.stale.size > 0;
+  if (!model && !live) return isLeft;
+  await connection.transaction(async (tx) => {
+    await dialect.lockCatalogue(tx);
+    // Another process may have made them meanwhile.
+    const due = await findDue(tx, dialect, formId, when);
+    const forms = await formsToShow(tx, dialect, due.model ? undefined : formId);
+    const changed = new Set([...(formId === undefined ? [] : [formId]), ...due.notes.stale.keys()]);
+    const followers = forms.filter(({ form }) => changed.has(form.id));
+    for (const form of followers) await describeForm(tx, dialect, form);
+    if (due.model) await describeCatalogue(tx, dialect);
+    await dialect.views.hurry(tx);
+    const made = new Map<string, string>();
+    for (const form of followers) await makeLive(tx, dialect, form, { due, made });
+    for (const view of due.model ? MODEL_VIEWS : []) {
+      await makeModel(tx, dialect, view, { forms, due, made });
+    }
+    await saveMade(tx, dialect, made);
+    if (due.model) await dropStale(tx, dialect, due.notes);
+    else if (formId !== undefined) await noteLeft(tx, dialect, due.notes, formId);
+  });
+  return isLeft;
+}
+
+/** What is to be made. */
+interface Due {
+  readonly model: boolean;
+  readonly live: boolean;
+  readonly notes: Notes;
+}
+
+async function findDue(
+  session: SqlSession,
+  dialect: SqlDialect,
+  formId: string | undefined,
+  when: ViewsWhen,
+): Promise<Due> {
+  const modelKeys = MODEL_VIEWS.map(modelKey);
+  const liveKeys = formId === undefined ? [] : [liveKey(formId)];
+  const notes = await readNotes(session, dialect, [...modelKeys, ...liveKeys]);
+  const names = [...notes.kept.values()].map(({ name }) => name);
+  const states = await dialect.views.states(session, names);
+  const isAsLeft = (key: string): boolean => {
+    const kept = notes.kept.get(key);
+    const isCurrent = kept?.text === viewsText(dialect);
+    return kept !== undefined && isCurrent && states.get(kept.name) === kept.state;
+  };
+  const isDropped = (key: string): boolean => {
+    const kept = notes.kept.get(key);
+    return kept !== undefined && !states.has(kept.name);
+  };
+  const isStale = formId !== undefined && notes.stale.has(formId);
+  return {
+    notes,
+    // While forms come, SQLite's state of every view changes with each of them.
+    model:
+      notes.stale.size === 0
+        ? !modelKeys.every(isAsLeft)
+        : when === 'now' ||
+          modelKeys.some(isDropped) ||
+          (await areWorthMaking(session, dialect, notes, formId)),
+    live: isStale || !liveKeys.every(isAsLeft),
+  };
+}
+
+/** A pass that changed no columns finds that those of other forms, or of its own in an earlier pass, have come to rest. */
+async function areWorthMaking(
+  session: SqlSession,
+  dialect: SqlDialect,
+  notes: Notes,
+  formId: string | undefined,
+): Promise<boolean> {
+  const { stale } = notes;
+  if (formId === undefined || !stale.has(formId) || wasLeft(notes, formId)) return true;
+  const [row] = await session.query(
+    `SELECT count(*) AS forms FROM ${dialect.relation('mirror_forms')}`,
+  );
+  return row === undefined || stale.size >= numberOf(row, 'forms') * WORTH_MAKING;
+}
+
+/** What goes through making the views: what was found due, and by key the names of those that were made. */
+interface Making {
+  readonly due: Due;
+  readonly made: Map<string, string>;
+}
+
+async function makeLive(
+  tx: SqlSession,
+  dialect: SqlDialect,
+  form: ShownForm,
+  { due, made }: Making,
+): Promise<void> {
+  const key = liveKey(form.form.id);
+  const first = `${form.table}${LIVE_SUFFIX}`;
+  const name = await place(tx, dialect, liveView(form, dialect), {
+    names: [due.notes.kept.get(key)?.name, first],
+    last: first,
+    columns: { required: SYSTEM_COLUMNS, possible: liveColumns(form) },
+  });
+  if (name !== undefined) made.set(key, name);
+}
+
+async function makeModel(
+  tx: SqlSession,
+  dialect: SqlDialect,
+  view: ModelView,
+  { forms, due, made }: Making & { readonly forms: readonly ShownForm[] },
+): Promise<void> {
+  const definition = modelView(view, forms, dialect);
+  if (definition === undefined) return;
+  const key = modelKey(view);
+  const columns = Object.keys(MODEL_COLUMNS[view]);
+  const name = await place(tx, dialect, definition, {
+    names: [due.notes.kept.get(key)?.name, view, secondName(view)],
+    last: secondName(view),
+    columns: { required: columns, possible: columns },
+  });
+  if (name !== undefined) made.set(key, name);
+}
+
+/** Where a view may stand: under the first of `names` that is free or its own already, else under one like `last`. */
+interface Placing {
+  readonly names: readonly (string | undefined)[];
+  readonly last: string;
+  readonly columns: { readonly required: readonly string[]; readonly possible: readonly string[] };
+}
+
+/** Makes a view; its name, or undefined where it can't be made. What people made under one of the names is left alone. */
+async function place(
+  tx: SqlSession,
+  dialect: SqlDialect,
+  view: ViewDefinition,
+  { names, last, columns }: Placing,
+): Promise<string | undefined> {
+  const { views } = dialect;
+  const taken = await dialect.relationNames(tx);
+  for (const name of new Set(names)) {
+    if (name === undefined) continue;
+    const isOurs = !taken.has(name) || (await views.isOwn(tx, name, columns));
+    if (isOurs && (await views.put(tx, name, view))) return name;
+    taken.add(name);
+  }
+  const free = uniqueName(last, taken);
+  return (await views.put(tx, free, view)) ? free : undefined;
+}
+
+/** What a form's table and its view with labels are; those of fields are written with the fields. */
+async function describeForm(
+  tx: SqlSession,
+  { views }: SqlDialect,
+  { form, table, view }: ShownForm,
+): Promise<void> {
+  const columns = SYSTEM_COLUMN_TEXTS;
+  await views.describe(tx, [
+    { name: table, kind: 'table', description: FORM_TEXTS.table(form), columns },
+    { name: view, kind: 'view', description: FORM_TEXTS.labelled(form), columns },
+  ]);
+}
+
+async function describeCatalogue(tx: SqlSession, dialect: SqlDialect): Promise<void> {
+  const tables = [...(await presentTables(tx, dialect)).keys()];
+  await dialect.views.describe(
+    tx,
+    tables.map((name) => {
+      const description = CATALOGUE_TEXTS[name]?.description ?? '';
+      return { name, kind: 'table', description, columns: {} };
+    }),
+  );
+}
+
+/** The forms whose tables are there; one of them, or all. */
+async function formsToShow(
+  tx: SqlSession,
+  dialect: SqlDialect,
+  formId: string | undefined,
+): Promise<ShownForm[]> {
+  const forms: (FormTable | undefined)[] =
+    formId === undefined ? await loadForms(tx, dialect) : [await loadForm(tx, dialect, formId)];
+  const known = forms.filter((form) => form !== undefined);
+  const columns = await dialect.columnsOfEach(tx, new Set(known.map(({ table }) => table)));
+  return known.flatMap((form) => {
+    const present = new Set(columns.get(form.table));
+    return SYSTEM_COLUMNS.every((name) => present.has(name)) ? [{ ...form, present }] : [];
+  });
+}
+
+async function saveMade(
+  tx: SqlSession,
+  dialect: SqlDialect,
+  made: ReadonlyMap<string, string>,
+): Promise<void> {
+  const states = await dialect.views.states(tx, [...made.values()]);
+  for (const [key, name] of made) {
+    const kept: KeptView = { name, state: states.get(name) ?? '', text: viewsText(dialect) };
+    await saveView(tx, dialect, key, kept);
+  }
+}

@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import type { PickedField, Row } from '../../src/mirror/types.ts';
+import { sqlOf } from './sql-by-hand.ts';
+import type { SqlStage } from './sql-target.ts';
+import { columnsOf } from './sql-target-tables.ts';
+import { AGE, CHECKPOINT, fieldList, FORM, NAME, pass, row } from './target-harness.ts';
+
+/** The view of a form's live rows, and the indexes that people's queries use. */
+export function describeSqlLiveViews(stage: SqlStage): void {
+  const sql = sqlOf(stage);
+  /** A pass that stores these rows and ends well. */
+  const passOver = (rows: readonly Row[], fields: readonly PickedField[], form = FORM) =>
+    stage.write(async (writer) => {
+      await writer.prepare(fieldList(...fields));
+      const { outcomes } = await writer.apply(rows, []);
+      await writer.finish(pass({ kind: 'full' }), { checkpoint: CHECKPOINT });
+      return outcomes;
+    }, form);
+  describe('indexes', () => {
+    const indexes = async (): Promise<string[]> => {
+      const rows = await sql(INDEXES[stage.place.product]);
+      return rows.map(({ definition }) => String(definition));
+    };
+
+    it('on the time of the last change, and on status, are made at the end of a full pass', async () => {
+      await stage.write(async (writer) => {
+        await writer.prepare([NAME]);
+        await writer.apply([row('a')], []);
+      });
+      expect(await indexes()).not.toContainEqual(expect.stringMatching(/\(_changed_at\)$/));
+      for (const _ of [1, 2]) await passOver([row('a')], [NAME]);
+      const made = await indexes();
+      for (const columns of INDEXED[stage.place.product]) {
+        const on = made.filter((one) =>
+          new RegExp(`\\(${columns}\\)`).test(one.replaceAll('"', '')),
+        );
+        expect([columns, on.length]).toEqual([columns, 1]);
+      }
+    });
+  });
+
+  describe('the view of live rows', () => {
+    it('shows no deleted row, has the names of the columns, and follows new ones', async () => {
+      await passOver([row('a', { field_1_a: 'x' }), row('b')], [NAME, AGE]);
+      await sql('CREATE VIEW {theirs} AS SELECT id, full_name FROM {contact_form_live}');
+      await stage.write((writer) => writer.markDeleted(['b'], '2026-03-05T00:00:00.000Z'));
+      await passOver([row('c', { field_2_b: 5 }), row('d', { field_2_b: 'x' })], [NAME, AGE]);
+      const ids = await sql('SELECT id FROM {theirs} ORDER BY id');
+      expect(ids.map(({ id }) => id)).toEqual(['a', 'c', 'd']);
+      expect(new Set(await columnsOf(stage, 'contact_form_live'))).toEqual(
+        new Set(await columnsOf(stage, 'contact_form')),
+      );
+      const shown = await sql('SELECT age_text AS t FROM {contact_form_live} WHERE age IS NULL');
+      expect(new Set(shown.map(({ t }) => t))).toEqual(new Set([null, 'x']));
+    });
+
+    it('leaves alone what people have under its name', async () => {
+      await stage.write(async () => {});
+      await sql('CREATE TABLE {contact_form_live} (mine text)');
+      await passOver([row('a')], [NAME]);
+      expect(await sql('SELECT mine FROM {contact_form_live}')).toEqual([]);
+      expect(await sql('SELECT id FROM {contact_form_live_2}')).toEqual([{ id: 'a' }]);
+    });
+  });
+}
+
+const PARTIAL = ['_changed_at', 'created_at, status', 'status, id'];
+/** The columns of the indexes on the form's table, as a full pass leaves them. */
+const INDEXED = {
+  SQLite: PARTIAL,
+  PostgreSQL: PARTIAL,
+  'MySQL or MariaDB': ['_changed_at', '_deleted_at, created_at, id, status', '_deleted_at, status'],
+};
+
+/** The definitions of the indexes on the form's table. */
+const INDEXES = {
+  SQLite:
+    "SELECT replace(sql, ',', ', ') AS definition FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'contact_form' AND sql IS NOT NULL",
+  'MySQL or MariaDB': `SELECT concat('(', group_concat(column_name ORDER BY seq_in_index SEPARATOR ', '), ')') AS definition
+    FROM information_schema.statistics WHERE table_schema = database() AND table_name = 'contact_form' GROUP BY index_name`,
+  PostgreSQL: `SELECT pg_get_indexdef(indexrelid) AS definition FROM pg_index WHERE indrelid = '{contact_form}'::regclass`,
+} as const;
