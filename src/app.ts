@@ -238,13 +238,13 @@ export class App implements AsyncDisposable {
     }
   }
 
-  /** See {@link upkeep}: after a proven full pass or comparison. Never rejects. */
-  async upkeep({ form, target }: PassReport, signal: AbortSignal): Promise<void> {
+  /** See {@link upkeep}: after a full pass or comparison. Never rejects. */
+  async upkeep({ form, target, outcome }: PassReport, signal: AbortSignal): Promise<void> {
     const { config, logger } = this;
     const open = (): Promise<Target> => this.target(target);
     await upkeep(
       { logger, ages: config, nowMs: this.#clock.now(), signal },
-      { form, target, open },
+      { form, target, outcome, open },
     );
   }
 

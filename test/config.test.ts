@@ -174,7 +174,7 @@ describe('values', () => {
     ['FORMS_API_URL', 'https://forms.example.com/v1?', 'must end before any ? or #'],
     ['FORMS_API_KEY', 'two words', 'holds spaces'],
     ['FORMS_API_KEY', 'klíč', 'holds spaces or characters'],
-    ['TARGET_URL', 'mysql://u:p@h/d', 'is of an unknown kind'],
+    ['TARGET_URL', 'mssql://u:p@h/d', 'is of an unknown kind'],
     ['TARGET_URL', 'sqlite:', 'names no file'],
     ['TARGET_URL', 'postgres://u:p@ss/w#rd@host/db', 'percent-encoded'],
     ['TARGET_URL', 'postgres://host', 'names no database'],

@@ -1,4 +1,5 @@
 import { count, plural } from '../base/format.ts';
+import { parseExactJson } from '../forms/exact-json.ts';
 import { cellText } from '../mirror/cell.ts';
 import { type Cell, JsonText } from '../mirror/types.ts';
 import type { PassSubject } from '../sync/events.ts';
@@ -103,6 +104,6 @@ const rowDocument = ({ submissionId, cells }: ForeseenChange, values: boolean) =
       }),
 });
 
-/** An array or object is what it is. */
+/** An array or object is what it is, with all digits of its numbers. */
 const jsonValue = (cell: Cell): unknown =>
-  cell instanceof JsonText ? (JSON.parse(cell.text) as unknown) : cell;
+  cell instanceof JsonText ? parseExactJson(cell.text) : cell;

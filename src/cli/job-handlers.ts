@@ -48,7 +48,7 @@ export function jobHandlers(app: App, clock: Clock = systemClock): JobHandlers {
         stopAsking();
       });
       const { kind, outcome, failure } = report;
-      if (kind !== 'incremental' && outcome === 'ok') await app.upkeep(report, signal);
+      if (kind !== 'incremental') await app.upkeep(report, signal);
       if (outcome === 'failed' && failure !== null) throw asLogged(failure);
       return outcome;
     },

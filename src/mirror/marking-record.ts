@@ -1,5 +1,15 @@
-import { errorCodeOrNull } from '../base/errors.ts';
-import type { MarkingRecord } from './target.ts';
+import { type ErrorCode, errorCodeOrNull } from '../base/errors.ts';
+
+/** How marking a form last ended, where it did not mark all that it could. */
+export interface MarkingRecord {
+  /** Since when it has ended so (ISO). */
+  readonly since: string;
+  /** Why it failed, in full or in part; null where only single submissions were refused. */
+  readonly code: ErrorCode | null;
+  readonly error: string | null;
+  /** Submissions left alone for now, because the source refused the change of their status. */
+  readonly refused: number;
+}
 
 /** A record as it is kept as JSON; null for a text that is none. */
 export function markingRecord(text: string): MarkingRecord | null {

@@ -4,12 +4,12 @@ import type { Loss } from './losses.ts';
 import type { Histories } from './histories.ts';
 import type { LookRecord } from './look-record.ts';
 import type { FormLook } from './looked.ts';
+import type { MarkingRecord } from './marking-record.ts';
 import type { TargetNotice } from './notices.ts';
 import type { TargetRelations } from './relations.ts';
 import type { FormSnapshot } from './snapshot.ts';
 import type { StatusCounts } from './status-counts.ts';
 import type { TimeCount, TimeGrain, TimeSpan } from './time-counts.ts';
-import type { ErrorCode } from '../base/errors.ts';
 import type {
   Checkpoint,
   FormIdentity,
@@ -246,17 +246,6 @@ export interface ListedRejection extends Rejection {
   readonly lastSeenAt: string;
 }
 
-/** How marking a form last ended, where it did not mark all that it could. */
-export interface MarkingRecord {
-  /** Since when it has ended so (ISO). */
-  readonly since: string;
-  /** Why it failed, in full or in part; null where only single submissions were refused. */
-  readonly code: ErrorCode | null;
-  readonly error: string | null;
-  /** Submissions left alone for now, because the source refused the change of their status. */
-  readonly refused: number;
-}
-
 /** Which refusals still count: those of the wanted status, recorded since. They speak of the status that the row has. */
 export interface RecentRefusals {
   readonly wanted: string;
@@ -311,8 +300,15 @@ export interface WindowWriter extends FormReader, AsyncDisposable {
    */
   apply(rows: readonly Row[], rejections: readonly Rejection[]): Promise<ApplyResult>;
 
-  /** Marks rows deleted (L8); those already marked keep their time. Returns how many were marked now. */
-  markDeleted(ids: readonly string[], at: string): Promise<number>;
+  /**
+   * Marks rows deleted (L8); those already marked keep their time. Returns how many were marked now. `again`: they were marked
+   * until the last {@link apply} wrote them anew, and no history is to tell that they were there in between.
+   */
+  markDeleted(
+    ids: readonly string[],
+    at: string,
+    options?: { readonly again?: boolean },
+  ): Promise<number>;
 
   /** Keeps what became of one of the planned windows; its rows are durable by now. Does nothing where there is no such window. */
   saveWindow(window: WindowRecord): Promise<void>;

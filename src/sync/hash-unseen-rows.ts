@@ -20,11 +20,12 @@ export async function hashDeletedRows(parts: HashParts): Promise<void> {
   const { writer } = parts;
   await hashRows(parts, writer.deletedIds(), async (plain, hashed) => {
     await writer.apply(hashed, []);
-    // To apply a row is to bring it back.
+    // To apply a row is to bring it back: what is told of it must not say that it was.
     for (const [at, group] of Map.groupBy(plain, ({ deletedAt }) => deletedAt ?? '')) {
       await writer.markDeleted(
         group.map(({ id }) => id),
         at,
+        { again: true },
       );
     }
   });

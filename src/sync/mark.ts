@@ -3,11 +3,11 @@ import { MirrorError, toMirrorError } from '../base/errors.ts';
 import { plural } from '../base/format.ts';
 import { REFUSAL_LASTS_MS } from '../mirror/mark-rules.ts';
 import { saysTheSame } from '../mirror/marking-record.ts';
+import type { MarkingRecord } from '../mirror/marking-record.ts';
 import type {
   FormReader,
   FormWriter,
   MarkingLock,
-  MarkingRecord,
   RecentRefusals,
   Refusal,
   SentMark,

@@ -1,9 +1,12 @@
 import { isAbort } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Target } from '../mirror/target.ts';
-import type { FormIdentity } from '../mirror/types.ts';
+import type { FormIdentity, PassOutcome } from '../mirror/types.ts';
 import { logErasures, person } from './erasure-log.ts';
 import { purgeDeleted } from './purge.ts';
+
+/** Passes that came to their end, with or without a proof. */
+const ENDED: ReadonlySet<PassOutcome> = new Set(['ok', 'incomplete', 'withheld', 'gone']);
 
 /** How {@link upkeep} goes about it. */
 export interface UpkeepOptions {
@@ -20,14 +23,17 @@ export interface UpkeepOptions {
 /** A form in a target. */
 export interface UpkeptForm {
   readonly form: FormIdentity;
+  /** How its last pass ended. */
+  readonly outcome: PassOutcome;
   /** The name of the target. */
   readonly target: string;
   readonly open: () => Promise<Target>;
 }
 
 /**
- * Removes rows that were marked deleted for longer than PURGE_DELETED_AFTER, and what histories tell of the time before
- * PURGE_HISTORY_AFTER. Never rejects: what fails is logged, and tried again after the next comparison.
+ * Removes rows that were marked deleted for longer than PURGE_DELETED_AFTER, where the pass was proven, and what histories
+ * tell of the time before PURGE_HISTORY_AFTER, where it came to an end: that depends on no proof, and a form may lack one for weeks.
+ * Never rejects: what fails is logged, and tried again after the next comparison.
  */
 export async function upkeep(options: UpkeepOptions, about: UpkeptForm): Promise<void> {
   const { logger, ages } = options;
@@ -40,11 +46,11 @@ export async function upkeep(options: UpkeepOptions, about: UpkeptForm): Promise
     }
   };
   const { purgeDeletedAfterMs: rows, purgeHistoryAfterMs: history } = ages;
-  if (rows !== undefined) {
+  if (rows !== undefined && about.outcome === 'ok') {
     const failed = 'What was erased may still be in files of the target: tried again.';
     await trying(() => removeDeleted(options, about, rows), failed);
   }
-  if (history !== undefined) {
+  if (history !== undefined && ENDED.has(about.outcome)) {
     const failed = 'Histories were not shortened: tried again.';
     await trying(() => shortenHistories(options, about, history), failed);
   }

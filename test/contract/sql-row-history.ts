@@ -81,6 +81,20 @@ export function describeRowHistory(stage: SqlStage): void {
       ]);
     });
 
+    it('does not say that what is deleted was there while it was hashed', async () => {
+      await apply(named('a', 'Ada'));
+      await write((writer) => writer.markDeleted(['a'], minute(1)));
+      await write(async (writer) => {
+        await writer.apply([named('a', 'h1')], []);
+        await writer.markDeleted(['a'], minute(1), { again: true });
+      });
+      expect(await versionsOf('a')).toEqual([
+        ['Ada', false, minute(0), minute(1)],
+        ['Ada', true, minute(1), minute(2)],
+        ['h1', true, minute(2), null],
+      ]);
+    });
+
     it('follows new columns, and labels that change change nothing', async () => {
       await apply(named('a', 'Ada'));
       const fields = [field('field_1_a', 'Your name'), AGE, field('field_3_c', 'City')];

@@ -3,10 +3,10 @@ import type { Loss } from '../../mirror/losses.ts';
 import type { TargetNotice } from '../../mirror/notices.ts';
 import type { DescribeHealth } from '../../mirror/health-text.ts';
 import { type Erasure, NOTHING_ERASED } from '../../mirror/erasure.ts';
+import type { MarkingRecord } from '../../mirror/marking-record.ts';
 import type {
   ApplyResult,
   FormWriter,
-  MarkingRecord,
   PrepareResult,
   Refusal,
   RowOutcome,

@@ -2,10 +2,10 @@ import type { RowsAsStored } from '../../mirror/as-stored.ts';
 import type { Loss } from '../../mirror/losses.ts';
 import type { TargetNotice } from '../../mirror/notices.ts';
 import type { Traces } from '../../mirror/erasure.ts';
+import type { MarkingRecord } from '../../mirror/marking-record.ts';
 import type {
   FormReader,
   ListedRejection,
-  MarkingRecord,
   RecentRefusals,
   Refusal,
   StoredField,

@@ -1,13 +1,8 @@
 import type { Loss } from '../../mirror/losses.ts';
 import { replacesRows } from '../../mirror/proven-for.ts';
 import { type Erasure, NOTHING_ERASED } from '../../mirror/erasure.ts';
-import type {
-  FormWriter,
-  MarkingRecord,
-  PrepareResult,
-  Refusal,
-  SentMark,
-} from '../../mirror/target.ts';
+import type { MarkingRecord } from '../../mirror/marking-record.ts';
+import type { FormWriter, PrepareResult, Refusal, SentMark } from '../../mirror/target.ts';
 import type { PassEnd, PassRecord, PickedField } from '../../mirror/types.ts';
 import type { WindowRecord } from '../../mirror/window.ts';
 import { emptyFields } from './emptied-fields.ts';

@@ -1,7 +1,8 @@
 import { safeText } from '../../base/errors.ts';
 import { withoutIds } from '../../mirror/forgotten.ts';
 import { markingRecord } from '../../mirror/marking-record.ts';
-import type { MarkingRecord, Refusal, SentMark } from '../../mirror/target.ts';
+import type { MarkingRecord } from '../../mirror/marking-record.ts';
+import type { Refusal, SentMark } from '../../mirror/target.ts';
 import type { Catalogue } from './catalogue.ts';
 import type { SqlDialect } from './dialect.ts';
 import { ERASURE_VERSION, readForgotten } from './forgotten.ts';

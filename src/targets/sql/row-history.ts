@@ -193,6 +193,23 @@ export async function recordVersions(
   }
 }
 
+/** Says of the versions that these rows have now that they are deleted: they were written anew, and were so before. */
+export async function retractRestorations(
+  tx: SqlSession,
+  dialect: SqlDialect,
+  { history }: FormTable,
+  ids: readonly string[],
+): Promise<void> {
+  if (history?.isOpen !== true || (await heldVersions(tx, dialect, history)) === undefined) return;
+  for (const piece of piecesOf(ids, ROWS_A_STATEMENT)) {
+    await tx.query(
+      `UPDATE ${dialect.relation(history.table)} SET _is_deleted = $1
+       WHERE _valid_to IS NULL AND ${dialect.isIn('id', '$2')}`,
+      [dialect.boolean(true), dialect.list(piece)],
+    );
+  }
+}
+
 /** After a pass that made losses good: ends the versions of rows that did not come back. */
 export async function endLostVersions(
   tx: SqlSession,

@@ -15,7 +15,7 @@ import { endRefusals } from './refused-marks.ts';
 import { listRejections } from './rejected-rows.ts';
 import { listable, nextOutcome, storableBatch, storeBatch } from './row-batch.ts';
 import { markRowsDeleted } from './row-changes.ts';
-import { recordVersions } from './row-history.ts';
+import { recordVersions, retractRestorations } from './row-history.ts';
 import {
   beginStatuses,
   type ChangedTable,
@@ -129,13 +129,18 @@ export class SqlWindowWriter extends SqlFormReader implements WindowWriter {
   }
 
   /** See `markDeleted` of the port. */
-  markDeleted(ids: readonly string[], deletedAt: string): Promise<number> {
+  markDeleted(
+    ids: readonly string[],
+    deletedAt: string,
+    { again = false }: { readonly again?: boolean } = {},
+  ): Promise<number> {
     const { dialect, formId } = this.#context;
     return this.transactions.run('together', async ({ tx, at }) => {
       const form = this.columns.table;
       if (form === undefined) return 0;
       const marked = await markRowsDeleted(tx, dialect, form.table, ids, { deletedAt, at });
-      await recordVersions(tx, dialect, form, marked, at);
+      if (again) await retractRestorations(tx, dialect, form, marked);
+      else await recordVersions(tx, dialect, form, marked, at);
       await addCounts(tx, dialect, formId, { ...NO_COUNTS, live: -marked.length });
       return marked.length;
     });

@@ -3,7 +3,7 @@ import { errorCodeOrNull, MirrorError, safeText } from '../../../base/errors.ts'
 import { withoutIds } from '../../../mirror/forgotten.ts';
 import type { Loss } from '../../../mirror/losses.ts';
 import { markingRecord } from '../../../mirror/marking-record.ts';
-import type { MarkingRecord } from '../../../mirror/target.ts';
+import type { MarkingRecord } from '../../../mirror/marking-record.ts';
 import { decodeCheckpoint, encodeCheckpoint, hasSameCounts } from './checkpoint-items.ts';
 import type { ForgottenTally } from './forgotten-list.ts';
 import { MIGRATIONS, type StoredState } from './migrations.ts';
