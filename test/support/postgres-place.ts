@@ -15,18 +15,29 @@ import { createDatabase } from './servers.ts';
 /** A schema that we make ourselves. */
 const SCHEMA = 'Forms "mirror"';
 
-/** The database of each server that the places are schemas of: making one takes as long as many a test. */
-const databases = new WeakMap<object, Promise<string>>();
+/** Making a database takes longer than making a schema, and much that is asked takes longer in one of many tables. */
+const SCHEMAS_A_DATABASE = 16;
+
+/** The database of each server that the next places are schemas of. */
+const databases = new WeakMap<object, { readonly made: Promise<string>; schemas: number }>();
 let schemas = 0;
+
+function nextDatabase(server: { readonly url: string }): Promise<string> {
+  let database = databases.get(server);
+  if (database === undefined || database.schemas >= SCHEMAS_A_DATABASE) {
+    database = { made: createDatabase(server), schemas: 0 };
+    databases.set(server, database);
+  }
+  database.schemas++;
+  return database.made;
+}
 
 /** A fresh schema on a real server, empty or with the dump of `file` in it. */
 export async function postgresPlace(
   server: { readonly url: string },
   file?: string,
 ): Promise<SqlPlace> {
-  const made = databases.get(server) ?? createDatabase(server);
-  databases.set(server, made);
-  const database = await made;
+  const database = await nextDatabase(server);
   const schema = `${SCHEMA} ${schemas++}`;
   const url = `${database}?schema=${encodeURIComponent(schema)}`;
   const client = new Client({ connectionString: database });

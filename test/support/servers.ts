@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { connect } from 'node:net';
+import { scratchFolder } from './scratch.ts';
 
 /** A real server started for a test file. */
 export interface TestServer {
@@ -14,6 +15,9 @@ export interface TestServer {
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
+
+/** What a server that a test started may come to hold. */
+const STORE_MB = 3_000;
 
 /** Ports that no system gives to a connection by itself: those may be taken between two lives of a server. */
 const [FIRST_PORT, PORTS] = [15_000, 15_000];
@@ -127,7 +131,7 @@ export async function startPostgres(): Promise<TestServer> {
   const given = process.env['TEST_POSTGRES_URL'];
   if (given !== undefined) return external(given);
   const port = await freePort();
-  const dir = mkdtempSync(join(tmpdir(), 'forms-mirror-pg-'));
+  const dir = scratchFolder('pg', STORE_MB);
   const user = postgresUser();
   if (user.uid !== undefined && user.gid !== undefined) chownSync(dir, user.uid, user.gid);
   const initdb = findBinary('initdb') ?? 'initdb';
@@ -208,7 +212,7 @@ export async function startMariadb(options: readonly string[] = []): Promise<Tes
   const given = process.env['TEST_MYSQL_URL'];
   if (given !== undefined) return external(given);
   const port = await freePort();
-  const dir = mkdtempSync(join(tmpdir(), 'forms-mirror-mysql-'));
+  const dir = scratchFolder('mysql', STORE_MB);
   const user = userInfo().username;
   const own = ['--no-defaults', `--datadir=${dir}`, `--user=${user}`];
   const install = findBinary('mariadb-install-db') ?? 'mariadb-install-db';
