@@ -132,6 +132,8 @@ export interface SqlDialect extends AnswerLimits {
   grainText(expression: string): string;
   /** SQL condition: `expression` is one of the list in parameter `$n`. */
   isIn(expression: string, parameter: string): string;
+  /** SQL condition: the key `expression` begins with `prefix`, which is plain; by an index over it where there is one. */
+  beginsWith(expression: string, prefix: string): string;
   /** SQL condition: a row comes behind these values, in the order of these columns, of which the first may be a time. */
   isBehind(columns: readonly string[], parameters: readonly string[]): string;
   /** SELECT expression: the JSON object `expression` without these keys, which are plain names; NULL when none is left. */

@@ -81,7 +81,7 @@ export async function liveViewNames(
   dialect: SqlDialect,
 ): Promise<Map<string, string>> {
   const rows = await session.query(
-    `SELECT "key", value FROM ${dialect.relation('mirror_meta')} WHERE "key" LIKE '${liveKey('')}%'`,
+    `SELECT "key", value FROM ${dialect.relation('mirror_meta')} WHERE ${dialect.beginsWith('"key"', liveKey(''))}`,
   );
   return new Map(
     rows.flatMap((row) => {
@@ -99,7 +99,7 @@ export async function readNotes(
   keys: readonly string[],
 ): Promise<Notes> {
   const rows = await session.query(
-    `SELECT "key", value FROM ${dialect.relation('mirror_meta')} WHERE "key" LIKE '${STALE}%' OR ${dialect.isIn('"key"', '$1')}`,
+    `SELECT "key", value FROM ${dialect.relation('mirror_meta')} WHERE ${dialect.beginsWith('"key"', STALE)} OR ${dialect.isIn('"key"', '$1')}`,
     [dialect.list(keys)],
   );
   const kept = new Map<string, KeptView>();

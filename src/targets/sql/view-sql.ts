@@ -64,8 +64,11 @@ export interface ViewSql {
 
   /** Keeps rebuilding a view from waiting for readers, and them for it, until the transaction ends. */
   hurry(tx: SqlSession): Promise<void>;
-  /** What stays the same as long as nobody touches a view, or takes away what it reads; nothing for one that is not there. */
-  states(session: SqlSession, names: readonly string[]): Promise<Map<string, string>>;
+  /**
+   * What stays the same as long as nobody touches a view, or takes away what it reads; nothing for one that is not there. By name,
+   * as `left` has them, with their last states: of those that are as they were, some databases know that without looking.
+   */
+  states(session: SqlSession, left: ReadonlyMap<string, string>): Promise<Map<string, string>>;
   /** Whether a view of this name is ours, given the columns that it must have and those that it may have. */
   isOwn(
     tx: SqlSession,

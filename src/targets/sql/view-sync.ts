@@ -100,8 +100,8 @@ async function findDue(
   const modelKeys = MODEL_VIEWS.map(modelKey);
   const liveKeys = formId === undefined ? [] : [liveKey(formId)];
   const notes = await readNotes(session, dialect, [...modelKeys, ...liveKeys]);
-  const names = [...notes.kept.values()].map(({ name }) => name);
-  const states = await dialect.views.states(session, names);
+  const left = new Map(notes.kept.values().map(({ name, state }) => [name, state]));
+  const states = await dialect.views.states(session, left);
   const isAsLeft = (key: string): boolean => {
     const kept = notes.kept.get(key);
     const isCurrent = kept?.text === viewsText(dialect);
@@ -251,7 +251,7 @@ async function saveMade(
   dialect: SqlDialect,
   made: ReadonlyMap<string, string>,
 ): Promise<void> {
-  const states = await dialect.views.states(tx, [...made.values()]);
+  const states = await dialect.views.states(tx, new Map(made.values().map((name) => [name, ''])));
   for (const [key, name] of made) {
     const kept: KeptView = { name, state: states.get(name) ?? '', text: viewsText(dialect) };
     await saveView(tx, dialect, key, kept);

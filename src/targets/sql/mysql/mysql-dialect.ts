@@ -66,6 +66,7 @@ export function mysqlDialect(database: string): SqlDialect {
     grainOf: (expression, grain) => `DATE_FORMAT(${expression}, '${GRAINS[grain]}')`,
     grainText: (expression) => expression,
     isIn: (expression, parameter) => `${expression} IN (${parameter})`,
+    beginsWith: (expression, prefix) => `${expression} LIKE '${prefix}%'`,
     // As a comparison of rows it would read the index from its beginning.
     isBehind: ([first = '', ...others], [value = '', ...rest]) =>
       others.length === 0

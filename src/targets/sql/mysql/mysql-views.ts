@@ -86,13 +86,13 @@ export const mysqlViews: ViewSql = {
   describe: async () => {},
   hurry: (tx) => sessionOf(tx).hurry(),
   /** A view that reads what is not there any more has no columns. */
-  async states(session, names) {
+  async states(session, left) {
     const rows = await session.query(
       `SELECT v.table_name AS name, concat(md5(v.view_definition), ' ', (
          SELECT count(*) FROM information_schema.columns AS c
          WHERE c.table_schema = database() AND c.table_name = v.table_name)) AS state
        FROM information_schema.views AS v WHERE v.table_schema = database() AND v.table_name IN ($1)`,
-      [[...names]],
+      [[...left.keys()]],
     );
     return new Map(rows.map((row) => [textOf(row, 'name'), textOf(row, 'state')]));
   },

@@ -70,6 +70,7 @@ export function postgresDialect(schema: string): SqlDialect {
     grainText: (expression) => `to_char(${expression}, 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`,
     isBehind: (columns, parameters) => `(${columns.join(', ')}) > (${parameters.join(', ')})`,
     isIn: (expression, parameter) => `${expression} = ANY(${parameter}::text[])`,
+    beginsWith: (expression, prefix) => `${expression} LIKE '${prefix}%'`,
     withoutKeys: (expression, keys) =>
       `nullif(${expression} - ARRAY[${keys.map((key) => `'${key}'`).join(', ')}]::text[], '{}')`,
     list: (values) => values,

@@ -69,12 +69,12 @@ export function postgresViews(schema: string): ViewSql {
 
     hurry: (tx) => tx.exec(`SET LOCAL lock_timeout = '${HURRY}'`),
     /** A rule is written anew with its view; a table that a view reads is not dropped without it. */
-    async states(session, names) {
+    async states(session, left) {
       const rows = await session.query(
         `SELECT c.relname AS name, c.oid::text || ' ' || r.xmin::text AS state
          FROM pg_class AS c JOIN pg_rewrite AS r ON r.ev_class = c.oid AND r.rulename = '_RETURN'
          WHERE c.relnamespace = to_regnamespace($1) AND c.relname = ANY($2::text[]) AND c.relkind = 'v'`,
-        [quoted(schema), [...names]],
+        [quoted(schema), [...left.keys()]],
       );
       return new Map(rows.map((row) => [textOf(row, 'name'), textOf(row, 'state')]));
     },

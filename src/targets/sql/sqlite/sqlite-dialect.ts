@@ -65,6 +65,9 @@ export const sqliteDialect: SqlDialect = {
   grainText: (expression) => expression,
   isBehind: (columns, parameters) => `(${columns.join(', ')}) > (${parameters.join(', ')})`,
   isIn: (expression, parameter) => `${expression} IN (SELECT value FROM json_each(${parameter}))`,
+  // LIKE would read every row: it folds case, and the index does not. No key goes on with U+10FFFF.
+  beginsWith: (expression, prefix) =>
+    `${expression} >= '${prefix}' AND ${expression} < '${prefix}\u{10ffff}'`,
   withoutKeys: (expression, keys) =>
     `nullif(json_remove(${[expression, ...keys.map((key) => `'$."${key}"'`)].join(', ')}), '{}')`,
   list: (values) => JSON.stringify(values),

@@ -102,13 +102,14 @@ export const sqliteViews: ViewSql = {
   // A transaction that writes has the file to itself, and nobody who reads is in its way.
   hurry: async () => {},
   /** SQLite counts each change of the schema, whoever makes it, a dropped table included. */
-  async states(session, names) {
+  async states(session, left) {
     const [version] = await session.query('PRAGMA schema_version');
+    const state = version === undefined ? '' : String(numberOf(version, 'schema_version'));
+    if (left.values().every((last) => last === state)) return new Map(left);
     const rows = await session.query(
       "SELECT name FROM sqlite_schema WHERE type = 'view' AND name IN (SELECT value FROM json_each($1))",
-      [JSON.stringify(names)],
+      [JSON.stringify([...left.keys()])],
     );
-    const state = version === undefined ? '' : String(numberOf(version, 'schema_version'));
     return new Map(rows.map((row) => [textOf(row, 'name'), state]));
   },
   async isOwn(tx, name) {
