@@ -34,12 +34,22 @@ export interface LawPlace {
   dispose(): Promise<void>;
 }
 
-/** Asks a SQLite file, which may not be there yet. */
-export function sqliteAsker(file: string): Asker {
+/**
+ * Asks a SQLite file, which may not be there yet. `isKept`: it stays open until it is disposed of, as reading the schema for
+ * each question would take a third of a whole life.
+ */
+export function sqliteAsker(file: string, isKept = false): Asker & Disposable {
+  let kept: DatabaseSync | undefined;
   const all = (sql: string, ...params: readonly string[]): Shown[] => {
+    if (kept !== undefined) return kept.prepare(sql).all(...params);
     if (!existsSync(file)) return [];
-    using db = new DatabaseSync(file, { readOnly: true });
-    return db.prepare(sql).all(...params);
+    const reader = new DatabaseSync(file, { readOnly: true });
+    try {
+      return reader.prepare(sql).all(...params);
+    } finally {
+      if (isKept) kept = reader;
+      else reader.close();
+    }
   };
   return {
     all,
@@ -47,6 +57,7 @@ export function sqliteAsker(file: string): Asker {
       using db = new DatabaseSync(file);
       db.exec(sql);
     },
+    [Symbol.dispose]: () => kept?.close(),
     tables: () =>
       new Set(
         all("select name from sqlite_master where type = 'table'").map(({ name }) => String(name)),
@@ -58,10 +69,14 @@ export function sqliteAsker(file: string): Asker {
 export async function sqliteLawPlace(): Promise<LawPlace> {
   const folder = scratchFolder('laws');
   const file = join(folder, 'mirror.sqlite');
+  const asker = sqliteAsker(file, true);
   return {
-    asker: sqliteAsker(file),
+    asker,
     open: (name, clock) => openSqlite(name, file, clock),
-    dispose: async () => rmSync(folder, { recursive: true, force: true }),
+    async dispose() {
+      asker[Symbol.dispose]();
+      rmSync(folder, { recursive: true, force: true });
+    },
   };
 }
 
