@@ -17,8 +17,8 @@ export function describeSqlLiveViews(stage: SqlStage): void {
       return outcomes;
     }, form);
   describe('indexes', () => {
-    const indexes = async (): Promise<string[]> => {
-      const rows = await sql(INDEXES[stage.place.product]);
+    const indexes = async (table = 'contact_form'): Promise<string[]> => {
+      const rows = await sql(INDEXES[stage.place.product](table));
       return rows.map(({ definition }) => String(definition));
     };
 
@@ -36,6 +36,25 @@ export function describeSqlLiveViews(stage: SqlStage): void {
         );
         expect([columns, on.length]).toEqual([columns, 1]);
       }
+    });
+
+    it('on the history of statuses are made before it is asked, or at the end of a full pass', async () => {
+      const onHistory = async (): Promise<number> =>
+        (await indexes('mirror_status_history')).filter((one) => one.includes('(submission_id)'))
+          .length;
+      const apply = (...rows: Row[]) =>
+        stage.write(async (writer) => {
+          await writer.prepare([NAME]);
+          await writer.apply(rows, []);
+        });
+      await apply(row('a'), row('b'));
+      // MySQL ends a transaction wherever one is made: it has it from the beginning.
+      expect(await onHistory()).toBe(stage.place.product === 'MySQL or MariaDB' ? 1 : 0);
+      await apply(row('a', {}, { status: 'PAID' }), row('c'));
+      expect(await onHistory()).toBe(1);
+      await sql('DROP TABLE {mirror_status_history}');
+      for (const _ of [1, 2]) await passOver([row('a')], [NAME]);
+      expect(await onHistory()).toBe(1);
     });
   });
 
@@ -72,11 +91,14 @@ const INDEXED = {
   'MySQL or MariaDB': ['_changed_at', '_deleted_at, created_at, id, status', '_deleted_at, status'],
 };
 
-/** The definitions of the indexes on the form's table. */
+/** The definitions of the indexes on a table. */
 const INDEXES = {
-  SQLite:
-    "SELECT replace(sql, ',', ', ') AS definition FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'contact_form' AND sql IS NOT NULL",
-  'MySQL or MariaDB': `SELECT concat('(', group_concat(column_name ORDER BY seq_in_index SEPARATOR ', '), ')') AS definition
-    FROM information_schema.statistics WHERE table_schema = database() AND table_name = 'contact_form' GROUP BY index_name`,
-  PostgreSQL: `SELECT pg_get_indexdef(indexrelid) AS definition FROM pg_index WHERE indrelid = '{contact_form}'::regclass`,
+  SQLite: (table: string) =>
+    `SELECT replace(sql, ',', ', ') AS definition FROM sqlite_schema WHERE type = 'index' AND tbl_name = '${table}' AND sql IS NOT NULL`,
+  'MySQL or MariaDB': (
+    table: string,
+  ) => `SELECT concat('(', group_concat(column_name ORDER BY seq_in_index SEPARATOR ', '), ')') AS definition
+    FROM information_schema.statistics WHERE table_schema = database() AND table_name = '${table}' GROUP BY index_name`,
+  PostgreSQL: (table: string) =>
+    `SELECT pg_get_indexdef(indexrelid) AS definition FROM pg_index WHERE indrelid = '{${table}}'::regclass`,
 } as const;

@@ -182,7 +182,7 @@ export interface SqlDialect extends AnswerLimits {
   readonly ensureStatusIndex?: (tx: SqlSession, table: string) => Promise<void>;
   /**
    * Makes the index by submission on the history of statuses where it is missing: before it is asked, and once a pass has
-   * stored what there is. Undefined where the catalogue is made with it.
+   * stored what there is. In a transaction that has written nothing to that table. Undefined where the catalogue is made with it.
    */
   readonly ensureHistoryIndex?: (tx: SqlSession) => Promise<void>;
   /** Makes the index that tells how many rows have which date and status, where it is missing. */

@@ -76,6 +76,7 @@ export class SqlFormWriter extends SqlWindowWriter implements FormWriter {
       const form = this.columns.table;
       if (form === undefined) return;
       const { table } = form;
+      await this.ensureHistoryIndex(tx);
       for (const [status, ids] of byStatus) {
         const changed = await setRowStatuses(tx, dialect, table, ids, { status, at });
         await recordStatuses(tx, dialect, { formId, table, at }, changed, { wasLive: true });

@@ -165,8 +165,9 @@ export const MIGRATIONS: readonly Migration[] = [
     creates: ['mirror_status_history'],
     changes: (dialect) => [
       createTable(dialect, 'mirror_status_history', STATUS_HISTORY_TABLE(dialect)),
-      // SQLite makes it when it is needed: see SqlDialect.ensureHistoryIndex.
-      ...(dialect.ensureHistoryIndex === undefined ? [addStatusHistoryIndex(dialect)] : []),
+      ...(dialect.ensureHistoryIndex === undefined
+        ? [addIndex(dialect, 'mirror_status_history', 'submission_id')]
+        : []),
       // Since when the history of a form's statuses is whole.
       addColumn(dialect, 'mirror_forms', `statuses_since ${dialect.types.time}`),
       // Where the versions of its rows are, and whether they are written; see row-history.ts.
@@ -197,14 +198,6 @@ const addIndex = (dialect: SqlDialect, table: string, columns: string): TableCha
   definitions: '',
   sql: dialect.indexOn(table, columns),
 });
-
-/** In PostgreSQL by hashes: it is asked for single IDs alone, which a tree would have to compare by the rules of a language. */
-function addStatusHistoryIndex(dialect: SqlDialect): TableChange {
-  const table = 'mirror_status_history';
-  if (dialect.product !== 'PostgreSQL') return addIndex(dialect, table, 'submission_id');
-  const sql = `CREATE INDEX ON ${dialect.relation(table)} USING hash (submission_id)`;
-  return { table, adds: [], definitions: '', sql };
-}
 
 /** The names in a list of column definitions, without the constraints after them. */
 function columnNames(definitions: string): string[] {

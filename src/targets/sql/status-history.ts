@@ -70,6 +70,7 @@ export async function beginStatuses(
 /**
  * Writes an entry for each of these rows whose status is not that of its last one. `wasLive`: none of them was marked
  * deleted until now, so that the last proven comparison has seen each in its former status, unless it is listed: then it may not have met it.
+ * Asks the index by submission, see {@link SqlDialect.ensureHistoryIndex}.
  */
 export async function recordStatuses(
   tx: SqlSession,
@@ -79,7 +80,6 @@ export async function recordStatuses(
   { wasLive }: { readonly wasLive: boolean },
 ): Promise<void> {
   if (ids.length === 0) return;
-  await dialect.ensureHistoryIndex?.(tx);
   const history = historyOf(dialect);
   const proven = `(SELECT c.full_proven_at FROM ${dialect.relation('mirror_checkpoints')} AS c
     WHERE c.form_id = $1 AND c.full_proven_at > t.held_at AND c.full_proven_at <= $2 AND coalesce(c.withheld, 0) = 0

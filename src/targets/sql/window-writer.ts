@@ -57,6 +57,7 @@ export class SqlWindowWriter extends SqlFormReader implements WindowWriter {
   #looksNew = true;
   /** Whether new rows can have no entries in the history of statuses; undefined until it is asked. */
   #isFirstReading: boolean | undefined;
+  #hasHistoryIndex = false;
 
   constructor(context: WriterContext) {
     super(context);
@@ -157,6 +158,13 @@ export class SqlWindowWriter extends SqlFormReader implements WindowWriter {
     return this.transactions.release();
   }
 
+  /** Once a writer, and before anything is written to that history: see {@link SqlDialect.ensureHistoryIndex}. */
+  protected async ensureHistoryIndex(tx: SqlSession): Promise<void> {
+    if (this.#hasHistoryIndex) return;
+    await this.#context.dialect.ensureHistoryIndex?.(tx);
+    this.#hasHistoryIndex = true;
+  }
+
   async #recordStatuses(
     tx: SqlSession,
     changed: ChangedTable,
@@ -168,18 +176,25 @@ export class SqlWindowWriter extends SqlFormReader implements WindowWriter {
       idsOf(rows.updated),
       idsOf(rows.restored),
     ];
-    if (inserted.length > 0) {
-      this.#isFirstReading ??= await isFirstReading(tx, dialect, formId);
-      if (this.#isFirstReading) await beginStatuses(tx, dialect, changed, inserted);
-      else await recordStatuses(tx, dialect, changed, idsOf(inserted), { wasLive: false });
+    if (inserted.length > 0) this.#isFirstReading ??= await isFirstReading(tx, dialect, formId);
+    const isBegun = inserted.length > 0 && this.#isFirstReading === true;
+    if (updated.length + restored.length + (isBegun ? 0 : inserted.length) > 0) {
+      await this.ensureHistoryIndex(tx);
     }
+    if (isBegun) await beginStatuses(tx, dialect, changed, inserted);
+    else await recordStatuses(tx, dialect, changed, idsOf(inserted), { wasLive: false });
     await recordStatuses(tx, dialect, changed, updated, { wasLive: true });
     await recordStatuses(tx, dialect, changed, restored, { wasLive: false });
   }
 
   /** What takes back, when a transaction fails, what the writer holds in memory. */
   protected keep(): () => void {
-    return this.columns.keep();
+    const restore = this.columns.keep();
+    const hadHistoryIndex = this.#hasHistoryIndex;
+    return () => {
+      restore();
+      this.#hasHistoryIndex = hadHistoryIndex;
+    };
   }
 }
 

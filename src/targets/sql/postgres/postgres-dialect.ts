@@ -12,7 +12,8 @@ import { qualified } from './postgres-names.ts';
 import {
   addPostgresColumns,
   addPostgresKey,
-  addPostgresStatusIndex,
+  ensurePostgresHistoryIndex,
+  ensurePostgresStatusIndex,
   ensurePostgresChangeIndex,
   ensurePostgresDateIndex,
   hasPostgresKey,
@@ -86,7 +87,9 @@ export function postgresDialect(schema: string): SqlDialect {
     createTable: (tx, form) => createPostgresTable(tx, schema, form),
     addColumns: (tx, table, columns, withMore) =>
       addPostgresColumns(tx, schema, table, columns, withMore),
-    addStatusIndex: (tx, table) => addPostgresStatusIndex(tx, schema, table),
+    addStatusIndex: (tx, table) => ensurePostgresStatusIndex(tx, schema, table),
+    ensureStatusIndex: (tx, table) => ensurePostgresStatusIndex(tx, schema, table),
+    ensureHistoryIndex: (tx) => ensurePostgresHistoryIndex(tx, schema),
     ensureDateIndex: (tx, table) => ensurePostgresDateIndex(tx, schema, table),
     ensureChangeIndex: (tx, table) => ensurePostgresChangeIndex(tx, schema, table),
     hasKey: (tx, table) => hasPostgresKey(tx, schema, table),

@@ -72,19 +72,36 @@ export async function createPostgresTable(
     '_deleted_at timestamptz',
   ];
   await tx.exec(`CREATE TABLE ${table} (${columns.join(', ')})`);
-  await addPostgresStatusIndex(tx, schema, form.table);
   await ensurePostgresDateIndex(tx, schema, form.table);
 }
 
-/** See {@link SqlDialect.addStatusIndex}. */
-export async function addPostgresStatusIndex(
+/** See {@link SqlDialect.ensureStatusIndex}: made once the rows are there, as IDs come in any order. */
+export async function ensurePostgresStatusIndex(
   tx: SqlSession,
   schema: string,
   table: string,
 ): Promise<void> {
-  await tx.exec(
-    `CREATE INDEX ON ${qualified(schema, table)} (status, id) WHERE _deleted_at IS NULL`,
-  );
+  const name = qualified(schema, table);
+  if (await hasIndex(tx, name, ['status', 'id'], 'live')) return;
+  const columns = await postgresColumns(tx, name);
+  // Dropped while a pass was running: the next one makes it again.
+  if (!['status', 'id', '_deleted_at'].every((column) => columns?.includes(column))) return;
+  await tx.exec(`CREATE INDEX ON ${name} (status, id) WHERE _deleted_at IS NULL`);
+}
+
+/**
+ * See {@link SqlDialect.ensureHistoryIndex}. By hashes: it is asked for single IDs alone, which a tree would have to compare
+ * by the rules of a language.
+ */
+export async function ensurePostgresHistoryIndex(tx: SqlSession, schema: string): Promise<void> {
+  const name = qualified(schema, 'mirror_status_history');
+  const isThere = async (): Promise<boolean> =>
+    (await postgresColumns(tx, name)) === undefined ||
+    (await hasIndex(tx, name, ['submission_id'], 'all'));
+  if (await isThere()) return;
+  // Of two that come to this at once, the second one would make another.
+  await lockSchema(tx, schema);
+  if (!(await isThere())) await tx.exec(`CREATE INDEX ON ${name} USING hash (submission_id)`);
 }
 
 /** See {@link SqlDialect.ensureDateIndex}. */
