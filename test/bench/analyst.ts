@@ -1,20 +1,26 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { createConnection } from 'mysql2/promise';
 import { Client } from 'pg';
 import type { Target } from '../../src/mirror/target.ts';
 import { JsonText, type Cell, type PickedField, type Row } from '../../src/mirror/types.ts';
 import { parseTargetUrl } from '../../src/targets/target-kinds.ts';
 import { CHECKPOINT, field, fieldList, pass, row } from '../contract/target-harness.ts';
 import { type AnalystDatabase, analystQueries } from '../support/analyst-queries.ts';
-import { createDatabase, startPostgres } from '../support/servers.ts';
+import {
+  createDatabase,
+  createMysqlDatabase,
+  startMariadb,
+  startPostgres,
+} from '../support/servers.ts';
 import { scratchFolder } from '../support/scratch.ts';
 
 // Times the queries of docs/for-analysts.md, and what else is asked of the views over all forms, on a form `contact` of 20
 // fields and a form `workshop`, twenty times smaller, beside as many further forms as are asked for.
-// Run with: npm run bench analyst [submissions, 100000 unless told] [further forms, 0]
+// Run with: npm run bench analyst [submissions, 100000 unless told] [further forms, 0] [sqlite,postgres,mariadb]
 
-const [, , rowsText = '100000', formsText = '0'] = process.argv;
+const [, , rowsText = '100000', formsText = '0', wanted = 'sqlite,postgres,mariadb'] = process.argv;
 const ROWS = Number(rowsText);
 const FORMS = Number(formsText);
 const BATCH = 2_000;
@@ -117,7 +123,7 @@ async function measure(
   url: string,
   run: (sql: string) => Promise<unknown>,
 ): Promise<Map<string, number>> {
-  await using target = await parseTargetUrl(url).open('default');
+  await using target = await parseTargetUrl(url).open('default', { history: 'full' });
   const began = performance.now();
   await store(target, 'contact', CONTACT, ROWS, contact);
   await store(target, 'workshop', WORKSHOP, ROWS / 20, workshop);
@@ -129,7 +135,12 @@ async function measure(
   process.stderr.write(
     `${database}: stored in ${Math.round(stored - began)} ms, ${FORMS} further forms in ${Math.round(ended - stored)} ms\n`,
   );
-  if (database !== 'sqlite') await run('ANALYZE');
+  if (database === 'postgres') await run('ANALYZE');
+  if (database === 'mariadb') {
+    await run(
+      'ANALYZE TABLE contact, workshop, mirror_forms, mirror_fields, mirror_status_history',
+    );
+  }
   const times = new Map<string, number>();
   for (const { question, sql } of [...analystQueries(database), ...MORE]) {
     const ms = await time(() => run(sql));
@@ -139,30 +150,55 @@ async function measure(
   return times;
 }
 
-const folder = scratchFolder('analyst');
+/** Times everything in one database, on a server of its own. */
+const MEASURES: Readonly<Record<AnalystDatabase, () => Promise<Map<string, number>>>> = {
+  async sqlite() {
+    const folder = scratchFolder('analyst');
+    const file = join(folder, 'mirror.sqlite');
+    const opened: DatabaseSync[] = [];
+    try {
+      return await measure('sqlite', `sqlite:${file}`, async (sql) => {
+        const [database = new DatabaseSync(file, { readOnly: true })] = opened;
+        opened[0] = database;
+        return database.prepare(sql).all();
+      });
+    } finally {
+      opened[0]?.close();
+      rmSync(folder, { recursive: true, force: true });
+    }
+  },
+  async postgres() {
+    const server = await startPostgres();
+    try {
+      const url = await createDatabase(server);
+      const client = new Client({ connectionString: url });
+      client.on('error', () => {});
+      await client.connect();
+      const times = await measure('postgres', url, (sql) => client.query(sql));
+      await client.end();
+      return times;
+    } finally {
+      await server.stop();
+    }
+  },
+  async mariadb() {
+    const server = await startMariadb();
+    try {
+      const url = await createMysqlDatabase(server);
+      // As people's tools connect.
+      const client = await createConnection({ uri: url, charset: 'utf8mb4' });
+      const times = await measure('mariadb', url, (sql) => client.query(sql));
+      await client.end();
+      return times;
+    } finally {
+      await server.stop();
+    }
+  },
+};
+
 const results: Record<string, Map<string, number>> = {};
-try {
-  const file = join(folder, 'mirror.sqlite');
-  const opened: DatabaseSync[] = [];
-  results['SQLite'] = await measure('sqlite', `sqlite:${file}`, async (sql) => {
-    const [database = new DatabaseSync(file, { readOnly: true })] = opened;
-    opened[0] = database;
-    return database.prepare(sql).all();
-  });
-  opened[0]?.close();
-  const server = await startPostgres();
-  try {
-    const url = await createDatabase(server);
-    const client = new Client({ connectionString: url });
-    client.on('error', () => {});
-    await client.connect();
-    results['PostgreSQL'] = await measure('postgres', url, (sql) => client.query(sql));
-    await client.end();
-  } finally {
-    await server.stop();
-  }
-} finally {
-  rmSync(folder, { recursive: true, force: true });
+for (const [database, times] of Object.entries(MEASURES)) {
+  if (wanted.split(',').includes(database)) results[database] = await times();
 }
 const names = Object.keys(results);
 const questions = [...Object.values(results)[0]!.keys()];

@@ -224,6 +224,8 @@ export async function startMariadb(options: readonly string[] = []): Promise<Tes
     '--bind-address=127.0.0.1',
     `--socket=${join(dir, 'server.sock')}`,
     `--pid-file=${join(dir, 'server.pid')}`,
+    // Each that starts removes what it takes for left-over tables in the one that all share.
+    `--tmpdir=${dir}`,
     '--skip-name-resolve',
     '--character-set-server=latin1',
     '--sql-mode=',
