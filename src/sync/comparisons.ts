@@ -1,9 +1,11 @@
 import type { Logger } from '../base/logger.ts';
 import { throwIfAborted, type Clock } from '../base/clock.ts';
+import { withinTime } from '../base/deadline.ts';
 import type { FormOverview, Target } from '../mirror/target.ts';
 import type { PassRecord } from '../mirror/types.ts';
 import { type FormWindow, isCut, type WindowRecord } from '../mirror/window.ts';
 import { type Comparable, type ComparisonRhythm, dueComparisons } from './due-comparisons.ts';
+import { TARGET_WAIT_MS } from './look.ts';
 import type { FormPlan } from './planner.ts';
 import { WINDOW_SIZES } from './window-sizes.ts';
 
@@ -52,14 +54,18 @@ export class Comparisons {
 
   /** When each was last asked for, in this process. */
   readonly #askedMs = new Map<string, number>();
+  /** Targets that have not answered in time, with what they have said since. */
+  readonly #late = new Map<string, { answer?: readonly Unit[] }>();
+  /** Those of which that was said. */
+  readonly #silent = new Set<string>();
 
   constructor(options: ComparisonsOptions) {
     this.#options = options;
   }
 
   /**
-   * Those of `forms` that are due now, the longest uncompared first. A target that does not say what it holds has none.
-   * Rejects with CANCELLED alone.
+   * Those of `forms` that are due now, the longest uncompared first. A target that does not say what it holds, or takes too
+   * long, has none, and holds up no other (L12). Rejects with CANCELLED alone.
    */
   async due(
     forms: readonly FormPlan[],
@@ -75,7 +81,9 @@ export class Comparisons {
     if (isKnown && this.#dueOf(this.#known.units, underWay, nowMs).length === 0) return [];
     const units = await this.#read(forms, nowMs);
     throwIfAborted(signal);
-    this.#known = { atMs: nowMs, units, key };
+    // What a late target says counts as soon as it has said it.
+    const isWhole = !forms.some(({ targets }) => targets.some((name) => this.#late.has(name)));
+    this.#known = { atMs: isWhole ? nowMs : Number.NEGATIVE_INFINITY, units, key };
     const due = this.#dueOf(units, underWay, nowMs);
     for (const [key, askedMs] of this.#askedMs) {
       if (nowMs - askedMs >= this.#restMs) this.#askedMs.delete(key);
@@ -113,26 +121,62 @@ export class Comparisons {
       const planned = new Set(
         forms.filter(({ targets }) => targets.includes(target)).map(({ form }) => form.id),
       );
-      try {
-        const opened = await this.#options.openTarget(target);
-        const units: Unit[] = [];
-        for (const held of await opened.overview()) {
-          if (!planned.has(held.formId)) continue;
-          units.push(
-            ...unitsOf(held, target, await windowsOf(opened, held), {
-              nowMs,
-              restMs: this.#restMs,
-            }),
-          );
-        }
-        return units;
-      } catch (error) {
-        const about = { target, err: error };
-        this.#options.logger.debug(about, 'What is due for comparison could not be read.');
-        return [];
-      }
+      const units = await this.#inTime(target, () => this.#readTarget(target, planned, nowMs));
+      return units.filter(({ formId }) => planned.has(formId));
     });
     return (await Promise.all(read)).flat();
+  }
+
+  /**
+   * A table that a person has locked keeps its target silent for minutes. The question is left open meanwhile, as another one
+   * would take one more of the target's connections; what it says at last is for the tick that comes next.
+   */
+  async #inTime(target: string, read: () => Promise<readonly Unit[]>): Promise<readonly Unit[]> {
+    const open = this.#late.get(target);
+    if (open !== undefined) {
+      if (open.answer !== undefined) this.#late.delete(target);
+      return open.answer ?? [];
+    }
+    const asked = read();
+    const units = await withinTime(asked, TARGET_WAIT_MS, this.#options.clock);
+    if (units !== undefined) {
+      this.#silent.delete(target);
+      return units;
+    }
+    const late: { answer?: readonly Unit[] } = {};
+    this.#late.set(target, late);
+    void asked.then((answer) => (late.answer = answer));
+    if (!this.#silent.has(target)) {
+      const seconds = TARGET_WAIT_MS / 1_000;
+      this.#options.logger.warn(
+        { target },
+        `The target has not said within ${seconds} s what it holds: what is due for comparison there waits; the other targets go on.`,
+      );
+    }
+    this.#silent.add(target);
+    return [];
+  }
+
+  /** All that a target could be compared by; nothing when it does not say. Never rejects. */
+  async #readTarget(
+    target: string,
+    planned: ReadonlySet<string>,
+    nowMs: number,
+  ): Promise<readonly Unit[]> {
+    try {
+      const opened = await this.#options.openTarget(target);
+      const units: Unit[] = [];
+      for (const held of await opened.overview()) {
+        if (!planned.has(held.formId)) continue;
+        const windows = await windowsOf(opened, held);
+        units.push(...unitsOf(held, target, windows, { nowMs, restMs: this.#restMs }));
+      }
+      return units;
+    } catch (error) {
+      const about = { target, err: error };
+      this.#options.logger.debug(about, 'What is due for comparison could not be read.');
+      return [];
+    }
   }
 }
 

@@ -72,7 +72,7 @@ export interface LookReport {
 }
 
 /** How long a target may take to say what it holds; one that takes longer has its forms visited (L12). */
-const TARGET_WAIT_MS = 15_000;
+export const TARGET_WAIT_MS = 15_000;
 /** The same where a person waits: a sheet takes a second or two for each form. */
 const BY_HAND_WAIT_MS = 300_000;
 /** Forms of a metered target whose rows a look reads: what people removed there is found within some looks. */

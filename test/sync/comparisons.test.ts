@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { silentLogger } from '../../src/base/logger.ts';
+import { createLogger } from '../../src/base/logger.ts';
 import type { FormOverview, Target } from '../../src/mirror/target.ts';
 import type { PassRecord } from '../../src/mirror/types.ts';
 import { Comparisons, type ComparisonUnderWay } from '../../src/sync/comparisons.ts';
 import { unreadWindow, type WindowRecord } from '../../src/mirror/window.ts';
 import type { FormPlan } from '../../src/sync/planner.ts';
 import { NOW, formOverview, passRecord } from '../health/fake-source.ts';
-import { ManualClock } from '../health/manual-clock.ts';
+import { ManualClock, settle } from '../health/manual-clock.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -22,13 +22,17 @@ function held(id: string, hoursAgo: number, full: Partial<PassRecord> = {}): For
   return { ...formOverview(formOf(id), {}, [passRecord(20_000), tried]), checkpoint };
 }
 
+/** What a target says: at once, when it likes to, or not at all. */
+type Held = readonly FormOverview[] | Promise<readonly FormOverview[]> | Error;
+
 /** Targets that hold these forms, ticks of a minute, and all to be compared within six hours. */
 function compared(
-  targets: Readonly<Record<string, readonly FormOverview[] | Error>>,
+  targets: Readonly<Record<string, Held>>,
   windows: ReadonlyMap<string, readonly WindowRecord[]> = new Map(),
 ) {
   const clock = new ManualClock();
   const asked: string[] = [];
+  const logged: string[] = [];
   const comparisons = new Comparisons({
     openTarget: async (name) => {
       asked.push(name);
@@ -44,11 +48,11 @@ function compared(
       ticksBetween: (fromMs, toMs) => Math.max(0, Math.floor((toMs - fromMs) / MINUTE_MS)),
     },
     clock,
-    logger: silentLogger,
+    logger: createLogger('warn', { write: (line) => logged.push(line) }),
   });
   const names = new Set(
     Object.values(targets).flatMap((forms) =>
-      forms instanceof Error ? [] : forms.map(({ formId }) => formId),
+      Array.isArray(forms) ? (forms as readonly FormOverview[]).map(({ formId }) => formId) : [],
     ),
   );
   const plans = [...names].map(
@@ -58,7 +62,7 @@ function compared(
     (await comparisons.due(plans, underWay, never)).map(({ formId, target, windows: some = [] }) =>
       [formId, target, ...some.map(({ from }) => from?.slice(0, 4) ?? 'first')].join(' '),
     );
-  return { due, asked, clock, plans, comparisons };
+  return { due, asked, logged, clock, plans, comparisons };
 }
 
 describe('what is compared at a tick', () => {
@@ -167,6 +171,25 @@ describe('what is compared at a tick', () => {
   it('L12: goes on for other targets when one cannot be read', async () => {
     const { due } = compared({ a: new Error('away'), b: [held('f1', 7)] });
     expect(await due()).toEqual(['f1 b']);
+  });
+
+  it('L12: goes on for other targets while one keeps silent, and with that one when it speaks', async () => {
+    const locked = Promise.withResolvers<readonly FormOverview[]>();
+    const { due, asked, logged, clock } = compared({ a: locked.promise, b: [held('f1', 7)] });
+    const first = due();
+    await settle();
+    expect(clock.sleepers).toBe(1);
+    await clock.advance(15_000);
+    expect(await first).toEqual(['f1 b']);
+    // It has no time to lose on a target that still has not answered, and asks it nothing more.
+    expect(await due()).toEqual([]);
+    expect(asked).toEqual(['a', 'b', 'b']);
+    expect(logged).toHaveLength(1);
+    expect(JSON.parse(logged[0]!)).toMatchObject({ target: 'a' });
+    locked.resolve([held('f1', 8)]);
+    await settle();
+    expect(await due()).toEqual(['f1 a']);
+    expect(clock.sleepers).toBe(0);
   });
 
   it('asks no target while nothing can be due, and again after a while', async () => {
