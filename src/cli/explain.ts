@@ -67,6 +67,10 @@ function printTarget(terminal: Terminal, stored: SubmissionInTarget): void {
   if (stored.forgottenAt !== null) {
     terminal.print('    it has no row here, and no pass brings it back before forget --undo');
   }
+  if (stored.history > 0 && stored.state !== 'current') {
+    const entries = `${count(stored.history)} ${stored.history === 1 ? 'entry' : 'entries'}`;
+    terminal.print(`    histories here hold ${entries} of it: forget removes them`);
+  }
   if (stored.differing.length > 0) terminal.print(`    differs in: ${stored.differing.join(', ')}`);
   for (const reason of stored.rejected) terminal.print(`    listed as rejected: ${reason}`);
   for (const { wanted, status: from, reason, at } of stored.refusals) {

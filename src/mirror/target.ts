@@ -220,9 +220,9 @@ export interface FormReader {
   forgotten(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** What is held of these submissions, and {@link FormWriter.forget} would remove. */
   traces(ids: readonly string[]): Promise<Traces>;
-  /** How many rows were marked deleted before `before` (ISO), which {@link FormWriter.purgeDeleted} would remove. */
+  /** How many submissions were marked deleted before `before` (ISO), or lost their row, which {@link FormWriter.purgeDeleted} would remove. */
   countDeleted(before: string): Promise<number>;
-  /** How many rows hold an answer to one of these fields, which {@link FormWriter.emptyFields} would remove. */
+  /** How many rows and former versions hold an answer to one of these fields, which {@link FormWriter.emptyFields} would remove. */
   countFilled(fieldIds: readonly string[]): Promise<number>;
   /** The newest passes, newest first. */
   passes(limit: number): Promise<PassRecord[]>;

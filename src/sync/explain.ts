@@ -47,6 +47,8 @@ export interface SubmissionInTarget {
   /** Why it is listed as rejected; empty when it is not. */
   readonly rejected: readonly string[];
   readonly refusals: readonly Refusal[];
+  /** Entries that the histories here hold of it, with or without a row. */
+  readonly history: number;
   /** As of when is known here which submissions the form has, what statuses they have, and what was answered: see `Coverage`. */
   readonly provenAt: string | null;
   readonly statusesAt: string | null;
@@ -101,7 +103,7 @@ export async function explainSubmission(
   };
 }
 
-/** The form of the submission: as the source says, otherwise of the row that a target holds, or has forgotten. */
+/** The form of the submission: as the source says, otherwise of what a target holds of it, or has forgotten. */
 async function formOf(
   context: SyncContext,
   targets: readonly ExplainTarget[],
@@ -118,7 +120,8 @@ async function formOf(
       const reader = await target.reader(formId);
       const isHere =
         (await reader?.rows([submissionId]))?.has(submissionId) === true ||
-        (await reader?.forgotten([submissionId]))?.has(submissionId) === true;
+        (await reader?.forgotten([submissionId]))?.has(submissionId) === true ||
+        ((await reader?.traces([submissionId]))?.history ?? 0) > 0;
       if (isHere) return { id: formId, slug, name, fields: [] };
     }
   }
@@ -158,6 +161,7 @@ async function lookUp(
       .filter((each) => each.submissionId === submissionId)
       .map(({ reason }) => reason),
     refusals: (await reader?.refusals(submissionId)) ?? [],
+    history: (await reader?.traces([submissionId]))?.history ?? 0,
     provenAt: (overview && lookedAt(overview)) ?? checkpoint?.provenAt ?? null,
     statusesAt: (overview && statusesAt(overview)) ?? null,
     fullProvenAt: checkpoint?.fullProvenAt ?? null,

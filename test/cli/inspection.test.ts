@@ -321,4 +321,21 @@ describe('explain', () => {
     const gone = await runCli(['explain', id], env);
     expect(gone.stdout).toContain('default: stored, though the source does not have it');
   });
+
+  it('L18: names what histories hold of a submission that has no row any more', async () => {
+    const place = await openPlace();
+    const { sandbox } = place;
+    const env = { ...place.env, TARGET_HISTORY: 'full' };
+    await runCli(['sync'], env);
+    const { id, formId } = sandbox.store.at(0);
+    const table = sandbox.store.forms().find((form) => form.id === formId)?.slug;
+    sandbox.store.delete(id);
+    place.change(`DELETE FROM "${table?.replaceAll('-', '_')}" WHERE id = '${id}'`);
+    await runCli(['sync', '--full'], env);
+    const held = await runCli(['explain', id], env);
+    expect(held.stdout).toContain(
+      'default: not stored\n    histories here hold 2 entries of it: forget removes them',
+    );
+    expect(held.code).toBe(0);
+  });
 });

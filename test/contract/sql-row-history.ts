@@ -194,9 +194,11 @@ export function describeRowHistory(stage: SqlStage): void {
       clock = new TestClock(BEGIN + MINUTE / 2);
       await apply(named('a', 'Eva'));
       const [first, second] = [minute(0), minute(1)];
+      const after = new Date(BEGIN + MINUTE + 1).toISOString();
       expect(await versionsOf('a')).toEqual([
         ['Ada', false, first, second],
-        ['Eva', false, second, null],
+        ['Ada', false, second, after],
+        ['Eva', false, after, null],
       ]);
       await write((writer) => writer.apply([named('a', 'Eva')], []), off);
       clock = new TestClock(BEGIN);
@@ -211,9 +213,12 @@ export function describeRowHistory(stage: SqlStage): void {
       await apply(named('a', 'Eva'));
       clock = new TestClock(BEGIN - MINUTE);
       await apply(named('a', 'Ida'));
+      // What was stored by the clock that was ahead is told as well.
+      const after = new Date(BEGIN + MINUTE + 1).toISOString();
       expect(await versionsOf('a')).toEqual([
         ['Ada', false, minute(0), minute(1)],
-        ['Ida', false, minute(1), null],
+        ['Eva', false, minute(1), after],
+        ['Ida', false, after, null],
       ]);
     });
 
@@ -230,6 +235,32 @@ export function describeRowHistory(stage: SqlStage): void {
       expect(await sql('SELECT DISTINCT full_name FROM {contact_form_history}')).toEqual([
         { full_name: null },
       ]);
+    });
+
+    it('L18: is left by a purge of what people removed the row of, once it is known to be gone', async () => {
+      await apply(named('a', 'Ada'), named('b', 'Bo'));
+      await stage.place.damage?.deleteRows(['a']);
+      const count = async () => (await stage.read()).countDeleted(minute(60));
+      // Nobody knows yet whether it comes back.
+      expect(await count()).toBe(0);
+      await write(async (writer) => {
+        await writer.losses();
+        await writer.apply([named('b', 'Bo')], []);
+        await writer.finish(full, { checkpoint: CHECKPOINT });
+      });
+      expect(await count()).toBe(1);
+      expect(await (await stage.read()).countDeleted(minute(1))).toBe(0);
+      expect(await write((writer) => writer.purgeDeleted(minute(60)))).toMatchObject({ rows: 0 });
+      expect([await versionsOf('a'), await count()]).toEqual([[], 0]);
+      expect((await versionsOf('b')).length).toBe(1);
+    });
+
+    it('L18: is counted with the rows that hold answers to a field', async () => {
+      await apply(named('a', 'Ada'));
+      await apply(row('a'));
+      expect(await (await stage.read()).countFilled([NAME.id])).toBe(1);
+      expect(await write((writer) => writer.emptyFields([NAME.id], minute(9)))).toBe(1);
+      expect(await (await stage.read()).countFilled([NAME.id])).toBe(0);
     });
 
     it('L18: leaves no plain answer where the pass that hashed the rows died before its end', async () => {

@@ -17,8 +17,7 @@ export const FORM_TEXTS = {
     `The submissions of ${name}, those that are marked deleted included.`,
   labelled: ({ name }: FormIdentity) =>
     `The submissions of ${name}, with the current labels for names of columns.`,
-  live: ({ name }: FormIdentity) =>
-    `The submissions of ${name} that are still there at the source.`,
+  live: ({ name }: FormIdentity) => `The submissions of ${name} that are not marked deleted.`,
   versions: ({ name }: FormIdentity) =>
     `Every version that the submissions of ${name} had, as the mirror saw them: what was true at a time t has _valid_from <= t, and _valid_to > t or none.`,
 };

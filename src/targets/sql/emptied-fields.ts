@@ -5,7 +5,7 @@ import { type FieldColumn, type FormTable, MORE_COLUMN } from './field-column.ts
 import { heldTable } from './erasure.ts';
 import { ERASURE_VERSION } from './forgotten.ts';
 import { dropCheckpoint } from './pass-records.ts';
-import { clearVersions } from './row-history.ts';
+import { clearVersions, heldVersions } from './row-history.ts';
 import { noteScrub } from './scrubbing.ts';
 import { requireNone } from './swallowed-writes.ts';
 import { numberOf, quoted, type SqlSession, textOf } from './sql-session.ts';
@@ -68,23 +68,36 @@ function placeOf(
   };
 }
 
-/** How many rows hold an answer to one of these fields. */
+/** How many rows hold an answer to one of these fields, and how many of their former versions do. */
 export async function countFilled(
   session: SqlSession,
   dialect: SqlDialect,
-  { table }: FormTable,
+  form: FormTable,
   fields: readonly FieldColumn[],
   present: ReadonlySet<string>,
-): Promise<number> {
-  const place = placeOf(dialect, fields, present);
-  if (place === undefined) return 0;
-  const [row] = await session.query(
-    `SELECT count(*) AS filled FROM ${dialect.relation(table)} WHERE ${place.condition}`,
-  );
-  return row === undefined ? 0 : numberOf(row, 'filled');
+): Promise<{ readonly rows: number; readonly versions: number }> {
+  const count = async (
+    table: string,
+    columns: ReadonlySet<string>,
+    which: string,
+  ): Promise<number> => {
+    const place = placeOf(dialect, fields, columns);
+    if (place === undefined) return 0;
+    const [row] = await session.query(
+      `SELECT count(*) AS filled FROM ${dialect.relation(table)} WHERE (${place.condition})${which}`,
+    );
+    return row === undefined ? 0 : numberOf(row, 'filled');
+  };
+  const held = form.history ? await heldVersions(session, dialect, form.history) : undefined;
+  return {
+    rows: await count(form.table, present, ''),
+    versions: held
+      ? await count(held.table, new Set(held.present), ' AND _valid_to IS NOT NULL')
+      : 0,
+  };
 }
 
-/** Empties the columns of these fields; how many rows held something. */
+/** Empties the columns of these fields; how many rows, and former versions of rows, held something. */
 export async function emptyFields(
   tx: SqlSession,
   dialect: SqlDialect,
@@ -98,7 +111,7 @@ export async function emptyFields(
   const place = placeOf(dialect, fields, present);
   const filled = await countFilled(tx, dialect, form, fields, present);
   if (dialect.scrubs) await noteScrub(tx, dialect, form.form.id, at);
-  if (place !== undefined && filled > 0) {
+  if (place !== undefined && filled.rows > 0) {
     await tx.query(
       `UPDATE ${dialect.relation(form.table)} SET ${[...place.changes, '_changed_at = $1'].join(', ')}
        WHERE ${place.condition}`,
@@ -114,7 +127,7 @@ export async function emptyFields(
       [form.form.id, id, dialect.timeValue(at)],
     );
   }
-  return filled;
+  return filled.rows + filled.versions;
 }
 
 /** Fields that are prepared are filled again: everything has to be read where one of them was emptied. */

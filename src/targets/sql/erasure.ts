@@ -10,6 +10,7 @@ import { ERASURE_VERSION } from './forgotten.ts';
 import { readCheckpoints, saveCheckpoint } from './pass-records.ts';
 import { readMarkings, saveMarking } from './refused-marks.ts';
 import { isStorableId, listable } from './row-batch.ts';
+import { heldVersions } from './row-history.ts';
 import { noteScrub } from './scrubbing.ts';
 import {
   numberOf,
@@ -224,19 +225,36 @@ export async function eraseFromMessages(
   if (record !== undefined) await saveMarking(tx, dialect, formId, { record, named: ids });
 }
 
-const deletedBefore = (dialect: SqlDialect, table: string): string =>
-  `FROM ${dialect.relation(table)} WHERE _deleted_at < $1`;
+/** Where deleted submissions of a form are looked for: its table, and that of its versions, where it has one. */
+type DeletedPlace = Pick<Place, 'versions'> & { readonly table: string };
 
-/** How many rows were marked deleted before `before`. */
+/** The IDs of what was marked deleted before `$1`. */
+const deletedBefore = (dialect: SqlDialect, table: string): string =>
+  `SELECT id FROM ${dialect.relation(table)} WHERE _deleted_at < $1`;
+
+/** Those of what has versions alone, whose row people removed: the last of them ended before `$1`. */
+const leftBefore = (dialect: SqlDialect, { table, versions }: DeletedPlace): string | undefined =>
+  versions === undefined
+    ? undefined
+    : `SELECT v.id FROM ${dialect.relation(versions)} AS v
+       WHERE NOT EXISTS (SELECT 1 FROM ${dialect.relation(table)} AS o WHERE o.id = v.id)
+       GROUP BY v.id HAVING count(*) = count(v._valid_to) AND max(v._valid_to) < $1`;
+
+/** How many submissions were marked deleted before `before`, or lost their row before then and have versions still. */
 export async function countDeleted(
   session: SqlSession,
   dialect: SqlDialect,
-  table: string,
+  place: DeletedPlace,
   before: string,
 ): Promise<number> {
-  const sql = `SELECT count(*) AS n ${deletedBefore(dialect, table)}`;
-  const [row] = await session.query(sql, [dialect.timeValue(before)]);
-  return row === undefined ? 0 : numberOf(row, 'n');
+  let count = 0;
+  for (const ids of [deletedBefore(dialect, place.table), leftBefore(dialect, place)]) {
+    if (ids === undefined) continue;
+    const sql = `SELECT count(*) AS n FROM (${ids}) AS d`;
+    const [row] = await session.query(sql, [dialect.timeValue(before)]);
+    count += row === undefined ? 0 : numberOf(row, 'n');
+  }
+  return count;
 }
 
 /** Some of their IDs; none when none is left. */
@@ -248,6 +266,15 @@ export async function someDeleted(
 ): Promise<string[]> {
   const held = await heldTable(tx, dialect, form);
   if (held?.present.has('_deleted_at') !== true) return [];
-  const sql = `SELECT id ${deletedBefore(dialect, held.table)} LIMIT ${IDS_A_STATEMENT}`;
-  return (await tx.query(sql, [dialect.timeValue(before)])).map((row) => textOf(row, 'id'));
+  const history = form?.history ?? undefined;
+  const versions = history && (await heldVersions(tx, dialect, history))?.table;
+  for (const ids of [
+    deletedBefore(dialect, held.table),
+    leftBefore(dialect, { table: held.table, versions }),
+  ]) {
+    if (ids === undefined) continue;
+    const rows = await tx.query(`${ids} LIMIT ${IDS_A_STATEMENT}`, [dialect.timeValue(before)]);
+    if (rows.length > 0) return rows.map((row) => textOf(row, 'id'));
+  }
+  return [];
 }

@@ -264,7 +264,10 @@ export class SqlFormReader implements FormReader {
     return this.guarded(async (session) => {
       const held = await this.#table(session);
       if (!held?.present.has('_deleted_at')) return 0;
-      return countDeleted(session, this.context.dialect, held.form.table, before);
+      const { dialect } = this.context;
+      const { history, table } = held.form;
+      const versions = history ? (await heldVersions(session, dialect, history))?.table : undefined;
+      return countDeleted(session, dialect, { table, versions }, before);
     });
   }
 
@@ -274,7 +277,8 @@ export class SqlFormReader implements FormReader {
       if (held === undefined) return 0;
       const { form, present } = held;
       const fields = form.fields.filter(({ id }) => fieldIds.includes(id));
-      return countFilled(session, this.context.dialect, form, fields, present);
+      const filled = await countFilled(session, this.context.dialect, form, fields, present);
+      return filled.rows + filled.versions;
     });
   }
 

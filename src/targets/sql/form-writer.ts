@@ -125,7 +125,7 @@ export class SqlFormWriter extends SqlWindowWriter implements FormWriter {
       const { rows, listings, refusals, history } = await this.#alone(async ({ tx, at }) =>
         this.#erase(tx, at, await someDeleted(tx, dialect, this.columns.table, before)),
       );
-      if (rows === 0) return all;
+      if (rows + history === 0) return all;
       all.rows += rows;
       all.listings += listings;
       all.refusals += refusals;

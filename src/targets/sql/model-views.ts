@@ -19,7 +19,7 @@ const COMMON_TEXTS = {
   submission_id: SYSTEM_COLUMN_TEXTS.id,
   status: SYSTEM_COLUMN_TEXTS.status,
   created_at: SYSTEM_COLUMN_TEXTS.created_at,
-  is_live: 'Whether the submission is still there at the source.',
+  is_live: 'Whether the submission is not marked deleted.',
 };
 
 /** The columns of each, and what they are. The same in every database. */

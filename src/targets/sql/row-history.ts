@@ -134,7 +134,13 @@ async function addColumns(
 /** A condition on rows, whose parameters begin with `$2`. */
 type Which = readonly [condition: string, params: readonly SqlValue[]];
 
-/** What begins in this very instant, or later by a clock that was ahead, was never true before it ended. */
+/** The least that a version lasts: times are written in milliseconds. */
+const LEAST_MS = 1;
+
+/**
+ * What began in this very instant was never true before it ended. What began later, by a clock that was ahead, was: it lasts a
+ * moment, and the next one begins after it.
+ */
 async function endVersions(
   tx: SqlSession,
   dialect: SqlDialect,
@@ -144,8 +150,22 @@ async function endVersions(
 ): Promise<void> {
   const open = `_valid_to IS NULL AND ${condition}`;
   const values = [dialect.timeValue(at), ...params];
-  await tx.query(`DELETE FROM ${relation} WHERE _valid_from >= $1 AND ${open}`, values);
-  await tx.query(`UPDATE ${relation} SET _valid_to = $1 WHERE ${open}`, values);
+  await tx.query(`DELETE FROM ${relation} WHERE _valid_from = $1 AND ${open}`, values);
+  const end = (to: string): Promise<unknown> =>
+    tx.query(`UPDATE ${relation} SET _valid_to = $1 WHERE _valid_from < $1 AND ${open}`, [
+      dialect.timeValue(to),
+      ...params,
+    ]);
+  await end(at);
+  const ahead = await tx.query(
+    `SELECT DISTINCT ${dialect.timeText('_valid_from')} AS begun FROM ${relation} WHERE _valid_from > $1 AND ${open}`,
+    values,
+  );
+  const begunMs = ahead.map((row) => Date.parse(dialect.time(row['begun']) ?? at));
+  // The earliest first: each ends what began before the moment when it ends.
+  for (const ms of begunMs.toSorted((one, other) => one - other)) {
+    await end(new Date(ms + LEAST_MS).toISOString());
+  }
 }
 
 /** No version begins before the one before it ended, though the clock may have been set back since. */
