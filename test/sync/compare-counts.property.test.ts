@@ -5,7 +5,7 @@ import { countsText, plusCounts, type StatusCounts } from '../../src/mirror/stat
 import type { Checkpoint } from '../../src/mirror/types.ts';
 import { READINGS, type SandboxBehaviour } from '../../src/sandbox/forms-api/behaviour.ts';
 import { openSqlite } from '../../src/targets/sql/sqlite/sqlite-database.ts';
-import { propertyRuns } from '../support/property.ts';
+import { PROPERTY_MS, propertyRuns } from '../support/property.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { FORM, SyncPlace } from '../support/sync-place.ts';
 
@@ -110,51 +110,55 @@ function countsOf(place: SyncPlace): Map<string, number> {
 }
 
 describe('comparisons by counts, over readings of the API and a source that changes meanwhile', () => {
-  it('L16, L17: agree where they say so, and always where bounds by date can be used', async () => {
-    const seen = { agreed: 0, usable: 0, full: 0, most: 0 };
-    const run = fc.asyncProperty(cases, async ({ seed, rows, days, behaviour, ...drawn }) => {
-      const place = await SyncPlace.open({ behaviour });
-      place.wait(400 * DAY);
-      const meddler = new Meddler(place, seed, days * DAY);
-      for (let n = 0; n < rows; n++) meddler.submit(days * DAY);
-      const first = await place.pass('full');
-      if (first.outcome !== 'ok') return;
-      for (const change of drawn.before) meddler.do(change);
-      place.onRequest = () => {
-        if (meddler.random() < drawn.during) meddler.do('restatus');
-        if (meddler.random() < drawn.during / 3)
-          meddler.do(['delete', 'import'][meddler.pick(2)] as Change);
-      };
-      const moving = await place.pass('incremental', { compareCounts: true });
-      expect(moving.failure).toBeNull();
-      place.onRequest = () => {};
-      let last = moving;
-      for (let tick = 0; tick < 3; tick++) {
-        await place.clock.sleep(1);
-        const before = (await checkpointOf(place)).checkpoint?.countsAt ?? '';
-        last = await place.pass('incremental', { compareCounts: true });
-        seen.most = Math.max(seen.most, last.requests);
+  it(
+    'L16, L17: agree where they say so, and always where bounds by date can be used',
+    async () => {
+      const seen = { agreed: 0, usable: 0, full: 0, most: 0 };
+      const run = fc.asyncProperty(cases, async ({ seed, rows, days, behaviour, ...drawn }) => {
+        const place = await SyncPlace.open({ behaviour });
+        place.wait(400 * DAY);
+        const meddler = new Meddler(place, seed, days * DAY);
+        for (let n = 0; n < rows; n++) meddler.submit(days * DAY);
+        const first = await place.pass('full');
+        if (first.outcome !== 'ok') return;
+        for (const change of drawn.before) meddler.do(change);
+        place.onRequest = () => {
+          if (meddler.random() < drawn.during) meddler.do('restatus');
+          if (meddler.random() < drawn.during / 3)
+            meddler.do(['delete', 'import'][meddler.pick(2)] as Change);
+        };
+        const moving = await place.pass('incremental', { compareCounts: true });
+        expect(moving.failure).toBeNull();
+        place.onRequest = () => {};
+        let last = moving;
+        for (let tick = 0; tick < 3; tick++) {
+          await place.clock.sleep(1);
+          const before = (await checkpointOf(place)).checkpoint?.countsAt ?? '';
+          last = await place.pass('incremental', { compareCounts: true });
+          seen.most = Math.max(seen.most, last.requests);
+          const { accounted, checkpoint } = await checkpointOf(place);
+          const isSame = countsText(accounted) === countsText(countsOf(place));
+          const isClaimed = (checkpoint?.countsAt ?? '') > before;
+          if (isClaimed) seen.agreed++;
+          expect(isClaimed && !isSame).toBe(false);
+        }
+        if (last.kind === 'full') seen.full++;
         const { accounted, checkpoint } = await checkpointOf(place);
-        const isSame = countsText(accounted) === countsText(countsOf(place));
-        const isClaimed = (checkpoint?.countsAt ?? '') > before;
-        if (isClaimed) seen.agreed++;
-        expect(isClaimed && !isSame).toBe(false);
-      }
-      if (last.kind === 'full') seen.full++;
-      const { accounted, checkpoint } = await checkpointOf(place);
-      const usable =
-        ['honoured', 'dates-only'].includes(behaviour.dateFilter) &&
-        behaviour.dateStamp === 'created' &&
-        days > 0.5;
-      if (!usable || last.outcome !== 'ok') return;
-      seen.usable++;
-      expect(checkpoint?.statuses).not.toBeNull();
-      expect(countsText(accounted)).toBe(countsText(countsOf(place)));
-    });
-    const runs = propertyRuns(60);
-    await fc.assert(run, { ...runs, endOnFailure: true });
-    process.stdout.write(`comparisons: ${JSON.stringify(seen)}\n`);
-    expect(seen.agreed).toBeGreaterThan(runs.numRuns);
-    expect(seen.usable).toBeGreaterThan(runs.numRuns / 8);
-  }, 600_000);
+        const usable =
+          ['honoured', 'dates-only'].includes(behaviour.dateFilter) &&
+          behaviour.dateStamp === 'created' &&
+          days > 0.5;
+        if (!usable || last.outcome !== 'ok') return;
+        seen.usable++;
+        expect(checkpoint?.statuses).not.toBeNull();
+        expect(countsText(accounted)).toBe(countsText(countsOf(place)));
+      });
+      const runs = propertyRuns(60);
+      await fc.assert(run, { ...runs, endOnFailure: true });
+      process.stdout.write(`comparisons: ${JSON.stringify(seen)}\n`);
+      expect(seen.agreed).toBeGreaterThan(runs.numRuns);
+      expect(seen.usable).toBeGreaterThan(runs.numRuns / 8);
+    },
+    PROPERTY_MS,
+  );
 });
