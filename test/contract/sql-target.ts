@@ -14,6 +14,7 @@ import { describeSqlSwallowed } from './sql-swallowed.ts';
 import { describeSqlPeople } from './sql-target-people.ts';
 import { describeSqlTables } from './sql-target-tables.ts';
 import { describeSqlTypes } from './sql-target-types.ts';
+import { describeSqlViewDates } from './sql-view-dates.ts';
 import { describeSqlViewsInTime } from './sql-views-in-time.ts';
 import { describeSqlViews } from './sql-views.ts';
 import { dropViews } from './sql-by-hand.ts';
@@ -50,6 +51,7 @@ export function describeSqlTarget(name: string, makePlace: () => Promise<SqlPlac
     describeSqlSwallowed(stage);
     describeRelations(stage);
     describeSqlViews(stage);
+    describeSqlViewDates(stage);
     describeSqlViewsInTime(stage);
     describeSqlLiveViews(stage);
     describeAnalystPage(stage);

@@ -25,6 +25,12 @@ export interface RelationTexts {
   readonly columns: Readonly<Record<string, string>>;
 }
 
+/**
+ * Characters of the longest text that may be a date or time. A fraction of a second has no end by ISO 8601, but PostgreSQL
+ * takes some hundred digits, and SQLite what a double counts.
+ */
+export const MAX_DATE_LENGTH = 64;
+
 /** The elements of a JSON list as rows: what is joined, and what it gives of each. */
 export interface ListElements {
   readonly from: string;

@@ -1,5 +1,10 @@
 import { quoted, type SqlSession, textOf } from '../sql-session.ts';
-import type { ListElements, ViewDefinition, ViewSql } from '../view-sql.ts';
+import {
+  type ListElements,
+  MAX_DATE_LENGTH,
+  type ViewDefinition,
+  type ViewSql,
+} from '../view-sql.ts';
 import { isBlockedByDependants } from './mysql-errors.ts';
 import { backticked, textLiteral } from './mysql-literal.ts';
 import { sessionOf } from './mysql-locks.ts';
@@ -13,6 +18,8 @@ const MONTH_AND_DAY =
 const LEAP_YEAR = '([0-9]{2}(0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][26])00)';
 const DAY = `(?!0000)([0-9]{4}-${MONTH_AND_DAY}|${LEAP_YEAR}-02-29)`;
 const TIME = '[T ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.][0-9]+)?)?';
+/** With an offset, one of these may be in a year that has not four digits in UTC. */
+const FAR_DAYS = '(?!0001-01-01|9999-12-31)';
 const OFFSET = '[+-](0[0-9]|1[0-4]):[0-5][0-9]';
 /** `$` alone stands before a last line break, too. No backslash: what one means depends on the SQL mode of who reads. */
 const END = '$(?![[:space:]])';
@@ -22,10 +29,12 @@ function dateOf(text: string): string {
   const without = (characters: number): string =>
     `CAST(left(${text}, char_length(${text}) - ${characters}) AS datetime)`;
   const minutes = `CAST(concat(substr(${text}, -6, 1), '1') AS signed) * (60 * substr(${text}, -5, 2) + substr(${text}, -2))`;
+  const is = (pattern: string): string =>
+    `WHEN char_length(${text}) <= ${MAX_DATE_LENGTH} AND ${text} REGEXP '^${pattern}${END}' THEN`;
   const cases = [
-    `WHEN ${text} REGEXP '^${DAY}(${TIME})?${END}' THEN CAST(${text} AS datetime)`,
-    `WHEN ${text} REGEXP '^${DAY}${TIME}[Zz]${END}' THEN ${without(1)}`,
-    `WHEN ${text} REGEXP '^${DAY}${TIME}${OFFSET}${END}' THEN timestampadd(MINUTE, -(${minutes}), ${without(6)})`,
+    `${is(`${DAY}(${TIME})?`)} CAST(${text} AS datetime)`,
+    `${is(`${FAR_DAYS}${DAY}${TIME}[Zz]`)} ${without(1)}`,
+    `${is(`${FAR_DAYS}${DAY}${TIME}${OFFSET}`)} timestampadd(MINUTE, -(${minutes}), ${without(6)})`,
   ];
   return `CASE ${cases.join(' ')} END`;
 }

@@ -1,6 +1,12 @@
 import { printable } from '../../../base/printable.ts';
 import { inSavepoint, quoted, type SqlSession, textOf } from '../sql-session.ts';
-import type { RelationTexts, ViewDefinition, ViewItem, ViewSql } from '../view-sql.ts';
+import {
+  MAX_DATE_LENGTH,
+  type RelationTexts,
+  type ViewDefinition,
+  type ViewItem,
+  type ViewSql,
+} from '../view-sql.ts';
 import { isBlockedByDependants, isConnectionLost } from './postgres-errors.ts';
 import { literal, qualified } from './postgres-names.ts';
 import { postgresColumns } from './postgres-tables.ts';
@@ -20,9 +26,19 @@ const DAY = `(?!0000)([0-9]{4}-${MONTH_AND_DAY}|${LEAP_YEAR}-02-29)`;
 const TIME = '[T ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.][0-9]+)?)?';
 const OFFSET = '([Zz]|[+-](0[0-9]|1[0-4]):[0-5][0-9])';
 
-/** See {@link ViewSql}. No cast is tried that could fail: one such text would fail every query. */
-const dateOf = (text: string): string =>
-  `CASE WHEN ${text} ~ '^${DAY}(${TIME})?$' THEN ${text}::timestamp WHEN ${text} ~ '^${DAY}${TIME}${OFFSET}$' THEN ${text}::timestamptz AT TIME ZONE 'UTC' END`;
+/** With an offset, one of these may be in a year that has not four digits in UTC, which most drivers can't read. */
+const FAR_DAYS = '(?!0001-01-01|9999-12-31)';
+
+/**
+ * See {@link ViewSql}. No cast is tried that could fail: one such text would fail every query. Digits beyond microseconds are
+ * cut off, as a time that is rounded up may be in the year 10000.
+ */
+function dateOf(text: string): string {
+  const is = (pattern: string): string =>
+    `WHEN length(${text}) <= ${MAX_DATE_LENGTH} AND ${text} ~ '^${pattern}$' THEN`;
+  const cut = `regexp_replace(${text}, '(?<=[.][0-9]{6})[0-9]+', '')`;
+  return `CASE ${is(`${DAY}(${TIME})?`)} ${cut}::timestamp ${is(`${FAR_DAYS}${DAY}${TIME}${OFFSET}`)} ${cut}::timestamptz AT TIME ZONE 'UTC' END`;
+}
 
 /** A JSON list of plain texts, as the overflow column holds the choices of a question: as text, which a cast takes for certain. */
 const CHOICE = String.raw`"([^"\\\x01-\x1f]|\\["\\/bfnrt])*"`;

@@ -1,5 +1,5 @@
 import { numberOf, quoted, type SqlSession, textOf } from '../sql-session.ts';
-import type { ViewDefinition, ViewSql } from '../view-sql.ts';
+import { MAX_DATE_LENGTH, type ViewDefinition, type ViewSql } from '../view-sql.ts';
 import { isReadable, VIEW_MARK, triggersOn, viewDefinition } from './sqlite-view.ts';
 
 /** A text as SQL writes it: none can hold U+0000. */
@@ -55,8 +55,15 @@ const TIME = '[T ][0-2][0-9]:[0-5][0-9]';
  * See {@link ViewSql}. SQLite takes more for a time than ISO 8601 does, and the 31st of February for the 2nd of March, so the shape
  * is tested first.
  */
-const dateOf = (text: string): string =>
-  `CASE WHEN ${text} >= '0001' AND date(substr(${text}, 1, 10)) = substr(${text}, 1, 10) AND (${text} GLOB '${DAY}' OR (${text} GLOB '${DAY}${TIME}*' AND substr(${text}, 12, 2) < '24' AND substr(${text}, 12) NOT GLOB '*[^0-9:.Zz+-]*')) THEN datetime(${text}) END`;
+function dateOf(text: string): string {
+  const time = `substr(${text}, 12) NOT GLOB '*[^0-9:.Zz+-]*' AND substr(${text}, 12, 2) < '24'`;
+  // With an offset, one of these days may be in a year that has not four digits in UTC.
+  const isNear = `(substr(${text}, 1, 10) NOT IN ('0001-01-01', '9999-12-31') OR substr(${text}, 12) NOT GLOB '*[Zz+-]*')`;
+  // For SQLite a text ends with U+0000 in it.
+  const isWhole = `length(${text}) = length(CAST(${text} AS BLOB))`;
+  const shape = `(${text} GLOB '${DAY}' OR (${text} GLOB '${DAY}${TIME}*' AND ${time} AND ${isNear}))`;
+  return `CASE WHEN ${text} >= '0001' AND length(${text}) <= ${MAX_DATE_LENGTH} AND ${isWhole} AND date(substr(${text}, 1, 10)) = substr(${text}, 1, 10) AND ${shape} THEN datetime(${text}) END`;
+}
 
 /** Makes a view anew where it is not as it should be. Nothing that reads it notices, as its columns keep their names. */
 async function put(tx: SqlSession, name: string, view: ViewDefinition): Promise<boolean> {
