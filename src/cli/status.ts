@@ -1,10 +1,8 @@
-import type { App } from '../app.ts';
-import { toMirrorError } from '../base/errors.ts';
 import { EXIT_CODES, type ExitCode } from '../base/exit-codes.ts';
 import { ago, plural, soon, span } from '../base/format.ts';
 import { exceptText } from '../health/coverage.ts';
 import { type FormInTarget, readOverview } from '../health/facts.ts';
-import { type RecordedTarget, assessRecorded } from '../health/recorded-health.ts';
+import { assessRecorded, readRecorded } from '../health/recorded-health.ts';
 import {
   type FormReport,
   type ShownProblem,
@@ -32,8 +30,12 @@ import { textTable } from './text-table.ts';
 export async function run({ host, flag }: CommandCall): Promise<ExitCode> {
   const { terminal, clock, stop, version } = host;
   await using app = await openApp(host);
-  const targets: RecordedTarget[] = [];
-  for (const { name } of app.config.targets) targets.push(await readTarget(app, name));
+  const targets = await Promise.all(
+    app.config.targets.map(({ name }) => {
+      const read = async () => readOverview(await app.target(name), app.readingOf(name));
+      return readRecorded(name, read, clock);
+    }),
+  );
   const nextRun = (afterMs: number): number => nextRunMs(app.config.schedule, afterMs);
   const found = await app.failures.read();
   const kept = { ...found, unmatched: stillSet(found.unmatched, app.config.targets) };
@@ -68,20 +70,6 @@ function isKnownWell({ problems, targets, forms }: StatusReport): boolean {
     ({ state, provenAt, overdueSince, goneAt }) =>
       state !== 'failed' && (goneAt !== null || (provenAt !== null && overdueSince === null)),
   );
-}
-
-/** Reads a target once, for {@link assessRecorded}. Does not throw. */
-async function readTarget(app: App, name: string): Promise<RecordedTarget> {
-  try {
-    return {
-      name,
-      overview: await readOverview(await app.target(name), app.readingOf(name)),
-      failure: null,
-    };
-  } catch (error) {
-    const { code, message } = toMirrorError(error);
-    return { name, overview: null, failure: { code, message } };
-  }
 }
 
 /** The targets, a table of forms, and what is wrong, with the remedy. */

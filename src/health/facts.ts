@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../base/errors.ts';
+import { type ErrorCode, MirrorError } from '../base/errors.ts';
 import type { Loss } from '../mirror/losses.ts';
 import { knownChangesSince, type StoringSettings } from '../mirror/proven-for.ts';
 import { plainNotice } from '../sync/plain-columns.ts';
@@ -71,6 +71,16 @@ export interface TargetOverview {
   readonly address: string;
   readonly forms: readonly FormOverview[];
 }
+
+/** How long a target may take for its overview; one that takes longer does not answer. */
+export const TARGET_LIMIT_MS = 20_000;
+
+/** What is said of such a target. */
+export const slowTarget = (name: string): MirrorError =>
+  new MirrorError(
+    'TARGET_UNREACHABLE',
+    `Target ${name} takes longer than ${TARGET_LIMIT_MS / 1_000} s to answer: it is very busy, or somebody has locked a table of it.`,
+  );
 
 /** The settings that decide how what a target records is read. */
 export interface ReadingSettings {

@@ -12,9 +12,11 @@ import {
   type FormInTarget,
   type HealthSource,
   type QueueState,
+  TARGET_LIMIT_MS,
   type TargetOverview,
   type TargetReading,
   formKey,
+  slowTarget,
 } from './facts.ts';
 import { type KeptFailures, NO_FAILURES } from './kept-failures.ts';
 import { type MirrorHealth, assessMirror, queuedRunAt } from './mirror-health.ts';
@@ -44,7 +46,6 @@ const FRESH_MS = 2_000;
 const ANSWER_LIMIT_MS = 2_500;
 /** A queue that did not answer is asked again by whoever asks for it, no oftener than this: it may be back. */
 const RECOVERY_MS = 500;
-const TARGET_LIMIT_MS = 20_000;
 const QUEUE_LIMIT_MS = 5_000;
 /** Passes asked for when other workers have run some. */
 const HISTORY = 50;
@@ -172,7 +173,6 @@ export class HealthMonitor {
 
   #targetReading(name: string): CachedReading<TargetOverview> {
     const { source, clock } = this.#options;
-    const slow = `Target ${name} takes longer than ${TARGET_LIMIT_MS / 1_000} s to answer.`;
     return new CachedReading({
       read: async () => {
         const overview = await source.overview(name);
@@ -181,7 +181,7 @@ export class HealthMonitor {
       },
       clock,
       limitMs: TARGET_LIMIT_MS,
-      tooSlow: () => new MirrorError('TARGET_UNREACHABLE', slow),
+      tooSlow: () => slowTarget(name),
       restMs: ({ kind }) => overviewRestMs(kind),
     });
   }

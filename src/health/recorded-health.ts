@@ -1,11 +1,16 @@
+import type { Clock } from '../base/clock.ts';
+import { withinTime } from '../base/deadline.ts';
+import { toMirrorError } from '../base/errors.ts';
 import type { DescribeHealth } from '../mirror/health-text.ts';
 import {
   CONFIRMED_FAILURES,
   type FormInTarget,
   type HealthFacts,
+  TARGET_LIMIT_MS,
   type TargetOverview,
   type TargetReading,
   formKey,
+  slowTarget,
 } from './facts.ts';
 import { absentText, comparedText, type Coverage } from './coverage.ts';
 import { assessForm } from './form-health.ts';
@@ -25,6 +30,22 @@ export interface RecordedTarget {
   readonly name: string;
   readonly overview: TargetOverview | null;
   readonly failure: Pick<NonNullable<TargetReading['failure']>, 'code' | 'message'> | null;
+}
+
+/** Reads a target once; one that keeps silent does not keep a person waiting for the others (L12). Does not reject. */
+export async function readRecorded(
+  name: string,
+  read: () => Promise<TargetOverview>,
+  clock: Clock,
+): Promise<RecordedTarget> {
+  try {
+    const overview = await withinTime(read(), TARGET_LIMIT_MS, clock);
+    if (overview === undefined) throw slowTarget(name);
+    return { name, overview, failure: null };
+  } catch (error) {
+    const { code, message } = toMirrorError(error);
+    return { name, overview: null, failure: { code, message } };
+  }
 }
 
 /** What the health of a mirror is judged from besides what its targets record. */

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { assessRecorded, describeHealth } from '../../src/health/recorded-health.ts';
+import { MirrorError } from '../../src/base/errors.ts';
+import { assessRecorded, describeHealth, readRecorded } from '../../src/health/recorded-health.ts';
 import { reportOf, summary } from '../../src/health/report.ts';
 import { overviewMain } from '../../src/web/overview-page.ts';
 import { NOW, before, formOverview, passRecord } from './fake-source.ts';
 import { FORM_A, FORM_B } from './health-of.ts';
+import { ManualClock, settle } from './manual-clock.ts';
 
 const say = describeHealth('sheet', 45);
 const failed = passRecord(60_000, { outcome: 'failed', error: 'The Forms API did not answer.' });
@@ -124,5 +126,37 @@ describe('the mirror, by what its targets record alone', () => {
     expect(summary(all)).toMatch(/^Not every target can be read/);
     const read = reportOf(assessRecorded([db([])], { nowMs: NOW, nextRunMs, kept }), 'any');
     expect(read.forms).toMatchObject([{ rows: 0, deletedRows: 0, rejected: 0, withheld: 0 }]);
+  });
+});
+
+describe('a target that is read once', () => {
+  it('L12: that keeps silent is given up after 20 s, and named', async () => {
+    const clock = new ManualClock();
+    const read = readRecorded('sales', () => new Promise<never>(() => {}), clock);
+    await settle();
+    await clock.advance(20_000);
+    expect(await read).toMatchObject({
+      name: 'sales',
+      overview: null,
+      failure: {
+        code: 'TARGET_UNREACHABLE',
+        message: expect.stringMatching(/Target sales takes longer than 20 s .* locked/),
+      },
+    });
+  });
+
+  it('says why it cannot be read, or what it holds, and leaves no timer', async () => {
+    const clock = new ManualClock();
+    const overview = { kind: 'sqlite', address: 'a.sqlite', forms: [] } as const;
+    expect(await readRecorded('a', async () => overview, clock)).toEqual({
+      name: 'a',
+      overview,
+      failure: null,
+    });
+    const denied = Promise.reject(new MirrorError('TARGET_DENIED', 'Wrong password.'));
+    expect(await readRecorded('a', () => denied, clock)).toMatchObject({
+      failure: { code: 'TARGET_DENIED', message: 'Wrong password.' },
+    });
+    expect(clock.sleepers).toBe(0);
   });
 });

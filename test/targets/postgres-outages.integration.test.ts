@@ -3,6 +3,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MirrorError } from '../../src/base/errors.ts';
+import { withinTime } from '../../src/base/deadline.ts';
 import type { FormWriter } from '../../src/mirror/target.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { parsePostgresUrl } from '../../src/targets/sql/postgres/postgres-address.ts';
@@ -240,6 +241,27 @@ describe.skipIf(postgresMissing())('PostgreSQL that fails', () => {
     await target[Symbol.asyncDispose]();
     const reader = await stage.read();
     expect(await reader.confirm(['a'])).toEqual(new Set());
+  });
+
+  it('keeps nobody waiting who is about to stop while a reader waits for a locked table', async () => {
+    await using _writer = await write('a');
+    const address = parsePostgresUrl(stage.place.url);
+    const driver = postgresDriver(address.connectionString);
+    const [found] = (await driver.pool.query({ text: 'SHOW lock_timeout' })).rows;
+    expect(found).toEqual({ lock_timeout: '30s' });
+    const timeouts = { answerMs: 60_000, rewriteMs: 60_000, closeMs: 100, leaseMs: 60_000 };
+    const database = new PostgresDatabase(address, driver, systemClock, timeouts);
+    const target = new SqlTarget('locked', database, systemClock);
+    const person = postgresDriver(address.connectionString).client();
+    await person.connect();
+    const table = database.dialect.relation('contact_form');
+    await person.query({ text: `BEGIN; LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE` });
+    const overview = target.overview();
+    expect(await withinTime(overview, 300, systemClock)).toBeUndefined();
+    await target[Symbol.asyncDispose]();
+    await person.end();
+    // What it goes on to ask finds the target closed.
+    await overview.catch(() => undefined);
   });
 
   it('that hangs up while it is asked who we are is unreachable', async () => {

@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from '../../../base/clock.ts';
+import { withinTime } from '../../../base/deadline.ts';
 import type { HistoryKind } from '../../../mirror/histories.ts';
 import type { CheckResult, Target, WriterOptions } from '../../../mirror/target.ts';
 import type { SqlDialect } from '../dialect.ts';
@@ -121,7 +122,9 @@ export class MysqlDatabase implements SqlDatabase {
   async close(): Promise<void> {
     const reading = this.#reading;
     this.#reading = undefined;
-    await (await reading?.catch(() => undefined))?.pool.end();
+    // A reader that waits for a lock would keep it open for as long.
+    const ended = reading?.then(({ pool }) => pool.end()).catch(() => undefined);
+    await withinTime(ended ?? Promise.resolve(), this.#timeouts.closeMs, systemClock);
   }
 
   #open(): Promise<MysqlConnection> {

@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from '../../../base/clock.ts';
+import { withinTime } from '../../../base/deadline.ts';
 import type { HistoryKind } from '../../../mirror/histories.ts';
 import type { CheckResult, Target, WriterOptions } from '../../../mirror/target.ts';
 import type { SqlDialect } from '../dialect.ts';
@@ -128,7 +129,8 @@ export class PostgresDatabase implements SqlDatabase {
   }
 
   async close(): Promise<void> {
-    this.#closing ??= this.#driver.pool.end();
+    // A reader that waits for a lock would keep it open for as long.
+    this.#closing ??= withinTime(this.#driver.pool.end(), this.#timeouts.closeMs, systemClock);
     await this.#closing;
   }
 

@@ -1,5 +1,6 @@
-import { Client, type ClientConfig, Pool } from 'pg';
+import { Client, type ClientBase, type ClientConfig, Pool } from 'pg';
 import { copyIn } from './postgres-copy-in.ts';
+import { LOCK_TIMEOUT } from './postgres-locks.ts';
 
 /** A statement as pg takes it. */
 export interface PostgresQuery {
@@ -44,6 +45,12 @@ const CONNECT_TIMEOUT_MS = 15_000;
 const IDLE_TIMEOUT_MS = 30_000;
 /** Idle time before the first TCP keepalive probe, in ms. */
 const KEEP_ALIVE_AFTER_MS = 10_000;
+const READER_SETTINGS = `SET lock_timeout = '${LOCK_TIMEOUT}'`;
+
+function setUp(client: ClientBase, done: (error?: Error) => void): void {
+  const query: PostgresQuery = { text: READER_SETTINGS, query_timeout: CONNECT_TIMEOUT_MS };
+  client.query(query, (error: Error | null) => done(error ?? undefined));
+}
 
 /** The driver for a real server. */
 export function postgresDriver(connectionString: string): PostgresDriver {
@@ -54,7 +61,13 @@ export function postgresDriver(connectionString: string): PostgresDriver {
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
   };
-  const pool = new Pool({ ...config, max: POOL_SIZE, idleTimeoutMillis: IDLE_TIMEOUT_MS });
+  const pool = new Pool({
+    ...config,
+    max: POOL_SIZE,
+    idleTimeoutMillis: IDLE_TIMEOUT_MS,
+    // There are few of them: none waits longer for a table that somebody has locked than a writer does.
+    verify: setUp,
+  });
   // An idle connection that breaks is replaced at the next use; without a listener it would end the process.
   pool.on('error', () => {});
   return {
