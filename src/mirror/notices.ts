@@ -1,5 +1,6 @@
 /**
  * What a notice is about. `ID_COLUMN_DELETED`: no pass can succeed; `VIEW_LEFT`: a view of ours shows a former table;
+ * `VIEW_BEHIND`: one lacks forms or fields, as it could not be made anew;
  * `ANSWERS_BESIDE`: some answers are of another type than their column and stand in one beside it;
  * `UNPICKED_ANSWERS`: columns of fields that are no longer picked hold answers; `PLAIN_ANSWERS`: plain ones of fields that are
  * to be hashed, in a form that no pass writes again; `SCRUB_PENDING`: what was erased may still be in files of the target; the others concern single rows or columns.
@@ -10,6 +11,7 @@ export type NoticeCode =
   | 'ROWS_COPIED'
   | 'ROWS_WITHOUT_ID'
   | 'VIEW_LEFT'
+  | 'VIEW_BEHIND'
   | 'ANSWERS_BESIDE'
   | 'UNPICKED_ANSWERS'
   | 'PLAIN_ANSWERS'

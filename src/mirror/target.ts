@@ -362,9 +362,9 @@ export interface FormWriter extends WindowWriter {
   /**
    * Ends a pass: its record and, when it was proven, the new checkpoint, in one atomic step. After a proven full pass,
    * rejections of submissions that it did not meet are removed from the list, losses that it was told are forgotten, and no
-   * window is open any more.
+   * window is open any more. What {@link FormReader.notices} tells since, where ending the pass may have changed that.
    */
-  finish(pass: PassRecord, changes: PassEnd): Promise<void>;
+  finish(pass: PassRecord, changes: PassEnd): Promise<readonly TargetNotice[] | undefined>;
 }
 
 /** What {@link FormWriter.prepare} did, by label, for logs and people. */

@@ -168,6 +168,6 @@ class DryRunWriter implements FormWriter {
     const isIt = ({ from, to }: WindowRecord): boolean => from === window.from && to === window.to;
     this.#windows = (await this.windows()).map((old) => (isIt(old) ? window : old));
   };
-  finish: FormWriter['finish'] = async () => {};
+  finish: FormWriter['finish'] = async () => undefined;
   async [Symbol.asyncDispose](): Promise<void> {}
 }

@@ -55,11 +55,12 @@ async function runToEnd(run: PassRun): Promise<PassReport> {
     const result = await attempt(run, form, writer);
     const record = recordOf(run, result);
     try {
-      await writer.finish(record, {
+      const since = await writer.finish(record, {
         goneAt: result.outcome === 'gone' ? run.now() : null,
         ...(result.checkpoint === undefined ? {} : { checkpoint: result.checkpoint }),
         ...(result.comparedSince === undefined ? {} : { comparedSince: result.comparedSince }),
       });
+      run.notices = since ?? run.notices;
     } catch (error) {
       // That a target which refuses rows refuses the record, too, is no second failure.
       if (result.failure?.code.startsWith('TARGET_') !== true) throw error;

@@ -15,6 +15,7 @@ import { describeSqlPeople } from './sql-target-people.ts';
 import { describeSqlTables } from './sql-target-tables.ts';
 import { describeSqlTypes } from './sql-target-types.ts';
 import { describeSqlViewDates } from './sql-view-dates.ts';
+import { describeSqlViewsBehind } from './sql-views-behind.ts';
 import { describeSqlViewsInTime } from './sql-views-in-time.ts';
 import { describeSqlViews } from './sql-views.ts';
 import { dropViews } from './sql-by-hand.ts';
@@ -53,6 +54,7 @@ export function describeSqlTarget(name: string, makePlace: () => Promise<SqlPlac
     describeSqlViews(stage);
     describeSqlViewDates(stage);
     describeSqlViewsInTime(stage);
+    describeSqlViewsBehind(stage);
     describeSqlLiveViews(stage);
     describeAnalystPage(stage);
   });

@@ -43,7 +43,7 @@ export function describeSideBySide(stage: TargetStage): void {
       Array.from({ length: count }, (_, index) =>
         row(`${name}${index}`, { field_1_a: name, field_2_b: age }),
       );
-    const finishFull = (): Promise<void> =>
+    const finishFull = (): Promise<unknown> =>
       form.finish(pass({ kind: 'full' }), { checkpoint: CHECKPOINT });
     const told = async (): Promise<readonly Loss[]> => (await stage.read()).losses();
 

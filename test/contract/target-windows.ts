@@ -133,7 +133,7 @@ export function describeWindows(stage: TargetStage): void {
         await writer.prepare([NAME]);
         await writer.apply([row('a')], [bad]);
       });
-      const end = (comparedSince: string): Promise<void> =>
+      const end = (comparedSince: string): Promise<unknown> =>
         stage.write((writer) =>
           writer.finish(pass({ kind: 'full' }), { checkpoint: CHECKPOINT, comparedSince }),
         );

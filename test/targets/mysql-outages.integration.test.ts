@@ -4,13 +4,24 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { MirrorError } from '../../src/base/errors.ts';
 import type { FormWriter } from '../../src/mirror/target.ts';
+import { type FormIdentity, JsonText, type PickedField } from '../../src/mirror/types.ts';
 import { parseMysqlUrl } from '../../src/targets/sql/mysql/mysql-address.ts';
 import { MysqlDatabase } from '../../src/targets/sql/mysql/mysql-database.ts';
 import { mysqlDriver } from '../../src/targets/sql/mysql/mysql-driver.ts';
 import { DEFAULT_TIMEOUTS } from '../../src/targets/sql/mysql/mysql-session.ts';
 import { SqlTarget } from '../../src/targets/sql/sql-target.ts';
 import { parseTargetUrl } from '../../src/targets/target-kinds.ts';
-import { AT_ONCE, FORM, NAME, row, sorted, stageTargets } from '../contract/target-harness.ts';
+import {
+  AT_ONCE,
+  CHECKPOINT,
+  field,
+  FORM,
+  NAME,
+  pass,
+  row,
+  sorted,
+  stageTargets,
+} from '../contract/target-harness.ts';
 import { Child } from '../support/child.ts';
 import { mysqlPlace } from '../support/mysql-place.ts';
 import { startRelay } from '../support/relay.ts';
@@ -156,6 +167,41 @@ describe.skipIf(mariadbMissing())('MariaDB that fails', () => {
     } finally {
       await sql('SET GLOBAL max_allowed_packet = 16777216');
     }
+  });
+
+  it('L17: takes no statement for a view of very many fields: what it lacks is told of until it does', async () => {
+    const store = async (form: FormIdentity, fields: readonly PickedField[]): Promise<unknown> => {
+      await using target = await stage.place.open();
+      await using writer = await target.openWriter(form, AT_ONCE);
+      await writer.prepare(fields);
+      await writer.apply(
+        [row(form.id, Object.fromEntries(fields.map(({ id }) => [id, new JsonText('["x"]')])))],
+        [],
+      );
+      return await writer.finish(pass({ kind: 'full' }), { checkpoint: CHECKPOINT });
+    };
+    const fields = Array.from({ length: 150 }, (_, at) =>
+      field(`f${at}`, `Field ${at}`, { position: at }),
+    );
+    await store(FORM, fields);
+    await sql('SET GLOBAL max_allowed_packet = 16384');
+    const other = { id: 'frm_2', slug: 'event', name: 'Event' };
+    try {
+      expect(await store(other, [NAME])).toMatchObject([
+        {
+          code: 'VIEW_BEHIND',
+          tab: 'answers',
+          message: expect.stringContaining('max_allowed_packet'),
+          remedy: expect.stringContaining('max_allowed_packet'),
+        },
+      ]);
+      expect(await sql('SELECT submission_id FROM submissions')).toHaveLength(2);
+      expect(await sql('SELECT submission_id FROM answers')).toHaveLength(150);
+    } finally {
+      await sql('SET GLOBAL max_allowed_packet = 16777216');
+    }
+    expect(await store(other, [NAME])).toEqual([]);
+    expect(await sql('SELECT submission_id FROM answers')).toHaveLength(151);
   });
 
   it('L5: restarts in the middle of a pass; the next one goes on, on the same target', async () => {

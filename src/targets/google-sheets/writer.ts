@@ -268,7 +268,7 @@ export class SheetFormWriter extends SheetFormReader implements FormWriter {
     });
   }
 
-  async finish(pass: PassRecord, changes: PassEnd): Promise<void> {
+  async finish(pass: PassRecord, changes: PassEnd): Promise<undefined> {
     await this.#turns.take(async () => {
       // People deleted the tab of a form that is gone: it does not come back.
       const { view, form, structure } = this.sheet;

@@ -11,6 +11,7 @@ import { LOOKS } from './looks.ts';
 import { COUNTING_VERSION, rememberLosses } from './losses.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { numberOf, type SqlConnection, type SqlSession } from './sql-session.ts';
+import { viewFailureResults } from './view-failures.ts';
 import { modelViewNames } from './view-notes.ts';
 import { noteStatusesSince } from './status-history.ts';
 
@@ -27,7 +28,8 @@ export async function catalogueResults(
     return [{ ok: false, message, remedy: remedyFor(missing) }];
   }
   const old = MIGRATIONS.at(-1)?.version === version ? '' : ' The next pass updates its catalogue.';
-  const views = (await listForms(session, dialect)).map(({ view }) => view);
+  const forms = await listForms(session, dialect);
+  const views = forms.map(({ view }) => view);
   const left = [...(await leftViewNotices(session, dialect, views)).values()].flat();
   const elsewhere = [...(await modelViewNames(session, dialect))].filter(
     ([view, name]) => view !== name,
@@ -39,6 +41,7 @@ export async function catalogueResults(
       message: `Something else is called ${dialect.shownRelation(view)}, so the view over all forms is ${dialect.shownRelation(name)}.`,
     })),
     ...left.map(({ blocks, message, remedy }) => ({ ok: !blocks, message, remedy })),
+    ...(await viewFailureResults(session, dialect, forms)),
   ];
 }
 

@@ -42,6 +42,7 @@ import { translateError } from './sql-errors.ts';
 import { numberOf, quoted, type SqlSession, type SqlValue, textOf } from './sql-session.ts';
 import { cleanText, isStorableId } from './row-batch.ts';
 import { standingOf } from './table-standing.ts';
+import { viewFailureNotices } from './view-failures.ts';
 
 /** IDs in one chunk of `liveIds` and `markCandidates`. */
 const IDS_A_CHUNK = 5_000;
@@ -99,10 +100,11 @@ export class SqlFormReader implements FormReader {
       const own = await loadForm(session, dialect, formId);
       if (own === undefined) return [];
       const beside = besideNotices(dialect, own, own.fields);
-      if (!hasSecondName(own.view)) return beside;
+      const behind = (await viewFailureNotices(session, dialect))(formId);
+      if (!hasSecondName(own.view)) return [...behind, ...beside];
       const views = (await listForms(session, dialect)).map(({ view }) => view);
       const left = (await leftViewNotices(session, dialect, views)).get(own.view) ?? [];
-      return [...left, ...beside];
+      return [...left, ...behind, ...beside];
     });
   }
 

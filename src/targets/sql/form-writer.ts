@@ -2,6 +2,7 @@ import type { Loss } from '../../mirror/losses.ts';
 import { replacesRows } from '../../mirror/proven-for.ts';
 import { type Erasure, NOTHING_ERASED } from '../../mirror/erasure.ts';
 import type { MarkingRecord } from '../../mirror/marking-record.ts';
+import type { TargetNotice } from '../../mirror/notices.ts';
 import type { FormWriter, PrepareResult, Refusal, SentMark } from '../../mirror/target.ts';
 import type { PassEnd, PassRecord, PickedField } from '../../mirror/types.ts';
 import type { WindowRecord } from '../../mirror/window.ts';
@@ -173,7 +174,7 @@ export class SqlFormWriter extends SqlWindowWriter implements FormWriter {
     });
   }
 
-  async finish(pass: PassRecord, changes: PassEnd): Promise<void> {
+  async finish(pass: PassRecord, changes: PassEnd): Promise<readonly TargetNotice[] | undefined> {
     const { dialect, formId } = this.#context;
     await this.#alone(async (transaction) => {
       const { tx, at } = transaction;
@@ -205,14 +206,18 @@ export class SqlFormWriter extends SqlWindowWriter implements FormWriter {
         );
       }
     });
-    await this.#syncViews();
+    return this.#syncViews();
   }
 
-  /** Never rejects: what a pass stored holds, and the next one makes the views that this one can't make. */
-  async #syncViews(): Promise<void> {
-    const { dialect, formId, lock, onViewsLeft } = this.#context;
-    const isLeft = await syncViews(lock.connection, dialect, formId, 'in time').catch(() => false);
+  /** What is to be said once the views were made, or were not; undefined where that is what was said before. */
+  async #syncViews(): Promise<readonly TargetNotice[] | undefined> {
+    const { clock, dialect, formId, lock, onViewsLeft } = this.#context;
+    const at = new Date(clock.now()).toISOString();
+    const asked = { formId, when: 'in time', at } as const;
+    const { isLeft, toldOf } = await syncViews(lock.connection, dialect, asked);
     if (isLeft) onViewsLeft?.();
+    // The pass has been recorded: that this can't be read is no failure of it.
+    return toldOf ? this.notices().catch(() => undefined) : undefined;
   }
 
   /** What a transaction that fails has to take back. */

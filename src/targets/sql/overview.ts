@@ -21,6 +21,7 @@ import { readMarkings } from './refused-marks.ts';
 import { isHistory } from './row-history.ts';
 import { scrubNotice } from './scrubbing.ts';
 import { numberOf, piecesOf, type SqlSession, textOf, textOrNull } from './sql-session.ts';
+import { viewFailureNotices } from './view-failures.ts';
 
 /** Tables counted by one statement; SQLite takes at most 500 parts of a UNION. */
 const TABLES_A_STATEMENT = 100;
@@ -37,6 +38,7 @@ export async function readOverview(catalogue: Catalogue): Promise<FormOverview[]
   const markings = await readMarkings(catalogue);
   const views = forms.map(({ view }) => view);
   const notices = await leftViewNotices(session, dialect, views);
+  const behind = await viewFailureNotices(session, dialect);
   const scrubs = await scrubNotice(session, dialect);
   const emptied = await readEmptied(catalogue);
   const forgotten = await countForgotten(catalogue);
@@ -61,6 +63,7 @@ export async function readOverview(catalogue: Catalogue): Promise<FormOverview[]
     droppedColumns: [],
     notices: [
       ...(notices.get(form.view) ?? []),
+      ...behind(form.id),
       ...besideNotices(dialect, form, fields.get(form.id) ?? []),
       ...scrubs(form.id, form.table),
     ],

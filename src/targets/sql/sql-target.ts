@@ -230,8 +230,8 @@ export class SqlTarget implements Target {
           if (migrated) await saveCopies(tx, dialect);
           await saveLook(tx, dialect, look);
         });
-        // A tick in which no form differs has no pass that could make what the last ones left. A look holds without it.
-        await syncViews(connection, dialect, undefined, 'now').catch(() => {});
+        // A tick in which no form differs has no pass that could make what the last ones left.
+        await this.#syncViews(connection);
       } finally {
         await lock.release();
       }
@@ -262,10 +262,15 @@ export class SqlTarget implements Target {
     // Another process is at it.
     if (lock === undefined) return;
     try {
-      await syncViews(lock.connection, this.#database.dialect, undefined, 'now');
+      await this.#syncViews(lock.connection);
     } finally {
       await lock.release();
     }
+  }
+
+  #syncViews(connection: SqlConnection): Promise<unknown> {
+    const at = new Date(this.#clock.now()).toISOString();
+    return syncViews(connection, this.#database.dialect, { formId: undefined, when: 'now', at });
   }
 
   async #snapshotOf(formId: string, snapshot: SqlSnapshot): Promise<FormSnapshot | undefined> {

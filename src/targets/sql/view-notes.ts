@@ -4,12 +4,13 @@ import { MODEL_VIEWS, type ModelView } from './model-views.ts';
 import { type SqlSession, textOf } from './sql-session.ts';
 
 /*
- * What `mirror_meta` keeps of the views over all forms and of live rows: the name of each and how it was left, and which forms
- * have other columns since, written with the change.
+ * What `mirror_meta` keeps of the views over all forms and of live rows: the name of each and how it was left, which forms
+ * have other columns since, written with the change, and which views could not be made when that was tried last.
  */
 
 const PREFIX = 'view ';
 const STALE = `${PREFIX}stale `;
+const FAILED = `${PREFIX}failed `;
 /** The key of a form's view of live rows. */
 export const liveKey = (formId: string): string => `${PREFIX}live ${formId}`;
 /** The key of a view over all forms. */
@@ -23,12 +24,29 @@ export interface KeptView {
   readonly text?: string | undefined;
 }
 
+/** Why a view is not as it is to be, from when making it first failed until it is made. Holds no answer. */
+export interface ViewFailure {
+  readonly name: string;
+  readonly at: string;
+  /** The view was not there then, or is none of ours any more: it shows no form. */
+  readonly isMissing: boolean;
+  /** See {@link ErrorDescription}. */
+  readonly what: string;
+  readonly remedy: string;
+}
+
 /** What `mirror_meta` says of views, by key. */
 export interface Notes {
   readonly kept: ReadonlyMap<string, KeptView>;
   /** By ID of the form a value, which is another one after each change. */
   readonly stale: ReadonlyMap<string, string>;
+  /** By key of the view. */
+  readonly failed: ReadonlyMap<string, ViewFailure>;
 }
+
+/** The form whose live rows the view of this key shows; undefined for a view over all forms. */
+export const formOfLive = (key: string): string | undefined =>
+  key.startsWith(liveKey('')) ? key.slice(liveKey('').length) : undefined;
 
 /** Notes that views have to follow a form's columns or its table. */
 export async function noteStaleViews(
@@ -85,37 +103,45 @@ export async function liveViewNames(
   );
   return new Map(
     rows.flatMap((row) => {
-      const name = keptView(textOf(row, 'value'))?.name;
+      const name = parsed(textOf(row, 'value'))?.name;
       const formId = textOf(row, 'key').slice(liveKey('').length);
       return name === undefined ? [] : [[formId, name] as const];
     }),
   );
 }
 
-/** What is kept under these keys, and all that is stale. */
+/** What is kept under these keys, and all that is stale or could not be made. */
 export async function readNotes(
   session: SqlSession,
   dialect: SqlDialect,
   keys: readonly string[],
 ): Promise<Notes> {
+  const [key, ofStale] = ['"key"', dialect.beginsWith('"key"', STALE)];
   const rows = await session.query(
-    `SELECT "key", value FROM ${dialect.relation('mirror_meta')} WHERE ${dialect.beginsWith('"key"', STALE)} OR ${dialect.isIn('"key"', '$1')}`,
+    `SELECT "key", value FROM ${dialect.relation('mirror_meta')} WHERE ${ofStale} OR ${dialect.beginsWith(key, FAILED)} OR ${dialect.isIn(key, '$1')}`,
     [dialect.list(keys)],
   );
   const kept = new Map<string, KeptView>();
   const stale = new Map<string, string>();
+  const failed = new Map<string, ViewFailure>();
   for (const row of rows) {
-    const [key, value] = [textOf(row, 'key'), textOf(row, 'value')];
-    const view = key.startsWith(STALE) ? undefined : keptView(value);
-    if (view !== undefined) kept.set(key, view);
-    else if (key.startsWith(STALE)) stale.set(key.slice(STALE.length), value);
+    const [name, value] = [textOf(row, 'key'), textOf(row, 'value')];
+    if (name.startsWith(STALE)) stale.set(name.slice(STALE.length), value);
+    else if (name.startsWith(FAILED)) {
+      const failure = parsed(value);
+      if (failure !== undefined) failed.set(PREFIX + name.slice(FAILED.length), failure);
+    } else {
+      const view = parsed(value);
+      if (view !== undefined) kept.set(name, view);
+    }
   }
-  return { kept, stale };
+  return { kept, stale, failed };
 }
 
-function keptView(value: string): KeptView | undefined {
+/** What we keep of a view, one way or the other. */
+function parsed(value: string): (KeptView & ViewFailure) | undefined {
   try {
-    return JSON.parse(value) as KeptView;
+    return JSON.parse(value) as KeptView & ViewFailure;
   } catch {
     // Only another program writes anything else.
     return undefined;
@@ -126,7 +152,7 @@ function keptView(value: string): KeptView | undefined {
 export async function dropStale(
   tx: SqlSession,
   dialect: SqlDialect,
-  { stale }: Notes,
+  { stale }: Pick<Notes, 'stale'>,
 ): Promise<void> {
   const meta = dialect.relation('mirror_meta');
   for (const [formId, value] of stale) {
@@ -141,6 +167,34 @@ export const saveView = (
   key: string,
   view: KeptView,
 ): Promise<void> => saveNote(tx, dialect, key, JSON.stringify(view));
+
+/** Keeps why a view could not be made: since when, as it was first, and nothing anew while it fails alike. */
+export async function saveFailure(
+  tx: SqlSession,
+  dialect: SqlDialect,
+  { failed }: Notes,
+  key: string,
+  failure: ViewFailure,
+): Promise<void> {
+  const before = failed.get(key);
+  const now = JSON.stringify({ ...failure, at: before?.at ?? failure.at });
+  if (JSON.stringify(before) !== now) await saveNote(tx, dialect, failedKey(key), now);
+}
+
+/** Drops what was kept of these views' failures, as they are made. */
+export async function dropFailures(
+  tx: SqlSession,
+  dialect: SqlDialect,
+  keys: readonly string[],
+): Promise<void> {
+  if (keys.length === 0) return;
+  await tx.query(
+    `DELETE FROM ${dialect.relation('mirror_meta')} WHERE ${dialect.isIn('"key"', '$1')}`,
+    [dialect.list(keys.map(failedKey))],
+  );
+}
+
+const failedKey = (key: string): string => FAILED + key.slice(PREFIX.length);
 
 async function saveNote(
   tx: SqlSession,

@@ -1,3 +1,4 @@
+import type { ErrorDescription } from './sql-errors.ts';
 import type { SqlSession } from './sql-session.ts';
 
 /** A column of a view of ours. */
@@ -81,6 +82,11 @@ export interface ViewSql {
     name: string,
     columns: { readonly required: readonly string[]; readonly possible: readonly string[] },
   ): Promise<boolean>;
-  /** Makes a view, or one of ours anew, with the rights on it and whatever people built on it. False when that is in the way. */
+  /**
+   * Makes a view, or one of ours anew, with the rights on it and whatever people built on it. False when that is in the way.
+   * Whether it rejects or not, the transaction can go on, as far as the error is one of the view alone.
+   */
   put(tx: SqlSession, name: string, view: ViewDefinition): Promise<boolean>;
+  /** Describes an error of {@link put} that means something else there than elsewhere; undefined for any other. */
+  describeFailure(error: unknown): Pick<ErrorDescription, 'what' | 'remedy'> | undefined;
 }

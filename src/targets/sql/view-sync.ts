@@ -16,14 +16,18 @@ import {
   modelView,
 } from './model-views.ts';
 import { numberOf, type SqlConnection, type SqlSession } from './sql-session.ts';
+import { describeViewFailure } from './view-failures.ts';
 import {
+  dropFailures,
   dropStale,
+  formOfLive,
   type KeptView,
   liveKey,
   modelKey,
   noteLeft,
   type Notes,
   readNotes,
+  saveFailure,
   saveView,
   wasLeft,
 } from './view-notes.ts';
@@ -48,54 +52,103 @@ const WORTH_MAKING = 1 / 5;
 /** Whether the views over all forms wait for more forms, or are made now. */
 export type ViewsWhen = 'in time' | 'now';
 
+/** What {@link syncViews} is asked for. */
+export interface ViewsAsked {
+  /** The form whose pass it is; undefined for a look, or who closes the target. */
+  readonly formId: string | undefined;
+  readonly when: ViewsWhen;
+  readonly at: string;
+}
+
+/** What {@link syncViews} did. */
+export interface ViewsEnd {
+  /** The views over all forms were left to the next pass that changes no column. */
+  readonly isLeft: boolean;
+  /** Some could not be made, now or before: what is to be said of forms may be another thing than it was. */
+  readonly toldOf: boolean;
+}
+
 /**
  * Brings the views over all forms, and that of this form's live rows, to what there is; those that people dropped, or that an
  * earlier release made, are made again. `in time`: the former may be left to the next pass that changes no column, or to who calls
- * it `now`, while forms come one after the other. True when they are.
+ * it `now`, while forms come one after the other. Never rejects: what a pass stored holds. What could not be made is kept, for
+ * whoever shows how the mirror is (view-failures.ts).
  */
 export async function syncViews(
   connection: SqlConnection,
   dialect: SqlDialect,
-  formId: string | undefined,
-  when: ViewsWhen,
-): Promise<boolean> {
-  const { model, live, notes } = await findDue(connection, dialect, formId, when);
-  const isLeft = !model && notes.stale.size > 0;
-  if (!model && !live) return isLeft;
-  await connection.transaction(async (tx) => {
-    await dialect.lockCatalogue(tx);
-    // Another process may have made them meanwhile.
-    const due = await findDue(tx, dialect, formId, when);
-    const forms = await formsToShow(tx, dialect, due.model ? undefined : formId);
-    const changed = new Set([...(formId === undefined ? [] : [formId]), ...due.notes.stale.keys()]);
-    const followers = forms.filter(({ form }) => changed.has(form.id));
-    for (const form of followers) await describeForm(tx, dialect, form);
-    if (due.model) await describeCatalogue(tx, dialect);
-    await dialect.views.hurry(tx);
-    const made = new Map<string, string>();
-    for (const form of followers) await makeLive(tx, dialect, form, { due, made });
-    for (const view of due.model ? MODEL_VIEWS : []) {
-      await makeModel(tx, dialect, view, { forms, due, made });
-    }
-    await saveMade(tx, dialect, made);
-    if (due.model) await dropStale(tx, dialect, due.notes);
-    else if (formId !== undefined) await noteLeft(tx, dialect, due.notes, formId);
-  });
-  return isLeft;
+  asked: ViewsAsked,
+): Promise<ViewsEnd> {
+  let found: Due | undefined;
+  try {
+    const due = await findDue(connection, dialect, asked);
+    found = due;
+    const isLeft = !due.model && due.notes.stale.size > 0;
+    const hadFailed = due.notes.failed.size > 0;
+    if (!due.model && !due.live) return { isLeft, toldOf: hadFailed };
+    const hasFailed = await connection.transaction((tx) => makeDue(tx, dialect, asked));
+    return { isLeft, toldOf: hadFailed || hasFailed };
+  } catch (error) {
+    if (found !== undefined) await noteAllFailed(connection, dialect, asked, found, error);
+    return { isLeft: false, toldOf: true };
+  }
 }
+
+/** Makes what is due. True when some of it could not be made. */
+async function makeDue(tx: SqlSession, dialect: SqlDialect, asked: ViewsAsked): Promise<boolean> {
+  const { formId } = asked;
+  await dialect.lockCatalogue(tx);
+  // Another process may have made them meanwhile.
+  const due = await findDue(tx, dialect, asked);
+  const { stale } = due.notes;
+  const forms = await formsToShow(tx, dialect, due.model ? undefined : formId);
+  const changed = new Set([
+    ...(formId === undefined ? [] : [formId]),
+    ...stale.keys(),
+    ...failedForms(due.notes),
+  ]);
+  const followers = forms.filter(({ form }) => changed.has(form.id));
+  for (const form of followers) await describeForm(tx, dialect, form);
+  if (due.model) await describeCatalogue(tx, dialect);
+  await dialect.views.hurry(tx);
+  const making: Making = { due, made: new Map(), failed: new Map() };
+  for (const form of followers) await makeLive(tx, dialect, form, making);
+  for (const view of due.model ? MODEL_VIEWS : []) {
+    await makeModel(tx, dialect, view, { ...making, forms });
+  }
+  const { made, failed } = making;
+  await saveMade(tx, dialect, made);
+  const tried = [
+    ...(due.model ? MODEL_VIEWS.map(modelKey) : []),
+    ...(due.model ? changed : followers.map(({ form }) => form.id)).values().map(liveKey),
+  ];
+  await saveFailed(tx, dialect, asked, due, failed);
+  const ended = tried.filter((key) => due.notes.failed.has(key) && !failed.has(key));
+  await dropFailures(tx, dialect, ended);
+  const isModelMade = due.model && !MODEL_VIEWS.some((view) => failed.has(modelKey(view)));
+  // Who looks next tries those again that stay.
+  const followed = [...stale].filter(([id]) => !failed.has(liveKey(id)));
+  if (isModelMade) await dropStale(tx, dialect, { stale: new Map(followed) });
+  else if (!due.model && formId !== undefined) await noteLeft(tx, dialect, due.notes, formId);
+  return failed.size > 0;
+}
+
+const failedForms = ({ failed }: Notes): string[] =>
+  [...failed.keys()].map(formOfLive).filter((formId) => formId !== undefined);
 
 /** What is to be made. */
 interface Due {
   readonly model: boolean;
   readonly live: boolean;
   readonly notes: Notes;
+  /** Whether the view of this key is there. */
+  readonly isThere: (key: string) => boolean;
 }
 
 async function findDue(
   session: SqlSession,
   dialect: SqlDialect,
-  formId: string | undefined,
-  when: ViewsWhen,
+  { formId, when }: ViewsAsked,
 ): Promise<Due> {
   const modelKeys = MODEL_VIEWS.map(modelKey);
   const liveKeys = formId === undefined ? [] : [liveKey(formId)];
@@ -112,8 +165,11 @@ async function findDue(
     return kept !== undefined && !states.has(kept.name);
   };
   const isStale = formId !== undefined && notes.stale.has(formId);
+  const hasFailed =
+    formId === undefined ? failedForms(notes).length > 0 : notes.failed.has(liveKey(formId));
   return {
     notes,
+    isThere: (key) => notes.kept.has(key) && !isDropped(key),
     // While forms come, SQLite's state of every view changes with each of them.
     model:
       notes.stale.size === 0
@@ -121,7 +177,7 @@ async function findDue(
         : when === 'now' ||
           modelKeys.some(isDropped) ||
           (await areWorthMaking(session, dialect, notes, formId)),
-    live: isStale || !liveKeys.every(isAsLeft),
+    live: isStale || hasFailed || !liveKeys.every(isAsLeft),
   };
 }
 
@@ -140,44 +196,62 @@ async function areWorthMaking(
   return row === undefined || stale.size >= numberOf(row, 'forms') * WORTH_MAKING;
 }
 
-/** What goes through making the views: what was found due, and by key the names of those that were made. */
+/** What goes through making the views. */
 interface Making {
   readonly due: Due;
+  /** By key the names of those that were made. */
   readonly made: Map<string, string>;
+  /** By key those that were not, with what they were to be called. */
+  readonly failed: Map<string, { readonly name: string; readonly error: unknown }>;
 }
 
 async function makeLive(
   tx: SqlSession,
   dialect: SqlDialect,
   form: ShownForm,
-  { due, made }: Making,
+  making: Making,
 ): Promise<void> {
   const key = liveKey(form.form.id);
   const first = `${form.table}${LIVE_SUFFIX}`;
-  const name = await place(tx, dialect, liveView(form, dialect), {
-    names: [due.notes.kept.get(key)?.name, first],
-    last: first,
-    columns: { required: SYSTEM_COLUMNS, possible: liveColumns(form) },
-  });
-  if (name !== undefined) made.set(key, name);
+  const names = [making.due.notes.kept.get(key)?.name, first];
+  const columns = { required: SYSTEM_COLUMNS, possible: liveColumns(form) };
+  await attempt(making, key, names, () =>
+    place(tx, dialect, liveView(form, dialect), { names, last: first, columns }),
+  );
 }
 
 async function makeModel(
   tx: SqlSession,
   dialect: SqlDialect,
   view: ModelView,
-  { forms, due, made }: Making & { readonly forms: readonly ShownForm[] },
+  { forms, ...making }: Making & { readonly forms: readonly ShownForm[] },
 ): Promise<void> {
   const definition = modelView(view, forms, dialect);
   if (definition === undefined) return;
   const key = modelKey(view);
-  const columns = Object.keys(MODEL_COLUMNS[view]);
-  const name = await place(tx, dialect, definition, {
-    names: [due.notes.kept.get(key)?.name, view, secondName(view)],
-    last: secondName(view),
-    columns: { required: columns, possible: columns },
-  });
-  if (name !== undefined) made.set(key, name);
+  const own = Object.keys(MODEL_COLUMNS[view]);
+  const names = [making.due.notes.kept.get(key)?.name, view, secondName(view)];
+  const columns = { required: own, possible: own };
+  await attempt(making, key, names, () =>
+    place(tx, dialect, definition, { names, last: secondName(view), columns }),
+  );
+}
+
+/** Makes one view. That it can't be made keeps no other from being made. */
+async function attempt(
+  { made, failed }: Making,
+  key: string,
+  names: readonly (string | undefined)[],
+  make: () => Promise<string | undefined>,
+): Promise<void> {
+  const wanted = names.find((name) => name !== undefined) ?? '';
+  try {
+    const name = await make();
+    if (name === undefined) failed.set(key, { name: wanted, error: undefined });
+    else made.set(key, name);
+  } catch (error) {
+    failed.set(key, { name: wanted, error });
+  }
 }
 
 /** Where a view may stand: under the first of `names` that is free or its own already, else under one like `last`. */
@@ -256,4 +330,38 @@ async function saveMade(
     const kept: KeptView = { name, state: states.get(name) ?? '', text: viewsText(dialect) };
     await saveView(tx, dialect, key, kept);
   }
+}
+
+async function saveFailed(
+  tx: SqlSession,
+  dialect: SqlDialect,
+  { at }: ViewsAsked,
+  { notes, isThere }: Due,
+  failed: Making['failed'],
+): Promise<void> {
+  for (const [key, { name, error }] of failed) {
+    const why = describeViewFailure(dialect, error);
+    await saveFailure(tx, dialect, notes, key, { name, at, isMissing: !isThere(key), ...why });
+  }
+}
+
+/** Where all that was due failed as one, as when something of the catalogue is locked. */
+async function noteAllFailed(
+  connection: SqlConnection,
+  dialect: SqlDialect,
+  asked: ViewsAsked,
+  due: Due,
+  error: unknown,
+): Promise<void> {
+  const { formId } = asked;
+  const failed: Making['failed'] = new Map();
+  for (const view of due.model ? MODEL_VIEWS : []) {
+    const key = modelKey(view);
+    failed.set(key, { name: due.notes.kept.get(key)?.name ?? view, error });
+  }
+  const live = due.live && formId !== undefined ? due.notes.kept.get(liveKey(formId)) : undefined;
+  if (live !== undefined && formId !== undefined)
+    failed.set(liveKey(formId), { name: live.name, error });
+  // Where that can't be kept either, the target is in a state that passes and looks tell of.
+  await connection.transaction((tx) => saveFailed(tx, dialect, asked, due, failed)).catch(() => {});
 }

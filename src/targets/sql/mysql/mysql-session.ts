@@ -1,6 +1,6 @@
 import type { SqlRow, SqlSession, SqlValue } from '../sql-session.ts';
 import type { MysqlAnswer } from './mysql-driver.ts';
-import { numberOfError } from './mysql-errors.ts';
+import { numberOfError, RowTooLarge } from './mysql-errors.ts';
 import { translated } from './mysql-statement.ts';
 
 /** How long to wait for the server, in ms. Nothing else notices a network that drops packets silently. */
@@ -200,3 +200,8 @@ const release = (name: string): string => `DO RELEASE_LOCK('${name}')`;
 
 const rowsOf = ({ names, rows }: MysqlAnswer): SqlRow[] =>
   rows.map((row) => Object.fromEntries(names.map((name, nth) => [name, row[nth]])));
+
+/** Throws {@link RowTooLarge} for what the server would hang up on. */
+export function requireRoom({ server }: MysqlSession, bytes: number): void {
+  if (bytes > server.maxPacket - 1_024) throw new RowTooLarge('no packet has room for it');
+}

@@ -3,10 +3,10 @@ import { inSavepoint, piecesOf, type SqlSession } from '../sql-session.ts';
 import { SwallowedWrites } from '../swallowed-writes.ts';
 import { type BatchTable, type MysqlValue, valueLiteral } from './mysql-batch.ts';
 import { mysqlTime } from './mysql-cells.ts';
-import { mysqlRowDefect, RowTooLarge } from './mysql-errors.ts';
+import { mysqlRowDefect } from './mysql-errors.ts';
 import { literal, textLiteral } from './mysql-literal.ts';
 import { sessionOf } from './mysql-locks.ts';
-import { type MysqlSession, roomOf } from './mysql-session.ts';
+import { type MysqlSession, requireRoom, roomOf } from './mysql-session.ts';
 
 /** Rows that are looked up by one statement. */
 const ROWS_A_STATEMENT = 1_000;
@@ -199,11 +199,6 @@ async function update(
   const affected = await session.write(statements);
   const swallowed = affected.filter((count) => count === 0).length;
   if (swallowed > 0) throw new SwallowedWrites(batch.table.replaceAll('`', ''), swallowed);
-}
-
-/** Throws {@link RowTooLarge} for what the server would hang up on. */
-function requireRoom({ server }: MysqlSession, bytes: number): void {
-  if (bytes > server.maxPacket - 1_024) throw new RowTooLarge('no packet has room for it');
 }
 
 /** In the order of the bytes of the IDs, as the collation has it. */

@@ -5,10 +5,19 @@ import {
   type ViewDefinition,
   type ViewSql,
 } from '../view-sql.ts';
-import { isBlockedByDependants } from './mysql-errors.ts';
+import { isBlockedByDependants, numberOfError } from './mysql-errors.ts';
 import { backticked, textLiteral } from './mysql-literal.ts';
 import { sessionOf } from './mysql-locks.ts';
+import { requireRoom } from './mysql-session.ts';
 import { mysqlColumns } from './mysql-tables.ts';
+
+/** `Lock wait timeout exceeded`: what someone has read in an open transaction can't be replaced before it ends. */
+const LOCK_TIMEOUT = 1205;
+const READ_MEANWHILE = {
+  what: 'a transaction that is still open reads it',
+  remedy:
+    'End that transaction: SHOW PROCESSLIST lists it, often as "Sleep"; a database client that is set to commit by itself leaves none open.',
+};
 
 /** Stands for the collation of our tables, which depends on the server. */
 const COLLATION = 'utf8mb4_forms_mirror';
@@ -67,8 +76,11 @@ function elements(list: string): ListElements {
 async function put(tx: SqlSession, name: string, view: ViewDefinition): Promise<boolean> {
   const items = view.items.map((item) => `${item.expression} AS ${quoted(item.name)}`);
   const sql = `CREATE OR REPLACE VIEW ${backticked(name)} AS SELECT\n${items.join(',\n')}\nFROM ${view.from}`;
+  const session = sessionOf(tx);
+  const statement = sql.replaceAll(COLLATION, session.server.collation);
+  requireRoom(session, Buffer.byteLength(statement));
   try {
-    await tx.exec(sql.replaceAll(COLLATION, sessionOf(tx).server.collation));
+    await tx.exec(statement);
     return true;
   } catch (error) {
     if (isBlockedByDependants(error)) return false;
@@ -120,4 +132,5 @@ export const mysqlViews: ViewSql = {
     );
   },
   put,
+  describeFailure: (error) => (numberOfError(error) === LOCK_TIMEOUT ? READ_MEANWHILE : undefined),
 };

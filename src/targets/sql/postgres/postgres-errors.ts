@@ -188,8 +188,11 @@ const BLOCKING_CLASSES = new Set(['0A', '2B', '42', '22', '23', '55']);
 /** True when a change of the schema was refused because of what users built on it, and another way may work. */
 export function isBlockedByDependants(error: unknown): boolean {
   const code = sqlStateOf(error);
-  return code !== undefined && code !== '55P03' && BLOCKING_CLASSES.has(code.slice(0, 2));
+  return code !== undefined && !isLockTimeout(error) && BLOCKING_CLASSES.has(code.slice(0, 2));
 }
+
+/** True when something was locked for longer than the transaction waits. */
+export const isLockTimeout = (error: unknown): boolean => sqlStateOf(error) === '55P03';
 
 /** True when the connection failed, so that a new one may work. */
 export function isConnectionLost(error: unknown): boolean {

@@ -7,7 +7,7 @@ import {
   type ViewItem,
   type ViewSql,
 } from '../view-sql.ts';
-import { isBlockedByDependants, isConnectionLost } from './postgres-errors.ts';
+import { isBlockedByDependants, isConnectionLost, isLockTimeout } from './postgres-errors.ts';
 import { literal, qualified } from './postgres-names.ts';
 import { postgresColumns } from './postgres-tables.ts';
 import { grantsOn } from './postgres-types.ts';
@@ -18,6 +18,13 @@ const HURRY = '500ms';
 
 /** How long a comment may wait. */
 const PATIENCE = '3s';
+
+/** What a view that can't be replaced in {@link HURRY} says. */
+const READ_MEANWHILE = {
+  what: 'a transaction that is still open reads it',
+  remedy:
+    'End that transaction: pg_stat_activity lists it, often as "idle in transaction"; a database client that is set to commit by itself leaves none open.',
+};
 
 const MONTH_AND_DAY =
   '((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-8]))';
@@ -104,6 +111,7 @@ export function postgresViews(schema: string): ViewSql {
       );
     },
     put: (tx, name, view) => putView(tx, schema, name, view),
+    describeFailure: (error) => (isLockTimeout(error) ? READ_MEANWHILE : undefined),
   };
 }
 
@@ -123,13 +131,15 @@ async function putView(
     await tx.exec(`DROP VIEW ${relation}; CREATE VIEW ${relation} AS ${selection(view, [])}`);
     for (const grant of grants) await tx.exec(grant);
   };
+  const columns = view.items.map(({ name: column, description }) => [column, description]);
+  const texts = { name, kind: 'view', description: view.description } as const;
+  const described = { ...texts, columns: Object.fromEntries(columns) };
   for (const attempt of present.length === 0 ? [inPlace] : [inPlace, madeAgain]) {
     try {
-      await inSavepoint(tx, attempt);
-      const columns = view.items.map(({ name: column, description }) => [column, description]);
-      const texts = { name, kind: 'view', description: view.description } as const;
-      const described = { ...texts, columns: Object.fromEntries(columns) };
-      await tx.exec(comments(relation, described).join('; '));
+      await inSavepoint(tx, async () => {
+        await attempt();
+        await tx.exec(comments(relation, described).join('; '));
+      });
       return true;
     } catch (error) {
       if (!isBlockedByDependants(error)) throw error;

@@ -1,4 +1,4 @@
-import { numberOf, quoted, type SqlSession, textOf } from '../sql-session.ts';
+import { inSavepoint, numberOf, quoted, type SqlSession, textOf } from '../sql-session.ts';
 import { MAX_DATE_LENGTH, type ViewDefinition, type ViewSql } from '../view-sql.ts';
 import { isReadable, VIEW_MARK, triggersOn, viewDefinition } from './sqlite-view.ts';
 
@@ -75,9 +75,11 @@ async function put(tx: SqlSession, name: string, view: ViewDefinition): Promise<
   const existing = await viewDefinition(tx, name);
   if (existing === sql) return true;
   const triggers = await triggersOn(tx, name);
-  await tx.exec(`DROP VIEW IF EXISTS ${quoted(name)}; ${sql}`);
-  for (const trigger of triggers) await tx.exec(trigger);
-  if (!(await isReadable(tx, name))) throw new Error('a view that cannot be read');
+  await inSavepoint(tx, async () => {
+    await tx.exec(`DROP VIEW IF EXISTS ${quoted(name)}; ${sql}`);
+    for (const trigger of triggers) await tx.exec(trigger);
+    if (!(await isReadable(tx, name))) throw new Error('a view that cannot be read');
+  });
   return true;
 }
 
@@ -124,4 +126,5 @@ export const sqliteViews: ViewSql = {
     return definition !== undefined && definition.includes(VIEW_MARK);
   },
   put,
+  describeFailure: () => undefined,
 };
