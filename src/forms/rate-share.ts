@@ -35,6 +35,8 @@ export interface RateAsk {
   readonly sent: number;
   /** Set when the source answered 429: for how long it wants to be left alone. */
   readonly refusedForMs: number | null;
+  /** Set when it kept to a part of its own until now: for how long the slots that it gave itself go on; negative: they are over. */
+  readonly aloneForMs?: number | undefined;
 }
 
 /** What it gets. */
@@ -55,6 +57,8 @@ export const SLOT_LASTS_MS = 5_000;
 /** A request may take so much longer than another to arrive, and still no minute at the source holds too many. */
 const ARRIVAL_MS = 1_000;
 const MINUTE_MS = 60_000;
+/** A process that kept to a part of its own knows within this time that it need not any more. */
+export const RETURNS_WITHIN_MS = 6_000;
 /** Slots for more than this are not given out at once: others would wait for them, and they may be left unused. */
 const MOST_AT_ONCE_MS = 1_000;
 
@@ -72,13 +76,21 @@ const COUNTED_MS = 10_000;
 /** No clock and no `Retry-After` moves the next slot further away. */
 const FURTHEST_MS = 600_000;
 
+/** A state in which the first slot begins at `nextMs`, and none before. */
+export const rateFrom = (nextMs: number): RateState => ({
+  nextMs,
+  lowered: null,
+  sent: noneSent(nextMs),
+  processes: [],
+});
+
 /** The next state and what the asker gets, at `nowMs` by the clock of the state. */
 export function shareRate(
   known: RateState | null,
   nowMs: number,
   ask: RateAsk,
 ): { readonly state: RateState; readonly share: RateShare } {
-  const before = known ?? { nextMs: nowMs, lowered: null, sent: noneSent(nowMs), processes: [] };
+  const before = known ?? rateFrom(nowMs);
   const sent = count(before.sent, nowMs, ask.sent);
   const lowered = lower(before.lowered, nowMs, ask, sent);
   const perMinute = allowed(lowered, nowMs, ask.perMinute);
@@ -92,6 +104,7 @@ export function shareRate(
   const startMs = Math.max(
     Math.min(before.nextMs, nowMs + FURTHEST_MS),
     ask.refusedForMs === null ? nowMs - SLOT_LASTS_MS : resumesMs,
+    returnedMs(before, nowMs, ask),
   );
   const everyMs = perMinute === null ? 0 : slotMs(perMinute);
   const most = perMinute === null ? 0 : Math.max(1, Math.floor(MOST_AT_ONCE_MS / everyMs));
@@ -107,6 +120,19 @@ export function shareRate(
     },
     share: { perMinute, slots, firstInMs: startMs - nowMs, everyMs, processes: processes.length },
   };
+}
+
+/**
+ * What processes send by themselves while the store is away is not in its row: for that time there are no slots, and none until
+ * those that have not come back yet have done so. Whoever others have been heard beside was alone without them.
+ */
+function returnedMs({ processes }: RateState, nowMs: number, ask: RateAsk): number {
+  if (ask.aloneForMs === undefined) return Number.NEGATIVE_INFINITY;
+  const isFirst = !processes.some(
+    ([id, seenMs]) => id !== ask.process && nowMs - seenMs < RETURNS_WITHIN_MS,
+  );
+  const forMs = Math.max(ask.aloneForMs, isFirst ? RETURNS_WITHIN_MS : 0);
+  return nowMs + Math.min(forMs, FURTHEST_MS);
 }
 
 /** The distance of slots at which no minute holds more than `perMinute` requests. */

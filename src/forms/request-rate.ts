@@ -6,6 +6,7 @@ import {
   type RateShare,
   type RateState,
   SLOT_LASTS_MS,
+  rateFrom,
   shareRate,
 } from './rate-share.ts';
 
@@ -40,6 +41,8 @@ export interface RequestRateOptions {
 const ANSWER_WITHIN_MS = 2_000;
 /** A lost store is asked again after so long. */
 const ASK_AGAIN_MS = 5_000;
+/** Who has never met the store does not know how many others there are: so small a part as their rest leaves room for. */
+const UNKNOWN_PROCESSES = 12;
 /** Without a limit the others are asked this often whether there is one by now. */
 const HEAR_EVERY_MS = 2_000;
 /** Slots that last for less than this are asked for by more at a time. */
@@ -67,9 +70,13 @@ export class RequestRate {
   #store: RateStore | undefined;
   /** While it is set, the store counts as lost, and is asked again from then on. */
   #awayUntilMs: number | null = null;
+  /** The store is back, and the slots that it gives begin then; until then this process's own go on. */
+  #backFromMs: number | null = null;
+  /** When the slots of the store that this process has taken are over. */
+  #takenUntilMs = Number.NEGATIVE_INFINITY;
   #isAsking = false;
-  /** How many processes send requests, as last heard from the store. */
-  #processes = 1;
+  /** How many processes send requests, as last heard from the store; null: never heard. */
+  #processes: number | null = null;
   #slots: Slot[] = [];
   /** Until when requests may be sent without slots. */
   #freeUntilMs = Number.NEGATIVE_INFINITY;
@@ -95,6 +102,8 @@ export class RequestRate {
   shareWith(store: RateStore): void {
     this.#store = store;
     this.#awayUntilMs = null;
+    this.#backFromMs = null;
+    this.#processes = null;
     this.#slots = [];
     this.#freeUntilMs = Number.NEGATIVE_INFINITY;
   }
@@ -175,7 +184,11 @@ export class RequestRate {
     if (ask.refusedForMs !== null) this.#tell('refused', ask.refusedForMs);
     // Refused meanwhile: what was given out before that is void.
     if (refusals !== this.#refusals) return;
-    this.#take(share, { askedMs, givenMs: shared === undefined ? askedMs : this.#clock.now() });
+    const givenMs = shared === undefined ? askedMs : this.#clock.now();
+    if (shared !== undefined) {
+      this.#takenUntilMs = givenMs + share.firstInMs + share.slots * share.everyMs;
+    }
+    this.#take(share, { askedMs, givenMs });
   }
 
   /** One question a second or so, however high the rate: where slots last for less, more are asked for. */
@@ -207,10 +220,17 @@ export class RequestRate {
       if (this.#clock.now() >= this.#awayUntilMs && !this.#isAsking) void this.#lookFor(store);
       return undefined;
     }
+    if (this.#backFromMs !== null) {
+      const goneMs = Math.max(this.#clock.now(), this.#own?.nextMs ?? 0);
+      if (goneMs < this.#backFromMs) return undefined;
+      this.#backFromMs = null;
+    }
+    const askedMs = this.#clock.now();
     const share = await withinTime(this.#asked(store, ask), ANSWER_WITHIN_MS, this.#clock);
     if (share === undefined) {
       this.#awayUntilMs = this.#clock.now() + ASK_AGAIN_MS;
-      this.#own = null;
+      // After what was taken with the others, and no sooner than if the store had taken its time: nothing is due by then.
+      this.#own = rateFrom(Math.max(askedMs + ANSWER_WITHIN_MS, this.#takenUntilMs));
       this.#tell('alone', 0);
       return undefined;
     }
@@ -220,14 +240,20 @@ export class RequestRate {
 
   /** Asks a lost store for nothing but an answer, while requests go on. */
   async #lookFor(store: RateStore): Promise<void> {
-    const share = await this.#asked(store, { ...this.#nextAsk(), slots: 0 });
+    const askedMs = this.#clock.now();
+    const aloneForMs = (this.#own?.nextMs ?? askedMs) - askedMs;
+    const share = await this.#asked(store, { ...this.#nextAsk(), slots: 0, aloneForMs });
     if (this.#store !== store) return;
-    if (share === undefined) {
-      this.#awayUntilMs = this.#clock.now() + ASK_AGAIN_MS;
+    const nowMs = this.#clock.now();
+    // What was sent alone while it took its time is not in its row.
+    if (share === undefined || nowMs - askedMs > ANSWER_WITHIN_MS) {
+      this.#awayUntilMs = nowMs + ASK_AGAIN_MS;
       return;
     }
     this.#awayUntilMs = null;
-    this.#processes = share.processes;
+    this.#backFromMs = askedMs + share.firstInMs;
+    // Until then the others are there, too, whom the store has not heard for long.
+    if (this.#processes !== null) this.#processes = Math.max(this.#processes, share.processes);
     this.#tell('together', 0);
   }
 
@@ -245,8 +271,10 @@ export class RequestRate {
 
   /** A share of this process's own: all of the rate, or, beside others, a fair part. */
   #askOwn(ask: RateAsk, nowMs: number): RateShare {
-    const perMinute = ask.perMinute === null ? null : ask.perMinute / this.#processes;
-    const { state, share } = shareRate(this.#own, nowMs, { ...ask, perMinute });
+    const processes = this.#processes ?? (this.#store === undefined ? 1 : UNKNOWN_PROCESSES);
+    const perMinute = ask.perMinute === null ? null : ask.perMinute / processes;
+    const slots = this.#backFromMs === null ? ask.slots : 1;
+    const { state, share } = shareRate(this.#own, nowMs, { ...ask, slots, perMinute });
     this.#own = state;
     return share;
   }

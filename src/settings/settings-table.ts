@@ -44,7 +44,7 @@ export const SETTINGS = {
     group: 'Source',
     whenUnset: 'no limit, until the API answers 429',
     meaning:
-      'Most requests to the Forms API in any minute, 1 to 1,000,000, by all workers of one queue together, repeated ones included. `sync` and `verify` keep to it with them where `QUEUE_URL` is set; beside an embedded queue, and in the other commands, each keeps to it by itself.',
+      'Most requests to the Forms API in any minute, 1 to 1,000,000, by all workers of one queue together, repeated ones included. `sync` and `verify` keep to it with them where `QUEUE_URL` is set; beside an embedded queue, and in the other commands, each keeps to it by itself. While the server of the queue is away, each worker keeps to its part of it as last known, and one that begins meanwhile to a twelfth.',
     example: '600',
     usedBy: READERS,
   },

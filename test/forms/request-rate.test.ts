@@ -76,10 +76,13 @@ class Sender {
 }
 
 function mostInAMinute(senders: readonly Sender[]): number {
-  const all = senders.flatMap(({ sentMs }) => sentMs);
-  return Math.max(
-    ...all.map((from) => all.filter((at) => at >= from && at < from + MINUTE_MS).length),
-  );
+  const all = senders.flatMap(({ sentMs }) => sentMs).toSorted((a, b) => a - b);
+  let [most, first] = [0, 0];
+  for (const [index, at] of all.entries()) {
+    while (at - all[first]! >= MINUTE_MS) first++;
+    most = Math.max(most, index - first + 1);
+  }
+  return most;
 }
 
 describe('the rate of requests', () => {
@@ -142,6 +145,53 @@ describe('the rate of requests', () => {
       expect(both).toBeGreaterThan(500);
     },
   );
+
+  it.each([
+    { processes: 1, lastsMs: 3_000, at: [60_000], fails: 'rejects' },
+    { processes: 3, lastsMs: 3_000, at: [60_000], fails: 'rejects' },
+    { processes: 3, lastsMs: 3_000, at: [60_000, 72_000, 84_000, 96_000], fails: 'rejects' },
+    { processes: 3, lastsMs: 90_000, at: [60_000, 180_000], fails: 'rejects' },
+    { processes: 3, lastsMs: 20_000, at: [60_000, 100_000], fails: 'hangs' },
+    { processes: 4, lastsMs: 300, at: [60_000, 66_000, 72_000, 78_000], fails: 'rejects' },
+  ] as const)(
+    'no minute holds more than it may while the store goes and comes back ($processes, $lastsMs ms, $fails)',
+    async ({ processes, lastsMs, at, fails }) => {
+      const clock = new VirtualClock();
+      const store = new MemoryStore(clock);
+      const senders = Array.from({ length: processes }, () =>
+        new Sender(clock, 600, store).start(),
+      );
+      let ranMs = 0;
+      for (const atMs of at) {
+        await clock.run(atMs - ranMs);
+        store.fails = fails;
+        await clock.run(lastsMs);
+        store.fails = undefined;
+        ranMs = atMs + lastsMs;
+      }
+      await clock.run(90_000);
+      expect(mostInAMinute(senders)).toBeLessThanOrEqual(600);
+      const sent = senders.reduce((sum, { sentMs }) => sum + sentMs.length, 0);
+      expect(sent).toBeGreaterThan(0.8 * 600 * ((ranMs + 90_000) / MINUTE_MS));
+    },
+  );
+
+  it('a process that has never met the store takes so little that the others may go on', async () => {
+    const clock = new VirtualClock();
+    const store = new MemoryStore(clock);
+    const senders = [1, 2, 3].map(() => new Sender(clock, 600, store).start());
+    await clock.run(70_000);
+    store.fails = 'rejects';
+    await clock.run(70_000);
+    const late = new Sender(clock, 600, store).start();
+    const fromMs = clock.now();
+    await clock.run(2 * MINUTE_MS);
+    expect(late.within(fromMs, clock.now())).toBeGreaterThan(2 * 40);
+    store.fails = undefined;
+    await clock.run(2 * MINUTE_MS);
+    expect(mostInAMinute([...senders, late])).toBeLessThanOrEqual(600);
+    expect(late.within(clock.now() - MINUTE_MS, clock.now())).toBeGreaterThan(60);
+  });
 
   it('a slow store holds requests up for two seconds at most, once', async () => {
     const clock = new VirtualClock();
