@@ -24,7 +24,7 @@ export interface TargetFacts {
   /** Those of them of which a further page shows what was there at the form's last pass: a plain pass may not come so far. */
   readonly older: ReadonlySet<string>;
   /** What the newest page shows of forms that it does not mirror, and was certainly not there when `others` was found out. */
-  readonly strangers: StatusCounts;
+  readonly elsewhere: StatusCounts;
   /** How much of the workspace's list was read. */
   readonly list: Pick<ReadingOn, 'read' | 'pages' | 'perPage'>;
   /** Where each form is asked for itself: the settled forms whose turn it is to be asked for all statuses. */
@@ -158,32 +158,34 @@ class Judging {
     workspace: StatusCounts,
     may: MayAsk,
   ): Promise<Verdict | ToAsk> {
-    const { shown, older, strangers } = this.#facts;
-    const others = this.#facts.others ?? NO_COUNTS;
-    const difference = minusCounts(mirrored, sumOf(this.#expected.values()));
+    const { shown, older, elsewhere } = this.#facts;
+    const before = this.#facts.others ?? NO_COUNTS;
+    const others = plusCounts(before, elsewhere);
+    // Others have them in any case: where the counts agree without them, something that they don't show is gone.
+    const difference = minusCounts(
+      minusCounts(mirrored, sumOf(this.#expected.values())),
+      elsewhere,
+    );
     for (const formId of shown.keys()) this.#visit(formId, older.has(formId));
-    const isForeign = sameCounts(difference, strangers);
-    if (difference.size > 0 && !isForeign) {
+    if (difference.size > 0) {
       // What was counted under two statuses, or under none, because it changed in between.
       if (may.again && difference.has(OTHER)) return 'again';
-      const more = may.pages === 'no' ? 0 : this.#pagesWorth(minusCounts(difference, strangers));
+      const more = may.pages === 'no' ? 0 : this.#pagesWorth(difference);
       if (more > 0) return more;
     }
     // What a page shows explains counts that were read after it.
     if (may.pages === 'uncounted') return 'again';
-    const by = shown.size === 0 ? 'workspace' : 'newest-page';
-    if (difference.size === 0) return { ...this.#end, others, page: 'shown', by };
-    if (isForeign) {
-      const more = plusCounts(others, strangers);
-      return { ...this.#end, others: more, page: 'shown', by: 'newest-page' };
+    if (difference.size === 0) {
+      const by = shown.size + elsewhere.size === 0 ? 'workspace' : 'newest-page';
+      return { ...this.#end, others, page: 'shown', by };
     }
     const found = await searchForms(difference, this.#expected, this.#source);
     for (const formId of [...found.forms.keys(), ...found.silent]) this.#visit(formId, true);
-    const isBeyond = await this.#isBeyond(found, workspace);
     const isExplained = found.left.size === 0 && found.silent.size === 0;
-    const page = isExplained ? 'shown' : 'before';
+    if (isExplained) return { ...this.#end, others, page: 'shown', by: 'search' };
+    const isBeyond = await this.#isBeyond(found, workspace);
     // A form's own list may be late, or have changed and changed back: so the next look asks each form for all it has.
-    return { ...this.#end, others: isBeyond ? null : others, page, by: 'search' };
+    return { ...this.#end, others: isBeyond ? null : before, page: 'before', by: 'search' };
   }
 
   /**

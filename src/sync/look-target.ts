@@ -148,8 +148,8 @@ export async function factsOf(
     if (ids.some((id) => !newest.has(id) && !newer.has(id))) older.add(formId);
   }
   const others = othersOf(lastLook, planned);
-  const strangers = list === null ? [] : foreignSince(list, planned, others?.newest ?? null);
-  inTail += strangers.filter(({ id }) => tail.has(id)).length;
+  const elsewhere = list === null ? [] : foreignSince(list, planned, others?.newest ?? null);
+  inTail += elsewhere.filter(({ id }) => tail.has(id)).length;
   const size = Math.max(1, pages[0]?.items.length ?? 0);
   return {
     settled: new Map([...settled].map(([formId, form]) => [formId, askable(form.accounted)])),
@@ -157,7 +157,7 @@ export async function factsOf(
     others: others && askable(others.statuses),
     shown,
     older,
-    strangers: sumOf(strangers.map(({ status }) => askable(new Map([[status, 1]])))),
+    elsewhere: sumOf(elsewhere.map(({ status }) => askable(new Map([[status, 1]])))),
     list: {
       read: pages.length,
       pages: Math.ceil((list?.total ?? 0) / size),

@@ -258,7 +258,7 @@ class Look {
     ]);
     const difference = minusCounts(counts ?? NO_COUNTS, expected);
     // Only where it may explain something: a target may have to read whole rows for it.
-    const isDeep = !isQuiet || difference.size > 0;
+    const isDeep = !isQuiet || difference.size + facts.elsewhere.size > 0;
     const all = isDeep ? await factsOf(target, planned, pages, true) : facts;
     return judge(all, counts, this.#source, may);
   }

@@ -108,10 +108,20 @@ describe('the judgement of a look', () => {
 
   it('newcomers of forms that are not mirrored explain themselves', async () => {
     const world = await settledWorld(6);
-    const strangers = new Map([['NEW', 2]]);
-    world.foreign = strangers;
-    expect((await world.tick({ strangers })).by).toBe('newest-page');
-    expect([world.others, world.asked]).toEqual([strangers, 0]);
+    const elsewhere = new Map([['NEW', 2]]);
+    world.foreign = elsewhere;
+    expect((await world.tick({ elsewhere })).by).toBe('newest-page');
+    expect([world.others, world.asked]).toEqual([elsewhere, 0]);
+  });
+
+  it('L16: but not what a mirrored form has lost, and they are known to be there in any case', async () => {
+    const world = await settledWorld(6);
+    const elsewhere = new Map([['NEW', 1]]);
+    world.foreign = elsewhere;
+    world.change('f3', 'NEW', -1);
+    const verdict = await world.tick({ elsewhere });
+    expect([...verdict.visits]).toEqual([['f3', { compareCounts: true }]]);
+    expect([verdict.page, world.others]).toEqual(['shown', elsewhere]);
   });
 
   it('forms that are not settled are visited, and asked what they have', async () => {

@@ -1,4 +1,5 @@
 import {
+  minusCounts,
   NO_COUNTS,
   plusCounts,
   sameCounts,
@@ -21,6 +22,8 @@ export class CountedWorld {
   /** Submissions that the workspace counts, of forms that are not mirrored. */
   foreign: StatusCounts = NO_COUNTS;
   others: StatusCounts | null = null;
+  /** Those of them that came since the page that `others` goes with: a newest page that leaves none out shows them. */
+  newcomers: StatusCounts = NO_COUNTS;
   /** Requests of the last tick beyond the workspace's own counts. */
   asked = 0;
   /** Called before each answer. */
@@ -41,6 +44,13 @@ export class CountedWorld {
     this.source.set(id, counts);
   }
 
+  /** Somebody submits in a form that is not mirrored. */
+  submitElsewhere(status: string): void {
+    const one = askable(new Map([[status, 1]]));
+    this.foreign = plusCounts(this.foreign, one);
+    this.newcomers = plusCounts(this.newcomers, one);
+  }
+
   countsOf(id: string): StatusCounts {
     return askable(this.source.get(id) ?? new Map());
   }
@@ -55,8 +65,12 @@ export class CountedWorld {
   /** One look, and the passes that it asks for; a pass that need not compare counts finds as much. */
   async tick(given: Partial<TargetFacts> = {}): Promise<Verdict> {
     this.asked = 0;
-    const verdict = await this.look(given);
+    const elsewhere = this.others === null ? NO_COUNTS : this.newcomers;
+    const verdict = await this.look({ elsewhere, ...given });
     this.others = verdict.others;
+    if (verdict.page === 'shown') this.newcomers = minusCounts(this.newcomers, elsewhere);
+    // As nobody knows what was there, the next page that `others` goes with shows nothing that is new.
+    if (verdict.page === 'afterwards' || this.others === null) this.newcomers = NO_COUNTS;
     for (const id of verdict.visits.keys()) {
       if (this.silent.has(id)) continue;
       this.accounted.set(id, this.countsOf(id));
@@ -78,7 +92,7 @@ export class CountedWorld {
       others: this.others,
       shown: new Map(),
       older: new Set(),
-      strangers: NO_COUNTS,
+      elsewhere: NO_COUNTS,
       list: { read: 1, pages: 1, perPage: 0 },
       due: new Set(ids),
       compare: () => Promise.resolve('differs'),
