@@ -79,7 +79,7 @@ async function followUp(
     await followDeletions(run, open, found);
     return run.kind === 'full' ? null : plainResult(run, open, found);
   }
-  const isAccountable = await addsUp(open, found);
+  const isAccountable = await isAllKnown(open, found);
   // Reading everything does not tell with which status the source counts what shows none.
   const isBlank = (await open.writer.statusCounts()).has('');
   const hasFewPages = proof.pages <= sizesOf(run).shortPages && !isBlank;
@@ -91,7 +91,6 @@ async function followUp(
     run.widen(null);
     return null;
   }
-  if (!isAccountable) return plainResult(run, open, found);
   const startedAt = run.now();
   const live = totalOf(await open.writer.statusCounts());
   const known = totalOf(unstoredBefore(open, found));
@@ -108,9 +107,11 @@ async function followUp(
     run.widen(reasonFor(found));
     return null;
   }
-  const isSettled = obstacle === null;
+  // What has no row may look like what is absent. What was met of it on the way is known to the next pass.
+  const isSettled = obstacle === null && isAccountable;
   const countsAt = isSettled ? startedAt : before.countsAt;
   const counted = await countedAs(open.writer, unstored, countsAt);
+  const isUnknown = needsAll || obstacle === 'counts' || !isAccountable;
   const liveNow = totalOf(await open.writer.statusCounts());
   return incrementalResult(run.proven(), before, {
     proof,
@@ -119,7 +120,7 @@ async function followUp(
     // What was missing may have no row.
     found: liveNow - live + deleted + (proof.isShort ? totalOf(unstored) - known : 0),
     isSettled,
-    counted: needsAll || obstacle === 'counts' ? notCounted({ unstored, countsAt }) : counted,
+    counted: isUnknown ? notCounted({ unstored, countsAt }) : counted,
   });
 }
 
@@ -135,14 +136,15 @@ function isToCompare(run: PassRun, { proof, before }: Found): boolean {
 }
 
 /**
- * Whether what has no row is known: always where statuses are; otherwise where it makes up, with what is held, what the
- * source has. A deletion beside something without a row, of which nothing is known, would look like agreement.
+ * Whether what has no row is known: always where statuses are; otherwise where that and what is held are no fewer than the
+ * source has, with what is absent here. A deletion beside something without a row, of which nothing is known, would look like
+ * agreement. More are held where a pass stored newcomers and died, and something else is gone since.
  */
-async function addsUp({ writer, sink }: OpenForm, { proof, before }: Found): Promise<boolean> {
+async function isAllKnown({ writer, sink }: OpenForm, { proof, before }: Found): Promise<boolean> {
   if (before.statuses !== null) return true;
   const unstored = totalOf(before.unstored) + totalOf(sink.unstored.newcomers);
   const held = totalOf(await writer.statusCounts()) + unstored;
-  return held === proof.total + before.absent + proof.gone;
+  return held >= proof.total + before.absent + proof.gone;
 }
 
 /** Without a comparison: nothing of what an earlier pass accounted for is looked at. */
