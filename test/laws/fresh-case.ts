@@ -11,6 +11,7 @@ import {
 } from './cases.ts';
 import type { CrashPoint } from './crashing-target.ts';
 import { FreshJudge, type FreshTally } from './freshness.ts';
+import { replaceElsewhere } from './replaced.ts';
 import { TICK_MS, World } from './world.ts';
 
 const WORKSPACE = { workspaceList: 'honoured', workspaceStatus: 'honoured' } as const;
@@ -47,6 +48,8 @@ const round = fc.record({
   ),
   /** What happens between that and the rest. */
   later: fc.constantFrom(0, 0, 1, 2),
+  /** Once all is quiet: one is deleted, while another comes elsewhere with the same status. */
+  replaced: fc.option(fc.nat(200), { nil: undefined, freq: 4 }),
   /** Forms that each target takes from now on: a bit each; undefined: as before. */
   chosen: fc.option(fc.tuple(fc.integer({ min: 1, max: 15 }), fc.integer({ min: 1, max: 15 })), {
     nil: undefined,
@@ -95,7 +98,7 @@ export async function liveFresh(
 ): Promise<void> {
   const judges = [0, 1].map((target) => new FreshJudge(world, target, totals));
   let chosen = [world.forms, world.forms];
-  for (const { changes, restless, erase, later, chosen: bits } of given.rounds) {
+  for (const { changes, restless, erase, later, replaced, chosen: bits } of given.rounds) {
     if (bits !== undefined) {
       chosen = bits.map((of) => world.forms.filter((_, n) => (of & (1 << n)) !== 0));
     }
@@ -136,8 +139,25 @@ export async function liveFresh(
       if (!more) break;
       knows = ticked.knowsOthers;
     }
-    await quietTick(world, chosen, totals);
+    const isQuiet = await quietTick(world, chosen, totals);
+    if (isQuiet && given.elsewhere > 0) await replaceOne(world, chosen, totals, replaced);
   }
+}
+
+async function replaceOne(
+  world: World,
+  chosen: readonly (readonly string[])[],
+  totals: FreshTally,
+  which: number | undefined,
+): Promise<void> {
+  const replaced = which === undefined ? null : replaceElsewhere(world, chosen, which);
+  if (replaced === null) return;
+  totals.replaced++;
+  for (let n = 0; n < ticksToRest(world); n++) {
+    await world.wait(TICK_MS);
+    await world.tick({ chosen });
+  }
+  world.breaches.push(...replaced.breaches());
 }
 
 async function eraseSome(
@@ -169,30 +189,34 @@ async function compareSome(
   await world.meddled(() => world.pass(formId, target, 'compare', { windows }));
 }
 
-/** L16: a look that finds nothing changed costs eight requests at most, and L4: changes no row. */
+/**
+ * L16: a look that finds nothing changed costs eight requests at most, and L4: changes no row. True where it asked the workspace
+ * alone, and knows what others have.
+ */
 async function quietTick(
   world: World,
   chosen: readonly (readonly string[])[],
   totals: FreshTally,
-): Promise<void> {
+): Promise<boolean> {
   const rows = (): string =>
     JSON.stringify(world.views.map((view) => world.forms.map((id) => [...view.rows(id)])));
   const [before, asked] = [rows(), world.sandbox.requests.length];
   await world.wait(TICK_MS);
-  const { passes } = await world.tick({ chosen });
+  const { passes, knowsOthers } = await world.tick({ chosen });
   if (rows() !== before) world.breaches.push('L4: a tick changed rows, though nothing had changed');
   // An empty list does not show that it would show anything.
   const isEmpty = world.store.count() === 0;
   // What the brake withholds is told in each pass, until a person decides.
   const isWithheld = passes.some(({ report }) => report.outcome === 'withheld');
-  if (!world.asksWorkspace || isEmpty || isWithheld || world.meddler.odd.size > 0) return;
+  if (!world.asksWorkspace || isEmpty || isWithheld || world.meddler.odd.size > 0) return false;
   totals.quiet++;
   const requests = world.sandbox.requests.length - asked;
   // Where the number of pages says nothing, the list of forms takes a second request.
   const most = world.sandbox.behaviour.totalPages === 'absurd' ? 9 : 8;
-  if (requests <= most) return;
+  if (requests <= most) return knowsOthers && passes.length === 0;
   const visited = passes.map(({ report, target }) => `${report.form.id} in target ${target}`);
   world.breaches.push(`L16: a quiet tick cost ${requests} requests: ${visited.join(', ')}`);
+  return false;
 }
 
 /** As after the passes of a tick: each form, for the targets that mirror it. */

@@ -18,6 +18,8 @@ export interface FreshTally {
   hidden: number;
   /** Ticks over a source at rest whose requests were counted. */
   quiet: number;
+  /** Deletions that nothing but a newcomer elsewhere told of. */
+  replaced: number;
 }
 
 export const newFreshTally = (): FreshTally => ({
@@ -26,6 +28,7 @@ export const newFreshTally = (): FreshTally => ({
   exchanged: 0,
   hidden: 0,
   quiet: 0,
+  replaced: 0,
 });
 
 /** More absent rows than this in a form may have tripped the brake of L8, which waits for a person. */
