@@ -160,6 +160,8 @@ export interface FormOverview {
   readonly fields?: readonly Omit<StoredField, 'column'>[];
   /** Fields whose columns may hold answers: something was stored in them, and they were not emptied since. */
   readonly filledFields: readonly Pick<StoredField, 'id' | 'label'>[];
+  /** The next pass, whatever it finds, begins or ends the history of versions that the target's settings ask for. */
+  readonly isHistoryDue?: boolean;
   /** Submissions that were forgotten; see {@link FormWriter.forget}. */
   readonly forgotten: number;
   /** What people changed and we leave alone, as far as it is known without reading rows; see {@link FormReader.notices}. */

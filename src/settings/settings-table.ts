@@ -83,7 +83,7 @@ export const SETTINGS = {
     group: 'Targets',
     default: 'status',
     meaning:
-      'What a SQL target tells of before. `status`: every status that a submission was seen in (`mirror_status_history`). `full`: every version of every row as well, in `<table>_history`, from when it is turned on. A spreadsheet keeps neither.',
+      'What a SQL target tells of before. `status`: every status that a submission was seen in (`mirror_status_history`). `full`: every version of every row as well, in `<table>_history`, from the first look or pass after it is turned on. A spreadsheet keeps neither.',
     example: 'full',
     perTarget: true,
     usedBy: WRITERS,

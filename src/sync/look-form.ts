@@ -52,14 +52,15 @@ export interface JudgedForm {
 
 /**
  * Judges a form of a target without a request: null when a pass has to visit it whatever the source counts. That is so
- * where nothing is proven, or with reservations, the last pass did not end well, something was lost, or the settings or
- * the form's fields are others than those that its rows were stored for. Where deletions are withheld, that is a person's to
+ * where nothing is proven, or with reservations, the last pass did not end well, something was lost, a history is to begin or end,
+ * or the settings or the form's fields are others than those that its rows were stored for. Where deletions are withheld, that is a person's to
  * settle: a pass has to visit it only when either side is not as it was when the last one ended so.
  */
 export async function settledForm(judged: JudgedForm): Promise<SettledForm | null> {
   const { target, overview, form, storing, marking, withheld } = judged;
-  const { checkpoint, losses, goneAt } = overview;
+  const { checkpoint, losses, goneAt, isHistoryDue } = overview;
   if (checkpoint === null || goneAt !== null || losses.length > 0) return null;
+  if (isHistoryDue === true) return null;
   if (!isAsLeft(checkpoint, judged)) return null;
   if (target.isMetered === true) return settledAsTold(judged, checkpoint);
   const reader = await target.reader(form.id);

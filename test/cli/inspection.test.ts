@@ -322,6 +322,17 @@ describe('explain', () => {
     expect(gone.stdout).toContain('default: stored, though the source does not have it');
   });
 
+  it('L17: a history that is turned on begins with the next look, over a quiet source, too', async () => {
+    const { env, sandbox, change } = await openPlace({ submissions: 20 });
+    await runCli(['sync'], env);
+    const { formId } = sandbox.store.at(0);
+    const slug = sandbox.store.forms().find((form) => form.id === formId)?.slug ?? '';
+    const read = (): void => change(`SELECT id FROM "${slug.replaceAll('-', '_')}_history"`);
+    expect(read).toThrow(/no such table/);
+    expect((await runCli(['sync'], { ...env, TARGET_HISTORY: 'full' })).code).toBe(0);
+    expect(read).not.toThrow();
+  });
+
   it('L18: names what histories hold of a submission that has no row any more', async () => {
     const place = await openPlace();
     const { sandbox } = place;

@@ -5,6 +5,7 @@ import type { HistoryKind } from '../../src/mirror/histories.ts';
 import type { Target } from '../../src/mirror/target.ts';
 import { describeRelations } from './sql-relations.ts';
 import { describeSqlErasure } from './sql-erasure.ts';
+import { describeHistoryDue } from './sql-history-due.ts';
 import { describeRowHistory } from './sql-row-history.ts';
 import { describeStatusHistory } from './sql-status-history.ts';
 import { describeSqlLimits } from './sql-target-limits.ts';
@@ -49,6 +50,7 @@ export function describeSqlTarget(name: string, makePlace: () => Promise<SqlPlac
     describeSqlErasure(stage);
     describeStatusHistory(stage);
     describeRowHistory(stage);
+    describeHistoryDue(stage);
     describeSqlSwallowed(stage);
     describeRelations(stage);
     describeSqlViews(stage);

@@ -26,8 +26,11 @@ import { viewFailureNotices } from './view-failures.ts';
 /** Tables counted by one statement; SQLite takes at most 500 parts of a UNION. */
 const TABLES_A_STATEMENT = 100;
 
-/** Every form that was ever mirrored here, with its state. */
-export async function readOverview(catalogue: Catalogue): Promise<FormOverview[]> {
+/** Every form that was ever mirrored here, with its state. `keepsVersions`: whether passes keep every version of its rows. */
+export async function readOverview(
+  catalogue: Catalogue,
+  keepsVersions: boolean,
+): Promise<FormOverview[]> {
   const { session, dialect } = catalogue;
   const forms = await listForms(session, dialect);
   const fields = await readFieldColumns(session, dialect);
@@ -72,6 +75,7 @@ export async function readOverview(catalogue: Catalogue): Promise<FormOverview[]
         (field.type !== null || isIn(field, versions.get(form.id) ?? [])) &&
         emptied.get(form.id)?.has(field.id) !== true,
     ),
+    isHistoryDue: keepsVersions !== isKeeping(form, versions.get(form.id) ?? []),
     forgotten: forgotten.get(form.id) ?? 0,
   }));
 }
@@ -97,6 +101,10 @@ async function columnsOfVersions(
     }),
   );
 }
+
+/** Whether a history goes on that still has these columns: one that people dropped begins anew. */
+const isKeeping = ({ history }: CataloguedForm, present: readonly string[]): boolean =>
+  history?.isOpen === true && present.length > 0;
 
 const isIn = ({ storage, column }: FieldOfTable, present: readonly string[]): boolean =>
   present.includes(storage === 'more' ? MORE_COLUMN : column);

@@ -12,7 +12,7 @@ import { piecesOf, quoted, type SqlSession, type SqlValue, textOf } from './sql-
  * Versions are written in the transaction that changes the rows, from the rows themselves. A column comes with the first
  * answer, which gives it its type.
  *
- * It begins with the rows as they are when it is turned on. When it is turned off the last versions end: of the time until
+ * It begins with the rows as they are at the first pass once it is turned on, which a look gives the form. When it is turned off the last versions end: of the time until
  * it is turned on again it tells nothing.
  */
 

@@ -101,7 +101,7 @@ export class SqlTarget implements Target {
   async overview(): Promise<FormOverview[]> {
     return this.#guarded(async () => {
       const catalogue = await this.#catalogue();
-      return catalogue === undefined ? [] : readOverview(catalogue);
+      return catalogue === undefined ? [] : readOverview(catalogue, this.#keepsVersions);
     });
   }
 
