@@ -1,5 +1,5 @@
 import { DelayedError, type Job, UnrecoverableError, WaitingError } from 'bullmq';
-import { MirrorError, safeText, stopReason, toMirrorError } from '../base/errors.ts';
+import { MirrorError, safeText, stopReason } from '../base/errors.ts';
 import { LinkedSignal } from '../base/linked-signal.ts';
 import { retryDelayMs } from '../base/retry.ts';
 import type { Clock } from '../base/clock.ts';
@@ -8,6 +8,7 @@ import { type Logger, withLogFields } from '../base/logger.ts';
 import type { PassKind } from '../mirror/types.ts';
 import { wasLogged } from './handlers.ts';
 import type { JobSubject, QueueEventMap } from './events.ts';
+import { jobFailure } from './lost-store.ts';
 import { type Schedules, intervalOf } from './scheduler.ts';
 import type { Timings } from './timings.ts';
 
@@ -79,7 +80,7 @@ async function run(
     return outcome;
   } catch (error) {
     if (error instanceof DelayedError || error instanceof UnrecoverableError) throw error;
-    const known = toMirrorError(error);
+    const known = jobFailure(error);
     // Whatever its code: a failure while stopping is most likely caused by that and must not cost an attempt.
     if (context.stopping.aborted && known.retryable) return putBack(context, running);
     if (known.code === 'TARGET_BUSY') return postpone(context, running);
