@@ -17,6 +17,7 @@ import { describeSqlTables } from './sql-target-tables.ts';
 import { describeSqlTypes } from './sql-target-types.ts';
 import { describeSqlViewDates } from './sql-view-dates.ts';
 import { describeSqlViewsBehind } from './sql-views-behind.ts';
+import { describeSqlViewPlaces } from './sql-view-places.ts';
 import { describeSqlViewsInTime } from './sql-views-in-time.ts';
 import { describeSqlViews } from './sql-views.ts';
 import { dropViews } from './sql-by-hand.ts';
@@ -55,6 +56,7 @@ export function describeSqlTarget(name: string, makePlace: () => Promise<SqlPlac
     describeRelations(stage);
     describeSqlViews(stage);
     describeSqlViewDates(stage);
+    describeSqlViewPlaces(stage);
     describeSqlViewsInTime(stage);
     describeSqlViewsBehind(stage);
     describeSqlLiveViews(stage);

@@ -259,7 +259,7 @@ export function describeSqlViews(stage: SqlStage): void {
         ['w', 'f1992', '2', 'c', null, null],
         ['w', 'f1993', '1', '{"a":[1]}', null, null],
         ['w', 'f1994', '1', '2024-03-01', null, '2024-03-01 00:00:00'],
-        ['x', 'f1990', '1', '7', '7', null],
+        ['x', 'f1990', '1', '7', null, null],
         ['x', 'f1992', '1', '[no list', null, null],
       ]);
     });

@@ -47,7 +47,10 @@ export function answerSelects(form: ShownForm, dialect: SqlDialect): string[] {
     selects.push(select(form, dialect, single.texts, { from: '', ...value }));
   }
   if (lists.length > 0) {
-    const elements = views.elements(choose(lists, 'NULL'));
+    const areInMore = form.fields.some(
+      ({ storage, type }) => storage === 'more' && type === 'json',
+    );
+    const elements = views.elements(choose(lists, 'NULL'), areInMore);
     const from = ` CROSS JOIN ${elements.from}`;
     selects.push(select(form, dialect, lists, { ...elements, from }));
   }
@@ -88,7 +91,9 @@ function expressionsOf(
   if (storage === 'more') {
     if (type === 'json') return { ...NOTHING, list: views.overflow.list(column) };
     const { overflow } = views;
-    return { text: overflow.text(column), number: overflow.number(column), list: null };
+    // Elsewhere a field of texts has a column, which does not tell a number from a text.
+    const number = type === 'number' ? overflow.number(column) : null;
+    return { text: overflow.text(column), number, list: null };
   }
   const own = columnOf(column);
   const inMore = hasMore && textColumn !== null ? views.overflow.text(textColumn) : null;

@@ -55,14 +55,18 @@ export interface ViewSql {
   readonly one: string;
   /** No value, with the type of a column of numbers. */
   readonly noNumber: string;
-  /** What the overflow column holds under a key: its text, whatever it is; a number, where it is one; a JSON list to unnest. */
+  /** What the overflow column holds under a key: its text, whatever it is; a number, where it is one; its text, to unnest. */
   readonly overflow: {
     text(key: string): string;
     number(key: string): string;
     list(key: string): string;
   };
-  /** The elements of `list`; of anything else than a JSON list the one that it is. */
-  elements(list: string): ListElements;
+  /**
+   * The elements of `list`; of anything else the one that it is, and of a text that is no JSON. A list with half a character or
+   * U+0000 counts as a text: no product but one takes it for JSON, and that one gives texts that are none.
+   * `areInMore`: some are of {@link overflow}.
+   */
+  elements(list: string, areInMore: boolean): ListElements;
   /** The date or time of a text that is one by ISO 8601, in UTC where it names an offset; NULL for any other text. */
   dateOf(text: string): string;
 

@@ -58,9 +58,17 @@ const numberIn = (json: string): string =>
 
 const collated = (text: string): string => `CONVERT(${text} USING utf8mb4) COLLATE ${COLLATION}`;
 
+/** Characters of a text that has `\` in it, see {@link END}. */
+const BACKSLASHES = 'CHAR(92, 92 USING utf8mb4)';
+const NUL_ESCAPE = 'CHAR(92, 117, 48, 48, 48, 48 USING utf8mb4)';
+
+/** U+0000 as JSON writes it, with an even number of `\` before. Half a character is no JSON for the server. */
+const hasNul = (json: string): string =>
+  `instr(replace(${json}, ${BACKSLASHES}, ''), ${NUL_ESCAPE}) > 0`;
+
 /** A list of what is none, so that a table of it has one row. */
 const asList = (json: string): string =>
-  `CASE WHEN json_valid(${json}) AND json_type(${json}) = 'ARRAY' THEN ${json} WHEN ${json} IS NOT NULL THEN json_array(${json}) END`;
+  `CASE WHEN json_valid(${json}) AND json_type(${json}) = 'ARRAY' AND NOT ${hasNul(json)} THEN ${json} WHEN ${json} IS NOT NULL THEN json_array(${json}) END`;
 
 function elements(list: string): ListElements {
   const text = `CASE json_type(e.value) WHEN 'NULL' THEN NULL WHEN 'STRING' THEN json_unquote(e.value) ELSE e.value END`;

@@ -47,9 +47,44 @@ function dateOf(text: string): string {
   return `CASE ${is(`${DAY}(${TIME})?`)} ${cut}::timestamp ${is(`${FAR_DAYS}${DAY}${TIME}${OFFSET}`)} ${cut}::timestamptz AT TIME ZONE 'UTC' END`;
 }
 
-/** A JSON list of plain texts, as the overflow column holds the choices of a question: as text, which a cast takes for certain. */
-const CHOICE = String.raw`"([^"\\\x01-\x1f]|\\["\\/bfnrt])*"`;
-const CHOICES = `^\\[${CHOICE}(,${CHOICE})*\\]$`;
+/*
+ * The overflow column holds a list as a text, which a cast takes only where it is JSON, and PostgreSQL before 16 can't be asked
+ * whether it is. So texts and numbers in it become `""` and `0`, then lists and objects of these, the innermost first, become
+ * `0` until the list itself is left. Whatever is no JSON stays, and so does what a jsonb refuses: half a character, U+0000, and
+ * numbers of very many digits.
+ */
+const STRING = String.raw`"(?:[^"\\\x01-\x1f]|\\["\\/bfnrt]|\\u00(?:0[1-9a-fA-F]|[1-7][0-9a-fA-F]))*"`;
+const NUMBER =
+  '-?(?:0|[1-9][0-9]{0,250})(?:[.][0-9]{1,250})?(?:[eE][+-]?[0-9]{1,4})?|true|false|null';
+const INNER_LIST = String.raw`\[(?:(?:0|"")(?:,(?:0|""))*)?\]`;
+const INNER_OBJECT = String.raw`\{(?:"":(?:0|"")(?:,"":(?:0|""))*)?\}`;
+
+/** How deep lists and objects in a list go, itself included. Choices are texts, seldom objects. */
+const DEPTH = 4;
+
+/** A jsonb of some short numbers is many times larger than its text, and has a limit. */
+const MAX_LIST_LENGTH = 10_000_000;
+
+/** Whether a text is a list that a cast to jsonb takes for certain. */
+function isList(text: string): string {
+  const without = (from: string, pattern: string, by: string): string =>
+    `regexp_replace(${from}, ${literal(pattern)}, '${by}', 'g')`;
+  let plain = without(without(text, STRING, '""'), NUMBER, '0');
+  for (let depth = 1; depth < DEPTH; depth++)
+    plain = without(plain, `${INNER_LIST}(?=.)|${INNER_OBJECT}`, '0');
+  return `CASE WHEN left(${text}, 1) = '[' AND length(${text}) <= ${MAX_LIST_LENGTH} THEN ${plain} ~ ${literal(`^${INNER_LIST}$`)} ELSE false END`;
+}
+
+/** A jsonb to unnest, given what a form holds in the place of one. */
+function unnested(list: string, areInMore: boolean): string {
+  const array = `CASE jsonb_typeof(l.list) WHEN 'array' THEN l.list`;
+  const one = 'ELSE jsonb_build_array(l.list) END';
+  if (!areInMore)
+    return `LATERAL (SELECT ${list} AS list) AS l CROSS JOIN LATERAL jsonb_array_elements(${array} ${one})`;
+  const text = "(l.list #>> '{}')";
+  // What looks at the list so often has it from a subquery that is not taken apart.
+  return `LATERAL (SELECT ${list} AS list OFFSET 0) AS l CROSS JOIN LATERAL jsonb_array_elements(${array} WHEN 'string' THEN CASE WHEN ${isList(text)} THEN ${text}::jsonb ${one} ${one})`;
+}
 
 /** How PostgreSQL writes the views over all forms, in one schema. */
 export function postgresViews(schema: string): ViewSql {
@@ -65,11 +100,10 @@ export function postgresViews(schema: string): ViewSql {
       text: textUnder,
       number: (key) =>
         `CASE jsonb_typeof(${underKey(key)}) WHEN 'number' THEN (${textUnder(key)})::numeric END`,
-      list: (key) =>
-        `CASE WHEN ${textUnder(key)} ~ ${literal(CHOICES)} THEN (${textUnder(key)})::jsonb ELSE ${underKey(key)} END`,
+      list: (key) => `to_jsonb(${textUnder(key)})`,
     },
-    elements: (list) => ({
-      from: `LATERAL (SELECT ${list} AS list) AS l CROSS JOIN LATERAL jsonb_array_elements(CASE jsonb_typeof(l.list) WHEN 'array' THEN l.list ELSE jsonb_build_array(l.list) END) WITH ORDINALITY AS e(value, place)`,
+    elements: (list, areInMore) => ({
+      from: `${unnested(list, areInMore)} WITH ORDINALITY AS e(value, place)`,
       index: 'e.place',
       text: `e.value #>> '{}'`,
       number: `CASE jsonb_typeof(e.value) WHEN 'number' THEN (e.value #>> '{}')::numeric END`,

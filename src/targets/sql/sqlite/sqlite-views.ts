@@ -42,6 +42,14 @@ const written = (number: string): string =>
 /** No operator `->`: a release before 3.38 that met one in the schema could not open the file. Names are plain. */
 const underKey = (key: string): string => `json_extract(t._more, '$.${key}')`;
 
+/** Its text, with numbers as they are written there. */
+const textUnder = (key: string): string =>
+  `CASE WHEN json_type(t._more, '$.${key}') IN ('integer', 'real') THEN ${writtenOnce(`json_extract(t._more, '$.${key}', '$.${key}')`)} ELSE ${underKey(key)} END`;
+
+/** Whether JSON holds half a character or U+0000: as it writes them, with an even number of `\` before. */
+const hasHalves = (json: string): string =>
+  String.raw`(instr(${json}, '\u') > 0 AND (replace(${json}, '\\', '') GLOB '*\u[dD][89a-fA-F]*' OR instr(replace(${json}, '\\', ''), '\u0000') > 0))`;
+
 /** The text of a number in a list as it is written there: a list of it twice is text, and as long as both. */
 const writtenOnce = (twice: string): string => `substr(${twice}, 2, (length(${twice}) - 3) / 2)`;
 
@@ -91,15 +99,13 @@ export const sqliteViews: ViewSql = {
   one: '1',
   noNumber: 'NULL',
   overflow: {
-    text: (key) =>
-      `CASE WHEN json_type(t._more, '$.${key}') IN ('integer', 'real') THEN ${writtenOnce(`json_extract(t._more, '$.${key}', '$.${key}')`)} ELSE ${underKey(key)} END`,
+    text: textUnder,
     number: (key) =>
       `CASE WHEN typeof(${underKey(key)}) IN ('integer', 'real') THEN ${finite(underKey(key))} END`,
-    list: (key) =>
-      `CASE WHEN ${underKey(key)} LIKE '[%' AND json_valid(${underKey(key)}) THEN ${underKey(key)} ELSE json_array(${underKey(key)}) END`,
+    list: textUnder,
   },
   elements: (list) => ({
-    from: `json_each(CASE WHEN json_valid(${list}) THEN CASE json_type(${list}) WHEN 'array' THEN ${list} ELSE '[' || ${list} || ']' END END) AS e`,
+    from: `json_each(CASE WHEN ${list} LIKE '[%' AND json_valid(${list}) AND NOT ${hasHalves(list)} THEN ${list} WHEN ${list} IS NOT NULL THEN json_array(${list}) END) AS e`,
     index: 'e.key + 1',
     text: `CASE e.type WHEN 'text' THEN e.value WHEN 'null' THEN NULL WHEN 'true' THEN 'true' WHEN 'false' THEN 'false' WHEN 'object' THEN e.value WHEN 'array' THEN e.value ELSE ${numberInList} END`,
     number: `CASE WHEN e.type IN ('integer', 'real') THEN ${finite('e.value')} END`,
