@@ -161,7 +161,7 @@ class Judging {
     const { shown, older, elsewhere } = this.#facts;
     const before = this.#facts.others ?? NO_COUNTS;
     const others = plusCounts(before, elsewhere);
-    // Others have them in any case: where the counts agree without them, something that they don't show is gone.
+    // Others have these in any case: where the counts are what they were although they came, something else is gone.
     const difference = minusCounts(
       minusCounts(mirrored, sumOf(this.#expected.values())),
       elsewhere,
