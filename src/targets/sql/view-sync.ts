@@ -1,4 +1,3 @@
-import { uniqueName } from '../../mirror/column-names.ts';
 import { SYSTEM_COLUMNS } from '../../mirror/reserved-names.ts';
 import type { ShownForm } from './answers-view.ts';
 import { loadForm, loadForms } from './catalogue.ts';
@@ -6,17 +5,10 @@ import { presentTables } from './catalogue-structure.ts';
 import { CATALOGUE_TEXTS, FORM_TEXTS, SYSTEM_COLUMN_TEXTS } from './descriptions.ts';
 import type { SqlDialect } from './dialect.ts';
 import type { FormTable } from './field-column.ts';
-import {
-  LIVE_SUFFIX,
-  liveColumns,
-  liveView,
-  MODEL_COLUMNS,
-  MODEL_VIEWS,
-  type ModelView,
-  modelView,
-} from './model-views.ts';
+import { MODEL_VIEWS } from './model-views.ts';
 import { numberOf, type SqlConnection, type SqlSession } from './sql-session.ts';
 import { describeViewFailure } from './view-failures.ts';
+import { makeLive, makeModel, type Making } from './view-making.ts';
 import {
   dropFailures,
   dropStale,
@@ -31,7 +23,6 @@ import {
   saveView,
   wasLeft,
 } from './view-notes.ts';
-import type { ViewDefinition } from './view-sql.ts';
 import { viewsText } from './views-text.ts';
 
 /*
@@ -39,9 +30,6 @@ import { viewsText } from './views-text.ts';
  * the rows are the promise, and a view that can't be made now is made by a later pass. A pass that changes nothing reads what is
  * kept of them (view-notes.ts), and how they are, and is done.
  */
-
-/** What a view over all forms is called where something else has its name. */
-const secondName = (view: ModelView): string => `mirror_${view}`;
 
 /**
  * How many of the forms have to wait for the views over all of them until these are worth making. Whatever a first copy of many
@@ -111,7 +99,7 @@ async function makeDue(tx: SqlSession, dialect: SqlDialect, asked: ViewsAsked): 
   for (const form of followers) await describeForm(tx, dialect, form);
   if (due.model) await describeCatalogue(tx, dialect);
   await dialect.views.hurry(tx);
-  const making: Making = { due, made: new Map(), failed: new Map() };
+  const making: Making = { notes: due.notes, made: new Map(), failed: new Map() };
   for (const form of followers) await makeLive(tx, dialect, form, making);
   for (const view of due.model ? MODEL_VIEWS : []) {
     await makeModel(tx, dialect, view, { ...making, forms });
@@ -194,90 +182,6 @@ async function areWorthMaking(
     `SELECT count(*) AS forms FROM ${dialect.relation('mirror_forms')}`,
   );
   return row === undefined || stale.size >= numberOf(row, 'forms') * WORTH_MAKING;
-}
-
-/** What goes through making the views. */
-interface Making {
-  readonly due: Due;
-  /** By key the names of those that were made. */
-  readonly made: Map<string, string>;
-  /** By key those that were not, with what they were to be called. */
-  readonly failed: Map<string, { readonly name: string; readonly error: unknown }>;
-}
-
-async function makeLive(
-  tx: SqlSession,
-  dialect: SqlDialect,
-  form: ShownForm,
-  making: Making,
-): Promise<void> {
-  const key = liveKey(form.form.id);
-  const first = `${form.table}${LIVE_SUFFIX}`;
-  const names = [making.due.notes.kept.get(key)?.name, first];
-  const columns = { required: SYSTEM_COLUMNS, possible: liveColumns(form) };
-  await attempt(making, key, names, () =>
-    place(tx, dialect, liveView(form, dialect), { names, last: first, columns }),
-  );
-}
-
-async function makeModel(
-  tx: SqlSession,
-  dialect: SqlDialect,
-  view: ModelView,
-  { forms, ...making }: Making & { readonly forms: readonly ShownForm[] },
-): Promise<void> {
-  const definition = modelView(view, forms, dialect);
-  if (definition === undefined) return;
-  const key = modelKey(view);
-  const own = Object.keys(MODEL_COLUMNS[view]);
-  const names = [making.due.notes.kept.get(key)?.name, view, secondName(view)];
-  const columns = { required: own, possible: own };
-  await attempt(making, key, names, () =>
-    place(tx, dialect, definition, { names, last: secondName(view), columns }),
-  );
-}
-
-/** Makes one view. That it can't be made keeps no other from being made. */
-async function attempt(
-  { made, failed }: Making,
-  key: string,
-  names: readonly (string | undefined)[],
-  make: () => Promise<string | undefined>,
-): Promise<void> {
-  const wanted = names.find((name) => name !== undefined) ?? '';
-  try {
-    const name = await make();
-    if (name === undefined) failed.set(key, { name: wanted, error: undefined });
-    else made.set(key, name);
-  } catch (error) {
-    failed.set(key, { name: wanted, error });
-  }
-}
-
-/** Where a view may stand: under the first of `names` that is free or its own already, else under one like `last`. */
-interface Placing {
-  readonly names: readonly (string | undefined)[];
-  readonly last: string;
-  readonly columns: { readonly required: readonly string[]; readonly possible: readonly string[] };
-}
-
-/** Makes a view; its name, or undefined where it can't be made. What people made under one of the names is left alone. */
-async function place(
-  tx: SqlSession,
-  dialect: SqlDialect,
-  view: ViewDefinition,
-  { names, last, columns }: Placing,
-): Promise<string | undefined> {
-  const { views } = dialect;
-  const taken = await dialect.relationNames(tx);
-  for (const name of new Set(names)) {
-    if (name === undefined) continue;
-    const isOurs = !taken.has(name) || (await views.isOwn(tx, name, columns));
-    if (isOurs && (await views.put(tx, name, view))) return name;
-    taken.add(name);
-  }
-  const free = uniqueName(last, taken);
-  return (await views.put(tx, free, view)) ? free : undefined;
 }
 
 /** What a form's table and its view with labels are; those of fields are written with the fields. */
