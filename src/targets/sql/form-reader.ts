@@ -95,12 +95,19 @@ export class SqlFormReader implements FormReader {
   }
 
   async notices(): Promise<readonly TargetNotice[]> {
+    return this.allNotices((session) => viewFailureNotices(session, this.context.dialect));
+  }
+
+  /** `failed`: tells of views that could not be made. */
+  protected async allNotices(
+    failed: (session: SqlSession) => Promise<(formId: string) => TargetNotice[]>,
+  ): Promise<readonly TargetNotice[]> {
     const { dialect, formId } = this.context;
     return this.guarded(async (session) => {
       const own = await loadForm(session, dialect, formId);
       if (own === undefined) return [];
       const beside = besideNotices(dialect, own, own.fields);
-      const behind = (await viewFailureNotices(session, dialect))(formId);
+      const behind = (await failed(session))(formId);
       if (!hasSecondName(own.view)) return [...behind, ...beside];
       const views = (await listForms(session, dialect)).map(({ view }) => view);
       const left = (await leftViewNotices(session, dialect, views)).get(own.view) ?? [];

@@ -217,7 +217,12 @@ export class SqlFormWriter extends SqlWindowWriter implements FormWriter {
     const { isLeft, toldOf } = await syncViews(lock.connection, dialect, asked);
     if (isLeft) onViewsLeft?.();
     // The pass has been recorded: that this can't be read is no failure of it.
-    return toldOf ? this.notices().catch(() => undefined) : undefined;
+    return toldOf ? super.notices().catch(() => undefined) : undefined;
+  }
+
+  /** Without views that could not be made: {@link finish} tries them, and tells of them. */
+  override notices(): Promise<readonly TargetNotice[]> {
+    return this.allNotices(async () => () => []);
   }
 
   /** What a transaction that fails has to take back. */
