@@ -104,8 +104,8 @@ function passwordOf(url: URL): string {
   return decoded(url.password) || (url.searchParams.getAll('password').at(-1) ?? '');
 }
 
-/** `%2Frun%2Fpostgresql` is a path to a socket, `p%40ss` a password. */
-function decoded(text: string): string {
+/** A part of an address: `%2Frun%2Fpostgresql` is a path to a socket, `p%40ss` a password. What is no valid escape stays as it stands. */
+export function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

@@ -5,7 +5,7 @@ import type { Cell } from '../../mirror/types.ts';
 import { answerReader } from './answer-parts.ts';
 import type { SqlDialect } from './dialect.ts';
 import { type FormTable, MORE_COLUMN } from './field-column.ts';
-import type { SqlSession, SqlValue } from './sql-session.ts';
+import type { SqlConnection, SqlSession, SqlValue } from './sql-session.ts';
 
 /** Rows of one piece. */
 const ROWS_A_PIECE = 1_000;
@@ -13,6 +13,26 @@ const ROWS_A_PIECE = 1_000;
 /** A session that sees the database as it was when it was opened, and changes nothing. Dispose to close it. */
 export interface SqlSnapshot extends AsyncDisposable {
   readonly session: SqlSession;
+}
+
+/** A transaction that reads and lasts until it is disposed of, in a connection of its own. `begin`: the statements that start it. */
+export async function beginSnapshot(
+  session: SqlConnection,
+  begin: readonly string[],
+): Promise<SqlSnapshot> {
+  try {
+    for (const statement of begin) await session.exec(statement);
+  } catch (error) {
+    await session.close();
+    throw error;
+  }
+  return {
+    session,
+    async [Symbol.asyncDispose]() {
+      await session.exec('ROLLBACK').catch(() => {});
+      await session.close();
+    },
+  };
 }
 
 /** What {@link formSnapshot} reads. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { ConnectionOptions } from 'mysql2';
-import { mysqlTransport, type Transport } from '../../../base/transport.ts';
+import { decoded, mysqlTransport, type Transport } from '../../../base/transport.ts';
 import { TargetUrlError } from '../../target-url-error.ts';
 
 /** A parsed MySQL or MariaDB target URL. */
@@ -115,13 +115,4 @@ function placeOf(shown: string): string {
   place.username = '';
   if (place.port === String(DEFAULT_PORT)) place.port = '';
   return place.href.toLowerCase();
-}
-
-/** What is no valid escape is taken as it stands. */
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

@@ -1,8 +1,6 @@
-import { throwIfAborted } from '../../../base/clock.ts';
 import type { CheckResult } from '../../../mirror/target.ts';
-import { catalogueResults } from '../catalogue-repair.ts';
 import type { SqlDialect } from '../dialect.ts';
-import { failedResult } from '../sql-errors.ts';
+import { checkServer } from '../server-check.ts';
 import type { MysqlConnection } from './mysql-connection.ts';
 import { backticked } from './mysql-literal.ts';
 import { viewDefinition } from './mysql-view.ts';
@@ -12,30 +10,17 @@ const OLDEST_MARIADB = [10, 6, 0] as const;
 const OLDEST_MYSQL = [8, 0, 19] as const;
 
 /** Tries connection, version, rights. Leaves nothing behind. */
-export async function checkMysql(
+export const checkMysql = (
   open: () => Promise<MysqlConnection>,
   dialect: SqlDialect,
   signal: AbortSignal | undefined,
-): Promise<CheckResult[]> {
-  const results: CheckResult[] = [];
-  let connection: MysqlConnection | undefined;
-  try {
-    throwIfAborted(signal);
-    connection = await open();
-    results.push(await checkServer(connection));
-    results.push(...(await catalogueResults(connection, dialect)));
-    throwIfAborted(signal);
-    await tryMaking(connection);
-    results.push({ ok: true, message: 'Tables can be made and written.' });
-  } catch (error) {
-    results.push(failedResult(error, dialect.describeError));
-  } finally {
-    await connection?.close();
-  }
-  return results;
-}
+): Promise<CheckResult[]> =>
+  checkServer(
+    { open, dialect, server: async (one) => [await describeServer(one)], tryMaking },
+    signal,
+  );
 
-async function checkServer(connection: MysqlConnection): Promise<CheckResult> {
+async function describeServer(connection: MysqlConnection): Promise<CheckResult> {
   const { isMariaDb, version } = connection.server;
   const product = isMariaDb ? 'MariaDB' : 'MySQL';
   const oldest = isMariaDb ? OLDEST_MARIADB : OLDEST_MYSQL;

@@ -4,7 +4,7 @@ import type { HistoryKind } from '../../../mirror/histories.ts';
 import type { CheckResult, Target, WriterOptions } from '../../../mirror/target.ts';
 import type { SqlDialect } from '../dialect.ts';
 import { type FormLock, waitForLock } from '../form-lock.ts';
-import type { SqlSnapshot } from '../form-snapshot.ts';
+import { beginSnapshot, type SqlSnapshot } from '../form-snapshot.ts';
 import type { SqlPlaceName } from '../relations.ts';
 import type { SqlSession } from '../sql-session.ts';
 import { type SqlDatabase, SqlTarget } from '../sql-target.ts';
@@ -63,22 +63,13 @@ export class MysqlDatabase implements SqlDatabase {
     }
   }
 
+  /** However long its reader takes between two pieces. */
   async snapshot(): Promise<SqlSnapshot> {
-    const session = await this.#open();
-    try {
-      // However long its reader takes between two pieces.
-      await session.exec('SET SESSION wait_timeout = 2147483');
-      await session.exec('SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ');
-      await session.exec('START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY');
-      const end = async (): Promise<void> => {
-        await session.exec('ROLLBACK').catch(() => {});
-        await session.close();
-      };
-      return { session, [Symbol.asyncDispose]: end };
-    } catch (error) {
-      await session.close();
-      throw error;
-    }
+    return beginSnapshot(await this.#open(), [
+      'SET SESSION wait_timeout = 2147483',
+      'SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ',
+      'START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY',
+    ]);
   }
 
   /** The lock belongs to the session: when the connection ends, however it ends, the server releases it. */

@@ -1,4 +1,5 @@
 import { errorCode } from '../../../base/error-code.ts';
+import { BY_SYSTEM_CODE, DAMAGED, IN_THE_WAY, READ_ONLY, UNREACHABLE } from '../server-errors.ts';
 import {
   diskFull,
   type ErrorDescription,
@@ -59,21 +60,6 @@ export function safeError(error: unknown): Error {
   });
 }
 
-const UNREACHABLE: ErrorDescription = {
-  code: 'TARGET_UNREACHABLE',
-  what: 'the connection to the server was lost',
-  remedy: 'Nothing of the last batch was stored unless it was complete; the next pass goes on.',
-};
-const NOT_ANSWERING: ErrorDescription = {
-  code: 'TARGET_UNREACHABLE',
-  what: 'the server does not answer',
-  remedy: 'Check host and port, that the server runs, and that a firewall lets us through.',
-};
-const UNKNOWN_HOST: ErrorDescription = {
-  code: 'TARGET_UNREACHABLE',
-  what: 'the host name is not known',
-  remedy: 'Check the spelling of the host in the target URL, and the DNS of this machine.',
-};
 const WRONG_LOGIN: ErrorDescription = {
   code: 'TARGET_DENIED',
   what: 'the server refuses the user or the password',
@@ -91,11 +77,6 @@ const UNKNOWN_DATABASE: ErrorDescription = {
   what: 'there is no database of that name on the server',
   remedy:
     'Check its name in the target URL, or let an administrator run CREATE DATABASE <name> CHARACTER SET utf8mb4.',
-};
-const READ_ONLY: ErrorDescription = {
-  code: 'TARGET_DENIED',
-  what: 'the server takes no writes: it is a replica or was set to read only',
-  remedy: 'Put the address of the primary into the target URL.',
 };
 const NO_CONNECTION_LEFT: ErrorDescription = {
   code: 'TARGET_UNREACHABLE',
@@ -126,11 +107,6 @@ const LOCKED: ErrorDescription = {
   what: 'another session has kept a mirrored table or row locked for 30 seconds',
   remedy: 'Look for long or forgotten transactions in SHOW PROCESSLIST; the next pass tries again.',
 };
-const IN_THE_WAY: ErrorDescription = {
-  code: 'TARGET_FAILED',
-  what: 'the transaction got in the way of another one',
-  remedy: 'The next pass tries again.',
-};
 const TOO_LONG: ErrorDescription = {
   code: 'TARGET_FAILED',
   what: 'a statement took longer than the server allows, or was ended there',
@@ -141,12 +117,6 @@ const TYPE_CHANGED: ErrorDescription = {
   what: 'a value does not fit a column of the mirror: the type of a column was changed, or an ID of a form or field has more than 255 characters',
   remedy:
     'Change the column back (longtext or double, as mirror_fields says), or drop it: the next pass creates it again.',
-};
-const DAMAGED: ErrorDescription = {
-  code: 'TARGET_FAILED',
-  what: 'the server reports damaged data',
-  remedy: 'An administrator has to look at the database.',
-  retryable: false,
 };
 
 /** https://mariadb.com/kb/en/mariadb-error-codes/, https://dev.mysql.com/doc/mysql-errors/8.4/en/server-error-reference.html */
@@ -210,15 +180,7 @@ const BY_NUMBER: Readonly<Record<number, ErrorDescription>> = {
 };
 
 const BY_CODE: Readonly<Record<string, ErrorDescription>> = {
-  ECONNREFUSED: NOT_ANSWERING,
-  ETIMEDOUT: NOT_ANSWERING,
-  EHOSTUNREACH: NOT_ANSWERING,
-  ENETUNREACH: NOT_ANSWERING,
-  ENOENT: NOT_ANSWERING,
-  ENOTFOUND: UNKNOWN_HOST,
-  EAI_AGAIN: UNKNOWN_HOST,
-  ECONNRESET: UNREACHABLE,
-  EPIPE: UNREACHABLE,
+  ...BY_SYSTEM_CODE,
   PROTOCOL_CONNECTION_LOST: UNREACHABLE,
   PROTOCOL_SEQUENCE_TIMEOUT: UNREACHABLE,
   POOL_CLOSED: UNREACHABLE,

@@ -1,4 +1,9 @@
-import { type Transport, postgresTransport, verifyCertificates } from '../../../base/transport.ts';
+import {
+  decoded,
+  type Transport,
+  postgresTransport,
+  verifyCertificates,
+} from '../../../base/transport.ts';
 import { TargetUrlError } from '../../target-url-error.ts';
 
 /** A parsed PostgreSQL target URL. */
@@ -71,13 +76,4 @@ function placeOf(shown: string): string {
   place.username = '';
   if (place.port === '5432') place.port = '';
   return place.href.toLowerCase();
-}
-
-/** The driver takes what is no valid escape as it stands. */
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

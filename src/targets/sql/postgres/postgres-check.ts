@@ -1,8 +1,6 @@
-import { throwIfAborted } from '../../../base/clock.ts';
 import type { CheckResult } from '../../../mirror/target.ts';
-import { catalogueResults } from '../catalogue-repair.ts';
 import type { SqlDialect } from '../dialect.ts';
-import { failedResult } from '../sql-errors.ts';
+import { checkServer } from '../server-check.ts';
 import { numberOf, textOf } from '../sql-session.ts';
 import type { SqlConnection } from '../sql-session.ts';
 
@@ -10,30 +8,17 @@ import type { SqlConnection } from '../sql-session.ts';
 const OLDEST_VERSION = 120_000;
 
 /** Tries connection, version, encoding, rights. Leaves nothing behind. */
-export async function checkPostgres(
+export const checkPostgres = (
   open: () => Promise<SqlConnection>,
   dialect: SqlDialect,
   signal: AbortSignal | undefined,
-): Promise<CheckResult[]> {
-  const results: CheckResult[] = [];
-  let connection: SqlConnection | undefined;
-  try {
-    throwIfAborted(signal);
-    connection = await open();
-    results.push(...(await checkServer(connection)));
-    results.push(...(await catalogueResults(connection, dialect)));
-    throwIfAborted(signal);
-    await tryMaking(connection, dialect);
-    results.push({ ok: true, message: 'Tables can be made and written.' });
-  } catch (error) {
-    results.push(failedResult(error, dialect.describeError));
-  } finally {
-    await connection?.close();
-  }
-  return results;
-}
+): Promise<CheckResult[]> =>
+  checkServer(
+    { open, dialect, server: describeServer, tryMaking: (one) => tryMaking(one, dialect) },
+    signal,
+  );
 
-async function checkServer(connection: SqlConnection): Promise<CheckResult[]> {
+async function describeServer(connection: SqlConnection): Promise<CheckResult[]> {
   const [row = {}] = await connection.query(
     `SELECT current_setting('server_version') AS version, current_setting('server_version_num') AS number,
        current_setting('server_encoding') AS encoding, current_user AS "user"`,

@@ -4,7 +4,7 @@ import type { HistoryKind } from '../../../mirror/histories.ts';
 import type { CheckResult, Target, WriterOptions } from '../../../mirror/target.ts';
 import type { SqlDialect } from '../dialect.ts';
 import { type FormLock, waitForLock } from '../form-lock.ts';
-import type { SqlSnapshot } from '../form-snapshot.ts';
+import { beginSnapshot, type SqlSnapshot } from '../form-snapshot.ts';
 import type { SqlPlaceName } from '../relations.ts';
 import { booleanOf, type SqlSession } from '../sql-session.ts';
 import { type SqlDatabase, SqlTarget } from '../sql-target.ts';
@@ -76,19 +76,10 @@ export class PostgresDatabase implements SqlDatabase {
 
   /** However long its reader takes: the server would end a transaction that it thinks idle. */
   async snapshot(): Promise<SqlSnapshot> {
-    const session = await this.#open();
-    try {
-      await session.exec('SET idle_in_transaction_session_timeout = 0');
-      await session.exec('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-      const end = async (): Promise<void> => {
-        await session.exec('ROLLBACK').catch(() => {});
-        await session.close();
-      };
-      return { session, [Symbol.asyncDispose]: end };
-    } catch (error) {
-      await session.close();
-      throw error;
-    }
+    return beginSnapshot(await this.#open(), [
+      'SET idle_in_transaction_session_timeout = 0',
+      'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY',
+    ]);
   }
 
   /** The lock belongs to the session: when the connection ends, however it ends, the server releases it. */

@@ -1,26 +1,19 @@
 import { errorCode } from '../../../base/error-code.ts';
 import {
+  BY_SYSTEM_CODE,
+  DAMAGED,
+  IN_THE_WAY,
+  NOT_ANSWERING,
+  READ_ONLY,
+  UNREACHABLE,
+} from '../server-errors.ts';
+import {
   diskFull,
   type ErrorDescription,
   refusedStatement,
   SCHEMA_CHANGED,
 } from '../sql-errors.ts';
 
-const UNREACHABLE: ErrorDescription = {
-  code: 'TARGET_UNREACHABLE',
-  what: 'the connection to the server was lost',
-  remedy: 'Nothing of the last batch was stored unless it was complete; the next pass goes on.',
-};
-const NOT_ANSWERING: ErrorDescription = {
-  code: 'TARGET_UNREACHABLE',
-  what: 'the server does not answer',
-  remedy: 'Check host and port, that the server runs, and that a firewall lets us through.',
-};
-const UNKNOWN_HOST: ErrorDescription = {
-  code: 'TARGET_UNREACHABLE',
-  what: 'the host name is not known',
-  remedy: 'Check the spelling of the host in the target URL, and the DNS of this machine.',
-};
 const WRONG_LOGIN: ErrorDescription = {
   code: 'TARGET_DENIED',
   what: 'the server refuses the user or the password',
@@ -57,11 +50,7 @@ const BY_SQLSTATE: Readonly<Record<string, ErrorDescription>> = {
   },
   '3F000': NO_RIGHT,
   '42501': NO_RIGHT,
-  '25006': {
-    code: 'TARGET_DENIED',
-    what: 'the server takes no writes: it is a replica or was set to read only',
-    remedy: 'Put the address of the primary into the target URL.',
-  },
+  '25006': READ_ONLY,
   '42P01': SCHEMA_CHANGED,
   '42703': SCHEMA_CHANGED,
   '42804': TYPE_CHANGED,
@@ -86,34 +75,13 @@ const BY_SQLSTATE: Readonly<Record<string, ErrorDescription>> = {
   },
   '25P03': UNREACHABLE,
   '57P03': { ...NOT_ANSWERING, what: 'the server is starting up or shutting down' },
-  XX001: {
-    code: 'TARGET_FAILED',
-    what: 'the server reports damaged data',
-    remedy: 'An administrator has to look at the database.',
-    retryable: false,
-  },
+  XX001: DAMAGED,
 };
 
 const BY_CLASS: Readonly<Record<string, ErrorDescription>> = {
   '08': UNREACHABLE,
   '57': UNREACHABLE,
-  '40': {
-    code: 'TARGET_FAILED',
-    what: 'the transaction got in the way of another one',
-    remedy: 'The next pass tries again.',
-  },
-};
-
-const BY_SYSTEM_CODE: Readonly<Record<string, ErrorDescription>> = {
-  ECONNREFUSED: NOT_ANSWERING,
-  ETIMEDOUT: NOT_ANSWERING,
-  EHOSTUNREACH: NOT_ANSWERING,
-  ENETUNREACH: NOT_ANSWERING,
-  ENOENT: NOT_ANSWERING,
-  ENOTFOUND: UNKNOWN_HOST,
-  EAI_AGAIN: UNKNOWN_HOST,
-  ECONNRESET: UNREACHABLE,
-  EPIPE: UNREACHABLE,
+  '40': IN_THE_WAY,
 };
 
 /** Errors of the driver that have no code, by their wording, which is matched and never quoted. */
