@@ -1,14 +1,15 @@
 import { DelayedError, type Job, UnrecoverableError, WaitingError } from 'bullmq';
-import { MirrorError, safeText, stopReason } from '../base/errors.ts';
+import { errorCode } from '../base/error-code.ts';
+import { MirrorError, isAbort, safeText, stopReason, toMirrorError } from '../base/errors.ts';
 import { LinkedSignal } from '../base/linked-signal.ts';
 import { retryDelayMs } from '../base/retry.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Events } from '../base/events.ts';
 import { type Logger, withLogFields } from '../base/logger.ts';
 import type { PassKind } from '../mirror/types.ts';
+import { unreachable } from './backends/backend.ts';
 import { wasLogged } from './handlers.ts';
 import type { JobSubject, QueueEventMap } from './events.ts';
-import { jobFailure } from './lost-store.ts';
 import { type Schedules, intervalOf } from './scheduler.ts';
 import type { Timings } from './timings.ts';
 
@@ -174,4 +175,23 @@ function fail(
   );
   const text = safeText(`${error.code}: ${error.message}`);
   return error.retryable ? new Error(text) : new UnrecoverableError(text);
+}
+
+/** Codes of the system, and of PostgreSQL: class 08 (connection), and a server that shuts down or starts up. */
+const LOST_CODES =
+  /^(?:ECONN(?:REFUSED|RESET|ABORTED)|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|08[0-9A-Z]{3}|57P0[1-5])$/;
+/** What the drivers say without a code; it is matched and never quoted. */
+const LOST_WORDS =
+  /^connection (?:terminated|is closed)|timeout exceeded when trying to connect|client has encountered a connection error|max retries per request/i;
+
+/**
+ * Why a job failed. Source and targets translate what their connections meet: what is foreign here and tells of a connection
+ * comes from the queue's own, between the parts of a job.
+ */
+export function jobFailure(error: unknown): MirrorError {
+  if (error instanceof MirrorError || isAbort(error) || !(error instanceof Error)) {
+    return toMirrorError(error);
+  }
+  const isLost = LOST_CODES.test(errorCode(error) ?? '') || LOST_WORDS.test(error.message);
+  return isLost ? unreachable('The queue', error) : toMirrorError(error);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { MirrorError } from '../../src/base/errors.ts';
-import { jobFailure } from '../../src/queue/lost-store.ts';
+import { jobFailure } from '../../src/queue/job-outcome.ts';
 
 const coded = (code: string, message = 'secret'): Error =>
   Object.assign(new Error(message), { code });
