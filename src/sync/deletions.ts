@@ -16,6 +16,8 @@ export interface DeletionParts {
   readonly client: FormsClient;
   readonly writer: WindowWriter;
   readonly ledger: ProofLedger;
+  /** The last round of the ledger before the list was read. Default: the list is all that it knows of. */
+  readonly listedAfter?: number | undefined;
   /** The live rows that the list should show, where it is not the list of the whole form. */
   readonly liveIds?: () => AsyncIterable<string[]>;
   /** Whether a submission belongs to that list; one that does not is no sign that the list hides it. */
@@ -69,8 +71,10 @@ const NOTHING_ABSENT: DeletionResult = {
 export async function markAbsent(
   parts: DeletionParts,
 ): Promise<DeletionResult & { readonly stands: boolean; readonly isProven: boolean }> {
-  const { ledger, readAgain } = parts;
-  const first = await markThose(parts, (id) => !ledger.has(id));
+  const { ledger, readAgain, listedAfter } = parts;
+  const first = await markThose(parts, (id) =>
+    listedAfter === undefined ? !ledger.has(id) : !ledger.seenAfter(listedAfter, id),
+  );
   if (first.unlisted === 0) return { ...first, stands: true, isProven: true };
   const { round } = ledger;
   if (!(await readAgain()))

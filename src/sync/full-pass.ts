@@ -2,7 +2,7 @@ import type { AskedPage } from '../forms/form-pages.ts';
 import { laterOf } from '../mirror/canonical-time.ts';
 import { NO_COUNTS, totalOf } from '../mirror/status-counts.ts';
 import type { Checkpoint } from '../mirror/types.ts';
-import { markAbsent } from './deletions.ts';
+import { type DeletionParts, markAbsent } from './deletions.ts';
 import { fullScan, type ScanParts } from './full-scan.ts';
 import { hashDeletedRows, type HashParts, hashUnmetRows } from './hash-unseen-rows.ts';
 import { oldestPlausible } from './incremental-scan.ts';
@@ -31,11 +31,13 @@ export async function fullPass(
 ): Promise<PassResult> {
   await hashDeletedRows(hashParts(run, open));
   if (isRead) return wholePass(run, open, parts, { checkpoint, proven: true });
+  // What a comparison has asked for by its ID is stored, but no list has shown it.
+  const listedAfter = parts.ledger.round;
   const first: AskedPage = { ...(await parts.pages.read({ page: 1 })), asked: 1 };
   const windowed = await windowedPass(run, open, checkpoint, sizeOf(first));
   if (windowed === null) {
     const proven = await fullScan({ ...parts, first });
-    return wholePass(run, open, parts, { checkpoint, proven });
+    return wholePass(run, open, parts, { checkpoint, proven, listedAfter });
   }
   if (windowed.outcome !== 'uncut') return windowedResult(run, open, checkpoint, windowed);
   run.beginLedger(oldestPlausible(checkpoint));
@@ -50,12 +52,18 @@ const sizeOf = (first: AskedPage): FormSize => ({
   newest: timesOf(first).reduce(laterOf, null),
 });
 
-/** The end of a pass that has read the form as one list. */
+/** What is known at the end of a pass that has read the form as one list. */
+interface WholeEnd extends Pick<DeletionParts, 'listedAfter'> {
+  readonly checkpoint: Checkpoint | undefined;
+  readonly proven: boolean;
+}
+
+/** The end of such a pass. */
 async function wholePass(
   run: PassRun,
   open: OpenForm,
   parts: ScanParts,
-  { checkpoint, proven }: { checkpoint: Checkpoint | undefined; proven: boolean },
+  { checkpoint, proven, listedAfter }: WholeEnd,
 ): Promise<PassResult> {
   const { writer, sink } = open;
   const { ledger } = parts;
@@ -63,7 +71,7 @@ async function wholePass(
   await hashUnmetRows(hashParts(run, open), (id) => ledger.has(id));
   run.notices = await writer.notices();
   if (!proven) return { ...NOTHING, outcome: 'incomplete' };
-  const { stands, ...found } = await settleAbsent(run, open, parts);
+  const { stands, ...found } = await settleAbsent(run, open, parts, listedAfter);
   if (!stands) return hiddenResult(ledger, checkpoint, found);
   const counted = await countedInFull(writer, ledger, sink.unstored, run.since);
   return fullResult(run.proven(), checkpoint, found, counted);
@@ -106,6 +114,7 @@ function settleAbsent(
   run: PassRun,
   { form, writer, sink }: OpenForm,
   parts: ScanParts,
+  listedAfter: number | undefined,
 ): ReturnType<typeof markAbsent> {
   const { call, setup } = run;
   const { context, request, signal } = setup;
@@ -114,6 +123,7 @@ function settleAbsent(
     client: context.client,
     writer,
     ledger: parts.ledger,
+    listedAfter,
     readAgain: () => fullScan(parts),
     call,
     signal,

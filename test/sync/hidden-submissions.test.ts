@@ -116,6 +116,19 @@ describe('a list that hides submissions', () => {
     expect(await place.pass('incremental')).toMatchObject({ kind: 'incremental', outcome: 'ok' });
   });
 
+  it('L17: one that a comparison has found by its ID is hidden from the full pass that it becomes, too', async () => {
+    const place = await openSynced(1_100);
+    const end = hideInPages(place, place.store.ids(FORM)[500]!);
+    // Of an old date: only counts tell where they are.
+    place.submitMany(5, { createdAt: place.store.now() - 86_400_000 });
+    const report = await place.pass('incremental', { compareCounts: true });
+    expect(report).toMatchObject({ kind: 'full', outcome: 'incomplete', deleted: 0 });
+    expect(report.error).toMatch(/^The source shows 1 submission .* by ID, but not in its list/);
+    end();
+    await place.clock.sleep(3_600_000);
+    expect(await place.pass('incremental')).toMatchObject({ kind: 'full', outcome: 'ok' });
+  });
+
   it('L8: marks those of them that are gone, once, in a dry run as well', async () => {
     const place = await openSynced(60);
     const [gone, ...others] = place.store.ids(FORM).slice(10, 15);
