@@ -1,7 +1,9 @@
 import { beforeAll, describe } from 'vitest';
 import { describeCatalogueDamage } from '../contract/sql-catalogue-damage.ts';
+import { describeComments } from '../contract/sql-comments.ts';
 import { describeDamage } from '../contract/sql-damage.ts';
 import { describeSqlTarget } from '../contract/sql-target.ts';
+import { stageTargets } from '../contract/target-harness.ts';
 import { describeTarget } from '../contract/target.ts';
 import { lentMariadb } from '../support/lent-server.ts';
 import { mysqlPlace } from '../support/mysql-place.ts';
@@ -17,4 +19,5 @@ describe.skipIf(mariadbMissing())('a real MariaDB', () => {
   describeSqlTarget('MariaDB', () => mysqlPlace(server));
   describeDamage('MariaDB', () => mysqlPlace(server));
   describeCatalogueDamage('MariaDB', () => mysqlPlace(server));
+  describeComments(stageTargets(() => mysqlPlace(server)));
 });

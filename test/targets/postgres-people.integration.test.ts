@@ -33,17 +33,6 @@ describe.skipIf(postgresMissing())('what people have in PostgreSQL', () => {
     return Object.fromEntries(rows.map((one) => [String(one['name']), String(one['type'])]));
   };
 
-  it('L9: labels are comments on the columns, and follow relabels', async () => {
-    const odd = field('f3', "It's \\ odd\n");
-    await stage.write((writer) => writer.prepare(fieldList(NAME, AGE, odd)));
-    await stage.write((writer) => writer.prepare(fieldList({ ...NAME, label: 'Who?' }, AGE, odd)));
-    const comments = await sql(
-      `SELECT col_description(attrelid, attnum) AS comment FROM pg_attribute
-       WHERE attrelid = '{contact_form}'::regclass AND col_description(attrelid, attnum) IS NOT NULL ORDER BY attnum`,
-    );
-    expect(comments.map((one) => one['comment'])).toEqual(['Who?', 'Age', "It's \\ odd "]);
-  });
-
   it('columns have the types of what is in them, and times are timestamptz', async () => {
     const fields = fieldList(NAME, AGE, field('f3', 'Empty'));
     await stage.write(async (writer) => {
@@ -239,11 +228,6 @@ describe.skipIf(postgresMissing())('what people have in PostgreSQL', () => {
       { n: null, t: 'three' },
       { n: '4', t: null },
     ]);
-    const comments = await sql(
-      `SELECT col_description(attrelid, attnum) AS comment FROM pg_attribute
-       WHERE attrelid = '{contact_form}'::regclass AND attname LIKE 'shown%' ORDER BY attnum`,
-    );
-    expect(comments.map((one) => one['comment'])).toEqual(['Shown', 'Shown (text)']);
   });
 
   it('L9, L10: a column that an earlier release gave its numbers another name for goes on with both', async () => {

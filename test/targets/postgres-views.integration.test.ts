@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { describeComments } from '../contract/sql-comments.ts';
 import { sqlOf } from '../contract/sql-by-hand.ts';
 import {
   AGE,
@@ -25,25 +26,7 @@ describe.skipIf(postgresMissing())('the views over all forms in PostgreSQL', () 
     },
   });
 
-  it('tables, views and columns of ours have comments, in the catalogue, too', async () => {
-    await stage.write(async (writer) => {
-      await writer.prepare([NAME]);
-      await writer.apply([row('a', { field_1_a: 'x' })], []);
-      await writer.finish(pass({ kind: 'full' }), { checkpoint: CHECKPOINT });
-    });
-    const schema =
-      "relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = '{answers}'::regclass)";
-    const without = await sql(
-      `SELECT relname FROM pg_class WHERE ${schema} AND relkind IN ('r', 'v') AND obj_description(oid) IS NULL`,
-    );
-    expect(without).toEqual([]);
-    const columns = await sql(
-      `SELECT relname, attname::text AS name FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid AND attnum > 0
-       WHERE ${schema} AND relkind IN ('r', 'v') AND relname NOT LIKE 'mirror%' AND attname <> 'Full name'
-         AND col_description(attrelid, attnum) IS NULL`,
-    );
-    expect(columns).toEqual([]);
-  });
+  describeComments(stage);
 
   it('L9: who may read the views over all forms may do so when forms come', async () => {
     const store = (form = FORM) =>

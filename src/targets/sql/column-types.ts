@@ -69,11 +69,6 @@ export async function meetNeeds(
   const before = new Set(table.fields);
   const altered = synced.fields.filter((field) => !before.has(field));
   await saveFields(tx, dialect, table.form.id, altered, at);
-  await dialect.comment(
-    tx,
-    synced,
-    altered.filter(({ id }) => ids.has(id)),
-  );
   await saveCopy(tx, dialect, synced);
   return synced;
 }

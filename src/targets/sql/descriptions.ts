@@ -11,6 +11,10 @@ export const SYSTEM_COLUMN_TEXTS: Readonly<Record<(typeof SYSTEM_COLUMNS)[number
   _deleted_at: 'When the submission was found deleted at the source; empty while it is there.',
 };
 
+/** What the column is that holds what found no room in columns of its own. */
+export const MORE_TEXT =
+  'Answers to fields without a column of their own, as JSON under the names that mirror_fields tells.';
+
 /** What a form's table is, its view with labels, and that of its live rows. */
 export const FORM_TEXTS = {
   table: ({ name }: FormIdentity) =>

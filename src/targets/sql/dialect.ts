@@ -213,8 +213,6 @@ export interface SqlDialect extends AnswerLimits {
     columns: readonly ViewColumn[],
     former: readonly string[],
   ): Promise<SyncedView>;
-  /** Writes the labels into the database's column comments, where it has them. */
-  comment(tx: SqlSession, form: FormTable, fields: readonly FieldColumn[]): Promise<void>;
   /** How the views of rows that are not marked deleted, and those over all forms, are written. */
   readonly views: ViewSql;
 

@@ -211,7 +211,6 @@ async function saveSchema(
   const changed = synced.fields.filter((field) => !before.has(field));
   await saveFields(tx, dialect, table.form.id, changed, at);
   await recordLabels(tx, dialect, table.form.id, plan.newlyLabelled, at);
-  await dialect.comment(tx, synced, plan.newlyLabelled);
   await saveCopy(tx, dialect, synced);
   return synced;
 }

@@ -3,10 +3,18 @@ import { isHistory } from './row-history.ts';
 import { SYSTEM_COLUMNS } from '../../mirror/reserved-names.ts';
 import { partsOf } from './answer-parts.ts';
 import { type Catalogue, loadForms } from './catalogue.ts';
-import { CATALOGUE_TEXTS, FORM_TEXTS, PART_TEXTS, SYSTEM_COLUMN_TEXTS } from './descriptions.ts';
-import type { FormTable } from './field-column.ts';
+import {
+  CATALOGUE_TEXTS,
+  FORM_TEXTS,
+  MORE_TEXT,
+  PART_TEXTS,
+  SYSTEM_COLUMN_TEXTS,
+} from './descriptions.ts';
+import type { SqlDialect } from './dialect.ts';
+import { type FormTable, MORE_COLUMN } from './field-column.ts';
 import { MODEL_COLUMNS, MODEL_TEXTS, type ModelView } from './model-views.ts';
 import { liveViewNames, modelViewNames } from './view-notes.ts';
+import type { RelationTexts } from './view-sql.ts';
 
 /** Where the tables are, as tools that connect to the database call it. */
 export type SqlPlaceName = Pick<TargetRelations, 'database' | 'schema'>;
@@ -24,12 +32,12 @@ export async function readRelations(catalogue: Catalogue): Promise<readonly Rela
   const present = await dialect.columnsOfEach(session, new Set(names));
   const ofForms = forms.flatMap((form) => {
     const columns = present.get(form.table);
-    const table = columns && tableOf(catalogue, form, new Set(columns));
+    const table = columns && tableOf(dialect, form, new Set(columns));
     const liveName = live.get(form.form.id);
     const view = all.has(form.view) ? viewOf(form) : undefined;
     const rest = liveName !== undefined && all.has(liveName) ? liveOf(form, liveName) : undefined;
     const kept = form.history && present.get(form.history.table);
-    const versions = kept && isHistory(kept) && versionsOf(catalogue, form, kept);
+    const versions = kept && isHistory(kept) && versionsOf(dialect, form, kept);
     return [table, view, rest, versions].filter(
       (relation) => relation !== undefined && relation !== null && relation !== false,
     );
@@ -46,8 +54,32 @@ export async function readRelations(catalogue: Catalogue): Promise<readonly Rela
   return [...ofForms, ...ofModel, ...ofMirror];
 }
 
+/** What people are told of a form's table, and of what they see beside it in their tools: its history, its view with labels. */
+export function textsOfForm(
+  dialect: SqlDialect,
+  form: FormTable,
+  columns: {
+    readonly table: ReadonlySet<string>;
+    readonly versions: readonly string[] | undefined;
+  },
+): RelationTexts[] {
+  const table = tableOf(dialect, form, columns.table);
+  const versions = columns.versions && versionsOf(dialect, form, columns.versions);
+  const textsOf = (kind: 'table' | 'view', relation: Relation): RelationTexts => ({
+    name: relation.name,
+    kind,
+    description: relation.description,
+    columns: Object.fromEntries(relation.columns.map((one) => [one.name, one.description])),
+  });
+  return [
+    textsOf('table', table),
+    ...(versions === undefined ? [] : [textsOf('table', versions)]),
+    { ...textsOf('view', viewOf(form)), columns: SYSTEM_COLUMN_TEXTS },
+  ];
+}
+
 function tableOf(
-  { dialect }: Catalogue,
+  dialect: SqlDialect,
   { form, table, fields }: FormTable,
   present: ReadonlySet<string>,
 ): Relation {
@@ -64,23 +96,26 @@ function tableOf(
       const description = label + PART_TEXTS[kind] + gone;
       return { name, description, isUnique: false, isRequired: false };
     });
+  const more: RelationColumn[] = present.has(MORE_COLUMN)
+    ? [{ name: MORE_COLUMN, description: MORE_TEXT, isUnique: false, isRequired: false }]
+    : [];
   const isLast = ({ name }: RelationColumn): boolean => name.startsWith('_');
   return {
     name: table,
     description: FORM_TEXTS.table(form),
-    columns: [...system.filter((one) => !isLast(one)), ...own, ...system.filter(isLast)],
+    columns: [...system.filter((one) => !isLast(one)), ...own, ...more, ...system.filter(isLast)],
     comparedAt: comparedAt(dialect.relation('mirror_checkpoints'), form.id),
   };
 }
 
 /** The versions that the rows of a form had. */
 function versionsOf(
-  catalogue: Catalogue,
+  dialect: SqlDialect,
   form: FormTable,
   present: readonly string[],
 ): Relation | undefined {
   if (!form.history) return undefined;
-  const { columns } = tableOf(catalogue, form, new Set(present));
+  const { columns } = tableOf(dialect, form, new Set(present));
   const times = Object.entries(VERSION_TEXTS).map(([name, description]): RelationColumn => {
     return { name, description, isUnique: false, isRequired: name !== '_valid_to' };
   });

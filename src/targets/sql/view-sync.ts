@@ -2,10 +2,12 @@ import { SYSTEM_COLUMNS } from '../../mirror/reserved-names.ts';
 import type { ShownForm } from './answers-view.ts';
 import { loadForm, loadForms } from './catalogue.ts';
 import { presentTables } from './catalogue-structure.ts';
-import { CATALOGUE_TEXTS, FORM_TEXTS, SYSTEM_COLUMN_TEXTS } from './descriptions.ts';
+import { CATALOGUE_TEXTS } from './descriptions.ts';
 import type { SqlDialect } from './dialect.ts';
 import type { FormTable } from './field-column.ts';
 import { MODEL_VIEWS } from './model-views.ts';
+import { textsOfForm } from './relations.ts';
+import { heldVersions } from './row-history.ts';
 import { numberOf, type SqlConnection, type SqlSession } from './sql-session.ts';
 import { describeViewFailure } from './view-failures.ts';
 import { makeLive, makeModel, type Making } from './view-making.ts';
@@ -184,17 +186,11 @@ async function areWorthMaking(
   return row === undefined || stale.size >= numberOf(row, 'forms') * WORTH_MAKING;
 }
 
-/** What a form's table and its view with labels are; those of fields are written with the fields. */
-async function describeForm(
-  tx: SqlSession,
-  { views }: SqlDialect,
-  { form, table, view }: ShownForm,
-): Promise<void> {
-  const columns = SYSTEM_COLUMN_TEXTS;
-  await views.describe(tx, [
-    { name: table, kind: 'table', description: FORM_TEXTS.table(form), columns },
-    { name: view, kind: 'view', description: FORM_TEXTS.labelled(form), columns },
-  ]);
+/** What a form's table, its history and its view with labels are, and the columns of them. */
+async function describeForm(tx: SqlSession, dialect: SqlDialect, form: ShownForm): Promise<void> {
+  const versions = form.history && (await heldVersions(tx, dialect, form.history));
+  const columns = { table: form.present, versions: versions?.present };
+  await dialect.views.describe(tx, textsOfForm(dialect, form, columns));
 }
 
 async function describeCatalogue(tx: SqlSession, dialect: SqlDialect): Promise<void> {

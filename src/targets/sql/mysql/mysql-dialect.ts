@@ -103,7 +103,6 @@ export function mysqlDialect(database: string): SqlDialect {
     decideTypes: decideMysqlTypes,
     earlierTables: lateMysqlTypes,
     syncView: syncMysqlView,
-    comment: async () => {},
     views: mysqlViews,
 
     storeNew: (tx, form, fields, rows, at) =>

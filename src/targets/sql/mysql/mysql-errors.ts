@@ -249,6 +249,9 @@ export const isBlockedByDependants = (error: unknown): boolean =>
 export const isConnectionLost = (error: unknown): boolean =>
   describeMysqlError(error) === UNREACHABLE;
 
+/** `Lock wait timeout exceeded`. */
+export const LOCK_WAIT_TIMEOUT = 1205;
+
 /** The number of an error of the server. */
 export const numberOfError = (error: unknown): number | undefined =>
   error instanceof MysqlError ? error.errno : undefined;

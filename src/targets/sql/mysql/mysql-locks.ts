@@ -1,15 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { SqlConnection, SqlSession } from '../sql-session.ts';
 import type { Entry } from '../writer-transactions.ts';
-import { MysqlError } from './mysql-errors.ts';
+import { LOCK_WAIT_TIMEOUT, MysqlError } from './mysql-errors.ts';
 import { backticked, textLiteral } from './mysql-literal.ts';
 import { LOCK_TIMEOUT_S, MysqlSession } from './mysql-session.ts';
 
 /** As long as a change of a large table may take, in ms. */
 const PATIENCE_MS = 3_600_000;
-
-/** `Lock wait timeout exceeded`. */
-const LOCK_WAIT_TIMEOUT = 1205;
 
 /** The name of a lock, which is known to the whole server: at most 64 characters, different for each database and purpose. */
 export function lockName(database: string, ...parts: readonly string[]): string {

@@ -5,14 +5,14 @@ import {
   type ViewDefinition,
   type ViewSql,
 } from '../view-sql.ts';
-import { isBlockedByDependants, numberOfError } from './mysql-errors.ts';
+import { describeMysql } from './mysql-comments.ts';
+import { isBlockedByDependants, LOCK_WAIT_TIMEOUT, numberOfError } from './mysql-errors.ts';
 import { backticked, textLiteral } from './mysql-literal.ts';
 import { sessionOf } from './mysql-locks.ts';
 import { requireRoom } from './mysql-session.ts';
 import { mysqlColumns } from './mysql-tables.ts';
 
-/** `Lock wait timeout exceeded`: what someone has read in an open transaction can't be replaced before it ends. */
-const LOCK_TIMEOUT = 1205;
+/** What someone has read in an open transaction can't be replaced before it ends. */
 const READ_MEANWHILE = {
   what: 'a transaction that is still open reads it',
   remedy:
@@ -111,8 +111,7 @@ export const mysqlViews: ViewSql = {
   elements,
   dateOf,
 
-  // A comment on a column is a part of its definition, which people may have changed.
-  describe: async () => {},
+  describe: describeMysql,
   hurry: (tx) => sessionOf(tx).hurry(),
   /** A view that reads what is not there any more has no columns. */
   async states(session, left) {
@@ -140,5 +139,6 @@ export const mysqlViews: ViewSql = {
     );
   },
   put,
-  describeFailure: (error) => (numberOfError(error) === LOCK_TIMEOUT ? READ_MEANWHILE : undefined),
+  describeFailure: (error) =>
+    numberOfError(error) === LOCK_WAIT_TIMEOUT ? READ_MEANWHILE : undefined,
 };

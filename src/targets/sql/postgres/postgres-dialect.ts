@@ -17,7 +17,6 @@ import {
   ensurePostgresChangeIndex,
   ensurePostgresDateIndex,
   hasPostgresKey,
-  commentPostgres,
   createPostgresTable,
   lockSchema,
   POSTGRES_TYPES,
@@ -96,7 +95,6 @@ export function postgresDialect(schema: string): SqlDialect {
     addKey: (tx, table) => addPostgresKey(tx, schema, table),
     decideTypes: (tx, form, changes) => decidePostgresTypes(tx, schema, form, changes),
     syncView: (tx, form, columns, former) => syncPostgresView(tx, schema, form, columns, former),
-    comment: (tx, form, fields) => commentPostgres(tx, schema, form, fields),
     views: postgresViews(schema),
 
     storeNew: (tx, form, fields, rows, at) =>

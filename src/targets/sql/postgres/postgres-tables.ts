@@ -1,10 +1,8 @@
-import { printable } from '../../../base/printable.ts';
 import { partsOf } from '../answer-parts.ts';
-import { PART_TEXTS } from '../descriptions.ts';
 import type { NewColumn } from '../dialect.ts';
-import { type FieldColumn, type FormTable, MORE_COLUMN } from '../field-column.ts';
+import { type FormTable, MORE_COLUMN } from '../field-column.ts';
 import { columnsByRelation, numberOf, quoted, type SqlSession, textOf } from '../sql-session.ts';
-import { literal, lockKey, qualified } from './postgres-names.ts';
+import { lockKey, qualified } from './postgres-names.ts';
 
 /** Names of everything in the schema that a table's name must differ from: relations, indexes, types. */
 export async function postgresNames(session: SqlSession, schema: string): Promise<Set<string>> {
@@ -199,21 +197,3 @@ export const POSTGRES_TYPES = {
 const MORE_DEFINITION = `${MORE_COLUMN} ${POSTGRES_TYPES.more}`;
 
 const definition = ({ name, type }: NewColumn): string => `${quoted(name)} ${POSTGRES_TYPES[type]}`;
-
-/** See {@link SqlDialect.comment}: what people see beside a table and its columns in their tools. */
-export async function commentPostgres(
-  tx: SqlSession,
-  schema: string,
-  form: FormTable,
-  fields: readonly FieldColumn[],
-): Promise<void> {
-  const table = qualified(schema, form.table);
-  const statements: string[] = [];
-  const comment = (column: string, text: string): void => {
-    statements.push(`COMMENT ON COLUMN ${table}.${quoted(column)} IS ${literal(printable(text))}`);
-  };
-  for (const { field, kind, name, storage } of partsOf(fields)) {
-    if (storage === 'column') comment(name, field.label + PART_TEXTS[kind]);
-  }
-  if (statements.length > 0) await tx.exec(statements.join('; '));
-}

@@ -92,7 +92,6 @@ export const sqliteDialect: SqlDialect = {
   decideTypes: decideSqliteTypes,
   earlierTables: earlierSqliteTables,
   syncView: syncSqliteView,
-  comment: async () => {},
   views: sqliteViews,
 
   upsert: upsertIntoSqlite,
