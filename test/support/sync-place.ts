@@ -7,6 +7,7 @@ import { FormsClient } from '../../src/forms/client.ts';
 import { parsePicks } from '../../src/mirror/picks.ts';
 import type { Target } from '../../src/mirror/target.ts';
 import type { PassKind } from '../../src/mirror/types.ts';
+import type { HistoryKind } from '../../src/mirror/histories.ts';
 import type { SandboxBehaviour } from '../../src/sandbox/forms-api/behaviour.ts';
 import {
   type RequestInfo,
@@ -40,6 +41,8 @@ export interface SyncPlaceOptions {
   readonly submissions?: number;
   /** How large windows are; default as in the program. */
   readonly windowSizes?: WindowSizes;
+  /** What targets keep of former versions; default as in the program. */
+  readonly history?: HistoryKind;
 }
 
 /**
@@ -59,6 +62,7 @@ export class SyncPlace {
   readonly clock = new TestClock(Date.UTC(2026, 5, 1));
   #now = Date.UTC(2026, 2, 1, 8);
   #windowSizes: WindowSizes | undefined;
+  #history: HistoryKind | undefined;
 
   private constructor() {
     this.store = new FormsStore({ seed: 7, clock: { now: () => this.#now } });
@@ -68,6 +72,7 @@ export class SyncPlace {
   static async open(options: SyncPlaceOptions = {}): Promise<SyncPlace> {
     const place = new SyncPlace();
     place.#windowSizes = options.windowSizes;
+    place.#history = options.history;
     place.submitMany(options.submissions ?? 0);
     place.sandbox = await startSandbox({
       store: place.store,
@@ -180,7 +185,9 @@ export class SyncPlace {
     names: readonly string[],
     work: (context: SyncContext, targets: Target[]) => Promise<T>,
   ): Promise<T> {
-    const targets = names.map((name) => openSqlite(name, this.file(name), this.clock));
+    const targets = names.map((name) =>
+      openSqlite(name, this.file(name), this.clock, this.#history),
+    );
     await using client = new FormsClient({
       baseUrl: this.sandbox.url,
       apiKey: this.sandbox.apiKey,

@@ -1,10 +1,11 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import { hashedCell, looksHashed } from '../../src/mirror/hashing.ts';
 import { parsePicks } from '../../src/mirror/picks.ts';
 import type { Cell } from '../../src/mirror/types.ts';
-import { FIELD, FORM, SyncPlace } from '../support/sync-place.ts';
+import { FIELD, FORM, SyncPlace, type SyncPlaceOptions } from '../support/sync-place.ts';
 
 const KEY = 'hJ2mQ9xT4bN7vK1wR8cF5yL0pZ3sD6gA';
 const OTHER_KEY = 'nB7xW2kV9qM4tH1rY6jC3zL8pD5sF0gE';
@@ -12,8 +13,8 @@ const MAIL = 'field_2_mail';
 const AGE = 'field_3_age';
 
 /** A form of three fields with `count` submissions, mirrored with every field in plain text. */
-async function plainCopy(count = 30): Promise<SyncPlace> {
-  const place = await SyncPlace.open();
+async function plainCopy(count = 30, options: SyncPlaceOptions = {}): Promise<SyncPlace> {
+  const place = await SyncPlace.open(options);
   place.store.addField(FORM, { id: MAIL, label: 'Mail' });
   place.store.addField(FORM, { id: AGE, label: 'Age' });
   for (let one = 0; one < count; one++) {
@@ -103,6 +104,25 @@ describe('a pass under other settings than the rows were stored under', () => {
     // L4: once.
     await place.pass('full', hashing([MAIL, AGE]));
     expect(place.view().rows(FORM)).toEqual(after);
+  });
+
+  it('does not tell in the history that rows which it hashes are back', async () => {
+    const place = await plainCopy(30, { history: 'full' });
+    const [gone = ''] = place.sourceIds();
+    await place.clock.sleep(60_000);
+    place.store.delete(gone);
+    await place.pass('full', hashing([]));
+    await place.clock.sleep(60_000);
+    // Writes take time.
+    const now = place.clock.now.bind(place.clock);
+    let ms = 0;
+    place.clock.now = () => now() + ms++;
+    await place.pass('incremental', hashing([MAIL]));
+    using database = new DatabaseSync(place.file());
+    const versions = database
+      .prepare('SELECT _is_deleted FROM contact_history WHERE id = ? ORDER BY _valid_from')
+      .all(gone);
+    expect(versions.map((one) => one['_is_deleted'])).toEqual([0, 1, 1]);
   });
 
   it('L11, L17: hashes what the list does not show any more, whatever becomes of those rows', async () => {
