@@ -6,9 +6,19 @@ import { browserAddress } from './address.ts';
 /**
  * What a failed call means for what to do next. `throttled` and `unreachable`: nothing happened, try again. `unclear`: a
  * write may or may not have been applied. `taken`: the number of this write is taken, see the commit log. `moved`: the
- * sheet is not as it was read (a tab renamed, rows gone): read again. `final`: trying again does not help.
+ * sheet is not as it was read (a tab renamed, rows gone): read again. `refused`: a request of a write is not possible, for a
+ * reason that is not known here; it may be the same: read again, once. `final`: trying again does not help.
  */
-export type SheetsFault = 'throttled' | 'unreachable' | 'unclear' | 'taken' | 'moved' | 'final';
+export type SheetsFault =
+  | 'throttled'
+  | 'unreachable'
+  | 'unclear'
+  | 'taken'
+  | 'moved'
+  | 'refused'
+  | 'final';
+
+const IN_VAIN: ReadonlySet<SheetsFault> = new Set(['refused', 'final']);
 
 /**
  * A failed call of the Sheets API in our own words. Google's client puts the request, and so the answers in it, into its
@@ -28,7 +38,7 @@ export class SheetsError extends MirrorError {
     [what, remedy]: readonly [what: string, remedy: string],
     retryAfter?: string,
   ) {
-    super(code, `${what} ${remedy}`, { retryable: fault !== 'final' });
+    super(code, `${what} ${remedy}`, { retryable: !IN_VAIN.has(fault) });
     this.fault = fault;
     this.what = what;
     this.remedy = remedy;
@@ -179,7 +189,7 @@ function refused(facts: CallFacts, subject: CallSubject, where: string): SheetsE
   if (MOVED.test(text)) return movedError(where);
   const request = /Invalid requests\[(\d+)\]\.(\w{1,40})/.exec(text);
   const part = request === null ? '' : ` (request ${request[1]}, ${request[2]})`;
-  return new SheetsError('final', 'TARGET_FAILED', [
+  return new SheetsError(request === null ? 'final' : 'refused', 'TARGET_FAILED', [
     `Google refused a ${subject.writes ? 'write' : 'read'} of ${where} with status ${facts.status}${part}.`,
     'Please report it.',
   ]);

@@ -64,12 +64,15 @@ export class WriterTurns {
 
   async #rounds<T>(work: () => Promise<T>): Promise<T> {
     const sheet = this.#sheet;
+    let isRefused = false;
     for (let round = 1; ; round++) {
       try {
         return await work();
       } catch (error) {
-        const moved = error instanceof SheetsError && error.fault === 'moved';
-        if (!moved || round >= ROUNDS) throw error;
+        const fault = error instanceof SheetsError ? error.fault : undefined;
+        const isWorthTrying = fault === 'moved' || (fault === 'refused' && !isRefused);
+        if (!isWorthTrying || round >= ROUNDS) throw error;
+        isRefused ||= fault === 'refused';
         sheet.spreadsheet.forgetStateTab();
         await sheet.reload();
         await sheet.spreadsheet.admit(sheet.form.id, sheet.openedAt);

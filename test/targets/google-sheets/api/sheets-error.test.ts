@@ -159,7 +159,7 @@ describe('failures of the Sheets API', () => {
     [
       'an unknown refusal',
       answer(400, `Invalid requests[2].repeatCell: no "${SECRET}"`),
-      'final',
+      'refused',
       'TARGET_FAILED',
       /status 400 \(request 2, repeatCell\)/,
     ],
@@ -200,7 +200,7 @@ describe('failures of the Sheets API', () => {
     expect(error).toMatchObject({
       fault,
       code,
-      retryable: fault !== 'final',
+      retryable: fault !== 'final' && fault !== 'refused',
       message: expect.stringMatching(message),
     });
     // L11 L15: not in the message, not in a cause, nowhere.

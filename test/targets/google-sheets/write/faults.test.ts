@@ -41,6 +41,20 @@ describe('faults of the Sheets API', () => {
     return one;
   };
 
+  it('look at the sheet again, once, where a request is refused for a reason that nobody knows', async () => {
+    await using one = await writer();
+    const message = `Invalid requests[1].insertDimension: not now, "${SECRET}"`;
+    const body = JSON.stringify({ error: { code: 400, message, status: 'INVALID_ARGUMENT' } });
+    place.sandbox.faults.add({ path: BATCH, status: 400, body, times: 1 });
+    await one.apply([row('a', { field_1_a: 'x' })], []);
+    expect(ids()).toEqual(['a']);
+    place.sandbox.faults.add({ path: BATCH, status: 400, body, times: Infinity });
+    const refused = one.apply([row('b', { field_1_a: 'y' })], []);
+    await expect(refused).rejects.toMatchObject({ code: 'TARGET_FAILED', retryable: false });
+    await expect(refused).rejects.toThrow(/status 400 \(request 1, insertDimension\)/);
+    expect(place.sandbox.faults.tally().at(-1)?.hit).toBe(2);
+  });
+
   it.each<[string, FaultRule]>([
     ['applied, then 503', { path: BATCH, status: 503, applied: true }],
     ['applied, then 500', { path: BATCH, status: 500, applied: true }],
