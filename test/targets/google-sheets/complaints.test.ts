@@ -1,8 +1,10 @@
+import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ApplyResult, Target } from '../../../src/mirror/target.ts';
-import { ExactNumber, type PickedField, type Row } from '../../../src/mirror/types.ts';
+import { ExactNumber, type PickedField, type Row, STATUSES } from '../../../src/mirror/types.ts';
 import type { Stored } from '../../../packages/google-sheets-emulator/test/support/inspect.ts';
 import type { Person } from '../../../packages/google-sheets-emulator/test/support/people.ts';
+import { EMULATOR_TOKEN } from '../../../src/targets/google-sheets/api/credentials.ts';
 import { AT_ONCE, field, fieldList, FORM, row } from '../../contract/target-harness.ts';
 import { SleepersClock, type SheetsPlace, sheetsPlace } from './sheets-place.ts';
 
@@ -176,6 +178,32 @@ describe('complaints about mirrors in sheets', () => {
     });
     await expect(mirror([answers('s1', 'lost')])).rejects.toMatchObject({ retryable: true });
     expect(grid().map((cells) => cells[3])).toEqual(['Full name', 'Ada 4', 'Bob', 'Cyd']);
+  });
+
+  it('what is read first comes first: a new form stands before the tabs of our own', async () => {
+    const titles = (): string[] =>
+      place.sandbox.inspect.tabs(place.spreadsheetId).map((tab) => tab.title);
+    await mirror(people);
+    expect(titles()).toEqual(['Sheet1', TAB, 'Mirror', 'Mirror state']);
+    await using writer = await target.openWriter({ ...FORM, id: 'two', name: 'Event' }, AT_ONCE);
+    await writer.prepare(FIELDS);
+    expect(titles().slice(0, 4)).toEqual(['Sheet1', TAB, 'Event', 'Mirror']);
+  });
+
+  it('each status has its colour, in a rule over its column that is theirs to change', async () => {
+    await mirror(people);
+    const { sandbox, spreadsheetId } = place;
+    const fields = 'sheets(properties(title),conditionalFormats)';
+    const answer = await fetch(
+      `${sandbox.url}v4/spreadsheets/${spreadsheetId}?fields=${encodeURIComponent(fields)}`,
+      { headers: { authorization: `Bearer ${EMULATOR_TOKEN}` } },
+    );
+    const { sheets = [] } = (await answer.json()) as sheets_v4.Schema$Spreadsheet;
+    const rules = sheets.find(({ properties }) => properties?.title === TAB)?.conditionalFormats;
+    const statuses = (rules ?? [])
+      .filter(({ ranges }) => ranges?.[0]?.startColumnIndex === 2 && ranges[0].endColumnIndex === 3)
+      .map(({ booleanRule }) => booleanRule?.condition?.values?.[0]?.userEnteredValue);
+    expect(statuses).toEqual([...STATUSES]);
   });
 
   it('C14: nothing that anyone typed into the form is ever evaluated', async () => {

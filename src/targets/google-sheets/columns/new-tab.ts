@@ -2,10 +2,12 @@ import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { columnName } from '../api/a1.ts';
 import { type ColumnMarker, formatColumns, FORM_MARK_CHARACTERS } from './new-columns.ts';
 import { COLOURS, gridRange, warnBeforeEdits } from '../api/formatting.ts';
+import type { STATUSES } from '../../../mirror/types.ts';
 import { type ColumnKey, createMetadata, METADATA_KEYS } from '../api/metadata.ts';
 import { type Layout, type MarkedTab, type PlacedColumn, SPARE_ROWS } from './layout.ts';
 
 type Request = sheets_v4.Schema$Request;
+type Colour = sheets_v4.Schema$ColorStyle;
 
 /** Empty columns to the right of ours, for people. */
 const SPARE_COLUMNS = 4;
@@ -15,19 +17,22 @@ export interface NewTab {
   readonly title: string;
   /** The value of the metadata that binds the tab to its form. */
   readonly formMark: string;
+  /** Where among the tabs it is to stand; undefined: last. */
+  readonly place: number | undefined;
   /** In order. */
   readonly columns: readonly { readonly key: ColumnKey; readonly header: string }[];
 }
 
 /**
  * Requests that make a form's tab: header frozen, bold and guarded by a warning, dates shown as dates, sensible widths,
- * rows of withdrawn submissions in grey. All this once: from then on the formats are people's to change.
+ * statuses in colours, rows of withdrawn submissions in grey. All this once: from then on the formats are people's to change.
  */
 export function newTab(
   input: NewTab,
   marker: ColumnMarker,
 ): { requests: Request[]; tab: MarkedTab; layout: Layout } {
-  const { sheetId, title, columns } = input;
+  const { sheetId, title, columns, place } = input;
+  const properties = { sheetId, title, ...(place !== undefined && { index: place }) };
   const gridProperties = {
     rowCount: 1 + SPARE_ROWS,
     columnCount: columns.length + SPARE_COLUMNS,
@@ -46,13 +51,14 @@ export function newTab(
     otherCharacters: marker.characters + FORM_MARK_CHARACTERS,
   };
   const requests: Request[] = [
-    { addSheet: { properties: { sheetId, title, gridProperties } } },
+    { addSheet: { properties: { ...properties, gridProperties } } },
     ...formatColumns(sheetId, 0, columns, 0),
     warnBeforeEdits(
       { sheetId, startRow: 0, endRow: 1 },
       'Headers of forms-mirror. You may rename, move and hide columns; new answers find them all the same.',
     ),
     ...greyWhenRemoved(sheetId, columns.length, placed.get('s:removed')?.index),
+    ...statusColours(sheetId, placed.get('s:status')?.index),
     createMetadata({ sheetId }, METADATA_KEYS.form, input.formMark),
     createMetadata({ sheetId, row: 0 }, METADATA_KEYS.header, '1'),
     ...marks.map((column) => marker.request(column)),
@@ -82,4 +88,35 @@ function greyWhenRemoved(sheetId: number, width: number, removed: number | undef
       },
     },
   ];
+}
+
+/** What a status looks like, its ground and its text; one that is not named here looks like an answer. */
+const STATUS_COLOURS: Readonly<Record<(typeof STATUSES)[number], readonly [Colour, Colour]>> = {
+  NEW: [COLOURS.freshBack, COLOURS.freshText],
+  IN_PROGRESS: [COLOURS.warnBack, COLOURS.warnText],
+  DONE: [COLOURS.goodBack, COLOURS.goodText],
+  PAID: [COLOURS.goodBack, COLOURS.goodText],
+  REJECTED: [COLOURS.refusedBack, COLOURS.refusedText],
+  ARCHIVED: [COLOURS.headerBack, COLOURS.headerText],
+};
+
+function statusColours(sheetId: number, column: number | undefined): Request[] {
+  if (column === undefined) return [];
+  const ranges = [gridRange({ sheetId, startRow: 0, startColumn: column, endColumn: column + 1 })];
+  return Object.entries(STATUS_COLOURS).map(([status, [back, text]], nth) => ({
+    addConditionalFormatRule: {
+      // Behind the rule that greys a row.
+      index: 1 + nth,
+      rule: {
+        ranges,
+        booleanRule: {
+          condition: { type: 'TEXT_EQ', values: [{ userEnteredValue: status }] },
+          format: {
+            backgroundColorStyle: back,
+            textFormat: { foregroundColorStyle: text },
+          },
+        },
+      },
+    },
+  }));
 }

@@ -114,7 +114,12 @@ async function makeTab(
   const marker = new ColumnMarker(sheetId, [], keys, form.name, newId);
   const title = freeTabTitle(form.name, taken);
   const mark = formMark(form.id, spreadsheetId, sheetId);
-  const made = newTab({ sheetId, title, formMark: mark, columns }, marker);
+  const own = new Set([...structure.roles.values()].map((tab) => tab.sheetId));
+  const firstOwn = structure.tabs.findIndex((tab) => own.has(tab.sheetId));
+  const made = newTab(
+    { sheetId, title, formMark: mark, columns, place: firstOwn < 0 ? undefined : firstOwn },
+    marker,
+  );
   const fits = await putIntoStateTab(sheet, catalogue, made.tab.otherCharacters);
   const bare = { formId: form.id, state, stateId: undefined, fieldsId: undefined };
   const tab: FormTab = {
