@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { MirrorError } from '../../../../src/base/errors.ts';
+import { projectText } from '../../../support/readme.ts';
 import { toSheetsError } from '../../../../src/targets/google-sheets/api/sheets-error.ts';
 
 const SECRET = 'hunter2';
@@ -27,175 +28,204 @@ const reason = (value: string, metadata: Record<string, string> = {}) => ({
   details: [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: value, metadata }],
 });
 
+const CASES: readonly [string, Error, string, string, RegExp][] = [
+  [
+    'a used-up quota',
+    answer(
+      429,
+      'Quota exceeded',
+      reason('RATE_LIMIT_EXCEEDED', { quota_limit: 'WriteRequestsPerMinutePerUser' }),
+    ),
+    'throttled',
+    'TARGET_UNREACHABLE',
+    /quota of requests is used up \(WriteRequestsPerMinutePerUser\)/,
+  ],
+  [
+    'an old-style rate limit',
+    answer(403, 'x', { errors: [{ reason: 'userRateLimitExceeded' }] }),
+    'throttled',
+    'TARGET_UNREACHABLE',
+    /quota/,
+  ],
+  ['a 503 of a write', answer(503, 'unavailable'), 'unclear', 'TARGET_UNREACHABLE', /answered 503/],
+  [
+    'a timeout of a write',
+    failure('', 'TimeoutError'),
+    'unclear',
+    'TARGET_UNREACHABLE',
+    /did not answer in time/,
+  ],
+  [
+    'a broken connection',
+    failure('ECONNRESET'),
+    'unclear',
+    'TARGET_UNREACHABLE',
+    /could not be reached \(ECONNRESET\)/,
+  ],
+  ['no server', failure('ECONNREFUSED'), 'unreachable', 'TARGET_UNREACHABLE', /ECONNREFUSED/],
+  ['an unknown host', failure('ENOTFOUND'), 'unreachable', 'TARGET_UNREACHABLE', /ENOTFOUND/],
+  [
+    'a taken number',
+    answer(
+      400,
+      'Invalid requests[0].createDeveloperMetadata: Cannot add developer metadata with ID [7] because developer metadata with that ID already exists.',
+    ),
+    'taken',
+    'TARGET_LOST_LOCK',
+    /has taken over/,
+  ],
+  [
+    'a row that is gone',
+    answer(
+      400,
+      "Invalid requests[3].updateCells: Range ('x'!A99) exceeds grid limits. Max rows: 50",
+    ),
+    'moved',
+    'TARGET_FAILED',
+    /rearranged/,
+  ],
+  [
+    'a tab that was emptied while rows were added below',
+    answer(
+      400,
+      'Invalid requests[1].insertDimension: range.startIndex must be less than the grid size (2) if inheritFromBefore is false.',
+    ),
+    'moved',
+    'TARGET_FAILED',
+    /rearranged/,
+  ],
+  [
+    'a row beyond the last one',
+    answer(
+      400,
+      'Invalid requests[2].updateCells: Attempting to write row: 60, beyond the last requested row of: 59',
+    ),
+    'moved',
+    'TARGET_FAILED',
+    /rearranged/,
+  ],
+  [
+    'a renamed tab',
+    answer(400, "Unable to parse range: 'Old'!1:1"),
+    'moved',
+    'TARGET_FAILED',
+    /rearranged/,
+  ],
+  [
+    'a tab that is gone',
+    answer(400, 'Invalid requests[1].insertDimension: No grid with id: 5'),
+    'moved',
+    'TARGET_FAILED',
+    /rearranged/,
+  ],
+  [
+    'a full spreadsheet',
+    answer(400, 'above the limit of 10000000 cells'),
+    'final',
+    'TARGET_FULL',
+    /no room.*Delete rows/,
+  ],
+  [
+    'no room in Drive',
+    answer(403, "The user's Drive storage quota has been exceeded."),
+    'final',
+    'TARGET_DENIED',
+    /no room in Google Drive.*share it with the account/,
+  ],
+  [
+    'a missing scope',
+    answer(
+      403,
+      'Request had insufficient authentication scopes.',
+      reason('ACCESS_TOKEN_SCOPE_INSUFFICIENT'),
+    ),
+    'final',
+    'TARGET_DENIED',
+    /auth\/spreadsheets/,
+  ],
+  [
+    'no credentials',
+    answer(403, 'The request is missing a valid API key.'),
+    'final',
+    'TARGET_DENIED',
+    /GOOGLE_APPLICATION_CREDENTIALS/,
+  ],
+  [
+    'an unknown refusal',
+    answer(400, `Invalid requests[2].repeatCell: no "${SECRET}"`),
+    'refused',
+    'TARGET_FAILED',
+    /status 400 \(request 2, repeatCell\)/,
+  ],
+  [
+    'an API that is off',
+    answer(403, 'Google Sheets API has not been used in project 7 before or it is disabled.'),
+    'final',
+    'TARGET_DENIED',
+    /Enable it/,
+  ],
+  [
+    'no right to edit',
+    answer(403, 'x'),
+    'final',
+    'TARGET_DENIED',
+    /Share the spreadsheet .* Editor/,
+  ],
+  ['no such spreadsheet', answer(404, 'x'), 'final', 'TARGET_DENIED', /copy its address again/],
+  ['a key that is not accepted', answer(401, 'x'), 'final', 'TARGET_DENIED', /new key/],
+  [
+    'an Excel file',
+    answer(400, 'This operation is not supported for this document'),
+    'final',
+    'TARGET_DENIED',
+    /Save as Google Sheets/,
+  ],
+  [
+    'a protected range',
+    answer(
+      400,
+      'Invalid requests[0].updateCells: You are trying to edit a protected cell or object.',
+    ),
+    'final',
+    'TARGET_DENIED',
+    /Protect sheets and ranges/,
+  ],
+  [
+    'a revoked key',
+    Object.assign(new Error('x'), {
+      response: { status: 400, data: { error: 'invalid_grant', error_description: SECRET } },
+    }),
+    'final',
+    'TARGET_DENIED',
+    /deleted or disabled.*clock/,
+  ],
+  [
+    'a damaged key',
+    Object.assign(new Error('error:1E08010C:DECODER routines::unsupported'), {
+      code: 'ERR_OSSL_UNSUPPORTED',
+    }),
+    'final',
+    'TARGET_DENIED',
+    /private_key .* damaged/,
+  ],
+  [
+    'no credentials at all',
+    new Error('Could not load the default credentials. Browse to …'),
+    'final',
+    'TARGET_DENIED',
+    /Create a service account/,
+  ],
+  [
+    'whatever else',
+    Object.assign(new Error(SECRET), { code: SECRET }),
+    'unclear',
+    'TARGET_UNREACHABLE',
+    /could not be reached\. /,
+  ],
+];
+
 describe('failures of the Sheets API', () => {
-  it.each<[string, Error, string, string, RegExp]>([
-    [
-      'a used-up quota',
-      answer(
-        429,
-        'Quota exceeded',
-        reason('RATE_LIMIT_EXCEEDED', { quota_limit: 'WriteRequestsPerMinutePerUser' }),
-      ),
-      'throttled',
-      'TARGET_UNREACHABLE',
-      /quota of requests is used up \(WriteRequestsPerMinutePerUser\)/,
-    ],
-    [
-      'an old-style rate limit',
-      answer(403, 'x', { errors: [{ reason: 'userRateLimitExceeded' }] }),
-      'throttled',
-      'TARGET_UNREACHABLE',
-      /quota/,
-    ],
-    [
-      'a 503 of a write',
-      answer(503, 'unavailable'),
-      'unclear',
-      'TARGET_UNREACHABLE',
-      /answered 503/,
-    ],
-    [
-      'a timeout of a write',
-      failure('', 'TimeoutError'),
-      'unclear',
-      'TARGET_UNREACHABLE',
-      /did not answer in time/,
-    ],
-    [
-      'a broken connection',
-      failure('ECONNRESET'),
-      'unclear',
-      'TARGET_UNREACHABLE',
-      /could not be reached \(ECONNRESET\)/,
-    ],
-    ['no server', failure('ECONNREFUSED'), 'unreachable', 'TARGET_UNREACHABLE', /ECONNREFUSED/],
-    ['an unknown host', failure('ENOTFOUND'), 'unreachable', 'TARGET_UNREACHABLE', /ENOTFOUND/],
-    [
-      'a taken number',
-      answer(
-        400,
-        'Invalid requests[0].createDeveloperMetadata: Cannot add developer metadata with ID [7] because developer metadata with that ID already exists.',
-      ),
-      'taken',
-      'TARGET_LOST_LOCK',
-      /has taken over/,
-    ],
-    [
-      'a row that is gone',
-      answer(
-        400,
-        "Invalid requests[3].updateCells: Range ('x'!A99) exceeds grid limits. Max rows: 50",
-      ),
-      'moved',
-      'TARGET_FAILED',
-      /rearranged/,
-    ],
-    [
-      'a tab that was emptied while rows were added below',
-      answer(
-        400,
-        'Invalid requests[1].insertDimension: range.startIndex must be less than the grid size (2) if inheritFromBefore is false.',
-      ),
-      'moved',
-      'TARGET_FAILED',
-      /rearranged/,
-    ],
-    [
-      'a row beyond the last one',
-      answer(
-        400,
-        'Invalid requests[2].updateCells: Attempting to write row: 60, beyond the last requested row of: 59',
-      ),
-      'moved',
-      'TARGET_FAILED',
-      /rearranged/,
-    ],
-    [
-      'a renamed tab',
-      answer(400, "Unable to parse range: 'Old'!1:1"),
-      'moved',
-      'TARGET_FAILED',
-      /rearranged/,
-    ],
-    [
-      'a tab that is gone',
-      answer(400, 'Invalid requests[1].insertDimension: No grid with id: 5'),
-      'moved',
-      'TARGET_FAILED',
-      /rearranged/,
-    ],
-    [
-      'a full spreadsheet',
-      answer(400, 'above the limit of 10000000 cells'),
-      'final',
-      'TARGET_FULL',
-      /no room.*Delete rows/,
-    ],
-    [
-      'no room in Drive',
-      answer(403, "The user's Drive storage quota has been exceeded."),
-      'final',
-      'TARGET_DENIED',
-      /no room in Google Drive.*share it with the account/,
-    ],
-    [
-      'a missing scope',
-      answer(
-        403,
-        'Request had insufficient authentication scopes.',
-        reason('ACCESS_TOKEN_SCOPE_INSUFFICIENT'),
-      ),
-      'final',
-      'TARGET_DENIED',
-      /auth\/spreadsheets/,
-    ],
-    [
-      'no credentials',
-      answer(403, 'The request is missing a valid API key.'),
-      'final',
-      'TARGET_DENIED',
-      /GOOGLE_APPLICATION_CREDENTIALS/,
-    ],
-    [
-      'an unknown refusal',
-      answer(400, `Invalid requests[2].repeatCell: no "${SECRET}"`),
-      'refused',
-      'TARGET_FAILED',
-      /status 400 \(request 2, repeatCell\)/,
-    ],
-    [
-      'a revoked key',
-      Object.assign(new Error('x'), {
-        response: { status: 400, data: { error: 'invalid_grant', error_description: SECRET } },
-      }),
-      'final',
-      'TARGET_DENIED',
-      /deleted or disabled.*clock/,
-    ],
-    [
-      'a damaged key',
-      Object.assign(new Error('error:1E08010C:DECODER routines::unsupported'), {
-        code: 'ERR_OSSL_UNSUPPORTED',
-      }),
-      'final',
-      'TARGET_DENIED',
-      /private_key .* damaged/,
-    ],
-    [
-      'no credentials at all',
-      new Error('Could not load the default credentials. Browse to …'),
-      'final',
-      'TARGET_DENIED',
-      /Create a service account/,
-    ],
-    [
-      'whatever else',
-      Object.assign(new Error(SECRET), { code: SECRET }),
-      'unclear',
-      'TARGET_UNREACHABLE',
-      /could not be reached\. /,
-    ],
-  ])('tell %s, and no answer with it', (_, thrown, fault, code, message) => {
+  it.each(CASES)('tell %s, and no answer with it', (_, thrown, fault, code, message) => {
     const error = toSheetsError(thrown, WRITE);
     expect(error).toMatchObject({
       fault,
@@ -219,5 +249,32 @@ describe('failures of the Sheets API', () => {
     expect(toSheetsError(own, WRITE)).toBe(own);
     const abort = Object.assign(new Error('aborted'), { name: 'AbortError' });
     expect(toSheetsError(abort, WRITE)).toMatchObject({ code: 'CANCELLED' });
+  });
+
+  it('that ask something of a person are all in docs/google-sheets.md, and no others', () => {
+    const docs = projectText('docs/google-sheets.md');
+    const table = docs.split('## What check may say')[1]?.split('\n## ')[0] ?? '';
+    const told = [...table.matchAll(/^\| (.+?) \| .+ \|$/gm)]
+      .map(([, text = '']) => text.trim())
+      .slice(2);
+    const patterns = told.map((text) => {
+      return new RegExp(
+        '^' +
+          text
+            .split('…')
+            .map((part) => part.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`))
+            .join('.+'),
+      );
+    });
+    const texts = CASES.flatMap(([, thrown]) =>
+      [READ, WRITE].map((subject) => toSheetsError(thrown, subject)),
+    );
+    const asking = texts.filter(({ code }) => code === 'TARGET_DENIED' || code === 'TARGET_FULL');
+    const unsaid = asking.filter(({ message }) => !patterns.some((one) => one.test(message)));
+    expect(unsaid.map(({ message }) => message)).toEqual([]);
+    const unknown = told.filter(
+      (_, at) => !texts.some(({ message }) => patterns[at]!.test(message)),
+    );
+    expect(unknown).toEqual([]);
   });
 });
