@@ -150,6 +150,13 @@ describe('complaints about mirrors in sheets', () => {
     expect(shown().find((cells) => cells[0] === 's2')?.[6]).toBe('2026-03-02 11:00');
   });
 
+  it('an answer that somebody overwrote is put right when its row is compared', async () => {
+    await mirror(people);
+    person.type(1, 3, 'Ada, corrected by hand');
+    await mirror(people);
+    expect(line('s1')[3]).toBe('Ada');
+  });
+
   it('C9 C10: formulas beside the answers go on working, and formats stay as people set them', async () => {
     await mirror(people);
     person.type(1, 6, '=LEN(D2)');
