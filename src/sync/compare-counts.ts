@@ -291,7 +291,10 @@ class CountComparison {
     if (this.#tally !== 0) this.#unstored.set(status, this.#tally);
   }
 
-  /** The counts of what differed and of what was changed here; the others stand as they were read. */
+  /**
+   * The counts of what differed and of what was changed here; the others stand as they were read, unless the number of all tells
+   * that something moved between them: a submission that is missing would look like one that took another status meanwhile.
+   */
   async #readAgain(
     source: CountsByStatus,
     differing: readonly Difference[],
@@ -304,13 +307,15 @@ class CountComparison {
       return this.#counts.byStatus({ formId });
     }
     const statuses = new Map(source.statuses);
-    await Promise.all(
-      STATUSES.filter((status) => again.has(status)).map(async (status) =>
+    const [total] = await Promise.all([
+      this.#counts.count({ formId }),
+      ...STATUSES.filter((status) => again.has(status)).map(async (status) =>
         statuses.set(status, await this.#counts.count({ formId, status })),
       ),
-    );
-    const total = source.total + totalOf(statuses) - totalOf(source.statuses);
-    return { ...source, statuses, total };
+    ]);
+    return totalOf(statuses) + source.other === total
+      ? { ...source, statuses, total }
+      : this.#counts.byStatus({ formId });
   }
 
   #spend(): void {
