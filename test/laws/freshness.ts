@@ -44,8 +44,8 @@ const BRAKE_ROWS = 20;
 export class FreshJudge {
   readonly #world: World;
   readonly #target: number;
-  /** Where, among all moves, those begin that no clean judgement covers. */
-  #since = 0;
+  /** By form, where, among all moves, those begin that no clean judgement of it covers: a target may not take a form for a time. */
+  readonly #since = new Map<string, number>();
   readonly #tally: FreshTally;
 
   constructor(world: World, target: number, tally: FreshTally) {
@@ -68,7 +68,7 @@ export class FreshJudge {
       return { own, found, sum: summed(found.map(({ counts }) => counts)) };
     });
     if (groups.every(({ sum }) => sum.size === 0)) {
-      this.#since = store.moves.length;
+      for (const form of forms) this.#since.set(form, store.moves.length);
       this.#tally.exchanged += all.found.filter(({ counts }) => counts.size > 0).length;
       return [];
     }
@@ -85,12 +85,13 @@ export class FreshJudge {
    */
   #beside(forms: readonly string[]): Move[] {
     const { store, asksWorkspace, forgotten } = this.#world;
+    const since = Math.min(...forms.map((form) => this.#since.get(form) ?? 0));
     // Neither stands for a row of its own: what becomes of some may make up for others.
     const isOdd = ({ id }: Move): boolean =>
       store.distortionOf(id) !== undefined || forgotten.has(id);
     return store.moves.filter((move, at) => {
-      if (!forms.includes(move.formId)) return asksWorkspace && at >= this.#since;
-      return this.#showsNone(move.id) || (isOdd(move) && at >= this.#since);
+      if (!forms.includes(move.formId)) return asksWorkspace && at >= since;
+      return this.#showsNone(move.id) || (isOdd(move) && at >= since);
     });
   }
 
