@@ -25,8 +25,12 @@ export function csvFormat(names: readonly string[], { bom, raw }: CsvOptions): E
       rows.map((row) => [...row]),
       {
         record_delimiter: 'windows',
+        // A line break of any kind would begin a new row; a semicolon or a tab a new cell where these separate cells.
+        quoted_match: /[\n\r;\t]/,
         escape_formulas: !raw,
         cast: {
+          // The library takes no line feed for the beginning of a formula.
+          string: (value) => (!raw && value.startsWith('\n') ? `'${value}` : value),
           number: decimalText,
           // The library knows numbers by their type alone.
           object: (value) =>

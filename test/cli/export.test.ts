@@ -34,6 +34,17 @@ async function mirrored(answer: string, submissions = 30): Promise<Mirrored> {
 describe('CSV', () => {
   const options = { bom: false, raw: false };
 
+  it('L6: no answer ends a row or a cell, and none begins one with a formula', () => {
+    const texts = ['two\nlines', "x\n=cmd|' /C calc'!A0", '\n=1+1', 'a\rb', 'A;=1+1;B', 'a\tb'];
+    const written = csvFormat(['id', 'said\nso'], options);
+    expect(written.head).toBe('id,"said\nso"\r\n');
+    for (const text of texts) {
+      const kept = text.startsWith('\n') ? `'${text}` : text;
+      expect(written.rows([['1', text]])).toBe(`1,"${kept}"\r\n`);
+    }
+    expect(csvFormat(['id'], { ...options, raw: true }).rows([['\n=1+1']])).toBe('"\n=1+1"\r\n');
+  });
+
   it('L10: is as RFC 4180 has it, numbers with all their digits', () => {
     const format = csvFormat(['id', 'a "name"', 'x,y'], options);
     expect(format.head).toBe('id,"a ""name""","x,y"\r\n');
