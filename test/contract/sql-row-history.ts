@@ -239,6 +239,26 @@ export function describeRowHistory(stage: SqlStage): void {
       ]);
     });
 
+    it('L18: is left by what is forgotten though people changed it, or says that it can not be', async () => {
+      await apply(named('a', 'Ada'), named('b', 'Bo'), named('c', 'Cy'));
+      await sql('ALTER TABLE {contact_form_history} RENAME COLUMN _is_deleted TO gone');
+      const idsIn = async (table: string) =>
+        (await sql(`SELECT DISTINCT id FROM {${table}} ORDER BY id`)).map((one) => one['id']);
+      expect(await (await stage.read()).traces(['a'])).toMatchObject({ rows: 1, history: 2 });
+      await write((writer) => writer.forget(['a'], minute(9)));
+      // By then there is another one.
+      expect(await idsIn('contact_form_history')).toEqual(['b', 'c']);
+      expect(await idsIn('contact_form_history_2')).toEqual(['b', 'c']);
+      await write((writer) => writer.forget(['b'], minute(9)));
+      expect(await idsIn('contact_form_history')).toEqual(['c']);
+      expect(await idsIn('contact_form_history_2')).toEqual(['c']);
+      await sql('ALTER TABLE {contact_form_history} RENAME COLUMN id TO who');
+      const forget = write((writer) => writer.forget(['c'], minute(9)));
+      await expect(forget).rejects.toMatchObject({ code: 'TARGET_FAILED' });
+      await expect(forget).rejects.toThrow(/contact_form_history .* no column id/);
+      expect(await (await stage.open()).overview()).toMatchObject([{ rows: 1 }]);
+    });
+
     it('L18: is left by a purge of what people removed the row of, once it is known to be gone', async () => {
       await apply(named('a', 'Ada'), named('b', 'Bo'));
       await stage.place.damage?.deleteRows(['a']);

@@ -32,8 +32,8 @@ const IDS_A_STATEMENT = 1_000;
 interface Place {
   readonly formId: string;
   readonly table: string | undefined;
-  /** The table of their versions; undefined when there is none. */
-  readonly versions: string | undefined;
+  /** Every table that holds versions of them. */
+  readonly versions: readonly string[];
 }
 
 /** A form's table and its columns, as they are; undefined where it is not there, or not ours any more. */
@@ -60,16 +60,12 @@ const sourcesOf = (
   { table, versions }: Pick<Place, 'table' | 'versions'>,
   version: number,
 ): Source[] => [
-  ...(versions === undefined
-    ? []
-    : [
-        {
-          part: 'history',
-          relation: dialect.relation(versions),
-          idColumn: 'id',
-          ofForm: undefined,
-        } as const,
-      ]),
+  ...versions.map((one) => ({
+    part: 'history' as const,
+    relation: dialect.relation(one),
+    idColumn: 'id',
+    ofForm: undefined,
+  })),
   ...(table === undefined
     ? []
     : [
@@ -226,7 +222,10 @@ export async function eraseFromMessages(
 }
 
 /** Where deleted submissions of a form are looked for: its table, and that of its versions, where it has one. */
-type DeletedPlace = Pick<Place, 'versions'> & { readonly table: string };
+interface DeletedPlace {
+  readonly table: string;
+  readonly versions: string | undefined;
+}
 
 /** The IDs of what was marked deleted before `$1`. */
 const deletedBefore = (dialect: SqlDialect, table: string): string =>

@@ -16,7 +16,7 @@ import type { TimeCount, TimeGrain, TimeSpan } from '../../mirror/time-counts.ts
 import type { Checkpoint, PassRecord, Row } from '../../mirror/types.ts';
 import type { WindowRecord } from '../../mirror/window.ts';
 import { answerReader } from './answer-parts.ts';
-import { heldVersions } from './row-history.ts';
+import { heldVersions, tablesOfVersions } from './row-history.ts';
 import { rowsAsStored } from './as-stored.ts';
 import { besideNotices } from './beside-notice.ts';
 import { listForms, loadForm } from './catalogue.ts';
@@ -262,9 +262,9 @@ export class SqlFormReader implements FormReader {
     const { dialect, formId, version } = this.context;
     return this.guarded(async (session) => {
       const table = (await this.#table(session))?.form.table;
-      const history = (await loadForm(session, dialect, formId))?.history;
-      const versions = history ? await heldVersions(session, dialect, history) : undefined;
-      const place = { formId, table, versions: versions?.table };
+      const form = await loadForm(session, dialect, formId);
+      const versions = form === undefined ? [] : await tablesOfVersions(session, dialect, form);
+      const place = { formId, table, versions };
       return countTraces({ session, dialect, version }, place, ids);
     });
   }

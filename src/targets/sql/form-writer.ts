@@ -25,7 +25,7 @@ import { setRowStatuses } from './row-changes.ts';
 import {
   clearVersions,
   endLostVersions,
-  heldVersions,
+  tablesOfVersions,
   pruneVersions,
   recordVersions,
 } from './row-history.ts';
@@ -239,12 +239,11 @@ export class SqlFormWriter extends SqlWindowWriter implements FormWriter {
     const { dialect, formId } = this.#context;
     if (ids.length === 0) return NOTHING_ERASED;
     const held = await heldTable(tx, dialect, this.columns.table);
-    const { history } = this.columns.table ?? {};
-    const versions = history ? await heldVersions(tx, dialect, history) : undefined;
+    const form = this.columns.table;
     const where = {
       formId,
       table: held?.table,
-      versions: versions?.table,
+      versions: form === undefined ? [] : await tablesOfVersions(tx, dialect, form),
       present: held?.present ?? new Set<string>(),
     };
     const { live, ...erased } = await eraseSubmissions(tx, dialect, where, ids, at);

@@ -1,3 +1,4 @@
+import { MirrorError } from '../../base/errors.ts';
 import { uniqueName } from '../../mirror/column-names.ts';
 import { partsOf } from './answer-parts.ts';
 import { saveCopy } from './catalogue-copy.ts';
@@ -41,6 +42,41 @@ export async function heldVersions(
   const present = await dialect.columnsOf(session, table);
   return present !== undefined && isHistory(present) ? { table, present } : undefined;
 }
+
+/** Columns that a table has which holds versions, or held them before people changed it. */
+const MARKS = ['_valid_from', '_valid_to', '_is_deleted'];
+
+/**
+ * The tables that hold versions of a form's rows, with those that people changed, from which no pass reads any more: what is erased is
+ * erased there, too. Throws TARGET_FAILED where such a table has no column `id`, so that nobody can tell whose versions it holds.
+ */
+export async function tablesOfVersions(
+  session: SqlSession,
+  dialect: SqlDialect,
+  { table, history }: Pick<FormTable, 'table' | 'history'>,
+): Promise<string[]> {
+  if (!history) return [];
+  const first = historyName(table);
+  const others = [...(await dialect.relationNames(session))].filter(
+    (name) =>
+      name === first || /^_\d+$/.test(name.startsWith(first) ? name.slice(first.length) : ''),
+  );
+  const columns = await dialect.columnsOfEach(session, new Set([history.table, ...others]));
+  const held = [...columns].filter(([, names]) => MARKS.some((mark) => names.includes(mark)));
+  const keyless = held.find(([, names]) => !names.includes('id'));
+  if (keyless !== undefined) throw idsGone(dialect, keyless[0]);
+  return held.map(([name]) => name);
+}
+
+const idsGone = (dialect: SqlDialect, table: string): MirrorError =>
+  new MirrorError(
+    'TARGET_FAILED',
+    `The ${dialect.product} table ${table} holds versions of submissions, but has no column id any more: whose they are can't be told. ` +
+      'Give that column its name back, or drop the table, and try again.',
+    { retryable: false },
+  );
+
+const historyName = (table: string): string => `${table}_history`;
 
 const keepsMore = (form: FormTable): boolean =>
   partsOf(form.fields).some(({ storage }) => storage === 'more');
@@ -89,7 +125,7 @@ async function saved(tx: SqlSession, dialect: SqlDialect, form: FormTable): Prom
 
 async function freeName(tx: SqlSession, dialect: SqlDialect, form: FormTable): Promise<string> {
   await dialect.lockCatalogue(tx);
-  return uniqueName(`${form.table}_history`, await dialect.relationNames(tx));
+  return uniqueName(historyName(form.table), await dialect.relationNames(tx));
 }
 
 const definition = (dialect: SqlDialect, { name, type }: AnswerPart): string =>
