@@ -73,6 +73,34 @@ export function describeSqlLiveViews(stage: SqlStage): void {
       expect(new Set(shown.map(({ t }) => t))).toEqual(new Set([null, 'x']));
     });
 
+    it('leaves a view alone that people made under its name with the same columns, or make of it later', async () => {
+      const shown = async (view: string) =>
+        (await sql(`SELECT id FROM {${view}} ORDER BY id`)).map(({ id }) => id);
+      const drop =
+        stage.place.product === 'SQLite' ? 'DROP VIEW IF EXISTS {contact_form_live};' : '';
+      const theirs = async (status: string) => {
+        for (const statement of [
+          drop,
+          `CREATE${drop === '' ? ' OR REPLACE' : ''} VIEW {contact_form_live} AS
+          SELECT * FROM {contact_form} WHERE _deleted_at IS NULL AND status <> '${status}'`,
+        ])
+          if (statement !== '') await sql(statement);
+      };
+      await stage.write((writer) => writer.prepare([NAME]));
+      await theirs('NEW');
+      await passOver([row('a'), row('b', {}, { status: 'DONE' })], [NAME]);
+      expect([await shown('contact_form_live'), await shown('contact_form_live_2')]).toEqual([
+        ['b'],
+        ['a', 'b'],
+      ]);
+      await sql('DROP VIEW {contact_form_live}');
+      await passOver([row('c', { field_2_b: 5 })], [NAME, AGE]);
+      await theirs('DONE');
+      await passOver([row('d', { field_2_b: 'x' })], [NAME, AGE]);
+      expect(await shown('contact_form_live')).toEqual(['a', 'c', 'd']);
+      expect(await shown('contact_form_live_2')).toEqual(['a', 'b', 'c', 'd']);
+    });
+
     it('leaves alone what people have under its name', async () => {
       await stage.write(async () => {});
       await sql('CREATE TABLE {contact_form_live} (mine text)');

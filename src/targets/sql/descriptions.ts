@@ -12,8 +12,7 @@ export const SYSTEM_COLUMN_TEXTS: Readonly<Record<(typeof SYSTEM_COLUMNS)[number
 };
 
 /** What the column is that holds what found no room in columns of its own. */
-export const MORE_TEXT =
-  'Answers to fields without a column of their own, as JSON under the names that mirror_fields tells.';
+export const MORE_TEXT = 'Answers without a column of their own, as JSON by column name.';
 
 /** What a form's table is, its view with labels, and that of its live rows. */
 export const FORM_TEXTS = {

@@ -1,7 +1,7 @@
 import { SYSTEM_COLUMNS } from '../../mirror/reserved-names.ts';
 import { answerSelects, type ShownForm } from './answers-view.ts';
 import { partsOf } from './answer-parts.ts';
-import { FORM_TEXTS, PART_TEXTS, SYSTEM_COLUMN_TEXTS } from './descriptions.ts';
+import { FORM_TEXTS, MORE_TEXT, PART_TEXTS, SYSTEM_COLUMN_TEXTS } from './descriptions.ts';
 import type { SqlDialect } from './dialect.ts';
 import { type FormTable, MORE_COLUMN } from './field-column.ts';
 import { piecesOf, quoted } from './sql-session.ts';
@@ -57,6 +57,9 @@ export const MODEL_TEXTS: Readonly<Record<ModelView, string>> = {
 /** Ends the name of the view of a form's rows that are not marked deleted: `<table>_live`. */
 export const LIVE_SUFFIX = '_live';
 
+/** How such a view of ours calls the form's table: one that people made with the same columns is theirs. */
+export const LIVE_MARK = 'forms_mirror_live';
+
 /** SELECTs joined by one UNION; SQLite takes at most 500. */
 const SELECTS_A_UNION = 200;
 
@@ -94,7 +97,7 @@ export function liveView(form: ShownForm, dialect: SqlDialect): ViewDefinition {
   );
   const item = (name: string, description: string): ViewItem => ({
     name,
-    expression: `t.${quoted(name)}`,
+    expression: `${LIVE_MARK}.${quoted(name)}`,
     description,
   });
   const system = SYSTEM_COLUMNS.map((name) => item(name, SYSTEM_COLUMN_TEXTS[name]));
@@ -107,11 +110,9 @@ export function liveView(form: ShownForm, dialect: SqlDialect): ViewDefinition {
       ...more,
       ...system.slice(3),
     ],
-    from: `${dialect.relation(form.table)} AS t WHERE t._deleted_at IS NULL`,
+    from: `${dialect.relation(form.table)} AS ${LIVE_MARK} WHERE ${LIVE_MARK}._deleted_at IS NULL`,
   };
 }
-
-const MORE_TEXT = 'Answers without a column of their own, as JSON by column name.';
 
 /** The columns that {@link liveView} may give a form, whichever answers came. */
 export const liveColumns = ({ fields }: FormTable): string[] => [

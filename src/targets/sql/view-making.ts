@@ -3,6 +3,7 @@ import { SYSTEM_COLUMNS } from '../../mirror/reserved-names.ts';
 import type { ShownForm } from './answers-view.ts';
 import type { SqlDialect } from './dialect.ts';
 import {
+  LIVE_MARK,
   LIVE_SUFFIX,
   liveColumns,
   liveView,
@@ -12,7 +13,7 @@ import {
 } from './model-views.ts';
 import type { SqlSession } from './sql-session.ts';
 import { liveKey, modelKey, type Notes } from './view-notes.ts';
-import type { ViewDefinition } from './view-sql.ts';
+import type { ViewDefinition, ViewSigns } from './view-sql.ts';
 
 /** What a view over all forms is called where something else has its name. */
 const secondName = (view: ModelView): string => `mirror_${view}`;
@@ -36,9 +37,9 @@ export async function makeLive(
   const key = liveKey(form.form.id);
   const first = `${form.table}${LIVE_SUFFIX}`;
   const names = [making.notes.kept.get(key)?.name, first];
-  const columns = { required: SYSTEM_COLUMNS, possible: liveColumns(form) };
+  const signs = { required: SYSTEM_COLUMNS, possible: liveColumns(form), mark: LIVE_MARK };
   await attempt(making, key, names, () =>
-    place(tx, dialect, liveView(form, dialect), { names, last: first, columns }),
+    place(tx, dialect, liveView(form, dialect), { names, last: first, signs }),
   );
 }
 
@@ -54,9 +55,9 @@ export async function makeModel(
   const key = modelKey(view);
   const own = Object.keys(MODEL_COLUMNS[view]);
   const names = [making.notes.kept.get(key)?.name, view, secondName(view)];
-  const columns = { required: own, possible: own };
+  const signs = { required: own, possible: own, mark: '' };
   await attempt(making, key, names, () =>
-    place(tx, dialect, definition, { names, last: secondName(view), columns }),
+    place(tx, dialect, definition, { names, last: secondName(view), signs }),
   );
 }
 
@@ -81,7 +82,7 @@ async function attempt(
 interface Placing {
   readonly names: readonly (string | undefined)[];
   readonly last: string;
-  readonly columns: { readonly required: readonly string[]; readonly possible: readonly string[] };
+  readonly signs: ViewSigns;
 }
 
 /** Makes a view; its name, or undefined where it can't be made. What people made under one of the names is left alone. */
@@ -89,13 +90,13 @@ async function place(
   tx: SqlSession,
   dialect: SqlDialect,
   view: ViewDefinition,
-  { names, last, columns }: Placing,
+  { names, last, signs }: Placing,
 ): Promise<string | undefined> {
   const { views } = dialect;
   const taken = await dialect.relationNames(tx);
   for (const name of new Set(names)) {
     if (name === undefined) continue;
-    const isOurs = !taken.has(name) || (await views.isOwn(tx, name, columns));
+    const isOurs = !taken.has(name) || (await views.isOwn(tx, name, signs));
     if (isOurs && (await views.put(tx, name, view))) return name;
     taken.add(name);
   }

@@ -43,6 +43,14 @@ export interface ListElements {
   readonly number: string;
 }
 
+/** What tells a view of ours: the columns that it must have, those that it may have, and what its definition holds. */
+export interface ViewSigns {
+  readonly required: readonly string[];
+  readonly possible: readonly string[];
+  /** Empty where the columns tell enough. */
+  readonly mark: string;
+}
+
 /** What the views over all forms need of a product; the form's table goes by `t` in its expressions. */
 export interface ViewSql {
   /** A text as SQL writes it. */
@@ -80,12 +88,8 @@ export interface ViewSql {
    * as `left` has them, with their last states: of those that are as they were, some databases know that without looking.
    */
   states(session: SqlSession, left: ReadonlyMap<string, string>): Promise<Map<string, string>>;
-  /** Whether a view of this name is ours, given the columns that it must have and those that it may have. */
-  isOwn(
-    tx: SqlSession,
-    name: string,
-    columns: { readonly required: readonly string[]; readonly possible: readonly string[] },
-  ): Promise<boolean>;
+  /** Whether a view of this name is ours. */
+  isOwn(tx: SqlSession, name: string, signs: ViewSigns): Promise<boolean>;
   /**
    * Makes a view, or one of ours anew, with the rights on it and whatever people built on it. False when that is in the way.
    * Whether it rejects or not, the transaction can go on, as far as the error is one of the view alone.

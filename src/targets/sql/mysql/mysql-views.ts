@@ -125,11 +125,11 @@ export const mysqlViews: ViewSql = {
     return new Map(rows.map((row) => [textOf(row, 'name'), textOf(row, 'state')]));
   },
   /** One that this user made, with no other columns than ours; or none, as what it read is not there any more. */
-  async isOwn(tx, name, { required, possible }) {
+  async isOwn(tx, name, { required, possible, mark }) {
     const own = await tx.query(
       `SELECT 1 AS found FROM information_schema.views
-       WHERE table_schema = database() AND table_name = $1 AND definer = current_user()`,
-      [name],
+       WHERE table_schema = database() AND table_name = $1 AND definer = current_user() AND instr(view_definition, $2) > 0`,
+      [name, mark],
     );
     const present = (await mysqlColumns(tx, name)) ?? required;
     return (

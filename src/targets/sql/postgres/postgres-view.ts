@@ -149,12 +149,13 @@ function isOurs(present: readonly string[], former: readonly string[]): boolean 
   return present.length === expected.size && present.every((label) => expected.has(label));
 }
 
-/** True for a view that our role owns: nobody else's can be changed anyway. */
-export async function isOwnView(tx: SqlSession, name: string): Promise<boolean> {
+/** True for a view that our role owns, nobody else's can be changed anyway, and whose definition holds `mark`. */
+export async function isOwnView(tx: SqlSession, name: string, mark = ''): Promise<boolean> {
   const rows = await tx.query(
     `SELECT 1 AS found FROM pg_class
-     WHERE oid = to_regclass($1) AND relkind = 'v' AND pg_has_role(relowner, 'USAGE')`,
-    [name],
+     WHERE oid = to_regclass($1) AND relkind = 'v' AND pg_has_role(relowner, 'USAGE')
+       AND strpos(pg_get_viewdef(oid), $2) > 0`,
+    [name, mark],
   );
   return rows.length > 0;
 }

@@ -135,13 +135,13 @@ export function postgresViews(schema: string): ViewSql {
       );
       return new Map(rows.map((row) => [textOf(row, 'name'), textOf(row, 'state')]));
     },
-    async isOwn(tx, name, { required, possible }) {
+    async isOwn(tx, name, { required, possible, mark }) {
       const present = await postgresColumns(tx, qualified(schema, name));
       return (
         present !== undefined &&
         required.every((column) => present.includes(column)) &&
         present.every((column) => possible.includes(column)) &&
-        (await isOwnView(tx, qualified(schema, name)))
+        (await isOwnView(tx, qualified(schema, name), mark))
       );
     },
     put: (tx, name, view) => putView(tx, schema, name, view),
