@@ -85,6 +85,62 @@ export function describeComments(stage: SqlStage): void {
       expect(all.get(name ?? '')).toMatch(/^It's [\\\uFF3C] odd ?/);
     });
 
+    it('a column without answers keeps what people made of it, and the form goes on', async ({
+      skip,
+    }) => {
+      if (stage.place.product !== 'MySQL or MariaDB')
+        skip('what a column is stands in one place there alone');
+      const fields = ['a', 'b', 'c', 'd', 'e'].map((id) => field(id, `Column ${id}`));
+      await passOver(fields, {});
+      const made = [
+        "MODIFY column_a longtext DEFAULT 'n/a' CHECK (column_a <> 'z')",
+        'MODIFY column_b longtext INVISIBLE',
+        "MODIFY column_c longtext NOT NULL DEFAULT ''",
+        'ADD FULLTEXT INDEX theirs (column_d)',
+        'ADD SYSTEM VERSIONING',
+      ];
+      for (const action of made) await sql(`ALTER TABLE {contact_form} ${action}`);
+      await passOver([...fields, field('f', 'New')], { a: 1, b: 2, c: 3, d: 4, e: 5, f: 6 });
+      const [table] = await sql('SHOW CREATE TABLE {contact_form}');
+      const text = String(table?.['Create Table']);
+      expect(text).toMatch(/"column_a" longtext DEFAULT 'n\/a'.* CHECK \("column_a" <> 'z'\)/);
+      expect(text).toMatch(/"column_b" longtext INVISIBLE/);
+      expect(text).toMatch(/"column_c" longtext NOT NULL DEFAULT ''/);
+      expect(text).toMatch(/FULLTEXT KEY "theirs"/);
+      expect(text).toMatch(/"column_e" double/);
+      expect(
+        await sql(
+          "SELECT column_a, column_b, column_c, column_d, column_e, new FROM {contact_form} WHERE id = 'a'",
+        ),
+      ).toEqual([
+        { column_a: '1', column_b: '2', column_c: '3', column_d: '4', column_e: 5, new: 6 },
+      ]);
+    });
+
+    it('L10: a row that is there is changed where a trigger or versions of theirs make its insertion a change', async ({
+      skip,
+    }) => {
+      if (stage.place.product !== 'MySQL or MariaDB') skip('others insert in another way');
+      const versioned = 'ALTER TABLE {contact_form} ADD SYSTEM VERSIONING';
+      const trigger =
+        'CREATE TRIGGER theirs BEFORE UPDATE ON {contact_form} FOR EACH ROW SET NEW.age = coalesce(NEW.age, 0) + 1';
+      await passOver([NAME, AGE], { field_1_a: 'x', field_2_b: 1 });
+      for (const [nth, made] of [versioned, trigger].entries()) {
+        await sql(made);
+        await passOver([NAME, AGE], { field_1_a: `changed ${nth}`, field_2_b: 1 });
+        const rows = await sql('SELECT full_name FROM {contact_form}');
+        expect(rows).toEqual([{ full_name: `changed ${nth}` }]);
+      }
+      // Two at once, of which one is new.
+      await stage.write(async (writer) => {
+        await writer.prepare([NAME, AGE]);
+        const both = ['a', 'b'].map((id) => row(id, { field_1_a: 'both' }));
+        expect((await writer.apply(both, [])).outcomes).toEqual(['updated', 'inserted']);
+      });
+      const rows = await sql('SELECT full_name FROM {contact_form}');
+      expect(rows).toEqual([{ full_name: 'both' }, { full_name: 'both' }]);
+    });
+
     it('a column keeps what people made of it', async ({ skip }) => {
       if (stage.place.product !== 'MySQL or MariaDB')
         skip('a comment is a part of the column there alone');

@@ -219,12 +219,14 @@ async function insertVersions(
     .map(({ name }) => name);
   const columns = [...ROW_COLUMNS, ...own, MORE_COLUMN].filter((name) => present.includes(name));
   const names = columns.map(quoted).join(', ');
+  // By name: `*` leaves out columns that people hid, which MySQL and MariaDB know.
+  const read = [...columns, '_deleted_at'].map((name) => `o.${quoted(name)}`).join(', ');
   const relation = dialect.relation(held.table);
   const last = `SELECT max(h._valid_to) FROM ${relation} AS h WHERE h.id = o.id`;
   await tx.query(
     `INSERT INTO ${relation} (${names}, _valid_from, _is_deleted)
      SELECT ${names}, CASE WHEN t.ended > $1 THEN t.ended ELSE $1 END, _deleted_at IS NOT NULL
-     FROM (SELECT o.*, (${last}) AS ended FROM ${dialect.relation(form.table)} AS o WHERE ${condition}) AS t`,
+     FROM (SELECT ${read}, (${last}) AS ended FROM ${dialect.relation(form.table)} AS o WHERE ${condition}) AS t`,
     [dialect.timeValue(at), ...params],
   );
 }

@@ -101,7 +101,7 @@ async function commentsOf(
       const table = textOf(row, 'name');
       const columns = (byTable.get(table) ?? []).map((one): [string, Column] => {
         const name = textOf(one, 'name');
-        const check = checks.get(JSON.stringify([table, name]));
+        const check = checks.get(checkKey(table, name));
         const isJson = check?.replaceAll(/[`"]/g, '') === `json_valid(${name})`;
         const type = isJson
           ? `json COLLATE ${textOf(one, 'collation')}`
@@ -122,7 +122,10 @@ async function commentsOf(
  * The checks that MariaDB keeps as parts of columns, under their names; MySQL has them beside. That of JSON comes with the type;
  * to say any other again would have the server test all rows.
  */
-async function checksOf(tx: SqlSession, tables: readonly string[]): Promise<Map<string, string>> {
+export async function checksOf(
+  tx: SqlSession,
+  tables: readonly string[],
+): Promise<Map<string, string>> {
   const rows = await tx.query(
     `SELECT table_name AS relation, constraint_name AS name, check_clause AS clause
      FROM information_schema.check_constraints WHERE constraint_schema = database() AND table_name IN ($1)`,
@@ -130,8 +133,11 @@ async function checksOf(tx: SqlSession, tables: readonly string[]): Promise<Map<
   );
   return new Map(
     rows.map((row) => [
-      JSON.stringify([textOf(row, 'relation'), textOf(row, 'name')]),
+      checkKey(textOf(row, 'relation'), textOf(row, 'name')),
       textOf(row, 'clause'),
     ]),
   );
 }
+
+/** By what {@link checksOf} gives the check of a column. */
+export const checkKey = (table: string, column: string): string => JSON.stringify([table, column]);

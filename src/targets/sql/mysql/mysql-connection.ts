@@ -27,13 +27,18 @@ const MODES = [
 ];
 
 /** The settings as one statement, so that a pool can send it before anything else. */
-export const settingsFor = ({ collation }: MysqlServer): string =>
-  `SET NAMES utf8mb4 COLLATE ${collation}; ${SETTINGS}`;
+export const settingsFor = ({ collation, isMariaDb }: MysqlServer): string =>
+  [`SET NAMES utf8mb4 COLLATE ${collation}`, SETTINGS, ...(isMariaDb ? [VERSIONING] : [])].join(
+    '; ',
+  );
 
 const SETTINGS = `SET SESSION sql_mode = '${MODES.join(',')}', time_zone = '+00:00', autocommit = 1,
   lock_wait_timeout = ${LOCK_TIMEOUT_S}, innodb_lock_wait_timeout = ${LOCK_TIMEOUT_S},
   group_concat_max_len = 1000000, sql_safe_updates = 0, sql_select_limit = 18446744073709551615;
   SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED`;
+
+/** Lets a table that people gave system versioning take new columns: MariaDB refuses that otherwise. */
+const VERSIONING = 'SET SESSION system_versioning_alter_history = KEEP';
 
 const WHO = 'SELECT VERSION(), @@max_allowed_packet';
 

@@ -7,6 +7,8 @@ export interface MysqlAnswer {
   readonly rows: readonly (readonly (string | null)[])[];
   /** Rows that it changed: not those that it found to be as they are to become. */
   readonly affected: number;
+  /** Of an INSERT of several rows, how many that were there already it changed: a trigger or a versioned table does so. */
+  readonly changedThere: number;
 }
 
 /** What we use of a connection. Rejects with `MysqlError`s and errors of the network. */
@@ -120,8 +122,9 @@ function answersOf(results: unknown, fields: unknown): MysqlAnswer[] {
 
 function answerOf(result: unknown, fields: unknown): MysqlAnswer {
   if (!Array.isArray(result)) {
-    const { affectedRows } = result as { affectedRows: number };
-    return { names: [], rows: [], affected: affectedRows };
+    const { affectedRows, info = '' } = result as { affectedRows: number; info?: string };
+    const changedThere = Number(/Duplicates: (\d+)/.exec(info)?.[1] ?? 0);
+    return { names: [], rows: [], affected: affectedRows, changedThere };
   }
   return {
     names: (fields as FieldPacket[]).map(({ name }) => name),
@@ -129,5 +132,6 @@ function answerOf(result: unknown, fields: unknown): MysqlAnswer {
       row.map((value) => (value === null ? null : value.toString())),
     ),
     affected: 0,
+    changedThere: 0,
   };
 }

@@ -237,8 +237,8 @@ export function mysqlRowDefect(error: unknown): string | undefined {
 
 /** Errors of a change of a column that objects of users (keys, generated columns, constraints) cause. */
 const BLOCKING = new Set([
-  1054, 1060, 1067, 1072, 1118, 1170, 1265, 1292, 1366, 1832, 1833, 1845, 1846, 1901, 1903, 1906,
-  1907, 3106, 3108, 3780, 3819, 3837, 3855, 4025,
+  1048, 1054, 1060, 1067, 1072, 1118, 1170, 1265, 1283, 1292, 1366, 1832, 1833, 1845, 1846, 1901,
+  1903, 1906, 1907, 3106, 3108, 3780, 3819, 3837, 3855, 4025,
 ]);
 
 /** True when a change of the schema was refused because of what users built on it. */

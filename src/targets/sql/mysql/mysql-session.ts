@@ -82,8 +82,10 @@ export class MysqlSession implements SqlSession {
         await this.#one(steps.write);
         return rowsOf(await this.#one(steps.read));
       case 'inserting': {
-        const affected = await this.write(steps.rows.map((row) => row.sql));
-        return steps.rows.filter((_, nth) => affected[nth] === 1).map((row) => row.returned);
+        const answers = await this.write(steps.rows.map((row) => row.sql));
+        return steps.rows
+          .filter((_, nth) => answers[nth]?.affected === 1)
+          .map((row) => row.returned);
       }
     }
   }
@@ -106,14 +108,13 @@ export class MysqlSession implements SqlSession {
     }
   }
 
-  /** Runs statements that change rows, in order and in one go; how many rows each changed. */
-  async write(statements: readonly string[]): Promise<number[]> {
-    const affected: number[] = [];
+  /** Runs statements that change rows, in order and in one go; the answer of each. */
+  async write(statements: readonly string[]): Promise<MysqlAnswer[]> {
+    const answers: MysqlAnswer[] = [];
     for (const piece of this.#pieces(statements)) {
-      const answers = await this.#ask(piece.join(';\n'), this.#timeouts.rewriteMs);
-      affected.push(...answers.map((answer) => answer.affected));
+      answers.push(...(await this.#ask(piece.join(';\n'), this.#timeouts.rewriteMs)));
     }
-    return affected;
+    return answers;
   }
 
   /** Takes a named lock of the server until the transaction ends. False when another session keeps it for longer. */

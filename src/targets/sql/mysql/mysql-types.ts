@@ -1,9 +1,11 @@
 import { partsOf } from '../answer-parts.ts';
 import type { DecidedTypes, EarlierTables, NewColumn, TypeChange } from '../dialect.ts';
 import type { FieldColumn, FormTable } from '../field-column.ts';
-import { quoted, type SqlSession } from '../sql-session.ts';
+import { quoted, type SqlSession, textOf } from '../sql-session.ts';
+import { checkKey, checksOf } from './mysql-comments.ts';
 import { isBlockedByDependants } from './mysql-errors.ts';
 import { backticked } from './mysql-literal.ts';
+import { sessionOf } from './mysql-locks.ts';
 import { definition, MYSQL_TYPES, mysqlTypesOf } from './mysql-tables.ts';
 
 /**
@@ -23,7 +25,10 @@ export async function decideMysqlTypes(
   const declared = await mysqlTypesOf(tx, form.table);
   const isOfType = ({ field, to }: TypeChange): boolean =>
     to === 'number' && declared.get(field.column) === MYSQL_TYPES.number;
-  const wanted = changes.filter((change) => isOfType(change) || blank.has(change.field.column));
+  const untouched = await untouchedColumns(tx, form.table);
+  const mayChange = ({ field }: TypeChange): boolean =>
+    blank.has(field.column) && untouched.has(field.column);
+  const wanted = changes.filter((change) => isOfType(change) || mayChange(change));
   for (const { field, to } of wanted) {
     await tx.query(
       `UPDATE ${backticked('mirror_fields')} SET type = $1 WHERE form_id = $2 AND field_id = $3`,
@@ -61,13 +66,32 @@ export const lateMysqlTypes: EarlierTables = {
       form.table,
       late.map(({ name }) => name),
     );
+    const untouched = await untouchedColumns(tx, form.table);
     await changeColumns(
       tx,
       form.table,
-      late.filter(({ name }) => blank.has(name)),
+      late.filter(({ name }) => blank.has(name) && untouched.has(name)),
     );
   },
 };
+
+/**
+ * The columns of texts that are as they were made. A change of the type says all of a column's definition anew, and would take away
+ * what people put into it: a default, a check, a collation, that it is hidden.
+ */
+async function untouchedColumns(tx: SqlSession, table: string): Promise<Set<string>> {
+  const { isMariaDb, collation } = sessionOf(tx).server;
+  const rows = await tx.query(
+    `SELECT column_name AS name FROM information_schema.columns
+     WHERE table_schema = database() AND table_name = $1 AND data_type = 'longtext' AND collation_name = $2
+       AND is_nullable = 'YES' AND extra = '' AND coalesce(column_default, 'NULL') = 'NULL'
+       AND coalesce(generation_expression, '') = ''`,
+    [table, collation],
+  );
+  const checks = isMariaDb ? await checksOf(tx, [table]) : new Map<string, string>();
+  const names = rows.map((row) => textOf(row, 'name'));
+  return new Set(names.filter((name) => !checks.has(checkKey(table, name))));
+}
 
 /** Those of these columns of texts in which there is nothing but blanks. */
 async function blankColumns(

@@ -24,7 +24,7 @@ export async function storeNewInMysql(
   const session = sessionOf(tx);
   const fresh = rows.map((row): WrittenRow => ({ row, values: batch.valuesOf(row) }));
   const areStored = await inSavepoint(tx, async () => {
-    if ((await insert(session, batch, fresh, at)) < rows.length) throw new NotAllNew();
+    if (!(await insert(session, batch, fresh, at))) throw new NotAllNew();
     return true;
   }).catch((error: unknown) => {
     if (error instanceof NotAllNew || mysqlRowDefect(error) !== undefined) return false;
@@ -110,8 +110,8 @@ async function storeOnce(
   await update(session, batch, updates);
   // The last time as it is, so that the server names the key of somebody else that a row violates.
   const isLast = tries >= MOST_TRIES;
-  const inserted = await insert(session, batch, fresh, at, isLast ? 'refused' : 'skipped');
-  if (inserted < fresh.length) throw isLast ? new SwallowedWrites(batch.table, 1) : new NotAllNew();
+  const areNew = await insert(session, batch, fresh, at, isLast ? 'refused' : 'skipped');
+  if (!areNew) throw isLast ? new SwallowedWrites(batch.table, 1) : new NotAllNew();
   return outcomes;
 }
 
@@ -141,7 +141,7 @@ async function readStored(
 }
 
 /**
- * Inserts rows in the order of their IDs, so that no two writers wait for each other; how many were new. `skipped`: what is
+ * Inserts rows in the order of their IDs, so that no two writers wait for each other; whether all were new. `skipped`: what is
  * there stays as it is, and is locked as if it had been written, where an INSERT that is refused leaves a lock that others
  * share, and two of those wait for each other.
  */
@@ -151,15 +151,16 @@ async function insert(
   rows: readonly WrittenRow[],
   at: string,
   there: 'skipped' | 'refused' = 'skipped',
-): Promise<number> {
+): Promise<boolean> {
   const time = textLiteral(mysqlTime(at));
   const head = `INSERT INTO ${batch.table} (id, _first_seen_at, _changed_at, ${batch.columns.join(', ')}) VALUES\n`;
   const tail = there === 'skipped' ? '\nON DUPLICATE KEY UPDATE id = id' : '';
   const room = roomOf(session.server) - head.length - tail.length;
-  const statements: string[] = [];
+  const statements: { readonly sql: string; readonly rows: number }[] = [];
   let [tuples, bytes]: [string[], number] = [[], 0];
   const close = (): void => {
-    if (tuples.length > 0) statements.push(head + tuples.join(',\n') + tail);
+    if (tuples.length > 0)
+      statements.push({ sql: head + tuples.join(',\n') + tail, rows: tuples.length });
     [tuples, bytes] = [[], 0];
   };
   for (const { row, values } of inOrderOfIds(rows, ({ row: { id } }) => id)) {
@@ -171,8 +172,11 @@ async function insert(
     bytes += size;
   }
   close();
-  const affected = await session.write(statements);
-  return affected.reduce((sum, count) => sum + count, 0);
+  const answers = await session.write(statements.map(({ sql }) => sql));
+  // A row that was there counts as none; where a trigger or a versioned table makes a change of it, as two or more.
+  return answers.every(
+    ({ affected, changedThere }, nth) => changedThere === 0 && affected === statements[nth]?.rows,
+  );
 }
 
 function updateStatement(
@@ -196,8 +200,8 @@ async function update(
 ): Promise<void> {
   const statements = inOrderOfIds(updates, ({ id }) => id).map(({ sql }) => sql);
   for (const sql of statements) requireRoom(session, Buffer.byteLength(sql));
-  const affected = await session.write(statements);
-  const swallowed = affected.filter((count) => count === 0).length;
+  const answers = await session.write(statements);
+  const swallowed = answers.filter(({ affected }) => affected === 0).length;
   if (swallowed > 0) throw new SwallowedWrites(batch.table.replaceAll('`', ''), swallowed);
 }
 
