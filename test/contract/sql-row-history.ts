@@ -129,6 +129,21 @@ export function describeRowHistory(stage: SqlStage): void {
       ]);
     });
 
+    it('tells what is so now again in a column that people dropped', async () => {
+      const both = (id: string, name: string) => row(id, { field_1_a: name, field_2_b: 5 });
+      await apply(both('a', 'Ada'), both('b', 'Bo'));
+      await apply(both('a', 'Eva'));
+      await sql('ALTER TABLE {contact_form_history} DROP COLUMN full_name');
+      await apply();
+      expect(
+        await sql('SELECT id, full_name FROM {contact_form_history} ORDER BY id, _valid_from'),
+      ).toEqual([
+        { id: 'a', full_name: null },
+        { id: 'a', full_name: 'Eva' },
+        { id: 'b', full_name: 'Bo' },
+      ]);
+    });
+
     it('is made again where people dropped it, and goes on where they dropped the table', async () => {
       await apply(named('a', 'Ada'));
       await stage.place.damage?.dropPlace();

@@ -164,7 +164,18 @@ async function addColumns(
     (part) => isKept(part) && !present.includes(part.name),
   );
   const more = keepsMore(form) && !present.includes(MORE_COLUMN);
-  if (missing.length > 0 || more) await dialect.addColumns(tx, table, missing, more);
+  if (missing.length === 0 && !more) return;
+  await dialect.addColumns(tx, table, missing, more);
+  if (form.history?.isOpen !== true) return;
+  // Where people dropped it: of what is so now it tells again. That of a new field has nothing to tell yet.
+  const [versions, rows] = [dialect.relation(table), dialect.relation(form.table)];
+  for (const name of [...missing.map((part) => part.name), ...(more ? [MORE_COLUMN] : [])]) {
+    const column = quoted(name);
+    await tx.query(
+      `UPDATE ${versions} SET ${column} = (SELECT o.${column} FROM ${rows} AS o WHERE o.id = ${versions}.id)
+       WHERE _valid_to IS NULL AND id IN (SELECT o.id FROM ${rows} AS o WHERE o.${column} IS NOT NULL)`,
+    );
+  }
 }
 
 /** A condition on rows, whose parameters begin with `$2`. */
