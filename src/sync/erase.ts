@@ -130,8 +130,9 @@ export const forget = (
 ): Promise<ErasureReport[]> =>
   inEach(targets, forms, async (target, { form, ids }) => {
     const erasure = await writing(target, form, options, (writer) => writer.forget(ids, at));
-    await target.scrub();
-    return erasure;
+    // What is gone from the tables is told, though its traces in the files are not gone yet.
+    const failure = await target.scrub().then(() => null, toMirrorError);
+    return { ...erasure, failure };
   });
 
 /** Lets forgotten submissions come back with the next pass; `rows` of the reports: how many were forgotten. */
@@ -170,7 +171,10 @@ export async function writing<T>(
 async function inEach(
   targets: readonly EraseTarget[],
   forms: readonly FormIds[],
-  work: (target: Target, form: FormIds) => Promise<Erasure>,
+  work: (
+    target: Target,
+    form: FormIds,
+  ) => Promise<Erasure & Partial<Pick<ErasureReport, 'failure'>>>,
 ): Promise<ErasureReport[]> {
   const reports: ErasureReport[] = [];
   for (const { target, mirrors } of targets) {
@@ -178,7 +182,7 @@ async function inEach(
       const about = { target: target.name, form: each.form, asked: each.ids.length };
       try {
         const held = mirrors(each.form) || (await target.reader(each.form.id)) !== undefined;
-        if (held) reports.push({ ...about, ...(await work(target, each)), failure: null });
+        if (held) reports.push({ ...about, failure: null, ...(await work(target, each)) });
       } catch (error) {
         reports.push({ ...about, ...NOTHING_ERASED, failure: toMirrorError(error) });
       }

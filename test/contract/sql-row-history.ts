@@ -1,67 +1,20 @@
 import * as fc from 'fast-check';
-import { beforeEach, describe, expect, it } from 'vitest';
-import type { HistoryKind } from '../../src/mirror/histories.ts';
-import type { FormWriter } from '../../src/mirror/target.ts';
+import { describe, expect, it } from 'vitest';
 import type { PickedField } from '../../src/mirror/types.ts';
 import { propertyRuns } from '../support/property.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { AGE, AT_ONCE, CHECKPOINT, field, FORM, NAME, pass, row } from './target-harness.ts';
+import { BEGIN, isTrue, MINUTE, minute, rowVersions, timeOf } from './row-versions.ts';
 import type { SqlStage } from './sql-target.ts';
 
-const BEGIN = Date.UTC(2026, 2, 5);
-const MINUTE = 60_000;
-/** The time so many minutes after the first. */
-const minute = (nth: number): string => new Date(BEGIN + nth * MINUTE).toISOString();
 const FIELDS = [NAME, AGE];
 const full = pass({ kind: 'full' });
-
-interface WriteOptions {
-  readonly fields?: readonly PickedField[];
-  readonly history?: HistoryKind;
-}
 
 /** What the SQL targets keep of the versions of rows, where they are told to. */
 export function describeRowHistory(stage: SqlStage): void {
   describe('the history of rows', () => {
-    let clock: TestClock;
-    beforeEach(() => {
-      clock = new TestClock(BEGIN);
-    });
-    /** Writes once; a minute later is the next time. */
-    const write = async <T>(
-      work: (writer: FormWriter) => Promise<T>,
-      { fields = FIELDS, history = 'full' }: WriteOptions = {},
-    ): Promise<T> => {
-      await using target = await stage.place.open('default', clock, history);
-      await using writer = await target.openWriter(FORM, AT_ONCE);
-      await writer.prepare(fields);
-      const result = await work(writer);
-      await clock.sleep(MINUTE);
-      return result;
-    };
-    const named = (id: string, name: string, status = 'NEW') =>
-      row(id, { field_1_a: name }, { status });
-    const apply = (...rows: ReturnType<typeof row>[]) => write((writer) => writer.apply(rows, []));
-    const sql = (text: string) =>
-      stage.place.query(
-        text.replaceAll(/\{(\w+)\}/g, (_, name: string) => stage.place.relation(name)),
-      );
-    const timeOf = (value: unknown): string | null =>
-      value === null ? null : new Date(value as string).toISOString();
-    const isTrue = (value: unknown): boolean => value === true || Number(value) === 1;
-    /** The versions of a submission: name, whether it is deleted, from when, to when. */
-    const versionsOf = async (id: string) =>
-      (
-        await sql(
-          `SELECT full_name, _is_deleted, _valid_from, _valid_to FROM {contact_form_history}
-           WHERE id = '${id}' ORDER BY _valid_from`,
-        )
-      ).map((one) => [
-        one['full_name'],
-        isTrue(one['_is_deleted']),
-        timeOf(one['_valid_from']),
-        timeOf(one['_valid_to']),
-      ]);
+    const versions = rowVersions(stage);
+    const { write, named, apply, sql, versionsOf } = versions;
 
     it('has a version for each edit, deletion and restoration, however often', async () => {
       await apply(named('a', 'Ada'));
@@ -129,39 +82,10 @@ export function describeRowHistory(stage: SqlStage): void {
       ]);
     });
 
-    it('tells what is so now again in a column that people dropped', async () => {
-      const both = (id: string, name: string) => row(id, { field_1_a: name, field_2_b: 5 });
-      await apply(both('a', 'Ada'), both('b', 'Bo'));
-      await apply(both('a', 'Eva'));
-      await sql('ALTER TABLE {contact_form_history} DROP COLUMN full_name');
-      await apply();
-      expect(
-        await sql('SELECT id, full_name FROM {contact_form_history} ORDER BY id, _valid_from'),
-      ).toEqual([
-        { id: 'a', full_name: null },
-        { id: 'a', full_name: 'Eva' },
-        { id: 'b', full_name: 'Bo' },
-      ]);
-    });
-
-    it('is made again where people dropped it, and goes on where they dropped the table', async () => {
-      await apply(named('a', 'Ada'));
-      await stage.place.damage?.dropPlace();
-      await apply(named('a', 'Eva'));
-      expect(await versionsOf('a')).toEqual([
-        ['Ada', false, minute(0), minute(1)],
-        ['Eva', false, minute(1), null],
-      ]);
-      await sql('DROP TABLE {contact_form_history}');
-      await apply(named('a', 'Ida'));
-      // As it was before this pass, and by it: one instant.
-      expect(await versionsOf('a')).toEqual([['Ida', false, minute(2), null]]);
-    });
-
     it('keeps its name where it was dropped, and another form would take it', async () => {
       await apply(named('a', 'Ada'));
       await sql('DROP TABLE {contact_form_history}');
-      await using target = await stage.place.open('default', clock);
+      await using target = await stage.place.open('default', versions.clock);
       await using writer = await target.openWriter(
         { ...FORM, id: 'frm_other', slug: 'contact-form-history' },
         AT_ONCE,
@@ -188,25 +112,11 @@ export function describeRowHistory(stage: SqlStage): void {
       expect((await versionsOf('a')).at(-1)).toEqual(['Ada', false, minute(1), null]);
     });
 
-    it('takes another name where people made something else of its own', async () => {
-      await apply(named('a', 'Ada'));
-      await sql('DROP TABLE {contact_form_history}');
-      await sql('CREATE TABLE {contact_form_history} (id integer, note char(9))');
-      await apply(named('a', 'Eva'));
-      await write((writer) => writer.forget(['z'], minute(9)));
-      expect(await sql('SELECT id, full_name FROM {contact_form_history_2}')).toEqual([
-        { id: 'a', full_name: 'Eva' },
-      ]);
-      expect(await sql('SELECT * FROM {contact_form_history}')).toEqual([]);
-      const names = ((await stage.target.relations())?.relations ?? []).map(({ name }) => name);
-      expect(names.filter((name) => name.includes('history'))).toContain('contact_form_history_2');
-    });
-
     it('never overlaps where it is turned on again by a clock that was set back', async () => {
       const off = { history: 'status' as const };
       await apply(named('a', 'Ada'));
       await write((writer) => writer.apply([named('a', 'Ada')], []), off);
-      clock = new TestClock(BEGIN + MINUTE / 2);
+      versions.setClock(new TestClock(BEGIN + MINUTE / 2));
       await apply(named('a', 'Eva'));
       const [first, second] = [minute(0), minute(1)];
       const after = new Date(BEGIN + MINUTE + 1).toISOString();
@@ -216,7 +126,7 @@ export function describeRowHistory(stage: SqlStage): void {
         ['Eva', false, after, null],
       ]);
       await write((writer) => writer.apply([named('a', 'Eva')], []), off);
-      clock = new TestClock(BEGIN);
+      versions.setClock(new TestClock(BEGIN));
       await apply(named('a', 'Ida'));
       const ends = (await versionsOf('a')).map(([, , from, to]) => [from, to]);
       for (const [nth, [from]] of ends.slice(1).entries())
@@ -226,7 +136,7 @@ export function describeRowHistory(stage: SqlStage): void {
     it('never goes back in time where a clock does', async () => {
       await apply(named('a', 'Ada'));
       await apply(named('a', 'Eva'));
-      clock = new TestClock(BEGIN - MINUTE);
+      versions.setClock(new TestClock(BEGIN - MINUTE));
       await apply(named('a', 'Ida'));
       // What was stored by the clock that was ahead is told as well.
       const after = new Date(BEGIN + MINUTE + 1).toISOString();
@@ -252,26 +162,6 @@ export function describeRowHistory(stage: SqlStage): void {
       expect(await sql('SELECT DISTINCT full_name FROM {contact_form_history}')).toEqual([
         { full_name: null },
       ]);
-    });
-
-    it('L18: is left by what is forgotten though people changed it, or says that it can not be', async () => {
-      await apply(named('a', 'Ada'), named('b', 'Bo'), named('c', 'Cy'));
-      await sql('ALTER TABLE {contact_form_history} RENAME COLUMN _is_deleted TO gone');
-      const idsIn = async (table: string) =>
-        (await sql(`SELECT DISTINCT id FROM {${table}} ORDER BY id`)).map((one) => one['id']);
-      expect(await (await stage.read()).traces(['a'])).toMatchObject({ rows: 1, history: 2 });
-      await write((writer) => writer.forget(['a'], minute(9)));
-      // By then there is another one.
-      expect(await idsIn('contact_form_history')).toEqual(['b', 'c']);
-      expect(await idsIn('contact_form_history_2')).toEqual(['b', 'c']);
-      await write((writer) => writer.forget(['b'], minute(9)));
-      expect(await idsIn('contact_form_history')).toEqual(['c']);
-      expect(await idsIn('contact_form_history_2')).toEqual(['c']);
-      await sql('ALTER TABLE {contact_form_history} RENAME COLUMN id TO who');
-      const forget = write((writer) => writer.forget(['c'], minute(9)));
-      await expect(forget).rejects.toMatchObject({ code: 'TARGET_FAILED' });
-      await expect(forget).rejects.toThrow(/contact_form_history .* no column id/);
-      expect(await (await stage.open()).overview()).toMatchObject([{ rows: 1 }]);
     });
 
     it('L18: is left by a purge of what people removed the row of, once it is known to be gone', async () => {
@@ -340,7 +230,7 @@ export function describeRowHistory(stage: SqlStage): void {
 
     it('can be shortened: what was true since then stays', async () => {
       for (const name of ['Ada', 'Eva', 'Ida']) await apply(named('a', name));
-      await using target = await stage.place.open('default', clock, 'full');
+      await using target = await stage.place.open('default', versions.clock, 'full');
       expect(await target.pruneHistory?.(FORM, minute(1), AT_ONCE)).toBe(1);
       expect((await versionsOf('a')).map(([name]) => name)).toEqual(['Eva', 'Ida']);
       await target.pruneHistory?.(FORM, minute(9), AT_ONCE);

@@ -6,6 +6,7 @@ import type { Target } from '../../src/mirror/target.ts';
 import { describeRelations } from './sql-relations.ts';
 import { describeSqlErasure } from './sql-erasure.ts';
 import { describeHistoryDue } from './sql-history-due.ts';
+import { describeChangedHistory } from './sql-changed-history.ts';
 import { describeRowHistory } from './sql-row-history.ts';
 import { describeStatusHistory } from './sql-status-history.ts';
 import { describeSqlLimits } from './sql-target-limits.ts';
@@ -51,6 +52,7 @@ export function describeSqlTarget(name: string, makePlace: () => Promise<SqlPlac
     describeSqlErasure(stage);
     describeStatusHistory(stage);
     describeRowHistory(stage);
+    describeChangedHistory(stage);
     describeHistoryDue(stage);
     describeSqlSwallowed(stage);
     describeRelations(stage);

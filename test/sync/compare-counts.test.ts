@@ -1,72 +1,20 @@
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
-import {
-  countsText,
-  plusCounts,
-  type StatusCounts,
-  totalOf,
-} from '../../src/mirror/status-counts.ts';
-import type { Checkpoint } from '../../src/mirror/types.ts';
-import type { PassReport } from '../../src/sync/events.ts';
+import { totalOf } from '../../src/mirror/status-counts.ts';
 import { openSqlite } from '../../src/targets/sql/sqlite/sqlite-database.ts';
-import { FORM, SyncPlace, type SyncPlaceOptions } from '../support/sync-place.ts';
+import { FORM, SyncPlace } from '../support/sync-place.ts';
 
 // Statuses, deletions, restorations and imports of any age move the counts by status: halving by date finds them.
-
-const DAY = 24 * 60 * 60_000;
-
-/** Submissions over many days, mirrored. Most are NEW, and their list has many pages. */
-async function openSynced(
-  submissions: number,
-  behaviour: SyncPlaceOptions['behaviour'] = {},
-): Promise<SyncPlace> {
-  const place = await SyncPlace.open({ behaviour });
-  for (let n = 0; n < submissions; n++) {
-    if (n % 30 === 29) place.wait(DAY);
-    place.submit({ status: n % 4 === 0 ? 'DONE' : 'NEW' });
-  }
-  expect((await place.pass('full')).outcome).toBe('ok');
-  return place;
-}
-
-const compare = (place: SyncPlace): Promise<PassReport> =>
-  place.pass('incremental', { compareCounts: true });
-
-/** What the next look compares with the source's counts. */
-async function accounted(
-  place: SyncPlace,
-): Promise<{ counts: StatusCounts; checkpoint: Checkpoint | undefined }> {
-  const target = openSqlite('a', place.file(), systemClock);
-  const reader = await target.reader(FORM);
-  const [held, checkpoint] = [await reader?.statusCounts(), await reader?.checkpoint()];
-  await target[Symbol.asyncDispose]();
-  const counts = plusCounts(held ?? new Map(), checkpoint?.unstored ?? new Map());
-  return { counts, checkpoint };
-}
-
-/** By status, what the source has. */
-function sourceCounts(place: SyncPlace): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const id of place.store.ids(FORM)) {
-    const status = place.store.get(id)?.status ?? '';
-    counts.set(status, (counts.get(status) ?? 0) + 1);
-  }
-  return counts;
-}
-
-const inOrder = (counts: StatusCounts | null | undefined): string =>
-  countsText(counts ?? new Map());
-
-/** The copy has the same submissions in the same statuses, and the checkpoint says so. */
-async function expectSame(place: SyncPlace): Promise<void> {
-  const rows = [...place.view().rows(FORM).values()].filter((row) => row._deleted_at === null);
-  const stored = rows.map(({ id, status }) => `${id} ${status}`).toSorted();
-  const there = place.store.ids(FORM).map((id) => `${id} ${place.store.get(id)?.status}`);
-  expect(stored).toEqual(there.toSorted());
-  const { checkpoint } = await accounted(place);
-  expect(inOrder(checkpoint?.statuses)).toEqual(inOrder(sourceCounts(place)));
-}
+import {
+  accounted,
+  compare,
+  DAY,
+  expectSame,
+  inOrder,
+  openSynced,
+  sourceCounts,
+} from './counted-place.ts';
 
 async function forget(place: SyncPlace, ids: readonly string[]): Promise<void> {
   const target = openSqlite('a', place.file(), systemClock);
@@ -145,9 +93,7 @@ describe('a comparison by counts', () => {
     const place = await openSynced(1_200);
     const old = place.store.now() - 20 * DAY;
     place.submit({ createdAt: old });
-    const [changing = ''] = place.store
-      .ids(FORM)
-      .filter((id) => place.store.get(id)?.status === 'NEW');
+    const changing = place.store.ids(FORM).find((id) => place.store.get(id)?.status === 'NEW')!;
     let isRead = false;
     place.onRequest = ({ query }) => {
       // What it has counted and found is read: behind it something comes and something changes.
@@ -351,72 +297,5 @@ describe('what the source counts and no row stands for', () => {
     await place.clock.sleep(DAY);
     expect(await compare(place)).toMatchObject({ kind: 'full', deleted: 1, absent: 0 });
     expect(inOrder((await accounted(place)).counts)).toEqual(inOrder(sourceCounts(place)));
-  });
-});
-
-describe('where a comparison by counts may not, or can not, settle it', () => {
-  it('L8: more deletions than the brake allows are looked up by nobody', async () => {
-    const place = await openSynced(1_500);
-    const ids = place.store.ids(FORM);
-    for (const id of ids.slice(0, 400)) place.store.delete(id);
-    const report = await compare(place);
-    expect(report).toMatchObject({ kind: 'incremental', deleted: 0, absent: 400 });
-    expect(place.requests('GET', /\/submissions\/./)).toBe(0);
-    expect((await accounted(place)).checkpoint?.statuses).toBeNull();
-    await place.clock.sleep(DAY);
-    expect(await compare(place)).toMatchObject({
-      kind: 'full',
-      outcome: 'withheld',
-      withheld: 400,
-    });
-  });
-
-  for (const grain of ['instant', 'day'] as const) {
-    it(`L3, L16: bounds may have to be dates, and mean the ${grain}`, async () => {
-      const place = await openSynced(4_000, { dateFilter: 'dates-only', dateGrain: grain });
-      const ids = place.store.ids(FORM);
-      place.store.setStatus(ids[400] ?? '', 'NEW');
-      place.store.delete(ids[3_001] ?? '');
-      place.store.delete(ids[3_002] ?? '');
-      const report = await compare(place);
-      expect(report).toMatchObject({ outcome: 'ok', updated: 1, deleted: 2 });
-      expect(report.requests).toBeLessThan(50);
-      await expectSame(place);
-    });
-  }
-
-  it('L3, L16: bounds that compare the time of the last change show what changed since', async () => {
-    const place = await openSynced(3_600, { dateStamp: 'updated' });
-    const ids = place.store.ids(FORM);
-    for (let n = 0; n < 300; n++) {
-      place.wait(DAY / 4);
-      const id = ids[(n * 37) % 1_500] ?? '';
-      place.store.setStatus(id, 'PAID');
-      place.store.setStatus(id, 'NEW');
-    }
-    place.wait(place.clock.now() - place.store.now() + DAY);
-    await place.pass('full');
-    place.wait(DAY);
-    const changed = ids.slice(2_400, 2_640).filter((_id, at) => at % 4 === 0);
-    for (const id of changed) place.store.setStatus(id, 'NEW');
-    const report = await compare(place);
-    expect(report).toMatchObject({ kind: 'incremental', outcome: 'ok', updated: changed.length });
-    expect(report.requests).toBeLessThan(100);
-    await expectSame(place);
-  });
-
-  it('L3: bounds that compare what a status change moves are found out, and what they show is stored', async () => {
-    const place = await openSynced(2_600, { dateStamp: 'updated' });
-    const ids = place.store.ids(FORM);
-    for (const id of ids.slice(100, 103)) place.store.setStatus(id, 'DONE');
-    place.store.setStatus(ids[2_221] ?? '', 'PAID');
-    const report = await compare(place);
-    expect(report.requests).toBeLessThan(80);
-    const { counts, checkpoint } = await accounted(place);
-    const isSame = inOrder(counts) === inOrder(sourceCounts(place));
-    expect(checkpoint?.statuses === null || isSame).toBe(true);
-    await place.clock.sleep(DAY);
-    await compare(place);
-    await expectSame(place);
   });
 });

@@ -1,6 +1,8 @@
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
+import { MirrorError } from '../../src/base/errors.ts';
+import { forget as forgetIn } from '../../src/sync/erase.ts';
 import { openSqlite } from '../../src/targets/sql/sqlite/sqlite-database.ts';
 import { FORM, SyncPlace } from '../support/sync-place.ts';
 
@@ -17,6 +19,23 @@ async function forget(place: SyncPlace, ids: readonly string[], target = 'a'): P
 }
 
 describe('L18: a submission that was forgotten', () => {
+  it('is counted where the files could not be scrubbed afterwards', async () => {
+    const place = await SyncPlace.open({ submissions: 2 });
+    await place.pass('full');
+    const target = openSqlite('a', place.file(), systemClock);
+    const kept = new MirrorError('TARGET_BUSY', 'somebody reads', { retryable: true });
+    target.scrub = () => Promise.reject(kept);
+    const form = { id: FORM, slug: '', name: '' };
+    const [report] = await forgetIn(
+      [{ target, mirrors: () => true }],
+      [{ form, ids: place.sourceIds() }],
+      AT,
+      { waitMs: 0, signal: new AbortController().signal },
+    );
+    expect(report).toMatchObject({ rows: 2, failure: kept });
+    await target[Symbol.asyncDispose]();
+  });
+
   it('counts for the proof of every pass, and costs no request more', async () => {
     const place = await SyncPlace.open({ submissions: 249 });
     // The newest: every pass meets it.

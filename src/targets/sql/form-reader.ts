@@ -263,7 +263,7 @@ export class SqlFormReader implements FormReader {
     return this.guarded(async (session) => {
       const table = (await this.#table(session))?.form.table;
       const form = await loadForm(session, dialect, formId);
-      const versions = form === undefined ? [] : await tablesOfVersions(session, dialect, form);
+      const { tables: versions } = await tablesOfVersions(session, dialect, form);
       const place = { formId, table, versions };
       return countTraces({ session, dialect, version }, place, ids);
     });

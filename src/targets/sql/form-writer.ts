@@ -25,6 +25,7 @@ import { setRowStatuses } from './row-changes.ts';
 import {
   clearVersions,
   endLostVersions,
+  idsGone,
   tablesOfVersions,
   pruneVersions,
   recordVersions,
@@ -239,11 +240,12 @@ export class SqlFormWriter extends SqlWindowWriter implements FormWriter {
     const { dialect, formId } = this.#context;
     if (ids.length === 0) return NOTHING_ERASED;
     const held = await heldTable(tx, dialect, this.columns.table);
-    const form = this.columns.table;
+    const versions = await tablesOfVersions(tx, dialect, this.columns.table);
+    if (versions.keyless !== undefined) throw idsGone(dialect, versions.keyless);
     const where = {
       formId,
       table: held?.table,
-      versions: form === undefined ? [] : await tablesOfVersions(tx, dialect, form),
+      versions: versions.tables,
       present: held?.present ?? new Set<string>(),
     };
     const { live, ...erased } = await eraseSubmissions(tx, dialect, where, ids, at);

@@ -48,27 +48,30 @@ const MARKS = ['_valid_from', '_valid_to', '_is_deleted'];
 
 /**
  * The tables that hold versions of a form's rows, with those that people changed, from which no pass reads any more: what is erased is
- * erased there, too. Throws TARGET_FAILED where such a table has no column `id`, so that nobody can tell whose versions it holds.
+ * erased there, too. `keyless`: one without a column `id`, so that nobody can tell whose versions it holds.
  */
 export async function tablesOfVersions(
   session: SqlSession,
   dialect: SqlDialect,
-  { table, history }: Pick<FormTable, 'table' | 'history'>,
-): Promise<string[]> {
-  if (!history) return [];
-  const first = historyName(table);
+  form: Pick<FormTable, 'table' | 'history'> | undefined,
+): Promise<{ readonly tables: readonly string[]; readonly keyless: string | undefined }> {
+  if (!form?.history) return { tables: [], keyless: undefined };
+  const first = historyName(form.table);
+  const isLater = (name: string): boolean =>
+    name.startsWith(first) && /^_\d+$/.test(name.slice(first.length));
   const others = [...(await dialect.relationNames(session))].filter(
-    (name) =>
-      name === first || /^_\d+$/.test(name.startsWith(first) ? name.slice(first.length) : ''),
+    (name) => name === first || isLater(name),
   );
-  const columns = await dialect.columnsOfEach(session, new Set([history.table, ...others]));
+  const columns = await dialect.columnsOfEach(session, new Set([form.history.table, ...others]));
   const held = [...columns].filter(([, names]) => MARKS.some((mark) => names.includes(mark)));
-  const keyless = held.find(([, names]) => !names.includes('id'));
-  if (keyless !== undefined) throw idsGone(dialect, keyless[0]);
-  return held.map(([name]) => name);
+  const [keyed, keyless] = [true, false].map((is) =>
+    held.filter(([, names]) => names.includes('id') === is).map(([name]) => name),
+  );
+  return { tables: keyed ?? [], keyless: keyless?.[0] };
 }
 
-const idsGone = (dialect: SqlDialect, table: string): MirrorError =>
+/** What is said of a history from which nothing can be erased. */
+export const idsGone = (dialect: SqlDialect, table: string): MirrorError =>
   new MirrorError(
     'TARGET_FAILED',
     `The ${dialect.product} table ${table} holds versions of submissions, but has no column id any more: whose they are can't be told. ` +
