@@ -42,8 +42,11 @@ export class RequestLimiter {
     }
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#waiting.add(resolve);
-    signal.addEventListener('abort', () => resolve(), { once: true });
+    const wake = (): void => resolve();
+    signal.addEventListener('abort', wake, { once: true });
     await promise;
+    // The signal outlives the request: that of a pass sees thousands of them.
+    signal.removeEventListener('abort', wake);
     // Still in line: woken by the abort. No longer in line: a slot was handed over, and goes to the next if unwanted.
     if (this.#waiting.delete(resolve)) throwIfAborted(signal);
     if (signal.aborted) this.#release();

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { RequestLimiter } from '../../src/forms/request-limiter.ts';
 import { TestClock } from '../support/test-clock.ts';
@@ -29,6 +30,13 @@ describe('RequestLimiter', () => {
     ends.get('c')?.();
     ends.get('d')?.();
     expect(await Promise.all(all)).toEqual(['a', 'b', 'c', 'd']);
+  });
+
+  it('leaves nothing on a signal that outlives the requests', async () => {
+    const { signal } = new AbortController();
+    const limiter = new RequestLimiter(1, new TestClock());
+    await Promise.all(Array.from({ length: 20 }, () => limiter.run(signal, settle)));
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
   it('gives a place back after an error', async () => {

@@ -22,7 +22,11 @@ export class ManualClock implements Clock {
 
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const sleeper = { wakeMs: this.#nowMs + ms, wake: resolve };
+    const wake = (): void => {
+      signal?.removeEventListener('abort', cancel);
+      resolve();
+    };
+    const sleeper = { wakeMs: this.#nowMs + ms, wake };
     const cancel = (): void => {
       this.#sleepers = this.#sleepers.filter((other) => other !== sleeper);
       reject(new MirrorError('CANCELLED', 'Stopped on request.'));
