@@ -68,8 +68,13 @@ export class FreshJudge {
       return { own, found, sum: summed(found.map(({ counts }) => counts)) };
     });
     if (groups.every(({ sum }) => sum.size === 0)) {
-      for (const form of forms) this.#since.set(form, store.moves.length);
-      this.#tally.exchanged += all.found.filter(({ counts }) => counts.size > 0).length;
+      const exchanged = all.found.filter(({ counts }) => counts.size > 0);
+      this.#tally.exchanged += exchanged.length;
+      // One of those that traded their statuses may be forgotten later: then counts show no more of the other.
+      const unclear = new Set(exchanged.map(({ formId }) => formId));
+      for (const form of forms) {
+        if (!unclear.has(form)) this.#since.set(form, store.moves.length);
+      }
       return [];
     }
     const shown = groups.filter(({ sum, own }) => {
