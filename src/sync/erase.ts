@@ -130,10 +130,15 @@ export const forget = (
 ): Promise<ErasureReport[]> =>
   inEach(targets, forms, async (target, { form, ids }) => {
     const erasure = await writing(target, form, options, (writer) => writer.forget(ids, at));
-    // What is gone from the tables is told, though its traces in the files are not gone yet.
-    const failure = await target.scrub().then(() => null, toMirrorError);
-    return { ...erasure, failure };
+    return { ...erasure, failure: await scrubbed(target) };
   });
+
+/**
+ * Scrubs a target after something was erased. Its failure, or null: what is gone from the tables is told all the same, though its
+ * traces in the files are not gone yet.
+ */
+export const scrubbed = (target: Target): Promise<MirrorError | null> =>
+  target.scrub().then(() => null, toMirrorError);
 
 /** Lets forgotten submissions come back with the next pass; `rows` of the reports: how many were forgotten. */
 export const remember = (

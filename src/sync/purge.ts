@@ -7,7 +7,7 @@ import type { StoringSettings } from '../mirror/proven-for.ts';
 import { type Erasure, NOTHING_ERASED } from '../mirror/erasure.ts';
 import type { FormOverview, Target } from '../mirror/target.ts';
 import type { FormIdentity } from '../mirror/types.ts';
-import { type EraseOptions, type ErasureReport, writing } from './erase.ts';
+import { type EraseOptions, type ErasureReport, scrubbed, writing } from './erase.ts';
 import { plainFieldsOf } from './plain-columns.ts';
 
 /** A field whose column still holds answers though it is not picked any more. */
@@ -75,8 +75,7 @@ export const purgeDeleted = (
     if (rows === 0) return undefined;
     if (options.dryRun) return { asked: rows, erasure: { ...NOTHING_ERASED, rows } };
     const erasure = await writing(target, form, options, (writer) => writer.purgeDeleted(before));
-    await target.scrub();
-    return { asked: rows, erasure };
+    return { asked: rows, erasure, failure: await scrubbed(target) };
   });
 
 /** What emptying columns did: `fields` are those that were emptied. */
@@ -110,14 +109,19 @@ export async function purgeUnpicked(
         return { asked: ids.length, erasure: { ...NOTHING_ERASED, rows } };
       }
       const rows = await writing(target, form, options, (writer) => writer.emptyFields(ids, at));
-      await target.scrub();
-      return { asked: ids.length, erasure: { ...NOTHING_ERASED, rows } };
+      const failure = await scrubbed(target);
+      return { asked: ids.length, erasure: { ...NOTHING_ERASED, rows }, failure };
     },
   );
   return reports.map((report) => {
     const fields = fieldsOf.get(key(report.target, report.form.id)) ?? [];
     return Object.assign({}, report, { fields });
   });
+}
+
+/** What was done in a form. */
+interface Purged extends Pick<ErasureReport, 'asked'>, Partial<Pick<ErasureReport, 'failure'>> {
+  readonly erasure: Erasure;
 }
 
 /** Runs `work` for each form of each target; a target or form that fails holds up no other (L12). */
@@ -127,7 +131,7 @@ async function inEachForm(
     scope: PurgeScope,
     overview: FormOverview,
     form: FormIdentity,
-  ) => Promise<{ asked: number; erasure: Erasure } | undefined>,
+  ) => Promise<Purged | undefined>,
 ): Promise<ErasureReport[]> {
   const reports: ErasureReport[] = [];
   for (const scope of scopes) {
@@ -145,8 +149,8 @@ async function inEachForm(
       try {
         const done = await work(scope, overview, form);
         if (done === undefined) continue;
-        const { asked, erasure } = done;
-        reports.push({ target: scope.target.name, form, asked, ...erasure, failure: null });
+        const { asked, erasure, failure = null } = done;
+        reports.push({ target: scope.target.name, form, asked, ...erasure, failure });
       } catch (error) {
         reports.push({ ...about, form, failure: toMirrorError(error) });
       }

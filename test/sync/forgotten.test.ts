@@ -2,11 +2,14 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { MirrorError } from '../../src/base/errors.ts';
+import { parsePicks } from '../../src/mirror/picks.ts';
 import { forget as forgetIn } from '../../src/sync/erase.ts';
+import { purgeDeleted, purgeUnpicked } from '../../src/sync/purge.ts';
 import { openSqlite } from '../../src/targets/sql/sqlite/sqlite-database.ts';
 import { FORM, SyncPlace } from '../support/sync-place.ts';
 
 const AT = '2026-06-01T00:00:00.000Z';
+const AFTER = '2036-01-01T00:00:00.000Z';
 
 /** Has a target of the place forget submissions. */
 async function forget(place: SyncPlace, ids: readonly string[], target = 'a'): Promise<void> {
@@ -19,20 +22,31 @@ async function forget(place: SyncPlace, ids: readonly string[], target = 'a'): P
 }
 
 describe('L18: a submission that was forgotten', () => {
-  it('is counted where the files could not be scrubbed afterwards', async () => {
-    const place = await SyncPlace.open({ submissions: 2 });
+  it('is counted where the files could not be scrubbed afterwards, as what is purged is', async () => {
+    const place = await SyncPlace.open({ submissions: 4 });
+    await place.pass('full');
+    const [gone = '', ...ids] = place.sourceIds();
+    place.store.delete(gone);
     await place.pass('full');
     const target = openSqlite('a', place.file(), systemClock);
     const kept = new MirrorError('TARGET_BUSY', 'somebody reads', { retryable: true });
     target.scrub = () => Promise.reject(kept);
     const form = { id: FORM, slug: '', name: '' };
-    const [report] = await forgetIn(
-      [{ target, mirrors: () => true }],
-      [{ form, ids: place.sourceIds() }],
-      AT,
-      { waitMs: 0, signal: new AbortController().signal },
-    );
-    expect(report).toMatchObject({ rows: 2, failure: kept });
+    const options = { waitMs: 0, signal: new AbortController().signal };
+    const all = { isChosen: () => true, includes: () => true };
+    const purged = await purgeDeleted([{ target, storing: undefined, ...all }], AFTER, {
+      ...options,
+      dryRun: false,
+    });
+    expect(purged).toMatchObject([{ rows: 1, failure: kept }]);
+    const nothing = { picks: parsePicks([]), hashKey: undefined };
+    const emptied = await purgeUnpicked([{ target, storing: nothing, ...all }], AT, {
+      ...options,
+      dryRun: false,
+    });
+    expect(emptied).toMatchObject([{ rows: 3, failure: kept }]);
+    const reports = await forgetIn([{ target, mirrors: () => true }], [{ form, ids }], AT, options);
+    expect(reports).toMatchObject([{ rows: 3, failure: kept }]);
     await target[Symbol.asyncDispose]();
   });
 

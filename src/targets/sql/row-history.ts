@@ -13,8 +13,8 @@ import { piecesOf, quoted, type SqlSession, type SqlValue, textOf } from './sql-
  * Versions are written in the transaction that changes the rows, from the rows themselves. A column comes with the first
  * answer, which gives it its type.
  *
- * It begins with the rows as they are at the first pass once it is turned on, which a look gives the form. When it is turned off the last versions end: of the time until
- * it is turned on again it tells nothing.
+ * It begins with the rows as they are at the first pass once it is turned on, which a look gives the form. When it is turned off
+ * the last versions end: of the time until it is turned on again it tells nothing.
  */
 
 /** Rows of one statement. */
@@ -23,15 +23,18 @@ const ROWS_A_STATEMENT = 1_000;
 /** Columns that every history begins with, and the form's tables have as well. */
 const ROW_COLUMNS = ['id', 'status', 'created_at'];
 
+/** Columns that tell a table of versions, and one that held them before people changed it. */
+const MARKS = ['_valid_from', '_valid_to', '_is_deleted'];
+
 /** All columns of a history that hold no answers to one field. */
-const OWN_COLUMNS = [...ROW_COLUMNS, MORE_COLUMN, '_valid_from', '_valid_to', '_is_deleted'];
+const OWN_COLUMNS = [...ROW_COLUMNS, MORE_COLUMN, ...MARKS];
 
 const isKept = ({ field, kind, storage }: AnswerPart): boolean =>
   storage === 'column' && (field.type !== null || kind !== 'own');
 
 /** Whether what has these columns is a history of ours, and nothing that people made in its place. */
 export const isHistory = (columns: readonly string[]): boolean =>
-  ['id', '_valid_from', '_valid_to', '_is_deleted'].every((name) => columns.includes(name));
+  ['id', ...MARKS].every((name) => columns.includes(name));
 
 /** A form's history and its columns, as they are; undefined where it is not there, or not ours. */
 export async function heldVersions(
@@ -42,9 +45,6 @@ export async function heldVersions(
   const present = await dialect.columnsOf(session, table);
   return present !== undefined && isHistory(present) ? { table, present } : undefined;
 }
-
-/** Columns that a table has which holds versions, or held them before people changed it. */
-const MARKS = ['_valid_from', '_valid_to', '_is_deleted'];
 
 /**
  * The tables that hold versions of a form's rows, with those that people changed, from which no pass reads any more: what is erased is

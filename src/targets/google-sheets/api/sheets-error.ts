@@ -18,6 +18,7 @@ export type SheetsFault =
   | 'refused'
   | 'final';
 
+/** Those with which a later try of the job is in vain. */
 const IN_VAIN: ReadonlySet<SheetsFault> = new Set(['refused', 'final']);
 
 /**
