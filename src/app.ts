@@ -347,7 +347,7 @@ export class App implements AsyncDisposable {
   }
 
   #createContext(): SyncContext {
-    const { source, proxy, maxDeleteFraction } = this.config;
+    const { source, proxy, maxDeleteFraction, queueUrl } = this.config;
     if (source === undefined) {
       throw new MirrorError('SETTINGS', 'FORMS_API_URL and FORMS_API_KEY are not set.');
     }
@@ -370,6 +370,8 @@ export class App implements AsyncDisposable {
       logger: this.logger,
       events: this.events,
       maxDeleteFraction,
+      // The embedded queue is that of one process.
+      hasHelpers: queueUrl !== undefined,
       readAhead: source.concurrency,
     };
   }

@@ -18,6 +18,8 @@ export interface SyncContext {
   readonly maxDeleteFraction: number;
   /** How large the windows of a large form are; left out: as it is good for an API of pages of 100. */
   readonly windowSizes?: WindowSizes;
+  /** Whether workers in other processes may come to help with a large form; left out: none. */
+  readonly hasHelpers?: boolean;
   /** From which sizes on counts are narrowed; left out: as it is good for pages of 100. */
   readonly comparisonSizes?: ComparisonSizes;
   /** Pages fetched ahead while earlier ones are written, and submissions that are marked at the same time. */

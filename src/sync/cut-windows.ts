@@ -35,7 +35,7 @@ export interface Cutting {
   readonly likely: readonly [string, string] | null;
   readonly aim: number;
   /**
-   * Several workers may read them: then they become smaller towards the newest, so that the workers end together, and little
+   * Workers in several processes may read them: then they become smaller towards the newest, so that the workers end together, and little
    * is left for the newest, which is read alone.
    */
   readonly isShared: boolean;

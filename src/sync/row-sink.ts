@@ -41,12 +41,14 @@ interface Writing {
   readonly items: ReadonlyMap<string, PendingItem>;
   readonly again: ReadonlyMap<string, PendingItem>;
   readonly done: Promise<void>;
+  hasEnded: boolean;
 }
 
 /**
  * Joins items, writes them in batches, and enters each in the ledger once it is durable: the proof counts what the
- * target holds. One batch is written while the next one is taken; an item of which the batch on its way holds another
- * sighting waits for it, so that of each submission one sighting is settled before the next.
+ * target holds. While one batch is written, two more are taken, so that neither waits for the other where one of them is
+ * slower for a moment; an item of which the batch on its way holds another sighting waits for it, so that of each
+ * submission one sighting is settled before the next.
  */
 export class RowSink implements ItemSink {
   readonly #options: RowSinkOptions;
@@ -108,8 +110,8 @@ export class RowSink implements ItemSink {
   }
 
   /**
-   * Takes a page's items; a full batch is begun to be written, once the one before is durable. What went wrong with that
-   * one is thrown here. A later sighting of an ID replaces an earlier one, unless both belong to one sweep of a list that
+   * Takes a page's items; a full batch is begun to be written when the one before is durable, which is waited for where two
+   * are full. What went wrong with that one is thrown here. A later sighting of an ID replaces an earlier one, unless both belong to one sweep of a list that
    * stood still: then the list shows the submission twice, and the first is stored (L6).
    */
   async take(items: readonly SubmissionItem[]): Promise<void> {
@@ -125,7 +127,9 @@ export class RowSink implements ItemSink {
       else this.#double(earlier, pending);
     }
     for (const pending of seenHere.values()) this.#place(pending);
-    if (this.#pending.size + this.#again.size >= this.#options.batchRows) await this.#begin();
+    const most = this.#writing?.hasEnded === false ? 2 : 1;
+    if (this.#pending.size + this.#again.size >= most * this.#options.batchRows)
+      await this.#begin();
   }
 
   #place(pending: PendingItem): void {
@@ -165,8 +169,10 @@ export class RowSink implements ItemSink {
 
   /** Writes what is pending; afterwards all that was taken is durable and in the ledger. */
   async flush(): Promise<void> {
-    await this.#begin();
-    await this.#written();
+    do {
+      await this.#begin();
+      await this.#written();
+    } while (this.#pending.size > 0);
   }
 
   /** Waits for a batch on its way, whatever becomes of it: for a pass that has failed already. */
@@ -190,18 +196,21 @@ export class RowSink implements ItemSink {
     }
   }
 
-  /** Begins to write what is pending, once what was begun before is durable. */
+  /** Begins to write a batch of what is pending, once what was begun before is durable. */
   async #begin(): Promise<void> {
     await this.#written();
-    const [items, again] = [this.#pending, this.#again];
-    if (items.size + again.size === 0) return;
-    [this.#pending, this.#again] = [new Map(), new Map()];
+    const [pending, again] = [[...this.#pending], this.#again];
+    if (pending.length + again.size === 0) return;
+    const items = new Map(pending.splice(0, this.#options.batchRows));
+    [this.#pending, this.#again] = [new Map(pending), new Map()];
     // Whether the list stood still is asked now: while this is written, later pages tell of later changes.
     const isStill = this.#options.ledger.still;
     const done = this.#write([...items.values()], [...again.values()], isStill);
+    const writing: Writing = { items, again, done, hasEnded: false };
+    const end = (): void => void (writing.hasEnded = true);
     // It is awaited later; a failure before then must not count as unhandled.
-    done.catch(() => {});
-    this.#writing = { items, again, done };
+    done.then(end, end);
+    this.#writing = writing;
   }
 
   async #write(

@@ -112,7 +112,7 @@ async function cutForm(
   // A list may begin with the oldest.
   const newest = laterOf(size.newest, run.now()) ?? run.now();
   const cut = async ({ from }: FormWindow, total: number): Promise<WindowRecord[]> => {
-    const isShared = sharesWindows(run);
+    const isShared = run.setup.context.hasHelpers === true && sharesWindows(run);
     const likely = await likelySpan(run, from, size);
     const windows = await cutWindows({ from, total, newest, likely, aim, isShared, count });
     return windows.map((window) => unreadWindow(window, window.total));

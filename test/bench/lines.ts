@@ -14,12 +14,12 @@ export interface Line {
 
 /** Which stages a part of the table needs. */
 export const PARTS: Readonly<Record<string, readonly StageName[]>> = {
-  fetch: ['bytes', 'fetch'],
-  'write-sqlite': ['bytes', 'write@sqlite'],
+  fetch: ['bytes', 'parsed', 'fetch'],
+  'write-sqlite': ['bytes', 'write@sqlite', 'bare@sqlite'],
   'write-postgres': ['write@postgres', 'raw-json-upsert@postgres', 'copy@postgres'],
   'write-mariadb': ['write@mariadb', 'upsert@mariadb'],
-  'full-sqlite': ['fetch', 'write@sqlite', 'full@sqlite'],
-  'full-postgres': ['fetch', 'write@postgres', 'full@postgres'],
+  'full-sqlite': ['fetch', 'write@sqlite', 'full@sqlite', 'bare@sqlite'],
+  'full-postgres': ['fetch', 'write@postgres', 'full@postgres', 'copy@postgres'],
   'full-mariadb': ['fetch', 'write@mariadb', 'full@mariadb'],
   latency: ['distant@sqlite'],
 };
@@ -32,6 +32,8 @@ interface Distance {
 }
 
 const PAGE_ROWS = 100;
+/** Instead of a goal, where what is compared with shows how far one may get. */
+const LIMIT = 'limit';
 
 /** The lines of the table that rounds measure; those without samples are left out. */
 export function linesOf(samples: Samples, distance: Distance): Line[] {
@@ -54,12 +56,22 @@ export function linesOf(samples: Samples, distance: Distance): Line[] {
   };
   const lines = [
     line(['fetch', 'typed client against undici reading bytes', '≥ 0.5'], 'fetch', 'bytes'),
+    line(
+      ['fetch.parsed', 'the same against undici with JSON.parse, which checks nothing', LIMIT],
+      'fetch',
+      'parsed',
+    ),
     ...['first', 'unchanged'].map((time) =>
       line(
         [`sqlite.${time}`, `write alone, SQLite, ${time}, against undici reading bytes`, '≥ 0.58'],
         `write@sqlite.${time}`,
         'bytes',
       ),
+    ),
+    line(
+      ['sqlite.insert', 'write alone, SQLite, first, against bare INSERTs', LIMIT],
+      'write@sqlite.first',
+      'bare@sqlite.insert',
     ),
     ...[
       ['first', 'first'],
@@ -114,6 +126,22 @@ export function linesOf(samples: Samples, distance: Distance): Line[] {
           'fetch',
           `write@${kind}.${time}`,
         ),
+      ),
+    ),
+    ...(
+      [
+        ['sqlite', 'SQLite', 'bare INSERTs', 'bare@sqlite.pass'],
+        ['postgres', 'PostgreSQL', 'bare COPY', 'copy@postgres.pass'],
+      ] as const
+    ).map(([kind, product, how, bare]) =>
+      line(
+        [
+          `full.${kind}.bare`,
+          `full pass, ${product}, first, against JSON.parse and ${how}, which prove nothing`,
+          LIMIT,
+        ],
+        `full@${kind}.first`,
+        bare,
       ),
     ),
     latencyLine(samples, distance),

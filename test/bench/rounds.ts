@@ -17,6 +17,7 @@ const STAGE_CHILD = join(import.meta.dirname, 'stage-child.ts');
 /** What is measured by rounds: `<stage>@<kind of target>`, or a stage that needs none. */
 export type StageName =
   | 'bytes'
+  | 'parsed'
   | 'fetch'
   | 'write@sqlite'
   | 'write@postgres'
@@ -27,13 +28,16 @@ export type StageName =
   | 'distant@sqlite'
   | 'raw-json-upsert@postgres'
   | 'copy@postgres'
+  | 'bare@sqlite'
   | 'upsert@mariadb';
 
 /** Stages without any code of the program: measured once a round, for whichever checkouts. */
 const PEERS: ReadonlySet<StageName> = new Set([
   'bytes',
+  'parsed',
   'raw-json-upsert@postgres',
   'copy@postgres',
+  'bare@sqlite',
   'upsert@mariadb',
 ]);
 

@@ -1,3 +1,5 @@
+import { readParsed } from './peers/bare-pages.ts';
+import { copyIntoSqlite } from './peers/bare-sqlite.ts';
 import { upsertEachBatch } from './peers/mysql-upsert.ts';
 import { copyAlone } from './peers/postgres-copy.ts';
 import { upsertRawJson } from './peers/raw-json-upsert.ts';
@@ -10,12 +12,14 @@ import { writeAlone } from './stages/write.ts';
 
 const STAGES: Readonly<Record<string, (call: StageCall) => Promise<Measured[]>>> = {
   bytes: readBytes,
+  parsed: readParsed,
   fetch: readTyped,
   write: writeAlone,
   full: fullPasses,
   distant: distantPass,
   'raw-json-upsert': upsertRawJson,
   copy: copyAlone,
+  bare: copyIntoSqlite,
   upsert: upsertEachBatch,
 };
 

@@ -303,6 +303,7 @@ export class World {
       logger: silentLogger,
       events: new Events(),
       maxDeleteFraction: 0.2,
+      hasHelpers: true,
       readAhead: this.#options.readAhead ?? 3,
       ...(windowSizes !== undefined && { windowSizes }),
       ...(comparisonSizes !== undefined && { comparisonSizes }),

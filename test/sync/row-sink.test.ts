@@ -129,11 +129,14 @@ async function gated(): Promise<{
   sink: RowSink;
   ledger: ProofLedger;
   batches: PromiseWithResolvers<void>[];
+  sizes: number[];
 }> {
   const ledger = new ProofLedger();
   const batches: PromiseWithResolvers<void>[] = [];
+  const sizes: number[] = [];
   const apply: FormWriter['apply'] = async (rows) => {
     const batch = Promise.withResolvers<void>();
+    sizes.push(rows.length);
     batches.push(batch);
     await batch.promise;
     return {
@@ -144,7 +147,7 @@ async function gated(): Promise<{
     };
   };
   const { sink } = await recording(['*'], form, { apply, ledger });
-  return { sink, ledger, batches };
+  return { sink, ledger, batches, sizes };
 }
 
 /** Whether a promise has settled once all else that is ready has run. */
@@ -160,18 +163,35 @@ describe('a batch on its way to the target', () => {
   it('L1: lets further pages be taken, and is in the ledger once it is durable, one batch after the other', async () => {
     const { sink, ledger, batches } = await gated();
     await sink.take(page(0, 250));
-    await sink.take(page(250, 100));
-    const full = sink.take(page(350, 150));
+    await sink.take(page(250, 400));
+    const full = sink.take(page(650, 150));
     expect(await isSettled(full)).toBe(false);
     expect([batches.length, ledger.distinct]).toEqual([1, 0]);
     batches[0]?.resolve();
     await full;
     expect([batches.length, ledger.distinct]).toEqual([2, 250]);
     const flushed = sink.flush();
-    expect(await isSettled(flushed)).toBe(false);
-    batches[1]?.resolve();
+    for (const next of [1, 2, 3]) {
+      expect(await isSettled(flushed)).toBe(false);
+      batches[next]?.resolve();
+    }
     await flushed;
-    expect(ledger.distinct).toBe(500);
+    expect(ledger.distinct).toBe(800);
+  });
+
+  it('L14: is one of at most three that are in memory, and no larger than the target wants it', async () => {
+    const { sink, ledger, sizes, batches } = await gated();
+    await sink.take(page(0, 250));
+    const full = sink.take(page(250, 500));
+    batches[0]?.resolve();
+    await full;
+    const flushed = sink.flush();
+    for (const next of [1, 2]) {
+      expect(await isSettled(flushed)).toBe(false);
+      batches[next]?.resolve();
+    }
+    await flushed;
+    expect([sizes, ledger.distinct]).toEqual([[250, 250, 250], 750]);
   });
 
   it('L1, L6: is waited for by an item that it holds as well', async () => {

@@ -84,6 +84,7 @@ describe.skipIf(postgresMissing())('windows that several workers share', () => {
       events: new Events<SyncEvents>(),
       maxDeleteFraction: 0.2,
       windowSizes: { aim: 40, most: 60 },
+      hasHelpers: true,
       readAhead: 2,
     };
     return { context, target };
@@ -149,6 +150,22 @@ describe.skipIf(postgresMissing())('windows that several workers share', () => {
       const held = new Set(locks.map(({ form_id }) => form_id));
       expect(open.filter((window) => held.has(windowLockName(FORM, window)))).toHaveLength(count);
     }, SOON);
+
+  it('become smaller towards the newest where others may come to help, and are as large as may be otherwise', async () => {
+    const sizes: number[][] = [];
+    for (const hasHelpers of [true, false]) {
+      const { context, target } = await openWorker();
+      await full({ context: { ...context, hasHelpers }, target });
+      const windows = (await (await target.reader(FORM))!.windows()).map(({ total }) => total);
+      sizes.push(windows);
+      await place.dispose();
+      place = await postgresPlace(server);
+    }
+    const [shared = [], own = []] = sizes;
+    expect(own.length).toBeLessThan(shared.length);
+    expect(Math.min(...own.slice(0, -1))).toBeGreaterThan(20);
+    expect(shared.at(-1)).toBeLessThan(20);
+  });
 
   it('L1, L13: are read once each, and the pass ends with what all have done', async () => {
     const worker = await openWorker();

@@ -1,12 +1,18 @@
 import { Client, type Connection, type Submittable } from 'pg';
+import { PAGE_ROWS } from '../stages/program.ts';
 import { type Measured, type StageCall, timed } from '../stages/stage.ts';
+import { BarePages } from './bare-pages.ts';
 import { type WireRow, wireRows } from './wire-rows.ts';
 
-const ROWS_A_CHUNK = 100;
+const WARM_UP_ROWS = 6_000;
 
-/** Rows into a table like ours by one bare COPY, their text made on the way: the most that PostgreSQL takes from one client. */
+/**
+ * Rows into a table like ours by one bare COPY, their text made on the way: of rows that are in memory (`copy`), the most that
+ * PostgreSQL takes from one client, and as they are read from the source (`pass`).
+ */
 export async function copyAlone(call: StageCall): Promise<Measured[]> {
   const rows = await wireRows(call);
+  await using pages = new BarePages(call);
   const columns = Object.entries(rows[0]?.data ?? {});
   const types = columns.map(
     ([name, value]) => `"${name}" ${typeof value === 'number' ? 'numeric' : 'text'}`,
@@ -16,9 +22,11 @@ export async function copyAlone(call: StageCall): Promise<Measured[]> {
   const client = new Client({ connectionString: call.targetUrl });
   await client.connect();
   const measured: Measured[] = [];
-  for (const [table, some] of [
-    ['warm_up', rows.slice(0, 6_000)],
-    ['copied', rows],
+  for (const [name, table, some] of [
+    ['copy', 'warm_up', inPages(rows.slice(0, WARM_UP_ROWS))],
+    ['pass', 'warm_pass', pages.read(WARM_UP_ROWS)],
+    ['copy', 'copied', inPages(rows)],
+    ['pass', 'passed', pages.read(call.rows)],
   ] as const) {
     await client.query(
       `CREATE TABLE ${table} (id text PRIMARY KEY, status text NOT NULL, created_at timestamptz, ${types.join(', ')},
@@ -26,19 +34,25 @@ export async function copyAlone(call: StageCall): Promise<Measured[]> {
     );
     const sql = `COPY ${table} (${names.join(', ')}) FROM STDIN`;
     const fieldIds = columns.map(([name]) => name);
-    measured.push(
-      await timed('copy', some.length, () => copyIn(client, sql, chunks(some, fieldIds))),
-    );
+    measured.push(await timed(name, call.rows, () => copyIn(client, sql, chunks(some, fieldIds))));
   }
   await client.end();
-  return measured.slice(1);
+  return measured.slice(2);
 }
 
-function* chunks(rows: readonly WireRow[], fieldIds: readonly string[]): Generator<Buffer> {
+function* inPages(rows: readonly WireRow[]): Generator<readonly WireRow[]> {
+  for (let from = 0; from < rows.length; from += PAGE_ROWS)
+    yield rows.slice(from, from + PAGE_ROWS);
+}
+
+async function* chunks(
+  pages: Iterable<readonly WireRow[]> | AsyncIterable<readonly WireRow[]>,
+  fieldIds: readonly string[],
+): AsyncGenerator<Buffer> {
   const at = new Date().toISOString();
-  for (let from = 0; from < rows.length; from += ROWS_A_CHUNK) {
+  for await (const rows of pages) {
     let text = '';
-    for (const row of rows.slice(from, from + ROWS_A_CHUNK)) {
+    for (const row of rows) {
       text += `${escaped(row.id)}\t${escaped(row.status)}\t${row.createdAt}`;
       for (const id of fieldIds) text += `\t${escaped(row.data[id])}`;
       text += `\t${at}\t${at}\n`;
@@ -68,10 +82,10 @@ interface CopyConnection extends Connection {
 }
 
 /** COPY … FROM STDIN as pg takes a query of one's own; waits for the socket where it is full. */
-function copyIn(client: Client, sql: string, source: Iterable<Buffer>): Promise<void> {
+function copyIn(client: Client, sql: string, source: AsyncIterable<Buffer>): Promise<void> {
   const done = Promise.withResolvers<void>();
   const send = async (connection: CopyConnection): Promise<void> => {
-    for (const chunk of source) {
+    for await (const chunk of source) {
       connection.sendCopyFromChunk(chunk);
       const { stream } = connection;
       if (stream.writableNeedDrain) await new Promise((go) => stream.once('drain', go));
