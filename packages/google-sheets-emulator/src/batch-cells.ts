@@ -1,5 +1,6 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { invalid } from './api-error.ts';
+import { roomInTable } from './append-to-table.ts';
 import { cellAt, Formula, type RowEdit } from './cell.ts';
 import { boundsOf } from './document.ts';
 import {
@@ -14,6 +15,7 @@ import {
 import { updateMask } from './field-mask.ts';
 import { copyFormula } from './formula-moves.ts';
 import type { Area, Sheet } from './sheet.ts';
+import { fillDefaults, findTableById, growTables, tableArea } from './tables.ts';
 
 type Rows = readonly sheets_v4.Schema$RowData[];
 
@@ -108,17 +110,34 @@ export function checkCoordinate(sheet: Sheet, row: number, column: number): void
   }
 }
 
-/** appendCells: below the last row with data in the tab, from column A, adding rows to the grid as needed. */
+/** appendCells: below the last row with data in the tab, from column A, adding rows to the grid as needed; or into a table. */
 export function appendCells(edit: Edit, request: sheets_v4.Schema$AppendCellsRequest): undefined {
   const aspects = aspectsOf(updateMask(request.fields));
-  const sheet = edit.document.grid(request.sheetId);
   const rows = request.rows ?? [];
+  if (request.tableId) return appendToTable(edit, request.tableId, rows, aspects);
+  const sheet = edit.document.grid(request.sheetId);
   const top = sheet.contentEnd;
   sheet.rowCount = Math.max(sheet.rowCount, top + rows.length);
   edit.document.checkSize();
   checkFit(rows, top, 0, sheet.rowCount, sheet.columnCount);
-  guard(edit, sheet, { top, bottom: top + rows.length, left: 0, right: widthOf(rows) });
+  const area = { top, bottom: top + rows.length, left: 0, right: widthOf(rows) };
+  guard(edit, sheet, area);
   putRows(edit, sheet, top, 0, rows, aspects);
+  growTables(sheet, area);
+  return undefined;
+}
+
+function appendToTable(edit: Edit, tableId: string, rows: Rows, aspects: CellAspects): undefined {
+  const found = findTableById(edit, tableId);
+  if (found === undefined) throw invalid(`No table with id: ${tableId}`);
+  const { sheet, table } = found;
+  const { left, right } = tableArea(table);
+  const top = roomInTable(edit, sheet, table, rows.length);
+  checkFit(rows, top, left, sheet.rowCount, right);
+  guard(edit, sheet, { top, bottom: top + rows.length, left, right });
+  putRows(edit, sheet, top, left, rows, aspects);
+  const grown = findTableById(edit, tableId)?.table ?? table;
+  fillDefaults(sheet, grown, top, top + rows.length);
   return undefined;
 }
 

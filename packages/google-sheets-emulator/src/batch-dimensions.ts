@@ -61,6 +61,11 @@ function guardInsertion(edit: Edit, sheet: Sheet, dimension: Dimension, at: numb
   guard(edit, sheet, across({ sheet, dimension, start: at, end: at }));
 }
 
+/** Refuses to add rows to what a hard protection covers to its end, a whole column for instance. */
+export function guardGrowth(edit: Edit, sheet: Sheet, rows: number): void {
+  guard(edit, sheet, { ...sheet.area, top: sheet.rowCount, bottom: sheet.rowCount + rows });
+}
+
 /** insertDimension: new ones take formats from the ones before or after. */
 export function insert(edit: Edit, request: sheets_v4.Schema$InsertDimensionRequest): undefined {
   const { range, inheritFromBefore } = request;
@@ -131,7 +136,9 @@ export function append(edit: Edit, request: sheets_v4.Schema$AppendDimensionRequ
   const sheet = edit.document.grid(request.sheetId);
   const length = request.length ?? 0;
   if (length < 1) throw invalid('length must be greater than 0.');
-  appendDimension(edit.document, sheet, dimensionOf(request.dimension), length);
+  const dimension = dimensionOf(request.dimension);
+  if (dimension === 'ROWS') guardGrowth(edit, sheet, length);
+  appendDimension(edit.document, sheet, dimension, length);
   return undefined;
 }
 

@@ -1,11 +1,13 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
-import { invalid, protectedCell } from './api-error.ts';
+import { ApiError, invalid, protectedCell } from './api-error.ts';
 import { applyFilter, liftFilter } from './basic-filter.ts';
 import { boundsOf } from './document.ts';
 import { guard, storedRange, type Edit } from './edit.ts';
 import { merge, touches, updateMask } from './field-mask.ts';
 import { mayEditProtected, protectionResource } from './protection.ts';
 import type { Area, Sheet } from './sheet.ts';
+import { meets as meetsArea, tableArea } from './tables.ts';
+import { refuseInTable } from './batch-tables.ts';
 
 type Response = sheets_v4.Schema$Response;
 type GridRange = sheets_v4.Schema$GridRange;
@@ -183,6 +185,7 @@ export function setBasicFilter(
   const filter = request.filter ?? {};
   const sheet = edit.document.grid(filter.range?.sheetId);
   const area = sheet.areaOf(boundsOf(filter.range));
+  refuseTableFilter(sheet, area, filter.tableId);
   applyFilter(edit, sheet, { ...filter, range: closed(sheet, area) });
   return undefined;
 }
@@ -196,6 +199,16 @@ export function clearBasicFilter(
   return undefined;
 }
 
+/** The filter of a table is not emulated, and a second one over its cells is no filter that Sheets knows. */
+function refuseTableFilter(sheet: Sheet, area: Area, tableId: string | null | undefined): void {
+  if (tableId || sheet.overlays.tables.some((table) => meetsArea(tableArea(table), area))) {
+    throw filtersTables();
+  }
+}
+
+const filtersTables = (): ApiError =>
+  new ApiError('UNIMPLEMENTED', 'The Google Sheets emulator does not filter tables.');
+
 /** addFilterView: a view changes nothing for others. */
 export function addFilterView(
   edit: Edit,
@@ -203,6 +216,7 @@ export function addFilterView(
 ): Response {
   const given = request.filter ?? {};
   const sheet = edit.document.grid(given.range?.sheetId);
+  if (given.tableId) throw filtersTables();
   const filter = {
     ...given,
     filterViewId: given.filterViewId ?? edit.nextId(),
@@ -281,6 +295,7 @@ export function mergeCells(edit: Edit, request: sheets_v4.Schema$MergeCellsReque
   const sheet = edit.document.grid(request.range?.sheetId);
   const area = sheet.areaOf(boundsOf(request.range));
   guard(edit, sheet, area);
+  refuseInTable(sheet, area);
   for (const piece of pieces(area, request.mergeType)) {
     absorbMerges(sheet, piece);
     for (let index = piece.top; index < Math.min(piece.bottom, sheet.usedRows); index++) {

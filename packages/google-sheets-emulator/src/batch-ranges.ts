@@ -21,9 +21,15 @@ function located(
   return { sheet, area: sheet.areaOf(boundsOf(range)) };
 }
 
-/** sortRange. */
+/** sortRange. What of its range lies beyond the grid is cut off, where other requests are refused (so it was seen). */
 export function sortRange(edit: Edit, request: sheets_v4.Schema$SortRangeRequest): undefined {
-  const { sheet, area } = located(edit, request.range);
+  const sheet = edit.document.grid(request.range?.sheetId);
+  const { endRowIndex = Infinity, endColumnIndex = Infinity, ...start } = boundsOf(request.range);
+  const area = sheet.areaOf({
+    ...start,
+    endRowIndex: Math.min(endRowIndex, sheet.rowCount),
+    endColumnIndex: Math.min(endColumnIndex, sheet.columnCount),
+  });
   const specs = request.sortSpecs ?? [];
   for (const spec of specs) {
     const index = spec.dimensionIndex ?? 0;

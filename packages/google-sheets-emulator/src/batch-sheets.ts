@@ -1,7 +1,9 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { invalid } from './api-error.ts';
+import { chartsForCopy } from './charts.ts';
 import { deleteDimension } from './dimensions.ts';
 import { MAX_TABS } from './document.ts';
+import { guardGrowth } from './batch-dimensions.ts';
 import { guard, type Edit } from './edit.ts';
 import { merge, touches, updateMask, type Mask } from './field-mask.ts';
 import { overlaysForCopy } from './overlays.ts';
@@ -15,8 +17,11 @@ type Properties = sheets_v4.Schema$SheetProperties;
 
 const MAX_TITLE = 100;
 
+/** Google words the refusal of an empty name by the request. */
 function checkTitle(edit: Edit, title: string, own?: Sheet): void {
-  if (title === '') throw invalid('Sheet name cannot be blank.');
+  if (title === '') {
+    throw invalid(own ? 'The sheet name cannot be empty.' : 'Sheet name cannot be blank.');
+  }
   if (title.length > MAX_TITLE) {
     throw invalid(`Sheet name cannot be greater than ${MAX_TITLE} characters.`);
   }
@@ -147,7 +152,7 @@ export function deleteSheet(edit: Edit, request: sheets_v4.Schema$DeleteSheetReq
     throw invalid("You can't remove all the visible sheets in a document.");
   }
   document.sheets = rest;
-  document.forgetSheet(sheet.id);
+  document.forgetSheet(sheet);
   return undefined;
 }
 
@@ -169,6 +174,7 @@ export function duplicateSheet(
   const copy = source.fork(sheetId);
   copy.properties = { ...source.properties, title };
   copy.overlays = overlaysForCopy(source.overlays, sheetId, edit.nextId);
+  copy.charts = chartsForCopy(source.charts, source.id, sheetId, edit.nextId);
   const index = Math.min(request.insertSheetIndex ?? 0, document.sheets.length);
   document.sheets.splice(index, 0, copy);
   document.checkSize();
@@ -182,6 +188,7 @@ function resize(edit: Edit, sheet: Sheet, rowCount: number, columnCount: number)
     guard(edit, sheet, { ...sheet.area, top: rowCount });
     deleteDimension(edit.document, sheet, 'ROWS', rowCount, sheet.rowCount);
   }
+  if (rowCount > sheet.rowCount) guardGrowth(edit, sheet, rowCount - sheet.rowCount);
   if (columnCount < sheet.columnCount) {
     guard(edit, sheet, { ...sheet.area, left: columnCount });
     deleteDimension(edit.document, sheet, 'COLUMNS', columnCount, sheet.columnCount);

@@ -1,13 +1,17 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { ApiError, inRequest, invalid } from './api-error.ts';
+import * as banding from './batch-banding.ts';
 import * as cells from './batch-cells.ts';
+import * as charts from './batch-charts.ts';
 import * as dimensions from './batch-dimensions.ts';
 import * as formats from './batch-formats.ts';
 import * as metadata from './batch-metadata.ts';
 import * as overlays from './batch-overlays.ts';
 import * as ranges from './batch-ranges.ts';
 import * as sheets from './batch-sheets.ts';
+import * as tables from './batch-tables.ts';
 import type { Edit } from './edit.ts';
+import { settleTables } from './tables.ts';
 
 type Requests = sheets_v4.Schema$Request;
 type Handlers = {
@@ -19,12 +23,15 @@ type Handlers = {
 
 /** Every kind of request that the emulator carries out. */
 const HANDLERS: Handlers = {
+  addBanding: banding.addBanding,
+  addChart: charts.addChart,
   addConditionalFormatRule: formats.addRule,
   addDimensionGroup: dimensions.addGroup,
   addFilterView: overlays.addFilterView,
   addNamedRange: overlays.addNamedRange,
   addProtectedRange: overlays.addProtection,
   addSheet: sheets.addSheet,
+  addTable: tables.addTable,
   appendCells: cells.appendCells,
   appendDimension: dimensions.append,
   autoResizeDimensions: dimensions.autoResize,
@@ -32,16 +39,19 @@ const HANDLERS: Handlers = {
   copyPaste: ranges.copyPaste,
   createDeveloperMetadata: metadata.createMetadata,
   cutPaste: ranges.cutPaste,
+  deleteBanding: banding.deleteBanding,
   deleteConditionalFormatRule: formats.deleteRule,
   deleteDeveloperMetadata: metadata.deleteMetadata,
   deleteDimension: dimensions.remove,
   deleteDimensionGroup: dimensions.removeGroup,
   deleteDuplicates: ranges.deleteDuplicates,
+  deleteEmbeddedObject: charts.deleteObject,
   deleteFilterView: overlays.deleteFilterView,
   deleteNamedRange: overlays.deleteNamedRange,
   deleteProtectedRange: overlays.deleteProtection,
   deleteRange: ranges.deleteRange,
   deleteSheet: sheets.deleteSheet,
+  deleteTable: tables.deleteTable,
   duplicateSheet: sheets.duplicateSheet,
   findReplace: ranges.findReplace,
   insertDimension: dimensions.insert,
@@ -53,15 +63,19 @@ const HANDLERS: Handlers = {
   setDataValidation: cells.setDataValidation,
   sortRange: ranges.sortRange,
   unmergeCells: overlays.unmergeCells,
+  updateBanding: banding.updateBanding,
   updateBorders: cells.updateBorders,
   updateCells: cells.updateCells,
+  updateChartSpec: charts.updateChartSpec,
   updateConditionalFormatRule: formats.updateRule,
   updateDeveloperMetadata: metadata.updateMetadata,
   updateDimensionProperties: dimensions.updateProperties,
+  updateEmbeddedObjectPosition: charts.updatePosition,
   updateNamedRange: overlays.updateNamedRange,
   updateProtectedRange: overlays.updateProtection,
   updateSheetProperties: sheets.updateSheetProperties,
   updateSpreadsheetProperties: sheets.updateSpreadsheetProperties,
+  updateTable: tables.updateTable,
 };
 
 /** The kinds of request that the emulator carries out. */
@@ -100,7 +114,7 @@ function kindOf(request: Requests, index: number): keyof Requests {
 export function runBatch(edit: Edit, requests: readonly Requests[]): sheets_v4.Schema$Response[] {
   if (requests.length === 0) throw invalid('Must specify at least one request.');
   const kinds = requests.map(kindOf);
-  return kinds.map((kind, index) => {
+  const replies = kinds.map((kind, index) => {
     const request = requests[index]?.[kind];
     if (request === undefined) throw new Error('a request without a body');
     try {
@@ -109,4 +123,6 @@ export function runBatch(edit: Edit, requests: readonly Requests[]): sheets_v4.S
       throw inRequest(error, index, kind);
     }
   });
+  settleTables(edit.document.sheets);
+  return replies;
 }

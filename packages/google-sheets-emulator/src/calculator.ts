@@ -1,5 +1,15 @@
+import { columnLetters } from './a1.ts';
 import { Formula } from './cell.ts';
 import type { Document } from './document.ts';
+import {
+  broadcast,
+  filterRows,
+  givesArray,
+  type Grid,
+  isGrid,
+  MAPPED_FUNCTIONS,
+} from './formula-arrays.ts';
+import { query } from './formula-query.ts';
 import { FUNCTIONS, type Argument, type FunctionContext } from './formula-functions.ts';
 import { FormulaSyntaxError, parseFormula, type Node } from './formula-parser.ts';
 import type { Reference } from './formula-tokens.ts';
@@ -16,6 +26,11 @@ interface Place {
   readonly column: number;
 }
 
+/** More than a tab can have columns. */
+const COLUMN_SPAN = 20_000;
+/** A cell of a tab as one number. */
+const keyOf = (row: number, column: number): number => row * COLUMN_SPAN + column;
+
 /** Deeper chains of formulas than this are taken for circular, before the stack ends. */
 const MAX_DEPTH = 500;
 
@@ -27,6 +42,7 @@ export class Calculator {
   readonly #results = new Map<Sheet, Map<number, Value>>();
   readonly #trees = new Map<string, Node | CellError>();
   readonly #open = new Set<string>();
+  readonly #spilled = new Map<Sheet, Map<number, Value>>();
 
   constructor(document: Document, nowMs: number) {
     this.document = document;
@@ -42,15 +58,32 @@ export class Calculator {
   /** The effective value of a cell. */
   value(sheet: Sheet, row: number, column: number): Value {
     const content = sheet.row(row)?.cells[column] ?? null;
+    if (content === null) return this.#spillsOf(sheet)?.get(keyOf(row, column)) ?? null;
     if (!(content instanceof Formula)) return content;
     const results = this.#results.get(sheet) ?? new Map<number, Value>();
     this.#results.set(sheet, results);
-    const key = row * 20_000 + column;
+    const key = keyOf(row, column);
     const known = results.get(key);
     if (known !== undefined) return known;
     const value = this.#guarded(content, { sheet, row, column });
     results.set(key, value);
     return value;
+  }
+
+  /** How many rows from the top have something in them, be it the result of an array formula. */
+  filledRows(sheet: Sheet): number {
+    const last = Math.max(-1, ...(this.#spillsOf(sheet)?.keys() ?? []));
+    return Math.max(sheet.usedRows, Math.floor(last / COLUMN_SPAN) + 1);
+  }
+
+  /** How many columns from the left array formulas fill in one row. */
+  filledColumns(sheet: Sheet, row: number): number {
+    let columns = 0;
+    for (const key of this.#spillsOf(sheet)?.keys() ?? []) {
+      if (Math.floor(key / COLUMN_SPAN) === row)
+        columns = Math.max(columns, (key % COLUMN_SPAN) + 1);
+    }
+    return columns;
   }
 
   /** The result of a formula as if it stood in the given cell. */
@@ -87,6 +120,51 @@ export class Calculator {
     return { type: match[1]?.toUpperCase() === 'NOW' ? 'DATE_TIME' : 'DATE' };
   }
 
+  /** What array formulas of a tab fill besides their own cells. */
+  #spillsOf(sheet: Sheet): ReadonlyMap<number, Value> | undefined {
+    if (!sheet.mayHoldFormulas) return undefined;
+    const known = this.#spilled.get(sheet);
+    if (known !== undefined) return known;
+    const spills = new Map<number, Value>();
+    // Known before it is complete: a formula that reads an empty cell of its own tab comes back here.
+    this.#spilled.set(sheet, spills);
+    for (let row = 0; row < sheet.usedRows; row++) {
+      for (const [column, content] of (sheet.row(row)?.cells ?? []).entries()) {
+        if (!(content instanceof Formula) || !this.#isArray(content)) continue;
+        this.value(sheet, row, column);
+      }
+    }
+    return spills;
+  }
+
+  #isArray(formula: Formula): boolean {
+    const tree = this.#tree(formula);
+    return !(tree instanceof CellError) && givesArray(tree);
+  }
+
+  /** The result of an array formula: what its own cell shows, the rest goes into the empty cells beside and below. */
+  #spill(grid: Grid, { sheet, row, column }: Place): Value {
+    const spills = this.#spilled.get(sheet) ?? new Map<number, Value>();
+    this.#spilled.set(sheet, spills);
+    const others = grid.flatMap((values, down) =>
+      values.flatMap((value, across) =>
+        down === 0 && across === 0 ? [] : [{ row: row + down, column: column + across, value }],
+      ),
+    );
+    const blocked = others.find((cell) => {
+      const content = sheet.row(cell.row)?.cells[cell.column] ?? null;
+      const isOutside = cell.row >= sheet.rowCount || cell.column >= sheet.columnCount;
+      return isOutside || content !== null || spills.has(keyOf(cell.row, cell.column));
+    });
+    if (blocked !== undefined) {
+      const where = `${columnLetters(blocked.column)}${blocked.row + 1}`;
+      const message = `Array result was not expanded because it would overwrite data in ${where}.`;
+      return new CellError('REF', message);
+    }
+    for (const cell of others) spills.set(keyOf(cell.row, cell.column), cell.value);
+    return grid[0]?.[0] ?? null;
+  }
+
   #guarded(formula: Formula, place: Place): Value {
     const key = `${place.sheet.id} ${place.row} ${place.column}`;
     if (this.#open.has(key) || this.#open.size > MAX_DEPTH) {
@@ -101,10 +179,18 @@ export class Calculator {
   }
 
   #result(formula: Formula, place: Place): Value {
+    const tree = this.#tree(formula);
+    if (tree instanceof CellError) return tree;
+    if (!givesArray(tree)) return this.#node(tree, place) ?? 0;
+    const grid = this.#grid(tree, place);
+    return grid instanceof CellError ? grid : this.#spill(grid, place);
+  }
+
+  #tree(formula: Formula): Node | CellError {
     const known = this.#trees.get(formula.text);
     const tree = known ?? this.#parse(formula.text);
     if (known === undefined) this.#trees.set(formula.text, tree);
-    return tree instanceof CellError ? tree : (this.#node(tree, place) ?? 0);
+    return tree;
   }
 
   #parse(text: string): Node | CellError {
@@ -126,25 +212,126 @@ export class Calculator {
         return this.#named(node.name);
       case 'reference':
         return this.#referenced(node.reference, place);
-      case 'unary': {
-        const number = toNumber(this.#node(node.operand, place));
-        if (number instanceof CellError) return number;
-        return node.operator === '-' ? -number : node.operator === '%' ? number / 100 : number;
-      }
+      case 'unary':
+        return this.#signed(node.operator, this.#node(node.operand, place));
       case 'binary': {
         const left = this.#node(node.left, place);
         return operate(node.operator, left, this.#node(node.right, place), this.locale);
       }
       case 'call': {
-        const run = FUNCTIONS.get(node.name);
-        if (run === undefined) return new CellError('NAME', `Unknown function: '${node.name}'.`);
-        const context: FunctionContext = { locale: this.locale, now: this.#now, row: place.row };
-        return run(
+        if (givesArray(node)) {
+          const grid = this.#grid(node, place);
+          return grid instanceof CellError ? grid : (grid[0]?.[0] ?? null);
+        }
+        return this.#call(
+          node.name,
           node.args.map((argument) => this.#argument(argument, place)),
-          context,
+          place,
         );
       }
     }
+  }
+
+  #call(name: string, args: readonly Argument[], { row }: Place): Value {
+    const run = FUNCTIONS.get(name);
+    if (run === undefined) return new CellError('NAME', `Unknown function: '${name}'.`);
+    const context: FunctionContext = { locale: this.locale, now: this.#now, row };
+    return run(args, context);
+  }
+
+  /** A part of an array formula: a range is all of its cells, and operators work cell by cell. */
+  #grid(node: Node, place: Place): Grid | CellError {
+    switch (node.kind) {
+      case 'reference': {
+        const target = this.#target(node.reference, place);
+        return target instanceof CellError ? target : this.#lines(target.sheet, target.area);
+      }
+      case 'unary':
+        return this.#mapped([node.operand], place, ([value]) => this.#signed(node.operator, value));
+      case 'binary':
+        return this.#mapped([node.left, node.right], place, ([a, b]) =>
+          operate(node.operator, a ?? null, b ?? null, this.locale),
+        );
+      case 'call':
+        return this.#arrayCall(node, place);
+      case 'literal':
+      case 'broken':
+      case 'name': {
+        const value = this.#node(node, place);
+        return value instanceof CellError ? value : [[value]];
+      }
+    }
+  }
+
+  #arrayCall(node: Node & { kind: 'call' }, place: Place): Grid | CellError {
+    const { name, args } = node;
+    const [first, second] = args;
+    if (first === undefined) return [[this.#node(node, place)]];
+    switch (name) {
+      case 'ARRAYFORMULA':
+        return this.#grid(first, place);
+      case 'FILTER': {
+        const grids = args.map((argument) => this.#grid(argument, place));
+        const error = grids.find((grid) => grid instanceof CellError);
+        const [grid = [], ...conditions] = grids.filter(isGrid);
+        return error ?? filterRows(grid, conditions);
+      }
+      case 'QUERY': {
+        const grid = this.#grid(first, place);
+        const text = second === undefined ? null : this.#node(second, place);
+        return grid instanceof CellError ? grid : query(grid, text);
+      }
+      case 'IFNA':
+      case 'IFERROR': {
+        const grid = this.#grid(first, place);
+        if (!(grid instanceof CellError)) return grid;
+        if (name === 'IFNA' && grid.type !== 'N_A') return grid;
+        return second === undefined ? [['']] : this.#grid(second, place);
+      }
+      case 'ROW': {
+        const target =
+          first.kind === 'reference' ? this.#target(first.reference, place) : undefined;
+        if (target === undefined || target instanceof CellError)
+          return new CellError('REF', 'ROW wants a reference.');
+        return this.#lines(target.sheet, target.area).map((_, at) => [target.area.top + at + 1]);
+      }
+      default:
+        if (!MAPPED_FUNCTIONS.has(name)) return [[this.#node(node, place)]];
+        return this.#mapped(args, place, (values) =>
+          this.#call(
+            name,
+            values.map((value) => ({ value: () => value, values: () => [value] })),
+            place,
+          ),
+        );
+    }
+  }
+
+  #mapped(
+    nodes: readonly Node[],
+    place: Place,
+    compute: (values: Value[]) => Value,
+  ): Grid | CellError {
+    const grids = nodes.map((node) => this.#grid(node, place));
+    const error = grids.find((grid) => grid instanceof CellError);
+    return error ?? broadcast(grids.filter(isGrid), compute);
+  }
+
+  #signed(operator: string, value: Value = null): Value {
+    const number = toNumber(value);
+    if (number instanceof CellError) return number;
+    return operator === '-' ? -number : operator === '%' ? number / 100 : number;
+  }
+
+  #lines(sheet: Sheet, { top, bottom, left, right }: Area): Grid {
+    // An open end is as far as there is something.
+    const isOpen = bottom === sheet.rowCount;
+    const end = isOpen ? Math.min(bottom, Math.max(sheet.usedRows, top + 1)) : bottom;
+    return Array.from({ length: end - top }, (_, down) =>
+      Array.from({ length: right - left }, (_, across) =>
+        this.value(sheet, top + down, left + across),
+      ),
+    );
   }
 
   #argument(node: Node, place: Place): Argument {
@@ -155,17 +342,8 @@ export class Calculator {
     }
     return {
       value: () => this.value(target.sheet, target.area.top, target.area.left),
-      values: () => this.#cells(target.sheet, target.area),
+      values: () => this.#lines(target.sheet, target.area).flat(),
     };
-  }
-
-  #cells(sheet: Sheet, { top, bottom, left, right }: Area): Value[] {
-    const values: Value[] = [];
-    const end = Math.min(bottom, Math.max(sheet.usedRows, top + 1));
-    for (let row = top; row < end; row++) {
-      for (let column = left; column < right; column++) values.push(this.value(sheet, row, column));
-    }
-    return values;
   }
 
   #target(reference: Reference, place: Place): { sheet: Sheet; area: Area } | CellError {

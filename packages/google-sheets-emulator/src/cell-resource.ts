@@ -89,13 +89,15 @@ export function cellResource(
 ): CellData | undefined {
   const cell = sheet.cell(row, column);
   const { content, cellStyle, note } = cell;
-  if (content === null && cellStyle === undefined && note === undefined) return undefined;
+  const spilled = content === null ? calculator.value(sheet, row, column) : null;
+  const isBare = content === null && spilled === null;
+  if (isBare && cellStyle === undefined && note === undefined) return undefined;
   const data: CellData = {};
-  if (content !== null) {
+  if (!isBare) {
     const entered = enteredValue(content);
     if (parts.entered && entered) data.userEnteredValue = entered;
     if (parts.effective || parts.formatted) {
-      const value = content instanceof Formula ? calculator.value(sheet, row, column) : content;
+      const value = spilled ?? calculator.value(sheet, row, column);
       const effective = effectiveValue(value);
       if (parts.effective && effective) data.effectiveValue = effective;
       if (parts.formatted) data.formattedValue = calculator.show(value, sheet, row, column);

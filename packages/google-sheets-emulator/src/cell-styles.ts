@@ -43,11 +43,21 @@ function paired<T extends object>(value: T, color: keyof T & string, style: keyo
   return { ...value, [color]: stored, [style]: { rgbColor: stored } };
 }
 
+/** The shortest number that is the same as 32-bit float. */
+function shortest(float: number): number {
+  for (let digits = 6; digits < 9; digits++) {
+    const short = Number(float.toPrecision(digits));
+    if (Math.fround(short) === float) return short;
+  }
+  return Number(float.toPrecision(9));
+}
+
 /** Sheets keeps colours in 256 steps and answers them as 32-bit floats: 0.5 becomes 0.49803922, 0 is left out. */
 export function storedColor(color: sheets_v4.Schema$Color): sheets_v4.Schema$Color {
   const step = (part: number | null | undefined): number | undefined => {
-    const value = Math.floor(Math.min(1, Math.max(0, part ?? 0)) * 255) / 255;
-    return value === 0 ? undefined : Number(Math.fround(value).toPrecision(8));
+    // A colour that is stored already stays what it is, though its fraction was cut.
+    const value = Math.floor(Math.min(1, Math.max(0, part ?? 0)) * 255 + 1e-4) / 255;
+    return value === 0 ? undefined : shortest(Math.fround(value));
   };
   const [red, green, blue] = [step(color.red), step(color.green), step(color.blue)];
   return {

@@ -11,6 +11,7 @@ import {
 import type { Document } from './document.ts';
 import { deleteRemap, insertRemap, moveRemap } from './remap.ts';
 import type { Sheet } from './sheet.ts';
+import { fillInserted } from './tables.ts';
 
 /** Rows or columns. */
 export type Dimension = 'ROWS' | 'COLUMNS';
@@ -87,6 +88,7 @@ export function insertDimension(
   }
   document.checkSize();
   document.followMove(sheet, dimension, remap);
+  if (dimension === 'ROWS') fillInserted(sheet, at, count);
 }
 
 function insertColumns(sheet: Sheet, at: number, count: number, like: number | undefined): void {

@@ -2,7 +2,8 @@ import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { parseA1, type Bounds } from './a1.ts';
 import { invalid, tooManyCells, unparsableRange } from './api-error.ts';
 import { Formula, type Content, type Row } from './cell.ts';
-import { remapFormula, renameInFormula } from './formula-moves.ts';
+import { remapCharts, withoutSheet } from './charts.ts';
+import { breakFormula, remapFormula, renameInFormula } from './formula-moves.ts';
 import { remapMetadata, sheetIdOf, type Metadata } from './metadata.ts';
 import { remapGridRange, remapOverlays } from './overlays.ts';
 import type { Remap } from './remap.ts';
@@ -89,6 +90,9 @@ export class Document {
       const range = remapGridRange(named.range ?? {}, dimension, remap);
       return range === undefined ? [] : [{ ...named, range }];
     });
+    for (const owner of this.sheets) {
+      owner.charts = remapCharts(owner.charts, sheet.id, dimension, remap);
+    }
     const axis = dimension === 'ROWS' ? 'row' : 'column';
     const title = sheet.properties.title;
     this.#eachFormula((formula, owner) =>
@@ -101,8 +105,10 @@ export class Document {
     this.#eachFormula((formula) => renameInFormula(formula, from, to));
   }
 
-  /** Forgets what belonged to a deleted tab. */
-  forgetSheet(sheetId: number): void {
+  /** Forgets what belonged to a deleted tab, and what pointed at it. */
+  forgetSheet({ id: sheetId, properties: { title } }: Sheet): void {
+    this.#eachFormula((formula) => breakFormula(formula, title));
+    for (const owner of this.sheets) owner.charts = withoutSheet(owner.charts, sheetId);
     this.metadata = this.metadata.filter(({ place }) => sheetIdOf(place) !== sheetId);
     this.namedRanges = this.namedRanges.filter(({ range }) => (range?.sheetId ?? 0) !== sheetId);
   }

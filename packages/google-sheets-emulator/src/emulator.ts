@@ -3,6 +3,7 @@ import { FaultInjector, type FaultRule } from './faults.ts';
 import { answer, htmlReply, type Reply } from './reply.ts';
 import { Accounts } from './accounts.ts';
 import { ApiService, type ApiRequest } from './api-service.ts';
+import type { CoveredCells } from './merged-cells.ts';
 import { GOOGLE_LIMITS, Quotas, type QuotaLimits } from './quotas.ts';
 import { RequestLog } from './request-log.ts';
 import { SpreadsheetFiles, type SpreadsheetOptions } from './spreadsheet-files.ts';
@@ -26,6 +27,8 @@ export interface SheetsEmulatorOptions {
   readonly maxPayloadBytes?: number;
   /** Whether developer metadata of rows goes along with a sort. Google documents nothing; false by default. */
   readonly rowMetadataFollowsSort?: boolean;
+  /** What becomes of values that are written under merged cells. Google documents nothing; `kept` by default. */
+  readonly coveredCells?: CoveredCells;
 }
 
 /** A running emulator. */
@@ -49,7 +52,10 @@ export async function startSheetsEmulator(
 ): Promise<SheetsEmulator> {
   const clock = options.clock ?? { now: () => Date.now() };
   const now = (): number => clock.now();
-  const files = new SpreadsheetFiles(now, options.rowMetadataFollowsSort ?? false);
+  const files = new SpreadsheetFiles(now, {
+    rowMetadataFollowsSort: options.rowMetadataFollowsSort ?? false,
+    coveredCells: options.coveredCells ?? 'kept',
+  });
   const accounts = new Accounts();
   const log = new RequestLog();
   const faults = new FaultInjector(options.faults);

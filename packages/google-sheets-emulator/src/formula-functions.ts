@@ -1,5 +1,6 @@
 import type { Locale } from './locale.ts';
-import { CellError, compareValues, toBoolean, toText, type Value } from './formula-values.ts';
+import { criterion } from './formula-criteria.ts';
+import { CellError, toBoolean, toNumber, toText, type Value } from './formula-values.ts';
 
 /** An argument of a function; evaluated only when read, so that IF leaves the other branch alone. */
 export interface Argument {
@@ -44,37 +45,8 @@ function logical(args: readonly Argument[], all: boolean): Value {
   return result;
 }
 
-/** COUNTIF's criterion: `>5`, `<>x`, or what must be equal; `*` and `?` stand for any text. */
-function criterion(value: Value): (candidate: Value) => boolean {
-  const match = /^(<>|<=|>=|<|>|=)?([\s\S]*)$/.exec(
-    String(value instanceof CellError ? '' : (value ?? '')),
-  );
-  const [operator, text] = [match?.[1] ?? '=', match?.[2] ?? ''];
-  const number = text.trim() === '' ? Number.NaN : Number(text);
-  const operand: Value = Number.isNaN(number) ? text : number;
-  if (typeof operand === 'string' && (operator === '=' || operator === '<>')) {
-    const source = operand
-      .replace(/[.+^${}()|[\]\\]/g, '\\$&')
-      .replace(/\*/g, '[\\s\\S]*')
-      .replace(/\?/g, '[\\s\\S]');
-    const pattern = new RegExp(`^${source}$`, 'i');
-    return (candidate) =>
-      pattern.test(String(candidate instanceof CellError ? '' : (candidate ?? ''))) ===
-      (operator === '=');
-  }
-  return (candidate) => {
-    if (typeof candidate !== typeof operand) return operator === '<>';
-    const order = compareValues(candidate, operand);
-    if (operator === '=') return order === 0;
-    if (operator === '<>') return order !== 0;
-    return operator.startsWith('<')
-      ? order < 0 || (operator === '<=' && order === 0)
-      : order > 0 || (operator === '>=' && order === 0);
-  };
-}
-
 /**
- * The functions that are calculated: those of a status cell, of counts over a column, and the few that tests let people
+ * The functions that are calculated: those of a status cell, of counts over columns, and the few that tests let people
  * type. Any other, IMPORTXML above all, gives `#NAME?`. A new one is an entry here.
  */
 export const FUNCTIONS: ReadonlyMap<string, FormulaFunction> = new Map(
@@ -84,6 +56,11 @@ export const FUNCTIONS: ReadonlyMap<string, FormulaFunction> = new Map(
       const truth = toBoolean(condition.value());
       if (truth instanceof CellError) return truth;
       return truth ? then.value() : otherwise === undefined ? false : otherwise.value();
+    },
+    IFNA: ([tried, otherwise]) => {
+      const value = tried?.value() ?? null;
+      const isMissing = value instanceof CellError && value.type === 'N_A';
+      return isMissing ? (otherwise?.value() ?? null) : value;
     },
     IFERROR: ([tried, otherwise]) => {
       const value = tried?.value() ?? null;
@@ -97,6 +74,7 @@ export const FUNCTIONS: ReadonlyMap<string, FormulaFunction> = new Map(
     },
     ISBLANK: ([argument]) => (argument?.value() ?? null) === null,
     ISNUMBER: ([argument]) => typeof argument?.value() === 'number',
+    ISTEXT: ([argument]) => typeof argument?.value() === 'string',
     SUM: ofNumbers((numbers) => numbers.reduce((sum, value) => sum + value, 0)),
     // Math.max of many arguments would end the stack.
     MIN: ofNumbers((numbers) =>
@@ -110,6 +88,62 @@ export const FUNCTIONS: ReadonlyMap<string, FormulaFunction> = new Map(
     COUNTIF: ([range, condition]) => {
       if (range === undefined || condition === undefined) return wrongCount();
       return range.values().filter(criterion(condition.value())).length;
+    },
+    COUNTIFS: (args) => {
+      if (args.length === 0 || args.length % 2 === 1) return wrongCount();
+      const tests = args.flatMap((range, at) =>
+        at % 2 === 1
+          ? []
+          : [{ cells: range.values(), meets: criterion(args[at + 1]?.value() ?? null) }],
+      );
+      const [first, ...others] = tests;
+      if (others.some(({ cells }) => cells.length !== first?.cells.length)) {
+        return new CellError('VALUE', 'Array arguments to COUNTIFS are of different size.');
+      }
+      const all = first?.cells ?? [];
+      return all.filter((_, at) => tests.every(({ cells, meets }) => meets(cells[at] ?? null)))
+        .length;
+    },
+    COUNTUNIQUE: (args) => {
+      const filled = allValues(args).filter((value) => value !== null && value !== '');
+      return new Set(filled.map((value) => (value instanceof CellError ? value.text : value))).size;
+    },
+    ROUND: ([argument, places]) => {
+      const value = toNumber(argument?.value() ?? null);
+      const digits = toNumber(places?.value() ?? null);
+      if (value instanceof CellError) return value;
+      if (digits instanceof CellError) return digits;
+      return (Math.sign(value) * Math.round(Math.abs(value) * 10 ** digits)) / 10 ** digits;
+    },
+    WEEKDAY: ([argument, type]) => {
+      const day = toNumber(argument?.value() ?? null);
+      if (day instanceof CellError) return day;
+      // 30 December 1899, day 0, was a Saturday.
+      const fromSunday = (((Math.floor(day) + 6) % 7) + 7) % 7;
+      const kind = type === undefined ? 1 : type.value();
+      if (kind === 1) return fromSunday + 1;
+      if (kind === 2) return ((fromSunday + 6) % 7) + 1;
+      return kind === 3
+        ? (fromSunday + 6) % 7
+        : new CellError('NUM', 'Function WEEKDAY parameter 2 is out of range.');
+    },
+    REPT: ([argument, times], { locale }) => {
+      const text = toText(argument?.value() ?? null, locale);
+      const count = toNumber(times?.value() ?? null);
+      if (text instanceof CellError) return text;
+      if (count instanceof CellError) return count;
+      return count < 0
+        ? new CellError('VALUE', 'Function REPT parameter 2 is negative.')
+        : text.repeat(Math.floor(count));
+    },
+    MID: ([argument, from, length], { locale }) => {
+      const text = toText(argument?.value() ?? null, locale);
+      const [start, count] = [from, length].map((one) => toNumber(one?.value() ?? null));
+      if (text instanceof CellError) return text;
+      if (start instanceof CellError) return start;
+      if (count instanceof CellError) return count;
+      if (start === undefined || count === undefined) return wrongCount();
+      return text.slice(start - 1, start - 1 + count);
     },
     LEN: ([argument], { locale }) => {
       if (argument === undefined) return wrongCount();

@@ -26,6 +26,10 @@ function remapReference(reference: Reference, axis: Axis, remap: Remap): Referen
   return span[0] === (from ?? span[0]) && span[1] === (to ?? span[1] - 1) + 1 ? reference : moved;
 }
 
+/** False for a formula that cannot name a tab: most need not be taken apart when another tab changes. */
+const mayName = ({ text }: Formula, title: string): boolean =>
+  text.includes(title.replaceAll("'", "''"));
+
 /** A formula of a tab called `ownTitle`, after rows or columns of the tab `movedTitle` moved. */
 export function remapFormula(
   formula: Formula,
@@ -34,6 +38,7 @@ export function remapFormula(
   axis: Axis,
   remap: Remap,
 ): Formula {
+  if (ownTitle !== movedTitle && !mayName(formula, movedTitle)) return formula;
   const text = rewriteReferences(formula.text, (reference) =>
     (reference.title ?? ownTitle) === movedTitle
       ? remapReference(reference, axis, remap)
@@ -44,8 +49,18 @@ export function remapFormula(
 
 /** A formula after a tab was renamed. */
 export function renameInFormula(formula: Formula, from: string, to: string): Formula {
+  if (!mayName(formula, from)) return formula;
   const text = rewriteReferences(formula.text, (reference) =>
     reference.title === from ? { ...reference, title: to } : reference,
+  );
+  return text === formula.text ? formula : new Formula(text);
+}
+
+/** A formula after a tab was deleted: for good, whatever tab gets its name later. */
+export function breakFormula(formula: Formula, title: string): Formula {
+  if (!mayName(formula, title)) return formula;
+  const text = rewriteReferences(formula.text, (reference) =>
+    reference.title === title ? undefined : reference,
   );
   return text === formula.text ? formula : new Formula(text);
 }

@@ -1,7 +1,7 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import type { Calculator } from './calculator.ts';
 import { cellParts, cellResource, type CellParts } from './cell-resource.ts';
-import { type DimensionProperties } from './cell.ts';
+import { type DimensionProperties, PLAIN_STYLE } from './cell.ts';
 import type { Dimension } from './dimensions.ts';
 import { below, touches, type Mask } from './field-mask.ts';
 import { metadataResource, type Metadata } from './metadata.ts';
@@ -55,9 +55,10 @@ function rowResource(
   parts: CellParts,
 ): sheets_v4.Schema$RowData {
   const stored = sheet.row(row);
-  if (stored === undefined) return {};
-  const notes = stored.notes === undefined ? 0 : Math.max(...stored.notes.keys()) + 1;
-  const width = Math.max(stored.cells.length, stored.style.cellStyles.length, notes);
+  const notes = stored?.notes === undefined ? 0 : Math.max(...stored.notes.keys()) + 1;
+  const { cells = [], style = PLAIN_STYLE } = stored ?? {};
+  const spilled = calculator.filledColumns(sheet, row);
+  const width = Math.max(cells.length, style.cellStyles.length, notes, spilled);
   const values: sheets_v4.Schema$CellData[] = [];
   for (let column = area.left; column < Math.min(area.right, width); column++) {
     const data = cellResource(calculator, sheet, row, column, parts);
@@ -80,7 +81,7 @@ export function gridResource(
   const rowData: sheets_v4.Schema$RowData[] = [];
   if (rowMask !== undefined) {
     const parts = cellParts(below(rowMask, 'values') ?? true);
-    for (let row = area.top; row < Math.min(area.bottom, sheet.usedRows); row++) {
+    for (let row = area.top; row < Math.min(area.bottom, calculator.filledRows(sheet)); row++) {
       rowData.push(rowResource(calculator, sheet, row, area, parts));
     }
     while (rowData.length > 0 && rowData.at(-1)?.values === undefined) rowData.pop();

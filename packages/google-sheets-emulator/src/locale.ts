@@ -6,6 +6,8 @@ export interface Locale {
   readonly dateOrder: 'mdy' | 'dmy' | 'ymd';
   readonly date: string;
   readonly time: string;
+  /** The time behind a date: Google's own example is `9/26/08 15:59:00`, in 24 hours. */
+  readonly timeOfDate: string;
   /** BCP 47 tag for the names of months and days. */
   readonly tag: string;
 }
@@ -16,6 +18,7 @@ const ENGLISH: Locale = {
   dateOrder: 'mdy',
   date: 'm/d/yyyy',
   time: 'h:mm:ss am/pm',
+  timeOfDate: 'h:mm:ss',
   tag: 'en-US',
 };
 
@@ -25,12 +28,20 @@ const european = (date: string, group: string, tag: string): Locale => ({
   dateOrder: 'dmy',
   date,
   time: 'h:mm:ss',
+  timeOfDate: 'h:mm:ss',
   tag,
 });
 
 const LOCALES: Readonly<Record<string, Locale>> = {
   en_US: ENGLISH,
-  en_GB: { ...ENGLISH, dateOrder: 'dmy', date: 'dd/mm/yyyy', time: 'hh:mm:ss', tag: 'en-GB' },
+  en_GB: {
+    ...ENGLISH,
+    dateOrder: 'dmy',
+    date: 'dd/mm/yyyy',
+    time: 'hh:mm:ss',
+    timeOfDate: 'hh:mm:ss',
+    tag: 'en-GB',
+  },
   cs_CZ: european('d.m.yyyy', '\u00a0', 'cs-CZ'),
   sk_SK: european('d.m.yyyy', '\u00a0', 'sk-SK'),
   de_DE: european('dd.mm.yyyy', '.', 'de-DE'),

@@ -3,9 +3,11 @@ import { ApiError, entityNotFound } from './api-error.ts';
 import { runBatch } from './batch-update.ts';
 import { filterSelects, visibleMetadata } from './batch-metadata.ts';
 import { Calculator } from './calculator.ts';
+import { chartsForCopy } from './charts.ts';
 import { flag, type Call, type Method } from './call.ts';
 import { below, select } from './field-mask.ts';
 import { metadataResource } from './metadata.ts';
+import { overlaysForCopy } from './overlays.ts';
 import type { Caller } from './protection.ts';
 import { filterRegions } from './regions.ts';
 import { sheetProperties } from './sheet-properties.ts';
@@ -19,6 +21,7 @@ function answer(
   caller: Caller,
   regions: readonly Region[] | undefined,
   includeGridData: boolean,
+  withoutTableBands: boolean,
   mask = call.mask,
 ): sheets_v4.Schema$Spreadsheet {
   return spreadsheetResource(new Calculator(file.document, call.nowMs), {
@@ -27,6 +30,7 @@ function answer(
     metadata: visibleMetadata(file.document, caller.project),
     regions,
     includeGridData,
+    withoutTableBands,
     mask,
   });
 }
@@ -49,7 +53,8 @@ const get: Method = {
     const ranges = call.query.getAll('ranges');
     call.note({ ranges });
     const withGrid = flag(call.query, 'includeGridData');
-    return answer(call, file, caller, rangeRegions(file, ranges), withGrid);
+    const withoutTables = flag(call.query, 'excludeTablesInBandedRanges');
+    return answer(call, file, caller, rangeRegions(file, ranges), withGrid, withoutTables);
   },
 };
 
@@ -71,6 +76,7 @@ const getByDataFilter: Method = {
       caller,
       regions?.map(({ sheet, area }) => ({ sheet, area })),
       body.includeGridData === true,
+      body.excludeTablesInBandedRanges === true,
     );
   },
 };
@@ -109,7 +115,7 @@ const create: Method = {
         if (original.length > 0) runBatch(edit, requests);
       });
     }
-    return answer(call, file, caller, undefined, false);
+    return answer(call, file, caller, undefined, false, false);
   },
 };
 
@@ -138,7 +144,7 @@ const batchUpdate: Method = {
       const after: SpreadsheetFile = { ...file, document: edit.document };
       const regions = rangeRegions(after, body.responseRanges ?? []);
       const grid = body.responseIncludeGridData === true;
-      const updatedSpreadsheet = answer(call, after, caller, regions, grid, inner);
+      const updatedSpreadsheet = answer(call, after, caller, regions, grid, false, inner);
       return { ...response, updatedSpreadsheet };
     });
   },
@@ -161,11 +167,12 @@ const copyTo: Method = {
       const taken = edit.document.byTitle(title) !== undefined;
       copy.properties = { ...source.properties, title: taken ? `${title} ${copy.id}` : title };
       copy.overlays = {
-        ...copy.overlays,
+        ...overlaysForCopy(source.overlays, copy.id, edit.nextId),
         protectedRanges: [],
         filterViews: [],
         basicFilter: undefined,
       };
+      copy.charts = chartsForCopy(source.charts, source.id, copy.id, edit.nextId);
       edit.document.sheets = [...edit.document.sheets, copy];
       edit.document.checkSize();
       return sheetProperties(copy, edit.document.sheets.length - 1);

@@ -3,11 +3,13 @@ import { formatA1 } from './a1.ts';
 import { badRequest, invalid } from './api-error.ts';
 import { Calculator } from './calculator.ts';
 import { flag, type Call, type Method } from './call.ts';
+import { roomAboveFooter } from './append-to-table.ts';
 import { appendDimension, insertDimension } from './dimensions.ts';
 import type { Edit } from './edit.ts';
 import { filterRegions, regionsOf, type MatchedRegion } from './regions.ts';
 import type { Area, Sheet } from './sheet.ts';
 import { findTable } from './values-append.ts';
+import { growTables } from './tables.ts';
 import { readableArea, readValues, renderOptions, type RenderOptions } from './values-read.ts';
 import {
   clearValues,
@@ -217,11 +219,12 @@ const append: Method = {
       readableArea(sheet, bounds);
       const table = findTable(sheet, bounds);
       const rows = valueRows(body.values, body.majorDimension);
-      const [top, left] = [
+      const [below, left] = [
         table?.bottom ?? bounds.startRowIndex ?? 0,
         table?.left ?? bounds.startColumnIndex ?? 0,
       ];
-      makeRoom(edit, sheet, top, rows.length, inserts && table !== undefined);
+      const top = roomAboveFooter(edit, sheet, { top: below, left }, rows.length);
+      if (top === below) makeRoom(edit, sheet, top, rows.length, inserts && table !== undefined);
       const start = {
         startRowIndex: top,
         startColumnIndex: left,
@@ -229,6 +232,7 @@ const append: Method = {
         endColumnIndex: left + 1,
       };
       const written = putValues(edit, sheet, writableArea(sheet, start, rows), rows, option);
+      growTables(sheet, written.area);
       const updates = updateResponse(file.id, written);
       const updatedData = flag(call.query, 'includeValuesInResponse')
         ? { updatedData: echo(edit, written, body.majorDimension, responseOptions(call)) }

@@ -21,7 +21,7 @@ export function patternOf(format: NumberFormat, locale: Locale): string {
     case 'TIME':
       return locale.time;
     case 'DATE_TIME':
-      return `${locale.date} ${locale.time}`;
+      return `${locale.date} ${locale.timeOfDate}`;
     case 'PERCENT':
       return '0.00%';
     case 'CURRENCY':

@@ -1,6 +1,9 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
+import { Formula } from './cell.ts';
+import { remapFormula } from './formula-moves.ts';
 import type { Remap } from './remap.ts';
 import type { Overlays } from './sheet.ts';
+import { remapTables } from './tables.ts';
 
 type GridRange = sheets_v4.Schema$GridRange;
 type Dimension = 'ROWS' | 'COLUMNS';
@@ -79,8 +82,28 @@ function remapRules(
     const ranges = kept(
       (rule.ranges ?? []).map((range) => remapGridRange(range, dimension, remap)),
     );
-    return ranges.length === 0 ? [] : [{ ...rule, ranges }];
+    if (ranges.length === 0) return [];
+    const { booleanRule } = rule;
+    if (booleanRule?.condition?.values === undefined) return [{ ...rule, ranges }];
+    const values = booleanRule.condition.values.map((value) =>
+      remapConditionValue(value, dimension, remap),
+    );
+    const condition = { ...booleanRule.condition, values };
+    return [{ ...rule, ranges, booleanRule: { ...booleanRule, condition } }];
   });
+}
+
+/** A rule's formula follows the columns and rows that it names, as a cell's does. */
+function remapConditionValue(
+  value: sheets_v4.Schema$ConditionValue,
+  dimension: Dimension,
+  remap: Remap,
+): sheets_v4.Schema$ConditionValue {
+  const text = value.userEnteredValue;
+  if (text?.startsWith('=') !== true) return value;
+  const axis = dimension === 'ROWS' ? 'row' : 'column';
+  // What names no tab is about the rule's own.
+  return { ...value, userEnteredValue: remapFormula(new Formula(text), '', '', axis, remap).text };
 }
 
 function remapGroups(
@@ -108,7 +131,7 @@ function remapProtection(
 /** Everything that lies on a tab, after rows or columns moved. */
 export function remapOverlays(overlays: Overlays, dimension: Dimension, remap: Remap): Overlays {
   const { merges, protectedRanges, basicFilter, filterViews, conditionalFormats } = overlays;
-  const { rowGroups, columnGroups } = overlays;
+  const { rowGroups, columnGroups, bandedRanges, tables } = overlays;
   return {
     merges: kept(merges.map((merge) => remapGridRange(merge, dimension, remap))),
     protectedRanges: kept(
@@ -119,10 +142,15 @@ export function remapOverlays(overlays: Overlays, dimension: Dimension, remap: R
     conditionalFormats: remapRules(conditionalFormats, dimension, remap),
     rowGroups: dimension === 'ROWS' ? remapGroups(rowGroups, remap) : rowGroups,
     columnGroups: dimension === 'COLUMNS' ? remapGroups(columnGroups, remap) : columnGroups,
+    bandedRanges: kept(bandedRanges.map((banding) => remapRanged(banding, dimension, remap))),
+    tables: remapTables(tables, dimension, remap),
   };
 }
 
-/** The overlays of a copy of a tab: the same, on the new tab. IDs of protections and filter views come from `nextId`. */
+/**
+ * The overlays of a copy of a tab: the same, on the new tab. IDs come from `nextId`. A table's name is unique in its
+ * spreadsheet; how Google names the copy of one is not known.
+ */
 export function overlaysForCopy(
   overlays: Overlays,
   sheetId: number,
@@ -147,5 +175,13 @@ export function overlaysForCopy(
       ...rule,
       ranges: (rule.ranges ?? []).map(onCopy),
     })),
+    bandedRanges: overlays.bandedRanges.map((banding) => ({
+      ...ranged(banding),
+      bandedRangeId: nextId(),
+    })),
+    tables: overlays.tables.map((table) => {
+      const id = String(nextId());
+      return { ...table, id, name: `${table.name}_${id}`, range: onCopy(table.range) };
+    }),
   };
 }

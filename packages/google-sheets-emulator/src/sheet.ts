@@ -25,6 +25,23 @@ export interface Area {
   readonly right: number;
 }
 
+/** What a table says of one of its columns besides its name, which is the text of its header cell. */
+export interface TableColumn {
+  readonly type?: string;
+  readonly rule?: sheets_v4.Schema$TableColumnDataValidationRule;
+}
+
+/** A table: a header row, rows below it, and perhaps a footer. */
+export interface Table {
+  readonly id: string;
+  readonly name: string;
+  /** With all four bounds. */
+  readonly range: sheets_v4.Schema$GridRange;
+  /** One for each column of the range. */
+  readonly columns: readonly TableColumn[];
+  readonly rowsProperties: sheets_v4.Schema$TableRowsProperties | undefined;
+}
+
 /** Objects attached to ranges of a tab: they move with its rows and columns. Lists are replaced, never changed in place. */
 export interface Overlays {
   readonly merges: readonly sheets_v4.Schema$GridRange[];
@@ -34,6 +51,9 @@ export interface Overlays {
   readonly conditionalFormats: readonly sheets_v4.Schema$ConditionalFormatRule[];
   readonly rowGroups: readonly sheets_v4.Schema$DimensionGroup[];
   readonly columnGroups: readonly sheets_v4.Schema$DimensionGroup[];
+  /** Alternating colours, those of tables aside. */
+  readonly bandedRanges: readonly sheets_v4.Schema$BandedRange[];
+  readonly tables: readonly Table[];
 }
 
 const NO_OVERLAYS: Overlays = {
@@ -44,6 +64,8 @@ const NO_OVERLAYS: Overlays = {
   conditionalFormats: [],
   rowGroups: [],
   columnGroups: [],
+  bandedRanges: [],
+  tables: [],
 };
 
 /**
@@ -56,6 +78,8 @@ export class Sheet {
   rowCount: number;
   columnCount: number;
   overlays: Overlays = NO_OVERLAYS;
+  /** Charts that lie on it; their data may be on other tabs. The list is replaced, never changed in place. */
+  charts: readonly sheets_v4.Schema$EmbeddedChart[] = [];
   /** True once a cell held a formula: only then structural changes look for references to rewrite. */
   mayHoldFormulas = false;
   #rows: (Row | undefined)[] = [];
@@ -73,6 +97,7 @@ export class Sheet {
   fork(id = this.id): Sheet {
     const copy = new Sheet(id, this.properties, this.rowCount, this.columnCount);
     copy.overlays = this.overlays;
+    copy.charts = this.charts;
     copy.mayHoldFormulas = this.mayHoldFormulas;
     copy.#rows = this.#rows;
     copy.#columns = this.#columns;

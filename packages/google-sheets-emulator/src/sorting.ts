@@ -1,6 +1,6 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { formatA1 } from './a1.ts';
-import { invalid } from './api-error.ts';
+import { ApiError, invalid } from './api-error.ts';
 import { Calculator } from './calculator.ts';
 import { CellError, type Value } from './formula-values.ts';
 import { cellAt, EMPTY_ROW, Formula, type Cell, type Content, type Row } from './cell.ts';
@@ -8,6 +8,7 @@ import { boundsOf } from './document.ts';
 import { guard, type Edit } from './edit.ts';
 import { copyFormula } from './formula-moves.ts';
 import type { Area, Sheet } from './sheet.ts';
+import { meets, tableArea } from './tables.ts';
 
 /** Numbers before text before booleans before errors; empty cells stay last in both directions. */
 function rank(value: Value): number {
@@ -75,6 +76,17 @@ function checkVerticalMerges(sheet: Sheet, area: Area): void {
   );
 }
 
+/** A table's header is no row to be sorted; what Google does when a range holds both is not known. */
+function refuseTableHeader(sheet: Sheet, area: Area): void {
+  const holds = sheet.overlays.tables.some((table) => {
+    const all = tableArea(table);
+    return meets({ ...all, bottom: all.top + 1 }, area);
+  });
+  if (!holds) return;
+  const message = 'The Google Sheets emulator does not sort the header row of a table.';
+  throw new ApiError('UNIMPLEMENTED', message);
+}
+
 /** The rows of an area that people can see: a hidden one stays where it is. */
 function visibleRows(sheet: Sheet, area: Area): number[] {
   const rows: number[] = [];
@@ -99,6 +111,7 @@ export function sortArea(
 ): void {
   guard(edit, sheet, area);
   checkVerticalMerges(sheet, area);
+  refuseTableHeader(sheet, area);
   // Rows below the stored ones are empty: they would stay at the end anyway.
   const used = { ...area, bottom: Math.min(area.bottom, sheet.usedRows) };
   const places = visibleRows(sheet, used);

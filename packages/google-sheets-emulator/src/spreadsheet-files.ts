@@ -1,3 +1,4 @@
+import { type CoveredCells, dropCovered } from './merged-cells.ts';
 import { callerDenied, entityNotFound, ApiError } from './api-error.ts';
 import type { Account } from './accounts.ts';
 import { Document } from './document.ts';
@@ -5,6 +6,7 @@ import type { Edit } from './edit.ts';
 import type { Caller } from './protection.ts';
 import { Sheet } from './sheet.ts';
 import { CellStylePool } from './cell-styles.ts';
+import { settleTables } from './tables.ts';
 
 /** The role that a file is shared with. */
 export type Role = 'writer' | 'reader';
@@ -39,17 +41,23 @@ export interface SpreadsheetFile {
 /** The owner of files that name none. */
 const DEFAULT_OWNER = 'owner@example.com';
 
+/** How the emulator behaves where Google documents nothing. */
+interface UndocumentedBehaviour {
+  readonly rowMetadataFollowsSort: boolean;
+  readonly coveredCells: CoveredCells;
+}
+
 /** All files of the emulator. */
 export class SpreadsheetFiles {
   readonly #files = new Map<string, SpreadsheetFile>();
   readonly #cellStyles = new CellStylePool();
   readonly #now: () => number;
-  readonly #rowMetadataFollowsSort: boolean;
+  readonly #undocumented: UndocumentedBehaviour;
   #lastId = 0;
 
-  constructor(now: () => number, rowMetadataFollowsSort: boolean) {
+  constructor(now: () => number, undocumented: UndocumentedBehaviour) {
     this.#now = now;
-    this.#rowMetadataFollowsSort = rowMetadataFollowsSort;
+    this.#undocumented = undocumented;
   }
 
   /** A new file with one tab. IDs are as long as Google's and the same in every run. */
@@ -118,9 +126,11 @@ export class SpreadsheetFiles {
       nowMs: this.#now(),
       cellStyles: this.#cellStyles,
       nextId: () => this.nextId(),
-      rowMetadataFollowsSort: this.#rowMetadataFollowsSort,
+      rowMetadataFollowsSort: this.#undocumented.rowMetadataFollowsSort,
     };
     const result = action(edit);
+    settleTables(document.sheets);
+    if (this.#undocumented.coveredCells === 'dropped') dropCovered(document);
     file.document = document;
     file.revision++;
     return result;

@@ -6,6 +6,8 @@ import { gridResource } from './grid-resource.ts';
 import { metadataResource, type Metadata } from './metadata.ts';
 import { protectionResource, type Caller } from './protection.ts';
 import { sheetProperties } from './sheet-properties.ts';
+import { tableBanding } from './banding.ts';
+import { tableResource } from './tables.ts';
 import type { Area, Sheet } from './sheet.ts';
 
 /** Which part of a tab an answer is about. */
@@ -23,6 +25,8 @@ export interface SpreadsheetQuery {
   /** Undefined for the whole spreadsheet. */
   readonly regions: readonly Region[] | undefined;
   readonly includeGridData: boolean;
+  /** Leaves the colours of tables out of the banded ranges. */
+  readonly withoutTableBands: boolean;
   /** The `fields` parameter; it decides over grid data when it is given. */
   readonly mask: Mask | undefined;
 }
@@ -61,12 +65,16 @@ function mergesIn(sheet: Sheet, areas: readonly Area[]): sheets_v4.Schema$GridRa
 
 function overlayFields(
   sheet: Sheet,
-  caller: Caller,
+  { caller, withoutTableBands }: SpreadsheetQuery,
   areas: readonly Area[],
 ): sheets_v4.Schema$Sheet {
   const { protectedRanges, basicFilter, filterViews } = sheet.overlays;
   const merges = mergesIn(sheet, areas);
-  const { conditionalFormats, rowGroups, columnGroups } = sheet.overlays;
+  const { conditionalFormats, rowGroups, columnGroups, tables } = sheet.overlays;
+  const bandedRanges = [
+    ...sheet.overlays.bandedRanges,
+    ...(withoutTableBands ? [] : tables.map(tableBanding)),
+  ];
   return {
     ...(merges.length > 0 && { merges }),
     ...(conditionalFormats.length > 0 && { conditionalFormats: [...conditionalFormats] }),
@@ -77,6 +85,9 @@ function overlayFields(
     ...(basicFilter !== undefined && { basicFilter }),
     ...(rowGroups.length > 0 && { rowGroups: [...rowGroups] }),
     ...(columnGroups.length > 0 && { columnGroups: [...columnGroups] }),
+    ...(bandedRanges.length > 0 && { bandedRanges }),
+    ...(tables.length > 0 && { tables: tables.map((table) => tableResource(sheet, table)) }),
+    ...(sheet.charts.length > 0 && { charts: [...sheet.charts] }),
   };
 }
 
@@ -97,7 +108,7 @@ function sheetResource(
     ...(withData && {
       data: areas.map((area) => gridResource(calculator, sheet, area, metadata, dataMask ?? true)),
     }),
-    ...overlayFields(sheet, query.caller, areas),
+    ...overlayFields(sheet, query, areas),
     ...(own.length > 0 && { developerMetadata: own.map(metadataResource) }),
   };
 }

@@ -55,9 +55,9 @@ function render(
   options: RenderOptions,
 ): Shown | undefined {
   const content = sheet.row(row)?.cells[column] ?? null;
-  if (content === null) return undefined;
+  if (content === null && calculator.value(sheet, row, column) === null) return undefined;
   if (options.values === 'FORMULA' && content instanceof Formula) return content.text;
-  const value = content instanceof Formula ? calculator.value(sheet, row, column) : content;
+  const value = calculator.value(sheet, row, column);
   if (value === null) return '';
   if (value instanceof CellError) return value.text;
   if (options.values === 'FORMATTED_VALUE') return calculator.show(value, sheet, row, column);
@@ -79,7 +79,7 @@ function cellValues(
   byColumn: boolean,
   options: RenderOptions,
 ): Shown[][] {
-  const bottom = Math.min(area.bottom, sheet.usedRows);
+  const bottom = Math.min(area.bottom, calculator.filledRows(sheet));
   const [outer, inner] = byColumn
     ? [area.right - area.left, Math.max(0, bottom - area.top)]
     : [Math.max(0, bottom - area.top), area.right - area.left];

@@ -9,6 +9,11 @@ header h1{font:400 18px/1 "Google Sans",Roboto,Arial,sans-serif;margin:0;white-s
 .logo{width:24px;height:30px;border-radius:3px;background:linear-gradient(#fff 0 0) 6px 12px/12px 2px no-repeat,linear-gradient(#fff 0 0) 6px 17px/12px 2px no-repeat,linear-gradient(#fff 0 0) 6px 22px/12px 2px no-repeat,#188038;flex:none}
 .badge{font-size:11px;color:#5f6368;border:1px solid #dadce0;border-radius:10px;padding:2px 8px;white-space:nowrap}
 main{flex:1;overflow:auto;background:#fff;border-top:1px solid #e1e3e6}
+td:has(>.chart){position:relative}
+.chart{position:absolute;z-index:1;background:#fff;border:1px solid #dadce0}
+.chart text{font:11px/1 Arial,Helvetica,sans-serif;fill:#5f6368}
+.chart text.title{font-size:14px;fill:#3c4043}
+.chart line{stroke:#e1e3e6}
 table{table-layout:fixed;border-collapse:separate;border-spacing:0}
 thead{position:sticky;top:0;z-index:3;background:#fff}
 th,td{border-right:1px solid #e1e3e6;border-bottom:1px solid #e1e3e6;padding:0}
@@ -23,6 +28,7 @@ td.clip>div{overflow:hidden}
 td.wrap>div{white-space:pre-wrap;overflow-wrap:anywhere}
 td.over{background:#fff}
 td.over>div{width:max-content;overflow:hidden;background:inherit;position:relative}
+tr.set td>div{max-height:var(--height);overflow:hidden}
 td.number,td.number>div{text-align:right}
 td.number[style*="text-align:left"]>div{text-align:left}
 td.number[style*="text-align:center"]>div{text-align:center}
@@ -35,6 +41,7 @@ td.pin:not(:has(+.pin)),th.letter.pin:not(:has(+.pin)){border-right:3px solid #c
 th.gap{box-shadow:inset 3px 0 0 #9aa0a6}
 tbody th.gap{box-shadow:inset 0 3px 0 #9aa0a6}
 td.noted{background-image:linear-gradient(225deg,#202124 5px,transparent 5.5px)}
+td.misfit{background-image:linear-gradient(225deg,#c5221f 5px,transparent 5.5px)}
 .funnel{display:inline-block;margin-left:5px;width:9px;height:8px;background:#188038;clip-path:polygon(0 0,100% 0,60% 50%,60% 100%,40% 100%,40% 50%)}
 .box{color:#188038;font-size:15px;line-height:1}
 footer{display:flex;align-items:stretch;justify-content:space-between;flex:none;height:36px;background:#f9fbfd;border-top:1px solid #e1e3e6;padding-left:46px}

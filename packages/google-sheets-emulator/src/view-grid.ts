@@ -5,8 +5,10 @@ import { conditionalFormat } from './conditional-formats.ts';
 import { boundsOf } from './document.ts';
 import { CellError, type Value } from './formula-values.ts';
 import { DEFAULT_COLUMN_WIDTH, DEFAULT_ROW_HEIGHT } from './grid-resource.ts';
-import type { Row } from './cell.ts';
 import type { Sheet } from './sheet.ts';
+import { isMisfit } from './tables.ts';
+import { bandColor } from './banding.ts';
+import { chartSvg } from './view-chart.ts';
 import { cssOf, escapeHtml } from './view-style.ts';
 
 /** Pixels of the column of row numbers. */
@@ -107,6 +109,12 @@ function wrapClass(format: sheets_v4.Schema$CellFormat, value: Value, room: numb
   return flows ? 'over' : 'clip';
 }
 
+/** A row grows with its text, line breaks of clipped texts included, until somebody sets its height: then it keeps that. */
+const heightAttributes = (pixelSize: number | undefined): string =>
+  pixelSize === undefined
+    ? ` style="height:${DEFAULT_ROW_HEIGHT}px"`
+    : ` class="set" style="height:${pixelSize}px;--height:${pixelSize - 1}px"`;
+
 /** Draws one tab as an HTML table. */
 export class GridView {
   readonly #calculator: Calculator;
@@ -177,53 +185,73 @@ export class GridView {
         afterHidden = true;
         continue;
       }
-      const height = properties?.pixelSize ?? DEFAULT_ROW_HEIGHT;
       const gap = afterHidden ? ' class="gap"' : '';
-      rows.push(`<tr style="height:${height}px"><th${gap}>${row + 1}</th>${this.#cells(row)}</tr>`);
+      const look = heightAttributes(properties?.pixelSize);
+      rows.push(`<tr${look}><th${gap}>${row + 1}</th>${this.#cells(row)}</tr>`);
       afterHidden = false;
     }
     return rows.join('');
   }
 
   #cells(row: number): string {
-    const stored = this.#sheet.row(row);
-    if (stored === undefined && this.#sheet.overlays.merges.length === 0) {
-      return this.#columns.map((column) => this.#emptyCell(column)).join('');
+    const isBlank = row >= this.#calculator.filledRows(this.#sheet);
+    const { charts, overlays } = this.#sheet;
+    if (isBlank && overlays.merges.length + charts.length === 0) {
+      return this.#columns.map((column) => this.#emptyCell(row, column)).join('');
     }
     return this.#columns
       .map((column, at) => {
         if (this.#merges.isHidden(row, column.index)) return '';
-        return this.#cell(row, column, this.#room(stored, at));
+        return this.#withCharts(row, column, this.#cell(row, column, this.#room(row, at)));
       })
       .join('');
   }
 
+  /** A cell with the charts that are anchored to it: they lie over its neighbours. */
+  #withCharts(row: number, { index }: ViewColumn, cell: string): string {
+    const here = this.#sheet.charts.filter(({ position }) => {
+      const { anchorCell } = position?.overlayPosition ?? {};
+      return (anchorCell?.rowIndex ?? 0) === row && (anchorCell?.columnIndex ?? 0) === index;
+    });
+    if (here.length === 0) return cell;
+    const drawn = here.map((chart) => chartSvg(this.#calculator, chart));
+    return `${cell.slice(0, -'</td>'.length)}${drawn.join('')}</td>`;
+  }
+
   /** Pixels of empty cells right of a column: as far as a long text may flow. */
-  #room(stored: Row | undefined, at: number): number {
+  #room(row: number, at: number): number {
     let room = 0;
     for (const { index, width, left } of this.#columns.slice(at + 1)) {
-      if ((stored?.cells[index] ?? null) !== null || left !== undefined) break;
+      if (left !== undefined || this.#calculator.value(this.#sheet, row, index) !== null) break;
       room += width;
     }
     return room;
   }
 
-  #emptyCell({ left }: ViewColumn): string {
-    return left === undefined ? '<td></td>' : `<td class="pin" style="left:${left}px"></td>`;
+  #emptyCell(row: number, { index, left }: ViewColumn): string {
+    const band = bandColor(this.#sheet, row, index);
+    const style = [
+      ...(left === undefined ? [] : [`left:${left}px`]),
+      ...(band === undefined ? [] : [cssOf({ backgroundColorStyle: band })]),
+    ].join(';');
+    const pinned = left === undefined ? '' : ' class="pin"';
+    return `<td${pinned}${style === '' ? '' : ` style="${style}"`}></td>`;
   }
 
   #cell(row: number, column: ViewColumn, room: number): string {
     const { index, left, width } = column;
-    const { content, cellStyle, note } = this.#sheet.cell(row, index);
+    const { cellStyle, note } = this.#sheet.cell(row, index);
     const calculator = this.#calculator;
     const added = conditionalFormat(calculator, this.#sheet, row, index);
     const span = this.#merges.attributes(row, index);
-    if (content === null && cellStyle === undefined && note === undefined && added === undefined) {
-      return span === '' ? this.#emptyCell(column) : `<td${span}></td>`;
-    }
     const value = calculator.value(this.#sheet, row, index);
+    if (value === null && cellStyle === undefined && note === undefined && added === undefined) {
+      return span === '' ? this.#emptyCell(row, column) : `<td${span}></td>`;
+    }
     const text = calculator.show(value, this.#sheet, row, index);
+    const band = bandColor(this.#sheet, row, index);
     const format = {
+      ...(band !== undefined && { backgroundColorStyle: band }),
       ...cellStyle?.format,
       ...added,
       textFormat: { ...cellStyle?.format?.textFormat, ...added?.textFormat },
@@ -234,6 +262,11 @@ export class GridView {
       wrap,
       ...(left === undefined ? [] : ['pin']),
       ...(note === undefined ? [] : ['noted']),
+      ...(this.#sheet.overlays.tables.some((table) =>
+        isMisfit(table, row, index, this.#sheet.cell(row, index).content),
+      )
+        ? ['misfit']
+        : []),
     ];
     const style = [...(left === undefined ? [] : [`left:${left}px`]), cssOf(format)]
       .filter((part) => part !== '')

@@ -153,7 +153,10 @@ describe('what points at rows and columns', () => {
           rule: {
             ranges: [column],
             booleanRule: {
-              condition: { type: 'NOT_BLANK' },
+              condition: {
+                type: 'CUSTOM_FORMULA',
+                values: [{ userEnteredValue: '=ISNUMBER($C1)' }],
+              },
               format: { textFormat: { bold: true } },
             },
           },
@@ -183,6 +186,8 @@ describe('what points at rows and columns', () => {
     expect(data.namedRanges?.[0]?.range).toEqual(moved);
     expect(sheet?.protectedRanges?.[0]?.range).toEqual(moved);
     expect(sheet?.conditionalFormats?.[0]?.ranges).toEqual([moved]);
+    const { condition } = sheet?.conditionalFormats?.[0]?.booleanRule ?? {};
+    expect(condition?.values).toEqual([{ userEnteredValue: '=ISNUMBER($F2)' }]);
     expect(Object.keys(sheet?.basicFilter?.criteria ?? {})).toEqual(['5']);
     expect(bench.grid()[1]?.[0]).toBe('=$F2&F:F&C2:D2');
     await bench.batch(remove('COLUMNS', 5, 6));

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Calculator } from '../src/calculator.ts';
 import { Formula } from '../src/cell.ts';
 import { Document } from '../src/document.ts';
-import { copyFormula, remapFormula } from '../src/formula-moves.ts';
+import { breakFormula, copyFormula, remapFormula } from '../src/formula-moves.ts';
 import { tokenize } from '../src/formula-tokens.ts';
 import { CellError } from '../src/formula-values.ts';
 import { localeOf } from '../src/locale.ts';
@@ -25,6 +25,7 @@ function calculatorFor(
     autoRecalc: 'ON_CHANGE',
   });
   const sheet = new Sheet(0, { title: 'Data' }, 100, 10);
+  sheet.mayHoldFormulas = true;
   document.sheets = [sheet, new Sheet(1, { title: 'Two words' }, 10, 10)];
   for (const [index, row] of cells.entries()) {
     sheet.editRow(index, (edit) => {
@@ -222,6 +223,8 @@ describe('number formats', () => {
     [46146, 'DATE', 'ddd mmm yy', 'Mon May 26'],
     [1.5, 'TIME', '[h]:mm', '36:00'],
     [46146, 'DATE', undefined, '5/4/2026'],
+    [46146.75, 'DATE_TIME', undefined, '5/4/2026 18:00:00'],
+    [46146.75, 'TIME', undefined, '6:00:00 PM'],
     [1234.5, 'NUMBER', '#,##0.00', '1,234.50'],
     [1234.5, 'NUMBER', '0', '1235'],
     [0.5, 'PERCENT', '0%', '50%'],
@@ -240,4 +243,129 @@ describe('number formats', () => {
     expect(show(46146, 'DATE', undefined, 'cs_CZ')).toBe('4.5.2026');
     expect(show(46146, 'DATE', 'mmmm', 'cs_CZ')).toBe('květen');
   });
+});
+
+describe('array formulas', () => {
+  const CELLS = [
+    ['answer', 'stars', 'gone'],
+    ['red', 3, null],
+    ['Red', 12, null],
+    ['red', 3, 46000],
+    ['*', 'many', null],
+    [null, 12, null],
+    ['red', 5, null],
+  ];
+  const COUNTS =
+    "select Col1, count(Col1) group by Col1 order by count(Col1) desc, Col1 limit 9 label count(Col1) ''";
+  const spilled = (formula: string, cells: (string | number | null)[][] = CELLS): unknown[][] => {
+    const { calculator, sheet } = calculatorFor([...cells, [], [null, null, null, null, formula]]);
+    const row = cells.length + 1;
+    return Array.from({ length: 4 }, (_, down) =>
+      Array.from({ length: 2 }, (__, across) => {
+        const value = calculator.value(sheet, row + down, 4 + across);
+        return value instanceof CellError ? value.text : value;
+      }),
+    );
+  };
+
+  it.each<[string, unknown[][]]>([
+    [
+      `=QUERY(FILTER(A2:A7&"",A2:A7<>"",C2:C7=""),"${COUNTS}",0)`,
+      [
+        ['red', 2],
+        ['*', 1],
+        ['Red', 1],
+      ],
+    ],
+    [
+      `=QUERY(FILTER(B2:B7,ISNUMBER(B2:B7)),"${COUNTS.replace('count(Col1) desc, ', '').replace('9', '2')}",0)`,
+      [
+        [3, 2],
+        [5, 1],
+      ],
+    ],
+    ['=ARRAYFORMULA(IFNA(FILTER(A2:A7,A2:A7="x"),"none"))', [['none', null]]],
+    ['=FILTER(A2:A7,A2:A7="x")', [['#N/A', null]]],
+    [
+      '=FILTER(B2:B7,ROW(B2:B7)>ROW(B5))',
+      [
+        [12, null],
+        [5, null],
+      ],
+    ],
+    [
+      '=FILTER(A2:A7,MID(A2:A7,1,1)="R",NOT(ISNUMBER(C2:C7)))',
+      [
+        ['red', null],
+        ['Red', null],
+        ['red', null],
+      ],
+    ],
+    [
+      '=ARRAYFORMULA(-B2:B4+1)',
+      [
+        [-2, null],
+        [-11, null],
+        [-2, null],
+      ],
+    ],
+    ['=FILTER(A2:A7,B2:B4>1)', [['#N/A', null]]],
+    ['=QUERY(FILTER(A2:A7,A2:A7<>""),"select Col1 pivot Col1",0)', [['#VALUE!', null]]],
+    ['=COUNTIFS(A2:A7,"red",C2:C7,"")', [[3, null]]],
+  ])('%s', (formula, values) => {
+    const empty = Array.from({ length: 4 - values.length }, () => [null, null]);
+    expect(spilled(formula)).toEqual([...values, ...empty]);
+  });
+
+  it('fill no cell that holds something, and say so', () => {
+    const cells = [
+      ['=ARRAYFORMULA(B1:B3&"x")', 'a'],
+      [null, 'b'],
+      ['taken', 'c'],
+    ];
+    const { calculator, sheet } = calculatorFor(cells);
+    const value = calculator.value(sheet, 0, 0);
+    expect(value instanceof CellError && value.message).toContain('overwrite data in A3');
+    expect(calculator.value(sheet, 1, 0)).toBeNull();
+  });
+
+  it('fill cells below the last one that is used', () => {
+    const { calculator, sheet } = calculatorFor([[1, 2, '=ARRAYFORMULA(ROW(A1:A3)&"")']]);
+    expect(calculator.filledRows(sheet)).toBe(3);
+    expect(calculator.text(sheet, 2, 2)).toBe('3');
+  });
+});
+
+describe('functions that count and place', () => {
+  it.each([
+    ['=COUNTIFS(A2:A4,"?*",B2:B4,">=3")', 1],
+    ['=COUNTIFS(B1:B4,"?*")', 1],
+    ['=COUNTIFS(A1:A4,"<>",B1:B4,"<>")', 3],
+    ['=COUNTIF(A1:A4,"")', 1],
+    ['=COUNTIF(A1:A4,"~*")', 0],
+    ['=COUNTIF(D1:D4,TRUE)', 1],
+    ['=COUNTIFS(A1:A4,"x",B1:B3,"y")', '#VALUE!'],
+    ['=COUNTUNIQUE(D2,D2,B2:B4)', 3],
+    ['=WEEKDAY(46146)', 2],
+    ['=WEEKDAY(46146,2)', 1],
+    ['=WEEKDAY(46152,2)', 7],
+    ['=WEEKDAY(46146,3)', 0],
+    ['=WEEKDAY(46146,99)', '#NUM!'],
+    ['=REPT("ab",2)&"."', 'abab.'],
+    ['=REPT("a",-1)', '#VALUE!'],
+    ['=ROUND(2.5,0)', 3],
+    ['=ROUND(-1.25,1)', -1.3],
+    ['=MID("abcdef",2,3)', 'bcd'],
+    ['=ISTEXT(A2)', true],
+    ['=ISTEXT(B2)', false],
+    ['=IFNA(1/0,"x")', '#DIV/0!'],
+  ])('%s is %s', (formula, value) => {
+    expect(result(formula, TABLE)).toBe(value);
+  });
+});
+
+it('a formula that named a deleted tab is broken for good, whatever tab gets the name', () => {
+  const formula = new Formula("=SUM('Ann''s tab'!A1:A)+Other!A1");
+  expect(breakFormula(formula, "Ann's tab").text).toBe('=SUM(#REF!)+Other!A1');
+  expect(breakFormula(formula, 'tab')).toBe(formula);
 });

@@ -100,6 +100,30 @@ describe('a hard protection that does not name the caller', () => {
   });
 });
 
+describe('a hard protection of whole columns', () => {
+  it('lets no rows be inserted or added; one that ends before the last row lets some be added', async () => {
+    const owner = bench.emulator.people.at(bench.id, 0);
+    const id = owner.protect({ left: 3, right: 4 });
+    const [insert, append, resize]: sheets_v4.Schema$Request[] = [
+      { insertDimension: { range: { dimension: 'ROWS', startIndex: 3, endIndex: 4 } } },
+      { appendDimension: { dimension: 'ROWS', length: 1 } },
+      {
+        updateSheetProperties: {
+          properties: { gridProperties: { rowCount: 12 } },
+          fields: 'gridProperties.rowCount',
+        },
+      },
+    ] as const;
+    for (const request of [insert, append, resize]) {
+      expect((await refusal(bench.batch(request))).message).toContain(PROTECTED);
+    }
+    owner.unprotect(id);
+    owner.protect({ left: 3, right: 4, top: 0, bottom: 8 });
+    expect((await refusal(bench.batch(insert))).message).toContain(PROTECTED);
+    await bench.batch(append, resize);
+  });
+});
+
 describe('a protection that only warns', () => {
   it('does not apply to callers of the API', async () => {
     const [reply] = await bench.batch({

@@ -1,26 +1,31 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { startSheetsEmulator, type SheetsEmulator } from '../src/emulator.ts';
+import { type Exchange, type Recording, recordingsIn, textOf } from './support/recordings.ts';
 
-// SHEETS_RECORDINGS: the folder tests/cassettes of github.com/burnash/gspread, real exchanges with Google (VCR, JSON).
-const folder = process.env['SHEETS_RECORDINGS'];
-
-interface Exchange {
-  request: { method: string; uri: string; body: string | { string?: string } | null };
-  response: { status: { code: number }; body: { string?: string; base64_string?: string } };
-}
+// SHEETS_RECORDINGS: real exchanges with Google (VCR, JSON), of github.com/burnash/gspread (MIT): its folder tests/cassettes, or
+// a clone of it, whose whole history is played then.
+const place = process.env['SHEETS_RECORDINGS'];
 
 /** What a recording does not contain, or what are about Drive: title and zone of an imported file, font metrics. */
 const BEYOND_US = /test_import_csv|test_auto_resize_columns|test_access_|test_open_?all/;
 
-/** The recordings were made as this account; ours is another one. */
-const RECORDED_OWNER = /[\w-]+@[\w-]+\.iam\.gserviceaccount\.com/;
-const OWNER = 'owner@example.com';
+/** Recordings that the emulator does not answer alike: how they are told, and why that stays so. */
+const OTHERWISE: readonly (readonly [tell: (recording: Recording) => boolean, reason: string])[] = [
+  [
+    ({ exchanges }) =>
+      exchanges.some(({ request }) => textOf(request.body).includes('textToColumns')),
+    'textToColumns is not emulated',
+  ],
+  [({ name }) => name.endsWith('.json@c1ea42a'), 'it begins with a file that is smaller already'],
+  [({ name }) => name.endsWith('.json@b793c56'), 'its file was deleted before the last request'],
+];
+const reasonOf = (recording: Recording): string | undefined =>
+  OTHERWISE.find(([tell]) => tell(recording))?.[1];
 
-const textOf = (body: Exchange['request']['body']): string =>
-  typeof body === 'string' ? body : (body?.string ?? '');
+/** The recordings were made as this account; ours is another one. */
+const RECORDED_OWNER = /[\w-]+@[\w-]+\.iam\.gserviceaccount\.com/g;
+const OWNER = 'owner@example.com';
 
 function parsed(text: string): unknown {
   try {
@@ -48,31 +53,45 @@ function withRecordedIds(
     Object.assign(request?.addProtectedRange?.protectedRange ?? {}, {
       protectedRangeId: reply.addProtectedRange?.protectedRange?.protectedRangeId,
     });
+    Object.assign(request?.addTable?.table ?? {}, { tableId: reply.addTable?.table?.tableId });
   }
   return JSON.stringify(update);
 }
 
-/** Answers without what is ours by nature: the address of the page and of the owner. */
+/** Answers without what is ours by nature: the address of the page and of the owner, and the order of a theme's colours. */
 const comparable = (answer: unknown): unknown =>
-  JSON.parse(JSON.stringify(answer).replace(RECORDED_OWNER, OWNER), (key, value: unknown) =>
-    key === 'spreadsheetUrl' ? undefined : value,
-  );
+  JSON.parse(JSON.stringify(answer).replace(RECORDED_OWNER, OWNER), (key, value: unknown) => {
+    if (key === 'themeColors' && Array.isArray(value)) {
+      return value.map((color) => JSON.stringify(color)).sort();
+    }
+    return key === 'spreadsheetUrl' ? undefined : value;
+  });
 
-let emulator: SheetsEmulator | undefined;
-afterEach(() => emulator?.stop());
+/** One exchange, as Google had it and as it was here. */
+interface Comparison {
+  readonly place: string;
+  readonly wanted: readonly [status: number, answer: unknown];
+  readonly got: readonly [status: number, answer: unknown];
+}
 
-/** Plays one recording: files made in Drive are made here, Sheets' requests are sent, answers are compared. */
-async function replay(running: SheetsEmulator, exchanges: readonly Exchange[]): Promise<number> {
+/** Plays one recording: files made in Drive are made here, Sheets' requests are sent. */
+async function* replay(
+  running: SheetsEmulator,
+  exchanges: readonly Exchange[],
+): AsyncGenerator<Comparison> {
   const token = running.accounts.issue({ email: OWNER });
   const ids = new Map<string, string>();
-  let compared = 0;
+  const titles = new Map<string, string>();
   for (const { request, response } of exchanges) {
     const { pathname, search, hostname } = new URL(request.uri);
-    const wanted = parsed(response.body.string ?? response.body.base64_string ?? '');
+    const wanted = parsed(textOf(response.body));
     if (!hostname.startsWith('sheets')) {
       const file = wanted as { id?: string; name?: string };
       if (request.method !== 'POST' || file.id === undefined) continue;
-      const title = (parsed(textOf(request.body)) as { name?: string }).name ?? file.name ?? '';
+      const { name } = parsed(textOf(request.body)) as { name?: string };
+      const original = titles.get(/files\/([^/]+)\/copy/.exec(pathname)?.[1] ?? '');
+      const title = name ?? file.name ?? (original === undefined ? '' : `Copy of ${original}`);
+      titles.set(file.id, title);
       ids.set(file.id, running.createSpreadsheet({ title, owner: OWNER }));
       continue;
     }
@@ -89,26 +108,53 @@ async function replay(running: SheetsEmulator, exchanges: readonly Exchange[]): 
       ...(request.method !== 'GET' && { body }),
     });
     const got = parsed((await answer.text()).replaceAll(id, recorded));
-    const place = `${request.method} ${pathname}`;
-    expect([place, answer.status, comparable(got)]).toEqual([
-      place,
-      response.status.code,
-      comparable(wanted),
-    ]);
-    compared++;
+    yield {
+      place: `${request.method} ${pathname}`,
+      wanted: [response.status.code, comparable(wanted)],
+      got: [answer.status, comparable(got)],
+    };
+  }
+}
+
+/** How many exchanges of a recording were compared. Fails at the first one that is answered otherwise. */
+async function compare({ exchanges }: Recording): Promise<number> {
+  const emulator = await startSheetsEmulator();
+  let compared = 0;
+  try {
+    for await (const { place: at, wanted, got } of replay(emulator, exchanges)) {
+      expect([at, ...got]).toEqual([at, ...wanted]);
+      compared++;
+    }
+  } finally {
+    await emulator.stop();
   }
   return compared;
 }
 
-describe.skipIf(folder === undefined)('recorded exchanges with Google', () => {
-  const names =
-    folder === undefined ? [] : readdirSync(folder).filter((name) => !BEYOND_US.test(name));
+describe.skipIf(place === undefined)('recorded exchanges with Google', () => {
+  const all = place === undefined ? [] : recordingsIn(place);
+  const ours = all.filter(({ name }) => !BEYOND_US.test(name));
+  const alike = ours.filter((recording) => reasonOf(recording) === undefined);
+  const odd = ours.flatMap((recording) => {
+    const reason = reasonOf(recording);
+    return reason === undefined ? [] : [{ recording, reason, name: recording.name }];
+  });
 
-  it.each(names)('%s is answered alike', async (name) => {
-    const recording = parsed(readFileSync(join(folder ?? '', name), 'utf8')) as {
-      interactions: Exchange[];
-    };
-    emulator = await startSheetsEmulator();
-    expect(await replay(emulator, recording.interactions)).toBeGreaterThan(0);
+  it('are answered alike', async () => {
+    let compared = 0;
+    const failed: string[] = [];
+    for (const recording of alike) {
+      await compare(recording).then(
+        (count) => void (compared += count),
+        (error: unknown) => void failed.push(`${recording.name}: ${String(error)}`),
+      );
+    }
+    console.info(`${compared} exchanges of ${alike.length} recordings compared`);
+    expect(failed).toEqual([]);
+    expect(compared).toBeGreaterThan(300);
+  }, 600_000);
+
+  it.each(odd)('but for $name: $reason', async ({ recording }) => {
+    await expect(compare(recording)).rejects.toThrow('to deeply equal');
   });
 });

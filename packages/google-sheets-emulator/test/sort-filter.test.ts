@@ -95,6 +95,16 @@ describe('sortRange', () => {
     expect(await placeAfterSort(true)).toBe(1);
   });
 
+  it('sorts what of its range lies in the grid, as Google was seen to do', async () => {
+    await filled([[2], [1]]);
+    await bench.batch(
+      sort({ startRowIndex: 0, endRowIndex: 1000, endColumnIndex: 26 }, [0, 'ASCENDING']),
+    );
+    expect(column(0)).toEqual([1, 2]);
+    const beyond = sort({ startRowIndex: 10, endRowIndex: 1000 }, [0, 'ASCENDING']);
+    expect((await refusal(bench.batch(beyond))).message).toMatch(/exceeds grid limits/);
+  });
+
   it('refuses vertical merges and columns outside the range', async () => {
     await filled([[2], [1]]);
     const merge = { startRowIndex: 0, endRowIndex: 2, startColumnIndex: 0, endColumnIndex: 1 };

@@ -54,6 +54,15 @@ describe('the page of a spreadsheet', () => {
     expect(html).toContain('&lt;i&gt;tab&lt;/i&gt;');
   });
 
+  it('lets a row grow with its line breaks until somebody sets its height', async () => {
+    person.pasteValues(0, 0, [['one\ntwo\nthree'], ['four\nfive']]);
+    person.setHeight(1, 30);
+    const html = await page();
+    expect(html).toMatch(/<tr style="height:21px"><th>1<\/th>/);
+    expect(html).toMatch(/<tr class="set" style="height:30px;--height:29px"><th>2<\/th>/);
+    expect(html).toContain('tr.set td>div{max-height:var(--height)');
+  });
+
   it.each(['', '/nosuch'])(
     'is shown to its own address only, with a policy on every answer: /view%s',
     async (path) => {

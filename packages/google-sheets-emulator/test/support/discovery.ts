@@ -49,9 +49,9 @@ const ROOTS = [
   'ValueRange',
 ];
 
-/** Kept by name only (`any`): charts, pivots, slicers, tables and connected data, which the emulator does not hold. */
+/** Kept by name only (`any`): charts other than basic ones, pivots, slicers and connected data, which the emulator does not hold. */
 const OPAQUE =
-  /Chart|Pivot|Slicer|DataSource|DataExecution|Embedded|Banding|BandedRange|Table|AutoFill|PasteData|TextToColumns|TrimWhitespace|RandomizeRange|BigQuery|Looker|Person|RichLink|Chip/;
+  /(?:Bubble|Candlestick|Histogram|Org|Pie|Scorecard|Treemap|Waterfall)Chart|ChartGroupRule|Pivot|Slicer|DataSource|DataExecution|AutoFill|PasteData|TextToColumns|TrimWhitespace|RandomizeRange|BigQuery|Looker|Person|RichLink|Chip/;
 
 function typeOf(property: DiscoveryProperty): ShapeType {
   if (property.$ref !== undefined) return OPAQUE.test(property.$ref) ? 'any' : property.$ref;

@@ -4,7 +4,7 @@ import {
   type SheetsEmulatorOptions,
 } from '../../src/emulator.ts';
 import { Inspection } from './inspect.ts';
-import { People } from './people.ts';
+import { People } from './all-people.ts';
 
 /** An emulator whose browser users and stored cells are at a test's hand. */
 export interface TestEmulator extends SheetsEmulator {

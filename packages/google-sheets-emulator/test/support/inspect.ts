@@ -3,7 +3,8 @@ import { Calculator } from '../../src/calculator.ts';
 import { CellError } from '../../src/formula-values.ts';
 import { Formula } from '../../src/cell.ts';
 import { metadataResource, type Metadata } from '../../src/metadata.ts';
-import type { Sheet } from '../../src/sheet.ts';
+import type { Overlays, Sheet } from '../../src/sheet.ts';
+import { tableResource } from '../../src/tables.ts';
 import type { SpreadsheetFile, SpreadsheetFiles } from '../../src/spreadsheet-files.ts';
 
 /** A literal, a formula's text, or null for an empty cell. */
@@ -25,6 +26,14 @@ export interface InspectedLayout {
   readonly hiddenColumns: readonly number[];
   readonly widths: Readonly<Record<number, number>>;
 }
+
+/** See {@link Inspection.ranges}. */
+export type InspectedRanges = Pick<
+  Overlays,
+  'basicFilter' | 'filterViews' | 'bandedRanges' | 'merges' | 'protectedRanges'
+> & {
+  readonly tables: readonly sheets_v4.Schema$Table[];
+};
 
 /** A tab, by title or sheet ID. */
 export type TabName = string | number;
@@ -89,6 +98,11 @@ export class Inspection {
     return found;
   }
 
+  /** The charts that lie on a tab. */
+  charts(spreadsheetId: string, tab: TabName): readonly sheets_v4.Schema$EmbeddedChart[] {
+    return this.#open(spreadsheetId, tab).sheet.charts;
+  }
+
   /** Every note, zero-based. */
   notes(spreadsheetId: string, tab: TabName): { row: number; column: number; note: string }[] {
     const { sheet } = this.#open(spreadsheetId, tab);
@@ -130,6 +144,13 @@ export class Inspection {
       if (properties?.pixelSize !== undefined) widths[column] = properties.pixelSize;
     }
     return { frozenRowCount, frozenColumnCount, hiddenRows, hiddenColumns, widths };
+  }
+
+  /** Tables as the API answers them, filters, alternating colours, merged cells and protections of a tab. */
+  ranges(spreadsheetId: string, tab: TabName): InspectedRanges {
+    const { sheet } = this.#open(spreadsheetId, tab);
+    const { tables, ...ranges } = sheet.overlays;
+    return { ...ranges, tables: tables.map((table) => tableResource(sheet, table)) };
   }
 
   /** All developer metadata, whoever made it. */

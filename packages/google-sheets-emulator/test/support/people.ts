@@ -15,6 +15,7 @@ import { typeIn } from '../../src/typed-input.ts';
 export type Pasted = string | number | boolean | null;
 
 type Requests = sheets_v4.Schema$Request;
+type TableColumn = sheets_v4.Schema$TableColumnProperties;
 
 /** Rows and columns as a person marks them: zero-based, half-open. Absent bounds are the whole tab's. */
 export interface Selection {
@@ -65,9 +66,38 @@ export class Person {
     this.#do({ setBasicFilter: { filter: { range, criteria } } });
   }
 
+  /** Format › Convert to table, over all that is filled; some columns get a type. Returns its ID. */
+  convertToTable(types: Readonly<Record<number, TableColumn>> = {}): string {
+    const sheet = this.#sheet;
+    const top = Math.max(0, (sheet.properties.frozenRowCount ?? 1) - 1);
+    const names = (sheet.row(top)?.cells ?? []).map(String);
+    const bottom = Math.max(sheet.contentEnd, top + 1);
+    const range = this.#range({ top, bottom, left: 0, right: names.length });
+    const columnProperties = Object.entries(types).map(([key, type]) =>
+      Object.assign({}, type, { columnIndex: Number(key), columnName: names[Number(key)] }),
+    );
+    this.clearFilter();
+    const [reply] = this.#do({ addTable: { table: { range, columnProperties } } });
+    return reply?.addTable?.table?.tableId ?? '';
+  }
+
+  /** Sorts by the filter that is there, and unticks some values of the same column. */
+  useFilter(column: number, sortOrder: 'ASCENDING' | 'DESCENDING', hide: readonly string[]): void {
+    const range = this.#sheet.overlays.basicFilter?.range ?? {};
+    const sortSpecs = [{ dimensionIndex: column, sortOrder }];
+    const criteria = { [String(column)]: { hiddenValues: [...hide] } };
+    this.#do({ setBasicFilter: { filter: { range, sortSpecs, criteria } } });
+  }
+
   /** Data › Remove filter. */
   clearFilter(): void {
     this.#do({ clearBasicFilter: { sheetId: this.#sheetId } });
+  }
+
+  /** Format › Alternating colours. */
+  band(selection: Selection): void {
+    const rowProperties = { firstBandColor: { red: 1 }, secondBandColor: { blue: 1 } };
+    this.#do({ addBanding: { bandedRange: { range: this.#range(selection), rowProperties } } });
   }
 
   hideRows(start: number, count = 1): void {
@@ -200,9 +230,11 @@ export class Person {
   }
 
   setWidth(column: number, pixelSize: number): void {
-    const range = this.#span('COLUMNS', column, 1);
-    const properties = { pixelSize };
-    this.#do({ updateDimensionProperties: { range, properties, fields: 'pixelSize' } });
+    this.#resize(this.#span('COLUMNS', column, 1), pixelSize);
+  }
+
+  setHeight(row: number, pixelSize: number): void {
+    this.#resize(this.#span('ROWS', row, 1), pixelSize);
   }
 
   /** Insert › Checkbox: the cells really hold FALSE then, so that an API that looks for data finds some. */
@@ -217,30 +249,27 @@ export class Person {
   }
 
   freezeRows(count: number): void {
-    this.#properties(
-      { gridProperties: { frozenRowCount: count } },
-      'gridProperties.frozenRowCount',
-    );
+    const gridProperties = { frozenRowCount: count };
+    this.#properties({ gridProperties }, 'gridProperties.frozenRowCount');
   }
 
   freezeColumns(count: number): void {
-    this.#properties(
-      { gridProperties: { frozenColumnCount: count } },
-      'gridProperties.frozenColumnCount',
-    );
+    const gridProperties = { frozenColumnCount: count };
+    this.#properties({ gridProperties }, 'gridProperties.frozenColumnCount');
   }
 
   /** Data › Protect range. Without `warningOnly` only the person and `editors` may edit it from now on. Returns its ID. */
   protect(
     selection: Selection,
-    options: { editors?: string[]; warningOnly?: boolean } = {},
+    options: { editors?: string[]; warningOnly?: boolean; except?: Selection } = {},
   ): number {
-    const { editors, warningOnly } = options;
+    const { editors, warningOnly, except } = options;
     const [reply] = this.#do({
       addProtectedRange: {
         protectedRange: {
           range: this.#range(selection),
           ...(warningOnly === true && { warningOnly }),
+          ...(except !== undefined && { unprotectedRanges: [this.#range(except)] }),
           ...(editors !== undefined && { editors: { users: editors } }),
         },
       },
@@ -257,6 +286,17 @@ export class Person {
     this.#do({ mergeCells: { range: this.#range(selection), mergeType: 'MERGE_ALL' } });
   }
 
+  /** Clicks on every chart of the tab and presses Delete. */
+  deleteCharts(): void {
+    for (const { chartId } of this.#sheet.charts) {
+      this.#do({ deleteEmbeddedObject: { objectId: chartId ?? 0 } });
+    }
+  }
+
+  unmerge(selection: Selection): void {
+    this.#do({ unmergeCells: { range: this.#range(selection) } });
+  }
+
   renameTab(title: string): void {
     this.#properties({ title }, 'title');
   }
@@ -267,8 +307,8 @@ export class Person {
     this.#properties({ index: index > current ? index + 1 : index }, 'index');
   }
 
-  hideTab(): void {
-    this.#properties({ hidden: true }, 'hidden');
+  hideTab(hidden = true): void {
+    this.#properties({ hidden }, 'hidden');
   }
 
   deleteTab(): void {
@@ -314,6 +354,11 @@ export class Person {
     return { sheetId: this.#sheetId, dimension, startIndex: start, endIndex: start + count };
   }
 
+  #resize(range: sheets_v4.Schema$DimensionRange, pixelSize: number): void {
+    const properties = { pixelSize };
+    this.#do({ updateDimensionProperties: { range, properties, fields: 'pixelSize' } });
+  }
+
   #hide(dimension: string, start: number, count: number, hiddenByUser: boolean): void {
     const range = this.#span(dimension, start, count);
     const properties = { hiddenByUser };
@@ -349,36 +394,5 @@ export class Person {
       project: 'browser',
     };
     return this.#files.change(file, caller, action);
-  }
-}
-
-/** The people of an emulator: what they do in the browser, without quota, log or network. */
-export class People {
-  readonly #files: SpreadsheetFiles;
-
-  constructor(files: SpreadsheetFiles) {
-    this.#files = files;
-  }
-
-  /** A user with this tab open, by title or sheet ID; the owner of the file unless `email` is given. */
-  at(spreadsheetId: string, tab: string | number, email?: string): Person {
-    const file = this.#files.get(spreadsheetId);
-    const sheet = file.document.sheets.find(
-      (candidate) => candidate.id === tab || candidate.properties.title === tab,
-    );
-    if (sheet === undefined) throw new Error(`no tab ${tab}`);
-    return new Person(this.#files, spreadsheetId, sheet.id, email ?? file.owner);
-  }
-
-  /** The owner shares the file, or changes a role; undefined takes it back. */
-  share(spreadsheetId: string, email: string, role: 'writer' | 'reader' | undefined): void {
-    const { shares } = this.#files.get(spreadsheetId);
-    if (role === undefined) shares.delete(email.toLowerCase());
-    else shares.set(email.toLowerCase(), role);
-  }
-
-  /** The owner moves the file to the bin. */
-  deleteFile(spreadsheetId: string): void {
-    this.#files.delete(spreadsheetId);
   }
 }

@@ -1,0 +1,122 @@
+import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
+import type { Calculator } from './calculator.ts';
+import { boundsOf } from './document.ts';
+import { cssColor, escapeHtml } from './view-style.ts';
+
+type Chart = sheets_v4.Schema$EmbeddedChart;
+type ChartData = sheets_v4.Schema$ChartData;
+
+/** Google's first colour of a theme. */
+const BLUE = 'rgb(66,133,244)';
+/** Pixels around the bars: for the title, the labels of values and those of the domain. */
+const MARGIN = { top: 40, right: 16, bottom: 34, left: 46 };
+/** Pixels that a label of the domain needs. */
+const LABEL_WIDTH = 74;
+
+/** One value of a chart: its label, as its cell shows it, and its number; null for a cell without one. */
+interface Point {
+  readonly label: string;
+  readonly value: number | null;
+}
+
+/** A chart as inline SVG, placed from the cell that it is anchored to: its first series, as columns or as horizontal bars. */
+export function chartSvg(calculator: Calculator, chart: Chart): string {
+  const overlay = chart.position?.overlayPosition;
+  const box = { width: overlay?.widthPixels ?? 0, height: overlay?.heightPixels ?? 0 };
+  const points = pointsOf(calculator, chart);
+  const { title, altText, basicChart } = chart.spec ?? {};
+  const isBar = basicChart?.chartType === 'BAR';
+  const series = basicChart?.series?.[0];
+  const color = cssColor(series?.colorStyle?.rgbColor ?? series?.color) ?? BLUE;
+  const inner = {
+    width: box.width - MARGIN.left - MARGIN.right,
+    height: box.height - MARGIN.top - MARGIN.bottom,
+  };
+  const most = Math.max(0, ...points.map(({ value }) => value ?? 0));
+  const top = niceTop(most);
+  const drawn = isBar ? bars(points, top, inner, color) : columns(points, top, inner, color);
+  const said = escapeHtml(altText ?? title ?? 'Chart');
+  const style = `left:${overlay?.offsetXPixels ?? 0}px;top:${overlay?.offsetYPixels ?? 0}px`;
+  return [
+    `<svg class="chart" role="img" aria-label="${said}" style="${style}" width="${box.width}" height="${box.height}">`,
+    `<text class="title" x="14" y="24">${escapeHtml(title ?? '')}</text>`,
+    `<g transform="translate(${MARGIN.left},${MARGIN.top})">${drawn}</g></svg>`,
+  ].join('');
+}
+
+interface Inner {
+  readonly width: number;
+  readonly height: number;
+}
+
+const rounded = (pixels: number): number => Math.round(pixels * 10) / 10;
+
+function columns(points: readonly Point[], top: number, inner: Inner, color: string): string {
+  const { width, height } = inner;
+  const step = width / Math.max(1, points.length);
+  const every = Math.max(1, Math.ceil(LABEL_WIDTH / step));
+  const lines = ticks(top).map((value) => {
+    const y = rounded(height - (value / top) * height);
+    return `<line x1="0" x2="${width}" y1="${y}" y2="${y}"/><text x="-6" y="${y + 4}" text-anchor="end">${value}</text>`;
+  });
+  const drawn = points.map(({ label, value }, at) => {
+    const tall = rounded((Math.max(0, value ?? 0) / top) * height);
+    const x = rounded(at * step + step * 0.15);
+    const bar = `<rect x="${x}" y="${rounded(height - tall)}" width="${rounded(step * 0.7)}" height="${tall}" fill="${color}"><title>${escapeHtml(`${label}: ${value ?? ''}`)}</title></rect>`;
+    const middle = rounded(at * step + step / 2);
+    const name = `<text x="${middle}" y="${height + 18}" text-anchor="middle">${escapeHtml(label)}</text>`;
+    return at % every === 0 ? bar + name : bar;
+  });
+  return lines.join('') + drawn.join('');
+}
+
+function bars(points: readonly Point[], top: number, inner: Inner, color: string): string {
+  const { width, height } = inner;
+  const step = height / Math.max(1, points.length);
+  return points
+    .map(({ label, value }, at) => {
+      const y = rounded(at * step + step * 0.15);
+      const wide = rounded((Math.max(0, value ?? 0) / top) * width);
+      const text = escapeHtml(`${label}: ${value ?? ''}`);
+      return `<rect x="0" y="${y}" width="${wide}" height="${rounded(step * 0.7)}" fill="${color}"/><text x="4" y="${rounded(at * step + step / 2 + 4)}">${text}</text>`;
+    })
+    .join('');
+}
+
+/** The least height of an axis of four round steps that `most` fits under. */
+function niceTop(most: number): number {
+  const step = Math.max(1, most / 4);
+  const unit = 10 ** Math.floor(Math.log10(step));
+  const round = [1, 2, 3, 5, 10].map((times) => times * unit).find((size) => size >= step);
+  return 4 * (round ?? step);
+}
+
+const ticks = (top: number): number[] => [0, 1, 2, 3, 4].map((part) => (top * part) / 4);
+
+function pointsOf(calculator: Calculator, chart: Chart): Point[] {
+  const { domains, series, headerCount } = chart.spec?.basicChart ?? {};
+  const labels = cellsOf(calculator, domains?.[0]?.domain);
+  const values = cellsOf(calculator, series?.[0]?.series);
+  return values.slice(headerCount ?? 0).map(({ value }, at) => ({
+    label: labels[at + (headerCount ?? 0)]?.text ?? '',
+    value: typeof value === 'number' ? value : null,
+  }));
+}
+
+function cellsOf(
+  calculator: Calculator,
+  data: ChartData | undefined,
+): { value: unknown; text: string }[] {
+  return (data?.sourceRange?.sources ?? []).flatMap((range) => {
+    const sheet = calculator.document.grid(range.sheetId);
+    const { top, bottom, left, right } = sheet.areaOf(boundsOf(range));
+    const cells: { value: unknown; text: string }[] = [];
+    for (let row = top; row < bottom; row++) {
+      for (let column = left; column < right; column++) {
+        const text = calculator.text(sheet, row, column);
+        cells.push({ value: calculator.value(sheet, row, column), text });
+      }
+    }
+    return cells;
+  });
+}

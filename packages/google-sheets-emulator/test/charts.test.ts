@@ -1,0 +1,199 @@
+import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Bench, refusal } from './support/client.ts';
+
+type Spec = sheets_v4.Schema$ChartSpec;
+
+const column = (startColumnIndex: number, sheetId = 0): sheets_v4.Schema$ChartData => ({
+  sourceRange: {
+    sources: [
+      {
+        sheetId,
+        startRowIndex: 0,
+        endRowIndex: 4,
+        startColumnIndex,
+        endColumnIndex: startColumnIndex + 1,
+      },
+    ],
+  },
+});
+
+const spec = (rest: Spec = {}, data = 0): Spec => ({
+  title: 'Weeks <b>',
+  basicChart: {
+    chartType: 'COLUMN',
+    headerCount: 1,
+    domains: [{ domain: column(0, data) }],
+    series: [{ series: column(1, data) }],
+  },
+  ...rest,
+});
+
+const at = (rowIndex: number, columnIndex: number): sheets_v4.Schema$EmbeddedObjectPosition => ({
+  overlayPosition: { anchorCell: { sheetId: 0, rowIndex, columnIndex } },
+});
+
+describe('charts', () => {
+  let bench: Bench;
+  beforeEach(async () => {
+    bench = await Bench.start();
+    await bench.put('A1:B4', [
+      ['week', 'count'],
+      ['first', 3],
+      ['second', 8],
+      ['third', 5],
+    ]);
+  });
+  afterEach(() => bench.emulator.stop());
+
+  const charts = async (): Promise<sheets_v4.Schema$EmbeddedChart[]> => {
+    const fields = 'sheets(charts)';
+    const { data } = await bench.api.spreadsheets.get({ spreadsheetId: bench.id, fields });
+    return (data.sheets ?? []).flatMap((sheet) => sheet.charts ?? []);
+  };
+  const add = (chartId = 7, chart: sheets_v4.Schema$EmbeddedChart = {}) =>
+    bench.batch({ addChart: { chart: { chartId, spec: spec(), position: at(5, 2), ...chart } } });
+  const source = async (): Promise<sheets_v4.Schema$GridRange | undefined> => {
+    const [chart] = await charts();
+    return chart?.spec?.basicChart?.series?.[0]?.series?.sourceRange?.sources?.[0];
+  };
+
+  it('are kept, shown, changed, moved and deleted', async () => {
+    const [reply] = await add();
+    expect(reply?.addChart?.chart).toMatchObject({ chartId: 7, spec: { title: 'Weeks <b>' } });
+    expect(await charts()).toMatchObject([
+      {
+        chartId: 7,
+        spec: { hiddenDimensionStrategy: 'SKIP_HIDDEN_ROWS_AND_COLUMNS' },
+        position: {
+          overlayPosition: {
+            anchorCell: { rowIndex: 5, columnIndex: 2 },
+            widthPixels: 600,
+            heightPixels: 371,
+          },
+        },
+      },
+    ]);
+    await bench.batch({ updateChartSpec: { chartId: 7, spec: spec({ title: 'New' }) } });
+    const [moved] = await bench.batch({
+      updateEmbeddedObjectPosition: {
+        objectId: 7,
+        newPosition: { overlayPosition: { anchorCell: { rowIndex: 1 }, widthPixels: 300 } },
+        fields: 'anchorCell',
+      },
+    });
+    // The width is not in the mask.
+    expect(moved?.updateEmbeddedObjectPosition?.position?.overlayPosition).toMatchObject({
+      anchorCell: { rowIndex: 1 },
+      widthPixels: 600,
+    });
+    expect(await charts()).toMatchObject([{ spec: { title: 'New' } }]);
+    await bench.batch({ deleteEmbeddedObject: { objectId: 7 } });
+    expect(await charts()).toEqual([]);
+  });
+
+  it('follow rows and columns with their place and their data', async () => {
+    await add();
+    const person = bench.emulator.people.at(bench.id, 0);
+    person.insertRows(2, 3);
+    person.insertColumns(0, 1);
+    expect(await source()).toMatchObject({
+      startRowIndex: 0,
+      endRowIndex: 7,
+      startColumnIndex: 2,
+      endColumnIndex: 3,
+    });
+    const anchor = async (): Promise<unknown> =>
+      (await charts())[0]?.position?.overlayPosition?.anchorCell;
+    expect(await anchor()).toMatchObject({ rowIndex: 8, columnIndex: 3 });
+    // The cell that it hung on is gone: it hangs on what took its place.
+    person.deleteRows(7, 3);
+    expect(await anchor()).toMatchObject({ rowIndex: 7 });
+    person.deleteColumns(2);
+    expect(await charts()).toMatchObject([
+      { spec: { basicChart: { series: [{ series: { sourceRange: { sources: [] } } }] } } },
+    ]);
+  });
+
+  it('show data of other tabs, follow it there, and lose it with the tab', async () => {
+    const other = bench.emulator.people.at(bench.id, 0).addTab('Data');
+    await add(7, { spec: spec({}, other) });
+    bench.emulator.people.at(bench.id, 'Data').insertRows(0, 2);
+    expect(await source()).toMatchObject({ sheetId: other, startRowIndex: 2, endRowIndex: 6 });
+    bench.emulator.people.at(bench.id, 'Data').deleteTab();
+    expect(await source()).toBeUndefined();
+    expect((await charts()).length).toBe(1);
+  });
+
+  it('go with their tab, and are copied with it under IDs of their own', async () => {
+    await add();
+    const person = bench.emulator.people.at(bench.id, 0);
+    const copy = person.duplicateTab();
+    const [first, second] = await charts();
+    expect(new Set([first?.chartId, second?.chartId]).size).toBe(2);
+    const onCopy = [first, second].find(({ chartId } = {}) => chartId !== 7);
+    expect(onCopy?.position?.overlayPosition?.anchorCell).toMatchObject({ sheetId: copy });
+    const [range] = onCopy?.spec?.basicChart?.series?.[0]?.series?.sourceRange?.sources ?? [];
+    expect(range).toMatchObject({ sheetId: copy });
+    person.deleteTab();
+    expect((await charts()).length).toBe(1);
+  });
+
+  it.each<[string, sheets_v4.Schema$Request, number, RegExp]>([
+    [
+      'an ID that is taken',
+      { addChart: { chart: { chartId: 7, spec: spec(), position: at(0, 0) } } },
+      400,
+      /ID 7 already exists/,
+    ],
+    [
+      'a place outside the grid',
+      { addChart: { chart: { spec: spec(), position: at(99, 0) } } },
+      400,
+      /exceeds grid limits/,
+    ],
+    [
+      'no chart',
+      { updateChartSpec: { chartId: 7, spec: { title: 'x' } } },
+      400,
+      /must have a chart/,
+    ],
+    ['a chart that is not there', { deleteEmbeddedObject: { objectId: 8 } }, 400, /ID: 8/],
+    [
+      'another kind of chart',
+      { updateChartSpec: { chartId: 7, spec: { pieChart: {} } } },
+      501,
+      /does not do charts: pieChart/,
+    ],
+    [
+      'a tab of its own',
+      { addChart: { chart: { spec: spec(), position: { newSheet: true } } } },
+      501,
+      /lie on a tab of cells/,
+    ],
+    [
+      'a misspelt name',
+      { addChart: { chart: { spec: { titel: 'x' } as Spec, position: at(0, 0) } } },
+      400,
+      /Unknown name "titel"/,
+    ],
+  ])('are refused with %s', async (_, request, code, message) => {
+    await add();
+    const error = await refusal(bench.batch(request));
+    expect(error.code).toBe(code);
+    expect(error.message).toMatch(message);
+    expect((await charts()).length).toBe(1);
+  });
+
+  it('are drawn on the page, each value with its label, and escaped', async () => {
+    await add();
+    const page = await (await fetch(`${bench.emulator.url}view/${bench.id}`)).text();
+    const [svg = ''] = /<svg class="chart"[\s\S]*?<\/svg>/.exec(page) ?? [];
+    expect(svg).toContain('Weeks &lt;b&gt;');
+    const bars = [...svg.matchAll(/height="([\d.]+)"[^>]*><title>([^<]*)</g)];
+    expect(bars.map(([, , label]) => label)).toEqual(['first: 3', 'second: 8', 'third: 5']);
+    const heights = bars.map(([, height]) => Number(height));
+    expect(heights[1]).toBeGreaterThan(heights[2] ?? 0);
+    expect(heights[0]).toBeCloseTo((3 / 8) * (heights[1] ?? 0), 0);
+  });
+});

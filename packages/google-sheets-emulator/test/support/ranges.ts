@@ -1,0 +1,33 @@
+import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
+
+/** A rectangle of the first tab, as Google keeps it. */
+export const range = (
+  startRowIndex: number,
+  endRowIndex: number,
+  startColumnIndex: number,
+  endColumnIndex: number,
+): sheets_v4.Schema$GridRange => ({
+  startRowIndex,
+  endRowIndex,
+  startColumnIndex,
+  endColumnIndex,
+});
+
+/** Some of its rows. */
+export const rows = (start: number, end: number): sheets_v4.Schema$DimensionRange => ({
+  dimension: 'ROWS',
+  startIndex: start,
+  endIndex: end,
+});
+/** Some of its columns. */
+export const columns = (start: number, end: number): sheets_v4.Schema$DimensionRange => ({
+  dimension: 'COLUMNS',
+  startIndex: start,
+  endIndex: end,
+});
+
+/** Two colours that take turns. */
+export const COLOURS: sheets_v4.Schema$BandingProperties = {
+  firstBandColor: { red: 1, green: 1, blue: 1 },
+  secondBandColor: { red: 0.5 },
+};
