@@ -195,6 +195,7 @@ describe('values', () => {
     ['MAX_DELETE_FRACTION', '20%', 'is "20%": write a number from 0 to 1'],
     ['MAX_DELETE_FRACTION', '2', 'is "2": write a number from 0 to 1'],
     ['SHEETS_EMULATOR_URL', 'https://sheets.example.com', 'is not on this machine'],
+    ['SHEETS_SUMMARY', 'yes', 'is "yes": write true or false'],
     ['GOOGLE_CREDENTIALS_JSON', 'the-key', 'does not hold JSON'],
     ['QUEUE_URL', 'localhost:6379', 'is of an unknown kind'],
     ['QUEUE_URL', 'redis://:p#ss@[host', 'is not an address'],
@@ -245,6 +246,11 @@ describe('values', () => {
       }),
     );
     expect(refused).toEqual([]);
+  });
+
+  it('has a Summary tab in a sheet where it is asked for, and tells not set from no', () => {
+    const summary = (text: string) => load({ ...SOURCE, SHEETS_SUMMARY: text }).google.summary;
+    expect([summary('TRUE'), summary('false'), summary('')]).toEqual([true, false, undefined]);
   });
 
   it('statuses are taken in any case and kept in the API’s', () => {

@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { ERROR_CODES } from '../src/base/errors.ts';
 import { COMMANDS } from '../src/cli/commands.ts';
 import { loadConfig } from '../src/config.ts';
+import { STATUSES } from '../src/mirror/types.ts';
 import { SETTING_NAMES, settingOf } from '../src/settings/settings-table.ts';
 import {
   UPDATING,
@@ -20,6 +21,44 @@ import { settingsDotEnv, settingsMarkdown } from './support/settings-docs.ts';
 /** A call of the program, at the start of a line or in backticks. */
 const CALL =
   /(?:^ *|`)(?:[A-Z_]+=\S+ )*(?:npx forms-mirror|forms-mirror|npm run -s mirror --) ([a-z]+)/gm;
+
+/** A setting, or a code of an error or a problem: in backticks, in capitals with an underscore. */
+const NAME = /`([A-Z]+_[A-Z_]+)(?:=[^`]*)?`/g;
+/** Where a link leads, unless it is to another site. */
+const LINK = /\]\((?!https?:|#)([^)#]+)/g;
+
+const PROJECT = resolve(import.meta.dirname, '..');
+/** What people read. */
+const PAGES = [
+  'README.md',
+  'SECURITY.md',
+  ...readdirSync(join(PROJECT, 'docs'))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+];
+
+const KNOWN: ReadonlySet<string> = new Set([
+  ...SETTING_NAMES,
+  ...SETTING_NAMES.map((name) => `${name}_FILE`),
+  ...Object.keys(ERROR_CODES),
+  ...['src/health/problem.ts', 'src/mirror/notices.ts'].flatMap((path) =>
+    [...projectText(path).matchAll(/\| '([A-Z_]+)'/g)].map((match) => match[1] ?? ''),
+  ),
+  ...STATUSES,
+  'NODE_EXTRA_CA_CERTS',
+]);
+
+/** A page, and what was found in it. */
+type PageMatch = readonly [page: string, found: string];
+
+const inPages = (pattern: RegExp): PageMatch[] =>
+  PAGES.flatMap((page) =>
+    [...projectText(page).matchAll(pattern)].map(([, found = '']): PageMatch => [page, found]),
+  );
+
+/** Of a target with a name, a setting is known by what it is without. */
+const isKnown = (word: string): boolean =>
+  KNOWN.has(word) || KNOWN.has(word.replace(/^TARGET_WAREHOUSE_/, 'TARGET_'));
 
 /** A part of README; brought up to date first when that was asked for. */
 function partOf(name: string, text: string): string {
@@ -91,10 +130,15 @@ describe('README and .env.example (npm run docs brings them up to date)', () => 
   });
 
   it('name only commands and settings that exist', () => {
-    const readme = projectText('README.md');
-    const named = [...readme.matchAll(CALL)].map((match) => match[1]);
     const commands = new Set(COMMANDS.map(({ name }) => name));
-    expect(named.filter((name) => !commands.has(name ?? ''))).toEqual([]);
+    const named = inPages(CALL).filter(([, name]) => !commands.has(name));
+    expect([...named, ...inPages(NAME).filter(([, word]) => !isKnown(word))]).toEqual([]);
+  });
+
+  it('lead to files that exist', () => {
+    const isMissing = ([page, link]: PageMatch): boolean =>
+      !existsSync(resolve(PROJECT, dirname(page), link));
+    expect(inPages(LINK).filter(isMissing)).toEqual([]);
   });
 });
 

@@ -6,7 +6,7 @@ import { endedLine, passName } from './pass-report.ts';
 import type { Terminal } from './terminal.ts';
 
 /**
- * Resolves when each of these forms has had a proven pass into the first target. Rejects when `signal` aborts, or when
+ * Resolves when each of these forms has had a proven pass into every target. Rejects when `signal` aborts, or when
  * a pass fails in a way that a retry cannot mend. `print` gets a line about each pass.
  */
 export async function firstPasses(
@@ -15,15 +15,17 @@ export async function firstPasses(
   signal: AbortSignal,
   print: (line: string) => void,
 ): Promise<void> {
-  const waiting = new Set(forms.map(({ id }) => id));
+  const place = (formId: string, target: string): string => `${target} ${formId}`;
+  const waiting = new Set(
+    app.config.targets.flatMap(({ name }) => forms.map(({ id }) => place(id, name))),
+  );
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   using listeners = new DisposableStack();
   listeners.defer(
     app.events.on('pass.ended', (report) => {
       const { form, target, outcome, failure } = report;
-      if (target !== app.config.targets[0]?.name) return;
       print(endedLine(report));
-      if (outcome === 'ok') waiting.delete(form.id);
+      if (outcome === 'ok') waiting.delete(place(form.id, target));
       if (outcome === 'failed' && failure !== null && !failure.retryable) reject(failure);
       if (waiting.size === 0) resolve();
     }),

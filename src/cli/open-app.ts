@@ -40,7 +40,7 @@ function sayRights(config: Config, logger: Logger): void {
   if (mended > 0) {
     logger.warn(
       { mended },
-      `DATA_DIR was open to other users of this machine, ${plural(mended, 'file or folder', 'files and folders')} in it, and no longer is. To share a SQLite copy, keep it elsewhere and give it to a group: README says how.`,
+      `DATA_DIR was open to other users of this machine, ${plural(mended, 'file or folder', 'files and folders')} in it, and no longer is. To share a SQLite copy, keep it elsewhere and give it to a group: docs/operating.md says how.`,
     );
   }
   for (const { message, remedy } of loose) logger.warn(`${message}. ${remedy}.`);

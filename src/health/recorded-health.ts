@@ -147,6 +147,8 @@ export function assessRecorded(
  * success stands beside it.
  */
 const KEPT_TITLE = 'All submissions at last success';
+/** The same where some are listed: not stored, or not as the source has them. */
+const KEPT_TITLE_BUT_LISTED = 'All submissions but those listed, at last success';
 
 /** Puts a form's health into words for a target. `target`: its name, for command lines. Staleness is left to the target's clock. */
 export function describeHealth(target: string, staleAfterMinutes: number): DescribeHealth {
@@ -158,7 +160,8 @@ export function describeHealth(target: string, staleAfterMinutes: number): Descr
     const context = { ...alone, shared: null, overdueSince: null };
     const judged = assessForm({ ...known, running: null, wanted: true }, context);
     const { state, problems, covers } = judged;
-    const title = state === 'ok' ? KEPT_TITLE : judged.title;
+    const kept = overview.rejected > 0 ? KEPT_TITLE_BUT_LISTED : KEPT_TITLE;
+    const title = state === 'ok' ? kept : judged.title;
     const [worst] = problems;
     // Without the time of the last pass, which the tab shows beside it: this stays the same while nothing changes (L4).
     const covered = state === 'ok' ? comparedText(covers) : unsettledText(covers, nowMs);

@@ -10,7 +10,10 @@ export interface Traces {
 
 /** What an erasure removed, and what it left because it is people's own. */
 export interface Erasure extends Traces {
-  /** Cells that people wrote into the rows, as people call them: `row 17, column F (Notes)`. Empty outside of sheets. */
+  /**
+   * Cells that people wrote into the rows, as people call them: `row 17, column F (Notes)`; and rows of which nobody tells
+   * any more whether they are to be erased. Empty outside of sheets.
+   */
   readonly left: readonly string[];
 }
 

@@ -18,13 +18,18 @@ export type Loss =
   | { readonly what: 'records'; readonly name: string; readonly missing?: number }
   /** How many rows were stored is not known: an earlier release did not count them. Nothing need be missing. */
   | { readonly what: 'uncounted' }
+  /** Cells that could not be written, as people had protected or merged them, can be written now. */
+  | { readonly what: 'unblocked' }
   /** Other settings decide what is stored of an answer than did when it was stored. Told by no target: it has no settings. */
   | { readonly what: 'settings'; readonly changes: readonly SettingsChange[] };
 
-/** What is known to be lost or outdated, without that of which an earlier release did not say whether it is. */
+/**
+ * What is known to be lost or outdated, without that of which an earlier release did not say whether it is, and without what
+ * people kept from being written for a while.
+ */
 export const knownLosses = (losses: readonly Loss[]): Loss[] =>
   losses.flatMap((loss): Loss[] => {
-    if (loss.what === 'uncounted') return [];
+    if (loss.what === 'uncounted' || loss.what === 'unblocked') return [];
     if (loss.what !== 'settings') return [loss];
     const changes = loss.changes.filter((change) => change !== 'unknown');
     return changes.length === 0 ? [] : [{ what: 'settings', changes }];
@@ -44,6 +49,9 @@ export function lossSentence(losses: readonly Loss[]): string | null {
     ...named(losses, 'records'),
     ...(losses.some(({ what }) => what === 'uncounted')
       ? ['how many rows were stored before is not known']
+      : []),
+    ...(losses.some(({ what }) => what === 'unblocked')
+      ? ['what people had protected or merged can be written now']
       : []),
     ...losses.flatMap((loss) =>
       loss.what === 'settings' ? loss.changes.map((change) => CHANGES[change]) : [],

@@ -1,6 +1,7 @@
 /**
  * What a notice is about. `ID_COLUMN_DELETED`: no pass can succeed; `VIEW_LEFT`: a view of ours shows a former table;
- * `VIEW_BEHIND`: one lacks forms or fields, as it could not be made anew;
+ * `CELLS_PROTECTED`, `CELLS_MERGED`: what belongs into some cells
+ * is not written; `VIEW_BEHIND`: one lacks forms or fields, as it could not be made anew;
  * `ANSWERS_BESIDE`: some answers are of another type than their column and stand in one beside it;
  * `UNPICKED_ANSWERS`: columns of fields that are no longer picked hold answers; `PLAIN_ANSWERS`: plain ones of fields that are
  * to be hashed, in a form that no pass writes again; `SCRUB_PENDING`: what was erased may still be in files of the target; the others concern single rows or columns.
@@ -10,6 +11,8 @@ export type NoticeCode =
   | 'COLUMNS_DELETED'
   | 'ROWS_COPIED'
   | 'ROWS_WITHOUT_ID'
+  | 'CELLS_PROTECTED'
+  | 'CELLS_MERGED'
   | 'VIEW_LEFT'
   | 'VIEW_BEHIND'
   | 'ANSWERS_BESIDE'

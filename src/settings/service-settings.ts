@@ -73,6 +73,8 @@ export interface GoogleSettings {
   readonly credentialsJson: string | undefined;
   readonly credentialsFile: string | undefined;
   readonly emulatorUrl: string | undefined;
+  /** Whether a spreadsheet has a Summary tab; undefined: one that the mirror began. */
+  readonly summary: boolean | undefined;
 }
 
 const text = z.string();
@@ -140,10 +142,12 @@ export function readAlertUrl(reader: SettingsReader): string | undefined {
 export function readGoogle(reader: SettingsReader): GoogleSettings {
   const credentialsJson = reader.read('GOOGLE_CREDENTIALS_JSON', googleKey);
   const credentialsFile = reader.read('GOOGLE_APPLICATION_CREDENTIALS', text);
+  const summary = reader.read('SHEETS_SUMMARY', oneOf(['true', 'false']));
   return {
     credentialsJson,
     credentialsFile: credentialsJson === undefined ? credentialsFile : undefined,
     emulatorUrl: reader.read('SHEETS_EMULATOR_URL', emulatorAddress),
+    summary: summary === undefined ? undefined : summary === 'true',
   };
 }
 

@@ -240,6 +240,15 @@ export const SETTINGS = {
     example: 'http://127.0.0.1:4020',
     usedBy: WRITERS,
   },
+  SHEETS_SUMMARY: {
+    ...plain,
+    group: 'Google Sheets',
+    whenUnset: '`true` for a spreadsheet in which the mirror makes its first tab, else `false`',
+    meaning:
+      'Whether the spreadsheet has a tab that counts: submissions a week, statuses, the answers to questions of choice. `false` leaves a tab that is there as it is, without new forms and questions. One that people delete comes back only after `false` and `true` again, with a pass between.',
+    example: 'false',
+    usedBy: ['start', 'worker', 'sync'],
+  },
   HTTPS_PROXY: {
     ...plain,
     group: 'Network',

@@ -40,7 +40,7 @@ export interface LeafParts {
   readonly client: Pick<FormsClient, 'getForm'>;
   readonly pages: Pick<FormPages, 'read'>;
   readonly writer: FormWriter;
-  readonly sink: Pick<RowSink, 'take' | 'flush' | 'store' | 'list'>;
+  readonly sink: Pick<RowSink, 'take' | 'flush' | 'store' | 'list' | 'unstored'>;
   readonly byId: ById;
   readonly call: CallOptions;
   readonly signal: AbortSignal;
@@ -64,7 +64,7 @@ export interface Leaf {
 
 /** What came of a leaf. */
 export interface LeafResult {
-  /** What the source counts in it and the target has no row of, less the rows of which the source says nothing. */
+  /** What the source counts in it and the target has no row of, less the rows of which it says nothing, and unmarked ones. */
   readonly unstored: number;
   readonly deleted: number;
   readonly undecided: number;
@@ -88,15 +88,16 @@ export async function settleLeaf(parts: LeafParts, leaf: Leaf): Promise<LeafResu
   const first = absent.splice(0, FIRST_LOOKUP);
   // So many may be absent because the list shows something else: then those that are asked for first are there.
   const isTooMuch = !parts.mayDelete(first.length + absent.length);
-  let { deleted, undecided } = await settleAbsent(parts, leaf, first, !isTooMuch);
+  let { deleted, undecided, unmarked } = await settleAbsent(parts, leaf, first, !isTooMuch);
   if (isTooMuch) throw new ComparisonEnded('brake');
   while (absent.length > 0) {
     throwIfAborted(parts.signal);
     const found = await settleAbsent(parts, leaf, absent.splice(0, LOOKUP_CHUNK), true);
     deleted += found.deleted;
     undecided += found.undecided;
+    unmarked += found.unmarked;
   }
-  return { unstored: others + shown.further - undecided, deleted, undecided };
+  return { unstored: others + shown.further - undecided - unmarked, deleted, undecided };
 }
 
 interface Shown {
@@ -196,7 +197,7 @@ async function settleAbsent(
   leaf: Leaf,
   ids: readonly string[],
   mayMark: boolean,
-): Promise<{ deleted: number; undecided: number }> {
+): Promise<{ deleted: number; undecided: number; unmarked: number }> {
   const { writer, sink, byId } = parts;
   for (const _id of ids) parts.spend();
   const found = await lookUp(ids, byId);
@@ -204,8 +205,8 @@ async function settleAbsent(
   if (alive.length > 0) await sink.store(alive);
   const hidden = alive.filter((item) => isAsked(item, leaf.status, windowOf(leaf.span)));
   if (hidden.length > 0) await requireShown(parts, leaf, hidden);
-  const deleted = mayMark ? await markGone(parts, found) : 0;
-  return { deleted, undecided: found.undecided.length };
+  const { deleted, unmarked } = mayMark ? await markGone(parts, found) : NONE_MARKED;
+  return { deleted, undecided: found.undecided.length, unmarked };
 }
 
 /** What is there by ID belongs to the leaf, so its list shows it by now, or shows something else than was asked for. */
@@ -218,16 +219,22 @@ async function requireShown(
   if (again !== null && hidden.some(({ key }) => !again.keys.has(key))) throw new OutOfBounds();
 }
 
+const NONE_MARKED = { deleted: 0, unmarked: 0 };
+
+/** `unmarked`: rows of submissions that are gone which could not be marked, and which the target lists. */
 async function markGone(
   { formId, client, writer, sink, call, at, spend }: LeafParts,
   { gone, undecided }: Found,
-): Promise<number> {
-  if (gone.length + undecided.length === 0) return 0;
+): Promise<{ deleted: number; unmarked: number }> {
+  if (gone.length + undecided.length === 0) return NONE_MARKED;
   // If the form, the workspace or the API vanished meanwhile, no answer about a submission says anything. This throws then.
   spend();
   await client.getForm(formId, call);
   if (undecided.length > 0) await sink.list(undecided);
-  return gone.length > 0 ? writer.markDeleted(gone, at) : 0;
+  if (gone.length === 0) return NONE_MARKED;
+  const deleted = await writer.markDeleted(gone, at);
+  if (deleted === gone.length) return { deleted, unmarked: 0 };
+  return { deleted, unmarked: sink.unstored.leaveOutUnmarked(await writer.rows(gone)) };
 }
 
 /** As the target and the windows of the form call it. */

@@ -4,6 +4,7 @@ import type { ProofLedger } from '../mirror/proof.ts';
 import type { WindowWriter } from '../mirror/target.ts';
 import type { Rejection } from '../mirror/types.ts';
 import { ById, withKnownStatus } from './by-id.ts';
+import type { UnstoredCounts } from './unstored-counts.ts';
 
 /** Up to this many absent rows the brake stays off, whatever the fraction: a small form may well lose half of its rows. */
 export const BRAKE_MIN_ROWS = 20;
@@ -36,6 +37,8 @@ export interface DeletionParts {
   readonly onFound: (items: readonly SubmissionItem[]) => Promise<void>;
   /** Called with absent rows of which nothing can be said, to be listed (L6). */
   readonly onUndecided: (listings: readonly Rejection[]) => Promise<void>;
+  /** Rows that cannot be marked deleted, which the target lists, are left out of it. */
+  readonly unstored: Pick<UnstoredCounts, 'leaveOutUnmarked'>;
 }
 
 /**
@@ -115,7 +118,12 @@ async function markThose(
     if (found.gone.length + found.undecided.length === 0) continue;
     // If the form, the workspace or the API vanished meanwhile, no answer about a submission says anything. This throws then.
     await parts.client.getForm(parts.formId, parts.call);
-    if (found.gone.length > 0) deleted += await parts.writer.markDeleted(found.gone, parts.at);
+    if (found.gone.length > 0) {
+      const marked = await parts.writer.markDeleted(found.gone, parts.at);
+      if (marked < found.gone.length)
+        parts.unstored.leaveOutUnmarked(await parts.writer.rows(found.gone));
+      deleted += marked;
+    }
     if (found.undecided.length > 0) await parts.onUndecided(found.undecided);
     undecided += found.undecided.length;
   }

@@ -132,5 +132,6 @@ function settleAbsent(
     at: run.now(),
     onFound: (items) => sink.store(items),
     onUndecided: (listings) => sink.list(listings),
+    unstored: sink.unstored,
   });
 }

@@ -154,7 +154,10 @@ async function plainResult(
   { proof, before }: Found,
 ): Promise<PassResult> {
   const counted = async (): Promise<Counted> => {
-    if (proof.whole) return countedInFull(writer, run.ledger, sink.unstored, run.since);
+    if (proof.whole && run.ledger.isAsListed)
+      return countedInFull(writer, run.ledger, sink.unstored, run.since);
+    if (proof.whole)
+      return countedAs(writer, plusCounts(sink.unstored.all, uncountedRows(before)), run.since);
     const unstored = plusCounts(before.unstored, sink.unstored.newcomers);
     if (before.statuses === null) return notCounted({ ...before, unstored });
     return countedAs(writer, unstored, before.countsAt);
@@ -221,10 +224,13 @@ async function hasUnseen(
   { proof, before }: Found,
 ): Promise<boolean> {
   if (!proof.whole || before.withheld > 0 || run.ledger.isAsListed) return false;
-  const unanswered = [...before.unstored.values()].filter((count) => count < 0);
   const held = totalOf(await writer.statusCounts()) + totalOf(sink.unstored.all);
-  return unanswered.reduce((all, count) => all + count, held) !== proof.total;
+  return held + totalOf(uncountedRows(before)) !== proof.total;
 }
+
+/** Live rows that the source does not count: an earlier pass asked for them by ID, and could not mark them. */
+const uncountedRows = ({ unstored }: Checkpoint): StatusCounts =>
+  new Map([...unstored].filter(([, count]) => count < 0));
 
 const mayBeRead = (
   run: PassRun,

@@ -1,9 +1,11 @@
 import { minusCounts, type StatusCounts } from '../mirror/status-counts.ts';
+import type { StoredRow } from '../mirror/target.ts';
 
 /**
  * By status, what a pass met at the source and the target has no row of: rejected, forgotten, or a further entry of a
- * submission that the list shows twice. The source counts it all the same. Rows of which the source says neither that they
- * are there nor that they are gone, and that it does not count, are taken off: so a number may be negative.
+ * submission that the list shows twice. The source counts it all the same. Rows that it does not count are taken off, so a
+ * number may be negative: those of which it says neither that they are there nor that they are gone, and those of deleted
+ * submissions that the target could not mark.
  */
 export class UnstoredCounts {
   readonly #met = new Map<string, number>();
@@ -26,9 +28,19 @@ export class UnstoredCounts {
     add(this.#entries, status);
   }
 
-  /** A live row of which the source says nothing. */
+  /** A live row of which the source says nothing, or that cannot be marked deleted. */
   leaveOut(id: string, status: string): void {
     this.#unanswered.set(id, status);
+  }
+
+  /**
+   * Rows whose submissions are gone: those that are live all the same, which the target could not mark and lists, the source
+   * does not count. Returns how many.
+   */
+  leaveOutUnmarked(rows: ReadonlyMap<string, StoredRow>): number {
+    const unmarked = [...rows.values()].filter(({ deletedAt }) => deletedAt === null);
+    for (const { id, status } of unmarked) this.leaveOut(id, status);
+    return unmarked.length;
   }
 
   /** Of everything that was met: after a pass that has met all there is. */

@@ -180,6 +180,7 @@ function settleAbsent(
     at: run.now(),
     onFound: (items) => sink.store(items),
     onUndecided: (listings) => sink.list(listings),
+    unstored: sink.unstored,
   });
 }
 

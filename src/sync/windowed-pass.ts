@@ -235,6 +235,7 @@ class WindowedPass {
       at: this.#run.now(),
       onFound: (items) => sink.store(items),
       onUndecided: (listings) => sink.list(listings),
+      unstored: sink.unstored,
     });
     addFound(this.#found, found);
     this.#undated = minusCounts(sink.unstored.all, before);

@@ -9,12 +9,11 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { startTestEmulator } from '../../packages/google-sheets-emulator/test/support/emulator.ts';
-import type { Person } from '../../packages/google-sheets-emulator/test/support/people.ts';
+import { describe, expect, it } from 'vitest';
 import type { StatusReport } from '../../src/health/report.ts';
-import { EMULATOR_EMAIL, EMULATOR_TOKEN } from '../../src/targets/google-sheets/api/credentials.ts';
+import { EMULATOR_EMAIL } from '../../src/targets/google-sheets/api/credentials.ts';
 import { type CliPlace, openPlace } from '../support/cli-sandbox.ts';
+import { openSheet } from '../support/cli-sheet.ts';
 import { type CliResult, runCli } from '../support/cli-host.ts';
 import { SheetsClock } from '../support/test-clock.ts';
 
@@ -35,17 +34,6 @@ function setWriteVersion(file: string, version: number): void {
   const descriptor = openSync(file, 'r+');
   writeSync(descriptor, Buffer.from([version]), 0, 1, 18);
   closeSync(descriptor);
-}
-
-/** A sheet that holds the forms, and the settings that mirror into it. */
-async function openSheet() {
-  const emulator = await startTestEmulator();
-  onTestFinished(() => emulator.stop());
-  emulator.accounts.issue({ email: EMULATOR_EMAIL }, EMULATOR_TOKEN);
-  const id = emulator.createSpreadsheet({ shares: { [EMULATOR_EMAIL]: 'writer' } });
-  const env = { SHEETS_EMULATOR_URL: emulator.url.replace(/\/$/, ''), TARGET_URL: `sheets:${id}` };
-  const people = (tab: string): Person => emulator.people.at(id, tab);
-  return { emulator, id, env, people };
 }
 
 /** The one form that each of them has, and its tab. */
@@ -77,18 +65,20 @@ const REFUSALS: Readonly<Record<string, (place: CliPlace) => Promise<Refusal>>> 
       emulator.people.share(id, EMULATOR_EMAIL, role);
     return { env, refuse: () => share('reader'), mend: () => share('writer') };
   },
-  'a tab whose owner protected its cells': async (place) => {
+  'a tab whose owner protected it': async (place) => {
     const { env, people } = await openSheet();
     let range = 0;
     return {
       env,
-      refuse: () => void (range = people(tabOf(place)).protect({ left: 0, right: 1 })),
+      refuse: () => void (range = people(tabOf(place)).protect({})),
       mend: () => people(tabOf(place)).unprotect(range),
     };
   },
   'a tab whose ID column was deleted': async (place) => {
-    const { env, people } = await openSheet();
-    return { env, refuse: () => people(tabOf(place)).deleteColumns(0) };
+    const { emulator, id, env, people } = await openSheet();
+    const idColumn = (): number =>
+      emulator.inspect.grid(id, tabOf(place))[0]?.indexOf('Submission ID') ?? -1;
+    return { env, refuse: () => people(tabOf(place)).deleteColumns(idColumn()) };
   },
 };
 

@@ -1,10 +1,9 @@
 import { once } from 'node:events';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { startTestEmulator } from '../../packages/google-sheets-emulator/test/support/emulator.ts';
 import { App } from '../../src/app.ts';
 import type { Clock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
-import { EMULATOR_EMAIL, EMULATOR_TOKEN } from '../../src/targets/google-sheets/api/credentials.ts';
+import { openSheet } from '../support/cli-sheet.ts';
 import { LookPlace, type LookPlaceOptions } from '../support/look-place.ts';
 import { load } from '../support/settings.ts';
 import { TestClock } from '../support/test-clock.ts';
@@ -16,21 +15,10 @@ const untilAborted = async (stop: AbortSignal): Promise<void> => {
 };
 
 /** A workspace of some forms, and a spreadsheet to mirror it into; the clock waits for nothing. */
-async function openSheet(forms: number, options: LookPlaceOptions = {}) {
+async function openMirror(forms: number, options: LookPlaceOptions = {}) {
   const place = await LookPlace.open({ forms, each: 5, ...options });
-  const emulator = await startTestEmulator({});
-  onTestFinished(() => emulator.stop());
-  emulator.accounts.issue({ email: EMULATOR_EMAIL }, EMULATOR_TOKEN);
-  const spreadsheetId = emulator.createSpreadsheet({
-    title: 'Answers',
-    shares: { [EMULATOR_EMAIL]: 'writer' },
-  });
-  const env = {
-    ...place.env,
-    SHEETS_EMULATOR_URL: emulator.url,
-    TARGET_URL: `sheets:${spreadsheetId}`,
-    MARK_STATUS: 'DONE',
-  };
+  const { emulator, id: spreadsheetId, env: sheet } = await openSheet();
+  const env = { ...place.env, ...sheet, MARK_STATUS: 'DONE' };
   const time = new TestClock(Date.UTC(2026, 5, 1));
   // Waits of the sheet's quota cost nothing, and no deadline of a look passes.
   const clock: Clock = {
@@ -66,7 +54,7 @@ async function openSheet(forms: number, options: LookPlaceOptions = {}) {
 
 describe('a look at a spreadsheet', () => {
   it('L16: takes a read of its structure, and the rows of two forms, however many there are', async () => {
-    const { tick, place } = await openSheet(8);
+    const { tick, place } = await openMirror(8);
     await tick();
     await tick();
     const quiet = await tick();
@@ -81,14 +69,14 @@ describe('a look at a spreadsheet', () => {
   it.each([10, 15, 20, 25])(
     'L16: takes none of %s submissions, ten to a page, for new after a first pass',
     async (each) => {
-      const { tick } = await openSheet(2, { each, behaviour: { maxLimit: 10 } });
+      const { tick } = await openMirror(2, { each, behaviour: { maxLimit: 10 } });
       expect((await tick()).visited).toEqual(['f0', 'f1']);
       expect((await tick()).visited).toEqual([]);
     },
   );
 
   it('finds rows that people removed within some looks', async () => {
-    const { tick, emulator, spreadsheetId } = await openSheet(8);
+    const { tick, emulator, spreadsheetId } = await openMirror(8);
     await tick();
     await tick();
     const tab = emulator.inspect.tabs(spreadsheetId).find(({ title }) => title.includes('f6'));
@@ -99,7 +87,7 @@ describe('a look at a spreadsheet', () => {
   });
 
   it('L17: has a form visited whose rows people copied, so that it is said', async () => {
-    const { tick, emulator, spreadsheetId } = await openSheet(2);
+    const { tick, emulator, spreadsheetId } = await openMirror(2);
     await tick();
     await tick();
     const tab = emulator.inspect.tabs(spreadsheetId).find(({ title }) => title.includes('f1'));
@@ -109,11 +97,38 @@ describe('a look at a spreadsheet', () => {
   });
 
   it('L9: follows a relabelled field', async () => {
-    const { tick, place } = await openSheet(4);
+    const { tick, place } = await openMirror(4);
     await tick();
     await tick();
     place.store.relabelField('f1', 'field_1_f1', 'Your name');
     expect((await tick()).visited).toEqual(['f1']);
+    expect((await tick()).visited).toEqual([]);
+  });
+
+  it('L16: a protected cell costs no write a look, and follows within two looks once it may be written', async () => {
+    const { tick, place, emulator, spreadsheetId } = await openMirror(3);
+    await tick();
+    await tick();
+    const title = place.store.form('f2')?.name ?? '';
+    const person = emulator.people.at(spreadsheetId, title);
+    const grid = (): unknown[][] => emulator.inspect.grid(spreadsheetId, title);
+    const status = grid()[0]?.indexOf('Status') ?? -1;
+    const id = place.oldest('f2');
+    const at = grid().findIndex((row) => row.includes(id));
+    const range = person.protect({ top: at, bottom: at + 1 });
+    place.store.setStatus(id, 'PAID');
+    expect((await tick()).visited).toEqual(['f2']);
+    await tick();
+    // The counts differ for as long as the cell does, so each look comes back to it.
+    for (const found of [await tick(), await tick(), await tick()]) {
+      expect(found).toMatchObject({ visited: ['f2'], writes: 0 });
+      expect(found.reads).toBeLessThanOrEqual(8);
+    }
+    expect(grid()[at]?.[status]).not.toBe('PAID');
+    person.unprotect(range);
+    await tick();
+    await tick();
+    expect(grid()[at]?.[status]).toBe('PAID');
     expect((await tick()).visited).toEqual([]);
   });
 });

@@ -1,8 +1,10 @@
 import { toMirrorError } from '../../base/errors.ts';
+import type { NoticeCode } from '../../mirror/notices.ts';
 import type { CheckResult } from '../../mirror/target.ts';
 import { capacityOf, capacityText } from './state/capacity.ts';
 import { createMetadata, deleteMetadata, METADATA_KEYS } from './api/metadata.ts';
-import { SheetsError } from './api/sheets-error.ts';
+import { readProtections } from './api/obstacles.ts';
+import { allowRemedy, SheetsError } from './api/sheets-error.ts';
 import { SheetFormReader } from './reader.ts';
 import { FormSheet } from './state/form-sheet.ts';
 import type { Spreadsheet } from './state/spreadsheet.ts';
@@ -10,6 +12,8 @@ import type { Structure } from './state/structure.ts';
 
 /** The share of Google's 10 million cells above which a check fails: the spreadsheet is about to be full. */
 const NEARLY_FULL = 0.95;
+
+const NOT_WRITTEN: ReadonlySet<NoticeCode> = new Set(['CELLS_PROTECTED', 'CELLS_MERGED']);
 
 /** Checks that the spreadsheet can be read and written, one result for each check. */
 export async function checkSpreadsheet(
@@ -54,30 +58,25 @@ async function tryToWrite(spreadsheet: Spreadsheet): Promise<void> {
   );
 }
 
-/** Ranges on tabs of ours that we may not edit: a single one makes every write to it fail. */
+/** Protected ranges on tabs of ours that keep the account out, but for those that the tabs' own findings name. */
 async function protectionFindings(
-  spreadsheet: Spreadsheet,
-  structure: Structure,
+  { api }: Spreadsheet,
+  { forms, roles }: Structure,
 ): Promise<CheckResult[]> {
-  const ours = new Set(
-    [...structure.forms.values(), ...structure.roles.values()].map((tab) => tab.sheetId),
+  const tabs = new Map([...forms.values(), ...roles.values()].map((tab) => [tab.sheetId, tab]));
+  if (tabs.size === 0) return [];
+  const named = new Map(
+    [...forms.values()].map(({ sheetId, state }) => [
+      sheetId,
+      state.blocked.map(({ name }) => name),
+    ]),
   );
-  if (ours.size === 0) return [];
-  const answer = await spreadsheet.api.protections();
-  return (answer.sheets ?? [])
-    .filter((sheet) => ours.has(sheet.properties?.sheetId ?? 0))
-    .flatMap((sheet) =>
-      (sheet.protectedRanges ?? [])
-        .filter((range) => range.warningOnly !== true && range.requestingUserCanEdit !== true)
-        .map((range): CheckResult => {
-          const name = range.description ? `"${range.description}"` : 'without a description';
-          return {
-            ok: false,
-            message: `The protected range ${name} on the tab "${sheet.properties?.title ?? ''}" does not let forms-mirror write.`,
-            remedy: `Allow ${spreadsheet.api.email ?? 'the account'} to edit it (Data › Protect sheets and ranges), or let it only show a warning.`,
-          };
-        }),
-    );
+  return readProtections(await api.protections()).flatMap((one): CheckResult[] => {
+    const tab = tabs.get(one.sheetId);
+    if (tab === undefined || named.get(one.sheetId)?.includes(one.name) === true) return [];
+    const message = `On the tab "${tab.title}" ${one.name} does not let forms-mirror write.`;
+    return [{ ok: false, message, remedy: allowRemedy(api.email) }];
+  });
 }
 
 function roomFinding(structure: Structure, now: string): CheckResult {
@@ -93,14 +92,14 @@ function roomFinding(structure: Structure, now: string): CheckResult {
       };
 }
 
-/** What people did to the tabs of forms, as it is now. Only what makes every pass fail is a failure of the check. */
+/** What people did to the tabs of forms, as it is now. What makes every pass fail, or keeps cells from being written, is a failure of the check. */
 async function tabFindings(spreadsheet: Spreadsheet, structure: Structure): Promise<CheckResult[]> {
   const findings: CheckResult[] = [];
   for (const { formId, state } of structure.forms.values()) {
     const identity = { id: formId, slug: state.slug, name: state.name };
     const sheet = await FormSheet.open(spreadsheet, identity, structure);
-    for (const { blocks, message, remedy } of await new SheetFormReader(sheet).notices()) {
-      findings.push({ ok: !blocks, message, remedy });
+    for (const { code, blocks, message, remedy } of await new SheetFormReader(sheet).notices()) {
+      findings.push({ ok: !blocks && !NOT_WRITTEN.has(code), message, remedy });
     }
   }
   return findings;

@@ -20,6 +20,7 @@ import { noteDropped } from './columns/column-plan.ts';
 import { type CatalogueField, droppedLabels } from './columns/field-catalogue.ts';
 import type { FormSheet } from './state/form-sheet.ts';
 import { recentRefusals, refusedRow } from './state/refusal-list.ts';
+import { unblockedOf } from './state/blocked.ts';
 import { lossesOf, needsLook } from './state/losses.ts';
 import { noticesOf, oddRowsOf } from './state/notices.ts';
 import { StateTab } from './state/state-tab.ts';
@@ -65,7 +66,8 @@ export class SheetFormReader implements FormReader {
     const { state, layout } = this.sheet.view;
     const index = layout && needsLook(state) ? await this.freshKeys() : undefined;
     const removed = layout?.columns.has('s:removed') ? index?.removedCount : undefined;
-    return lossesOf(state, index?.size ?? 0, removed).losses;
+    const { losses } = lossesOf(state, index?.size ?? 0, removed);
+    return [...losses, ...(await unblockedOf(this.sheet))];
   }
 
   async marking(): Promise<MarkingRecord | null> {
@@ -93,7 +95,9 @@ export class SheetFormReader implements FormReader {
       counts: { ...counts, copies: index.copies.length, withoutId: index.withoutId.length },
       oddRows: oddRowsOf(index),
     };
-    return noticesOf({ formId: this.sheet.form.id, layout, dropped, state: seen ?? state });
+    const { email } = this.sheet.spreadsheet.api;
+    const noticed = { formId: this.sheet.form.id, layout, dropped, email };
+    return noticesOf({ ...noticed, state: { ...state, ...seen } });
   }
 
   async fields(): Promise<StoredField[]> {

@@ -18,6 +18,7 @@ import { browserAddress } from './api/address.ts';
 import { type CredentialsSource, openAccount } from './api/credentials.ts';
 import { SheetFormReader } from './reader.ts';
 import { sheetSnapshot } from './snapshot.ts';
+import { readObstacles } from './state/blocked.ts';
 import { FormSheet } from './state/form-sheet.ts';
 import { takeMarkingLease } from './state/marking-lease.ts';
 import { keepLook, readLook } from './state/kept-look.ts';
@@ -46,6 +47,8 @@ export interface SheetsOptions extends CredentialsSource {
   readonly clock: Clock;
   /** Puts a form's health into words for the Mirror tab; without it the tab only shows what is stale. */
   readonly describe?: DescribeHealth | undefined;
+  /** SHEETS_SUMMARY; undefined: only in a spreadsheet that the mirror began. */
+  readonly summary?: boolean | undefined;
   /** What targets of one process share; by default one for each clock. Two registries act like two processes. */
   readonly registry?: SpreadsheetRegistry | undefined;
 }
@@ -65,7 +68,8 @@ export async function openSheets(
   const spreadsheet = registry.spreadsheet(account, spreadsheetId, rootUrl);
   const address =
     rootUrl === undefined ? browserAddress(spreadsheetId) : `${rootUrl}view/${spreadsheetId}`;
-  return new SheetsTarget(name, address, spreadsheet, options.describe ?? UNJUDGED);
+  const { describe = UNJUDGED, summary } = options;
+  return new SheetsTarget(name, address, spreadsheet, { describe, summary });
 }
 
 class SheetsTarget implements Target {
@@ -77,12 +81,19 @@ class SheetsTarget implements Target {
   readonly address: string;
   readonly #spreadsheet: Spreadsheet;
   readonly #describe: DescribeHealth;
+  readonly #summary: boolean | undefined;
 
-  constructor(name: string, address: string, spreadsheet: Spreadsheet, describe: DescribeHealth) {
+  constructor(
+    name: string,
+    address: string,
+    spreadsheet: Spreadsheet,
+    shows: { readonly describe: DescribeHealth; readonly summary: boolean | undefined },
+  ) {
     this.name = name;
     this.address = address;
     this.#spreadsheet = spreadsheet;
-    this.#describe = describe;
+    this.#describe = shows.describe;
+    this.#summary = shows.summary;
   }
 
   check(signal?: AbortSignal): Promise<CheckResult[]> {
@@ -92,10 +103,13 @@ class SheetsTarget implements Target {
   async overview(): Promise<FormOverview[]> {
     const structure = await this.#spreadsheet.refresh();
     const forms: FormOverview[] = [];
+    const blocked = [...structure.forms.values()].flatMap(({ state }) => state.blocked);
+    const obstacles =
+      blocked.length === 0 ? undefined : await readObstacles(this.#spreadsheet, blocked);
     for (const { formId, state } of structure.forms.values()) {
       const identity = { id: formId, slug: state.slug, name: state.name };
       const { view } = await FormSheet.open(this.#spreadsheet, identity, structure);
-      forms.push(overviewOf(this.#spreadsheet, formId, view.state, view.tab));
+      forms.push(overviewOf(this.#spreadsheet, formId, view.state, view.tab, undefined, obstacles));
     }
     for (const known of structure.knownForms.values()) {
       if (structure.forms.has(known.id)) continue;
@@ -142,6 +156,7 @@ class SheetsTarget implements Target {
       const sheet = await this.#openSheet(form, deadline, options.signal);
       return new SheetFormWriter(sheet, {
         describe: this.#describe,
+        summary: this.#summary,
         release: () => spreadsheet.unclaim(form.id),
       });
     } catch (error) {

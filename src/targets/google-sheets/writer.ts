@@ -14,18 +14,19 @@ import type {
 } from '../../mirror/target.ts';
 import type { PassEnd, PassRecord, PickedField, Rejection, Row } from '../../mirror/types.ts';
 import type { WindowRecord } from '../../mirror/window.ts';
-import { fitText, type ReadValue, type SheetValue } from './api/cell-value.ts';
+import { fitText, type ReadValue } from './api/cell-value.ts';
 import type { ColumnKey } from './api/metadata.ts';
 import { movedError } from './api/sheets-error.ts';
 import { SheetFormReader } from './reader.ts';
-import { type ComparedRows, compareRows, placed, type RowChange } from './rows/row-comparison.ts';
-import type { IndexedRow, RowIndex } from './rows/row-index.ts';
+import { type ComparedRows, compareRows } from './rows/row-comparison.ts';
+import type { RowIndex } from './rows/row-index.ts';
 import type { RowEncoder, SheetRow } from './rows/row-values.ts';
 import type { FormSheet } from './state/form-sheet.ts';
 import { removedBefore } from './state/traces.ts';
 import { forgetting, forgottenOf, notedOf, remembering } from './state/forgotten-list.ts';
 import { type FormState, stateWithoutIds } from './state/form-state.ts';
 import { type FoundLosses, lossesOf, needsLook } from './state/losses.ts';
+import { unblockedOf } from './state/blocked.ts';
 import { updateOwnTabs } from './state/own-tabs.ts';
 import { endRefusals, noteRefusals, noteSentMarks } from './state/refusal-list.ts';
 import { RejectionList } from './state/rejection-list.ts';
@@ -36,7 +37,9 @@ import {
   reopenWindows,
   windowsOf,
 } from './state/window-list.ts';
-import { writeEndOfPass } from './write/end-of-pass.ts';
+import { SummaryKeeper } from './summary/summary-keeper.ts';
+import { changedIds, cellChanges, idsOf, KEYS_FRESH_MS } from './write/cell-changes.ts';
+import { isProvenFull, writeEndOfPass } from './write/end-of-pass.ts';
 import {
   accountedNow,
   applyWrite,
@@ -45,7 +48,9 @@ import {
   writeCells,
 } from './write/form-write.ts';
 import { emptyFields, eraseSubmissions } from './write/erase.ts';
+import { returnHeader } from './write/header-row.ts';
 import { prepareColumns, restoreHeader } from './write/prepare-columns.ts';
+import { writableBatch } from './write/writable.ts';
 import { WriterTurns } from './write/writer-turns.ts';
 
 /** Rows of one batch: some four writes of 2 MB. */
@@ -53,12 +58,12 @@ export const BATCH_ROWS = 5_000;
 /** How long others wait after a batch that more will follow, and after one that was probably the pass's last. */
 const BUSY_LEASE_MS = 30_000;
 const LAST_LEASE_MS = 10_000;
-/** Keys read longer ago than this are read again before rows are written. */
-const KEYS_FRESH_MS = 20_000;
 
 export interface SheetWriterOptions {
   /** Puts a form's health into words for the Mirror tab. */
   readonly describe: DescribeHealth;
+  /** SHEETS_SUMMARY; undefined: only in a spreadsheet that the mirror began. */
+  readonly summary?: boolean | undefined;
   /** Called once, when the writer is disposed of. */
   readonly release: () => void;
 }
@@ -68,14 +73,18 @@ export class SheetFormWriter extends SheetFormReader implements FormWriter {
   readonly #describe: DescribeHealth;
   readonly #turns: WriterTurns;
   readonly #rejections: RejectionList;
+  readonly #summary: SummaryKeeper;
+  readonly #shown: FormState;
   #picked: readonly PickedField[] = [];
   #found: FoundLosses | undefined;
 
   constructor(sheet: FormSheet, options: SheetWriterOptions) {
     super(sheet);
     this.#describe = options.describe;
+    this.#summary = new SummaryKeeper(sheet, options.summary);
     this.#turns = new WriterTurns(sheet, options.release);
     this.#rejections = new RejectionList(sheet.form.id);
+    this.#shown = sheet.view.state;
   }
 
   async prepare(
@@ -91,6 +100,7 @@ export class SheetFormWriter extends SheetFormReader implements FormWriter {
         onPlan: (plan) => (planned ??= plan),
       });
       this.#picked = fields;
+      this.#summary.follow(fields);
       return planned ?? result;
     });
   }
@@ -108,7 +118,7 @@ export class SheetFormWriter extends SheetFormReader implements FormWriter {
       if (now.some(({ what }) => what === 'marks')) await reopenWindows(sheet);
       sheet.countFrom(present, found.losses);
       this.#found = { ...found, sheetId: sheet.view.tab?.sheetId };
-      return found.losses;
+      return [...found.losses, ...(await unblockedOf(sheet))];
     });
   }
 
@@ -119,8 +129,9 @@ export class SheetFormWriter extends SheetFormReader implements FormWriter {
 
   async apply(rows: readonly Row[], rejections: readonly Rejection[]): Promise<ApplyResult> {
     const outcomes = new Map<string, RowOutcome>();
-    let newlyListed: ReadonlySet<string> | undefined;
+    const newlyListed = new Set<string>();
     let gone: ReadonlySet<string> = new Set();
+    this.#summary.see(rows);
     return this.#turns.take(async () => {
       await this.#ensureTab();
       const { sheet } = this;
@@ -129,17 +140,18 @@ export class SheetFormWriter extends SheetFormReader implements FormWriter {
       const encoded = rows.flatMap((row) => (gone.has(row.id) ? [] : encoder.encode(row)));
       const own = encoded.flatMap((one) => one.rejections);
       const storable = encoded.flatMap((one) => one.row ?? []);
-      const compared = await this.#compare(encoder, storable);
+      const batch = await writableBatch(sheet, await this.#compare(encoder, storable));
+      const { compared } = batch;
       for (const [id, outcome] of compared.outcomes) {
-        if (!outcomes.has(id)) outcomes.set(id, outcome);
+        if (!outcomes.has(id) || batch.outcomes.has(id)) outcomes.set(id, outcome);
       }
+      own.push(...batch.rejections);
       const all = [...rejections, ...own].filter((one) => !gone.has(one.submissionId));
       const noted = { ids: storable.map((row) => row.id), all };
-      const added = await this.#rejections.note(sheet, noted, this.#now());
-      newlyListed ??= added;
+      for (const id of await this.#rejections.note(sheet, noted, this.#now())) newlyListed.add(id);
       await endRefusals(sheet, changedIds(compared));
       const leaseMs = rows.length >= BATCH_ROWS / 2 ? BUSY_LEASE_MS : LAST_LEASE_MS;
-      await writeBatchOfRows(sheet, { compared, storable, rows, leaseMs, now: this.#now() });
+      await writeBatchOfRows(sheet, { ...batch, storable, rows, leaseMs, now: this.#now() });
       return {
         outcomes: rows.map(({ id }) =>
           gone.has(id) ? 'forgotten' : (outcomes.get(id) ?? 'rejected'),
@@ -158,12 +170,14 @@ export class SheetFormWriter extends SheetFormReader implements FormWriter {
       if (sheet.view.tab === undefined) return 0;
       if (!sheet.usableLayout().columns.has('s:removed')) await this.#makeColumn('s:removed');
       const value = sheet.view.time.toSerial(at) ?? at;
-      const changes = await this.#changes(
+      const { changes, rejections } = await cellChanges(
+        sheet,
         ids,
         (row) => !row.removed,
         () => ({ key: 's:removed', value, was: '' }),
       );
-      marked ??= changes.length;
+      await this.#rejections.add(sheet, rejections, this.#now());
+      marked = rejections.length > 0 ? changes.length : (marked ?? changes.length);
       sheet.expectRows(idsOf(changes), () => ({ removed: true }));
       await writeCells(sheet, changes, this.#now());
       return marked;
@@ -179,11 +193,13 @@ export class SheetFormWriter extends SheetFormReader implements FormWriter {
     await this.#turns.take(async () => {
       const { sheet } = this;
       if (sheet.view.tab === undefined || !sheet.usableLayout().columns.has('s:status')) return;
-      const changes = await this.#changes(
+      const { changes, rejections } = await cellChanges(
+        sheet,
         [...fitted.keys()],
         (row) => row.status !== statusOf(row.id),
         ({ id, status }) => ({ key: 's:status', value: statusOf(id), was: status }),
       );
+      await this.#rejections.add(sheet, rejections, this.#now());
       await noteSentMarks(sheet, idsOf(changes), sent);
       sheet.expectRows(idsOf(changes), (id) => ({ status: statusOf(id) }));
       await writeCells(sheet, changes, this.#now(), accountedNow(sheet));
@@ -199,8 +215,7 @@ export class SheetFormWriter extends SheetFormReader implements FormWriter {
       const said = stateWithoutIds({ ...sheet.view.state, marking }, gone);
       const after = stateNow(sheet, now, said);
       // The Mirror tab shows it, too.
-      const problems = sheet.spreadsheet.knownStateTab !== undefined;
-      const ownTabs = updateOwnTabs(sheet, { state: after, now, problems }, this.#describe);
+      const ownTabs = await updateOwnTabs(sheet, { state: after, now }, this.#describe);
       await applyWrite(sheet, { state: () => after, ownTabs, leaseMs: 0 });
     });
   }
@@ -215,7 +230,7 @@ export class SheetFormWriter extends SheetFormReader implements FormWriter {
   }
 
   async forget(ids: readonly string[], at: string): Promise<Erasure> {
-    return this.#erase(ids, () => forgetting(this.sheet, ids, at));
+    return this.#erase(ids, (some) => forgetting(this.sheet, some, at));
   }
 
   async remember(ids: readonly string[]): Promise<number> {
@@ -275,9 +290,11 @@ export class SheetFormWriter extends SheetFormReader implements FormWriter {
       const isDeleted = view.tab === undefined && structure.knownForms.has(form.id);
       if (pass.outcome === 'gone' && isDeleted) return;
       await this.#ensureTab();
-      const own = { describe: this.#describe, rejections: this.#rejections, found: this.#found };
-      await writeEndOfPass(this.sheet, { pass, changes, now: this.#now(), ...own });
+      const own = { describe: this.#describe, rejections: this.#rejections };
+      const known = { found: this.#found, shown: this.#shown };
+      await writeEndOfPass(this.sheet, { pass, changes, now: this.#now(), ...own, ...known });
     });
+    await this.#summary.end(isProvenFull(pass, changes), (work) => this.#turns.take(work));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -298,12 +315,15 @@ export class SheetFormWriter extends SheetFormReader implements FormWriter {
 
   protected override async refreshState(): Promise<void> {}
 
-  /** `state`: what is written with it, but for its counts; asked for once in each try. */
-  async #erase(ids: readonly string[], state: () => Promise<FormState>): Promise<Erasure> {
+  /** `state`: what is written with the erasure of some, but for its counts; asked for once in each try. */
+  async #erase(
+    ids: readonly string[],
+    state: (ids: readonly string[]) => Promise<FormState>,
+  ): Promise<Erasure> {
     let first: Erasure | undefined;
     return this.#turns.take(async () => {
       await this.#ensureTab();
-      const plan = { ids, state: await state(), now: this.#now(), describe: this.#describe };
+      const plan = { ids, state, now: this.#now(), describe: this.#describe };
       const erased = await eraseSubmissions(this.sheet, plan, (begun) => (first ??= begun));
       return first ?? erased;
     });
@@ -357,33 +377,10 @@ export class SheetFormWriter extends SheetFormReader implements FormWriter {
       rows,
     );
     if (compared.reading !== undefined) sheet.saw(compared.reading);
-    if (!sheet.view.headerIsGone) return compared;
-    await restoreHeader(sheet);
+    const { index: now, headerIsGone } = sheet.view;
+    const isReturned = now !== undefined && (await returnHeader(sheet, now, !headerIsGone));
+    if (!isReturned && !headerIsGone) return compared;
+    if (!isReturned) await restoreHeader(sheet);
     throw movedError(sheet.spreadsheet.address);
   }
-
-  /** Changes of one cell each in the rows of some submissions, as far as they are there and `wanted`. */
-  async #changes(
-    ids: readonly string[],
-    wanted: (row: IndexedRow) => boolean,
-    change: (row: IndexedRow) => { key: ColumnKey; value: SheetValue; was: string },
-  ): Promise<RowChange[]> {
-    const index = await this.sheet.rows(KEYS_FRESH_MS);
-    const layout = this.sheet.usableLayout();
-    const rows = [...new Set(ids)].flatMap((id) => index.get(id) ?? []).filter(wanted);
-    const changes = rows.map((row): RowChange => {
-      const { key, value, was } = change(row);
-      const values = placed(new Map([[key, value]]), layout);
-      const texts = placed(new Map([[key, was]]), layout);
-      return { id: row.id, row: row.row, values, was: texts, strict: false };
-    });
-    return changes.sort((a, b) => a.row - b.row);
-  }
 }
-
-const changedIds = ({ outcomes }: ComparedRows): string[] =>
-  [...outcomes].flatMap(([id, outcome]) =>
-    outcome === 'updated' || outcome === 'restored' ? [id] : [],
-  );
-
-const idsOf = (changes: readonly RowChange[]): string[] => changes.map(({ id }) => id);

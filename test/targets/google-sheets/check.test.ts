@@ -36,7 +36,7 @@ describe('check', () => {
       `Google is asked as ${EMULATOR_EMAIL}. Share the spreadsheet with this address as Editor.`,
       'The spreadsheet "Answers" can be read.',
       'It can be written to.',
-      expect.stringContaining("of Google's 10 million cells are in use."),
+      "0.3% of Google's 10 million cells are in use.",
     ]);
     const { inspect: look } = place.sandbox;
     expect(look.metadata(place.spreadsheetId)).toEqual([]);
@@ -128,7 +128,7 @@ describe('check', () => {
     ]);
   });
 
-  it('reports a protected range, and so does a write that meets it', async () => {
+  it('reports a protected range, and so does a write to a tab that is protected as a whole', async () => {
     place = await sheetsPlace({ clock: new SleepersClock() });
     const target = await place.open();
     {
@@ -141,11 +141,12 @@ describe('check', () => {
       {
         ok: false,
         message: expect.stringContaining(
-          'The protected range without a description on the tab "Contact form"',
+          'On the tab "Contact form" the protected range (D:D) does not let forms-mirror write.',
         ),
         remedy: expect.stringContaining(`Allow ${EMULATOR_EMAIL}`),
       },
     ]);
+    person.protect({});
     await using writer = await target.openWriter(FORM, AT_ONCE);
     await writer.prepare([NAME]);
     const failed = await writer
@@ -203,7 +204,9 @@ describe('check', () => {
     const room = (await target.check()).find((one) => one.message.includes('10 million'));
     expect(room).toMatchObject({
       ok: false,
-      message: expect.stringMatching(/in use; at the rate of late it is full in \d+ days\.$/),
+      message: expect.stringMatching(
+        /^Room for about [\d,]+ more submissions; full in about \d+ \w+ at the rate of late \(.* in use\)\.$/,
+      ),
     });
     const many = Array.from({ length: 200 }, (_, index) => row(`m${index}`));
     const before = place.sandbox.inspect.revision(place.spreadsheetId);

@@ -4,7 +4,7 @@ import { parsePicks } from '../../../src/mirror/picks.ts';
 import type { Cell } from '../../../src/mirror/types.ts';
 import { SheetMirror } from './sheet-mirror.ts';
 
-const [NAME, AGE] = [3, 4];
+const [NAME, AGE] = [2, 3];
 const HASHING = {
   picks: parsePicks(['*'], ['contact:*']),
   hashKey: 'hJ2mQ9xT4bN7vK1wR8cF5yL0pZ3sD6gA',
@@ -40,5 +40,15 @@ describe('hashing switched on over a plain sheet', () => {
     mirror.place.sandbox.requests.clear();
     const again = await mirror.pass('incremental', false, HASHING);
     expect([again.kind, mirror.place.sandbox.requests.counts().writes]).toEqual(['incremental', 0]);
+  });
+
+  it('L11, L18: hashes the answers of a row marked deleted, though its mark is protected', async () => {
+    mirror.store.delete('s3');
+    await mirror.pass('full');
+    mirror.person.protect({ left: AGE + 1, right: AGE + 2 });
+    await mirror.pass('incremental', false, HASHING);
+    expect(JSON.stringify(mirror.grid())).not.toMatch(/Person \d/);
+    expect((await mirror.overview())?.deletedRows).toBe(1);
+    expect(await mirror.verify(HASHING)).toMatchObject({ outcome: 'same', plain: { count: 0 } });
   });
 });

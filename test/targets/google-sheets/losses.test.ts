@@ -1,9 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SheetMirror } from './sheet-mirror.ts';
 
-const ID = 0;
-const AGE = 4;
-const REMOVED = 5;
+const [AGE, REMOVED, ID] = [3, 4, 5];
 
 describe('L1, L17: what a sheet lost is read again by the next pass, which says why', () => {
   let mirror: SheetMirror;
@@ -72,12 +70,12 @@ describe('L1, L17: what a sheet lost is read again by the next pass, which says 
       '60 rows that were mirrored are missing in the target; everything is read again.',
     );
     expect(mirror.grid()[0]).toEqual([
-      'Submission ID',
       'Submitted at',
       'Status',
       'Name',
       'Age',
       'Removed',
+      'Submission ID',
     ]);
   });
 

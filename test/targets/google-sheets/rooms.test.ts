@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 const WING = resolve(import.meta.dirname, '../../../src/targets/google-sheets');
 
 /** From the ground up. A file imports from its own folder or from a lower one; files of no folder are the door. */
-const ROOMS = ['api', 'columns', 'rows', 'state', 'write', ''];
+const ROOMS = ['api', 'columns', 'rows', 'state', 'summary', 'write', ''];
 
 const heightOf = (file: string): number =>
   ROOMS.indexOf(dirname(relative(WING, file)).replace('.', ''));

@@ -222,7 +222,7 @@ export class SheetLife {
 
 /** Failures that a pass may have when people and faults get in its way: the next one takes it up. */
 const isFairFailure = (error: MirrorError): boolean =>
-  error.retryable && error.code.startsWith('TARGET_');
+  (error.retryable && error.code.startsWith('TARGET_')) || /protected range/.test(error.message);
 
 const isIdColumnGone = (error: unknown): boolean =>
   error instanceof MirrorError && error.message.includes('column of submission IDs was deleted');

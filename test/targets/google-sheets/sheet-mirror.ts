@@ -1,9 +1,10 @@
+import type { SheetsEmulatorOptions } from 'google-sheets-emulator';
 import { Events } from '../../../src/base/events.ts';
 import { createLogger, type Logger } from '../../../src/base/logger.ts';
 import { FormsClient } from '../../../src/forms/client.ts';
 import { parsePicks } from '../../../src/mirror/picks.ts';
 import type { StoringSettings } from '../../../src/mirror/proven-for.ts';
-import type { FormOverview, Target } from '../../../src/mirror/target.ts';
+import type { FormOverview, FormWriter, Target } from '../../../src/mirror/target.ts';
 import type { PassKind } from '../../../src/mirror/types.ts';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/forms-api/sandbox.ts';
 import { FormsStore } from '../../../src/sandbox/forms-api/store.ts';
@@ -59,9 +60,9 @@ export class SheetMirror implements AsyncDisposable {
   }
 
   /** A form with so many submissions, mirrored by a full pass. */
-  static async begin(submissions = 30): Promise<SheetMirror> {
+  static async begin(submissions = 30, sheets: SheetsEmulatorOptions = {}): Promise<SheetMirror> {
     const clock = new SleepersClock('2026-03-02T08:00:00.000Z');
-    const place = await sheetsPlace({ clock });
+    const place = await sheetsPlace({ clock, sandbox: sheets });
     const store = new FormsStore({ seed: 'people', clock });
     store.addForm({
       id: FORM_ID,
@@ -125,6 +126,23 @@ export class SheetMirror implements AsyncDisposable {
   /** The form's tab, cell by cell. */
   grid(): unknown[][] {
     return this.place.sandbox.inspect.grid(this.place.spreadsheetId, 'Contact');
+  }
+
+  /** Where a submission stands on the form's tab, from 0; -1: nowhere. */
+  placeOf(id: string): number {
+    return this.grid().findIndex((cells) => cells.includes(id));
+  }
+
+  rowOf(id: string): unknown[] | undefined {
+    return this.grid()[this.placeOf(id)];
+  }
+
+  /** Writes to the form's tab as a pass does, a minute after the one before. */
+  async write<T>(work: (writer: FormWriter) => Promise<T>): Promise<T> {
+    this.clock.advance(60_000);
+    const form = { id: FORM_ID, slug: 'contact', name: 'Contact' };
+    await using writer = await this.target.openWriter(form, { waitMs: 200_000 });
+    return await work(writer);
   }
 
   /** The Mirror tab as people see it. */

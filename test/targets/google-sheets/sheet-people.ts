@@ -1,11 +1,16 @@
-import type { Stored } from '../../../packages/google-sheets-emulator/test/support/inspect.ts';
+import { ApiError } from '../../../packages/google-sheets-emulator/src/api-error.ts';
+import type {
+  InspectedRanges,
+  Stored,
+} from '../../../packages/google-sheets-emulator/test/support/inspect.ts';
 import type { Person } from '../../../packages/google-sheets-emulator/test/support/people.ts';
+import { RANGE_DEEDS } from './sheet-people-ranges.ts';
 import type { SheetView } from './sheet-view.ts';
 
 const ZONES = ['Etc/GMT', 'Europe/Prague', 'America/New_York', 'Asia/Kathmandu'];
 
 /** What a person who does something sees. */
-interface Scene {
+export interface Scene {
   readonly person: Person;
   readonly sheetId: number;
   /** A number that decides what is not said. */
@@ -50,8 +55,59 @@ export class SheetPeople {
     const scene = this.#scene(n);
     // Once the column of IDs is gone, there is nothing to be done but to follow the remedy.
     if (scene === undefined || !scene.columns.has('s:id')) return;
-    this.deeds++;
-    DEEDS[kind](this, scene);
+    try {
+      DEEDS[kind](this, scene);
+      this.deeds++;
+    } catch (error) {
+      // Some things Sheets does not let people do: sort the header of a table, make one of merged cells.
+      if (!(error instanceof ApiError)) throw error;
+    }
+  }
+
+  /** Every cell may be edited again: no protections, no merged cells. */
+  layOpen(): void {
+    const { sheetId, place } = this.#view;
+    if (sheetId === undefined) return;
+    const { protectedRanges, merges } = this.ranges();
+    const person = place.sandbox.people.at(place.spreadsheetId, sheetId);
+    for (const { protectedRangeId } of protectedRanges) person.unprotect(protectedRangeId ?? 0);
+    this.unmerge(merges);
+  }
+
+  unmerge(merges: InspectedRanges['merges']): void {
+    const { sheetId = 0, place } = this.#view;
+    const person = place.sandbox.people.at(place.spreadsheetId, sheetId);
+    for (const { startRowIndex, endRowIndex, startColumnIndex, endColumnIndex } of merges) {
+      person.unmerge({
+        top: startRowIndex ?? 0,
+        left: startColumnIndex ?? 0,
+        ...(typeof endRowIndex === 'number' && { bottom: endRowIndex }),
+        ...(typeof endColumnIndex === 'number' && { right: endColumnIndex }),
+      });
+    }
+  }
+
+  /** What is laid over cells of the tab. */
+  ranges(): InspectedRanges {
+    const { sheetId = 0, place } = this.#view;
+    return place.sandbox.inspect.ranges(place.spreadsheetId, sheetId);
+  }
+
+  frozenRows(): number {
+    const { sheetId = 0, place } = this.#view;
+    return place.sandbox.inspect.layout(place.spreadsheetId, sheetId).frozenRowCount;
+  }
+
+  /** Types into a cell. False where merged cells cover it: nobody can click on it. */
+  type({ person }: Scene, row: number, column: number, text: string): boolean {
+    const isCovered = this.ranges().merges.some((range) => {
+      const [top, left] = [range.startRowIndex ?? 0, range.startColumnIndex ?? 0];
+      const [bottom, right] = [range.endRowIndex ?? Infinity, range.endColumnIndex ?? Infinity];
+      const isFirst = row === top && column === left;
+      return row >= top && row < bottom && column >= left && column < right && !isFirst;
+    });
+    if (!isCovered) person.type(row, column, text);
+    return !isCovered;
   }
 
   /** A text that stands nowhere else. */
@@ -156,11 +212,9 @@ function deleteColumn(people: SheetPeople, { person, grid, columns, column, widt
 }
 
 const DEEDS = {
+  ...RANGE_DEEDS,
   sort: (_, { person, column, n }) =>
     person.sortSheet(column, n % 2 === 0 ? 'ASCENDING' : 'DESCENDING'),
-  filter: (_, { person, column, grid }) =>
-    person.filter(column % Math.max(1, grid[0]?.length ?? 1), ['NEW', '42']),
-  clearFilter: (_, { person }) => person.clearFilter(),
   hideRows: (_, { person, n, height }) => person.hideRows(1 + (n % Math.max(1, height - 2))),
   hideColumns: (_, { person, column, width }) => {
     if (column < width - 1) person.hideColumns(column);
@@ -173,18 +227,19 @@ const DEEDS = {
     const header = people.token('Our notes');
     const row = people.headerRow(scene);
     person.insertColumns(at, 1);
-    if (row !== undefined) person.type(row, at, header);
+    if (row !== undefined) people.type(scene, row, at, header);
     for (const index of data.filter((_, place) => (place + n) % 3 !== 0)) {
       const text = people.token('note');
-      person.type(index, at, text);
+      if (!people.type(scene, index, at, text)) continue;
       people.notes.set(text, { about: String(grid[index]?.[idColumn]), header });
     }
   },
-  formulaColumn: (_, { person, data, column, n, width }) => {
+  formulaColumn: (people, scene) => {
+    const { person, data, column, n, width } = scene;
     const at = Math.min(column, width - 1);
     person.insertColumns(at, 1);
-    for (const index of data.filter((__, place) => (place + n) % 2 === 0)) {
-      person.type(index, at, `=ROW()+${n % 9}`);
+    for (const index of data.filter((_, place) => (place + n) % 2 === 0)) {
+      people.type(scene, index, at, `=ROW()+${n % 9}`);
     }
   },
   renameHeader: (people, scene) => {
@@ -193,16 +248,15 @@ const DEEDS = {
     const header = people.headerRow(scene);
     if (key === undefined || index === undefined || header === undefined) return;
     const text = people.token('My name for it');
-    scene.person.renameColumn(index, text, header);
-    people.headers.set(key, text);
+    if (people.type(scene, header, index, text)) people.headers.set(key, text);
   },
   blankRow: (_, { person, n, height }) =>
     person.insertRows(1 + (n % Math.max(1, height - 1)), 1 + (n % 2)),
-  titleRow: (people, { person, n, height, width }) => {
+  titleRow: (people, scene) => {
+    const { person, n, height, width } = scene;
     const text = people.token('Title');
     person.insertRows(n % height, 1);
-    person.type(n % height, (n >> 4) % width, text);
-    people.texts.add(text);
+    if (people.type(scene, n % height, (n >> 4) % width, text)) people.texts.add(text);
   },
   deleteRows: (people, { person, grid, idColumn, some }) => {
     if (some === undefined) return;
@@ -224,12 +278,12 @@ const DEEDS = {
     const column = scene.columns.get('s:status');
     if (column !== undefined && scene.width > 2) deleteColumn(people, { ...scene, column });
   },
-  clearId: (people, { person, grid, columns, idColumn, some }) => {
+  clearId: (people, scene) => {
+    const { grid, columns, idColumn, some } = scene;
     const cells = grid[some ?? -1];
     const isRemoved = typeof cells?.[columns.get('s:removed') ?? -1] === 'number';
     if (some === undefined || cells === undefined || isRemoved) return;
-    people.loseId(String(cells[idColumn]), cells);
-    person.type(some, idColumn, '');
+    if (people.type(scene, some, idColumn, '')) people.loseId(String(cells[idColumn]), cells);
   },
   copyBelow: (_, { person, grid, some, height }) => {
     if (some !== undefined && grid.length < height) person.copyRow(some, grid.length);
@@ -250,17 +304,19 @@ const DEEDS = {
       grid.map(() => blank),
     );
   },
-  typeOver: (_, { person, columns, some, n }) => {
+  typeOver: (people, scene) => {
+    const { columns, some, n } = scene;
     const ours = [...columns].filter(([key]) => key !== 's:id' && key !== 's:removed');
     const [, at] = ours[n % Math.max(1, ours.length)] ?? [];
-    if (some !== undefined && at !== undefined) person.type(some, at, n % 3 === 0 ? '' : '=1+1');
+    if (some === undefined || at === undefined) return;
+    people.type(scene, some, at, n % 3 === 0 ? '' : '=1+1');
   },
-  typeBelow: (people, { person, grid, height, column, n }) => {
+  typeBelow: (people, scene) => {
+    const { grid, height, column, n } = scene;
     const below = Math.min(height - 1, grid.length + (n % 3));
     if ((grid[below]?.[column] ?? null) !== null) return;
     const text = people.token('Total');
-    person.type(below, column, text);
-    people.texts.add(text);
+    if (people.type(scene, below, column, text)) people.texts.add(text);
   },
   cellNote: (_, { person, grid, idColumn, some, column }) => {
     if (some !== undefined)
@@ -299,6 +355,9 @@ export const ACTIONS = [
   'sort',
   'moveColumns',
   'noteColumn',
+  'protect',
+  'merge',
+  'merge',
 ] as const;
 
 /** Something that people do, with a number that decides what is not said. */

@@ -68,8 +68,8 @@ export interface SheetsPlace extends TargetPlace {
   readonly sandbox: TestEmulator;
   readonly spreadsheetId: string;
   readonly clock: Clock;
-  /** A target in a process of its own. */
-  openElsewhere(): Promise<Target>;
+  /** A target in a process of its own; `summary`: its SHEETS_SUMMARY, by default the place's. */
+  openElsewhere(summary?: boolean): Promise<Target>;
 }
 
 export interface SheetsPlaceOptions {
@@ -79,6 +79,8 @@ export interface SheetsPlaceOptions {
   readonly spreadsheet?: SpreadsheetOptions;
   /** Every target in a process of its own. */
   readonly apart?: boolean;
+  /** SHEETS_SUMMARY. */
+  readonly summary?: boolean;
 }
 
 /** Makes a place; every target of one place is in one process unless `apart`. */
@@ -93,8 +95,14 @@ export async function sheetsPlace(options: SheetsPlaceOptions = {}): Promise<She
     ...options.spreadsheet,
   });
   const describe = describeHealth('default', 45);
-  const open = (registry: SpreadsheetRegistry, name = 'default'): Promise<Target> =>
-    openSheets(name, spreadsheetId, { clock, registry, emulatorUrl: sandbox.url, describe });
+  const open = (
+    registry: SpreadsheetRegistry,
+    name = 'default',
+    summary = options.summary,
+  ): Promise<Target> => {
+    const shared = { clock, registry, emulatorUrl: sandbox.url, describe, summary };
+    return openSheets(name, spreadsheetId, shared);
+  };
   const shared = new SpreadsheetRegistry(clock, quota);
   return {
     sandbox,
@@ -102,7 +110,7 @@ export async function sheetsPlace(options: SheetsPlaceOptions = {}): Promise<She
     clock,
     readsAtFirstPiece: true,
     open: (name) => open(options.apart ? new SpreadsheetRegistry(clock, quota) : shared, name),
-    openElsewhere: () => open(new SpreadsheetRegistry(clock, quota)),
+    openElsewhere: (summary) => open(new SpreadsheetRegistry(clock, quota), 'default', summary),
     usurp: async (formId) => {
       // Another process that waited for the lease to end, and then wrote to the form.
       const later = new SleepersClock(new Date(clock.now()).toISOString());
@@ -127,7 +135,9 @@ export async function sheetsPlace(options: SheetsPlaceOptions = {}): Promise<She
 /** What people do to the tab of {@link FORM}. */
 function damageTo(sandbox: TestEmulator, spreadsheetId: string): Damage {
   const person = (): Person => sandbox.people.at(spreadsheetId, FORM.name);
-  const ids = (): unknown[] => sandbox.inspect.grid(spreadsheetId, FORM.name).map(([id]) => id);
+  // The column of IDs is the last one.
+  const ids = (): unknown[] =>
+    sandbox.inspect.grid(spreadsheetId, FORM.name).map((cells) => cells.at(-1));
   return {
     rowsAreCountedAtOnce: false,
     dropPlace: async () => person().deleteTab(),

@@ -1,10 +1,7 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 
-/** Shows a serial number as date and time. Dashes, because every locale reads them. */
-export const DATE_FORMAT: sheets_v4.Schema$NumberFormat = {
-  type: 'DATE_TIME',
-  pattern: 'yyyy-mm-dd hh:mm',
-};
+/** Shows a serial number as date and time, as people of the spreadsheet's locale write them. */
+export const DATE_FORMAT: sheets_v4.Schema$NumberFormat = { type: 'DATE_TIME' };
 
 const rgb = (hex: string): sheets_v4.Schema$ColorStyle => ({
   rgbColor: {
@@ -38,11 +35,19 @@ export const HEADER_FORMAT: sheets_v4.Schema$CellFormat = {
   verticalAlignment: 'MIDDLE',
 };
 
-/** A cell with an answer: long ones are cut off at the cell's edge instead of making rows tall. */
+/** A cell with an answer: long ones are cut off at the cell's edge. Line breaks still make a row tall, unless its height is set. */
 export const BODY_FORMAT: sheets_v4.Schema$CellFormat = {
   wrapStrategy: 'CLIP',
   verticalAlignment: 'TOP',
 };
+
+/** A cell that only the mirror needs. */
+export const FAINT_FORMAT: sheets_v4.Schema$CellFormat = {
+  textFormat: { fontSize: 8, foregroundColorStyle: COLOURS.faint },
+};
+
+/** Height of a row of one line, in pixels: Google's own. */
+const ROW_HEIGHT = 21;
 
 /** Part of a tab. Indexes count from 0, ends are exclusive; a missing end is the grid's. */
 export interface FormatArea {
@@ -84,6 +89,15 @@ export const columnWidth = (
   updateDimensionProperties: {
     range: { sheetId, dimension: 'COLUMNS', startIndex: column, endIndex: column + 1 },
     properties: { pixelSize },
+    fields: 'pixelSize',
+  },
+});
+
+/** The height of one line for all rows from one on, those that are inserted among them later included. */
+export const lineHeight = (sheetId: number, startRow: number): sheets_v4.Schema$Request => ({
+  updateDimensionProperties: {
+    range: { sheetId, dimension: 'ROWS', startIndex: startRow },
+    properties: { pixelSize: ROW_HEIGHT },
     fields: 'pixelSize',
   },
 });

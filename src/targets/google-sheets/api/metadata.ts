@@ -21,6 +21,10 @@ export const METADATA_KEYS = {
   compactColumn: 'fm',
   /** On a tab of our own: its role. */
   role: 'fm.role',
+  /** On the Mirror tab: which tables it shows, and where. */
+  tables: 'fm.tables',
+  /** On the tab that came with the spreadsheet: that we hid it, and when. */
+  emptyTab: 'fm.empty',
   /** On the spreadsheet: one write of ours. */
   commit: 'fm.commit',
   /** On the spreadsheet: a form that was mirrored into it, so that a tab that people delete is missed. */
@@ -29,6 +33,8 @@ export const METADATA_KEYS = {
   marker: 'fm.marker',
   /** On the spreadsheet: the newest look. */
   look: 'fm.look',
+  /** On the spreadsheet: that it is to have a Summary tab, or had one. On that tab: what it shows. */
+  summary: 'fm.summary',
 } as const;
 
 /** What one of our columns shows: a part of the submission, or a field (`f:` and its ID). */
@@ -124,14 +130,22 @@ export const deleteMetadata = (id: number): sheets_v4.Schema$Request => ({
 export const formMark = (formId: string, spreadsheetId: string, sheetId: number): string =>
   JSON.stringify([formId, spreadsheetId, sheetId]);
 
+/** The value of the metadata on a tab that we hid because it is empty. `since`: ISO time. */
+export const emptyTabMark = (spreadsheetId: string, since: string): string =>
+  JSON.stringify([since, spreadsheetId]);
+
 /** What a tab of our own is for. */
-export type TabRole = 'mirror' | 'state' | 'undo';
+export type TabRole = 'mirror' | 'state' | 'undo' | 'summary';
+
+/** Every {@link TabRole}. */
+export const TAB_ROLES: readonly TabRole[] = ['mirror', 'state', 'undo', 'summary'];
 
 /** How a role is spelt in metadata: spreadsheets of earlier releases call the state tab "ledger". */
 const STORED_ROLES: Readonly<Record<TabRole, string>> = {
   mirror: 'mirror',
   state: 'ledger',
   undo: 'undo',
+  summary: 'summary',
 };
 
 /** The value of the metadata that marks a tab of ours. */

@@ -7,6 +7,7 @@ import {
   parseRetryAfter,
   withRetry,
 } from '../../../base/retry.ts';
+import { quotedTitle } from './a1.ts';
 import type { SheetsAccount } from './credentials.ts';
 import type { RequestQuota } from './request-quota.ts';
 import { SheetsError, toSheetsError } from './sheets-error.ts';
@@ -27,9 +28,20 @@ const WRITE_TIMEOUT_MS = 120_000;
 const STRUCTURE_FIELDS = [
   'properties(title,locale,timeZone,autoRecalc)',
   'developerMetadata(metadataId,metadataKey,metadataValue)',
-  'sheets(properties(sheetId,title,hidden,gridProperties(rowCount,columnCount,frozenRowCount)),' +
+  'sheets(properties(sheetId,title,hidden,gridProperties(rowCount,columnCount,frozenRowCount)),merges,charts(chartId),' +
     'developerMetadata(metadataId,metadataKey,metadataValue),' +
-    'data(startColumn,columnMetadata(developerMetadata(metadataId,metadataKey,metadataValue))))',
+    'data(startColumn,columnMetadata(developerMetadata(metadataId,metadataKey,metadataValue))),' +
+    'tables(tableId,range),basicFilter(range),filterViews(range),bandedRanges(range))',
+].join(',');
+
+/** Whatever people can put into a tab, or onto it. */
+const TAB_FIELDS = [
+  'namedRanges(range(sheetId))',
+  'sheets(properties(sheetId,tabColorStyle,rightToLeft,gridProperties),' +
+    'developerMetadata(metadataId,metadataKey,metadataValue),' +
+    'data(rowData(values(userEnteredValue,userEnteredFormat,note,dataValidation,pivotTable))),' +
+    'merges,conditionalFormats,filterViews(filterViewId),protectedRanges(protectedRangeId),basicFilter(range),' +
+    'charts(chartId),slicers(slicerId),bandedRanges(bandedRangeId),tables(tableId),rowGroups(depth),columnGroups(depth))',
 ].join(',');
 
 /** What a write is answered with: where the columns are now, and what the requested cells hold. */
@@ -91,9 +103,27 @@ export class SheetsApi {
   /** Protected ranges, with whether we may edit them. One small read. */
   protections(): Promise<sheets_v4.Schema$Spreadsheet> {
     const fields =
-      'sheets(properties(sheetId,title),protectedRanges(description,range,warningOnly,requestingUserCanEdit))';
+      'sheets(properties(sheetId,title),protectedRanges(description,range,unprotectedRanges,warningOnly,requestingUserCanEdit))';
     return this.#read(undefined, (call) =>
       this.#client.spreadsheets.get({ spreadsheetId: this.spreadsheetId, fields }, call),
+    );
+  }
+
+  /** Texts and notes of some cells. One read. */
+  notes(range: string): Promise<sheets_v4.Schema$Spreadsheet> {
+    const fields = 'sheets(data(startRow,rowData(values(note,userEnteredValue(stringValue)))))';
+    const query = { spreadsheetId: this.spreadsheetId, ranges: [range], fields };
+    return this.#read(undefined, (call) => this.#client.spreadsheets.get(query, call));
+  }
+
+  /** One tab with all that is in it and on it, for tabs that are all but empty. One read. */
+  wholeTab(title: string): Promise<sheets_v4.Schema$Spreadsheet> {
+    const ranges = [quotedTitle(title)];
+    return this.#read(undefined, (call) =>
+      this.#client.spreadsheets.get(
+        { spreadsheetId: this.spreadsheetId, ranges, fields: TAB_FIELDS },
+        call,
+      ),
     );
   }
 

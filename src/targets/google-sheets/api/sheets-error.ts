@@ -1,3 +1,4 @@
+import { count } from '../../../base/format.ts';
 import { errorCode } from '../../../base/error-code.ts';
 import { type ErrorCode, isAbort, MirrorError } from '../../../base/errors.ts';
 import { type ProxyFailure, proxyFailureIn } from '../../../base/proxy-failure.ts';
@@ -7,7 +8,8 @@ import { browserAddress } from './address.ts';
  * What a failed call means for what to do next. `throttled` and `unreachable`: nothing happened, try again. `unclear`: a
  * write may or may not have been applied. `taken`: the number of this write is taken, see the commit log. `moved`: the
  * sheet is not as it was read (a tab renamed, rows gone): read again. `refused`: a request of a write is not possible, for a
- * reason that is not known here; it may be the same: read again, once. `final`: trying again does not help.
+ * reason that is not known here; it may be the same: read again, once. `protected`: it touched a cell that the account may
+ * not edit. `final`: trying again does not help.
  */
 export type SheetsFault =
   | 'throttled'
@@ -16,10 +18,11 @@ export type SheetsFault =
   | 'taken'
   | 'moved'
   | 'refused'
+  | 'protected'
   | 'final';
 
 /** Those with which a later try of the job is in vain. */
-const IN_VAIN: ReadonlySet<SheetsFault> = new Set(['refused', 'final']);
+const IN_VAIN: ReadonlySet<SheetsFault> = new Set(['refused', 'protected', 'final']);
 
 /**
  * A failed call of the Sheets API in our own words. Google's client puts the request, and so the answers in it, into its
@@ -75,6 +78,26 @@ export const movedError = (where: string): SheetsError =>
     `${where} was rearranged repeatedly while it was being written to.`,
     'The next pass tries again.',
   ]);
+
+/** What to do about a protection. */
+export const allowRemedy = (email: string | undefined): string =>
+  `Allow ${email ?? 'the account'} to edit it (Data › Protect sheets and ranges), or let it only show a warning.`;
+
+/** How many protections an error names. */
+const NAMED_PROTECTIONS = 5;
+
+/** A write touched a cell that the account may not edit. `named`: the protections that it may have been, if they are known. */
+export function protectedError(
+  where: string,
+  named: readonly string[],
+  email: string | undefined,
+): SheetsError {
+  const some = named.slice(0, NAMED_PROTECTIONS);
+  const more = named.length - some.length;
+  const list = `${some.join(', ')}${more > 0 ? ` and ${count(more)} more` : ''}`;
+  const what = `A protected range in ${where} does not let forms-mirror write${list === '' ? '' : `: ${list}`}.`;
+  return new SheetsError('protected', 'TARGET_DENIED', [what, allowRemedy(email)]);
+}
 
 /** The spreadsheet has no room for what is to be written. */
 export const fullError = (where: string, used = ''): SheetsError =>
@@ -178,10 +201,7 @@ function refused(facts: CallFacts, subject: CallSubject, where: string): SheetsE
     );
   }
   if (/protected cell or object/.test(text)) {
-    return denied(
-      `A protected range in ${where} does not let forms-mirror write.`,
-      `Allow ${subject.email ?? 'the account'} to edit it (Data › Protect sheets and ranges), or let it only show a warning.`,
-    );
+    return protectedError(where, [], subject.email);
   }
   if (/above the limit of \d+ cells/.test(text)) return fullError(where);
   if (/createDeveloperMetadata/.test(text) && /already exists|in use|duplicate/i.test(text)) {

@@ -177,7 +177,7 @@ function withHeaders(fields: readonly CatalogueField[]): CatalogueField[] {
   });
 }
 
-/** Columns that should be there and are not, each behind its neighbour: fields in form order, the Removed column last. */
+/** Columns that should be there and are not, each behind its neighbour: fields in form order, before Removed and the ID. */
 function newColumns(catalogue: FieldCatalogue, layout: Layout | undefined): NewColumn[] {
   const order = columnOrder(catalogue);
   const there = new Set(layout?.columns.keys());
@@ -196,14 +196,16 @@ export function columnOrder({
   fields,
   droppedOwn,
 }: FieldCatalogue): { key: ColumnKey; header: string }[] {
-  const [last, ...rest] = OWN_COLUMNS.filter(({ key }) => !droppedOwn.includes(key)).reverse();
-  const own =
-    last?.key === 's:removed' ? rest.reverse() : [...rest.reverse(), ...(last ? [last] : [])];
+  const own = OWN_COLUMNS.filter(({ key }) => !droppedOwn.includes(key));
   const inForm = fields
     .filter((field) => !field.dropped)
     .sort((a, b) => a.position - b.position)
     .map((field) => ({ key: fieldKey(field.id), header: field.header }));
-  return [...own, ...inForm, ...(last?.key === 's:removed' ? [last] : [])];
+  return [
+    ...own.filter(({ side }) => side === 'left'),
+    ...inForm,
+    ...own.filter(({ side }) => side === 'right'),
+  ];
 }
 
 function newHeaders(

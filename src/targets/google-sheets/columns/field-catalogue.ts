@@ -36,12 +36,20 @@ export interface FieldCatalogue {
 /** A form without fields. */
 export const EMPTY_CATALOGUE: FieldCatalogue = { fields: [], droppedOwn: [] };
 
-/** The submission's own columns, in order; the last comes after the fields. */
-export const OWN_COLUMNS: readonly { readonly key: ColumnKey; readonly header: string }[] = [
-  { key: 's:id', header: 'Submission ID' },
-  { key: 's:at', header: 'Submitted at' },
-  { key: 's:status', header: 'Status' },
-  { key: 's:removed', header: 'Removed' },
+/** One of the submission's own columns. */
+export interface OwnColumn {
+  readonly key: ColumnKey;
+  readonly header: string;
+  /** On which side of the answers a new tab has it. */
+  readonly side: 'left' | 'right';
+}
+
+/** The submission's own columns, in the order of a new tab: as people read, what only the mirror needs last. */
+export const OWN_COLUMNS: readonly OwnColumn[] = [
+  { key: 's:at', header: 'Submitted at', side: 'left' },
+  { key: 's:status', header: 'Status', side: 'left' },
+  { key: 's:removed', header: 'Removed', side: 'right' },
+  { key: 's:id', header: 'Submission ID', side: 'right' },
 ];
 
 const FORMER_KEPT = 8;

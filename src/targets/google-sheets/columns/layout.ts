@@ -1,4 +1,5 @@
 import { type ColumnKey, compactKey, fieldKey } from '../api/metadata.ts';
+import { type LaidRange, tableHeads } from './laid-ranges.ts';
 import { type FieldCatalogue, OWN_COLUMNS } from './field-catalogue.ts';
 
 /** Empty rows below a tab's last one. There is always one: an insert cannot go past the grid's end. */
@@ -37,10 +38,15 @@ export interface PlacedColumn {
 /** Where a form's columns are, by what they show. */
 export interface Layout extends Tab {
   readonly columns: ReadonlyMap<ColumnKey, PlacedColumn>;
+  /** Rows with the headers of tables that people made, ours perhaps among them, when the structure was read. */
+  readonly tableHeads?: ReadonlySet<number>;
 }
 
 /** The marked columns of a tab by their keys. Of two columns with the same mark the left one counts. */
-export function layoutOf(tab: MarkedTab, catalogue: FieldCatalogue): Layout {
+export function layoutOf(
+  tab: MarkedTab & { readonly ranges?: readonly LaidRange[] },
+  catalogue: FieldCatalogue,
+): Layout {
   const keys = [
     ...OWN_COLUMNS.map(({ key }) => key),
     ...catalogue.fields.map((f) => fieldKey(f.id)),
@@ -54,7 +60,14 @@ export function layoutOf(tab: MarkedTab, catalogue: FieldCatalogue): Layout {
     if (other === undefined || other.index > index) columns.set(key, { index, metadataId });
   }
   const { sheetId, title, rowCount, columnCount } = tab;
-  return { sheetId, title, rowCount, columnCount, columns };
+  return {
+    sheetId,
+    title,
+    rowCount,
+    columnCount,
+    columns,
+    tableHeads: tableHeads(tab.ranges ?? []),
+  };
 }
 
 function keyOf(mark: string): ColumnKey | undefined {

@@ -1,10 +1,12 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { MirrorError } from '../../../base/errors.ts';
+import { endsAtColumn, insertInside, type LaidRange, withColumnsAt } from './laid-ranges.ts';
 import type { NewColumn } from './column-plan.ts';
 import {
   BODY_FORMAT,
   columnWidth,
   DATE_FORMAT,
+  FAINT_FORMAT,
   HEADER_FORMAT,
   formatCells,
 } from '../api/formatting.ts';
@@ -15,6 +17,12 @@ import {
   METADATA_KEYS,
   updateMetadata,
 } from '../api/metadata.ts';
+import {
+  keepsFromInsertingColumn,
+  type Obstacle,
+  openRows,
+  type RowStretch,
+} from '../api/obstacles.ts';
 import type { Layout, MarkedColumn, MarkedTab, PlacedColumn } from './layout.ts';
 
 type Request = sheets_v4.Schema$Request;
@@ -30,44 +38,62 @@ export interface MadeColumns {
   readonly columns: ReadonlyMap<ColumnKey, PlacedColumn>;
   readonly columnCount: number;
   readonly marks: readonly MarkedColumn[];
+  readonly ranges: readonly LaidRange[];
+}
+
+/** The header row, and what people laid over it. */
+export interface HeaderPlace {
+  readonly headerRow: number;
+  readonly ranges: readonly LaidRange[];
+  /** True when what ends with a column is to take in those that come behind it. */
+  readonly grows: boolean;
 }
 
 /**
- * Requests that insert columns, each right behind its neighbour, so that nothing of people's is ever overwritten. New
- * columns get our format and inherit none; the rest of the tab keeps its own.
+ * Requests that insert columns, each right behind its neighbour, so that nothing of people's is ever overwritten; where a
+ * protection keeps them from there (a row of it lies across), they are added at the grid's end. New columns get our format
+ * and inherit none; the rest of the tab keeps its own.
  */
 export function insertColumns(
   layout: Layout,
   made: readonly NewColumn[],
-  headerRow: number,
+  { headerRow, ranges: laid, grows: mayGrow }: HeaderPlace,
   mark: ColumnMarker,
+  obstacles: readonly Obstacle[],
 ): MadeColumns {
   const requests: Request[] = [];
   const columns = new Map(layout.columns);
   const marks: MarkedColumn[] = [];
   let { columnCount } = layout;
+  let ranges = laid;
   for (const run of runsOf(made)) {
     const after = run[0]?.after;
-    const at = after === undefined ? 0 : (columns.get(after)?.index ?? -1) + 1;
+    const wanted = after === undefined ? 0 : (columns.get(after)?.index ?? -1) + 1;
+    const isOpen = !obstacles.some((one) => keepsFromInsertingColumn(one, wanted));
+    const at = isOpen ? wanted : columnCount;
     const count = run.length;
-    if (at >= columnCount) {
-      requests.push({
-        appendDimension: { sheetId: layout.sheetId, dimension: 'COLUMNS', length: 1 },
-      });
-      columnCount++;
+    const grows = isOpen && mayGrow && endsAtColumn(ranges, at, headerRow);
+    if (grows) requests.push(...insertInside(layout.sheetId, 'COLUMNS', at, count));
+    else if (!isOpen || at >= columnCount) {
+      const length = isOpen ? 1 : count;
+      requests.push({ appendDimension: { sheetId: layout.sheetId, dimension: 'COLUMNS', length } });
+      columnCount += length;
     }
-    requests.push({
-      insertDimension: {
-        range: {
-          sheetId: layout.sheetId,
-          dimension: 'COLUMNS',
-          startIndex: at,
-          endIndex: at + count,
+    if (isOpen && !grows) {
+      requests.push({
+        insertDimension: {
+          range: {
+            sheetId: layout.sheetId,
+            dimension: 'COLUMNS',
+            startIndex: at,
+            endIndex: at + count,
+          },
+          inheritFromBefore: false,
         },
-        inheritFromBefore: false,
-      },
-    });
-    columnCount += count;
+      });
+    }
+    if (isOpen) columnCount += count;
+    ranges = withColumnsAt(ranges, at, count, grows);
     for (const [key, column] of columns) {
       if (column.index >= at) columns.set(key, { ...column, index: column.index + count });
     }
@@ -76,7 +102,12 @@ export function insertColumns(
       columns.set(key, { index: at + offset, metadataId: placed.metadataId });
       marks.push(placed);
     }
-    requests.push(...formatColumns(layout.sheetId, at, run, headerRow));
+    // What is protected at the place of an inserted column moves on with what stood there.
+    const rows = openRows(isOpen ? [] : obstacles, at, {
+      top: headerRow + 1,
+      rowCount: layout.rowCount,
+    });
+    requests.push(...formatColumns(layout.sheetId, at, run, headerRow, rows));
     requests.push(...marks.slice(-count).map((placed) => mark.request(placed)));
   }
   const places = new Map([...columns.values()].map((column) => [column.metadataId, column.index]));
@@ -84,6 +115,7 @@ export function insertColumns(
     requests,
     columns,
     columnCount,
+    ranges,
     marks: marks.map(({ metadataId, mark: text, compact, index }) => ({
       metadataId,
       mark: text,
@@ -104,22 +136,24 @@ function runsOf(made: readonly NewColumn[]): NewColumn[][] {
   return runs;
 }
 
-/** Headers, formats and widths of new columns that lie side by side. */
+/** Headers, formats and widths of new columns that lie side by side; `rows`: those below the header that may be formatted. */
 export function formatColumns(
   sheetId: number,
   at: number,
   columns: readonly Pick<NewColumn, 'key' | 'header'>[],
   headerRow: number,
+  rows: readonly RowStretch[] = [{ startRow: headerRow + 1 }],
 ): Request[] {
   const area = { sheetId, startColumn: at, endColumn: at + columns.length };
-  const body = { ...area, startRow: headerRow + 1 };
   return [
-    formatCells(body, BODY_FORMAT, [
-      ...Object.keys(BODY_FORMAT),
-      'numberFormat',
-      'textFormat',
-      'backgroundColorStyle',
-    ]),
+    ...rows.map((body) =>
+      formatCells({ ...area, ...body }, BODY_FORMAT, [
+        ...Object.keys(BODY_FORMAT),
+        'numberFormat',
+        'textFormat',
+        'backgroundColorStyle',
+      ]),
+    ),
     formatCells({ ...area, startRow: headerRow, endRow: headerRow + 1 }, HEADER_FORMAT),
     {
       updateCells: {
@@ -130,22 +164,43 @@ export function formatColumns(
         fields: 'userEnteredValue',
       },
     },
-    ...columns.flatMap(({ key }, offset) => {
-      const column = { startColumn: at + offset, endColumn: at + offset + 1 };
-      const width = columnWidth(sheetId, at + offset, WIDTHS[key] ?? FIELD_WIDTH);
-      if (key !== 's:at' && key !== 's:removed') return [width];
-      return [width, formatCells({ ...body, ...column }, { numberFormat: DATE_FORMAT })];
+    ...columns.flatMap(({ key, header }, offset) => {
+      const column = { sheetId, startColumn: at + offset, endColumn: at + offset + 1 };
+      const width = columnWidth(sheetId, at + offset, WIDTHS[key] ?? fieldWidth(header));
+      const format = FORMATS[key];
+      if (format === undefined) return [width];
+      return [width, ...rows.map((body) => formatCells({ ...column, ...body }, format))];
     }),
   ];
 }
 
-const FIELD_WIDTH = 190;
 const WIDTHS: Partial<Record<ColumnKey, number>> = {
-  's:id': 130,
-  's:at': 140,
+  's:at': 150,
   's:status': 110,
-  's:removed': 140,
+  's:removed': 150,
+  's:id': 110,
 };
+
+const FORMATS: Partial<Record<ColumnKey, sheets_v4.Schema$CellFormat>> = {
+  's:at': { numberFormat: DATE_FORMAT },
+  's:removed': { numberFormat: DATE_FORMAT },
+  's:id': FAINT_FORMAT,
+};
+
+/** About what a letter takes, in pixels, and what a cell needs besides. */
+const [LETTER, MARGIN] = [7.5, 16];
+/** An answer of some words; an e-mail address; a question that asks for sentences. */
+const [LEAST_WIDTH, ADDRESS_WIDTH, MOST_WIDTH] = [150, 260, 320];
+
+/**
+ * The width of a field's column. The source does not say what kind of answer a field takes, so its label does: one that
+ * speaks of mail gets room for an address, and the longer the question, the longer the answer.
+ */
+function fieldWidth(label: string): number {
+  const least = /mail|@/i.test(label) ? ADDRESS_WIDTH : LEAST_WIDTH;
+  const wanted = Math.round(label.length * LETTER + MARGIN);
+  return Math.min(MOST_WIDTH, Math.max(least, wanted));
+}
 
 /** Puts our marks on columns: readable ones while they fit, very short ones for very wide forms. */
 export class ColumnMarker {

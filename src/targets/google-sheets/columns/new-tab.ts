@@ -1,7 +1,7 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { columnName } from '../api/a1.ts';
 import { type ColumnMarker, formatColumns, FORM_MARK_CHARACTERS } from './new-columns.ts';
-import { COLOURS, gridRange, warnBeforeEdits } from '../api/formatting.ts';
+import { COLOURS, gridRange, lineHeight, warnBeforeEdits } from '../api/formatting.ts';
 import type { STATUSES } from '../../../mirror/types.ts';
 import { type ColumnKey, createMetadata, METADATA_KEYS } from '../api/metadata.ts';
 import { type Layout, type MarkedTab, type PlacedColumn, SPARE_ROWS } from './layout.ts';
@@ -24,8 +24,9 @@ export interface NewTab {
 }
 
 /**
- * Requests that make a form's tab: header frozen, bold and guarded by a warning, dates shown as dates, sensible widths,
- * statuses in colours, rows of withdrawn submissions in grey. All this once: from then on the formats are people's to change.
+ * Requests that make a form's tab: header frozen, bold, with a filter and guarded by a warning, rows of one height, dates
+ * shown as dates, sensible widths, statuses in colours, rows of withdrawn submissions in grey. All this once: from then on
+ * the looks are people's to change.
  */
 export function newTab(
   input: NewTab,
@@ -53,6 +54,8 @@ export function newTab(
   const requests: Request[] = [
     { addSheet: { properties: { ...properties, gridProperties } } },
     ...formatColumns(sheetId, 0, columns, 0),
+    lineHeight(sheetId, 1),
+    filterAll(sheetId),
     warnBeforeEdits(
       { sheetId, startRow: 0, endRow: 1 },
       'Headers of forms-mirror. You may rename, move and hide columns; new answers find them all the same.',
@@ -66,6 +69,14 @@ export function newTab(
   const { rowCount, columnCount } = tab;
   return { requests, tab, layout: { sheetId, title, rowCount, columnCount, columns: placed } };
 }
+
+/**
+ * A filter over the whole grid, people's columns included: what is sorted by it takes their notes along. New rows are
+ * inserted above the spare ones, and so inside it.
+ */
+const filterAll = (sheetId: number): Request => ({
+  setBasicFilter: { filter: { range: gridRange({ sheetId, startRow: 0 }) } },
+});
 
 /** A rule instead of a colour on each row: it goes along when rows are sorted, and ends when the mark does. */
 function greyWhenRemoved(sheetId: number, width: number, removed: number | undefined): Request[] {

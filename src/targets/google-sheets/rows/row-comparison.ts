@@ -124,6 +124,8 @@ class Comparison {
       values: Map<ColumnKey, SheetValue>;
       was: Map<ColumnKey, string>;
       restored: boolean;
+      /** True when the row has lost its ID, which is among the values. */
+      reclaimed?: boolean;
     }
   >();
   #layout: Layout;
@@ -180,12 +182,12 @@ class Comparison {
       }
     }
     const layout = this.#layout;
-    const changes = [...this.#changes].map(([id, { row, values, was }]) => ({
+    const changes = [...this.#changes].map(([id, { row, values, was, reclaimed = false }]) => ({
       row,
-      id,
+      id: reclaimed ? '' : id,
       values: placed(values, layout),
       was: placed(was, layout),
-      strict: false,
+      strict: reclaimed,
     }));
     return {
       changes: changes.sort((a, b) => a.row - b.row),
@@ -222,6 +224,22 @@ class Comparison {
     for (const { id, row } of this.#index) {
       this.#compare(id, row, (key) => read.columns.get(key)?.values[row]);
     }
+    for (const row of this.#wanted.values()) {
+      if (this.#index.get(row.id) === undefined) this.#reclaim(row, read);
+    }
+  }
+
+  /** A row whose ID was cleared gets it back when it shows what the submission has: its time, and every answer. */
+  #reclaim(wanted: SheetRow, read: ColumnsRead): void {
+    const row = this.#index.lostRowAt(wanted.values.get('s:at'));
+    if (row === undefined) return;
+    const readAt = (key: ColumnKey): ReadValue => read.columns.get(key)?.values[row];
+    const values = this.#encoder.differences(wanted, readAt);
+    if ([...values.keys()].some((key) => key !== 's:status')) return;
+    values.set('s:id', wanted.id);
+    const was = new Map([...values.keys()].map((key) => [key, idOf(readAt(key))]));
+    this.#index.reclaim(wanted.id, { row, status: String(wanted.values.get('s:status') ?? '') });
+    this.#changes.set(wanted.id, { row, values, was, restored: false, reclaimed: true });
   }
 
   /** Every row of a large tab, in pieces. */

@@ -64,6 +64,8 @@ export class RowIndex {
   readonly #withoutId: RowWithoutId[] = [];
   /** The same by their time; null where several have the same. */
   readonly #withoutIdAt = new Map<number, RowWithoutId | null>();
+  /** Rows with the header's own texts. */
+  readonly #headers: number[] = [];
   #removedCount = 0;
   #lastRow: number;
   /** True when people wrote something right below the last row, a total perhaps. */
@@ -88,11 +90,18 @@ export class RowIndex {
       const id = idOf(ids[row]);
       if (id === '') continue;
       index.#otherTexts.set(row, id);
-      if (id === ID_HEADER) continue;
       const status = statuses === undefined ? '' : idOf(statuses[row]);
+      const isHeader = id === ID_HEADER || status === STATUS_HEADER;
+      if (isHeader && (statuses ?? times) !== undefined) index.#headers.push(row);
+      if (id === ID_HEADER) continue;
       // Once the header is unfrozen, sorting may move it into the rows, and a submission into its place.
-      const isRow = row !== read.header?.row && status !== STATUS_HEADER;
-      const isFilled = status !== '' || idOf(times?.[row]) !== '';
+      const time = idOf(times?.[row]);
+      const given = [id, status || time, time].map((text) => isGivenName(text));
+      const isHead =
+        (given[0] && given[1]) === true ||
+        (read.tableHeads?.has(row) === true && given.includes(true));
+      const isRow = row !== read.header?.row && status !== STATUS_HEADER && !isHead;
+      const isFilled = status !== '' || time !== '';
       if (isRow && (isFilled || (statuses === undefined && times === undefined))) {
         // Where it stands again below, an emptied row above was one of ours, and this is its copy.
         index.get(id);
@@ -129,6 +138,14 @@ export class RowIndex {
   /** Rows of ours whose ID people cleared, each with the row that shows its submission again, where that is known. */
   get withoutId(): readonly { readonly row: number; readonly again: number | undefined }[] {
     return this.#withoutId;
+  }
+
+  /** A header row that was sorted into the rows, and the first of these; undefined when it stands above them. */
+  get strayHeader(): { readonly row: number; readonly top: number } | undefined {
+    const [row, ...others] = this.#headers;
+    if (row === undefined || others.length > 0) return undefined;
+    const top = this.#rows.reduce((first, one) => Math.min(first, one), row);
+    return top < row ? { row, top } : undefined;
   }
 
   /** The row of a submission whose ID the source knows: a row that lacks its status is taken for it too. */
@@ -181,6 +198,21 @@ export class RowIndex {
       this.#noteAgain(row.values.get('s:at'), place);
       this.setFingerprint(row.id, row.fingerprint);
     }
+  }
+
+  /** The only row that lost its ID and has this time, unless its submission stands elsewhere again; undefined when there is none. */
+  lostRowAt(time: unknown): number | undefined {
+    const lost = this.#withoutIdAt.get(timeKey(time) ?? Number.NaN);
+    return lost === null || lost?.again !== undefined ? undefined : lost?.row;
+  }
+
+  /** Takes a row that lost its ID for the submission that it shows: its ID is about to be written. */
+  reclaim(id: string, { row, status }: { readonly row: number; readonly status: string }): void {
+    const place = this.#withoutId.findIndex((lost) => lost.row === row);
+    const [lost] = place < 0 ? [] : this.#withoutId.splice(place, 1);
+    if (lost === undefined) return;
+    lost.again = row;
+    this.#put({ id, row, status, removed: false });
   }
 
   /** What the ID cells of the tab held when it was read, by row; empty ones are missing. */
@@ -299,6 +331,9 @@ export async function readKeys(
     stateTab: read.stateTab,
   };
 }
+
+/** True for the name that Sheets gives a column of a table whose header cell is empty: "Column 1", in any language. */
+const isGivenName = (text: string): boolean => /^\p{L}[\p{L} ]* \d+$/u.test(text);
 
 const isStatus = (text: string): boolean => (STATUSES as readonly string[]).includes(text);
 

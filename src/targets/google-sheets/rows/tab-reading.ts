@@ -23,6 +23,8 @@ export interface ColumnsRead {
   >;
   /** Undefined when the header row is deleted. */
   readonly header: { readonly row: number; readonly cells: readonly ReadValue[] } | undefined;
+  /** See {@link Layout.tableHeads}. */
+  readonly tableHeads: ReadonlySet<number> | undefined;
   /** The cells of the state tab, row by row, when it was asked for. */
   readonly stateTab: readonly (readonly ReadValue[])[] | undefined;
   /** The rows that were asked for besides. */
@@ -86,7 +88,7 @@ export async function readColumns(
       }
     }
   }
-  return { columns, header, stateTab, rows };
+  return { columns, header, stateTab, rows, tableHeads: layout.tableHeads };
 }
 
 /** True when the header row was deleted, or emptied with all that is in it. */

@@ -1,6 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
 import { MirrorError } from '../../../base/errors.ts';
 import type { Loss } from '../../../mirror/losses.ts';
 import type { FormIdentity } from '../../../mirror/types.ts';
+import { keepsFromAll, type Obstacle, readProtections } from '../api/obstacles.ts';
+import { protectedError, type SheetsError } from '../api/sheets-error.ts';
 import { hashText, type TabRole } from '../api/metadata.ts';
 import {
   columnsDigest,
@@ -47,6 +50,15 @@ export interface SheetChange {
   readonly ownTabs?: ReadonlyMap<TabRole, Tab>;
 }
 
+/** What is in the way on a form's tab, as far as it is known. */
+export interface TabObstacles {
+  /** Merged cells; once a write met a protection, also those. */
+  readonly all: readonly Obstacle[];
+  /** False once Google refused to insert rows, or to add some at the grid's end, where nothing was known to be in the way. */
+  readonly mayInsert: boolean;
+  readonly mayGrow: boolean;
+}
+
 /**
  * The one owner of what a writer or reader knows of a form's tab. Others get it as a value ({@link view}), and hand back
  * what a read found ({@link saw}) and what a write did ({@link wrote}).
@@ -59,6 +71,10 @@ export class FormSheet {
   #indexAtMs = 0;
   #look: FirstLook | undefined;
   #writtenFields: ReadonlySet<string> = new Set();
+  #protections: readonly Obstacle[] | undefined;
+  /** Writes that were refused though the protections were known. */
+  #refusals = 0;
+  readonly #inTheWay = new Set<string>();
 
   private constructor(spreadsheet: Spreadsheet, form: FormIdentity, view: SheetView) {
     this.spreadsheet = spreadsheet;
@@ -95,6 +111,68 @@ export class FormSheet {
   /** IDs of the fields whose cells are written: those that were prepared. */
   get writtenFields(): ReadonlySet<string> {
     return this.#writtenFields;
+  }
+
+  /** What keeps cells of the form's tab from being written. */
+  get obstacles(): TabObstacles {
+    const sheetId = this.#view.layout?.sheetId;
+    const all = [...(this.#protections ?? []), ...this.structure.merges];
+    return {
+      all: all.filter((one) => one.sheetId === sheetId),
+      mayInsert: this.#refusals === 0,
+      mayGrow: this.#refusals <= 1,
+    };
+  }
+
+  /** True when a write met a protection, and one of those that there are lies on this tab. */
+  isProtected({ sheetId }: Tab): boolean {
+    return this.#protections?.some((one) => one.sheetId === sheetId) ?? false;
+  }
+
+  /** Names of what was met in the way of a submission's cells. */
+  get inTheWay(): ReadonlySet<string> {
+    return this.#inTheWay;
+  }
+
+  noteInTheWay(names: Iterable<string>): void {
+    for (const name of names) this.#inTheWay.add(name);
+  }
+
+  /**
+   * Reads what is protected, after a write was refused for that. False when the step need not be planned again: the tab is
+   * protected as a whole, or there is nothing left that can be done otherwise.
+   */
+  async meetProtection(): Promise<boolean> {
+    const before = this.#protections;
+    this.keepProtections(readProtections(await this.spreadsheet.api.protections()));
+    this.#refusals = isDeepStrictEqual(before, this.#protections) ? this.#refusals + 1 : 0;
+    return this.#refusals <= 2 && !this.obstacles.all.some(keepsFromAll);
+  }
+
+  /** Reads again where things in the way are, if there were any: columns that were just made have moved them. */
+  async findObstaclesAgain(): Promise<void> {
+    if (this.obstacles.all.length === 0) return;
+    await this.reload();
+    if (this.#protections === undefined) return;
+    this.keepProtections(readProtections(await this.spreadsheet.api.protections()));
+  }
+
+  /** What a write was refused for, as far as it is known: the protections on the form's tab and on tabs of our own. */
+  protectionError(): SheetsError {
+    const { roles } = this.structure;
+    const tabs = [this.#view.layout, ...roles.values()].filter((tab) => tab !== undefined);
+    const named = tabs.flatMap(({ sheetId, title }) =>
+      (this.#protections ?? [])
+        .filter((one) => one.sheetId === sheetId)
+        .map(({ name }) => `${name} on the tab "${title}"`),
+    );
+    const { address, api } = this.spreadsheet;
+    return protectedError(address, named, api.email);
+  }
+
+  /** Takes what was read of all obstacles: writes go around them from now on. */
+  keepProtections(obstacles: readonly Obstacle[]): void {
+    this.#protections = obstacles.filter(({ kind }) => kind === 'protection');
   }
 
   /** From now on the cells of these fields are written, and of no others. */

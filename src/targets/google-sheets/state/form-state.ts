@@ -4,6 +4,7 @@ import { withoutIds } from '../../../mirror/forgotten.ts';
 import type { Loss } from '../../../mirror/losses.ts';
 import { markingRecord } from '../../../mirror/marking-record.ts';
 import type { MarkingRecord } from '../../../mirror/marking-record.ts';
+import type { Blocked } from './blocked.ts';
 import { decodeCheckpoint, encodeCheckpoint, hasSameCounts } from './checkpoint-items.ts';
 import type { ForgottenTally } from './forgotten-list.ts';
 import { MIGRATIONS, type StoredState } from './migrations.ts';
@@ -30,6 +31,8 @@ export interface FormState {
   readonly passes: readonly PassRecord[];
   readonly counts: RowCounts;
   readonly oddRows: OddRows;
+  /** What keeps cells of submissions from being written; see `blocked.ts`. */
+  readonly blocked: readonly Blocked[];
   /** Rows written to the tab in all; null where an earlier release did not count them. Marking a row deleted keeps it. */
   readonly stored: number | null;
   /** What was forgotten; null for a tab that was just made: the state tab knows. */
@@ -85,6 +88,7 @@ export const EMPTY_STATE: FormState = {
   passes: [],
   counts: { live: 0, removed: 0, rejected: 0, copies: 0, withoutId: 0 },
   oddRows: { copies: [], withoutId: [] },
+  blocked: [],
   stored: 0,
   forgotten: null,
   losses: [],
@@ -155,7 +159,7 @@ export function isHeartbeat(before: FormState, after: FormState): boolean {
     (pass.outcome === 'ok' || pass.outcome === 'withheld') &&
     old.outcome === pass.outcome &&
     before.goneAt === after.goneAt &&
-    hasSameOddRows(before, after) &&
+    hasSameNotices(before, after) &&
     before.stored === after.stored &&
     isDeepStrictEqual(before.losses, after.losses) &&
     pass.inserted === 0 &&
@@ -172,11 +176,16 @@ export function isHeartbeat(before: FormState, after: FormState): boolean {
   );
 }
 
-/** True when there is nothing new to say of rows that people made odd. */
-export const hasSameOddRows = (before: FormState, after: FormState): boolean =>
+/** True when there is nothing new to say of rows that people made odd, and of what is in the way. */
+const hasSameNotices = (before: FormState, after: FormState): boolean =>
   before.counts.copies === after.counts.copies &&
   before.counts.withoutId === after.counts.withoutId &&
-  isDeepStrictEqual(before.oddRows, after.oddRows);
+  isDeepStrictEqual(before.oddRows, after.oddRows) &&
+  isDeepStrictEqual(before.blocked, after.blocked);
+
+/** True when the table of problems on the Mirror tab has nothing new to show, as far as counts tell. */
+export const hasSameProblems = (before: FormState, after: FormState): boolean =>
+  before.counts.rejected === after.counts.rejected && hasSameNotices(before, after);
 
 /** At least this often a pass that found nothing new leaves a sign of life in the sheet. */
 export const HEARTBEAT_MS = 10 * 60_000;
@@ -198,6 +207,9 @@ export function encodeState(state: FormState): string {
       ...(state.marking !== null && { m: encodeMarking(state.marking) }),
       n: COUNTED.map((name) => state.counts[name]),
       o: [state.oddRows.copies.slice(0, NAMED_ROWS), state.oddRows.withoutId.slice(0, NAMED_ROWS)],
+      ...(state.blocked.length > 0 && {
+        b: state.blocked.map(({ name, submissions }) => [name, submissions]),
+      }),
       d: [state.prepared, state.columns, state.catalogue],
       r: state.growth === null ? null : [state.growth.since, state.growth.rows],
       s: state.stored,
@@ -285,6 +297,10 @@ function readState(state: StoredState): FormState {
       withoutId: number(withoutId),
     },
     oddRows: { copies: oddRows(copiedRows), withoutId: oddRows(rowsWithoutId) },
+    blocked: list(state['b']).map((item) => {
+      const [name, submissions] = list(item);
+      return { name: asText(name), submissions: number(submissions) };
+    }),
     // Without a checkpoint everything is read anyway.
     stored: typeof state['s'] === 'number' ? state['s'] : checkpoint === null ? 0 : null,
     forgotten: decodeTally(list(state['z'])),

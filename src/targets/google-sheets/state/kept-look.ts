@@ -64,12 +64,16 @@ async function isSettled(
     stored === undefined
       ? createMetadata({ spreadsheet: true }, METADATA_KEYS.look, value, id)
       : updateMetadata(id, value);
-  const shown = await shownOnMirrorTab(spreadsheet, look, describe);
+  let shown = await shownOnMirrorTab(spreadsheet, look, describe);
   try {
     await commit(spreadsheet, [keep, ...shown.requests]);
   } catch (error) {
-    if (!(error instanceof SheetsError) || error.fault !== 'moved') throw error;
-    return false;
+    const fault = error instanceof SheetsError ? error.fault : undefined;
+    if (fault === 'moved') return false;
+    if (fault !== 'protected') throw error;
+    // A Mirror tab that people protect stays as it is.
+    shown = { requests: [], tabs: new Map() };
+    await commit(spreadsheet, [keep]);
   }
   spreadsheet.keepLook({ id, key: METADATA_KEYS.look, value });
   for (const [role, tab] of shown.tabs) spreadsheet.keepOwnTab(role, tab);

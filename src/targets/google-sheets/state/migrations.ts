@@ -1,6 +1,6 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import type { Tab } from '../columns/layout.ts';
-import { labelRequests, staleRule } from './mirror-tab.ts';
+import { staleRule, write } from './mirror-tab.ts';
 
 /** A form's state as it is kept: see `form-state.ts` for the names of the latest version. */
 export type StoredState = Readonly<Record<string, unknown>>;
@@ -28,7 +28,8 @@ export const MIGRATIONS: readonly [Migration, ...Migration[]] = [
     }),
     // The tab shows what health says, in place of states of its own.
     mirrorTab: ({ sheetId }, staleTitle) => [
-      ...labelRequests(sheetId),
+      write(sheetId, 0, 0, [['Health']]),
+      write(sheetId, 1, 0, [['Stale after minutes without a success']]),
       staleRule(sheetId, staleTitle),
     ],
   },

@@ -4,9 +4,7 @@ import type { FormHealthText, HealthState } from '../../../mirror/health-text.ts
 import {
   COLOURS,
   columnWidth,
-  DATE_FORMAT,
   gridRange,
-  HEADER_FORMAT,
   formatCells,
   warnBeforeEdits,
 } from '../api/formatting.ts';
@@ -17,34 +15,75 @@ import { freeTabTitle } from '../columns/tab-title.ts';
 
 type Request = sheets_v4.Schema$Request;
 
-/** Rows above the tables: health, the limit of staleness, how full. */
+/*
+ * From top to bottom: health, the limit of staleness, room; then the tables of forms, problems and fields, one below the
+ * other (`mirror-area.ts`), so that nothing has to be looked for on the right.
+ */
+
+/** Where the first form's row is, below health, room, a remark, the title and the headers of the table of forms. */
 export const TABLE_ROW = 6;
 export const LIMIT_CELL = '$B$2';
-/** Columns of the tables: forms, problems, fields, with one empty column between them. */
-export const FORMS = {
-  at: 0,
+
+/** A table: its title, and the headers of its columns. All tables share the tab's columns; a header may be empty. */
+export interface MirrorTable {
+  readonly title: string;
+  readonly headers: readonly string[];
+}
+
+export const FORMS: MirrorTable = {
+  title: 'Forms',
   headers: [
     'Form',
     'State',
+    'Details',
+    'What to do',
     'Rows',
     'Removed',
+    'Problems',
     'Last success',
     'Last pass',
-    'Details',
-    'Problems',
-    'Copied rows',
   ],
 };
-export const PROBLEMS = {
-  at: 10,
-  headers: ['Form', 'Submission ID', 'What happened', 'Kept', 'First seen', 'Last seen'],
+export const PROBLEMS: MirrorTable = {
+  title: 'Problems',
+  headers: [
+    'Form',
+    'Submission ID',
+    'What happened',
+    'What to do',
+    'Kept',
+    '',
+    '',
+    'First seen',
+    'Last seen',
+  ],
 };
-export const FIELDS = {
-  at: 17,
-  headers: ['Form', 'Field ID', 'Label', 'Former labels', 'Left the form', 'Column deleted'],
+export const FIELDS: MirrorTable = {
+  title: 'Fields',
+  headers: [
+    'Form',
+    'Field ID',
+    'Label',
+    'Former labels',
+    '',
+    '',
+    '',
+    'Left the form',
+    'Column deleted',
+  ],
 };
-const WIDTH = FIELDS.at + FIELDS.headers.length;
+/** Together what a screen is wide. */
+const WIDTHS = [170, 210, 240, 200, 55, 75, 80, 150, 150];
+export const WIDTH = WIDTHS.length;
+/** Columns with dates. */
+export const DATES = { startColumn: 7, endColumn: 9 };
+/** Where the last success of a form stands. */
+export const SUCCESS_COLUMN = 'H';
 export const SPARE_ROWS = 20;
+
+/** Columns of the tab as earlier releases made it: its tables stood side by side. */
+const EARLIER_WIDTH = 23;
+
 /** A Mirror tab that is yet to be made. `taken`: titles of the tabs there are. */
 export function newMirrorTab(taken: Iterable<string>, sheetId: number): Tab {
   const title = freeTabTitle('Mirror', taken);
@@ -61,14 +100,14 @@ export function mirrorTabRequests(
   const gridProperties = {
     rowCount,
     columnCount,
-    frozenRowCount: TABLE_ROW,
+    frozenRowCount: FROZEN_ROWS,
     hideGridlines: true,
   };
   const requests: Request[] = [
     { addSheet: { properties: { sheetId, title, gridProperties } } },
     createMetadata({ sheetId }, METADATA_KEYS.role, roleMark('mirror', spreadsheetId, sheetId)),
-    ...headRequests(sheetId, staleAfterMinutes),
-    ...tableFormats(sheetId),
+    ...headRequests(sheetId),
+    write(sheetId, 1, 1, [[staleAfterMinutes]]),
     staleRule(sheetId, staleTitle),
     warnBeforeEdits(
       { sheetId },
@@ -84,96 +123,67 @@ export function mirrorTabRequests(
   return requests;
 }
 
-function headRequests(sheetId: number, staleAfterMinutes: number): Request[] {
+/** Health stays in sight. */
+const FROZEN_ROWS = 1;
+
+/**
+ * Requests that give a Mirror tab of an earlier release the columns and looks of a new one, and the tab as they leave it. The tab is
+ * the mirror's but for the limit of staleness, which stays; columns that people put beside the earlier ones stay too.
+ */
+export function relaidMirrorTab(old: Tab): { requests: Request[]; tab: Tab } {
+  const { sheetId, columnCount } = old;
+  const columns = { sheetId, dimension: 'COLUMNS' };
+  const surplus = Math.min(columnCount, EARLIER_WIDTH) - WIDTH;
+  const requests: Request[] = [
+    {
+      updateSheetProperties: {
+        properties: { sheetId, gridProperties: { frozenRowCount: FROZEN_ROWS } },
+        fields: 'gridProperties.frozenRowCount',
+      },
+    },
+    ...(surplus > 0
+      ? [
+          {
+            deleteDimension: {
+              range: { ...columns, startIndex: WIDTH, endIndex: WIDTH + surplus },
+            },
+          },
+        ]
+      : []),
+    ...(surplus < 0 ? [{ appendDimension: { ...columns, length: -surplus } }] : []),
+    ...headRequests(sheetId),
+  ];
+  return { requests, tab: { ...old, columnCount: columnCount - surplus } };
+}
+
+/** What stands above the tables, but for what changes; and the widths. */
+function headRequests(sheetId: number): Request[] {
+  const cells = (startRow: number, endRow: number, startColumn: number, endColumn: number) => {
+    return { sheetId, startRow, endRow, startColumn, endColumn };
+  };
   return [
-    ...labelRequests(sheetId),
-    write(sheetId, 1, 1, [[staleAfterMinutes]]),
+    write(sheetId, 0, 0, [['Health']]),
+    write(sheetId, 1, 0, [['Stale after minutes without a success']]),
     write(sheetId, 2, 0, [['Room']]),
     write(sheetId, 3, 0, [
       [
         'This tab is rewritten by forms-mirror: notes here may be overwritten. On the other tabs you may sort, filter, move, hide, colour, rename and add columns as you like.',
       ],
     ]),
-    formatCells(
-      { sheetId, startRow: 0, endRow: 3, startColumn: 0, endColumn: 1 },
-      { textFormat: { bold: true } },
-    ),
-    formatCells(
-      { sheetId, startRow: 0, endRow: 1, startColumn: 1, endColumn: 2 },
-      { textFormat: { bold: true }, horizontalAlignment: 'CENTER' },
-    ),
-    formatCells(
-      { sheetId, startRow: 1, endRow: 2, startColumn: 1, endColumn: 2 },
-      { horizontalAlignment: 'LEFT' },
-    ),
-    formatCells(
-      { sheetId, startRow: 3, endRow: 4, startColumn: 0, endColumn: 1 },
-      { textFormat: { italic: true, foregroundColorStyle: COLOURS.faint } },
-    ),
-    formatCells(
-      { sheetId, startRow: TABLE_ROW - 2, endRow: TABLE_ROW - 1 },
-      { textFormat: { bold: true, fontSize: 12 } },
-    ),
-    write(sheetId, TABLE_ROW - 2, FORMS.at, [['Forms']]),
-    write(sheetId, TABLE_ROW - 2, PROBLEMS.at, [['Problems']]),
-    write(sheetId, TABLE_ROW - 2, FIELDS.at, [['Fields']]),
+    formatCells(cells(0, 3, 0, 1), { textFormat: { bold: true }, wrapStrategy: 'WRAP' }),
+    formatCells(cells(0, 3, 0, 2), { verticalAlignment: 'MIDDLE' }),
+    formatCells(cells(0, 1, 1, 2), {
+      textFormat: { bold: true },
+      wrapStrategy: 'WRAP',
+      horizontalAlignment: 'LEFT',
+    }),
+    formatCells(cells(1, 2, 1, 2), { horizontalAlignment: 'LEFT' }),
+    formatCells(cells(3, 4, 0, 1), {
+      textFormat: { italic: true, foregroundColorStyle: COLOURS.faint },
+    }),
+    ...WIDTHS.map((width, column) => columnWidth(sheetId, column, width)),
   ];
 }
-
-function tableFormats(sheetId: number): Request[] {
-  const dates = [FORMS.at + 4, FORMS.at + 5, PROBLEMS.at + 4, PROBLEMS.at + 5, FIELDS.at + 4];
-  const widths: readonly [column: number, width: number][] = [
-    [FORMS.at, 220],
-    [FORMS.at + 4, 130],
-    [FORMS.at + 5, 130],
-    [FORMS.at + 6, 260],
-    [PROBLEMS.at - 1, 30],
-    [PROBLEMS.at, 160],
-    [PROBLEMS.at + 1, 200],
-    [PROBLEMS.at + 2, 340],
-    [PROBLEMS.at + 4, 130],
-    [PROBLEMS.at + 5, 130],
-    [FIELDS.at - 1, 30],
-    [FIELDS.at, 160],
-    [FIELDS.at + 1, 200],
-    [FIELDS.at + 2, 260],
-    [FIELDS.at + 3, 260],
-    [FIELDS.at + 4, 130],
-  ];
-  return [
-    ...[FORMS, PROBLEMS, FIELDS].flatMap(({ at, headers }) => [
-      write(sheetId, TABLE_ROW - 1, at, [headers]),
-      formatCells(
-        {
-          sheetId,
-          startRow: TABLE_ROW - 1,
-          endRow: TABLE_ROW,
-          startColumn: at,
-          endColumn: at + headers.length,
-        },
-        HEADER_FORMAT,
-      ),
-    ]),
-    formatCells(
-      { sheetId, startRow: TABLE_ROW },
-      { wrapStrategy: 'CLIP', verticalAlignment: 'TOP' },
-    ),
-    ...dates.map((column) =>
-      formatCells(
-        { sheetId, startRow: TABLE_ROW, startColumn: column, endColumn: column + 1 },
-        { numberFormat: DATE_FORMAT },
-      ),
-    ),
-    ...widths.map(([column, width]) => columnWidth(sheetId, column, width)),
-  ];
-}
-
-/** Labels of what health shows. */
-export const labelRequests = (sheetId: number): Request[] => [
-  write(sheetId, 0, 0, [['Health']]),
-  write(sheetId, 1, 0, [['Stale after minutes without a success']]),
-  write(sheetId, TABLE_ROW - 1, FORMS.at, [FORMS.headers]),
-];
 
 const NEUTRAL: sheets_v4.Schema$CellFormat = { textFormat: { bold: true } };
 export const STATE_FORMATS: Readonly<Record<HealthState, sheets_v4.Schema$CellFormat>> = {
@@ -209,7 +219,8 @@ export const staleRule = (sheetId: number, staleTitle: string): Request => ({
   },
 });
 
-const shown = (value: SheetValue): SheetValue =>
+/** A text without what could change how others are shown. */
+export const shownText = (value: SheetValue): SheetValue =>
   typeof value === 'string' ? printableLines(value) : value;
 
 /** Writes cells from a place on, row by row. */
@@ -221,7 +232,7 @@ export const write = (
 ): Request => ({
   updateCells: {
     start: { sheetId, rowIndex: row, columnIndex: column },
-    rows: values.map((line) => ({ values: line.map((value) => cellData(shown(value))) })),
+    rows: values.map((line) => ({ values: line.map((value) => cellData(shownText(value))) })),
     fields: 'userEnteredValue',
   },
 });

@@ -1,4 +1,4 @@
-import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
+import { count } from '../../../base/format.ts';
 import {
   type FormHealthText,
   HEALTH_STATES,
@@ -7,68 +7,66 @@ import {
 import { lookedAt } from '../../../mirror/looked.ts';
 import type { FormOverview, ListedRejection } from '../../../mirror/target.ts';
 import type { TargetNotice } from '../../../mirror/notices.ts';
-import { cellData, fitText, type SheetValue } from '../api/cell-value.ts';
-import { gridRange } from '../api/formatting.ts';
+import { fitText, type SheetValue } from '../api/cell-value.ts';
 import type { FieldCatalogue } from '../columns/field-catalogue.ts';
-import type { Tab } from '../columns/layout.ts';
 import type { SerialTime } from '../rows/serial-time.ts';
-import { capacityOf, capacityText } from './capacity.ts';
-import {
-  FIELDS,
-  FORMS,
-  LIMIT_CELL,
-  PROBLEMS,
-  SPARE_ROWS,
-  STATE_FORMATS,
-  TABLE_ROW,
-  write,
-} from './mirror-tab.ts';
-import type { Structure } from './structure.ts';
+import { LIMIT_CELL, SUCCESS_COLUMN, TABLE_ROW } from './mirror-tab.ts';
 
-type Request = sheets_v4.Schema$Request;
+/* What the tables of the Mirror tab say. Where they stand is the concern of `mirror-area.ts`. */
 
 /** Rows of a table; of what is beyond them only the number is shown. */
 const MAX_PROBLEMS = 300;
 const MAX_FIELDS = 3_000;
 const MAX_TEXT = 1_000;
 
+/** A row of a table, cell by cell. */
+export type TableRow = readonly SheetValue[];
+
 /** One form as the Mirror tab shows it. */
 export interface MirrorForm {
   readonly overview: FormOverview;
-  readonly copies: number;
   readonly health: FormHealthText;
 }
 
-/** Rewrites the table of forms, the health of them all, and the line on room. `now`: ISO. */
-export function formsTable(
-  tab: Tab,
-  structure: Structure,
-  forms: readonly MirrorForm[],
-  time: SerialTime,
-  now: string,
-): Request[] {
-  const { sheetId } = tab;
-  const ordered = [...forms].sort((a, b) => a.overview.name.localeCompare(b.overview.name));
-  const rows = ordered.map(({ overview, copies, health }): SheetValue[] => [
+/** A cell that shows a state: a formula, for the clock alone may change it. */
+export interface StateCell {
+  readonly state: HealthState;
+  readonly formula: string;
+}
+
+/** The table of forms, with the state of each and of them all. */
+export interface FormsTable {
+  /** The cells of the states are empty. */
+  readonly rows: readonly TableRow[];
+  readonly states: readonly StateCell[];
+  readonly health: StateCell | undefined;
+}
+
+/** Forms by their names, in an order that does not depend on which one is at hand. */
+export const byName = ({ overview: a }: MirrorForm, { overview: b }: MirrorForm): number =>
+  a.name.localeCompare(b.name) || (a.formId < b.formId ? -1 : 1);
+
+/** Forms {@link byName}. */
+export function formsTable(forms: readonly MirrorForm[], time: SerialTime): FormsTable {
+  const ordered = forms.toSorted(byName);
+  const rows = ordered.map(({ overview, health }): TableRow => [
     overview.name,
     null,
+    health.message,
+    health.remedy,
     overview.rows,
     overview.deletedRows,
+    overview.rejected + overview.notices.length,
     serial(lastSuccess(overview), time),
     serial(overview.lastPass?.endedAt, time),
-    [health.message, health.remedy].filter((text) => text !== null).join(' '),
-    overview.rejected + overview.notices.length,
-    copies,
   ]);
   const severity = ({ health }: MirrorForm): number => HEALTH_STATES.indexOf(health.state);
   const [worst] = ordered.toSorted((a, b) => severity(a) - severity(b));
-  return [
-    ...growTo(tab, TABLE_ROW + rows.length + 1),
-    block(sheetId, FORMS.at, FORMS.headers.length, rows, tab.rowCount),
-    ...(worst === undefined ? [] : [overallState(sheetId, worst.health)]),
-    ...ordered.map((form, index) => formState(sheetId, TABLE_ROW + index, form, time)),
-    write(sheetId, 2, 1, [[capacityText(capacityOf(structure, now))]]),
-  ];
+  return {
+    rows: rows.map(shortenedRow),
+    states: ordered.map((form, index) => formState(TABLE_ROW + index, form, time)),
+    health: worst && overallState(ordered.length, worst.health),
+  };
 }
 
 /**
@@ -86,47 +84,29 @@ function lastSuccess(overview: FormOverview): string | undefined {
 }
 
 /** The state of the form that is worst, unless one is stale. */
-function overallState(sheetId: number, { state, title, staleTitle }: FormHealthText): Request {
-  const states = `$B$${TABLE_ROW + 1}:$B`;
+function overallState(forms: number, { state, title, staleTitle }: FormHealthText): StateCell {
+  const states = `$B$${TABLE_ROW + 1}:$B$${TABLE_ROW + forms}`;
   const [stale, shown] = [literal(staleTitle), literal(title)];
-  return stateCell(sheetId, 0, state, `=IF(COUNTIF(${states};${stale})>0;${stale};${shown})`);
+  return { state, formula: `=IF(COUNTIF(${states};${stale})>0;${stale};${shown})` };
 }
 
 /**
  * Compares the last success, and when the last complete pass ended, which may have taken long, with NOW(), so that a mirror that
  * died shows by itself. A form that is gone gets no older.
  */
-function formState(
-  sheetId: number,
-  row: number,
-  { overview, health }: MirrorForm,
-  time: SerialTime,
-): Request {
+function formState(row: number, { overview, health }: MirrorForm, time: SerialTime): StateCell {
   const isOver = health.state === 'ended' || overview.goneAt !== null;
   const shown = literal(health.title);
-  const success = `$E${row + 1}`;
+  const success = `$${SUCCESS_COLUMN}${row + 1}`;
   const { lastOk } = overview;
   const ended = serial(lastOk?.kind === 'compare' ? undefined : lastOk?.endedAt, time) ?? success;
   const age = `NOW()-MAX(${success};${ended})`;
-  const current = `IF(${age}>${LIMIT_CELL}/1440;${literal(health.staleTitle)};${shown})`;
-  const text = isOver ? `=${shown}` : `=IF(${success}="";${shown};${current})`;
-  return stateCell(sheetId, row, health.state, text);
+  // People's rows and columns may have put something else there.
+  const limit = `IF(ISNUMBER(${LIMIT_CELL});${LIMIT_CELL};${health.staleAfterMinutes})`;
+  const current = `IF(${age}>${limit}/1440;${literal(health.staleTitle)};${shown})`;
+  const formula = isOver ? `=${shown}` : `=IF(${success}="";${shown};${current})`;
+  return { state: health.state, formula };
 }
-
-const stateCell = (
-  sheetId: number,
-  row: number,
-  state: HealthState,
-  formulaValue: string,
-): Request => ({
-  updateCells: {
-    start: { sheetId, rowIndex: row, columnIndex: 1 },
-    rows: [
-      { values: [{ userEnteredValue: { formulaValue }, userEnteredFormat: STATE_FORMATS[state] }] },
-    ],
-    fields: 'userEnteredValue,userEnteredFormat.backgroundColorStyle,userEnteredFormat.textFormat',
-  },
-});
 
 /** A text inside a formula. */
 const literal = (text: string): string => `"${text.replaceAll('"', '""')}"`;
@@ -138,114 +118,62 @@ export interface FormProblems {
   readonly rejections: readonly ListedRejection[];
 }
 
-/** Rewrites the table of problems: what people did to the tabs first, then listed submissions. */
-export function problemsTable(
-  tab: Tab,
-  forms: readonly FormProblems[],
-  time: SerialTime,
-): Request[] {
+/** What people did to the tabs first, then listed submissions. */
+export function problemRows(forms: readonly FormProblems[], time: SerialTime): TableRow[] {
   const doings = forms.flatMap(({ form, notices }) =>
-    notices.map(({ message, remedy }): SheetValue[] => [form, null, `${message} ${remedy}`]),
+    notices.map(({ message, remedy }): TableRow => [form, null, message, remedy]),
   );
   const listed = forms.flatMap(({ form, rejections }) =>
-    rejections.map(({ submissionId, reason, stored, firstSeenAt, lastSeenAt }): SheetValue[] => [
+    rejections.map(({ submissionId, reason, stored, firstSeenAt, lastSeenAt }): TableRow => [
       form,
       submissionId,
       reason,
-      stored ? 'yes, with the defect shown' : 'no',
+      stored
+        ? 'Its row is here, with the defect shown. Correct it at the source.'
+        : 'It has no row here. Correct it at the source.',
+      stored ? 'yes' : 'no',
+      null,
+      null,
       serial(firstSeenAt, time),
       serial(lastSeenAt, time),
     ]),
   );
-  const all = [...doings, ...listed];
-  const rows = all.slice(0, MAX_PROBLEMS);
-  if (all.length > rows.length) rows.push([null, null, `… and ${all.length - rows.length} more`]);
-  return table(tab, PROBLEMS, rows);
+  return limited([...doings, ...listed], MAX_PROBLEMS, 'None.');
 }
 
-/** Rewrites the dictionary of fields. */
-export function fieldsTable(
-  tab: Tab,
+/** The dictionary of fields. */
+export function fieldRows(
   forms: readonly { readonly form: string; readonly catalogue: FieldCatalogue }[],
   time: SerialTime,
-): Request[] {
+): TableRow[] {
   const all = forms.flatMap(({ form, catalogue }) =>
-    catalogue.fields.map((field) => ({ form, field })),
-  );
-  const rows = all
-    .slice(0, MAX_FIELDS)
-    .map(({ form, field }): SheetValue[] => [
+    catalogue.fields.map((field): TableRow => [
       form,
       field.id,
       field.label,
       field.former.map(({ label, until }) => `${label} (until ${until.slice(0, 10)})`).join('; '),
+      null,
+      null,
+      null,
       serial(field.removedAt, time),
-      field.dropped ? 'yes; sync --full --restore-columns brings it back' : null,
-    ]);
-  if (all.length > MAX_FIELDS) rows.push([null, null, `… and ${all.length - MAX_FIELDS} more`]);
-  return table(tab, FIELDS, rows);
+      field.dropped ? 'yes' : null,
+    ]),
+  );
+  return limited(all, MAX_FIELDS, 'None yet.');
 }
 
-function table(
-  tab: Tab,
-  place: { at: number; headers: readonly string[] },
-  rows: SheetValue[][],
-): Request[] {
-  return [
-    ...growTo(tab, TABLE_ROW + rows.length + 1),
-    block(tab.sheetId, place.at, place.headers.length, rows, tab.rowCount),
-  ];
-}
-
-function growTo(tab: Tab, rows: number): Request[] {
-  const missing = rows - tab.rowCount;
-  return missing <= 0
-    ? []
-    : [
-        {
-          appendDimension: {
-            sheetId: tab.sheetId,
-            dimension: 'ROWS',
-            length: missing + SPARE_ROWS,
-          },
-        },
-      ];
-}
-
-/** The tab's size once tables of that many rows were written. */
-export const grown = (tab: Tab, requests: readonly Request[]): Tab => ({
-  ...tab,
-  rowCount: requests.reduce(
-    (rows, { appendDimension }) => rows + (appendDimension?.length ?? 0),
-    tab.rowCount,
-  ),
-});
-
-/** A table's cells; what it held below is emptied. */
-function block(
-  sheetId: number,
-  column: number,
-  width: number,
-  rows: readonly SheetValue[][],
-  rowCount: number,
-): Request {
-  return {
-    updateCells: {
-      range: gridRange({
-        sheetId,
-        startRow: TABLE_ROW,
-        endRow: Math.max(rowCount, TABLE_ROW + rows.length),
-        startColumn: column,
-        endColumn: column + width,
-      }),
-      rows: rows.map((row) => ({ values: row.map((value) => cellData(shortened(value))) })),
-      fields: 'userEnteredValue',
-    },
-  };
+/** As many rows as are shown, with what is to be said of the others, or of there being none. */
+function limited(rows: readonly TableRow[], most: number, none: string): TableRow[] {
+  if (rows.length === 0) return [[none]];
+  const shown = rows.slice(0, most).map(shortenedRow);
+  if (rows.length > most) shown.push([null, null, `… and ${count(rows.length - most)} more`]);
+  return shown;
 }
 
 const serial = (time: string | null | undefined, zone: SerialTime): SheetValue =>
   time === null || time === undefined ? null : (zone.toSerial(time) ?? time);
+
+const shortenedRow = (row: TableRow): TableRow => row.map(shortened);
 
 function shortened(value: SheetValue): SheetValue {
   if (typeof value !== 'string') return value;

@@ -1,8 +1,11 @@
 import { count, plural } from '../../../base/format.ts';
 import { shellOption } from '../../../base/shell.ts';
 import type { TargetNotice } from '../../../mirror/notices.ts';
+import { isProtection } from '../api/obstacles.ts';
+import { allowRemedy } from '../api/sheets-error.ts';
 import type { Layout } from '../columns/layout.ts';
 import type { RowIndex } from '../rows/row-index.ts';
+import type { Blocked } from './blocked.ts';
 import { type FormState, NAMED_ROWS, type OddRow, type OddRows } from './form-state.ts';
 
 /*
@@ -16,7 +19,9 @@ export interface NoticedTab {
   readonly layout: Layout;
   /** Labels of the columns that people deleted. */
   readonly dropped: readonly string[];
-  readonly state: Pick<FormState, 'counts' | 'oddRows'>;
+  readonly state: Pick<FormState, 'counts' | 'oddRows' | 'blocked'>;
+  /** The account that writes. */
+  readonly email: string | undefined;
 }
 
 /** What there is to say of a form's tab, worst first. */
@@ -24,6 +29,7 @@ export function noticesOf(noticed: NoticedTab): TargetNotice[] {
   const { layout, state } = noticed;
   if (!layout.columns.has('s:id')) return [idColumnDeleted(layout)];
   return [
+    ...state.blocked.map((one) => cellsBlocked(noticed, one)),
     columnsDeleted(noticed),
     rowsCopied(layout, state.counts.copies, state.oddRows.copies),
     rowsWithoutId(layout, state.counts.withoutId, state.oddRows.withoutId),
@@ -54,6 +60,23 @@ export function idColumnDeleted({ title }: Pick<Layout, 'title'>): TargetNotice 
     remedy:
       'Undo the deletion, or restore an earlier version (File › Version history). If neither is possible, rename the tab, ' +
       'copy your own notes out of it, and delete it: the next pass writes a new one.',
+  };
+}
+
+function cellsBlocked({ layout, email }: NoticedTab, { name, submissions }: Blocked): TargetNotice {
+  const isProtected = isProtection(name);
+  const [keep, are] = [isProtected ? 'keeps' : 'keep', submissions === 1 ? 'is' : 'are'];
+  return {
+    code: isProtected ? 'CELLS_PROTECTED' : 'CELLS_MERGED',
+    blocks: false,
+    tab: layout.title,
+    columns: [],
+    rows: [],
+    message:
+      `On the tab "${layout.title}" ${name} ${keep} forms-mirror from writing: ` +
+      `${plural(submissions, 'submission')} ${are} not as the source has ${submissions === 1 ? 'it' : 'them'}. ` +
+      'Everything else is written.',
+    remedy: `${isProtected ? allowRemedy(email) : 'Unmerge them (Format › Merge cells › Unmerge).'} The rest follows by itself.`,
   };
 }
 

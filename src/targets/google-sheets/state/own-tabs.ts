@@ -4,19 +4,22 @@ import type { DescribeHealth } from '../../../mirror/health-text.ts';
 import type { FormOverview } from '../../../mirror/target.ts';
 import { type FormSheet, newer } from './form-sheet.ts';
 import type { FormState } from './form-state.ts';
-import type { FieldCatalogue } from '../columns/field-catalogue.ts';
-import { newStateTab } from './state-tab.ts';
-import { mirrorTabRequests, newMirrorTab } from './mirror-tab.ts';
-import { fieldsTable, formsTable, grown, type MirrorForm, problemsTable } from './mirror-tables.ts';
+import { EMPTY_CATALOGUE, type FieldCatalogue } from '../columns/field-catalogue.ts';
+import { newStateTab, type StateTab } from './state-tab.ts';
+import { mirrorTabRequests, newMirrorTab, relaidMirrorTab, write } from './mirror-tab.ts';
+import { capacityOf, capacityText } from './capacity.ts';
+import { type LowerTables, mustMove, tableRequests } from './mirror-area.ts';
+import { byName, fieldRows, formsTable, type MirrorForm, problemRows } from './mirror-tables.ts';
 import { overviewOf } from './overview.ts';
 import type { Tab } from '../columns/layout.ts';
+import type { OwnTab } from './structure.ts';
 
 type Request = sheets_v4.Schema$Request;
 
 /** Part of a write: requests for tabs of our own, and those tabs as they leave them. */
 export interface OwnTabWrite {
   readonly requests: readonly Request[];
-  readonly tabs: ReadonlyMap<TabRole, Tab>;
+  readonly tabs: ReadonlyMap<TabRole, OwnTab>;
 }
 
 /** What the Mirror tab is to show besides what it shows already. */
@@ -25,60 +28,61 @@ export interface MirrorTabUpdate {
   readonly state: FormState;
   /** The form's catalogue, when it changed. */
   readonly catalogue?: FieldCatalogue | undefined;
-  /** True when rejections changed, or what there is to say of what people did. */
-  readonly problems?: boolean | undefined;
   /** ISO time. */
   readonly now: string;
 }
 
 /**
- * Requests that bring the Mirror tab up to date, and make it and the state tab where they are missing. The state tab must
- * be in memory when problems, or another form's catalogue that is kept there, are to be shown.
+ * Requests that bring the Mirror tab up to date, and make it and the state tab where they are missing. Problems and fields are compared
+ * with what is there as long as the state tab is in memory; it is read where the tab cannot be written without. A Mirror tab that
+ * people protect stays as it is: it turns stale by itself. To be called inside a turn.
  */
-export function updateOwnTabs(
+export async function updateOwnTabs(
   sheet: FormSheet,
   update: MirrorTabUpdate,
   describe: DescribeHealth,
-): OwnTabWrite {
-  const { spreadsheet, structure } = sheet;
-  const { time } = sheet.view;
+): Promise<OwnTabWrite> {
+  const { spreadsheet } = sheet;
+  const { structure } = sheet;
   const { spreadsheetId } = spreadsheet.api;
-  const requests: Request[] = [];
-  const forms = mirrorForms(sheet, update, describe);
   const old = structure.roles.get('mirror');
-  let mirror =
-    old ??
-    newMirrorTab(
-      structure.tabs.map(({ title }) => title),
-      spreadsheet.newSheetId(),
-    );
-  const add = (more: readonly Request[]): void => {
-    requests.push(...more);
-    mirror = grown(mirror, more);
-  };
+  if (old !== undefined && sheet.isProtected(old)) return stateTabOf(sheet);
+  const forms = mirrorForms(sheet, update, describe);
+  const needsAll = old === undefined || mustMove(old, forms.length);
+  const stateTab = needsAll ? await spreadsheet.stateTab() : spreadsheet.knownStateTab;
+  const titles = structure.tabs.map(({ title }) => title);
+  const begun = old ?? newMirrorTab(titles, spreadsheet.newSheetId());
+  const requests: Request[] = [];
+  let mirror: OwnTab = begun;
   if (old === undefined) {
     const { health } = forms[0];
-    requests.push(...mirrorTabRequests(mirror, structure.autoRecalc, spreadsheetId, health));
+    requests.push(...mirrorTabRequests(begun, structure.autoRecalc, spreadsheetId, health));
+  } else if (old.tables === undefined) {
+    const relaid = relaidMirrorTab(old);
+    requests.push(...relaid.requests);
+    mirror = relaid.tab;
   }
-  add(formsTable(mirror, structure, forms, time, update.now));
-  if (update.catalogue !== undefined || old === undefined) {
-    const catalogues = knownCatalogues(sheet, forms, update.catalogue);
-    if (catalogues !== undefined) add(fieldsTable(mirror, catalogues, time));
-  }
-  const stateTab = spreadsheet.knownStateTab;
-  if (stateTab !== undefined && (update.problems === true || old === undefined)) {
-    const problems = forms.map(({ overview: { formId, name, notices } }) => {
-      return { form: name, notices, rejections: stateTab.rejections(formId) };
-    });
-    add(problemsTable(mirror, problems, time));
-  }
-  const tabs = new Map<TabRole, Tab>([['mirror', mirror]]);
-  if (structure.roles.get('state') === undefined) {
-    const made = newStateTab(structure, spreadsheetId, spreadsheet.newSheetId());
-    requests.push(...made.requests);
-    tabs.set('state', made.tab);
-  }
-  return { requests, tabs };
+  const shown = tableRequests(
+    mirror,
+    formsTable(forms, sheet.view.time),
+    stateTab && lowerTables(sheet, forms, update.catalogue, stateTab),
+    spreadsheet.newMetadataId(),
+  );
+  const room = capacityText(capacityOf(structure, update.now));
+  requests.push(...shown.requests, write(begun.sheetId, 2, 1, [[room]]));
+  const made = stateTabOf(sheet);
+  return {
+    requests: [...requests, ...made.requests],
+    tabs: new Map<TabRole, OwnTab>([['mirror', shown.tab], ...made.tabs]),
+  };
+}
+
+/** Requests that make the state tab where it is missing. */
+function stateTabOf({ spreadsheet, structure }: FormSheet): OwnTabWrite {
+  if (structure.roles.get('state') !== undefined) return { requests: [], tabs: new Map() };
+  const { spreadsheetId } = spreadsheet.api;
+  const made = newStateTab(structure, spreadsheetId, spreadsheet.newSheetId());
+  return { requests: made.requests, tabs: new Map([['state', made.tab]]) };
 }
 
 /** Requests that write what changed in the state tab; none while there is no such tab. */
@@ -90,6 +94,15 @@ export function writeStateTab({ structure, spreadsheet }: FormSheet): OwnTabWrit
   return { requests, tabs: new Map([['state', grown(tab, requests)]]) };
 }
 
+/** A tab's size once rows were added at its end. */
+const grown = (tab: Tab, requests: readonly Request[]): Tab => ({
+  ...tab,
+  rowCount: requests.reduce(
+    (rows, { appendDimension }) => rows + (appendDimension?.length ?? 0),
+    tab.rowCount,
+  ),
+});
+
 /** All forms of the spreadsheet, with their health in words; the form at hand as the write leaves it, first. */
 function mirrorForms(
   { spreadsheet, structure, form, view }: FormSheet,
@@ -97,33 +110,37 @@ function mirrorForms(
   describe: DescribeHealth,
 ): [MirrorForm, ...MirrorForm[]] {
   const others = [...structure.forms.values()].filter((tab) => tab.formId !== form.id);
-  const shown = (overview: FormOverview, copies: number): MirrorForm => ({
+  const shown = (overview: FormOverview): MirrorForm => ({
     overview,
-    copies,
     health: describe(overview, Date.parse(now)),
   });
   return [
-    shown(overviewOf(spreadsheet, form.id, state, view.tab, catalogue), state.counts.copies),
+    shown(overviewOf(spreadsheet, form.id, state, view.tab, catalogue)),
     ...others.map((tab) => {
       const current = newer(tab.state, spreadsheet.deferredState(tab.formId));
-      const overview = overviewOf(spreadsheet, tab.formId, current, tab);
-      return shown(overview, current.counts.copies);
+      return shown(overviewOf(spreadsheet, tab.formId, current, tab));
     }),
   ];
 }
 
-/** The catalogues of all forms; undefined when one of them is not in memory. */
-function knownCatalogues(
+/** Problems and fields of all forms. With the state tab in memory every catalogue is. */
+function lowerTables(
   { spreadsheet, structure, form, view }: FormSheet,
   forms: readonly MirrorForm[],
   changed: FieldCatalogue | undefined,
-): { form: string; catalogue: FieldCatalogue }[] | undefined {
-  const all = forms.flatMap(({ overview: { formId, name } }) => {
-    const catalogue =
-      formId === form.id
-        ? (changed ?? view.catalogue)
-        : spreadsheet.catalogueOf(structure.forms.get(formId));
-    return catalogue === undefined ? [] : [{ form: name, catalogue }];
+  stateTab: StateTab,
+): LowerTables {
+  const catalogueOf = (formId: string): FieldCatalogue =>
+    formId === form.id
+      ? (changed ?? view.catalogue)
+      : (spreadsheet.catalogueOf(structure.forms.get(formId)) ?? EMPTY_CATALOGUE);
+  const ordered = forms.toSorted(byName);
+  const problems = ordered.map(({ overview: { formId, name, notices } }) => {
+    return { form: name, notices, rejections: stateTab.rejections(formId) };
   });
-  return all.length === forms.length ? all : undefined;
+  const fields = ordered.map(({ overview: { formId, name } }) => {
+    return { form: name, catalogue: catalogueOf(formId) };
+  });
+  const { time } = view;
+  return { problems: problemRows(problems, time), fields: fieldRows(fields, time) };
 }

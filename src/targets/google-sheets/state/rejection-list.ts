@@ -1,10 +1,17 @@
 import type { ListedRejection } from '../../../mirror/target.ts';
 import type { Rejection } from '../../../mirror/types.ts';
 import type { FormSheet } from './form-sheet.ts';
+import type { StateTab } from './state-tab.ts';
 import { fitText } from '../api/cell-value.ts';
 
 /** A listing that is met again is rewritten at most this often. */
 const SEEN_AGAIN_MS = 60 * 60_000;
+
+/** By name: what is to be listed, and what is listed. */
+interface Listings {
+  readonly current: ReadonlyMap<string, Rejection>;
+  readonly old: ReadonlyMap<string, ListedRejection>;
+}
 
 /** Keeps the state tab's listings in line with what a pass meets (L6). One for each writer. */
 export class RejectionList {
@@ -37,6 +44,21 @@ export class RejectionList {
         stateTab.unlist(this.#formId, item.submissionId, item.reason);
       }
     }
+    this.#list(stateTab, { current, old }, now);
+    const listedBefore = new Set([...old.values()].map(({ submissionId }) => submissionId));
+    const isNew = (id: string): boolean => !listedBefore.has(fitText(id).text);
+    return new Set(batch.all.map(({ submissionId }) => submissionId).filter(isNew));
+  }
+
+  /** Lists rejections besides those that are listed. */
+  async add(sheet: FormSheet, items: readonly Rejection[], now: string): Promise<void> {
+    if (items.length === 0) return;
+    const stateTab = await sheet.spreadsheet.stateTab();
+    const old = new Map(stateTab.rejections(this.#formId).map((item) => [nameOf(item), item]));
+    this.#list(stateTab, { current: new Map(items.map((item) => [nameOf(item), item])), old }, now);
+  }
+
+  #list(stateTab: StateTab, { current, old }: Listings, now: string): void {
     for (const [name, item] of current) {
       this.#met.add(name);
       const before = old.get(name);
@@ -48,9 +70,6 @@ export class RejectionList {
         lastSeenAt: isOld ? now : seen,
       });
     }
-    const listedBefore = new Set([...old.values()].map(({ submissionId }) => submissionId));
-    const isNew = (id: string): boolean => !listedBefore.has(fitText(id).text);
-    return new Set(batch.all.map(({ submissionId }) => submissionId).filter(isNew));
   }
 
   /**

@@ -20,11 +20,18 @@ import { decodeCatalogue, type FieldCatalogue } from '../columns/field-catalogue
 import type { FormState } from './form-state.ts';
 import type { KnownForm } from './known-forms.ts';
 import { StateTab } from './state-tab.ts';
+import type { SummaryMarks } from './summary-marks.ts';
 import { metadataEntries, type MetadataEntry, type TabRole } from '../api/metadata.ts';
 import type { SheetsApi } from '../api/sheets-api.ts';
 import { overtakenMessage, SheetsError } from '../api/sheets-error.ts';
 import type { Tab } from '../columns/layout.ts';
-import { type FormTab, readStructure, type Structure } from './structure.ts';
+import {
+  type FormTab,
+  type OwnTab,
+  placeOfFormTab,
+  readStructure,
+  type Structure,
+} from './structure.ts';
 import { readStateTab } from '../rows/tab-reading.ts';
 
 type Request = sheets_v4.Schema$Request;
@@ -81,6 +88,8 @@ export class Spreadsheet {
   readonly #catalogues = new Map<string, { digest: string; catalogue: FieldCatalogue }>();
   /** The newest look, where it is not in the sheet yet. */
   deferredLook: LookRecord | undefined;
+  /** What the Summary tab was to show when Google refused it: it is not tried again until that is something else. */
+  refusedSummary: string | undefined;
   #structure: Structure | undefined;
   #structureAtMs = 0;
   #log: CommitLog | undefined;
@@ -163,16 +172,24 @@ export class Spreadsheet {
   /** Notes a form's tab as a read or a write of ours left it. */
   keepFormTab(tab: FormTab): void {
     this.#amend((known) => ({
-      tabs: withTab(known.tabs, tab),
+      tabs: withTab(known.tabs, tab, placeOfFormTab(known)),
       forms: new Map(known.forms).set(tab.formId, tab),
     }));
   }
 
   /** Notes a tab of our own that a write made or resized. */
-  keepOwnTab(role: TabRole, tab: Tab): void {
+  keepOwnTab(role: TabRole, tab: OwnTab): void {
     this.#amend((known) => ({
       tabs: withTab(known.tabs, tab),
       roles: new Map(known.roles).set(role, tab),
+    }));
+  }
+
+  /** Notes that the empty tab that we had hidden is gone, or is people's from now on. */
+  settleEmptyTab(gone: boolean): void {
+    this.#amend(({ tabs, emptyTab }) => ({
+      emptyTab: undefined,
+      tabs: gone ? tabs.filter(({ sheetId }) => sheetId !== emptyTab?.tab.sheetId) : tabs,
     }));
   }
 
@@ -184,6 +201,11 @@ export class Spreadsheet {
   /** Notes the look that a write of ours left in the sheet. */
   keepLook(entry: MetadataEntry): void {
     this.#amend(({ looks }) => ({ looks: [...looks.filter(({ id }) => id !== entry.id), entry] }));
+  }
+
+  /** Notes what a write of ours left of the Summary tab's marks. */
+  keepSummary(marks: Partial<SummaryMarks>): void {
+    this.#amend(({ summary }) => ({ summary: { ...summary, ...marks } }));
   }
 
   #amend(change: (known: Structure) => Partial<Structure>): void {
@@ -366,7 +388,8 @@ export class Spreadsheet {
   }
 }
 
-const withTab = (tabs: readonly Tab[], tab: Tab): Tab[] => [
-  ...tabs.filter((one) => one.sheetId !== tab.sheetId),
-  tab,
-];
+/** The tabs with one of them as it is now, in its place; a new one comes before `place`, or last. */
+const withTab = (tabs: readonly Tab[], tab: Tab, place = tabs.length): Tab[] =>
+  tabs.some(({ sheetId }) => sheetId === tab.sheetId)
+    ? tabs.map((one) => (one.sheetId === tab.sheetId ? tab : one))
+    : tabs.toSpliced(place, 0, tab);

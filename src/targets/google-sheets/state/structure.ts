@@ -1,18 +1,23 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { browserAddress } from '../api/address.ts';
+import { type Obstacle, readMerges } from '../api/obstacles.ts';
+import { type LaidRange, laidRanges } from '../columns/laid-ranges.ts';
 import type { MarkedTab, Tab } from '../columns/layout.ts';
 import { type CommitLog, readCommitLog } from './commit-log.ts';
 import { decodeState, encodeState, type FormState, MAX_STATE_CHARACTERS } from './form-state.ts';
 import { type KnownForm, readKnownForms } from './known-forms.ts';
+import { readSummaryMarks, type SummaryMarks } from './summary-marks.ts';
 import { createMetadata, updateMetadata } from '../api/metadata.ts';
 import { MAX_METADATA_CHARACTERS } from '../api/size-limits.ts';
 import { encodeCatalogue, type FieldCatalogue } from '../columns/field-catalogue.ts';
 import {
+  emptyTabMark,
   formMark,
   METADATA_KEYS,
   metadataEntries,
   type MetadataEntry,
   roleMark,
+  TAB_ROLES,
   type TabRole,
 } from '../api/metadata.ts';
 
@@ -26,6 +31,34 @@ export interface FormTab extends MarkedTab {
   /** The catalogue, when it is kept here. */
   readonly fieldsText: string | undefined;
   readonly fieldsId: number | undefined;
+  readonly ranges: readonly LaidRange[];
+}
+
+/** A tab of our own. */
+export interface OwnTab extends Tab {
+  /** Of the Mirror tab: what its tables were when they were written; undefined for one of an earlier release. */
+  readonly tables?: MirrorTables | undefined;
+}
+
+/** The tables of the Mirror tab: see `mirror-area.ts`. */
+export interface MirrorTables {
+  /** Of the metadata that says so. */
+  readonly id: number;
+  readonly forms: number;
+  /** Of the grid. Another one shows that people inserted or deleted rows. */
+  readonly rowCount: number;
+  /** Digests of what the lower tables hold. */
+  readonly problems: string;
+  readonly fields: string;
+}
+
+/** The empty tab that came with the spreadsheet, once we hid it. */
+export interface EmptyTab {
+  readonly tab: Tab;
+  readonly hidden: boolean;
+  /** ISO time. */
+  readonly since: string;
+  readonly markId: number;
 }
 
 /** Stands for a catalogue that is kept in the state tab, because it does not fit into metadata. */
@@ -45,7 +78,13 @@ export interface Structure {
   readonly knownForms: ReadonlyMap<string, KnownForm>;
   readonly tabs: readonly Tab[];
   readonly forms: ReadonlyMap<string, FormTab>;
-  readonly roles: ReadonlyMap<TabRole, Tab>;
+  readonly roles: ReadonlyMap<TabRole, OwnTab>;
+  /** What is known of the Summary tab. */
+  readonly summary: SummaryMarks;
+  /** Merged cells of all tabs. */
+  readonly merges: readonly Obstacle[];
+  /** Undefined when we hid none, and once it is gone. */
+  readonly emptyTab: EmptyTab | undefined;
 }
 
 /** Reads the answer of {@link SheetsApi.structure}. Throws SETTINGS when a form's state has a version that is not ours to read. */
@@ -54,13 +93,15 @@ export function readStructure(
   answer: sheets_v4.Schema$Spreadsheet,
 ): Structure {
   const forms = new Map<string, FormTab>();
-  const roles = new Map<TabRole, Tab>();
+  const roles = new Map<TabRole, OwnTab>();
+  let emptyTab: EmptyTab | undefined;
   const tabs = (answer.sheets ?? []).map((sheet) => {
     const tab = readTab(sheet);
     const own = metadataEntries(sheet.developerMetadata);
+    emptyTab ??= emptyTabOf(own, spreadsheetId, tab, sheet);
     const role = roleOf(own, spreadsheetId, tab.sheetId);
     const formId = formOf(own, spreadsheetId, tab.sheetId);
-    if (role !== undefined) roles.set(role, tab);
+    if (role !== undefined) roles.set(role, { ...tab, tables: tablesOf(own) });
     else if (formId !== undefined) {
       const place = `the tab "${tab.title}" of ${browserAddress(spreadsheetId)}`;
       forms.set(formId, readFormTab(tab, formId, own, sheet, place));
@@ -82,6 +123,9 @@ export function readStructure(
     tabs,
     forms,
     roles,
+    summary: readSummaryMarks(spreadsheetId, answer, roles.get('summary')?.sheetId),
+    merges: (answer.sheets ?? []).flatMap(readMerges),
+    emptyTab,
   };
 }
 
@@ -92,6 +136,13 @@ function otherIds(answer: sheets_v4.Schema$Spreadsheet): number[] {
       .concat(columnEntries(sheet).map(({ entry }) => entry))
       .map(({ id }) => id),
   );
+}
+
+/** Where among the tabs a form's new one stands: before the first of our own; undefined: last. */
+export function placeOfFormTab({ tabs, roles }: Structure): number | undefined {
+  const own = new Set([...roles.values()].map(({ sheetId }) => sheetId));
+  const place = tabs.findIndex(({ sheetId }) => own.has(sheetId));
+  return place < 0 ? undefined : place;
 }
 
 /** Cells of all tabs together, empty ones included: what Google's 10 million count. */
@@ -127,6 +178,7 @@ function readFormTab(
     stateId: state?.id,
     fieldsText: fields === undefined || fields.value === IN_STATE_TAB ? undefined : fields.value,
     fieldsId: fields?.id,
+    ranges: laidRanges(sheet),
     columns: marked.flatMap(({ index, entry }) => {
       const compact = entry.key === METADATA_KEYS.compactColumn;
       if (!compact && entry.key !== METADATA_KEYS.column) return [];
@@ -168,9 +220,27 @@ function roleOf(
   sheetId: number,
 ): TabRole | undefined {
   const mark = own.find(({ key }) => key === METADATA_KEYS.role)?.value;
-  return (['mirror', 'state', 'undo'] as const).find(
-    (role) => mark === roleMark(role, spreadsheetId, sheetId),
-  );
+  return TAB_ROLES.find((role) => mark === roleMark(role, spreadsheetId, sheetId));
+}
+
+function tablesOf(own: readonly MetadataEntry[]): MirrorTables | undefined {
+  const mark = own.find(({ key }) => key === METADATA_KEYS.tables);
+  const [forms, rowCount, problems, fields] = parseList(mark?.value ?? '');
+  if (mark === undefined || typeof forms !== 'number' || typeof rowCount !== 'number') return;
+  return { id: mark.id, forms, rowCount, problems: String(problems), fields: String(fields) };
+}
+
+function emptyTabOf(
+  own: readonly MetadataEntry[],
+  spreadsheetId: string,
+  tab: Tab,
+  { properties }: sheets_v4.Schema$Sheet,
+): EmptyTab | undefined {
+  const mark = own.find(({ key }) => key === METADATA_KEYS.emptyTab);
+  const [since] = parseList(mark?.value ?? '');
+  if (mark === undefined || typeof since !== 'string') return undefined;
+  if (mark.value !== emptyTabMark(spreadsheetId, since)) return undefined;
+  return { tab, hidden: properties?.hidden === true, since, markId: mark.id };
 }
 
 function parseList(text: string): unknown[] {

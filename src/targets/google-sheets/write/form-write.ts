@@ -5,8 +5,9 @@ import type { Row } from '../../../mirror/types.ts';
 import { encodeCatalogue, type FieldCatalogue } from '../columns/field-catalogue.ts';
 import type { Layout } from '../columns/layout.ts';
 import { countStatuses } from '../rows/dated-rows.ts';
-import type { ComparedRows, RowChange } from '../rows/row-comparison.ts';
+import type { RowChange } from '../rows/row-comparison.ts';
 import { newContents, type SheetRow } from '../rows/row-values.ts';
+import { blockedOf } from '../state/blocked.ts';
 import { growthSince } from '../state/capacity.ts';
 import { catalogueDigest, type FormSheet } from '../state/form-sheet.ts';
 import type { FormState } from '../state/form-state.ts';
@@ -19,6 +20,8 @@ import {
   stateRequest,
 } from '../state/structure.ts';
 import { writeRows } from './row-write.ts';
+import type { WritableBatch } from './writable.ts';
+import { spareRows } from './write-plan.ts';
 
 /*
  * How a write goes, and what a crash leaves behind.
@@ -62,6 +65,8 @@ export interface FormWrite {
   /** What rows hold after `changes`, where that is not in the index yet. */
   readonly changedRows?: readonly SheetRow[];
   readonly newRows?: readonly SheetRow[];
+  /** Rows to be added at the grid's end before all else. */
+  readonly growBy?: number;
   /** The form's state that goes with it; `inserted`: new rows written so far. */
   readonly state?: (inserted: number) => FormState;
   readonly catalogue?: FieldCatalogue | undefined;
@@ -74,6 +79,8 @@ export interface FormWrite {
     readonly characters: number;
   };
   readonly ownTabs?: OwnTabWrite;
+  /** Called as soon as something is written. */
+  readonly onCommit?: () => void;
   /** How long others wait afterwards. */
   readonly leaseMs: number;
 }
@@ -83,7 +90,8 @@ export async function applyWrite(sheet: FormSheet, write: FormWrite): Promise<vo
   const { spreadsheet } = sheet;
   const tab = write.columns?.tab ?? sheet.view.tab;
   if (tab === undefined) throw new MirrorError('INTERNAL', 'A write to a form without a tab.');
-  const { catalogue, state, columns, changes = [], newRows = [] } = write;
+  const { catalogue, state, columns, changes = [], newRows = [], growBy = 0 } = write;
+  const layout = columns?.layout ?? sheet.usableLayout();
   const stateId = tab.stateId ?? spreadsheet.newMetadataId();
   const fieldsId = tab.fieldsId ?? spreadsheet.newMetadataId();
   const keepCatalogue: Request[] = [];
@@ -97,10 +105,12 @@ export async function applyWrite(sheet: FormSheet, write: FormWrite): Promise<vo
   }
   const stateTab = writeStateTab(sheet);
   const written = await writeRows(sheet, {
-    layout: columns?.layout ?? sheet.usableLayout(),
+    layout,
     changes,
     newRows,
+    ranges: tab.ranges,
     first: [
+      ...(growBy > 0 ? spareRows(layout, layout.rowCount, growBy) : []),
       ...stateTab.requests,
       ...(columns?.requests ?? []),
       ...keepCatalogue,
@@ -112,12 +122,14 @@ export async function applyWrite(sheet: FormSheet, write: FormWrite): Promise<vo
     each: (inserted) =>
       state === undefined ? [] : [stateRequest({ ...tab, stateId }, state(inserted), stateId)],
     leaseMs: write.leaseMs,
+    onCommit: write.onCommit,
   });
   sheet.wrote({
     tab: {
       ...tab,
       stateId: state === undefined ? tab.stateId : stateId,
       fieldsId: catalogue === undefined ? tab.fieldsId : fieldsId,
+      ranges: written.ranges,
     },
     layout: written.layout,
     ...(state !== undefined && { state: state(newRows.length) }),
@@ -162,9 +174,11 @@ export async function putIntoStateTab(
   return fits;
 }
 
-/** A batch, compared. */
-export interface BatchWrite {
-  readonly compared: ComparedRows;
+/** A batch, compared, as far as it can be written. */
+export interface BatchWrite extends Pick<
+  WritableBatch,
+  'compared' | 'placed' | 'growBy' | 'partly'
+> {
   readonly storable: readonly SheetRow[];
   readonly rows: readonly Row[];
   readonly leaseMs: number;
@@ -177,25 +191,28 @@ export interface BatchWrite {
  * counts. Nothing when nothing differs.
  */
 export async function writeBatchOfRows(sheet: FormSheet, batch: BatchWrite): Promise<void> {
-  const { compared, storable } = batch;
+  const { compared, storable, placed, growBy, partly } = batch;
   const { changes, newRows } = compared;
   const catalogue = catalogueWith(sheet, batch.rows);
   const nothing = changes.length === 0 && newRows.length === 0 && catalogue === undefined;
   if (nothing && !sheet.spreadsheet.stateTabChanged) return;
-  const state = stateNow(sheet, batch.now);
-  const base =
-    catalogue === undefined ? state : { ...state, catalogue: catalogueDigest(catalogue) };
+  const now = stateNow(sheet, batch.now);
+  const base = catalogue === undefined ? now : { ...now, catalogue: catalogueDigest(catalogue) };
   const restored = [...compared.outcomes.values()].filter((one) => one === 'restored').length;
   const after = (inserted: number): FormState => {
     const { counts } = base;
-    const live = counts.live + restored + inserted;
-    const stored = base.stored === null ? null : base.stored + inserted;
+    const added = inserted + placed.length;
+    const live = counts.live + restored + added;
+    const stored = base.stored === null ? null : base.stored + added;
     return { ...base, stored, counts: { ...counts, live, removed: counts.removed - restored } };
   };
   const changed = new Set(changes.map(({ id }) => id));
-  const changedRows = storable.filter(({ id }) => changed.has(id));
+  const changedRows = storable.filter(({ id }) => changed.has(id) && !partly.has(id));
   const { leaseMs } = batch;
-  await applyWrite(sheet, { changes, changedRows, newRows, state: after, catalogue, leaseMs });
+  const state = after;
+  await applyWrite(sheet, { changes, changedRows, newRows, growBy, state, catalogue, leaseMs });
+  // What is in blank rows, or in a part of a row, has to be read again.
+  if (placed.length + partly.size > 0) sheet.forgetRows();
 }
 
 /**
@@ -225,8 +242,11 @@ export function stateNow(sheet: FormSheet, now: string, state = sheet.view.state
     rejected: sheet.spreadsheet.knownStateTab?.rejections(sheet.form.id).length ?? old.rejected,
   };
   const oddRows = index === undefined ? state.oddRows : oddRowsOf(index);
+  const listed = sheet.spreadsheet.knownStateTab?.rejections(sheet.form.id);
+  const known = [...state.blocked.map(({ name }) => name), ...sheet.inTheWay];
+  const blocked = listed === undefined ? state.blocked : blockedOf(known, listed);
   const growth = growthSince(state.growth, counts.live + counts.removed, now);
-  return { ...state, counts, oddRows, growth };
+  return { ...state, counts, oddRows, blocked, growth };
 }
 
 /** The state as it accounts for the statuses that its rows have now: what looks compare with, without reading rows. */

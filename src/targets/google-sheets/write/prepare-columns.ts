@@ -13,18 +13,28 @@ import {
   withColumns,
 } from '../columns/new-columns.ts';
 import { newTab } from '../columns/new-tab.ts';
+import { tableHeads, withRows } from '../columns/laid-ranges.ts';
 import { freeTabTitle } from '../columns/tab-title.ts';
 import type { RowChange } from '../rows/row-comparison.ts';
-import { idOf, RowIndex } from '../rows/row-index.ts';
+import { idOf, keyColumnsOf, RowIndex } from '../rows/row-index.ts';
 import { type ColumnsRead, headerFilter, isHeaderGone, readColumns } from '../rows/tab-reading.ts';
 import { catalogueDigest, type FormSheet, layoutDigest } from '../state/form-sheet.ts';
 import type { FieldCatalogue } from '../columns/field-catalogue.ts';
 import { type FormState, STATE_VERSION } from '../state/form-state.ts';
 import { remembering } from '../state/losses.ts';
 import { type OwnTabWrite, updateOwnTabs, writeStateTab } from '../state/own-tabs.ts';
-import { catalogueRequest, type FormTab, stateRequest } from '../state/structure.ts';
+import {
+  catalogueRequest,
+  type FormTab,
+  placeOfFormTab,
+  stateRequest,
+} from '../state/structure.ts';
+import { outdatedRequests, plannedRequest } from '../state/summary-marks.ts';
 import { reopenWindows } from '../state/window-list.ts';
+import { hideEmptyTab } from './empty-tab.ts';
 import { applyWrite, putIntoStateTab } from './form-write.ts';
+import { growing } from './growing.ts';
+import { returnHeader } from './header-row.ts';
 
 type Request = sheets_v4.Schema$Request;
 
@@ -72,10 +82,10 @@ export async function prepareColumns(
     columns: columnsDigest(wantedColumns(plan.catalogue)),
     catalogue: catalogueDigest(plan.catalogue),
   };
-  const update = { state: next, catalogue: plan.catalogue, problems: true, now: request.now };
+  const update = { state: next, catalogue: plan.catalogue, now: request.now };
   // Written with the tab or the columns that are made.
   if (sheet.view.tab === undefined || plan.restored.length > 0) await reopenWindows(sheet);
-  const ownTabs = updateOwnTabs(sheet, update, request.describe);
+  const ownTabs = await updateOwnTabs(sheet, update, request.describe);
   if (sheet.view.tab === undefined) await makeTab(sheet, plan, next, ownTabs);
   else await changeColumns(sheet, sheet.view.tab, plan, { state: next, ownTabs });
   return plan.result;
@@ -105,6 +115,9 @@ async function makeTab(
 ): Promise<void> {
   const { spreadsheet, form, structure } = sheet;
   const { spreadsheetId } = spreadsheet.api;
+  // Told before there is a tab to hold it: a spreadsheet that the mirror begins gets a Summary tab.
+  const isFirst = structure.forms.size + structure.knownForms.size + structure.roles.size === 0;
+  const planned = isFirst ? { metadataId: spreadsheet.newMetadataId(), sheetId: null } : undefined;
   // The tabs of our own take their titles first.
   const taken = [...structure.tabs.map((tab) => tab.title), ...titlesOf(ownTabs.requests)];
   const sheetId = spreadsheet.newSheetId();
@@ -114,12 +127,8 @@ async function makeTab(
   const marker = new ColumnMarker(sheetId, [], keys, form.name, newId);
   const title = freeTabTitle(form.name, taken);
   const mark = formMark(form.id, spreadsheetId, sheetId);
-  const own = new Set([...structure.roles.values()].map((tab) => tab.sheetId));
-  const firstOwn = structure.tabs.findIndex((tab) => own.has(tab.sheetId));
-  const made = newTab(
-    { sheetId, title, formMark: mark, columns, place: firstOwn < 0 ? undefined : firstOwn },
-    marker,
-  );
+  const place = placeOfFormTab(structure);
+  const made = newTab({ sheetId, title, formMark: mark, columns, place }, marker);
   const fits = await putIntoStateTab(sheet, catalogue, made.tab.otherCharacters);
   const bare = { formId: form.id, state, stateId: undefined, fieldsId: undefined };
   const tab: FormTab = {
@@ -127,21 +136,28 @@ async function makeTab(
     ...bare,
     stateVersion: STATE_VERSION,
     fieldsText: undefined,
+    ranges: [],
   };
   const [stateId, fieldsId] = [newId(), newId()];
   const stateTab = writeStateTab(sheet);
+  const hiding = await hideEmptyTab(spreadsheet);
   await spreadsheet.commit({
     formId: form.id,
     requests: [
       ...made.requests,
+      ...hiding,
       catalogueRequest(tab, catalogue, fits, fieldsId),
       stateRequest(tab, state, stateId),
       ...stateTab.requests,
       ...ownTabs.requests,
+      ...(planned === undefined
+        ? []
+        : [plannedRequest(spreadsheetId, null, { ...planned, isNew: true })]),
     ],
     responseRanges: [],
     leaseMs: LEASE_MS,
   });
+  if (planned !== undefined) spreadsheet.keepSummary({ planned });
   sheet.wrote({
     tab: { ...tab, stateId, fieldsId },
     layout: made.layout,
@@ -173,31 +189,46 @@ async function changeColumns(
   const newId = (): number => spreadsheet.newMetadataId();
   const marker = new ColumnMarker(layout.sheetId, tab.columns, keys, form.name, newId);
   const headerRow = read?.header?.row ?? 0;
-  const made: MadeColumns = insertColumns(layout, plan.newColumns, headerRow, marker);
   const hasNew = keys.length > 0;
-  await applyWrite(sheet, {
-    columns: {
-      requests: [...(hasNew ? marker.recode() : []), ...made.requests],
-      // Headers are written where the new columns push them.
-      layout: { ...layout, columns: made.columns, columnCount: made.columnCount },
-      tab: hasNew ? withColumns(tab, made, marker) : tab,
-      characters: marker.characters,
-    },
-    changes: headerChanges(plan, made, read),
-    state: () => state,
-    catalogue,
-    ownTabs,
-    leaseMs: LEASE_MS,
+  await growing(hasNew && tab.ranges.length > 0, async (grows, onCommit) => {
+    const place = { headerRow, ranges: tab.ranges, grows };
+    const made: MadeColumns = insertColumns(
+      layout,
+      plan.newColumns,
+      place,
+      marker,
+      sheet.obstacles.all,
+    );
+    await applyWrite(sheet, {
+      columns: {
+        requests: [...(hasNew ? marker.recode() : []), ...made.requests],
+        // Headers are written where the new columns push them.
+        layout: { ...layout, columns: made.columns, columnCount: made.columnCount },
+        tab: hasNew ? { ...withColumns(tab, made, marker), ranges: made.ranges } : tab,
+        characters: marker.characters,
+      },
+      changes: headerChanges(plan, made, read),
+      state: () => state,
+      catalogue,
+      ownTabs,
+      leaseMs: LEASE_MS,
+      onCommit,
+    });
   });
-  if (hasNew) sheet.forgetRows();
+  if (!hasNew) return;
+  sheet.forgetRows();
+  await sheet.findObstaclesAgain();
 }
 
-/** The header row as it is now; one that was deleted is made again first. */
+/** The header row as it is now; one that was deleted is made again first, one that was sorted into the rows moved back. */
 async function readHeader(sheet: FormSheet): Promise<ColumnsRead> {
   const { api } = sheet.spreadsheet;
-  const read = await readColumns(api, sheet.usableLayout(), { keys: ['s:id'] });
-  if (!isHeaderGone(read)) return read;
-  await restoreHeader(sheet);
+  const layout = sheet.usableLayout();
+  const read = await readColumns(api, layout, { keys: keyColumnsOf(layout) });
+  const isGone = isHeaderGone(read);
+  const isReturned = await returnHeader(sheet, RowIndex.fromColumns(read), !isGone);
+  if (!isReturned && !isGone) return read;
+  if (!isReturned) await restoreHeader(sheet);
   return readColumns(api, sheet.usableLayout(), { keys: ['s:id'] });
 }
 
@@ -229,9 +260,20 @@ export async function restoreHeader(sheet: FormSheet): Promise<void> {
       ? []
       : [{ deleteDeveloperMetadata: { dataFilter: headerFilter(sheetId) } }]),
     createMetadata({ sheetId, row: 0 }, METADATA_KEYS.header, '1'),
+    // Its formulas named cells of the header that is gone.
+    ...outdatedRequests(sheet.structure.summary),
   ];
+  const { spreadsheet } = sheet;
   const formId = sheet.form.id;
-  await sheet.spreadsheet.commit({ formId, requests, responseRanges: [], leaseMs: LEASE_MS });
+  await spreadsheet.commit({ formId, requests, responseRanges: [], leaseMs: LEASE_MS });
+  const { record } = spreadsheet.known.summary;
+  spreadsheet.keepSummary({ record: { ...record, digest: '' } });
+  const { tab } = sheet.view;
+  const ranges = withRows(tab?.ranges ?? [], 0, 1, false);
+  sheet.wrote({
+    ...(tab !== undefined && { tab: { ...tab, ranges } }),
+    layout: { ...layout, tableHeads: tableHeads(ranges) },
+  });
   sheet.forgetRows();
 }
 

@@ -1,6 +1,7 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { gridRange } from '../api/formatting.ts';
 import { movedError, SheetsError } from '../api/sheets-error.ts';
+import type { Obstacle } from '../api/obstacles.ts';
 import type { Layout } from '../columns/layout.ts';
 import type { RowChange } from '../rows/row-comparison.ts';
 import { idOf, type RowIndex } from '../rows/row-index.ts';
@@ -8,6 +9,7 @@ import type { FormSheet } from '../state/form-sheet.ts';
 import { groupsOf } from './row-groups.ts';
 import { idColumnThen, keptRow, type MisplacedCells, type Observation } from './verification.ts';
 import { commitBatch, isVerified, type VerifiedWrite } from './verified-write.ts';
+import { writableChanges } from './writable.ts';
 import { emptyBatch, keepRows, type PlannedBatch, updateCells } from './write-plan.ts';
 
 /** How often a repair that went wrong itself is repaired before it is left to the next pass. */
@@ -37,7 +39,9 @@ export async function repair(
     await sheet.reload();
     if (sheet.view.tab === undefined || sheet.spreadsheet.head !== head) return;
     const index = await sheet.readRows();
-    const view = { layout: sheet.usableLayout(), index, undoSheetId, undoRows, isFirst };
+    const layout = sheet.usableLayout();
+    const protections = sheet.obstacles.all.filter(({ kind }) => kind === 'protection');
+    const view = { layout, index, protections, undoSheetId, undoRows, isFirst };
     const work = planRepair(written, view);
     if (isFirst && (written.observed.lost || !written.verification.columnsInPlace)) {
       clearNewRows(work, first.layout, batch, view);
@@ -51,12 +55,13 @@ export async function repair(
   throw movedError(sheet.spreadsheet.address);
 }
 
-/** Writes a repair; undefined when the sheet was rearranged once more before it, so that nothing was written. */
+/** Writes a repair; undefined when the sheet was rearranged, or protected, once more before it, so that nothing was written. */
 async function tryToWrite(
-  { spreadsheet, structure, form }: FormSheet,
+  sheet: FormSheet,
   work: PlannedBatch,
   { layout, undoSheetId }: RepairView,
 ): Promise<VerifiedWrite | undefined> {
+  const { spreadsheet, structure, form } = sheet;
   try {
     return await commitBatch(spreadsheet, work, {
       formId: form.id,
@@ -67,7 +72,10 @@ async function tryToWrite(
       leaseMs: REPAIR_LEASE_MS,
     });
   } catch (error) {
-    if (error instanceof SheetsError && error.fault === 'moved') return undefined;
+    const fault = error instanceof SheetsError ? error.fault : undefined;
+    if (fault === 'moved' || (fault === 'protected' && (await sheet.meetProtection()))) {
+      return undefined;
+    }
     throw error;
   }
 }
@@ -76,6 +84,8 @@ async function tryToWrite(
 interface RepairView {
   readonly layout: Layout;
   readonly index: RowIndex;
+  /** What was protected since: it stays as it is. */
+  readonly protections: readonly Obstacle[];
   readonly undoSheetId: number;
   /** Rows of the undo tab that hold what is to be copied back. */
   readonly undoRows: number;
@@ -93,7 +103,8 @@ function planRepair({ observed, verification }: VerifiedWrite, view: RepairView)
   const { misplaced } = verification;
   const withoutId = rowsWithoutId(observed, misplaced, view.layout);
   const idAt = view.index.idTexts();
-  const items = misplaced.flatMap((cells) => cellRepairs(cells, observed, view, withoutId, idAt));
+  const repairs = misplaced.flatMap((cells) => cellRepairs(cells, observed, view, withoutId, idAt));
+  const items = writableChanges(repairs, view.protections).changes;
   // Below the rows in use, which are still to be copied from.
   const batch = emptyBatch(view.undoRows);
   // All rows are kept, with their IDs, before the first of them changes.
@@ -192,6 +203,8 @@ function isKept(
 ): boolean {
   const kept = keptRow(observed, undoRow);
   if (kept === undefined) return found === '';
+  // What was found is from there, and where the column of IDs was at that moment is not known.
+  if (observed.lost) return true;
   const idColumn = idColumnThen(observed, layout);
   return idColumn === undefined || (kept[idColumn] ?? '') === (found ?? kept[idColumn] ?? '');
 }
@@ -244,7 +257,8 @@ function clearNewRows(
       };
     }),
   );
-  const groups = groupsOf(changes.sort((a, b) => a.row - b.row));
+  const free = writableChanges(changes, view.protections).changes;
+  const groups = groupsOf(free.toSorted((a, b) => a.row - b.row));
   // All rows are kept, with their IDs, before the first of them changes.
   for (const group of groups) keepRows(work, view, group);
   for (const { row, parts } of groups) {

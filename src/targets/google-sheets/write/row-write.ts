@@ -1,6 +1,7 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { bytesOf } from '../api/cell-value.ts';
 import { movedError } from '../api/sheets-error.ts';
+import { endsAtRow, isInTable, type LaidRange, withRows } from '../columns/laid-ranges.ts';
 import type { Layout, Tab } from '../columns/layout.ts';
 import type { RowChange } from '../rows/row-comparison.ts';
 import type { SheetRow } from '../rows/row-values.ts';
@@ -9,6 +10,7 @@ import { capacityError } from '../state/capacity.ts';
 import type { FormSheet } from '../state/form-sheet.ts';
 import { cellCount } from '../state/structure.ts';
 import type { TabRole } from '../api/metadata.ts';
+import { growing, withTablesReaching } from './growing.ts';
 import { repair } from './repair.ts';
 import { commitBatch, isVerified, type VerifiedWrite } from './verified-write.ts';
 import { type PlannedBatch, planWrites } from './write-plan.ts';
@@ -24,17 +26,22 @@ export interface RowWrite {
   readonly layout: Layout;
   readonly changes: readonly RowChange[];
   readonly newRows: readonly SheetRow[];
+  /** What people laid over the tab, once `first` is applied. */
+  readonly ranges: readonly LaidRange[];
   /** Requests that go before all others; each small. */
   readonly first: readonly Request[];
   /** Requests of each batch that record the state after it; `inserted`: rows added so far. */
   readonly each: (inserted: number) => readonly Request[];
   readonly leaseMs: number;
+  /** Called as soon as something is written. */
+  readonly onCommit?: (() => void) | undefined;
 }
 
 /** How a write left the form's tab and tabs of our own. */
 export interface WrittenRows {
   readonly layout: Layout;
   readonly ownTabs: ReadonlyMap<TabRole, Tab>;
+  readonly ranges: readonly LaidRange[];
 }
 
 /**
@@ -43,18 +50,49 @@ export interface WrittenRows {
  * place then, but what the write was planned on has to be read again. Throws TARGET_FULL before anything is written.
  */
 export async function writeRows(sheet: FormSheet, write: RowWrite): Promise<WrittenRows> {
+  checkRoom(sheet, write);
+  const { index } = sheet.view;
+  const { ranges } = write;
+  const at = (index?.lastRow ?? 0) + 1;
+  const adds = write.newRows.length > 0;
+  if (!adds || index === undefined || index.size === 0) {
+    return writeBatches(sheet, write, { ranges, grows: false });
+  }
+  const reached = await withTablesReaching(sheet, ranges, at);
+  if (!endsAtRow(reached, at)) return writeBatches(sheet, write, { ranges: reached, grows: false });
+  return growing(true, (grows, onCommit) =>
+    writeBatches(sheet, write, { ranges: reached, grows, onCommit }),
+  );
+}
+
+/** What {@link writeBatches} is to know of the ranges that people laid over the tab. */
+interface OverTab {
+  readonly ranges: readonly LaidRange[];
+  /** True when those that end with the last row are to take new rows in. */
+  readonly grows: boolean;
+  /** Called as soon as something is written. */
+  readonly onCommit?: () => void;
+}
+
+async function writeBatches(
+  sheet: FormSheet,
+  write: RowWrite,
+  { ranges, grows, onCommit }: OverTab,
+): Promise<WrittenRows> {
   const { structure, spreadsheet } = sheet;
   const { index } = sheet.view;
-  checkRoom(sheet, write);
   let { layout } = write;
   let undoTab = structure.roles.get('undo');
   const undoSheetId = undoTab?.sheetId ?? spreadsheet.newSheetId();
+  const lastRow = index?.lastRow ?? 0;
   const batches = planWrites({
     layout,
     changes: write.changes,
     newRows: write.newRows,
-    lastRow: index?.lastRow ?? 0,
+    lastRow,
     formatFromAbove: index !== undefined && index.belowIsTaken && index.size > 0,
+    growsRanges: grows,
+    fillsTable: isInTable(ranges, lastRow),
     undoSheetId,
     first: write.first,
     reservedBytes: FRAME_BYTES + bytesOf(write.each(0)),
@@ -69,6 +107,10 @@ export async function writeRows(sheet: FormSheet, write: RowWrite): Promise<Writ
       undoSheetId,
       last: write.each(inserted),
       leaseMs: write.leaseMs,
+      onCommit: () => {
+        onCommit?.();
+        write.onCommit?.();
+      },
     });
     if (!isVerified(written) || (await mayBeMisplaced(sheet, batch, written))) {
       await repair(sheet, batch, { written, layout, undoSheetId });
@@ -76,7 +118,11 @@ export async function writeRows(sheet: FormSheet, write: RowWrite): Promise<Writ
     }
     ({ layout, undoTab } = written);
   }
-  return { layout, ownTabs: new Map(undoTab === undefined ? [] : [['undo', undoTab]]) };
+  return {
+    layout,
+    ownTabs: new Map(undoTab === undefined ? [] : [['undo', undoTab]]),
+    ranges: withRows(ranges, lastRow + 1, inserted, grows),
+  };
 }
 
 /** Refuses what would go beyond Google's 10 million cells before anything is written. */

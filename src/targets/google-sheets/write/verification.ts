@@ -202,6 +202,10 @@ function rowSeen(
   idColumn: number | undefined,
 ): RowSeen {
   const kept = keptRow(observed, group.undoRow + y);
+  // A blank row that got a submission was blank indeed: nothing of it was kept.
+  if (kept === undefined && group.ids[y] === '' && writesColumn(group, idColumn)) {
+    return { found: '', kept };
+  }
   const isSeen = kept === undefined || !writesColumn(group, idColumn);
   if (inPlace && !observed.lost && isSeen) {
     return { found: observed.ids.get(group.row + y) ?? '', kept };

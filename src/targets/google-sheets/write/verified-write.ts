@@ -30,6 +30,8 @@ export interface BatchFrame {
   /** Requests that go after all others. */
   readonly last: readonly Request[];
   readonly leaseMs: number;
+  /** Called once the batch is written, before it is verified. */
+  readonly onCommit?: (() => void) | undefined;
 }
 
 /** A batch that was written, what its answer shows, and the tabs as it left them. */
@@ -60,6 +62,7 @@ export async function commitBatch(
     responseRanges: verificationRanges(layout, batch, undo.tab?.title ?? ''),
     leaseMs: frame.leaseMs,
   });
+  frame.onCommit?.();
   const answered = verifyAnswer(answer, layout, batch, undoSheetId);
   const isClear = batch.groups.length === 0 || (!answer.lost && isVerified(answered));
   const { observed, verification } = isClear

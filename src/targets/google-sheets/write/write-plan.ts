@@ -6,6 +6,7 @@ import type { SheetRow } from '../rows/row-values.ts';
 import { DATE_FORMAT, gridRange, formatCells } from '../api/formatting.ts';
 import { MAX_WRITE_BYTES } from '../api/size-limits.ts';
 import type { ColumnKey } from '../api/metadata.ts';
+import { insertInside } from '../columns/laid-ranges.ts';
 import { bytesOf, cellData, needsPlainFormat, type SheetValue } from '../api/cell-value.ts';
 import { type Layout, SPARE_ROWS } from '../columns/layout.ts';
 
@@ -47,6 +48,10 @@ export interface WritePlanInput {
   readonly lastRow: number;
   /** Where new rows take their format from: the row above them, or the one below. */
   readonly formatFromAbove: boolean;
+  /** True when they are to come into what ends with the last row: a table, a filter. */
+  readonly growsRanges: boolean;
+  /** True when they come to lie in a table, which may fill empty cells with values of its own. */
+  readonly fillsTable: boolean;
   /** The hidden tab that takes the old content of changed cells. */
   readonly undoSheetId: number;
   /** Requests that go before all others, each at most a small part of a batch. */
@@ -204,7 +209,7 @@ function addNewRows(packer: Packer, input: WritePlanInput): void {
     [chunk, bytes] = [[], overhead];
   };
   for (const row of input.newRows) {
-    const fresh = newRow(row, segments);
+    const fresh = newRow(row, segments, input.fillsTable);
     const room =
       packer.batches.length > 0 && packer.room >= WORTHWHILE_BYTES ? packer.room : packer.limit;
     if (bytes + fresh.bytes > room) flush();
@@ -223,7 +228,7 @@ function segmentsOf({ columns }: Layout): Segment[] {
   }));
 }
 
-function newRow(row: SheetRow, segments: readonly Segment[]): NewRow {
+function newRow(row: SheetRow, segments: readonly Segment[], whole: boolean): NewRow {
   const longNumbers: { column: number; value: SheetValue }[] = [];
   const parts = segments.map(({ start, keys }) => {
     const values = keys.map((key, offset) => {
@@ -231,6 +236,7 @@ function newRow(row: SheetRow, segments: readonly Segment[]): NewRow {
       if (needsPlainFormat(value)) longNumbers.push({ column: start + offset, value });
       return cellData(value);
     });
+    if (whole) return { values };
     while (values.length > 0 && values.at(-1)?.userEnteredValue === undefined) values.pop();
     return values.length === 0 ? {} : { values };
   });
@@ -247,12 +253,7 @@ function newRowRequests(
   const { sheetId } = input.layout;
   return [
     ...(at >= rowCount ? spareRows(input.layout, rowCount, at - rowCount + SPARE_ROWS) : []),
-    {
-      insertDimension: {
-        range: { sheetId, dimension: 'ROWS', startIndex: at, endIndex: at + chunk.length },
-        inheritFromBefore: input.formatFromAbove && at > 0,
-      },
-    },
+    ...(input.growsRanges ? rowsInside(sheetId, at, chunk.length) : [rowsBehind(input, at, chunk)]),
     ...segments.map(({ start }, index) => ({
       updateCells: {
         start: { sheetId, rowIndex: at, columnIndex: start },
@@ -266,8 +267,32 @@ function newRowRequests(
   ];
 }
 
+const rowsBehind = (
+  { layout: { sheetId }, formatFromAbove }: WritePlanInput,
+  at: number,
+  chunk: readonly NewRow[],
+): Request => ({
+  insertDimension: {
+    range: { sheetId, dimension: 'ROWS', startIndex: at, endIndex: at + chunk.length },
+    inheritFromBefore: formatFromAbove && at > 0,
+  },
+});
+
+/** Google keeps one colour under both names. */
+const GROUND = ['backgroundColor', 'backgroundColorStyle'];
+
+/** Rows that look like the last one, but for a colour that people gave its cells. */
+const rowsInside = (sheetId: number, at: number, count: number): Request[] => [
+  ...insertInside(sheetId, 'ROWS', at, count),
+  formatCells({ sheetId, startRow: at, endRow: at + count }, {}, GROUND),
+];
+
 /** Adds empty rows at the end of the grid, with dates shown as dates: new rows take their format from them. */
-function spareRows({ sheetId, columns }: Layout, rowCount: number, length: number): Request[] {
+export function spareRows(
+  { sheetId, columns }: Layout,
+  rowCount: number,
+  length: number,
+): Request[] {
   const dates = (['s:at', 's:removed'] satisfies ColumnKey[]).flatMap((key) => {
     const column = columns.get(key)?.index;
     if (column === undefined) return [];

@@ -2,7 +2,7 @@ import { MirrorError } from '../../../base/errors.ts';
 import type { FormSheet } from '../state/form-sheet.ts';
 import { overtakenMessage, SheetsError } from '../api/sheets-error.ts';
 
-/** How often a step is planned again because people rearranged the sheet meanwhile. */
+/** How often a step is planned again because people rearranged the sheet meanwhile, or protected something. */
 const ROUNDS = 6;
 /** A lease with more than this left is given back when the writer goes. */
 const WORTH_RELEASING_MS = 30_000;
@@ -70,8 +70,13 @@ export class WriterTurns {
         return await work();
       } catch (error) {
         const fault = error instanceof SheetsError ? error.fault : undefined;
-        const isWorthTrying = fault === 'moved' || (fault === 'refused' && !isRefused);
-        if (!isWorthTrying || round >= ROUNDS) throw error;
+        const isWorthTrying =
+          fault === 'moved' ||
+          (fault === 'refused' && !isRefused) ||
+          (fault === 'protected' && round < ROUNDS && (await sheet.meetProtection()));
+        if (!isWorthTrying || round >= ROUNDS) {
+          throw fault === 'protected' ? sheet.protectionError() : error;
+        }
         isRefused ||= fault === 'refused';
         sheet.spreadsheet.forgetStateTab();
         await sheet.reload();

@@ -186,7 +186,7 @@ const CASES: readonly [string, Error, string, string, RegExp][] = [
       400,
       'Invalid requests[0].updateCells: You are trying to edit a protected cell or object.',
     ),
-    'final',
+    'protected',
     'TARGET_DENIED',
     /Protect sheets and ranges/,
   ],
@@ -230,7 +230,7 @@ describe('failures of the Sheets API', () => {
     expect(error).toMatchObject({
       fault,
       code,
-      retryable: fault !== 'final' && fault !== 'refused',
+      retryable: !['final', 'refused', 'protected'].includes(fault),
       message: expect.stringMatching(message),
     });
     // L11 L15: not in the message, not in a cause, nowhere.

@@ -138,7 +138,8 @@ describe.each(versions)('a spreadsheet with version %d of the states', (version)
         ({ metadataKey }) =>
           metadataKey !== METADATA_KEYS.state &&
           metadataKey !== METADATA_KEYS.commit &&
-          metadataKey !== METADATA_KEYS.knownForm,
+          metadataKey !== METADATA_KEYS.knownForm &&
+          metadataKey !== METADATA_KEYS.tables,
       ),
   });
 
@@ -163,11 +164,35 @@ describe.each(versions)('a spreadsheet with version %d of the states', (version)
     const [ended] = (await (await elsewhere.reader(FORMS.gone))?.passes(1)) ?? [];
     expect(ended).toMatchObject({ outcome: 'gone', code: 'FORM_GONE' });
     const shown = place.sandbox.inspect.shown(place.spreadsheetId, 'Mirror');
-    expect([shown[5]?.[6], shown[6]?.slice(0, 2)]).toEqual([
+    expect([shown[5]?.[2], shown[6]?.slice(0, 2)]).toEqual([
       'Details',
       ['Contact us', 'All submissions at last success'],
     ]);
     expect(shown[1]?.slice(0, 2)).toEqual(['Stale after minutes without a success', '45']);
+  });
+
+  it('its Mirror tab reads from top to bottom then, and keeps the limit that people chose', async () => {
+    const { inspect, people } = place.sandbox;
+    people.at(place.spreadsheetId, 'Mirror').type(1, 1, '90');
+    expect((await fullPass(FORMS.contact)).outcome).toBe('ok');
+    const shown = inspect.shown(place.spreadsheetId, 'Mirror');
+    const titles = shown.flatMap(([text], row) =>
+      ['Forms', 'Problems', 'Fields'].includes(text ?? '') ? [[text, row]] : [],
+    );
+    expect(titles.map(([text]) => text)).toEqual(['Forms', 'Problems', 'Fields']);
+    expect(titles[0]?.[1]).toBe(4);
+    expect(shown[1]?.[1]).toBe('90');
+    expect(shown[6]?.slice(0, 2)).toEqual(['Contact us', 'All submissions at last success']);
+    // Nothing is left of the tables that stood on the right.
+    expect(shown.slice(0, 5).map((cells) => cells.length)).toEqual([2, 2, 2, 1, 1]);
+    const columns = inspect
+      .tabs(place.spreadsheetId)
+      .find(({ title }) => title === 'Mirror')?.columns;
+    expect(columns).toBe(9);
+    expect(inspect.layout(place.spreadsheetId, 'Mirror').frozenRowCount).toBe(1);
+    const fields = shown.slice(Number(titles[2]?.[1]) + 2).map((cells) => cells[0]);
+    expect(fields).toContain('Contact us');
+    expect(fields).toContain('Survey');
   });
 
   it('is migrated in one write, whatever the number of forms, and only once', async () => {

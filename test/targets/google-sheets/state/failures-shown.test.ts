@@ -15,13 +15,13 @@ describe('L17: a sheet claims no health that is not there', () => {
   /** Health of the mirror, state and details of the form, as the Mirror tab shows them. */
   const shown = (): (string | undefined)[] => {
     const cells = mirror.shown();
-    return [cells[0]?.[1], cells[6]?.[1], cells[6]?.[6]];
+    return [cells[0]?.[1], cells[6]?.[1], `${cells[6]?.[2]} ${cells[6]?.[3]}`];
   };
   const FAILED = ['The last pass failed', 'The last pass failed'];
 
   it('says so after a pass that met a deleted column of IDs, and is well again after the remedy', async () => {
     const healthy = shown().slice(0, 2);
-    mirror.person.deleteColumns(0);
+    mirror.person.deleteColumns(5);
     const before = mirror.grid();
     expect((await mirror.pass()).outcome).toBe('failed');
     expect(mirror.grid()).toEqual(before);
@@ -35,9 +35,9 @@ describe('L17: a sheet claims no health that is not there', () => {
     expect(shown().slice(0, 2)).toEqual(healthy);
   });
 
-  it('says so after a pass that met a protected range', async () => {
+  it('says so after a pass that met a tab protected as a whole', async () => {
     const healthy = shown().slice(0, 2);
-    const range = mirror.person.protect({ left: 3, right: 4 });
+    const range = mirror.person.protect({});
     mirror.submit(30);
     expect(await mirror.pass()).toMatchObject({ outcome: 'failed', code: 'TARGET_DENIED' });
     expect(shown()).toEqual([...FAILED, expect.stringMatching(/protected range.*Allow mirror@/)]);

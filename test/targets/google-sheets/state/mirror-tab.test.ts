@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Person } from '../../../../packages/google-sheets-emulator/test/support/people.ts';
 import type { FormWriter, Target } from '../../../../src/mirror/target.ts';
 import type { FormIdentity, PassRecord } from '../../../../src/mirror/types.ts';
 import { AT_ONCE, CHECKPOINT, FORM, NAME, pass, row } from '../../../contract/target-harness.ts';
@@ -20,14 +21,16 @@ describe('the Mirror tab', () => {
 
   const shown = (): string[][] => place.sandbox.inspect.shown(place.spreadsheetId, 'Mirror');
   const health = (): string | undefined => shown()[0]?.[1];
-  const table = (from: number, width: number): string[][] =>
-    shown()
-      .slice(5)
-      .map((cells) => Array.from({ length: width }, (_, index) => cells[from + index] ?? ''))
-      .filter((cells) => cells.some((cell) => cell !== ''));
-  const forms = (): string[][] => table(0, 9);
-  const problems = (): string[][] => table(10, 6);
-  const fields = (): string[][] => table(17, 6);
+  /** A table from its headers to the empty row below it; texts only as far to the right as there are any. */
+  function table(title: string): string[][] {
+    const all = shown();
+    const start = all.findIndex(([text]) => text === title) + 1;
+    const end = all.findIndex((cells, row) => row > start && cells.every((text) => text === ''));
+    return all.slice(start, end < 0 ? all.length : end);
+  }
+  const forms = (): string[][] => table('Forms');
+  const problems = (): string[][] => table('Problems');
+  const fields = (): string[][] => table('Fields');
   const ended = (rest: Partial<PassRecord> = {}): PassRecord =>
     pass({ endedAt: new Date(clock.now()).toISOString(), ...rest });
   async function write(
@@ -58,42 +61,64 @@ describe('the Mirror tab', () => {
       [
         'Form',
         'State',
+        'Details',
+        'What to do',
         'Rows',
         'Removed',
+        'Problems',
         'Last success',
         'Last pass',
-        'Details',
-        'Problems',
-        'Copied rows',
       ],
       [
         'Contact form',
-        'All submissions at last success',
+        'All submissions but those listed, at last success',
+        'Answers were never compared.',
+        '',
         '2',
         '1',
-        '2026-03-02 09:00',
-        '2026-03-02 09:00',
-        'Answers were never compared.',
         '1',
-        '0',
+        '3/2/2026 9:00:05',
+        '3/2/2026 9:00:00',
       ],
       [
         'Zzz',
         'The last pass failed',
+        'The Forms API did not answer.',
+        'Run forms-mirror check: it tries the source and every target and says what is wrong.',
+        '0',
         '0',
         '0',
         '',
-        '2026-03-02 09:05',
-        'The Forms API did not answer. Run forms-mirror check: it tries the source and every target and says what is wrong.',
-        '0',
-        '0',
+        '3/2/2026 9:05:00',
       ],
     ]);
     expect(problems()).toEqual([
-      ['Form', 'Submission ID', 'What happened', 'Kept', 'First seen', 'Last seen'],
-      ['Contact form', 'x', 'has no ID', 'no', '2026-03-02 09:00', '2026-03-02 09:00'],
+      [
+        'Form',
+        'Submission ID',
+        'What happened',
+        'What to do',
+        'Kept',
+        '',
+        '',
+        'First seen',
+        'Last seen',
+      ],
+      [
+        'Contact form',
+        'x',
+        'has no ID',
+        'It has no row here. Correct it at the source.',
+        'no',
+        '',
+        '',
+        '3/2/2026 9:00:00',
+        '3/2/2026 9:00:00',
+      ],
     ]);
-    expect(shown()[2]?.[1]).toMatch(/of Google's 10 million cells are in use/);
+    expect(shown()[2]?.[1]).toMatch(
+      /^Room for about [\d,]+000 more submissions \(.* of Google's 10 million cells are in use\)$/,
+    );
   });
 
   it('says by itself that the copy is stale when nothing is written any more', async () => {
@@ -120,7 +145,7 @@ describe('the Mirror tab', () => {
       await writer.finish(ended({ startedAt }), { checkpoint });
     });
     expect(health()).toBe('All submissions at last success');
-    expect(forms()[1]?.slice(4, 6)).toEqual(['2026-03-02 09:00', '2026-03-02 09:50']);
+    expect(forms()[1]?.slice(7)).toEqual(['3/2/2026 9:00:00', '3/2/2026 9:50:00']);
     clock.advance(46 * MINUTE_MS);
     expect(health()).toBe('Stale');
   });
@@ -144,7 +169,7 @@ describe('the Mirror tab', () => {
       await lookNow();
     }
     expect(health()).toBe('All submissions at last success');
-    expect(forms()[1]?.[4]).toMatch(/^2026-03-02 \d\d:5\d$/);
+    expect(forms()[1]?.[7]).toMatch(/^3\/2\/2026 \d+:5\d:00$/);
     // Once in ten minutes.
     expect(place.sandbox.inspect.revision(place.spreadsheetId) - begun).toBeLessThanOrEqual(7);
     // What a look found to differ is not known to be current: nothing but a pass says so.
@@ -191,7 +216,8 @@ describe('the Mirror tab', () => {
       });
       expect(health()).toBe('All submissions at last success');
     }
-    expect(place.sandbox.requests.counts()).toEqual({ reads: 120, writes: 12 });
+    // One of each is for the empty tab that came with the spreadsheet.
+    expect(place.sandbox.requests.counts()).toEqual({ reads: 120 + 1, writes: 12 + 1 });
     // What was not written is known in this process all the same, and no older than ten minutes elsewhere.
     const last = new Date(clock.now()).toISOString();
     expect((await target.overview())[0]?.lastPass?.endedAt).toBe(last);
@@ -203,14 +229,16 @@ describe('the Mirror tab', () => {
     await write((writer) => writer.prepare([{ ...NAME, label: 'Your name' }]));
     await write((writer) => writer.prepare([]));
     expect(fields()).toEqual([
-      ['Form', 'Field ID', 'Label', 'Former labels', 'Left the form', 'Column deleted'],
+      ['Form', 'Field ID', 'Label', 'Former labels', '', '', '', 'Left the form', 'Column deleted'],
       [
         'Contact form',
         'field_1_a',
         'Your name',
         'Full name (until 2026-03-03)',
-        '2026-03-03 09:00',
         '',
+        '',
+        '',
+        '3/3/2026 9:00:00',
       ],
     ]);
   });
@@ -238,8 +266,105 @@ describe('the Mirror tab', () => {
       await writer.prepare([NAME]);
       await writer.finish(ended({ inserted: 1 }), { checkpoint: CHECKPOINT });
     });
-    expect(health()).toBe('All submissions at last success');
+    expect(health()).toBe('All submissions but those listed, at last success');
     expect(fields()).toHaveLength(2);
+  });
+
+  it('reads from top to bottom: one table below the other, no wider than a screen', async () => {
+    await write(async (writer) => {
+      await writer.prepare([NAME]);
+      await writer.finish(ended(), { checkpoint: CHECKPOINT });
+    });
+    const titles = shown().flatMap(([text = ''], row) =>
+      ['Forms', 'Problems', 'Fields'].includes(text) ? [[row, text]] : [],
+    );
+    expect(titles).toEqual([
+      [4, 'Forms'],
+      [8, 'Problems'],
+      [12, 'Fields'],
+    ]);
+    expect(problems()[1]).toEqual(['None.']);
+    const { inspect } = place.sandbox;
+    const mirror = inspect.tabs(place.spreadsheetId).find(({ title }) => title === 'Mirror');
+    const { widths } = inspect.layout(place.spreadsheetId, 'Mirror');
+    const total = Object.values(widths).reduce((sum, width) => sum + width, 0);
+    expect([mirror?.columns, Object.keys(widths).length]).toEqual([9, 9]);
+    expect(total).toBeLessThan(1_335);
+  });
+
+  it('L4: writes the tables below the forms only where they say something new', async () => {
+    const person = place.sandbox.people.at.bind(
+      place.sandbox.people,
+      place.spreadsheetId,
+      'Mirror',
+    );
+    const bad = (id: string) => [{ submissionId: id, reason: 'odd', stored: false }];
+    await write(async (writer) => {
+      await writer.prepare([NAME]);
+      await writer.apply([], bad('x'));
+      await writer.finish(ended(), { checkpoint: CHECKPOINT });
+    });
+    const row = (text: string): number => shown().findIndex((cells) => cells.includes(text));
+    person().type(row('x'), 4, 'seen');
+    person().type(row('field_1_a'), 4, 'seen');
+    await write((writer) => writer.finish(ended({ inserted: 1 }), { checkpoint: CHECKPOINT }));
+    expect([row('x'), row('field_1_a')].map((at) => shown()[at]?.[4])).toEqual(['seen', 'seen']);
+    await write(async (writer) => {
+      await writer.apply([], bad('y'));
+      await writer.finish(ended({ inserted: 1 }), { checkpoint: CHECKPOINT });
+    });
+    expect([row('x'), row('field_1_a')].map((at) => shown()[at]?.[4] ?? '')).toEqual(['no', '']);
+    expect(problems().map((cells) => cells[1])).toEqual(['Submission ID', 'x', 'y']);
+  });
+
+  it('puts right what people inserted, also where a process sees it for the first time', async () => {
+    const finish = (): Promise<void> =>
+      write((writer) => writer.finish(ended({ inserted: 1 }), { checkpoint: CHECKPOINT }));
+    await write((writer) => writer.prepare([NAME]));
+    await finish();
+    const before = [problems(), fields()];
+    for (const elsewhere of [false, true]) {
+      place.sandbox.people.at(place.spreadsheetId, 'Mirror').insertRows(7, 3);
+      place.sandbox.people.at(place.spreadsheetId, 'Mirror').type(11, 2, 'my remark');
+      if (elsewhere) target = await place.openElsewhere();
+      clock.advance(MINUTE_MS);
+      await finish();
+      expect([problems(), fields()]).toEqual(before);
+      expect(shown().flat()).not.toContain('my remark');
+    }
+  });
+
+  it.each<[string, (someone: Person) => void]>([
+    ['a row above all', (someone) => someone.insertRows(0)],
+    ['a column before all', (someone) => someone.insertColumns(0)],
+    ['a word in place of the limit', (someone) => someone.type(1, 1, 'never')],
+  ])('L17: turns stale with %s, too', async (_, act) => {
+    await write((writer) => writer.finish(ended(), { checkpoint: CHECKPOINT }));
+    act(place.sandbox.people.at(place.spreadsheetId, 'Mirror'));
+    await write((writer) => writer.finish(ended(), { checkpoint: CHECKPOINT }));
+    expect(health()).toBe('All submissions at last success');
+    clock.advance(24 * 60 * MINUTE_MS);
+    expect(health()).toMatch(/^Stale/);
+  });
+
+  it('moves the lower tables up when people deleted the tab of a form', async () => {
+    const other = { id: 'frm_2', slug: 'zzz', name: 'Zzz' };
+    for (const form of [FORM, other]) {
+      await write(async (writer) => {
+        await writer.prepare([NAME]);
+        await writer.finish(ended(), { checkpoint: CHECKPOINT });
+      }, form);
+    }
+    expect(forms().map(([name]) => name)).toEqual(['Form', 'Contact form', 'Zzz']);
+    expect(fields()).toHaveLength(3);
+    place.sandbox.people.at(place.spreadsheetId, 'Zzz').deleteTab();
+    target = await place.openElsewhere();
+    clock.advance(MINUTE_MS);
+    await write((writer) => writer.finish(ended({ inserted: 1 }), { checkpoint: CHECKPOINT }));
+    expect(forms().map(([name]) => name)).toEqual(['Form', 'Contact form']);
+    expect(shown()[8]?.[0]).toBe('Problems');
+    expect(fields()).toHaveLength(2);
+    expect(shown().flat()).not.toContain('Zzz');
   });
 
   it('holds formulas of ours only, whatever forms and fields are called', async () => {
@@ -254,8 +379,10 @@ describe('the Mirror tab', () => {
     );
     const formulas = place.sandbox.inspect
       .tabs(place.spreadsheetId)
+      // summary.test.ts looks at the formulas of that tab.
+      .filter(({ title }) => title !== 'Summary')
       .flatMap((tab) => place.sandbox.inspect.formulas(place.spreadsheetId, tab.sheetId))
       .map((one) => one.text);
-    expect(formulas.map((text) => text.slice(0, 12))).toEqual(['=IF(COUNTIF(', '=IF($E7="";"']);
+    expect(formulas.map((text) => text.slice(0, 12))).toEqual(['=IF(COUNTIF(', '=IF($H7="";"']);
   });
 });

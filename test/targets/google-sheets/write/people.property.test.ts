@@ -74,6 +74,8 @@ describe('a sheet that people live in', () => {
           const life = await SheetLife.begin();
           try {
             await live(life, history);
+            // What people keep from being written is not up to date until they let it be.
+            life.people.layOpen();
             life.clock.advance(120_000);
             await life.pass();
             expect(complaintsOf(life)).toEqual([]);

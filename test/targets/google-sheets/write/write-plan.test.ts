@@ -51,6 +51,8 @@ const plan = (input: Partial<WritePlanInput>) =>
     newRows: [],
     lastRow: 10,
     formatFromAbove: false,
+    growsRanges: false,
+    fillsTable: false,
     undoSheetId: 99,
     first: [],
     reservedBytes: 10_000,

@@ -1,0 +1,95 @@
+import { cellText, isBlank } from '../../../mirror/cell.ts';
+import { type Cell, JsonText, type PickedField, type Row } from '../../../mirror/types.ts';
+import { compactKey, fieldKey } from '../api/metadata.ts';
+import type { CountedQuestion } from '../state/summary-marks.ts';
+
+/** Lines that a question gets at most; what has none is counted together. */
+export const MAX_LISTED = 12;
+/** A question that is shown stays so up to this many different answers. */
+const MAX_DISTINCT = 40;
+/** Questions of one form. */
+const MAX_QUESTIONS = 10;
+/** Fields of a form that are looked at, in its order. */
+const MAX_FIELDS = 300;
+/** Characters of a choice; a longer answer was written by hand. */
+const MAX_CHOICE = 100;
+/** Fewer answers tell nothing of a question. */
+const LEAST_ANSWERS = 10;
+/** How often each answer is given on average, so that the question looks like one of choices. */
+const LEAST_REPEATS = 3;
+
+interface Tally {
+  answered: number;
+  /** Undefined once the answers are too many, too long, or lists. */
+  distinct: Set<string> | undefined;
+  numbers: boolean;
+}
+
+/**
+ * Tells the questions that are answered by choosing from those that are answered in one's own words. The Forms API shows
+ * neither types of fields nor choices, so their answers have to: choices repeat. Of the answers nothing is kept but for
+ * how long a pass takes.
+ */
+export class AnswerTally {
+  readonly #tallies = new Map<string, Tally>();
+
+  constructor(fields: readonly PickedField[]) {
+    const shown = fields
+      .filter((field) => field.inSchema && !field.hashed)
+      .toSorted((a, b) => a.position - b.position)
+      .slice(0, MAX_FIELDS);
+    for (const { id } of shown) {
+      this.#tallies.set(id, { answered: 0, distinct: new Set(), numbers: true });
+    }
+  }
+
+  /** Counts in what some submissions answered. */
+  add(rows: readonly Row[]): void {
+    for (const [id, tally] of this.#tallies) {
+      for (const row of rows) {
+        if (tally.distinct === undefined) break;
+        note(tally, row.cells.get(id) ?? null);
+      }
+    }
+  }
+
+  /** The questions to be counted by answer, in the form's order; `before`: those that were until now. */
+  questions(before: readonly CountedQuestion[]): CountedQuestion[] {
+    const known = new Map(before.map((question) => [question.mark, question]));
+    return [...this.#tallies]
+      .flatMap(([id, tally]) => {
+        const mark = compactKey(fieldKey(id));
+        const question = counted(mark, tally, known.get(mark));
+        return question === undefined ? [] : [question];
+      })
+      .slice(0, MAX_QUESTIONS);
+  }
+}
+
+function note(tally: Tally, cell: Cell): void {
+  if (isBlank(cell)) return;
+  tally.answered++;
+  const text = cellText(cell) ?? '';
+  if (cell instanceof JsonText || text.length > MAX_CHOICE) tally.distinct = undefined;
+  tally.distinct?.add(text);
+  if ((tally.distinct?.size ?? 0) > MAX_DISTINCT) tally.distinct = undefined;
+  tally.numbers &&= typeof cell === 'number';
+}
+
+/** A question that is shown does not come and go with every few answers: its lines only become more. */
+function counted(
+  mark: string,
+  { answered, distinct, numbers }: Tally,
+  before: CountedQuestion | undefined,
+): CountedQuestion | undefined {
+  if (distinct === undefined) return undefined;
+  const size = distinct.size;
+  const listed = Math.min(MAX_LISTED, size);
+  if (before !== undefined) {
+    if (answered === 0) return before;
+    return { mark, listed: Math.max(before.listed, listed), numbers };
+  }
+  const isChoice =
+    size <= MAX_LISTED && answered >= LEAST_ANSWERS && answered >= LEAST_REPEATS * size;
+  return isChoice ? { mark, listed, numbers } : undefined;
+}

@@ -1,0 +1,52 @@
+import { expect, it } from 'vitest';
+import { type CliResult, runCli } from '../support/cli-host.ts';
+import { openPlace } from '../support/cli-sandbox.ts';
+import { openSheet } from '../support/cli-sheet.ts';
+import { SheetsClock } from '../support/test-clock.ts';
+
+it('L17: sync, status, check and the Mirror tab say what is protected, and what to do', async () => {
+  const { env: base, sandbox } = await openPlace({ submissions: 40 });
+  const { emulator, id: spreadsheetId, env: sheet } = await openSheet();
+  const env = { ...base, ...sheet, TARGET_FORMS: 'customer-feedback' };
+  const clock = new SheetsClock();
+  const run = (...command: string[]): Promise<CliResult> => {
+    clock.goOn(60_000);
+    return runCli(command, env, false, clock);
+  };
+  expect((await run('sync')).code).toBe(0);
+  const title = sandbox.store.formBySlug('customer-feedback')?.name ?? '';
+  const person = emulator.people.at(spreadsheetId, title);
+  const grid = (): unknown[][] => emulator.inspect.grid(spreadsheetId, title);
+  const idAt = (row: number): string =>
+    String(grid()[row]?.[grid()[0]?.indexOf('Submission ID') ?? -1]);
+  const range = person.protect({ top: 2, bottom: 4 });
+  for (const row of [2, 3, 5]) sandbox.store.setStatus(idAt(row), 'REJECTED');
+  const said = [
+    /! customer-feedback → default: On the tab "Customer feedback.*" the protected range \(3:4\) keeps forms-mirror from writing: 2 submissions are not as the source has them/,
+    /→ Allow mirror@\S+ to edit it .* The rest follows by itself/,
+  ];
+  const sync = await run('sync');
+  expect(sync).toMatchObject({ code: 0 });
+  const status = await run('status');
+  for (const text of said) {
+    expect(sync.stdout).toMatch(text);
+    expect(status.stdout).toMatch(text);
+  }
+  const check = await run('check');
+  expect(check.code).toBe(1);
+  expect(check.stdout.match(/protected range/g)).toHaveLength(1);
+  expect(check.stdout).toMatch(/✗ target default: .* the protected range \(3:4\) keeps/);
+  expect((await run('verify')).stdout).toMatch(/2 listed as rejected/);
+  const explain = await run('explain', idAt(2));
+  expect(explain.stdout).toMatch(/differs in: status/);
+  expect(explain.stdout).toMatch(/listed as rejected: "Status" of its row cannot be written/);
+  const shown = emulator.inspect.shown(spreadsheetId, 'Mirror').flat().join('\n');
+  expect(shown).toMatch(/the protected range \(3:4\) keeps forms-mirror from writing/);
+  person.unprotect(range);
+  const before = await run('status');
+  expect(before.stdout).not.toMatch(/protected range|damaged/);
+  const after = await run('sync');
+  expect(after.stdout).toMatch(/protected or merged can be written now; everything is read again/);
+  expect((await run('check')).code).toBe(0);
+  expect((await run('verify')).stdout).not.toMatch(/listed/);
+});
