@@ -48,8 +48,8 @@ import {
   writeCells,
 } from './write/form-write.ts';
 import { emptyFields, eraseSubmissions } from './write/erase.ts';
-import { returnHeader } from './write/header-row.ts';
-import { prepareColumns, restoreHeader } from './write/prepare-columns.ts';
+import { restoreHeader, returnHeader } from './write/header-row.ts';
+import { prepareColumns } from './write/prepare-columns.ts';
 import { writableBatch } from './write/writable.ts';
 import { WriterTurns } from './write/writer-turns.ts';
 

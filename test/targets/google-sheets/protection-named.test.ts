@@ -54,14 +54,15 @@ describe('what is in the way is named where people look', () => {
 
   it('a pass that cannot go around a protection fails, and says which one it is and on which tab', async () => {
     protectRowOf('s3');
+    mirror.store.setStatus('s3', 'PAID');
     mirror.place.sandbox.people.at(mirror.place.spreadsheetId, 'Mirror').protect({ left: 8 });
+    mirror.place.sandbox.people.at(mirror.place.spreadsheetId, 'Mirror state').protect({ right: 5 });
     mirror.person.protect({ top: 0, bottom: 1 });
-    mirror.store.relabelField(FORM_ID, 'field_name', 'Full name');
     expect(await mirror.pass('full')).toMatchObject({
       outcome: 'failed',
       code: 'TARGET_DENIED',
       error: expect.stringMatching(
-        / does not let forms-mirror write: the protected range \(5:5\) on the tab "Contact", the protected range \(1:1\) on the tab "Contact", the protected range \(I:\) on the tab "Mirror"\. Allow mirror@/,
+        / does not let forms-mirror write: the protected range \(5:5\) on the tab "Contact", the protected range \(1:1\) on the tab "Contact", the protected range \(I:\) on the tab "Mirror", the protected range \(A:E\) on the tab "Mirror state"\. Allow mirror@/,
       ),
     });
   });

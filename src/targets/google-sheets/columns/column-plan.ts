@@ -200,7 +200,7 @@ export function columnOrder({
   const inForm = fields
     .filter((field) => !field.dropped)
     .sort((a, b) => a.position - b.position)
-    .map((field) => ({ key: fieldKey(field.id), header: field.header }));
+    .map((field) => ({ key: fieldKey(field.id), header: field.header || field.label }));
   return [
     ...own.filter(({ side }) => side === 'left'),
     ...inForm,

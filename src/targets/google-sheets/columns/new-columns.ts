@@ -18,6 +18,7 @@ import {
   updateMetadata,
 } from '../api/metadata.ts';
 import {
+  keepsFrom,
   keepsFromInsertingColumn,
   type Obstacle,
   openRows,
@@ -39,6 +40,14 @@ export interface MadeColumns {
   readonly columnCount: number;
   readonly marks: readonly MarkedColumn[];
   readonly ranges: readonly LaidRange[];
+  /** New columns whose header cannot be written. */
+  readonly waiting: ReadonlyMap<ColumnKey, WaitingHeader>;
+}
+
+/** A header that cannot be written: what is in the way, and what it shows meanwhile. */
+export interface WaitingHeader {
+  readonly obstacles: readonly Obstacle[];
+  readonly shown: string;
 }
 
 /** The header row, and what people laid over it. */
@@ -52,7 +61,7 @@ export interface HeaderPlace {
 /**
  * Requests that insert columns, each right behind its neighbour, so that nothing of people's is ever overwritten; where a
  * protection keeps them from there (a row of it lies across), they are added at the grid's end. New columns get our format
- * and inherit none; the rest of the tab keeps its own.
+ * and inherit none; the rest of the tab keeps its own. Where a header cannot be written, its column comes without one.
  */
 export function insertColumns(
   layout: Layout,
@@ -64,6 +73,7 @@ export function insertColumns(
   const requests: Request[] = [];
   const columns = new Map(layout.columns);
   const marks: MarkedColumn[] = [];
+  const waiting = new Map<ColumnKey, WaitingHeader>();
   let { columnCount } = layout;
   let ranges = laid;
   for (const run of runsOf(made)) {
@@ -107,7 +117,13 @@ export function insertColumns(
       top: headerRow + 1,
       rowCount: layout.rowCount,
     });
-    requests.push(...formatColumns(layout.sheetId, at, run, headerRow, rows));
+    const over = obstacles.filter((one) =>
+      run.some((_, offset) => isOver(one, headerRow, at + offset, isOpen)),
+    );
+    if (over.length > 0)
+      for (const { key } of run) waiting.set(key, { obstacles: over, shown: '' });
+    const row = over.length > 0 ? undefined : headerRow;
+    requests.push(...formatColumns(layout.sheetId, at, run, row, rows));
     requests.push(...marks.slice(-count).map((placed) => mark.request(placed)));
   }
   const places = new Map([...columns.values()].map((column) => [column.metadataId, column.index]));
@@ -116,6 +132,7 @@ export function insertColumns(
     columns,
     columnCount,
     ranges,
+    waiting,
     marks: marks.map(({ metadataId, mark: text, compact, index }) => ({
       metadataId,
       mark: text,
@@ -123,6 +140,13 @@ export function insertColumns(
       index: places.get(metadataId) ?? index,
     })),
   };
+}
+
+/** True when something is in the way of a new column's header. What only begins where a column is inserted moves on. */
+function isOver(one: Obstacle, headerRow: number, at: number, isInserted: boolean): boolean {
+  const { startColumn, endColumn } = one.area;
+  const movesOn = isInserted && at === startColumn && endColumn !== undefined;
+  return !movesOn && keepsFrom(one, headerRow, at);
 }
 
 /** New columns that come behind each other go in together. */
@@ -136,13 +160,16 @@ function runsOf(made: readonly NewColumn[]): NewColumn[][] {
   return runs;
 }
 
-/** Headers, formats and widths of new columns that lie side by side; `rows`: those below the header that may be formatted. */
+/**
+ * Headers, formats and widths of new columns that lie side by side; `headerRow`: undefined where it cannot be written;
+ * `rows`: those below it that may be formatted.
+ */
 export function formatColumns(
   sheetId: number,
   at: number,
   columns: readonly Pick<NewColumn, 'key' | 'header'>[],
-  headerRow: number,
-  rows: readonly RowStretch[] = [{ startRow: headerRow + 1 }],
+  headerRow: number | undefined,
+  rows: readonly RowStretch[] = [{ startRow: (headerRow ?? 0) + 1 }],
 ): Request[] {
   const area = { sheetId, startColumn: at, endColumn: at + columns.length };
   return [
@@ -154,16 +181,7 @@ export function formatColumns(
         'backgroundColorStyle',
       ]),
     ),
-    formatCells({ ...area, startRow: headerRow, endRow: headerRow + 1 }, HEADER_FORMAT),
-    {
-      updateCells: {
-        start: { sheetId, rowIndex: headerRow, columnIndex: at },
-        rows: [
-          { values: columns.map(({ header }) => ({ userEnteredValue: { stringValue: header } })) },
-        ],
-        fields: 'userEnteredValue',
-      },
-    },
+    ...(headerRow === undefined ? [] : formatHeaders(area, columns, headerRow)),
     ...columns.flatMap(({ key, header }, offset) => {
       const column = { sheetId, startColumn: at + offset, endColumn: at + offset + 1 };
       const width = columnWidth(sheetId, at + offset, WIDTHS[key] ?? fieldWidth(header));
@@ -171,6 +189,25 @@ export function formatColumns(
       if (format === undefined) return [width];
       return [width, ...rows.map((body) => formatCells({ ...column, ...body }, format))];
     }),
+  ];
+}
+
+function formatHeaders(
+  area: { sheetId: number; startColumn: number; endColumn: number },
+  columns: readonly Pick<NewColumn, 'header'>[],
+  headerRow: number,
+): Request[] {
+  const { sheetId, startColumn } = area;
+  const values = columns.map(({ header }) => ({ userEnteredValue: { stringValue: header } }));
+  return [
+    formatCells({ ...area, startRow: headerRow, endRow: headerRow + 1 }, HEADER_FORMAT),
+    {
+      updateCells: {
+        start: { sheetId, rowIndex: headerRow, columnIndex: startColumn },
+        rows: [{ values }],
+        fields: 'userEnteredValue',
+      },
+    },
   ];
 }
 

@@ -208,7 +208,7 @@ export function encodeState(state: FormState): string {
       n: COUNTED.map((name) => state.counts[name]),
       o: [state.oddRows.copies.slice(0, NAMED_ROWS), state.oddRows.withoutId.slice(0, NAMED_ROWS)],
       ...(state.blocked.length > 0 && {
-        b: state.blocked.map(({ name, submissions }) => [name, submissions]),
+        b: state.blocked.map(({ name, submissions, headers }) => [name, submissions, headers]),
       }),
       d: [state.prepared, state.columns, state.catalogue],
       r: state.growth === null ? null : [state.growth.since, state.growth.rows],
@@ -298,8 +298,12 @@ function readState(state: StoredState): FormState {
     },
     oddRows: { copies: oddRows(copiedRows), withoutId: oddRows(rowsWithoutId) },
     blocked: list(state['b']).map((item) => {
-      const [name, submissions] = list(item);
-      return { name: asText(name), submissions: number(submissions) };
+      const [name, submissions, headers] = list(item);
+      return {
+        name: asText(name),
+        submissions: number(submissions),
+        headers: number(headers),
+      };
     }),
     // Without a checkpoint everything is read anyway.
     stored: typeof state['s'] === 'number' ? state['s'] : checkpoint === null ? 0 : null,

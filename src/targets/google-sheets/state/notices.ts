@@ -63,9 +63,10 @@ export function idColumnDeleted({ title }: Pick<Layout, 'title'>): TargetNotice 
   };
 }
 
-function cellsBlocked({ layout, email }: NoticedTab, { name, submissions }: Blocked): TargetNotice {
+function cellsBlocked({ layout, email }: NoticedTab, blocked: Blocked): TargetNotice {
+  const { name } = blocked;
   const isProtected = isProtection(name);
-  const [keep, are] = [isProtected ? 'keeps' : 'keep', submissions === 1 ? 'is' : 'are'];
+  const keep = isProtected ? 'keeps' : 'keep';
   return {
     code: isProtected ? 'CELLS_PROTECTED' : 'CELLS_MERGED',
     blocks: false,
@@ -73,11 +74,21 @@ function cellsBlocked({ layout, email }: NoticedTab, { name, submissions }: Bloc
     columns: [],
     rows: [],
     message:
-      `On the tab "${layout.title}" ${name} ${keep} forms-mirror from writing: ` +
-      `${plural(submissions, 'submission')} ${are} not as the source has ${submissions === 1 ? 'it' : 'them'}. ` +
+      `On the tab "${layout.title}" ${name} ${keep} forms-mirror from writing: ${waitsFor(blocked)}. ` +
       'Everything else is written.',
     remedy: `${isProtected ? allowRemedy(email) : 'Unmerge them (Format › Merge cells › Unmerge).'} The rest follows by itself.`,
   };
+}
+
+function waitsFor({ submissions, headers }: Blocked): string {
+  const them = submissions === 1 ? 'it' : 'them';
+  const rows = `${plural(submissions, 'submission')} ${submissions === 1 ? 'is' : 'are'} not as the source has ${them}`;
+  const texts =
+    headers === 1
+      ? '1 header does not show the label of its field'
+      : `${count(headers)} headers do not show the labels of their fields`;
+  if (submissions === 0) return texts;
+  return headers === 0 ? rows : `${rows}, and ${texts}`;
 }
 
 function columnsDeleted({

@@ -14,7 +14,7 @@ import { copyNotes } from './copy-notes.ts';
 import { removeEmptyTab } from './empty-tab.ts';
 import { clearUndoTab } from './erase.ts';
 import { applyWrite, stateNow, writeState } from './form-write.ts';
-import { restoreHeader } from './prepare-columns.ts';
+import { restoreHeader } from './header-row.ts';
 
 /** The end of a pass, with what its writer knows. */
 export interface EndOfPass {

@@ -243,8 +243,8 @@ export function stateNow(sheet: FormSheet, now: string, state = sheet.view.state
   };
   const oddRows = index === undefined ? state.oddRows : oddRowsOf(index);
   const listed = sheet.spreadsheet.knownStateTab?.rejections(sheet.form.id);
-  const known = [...state.blocked.map(({ name }) => name), ...sheet.inTheWay];
-  const blocked = listed === undefined ? state.blocked : blockedOf(known, listed);
+  const blocked =
+    listed === undefined ? state.blocked : blockedOf(state.blocked, sheet.inTheWay, listed);
   const growth = growthSince(state.growth, counts.live + counts.removed, now);
   return { ...state, counts, oddRows, blocked, growth };
 }

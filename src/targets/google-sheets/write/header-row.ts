@@ -1,9 +1,19 @@
-import { createMetadata, METADATA_KEYS } from '../api/metadata.ts';
-import type { RowIndex } from '../rows/row-index.ts';
-import { headerFilter } from '../rows/tab-reading.ts';
+import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
+import { type ColumnKey, createMetadata, METADATA_KEYS } from '../api/metadata.ts';
+import { keepsFrom } from '../api/obstacles.ts';
+import { columnOrder, type NewHeader } from '../columns/column-plan.ts';
+import { OWN_COLUMNS } from '../columns/field-catalogue.ts';
+import { tableHeads, withRows } from '../columns/laid-ranges.ts';
+import type { Layout } from '../columns/layout.ts';
+import { formatColumns, type MadeColumns, type WaitingHeader } from '../columns/new-columns.ts';
+import type { RowChange } from '../rows/row-comparison.ts';
+import { idOf, keyColumnsOf, RowIndex } from '../rows/row-index.ts';
+import { type ColumnsRead, headerFilter, isHeaderGone, readColumns } from '../rows/tab-reading.ts';
 import type { FormSheet } from '../state/form-sheet.ts';
 import { outdatedRequests } from '../state/summary-marks.ts';
 import { isRefusal } from './growing.ts';
+
+type Request = sheets_v4.Schema$Request;
 
 /** How long others wait afterwards: rows will follow. */
 const LEASE_MS = 60_000;
@@ -49,3 +59,109 @@ export async function returnHeader(
   sheet.forgetRows();
   return true;
 }
+
+/** The header row as it is now; one that was deleted is made again first, one that was sorted into the rows moved back. */
+export async function readHeader(sheet: FormSheet): Promise<ColumnsRead> {
+  const { api } = sheet.spreadsheet;
+  const layout = sheet.usableLayout();
+  const read = await readColumns(api, layout, { keys: keyColumnsOf(layout) });
+  const isGone = isHeaderGone(read);
+  const isReturned = await returnHeader(sheet, RowIndex.fromColumns(read), !isGone);
+  if (!isReturned && !isGone) return read;
+  if (!isReturned) await restoreHeader(sheet);
+  return readColumns(api, sheet.usableLayout(), { keys: ['s:id'] });
+}
+
+/** Makes a new header row on top, after people deleted the old one, or emptied it. */
+export async function restoreHeader(sheet: FormSheet): Promise<void> {
+  const layout = sheet.usableLayout();
+  const { sheetId, columns } = layout;
+  const { header } = await readColumns(sheet.spreadsheet.api, layout, { keys: [] });
+  const order = columnOrder(sheet.view.catalogue);
+  const headers = new Map(order.map(({ key, header }) => [key, header]));
+  const requests: Request[] = [
+    {
+      insertDimension: {
+        range: { sheetId, dimension: 'ROWS', startIndex: 0, endIndex: 1 },
+        inheritFromBefore: false,
+      },
+    },
+    ...[...columns].flatMap(([key, { index }]) =>
+      formatColumns(sheetId, index, [{ key, header: headers.get(key) ?? key }], 0).slice(1, 3),
+    ),
+    {
+      updateSheetProperties: {
+        properties: { sheetId, gridProperties: { frozenRowCount: 1 } },
+        fields: 'gridProperties.frozenRowCount',
+      },
+    },
+    // The mark of a row that was emptied: the row itself stays where it is, blank.
+    ...(header === undefined
+      ? []
+      : [{ deleteDeveloperMetadata: { dataFilter: headerFilter(sheetId) } }]),
+    createMetadata({ sheetId, row: 0 }, METADATA_KEYS.header, '1'),
+    // Its formulas named cells of the header that is gone.
+    ...outdatedRequests(sheet.structure.summary),
+  ];
+  const { spreadsheet } = sheet;
+  const formId = sheet.form.id;
+  await spreadsheet.commit({ formId, requests, responseRanges: [], leaseMs: LEASE_MS });
+  const { record } = spreadsheet.known.summary;
+  spreadsheet.keepSummary({ record: { ...record, digest: '' } });
+  const { tab } = sheet.view;
+  const ranges = withRows(tab?.ranges ?? [], 0, 1, false);
+  sheet.wrote({
+    ...(tab !== undefined && { tab: { ...tab, ranges } }),
+    layout: { ...layout, tableHeads: tableHeads(ranges) },
+  });
+  sheet.forgetRows();
+}
+
+/** Headers to be written, and those that cannot be. */
+export interface HeaderWrite {
+  readonly changes: readonly RowChange[];
+  readonly waiting: ReadonlyMap<ColumnKey, WaitingHeader>;
+}
+
+/**
+ * Relabelled headers, except where people have put their own, and those that something was in the way of. `made`: the
+ * columns once the new ones are there, `read`: the header row before.
+ */
+export function headerWrite(
+  sheet: FormSheet,
+  newHeaders: readonly NewHeader[],
+  made: Pick<MadeColumns, 'columns'>,
+  read: ColumnsRead | undefined,
+): HeaderWrite {
+  const header = read?.header;
+  const before = sheet.usableLayout().columns;
+  const waiting = new Map<ColumnKey, WaitingHeader>();
+  if (header === undefined) return { changes: [], waiting };
+  const values = new Map<number, string>();
+  const was = new Map<number, string>();
+  for (const { key, was: old, header: text } of newHeaders) {
+    const [place, after] = [before.get(key)?.index, made.columns.get(key)?.index];
+    if (place === undefined || after === undefined) continue;
+    const shown = idOf(header.cells[place]);
+    const obstacles = sheet.obstacles.all.filter((one) => keepsFrom(one, header.row, place));
+    const isCovered = obstacles.some(({ kind }) => kind === 'merge');
+    // Merged cells show nothing where they cover others; any other text is people's own.
+    if (shown !== old && !isCovered) continue;
+    if (obstacles.length > 0) waiting.set(key, { obstacles, shown });
+    else {
+      values.set(after, text);
+      was.set(after, old);
+    }
+  }
+  if (values.size === 0) return { changes: [], waiting };
+  const id = idOf(read?.columns.get('s:id')?.values[header.row]);
+  return { changes: [{ row: header.row, id, values, was, strict: true }], waiting };
+}
+
+/** The submission's own headers that an earlier write could not put there: where nothing stands, they are written. */
+export const missingOwnHeaders = (layout: Layout): NewHeader[] =>
+  OWN_COLUMNS.filter(({ key }) => layout.columns.has(key)).map(({ key, header }) => ({
+    key,
+    was: '',
+    header,
+  }));

@@ -2,39 +2,35 @@ import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import type { DescribeHealth } from '../../../mirror/health-text.ts';
 import type { PrepareResult } from '../../../mirror/target.ts';
 import type { PickedField } from '../../../mirror/types.ts';
-import { type ColumnKey, createMetadata, METADATA_KEYS, formMark } from '../api/metadata.ts';
+import { type ColumnKey, fieldKey, formMark } from '../api/metadata.ts';
 import { columnOrder, type ColumnPlan, pickedDigest, planColumns } from '../columns/column-plan.ts';
-import { columnsDigest, wantedColumns } from '../columns/field-catalogue.ts';
+import { columnsDigest, type FieldCatalogue, wantedColumns } from '../columns/field-catalogue.ts';
 import {
   ColumnMarker,
-  formatColumns,
   insertColumns,
-  type MadeColumns,
+  type WaitingHeader,
   withColumns,
 } from '../columns/new-columns.ts';
 import { newTab } from '../columns/new-tab.ts';
-import { tableHeads, withRows } from '../columns/laid-ranges.ts';
 import { freeTabTitle } from '../columns/tab-title.ts';
-import type { RowChange } from '../rows/row-comparison.ts';
-import { idOf, keyColumnsOf, RowIndex } from '../rows/row-index.ts';
-import { type ColumnsRead, headerFilter, isHeaderGone, readColumns } from '../rows/tab-reading.ts';
+import { RowIndex } from '../rows/row-index.ts';
+import { isHeaderFree, withHeaders } from '../state/blocked.ts';
 import { catalogueDigest, type FormSheet, layoutDigest } from '../state/form-sheet.ts';
-import type { FieldCatalogue } from '../columns/field-catalogue.ts';
 import { type FormState, STATE_VERSION } from '../state/form-state.ts';
 import { remembering } from '../state/losses.ts';
-import { type OwnTabWrite, updateOwnTabs, writeStateTab } from '../state/own-tabs.ts';
+import { updateOwnTabs, writeStateTab } from '../state/own-tabs.ts';
 import {
   catalogueRequest,
   type FormTab,
   placeOfFormTab,
   stateRequest,
 } from '../state/structure.ts';
-import { outdatedRequests, plannedRequest } from '../state/summary-marks.ts';
+import { plannedRequest } from '../state/summary-marks.ts';
 import { reopenWindows } from '../state/window-list.ts';
 import { hideEmptyTab } from './empty-tab.ts';
 import { applyWrite, putIntoStateTab } from './form-write.ts';
 import { growing } from './growing.ts';
-import { returnHeader } from './header-row.ts';
+import { headerWrite, missingOwnHeaders, readHeader } from './header-row.ts';
 
 type Request = sheets_v4.Schema$Request;
 
@@ -69,7 +65,8 @@ export async function prepareColumns(
   const prepared = pickedDigest(sheet.form, request.picked);
   const settled =
     layout !== undefined && state.prepared === prepared && state.columns === layoutDigest(layout);
-  if (settled && !request.restoreColumns && request.needed === undefined) return NOTHING;
+  const isAsked = request.restoreColumns || request.needed !== undefined;
+  if (settled && !isAsked && !(await isHeaderFree(sheet))) return NOTHING;
   if (layout !== undefined) sheet.usableLayout();
   await sheet.spreadsheet.stateTab();
   const plan = planColumns({ ...request, catalogue, layout, at: request.now });
@@ -82,12 +79,11 @@ export async function prepareColumns(
     columns: columnsDigest(wantedColumns(plan.catalogue)),
     catalogue: catalogueDigest(plan.catalogue),
   };
-  const update = { state: next, catalogue: plan.catalogue, now: request.now };
+  const { now, describe } = request;
   // Written with the tab or the columns that are made.
   if (sheet.view.tab === undefined || plan.restored.length > 0) await reopenWindows(sheet);
-  const ownTabs = await updateOwnTabs(sheet, update, request.describe);
-  if (sheet.view.tab === undefined) await makeTab(sheet, plan, next, ownTabs);
-  else await changeColumns(sheet, sheet.view.tab, plan, { state: next, ownTabs });
+  if (sheet.view.tab === undefined) await makeTab(sheet, plan, { state: next, now, describe });
+  else await changeColumns(sheet, sheet.view.tab, plan, { state: next, now, describe });
   return plan.result;
 }
 
@@ -110,10 +106,10 @@ function withNewColumns(state: FormState, plan: ColumnPlan, before: FieldCatalog
 async function makeTab(
   sheet: FormSheet,
   { catalogue }: ColumnPlan,
-  state: FormState,
-  ownTabs: OwnTabWrite,
+  { state, now, describe }: { state: FormState; now: string; describe: DescribeHealth },
 ): Promise<void> {
   const { spreadsheet, form, structure } = sheet;
+  const ownTabs = await updateOwnTabs(sheet, { state, catalogue, now }, describe);
   const { spreadsheetId } = spreadsheet.api;
   // Told before there is a tab to hold it: a spreadsheet that the mirror begins gets a Summary tab.
   const isFirst = structure.forms.size + structure.knownForms.size + structure.roles.size === 0;
@@ -178,27 +174,25 @@ async function changeColumns(
   sheet: FormSheet,
   tab: FormTab,
   plan: ColumnPlan,
-  { state, ownTabs }: { state: FormState; ownTabs: OwnTabWrite },
+  update: { state: FormState; now: string; describe: DescribeHealth },
 ): Promise<void> {
   const { spreadsheet, form } = sheet;
-  const { catalogue } = plan;
-  const touchesGrid = plan.newColumns.length > 0 || plan.newHeaders.length > 0;
+  const hadWaiting = update.state.blocked.some(({ headers }) => headers > 0);
+  const touchesGrid = plan.newColumns.length + plan.newHeaders.length > 0 || hadWaiting;
   const read = touchesGrid ? await readHeader(sheet) : undefined;
   const layout = sheet.usableLayout();
   const keys = plan.newColumns.map(({ key }) => key);
   const newId = (): number => spreadsheet.newMetadataId();
   const marker = new ColumnMarker(layout.sheetId, tab.columns, keys, form.name, newId);
   const headerRow = read?.header?.row ?? 0;
+  const newHeaders = [...plan.newHeaders, ...(hadWaiting ? missingOwnHeaders(layout) : [])];
   const hasNew = keys.length > 0;
   await growing(hasNew && tab.ranges.length > 0, async (grows, onCommit) => {
     const place = { headerRow, ranges: tab.ranges, grows };
-    const made: MadeColumns = insertColumns(
-      layout,
-      plan.newColumns,
-      place,
-      marker,
-      sheet.obstacles.all,
-    );
+    const made = insertColumns(layout, plan.newColumns, place, marker, sheet.obstacles.all);
+    const { changes, waiting } = headerWrite(sheet, newHeaders, made, read);
+    const after = withWaiting(plan, update.state, new Map([...made.waiting, ...waiting]));
+    const ownTabs = await updateOwnTabs(sheet, { ...after, now: update.now }, update.describe);
     await applyWrite(sheet, {
       columns: {
         requests: [...(hasNew ? marker.recode() : []), ...made.requests],
@@ -207,9 +201,9 @@ async function changeColumns(
         tab: hasNew ? { ...withColumns(tab, made, marker), ranges: made.ranges } : tab,
         characters: marker.characters,
       },
-      changes: headerChanges(plan, made, read),
-      state: () => state,
-      catalogue,
+      changes,
+      state: () => after.state,
+      catalogue: after.catalogue,
       ownTabs,
       leaseMs: LEASE_MS,
       onCommit,
@@ -220,97 +214,18 @@ async function changeColumns(
   await sheet.findObstaclesAgain();
 }
 
-/** The header row as it is now; one that was deleted is made again first, one that was sorted into the rows moved back. */
-async function readHeader(sheet: FormSheet): Promise<ColumnsRead> {
-  const { api } = sheet.spreadsheet;
-  const layout = sheet.usableLayout();
-  const read = await readColumns(api, layout, { keys: keyColumnsOf(layout) });
-  const isGone = isHeaderGone(read);
-  const isReturned = await returnHeader(sheet, RowIndex.fromColumns(read), !isGone);
-  if (!isReturned && !isGone) return read;
-  if (!isReturned) await restoreHeader(sheet);
-  return readColumns(api, sheet.usableLayout(), { keys: ['s:id'] });
-}
-
-/** Makes a new header row on top, after people deleted the old one, or emptied it. */
-export async function restoreHeader(sheet: FormSheet): Promise<void> {
-  const layout = sheet.usableLayout();
-  const { sheetId, columns } = layout;
-  const { header } = await readColumns(sheet.spreadsheet.api, layout, { keys: [] });
-  const order = columnOrder(sheet.view.catalogue);
-  const headers = new Map(order.map(({ key, header }) => [key, header]));
-  const requests: Request[] = [
-    {
-      insertDimension: {
-        range: { sheetId, dimension: 'ROWS', startIndex: 0, endIndex: 1 },
-        inheritFromBefore: false,
-      },
-    },
-    ...[...columns].flatMap(([key, { index }]) =>
-      formatColumns(sheetId, index, [{ key, header: headers.get(key) ?? key }], 0).slice(1, 3),
-    ),
-    {
-      updateSheetProperties: {
-        properties: { sheetId, gridProperties: { frozenRowCount: 1 } },
-        fields: 'gridProperties.frozenRowCount',
-      },
-    },
-    // The mark of a row that was emptied: the row itself stays where it is, blank.
-    ...(header === undefined
-      ? []
-      : [{ deleteDeveloperMetadata: { dataFilter: headerFilter(sheetId) } }]),
-    createMetadata({ sheetId, row: 0 }, METADATA_KEYS.header, '1'),
-    // Its formulas named cells of the header that is gone.
-    ...outdatedRequests(sheet.structure.summary),
-  ];
-  const { spreadsheet } = sheet;
-  const formId = sheet.form.id;
-  await spreadsheet.commit({ formId, requests, responseRanges: [], leaseMs: LEASE_MS });
-  const { record } = spreadsheet.known.summary;
-  spreadsheet.keepSummary({ record: { ...record, digest: '' } });
-  const { tab } = sheet.view;
-  const ranges = withRows(tab?.ranges ?? [], 0, 1, false);
-  sheet.wrote({
-    ...(tab !== undefined && { tab: { ...tab, ranges } }),
-    layout: { ...layout, tableHeads: tableHeads(ranges) },
+/** Catalogue and state where some headers cannot be written: the catalogue keeps what they show. */
+function withWaiting(
+  { catalogue: wanted }: ColumnPlan,
+  state: FormState,
+  waiting: ReadonlyMap<ColumnKey, WaitingHeader>,
+): { state: FormState; catalogue: FieldCatalogue } {
+  const fields = wanted.fields.map((field) => {
+    const header = waiting.get(fieldKey(field.id))?.shown;
+    return header === undefined ? field : Object.assign({}, field, { header });
   });
-  sheet.forgetRows();
-}
-
-/** Relabelled headers, except where people have put their own. */
-function headerChanges(
-  plan: ColumnPlan,
-  made: MadeColumns,
-  read: ColumnsRead | undefined,
-): RowChange[] {
-  const header = read?.header;
-  if (header === undefined || plan.newHeaders.length === 0) return [];
-  const before = new Map([...made.columns].map(([key, { index }]) => [key, index]));
-  const shown = headerTexts(plan, made, read);
-  const oldAt = new Map(plan.newHeaders.map(({ key, was: text }) => [before.get(key) ?? -1, text]));
-  const values = new Map(
-    plan.newHeaders.flatMap(({ key, was, header: text }) => {
-      const index = before.get(key);
-      return index === undefined || shown.get(key) !== was ? [] : [[index, text] as const];
-    }),
-  );
-  if (values.size === 0) return [];
-  const idHeader = idOf(read?.columns.get('s:id')?.values[header.row]);
-  const was = new Map([...values.keys()].map((index) => [index, oldAt.get(index) ?? '']));
-  return [{ row: header.row, id: idHeader, values, was, strict: true }];
-}
-
-/** What the headers were before the new columns: their cells were read in the old order of columns. */
-function headerTexts(
-  plan: ColumnPlan,
-  made: MadeColumns,
-  read: ColumnsRead | undefined,
-): Map<ColumnKey, string> {
-  const added = plan.newColumns.flatMap(({ key }) => made.columns.get(key)?.index ?? []);
-  return new Map(
-    [...made.columns].map(([key, { index }]) => {
-      const old = index - added.filter((place) => place < index).length;
-      return [key, idOf(read?.header?.cells[old])];
-    }),
-  );
+  const catalogue = { ...wanted, fields };
+  const met = [...waiting.values()].map(({ obstacles }) => obstacles);
+  const blocked = withHeaders(state.blocked, met);
+  return { catalogue, state: { ...state, blocked, catalogue: catalogueDigest(catalogue) } };
 }
