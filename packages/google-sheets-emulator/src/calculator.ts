@@ -283,10 +283,15 @@ export class Calculator {
       }
       case 'IFNA':
       case 'IFERROR': {
+        const isCaught = (value: Value | Grid): boolean =>
+          value instanceof CellError && (name === 'IFERROR' || value.type === 'N_A');
         const grid = this.#grid(first, place);
-        if (!(grid instanceof CellError)) return grid;
-        if (name === 'IFNA' && grid.type !== 'N_A') return grid;
-        return second === undefined ? [['']] : this.#grid(second, place);
+        const otherwise = second === undefined ? [['']] : this.#grid(second, place);
+        if (grid instanceof CellError) return isCaught(grid) ? otherwise : grid;
+        if (!isGrid(otherwise) || !grid.flat().some(isCaught)) return grid;
+        return broadcast([grid, otherwise], ([value = null, other = null]) =>
+          isCaught(value) ? other : value,
+        );
       }
       case 'ROW': {
         const target =

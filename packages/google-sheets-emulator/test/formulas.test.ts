@@ -287,6 +287,13 @@ describe('array formulas', () => {
     ['=ARRAYFORMULA(IFNA(FILTER(A2:A7,A2:A7="x"),"none"))', [['none', null]]],
     ['=FILTER(A2:A7,A2:A7="x")', [['#N/A', null]]],
     [
+      '=FILTER(IFERROR(B2:B7/(B2:B7-3),"caught"),A2:A7&""<>"Red")',
+      [
+        ['caught', null],
+        [12 / 9, null],
+      ],
+    ],
+    [
       '=FILTER(B2:B7,ROW(B2:B7)>ROW(B5))',
       [
         [12, null],

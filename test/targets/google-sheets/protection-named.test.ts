@@ -56,7 +56,9 @@ describe('what is in the way is named where people look', () => {
     protectRowOf('s3');
     mirror.store.setStatus('s3', 'PAID');
     mirror.place.sandbox.people.at(mirror.place.spreadsheetId, 'Mirror').protect({ left: 8 });
-    mirror.place.sandbox.people.at(mirror.place.spreadsheetId, 'Mirror state').protect({ right: 5 });
+    mirror.place.sandbox.people
+      .at(mirror.place.spreadsheetId, 'Mirror state')
+      .protect({ right: 5 });
     mirror.person.protect({ top: 0, bottom: 1 });
     expect(await mirror.pass('full')).toMatchObject({
       outcome: 'failed',

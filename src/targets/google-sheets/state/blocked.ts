@@ -49,7 +49,9 @@ export function withHeaders(
   }
   const others = [...headers.keys()].filter((name) => before.every((one) => one.name !== name));
   const all = [...before, ...others.map((name) => ({ name, submissions: 0 }))];
-  return kept(all.map((one) => ({ ...one, headers: headers.get(one.name) ?? 0 })));
+  return kept(
+    all.map(({ name, submissions }) => ({ name, submissions, headers: headers.get(name) ?? 0 })),
+  );
 }
 
 const kept = (all: readonly Blocked[]): Blocked[] =>

@@ -156,20 +156,55 @@ export function relaidMirrorTab(old: Tab): { requests: Request[]; tab: Tab } {
   return { requests, tab: { ...old, columnCount: columnCount - surplus } };
 }
 
+const [HEALTH_LABEL, LIMIT_LABEL] = ['Health', 'Stale after minutes without a success'];
+
+/** Where people may have pushed what stands above the tables: so much of the first columns is read. */
+export const HEAD_AREA = { startRow: 0, endRow: 4 * TABLE_ROW, startColumn: 0, endColumn: 2 };
+
+/**
+ * Requests that put right what stands above the tables after people inserted or deleted rows of the tab; `cells`: what
+ * {@link HEAD_AREA} shows. Rows above all go, and the limit of staleness keeps its number.
+ */
+export function repairedHead(
+  tab: Tab,
+  cells: readonly (readonly unknown[])[],
+  { staleAfterMinutes }: Pick<FormHealthText, 'staleAfterMinutes'>,
+): { requests: Request[]; rowCount: number } {
+  const { sheetId, rowCount } = tab;
+  const above = Math.max(
+    0,
+    cells.findIndex(([label]) => label === HEALTH_LABEL),
+  );
+  const limit = cells.find(([label]) => label === LIMIT_LABEL)?.[1];
+  const range = { sheetId, dimension: 'ROWS', startIndex: 0, endIndex: above };
+  return {
+    requests: [
+      ...(above > 0 ? [{ deleteDimension: { range } }] : []),
+      ...labels(sheetId),
+      write(sheetId, 1, 1, [[typeof limit === 'number' ? limit : staleAfterMinutes]]),
+    ],
+    rowCount: rowCount - above,
+  };
+}
+
+const labels = (sheetId: number): Request[] => [
+  write(sheetId, 0, 0, [[HEALTH_LABEL]]),
+  write(sheetId, 1, 0, [[LIMIT_LABEL]]),
+  write(sheetId, 2, 0, [['Room']]),
+  write(sheetId, 3, 0, [
+    [
+      'This tab is rewritten by forms-mirror: notes here may be overwritten. On the other tabs you may sort, filter, move, hide, colour, rename and add columns as you like.',
+    ],
+  ]),
+];
+
 /** What stands above the tables, but for what changes; and the widths. */
 function headRequests(sheetId: number): Request[] {
   const cells = (startRow: number, endRow: number, startColumn: number, endColumn: number) => {
     return { sheetId, startRow, endRow, startColumn, endColumn };
   };
   return [
-    write(sheetId, 0, 0, [['Health']]),
-    write(sheetId, 1, 0, [['Stale after minutes without a success']]),
-    write(sheetId, 2, 0, [['Room']]),
-    write(sheetId, 3, 0, [
-      [
-        'This tab is rewritten by forms-mirror: notes here may be overwritten. On the other tabs you may sort, filter, move, hide, colour, rename and add columns as you like.',
-      ],
-    ]),
+    ...labels(sheetId),
     formatCells(cells(0, 3, 0, 1), { textFormat: { bold: true }, wrapStrategy: 'WRAP' }),
     formatCells(cells(0, 3, 0, 2), { verticalAlignment: 'MIDDLE' }),
     formatCells(cells(0, 1, 1, 2), {

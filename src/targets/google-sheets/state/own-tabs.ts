@@ -6,7 +6,15 @@ import { type FormSheet, newer } from './form-sheet.ts';
 import type { FormState } from './form-state.ts';
 import { EMPTY_CATALOGUE, type FieldCatalogue } from '../columns/field-catalogue.ts';
 import { newStateTab, type StateTab } from './state-tab.ts';
-import { mirrorTabRequests, newMirrorTab, relaidMirrorTab, write } from './mirror-tab.ts';
+import { gridRange } from '../api/formatting.ts';
+import {
+  HEAD_AREA,
+  mirrorTabRequests,
+  newMirrorTab,
+  relaidMirrorTab,
+  repairedHead,
+  write,
+} from './mirror-tab.ts';
 import { capacityOf, capacityText } from './capacity.ts';
 import { type LowerTables, mustMove, tableRequests } from './mirror-area.ts';
 import { byName, fieldRows, formsTable, type MirrorForm, problemRows } from './mirror-tables.ts';
@@ -61,6 +69,12 @@ export async function updateOwnTabs(
     const relaid = relaidMirrorTab(old);
     requests.push(...relaid.requests);
     mirror = relaid.tab;
+  } else if (old.tables.rowCount !== old.rowCount) {
+    const range = gridRange({ sheetId: old.sheetId, ...HEAD_AREA });
+    const [head] = await spreadsheet.api.values([{ gridRange: range }], 'ROWS');
+    const repaired = repairedHead(old, head?.valueRange?.values ?? [], forms[0].health);
+    requests.push(...repaired.requests);
+    mirror = { ...old, rowCount: repaired.rowCount };
   }
   const shown = tableRequests(
     mirror,

@@ -15,6 +15,9 @@ const FILLED = '"?*"';
 /** A date of removal is a number; one that a number cannot hold is a text of this shape. */
 const REMOVED = ['">0"', '"????-??-??T*"'];
 
+/** Cells of which those that show an error, of a formula of people's, count as blank: one would make FILTER fail. */
+const withoutErrors = (cells: string): string => `IFERROR(${cells};"")`;
+
 /** The cells of a column that a formula is about. */
 type RangeOf = (column: PlacedColumn) => string;
 
@@ -64,11 +67,11 @@ export class FormFormulas {
   distribution(column: PlacedColumn, lines: number, numbers: boolean): string {
     const { id } = this.#form;
     const [ids, answers] = [this.#column(id), this.#column(column)];
-    const shown = numbers ? answers : `${answers}&""`;
-    const wanted = numbers ? `ISNUMBER(${answers})` : `${answers}<>""`;
+    const texts = `${withoutErrors(answers)}&""`;
+    const wanted = numbers ? `ISNUMBER(${answers})` : `${texts}<>""`;
     const rows = `ROW(${ids})>ROW(${this.header(id)})`;
     const own = `${this.#isFilled()}${this.#isLive()}`;
-    const filtered = `FILTER(${shown};${wanted};ISTEXT(${ids});${rows}${own})`;
+    const filtered = `FILTER(${numbers ? answers : texts};${wanted};ISTEXT(${ids});${rows}${own})`;
     const order = numbers ? 'Col1' : 'count(Col1) desc, Col1';
     const query = `select Col1, count(Col1) group by Col1 order by ${order} limit ${lines} label count(Col1) ''`;
     return `ARRAYFORMULA(IFNA(QUERY(${filtered};"${query}";0);""))`;
@@ -111,7 +114,7 @@ export class FormFormulas {
     const { status, at } = this.#form;
     const columns = [status, at].filter((column) => column !== undefined);
     if (columns.length === 0) return '';
-    return `;${columns.map((column) => `(${this.#column(column)}<>"")`).join('+')}>0`;
+    return `;${columns.map((column) => `(${withoutErrors(this.#column(column))}<>"")`).join('+')}>0`;
   }
 
   /** Rows with an ID that meet some criteria, but for those that are marked as removed. */
@@ -129,7 +132,8 @@ export class FormFormulas {
     const { removed } = this.#form;
     if (removed === undefined) return '';
     const marks = this.#column(removed);
-    const at = (place: number, sign: string): string => `(MID(${marks};${place};1)="${sign}")`;
+    const at = (place: number, sign: string): string =>
+      `(MID(${withoutErrors(marks)};${place};1)="${sign}")`;
     return `;ISNUMBER(${marks})+${at(5, '-')}*${at(8, '-')}*${at(11, 'T')}=0`;
   }
 }

@@ -204,6 +204,24 @@ describe('the numbers on the Summary tab', () => {
     expect(sheet.form().counts.map(([label]) => label)).not.toContain('Colour');
   });
 
+  it.each(['Colour', 'Stars', 'Status'])(
+    'are right for all rows but one where people put a formula that fails under %s',
+    async (label) => {
+      await sheet.pass(SUBMISSIONS);
+      // The row of s1: blue, one star, DONE.
+      const grid = sheet.place.sandbox.inspect.grid(sheet.place.spreadsheetId, FORM.name);
+      const at = grid.findIndex((cells) => cells.includes('s1'));
+      const before = new Map(sheet.form().counts);
+      sheet.person(FORM.name).type(at, sheet.column(label), '=1/0');
+      const after = new Map(sheet.form().counts);
+      const fewer = { Colour: ['blue'], Stars: ['1'], Status: ['DONE'] }[label] ?? [];
+      for (const one of ['red', 'blue', 'green', '1', '2', '3', '4', 'NEW', 'DONE']) {
+        const lost = fewer.includes(one) ? 1 : 0;
+        expect([one, after.get(one)]).toEqual([one, String(Number(before.get(one)) - lost)]);
+      }
+    },
+  );
+
   it('say so when people copied rows', async () => {
     await sheet.pass(SUBMISSIONS);
     sheet.person(FORM.name).duplicateRow(3);
