@@ -6,6 +6,7 @@ import {
   filterRows,
   givesArray,
   type Grid,
+  isFailure,
   isGrid,
   MAPPED_FUNCTIONS,
 } from './formula-arrays.ts';
@@ -283,12 +284,11 @@ export class Calculator {
       }
       case 'IFNA':
       case 'IFERROR': {
-        const isCaught = (value: Value | Grid): boolean =>
-          value instanceof CellError && (name === 'IFERROR' || value.type === 'N_A');
+        const isCaught = (value: unknown): boolean => isFailure(value, name === 'IFERROR');
         const grid = this.#grid(first, place);
         const otherwise = second === undefined ? [['']] : this.#grid(second, place);
         if (grid instanceof CellError) return isCaught(grid) ? otherwise : grid;
-        if (!isGrid(otherwise) || !grid.flat().some(isCaught)) return grid;
+        if (!isGrid(otherwise)) return grid;
         return broadcast([grid, otherwise], ([value = null, other = null]) =>
           isCaught(value) ? other : value,
         );
@@ -352,16 +352,15 @@ export class Calculator {
   }
 
   #target(reference: Reference, place: Place): { sheet: Sheet; area: Area } | CellError {
+    const { title, start, end = start } = reference;
     const missing = new CellError('REF', 'Reference does not exist.');
-    const { title, start, end } = reference;
     const sheet = title === undefined ? place.sheet : this.document.byTitle(title);
     if (sheet === undefined) return missing;
-    const last = end ?? start;
     const area: Area = {
       top: start.row ?? 0,
-      bottom: last.row === undefined ? sheet.rowCount : last.row + 1,
+      bottom: end.row === undefined ? sheet.rowCount : end.row + 1,
       left: start.column ?? 0,
-      right: last.column === undefined ? sheet.columnCount : last.column + 1,
+      right: end.column === undefined ? sheet.columnCount : end.column + 1,
     };
     const inside = area.top < sheet.rowCount && area.left < sheet.columnCount;
     if (!inside) return missing;

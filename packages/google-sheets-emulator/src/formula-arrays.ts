@@ -7,6 +7,10 @@ export type Grid = readonly (readonly Value[])[];
 /** False for the error that stands in place of a grid. */
 export const isGrid = (grid: Grid | CellError): grid is Grid => !(grid instanceof CellError);
 
+/** True for an error, of any kind or of a value that is not available: what IFERROR and IFNA catch. */
+export const isFailure = (value: unknown, ofAnyKind: boolean): boolean =>
+  value instanceof CellError && (ofAnyKind || value.type === 'N_A');
+
 /** Functions whose result may be larger than the cell that they stand in. */
 const ARRAY_FUNCTIONS: ReadonlySet<string> = new Set(['ARRAYFORMULA', 'FILTER', 'QUERY']);
 

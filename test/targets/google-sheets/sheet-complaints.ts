@@ -127,6 +127,13 @@ function columnComplaints({ life, sheetId, grid, columns, idColumn }: Sight): st
     if (column === undefined || !isHeader || grid[header]?.[column] === text) return [];
     return [`L9: the header "${text}" is lost`];
   });
+  const outdated = life.fields.flatMap(({ id, label, inSchema }) => {
+    const key = `f:${id}`;
+    const text = String(grid[header]?.[columns.get(key) ?? -1] ?? '').replace(/ \(\d+\)$/, '');
+    const isOutdated = text !== label && (life.labels.get(id)?.has(text) ?? false);
+    if (!inSchema || !isHeader || !isOutdated || life.people.headers.has(key)) return [];
+    return [`L9: the header "${text}" is not "${label}"`];
+  });
   const marks = life.place.sandbox.inspect
     .metadata(life.place.spreadsheetId)
     .filter(({ metadataKey, location }) => {
@@ -135,5 +142,5 @@ function columnComplaints({ life, sheetId, grid, columns, idColumn }: Sight): st
     })
     .map(({ metadataValue }) => metadataValue);
   const twice = new Set(marks).size === marks.length ? [] : ['L9: two columns of one field'];
-  return [...renamed, ...twice];
+  return [...renamed, ...outdated, ...twice];
 }

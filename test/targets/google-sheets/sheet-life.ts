@@ -76,6 +76,8 @@ export class SheetLife {
     field('field_2_age', 'Age', { position: 1 }),
     field('field_3_note', 'Note', { position: 2 }),
   ];
+  /** Labels that fields have had, by field. */
+  readonly labels = new Map<string, Set<string>>();
   #target: Target;
   #count = 0;
 
@@ -115,6 +117,7 @@ export class SheetLife {
       this.fields = this.fields.map((one) => {
         if (one.id !== fieldId) return one;
         const { label, position, inSchema } = one;
+        this.labels.set(fieldId, (this.labels.get(fieldId) ?? new Set()).add(label));
         return kind === 'relabel'
           ? field(fieldId, `Label ${n % 7}`, { position, inSchema })
           : field(fieldId, label, { position, inSchema: !inSchema });

@@ -14,7 +14,8 @@ function protectedPart({ column, data, n }: Scene): { what: Selection; except?: 
     { what: { left: column, right } },
     { what: { top, bottom } },
     { what: { top, bottom, left: column, right } },
-    { what: { top, bottom } },
+    // The header row, as a rule.
+    { what: { top: 0, bottom: 1 } },
     { what: {}, except: { left: column, right } },
     { what: { left: column, right } },
     { what: {} },

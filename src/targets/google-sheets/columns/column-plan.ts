@@ -218,8 +218,7 @@ function newHeaders(
     const key = fieldKey(field.id);
     const was = before.get(field.id);
     const there = layout?.columns.has(key) ?? false;
-    return was === undefined || was === field.header || !there
-      ? []
-      : [{ key, was, header: field.header }];
+    // A column that was added before the process died has no header yet.
+    return was === field.header || !there ? [] : [{ key, was: was ?? '', header: field.header }];
   });
 }

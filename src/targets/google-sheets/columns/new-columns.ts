@@ -21,7 +21,6 @@ import {
   keepsFrom,
   keepsFromInsertingColumn,
   type Obstacle,
-  openRows,
   type RowStretch,
 } from '../api/obstacles.ts';
 import type { Layout, MarkedColumn, MarkedTab, PlacedColumn } from './layout.ts';
@@ -59,9 +58,8 @@ export interface HeaderPlace {
 }
 
 /**
- * Requests that insert columns, each right behind its neighbour, so that nothing of people's is ever overwritten; where a
- * protection keeps them from there (a row of it lies across), they are added at the grid's end. New columns get our format
- * and inherit none; the rest of the tab keeps its own. Where a header cannot be written, its column comes without one.
+ * Requests that insert columns, each right behind its neighbour, so that nothing of people's is ever overwritten; none of
+ * them {@link keptFromPlace}. New columns get our format and inherit none; the rest of the tab keeps its own. Where a header cannot be written, its column comes without one.
  */
 export function insertColumns(
   layout: Layout,
@@ -78,18 +76,17 @@ export function insertColumns(
   let ranges = laid;
   for (const run of runsOf(made)) {
     const after = run[0]?.after;
-    const wanted = after === undefined ? 0 : (columns.get(after)?.index ?? -1) + 1;
-    const isOpen = !obstacles.some((one) => keepsFromInsertingColumn(one, wanted));
-    const at = isOpen ? wanted : columnCount;
+    const at = after === undefined ? 0 : (columns.get(after)?.index ?? -1) + 1;
     const count = run.length;
-    const grows = isOpen && mayGrow && endsAtColumn(ranges, at, headerRow);
+    const grows = mayGrow && endsAtColumn(ranges, at, headerRow);
     if (grows) requests.push(...insertInside(layout.sheetId, 'COLUMNS', at, count));
-    else if (!isOpen || at >= columnCount) {
-      const length = isOpen ? 1 : count;
-      requests.push({ appendDimension: { sheetId: layout.sheetId, dimension: 'COLUMNS', length } });
-      columnCount += length;
-    }
-    if (isOpen && !grows) {
+    else {
+      if (at >= columnCount) {
+        requests.push({
+          appendDimension: { sheetId: layout.sheetId, dimension: 'COLUMNS', length: 1 },
+        });
+        columnCount += 1;
+      }
       requests.push({
         insertDimension: {
           range: {
@@ -102,7 +99,7 @@ export function insertColumns(
         },
       });
     }
-    if (isOpen) columnCount += count;
+    columnCount += count;
     ranges = withColumnsAt(ranges, at, count, grows);
     for (const [key, column] of columns) {
       if (column.index >= at) columns.set(key, { ...column, index: column.index + count });
@@ -112,17 +109,11 @@ export function insertColumns(
       columns.set(key, { index: at + offset, metadataId: placed.metadataId });
       marks.push(placed);
     }
-    // What is protected at the place of an inserted column moves on with what stood there.
-    const rows = openRows(isOpen ? [] : obstacles, at, {
-      top: headerRow + 1,
-      rowCount: layout.rowCount,
-    });
-    const over = obstacles.filter((one) =>
-      run.some((_, offset) => isOver(one, headerRow, at + offset, isOpen)),
-    );
+    const over = obstacles.filter((one) => isOver(one, headerRow, at));
     if (over.length > 0)
       for (const { key } of run) waiting.set(key, { obstacles: over, shown: '' });
     const row = over.length > 0 ? undefined : headerRow;
+    const rows = [{ startRow: headerRow + 1 }];
     requests.push(...formatColumns(layout.sheetId, at, run, row, rows));
     requests.push(...marks.slice(-count).map((placed) => mark.request(placed)));
   }
@@ -142,10 +133,28 @@ export function insertColumns(
   };
 }
 
+/** New columns that a protection keeps from their place, as a row of it lies across. */
+export function keptFromPlace(
+  { columns }: Layout,
+  made: readonly NewColumn[],
+  obstacles: readonly Obstacle[],
+): NewColumn[] {
+  const kept = new Set<ColumnKey>();
+  return runsOf(made).flatMap((run) => {
+    const after = run[0]?.after;
+    const at = after === undefined ? 0 : (columns.get(after)?.index ?? -1) + 1;
+    const isKept =
+      (after !== undefined && kept.has(after)) ||
+      obstacles.some((one) => keepsFromInsertingColumn(one, at));
+    if (isKept) for (const { key } of run) kept.add(key);
+    return isKept ? run : [];
+  });
+}
+
 /** True when something is in the way of a new column's header. What only begins where a column is inserted moves on. */
-function isOver(one: Obstacle, headerRow: number, at: number, isInserted: boolean): boolean {
+function isOver(one: Obstacle, headerRow: number, at: number): boolean {
   const { startColumn, endColumn } = one.area;
-  const movesOn = isInserted && at === startColumn && endColumn !== undefined;
+  const movesOn = at === startColumn && endColumn !== undefined;
   return !movesOn && keepsFrom(one, headerRow, at);
 }
 

@@ -2,10 +2,11 @@ import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { type ColumnKey, createMetadata, METADATA_KEYS } from '../api/metadata.ts';
 import { keepsFrom } from '../api/obstacles.ts';
 import { columnOrder, type NewHeader } from '../columns/column-plan.ts';
+import { movedError } from '../api/sheets-error.ts';
 import { OWN_COLUMNS } from '../columns/field-catalogue.ts';
 import { tableHeads, withRows } from '../columns/laid-ranges.ts';
 import type { Layout } from '../columns/layout.ts';
-import { formatColumns, type MadeColumns, type WaitingHeader } from '../columns/new-columns.ts';
+import { formatColumns, type WaitingHeader } from '../columns/new-columns.ts';
 import type { RowChange } from '../rows/row-comparison.ts';
 import { idOf, keyColumnsOf, RowIndex } from '../rows/row-index.ts';
 import { type ColumnsRead, headerFilter, isHeaderGone, readColumns } from '../rows/tab-reading.ts';
@@ -124,34 +125,42 @@ export interface HeaderWrite {
 }
 
 /**
- * Relabelled headers, except where people have put their own, and those that something was in the way of. `made`: the
- * columns once the new ones are there, `read`: the header row before.
+ * Relabelled headers, except where people have put their own, and those that something is in the way of; `read`: the
+ * header row as it is. Throws when columns were moved meanwhile: then all is to be planned again.
  */
-export function headerWrite(
+export async function headerWrite(
   sheet: FormSheet,
   newHeaders: readonly NewHeader[],
-  made: Pick<MadeColumns, 'columns'>,
   read: ColumnsRead | undefined,
-): HeaderWrite {
+): Promise<HeaderWrite> {
   const header = read?.header;
-  const before = sheet.usableLayout().columns;
+  const layout = sheet.usableLayout();
+  const { columns } = layout;
+  let mayHaveMoved = false;
   const waiting = new Map<ColumnKey, WaitingHeader>();
   if (header === undefined) return { changes: [], waiting };
   const values = new Map<number, string>();
   const was = new Map<number, string>();
   for (const { key, was: old, header: text } of newHeaders) {
-    const [place, after] = [before.get(key)?.index, made.columns.get(key)?.index];
-    if (place === undefined || after === undefined) continue;
+    const place = columns.get(key)?.index;
+    if (place === undefined) continue;
     const shown = idOf(header.cells[place]);
     const obstacles = sheet.obstacles.all.filter((one) => keepsFrom(one, header.row, place));
     const isCovered = obstacles.some(({ kind }) => kind === 'merge');
     // Merged cells show nothing where they cover others; any other text is people's own.
-    if (shown !== old && !isCovered) continue;
+    if (shown !== old && !isCovered) {
+      mayHaveMoved = true;
+      continue;
+    }
     if (obstacles.length > 0) waiting.set(key, { obstacles, shown });
     else {
-      values.set(after, text);
-      was.set(after, old);
+      values.set(place, text);
+      was.set(place, old);
     }
+  }
+  // The row was read as it lay a moment after the columns were found: one that moved since shows another one's text.
+  if (mayHaveMoved && (await sheet.columnsMovedSince(layout))) {
+    throw movedError(sheet.spreadsheet.address);
   }
   if (values.size === 0) return { changes: [], waiting };
   const id = idOf(read?.columns.get('s:id')?.values[header.row]);

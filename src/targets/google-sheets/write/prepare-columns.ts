@@ -3,11 +3,18 @@ import type { DescribeHealth } from '../../../mirror/health-text.ts';
 import type { PrepareResult } from '../../../mirror/target.ts';
 import type { PickedField } from '../../../mirror/types.ts';
 import { type ColumnKey, fieldKey, formMark } from '../api/metadata.ts';
-import { columnOrder, type ColumnPlan, pickedDigest, planColumns } from '../columns/column-plan.ts';
+import {
+  columnOrder,
+  type ColumnPlan,
+  type NewColumn,
+  pickedDigest,
+  planColumns,
+} from '../columns/column-plan.ts';
 import { columnsDigest, type FieldCatalogue, wantedColumns } from '../columns/field-catalogue.ts';
 import {
   ColumnMarker,
   insertColumns,
+  keptFromPlace,
   type WaitingHeader,
   withColumns,
 } from '../columns/new-columns.ts';
@@ -27,6 +34,7 @@ import {
 } from '../state/structure.ts';
 import { plannedRequest } from '../state/summary-marks.ts';
 import { reopenWindows } from '../state/window-list.ts';
+import { appendColumns, formatsOfAdded } from './append-columns.ts';
 import { hideEmptyTab } from './empty-tab.ts';
 import { applyWrite, putIntoStateTab } from './form-write.ts';
 import { growing } from './growing.ts';
@@ -69,10 +77,13 @@ export async function prepareColumns(
   if (settled && !isAsked && !(await isHeaderFree(sheet))) return NOTHING;
   if (layout !== undefined) sheet.usableLayout();
   await sheet.spreadsheet.stateTab();
-  const plan = planColumns({ ...request, catalogue, layout, at: request.now });
-  request.onPlan?.(plan.result);
+  const first = planColumns({ ...request, catalogue, layout, at: request.now });
+  request.onPlan?.(first.result);
+  const begun = withNewColumns(state, first, catalogue);
+  const added = layout && keptFromPlace(layout, first.newColumns, sheet.obstacles.all);
+  const plan = await planned(sheet, request, first, { added: added ?? [], begun });
   const next: FormState = {
-    ...withNewColumns(state, plan, catalogue),
+    ...begun,
     slug: sheet.form.slug,
     name: sheet.form.name,
     prepared,
@@ -83,8 +94,30 @@ export async function prepareColumns(
   // Written with the tab or the columns that are made.
   if (sheet.view.tab === undefined || plan.restored.length > 0) await reopenWindows(sheet);
   if (sheet.view.tab === undefined) await makeTab(sheet, plan, { state: next, now, describe });
-  else await changeColumns(sheet, sheet.view.tab, plan, { state: next, now, describe });
+  else await changeColumns(sheet, sheet.view.tab, plan, { state: next, now, describe, added });
   return plan.result;
+}
+
+/** The plan once columns that cannot come into their place are there, at the grid's end. */
+async function planned(
+  sheet: FormSheet,
+  request: ColumnRequest,
+  first: ColumnPlan,
+  { added, begun }: { added: readonly NewColumn[]; begun: FormState },
+): Promise<ColumnPlan> {
+  if (added.length === 0) return first;
+  await appendColumns(sheet, added, begun);
+  const { catalogue, layout } = sheet.view;
+  const { newColumns } = planColumns({ ...request, catalogue, layout, at: request.now });
+  const isAdded = ({ key }: { key: ColumnKey }): boolean => added.some((one) => one.key === key);
+  return {
+    ...first,
+    newColumns,
+    newHeaders: [
+      ...first.newHeaders.filter((one) => !isAdded(one)),
+      ...added.map(({ key, header }) => ({ key, was: '', header })),
+    ],
+  };
 }
 
 /**
@@ -170,38 +203,51 @@ async function makeTab(
 const titlesOf = (requests: readonly Request[]): string[] =>
   requests.flatMap(({ addSheet }) => addSheet?.properties?.title ?? []);
 
+/** What is written with changed columns; `added`: those that were added at the grid's end. */
+interface ColumnUpdate {
+  readonly state: FormState;
+  readonly now: string;
+  readonly describe: DescribeHealth;
+  readonly added?: readonly NewColumn[] | undefined;
+}
+
 async function changeColumns(
   sheet: FormSheet,
   tab: FormTab,
   plan: ColumnPlan,
-  update: { state: FormState; now: string; describe: DescribeHealth },
+  update: ColumnUpdate,
 ): Promise<void> {
   const { spreadsheet, form } = sheet;
+  const { added = [] } = update;
   const hadWaiting = update.state.blocked.some(({ headers }) => headers > 0);
   const touchesGrid = plan.newColumns.length + plan.newHeaders.length > 0 || hadWaiting;
   const read = touchesGrid ? await readHeader(sheet) : undefined;
+  const own = hadWaiting ? missingOwnHeaders(sheet.usableLayout()) : [];
+  const headers = await headerWrite(sheet, [...plan.newHeaders, ...own], read);
+  // Before the catalogue says so: headers that went astray, as people moved columns, are then written again.
+  if (headers.changes.length > 0) {
+    await applyWrite(sheet, { changes: headers.changes, leaseMs: LEASE_MS });
+  }
   const layout = sheet.usableLayout();
   const keys = plan.newColumns.map(({ key }) => key);
   const newId = (): number => spreadsheet.newMetadataId();
   const marker = new ColumnMarker(layout.sheetId, tab.columns, keys, form.name, newId);
   const headerRow = read?.header?.row ?? 0;
-  const newHeaders = [...plan.newHeaders, ...(hadWaiting ? missingOwnHeaders(layout) : [])];
   const hasNew = keys.length > 0;
   await growing(hasNew && tab.ranges.length > 0, async (grows, onCommit) => {
     const place = { headerRow, ranges: tab.ranges, grows };
     const made = insertColumns(layout, plan.newColumns, place, marker, sheet.obstacles.all);
-    const { changes, waiting } = headerWrite(sheet, newHeaders, made, read);
-    const after = withWaiting(plan, update.state, new Map([...made.waiting, ...waiting]));
+    const waiting = new Map([...made.waiting, ...headers.waiting]);
+    const formats = formatsOfAdded(sheet, added, headerRow, waiting);
+    const after = withWaiting(plan, update.state, waiting);
     const ownTabs = await updateOwnTabs(sheet, { ...after, now: update.now }, update.describe);
     await applyWrite(sheet, {
       columns: {
-        requests: [...(hasNew ? marker.recode() : []), ...made.requests],
-        // Headers are written where the new columns push them.
+        requests: [...formats, ...(hasNew ? marker.recode() : []), ...made.requests],
         layout: { ...layout, columns: made.columns, columnCount: made.columnCount },
         tab: hasNew ? { ...withColumns(tab, made, marker), ranges: made.ranges } : tab,
         characters: marker.characters,
       },
-      changes,
       state: () => after.state,
       catalogue: after.catalogue,
       ownTabs,
@@ -209,7 +255,7 @@ async function changeColumns(
       onCommit,
     });
   });
-  if (!hasNew) return;
+  if (!hasNew && added.length === 0) return;
   sheet.forgetRows();
   await sheet.findObstaclesAgain();
 }

@@ -334,43 +334,6 @@ describe('the Mirror tab', () => {
     }
   });
 
-  it.each([
-    ['above all', 0],
-    ['above the limit', 1],
-    ['above the room', 2],
-    ['above the tables', 4],
-  ])(
-    'L10: puts the head right, and keeps the limit, after rows were inserted %s',
-    async (_, at) => {
-      const person = () => place.sandbox.people.at(place.spreadsheetId, 'Mirror');
-      const finish = (): Promise<void> =>
-        write((writer) => writer.finish(ended({ inserted: 1 }), { checkpoint: CHECKPOINT }));
-      await write((writer) => writer.prepare([NAME]));
-      await finish();
-      person().type(1, 1, '77');
-      const before = shown();
-      const tables = [problems(), fields()];
-      const formats = place.sandbox.inspect.layout(place.spreadsheetId, 'Mirror');
-      person().insertRows(at, 2);
-      clock.advance(MINUTE_MS);
-      await finish();
-      const after = shown();
-      expect(after.slice(0, 3).map((cells) => cells.slice(0, 2))).toEqual([
-        ['Health', 'All submissions at last success'],
-        ['Stale after minutes without a success', '77'],
-        before[2]?.slice(0, 2),
-      ]);
-      expect(after.slice(3, 7).map(([label]) => label)).toEqual(
-        before.slice(3, 7).map(([label]) => label),
-      );
-      expect([problems(), fields()]).toEqual(tables);
-      expect(forms().map(([name]) => name)).toEqual(['Form', 'Contact form']);
-      expect(place.sandbox.inspect.layout(place.spreadsheetId, 'Mirror').widths).toEqual(
-        formats.widths,
-      );
-    },
-  );
-
   it.each<[string, (someone: Person) => void]>([
     ['a row above all', (someone) => someone.insertRows(0)],
     ['a column before all', (someone) => someone.insertColumns(0)],
