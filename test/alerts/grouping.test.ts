@@ -8,7 +8,7 @@ import {
   NO_ALERTS,
   parseAlertState,
 } from '../../src/alerts/alert-state.ts';
-import { type AlertChanges, evaluateAll } from '../../src/alerts/grouping.ts';
+import { type AlertChanges, DEFAULT_RULES, evaluateAll } from '../../src/alerts/grouping.ts';
 import { OUTAGE_GRACE_MS, SETTLE_MS } from '../../src/alerts/persistence.ts';
 import type { TargetReading } from '../../src/health/facts.ts';
 import { type MirrorHealth, assessMirror } from '../../src/health/mirror-health.ts';
@@ -201,8 +201,15 @@ class LittleMirror {
     });
     const { state, alerts } = evaluateLasting(this.#alertState, health);
     this.#alertState = parseAlertState(JSON.stringify(state)) ?? NO_ALERTS;
-    this.sent.push(...alerts);
+    // One alert about several forms stands for those about each.
+    this.sent.push(...alerts.flatMap((alert) => alert.members ?? [alert]));
     this.nowMs += LASTING;
+  }
+
+  /** Looks until what waited to be sent together has been. */
+  rest(): void {
+    this.nowMs += DEFAULT_RULES.groupMs;
+    this.look();
   }
 }
 
@@ -278,6 +285,7 @@ describe('a mirror that lives', () => {
           for (const target of ['db', 'sheet']) {
             for (const form of [0, 1, 2]) mirror.pass(form, target, { kind: 'full' });
           }
+          mirror.rest();
         };
         heal();
         const statuses = new Map(mirror.sent.map((alert) => [subjectOf(alert), alert.status]));
