@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { MirrorError } from '../../src/base/errors.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import { createLogger, silentLogger } from '../../src/base/logger.ts';
 import { STOP_MS } from '../../src/alerts/delivery-queue.ts';
 import { Alerts } from '../../src/alerts/alerts.ts';
@@ -219,6 +220,46 @@ describe('alerts over a webhook', () => {
     webhook.answer = (_request, response) => response.writeHead(307, { location: other.url }).end();
     await sendAll(await openAlerts(webhook), WITHHELD);
     expect([webhook.requests, other.requests]).toEqual([1, 0]);
+  });
+
+  it('can be tried by hand, and a channel that fails says so', async () => {
+    await using webhook = await startWebhook();
+    const alerts = await openAlerts(webhook, { clock: systemClock });
+    const told = await alerts.test();
+    webhook.answer = (_request, response) => response.writeHead(503).end();
+    const refused = await alerts.test();
+    await alerts.stop();
+    expect(told).toEqual([
+      {
+        channel: expect.stringMatching(/^webhook \(plain JSON, 127\.0\.0\.1:\d+\)$/),
+        ok: true,
+        message: 'A test message was taken.',
+      },
+    ]);
+    expect(refused).toMatchObject([{ ok: false, message: expect.stringContaining('answers 503') }]);
+    // Tried once each, and no trouble of the alerts.
+    expect(webhook.requests).toBe(2);
+    expect(alerts.deliveryProblem).toBeNull();
+  });
+
+  it('by a channel that is away hold up no other', async () => {
+    await using webhook = await startWebhook();
+    const server = {
+      host: '127.0.0.1',
+      port: await freePort(),
+      secure: false,
+      login: undefined,
+      isTrusted: true,
+    };
+    const email = { server, from: 'mirror@example.com', to: ['ops@example.com'] };
+    const alerts = await openAlerts(webhook, { email, clock: new HastyClock(NOW) });
+    alerts.evaluate(WITHHELD, true);
+    await webhook.came(1);
+    for (const health of LASTING) alerts.evaluate(health, true);
+    await webhook.came(2);
+    // The mail waits to be tried again.
+    expect(alerts.isSending).toBe(true);
+    await alerts.stop();
   });
 
   it('to an address where nobody listens end with the program', async () => {
