@@ -10,7 +10,7 @@ import { STOP_MS } from './delivery-queue.ts';
 import { answerOf } from './answer.ts';
 
 /*
- * A call while all is well, to a service that says so when it stays away: the only alert that a process which is gone, or a
+ * A call while nothing has failed, to a service that says so when it stays away: the only alert that a process which is gone, or a
  * machine without a network, can send. healthchecks.io (https://healthchecks.io/docs/http_api/), Uptime Kuma's push
  * monitor, Cronitor and Better Stack all take a GET. The first answers 200 `OK (not found)` for a check that it does not
  * have, the second `{"ok":false}`.
@@ -29,7 +29,7 @@ export interface HeartbeatOptions {
 export const HEARTBEAT_MS = 60_000;
 const TIMEOUT_MS = 10_000;
 
-/** Calls an address while all is well. */
+/** Calls an address while it is told that all is well. */
 export class Heartbeat {
   readonly #options: HeartbeatOptions;
   readonly #host: string;

@@ -41,8 +41,8 @@ export function channelsOf(
   return { url, email, statusUrl, proxy, clock };
 }
 
-/** A call would say that all is well, which a test does not know. */
+/** A call would say that nothing has failed, which a test does not know. */
 function heartbeatNote({ telling: { heartbeatUrl } }: Config): string | undefined {
   if (heartbeatUrl === undefined) return undefined;
-  return `${new URL(heartbeatUrl).host} is not called by a test, as a call says that all is well; start calls it`;
+  return `${new URL(heartbeatUrl).host} is not called by a test, as a call says that nothing has failed; start calls it`;
 }

@@ -114,7 +114,11 @@ function describeAlerts({ config }: App, clock: Clock): SubjectResult[] {
   }
   if (telling.heartbeatUrl !== undefined) {
     const { host } = new URL(telling.heartbeatUrl);
-    results.push({ subject: 'heartbeat', ok: true, message: `goes to ${host} while all is well` });
+    results.push({
+      subject: 'heartbeat',
+      ok: true,
+      message: `goes to ${host} while nothing has failed`,
+    });
   }
   return results;
 }

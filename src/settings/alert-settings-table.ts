@@ -87,7 +87,7 @@ export const ALERT_SETTINGS = {
     group: 'Status page and alerts',
     whenUnset: 'none',
     meaning:
-      'Called (GET) by `start` once a minute while all is well, so that a service elsewhere (healthchecks.io, Uptime Kuma, Cronitor) notices silence. Not called while anything has failed, or while alerts are not delivered.',
+      'Called (GET) by `start` once a minute while nothing has failed and alerts are delivered, so that a service elsewhere (healthchecks.io, Uptime Kuma, Cronitor) notices silence.',
     example: 'https://hc-ping.com/your-uuid',
     secret: true,
     usedBy: ['start', 'check', 'alert'],

@@ -8,7 +8,12 @@ import {
   NO_ALERTS,
   parseAlertState,
 } from '../../src/alerts/alert-state.ts';
-import { type AlertChanges, DEFAULT_RULES, evaluateAll } from '../../src/alerts/grouping.ts';
+import {
+  type AlertChanges,
+  type AlertRules,
+  DEFAULT_RULES,
+  evaluateAll,
+} from '../../src/alerts/grouping.ts';
 import { OUTAGE_GRACE_MS, SETTLE_MS } from '../../src/alerts/persistence.ts';
 import type { TargetReading } from '../../src/health/facts.ts';
 import { type MirrorHealth, assessMirror } from '../../src/health/mirror-health.ts';
@@ -150,6 +155,48 @@ describe('alerts are sent', () => {
     const after = evaluateLasting(sent.state, healthOf(passes, { plan }));
     expect(after.alerts).toEqual([]);
     expect(Object.keys(after.state.subjects)).toEqual([]);
+  });
+});
+
+describe('the settings of alerts', () => {
+  const ill = { 'db frm_a': [failedPass(MINUTE, 'TARGET_FULL')] };
+  /** What is sent at these times (ms) of a state that lasts. */
+  const sentAt = (
+    passes: Parameters<typeof healthOf>[0],
+    rules: Partial<AlertRules>,
+    ...at: number[]
+  ) => {
+    let state = NO_ALERTS;
+    return at.map((ms) => {
+      const health = { ...healthOf(passes), nowMs: NOW + ms };
+      const changes = evaluateAll(state, health, true, { ...DEFAULT_RULES, ...rules });
+      state = changes.state;
+      return changes.alerts.map(({ status }) => status).join();
+    });
+  };
+
+  it('ALERT_AFTER: an outage is told of when it has lasted so long', () => {
+    expect(sentAt(ill, { afterMs: 5 * MINUTE }, 0, 299_000, 300_000)).toEqual(['', '', 'firing']);
+    expect(sentAt(ill, { afterMs: 1_000 }, 0, 1_000)).toEqual(['', 'firing']);
+  });
+
+  it('ALERT_AFTER: a refused key is told of no later than by default, and sooner where that is sooner', () => {
+    const refused = { 'db frm_a': [failedPass(MINUTE, 'FORMS_UNAUTHORIZED')] };
+    expect(sentAt(refused, { afterMs: 5 * MINUTE }, 0, 19_000, 20_000)).toEqual(['', '', 'firing']);
+    expect(sentAt(refused, { afterMs: 2_000 }, 0, 2_000)).toEqual(['', 'firing']);
+  });
+
+  it('ALERT_REPEAT_EVERY: what stays is told again so often, or never', () => {
+    const HOUR = 60 * MINUTE;
+    const times = [0, 2 * MINUTE, HOUR, 8 * HOUR + 2 * MINUTE, 400 * 24 * HOUR];
+    expect(sentAt(ill, { repeatMs: 8 * HOUR }, ...times)).toEqual([
+      '',
+      'firing',
+      '',
+      'repeated',
+      'repeated',
+    ]);
+    expect(sentAt(ill, { repeatMs: Infinity }, ...times)).toEqual(['', 'firing', '', '', '']);
   });
 });
 
