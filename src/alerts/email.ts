@@ -137,7 +137,7 @@ const isUnsafe = (error: unknown): boolean =>
 export function mailOf(notice: Notice, { from, to }: EmailSettings): SendMailOptions {
   const domain = /@([^@>\s]+)>?$/.exec(from)?.[1] ?? 'forms-mirror.invalid';
   const first = `<${notice.thread}@${domain}>`;
-  const isFirst = notice.opens && notice.level !== 'ok';
+  const isFirst = notice.opens;
   const own = `<${notice.thread}.${notice.atMs}@${domain}>`;
   return {
     from,

@@ -73,6 +73,8 @@ describe('mail', () => {
       '[forms-mirror] Failed: Přihláška Bcc: all@example.com → db: The last pass failed',
     );
     expect(mail?.heads.has('bcc')).toBe(false);
+    // It answers nothing: it is the first of its thread.
+    expect(mail?.heads.has('in-reply-to')).toBe(false);
     expect(mail?.heads.get('content-type')).toContain('text/plain');
     expect(mail?.heads.get('auto-submitted')).toBe('auto-generated');
     expect(mail?.text.trim()).toBe(

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { runCli } from '../support/cli-host.ts';
+import { openPlace } from '../support/cli-sandbox.ts';
 import { freePort } from '../support/servers.ts';
 import { startSmtp } from '../alerts/smtp-receiver.ts';
 import { startWebhook } from '../alerts/webhook-stand-in.ts';
@@ -26,6 +27,7 @@ describe('alert --test', () => {
     expect(webhook.bodies).toMatchObject([{ code: 'TEST', level: 'ok' }]);
     expect(smtp.mails[0]?.heads.get('subject')).toBe('[forms-mirror] a test');
     expect(smtp.mails[0]?.text).toContain('https://mirror.example.com');
+    expect(smtp.mails[0]?.heads.has('in-reply-to')).toBe(false);
   });
 
   it('exits 1 when one fails, and tells which and why', async () => {
@@ -67,5 +69,29 @@ describe('alert --test', () => {
     const plain = await alert([], { ALERT_WEBHOOK_URL: 'https://hooks.example.com/x' });
     expect(plain.stderr).toContain('forms-mirror alert --test');
     expect(plain.code).toBe(2);
+  });
+});
+
+describe('check', () => {
+  it('tells where alerts go without a secret, and fails for an address that takes nothing any more', async () => {
+    const place = await openPlace({ submissions: 5 });
+    const env = {
+      ...place.env,
+      ALERT_SMTP_URL: 'smtps://mirror%40example.com:S3CRET@smtp.example.com',
+      ALERT_EMAIL_TO: 'ops@example.com,jo@example.com',
+      HEARTBEAT_URL: 'https://hc-ping.example.com/S3CRET',
+    };
+    const { code, stdout } = await runCli(['check'], env);
+    expect(stdout).toContain('✓ alerts: go to e-mail (smtp.example.com, to 2 addresses)\n');
+    expect(stdout).toContain('✓ heartbeat: goes to hc-ping.example.com while nothing has failed\n');
+    expect(stdout).not.toContain('S3CRET');
+    expect(code).toBe(0);
+    const retired = 'https://contoso.webhook.office.com/webhookb2/S3CRET';
+    const failed = await runCli(['check'], { ...env, ALERT_WEBHOOK_URL: retired });
+    expect(failed.stdout).toMatch(/^✗ alerts: ALERT_WEBHOOK_URL is the address of an Office 365/m);
+    expect(failed.stdout).not.toContain('S3CRET');
+    expect(failed.code).toBe(2);
+    const none = await runCli(['check'], place.env);
+    expect(none.stdout).toContain('✓ alerts: go to nobody: ');
   });
 });

@@ -8,7 +8,7 @@ import type { Notice } from '../notice.ts';
  */
 export const markdown = (text: string): string =>
   clean(text)
-    .replaceAll(/[\\`*_{}[\]()#|~<>:]/g, String.raw`\$&`)
+    .replaceAll(/[\\`*_{}[\]()#|~<>:&]/g, String.raw`\$&`)
     .replaceAll('@', '@\u200B')
     .replace(/^(\s*)([-+=])/, String.raw`$1\$2`)
     .replace(/^(\s*\d+)([.)])/, String.raw`$1\$2`);

@@ -22,7 +22,7 @@ export const slack: Chat = {
   owns: ({ hostname, pathname }) =>
     /^hooks\.slack(?:-gov)?\.com$/.test(hostname) && pathname.startsWith('/services/'),
   payload: (notice) => ({
-    text: fitted(`${headlineOf(notice)} ${notice.body}`.trim(), MAX_TEXT, entities),
+    text: fitted(`${headlineOf(notice)}. ${notice.body}`.trim(), MAX_TEXT, entities),
     mrkdwn: false,
     unfurl_links: false,
     unfurl_media: false,
