@@ -12,6 +12,7 @@ const ALLOWED: ReadonlySet<string> = new Set([
   'BlueOak-1.0.0',
   'ISC',
   'MIT',
+  'MIT-0',
   'MPL-2.0',
 ]);
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { LogLevel } from './base/logger.ts';
 import type { ProxySettings } from './base/proxy.ts';
+import { type TellSettings, readTelling } from './settings/alert-settings.ts';
 import { misspeltVariables } from './settings/misspelt.ts';
 import { uncheckedCertificates } from './settings/plaintext.ts';
 import { type SettingProblem, SettingsError } from './settings/problems.ts';
@@ -8,7 +9,6 @@ import {
   type GoogleSettings,
   type SourceSettings,
   type StatusSettings,
-  readAlertUrl,
   readDataDir,
   readGoogle,
   readLogLevel,
@@ -59,6 +59,8 @@ export interface Config {
   readonly dataDir: string;
   readonly status: StatusSettings;
   readonly alertUrl: string | undefined;
+  /** How people are told besides. */
+  readonly telling: TellSettings;
   /** Undefined: the command's own default. */
   readonly logLevel: LogLevel | undefined;
   /** Settings that are valid but surely not meant, as sentences. */
@@ -103,7 +105,7 @@ export function loadConfig(env: Environment, readFile: ReadFile, needs: ConfigNe
     queueUrl: readQueueUrl(reader),
     dataDir,
     status: readStatusPage(reader, needs.statusPage ?? false),
-    alertUrl: readAlertUrl(reader),
+    ...readTelling(reader, warnings),
     logLevel: readLogLevel(reader),
     warnings,
   };

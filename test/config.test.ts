@@ -118,13 +118,18 @@ describe('where settings come from', () => {
         QUEUE_URL: 'redis://localhost',
         ADMIN_PASSWORD: 'from the file',
         ALERT_WEBHOOK_URL: 'https://hooks.example.com/x',
+        ALERT_SMTP_URL: 'smtps://mirror%40example.com:from-file@smtp.example.com',
+        HEARTBEAT_URL: 'https://heartbeats.example.com/x',
       };
+      // Taken apart: what is left of it in the settings.
+      const parts: Record<string, string> = { ALERT_SMTP_URL: 'from-file' };
+      const others = name === 'ALERT_SMTP_URL' && { ALERT_EMAIL_TO: 'ops@example.com' };
       const { [name]: _, ...rest } = SOURCE as Record<string, string>;
       const config = load(
-        { ...rest, ...(name === 'HASH_KEY' && HASHED), [`${name}_FILE`]: '/run/s' },
+        { ...rest, ...others, ...(name === 'HASH_KEY' && HASHED), [`${name}_FILE`]: '/run/s' },
         { '/run/s': `${values[name]}\n` },
       );
-      expect(JSON.stringify(config)).toContain(JSON.stringify(values[name]));
+      expect(JSON.stringify(config)).toContain(JSON.stringify(parts[name] ?? values[name]));
     },
   );
 
@@ -237,6 +242,7 @@ describe('values', () => {
         ...HASHED,
         HASH_KEY,
         ADMIN_PASSWORD: 'open sesame, please',
+        ALERT_SMTP_URL: 'smtps://mirror%40example.com:kZ4vQ1mW@smtp.example.com',
         TARGET_WAREHOUSE_URL: name === 'TARGETS' ? 'sqlite:warehouse.sqlite' : undefined,
         // A key that stands in an example is no key, nor is a password.
         [name]:

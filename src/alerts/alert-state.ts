@@ -45,9 +45,13 @@ export interface Alert {
   readonly subject: AlertSubject;
   readonly problem: Problem;
   readonly atMs: number;
+  /** When the first of these was sent since the subject was last well: what belongs together is shown together. */
+  readonly openedAtMs: number;
+  /** The alerts about single forms that this one stands for; absent where it is one. */
+  readonly members?: readonly Alert[];
 }
 
-/** How long an alert that keeps firing is not repeated. */
+/** How long an alert that keeps firing is not repeated, unless ALERT_REPEAT_EVERY says otherwise. */
 export const REPEAT_INTERVAL_MS = 24 * 3_600_000;
 
 const problemSchema = z.object({
@@ -60,6 +64,8 @@ const subjectSchema = z.object({
   /** Every code notified of since the first fired; empty when the subject was only inhibited. */
   codes: z.array(z.string()),
   notifiedAtMs: z.number(),
+  /** When the first of its codes was notified of; absent where an earlier release did, or nobody. */
+  openedAtMs: z.number().optional(),
   /** The occurrence that was inhibited; null for none. */
   inhibited: z.string().nullable(),
   problem: problemSchema,
@@ -74,6 +80,8 @@ const stateSchema = z.object({
   rejected: z.record(z.string(), rejectedSchema),
   /** Problems that are waited for, and ends that are; by subject. Release 0.1.0 had none. */
   spells: z.record(z.string(), spellSchema).default({}),
+  /** When alerts of a kind were last sent about single forms, by kind. Release 0.1.0 had none. */
+  groups: z.record(z.string(), z.number()).default({}),
 });
 
 /** Of what people were notified about one subject. */
@@ -86,7 +94,13 @@ export type RejectedState = z.infer<typeof rejectedSchema>;
 export type AlertState = z.infer<typeof stateSchema>;
 
 /** Nobody was ever notified of anything. */
-export const NO_ALERTS: AlertState = { version: 2, subjects: {}, rejected: {}, spells: {} };
+export const NO_ALERTS: AlertState = {
+  version: 2,
+  subjects: {},
+  rejected: {},
+  spells: {},
+  groups: {},
+};
 
 const toldAtMs = z.number();
 
@@ -127,6 +141,7 @@ const version1Schema = z
         ]),
       ),
       spells: {},
+      groups: {},
     };
   });
 
@@ -145,11 +160,12 @@ export interface Evaluation {
   readonly alert: Alert | undefined;
 }
 
-/** Evaluates one subject. Pure. */
+/** Evaluates one subject; `repeatMs`: how long an alert that keeps firing is not repeated, for ever where that is infinite. Pure. */
 export function evaluate(
   state: SubjectState | undefined,
   observation: Observation,
   nowMs: number,
+  repeatMs = REPEAT_INTERVAL_MS,
 ): Evaluation {
   const { problem } = observation;
   if (problem === null) return resolve(state, observation, nowMs);
@@ -163,11 +179,14 @@ export function evaluate(
   const isNew = !codes.some((code) => isSameCause(code, problem.code));
   const { key, forms } = observation;
   const opens = codes.length === 0;
-  if (!isNew && !isRepeatDue(state, problem.code, nowMs)) return { state, alert: undefined };
+  const isRepeat = isRepeatDue(state, problem.code, nowMs, repeatMs);
+  if (!isNew && !isRepeat) return { state, alert: undefined };
+  const openedAtMs = opens ? nowMs : openedAt(state, nowMs);
   return {
     state: {
       codes: isNew ? [...codes, problem.code] : codes,
       notifiedAtMs: nowMs,
+      openedAtMs,
       inhibited: null,
       problem: outlineOf(problem),
     },
@@ -179,9 +198,13 @@ export function evaluate(
       subject,
       problem,
       atMs: nowMs,
+      openedAtMs,
     },
   };
 }
+
+const openedAt = (state: SubjectState | undefined, nowMs: number): number =>
+  state?.openedAtMs ?? state?.notifiedAtMs ?? nowMs;
 
 function resolve(
   state: SubjectState | undefined,
@@ -197,7 +220,8 @@ function resolve(
   const code = state.problem.code as ProblemCode;
   const nothing = { message: '', remedy: null, command: null, since: null };
   const problem: Problem = { level, code, title, ...nothing };
-  const alert = { key, opens: false, forms: 0, subject, problem, atMs: nowMs } as const;
+  const openedAtMs = openedAt(state, nowMs);
+  const alert = { key, opens: false, forms: 0, subject, problem, atMs: nowMs, openedAtMs } as const;
   return { state: undefined, alert: { status: 'resolved', ...alert } };
 }
 
@@ -208,22 +232,28 @@ const outlineOf = ({ level, code, title }: Problem): SubjectState['problem'] => 
 });
 
 /** A form that is gone is announced once: most are deleted on purpose, and nothing has to be done. */
-function isRepeatDue(state: SubjectState | undefined, code: string, nowMs: number): boolean {
-  return code !== 'FORM_GONE' && nowMs - (state?.notifiedAtMs ?? nowMs) >= REPEAT_INTERVAL_MS;
+function isRepeatDue(
+  state: SubjectState | undefined,
+  code: string,
+  nowMs: number,
+  repeatMs: number,
+): boolean {
+  return code !== 'FORM_GONE' && nowMs - (state?.notifiedAtMs ?? nowMs) >= repeatMs;
 }
 
 /**
- * Evaluates a count of rejected submissions: a rise notifies, further rises within a day together with the first one
- * after it; a fall does not. `risen`: how many more than people were notified of. Pure.
+ * Evaluates a count of rejected submissions: a rise notifies, further rises within `repeatMs` (a day) together with the
+ * first one after it; a fall does not. `risen`: how many more than people were notified of. Pure.
  */
 export function evaluateRejected(
   state: RejectedState | undefined,
   count: number,
   nowMs: number,
+  repeatMs = REPEAT_INTERVAL_MS,
 ): { readonly state: RejectedState | undefined; readonly risen: number } {
   const before = state?.count ?? 0;
   if (count <= before) return { state: state && { ...state, count }, risen: 0 };
-  if (state !== undefined && nowMs - state.notifiedAtMs < REPEAT_INTERVAL_MS) {
+  if (state !== undefined && nowMs - state.notifiedAtMs < repeatMs) {
     return { state, risen: 0 };
   }
   return { state: { count, notifiedAtMs: nowMs }, risen: count - before };

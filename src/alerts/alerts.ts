@@ -1,22 +1,37 @@
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import type { Clock } from '../base/clock.ts';
-import { errorCode } from '../base/error-code.ts';
-import { PRIVATE_FILE, PRIVATE_FOLDER } from '../base/private-files.ts';
+import { withinTime } from '../base/deadline.ts';
+import { MirrorError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { ProxySettings } from '../base/proxy.ts';
 import type { MirrorHealth } from '../health/mirror-health.ts';
-import { type AlertState, NO_ALERTS, parseAlertState } from './alert-state.ts';
-import { evaluateAll } from './grouping.ts';
-import { alertMessage } from './message.ts';
-import { WebhookChannel } from './webhook.ts';
+import { type Alert, type AlertState, NO_ALERTS, parseAlertState } from './alert-state.ts';
+import { type Delivery, DeliveryQueue, type Transport } from './delivery-queue.ts';
+import { Digest, type DigestSettings } from './digest.ts';
+import { Email, type EmailSettings } from './email.ts';
+import { type AlertRules, DEFAULT_RULES, evaluateAll } from './grouping.ts';
+import { Heartbeat, isWell } from './heartbeat.ts';
+import { KeptFile } from './kept-file.ts';
+import { type Notice, alertNotice, testNotice } from './notice.ts';
+import { Webhook } from './webhook.ts';
 
-/** Where alerts go, and where their state is kept. */
-export interface AlertSettings {
+/** Where alerts go. */
+export interface ChannelSettings {
   /** ALERT_WEBHOOK_URL. */
-  readonly url: string;
+  readonly url?: string | undefined;
+  readonly email?: EmailSettings | undefined;
+  /** STATUS_URL. */
+  readonly statusUrl?: string | undefined;
   /** The proxy of this machine's network. */
   readonly proxy?: ProxySettings | undefined;
+}
+
+/** Where alerts go, when, and where their state is kept. */
+export interface AlertSettings extends ChannelSettings {
+  readonly rules?: AlertRules | undefined;
+  /** HEARTBEAT_URL. */
+  readonly heartbeatUrl?: string | undefined;
+  /** Undefined: no digests. */
+  readonly digest?: DigestSettings | undefined;
   /** Keeps the state over a restart, so that nothing is sent twice; undefined: only in memory. */
   readonly stateFile?: string | undefined;
 }
@@ -28,35 +43,63 @@ export interface AlertOptions extends AlertSettings {
   readonly random?: () => number;
 }
 
+/** What became of a test message in one channel. */
+export interface ChannelResult {
+  /** `webhook (Slack, hooks.slack.com)`. */
+  readonly channel: string;
+  readonly ok: boolean;
+  /** What happened, as a sentence; holds no secret (L15). */
+  readonly message: string;
+}
+
 /**
  * Notifies people of what health finds wrong, and when it is resolved. Compares the mirror as a whole, so that one cause
- * makes one alert; remembers what it sent. Never holds up a pass.
+ * makes one alert; remembers what it sent. Never holds up a pass, nor one channel another.
  */
 export class Alerts {
-  readonly #channel: WebhookChannel;
-  readonly #file: AlertStateFile;
+  readonly #options: AlertOptions;
+  readonly #transports: readonly Transport[];
+  readonly #channels: readonly DeliveryQueue[];
+  readonly #file: KeptFile<AlertState>;
+  readonly #heartbeat: Heartbeat | undefined;
+  #digest: Digest | undefined;
   #state: AlertState;
 
-  private constructor(options: AlertOptions, file: AlertStateFile, state: AlertState) {
+  private constructor(options: AlertOptions, file: KeptFile<AlertState>, state: AlertState) {
+    this.#options = options;
     this.#file = file;
     this.#state = state;
-    this.#channel = new WebhookChannel({ ...options, onIdle: () => this.#save() });
+    this.#transports = transportsOf(options);
+    this.#channels = this.#transports.map(
+      (transport) => new DeliveryQueue(transport, { ...options, onIdle: () => this.#save() }),
+    );
+    const { heartbeatUrl: url, proxy, clock, logger } = options;
+    this.#heartbeat = url === undefined ? undefined : new Heartbeat({ url, proxy, clock, logger });
   }
 
   /** Reads the state of before. Never rejects: one that cannot be read is an empty one. */
   static async open(options: AlertOptions): Promise<Alerts> {
-    const file = new AlertStateFile(options.stateFile, options.logger);
-    return new Alerts(options, file, await file.read());
+    const { stateFile: path, logger } = options;
+    const file = new KeptFile({ what: 'alert state', path, logger, parse: parseAlertState });
+    const alerts = new Alerts(options, file, (await file.read()) ?? NO_ALERTS);
+    if (options.digest !== undefined) {
+      const link = options.statusUrl ?? null;
+      const send = alerts.#sendDigest.bind(alerts);
+      alerts.#digest = await Digest.open({ ...options.digest, logger, link, send });
+    }
+    return alerts;
   }
 
-  /** Why alerts are not delivered, as a sentence; null when they are. */
+  /** Why alerts are not delivered, or the heartbeat is not, as sentences; null when they are. */
   get deliveryProblem(): string | null {
-    return this.#channel.deliveryProblem;
+    const problems = [...this.#undelivered(), this.#heartbeat?.problem ?? null];
+    const said = problems.filter((problem) => problem !== null);
+    return said.length === 0 ? null : said.join(' ');
   }
 
   /** True while an alert is on its way. */
   get isSending(): boolean {
-    return this.#channel.isBusy;
+    return this.#channels.some(({ isBusy }) => isBusy);
   }
 
   /**
@@ -64,91 +107,112 @@ export class Alerts {
    * pass has ended. Returns at once.
    */
   evaluate(health: MirrorHealth, isFresh: boolean): void {
-    const { state, alerts } = evaluateAll(this.#state, health, isFresh);
-    this.#state = state;
-    for (const alert of alerts) {
-      const { key, status, opens } = alert;
-      this.#channel.send({ body: alertMessage(alert), key, status, opens });
-    }
-    // With alerts under way it is kept once they are delivered: after a crash they are sent again, rather than never.
-    if (alerts.length === 0) this.#save();
+    // Where nobody is told, nothing counts as told.
+    if (this.#channels.length > 0) this.#tell(health, isFresh);
+    if (!isFresh) return;
+    // Where alerts do not arrive, silence is the only one that does.
+    this.#heartbeat?.beat(isWell(health) && this.#undelivered().length === 0);
+    this.#digest?.consider(health);
+  }
+
+  /** Sends a test message through every channel, each once, and tells what became of it. Never rejects. */
+  test(): Promise<ChannelResult[]> {
+    return testEach(this.#transports, this.#options);
   }
 
   /** Waits a moment for alerts under way. Never rejects. */
   async stop(): Promise<void> {
-    await this.#channel.stop();
+    await this.#digest?.stop();
+    await Promise.all([
+      ...this.#channels.map((channel) => channel.stop()),
+      this.#heartbeat?.stop(),
+    ]);
+    await this.#digest?.stop();
     await this.#file.written();
   }
 
+  #tell(health: MirrorHealth, isFresh: boolean): void {
+    const rules = this.#options.rules ?? DEFAULT_RULES;
+    const { state, alerts } = evaluateAll(this.#state, health, isFresh, rules);
+    this.#state = state;
+    for (const alert of alerts) this.#send(alert);
+    // With alerts under way it is kept once they are delivered: after a crash they are sent again, rather than never.
+    if (alerts.length === 0) this.#save();
+  }
+
+  #undelivered(): string[] {
+    return this.#channels.flatMap(({ deliveryProblem }) => deliveryProblem ?? []);
+  }
+
+  #send(alert: Alert): void {
+    const { key, status, opens, members } = alert;
+    const keys = members?.map((member) => member.key) ?? [key];
+    const notice = alertNotice(alert, this.#options.statusUrl ?? null);
+    this.#hand({ notice, keys, status, opens });
+  }
+
+  #sendDigest(notice: Notice, onDelivered: () => void): void {
+    this.#hand({ notice, keys: ['digest'], status: 'digest', opens: false, onDelivered });
+  }
+
+  #hand(delivery: Delivery): void {
+    for (const channel of this.#channels) channel.send(delivery);
+  }
+
   #save(): void {
-    if (!this.#channel.isBusy) this.#file.write(this.#state);
+    if (!this.isSending) this.#file.write(this.#state);
   }
 }
 
-/** The state of alerts in a file. Nothing about it ever throws: it is worth a line in the log, not more. */
-class AlertStateFile {
-  readonly #path: string | undefined;
-  readonly #logger: Logger;
-  #writing: Promise<void> = Promise.resolve();
-  #lastText = '';
-  #isFailing = false;
-
-  /** Without a path nothing is kept. */
-  constructor(path: string | undefined, logger: Logger) {
-    this.#path = path;
-    this.#logger = logger;
-  }
-
-  /** The state of before; an empty one when there is no file, or none that can be read. */
-  async read(): Promise<AlertState> {
-    if (this.#path === undefined) return NO_ALERTS;
-    try {
-      const state = parseAlertState(await readFile(this.#path, 'utf8'));
-      if (state !== undefined) return state;
-      this.#logger.warn(
-        { file: this.#path },
-        'The alert state file is broken; a new one is begun.',
-      );
-    } catch (error) {
-      const isFirst = errorCode(error) === 'ENOENT';
-      const fields = { err: error, file: this.#path };
-      if (!isFirst) this.#logger.warn(fields, 'The alert state file cannot be read.');
-    }
-    return NO_ALERTS;
-  }
-
-  /** Writes it soon, when it has changed. */
-  write(state: AlertState): void {
-    const path = this.#path;
-    const text = JSON.stringify(state);
-    if (path === undefined || text === this.#lastText) return;
-    this.#lastText = text;
-    const before = this.#writing;
-    this.#writing = this.#writeAfter(before, path, text);
-  }
-
-  /** Resolves when everything handed over has been written. */
-  written(): Promise<void> {
-    return this.#writing;
-  }
-
-  async #writeAfter(before: Promise<void>, path: string, text: string): Promise<void> {
-    await before;
-    try {
-      await replaceFile(path, text);
-      this.#isFailing = false;
-    } catch (error) {
-      const fields = { err: error, file: path };
-      if (!this.#isFailing) this.#logger.warn(fields, 'The alert state file cannot be written.');
-      this.#isFailing = true;
-    }
-  }
+/** Sends a test message through every channel that is set up, without anything else running. Never rejects. */
+export async function testChannels(
+  settings: ChannelSettings & Pick<AlertOptions, 'clock'>,
+): Promise<ChannelResult[]> {
+  const transports = transportsOf(settings);
+  const results = await testEach(transports, settings);
+  await Promise.all(transports.map((transport) => transport.close()));
+  return results;
 }
 
-/** In one step: a crash leaves the old one or the new one. */
-async function replaceFile(path: string, text: string): Promise<void> {
-  const draft = `${path}.${process.pid}.tmp`;
-  await mkdir(dirname(path), { recursive: true, mode: PRIVATE_FOLDER });
-  await writeFile(draft, text, { mode: PRIVATE_FILE });
-  await rename(draft, path);
+/** The channels that are set up, by their names for people. */
+export const channelNames = (settings: ChannelSettings & Pick<AlertOptions, 'clock'>): string[] =>
+  transportsOf(settings).map(({ name }) => name);
+
+function transportsOf({
+  url,
+  email,
+  proxy,
+  clock,
+}: ChannelSettings & Pick<AlertOptions, 'clock'>): Transport[] {
+  return [
+    ...(url === undefined ? [] : [new Webhook({ url, proxy, clock })]),
+    ...(email === undefined ? [] : [new Email(email)]),
+  ];
+}
+
+/** A channel that takes longer does not work. */
+const TEST_LIMIT_MS = 60_000;
+
+function testEach(
+  transports: readonly Transport[],
+  { statusUrl, clock }: Pick<AlertOptions, 'statusUrl' | 'clock'>,
+): Promise<ChannelResult[]> {
+  const notice = testNotice(clock.now(), statusUrl ?? null);
+  return Promise.all(
+    transports.map(async (transport) => {
+      const { name: channel } = transport;
+      const stop = new AbortController();
+      try {
+        const sending = transport.send(notice, stop.signal).then((gap) => ({ gap }));
+        const sent = await withinTime(sending, TEST_LIMIT_MS, clock);
+        if (sent === undefined) throw new MirrorError('INTERNAL', 'It takes too long.');
+        const { gap } = sent;
+        return { channel, ok: gap === undefined, message: gap ?? 'A test message was taken.' };
+      } catch (error) {
+        return { channel, ok: false, message: transport.whyNot(error) };
+      } finally {
+        stop.abort();
+      }
+    }),
+  );
 }

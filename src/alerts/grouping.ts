@@ -9,16 +9,35 @@ import {
   type AlertState,
   type Observation,
   type RejectedState,
+  REPEAT_INTERVAL_MS,
   type SubjectState,
   evaluate,
   evaluateRejected,
 } from './alert-state.ts';
-import { type Spell, isSameCause, whatPersists } from './persistence.ts';
+import { type Candidate, gather } from './gathering.ts';
+import { OUTAGE_GRACE_MS, type Spell, isSameCause, whatPersists } from './persistence.ts';
 
 /*
  * Groups the mirror's problems by subject, so that one cause makes one alert: a problem of the source or a target
  * inhibits those of the forms that it explains.
  */
+
+/** When alerts are sent; see the settings of the same names. */
+export interface AlertRules {
+  /** ALERT_AFTER. */
+  readonly afterMs: number;
+  /** ALERT_REPEAT_EVERY; infinite: never. */
+  readonly repeatMs: number;
+  /** ALERT_GROUP_EVERY: within this time further alerts of a kind about single forms wait, and come as one. */
+  readonly groupMs: number;
+}
+
+/** As the settings have it by default. */
+export const DEFAULT_RULES: AlertRules = {
+  afterMs: OUTAGE_GRACE_MS,
+  repeatMs: REPEAT_INTERVAL_MS,
+  groupMs: 5 * 60_000,
+};
 
 /** What a look at the mirror's health changes: the state from now on, and the alerts to send, the widest first. */
 export interface AlertChanges {
@@ -31,32 +50,51 @@ export function evaluateAll(
   before: AlertState,
   health: MirrorHealth,
   isFresh: boolean,
+  rules: AlertRules = DEFAULT_RULES,
 ): AlertChanges {
   const { nowMs } = health;
-  const subjects: Record<string, SubjectState> = {};
-  const spells: Record<string, Spell> = {};
-  const alerts: Alert[] = [];
+  const { afterMs, repeatMs } = rules;
+  const subjects = new Map<string, SubjectState>();
+  const spells = new Map<string, Spell>();
+  const candidates: Candidate[] = [];
   for (const seen of observe(health, before.spells)) {
     const { key } = seen;
-    const { spell, observation } = whatPersists(before.spells[key], seen, { nowMs, isFresh });
-    const { state, alert } = evaluate(before.subjects[key], observation, nowMs);
-    if (spell !== undefined) spells[key] = spell;
-    if (state !== undefined) subjects[key] = state;
-    if (alert !== undefined) alerts.push(alert);
+    const look = { nowMs, isFresh, afterMs };
+    const { spell, observation } = whatPersists(before.spells[key], seen, look);
+    const { state, alert } = evaluate(before.subjects[key], observation, nowMs, repeatMs);
+    put(spells, key, spell);
+    put(subjects, key, state);
+    if (alert === undefined) continue;
+    const defer = (): void => {
+      put(spells, key, before.spells[key] ?? spell);
+      put(subjects, key, before.subjects[key]);
+    };
+    candidates.push({ alert, defer });
   }
   const unread = new Set(health.targets.filter(isUnread).map(({ name }) => name));
   // What cannot be read now is neither healthy nor not; whatever else was not observed exists no more.
   for (const [key, state] of Object.entries(before.subjects)) {
-    if (!(key in subjects) && unread.has(targetOf(key))) subjects[key] = state;
+    if (!subjects.has(key) && unread.has(targetOf(key))) subjects.set(key, state);
   }
   for (const [key, spell] of Object.entries(before.spells)) {
-    if (!(key in spells) && unread.has(targetOf(key))) spells[key] = spell;
+    if (!spells.has(key) && unread.has(targetOf(key))) spells.set(key, spell);
   }
-  const rejected = evaluateAllRejected(before, health, unread);
-  return {
-    state: { version: 2, subjects, spells, rejected: rejected.subjects },
-    alerts: [...alerts, ...rejected.alerts],
-  };
+  const rejected = evaluateAllRejected(before, health, unread, rules);
+  candidates.push(...rejected.candidates);
+  const { alerts, groups } = gather(before.groups, candidates, nowMs, rules.groupMs);
+  const state = {
+    version: 2,
+    subjects: Object.fromEntries(subjects),
+    spells: Object.fromEntries(spells),
+    rejected: Object.fromEntries(rejected.subjects),
+    groups,
+  } as const;
+  return { state, alerts };
+}
+
+function put<T>(map: Map<string, T>, key: string, value: T | undefined): void {
+  if (value === undefined) map.delete(key);
+  else map.set(key, value);
 }
 
 const TRACKS: readonly Track[] = ['passes', 'deletions', 'staleness', 'marking'];
@@ -197,26 +235,31 @@ function evaluateAllRejected(
   before: AlertState,
   health: MirrorHealth,
   unread: ReadonlySet<string>,
-): { subjects: Record<string, RejectedState>; alerts: Alert[] } {
-  const subjects: Record<string, RejectedState> = {};
-  const alerts: Alert[] = [];
+  { repeatMs }: AlertRules,
+): { subjects: Map<string, RejectedState>; candidates: Candidate[] } {
+  const { nowMs } = health;
+  const subjects = new Map<string, RejectedState>();
+  const candidates: Candidate[] = [];
   for (const [key, state] of Object.entries(before.rejected)) {
-    if (unread.has(targetOf(key))) subjects[key] = state;
+    if (unread.has(targetOf(key))) subjects.set(key, state);
   }
+  // Where nothing is repeated, what is new is told all the same.
+  const restMs = Math.min(repeatMs, REPEAT_INTERVAL_MS);
   for (const { form, target, overview, wanted } of health.forms) {
     if (overview === null || !wanted) continue;
     const { id, name } = form;
     const key = subjectKey('rejected', target, id);
     const { rejected } = overview;
-    const { state, risen } = evaluateRejected(before.rejected[key], rejected, health.nowMs);
-    if (state !== undefined) subjects[key] = state;
+    const { state, risen } = evaluateRejected(before.rejected[key], rejected, nowMs, restMs);
+    put(subjects, key, state);
     if (risen === 0) continue;
     const problem = rejectedProblem(risen, rejected);
     const subject = { form: { id, name }, target };
-    const alert = { key, opens: true, forms: 0, subject, problem, atMs: health.nowMs } as const;
-    alerts.push({ status: 'firing', ...alert });
+    const about = { key, opens: true, forms: 0, subject, problem, atMs: nowMs, openedAtMs: nowMs };
+    const defer = (): void => put(subjects, key, before.rejected[key]);
+    candidates.push({ alert: { status: 'firing', ...about }, defer });
   }
-  return { subjects, alerts };
+  return { subjects, candidates };
 }
 
 function rejectedProblem(risen: number, total: number): Problem {

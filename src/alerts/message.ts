@@ -1,12 +1,12 @@
 import { plural } from '../base/format.ts';
-import { remedyText } from '../health/problem.ts';
-import type { Alert } from './alert-state.ts';
+import { clean, cut } from './fitting.ts';
+import { type Notice, remedyOf } from './notice.ts';
 
-/** What is posted to ALERT_WEBHOOK_URL. `text` alone says it all, for chats that show nothing else. */
+/** What is posted to a webhook that is no chat we know. `text` alone says it all, for chats that show nothing else. */
 export interface AlertMessage {
   readonly text: string;
   readonly level: 'error' | 'warning' | 'ok';
-  /** Null when it concerns all forms. */
+  /** Null when it concerns all forms, or several. */
   readonly form: { readonly id: string; readonly name: string } | null;
   /** The target's name; null when it concerns all. */
   readonly target: string | null;
@@ -14,60 +14,65 @@ export interface AlertMessage {
   readonly remedy: string | null;
   /** ISO 8601 in UTC. */
   readonly at: string;
+  /** The forms, where it is about several; absent otherwise. */
+  readonly forms?: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly target: string;
+  }[];
+  /** The list of a digest. */
+  readonly lines?: readonly string[];
 }
 
-const SIGNS = { error: '🔴', warning: '🟠', ok: '🟢' } as const;
-const MAX_TEXT = 2_000;
+/** What a message begins with, so that one sees from afar what it is. */
+export const SIGNS = { error: '🔴', warning: '🟠', ok: '🟢' } as const;
 
-/** An alert as it is posted. Holds what the problem holds: no answer, no secret (L11, L15). */
-export function alertMessage({ status, subject, problem, forms, atMs }: Alert): AlertMessage {
-  const { form, target } = subject;
-  const level = status === 'resolved' ? 'ok' : problem.level;
-  const remedy = status === 'resolved' ? null : remedyText(problem);
+const MAX_TEXT = 2_000;
+/** Names in the text of a message about several forms. */
+const MAX_NAMES = 5;
+
+/** A notice as it is posted. */
+export function alertMessage(notice: Notice): AlertMessage {
+  const { level, code, subject, forms, lines, atMs } = notice;
   return {
-    text: chatText(
-      `${SIGNS[level]} forms-mirror, ${nameOf(subject)}: ${sentence(status, problem, concerned(forms), remedy)}`,
-    ),
+    text: plainText(notice),
     level,
-    form,
-    target,
-    code: problem.code,
-    remedy,
+    form: subject.form,
+    target: subject.target,
+    code,
+    remedy: remedyOf(notice),
     at: new Date(atMs).toISOString(),
+    ...(forms.length > 0 && { forms }),
+    ...(forms.length === 0 && lines.length > 0 && { lines }),
   };
 }
 
-function nameOf({ form, target }: Alert['subject']): string {
-  if (form !== null) return `${form.name} → ${target ?? ''}`;
-  return target === null ? 'the whole mirror' : `target ${target}`;
+/** Everything in one line, for what shows nothing but a text. */
+export function plainText(notice: Notice): string {
+  const { level, headline, body, forms, lines } = notice;
+  const list = forms.length > 0 ? namesOf(forms) : lines.join(' · ');
+  const parts = [`${headline}.`, body, list, remedyOf(notice) ?? ''];
+  const text = parts.filter((part) => part !== '').join(' ');
+  return chatText(`${SIGNS[level]} ${text}`);
 }
 
-function sentence(
-  status: Alert['status'],
-  problem: Alert['problem'],
-  concerned: string,
-  remedy: string | null,
-): string {
-  const title = problem.title;
-  if (status === 'resolved') return `resolved (was: ${title}).`;
-  const still = status === 'repeated' ? 'still: ' : '';
-  return `${still}${title}. ${problem.message}${concerned}${remedy === null ? '' : ` ${remedy}`}`;
+function namesOf(forms: Notice['forms']): string {
+  if (forms.length === 0) return '';
+  const named = forms.slice(0, MAX_NAMES).map(({ name, target }) => `${name} → ${target}`);
+  const left = forms.length - named.length;
+  const rest = left === 0 ? '' : `, and ${plural(left, 'other')}`;
+  return `They are: ${named.join(', ')}${rest}.`;
 }
-
-const concerned = (forms: number): string =>
-  forms === 0 ? '' : ` It concerns ${plural(forms, 'form')} so far.`;
 
 /**
  * A form's name must not call a whole channel, hide a link or break the line: `<!channel>` and `@here` are commands to
  * chats, `](` is a link in Markdown.
  */
 function chatText(text: string): string {
-  const plain = text
-    .toWellFormed()
-    .replaceAll(/[\p{Cc}\u202A-\u202E\u2066-\u2069]+/gu, ' ')
+  const plain = clean(text)
     .replaceAll('<', '‹')
     .replaceAll('>', '›')
     .replaceAll('@', '@\u200B')
     .replaceAll('](', '] (');
-  return plain.length <= MAX_TEXT ? plain : `${plain.slice(0, MAX_TEXT - 1).toWellFormed()}…`;
+  return cut(plain, MAX_TEXT);
 }

@@ -109,6 +109,16 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: () => import('./status.ts'),
   },
   {
+    name: 'alert',
+    summary: 'Sends a test message through each channel that alerts go to; exit 1 when one fails.',
+    examples: ['forms-mirror alert --test', 'forms-mirror alert --test --json'],
+    configure: (command) =>
+      command
+        .option('--test', 'say that it is a test; required, as nothing else is sent by hand')
+        .addOption(AS_JSON),
+    load: () => import('./alert.ts'),
+  },
+  {
     name: 'explain',
     summary: 'Shows where one submission stands: at the source, in each target, with marking.',
     examples: ['forms-mirror explain sub_0123456789', 'forms-mirror explain sub_0123456789 --json'],

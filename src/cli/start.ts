@@ -7,9 +7,11 @@ import { toMirrorError } from '../base/errors.ts';
 import type { ExitCode } from '../base/exit-codes.ts';
 import { type HealthSource, type PlanState, readOverview } from '../health/facts.ts';
 import type { QueueRuntime } from '../queue/runtime.ts';
+import { nextDigestMs } from '../settings/alert-settings.ts';
 import { nextRunMs } from '../settings/sync-settings.ts';
 import type { FormPlan } from '../sync/planner.ts';
 import { type StatusServer, startStatus } from '../web/server.ts';
+import { channelsOf } from './alert.ts';
 import type { CommandCall } from './command-spec.ts';
 import type { Host } from './host.ts';
 import { openApp, openQueue } from './open-app.ts';
@@ -37,24 +39,38 @@ export async function run({ host }: CommandCall): Promise<ExitCode> {
 
 async function openPage(host: Host, app: App, queue: QueueRuntime): Promise<StatusServer> {
   const { status } = app.config;
+  const source = healthSource(app, queue, host.clock);
   return startStatus({
     host: status.host,
     port: status.port,
     adminPassword: status.password,
     trustedProxies: status.trustedProxies,
-    source: healthSource(app, queue, host.clock),
+    source,
     events: app.events,
     logger: app.logger,
     version: host.version,
     clock: host.clock,
-    alerts: await openAlerts(host, app),
+    alerts: await openAlerts(host, app, source),
   });
 }
 
-async function openAlerts({ clock }: Host, { config, logger }: App): Promise<Alerts | undefined> {
-  const { alertUrl: url, proxy, dataDir } = config;
-  if (url === undefined) return undefined;
-  return Alerts.open({ url, proxy, stateFile: join(dataDir, 'alerts.json'), clock, logger });
+async function openAlerts(
+  { clock }: Host,
+  { config, logger }: App,
+  source: HealthSource,
+): Promise<Alerts | undefined> {
+  const { telling, dataDir } = config;
+  const { rules, digest: schedule, heartbeatUrl } = telling;
+  const channels = channelsOf(config, clock);
+  const isAsked = [channels.url, channels.email, heartbeatUrl].some((each) => each !== undefined);
+  if (!isAsked) return undefined;
+  const digest = schedule && {
+    nextMs: (afterMs: number) => nextDigestMs(schedule, afterMs),
+    passes: source.passes.bind(source),
+    file: join(dataDir, 'digest.json'),
+  };
+  const stateFile = join(dataDir, 'alerts.json');
+  return Alerts.open({ ...channels, rules, heartbeatUrl, digest, stateFile, logger });
 }
 
 /** Throws what a person has to put right before anything runs; a source that is down for the moment is waited for. */

@@ -3,9 +3,8 @@ import { isCommonPassword, isPlainPattern } from '../base/common-password.ts';
 import { LOG_LEVELS, type LogLevel } from '../base/logger.ts';
 import { isLoopback } from '../base/loopback.ts';
 import type { ProxySettings } from '../base/proxy.ts';
-import { plainHost } from '../base/transport.ts';
 import { QueueUrlError, parseQueueUrl, queueTransport } from '../queue/backends.ts';
-import { readPlaintextHosts, requireSafeTransport } from './plaintext.ts';
+import { requireSafeTransport } from './plaintext.ts';
 import type { SettingsReader } from './settings-reader.ts';
 import { SETTING_NAMES, settingOf } from './settings-table.ts';
 import { readTrustedProxies } from './trusted-proxies.ts';
@@ -123,20 +122,6 @@ const queueAddress = text.transform((value, context): URL => {
     return z.NEVER;
   }
 });
-
-/** Alerts; undefined: none. */
-export function readAlertUrl(reader: SettingsReader): string | undefined {
-  const allowed = readPlaintextHosts(reader);
-  const isSafe = (value: string): boolean => {
-    const url = URL.parse(value);
-    if (url?.protocol === 'https:') return true;
-    const host = url?.protocol === 'http:' ? plainHost(url.hostname) : '';
-    return isLoopback(host) || allowed.has(host);
-  };
-  const message =
-    'is not an https address (http is for a loopback host, and for one that ALLOW_PLAINTEXT names)';
-  return reader.read('ALERT_WEBHOOK_URL', text.refine(isSafe, message));
-}
 
 /** Access to Sheets. GOOGLE_CREDENTIALS_JSON, which only this program reads, wins over a file that the machine may set for all. */
 export function readGoogle(reader: SettingsReader): GoogleSettings {

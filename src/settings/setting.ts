@@ -70,6 +70,7 @@ export const ALL = [
   'explain',
   'forget',
   'purge',
+  'alert',
 ];
 
 /** What most settings are. */

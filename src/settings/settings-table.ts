@@ -1,3 +1,4 @@
+import { ALERT_SETTINGS } from './alert-settings-table.ts';
 import { ALL, READERS, type Setting, WRITERS, plain } from './setting.ts';
 
 /**
@@ -148,7 +149,7 @@ export const SETTINGS = {
     ...plain,
     group: 'Schedule',
     default: 'UTC',
-    meaning: 'The time zone of `SYNC_CRON`.',
+    meaning: 'The time zone of `SYNC_CRON` and `ALERT_DIGEST`.',
     example: 'Europe/Prague',
     usedBy: ['start', 'worker', 'status', 'check'],
   },
@@ -211,9 +212,9 @@ export const SETTINGS = {
     whenUnset:
       'none: another machine is reached over TLS, with its certificate checked, or not at all',
     meaning:
-      'Hosts of a network that is yours alone, with commas between them: a queue, a target and a webhook there may go without TLS, a certificate unchecked, a Redis without a password.',
+      'Hosts of a network that is yours alone, with commas between them: a queue, a target, a webhook, a heartbeat and a mail server there may go without TLS, a certificate unchecked, a Redis without a password.',
     example: 'redis,postgres',
-    usedBy: ['start', 'worker', 'sync', 'verify', 'check', 'status', 'explain'],
+    usedBy: ['start', 'worker', 'sync', 'verify', 'check', 'status', 'explain', 'alert'],
   },
   GOOGLE_APPLICATION_CREDENTIALS: {
     ...plain,
@@ -254,7 +255,7 @@ export const SETTINGS = {
     group: 'Network',
     whenUnset: '`HTTP_PROXY`, else everything is reached directly',
     meaning:
-      'The proxy that leads to the Forms API, Google and the alert webhook, as `http://user:password@host:port`; it is told the host and no more. Loopback hosts, Redis, PostgreSQL and MySQL are reached without it. As everywhere, the name may be in lower case.',
+      'The proxy that leads to the Forms API, Google, the alert webhook and the heartbeat, as `http://user:password@host:port`; it is told the host and no more. Loopback hosts, Redis, PostgreSQL, MySQL and mail servers are reached without it. As everywhere, the name may be in lower case.',
     example: 'http://proxy.example.com:3128',
     secret: true,
     commonName: true,
@@ -337,15 +338,7 @@ export const SETTINGS = {
     example: 'loopback',
     usedBy: ['start'],
   },
-  ALERT_WEBHOOK_URL: {
-    ...plain,
-    group: 'Status page and alerts',
-    whenUnset: 'no alerts',
-    meaning: 'Called with a JSON message when something needs a person, and again when it is well.',
-    example: 'https://hooks.example.com/services/forms-mirror',
-    secret: true,
-    usedBy: ['start', 'check'],
-  },
+  ...ALERT_SETTINGS,
   LOG_LEVEL: {
     ...plain,
     group: 'Status page and alerts',

@@ -18,6 +18,10 @@ export interface Announcer {
   evaluate(health: MirrorHealth, isFresh: boolean): void;
   /** Why announcements are not delivered, as a sentence; null when they are. */
   readonly deliveryProblem: string | null;
+  /** Sends a test message through every channel, and tells what became of it, without secrets (L15). May take a minute; never rejects. */
+  test(): Promise<
+    readonly { readonly channel: string; readonly ok: boolean; readonly message: string }[]
+  >;
   /** Never rejects. */
   stop(): Promise<void>;
 }

@@ -3,11 +3,14 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { MirrorError } from '../../src/base/errors.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import { createLogger, silentLogger } from '../../src/base/logger.ts';
-import { STOP_MS } from '../../src/alerts/webhook.ts';
+import { STOP_MS } from '../../src/alerts/delivery-queue.ts';
 import { Alerts } from '../../src/alerts/alerts.ts';
+import { DEFAULT_RULES } from '../../src/alerts/grouping.ts';
 import { OUTAGE_GRACE_MS, SETTLE_MS } from '../../src/alerts/persistence.ts';
 import { alertMessage } from '../../src/alerts/message.ts';
+import { alertNotice } from '../../src/alerts/notice.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { freePort } from '../support/servers.ts';
@@ -166,7 +169,8 @@ describe('alerts over a webhook', () => {
     const { lines, logger } = logLines();
     const alerts = await openAlerts(webhook, { logger });
     await look(alerts, webhook, 2, [WITHHELD, ...LASTING]);
-    await look(alerts, webhook, 3, [RELEASED, WITHHELD]);
+    const later = DEFAULT_RULES.groupMs;
+    await look(alerts, webhook, 3, [after(later, RELEASED), after(later, WITHHELD)]);
     await alerts.stop();
     expect(webhook.requests).toBe(3);
     expect(lines).toHaveLength(1);
@@ -216,6 +220,46 @@ describe('alerts over a webhook', () => {
     webhook.answer = (_request, response) => response.writeHead(307, { location: other.url }).end();
     await sendAll(await openAlerts(webhook), WITHHELD);
     expect([webhook.requests, other.requests]).toEqual([1, 0]);
+  });
+
+  it('can be tried by hand, and a channel that fails says so', async () => {
+    await using webhook = await startWebhook();
+    const alerts = await openAlerts(webhook, { clock: systemClock });
+    const told = await alerts.test();
+    webhook.answer = (_request, response) => response.writeHead(503).end();
+    const refused = await alerts.test();
+    await alerts.stop();
+    expect(told).toEqual([
+      {
+        channel: expect.stringMatching(/^webhook \(plain JSON, 127\.0\.0\.1:\d+\)$/),
+        ok: true,
+        message: 'A test message was taken.',
+      },
+    ]);
+    expect(refused).toMatchObject([{ ok: false, message: expect.stringContaining('answers 503') }]);
+    // Tried once each, and no trouble of the alerts.
+    expect(webhook.requests).toBe(2);
+    expect(alerts.deliveryProblem).toBeNull();
+  });
+
+  it('by a channel that is away hold up no other', async () => {
+    await using webhook = await startWebhook();
+    const server = {
+      host: '127.0.0.1',
+      port: await freePort(),
+      secure: false,
+      login: undefined,
+      isTrusted: true,
+    };
+    const email = { server, from: 'mirror@example.com', to: ['ops@example.com'] };
+    const alerts = await openAlerts(webhook, { email, clock: new HastyClock(NOW) });
+    alerts.evaluate(WITHHELD, true);
+    await webhook.came(1);
+    for (const health of LASTING) alerts.evaluate(health, true);
+    await webhook.came(2);
+    // The mail waits to be tried again.
+    expect(alerts.isSending).toBe(true);
+    await alerts.stop();
   });
 
   it('to an address where nobody listens end with the program', async () => {
@@ -280,45 +324,51 @@ describe('the state of alerts', () => {
 describe('the text for a chat', () => {
   it('notifies no channel and hides no link, whatever a form is called', () => {
     const name = '<!channel> @here [free](https://evil.example)\n\u202Etxt';
-    const { text, form } = alertMessage({
-      status: 'firing',
-      key: 'k',
-      opens: true,
-      forms: 0,
-      subject: { form: { id: 'f', name }, target: 'db' },
-      problem: {
-        level: 'error',
-        code: 'TARGET_FULL',
-        title: 'T',
-        message: 'M.',
-        remedy: null,
-        command: null,
-        since: null,
-      },
-      atMs: NOW,
-    });
+    const { text, form } = alertMessage(
+      alertNotice({
+        status: 'firing',
+        key: 'k',
+        opens: true,
+        forms: 0,
+        subject: { form: { id: 'f', name }, target: 'db' },
+        problem: {
+          level: 'error',
+          code: 'TARGET_FULL',
+          title: 'T',
+          message: 'M.',
+          remedy: null,
+          command: null,
+          since: null,
+        },
+        atMs: NOW,
+        openedAtMs: NOW,
+      }),
+    );
     expect(text).not.toMatch(/[<>\n\u202E]|@here|\]\(/);
     expect(form?.name).toBe(name);
   });
 
   it('stays within what chats take', () => {
-    const { text } = alertMessage({
-      status: 'firing',
-      key: 'k',
-      opens: true,
-      forms: 0,
-      subject: { form: null, target: null },
-      problem: {
-        level: 'error',
-        code: 'TARGET_FULL',
-        title: 'T',
-        message: '🏕'.repeat(5_000),
-        remedy: null,
-        command: null,
-        since: null,
-      },
-      atMs: NOW,
-    });
+    const { text } = alertMessage(
+      alertNotice({
+        status: 'firing',
+        key: 'k',
+        opens: true,
+        forms: 0,
+        subject: { form: null, target: null },
+        problem: {
+          level: 'error',
+          code: 'TARGET_FULL',
+          title: 'T',
+          message: '🏕'.repeat(5_000),
+          remedy: null,
+          command: null,
+          since: null,
+        },
+        atMs: NOW,
+        openedAtMs: NOW,
+      }),
+    );
     expect(text.length).toBeLessThanOrEqual(2_000);
     expect(text.isWellFormed()).toBe(true);
   });

@@ -8,7 +8,12 @@ import {
   NO_ALERTS,
   parseAlertState,
 } from '../../src/alerts/alert-state.ts';
-import { type AlertChanges, evaluateAll } from '../../src/alerts/grouping.ts';
+import {
+  type AlertChanges,
+  type AlertRules,
+  DEFAULT_RULES,
+  evaluateAll,
+} from '../../src/alerts/grouping.ts';
 import { OUTAGE_GRACE_MS, SETTLE_MS } from '../../src/alerts/persistence.ts';
 import type { TargetReading } from '../../src/health/facts.ts';
 import { type MirrorHealth, assessMirror } from '../../src/health/mirror-health.ts';
@@ -153,6 +158,48 @@ describe('alerts are sent', () => {
   });
 });
 
+describe('the settings of alerts', () => {
+  const ill = { 'db frm_a': [failedPass(MINUTE, 'TARGET_FULL')] };
+  /** What is sent at these times (ms) of a state that lasts. */
+  const sentAt = (
+    passes: Parameters<typeof healthOf>[0],
+    rules: Partial<AlertRules>,
+    ...at: number[]
+  ) => {
+    let state = NO_ALERTS;
+    return at.map((ms) => {
+      const health = { ...healthOf(passes), nowMs: NOW + ms };
+      const changes = evaluateAll(state, health, true, { ...DEFAULT_RULES, ...rules });
+      state = changes.state;
+      return changes.alerts.map(({ status }) => status).join();
+    });
+  };
+
+  it('ALERT_AFTER: an outage is told of when it has lasted so long', () => {
+    expect(sentAt(ill, { afterMs: 5 * MINUTE }, 0, 299_000, 300_000)).toEqual(['', '', 'firing']);
+    expect(sentAt(ill, { afterMs: 1_000 }, 0, 1_000)).toEqual(['', 'firing']);
+  });
+
+  it('ALERT_AFTER: a refused key is told of no later than by default, and sooner where that is sooner', () => {
+    const refused = { 'db frm_a': [failedPass(MINUTE, 'FORMS_UNAUTHORIZED')] };
+    expect(sentAt(refused, { afterMs: 5 * MINUTE }, 0, 19_000, 20_000)).toEqual(['', '', 'firing']);
+    expect(sentAt(refused, { afterMs: 2_000 }, 0, 2_000)).toEqual(['', 'firing']);
+  });
+
+  it('ALERT_REPEAT_EVERY: what stays is told again so often, or never', () => {
+    const HOUR = 60 * MINUTE;
+    const times = [0, 2 * MINUTE, HOUR, 8 * HOUR + 2 * MINUTE, 400 * 24 * HOUR];
+    expect(sentAt(ill, { repeatMs: 8 * HOUR }, ...times)).toEqual([
+      '',
+      'firing',
+      '',
+      'repeated',
+      'repeated',
+    ]);
+    expect(sentAt(ill, { repeatMs: Infinity }, ...times)).toEqual(['', 'firing', '', '', '']);
+  });
+});
+
 /** A mirror of three forms in two targets that lives from event to event. */
 class LittleMirror {
   nowMs = NOW;
@@ -201,8 +248,15 @@ class LittleMirror {
     });
     const { state, alerts } = evaluateLasting(this.#alertState, health);
     this.#alertState = parseAlertState(JSON.stringify(state)) ?? NO_ALERTS;
-    this.sent.push(...alerts);
+    // One alert about several forms stands for those about each.
+    this.sent.push(...alerts.flatMap((alert) => alert.members ?? [alert]));
     this.nowMs += LASTING;
+  }
+
+  /** Looks until what waited to be sent together has been. */
+  rest(): void {
+    this.nowMs += DEFAULT_RULES.groupMs;
+    this.look();
   }
 }
 
@@ -278,6 +332,7 @@ describe('a mirror that lives', () => {
           for (const target of ['db', 'sheet']) {
             for (const form of [0, 1, 2]) mirror.pass(form, target, { kind: 'full' });
           }
+          mirror.rest();
         };
         heal();
         const statuses = new Map(mirror.sent.map((alert) => [subjectOf(alert), alert.status]));

@@ -6,6 +6,7 @@ import { silentLogger } from '../../src/base/logger.ts';
 import { retryDelayMs } from '../../src/base/retry.ts';
 import { HealthMonitor } from '../../src/health/monitor.ts';
 import { DEFAULT_TIMINGS } from '../../src/queue/timings.ts';
+import type { PassRecord } from '../../src/mirror/types.ts';
 import type { SyncEvents } from '../../src/sync/events.ts';
 import { FakeSource, NOW, formOverview, passRecord, passReport } from '../health/fake-source.ts';
 import { ManualClock, settle } from '../health/manual-clock.ts';
@@ -14,8 +15,11 @@ import type { Webhook } from './webhook-stand-in.ts';
 const SECOND = 1_000;
 const EVERY_MS = 300 * SECOND;
 
-/** How a try of a pass fails at a time (seconds since the beginning); null: it does not. */
-export type Fault = (atS: number, form: number) => { code: ErrorCode; retry: boolean } | null;
+/** How a try of a pass fails at a time (seconds since the beginning), ends otherwise, or hangs; null: it goes well. */
+export type Fault = (
+  atS: number,
+  form: number,
+) => { code: ErrorCode; retry: boolean } | { pass: Partial<PassRecord> } | 'hangs' | null;
 
 interface Next {
   atMs: number;
@@ -72,9 +76,15 @@ export class LivingMirror {
     });
   }
 
-  static async open(forms: number, fault: Fault, webhook: Webhook): Promise<LivingMirror> {
+  static async open(
+    forms: number,
+    fault: Fault,
+    webhook: Webhook,
+    heartbeatUrl?: string,
+  ): Promise<LivingMirror> {
     const clock = new ManualClock();
-    const alerts = await Alerts.open({ url: webhook.url, clock, logger: silentLogger });
+    const { url } = webhook;
+    const alerts = await Alerts.open({ url, heartbeatUrl, clock, logger: silentLogger });
     return new LivingMirror(forms, fault, webhook, alerts, clock);
   }
 
@@ -101,8 +111,10 @@ export class LivingMirror {
     const nowMs = NOW + atS * SECOND;
     for (const [at, next] of this.#next.entries()) {
       if (next.atMs > nowMs) continue;
-      const failed = this.#fault(atS, at);
-      this.#emit(at, nowMs, failed?.code ?? null);
+      const end = this.#fault(atS, at);
+      if (end === 'hangs') continue;
+      const failed = end !== null && 'code' in end ? end : null;
+      this.#emit(at, nowMs, failed?.code ?? null, end !== null && 'pass' in end ? end.pass : {});
       const policy = DEFAULT_TIMINGS.retry.incremental;
       next.tries++;
       if (failed?.retry === true && next.tries < policy.attempts) {
@@ -115,10 +127,11 @@ export class LivingMirror {
     }
   }
 
-  #emit(at: number, nowMs: number, code: ErrorCode | null): void {
+  #emit(at: number, nowMs: number, code: ErrorCode | null, changes: Partial<PassRecord>): void {
     const form = this.#forms[at]!;
     if (code === null) {
-      this.#events.emit('pass.ended', passReport(form, 'db', passRecord(NOW - nowMs)));
+      const pass = passRecord(NOW - nowMs, changes);
+      this.#events.emit('pass.ended', passReport(form, 'db', pass));
       return;
     }
     const pass = passRecord(NOW - nowMs, { outcome: 'failed', error: `It fails: ${code}.` });

@@ -1,26 +1,27 @@
 import { readFileSync } from 'node:fs';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { type Delivery, WebhookChannel } from '../../src/alerts/webhook.ts';
+import { type Delivery, DeliveryQueue } from '../../src/alerts/delivery-queue.ts';
+import { alertMessage } from '../../src/alerts/message.ts';
+import { testNotice } from '../../src/alerts/notice.ts';
+import { Webhook } from '../../src/alerts/webhook.ts';
 import { createLogger } from '../../src/base/logger.ts';
 import { startProxy, startTlsOrigin, TEST_AUTHORITY } from '../support/connect-proxy.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { startWebhook } from './webhook-stand-in.ts';
 
-const delivery = {
-  body: { title: 'Stale' },
-  key: 'stale',
-  status: 'firing',
-  opens: true,
-} as unknown as Delivery;
+const notice = { ...testNotice(0), headline: 'Stale' };
+const delivery: Delivery = { notice, keys: ['stale'], status: 'firing', opens: true };
 
-function channelThrough(host: string): WebhookChannel {
-  return new WebhookChannel({
+function channelThrough(host: string): DeliveryQueue {
+  const clock = new TestClock();
+  const webhook = new Webhook({
     url: 'https://hooks.test/T0P-S3CRET',
     proxy: { url: new URL(`http://ann:pr0xy-s3cret@${host}`), except: [] },
-    clock: new TestClock(),
-    logger: createLogger('silent', { write: () => undefined }),
+    clock,
   });
+  const logger = createLogger('silent', { write: () => undefined });
+  return new DeliveryQueue(webhook, { clock, logger });
 }
 
 describe('a webhook behind a proxy', () => {
@@ -39,7 +40,7 @@ describe('a webhook behind a proxy', () => {
     channel.send(delivery);
     await webhook.came(1);
     await channel.stop();
-    expect(webhook.bodies).toEqual([delivery.body]);
+    expect(webhook.bodies).toEqual([alertMessage(notice)]);
     expect(proxy.requests).toEqual(['CONNECT hooks.test:443 HTTP/1.1']);
     expect(proxy.seen()).not.toMatch(/T0P-S3CRET|Stale/);
   });

@@ -11,8 +11,8 @@ const TRACER = `${ROOT}test/support/traced-child.ts`;
 
 /** What exists for trying things out: neither the worker nor the help may load it. */
 const TRIAL = /^src\/(sandbox|cli\/(demo|sandbox))|google-sheets-emulator/;
-/** What single commands need, and nothing that runs for long. */
-const OF_COMMANDS = /^node_modules\/(csv-stringify|yaml)\//;
+/** What single commands need, or nobody who did not ask for it: nothing that every long run loads. */
+const OF_COMMANDS = /^node_modules\/(csv-stringify|nodemailer|yaml)\//;
 
 interface TracedCli {
   readonly child: Child;

@@ -15,6 +15,9 @@ const SECRETS = {
   'the key of the API': 'fk_PLANTED_key_0123456789',
   'the key of the hashes': 'PLANTED-hash-key-0123456789abcdef',
   'the password of the page': 'PLANTED-admin-password',
+  'the address of a webhook': 'PLANTED-hook',
+  'the address of a heartbeat': 'PLANTED-heartbeat',
+  'the password of a mail server': 'PLANTED-smtp-password',
   'an answer that was not picked': 'PLANTED-answer',
   'an answer that is hashed': 'planted@example.com',
 };
@@ -93,6 +96,12 @@ describe('what must be seen nowhere', { timeout: 240_000 }, () => {
       TARGET_HASH_FIELDS: HASHED,
       HASH_KEY: SECRETS['the key of the hashes'],
       ADMIN_PASSWORD: SECRETS['the password of the page'],
+      // Where nobody listens: each says that it does not arrive.
+      ALERT_WEBHOOK_URL: `http://127.0.0.1:1/${SECRETS['the address of a webhook']}`,
+      HEARTBEAT_URL: `http://127.0.0.1:1/${SECRETS['the address of a heartbeat']}`,
+      ALERT_SMTP_URL: `smtp://ann:${SECRETS['the password of a mail server']}@127.0.0.1:1`,
+      ALERT_EMAIL_TO: 'ops@example.com',
+      ALERT_EMAIL_FROM: 'mirror@example.com',
       MARK_STATUS: 'DONE',
       SYNC_EVERY: '1s',
       RECONCILE_EVERY: '2s',
@@ -128,6 +137,7 @@ describe('what must be seen nowhere', { timeout: 240_000 }, () => {
       expect([args.join(' '), code]).toEqual([args.join(' '), 0]);
       expect(stdout).not.toBe('');
     }
+    expect((await place.run(['alert', '--test'])).code).toBe(1);
     const places: Places = filesBelow(place.folder);
     for (const { pid, stdout, stderr } of place.children) {
       places.set(`output of process ${pid}`, stdout + stderr);

@@ -21,19 +21,26 @@ export function writeProjectText(path: string, text: string): void {
 }
 
 /** What README holds between `<!-- name -->` and `<!-- /name -->`. */
-export function readmePart(name: string): string {
-  const [, part] = markers(name).exec(projectText('README.md')) ?? [];
-  if (part === undefined) throw new Error(`README.md has no <!-- ${name} --> … <!-- /${name} -->`);
+export const readmePart = (name: string): string => documentPart('README.md', name);
+
+/** Replaces that part. */
+export const replaceReadmePart = (name: string, text: string): void =>
+  replaceDocumentPart('README.md', name, text);
+
+/** What a page of the project holds between `<!-- name -->` and `<!-- /name -->`. */
+export function documentPart(page: string, name: string): string {
+  const [, part] = markers(name).exec(projectText(page)) ?? [];
+  if (part === undefined) throw new Error(`${page} has no <!-- ${name} --> … <!-- /${name} -->`);
   return part.trim();
 }
 
 /** Replaces that part. */
-export function replaceReadmePart(name: string, text: string): void {
-  const readme = projectText('README.md');
+export function replaceDocumentPart(page: string, name: string, text: string): void {
   const part = `<!-- ${name} -->\n\n${text}\n\n<!-- /${name} -->`;
+  const before = projectText(page);
   writeProjectText(
-    'README.md',
-    readme.replace(markers(name), () => part),
+    page,
+    before.replace(markers(name), () => part),
   );
 }
 

@@ -1,0 +1,118 @@
+import { describe, expect, it } from 'vitest';
+import { type Alert, NO_ALERTS, parseAlertState } from '../../src/alerts/alert-state.ts';
+import { DEFAULT_RULES, evaluateAll } from '../../src/alerts/grouping.ts';
+import { alertMessage } from '../../src/alerts/message.ts';
+import { alertNotice } from '../../src/alerts/notice.ts';
+import type { MirrorHealth } from '../../src/health/mirror-health.ts';
+import { NOW, formOverview, passRecord } from '../health/fake-source.ts';
+import { healthOf, reading } from '../health/health-of.ts';
+
+const MINUTE = 60_000;
+const COUNT = 200;
+const FORMS = Array.from({ length: COUNT }, (_, at) => ({
+  id: `frm_${at}`,
+  slug: `f${at}`,
+  name: `Form ${at}`,
+}));
+
+/** A mirror of 200 forms `atMs` after NOW, of which the first `held` wait for a person. */
+function emptied(held: number, atMs: number): MirrorHealth {
+  const withheld = [passRecord(9_000, { kind: 'full', outcome: 'withheld', withheld: 30 })];
+  const overview = {
+    kind: 'postgres',
+    address: 'x',
+    forms: FORMS.map((form) => formOverview(form)),
+  };
+  const passes = FORMS.map(({ id }, at): [string, ReturnType<typeof passRecord>[]] => [
+    `db ${id}`,
+    at < held ? withheld : [passRecord(-atMs, { kind: 'full' })],
+  ]);
+  const targets = [reading({ overview })];
+  return healthOf(Object.fromEntries(passes), {
+    targets,
+    nowMs: NOW + atMs,
+    nextRunMs: () => Infinity,
+  });
+}
+
+/** What is sent at each of these looks; the state goes through its file in between. */
+function sentAt(looks: readonly MirrorHealth[], groupMs = DEFAULT_RULES.groupMs): Alert[][] {
+  let state = NO_ALERTS;
+  return looks.map((health) => {
+    const changes = evaluateAll(state, health, true, { ...DEFAULT_RULES, groupMs });
+    state = parseAlertState(JSON.stringify(changes.state)) ?? NO_ALERTS;
+    return [...changes.alerts];
+  });
+}
+
+const about = ({ status, forms, subject, members }: Alert): string =>
+  `${status} ${subject.form?.id ?? `${forms}/${members?.length ?? 0}`}`;
+
+describe('alerts of one kind about many forms', () => {
+  it('are one at once, and one with all others when the time of a group is over', () => {
+    const looks = [
+      emptied(1, 0),
+      emptied(40, MINUTE),
+      emptied(200, 4 * MINUTE),
+      emptied(200, 5 * MINUTE),
+    ];
+    const sent = sentAt(looks);
+    expect(sent.map((alerts) => alerts.map(about))).toEqual([
+      ['firing frm_0'],
+      [],
+      [],
+      ['firing 199/199'],
+    ]);
+    expect(sentAt([...looks, emptied(200, 12 * MINUTE)]).at(-1)).toEqual([]);
+  });
+
+  it('that show at the same look are one', () => {
+    expect(sentAt([emptied(200, 0)])[0]?.map(about)).toEqual(['firing 200/200']);
+  });
+
+  it('are never sent where they are over before', () => {
+    const looks = [
+      emptied(1, 0),
+      emptied(9, MINUTE),
+      emptied(1, 2 * MINUTE),
+      emptied(1, 9 * MINUTE),
+    ];
+    expect(sentAt(looks).flat().map(about)).toEqual(['firing frm_0']);
+  });
+
+  it('end together, too', () => {
+    const looks = [
+      emptied(200, 0),
+      emptied(150, 6 * MINUTE),
+      emptied(0, 7 * MINUTE),
+      emptied(0, 11 * MINUTE),
+    ];
+    expect(sentAt(looks).flat().map(about)).toEqual([
+      'firing 200/200',
+      'resolved 50/50',
+      'resolved 150/150',
+    ]);
+  });
+
+  it('wait no longer than the setting says', () => {
+    const looks = [emptied(1, 0), emptied(2, 2_000)];
+    expect(sentAt(looks, 1_000).flat().map(about)).toEqual(['firing frm_0', 'firing frm_1']);
+  });
+
+  it('go on after a clock that was wrong', () => {
+    const before = { ...NO_ALERTS, groups: { 'firing\nDELETES_WITHHELD': NOW + 86_400_000 } };
+    expect(evaluateAll(before, emptied(1, 0), true).alerts.map(about)).toEqual(['firing frm_0']);
+  });
+
+  it('name the forms and what to do about each, and no command of one', () => {
+    const [[alert] = []] = sentAt([emptied(7, 0)]);
+    const message = alertMessage(alertNotice(alert!));
+    expect(message.text).toMatch(
+      /^🟠 forms-mirror, 7 forms in target db: Deletions withheld\. 30 rows are absent .* They are: Form 0 → db, .*Form 4 → db, and 2 others\. /,
+    );
+    expect(message).toMatchObject({ form: null, target: 'db', code: 'DELETES_WITHHELD' });
+    expect(message.forms).toHaveLength(7);
+    expect(message.remedy).not.toContain('--accept-deletes');
+    expect(message.remedy).toContain('forms-mirror check');
+  });
+});

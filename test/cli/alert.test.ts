@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest';
+import { runCli } from '../support/cli-host.ts';
+import { openPlace } from '../support/cli-sandbox.ts';
+import { freePort } from '../support/servers.ts';
+import { startSmtp } from '../alerts/smtp-receiver.ts';
+import { startWebhook } from '../alerts/webhook-stand-in.ts';
+
+const alert = (args: string[], env: Record<string, string>) => runCli(['alert', ...args], env);
+
+describe('alert --test', () => {
+  it('sends a message through each channel, with no source set up, and says what became of it', async () => {
+    await using webhook = await startWebhook();
+    await using smtp = await startSmtp();
+    const { code, stdout } = await alert(['--test'], {
+      ALERT_WEBHOOK_URL: webhook.url,
+      ALERT_SMTP_URL: `smtp://127.0.0.1:${smtp.port}`,
+      ALERT_EMAIL_TO: 'ops@example.com',
+      ALERT_EMAIL_FROM: 'mirror@example.com',
+      HEARTBEAT_URL: 'https://hc-ping.example.com/T0P-S3CRET',
+      STATUS_URL: 'https://mirror.example.com',
+    });
+    expect(stdout).toMatch(
+      /^✓ webhook \(plain JSON, 127\.0\.0\.1:\d+\): A test message was taken\.\n✓ e-mail \(127\.0\.0\.1, to 1 address\): A test message was taken\.\n· heartbeat: hc-ping\.example\.com is not called by a test, /,
+    );
+    expect(stdout).not.toContain('S3CRET');
+    expect(code).toBe(0);
+    expect(webhook.bodies).toMatchObject([{ code: 'TEST', level: 'ok' }]);
+    expect(smtp.mails[0]?.heads.get('subject')).toBe('[forms-mirror] a test');
+    expect(smtp.mails[0]?.text).toContain('https://mirror.example.com');
+    expect(smtp.mails[0]?.heads.has('in-reply-to')).toBe(false);
+  });
+
+  it('exits 1 when one fails, and tells which and why', async () => {
+    await using webhook = await startWebhook();
+    webhook.answer = (_request, response) => response.writeHead(404).end();
+    await using smtp = await startSmtp();
+    const env = {
+      ALERT_WEBHOOK_URL: webhook.url,
+      ALERT_SMTP_URL: `smtp://127.0.0.1:${smtp.port}`,
+      ALERT_EMAIL_TO: 'ops@example.com',
+      ALERT_EMAIL_FROM: 'mirror@example.com',
+    };
+    const { code, stdout } = await alert(['--test', '--json'], env);
+    expect(JSON.parse(stdout)).toMatchObject({
+      ok: false,
+      channels: [
+        { ok: false, message: expect.stringMatching(/answers 404\. Check ALERT_WEBHOOK_URL\.$/) },
+        { ok: true },
+      ],
+    });
+    expect(code).toBe(1);
+    // Once: a person waits for what becomes of it.
+    expect(webhook.requests).toBe(1);
+    expect(smtp.mails).toHaveLength(1);
+  });
+
+  it('exits 1 for a webhook where nobody listens', async () => {
+    const url = `http://127.0.0.1:${await freePort()}/S3CRET`;
+    const { code, stdout } = await alert(['--test'], { ALERT_WEBHOOK_URL: url });
+    expect(stdout).toMatch(/^✗ webhook .* cannot be reached\. Check ALERT_WEBHOOK_URL\.$/m);
+    expect(stdout).not.toContain('S3CRET');
+    expect(code).toBe(1);
+  });
+
+  it('exits 2 when no channel is set up, or nobody says that it is a test', async () => {
+    const none = await alert(['--test'], { HEARTBEAT_URL: 'https://hc-ping.example.com/x' });
+    expect(none.stderr).toContain('set ALERT_WEBHOOK_URL or ALERT_EMAIL_TO');
+    expect(none.code).toBe(2);
+    const plain = await alert([], { ALERT_WEBHOOK_URL: 'https://hooks.example.com/x' });
+    expect(plain.stderr).toContain('forms-mirror alert --test');
+    expect(plain.code).toBe(2);
+  });
+});
+
+describe('check', () => {
+  it('tells where alerts go without a secret, and fails for an address that takes nothing any more', async () => {
+    const place = await openPlace({ submissions: 5 });
+    const env = {
+      ...place.env,
+      ALERT_SMTP_URL: 'smtps://mirror%40example.com:S3CRET@smtp.example.com',
+      ALERT_EMAIL_TO: 'ops@example.com,jo@example.com',
+      HEARTBEAT_URL: 'https://hc-ping.example.com/S3CRET',
+    };
+    const { code, stdout } = await runCli(['check'], env);
+    expect(stdout).toContain('✓ alerts: go to e-mail (smtp.example.com, to 2 addresses)\n');
+    expect(stdout).toContain('✓ heartbeat: goes to hc-ping.example.com while nothing has failed\n');
+    expect(stdout).not.toContain('S3CRET');
+    expect(code).toBe(0);
+    const retired = 'https://contoso.webhook.office.com/webhookb2/S3CRET';
+    const failed = await runCli(['check'], { ...env, ALERT_WEBHOOK_URL: retired });
+    expect(failed.stdout).toMatch(/^✗ alerts: ALERT_WEBHOOK_URL is the address of an Office 365/m);
+    expect(failed.stdout).not.toContain('S3CRET');
+    expect(failed.code).toBe(2);
+    const none = await runCli(['check'], place.env);
+    expect(none.stdout).toContain('✓ alerts: go to nobody: ');
+  });
+});

@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest';
+import { SOURCE, load, onlyProblem, problemsOf } from '../support/settings.ts';
+
+const SMTP = 'smtps://mirror%40example.com:p%40ss-S3CRET@smtp.example.com';
+const MAIL = { ALERT_EMAIL_TO: 'ops@example.com, jo@example.com', ALERT_SMTP_URL: SMTP };
+
+const telling = (env: Record<string, string> = {}) => load({ ...SOURCE, ...env }).telling;
+
+describe('how people are told', () => {
+  it('is as it ever was where nothing is set', () => {
+    expect(telling()).toEqual({
+      email: undefined,
+      rules: { afterMs: 90_000, repeatMs: 86_400_000, groupMs: 300_000 },
+      digest: undefined,
+      heartbeatUrl: undefined,
+      statusUrl: undefined,
+    });
+  });
+
+  it('reads who is written to, and by which server', () => {
+    expect(telling(MAIL).email).toEqual({
+      to: ['ops@example.com', 'jo@example.com'],
+      from: 'mirror@example.com',
+      server: {
+        host: 'smtp.example.com',
+        port: 465,
+        secure: true,
+        login: { user: 'mirror@example.com', password: 'p@ss-S3CRET' },
+        isTrusted: false,
+      },
+    });
+  });
+
+  it.each([
+    ['smtp://localhost:25', {}, { port: 25, secure: false, isTrusted: true }],
+    ['smtp://[::1]', {}, { host: '::1', port: 587, isTrusted: true }],
+    ['smtp://mail', { ALLOW_PLAINTEXT: 'mail' }, { host: 'mail', isTrusted: true }],
+    ['smtp://mail', { ALLOW_PLAINTEXT: 'other' }, { host: 'mail', isTrusted: false }],
+  ])('%s with %j', (url, env, server) => {
+    const from = { ALERT_EMAIL_FROM: 'Forms mirror <mirror@example.com>' };
+    expect(telling({ ...MAIL, ...from, ...env, ALERT_SMTP_URL: url }).email).toMatchObject({
+      from: 'Forms mirror <mirror@example.com>',
+      server: { ...server, login: undefined },
+    });
+  });
+
+  it.each([
+    [{ ALERT_EMAIL_TO: 'ops@example.com' }, 'ALERT_SMTP_URL is missing'],
+    [{ ...MAIL, ALERT_EMAIL_TO: 'ops' }, 'ALERT_EMAIL_TO holds what is no e-mail address'],
+    [{ ...MAIL, ALERT_EMAIL_FROM: 'a@b\nBcc: x@y' }, 'ALERT_EMAIL_FROM is not an e-mail address'],
+    [
+      { ...MAIL, ALERT_SMTP_URL: 'smtps://key:S3CRET@smtp.example.com' },
+      'ALERT_EMAIL_FROM is missing',
+    ],
+    [
+      { ...MAIL, ALERT_SMTP_URL: 'https://a:S3CRET@b' },
+      'ALERT_SMTP_URL is not the address of a mail',
+    ],
+    [{ ...MAIL, ALERT_SMTP_URL: 'smtps://a:S3CRET/x@b' }, 'ALERT_SMTP_URL '],
+    [
+      { ...MAIL, ALERT_SMTP_URL: 'smtps://S3CRET@b' },
+      'ALERT_SMTP_URL holds a user name or a password',
+    ],
+    [{ HEARTBEAT_URL: 'http://ping.example.com/S3CRET' }, 'HEARTBEAT_URL is not an https address'],
+    [{ STATUS_URL: 'mirror.example.com' }, 'STATUS_URL is not the address of a page'],
+    [
+      { STATUS_URL: 'https://ann:S3CRET@mirror.example.com' },
+      'STATUS_URL is not the address of a page',
+    ],
+    [{ ALERT_AFTER: '5' }, 'ALERT_AFTER is "5" without a unit'],
+    [{ ALERT_REPEAT_EVERY: 'seldom' }, 'ALERT_REPEAT_EVERY is "seldom": write a duration'],
+    [
+      { ALERT_DIGEST: 'monthly', ALERT_WEBHOOK_URL: 'https://x.example' },
+      'ALERT_DIGEST is "monthly"',
+    ],
+  ])('%j is refused, and nothing secret is quoted', (env, message) => {
+    const problem = onlyProblem(env);
+    expect(problem).toContain(message);
+    expect(problem).not.toContain('S3CRET');
+  });
+
+  it('takes what is plain http where the settings trust the host', () => {
+    const env = { ALLOW_PLAINTEXT: 'kuma', HEARTBEAT_URL: 'http://kuma:3001/api/push/x' };
+    expect(telling(env).heartbeatUrl).toBe(env.HEARTBEAT_URL);
+    expect(problemsOf({ ...SOURCE, HEARTBEAT_URL: 'http://127.0.0.1:3001/x' })).toEqual([]);
+  });
+
+  it('repeats never, digests at times of its own, and links with nothing that a chat could break', () => {
+    const { rules, digest, statusUrl } = telling({
+      ALERT_REPEAT_EVERY: 'never',
+      ALERT_DIGEST: 'Weekly',
+      ALERT_WEBHOOK_URL: 'https://hooks.example.com/x',
+      SYNC_TZ: 'Europe/Prague',
+      STATUS_URL: 'https://mirror.example.com/a(b)|c/',
+    });
+    expect(rules.repeatMs).toBe(Number.POSITIVE_INFINITY);
+    expect(digest).toEqual({ cron: '0 8 * * 1', timeZone: 'Europe/Prague' });
+    expect(statusUrl).toBe('https://mirror.example.com/a%28b%29%7cc');
+  });
+
+  it.each([
+    [
+      { ALERT_DIGEST: 'daily' },
+      'ALERT_DIGEST does nothing without ALERT_WEBHOOK_URL or ALERT_EMAIL_TO.',
+    ],
+    [{ ALERT_SMTP_URL: SMTP }, 'ALERT_SMTP_URL does nothing without ALERT_EMAIL_TO.'],
+    [
+      { ALERT_WEBHOOK_URL: 'https://contoso.webhook.office.com/webhookb2/S3CRET' },
+      'is the address of an Office 365 connector, which Microsoft has retired',
+    ],
+  ])('%j is worth a warning', (env, warning) => {
+    const { warnings } = load({ ...SOURCE, ...(env as Record<string, string>) });
+    expect(warnings.join('\n')).toContain(warning);
+    expect(warnings.join('\n')).not.toContain('S3CRET');
+  });
+});
