@@ -139,6 +139,7 @@ export class Digest {
       form.overview === null ? [] : [[keyOf(form), form.overview.rows]],
     );
     this.#state = { version: 1, sinceMs: health.nowMs, rows: Object.fromEntries(known) };
+    this.#triedAtMs = Number.NEGATIVE_INFINITY;
     this.#file.write(this.#state);
   }
 }

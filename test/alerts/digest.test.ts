@@ -37,11 +37,11 @@ interface Opened {
   readonly look: (health: MirrorHealth) => Promise<void>;
 }
 
-async function open(webhook: Webhook, file?: string): Promise<Opened> {
+async function open(webhook: Webhook, file?: string, everyMs = 7 * DAY): Promise<Opened> {
   const clock = new TestClock(NOW);
   const digest = {
-    // Once a week, at the time of NOW.
-    nextMs: (afterMs: number) => NOW + 7 * DAY * (Math.floor((afterMs - NOW) / (7 * DAY)) + 1),
+    // Once a week, at the time of NOW, unless said otherwise.
+    nextMs: (afterMs: number) => NOW + everyMs * (Math.floor((afterMs - NOW) / everyMs) + 1),
     passes: async (_target: string, form: string) => RECORDED[form] ?? [],
     file,
   };
@@ -131,6 +131,14 @@ describe('the digest', () => {
       '7 d',
       '7 d 1 h',
     ]);
+  });
+
+  it('comes as often as it is asked for, however often that is', async () => {
+    await using webhook = await startWebhook();
+    const { alerts, look } = await open(webhook, undefined, 60_000);
+    for (const ms of [0, 60_000, 90_000, 120_000]) await look(later(ms));
+    await alerts.stop();
+    expect(digests(webhook)).toHaveLength(2);
   });
 
   it('says “at least” where a target may have dropped passes of that time', () => {
