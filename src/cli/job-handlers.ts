@@ -55,7 +55,8 @@ export function jobHandlers(app: App, clock: Clock = systemClock): JobHandlers {
     assist: (job, signal, goesOn) => app.assist(job, signal, goesOn),
     async mark({ formId }, signal) {
       const report = await app.mark(formId, signal);
-      if (report !== undefined && report.failure !== null) throw asLogged(report.failure);
+      if (report === undefined || report.outcome === 'paused') return;
+      if (report.failure !== null) throw asLogged(report.failure);
     },
   };
 }

@@ -167,8 +167,9 @@ function printProblem(
   if (command !== null) terminal.print(`      ${command}`);
 }
 
-function stateText({ title, since }: FormReport, nowMs: number): string {
-  return since === null ? title : `${title} for ${span(nowMs - Date.parse(since))}`;
+function stateText({ title, since, state }: FormReport, nowMs: number): string {
+  // The title of what is paused says since when.
+  return since === null || state === 'paused' ? title : `${title} for ${span(nowMs - Date.parse(since))}`;
 }
 
 function endedText(report: FormReport, nowMs: number): string {

@@ -27,6 +27,8 @@ export interface DeletionParts {
   readonly isAllowed?: (absent: number, live: number) => Promise<boolean>;
   /** Reads and proves the list once more, into the same ledger. False: without a proof. */
   readonly readAgain: () => Promise<boolean>;
+  /** Called before deletions are marked: throws where they are not to be. */
+  readonly beforeMarking?: () => Promise<void>;
   readonly call: CallOptions;
   readonly signal: AbortSignal;
   readonly maxDeleteFraction: number;
@@ -119,6 +121,7 @@ async function markThose(
     // If the form, the workspace or the API vanished meanwhile, no answer about a submission says anything. This throws then.
     await parts.client.getForm(parts.formId, parts.call);
     if (found.gone.length > 0) {
+      await parts.beforeMarking?.();
       const marked = await parts.writer.markDeleted(found.gone, parts.at);
       if (marked < found.gone.length)
         parts.unstored.leaveOutUnmarked(await parts.writer.rows(found.gone));

@@ -52,7 +52,7 @@ code { font: 13px/1.5 var(--mono); }
 .attention { --tone: var(--attention); --wash: var(--attention-wash); }
 .failed { --tone: var(--failed); --wash: var(--failed-wash); }
 .working { --tone: var(--working); --wash: var(--working-wash); }
-.waiting { --tone: var(--waiting); --wash: var(--waiting-wash); }
+.waiting, .paused { --tone: var(--waiting); --wash: var(--waiting-wash); }
 .ended { --tone: var(--ended); --wash: var(--ended-wash); }
 
 .card { background: var(--card); border: 1px solid var(--line); border-radius: 14px; margin-bottom: 24px; overflow: hidden; }
