@@ -84,6 +84,10 @@ export const ERROR_CODES = {
     retryable: true,
     meaning: 'The target refused or broke a write for another reason.',
   },
+  NOT_RUNNING: {
+    retryable: false,
+    meaning: 'The command needs a running start, and none answers here.',
+  },
   QUEUE_UNREACHABLE: {
     retryable: true,
     meaning: 'The queue (Redis or PostgreSQL) did not answer.',

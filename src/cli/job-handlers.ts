@@ -43,7 +43,8 @@ export function jobHandlers(app: App, clock: Clock = systemClock): JobHandlers {
       const stopAsking = app.events.on('windows.open', ({ form, target, open }) => {
         if (form.id === job.formId && target === job.target) onOpen?.(open);
       });
-      const report = await app.pass(job, signal).finally(() => {
+      const { acceptDeletes = false } = job;
+      const report = await app.pass(job, signal, { acceptDeletes }).finally(() => {
         stopListening();
         stopAsking();
       });

@@ -10,6 +10,7 @@ import type { QueueRuntime } from '../queue/runtime.ts';
 import { nextRunMs } from '../settings/sync-settings.ts';
 import type { FormPlan } from '../sync/planner.ts';
 import { type StatusServer, startStatus } from '../web/server.ts';
+import { createActor } from './actions.ts';
 import type { CommandCall } from './command-spec.ts';
 import type { Host } from './host.ts';
 import { openApp, openQueue } from './open-app.ts';
@@ -48,6 +49,7 @@ async function openPage(host: Host, app: App, queue: QueueRuntime): Promise<Stat
     version: host.version,
     clock: host.clock,
     alerts: await openAlerts(host, app),
+    actor: createActor(app, queue, host.clock),
   });
 }
 

@@ -169,7 +169,9 @@ function printProblem(
 
 function stateText({ title, since, state }: FormReport, nowMs: number): string {
   // The title of what is paused says since when.
-  return since === null || state === 'paused' ? title : `${title} for ${span(nowMs - Date.parse(since))}`;
+  return since === null || state === 'paused'
+    ? title
+    : `${title} for ${span(nowMs - Date.parse(since))}`;
 }
 
 function endedText(report: FormReport, nowMs: number): string {
