@@ -1,7 +1,7 @@
 import type { App } from '../app.ts';
 import { MirrorError, toMirrorError } from '../base/errors.ts';
 import { shellOption } from '../base/shell.ts';
-import { newPause, type Pause, pauseText, resumeCommand } from '../mirror/pauses.ts';
+import { newPause, type Pause, pauseOf, pauseText, resumeCommand } from '../mirror/pauses.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import type { DoneLine } from '../web/action-order.ts';
 import { requireForm } from './selection.ts';
@@ -124,9 +124,19 @@ async function inEach(
   );
 }
 
-/** `contact in default`, `target default`. */
+/** The pause that a form in a target is under; null for none, and where the target does not say. */
+export async function pauseAt(app: App, target: string, formId: string): Promise<Pause | null> {
+  const pauses = await orNone(async () => (await app.target(target)).pauses());
+  return pauseOf(pauses, formId);
+}
+
+/** What a command that only reads says of a form that is paused, and how to go on. */
+export const pauseNote = (pause: Pause, target: string): string =>
+  `${pauseText(pause)}: what is there is as it was then. To go on: ${resumeCommand(pause, target)}`;
+
+/** `contact in default`, `Target default`. */
 export const placeName = (form: FormIdentity | null, target: string): string =>
-  form === null ? `target ${target}` : `${form.slug === '' ? form.id : form.slug} in ${target}`;
+  form === null ? `Target ${target}` : `${form.slug === '' ? form.id : form.slug} in ${target}`;
 
 /** What pausing has done. */
 export function pausedLines(outcomes: readonly PauseOutcome[]): DoneLine[] {

@@ -239,6 +239,10 @@ function knownForms(reading: TargetReading, facts: HealthFacts): KnownForm[] {
     if (isLaterThan(facts.summary(target, form.id), plan)) forms.set(form.id, form);
   }
   for (const { formId: id, slug, name } of held.values()) forms.set(id, { id, slug, name });
+  // Paused before its first pass: it must not look as if nothing were missing.
+  for (const { formId: id } of reading.overview?.pauses ?? []) {
+    if (id !== null && !forms.has(id)) forms.set(id, identityElsewhere(id, facts));
+  }
   return [...forms.values()].map((form) => {
     const summary = facts.summary(target, form.id);
     const running =
@@ -249,6 +253,13 @@ function knownForms(reading: TargetReading, facts: HealthFacts): KnownForm[] {
     const pause = pauseOf(reading.overview?.pauses ?? [], form.id);
     return { form, target, overview: held.get(form.id) ?? null, summary, running, wanted, pause };
   });
+}
+
+/** As another target knows the form; the ID stands for its names where none does. */
+function identityElsewhere(id: string, { targets }: HealthFacts): FormIdentity {
+  const all = targets.flatMap(({ overview }) => overview?.forms ?? []);
+  const { slug = id, name = id } = all.find(({ formId }) => formId === id) ?? {};
+  return { id, slug, name };
 }
 
 /** A pass that a worker elsewhere tells the queue about. */

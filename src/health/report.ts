@@ -282,7 +282,7 @@ export function headline(report: StatusReport): string {
     case 'waiting':
       return waitingForms(forms, targets);
     case 'paused':
-      return pausedForms(forms, Date.parse(report.at));
+      return pausedForms(report);
     case 'ended':
       return 'Nothing is mirrored any more';
   }
@@ -303,19 +303,23 @@ function workingForms(forms: readonly FormReport[]): string {
     : `The first pass of ${ids.size} forms is running`;
 }
 
-/** `1 of 3 forms paused, the others up to date: …`; who paused, where that is one and the same for all. */
-function pausedForms(forms: readonly FormReport[], nowMs: number): string {
+/** `Paused: target b, 2 forms; what is not is up to date: …`; who paused, where that is one and the same for all. */
+function pausedForms({ forms, targets, at }: StatusReport): string {
   const mirrored = forms.filter(({ state }) => state !== 'ended');
   const paused = mirrored.filter(({ state }) => state === 'paused');
   const titles = new Set(paused.map(({ title }) => title));
   const [title = STATE_TITLES.paused] = titles;
-  if (paused.length === mirrored.length) {
-    return titles.size === 1 ? title : 'Everything is paused';
-  }
-  const all = new Set(mirrored.map(({ form }) => form.id));
-  const some = new Set(paused.map(({ form }) => form.id));
-  const others = coverageOfAll(mirrored.filter(({ state }) => state !== 'paused'));
-  return `${some.size} of ${plural(all.size, 'form')} paused; what is not is up to date: ${coverageText(others, nowMs)}`;
+  const rest = mirrored.filter(({ state }) => state !== 'paused');
+  if (rest.length === 0) return titles.size > 1 ? 'Everything is paused' : title;
+  const whole = targets.filter(({ pause }) => pause !== null);
+  const single = paused.filter(({ pause }) => pause?.ofTarget === false);
+  const ids = new Set(single.map(({ form }) => form.id));
+  const what = [
+    ...(whole.length > 0 ? [`target ${whole.map(({ name }) => name).join(', ')}`] : []),
+    ...(ids.size > 0 ? [plural(ids.size, 'form')] : []),
+  ];
+  const others = coverageText(coverageOfAll(rest), Date.parse(at));
+  return `Paused: ${what.join(', ')}; what is not is up to date: ${others}`;
 }
 
 /** `1 of 3 forms was never mirrored`, or what they wait for. */

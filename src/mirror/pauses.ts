@@ -56,7 +56,7 @@ export const wholePause = (pauses: readonly Pause[]): Pause | null =>
 export const pauseTitle = ({ since, by }: Pause): string => `Paused since ${exact(since)} by ${by}`;
 
 /** The same as part of a sentence, with the reason. */
-export function pauseText({ since, by, reason }: Pause): string {
+export function pauseText({ since, by, reason }: Omit<Pause, 'formId'>): string {
   return `paused since ${exact(since)} by ${by}${reason === null ? '' : ` (${reason})`}`;
 }
 

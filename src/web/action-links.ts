@@ -25,30 +25,34 @@ export function mirrorActions({ targets }: StatusReport): Html {
   ]);
 }
 
-/** What can be done with a target. */
+const reasonOf = (pause: FormReport['pause']): Html | null =>
+  pause?.reason ? html`<span class="small quiet">${pause.reason} · </span>` : null;
+
+/** What can be done with a target; and why it is paused. */
 export function targetActions({ name: target, pause }: TargetReport): Html {
+  if (pause !== null)
+    return html`${reasonOf(pause)}${links([[actPath('resume', { target }), 'Resume']])}`;
   return links([
     [actPath('compare', { target }), 'Compare'],
-    pause === null
-      ? [actPath('pause', { target }), 'Pause']
-      : [actPath('resume', { target }), 'Resume'],
+    [actPath('pause', { target }), 'Pause'],
   ]);
 }
 
-/** What can be done with a form in a target. */
+/** What can be done with a form in a target; and why it is paused. */
 export function formActions({ form, target, state, pause, withheld, problems }: FormReport): Html {
   if (state === 'ended') return html``;
   const place = { form: form.id, target };
-  const resumed = pause?.ofTarget === true ? { target } : place;
+  if (pause !== null) {
+    const resumed = pause.ofTarget
+      ? ([actPath('resume', { target }), `Resume target ${target}`] as const)
+      : ([actPath('resume', place), 'Resume'] as const);
+    return html`${reasonOf(pause)}${links([resumed])}`;
+  }
   return links([
-    ...(problems.length > 0 && pause === null
-      ? [[actPath('retry', place), 'Try again'] as const]
-      : []),
-    ...((withheld ?? 0) > 0 && pause === null
-      ? [[actPath('accept', place), 'Accept deletions'] as const]
-      : []),
+    ...(problems.length > 0 ? [[actPath('retry', place), 'Try again'] as const] : []),
+    ...((withheld ?? 0) > 0 ? [[actPath('accept', place), 'Accept deletions'] as const] : []),
     [actPath('look', place), 'Look now'],
     [actPath('compare', place), 'Compare'],
-    pause === null ? [actPath('pause', place), 'Pause'] : [actPath('resume', resumed), 'Resume'],
+    [actPath('pause', place), 'Pause'],
   ]);
 }
