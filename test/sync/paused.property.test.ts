@@ -126,7 +126,10 @@ describe('L2, L12, L17: any pauses, between any changes and ticks', () => {
     'nothing is written while they last, nothing is claimed, and nothing is lost (lists of the workspace: %s)',
     async (lists) => {
       await fc.assert(
-        fc.asyncProperty(steps, (list) => live(list, lists)),
+        // Where forms are asked one by one, one that comes while another goes moves no count (L16).
+        fc.asyncProperty(steps, (list) =>
+          live(lists === 'whole' ? list : list.filter(({ what }) => what !== 'delete'), lists),
+        ),
         propertyRuns(12),
       );
     },
