@@ -65,7 +65,7 @@ export function addActions(app: FastifyInstance, options: ActionOptions): void {
     if (isJson(request)) {
       const asked = actRequest.safeParse(request.body).data;
       if (asked === undefined) return refuse(reply, 400, 'order');
-      const order = { ...asked, count: null, reason: null, by: `${asked.by}` };
+      const order = { ...asked, count: null, reason: null, by: asked.by };
       return answerJson(reply, options.actor, order);
     }
     const asked = actForm.safeParse(request.body).data;

@@ -31,6 +31,8 @@ describe('what people have paused', () => {
     expect(visited.map((each) => each.replace(' !', ''))).toEqual(['f0 → default']);
     expect(look.settled.map(({ form }) => form.id)).toEqual(['f2']);
     for (let n = 0; n < 3; n++) expect((await place.tick()).visited).toEqual([]);
+    // Nothing is claimed of it (L17).
+    expect(await lookOf(place, 'default')).toMatchObject({ open: ['f1'] });
     expect(place.differences().toSorted()).toEqual([`f1 ${fresh}`, `f1 ${changed}`].toSorted());
     await resume(place, 'f1');
     await place.settle();
@@ -62,6 +64,8 @@ describe('what people have paused', () => {
     const { requests, visited } = await place.tick();
     expect(visited).toEqual([]);
     expect(requests).toBeLessThanOrEqual(8);
+    // Though nothing changed in it, nobody has looked (L17).
+    expect(await lookOf(place, 'default')).toMatchObject({ open: ['f3'] });
   });
 
   it('ends a pass as `paused`: nothing is recorded, and no failure is kept', async () => {
@@ -103,6 +107,11 @@ describe('what people have paused', () => {
       expect(report).toMatchObject({ outcome: 'paused', code: 'PAUSED' });
       expect(report.inserted).toBeGreaterThan(0);
       expect(report.inserted).toBeLessThan(6_000);
+    }
+    {
+      await using app = place.process();
+      const reader = await (await app.target('default')).reader('f0');
+      expect(await reader?.passes(10)).toEqual([]);
     }
     const left = place.differences().length;
     expect(left).toBeGreaterThan(0);
