@@ -99,12 +99,15 @@ const TEXTS: Readonly<Record<ActionName, (facts: Facts) => Said>> = {
       title: `Accept ${plural(withheld, 'withheld deletion')} of ${where}?`,
       button: `Mark up to ${plural(withheld, 'row')} deleted`,
       count: withheld,
-      paragraphs: [
-        `${plural(withheld, 'row is', 'rows are')} absent from the source, more than MAX_DELETE_FRACTION allows at once, so nothing was marked deleted. Check the form in the dashboard first.`,
-        `A full pass begins. Each absent row is asked for by its ID, and marked deleted only if the source answers that it does not exist; what is there again stays. If more than ${plural(withheld, 'row is', 'rows are')} absent by then, nothing is marked.`,
-        'This is for once: the next time so many vanish, a person is asked again. Rows are marked, not removed.',
-        ...PAUSED_STAYS(forms),
-      ],
+      paragraphs:
+        withheld === 0
+          ? []
+          : [
+              `${plural(withheld, 'row is', 'rows are')} absent from the source, more than MAX_DELETE_FRACTION allows at once, so nothing was marked deleted. Check the form in the dashboard first.`,
+              `A full pass begins. Each absent row is asked for by its ID, and marked deleted only if the source answers that it does not exist; what is there again stays. If more than ${plural(withheld, 'row is', 'rows are')} absent by then, nothing is marked.`,
+              'This is for once: the next time so many vanish, a person is asked again. Rows are marked, not removed.',
+              ...PAUSED_STAYS(forms),
+            ],
     };
   },
   pause: ({ where }) => ({
