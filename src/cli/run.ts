@@ -1,9 +1,11 @@
+import { withinTime } from '../base/deadline.ts';
 import { MirrorError } from '../base/errors.ts';
 import { EXIT_CODES, type ExitCode } from '../base/exit-codes.ts';
 import type { StatusSettings } from '../settings/service-settings.ts';
 import { person } from '../sync/erasure-log.ts';
 import { type ActionName, actAnswer, type DoneLine } from '../web/action-order.ts';
 import type { CommandCall } from './command-spec.ts';
+import type { Host } from './host.ts';
 import { printLines } from './pause.ts';
 import { commandFor } from './pausing.ts';
 
@@ -14,7 +16,7 @@ const ANSWER_WITHIN_MS = 30_000;
 export async function run({ host, text, flag }: CommandCall): Promise<ExitCode> {
   const { status } = await host.loadConfig();
   const order = orderOf(flag, text);
-  const lines = await ask(status, { ...order, by: `command line, ${person()}` }, host.stop.signal);
+  const lines = await ask(status, { ...order, by: `command line, ${person()}` }, host);
   if (flag('json')) host.terminal.printJson({ action: order.do, lines });
   else printLines(host.terminal, lines);
   const failed = lines.some(({ ok }) => !ok);
@@ -42,12 +44,12 @@ function orderOf(flag: CommandCall['flag'], text: CommandCall['text']): RunOrder
 async function ask(
   status: StatusSettings,
   order: RunOrder & { readonly by: string },
-  signal: AbortSignal,
+  { clock, stop: { signal } }: Host,
 ): Promise<DoneLine[]> {
   const url = `${addressOf(status)}/actions`;
-  let response: Response;
+  let response: Response | undefined;
   try {
-    response = await fetch(url, {
+    const sent = fetch(url, {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
@@ -57,12 +59,14 @@ async function ask(
       },
       body: JSON.stringify(order),
       redirect: 'error',
-      signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_WITHIN_MS)]),
+      signal,
     });
+    response = await withinTime(sent, ANSWER_WITHIN_MS, clock);
   } catch (error) {
     if (signal.aborted) throw new MirrorError('CANCELLED', 'Stopped on request.');
     throw notRunning(status, order, error);
   }
+  if (response === undefined) throw notRunning(status, order, undefined);
   if (response.status === 401 || response.status === 429) {
     throw new MirrorError(
       'USAGE',
