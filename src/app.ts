@@ -224,6 +224,7 @@ export class App implements AsyncDisposable {
     if (report.outcome === 'gone') this.#planner.dropGone(target, formId);
     if (options.dryRun === true) return report;
     await this.#keep(this.failures.notePass(report));
+    if (report.outcome === 'paused') return report;
     if (report.failure?.code.startsWith('TARGET_') !== true) await this.#scrub(report);
     return report;
   }

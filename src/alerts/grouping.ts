@@ -71,13 +71,20 @@ export function evaluateAll(
     };
     candidates.push({ alert, defer });
   }
-  const unread = new Set(health.targets.filter(isUnread).map(({ name }) => name));
-  // What cannot be read now is neither healthy nor not; whatever else was not observed exists no more.
+  const unread = new Set(health.targets.filter(isUnobserved).map(({ name }) => name));
+  const paused = new Set(
+    health.forms
+      .filter(({ pause }) => pause !== null)
+      .map(({ target, form }) => formKey(target, form.id)),
+  );
+  // What cannot be read now, or is paused, is neither healthy nor not; whatever else was not observed exists no more.
+  const isKept = (key: string): boolean =>
+    unread.has(targetOf(key)) || paused.has(key.slice(key.indexOf('\n') + 1));
   for (const [key, state] of Object.entries(before.subjects)) {
-    if (!subjects.has(key) && unread.has(targetOf(key))) subjects.set(key, state);
+    if (!subjects.has(key) && isKept(key)) subjects.set(key, state);
   }
   for (const [key, spell] of Object.entries(before.spells)) {
-    if (!spells.has(key) && unread.has(targetOf(key))) spells.set(key, spell);
+    if (!spells.has(key) && isKept(key)) spells.set(key, spell);
   }
   const rejected = evaluateAllRejected(before, health, unread, rules);
   candidates.push(...rejected.candidates);
@@ -103,7 +110,10 @@ const TRACKS: readonly Track[] = ['passes', 'deletions', 'staleness', 'marking']
 function observe(health: MirrorHealth, spells: AlertState['spells']): Observation[] {
   const { problems, targets, nowMs, sourceHeardAtMs } = health;
   const unread = new Set(targets.filter(isUnread).map(({ name }) => name));
-  const forms = health.forms.filter((form) => form.wanted && !isUnknown(form, unread));
+  // Nobody waits for what people have paused.
+  const forms = health.forms.filter(
+    (form) => form.wanted && form.pause === null && !isUnknown(form, unread),
+  );
   const sourceProblem = problems.find(({ code }) => sharedKey(code) === 'source');
   const source = causeOf(sourceProblem, forms, 'FORMS_', spells['source']);
   const causes = new Map(
@@ -120,7 +130,7 @@ function observe(health: MirrorHealth, spells: AlertState['spells']): Observatio
       const heardAtMs = key === 'queue' ? nowMs : sourceHeardAtMs;
       return sharedObservation(key, null, { ...NO_CAUSE, problem }, heardAtMs);
     }),
-    ...targets.map(({ name, readable, readAtMs, heardAtMs }) => {
+    ...targets.filter(isObserved).map(({ name, readable, readAtMs, heardAtMs }) => {
       const healthyAtMs = Math.max(readable ? readAtMs : 0, heardAtMs);
       const cause = causes.get(name) ?? NO_CAUSE;
       return sharedObservation(subjectKey('target', name), name, cause, healthyAtMs);
@@ -226,6 +236,10 @@ const subjectKey = (what: string, target: string, formId?: string): string =>
 const targetOf = (key: string): string => key.split('\n')[1] ?? '';
 
 const isUnread = ({ readAtMs }: TargetHealth): boolean => readAtMs === 0;
+
+/** Paused as a whole, it is neither well nor not; one that was never read may be observed to fail. */
+const isObserved = ({ pause }: TargetHealth): boolean => pause === null;
+const isUnobserved = (target: TargetHealth): boolean => isUnread(target) || !isObserved(target);
 
 /** Its target was not read yet, and no pass of this process has ended: nothing is known of it. */
 const isUnknown = ({ target, summary }: FormHealth, unread: ReadonlySet<string>): boolean =>

@@ -57,6 +57,11 @@ export const ERROR_CODES = {
     retryable: false,
     meaning: 'More rows are absent than MAX_DELETE_FRACTION allows; nothing was marked deleted.',
   },
+  PAUSED: {
+    retryable: false,
+    meaning:
+      'A person has paused the form there, or the whole target: nothing is written until it is resumed.',
+  },
   TARGET_UNREACHABLE: { retryable: true, meaning: 'The target did not answer.' },
   TARGET_DENIED: {
     retryable: false,
@@ -78,6 +83,10 @@ export const ERROR_CODES = {
   TARGET_FAILED: {
     retryable: true,
     meaning: 'The target refused or broke a write for another reason.',
+  },
+  NOT_RUNNING: {
+    retryable: false,
+    meaning: 'The command needs a running start, and none answers here.',
   },
   QUEUE_UNREACHABLE: {
     retryable: true,

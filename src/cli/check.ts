@@ -12,6 +12,7 @@ import { assessRecorded } from '../health/recorded-health.ts';
 import type { NoticeCode } from '../mirror/notices.ts';
 import { picksWholeForm } from '../mirror/picks.ts';
 import type { CheckResult } from '../mirror/target.ts';
+import { type Pause, pauseText, resumeCommand, wholePause } from '../mirror/pauses.ts';
 import type { Form } from '../mirror/types.ts';
 import { openBackend } from '../queue/backends.ts';
 import { absentText } from '../health/coverage.ts';
@@ -252,34 +253,47 @@ async function checkForms(app: App, name: string, nowMs: number): Promise<Subjec
   const kept = await app.failures.read();
   const facts = { nowMs, nextRunMs: nextRun, isChosen, kept: { ...kept, source: null } };
   const { forms } = assessRecorded([recorded], facts);
-  return forms.flatMap(({ form, problems, covers, nextFullAt, overview: held }) => {
-    const about = {
-      subject: `${form.slug} → ${name}`,
-      form: form.id,
-      slug: form.slug,
-      target: name,
-    };
-    const results: SubjectResult[] = [];
-    for (const problem of problems) {
-      const { needsDecision, code, level, title, track } = problem;
-      const hasFailed = track === 'passes' && (level === 'error' || code === 'PASS_INCOMPLETE');
-      if (!hasFailed && !needsDecision && code !== 'FORM_GONE') continue;
-      const remedy = remedyText(problem) ?? undefined;
-      const message = hasFailed ? `${title} (${code}): ${problem.message}` : problem.message;
-      const ok = !hasFailed && !needsDecision;
-      results.push({ ...about, ok, message, ...(remedy && { remedy }) });
-    }
-    if (covers.absent > 0) {
-      results.push({ ...about, ok: true, message: absentText(covers.absent, nextFullAt, nowMs) });
-    }
-    for (const { code, message, remedy } of held?.notices ?? []) {
-      if (IN_CHECK.has(code)) results.push({ ...about, ok: true, message, remedy });
-    }
-    const rejected = held?.rejected ?? 0;
-    if (rejected > 0) {
-      const message = `${count(rejected)} listed as rejected, with their reasons`;
-      results.push({ ...about, ok: true, message });
-    }
-    return results;
-  });
+  const whole = wholePause(overview.pauses ?? []);
+  const ofTarget = whole === null ? [] : [pausedResult(`target ${name}`, whole, name)];
+  return ofTarget.concat(
+    forms.flatMap(({ form, problems, covers, nextFullAt, pause, overview: held }) => {
+      const about = {
+        subject: `${form.slug} → ${name}`,
+        form: form.id,
+        slug: form.slug,
+        target: name,
+      };
+      const results: SubjectResult[] = [];
+      if (pause !== null && pause.formId !== null)
+        results.push({ ...about, ...pausedResult(about.subject, pause, name) });
+      for (const problem of problems) {
+        const { needsDecision, code, level, title, track } = problem;
+        const hasFailed = track === 'passes' && (level === 'error' || code === 'PASS_INCOMPLETE');
+        if (!hasFailed && !needsDecision && code !== 'FORM_GONE') continue;
+        const remedy = remedyText(problem) ?? undefined;
+        const message = hasFailed ? `${title} (${code}): ${problem.message}` : problem.message;
+        const ok = !hasFailed && !needsDecision;
+        results.push({ ...about, ok, message, ...(remedy && { remedy }) });
+      }
+      if (covers.absent > 0) {
+        results.push({ ...about, ok: true, message: absentText(covers.absent, nextFullAt, nowMs) });
+      }
+      for (const { code, message, remedy } of held?.notices ?? []) {
+        if (IN_CHECK.has(code)) results.push({ ...about, ok: true, message, remedy });
+      }
+      const rejected = held?.rejected ?? 0;
+      if (rejected > 0) {
+        const message = `${count(rejected)} listed as rejected, with their reasons`;
+        results.push({ ...about, ok: true, message });
+      }
+      return results;
+    }),
+  );
 }
+
+const pausedResult = (subject: string, pause: Pause, target: string): SubjectResult => ({
+  subject,
+  ok: true,
+  message: pauseText(pause),
+  remedy: `to go on: ${resumeCommand(pause, target)}`,
+});

@@ -119,6 +119,47 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: () => import('./alert.ts'),
   },
   {
+    name: 'run',
+    summary: 'Has the start that runs here look now, or compare row by row.',
+    examples: [
+      'forms-mirror run',
+      'forms-mirror run --full --form contact',
+      'forms-mirror run --accept-deletes --form contact --target warehouse',
+    ],
+    configure: (command) =>
+      command
+        .addOption(ONE_FORM)
+        .addOption(ONE_TARGET)
+        .option('--full', 'read everything and compare it row by row')
+        .option('--accept-deletes', 'mark the withheld deletions of the form, and no further ones')
+        .addOption(AS_JSON),
+    load: () => import('./run.ts'),
+  },
+  {
+    name: 'pause',
+    summary:
+      'Has a form, a target, or everything left alone until it is resumed, over restarts too.',
+    examples: [
+      'forms-mirror pause --form contact --reason "the tab is being rebuilt"',
+      'forms-mirror pause --target warehouse',
+      'forms-mirror pause',
+    ],
+    configure: (command) =>
+      command
+        .addOption(ONE_FORM)
+        .addOption(ONE_TARGET)
+        .option('--reason <text>', 'why, for those who wonder')
+        .addOption(AS_JSON),
+    load: () => import('./pause.ts'),
+  },
+  {
+    name: 'resume',
+    summary: 'Lets what was paused go on: what came meanwhile arrives with the next look.',
+    examples: ['forms-mirror resume --form contact', 'forms-mirror resume'],
+    configure: (command) => command.addOption(ONE_FORM).addOption(ONE_TARGET).addOption(AS_JSON),
+    load: () => import('./resume.ts'),
+  },
+  {
     name: 'explain',
     summary: 'Shows where one submission stands: at the source, in each target, with marking.',
     examples: ['forms-mirror explain sub_0123456789', 'forms-mirror explain sub_0123456789 --json'],

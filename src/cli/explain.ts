@@ -1,9 +1,11 @@
 import type { ExitCode } from '../base/exit-codes.ts';
 import { count, exact, plural } from '../base/format.ts';
+import type { Pause } from '../mirror/pauses.ts';
 import { type Explanation, explainSubmission, type SubmissionInTarget } from '../sync/explain.ts';
 import { choosesForm } from '../sync/form-choice.ts';
 import type { CommandCall } from './command-spec.ts';
 import { openApp } from './open-app.ts';
+import { pauseAt, pauseNote } from './pausing.ts';
 import { requirePicks } from './selection.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -26,8 +28,17 @@ export async function run({ host, args: [id = ''], flag }: CommandCall): Promise
     marking,
     signal,
   );
-  if (flag('json')) host.terminal.printJson(explanation);
+  const { form } = explanation;
+  const paused: { target: string; pause: Pause }[] = [];
+  for (const { name } of form === null ? [] : targets) {
+    const pause = await pauseAt(app, name, form?.id ?? '');
+    if (pause !== null) paused.push({ target: name, pause });
+  }
+  if (flag('json')) host.terminal.printJson({ ...explanation, paused });
   else printExplanation(host.terminal, explanation);
+  for (const { target, pause } of flag('json') ? [] : paused) {
+    host.terminal.print(`· ${target}: ${pauseNote(pause, target)}`);
+  }
   // An ID that neither the source nor a target knows is most likely a typo.
   return explanation.source === null && explanation.form === null ? 1 : 0;
 }

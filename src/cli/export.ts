@@ -9,6 +9,7 @@ import type { CommandCall } from './command-spec.ts';
 import { columnNames, csvFormat, type ExportFormat, jsonLinesFormat } from './export-format.ts';
 import { type ExportOutput, fileOutput, standardOutput } from './export-output.ts';
 import { openApp } from './open-app.ts';
+import { pauseAt, pauseNote } from './pausing.ts';
 import { requireForm } from './selection.ts';
 
 const NOT_AT_ONCE =
@@ -33,6 +34,8 @@ export async function run(call: CommandCall): Promise<ExitCode> {
   await output.finish();
   const [first = '', ...warnings] = summary(rows, state);
   if (!snapshot.isOneInstant) warnings.push(NOT_AT_ONCE);
+  const pause = await pauseAt(app, target.name, form.id);
+  if (pause !== null) warnings.push(`It is ${pauseNote(pause, target.name)}`);
   host.terminal.say(`${form.name}, ${target.name}: ${first}.`);
   for (const warning of warnings)
     host.terminal.say(`${host.terminal.styleStderr('yellow', '!')} ${warning}`);

@@ -43,7 +43,8 @@ export function jobHandlers(app: App, clock: Clock = systemClock): JobHandlers {
       const stopAsking = app.events.on('windows.open', ({ form, target, open }) => {
         if (form.id === job.formId && target === job.target) onOpen?.(open);
       });
-      const report = await app.pass(job, signal).finally(() => {
+      const { acceptDeletes = false } = job;
+      const report = await app.pass(job, signal, { acceptDeletes }).finally(() => {
         stopListening();
         stopAsking();
       });
@@ -55,7 +56,8 @@ export function jobHandlers(app: App, clock: Clock = systemClock): JobHandlers {
     assist: (job, signal, goesOn) => app.assist(job, signal, goesOn),
     async mark({ formId }, signal) {
       const report = await app.mark(formId, signal);
-      if (report !== undefined && report.failure !== null) throw asLogged(report.failure);
+      if (report === undefined || report.outcome === 'paused') return;
+      if (report.failure !== null) throw asLogged(report.failure);
     },
   };
 }

@@ -12,6 +12,7 @@ import { nextRunMs } from '../settings/sync-settings.ts';
 import type { FormPlan } from '../sync/planner.ts';
 import { type StatusServer, startStatus } from '../web/server.ts';
 import { channelsOf } from './alert.ts';
+import { createActor } from './actions.ts';
 import type { CommandCall } from './command-spec.ts';
 import type { Host } from './host.ts';
 import { openApp, openQueue } from './open-app.ts';
@@ -51,6 +52,7 @@ async function openPage(host: Host, app: App, queue: QueueRuntime): Promise<Stat
     version: host.version,
     clock: host.clock,
     alerts: await openAlerts(host, app, source),
+    actor: createActor(app, queue, host.clock),
   });
 }
 

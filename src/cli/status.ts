@@ -17,6 +17,7 @@ import {
   reportOf,
 } from '../health/report.ts';
 import type { HealthState } from '../mirror/health-text.ts';
+import { pauseText } from '../mirror/pauses.ts';
 import { nextRunMs } from '../settings/sync-settings.ts';
 import { stillSet } from '../sync/unmatched-names.ts';
 import type { CommandCall } from './command-spec.ts';
@@ -92,6 +93,8 @@ function printStatus(terminal: Terminal, report: StatusReport): void {
   for (const problem of problems) printProblem(terminal, '', problem, nowMs);
   for (const report of forms) {
     const about = `${report.form.slug} → ${report.target}`;
+    // That of the target stands above.
+    if (report.pause?.ofTarget === false) printPause(terminal, about, report.pause);
     for (const problem of report.problems) {
       if (!problem.inhibited) printProblem(terminal, `${about}: `, problem, nowMs);
     }
@@ -113,11 +116,21 @@ function signOf(terminal: Terminal, state: HealthState): string {
 
 function printTarget(
   terminal: Terminal,
-  { name, address, readable, problem }: TargetReport,
+  { name, address, readable, pause, problem }: TargetReport,
   nowMs: number,
 ): void {
   if (readable) terminal.print(`${name}: ${address}`);
+  if (pause !== null) printPause(terminal, name, pause);
   if (problem !== null) printProblem(terminal, `${name}: `, problem, nowMs);
+}
+
+/** `· contact → default: paused since … by …`, and below it how to go on. */
+function printPause(
+  terminal: Terminal,
+  subject: string,
+  { command, ...pause }: NonNullable<FormReport['pause']>,
+): void {
+  terminal.print(`· ${subject}: ${pauseText(pause)}`, `    → To go on: ${command}`);
 }
 
 function printForms(terminal: Terminal, forms: readonly FormReport[], nowMs: number): void {
@@ -167,8 +180,11 @@ function printProblem(
   if (command !== null) terminal.print(`      ${command}`);
 }
 
-function stateText({ title, since }: FormReport, nowMs: number): string {
-  return since === null ? title : `${title} for ${span(nowMs - Date.parse(since))}`;
+function stateText({ title, since, state }: FormReport, nowMs: number): string {
+  // The title of what is paused says since when.
+  return since === null || state === 'paused'
+    ? title
+    : `${title} for ${span(nowMs - Date.parse(since))}`;
 }
 
 function endedText(report: FormReport, nowMs: number): string {

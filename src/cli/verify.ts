@@ -3,6 +3,7 @@ import { MirrorError, toMirrorError } from '../base/errors.ts';
 import type { ExitCode } from '../base/exit-codes.ts';
 import { type FormInTarget, readOverview } from '../health/facts.ts';
 import type { TargetNotice } from '../mirror/notices.ts';
+import type { Pause } from '../mirror/pauses.ts';
 import type { FormOverview } from '../mirror/target.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import { longestGapMs } from '../settings/sync-settings.ts';
@@ -13,6 +14,7 @@ import type { CommandCall } from './command-spec.ts';
 import type { Host } from './host.ts';
 import { joinWorkers, openApp } from './open-app.ts';
 import { noticeLines } from './pass-report.ts';
+import { pauseAt, pauseNote } from './pausing.ts';
 import { selectPlan } from './selection.ts';
 import {
   type Comparison,
@@ -36,21 +38,29 @@ export async function run(call: CommandCall): Promise<ExitCode> {
   const quiet = flag('json') && !terminal.interactive;
   // While what differs in one form is looked at again, the next forms are read.
   const running: Promise<Comparison>[] = [];
+  const paused: { form: string; slug: string; target: string; pause: Pause }[] = [];
   for (const { form, targets } of await selectPlan(call, app)) {
     for (const target of targets) {
       if (terminal.interactive) terminal.say(`Comparing ${form.slug} → ${target} …`);
       const onWait = quiet ? () => {} : waitReporter(host, `${form.slug} → ${target}`);
-      const started = await start(app, form, target, { waitMs, onWait }, host);
+      const pause = await pauseAt(app, target, form.id);
+      if (pause !== null) paused.push({ form: form.id, slug: form.slug, target, pause });
+      // No pass will settle what differs there.
+      const wait = pause === null ? waitMs : (waitMs ?? 0);
+      const started = await start(app, form, target, { waitMs: wait, onWait }, host);
       running.push(started.finish());
     }
   }
   const comparisons = await withUnpicked(app, await Promise.all(running));
   const others = await plainElsewhere(call, app);
-  if (flag('json')) terminal.printJson({ ...verifyDocument(comparisons), others });
+  if (flag('json')) terminal.printJson({ ...verifyDocument(comparisons), others, paused });
   else if (comparisons.length === 0) {
     terminal.print('There was nothing to compare: no form is mirrored.');
   }
   if (!flag('json')) for (const each of comparisons) printComparison(terminal, each, clock.now());
+  for (const { slug, target, pause } of flag('json') ? [] : paused) {
+    terminal.print(`· ${slug} → ${target}: ${pauseNote(pause, target)}`);
+  }
   for (const { form, target, notice } of flag('json') ? [] : others) {
     for (const line of noticeLines(terminal, `${form.slug} → ${target}`, [notice])) {
       terminal.print(line);

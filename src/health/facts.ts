@@ -3,6 +3,7 @@ import type { Loss } from '../mirror/losses.ts';
 import { knownChangesSince, type StoringSettings } from '../mirror/proven-for.ts';
 import { plainNotice } from '../sync/plain-columns.ts';
 import { unpickedNotice } from '../sync/purge.ts';
+import { type Pause } from '../mirror/pauses.ts';
 import type { FormOverview, ListedRejection, Target, TargetKind } from '../mirror/target.ts';
 import type { FormIdentity, PassKind, PassRecord } from '../mirror/types.ts';
 import type { UnmatchedName } from '../sync/unmatched-names.ts';
@@ -70,6 +71,8 @@ export interface TargetOverview {
   /** Where it is; no password. */
   readonly address: string;
   readonly forms: readonly FormOverview[];
+  /** What people have paused; absent: nothing. */
+  readonly pauses?: readonly Pause[];
 }
 
 /** How long a target may take for its overview; one that takes longer does not answer. */
@@ -109,7 +112,7 @@ export async function readOverview(
     const notices = [...form.notices, ...found];
     return Object.assign({}, form, { losses, notices, marking: marks ? form.marking : null });
   });
-  return { kind, address, forms };
+  return { kind, address, forms, pauses: await target.pauses() };
 }
 
 /** A form that is gone is never written again, and is as it was. */
@@ -234,6 +237,8 @@ export interface KnownForm extends FormInTarget {
   readonly running: RunningPass | null;
   /** False when the settings no longer choose it. */
   readonly wanted: boolean;
+  /** That people have it left alone, by itself or with its target; null, or absent, when they have not. */
+  readonly pause?: Pause | null;
 }
 
 /** A target that could not be read so many times in a row has a problem; once may be chance. */

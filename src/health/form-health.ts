@@ -3,6 +3,7 @@ import { exact, plural, span } from '../base/format.ts';
 import { shellOption } from '../base/shell.ts';
 import { isOfSettings, lossSentence } from '../mirror/losses.ts';
 import type { HealthState } from '../mirror/health-text.ts';
+import { type Pause, pauseTitle } from '../mirror/pauses.ts';
 import type { PassKind, PassRecord } from '../mirror/types.ts';
 import { absentTitle, type Coverage, upToDateTitle } from './coverage.ts';
 import type { KnownForm } from './facts.ts';
@@ -41,6 +42,7 @@ export interface FormContext {
 /** The health of a form in a target. */
 export interface FormHealth extends KnownForm {
   readonly state: HealthState;
+  readonly pause: Pause | null;
   /** Since when it is in this state, as far as is known (ISO); null when it is not. */
   readonly since: string | null;
   /** Why, worst first, with code and remedy. */
@@ -73,6 +75,7 @@ export function assessForm(told: KnownForm, context: FormContext): FormHealth {
   const problems = known.wanted ? problemsOf(known, context) : [];
   const own = stateOf(known, problems, context.nowMs);
   const { shared, overdueSince } = context;
+  const pause = own === 'ended' ? null : (known.pause ?? null);
   // What is wrong with all is no form's fault, but neither is any form known to be current then.
   const isHeldUp = own === 'ok' && (shared !== null || overdueSince !== null);
   const provenAt = provenAtOf(known);
@@ -81,27 +84,35 @@ export function assessForm(told: KnownForm, context: FormContext): FormHealth {
   // Nor is one that is known to differ; nobody has to do anything about it.
   const isMisdated = isAhead(Date.parse(provenAt ?? ''), context.nowMs);
   const isUnsettled = covers.absent > 0 || differs !== null || isMisdated;
-  const state = isHeldUp || (own === 'ok' && isUnsettled) ? 'waiting' : own;
-  const ended = state === 'ended';
+  const unpaused = isHeldUp || (own === 'ok' && isUnsettled) ? 'waiting' : own;
+  // What was wrong before need not be so any more, nor is it known to be well.
+  const state = pause === null ? unpaused : 'paused';
+  const isLeftAlone = state === 'ended' || state === 'paused';
   return {
     ...known,
     state,
-    since: isHeldUp ? (shared?.since ?? overdueSince) : sinceOf(state, known, problems),
-    title: titleOf(state, known, {
-      covers,
-      shared: isHeldUp ? shared : null,
-      overdueSince,
-      differs,
-      isMisdated,
-    }),
+    since:
+      pause?.since ??
+      (isHeldUp ? (shared?.since ?? overdueSince) : sinceOf(state, known, problems)),
+    title:
+      pause === null
+        ? titleOf(state, known, {
+            covers,
+            shared: isHeldUp ? shared : null,
+            overdueSince,
+            differs,
+            isMisdated,
+          })
+        : pauseTitle(pause),
+    pause,
     problems,
     lastPass: lastPassOf(known),
     provenAt,
     differsSince: differs,
     covers,
     overdueSince,
-    nextRunAt: ended ? null : context.nextRunAt,
-    nextFullAt: ended ? null : context.nextFullAt,
+    nextRunAt: isLeftAlone ? null : context.nextRunAt,
+    nextFullAt: isLeftAlone ? null : context.nextFullAt,
   };
 }
 
@@ -155,6 +166,7 @@ function sinceOf(
     case 'ended':
       return overview?.goneAt ?? null;
     case 'waiting':
+    case 'paused':
       return null;
   }
 }
@@ -166,6 +178,7 @@ export const STATE_TITLES: Readonly<Record<HealthState, string>> = {
   attention: 'Needs attention',
   failed: 'Failed',
   waiting: 'Waiting',
+  paused: 'Paused',
   ended: 'Ended',
 };
 

@@ -1,4 +1,5 @@
 import { HEALTH_STATES, type HealthState } from '../mirror/health-text.ts';
+import { type Pause, pauseOf, wholePause } from '../mirror/pauses.ts';
 import type { TargetKind } from '../mirror/target.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import {
@@ -58,7 +59,10 @@ export interface TargetHealth {
   readonly readable: boolean;
   /** End of the newest pass that did not fail; since the epoch, 0 for none. */
   readonly heardAtMs: number;
+  /** Its queues hand out no jobs, or people have it left alone. */
   readonly paused: boolean;
+  /** That people have the target as a whole left alone; null when they have not. */
+  readonly pause: Pause | null;
 }
 
 /** Judges the mirror. Pure. */
@@ -66,7 +70,8 @@ export function assessMirror(facts: HealthFacts): MirrorHealth {
   const { nowMs, plan, queue } = facts;
   const known = facts.targets.map((reading) => ({ reading, forms: knownForms(reading, facts) }));
   const wanted = known.flatMap(({ forms }) => forms).filter((form) => form.wanted);
-  const source = assessSource(wanted, plan);
+  // What failed before people paused it is tried no more: it says nothing of how source and targets are now.
+  const source = assessSource(wanted.filter(isTried), plan);
   const freshness = freshnessOf(known, facts);
   const scope = stalenessScope([...freshness.values()], nowMs);
   const ofAll = [
@@ -77,7 +82,7 @@ export function assessMirror(facts: HealthFacts): MirrorHealth {
   ].filter((problem) => problem !== null);
   const judged = known.map(({ reading, forms }) => {
     const problem = assessTarget(
-      forms.filter((form) => form.wanted),
+      forms.filter((form) => form.wanted && isTried(form)),
       reading,
     );
     const ofSettings = assessSettings(plan, reading.name);
@@ -117,6 +122,8 @@ export function assessMirror(facts: HealthFacts): MirrorHealth {
   const sourceHeardAtMs = Math.max(lastSuccessMs(wanted), Date.parse(plan.at ?? '') || 0);
   return { nowMs, state, since, sourceHeardAtMs, problems, targets, forms, queue, plan };
 }
+
+const isTried = ({ pause = null }: KnownForm): boolean => pause === null;
 
 /** The first that is an error, or else the first. */
 const worstOf = (problems: readonly Problem[]): Problem | null =>
@@ -195,18 +202,21 @@ function targetHealth(
   forms: readonly FormHealth[],
   facts: HealthFacts,
 ): TargetHealth {
-  const state = stateWith(problem, stateOfForms(forms, facts));
+  const pause = wholePause(overview?.pauses ?? []);
+  const ofForms = forms.length === 0 && pause !== null ? 'paused' : stateOfForms(forms, facts);
+  const state = stateWith(problem, ofForms);
   return {
     name,
     state,
-    since: sinceWith(problem, state, forms),
+    since: state === 'paused' && pause !== null ? pause.since : sinceWith(problem, state, forms),
     problem,
     kind: overview?.kind ?? null,
     address: overview?.address ?? null,
     readAtMs,
     readable: failure === null,
     heardAtMs: lastSuccessMs(forms.filter(({ wanted }) => wanted)),
-    paused: isPaused(facts.queue, name),
+    paused: pause !== null || isPaused(facts.queue, name),
+    pause,
   };
 }
 
@@ -229,6 +239,10 @@ function knownForms(reading: TargetReading, facts: HealthFacts): KnownForm[] {
     if (isLaterThan(facts.summary(target, form.id), plan)) forms.set(form.id, form);
   }
   for (const { formId: id, slug, name } of held.values()) forms.set(id, { id, slug, name });
+  // Paused before its first pass: it must not look as if nothing were missing.
+  for (const { formId: id } of reading.overview?.pauses ?? []) {
+    if (id !== null && !forms.has(id)) forms.set(id, identityElsewhere(id, facts));
+  }
   return [...forms.values()].map((form) => {
     const summary = facts.summary(target, form.id);
     const running =
@@ -236,8 +250,16 @@ function knownForms(reading: TargetReading, facts: HealthFacts): KnownForm[] {
     const wanted =
       facts.isChosen({ form, target }) &&
       (plannedIds.has(form.id) || running !== null || isLaterThan(summary, plan));
-    return { form, target, overview: held.get(form.id) ?? null, summary, running, wanted };
+    const pause = pauseOf(reading.overview?.pauses ?? [], form.id);
+    return { form, target, overview: held.get(form.id) ?? null, summary, running, wanted, pause };
   });
+}
+
+/** As another target knows the form; the ID stands for its names where none does. */
+function identityElsewhere(id: string, { targets }: HealthFacts): FormIdentity {
+  const all = targets.flatMap(({ overview }) => overview?.forms ?? []);
+  const { slug = id, name = id } = all.find(({ formId }) => formId === id) ?? {};
+  return { id, slug, name };
 }
 
 /** A pass that a worker elsewhere tells the queue about. */
@@ -287,7 +309,7 @@ function freshnessOf(
     for (const form of forms) {
       const newest = newestPass(form.summary);
       const isGone = newest?.outcome === 'gone' || (form.overview?.goneAt ?? null) !== null;
-      if (!form.wanted || isGone) continue;
+      if (!form.wanted || isGone || !isTried(form)) continue;
       const heardMs = Math.max(
         reading.expectedSinceMs,
         facts.knownSinceMs(form),

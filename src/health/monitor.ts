@@ -335,7 +335,8 @@ export class HealthMonitor {
   #noteKnown({ forms, nowMs }: MirrorHealth): void {
     for (const form of forms) {
       const key = keyOf(form);
-      if (!this.#knownSinceMs.has(key)) this.#knownSinceMs.set(key, nowMs);
+      // One that is resumed has its usual time from then on.
+      if (!this.#knownSinceMs.has(key) || form.pause !== null) this.#knownSinceMs.set(key, nowMs);
     }
   }
 

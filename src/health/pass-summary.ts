@@ -64,6 +64,7 @@ export const OUTCOMES: Readonly<
   withheld: { text: 'deletions withheld', state: 'attention' },
   gone: { text: 'form gone', state: 'ended' },
   busy: { text: 'busy', state: 'waiting' },
+  paused: { text: 'paused', state: 'paused' },
   failed: { text: 'failed', state: 'failed' },
   cancelled: { text: 'stopped', state: 'waiting' },
 };
@@ -241,10 +242,11 @@ export function withoutAhead(summary: PassSummary, nowMs: number): PassSummary {
   };
 }
 
-/** Passes that another one has taken the place of, or that a stop has cut short. */
+/** Passes that another one has taken the place of, or that a stop or a person's pause has cut short. */
 export function saysNothing({ outcome, code }: PassRecord): boolean {
   return (
     outcome === 'busy' ||
+    outcome === 'paused' ||
     outcome === 'cancelled' ||
     (outcome === 'failed' && (code === 'TARGET_LOST_LOCK' || code === 'TARGET_BUSY'))
   );

@@ -10,7 +10,6 @@ export type ProblemCode =
   | 'SETTINGS_CHANGED'
   | 'SCHEDULE_OVERDUE'
   | 'SOURCE_WAITING'
-  | 'NOT_RUNNING'
   | 'FAILED';
 
 /** The aspects of a form in a target; each has its own problem at a time, and its own alert. */

@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { withinTime } from '../base/deadline.ts';
 import { toMirrorError } from '../base/errors.ts';
 import type { DescribeHealth } from '../mirror/health-text.ts';
+import { resumeCommand } from '../mirror/pauses.ts';
 import {
   CONFIRMED_FAILURES,
   type FormInTarget,
@@ -152,16 +153,28 @@ const KEPT_TITLE_BUT_LISTED = 'All submissions but those listed, at last success
 
 /** Puts a form's health into words for a target. `target`: its name, for command lines. Staleness is left to the target's clock. */
 export function describeHealth(target: string, staleAfterMinutes: number): DescribeHealth {
-  return (overview, nowMs) => {
+  return (overview, nowMs, pause = null) => {
     const { formId: id, slug, name } = overview;
     const summary = summaryOf([overview.lastOk, overview.lastFull, overview.lastPass], nowMs);
-    const known = { form: { id, slug, name }, target, overview, summary };
+    const known = { form: { id, slug, name }, target, overview, summary, pause };
     const alone = { nowMs, stale: null, isShared: () => false, nextRunAt: null, nextFullAt: null };
     const context = { ...alone, shared: null, overdueSince: null };
     const judged = assessForm({ ...known, running: null, wanted: true }, context);
     const { state, problems, covers } = judged;
     const kept = overview.rejected > 0 ? KEPT_TITLE_BUT_LISTED : KEPT_TITLE;
     const title = state === 'ok' ? kept : judged.title;
+    if (judged.state === 'paused' && pause !== null) {
+      const message = pause.reason ?? 'Nothing is written here until a person resumes it.';
+      const remedy = `To go on: ${resumeCommand(pause, target)}`;
+      return {
+        state: judged.state,
+        title,
+        message,
+        remedy,
+        staleAfterMinutes,
+        staleTitle: 'Stale',
+      };
+    }
     const [worst] = problems;
     // Without the time of the last pass, which the tab shows beside it: this stays the same while nothing changes (L4).
     const covered = state === 'ok' ? comparedText(covers) : unsettledText(covers, nowMs);

@@ -1,11 +1,12 @@
 import { count, plural } from '../base/format.ts';
 import type { TargetNotice } from '../mirror/notices.ts';
 import type { HealthState } from '../mirror/health-text.ts';
+import { type Pause, resumeCommand } from '../mirror/pauses.ts';
 import type { TargetKind } from '../mirror/target.ts';
 import type { FormIdentity, PassKind, PassRecord } from '../mirror/types.ts';
 import { absentText, type Coverage, coverageText, oldestCoverage } from './coverage.ts';
 import type { ScheduleState } from './facts.ts';
-import type { FormHealth } from './form-health.ts';
+import { type FormHealth, STATE_TITLES } from './form-health.ts';
 import { OUTCOMES } from './pass-summary.ts';
 import { type MirrorHealth, type TargetHealth, worst } from './mirror-health.ts';
 import type { FormProblem, Problem } from './problem.ts';
@@ -43,7 +44,17 @@ export interface TargetReport {
   readonly readable: boolean;
   readonly readAt: string | null;
   readonly paused: boolean;
+  /** That people have the target as a whole left alone; null when they have not. */
+  readonly pause: ShownPause | null;
   readonly problem: ShownProblem | null;
+}
+
+/** A pause as it is shown. */
+export interface ShownPause extends Omit<Pause, 'formId'> {
+  /** Of the target as a whole. */
+  readonly ofTarget: boolean;
+  /** The command line that ends it. */
+  readonly command: string;
 }
 
 /** A form in a target. */
@@ -55,6 +66,8 @@ export interface FormReport {
   readonly title: string;
   /** Since when, as far as is known. */
   readonly since: string | null;
+  /** That people have it left alone, by itself or with its target; null when they have not. */
+  readonly pause: ShownPause | null;
   readonly problems: readonly ShownProblem[];
   /** Table, view or tab; null before the first pass. */
   readonly location: string | null;
@@ -163,6 +176,12 @@ function shown(problem: Problem | FormProblem): ShownProblem {
   return { level, code, title, message, remedy, command, since, inhibited };
 }
 
+function shownPause(pause: Pause | null, target: string): ShownPause | null {
+  if (pause === null) return null;
+  const { formId, since, by, reason } = pause;
+  return { since, by, reason, ofTarget: formId === null, command: resumeCommand(pause, target) };
+}
+
 function targetReport(target: TargetHealth): TargetReport {
   const { name, state, since, kind, address, readable, readAtMs, paused, problem } = target;
   const readAt = readAtMs === 0 ? null : iso(readAtMs);
@@ -175,6 +194,7 @@ function targetReport(target: TargetHealth): TargetReport {
     readable,
     readAt,
     paused,
+    pause: shownPause(target.pause, name),
     problem: problem && shown(problem),
   };
 }
@@ -191,6 +211,7 @@ function formReport(health: FormHealth, { nowMs, targets }: MirrorHealth): FormR
     state,
     title,
     since,
+    pause: shownPause(health.pause, target),
     problems: health.problems.map(shown),
     location: overview?.location ?? null,
     rows: overview?.rows ?? none,
@@ -260,6 +281,8 @@ export function headline(report: StatusReport): string {
       return `Up to date: ${coverageText(coverageOfAll(forms), Date.parse(report.at))}`;
     case 'waiting':
       return waitingForms(forms, targets);
+    case 'paused':
+      return pausedForms(report);
     case 'ended':
       return 'Nothing is mirrored any more';
   }
@@ -278,6 +301,25 @@ function workingForms(forms: readonly FormReport[]): string {
   return ids.size === 1
     ? 'The first pass is running'
     : `The first pass of ${ids.size} forms is running`;
+}
+
+/** `Paused: target b, 2 forms; what is not is up to date: …`; who paused, where that is one and the same for all. */
+function pausedForms({ forms, targets, at }: StatusReport): string {
+  const mirrored = forms.filter(({ state }) => state !== 'ended');
+  const paused = mirrored.filter(({ state }) => state === 'paused');
+  const titles = new Set(paused.map(({ title }) => title));
+  const [title = STATE_TITLES.paused] = titles;
+  const rest = mirrored.filter(({ state }) => state !== 'paused');
+  if (rest.length === 0) return titles.size > 1 ? 'Everything is paused' : title;
+  const whole = targets.filter(({ pause }) => pause !== null);
+  const single = paused.filter(({ pause }) => pause?.ofTarget === false);
+  const ids = new Set(single.map(({ form }) => form.id));
+  const what = [
+    ...(whole.length > 0 ? [`target ${whole.map(({ name }) => name).join(', ')}`] : []),
+    ...(ids.size > 0 ? [plural(ids.size, 'form')] : []),
+  ];
+  const others = coverageText(coverageOfAll(rest), Date.parse(at));
+  return `Paused: ${what.join(', ')}; what is not is up to date: ${others}`;
 }
 
 /** `1 of 3 forms was never mirrored`, or what they wait for. */

@@ -1,10 +1,19 @@
+import type { Pause } from './pauses.ts';
 import type { FormOverview } from './target.ts';
 
 /**
  * The states of health, worst first. `waiting`: whether the copy is current is not known: no pass yet, an overdue one, or a
- * source, queue or target that keeps it waiting. `ended`: no longer mirrored.
+ * source, queue or target that keeps it waiting. `paused`: a person has it left alone. `ended`: no longer mirrored.
  */
-export const HEALTH_STATES = ['failed', 'attention', 'working', 'waiting', 'ok', 'ended'] as const;
+export const HEALTH_STATES = [
+  'failed',
+  'attention',
+  'working',
+  'waiting',
+  'paused',
+  'ok',
+  'ended',
+] as const;
 /** One of {@link HEALTH_STATES}. */
 export type HealthState = (typeof HEALTH_STATES)[number];
 
@@ -27,4 +36,8 @@ export interface FormHealthText {
 }
 
 /** Describes a form's health. Made where health is judged, and passed to targets; pure. */
-export type DescribeHealth = (form: FormOverview, nowMs: number) => FormHealthText;
+export type DescribeHealth = (
+  form: FormOverview,
+  nowMs: number,
+  pause?: Pause | null,
+) => FormHealthText;

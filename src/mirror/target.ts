@@ -6,6 +6,7 @@ import type { LookRecord } from './look-record.ts';
 import type { FormLook } from './looked.ts';
 import type { MarkingRecord } from './marking-record.ts';
 import type { TargetNotice } from './notices.ts';
+import type { Pauses } from './pauses.ts';
 import type { TargetRelations } from './relations.ts';
 import type { FormSnapshot } from './snapshot.ts';
 import type { StatusCounts } from './status-counts.ts';
@@ -30,7 +31,7 @@ export type TargetKind = string;
  *
  * Errors: MirrorError with a TARGET_… code, whose message names the target and the remedy and holds no answer or secret.
  */
-export interface Target extends AsyncDisposable, Histories {
+export interface Target extends AsyncDisposable, Histories, Pauses {
   /** The name from the settings (`default` when unnamed). */
   readonly name: string;
   readonly kind: TargetKind;
@@ -66,7 +67,7 @@ export interface Target extends AsyncDisposable, Histories {
   /**
    * Becomes the form's only writer (L13). The first write makes its table or tab when missing. A lock that kill -9
    * releases, with a fencing epoch: a writer that lost it gets TARGET_LOST_LOCK on its next write. Throws TARGET_BUSY
-   * when another holds it for longer than `waitMs`.
+   * when another holds it for longer than `waitMs`, PAUSED where people have it left alone.
    */
   openWriter(form: FormIdentity, options: WriterOptions): Promise<FormWriter>;
 
@@ -105,11 +106,12 @@ export interface MarkingLock extends AsyncDisposable {
   assertHeld(): Promise<void>;
 }
 
-/** Options of {@link Target.openWriter}. */
+/** Options of {@link Target.openWriter}. `whilePaused`: also where people have paused the form, as erasing must not wait (L18). */
 export interface WriterOptions {
   /** How long to wait for another writer to finish; 0: not at all. */
   readonly waitMs: number;
   readonly signal?: AbortSignal | undefined;
+  readonly whilePaused?: boolean;
 }
 
 /** One line of `check`. */

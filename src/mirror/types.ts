@@ -114,7 +114,8 @@ export type PassKind = (typeof PASS_KINDS)[number];
 
 /**
  * How a pass ended. `ok`: proven. `incomplete`: what it saw is stored, but it has no proof. `withheld`: proven, but the
- * brake on deletions is on, since this pass or a full one before it. `gone`: the form answers 404. `busy`: another pass holds the form. `failed`: see the error.
+ * brake on deletions is on, since this pass or a full one before it. `gone`: the form answers 404. `busy`: another pass holds the form.
+ * `paused`: people have the form there left alone; no target records it. `failed`: see the error.
  */
 export type PassOutcome =
   | 'ok'
@@ -122,6 +123,7 @@ export type PassOutcome =
   | 'withheld'
   | 'gone'
   | 'busy'
+  | 'paused'
   | 'failed'
   | 'cancelled';
 

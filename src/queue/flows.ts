@@ -110,10 +110,14 @@ async function freePasses(
 function passOf(
   formId: string,
   kind: PassKind,
-  { target, compareCounts, windows }: FoundWork['passes'][number],
+  { target, compareCounts, windows, acceptDeletes }: FoundWork['passes'][number],
 ): PassData {
   const pass = { formId, target, kind, compareCounts, busy: 0, failed: 0, againAt: null };
-  return windows === undefined ? pass : { ...pass, windows: [...windows] };
+  return {
+    ...pass,
+    ...(windows === undefined ? {} : { windows: [...windows] }),
+    ...(acceptDeletes === undefined ? {} : { acceptDeletes }),
+  };
 }
 
 const wantedPasses = ({ targets, found }: PlannedForm): FoundWork['passes'] =>

@@ -16,6 +16,8 @@ export interface FoundWork {
     readonly compareCounts: boolean;
     /** Of a comparison: which windows of the form. */
     readonly windows?: readonly FormWindow[] | undefined;
+    /** Of a full pass: so many absent rows a person has accepted as deleted. */
+    readonly acceptDeletes?: number | undefined;
   }[];
   /** Rows wait to be marked, whether or not a pass is needed. */
   readonly mark: boolean;
@@ -30,6 +32,8 @@ export interface PassJob {
   readonly compareCounts?: boolean;
   /** Of a comparison: which windows of the form. */
   readonly windows?: readonly FormWindow[];
+  /** Of a full pass: so many absent rows a person has accepted as deleted. */
+  readonly acceptDeletes?: number;
 }
 
 /** A form that is to be compared in a target: whole, or some of its windows. */

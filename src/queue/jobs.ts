@@ -79,6 +79,8 @@ export const passData = z.strictObject({
     .array(z.strictObject({ from: midnight, to: midnight }))
     .max(1_000)
     .optional(),
+  /** So many absent rows a person has accepted as deleted; left out of ordinary passes, which an earlier version must take. */
+  acceptDeletes: z.number().int().positive().optional(),
   busy: tries,
   failed: tries,
   againAt: z.iso.datetime().nullable().default(null),

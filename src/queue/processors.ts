@@ -81,7 +81,7 @@ export function passProcessor(
 ): Processor {
   return async (job: Job, token: string | undefined, signal: AbortSignal | undefined) => {
     const data = ownPayload(context, job, JOB_NAMES.pass, passData);
-    const { formId, target, kind, compareCounts, busy, windows } = data;
+    const { formId, target, kind, compareCounts, busy, windows, acceptDeletes } = data;
     const isHere = target === queue.target && isLong(kind) === isLong(queue.kind);
     requireQueue(context, job, isHere);
     const subject = { step: 'sync', kind, formId, target } as const;
@@ -98,6 +98,7 @@ export function passProcessor(
         kind,
         ...(compareCounts ? { compareCounts } : {}),
         ...(windows === undefined ? {} : { windows }),
+        ...(acceptDeletes === undefined ? {} : { acceptDeletes }),
       };
       using help = requestHelp(context, formId, target);
       const onOpen = (open: number): void => help.ask(open);

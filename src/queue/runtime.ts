@@ -17,6 +17,7 @@ import {
   repairSchedules,
   tickNow,
 } from './scheduler.ts';
+import { type RunOrder, runPlaces, type RunStarted } from './run-places.ts';
 import { type QueueStatus, readStatus } from './queue-status.ts';
 import { SharedRate } from './shared-rate.ts';
 import { DEFAULT_TIMINGS, type Timings } from './timings.ts';
@@ -49,11 +50,10 @@ export interface QueueOptions {
 export interface QueueRuntime {
   /** How it stands. Does not throw; see {@link QueueStatus.reachable}. */
   status(): Promise<QueueStatus>;
-  /** Starts no more passes into a target, on all machines, until {@link resume}; running ones go on. */
-  pause(target: string): Promise<void>;
-  resume(target: string): Promise<void>;
   /** One run now, besides the scheduled ones. */
   runNow(kind: PassKind): Promise<void>;
+  /** Passes of single forms now, besides the scheduled ones. See {@link runPlaces}. */
+  runPasses(order: RunOrder): Promise<RunStarted>;
   /**
    * Takes no more jobs, aborts the running ones, waits some seconds at most for them to end, and closes. What was not
    * finished is put back for the next worker. Never rejects; a second call waits for the first.
@@ -143,16 +143,12 @@ class Runtime implements QueueRuntime {
     return readStatus(this.#context);
   }
 
-  async pause(target: string): Promise<void> {
-    for (const queue of this.#queuesOf(target)) await queue.pause();
-  }
-
-  async resume(target: string): Promise<void> {
-    for (const queue of this.#queuesOf(target)) await queue.resume();
-  }
-
   runNow(kind: PassKind): Promise<void> {
     return tickNow(this.#context, kind);
+  }
+
+  runPasses(order: RunOrder): Promise<RunStarted> {
+    return runPlaces(this.#context, order);
   }
 
   stop(): Promise<void> {
@@ -177,12 +173,6 @@ class Runtime implements QueueRuntime {
     await this.#heartbeat;
     await this.#context.queues.close();
     await this.#context.backend.close(false);
-  }
-
-  #queuesOf(target: string) {
-    const { queues } = this.#context;
-    const passes = [queues.passes('incremental', target), queues.passes('full', target)];
-    return [...passes, queues.assists(target)].filter((queue) => queue !== undefined);
   }
 }
 

@@ -10,6 +10,7 @@ import type { SyncContext } from './context.ts';
 import { type DeletionResult, mostDeletions } from './deletions.ts';
 import type { PassRequest } from './pass-request.ts';
 import { PassRun } from './pass-run.ts';
+import { refusePaused } from './pause-watch.ts';
 import type { RowSink } from './row-sink.ts';
 import { allowedDeletions, isWithinAllowed } from './window-brake.ts';
 import { type TakenWindow, WindowAhead } from './window-ahead.ts';
@@ -38,6 +39,7 @@ export async function assistPass(
   signal: AbortSignal,
 ): Promise<number> {
   if (!target.parallelWindows) return 0;
+  await refusePaused(target, { id: request.formId, slug: request.formId });
   const reader = await target.reader(request.formId);
   if (reader === undefined || (await sharedWindows(reader)).length === 0) return 0;
   const passId = randomUUID();

@@ -47,7 +47,7 @@ export interface CompareParts extends Omit<LeafParts, 'client' | 'byId' | 'spend
   /** By status, what the source is known to count and the target has no row of. */
   readonly unstored: StatusCounts;
   readonly maxDeleteFraction: number;
-  readonly acceptDeletes: boolean;
+  readonly acceptDeletes: boolean | number;
   /** A time since which nothing was compared (ISO); null: not known. */
   readonly changedSince: string | null;
   /** The most requests that it may cost. */

@@ -1,6 +1,7 @@
 import type { Logger } from '../base/logger.ts';
 import { throwIfAborted, type Clock } from '../base/clock.ts';
 import { withinTime } from '../base/deadline.ts';
+import { pauseOf } from '../mirror/pauses.ts';
 import type { FormOverview, Target } from '../mirror/target.ts';
 import type { PassRecord } from '../mirror/types.ts';
 import { type FormWindow, isCut, type WindowRecord } from '../mirror/window.ts';
@@ -166,8 +167,10 @@ export class Comparisons {
     try {
       const opened = await this.#options.openTarget(target);
       const units: Unit[] = [];
-      for (const held of await opened.overview()) {
-        if (!planned.has(held.formId)) continue;
+      const overview = await opened.overview();
+      const pauses = await opened.pauses();
+      for (const held of overview) {
+        if (!planned.has(held.formId) || pauseOf(pauses, held.formId) !== null) continue;
         const windows = await windowsOf(opened, held);
         units.push(...unitsOf(held, target, windows, { nowMs, restMs: this.#restMs }));
       }

@@ -27,10 +27,13 @@ export interface DeletionParts {
   readonly isAllowed?: (absent: number, live: number) => Promise<boolean>;
   /** Reads and proves the list once more, into the same ledger. False: without a proof. */
   readonly readAgain: () => Promise<boolean>;
+  /** Called before deletions are marked: throws where they are not to be. */
+  readonly beforeMarking?: () => Promise<void>;
   readonly call: CallOptions;
   readonly signal: AbortSignal;
   readonly maxDeleteFraction: number;
-  readonly acceptDeletes: boolean;
+  /** True: whatever is absent. A number: so many rows, which a person has been told of, and no more. */
+  readonly acceptDeletes: boolean | number;
   /** ISO time for `_deleted_at`. */
   readonly at: string;
   /** Called with submissions that the scan did not show but that still exist. */
@@ -104,7 +107,7 @@ async function markThose(
   if (absent === 0) return NOTHING_ABSENT;
   const { acceptDeletes, isAllowed } = parts;
   const isMuch =
-    isAllowed === undefined || acceptDeletes
+    isAllowed === undefined || acceptDeletes === true
       ? absent > mostDeletions(live, parts)
       : !(await isAllowed(absent, live));
   if (isMuch) return { ...NOTHING_ABSENT, withheld: absent };
@@ -119,6 +122,7 @@ async function markThose(
     // If the form, the workspace or the API vanished meanwhile, no answer about a submission says anything. This throws then.
     await parts.client.getForm(parts.formId, parts.call);
     if (found.gone.length > 0) {
+      await parts.beforeMarking?.();
       const marked = await parts.writer.markDeleted(found.gone, parts.at);
       if (marked < found.gone.length)
         parts.unstored.leaveOutUnmarked(await parts.writer.rows(found.gone));
@@ -135,8 +139,9 @@ export function mostDeletions(
   live: number,
   { maxDeleteFraction, acceptDeletes }: Pick<DeletionParts, 'maxDeleteFraction' | 'acceptDeletes'>,
 ): number {
-  if (acceptDeletes) return Infinity;
-  return Math.max(BRAKE_MIN_ROWS, Math.floor(live * maxDeleteFraction));
+  if (acceptDeletes === true) return Infinity;
+  const accepted = acceptDeletes === false ? 0 : acceptDeletes;
+  return Math.max(BRAKE_MIN_ROWS, Math.floor(live * maxDeleteFraction), accepted);
 }
 
 const liveIdsOf = ({ liveIds, writer }: DeletionParts): AsyncIterable<string[]> =>

@@ -168,7 +168,7 @@ export async function writing<T>(
   { waitMs, signal }: EraseOptions,
   work: (writer: FormWriter) => Promise<T>,
 ): Promise<T> {
-  await using writer = await target.openWriter(form, { waitMs, signal });
+  await using writer = await target.openWriter(form, { waitMs, signal, whilePaused: true });
   return await work(writer);
 }
 

@@ -53,9 +53,10 @@ export interface PassProgress extends PassSubject {
 /**
  * How marking a form ended. `partial`: some could not be marked, others were. `failed`: none could, or it stopped before
  * it had tried all.
- * `elsewhere`: another process is marking the form, and it was left to that one.
+ * `elsewhere`: another process is marking the form, and it was left to that one. `paused`: people have the form left alone in
+ * a target that mirrors it, so that nothing can be durable everywhere.
  */
-export type MarkOutcome = 'done' | 'partial' | 'failed' | 'elsewhere' | 'cancelled';
+export type MarkOutcome = 'done' | 'partial' | 'failed' | 'elsewhere' | 'paused' | 'cancelled';
 
 /** A submission that could not be marked in this run. */
 export interface UnmarkedSubmission {

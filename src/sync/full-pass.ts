@@ -125,6 +125,7 @@ function settleAbsent(
     ledger: parts.ledger,
     listedAfter,
     readAgain: () => fullScan(parts),
+    beforeMarking: () => run.refusePaused(),
     call,
     signal,
     maxDeleteFraction: context.maxDeleteFraction,

@@ -1,6 +1,7 @@
 import { canonicalTime, compareTimes } from '../mirror/canonical-time.ts';
 import { fingerprint } from '../mirror/hashing.ts';
 import type { LookRecord, OtherCounts, WithheldForm } from '../mirror/look-record.ts';
+import { pauseOf, wholePause } from '../mirror/pauses.ts';
 import type { StoringSettings } from '../mirror/proven-for.ts';
 import {
   NO_COUNTS,
@@ -34,6 +35,10 @@ export interface LookedTarget {
   readonly lastLook: LookRecord | null;
   /** Of forms whose deletions are withheld, settled or not: see {@link withheldCopy}. */
   readonly withheld: ReadonlyMap<string, Pick<WithheldForm, 'copy' | 'provenAt'>>;
+  /** Whether people have a form left alone here: nothing is found out of it. */
+  readonly isPaused: (formId: string) => boolean;
+  /** The same of the target as a whole: nothing of the look is kept there. */
+  readonly isLeftAlone: boolean;
   /** IDs of the forms whose statuses are to be counted where forms are asked one by one. */
   readonly toCount: ReadonlySet<string>;
 }
@@ -65,11 +70,14 @@ export async function lookAtTarget(
 ): Promise<LookedTarget> {
   const overviews = new Map((await target.overview()).map((form) => [form.formId, form]));
   const lastLook = await target.lastLook();
+  const pauses = await target.pauses();
+  const isPaused = (formId: string): boolean => pauseOf(pauses, formId) !== null;
   const settled = new Map<string, LookedForm>();
   const copies = new Map<string, Pick<WithheldForm, 'copy' | 'provenAt'>>();
-  const ids = forms.map(({ id }) => id);
+  const judged = forms.filter(({ id }) => !isPaused(id));
+  const ids = judged.map(({ id }) => id);
   const due = turns.next(`rows of ${target.name}`, ids, rowsOf);
-  const queue = forms.values();
+  const queue = judged.values();
   const judgeOneByOne = async (): Promise<void> => {
     for (const form of queue) {
       const overview = overviews.get(form.id);
@@ -93,7 +101,8 @@ export async function lookAtTarget(
   await Promise.all(Array.from({ length: FORMS_AT_ONCE }, judgeOneByOne));
   const toCount = longestUncounted(lastLook);
   const held = [...overviews.keys()];
-  return { target, settled, held, lastLook, withheld: copies, toCount };
+  const isLeftAlone = wholePause(pauses) !== null;
+  return { target, settled, held, lastLook, withheld: copies, isPaused, isLeftAlone, toCount };
 }
 
 /** A fifth of the forms that the last look did not count: so all are counted within some six looks. */

@@ -181,8 +181,10 @@ class Look {
     return this.#request.forms.filter(({ targets }) => targets.includes(target));
   }
 
-  #plannedIds(target: string): Set<string> {
-    return new Set(this.#plannedFor(target).map(({ form }) => form.id));
+  /** What is paused there is like a form that is not mirrored: it is counted among the others, and looked at anew afterwards. */
+  #plannedIds({ target, isPaused }: LookedTarget): Set<string> {
+    const ids = this.#plannedFor(target.name).map(({ form }) => form.id);
+    return new Set(ids.filter((formId) => !isPaused(formId)));
   }
 
   #marking(): MarkingRules | undefined {
@@ -198,10 +200,11 @@ class Look {
     if (hasSettled) workspace = await this.#source.workspace();
     const verdicts = new Map<string, Judged>();
     for (const [name, target] of looked) {
-      const judged = await this.#judgeOn(name, target, workspace);
+      if (target.isLeftAlone) continue;
+      const judged = await this.#judgeOn(target, workspace);
       workspace = judged.workspace;
       const { verdict } = judged;
-      const others = await this.#othersOf(name, target, verdict, workspace.pages[0] ?? null);
+      const others = await this.#othersOf(target, verdict, workspace.pages[0] ?? null);
       const { by, visits, uncounted } = verdict;
       verdicts.set(name, { visits, uncounted, others });
       const found = { target: name, by, forms: visits.size, requests: this.#source.requests };
@@ -212,14 +215,13 @@ class Look {
 
   /** Reads the workspace again, or its list on, as long as that is worth it. */
   async #judgeOn(
-    name: string,
     target: LookedTarget,
     workspace: Workspace,
   ): Promise<{ verdict: Verdict; workspace: Workspace }> {
     let now = workspace;
     let may: MayAsk = { again: true, pages: workspace.pages.length > 1 ? 'no' : 'yes' };
     for (;;) {
-      const verdict = await this.#judgeOne(name, target, now, may);
+      const verdict = await this.#judgeOne(target, now, may);
       if (typeof verdict === 'object') return { verdict, workspace: now };
       const isToReadOn = verdict !== 'again';
       const pages = isToReadOn && (await this.#source.readOn(now.pages, verdict));
@@ -243,12 +245,11 @@ class Look {
   }
 
   async #judgeOne(
-    name: string,
     target: LookedTarget,
     { counts, pages }: Workspace,
     may: MayAsk,
   ): Promise<Verdict | ToAsk> {
-    const planned = this.#plannedIds(name);
+    const planned = this.#plannedIds(target);
     const facts = await factsOf(target, planned, pages, false);
     const isQuiet = facts.unsettled.length === 0 && counts !== null && facts.others !== null;
     const expected = sumOf([
@@ -265,13 +266,13 @@ class Look {
 
   /** What is to be known of others from now on, with the page that it goes with. */
   async #othersOf(
-    name: string,
-    { lastLook }: LookedTarget,
+    target: LookedTarget,
     { others, page: which }: Verdict,
     shown: NewestPage | null,
   ): Promise<OtherCounts | null> {
     if (others === null) return null;
-    const planned = this.#plannedIds(name);
+    const planned = this.#plannedIds(target);
+    const { lastLook } = target;
     const rest = { total: totalOf(others), statuses: others, besides: formsPrint(planned) };
     if (which === 'before') return { ...rest, newest: othersOf(lastLook, planned)?.newest ?? null };
     const page = which === 'shown' ? shown : ((await this.#source.pageAfterwards()) ?? null);
@@ -343,7 +344,9 @@ class Look {
     const forms = this.#request.forms.map((plan): LookedPlan => {
       const visits: Visit[] = [];
       let mark = false;
+      const paused = plan.targets.filter((target) => looked.get(target)?.isPaused(plan.form.id));
       for (const target of plan.targets) {
+        if (paused.includes(target)) continue;
         const verdict = verdicts.get(target);
         const form = looked.get(target)?.settled.get(plan.form.id);
         const visit = verdict?.visits.get(plan.form.id);
@@ -355,10 +358,12 @@ class Look {
         const isCounted = !verdict.uncounted.has(plan.form.id);
         settled.push(settledReport(plan.form, target, form, { ...times, isCounted }));
       }
-      return { ...plan, visits, mark };
+      // Nothing is durable in every target while one of them is left alone (L7).
+      return { ...plan, visits, mark: mark && paused.length === 0 };
     });
     const knowsOthers = this.#request.targets.every(
-      ({ name }) => (verdicts.get(name)?.others ?? null) !== null,
+      ({ name }) =>
+        looked.get(name)?.isLeftAlone === true || (verdicts.get(name)?.others ?? null) !== null,
     );
     return { forms, settled, knowsOthers, requests: this.#source.requests, ms };
   }

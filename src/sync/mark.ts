@@ -18,6 +18,7 @@ import type { SyncContext } from './context.ts';
 import type { MarkReport, UnmarkedSubmission } from './events.ts';
 import { type MarkResult, type MarkSubject, SubmissionMarker } from './mark-submission.ts';
 import { takeMarkingLocks } from './marking-locks.ts';
+import { PauseWatch, refusePaused } from './pause-watch.ts';
 
 /** How many submissions are read, PATCHed and stored together. A crash in between costs reading these again. */
 const CHUNK = 50;
@@ -26,7 +27,7 @@ const STORE_WAIT_MS = 60_000;
 /** How many of the submissions that could not be marked a report names. */
 const MOST_NAMED = 10;
 /** Failures that every further submission would meet as well. */
-const ENDS_THE_RUN = /^(CANCELLED|FORMS_UNAUTHORIZED|SETTINGS|INTERNAL|TARGET_.*)$/;
+const ENDS_THE_RUN = /^(CANCELLED|PAUSED|FORMS_UNAUTHORIZED|SETTINGS|INTERNAL|TARGET_.*)$/;
 
 /** What to mark. `targets`: every target that mirrors the form, not only the one that was just synchronised. */
 export interface MarkRequest {
@@ -56,7 +57,7 @@ export async function markForm(
 ): Promise<MarkReport> {
   const marking = new Marking(context, targets, request, signal);
   const report = await marking.run();
-  if (!request.dryRun) context.events.emit('mark.ended', report);
+  if (!request.dryRun && report.outcome !== 'paused') context.events.emit('mark.ended', report);
   return report;
 }
 
@@ -81,6 +82,7 @@ class Marking {
   readonly #context: SyncContext;
   readonly #targets: readonly Target[];
   readonly #request: MarkRequest;
+  readonly #watches: readonly PauseWatch[];
   readonly #recent: RecentRefusals;
   readonly #signal: AbortSignal;
   readonly #counts = { marked: 0, adopted: 0, refused: 0, failed: 0, waiting: 0, remembered: 0 };
@@ -104,6 +106,8 @@ class Marking {
     this.#context = context;
     this.#targets = targets;
     this.#request = request;
+    const { clock } = context;
+    this.#watches = targets.map((target) => new PauseWatch(target, clock, clock.now()));
     this.#signal = signal;
     this.#form = { id: request.formId, slug: request.formId, name: request.formId };
     const since = new Date(context.clock.now() - REFUSAL_LASTS_MS).toISOString();
@@ -124,7 +128,7 @@ class Marking {
   async #record(): Promise<void> {
     const { outcome, failure } = this.#report();
     if (this.#request.dryRun || !this.#isNamed) return;
-    if (outcome === 'elsewhere' || outcome === 'cancelled') return;
+    if (outcome === 'elsewhere' || outcome === 'paused' || outcome === 'cancelled') return;
     for (const target of this.#targets) {
       const reader = await target.reader(this.#request.formId);
       if (reader === undefined) continue;
@@ -160,6 +164,7 @@ class Marking {
   async #run(): Promise<void> {
     const readers = await this.#readers();
     if (readers === undefined) return;
+    for (const target of this.#targets) await refusePaused(target, this.#form);
     for (const reader of readers) {
       const remembered = await reader.countRefused(this.#recent);
       this.#counts.remembered = Math.max(this.#counts.remembered, remembered);
@@ -214,6 +219,7 @@ class Marking {
         const tried = await this.#triedBefore(ids, readers);
         for (let start = 0; start < ids.length; start += CHUNK) {
           throwIfAborted(this.#signal);
+          for (const watch of this.#watches) await watch.check(this.#form);
           const chunk = ids.slice(start, start + CHUNK);
           const durable = await durableEverywhere(chunk, readers);
           const subjects = chunk.map((id) => {
@@ -344,6 +350,7 @@ class Marking {
   #outcome(failure: MirrorError | null): MarkReport['outcome'] {
     if (failure === null) return this.#elsewhere ? 'elsewhere' : 'done';
     if (failure.code === 'CANCELLED') return 'cancelled';
+    if (failure.code === 'PAUSED') return 'paused';
     return this.#end === undefined && this.#counts.marked > 0 && !this.#stopped
       ? 'partial'
       : 'failed';

@@ -15,8 +15,8 @@ export interface PassRequest {
   readonly compareCounts?: boolean;
   /** Of a comparison: which windows of the form; those that it is not cut into any more are left out. */
   readonly windows?: readonly FormWindow[];
-  /** Releases the brake of L8 for this pass. */
-  readonly acceptDeletes?: boolean;
+  /** Releases the brake of L8 for this pass: whatever is absent, or up to so many rows. */
+  readonly acceptDeletes?: boolean | number;
   /** Sheets: recreate columns that people deleted. */
   readonly restoreColumns?: boolean;
   /** Reads and compares, writes nothing. */

@@ -39,6 +39,7 @@ export const KEEPS_RECORDS: ReadonlySet<ErrorCode> = new Set([
 export function failed(failure: MirrorError): PassResult {
   const outcomes: Partial<Record<MirrorError['code'], PassOutcome>> = {
     TARGET_BUSY: 'busy',
+    PAUSED: 'paused',
     CANCELLED: 'cancelled',
   };
   return { ...NOTHING, outcome: outcomes[failure.code] ?? 'failed', failure };
@@ -61,6 +62,7 @@ export function codeOf({ outcome, failure }: PassResult): ErrorCode | null {
       return 'FORM_GONE';
     case 'failed':
     case 'busy':
+    case 'paused':
     case 'cancelled':
       return failure?.code ?? null;
     case 'ok':
@@ -103,6 +105,7 @@ export function messageOf(result: PassResult, facts: PassFacts): string | null {
       );
     case 'failed':
     case 'busy':
+    case 'paused':
     case 'cancelled':
       return result.failure?.message ?? null;
     case 'ok':

@@ -13,6 +13,7 @@ import type { PassSubject } from './events.ts';
 import type { ScanParts } from './full-scan.ts';
 import type { Proven } from './pass-checkpoint.ts';
 import type { PassRequest } from './pass-request.ts';
+import { PauseWatch } from './pause-watch.ts';
 import { RowSink } from './row-sink.ts';
 import { WindowShare } from './window-share.ts';
 
@@ -80,12 +81,14 @@ export class PassRun {
   lost: readonly Loss[] = [];
   /** What an earlier pass, or another worker, accounts for in windows that this pass does not read. */
   readonly share = new WindowShare();
+  readonly #pauses: PauseWatch;
 
   constructor(setup: PassSetup) {
     const { request, signal, context } = setup;
     this.setup = setup;
     this.call = { signal, onAttempt: () => this.requests++ };
     this.startedMs = context.clock.now();
+    this.#pauses = new PauseWatch(setup.target, context.clock, this.startedMs);
     this.since = this.now();
     this.#kind = request.kind;
     this.form = { id: request.formId, slug: request.formId, name: request.formId };
@@ -176,6 +179,7 @@ export class PassRun {
         return ledger();
       },
       call: this.call,
+      beforeBatch: () => this.refusePaused(),
       onBatch: () => {
         this.tellProgress();
         this.onBatch();
@@ -183,6 +187,12 @@ export class PassRun {
       onColumns: (columns) => this.emitColumns(columns),
     });
     return this.#sink;
+  }
+
+  /** Throws PAUSED where people have the form left alone since the pass began; asks now and then. */
+  async refusePaused(): Promise<void> {
+    // A dry run only reads.
+    if (this.setup.request.dryRun !== true) await this.#pauses.check(this.form);
   }
 
   /** What is counted begins anew, and nothing is read before. `oldestPlausible`: see {@link ProofLedger}. */

@@ -31,6 +31,8 @@ export interface RowSinkOptions {
   readonly labels: LabelCache;
   readonly ledger: ProofLedger;
   readonly call: CallOptions;
+  /** Called before each batch: throws where it is not to be written. */
+  readonly beforeBatch: () => Promise<void>;
   /** Called after each batch; the counts so far are on the sink. */
   readonly onBatch: (sink: RowSink) => void;
   readonly onColumns: (changes: PrepareResult) => void;
@@ -218,7 +220,8 @@ export class RowSink implements ItemSink {
     again: readonly PendingItem[],
     isStill: boolean,
   ): Promise<void> {
-    const { ledger, onBatch } = this.#options;
+    const { ledger, beforeBatch, onBatch } = this.#options;
+    await beforeBatch();
     const met = await this.#settleAgain(again, isStill);
     const batch = [...pending.map((item) => this.#chosen(item, isStill)), ...met.other];
     const rows: Row[] = [];

@@ -54,6 +54,8 @@ async function runToEnd(run: PassRun): Promise<PassReport> {
     await using writer = await openWriter(run, form);
     const result = await attempt(run, form, writer);
     const record = recordOf(run, result);
+    // What is left alone gets no record either: as after a crash, the next pass goes on from what is stored.
+    if (result.outcome === 'paused') return reportOf(run, record, result);
     try {
       const since = await writer.finish(record, {
         goneAt: result.outcome === 'gone' ? run.now() : null,

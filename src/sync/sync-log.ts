@@ -54,7 +54,7 @@ function logPass(report: PassReport, logger: Logger, remedyOf: RemedyOf): void {
   const fields = { form: form.id, slug: form.slug, target, kind, outcome, ...counts };
   const idle = inserted + updated + deleted === 0;
   if (outcome !== 'ok') {
-    const expected = outcome === 'busy' || outcome === 'cancelled';
+    const expected = outcome === 'busy' || outcome === 'cancelled' || outcome === 'paused';
     // The full pass that withheld deletions has warned; those after it, each minute, find them still withheld.
     const isTold = outcome === 'withheld' && kind === 'incremental';
     const quiet = isTold && idle ? 'debug' : 'info';

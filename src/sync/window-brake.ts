@@ -6,7 +6,7 @@ import { mostDeletions } from './deletions.ts';
 /** What the brake of L8 allows over a whole form. */
 export interface FormBrake {
   readonly maxDeleteFraction: number;
-  readonly acceptDeletes: boolean;
+  readonly acceptDeletes: boolean | number;
 }
 
 /** How many absent rows of a form may be looked up in all; -1 where more than that are absent for certain. */

@@ -173,6 +173,7 @@ function settleAbsent(
     isListed: (item) => isWithin(window, timeOf(item)),
     isAllowed: (absent, live) => isAllowed(window, absent, live),
     readAgain: () => fullScan(parts),
+    beforeMarking: () => run.refusePaused(),
     call: run.call,
     signal,
     maxDeleteFraction: context.maxDeleteFraction,

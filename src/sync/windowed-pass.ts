@@ -188,7 +188,7 @@ class WindowedPass {
     return this.#releases || absent <= mostDeletions(live, this.#brake);
   }
 
-  get #brake(): { maxDeleteFraction: number; acceptDeletes: boolean } {
+  get #brake(): { maxDeleteFraction: number; acceptDeletes: boolean | number } {
     const { context, request } = this.#run.setup;
     const { maxDeleteFraction } = context;
     return { maxDeleteFraction, acceptDeletes: request.acceptDeletes ?? false };

@@ -48,7 +48,8 @@ export async function guardAccess(app: FastifyInstance, options: AccessOptions):
         imgSrc: ['data:'],
         connectSrc: ["'self'"],
         baseUri: ["'none'"],
-        formAction: ["'none'"],
+        // The forms of the pages that ask whether an action is meant.
+        formAction: ["'self'"],
         frameAncestors: ["'none'"],
       },
     },

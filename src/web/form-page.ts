@@ -1,4 +1,5 @@
 import type { PassRecord } from '../mirror/types.ts';
+import { formActions } from './action-links.ts';
 import { type Html, html } from './html.ts';
 import { passHistory } from './pass-history.ts';
 import { stateIcon } from './page-icons.ts';
@@ -73,6 +74,7 @@ function targetCard(
       <span class="small quiet">${form.location}</span
       ><span class="right">${stateMark(form.state, form.title)}${runningMark(form)}</span>
     </header>
+    <p class="problem">${formActions(form)}</p>
     ${shared !== null && problemBox(shared)} ${problemBoxes(form.problems)} ${facts(form, nowMs)}
     ${form.covers.absent > 0 && html`<p class="problem quiet">${absentNote(form, nowMs)}</p>`}
     ${history?.passes === null && html`<p class="problem quiet">The passes cannot be read just now.</p>`}

@@ -1,3 +1,4 @@
+import { mirrorActions, targetActions } from './action-links.ts';
 import { type Html, html } from './html.ts';
 import { HEALTH_STATES } from '../mirror/health-text.ts';
 import { productOf } from '../targets/target-kinds.ts';
@@ -34,6 +35,7 @@ export function overviewMain(report: StatusReport): Html {
       <div>
         <h1>${headline(report)}</h1>
         <p class="quiet">${summary(report)}</p>
+        <p>${mirrorActions(report)}</p>
       </div>
     </section>
     ${problems.map((problem) => problemBox(problem, { wide: true }))}
@@ -79,6 +81,7 @@ function targetCard(target: TargetReport, report: StatusReport): Html {
         >${target.kind !== null && `${productOf(target.kind)}: `}${target.address}</span
       >
       ${target.paused && html`<span class="right small state waiting">${stateIcon('waiting')} Paused</span>`}
+      ${targetActions(target)}
       ${!target.readable && html`<span class="right small quiet">as of ${timeAgo(target.readAt, nowMs, 'never read')}</span>`}
     </header>
     ${target.problem !== null && problemBox(target.problem)}

@@ -12,6 +12,8 @@ export interface PageParts {
   readonly at: string;
   readonly main: Html;
   readonly footer: Html;
+  /** A person may be typing: it is not brought up to date. */
+  readonly isStill?: boolean;
   /** Of this answer's Content-Security-Policy. */
   readonly nonces: { readonly script: string; readonly style: string };
 }
@@ -47,7 +49,8 @@ document.addEventListener('visibilitychange', refresh);
 `;
 
 /** A whole page. */
-export function pageFrame({ title, state, at, main, footer, nonces }: PageParts): Html {
+export function pageFrame(parts: PageParts): Html {
+  const { title, state, at, main, footer, nonces, isStill = false } = parts;
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -56,7 +59,7 @@ export function pageFrame({ title, state, at, main, footer, nonces }: PageParts)
         <meta name="robots" content="noindex" />
         <title>${title}</title>
         <link rel="icon" href="${favicon(state)}" />
-        <noscript><meta http-equiv="refresh" content="${REFRESH_SECONDS * 3}" /></noscript>
+        ${!isStill && html`<noscript><meta http-equiv="refresh" content="${REFRESH_SECONDS * 3}" /></noscript>`}
         <style nonce="${nonces.style}">
           ${new Html(PAGE_STYLE)}
         </style>
@@ -72,9 +75,12 @@ export function pageFrame({ title, state, at, main, footer, nonces }: PageParts)
           </div>
           ${main} ${footer}
         </div>
-        <script nonce="${nonces.script}">
-          ${new Html(REFRESH_SCRIPT)};
-        </script>
+        ${
+          !isStill &&
+          html`<script nonce="${nonces.script}">
+            ${new Html(REFRESH_SCRIPT)};
+          </script>`
+        }
       </body>
     </html> `;
 }

@@ -17,6 +17,7 @@ const SHAPES: Readonly<Record<HealthState, Html>> = {
       d="M7 7l6 6M13 7l-6 6"
     />`,
   waiting: html`<circle cx="10" cy="10" r="7.4" /><path d="M10 6v4.2l2.8 1.8" />`,
+  paused: html`<circle cx="10" cy="10" r="7.4" /><path d="M8 7v6M12 7v6" />`,
   ended: html`<circle cx="10" cy="10" r="7.4" /><path d="M6.6 10h6.8" />`,
 };
 
@@ -55,6 +56,7 @@ const DOT_COLOURS: Readonly<Record<HealthState, string>> = {
   attention: '#d98a00',
   failed: '#c5392f',
   waiting: '#8a8e96',
+  paused: '#8a8e96',
   ended: '#8a8e96',
 };
 

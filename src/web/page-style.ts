@@ -52,7 +52,7 @@ code { font: 13px/1.5 var(--mono); }
 .attention { --tone: var(--attention); --wash: var(--attention-wash); }
 .failed { --tone: var(--failed); --wash: var(--failed-wash); }
 .working { --tone: var(--working); --wash: var(--working-wash); }
-.waiting { --tone: var(--waiting); --wash: var(--waiting-wash); }
+.waiting, .paused { --tone: var(--waiting); --wash: var(--waiting-wash); }
 .ended { --tone: var(--ended); --wash: var(--ended-wash); }
 
 .card { background: var(--card); border: 1px solid var(--line); border-radius: 14px; margin-bottom: 24px; overflow: hidden; }
@@ -87,6 +87,9 @@ td .name { font-weight: 600; color: var(--ink); }
 td .name:hover { color: var(--link); }
 .state { display: inline-flex; align-items: center; gap: 7px; color: var(--tone); font-weight: 550; }
 .state svg { width: 16px; height: 16px; flex: none; }
+.act p { margin: 0 0 10px; }
+.act button { font: inherit; font-weight: 600; padding: 6px 14px; margin-right: 10px; border-radius: 6px; border: 1px solid currentColor; background: none; color: inherit; cursor: pointer; }
+.act input { font: inherit; padding: 5px 8px; max-width: 100%; margin-top: 4px; }
 tbody.ended td, tbody.ended .name { color: var(--quiet); }
 .note { display: inline-block; margin: 3px 6px 0 0; padding: 0 8px; border-radius: 999px; background: var(--soft); color: var(--quiet); font-size: 12px; line-height: 20px; white-space: nowrap; }
 a.note { background: var(--attention-wash); color: var(--attention); }

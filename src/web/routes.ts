@@ -2,6 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
 import { type FormHistory, formMain } from './form-page.ts';
+import type { Actor } from './action-order.ts';
+import { addActions } from './actions.ts';
 import { type Html, html } from './html.ts';
 import type { Metrics } from './metrics.ts';
 import { overviewMain } from './overview-page.ts';
@@ -29,6 +31,9 @@ export interface RouteOptions {
   readonly logger: Logger;
   /** Why alerts are not delivered, as a sentence. */
   readonly deliveryProblem: () => string | null;
+  /** Carries out what people ask for; undefined: nothing can be asked for. */
+  readonly actor?: Actor | undefined;
+  readonly hasPassword: boolean;
 }
 
 /** On a form's page, of each target. */
@@ -42,6 +47,7 @@ export function addRoutes(app: FastifyInstance, options: RouteOptions): void {
   addHealthRoutes(app, options.monitor);
   addReportRoutes(app, options);
   addFormRoutes(app, options);
+  if (options.actor !== undefined) addActionRoutes(app, options, options.actor);
   app.get('/favicon.ico', async (_request, reply) => reply.code(204).send());
   app.setNotFoundHandler(async (request, reply) => sendNotFound(request, reply, options));
   app.setErrorHandler((error, _request, reply) => {
@@ -114,6 +120,16 @@ function addFormRoutes(app: FastifyInstance, options: RouteOptions): void {
   });
 }
 
+function addActionRoutes(app: FastifyInstance, options: RouteOptions, actor: Actor): void {
+  addActions(app, {
+    actor,
+    hasPassword: options.hasPassword,
+    report: () => lookUp(options),
+    send: (reply, page) => sendPage(reply, { ...page, state: page.report.state, isStill: true }),
+    notFound: (request, reply) => sendNotFound(request, reply, options),
+  });
+}
+
 async function lookUp({ monitor, version, deliveryProblem }: RouteOptions): Promise<StatusReport> {
   const report = reportOf(await monitor.refresh(), version);
   const problem = deliveryProblem();
@@ -148,13 +164,13 @@ async function inTime<T>(work: Promise<T>, { clock, logger }: RouteOptions): Pro
   }
 }
 
-type Page = Pick<Parameters<typeof pageFrame>[0], 'title' | 'state' | 'main'> & {
+type Page = Pick<Parameters<typeof pageFrame>[0], 'title' | 'state' | 'main' | 'isStill'> & {
   readonly report: StatusReport;
 };
 
 function sendPage(reply: FastifyReply, page: Page): FastifyReply {
-  const { report, title, state, main } = page;
-  const frame = { title: `${title} · forms-mirror`, state, main, at: report.at };
+  const { report, title, state, main, isStill = false } = page;
+  const frame = { title: `${title} · forms-mirror`, state, main, isStill, at: report.at };
   const whole = pageFrame({ ...frame, footer: pageFooter(report), nonces: reply.cspNonce });
   return reply.type('text/html; charset=utf-8').send(whole.text);
 }

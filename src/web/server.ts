@@ -7,6 +7,7 @@ import type { Logger } from '../base/logger.ts';
 import { isLoopback } from '../base/loopback.ts';
 import type { SyncEvents } from '../sync/events.ts';
 import { guardAccess } from './access.ts';
+import type { Actor } from './action-order.ts';
 import type { MirrorHealth } from '../health/mirror-health.ts';
 import { Metrics } from './metrics.ts';
 import { addRoutes } from './routes.ts';
@@ -43,6 +44,8 @@ export interface StatusOptions {
   readonly clock: Clock;
   /** Sends alerts; stopped with the page. Undefined: nobody is alerted. */
   readonly alerts?: Announcer | undefined;
+  /** Carries out what people ask for on the page; undefined: it only shows. */
+  readonly actor?: Actor | undefined;
 }
 
 /** A status page that is listening. */
@@ -77,7 +80,10 @@ export async function startStatus(options: StatusOptions): Promise<StatusServer>
     onChange: (health, isFresh) => alerts?.evaluate(health, isFresh),
   });
   const deliveryProblem = (): string | null => alerts?.deliveryProblem ?? null;
-  addRoutes(app, { monitor, metrics, source, version, clock, logger, deliveryProblem });
+  const { actor } = options;
+  const hasPassword = adminPassword !== undefined;
+  const shown = { monitor, metrics, source, version, clock, logger, deliveryProblem };
+  addRoutes(app, { ...shown, actor, hasPassword });
   const stopAll = async (): Promise<void> => {
     await Promise.allSettled([app.close(), monitor.stop(), alerts?.stop()]);
     metrics.stop();

@@ -352,24 +352,6 @@ export function describeSchedules(it: QueueIt): void {
     expect(count(/^(sync|full)\.a:(job:)?form-/)).toBeLessThanOrEqual(1);
     expect(stored.length).toBeLessThan(1_500);
   });
-
-  it('pause one target, on all machines, and go on', async ({ place, use }) => {
-    const handlers = new FakeHandlers([form(['a', 'b'])]);
-    const targets = ['a', 'b'];
-    const queue = use(await startAt(place, handlers, { incremental: { everyMs: 100 }, targets }));
-    await vi.waitFor(() => expect(handlers.count('a')).toBeGreaterThanOrEqual(1), SOON);
-    await queue.pause('a');
-    const paused = async () => (await queue.status()).queues.filter(({ target }) => target === 'a');
-    await vi.waitFor(async () => {
-      const [sync] = await paused();
-      expect(sync).toMatchObject({ paused: true, waiting: 1, active: 0 });
-    }, SOON);
-    const [before, other] = [handlers.count('a'), handlers.count('b')];
-    await vi.waitFor(() => expect(handlers.count('b')).toBeGreaterThanOrEqual(other + 3), SOON);
-    expect(handlers.count('a')).toBe(before);
-    await queue.resume('a');
-    await vi.waitFor(() => expect(handlers.count('a')).toBeGreaterThan(before), SOON);
-  });
 }
 
 /** `expected` as a matcher that allows more properties at each level. */

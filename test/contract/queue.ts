@@ -4,6 +4,7 @@ import { describeAssists } from './queue-assists.ts';
 import { describeEndings } from './queue-endings.ts';
 import { describeLooks } from './queue-looks.ts';
 import { describeMarking } from './queue-marking.ts';
+import { describeOrders } from './queue-orders.ts';
 import { describeOutages } from './queue-outages.ts';
 import { describeRate } from './queue-rate.ts';
 import { describeRefusals } from './queue-refusals.ts';
@@ -69,6 +70,9 @@ export function describeQueue(
     });
     describeMany('looks', () => {
       describeLooks(test);
+    });
+    describeMany('orders of people', () => {
+      describeOrders(test);
     });
     describeMany('marking', () => {
       describeMarking(test);

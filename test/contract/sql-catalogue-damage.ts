@@ -1,12 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { CATALOGUE_VERSION } from '../../src/targets/sql/catalogue-version.ts';
 import { LOOKS } from '../../src/targets/sql/looks.ts';
+import { PAUSES } from '../../src/targets/sql/pauses.ts';
 import { MIGRATIONS } from '../../src/targets/sql/migrations.ts';
 import { stageDamage } from './sql-damage.ts';
 import type { SqlPlace } from './sql-target.ts';
 
 /** The tables that say something of rows. */
-const TABLES = MIGRATIONS.flatMap((step) => step.creates).filter((table) => table !== LOOKS);
+const TABLES = MIGRATIONS.flatMap((step) => step.creates).filter(
+  (table) => table !== LOOKS && table !== PAUSES,
+);
 
 /** What is lost where a table of the catalogue is emptied, beside what that table held. */
 const EMPTIED: Readonly<Record<string, { kind: string; reason: string | null }>> = {
@@ -125,6 +128,22 @@ export function describeCatalogueDamage(name: string, makePlace: () => Promise<S
         outcome: 'ok',
         reason: null,
       });
+    });
+
+    it('mirror_pauses dropped: nothing is paused any more, and nothing is read again for it', async () => {
+      const pause = { formId: 'frm_2', since: '2026-03-02T08:00:00.000Z', by: 'me', reason: null };
+      await stage.target.pause(pause);
+      await sql(`DROP TABLE {${PAUSES}}`);
+      expect(await stage.target.pauses()).toEqual([]);
+      expect(await stage.target.check()).toContainEqual({
+        ok: false,
+        message: expect.stringContaining(PAUSES),
+        remedy: 'The next pass creates it again; nothing else is to be done.',
+      });
+      expect(await stage.pass()).toMatchObject({ outcome: 'ok', reason: null });
+      expect((await stage.target.overview())[0]).toMatchObject({ losses: [] });
+      expect(await stage.target.pause(pause)).toEqual(pause);
+      expect(await stage.target.pauses()).toEqual([pause]);
     });
 
     it.each(Object.keys(EMPTIED))('%s emptied: the next pass heals it', async (table) => {

@@ -6,6 +6,7 @@ import { describeFields } from './target-fields.ts';
 import { type MakePlace, stageTargets } from './target-harness.ts';
 import { describeLosses } from './target-losses.ts';
 import { describePasses } from './target-passes.ts';
+import { describePauses } from './target-pauses.ts';
 import { describeRows } from './target-rows.ts';
 import { describeSideBySide } from './target-side-by-side.ts';
 import { describeSnapshot } from './target-snapshot.ts';
@@ -23,6 +24,7 @@ export function describeTarget(name: string, makePlace: MakePlace): void {
     describeStates(stage);
     describeCounts(stage);
     describePasses(stage);
+    describePauses(stage);
     describeSideBySide(stage);
     describeLosses(stage);
     describeErasure(stage);

@@ -35,6 +35,7 @@ describe('settings that are other than when rows were stored', () => {
       kind: 'postgres',
       address: 'postgres://db',
       overview: async () => held(changes),
+      pauses: async () => [],
     };
     const overview = await readOverview(target as unknown as Target, { marks: false, storing });
     return healthOf({}, { targets: [reading({ overview })] });

@@ -116,9 +116,8 @@ export async function startAt(
   return {
     emitted,
     status: () => runtime.status(),
-    pause: (target) => runtime.pause(target),
-    resume: (target) => runtime.resume(target),
     runNow: (kind) => runtime.runNow(kind),
+    runPasses: (order) => runtime.runPasses(order),
     stop: () => runtime.stop(),
   };
 }

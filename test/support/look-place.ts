@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { onTestFinished } from 'vitest';
 import { App } from '../../src/app.ts';
-import { systemClock } from '../../src/base/clock.ts';
+import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import type { SandboxBehaviour } from '../../src/sandbox/forms-api/behaviour.ts';
 import {
@@ -120,8 +120,8 @@ export class LookPlace {
   }
 
   /** A process that lives on. */
-  process(env: Environment = {}): App {
-    return new App(load({ ...this.env, ...env }), { clock: systemClock, logger: silentLogger });
+  process(env: Environment = {}, clock: Clock = systemClock): App {
+    return new App(load({ ...this.env, ...env }), { clock, logger: silentLogger });
   }
 
   /** A tick of a process, as of a worker. */
@@ -159,6 +159,12 @@ export class LookPlace {
   sql(statement: string, target = 'default'): void {
     using database = new DatabaseSync(join(this.folder, `${target}.sqlite`));
     database.exec(statement);
+  }
+
+  /** A form's rows in a target, as one text: another one after any change. */
+  rows(target: string, formId: string): string {
+    const view = new TableView(sqliteAsker(join(this.folder, `${target}.sqlite`)));
+    return JSON.stringify([...view.rows(formId)]);
   }
 
   /** What of these forms is not in a target as it is at the source: IDs, with their forms. */

@@ -40,6 +40,7 @@ function compared(
       if (forms instanceof Error) throw forms;
       return {
         overview: async () => forms,
+        pauses: async () => [],
         reader: async (id: string) => ({ windows: async () => windows.get(id) ?? [] }),
       } as unknown as Target;
     },

@@ -48,6 +48,7 @@ async function recording(
     labels: labels as LabelCache,
     ledger: other.ledger ?? new ProofLedger(),
     call: {},
+    beforeBatch: async () => {},
     onBatch: () => {},
     onColumns: () => {},
   });

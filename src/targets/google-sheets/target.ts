@@ -12,6 +12,7 @@ import type {
   WriterOptions,
 } from '../../mirror/target.ts';
 import type { LookRecord } from '../../mirror/look-record.ts';
+import { type Pause, pausedError, pauseOf } from '../../mirror/pauses.ts';
 import type { FormSnapshot } from '../../mirror/snapshot.ts';
 import type { FormIdentity } from '../../mirror/types.ts';
 import { browserAddress } from './api/address.ts';
@@ -22,6 +23,7 @@ import { readObstacles } from './state/blocked.ts';
 import { FormSheet } from './state/form-sheet.ts';
 import { takeMarkingLease } from './state/marking-lease.ts';
 import { keepLook, readLook } from './state/kept-look.ts';
+import { endPause, keepPause, readPauses } from './state/kept-pauses.ts';
 import { stateWithoutTab } from './state/known-forms.ts';
 import { isOutdated, migrate } from './state/migrate.ts';
 import { overviewOf } from './state/overview.ts';
@@ -154,6 +156,9 @@ class SheetsTarget implements Target {
     await this.#claim(form.id, deadline, options.signal);
     try {
       const sheet = await this.#openSheet(form, deadline, options.signal);
+      const pause = pauseOf(await this.pauses(), form.id);
+      if (pause !== null && options.whilePaused !== true)
+        throw pausedError(pause, form.slug, this.name);
       return new SheetFormWriter(sheet, {
         describe: this.#describe,
         summary: this.#summary,
@@ -179,6 +184,18 @@ class SheetsTarget implements Target {
 
   recordLook(look: LookRecord): Promise<void> {
     return keepLook(this.#spreadsheet, look, this.#describe);
+  }
+
+  pauses(): Promise<Pause[]> {
+    return readPauses(this.#spreadsheet);
+  }
+
+  pause(pause: Pause): Promise<Pause> {
+    return keepPause(this.#spreadsheet, pause, this.#describe);
+  }
+
+  resume(formId: string | null): Promise<Pause | undefined> {
+    return endPause(this.#spreadsheet, formId, this.#describe);
   }
 
   /** What was removed is gone with the write that removed it; the spreadsheet's version history is not ours to change. */

@@ -10,6 +10,7 @@ import { leftViewNotices } from './left-view.ts';
 import { LOOKS } from './looks.ts';
 import { COUNTING_VERSION, rememberLosses } from './losses.ts';
 import { MIGRATIONS } from './migrations.ts';
+import { PAUSES } from './pauses.ts';
 import { numberOf, type SqlConnection, type SqlSession } from './sql-session.ts';
 import { viewFailureResults } from './view-failures.ts';
 import { modelViewNames } from './view-notes.ts';
@@ -63,7 +64,7 @@ const remedyFor = (missing: readonly string[]): string =>
 
 /** Of the tables of the catalogue those that say something of rows: without the newest look, the next one asks for more. */
 const tellsOfRows = (tables: Iterable<string>): string[] =>
-  [...tables].filter((table) => table !== LOOKS);
+  [...tables].filter((table) => table !== LOOKS && table !== PAUSES);
 
 function missingSentence(dialect: SqlDialect, missing: readonly string[]): string {
   const names = missing.map((table) => dialect.shownRelation(table)).join(', ');

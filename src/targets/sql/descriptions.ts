@@ -72,6 +72,10 @@ export const CATALOGUE_TEXTS: Readonly<Record<string, CatalogueText>> = {
     'status',
     'wanted',
   ),
+  mirror_pauses: forPeople(
+    'What people have paused, since when, who and why; the target as a whole where form_id is empty.',
+    'form_id',
+  ),
   mirror_meta: internal('The version of these tables.'),
   mirror_locks: internal('Who writes to a form.'),
   mirror_looks: internal('What the last look at the workspace found.'),

@@ -86,6 +86,10 @@ function windowTables({ types }: SqlDialect): Readonly<Record<string, string>> {
 const LOOKS_TABLE = ({ types: { text, integer, time } }: SqlDialect): string =>
   `slot ${integer} PRIMARY KEY NOT NULL, looked_at ${time} NOT NULL, look ${text} NOT NULL`;
 
+/** What people have paused; see pauses.ts. */
+const PAUSES_TABLE = ({ types: { text, id, time } }: SqlDialect): string =>
+  `form_id ${id} PRIMARY KEY NOT NULL, paused_at ${time} NOT NULL, paused_by ${text} NOT NULL, reason ${text}`;
+
 /** The order of `id` is that of the entries; see status-history.ts. */
 const STATUS_HISTORY_TABLE = ({ types: { text, id, time, serial } }: SqlDialect): string =>
   `id ${serial}, form_id ${id} NOT NULL, submission_id ${id} NOT NULL, status ${text} NOT NULL,
@@ -160,10 +164,11 @@ export const MIGRATIONS: readonly Migration[] = [
   },
   {
     // The column of texts beside one of numbers or JSON; see answer-parts.ts. Tables of forms get none before they need it.
-    // And every status that a submission was seen in; see status-history.ts.
+    // And every status that a submission was seen in; see status-history.ts. And what people have paused; see pauses.ts.
     version: 4,
-    creates: ['mirror_status_history'],
+    creates: ['mirror_status_history', 'mirror_pauses'],
     changes: (dialect) => [
+      createTable(dialect, 'mirror_pauses', PAUSES_TABLE(dialect)),
       createTable(dialect, 'mirror_status_history', STATUS_HISTORY_TABLE(dialect)),
       ...(dialect.ensureHistoryIndex === undefined
         ? [addIndex(dialect, 'mirror_status_history', 'submission_id')]

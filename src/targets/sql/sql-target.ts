@@ -15,14 +15,16 @@ import type {
 } from '../../mirror/target.ts';
 import type { HistoryKind } from '../../mirror/histories.ts';
 import type { LookRecord } from '../../mirror/look-record.ts';
+import type { Pause } from '../../mirror/pauses.ts';
 import type { TargetRelations } from '../../mirror/relations.ts';
 import type { FormSnapshot } from '../../mirror/snapshot.ts';
 import type { FormIdentity } from '../../mirror/types.ts';
 import type { FormWindow } from '../../mirror/window.ts';
 import { type Catalogue, loadForm } from './catalogue.ts';
+import { type CataloguePlace, changeCatalogue, healCatalogue } from './catalogue-change.ts';
 import { restoreForm, saveCopies } from './catalogue-copy.ts';
-import { assertWhole, repairCatalogue } from './catalogue-repair.ts';
-import { CATALOGUE_VERSION, catalogueVersion, migrate } from './catalogue-version.ts';
+import { assertWhole } from './catalogue-repair.ts';
+import { CATALOGUE_VERSION, catalogueVersion } from './catalogue-version.ts';
 import type { SqlDialect } from './dialect.ts';
 import { restoreForgotten } from './forgotten.ts';
 import { busyForm, type FormLock, takeEpoch } from './form-lock.ts';
@@ -34,6 +36,14 @@ import { SqlFormWriter } from './form-writer.ts';
 import { LOOKS_LOCK, readLook, saveLook } from './looks.ts';
 import { rememberLosses } from './losses.ts';
 import { readOverview } from './overview.ts';
+import {
+  busyPauses,
+  endPause,
+  PAUSES_LOCK,
+  readPauses,
+  refusePaused,
+  savePause,
+} from './pauses.ts';
 import { readRelations, type SqlPlaceName } from './relations.ts';
 import { endScrub, needsScrub } from './scrubbing.ts';
 import { translateError } from './sql-errors.ts';
@@ -64,8 +74,8 @@ export interface SqlDatabase {
   close(): Promise<void>;
 }
 
-/** How long keeping a look waits for another process that keeps one. */
-const LOOK_WAIT_MS = 10_000;
+/** How long keeping a look, or pausing, waits for another process that does the same. */
+const CHANGE_WAIT_MS = 10_000;
 
 /** The name of the lock of whoever makes views that passes left: no ID of a form has a space. */
 const VIEWS_LOCK = 'views over all forms';
@@ -155,6 +165,8 @@ export class SqlTarget implements Target {
         throw await busyForm(session, dialect, form.id, this.#place);
       }
       try {
+        if (options.whilePaused !== true)
+          await refusePaused(lock.connection, dialect, form, this.name);
         return await this.#writer(form, lock);
       } catch (error) {
         await lock.release().catch(() => {});
@@ -220,21 +232,37 @@ export class SqlTarget implements Target {
   async recordLook(look: LookRecord): Promise<void> {
     const { dialect } = this.#database;
     await this.#guarded(async () => {
-      const lock = await this.#database.lockForm(LOOKS_LOCK, { waitMs: LOOK_WAIT_MS });
+      const lock = await this.#database.lockForm(LOOKS_LOCK, { waitMs: CHANGE_WAIT_MS });
       // Another process keeps one that is as new.
       if (lock === undefined) return;
-      try {
-        const { connection } = lock;
-        const migrated = await this.#healCatalogue(connection);
-        await connection.transaction(async (tx) => {
-          if (migrated) await saveCopies(tx, dialect);
-          await saveLook(tx, dialect, look);
-        });
-        // A tick in which no form differs has no pass that could make what the last ones left.
-        await this.#syncViews(connection);
-      } finally {
-        await lock.release();
-      }
+      const save = (tx: SqlSession): Promise<void> => saveLook(tx, dialect, look);
+      // A tick in which no form differs has no pass that could make what the last ones left.
+      await changeCatalogue(lock, this.#where(), save, (each) => this.#syncViews(each));
+    });
+  }
+
+  async pauses(): Promise<Pause[]> {
+    const { dialect } = this.#database;
+    return this.#guarded(async () => {
+      const session = await this.#database.reading();
+      return session === undefined ? [] : readPauses(session, dialect);
+    });
+  }
+
+  pause(pause: Pause): Promise<Pause> {
+    return this.#changePauses((tx) => savePause(tx, this.#database.dialect, pause));
+  }
+
+  async resume(formId: string | null): Promise<Pause | undefined> {
+    if ((await this.pauses()).length === 0) return undefined;
+    return this.#changePauses((tx) => endPause(tx, this.#database.dialect, formId));
+  }
+
+  #changePauses<T>(change: (tx: SqlSession) => Promise<T>): Promise<T> {
+    return this.#guarded(async () => {
+      const lock = await this.#database.lockForm(PAUSES_LOCK, { waitMs: CHANGE_WAIT_MS });
+      if (lock === undefined) throw busyPauses(this.#place);
+      return changeCatalogue(lock, this.#where(), change);
     });
   }
 
@@ -296,7 +324,7 @@ export class SqlTarget implements Target {
   async #writer(form: FormIdentity, lock: FormLock): Promise<SqlFormWriter> {
     const { dialect } = this.#database;
     const at = new Date(this.#clock.now()).toISOString();
-    const migrated = await this.#healCatalogue(lock.connection);
+    const migrated = await healCatalogue(lock.connection, this.#where());
     const open = async (tx: SqlSession): Promise<SqlFormWriter> => {
       // Whoever wrote to a window of the form for an earlier pass has ended its batch, and writes no other.
       await dialect.enterForm?.(tx, form.id, 'alone');
@@ -324,14 +352,9 @@ export class SqlTarget implements Target {
     return lock.connection.transaction(open, 'first');
   }
 
-  /** Makes the catalogue, brings it to the present version, and makes tables of it again that people dropped. True when it was older. */
-  async #healCatalogue(connection: SqlConnection): Promise<boolean> {
-    const { dialect } = this.#database;
+  #where(): CataloguePlace {
     const at = new Date(this.#clock.now()).toISOString();
-    await repairCatalogue(connection, dialect, this.#place, at);
-    const isOld = (await catalogueVersion(connection, dialect)) !== CATALOGUE_VERSION;
-    if (isOld) await migrate(connection, dialect);
-    return isOld;
+    return { dialect: this.#database.dialect, place: this.#place, at };
   }
 
   #context(formId: string, version: number) {

@@ -33,6 +33,8 @@ export const METADATA_KEYS = {
   marker: 'fm.marker',
   /** On the spreadsheet: the newest look. */
   look: 'fm.look',
+  /** On the spreadsheet: something that people have paused. */
+  pause: 'fm.pause',
   /** On the spreadsheet: that it is to have a Summary tab, or had one. On that tab: what it shows. */
   summary: 'fm.summary',
 } as const;

@@ -66,14 +66,14 @@ async function isSettled(
       : updateMetadata(id, value);
   let shown = await shownOnMirrorTab(spreadsheet, look, describe);
   try {
-    await commit(spreadsheet, [keep, ...shown.requests]);
+    await commitBeside(spreadsheet, [keep, ...shown.requests]);
   } catch (error) {
     const fault = error instanceof SheetsError ? error.fault : undefined;
     if (fault === 'moved') return false;
     if (fault !== 'protected') throw error;
     // A Mirror tab that people protect stays as it is.
     shown = { requests: [], tabs: new Map() };
-    await commit(spreadsheet, [keep]);
+    await commitBeside(spreadsheet, [keep]);
   }
   spreadsheet.keepLook({ id, key: METADATA_KEYS.look, value });
   for (const [role, tab] of shown.tabs) spreadsheet.keepOwnTab(role, tab);
@@ -90,7 +90,7 @@ function valueOf(spreadsheet: Spreadsheet, { withheld, ...look }: LookRecord): s
 }
 
 /** Keeps the lease that a pass of this process has, and asks for none itself. */
-async function commit(
+export async function commitBeside(
   spreadsheet: Spreadsheet,
   requests: readonly sheets_v4.Schema$Request[],
 ): Promise<void> {
@@ -99,9 +99,9 @@ async function commit(
 }
 
 /** What brings the Mirror tab up to date; nothing where there is none yet. */
-async function shownOnMirrorTab(
+export async function shownOnMirrorTab(
   spreadsheet: Spreadsheet,
-  { at }: LookRecord,
+  { at }: Pick<LookRecord, 'at'>,
   describe: DescribeHealth,
 ): Promise<OwnTabWrite> {
   const structure = spreadsheet.known;

@@ -227,6 +227,7 @@ export const STATE_FORMATS: Readonly<Record<HealthState, sheets_v4.Schema$CellFo
   working: NEUTRAL,
   ok: stateFormat(COLOURS.goodBack, COLOURS.goodText),
   waiting: NEUTRAL,
+  paused: NEUTRAL,
   ended: NEUTRAL,
 };
 

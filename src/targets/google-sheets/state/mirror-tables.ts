@@ -95,7 +95,8 @@ function overallState(forms: number, { state, title, staleTitle }: FormHealthTex
  * died shows by itself. A form that is gone gets no older.
  */
 function formState(row: number, { overview, health }: MirrorForm, time: SerialTime): StateCell {
-  const isOver = health.state === 'ended' || overview.goneAt !== null;
+  // What people have paused is as old as it is on purpose.
+  const isOver = health.state === 'ended' || health.state === 'paused' || overview.goneAt !== null;
   const shown = literal(health.title);
   const success = `$${SUCCESS_COLUMN}${row + 1}`;
   const { lastOk } = overview;

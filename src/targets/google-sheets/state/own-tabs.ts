@@ -1,6 +1,7 @@
 import type { TabRole } from '../api/metadata.ts';
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import type { DescribeHealth } from '../../../mirror/health-text.ts';
+import { pauseOf } from '../../../mirror/pauses.ts';
 import type { FormOverview } from '../../../mirror/target.ts';
 import { type FormSheet, newer } from './form-sheet.ts';
 import type { FormState } from './form-state.ts';
@@ -19,6 +20,7 @@ import { capacityOf, capacityText } from './capacity.ts';
 import { type LowerTables, mustMove, tableRequests } from './mirror-area.ts';
 import { byName, fieldRows, formsTable, type MirrorForm, problemRows } from './mirror-tables.ts';
 import { overviewOf } from './overview.ts';
+import { storedPauses } from './known-pauses.ts';
 import type { Tab } from '../columns/layout.ts';
 import type { OwnTab } from './structure.ts';
 
@@ -124,9 +126,10 @@ function mirrorForms(
   describe: DescribeHealth,
 ): [MirrorForm, ...MirrorForm[]] {
   const others = [...structure.forms.values()].filter((tab) => tab.formId !== form.id);
+  const pauses = storedPauses(spreadsheet.api.spreadsheetId, structure.pauses);
   const shown = (overview: FormOverview): MirrorForm => ({
     overview,
-    health: describe(overview, Date.parse(now)),
+    health: describe(overview, Date.parse(now), pauseOf(pauses, overview.formId)),
   });
   return [
     shown(overviewOf(spreadsheet, form.id, state, view.tab, catalogue)),

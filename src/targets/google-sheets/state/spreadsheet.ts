@@ -203,6 +203,11 @@ export class Spreadsheet {
     this.#amend(({ looks }) => ({ looks: [...looks.filter(({ id }) => id !== entry.id), entry] }));
   }
 
+  /** Notes what a write of ours left of the pauses. */
+  keepPauses(pauses: readonly MetadataEntry[]): void {
+    this.#amend(() => ({ pauses }));
+  }
+
   /** Notes what a write of ours left of the Summary tab's marks. */
   keepSummary(marks: Partial<SummaryMarks>): void {
     this.#amend(({ summary }) => ({ summary: { ...summary, ...marks } }));

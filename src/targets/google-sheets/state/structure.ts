@@ -74,6 +74,8 @@ export interface Structure {
   readonly markers: readonly MetadataEntry[];
   /** The newest look; see `kept-look.ts`. */
   readonly looks: readonly MetadataEntry[];
+  /** What people have paused; see `kept-pauses.ts`. */
+  readonly pauses: readonly MetadataEntry[];
   /** Forms that were mirrored into it, those without a tab included. */
   readonly knownForms: ReadonlyMap<string, KnownForm>;
   readonly tabs: readonly Tab[];
@@ -118,6 +120,9 @@ export function readStructure(
     ),
     looks: metadataEntries(answer.developerMetadata).filter(
       ({ key }) => key === METADATA_KEYS.look,
+    ),
+    pauses: metadataEntries(answer.developerMetadata).filter(
+      ({ key }) => key === METADATA_KEYS.pause,
     ),
     knownForms: readKnownForms(spreadsheetId, metadataEntries(answer.developerMetadata)),
     tabs,

@@ -1,0 +1,191 @@
+import type { App } from '../app.ts';
+import { MirrorError, toMirrorError } from '../base/errors.ts';
+import { shellOption } from '../base/shell.ts';
+import { newPause, type Pause, pauseOf, pauseText, resumeCommand } from '../mirror/pauses.ts';
+import type { FormIdentity } from '../mirror/types.ts';
+import type { DoneLine } from '../web/action-order.ts';
+import { requireForm } from './selection.ts';
+
+/** What is to be paused or resumed: a form, or, for null, targets as a whole. */
+export interface PausePlaces {
+  readonly form: FormIdentity | null;
+  /** Names. */
+  readonly targets: readonly string[];
+}
+
+/** What became of it in one target. */
+export interface PauseOutcome {
+  readonly form: FormIdentity | null;
+  readonly target: string;
+  /** The pause in force, or the one that has ended; null for none. */
+  readonly pause: Pause | null;
+  /** It was not so before. */
+  readonly isNew: boolean;
+  /** What is paused there still, or all the same. */
+  readonly others: readonly Pause[];
+  readonly failure: MirrorError | null;
+}
+
+/**
+ * The targets and the form that a person means; without a target all that mirror the form. What the targets hold is asked
+ * first: pausing must not depend on the source. Throws USAGE for a name that nobody knows.
+ */
+export async function findPausePlaces(
+  app: App,
+  wanted: { readonly form?: string | undefined; readonly target?: string | undefined },
+  signal: AbortSignal,
+): Promise<PausePlaces> {
+  const all = app.config.targets.map(({ name }) => name);
+  const targets = wanted.target === undefined ? all : [app.settingsOf(wanted.target).name];
+  if (wanted.form === undefined) return { form: null, targets };
+  const form = await findForm(app, wanted.form, targets, signal);
+  const chosen = targets.filter((name) => app.isChosen(name, form));
+  if (chosen.length > 0) return { form, targets: chosen };
+  throw new MirrorError(
+    'USAGE',
+    `No target mirrors the form ${form.slug}: its settings choose others (TARGET_FORMS).`,
+  );
+}
+
+async function findForm(
+  app: App,
+  wanted: string,
+  targets: readonly string[],
+  signal: AbortSignal,
+): Promise<FormIdentity> {
+  const known = new Map<string, FormIdentity>();
+  for (const target of targets) {
+    const held = await orNone(async () => (await app.target(target)).heldForms());
+    const paused = await orNone(async () => (await app.target(target)).pauses());
+    for (const { id, slug, name } of held) known.set(id, { id, slug, name });
+    for (const { formId: id } of paused) {
+      if (id !== null && !known.has(id)) known.set(id, { id, slug: id, name: id });
+    }
+  }
+  try {
+    return requireForm([...known.values()], wanted);
+  } catch (error) {
+    if (app.config.source === undefined) throw error;
+    const listed = await app.forms(signal);
+    return requireForm(
+      [...new Map([...known, ...listed.map((one) => [one.id, one] as const)]).values()],
+      wanted,
+    );
+  }
+}
+
+/** What cannot be asked says so when it is to be paused. */
+const orNone = <T>(ask: () => Promise<readonly T[]>): Promise<readonly T[]> =>
+  ask().catch(() => []);
+
+/** Pauses; a target that cannot be reached holds up no other. `by`, `reason`, `since`: as in {@link Pause}. */
+export function pausePlaces(
+  app: App,
+  { form, targets }: PausePlaces,
+  how: Omit<Pause, 'formId'>,
+): Promise<PauseOutcome[]> {
+  const wanted = newPause({ ...how, formId: form?.id ?? null });
+  return inEach(app, form, targets, async (target) => {
+    const before = await target.pauses();
+    const pause = await target.pause(wanted);
+    return { pause, isNew: !before.some(({ formId }) => formId === wanted.formId), others: [] };
+  });
+}
+
+/** Resumes likewise. */
+export function resumePlaces(app: App, { form, targets }: PausePlaces): Promise<PauseOutcome[]> {
+  const formId = form?.id ?? null;
+  return inEach(app, form, targets, async (target) => {
+    const pause = (await target.resume(formId)) ?? null;
+    const left = await target.pauses();
+    const others = left.filter((one) => formId === null || one.formId === null);
+    return { pause, isNew: pause !== null, others };
+  });
+}
+
+async function inEach(
+  app: App,
+  form: FormIdentity | null,
+  targets: readonly string[],
+  work: (
+    target: Awaited<ReturnType<App['target']>>,
+  ) => Promise<Pick<PauseOutcome, 'pause' | 'isNew' | 'others'>>,
+): Promise<PauseOutcome[]> {
+  return Promise.all(
+    targets.map(async (name) => {
+      const place = { form, target: name };
+      try {
+        return { ...place, ...(await work(await app.target(name))), failure: null };
+      } catch (error) {
+        const nothing = { pause: null, isNew: false, others: [] };
+        return { ...place, ...nothing, failure: toMirrorError(error) };
+      }
+    }),
+  );
+}
+
+/** The pause that a form in a target is under; null for none, and where the target does not say. */
+export async function pauseAt(app: App, target: string, formId: string): Promise<Pause | null> {
+  const pauses = await orNone(async () => (await app.target(target)).pauses());
+  return pauseOf(pauses, formId);
+}
+
+/** What a command that only reads says of a form that is paused, and how to go on. */
+export const pauseNote = (pause: Pause, target: string): string =>
+  `${pauseText(pause)}: what is there is as it was then. To go on: ${resumeCommand(pause, target)}`;
+
+/** `contact in default`, `Target default`. */
+export const placeName = (form: FormIdentity | null, target: string): string =>
+  form === null ? `Target ${target}` : `${form.slug === '' ? form.id : form.slug} in ${target}`;
+
+/** What pausing has done. */
+export function pausedLines(outcomes: readonly PauseOutcome[]): DoneLine[] {
+  return outcomes.map(({ form, target, pause, isNew, failure }) => {
+    const what = placeName(form, target);
+    if (failure !== null || pause === null) {
+      return { ok: false, text: `${what} is not paused: ${failure?.message ?? 'it could not be'}` };
+    }
+    const text = isNew
+      ? `${what} is ${pauseText(pause)}.`
+      : `${what} was ${pauseText(pause)} already.`;
+    return { ok: true, text };
+  });
+}
+
+/** What every pause means, for whoever has just made one. */
+export const PAUSE_MEANS =
+  'No process writes there any more, and nothing is marked at the source on its account. A pass that runs ends before its next batch, within some seconds (of a sheet within a minute); what it stored stays. To erase (forget, purge) is still possible.';
+
+/** What resuming has done, and what stays paused. */
+export function resumedLines(outcomes: readonly PauseOutcome[]): DoneLine[] {
+  return outcomes.flatMap(({ form, target, pause, others, failure }) => {
+    const what = placeName(form, target);
+    if (failure !== null) {
+      return [{ ok: false, text: `${what} is not resumed: ${failure.message}` }];
+    }
+    const done =
+      pause === null
+        ? { ok: true, text: `${what} was not paused.` }
+        : {
+            ok: true,
+            text: `${what} goes on; it was ${pauseText(pause)}. The next look finds what has come meanwhile.`,
+          };
+    const left = others.map((other) => {
+      const name =
+        other.formId === null ? `Target ${target}` : `The form ${other.formId} in ${target}`;
+      return {
+        ok: true,
+        text: `${name} stays ${pauseText(other)}; to go on there: ${resumeCommand(other, target)}`,
+      };
+    });
+    return [done, ...left];
+  });
+}
+
+/** A command line for what is selected: `forms-mirror run --form contact`. */
+export const commandFor = (command: string, form: string | null, target: string | null): string =>
+  [
+    `forms-mirror ${command}`,
+    ...(form === null ? [] : [shellOption('--form', form)]),
+    ...(target === null ? [] : [shellOption('--target', target)]),
+  ].join(' ');

@@ -1,0 +1,77 @@
+import { MirrorError, safeText } from '../base/errors.ts';
+import { exact } from '../base/format.ts';
+import { shellOption } from '../base/shell.ts';
+
+/*
+ * A person has a form in a target, or a whole target, left alone: nothing is written there until a person ends that. It is
+ * kept in the target, so that it holds for every process that writes there, and over restarts.
+ */
+
+/** One pause of a target. */
+export interface Pause {
+  /** Null: the target as a whole. */
+  readonly formId: string | null;
+  /** ISO. */
+  readonly since: string;
+  /** Who asked for it, and where: `command line, ann@ops-1`. */
+  readonly by: string;
+  /** Why, as that person said; null where none was given. */
+  readonly reason: string | null;
+}
+
+/** What a target keeps of pauses. */
+export interface Pauses {
+  /** What people have paused here, whether or not it was ever mirrored; as of some seconds ago at most. */
+  pauses(): Promise<readonly Pause[]>;
+
+  /**
+   * Has a form, or the target as a whole, left alone: writers are refused with PAUSED from then on, in every process, also
+   * after a restart. One that is open stays so: a pass asks for {@link pauses} between its batches. What is paused already
+   * stays as it was. Resolves to the pause in force.
+   */
+  pause(pause: Pause): Promise<Pause>;
+
+  /** Ends such a pause; those of single forms do not end with that of the target. Resolves to what it was; undefined for none. */
+  resume(formId: string | null): Promise<Pause | undefined>;
+}
+
+const LONGEST_NAME = 120;
+const LONGEST_REASON = 200;
+
+/** A pause as every target can keep it: texts have a length, and no characters that some store refuses. */
+export function newPause({ formId, since, by, reason }: Pause): Pause {
+  const why = reason === null ? '' : safeText(reason.trim(), LONGEST_REASON);
+  return { formId, since, by: safeText(by, LONGEST_NAME), reason: why === '' ? null : why };
+}
+
+/** The pause that keeps a form from being written: that of the whole target before its own; null for none. */
+export const pauseOf = (pauses: readonly Pause[], formId: string): Pause | null =>
+  wholePause(pauses) ?? pauses.find((pause) => pause.formId === formId) ?? null;
+
+/** That of the target as a whole; null for none. */
+export const wholePause = (pauses: readonly Pause[]): Pause | null =>
+  pauses.find((pause) => pause.formId === null) ?? null;
+
+/** `Paused since 2026-11-20 14:03:12 UTC by command line, ann@ops-1` */
+export const pauseTitle = ({ since, by }: Pause): string => `Paused since ${exact(since)} by ${by}`;
+
+/** The same as part of a sentence, with the reason. */
+export function pauseText({ since, by, reason }: Omit<Pause, 'formId'>): string {
+  return `paused since ${exact(since)} by ${by}${reason === null ? '' : ` (${reason})`}`;
+}
+
+/** The command line that ends a pause of `target`. */
+export function resumeCommand({ formId }: Pick<Pause, 'formId'>, target: string): string {
+  const form = formId === null ? '' : `${shellOption('--form', formId)} `;
+  return `forms-mirror resume ${form}${shellOption('--target', target)}`;
+}
+
+/** What a writer is refused with. `form`: how people know it. */
+export function pausedError(pause: Pause, form: string, target: string): MirrorError {
+  const what =
+    pause.formId === null ? `Target ${target} is` : `The form ${form} in target ${target} is`;
+  return new MirrorError(
+    'PAUSED',
+    `${what} ${pauseText(pause)}, so nothing is written there. To go on, run: ${resumeCommand(pause, target)}`,
+  );
+}

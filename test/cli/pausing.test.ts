@@ -1,0 +1,166 @@
+import { describe, expect, it } from 'vitest';
+import { runCli } from '../support/cli-host.ts';
+import { openPlace } from '../support/cli-sandbox.ts';
+import { LookPlace } from '../support/look-place.ts';
+
+const json = (text: string): Record<string, unknown> => JSON.parse(text) as Record<string, unknown>;
+
+describe('pause and resume', () => {
+  it('keep `sync` from a form, say so in every command that reads, and let it go on', async () => {
+    const { env, rows } = await openPlace({ submissions: 60 });
+    expect((await runCli(['sync'], env)).code).toBe(0);
+    const at = 'Customer feedback 💬';
+    const paused = await runCli(['pause', '--form', at, '--reason', 'a new tab'], env);
+    expect([paused.code, paused.stdout]).toEqual([
+      0,
+      expect.stringMatching(
+        /^✓ customer-feedback in default is paused since .* by command line, \S+@\S+ \(a new tab\)\./,
+      ),
+    ]);
+    const [form] = rows("SELECT form_id AS id FROM mirror_forms WHERE slug = 'customer-feedback'");
+    expect(rows('SELECT form_id, reason FROM mirror_pauses')).toEqual([
+      { form_id: form?.['id'], reason: 'a new tab' },
+    ]);
+    const sync = await runCli(['sync'], env);
+    expect(sync.code).toBe(1);
+    expect(sync.stdout).toMatch(/customer-feedback +default +incremental +paused/);
+    expect(sync.stdout).toContain(
+      `To go on, run: forms-mirror resume --form ${String(form?.['id'])} --target default`,
+    );
+    expect(sync.stdout).toContain('1 of 3 passes did not complete');
+    const asJson = json(
+      (await runCli(['sync', '--form', 'customer-feedback', '--json'], env)).stdout,
+    );
+    expect(asJson).toMatchObject({ passes: [{ outcome: 'paused', code: 'PAUSED' }] });
+    const status = await runCli(['status'], env);
+    expect(status.stdout).toMatch(/customer-feedback +default +Paused since/);
+    expect(status.stdout).toContain('(a new tab)');
+    expect(status.stdout).toContain('→ To go on: forms-mirror resume --form');
+    for (const command of [['check'], ['verify'], ['export', 'customer-feedback']]) {
+      const { stdout, stderr, code } = await runCli(command, env);
+      expect([command, code, stdout + stderr]).toEqual([
+        command,
+        0,
+        expect.stringMatching(/paused since .*\(a new tab\)/),
+      ]);
+    }
+    const [row] = rows('SELECT id FROM customer_feedback LIMIT 1');
+    const explained = await runCli(['explain', String(row?.['id'])], env);
+    expect(explained.stdout).toMatch(/· default: paused since/);
+    const resumed = await runCli(['resume', '--form', 'customer-feedback'], env);
+    expect([resumed.code, resumed.stdout]).toEqual([
+      0,
+      expect.stringMatching(/^✓ customer-feedback in default goes on; it was paused since/),
+    ]);
+    expect((await runCli(['sync'], env)).code).toBe(0);
+    expect((await runCli(['status'], env)).stdout).not.toMatch(/paused/i);
+  });
+
+  it('name who was first, when somebody pauses again, and what stays paused', async () => {
+    const { env } = await openPlace({ submissions: 30 });
+    await runCli(['sync'], env);
+    for (const args of [['--form', 'customer-feedback'], []]) {
+      expect((await runCli(['pause', ...args], env)).code).toBe(0);
+    }
+    const again = await runCli(['pause', '--target', 'default', '--json'], env);
+    expect(json(again.stdout)).toMatchObject({
+      pauses: [{ form: null, target: 'default', changed: false, error: null }],
+    });
+    const resumed = await runCli(['resume'], env);
+    expect(resumed.stdout).toMatch(/✓ Target default goes on/);
+    expect(resumed.stdout).toMatch(
+      /✓ The form \S+ in default stays paused since .*; to go on there: forms-mirror resume --form/,
+    );
+    expect((await runCli(['resume'], env)).stdout).toMatch(/✓ Target default was not paused/);
+  });
+
+  it('need no source, and no process that runs', async () => {
+    const { env, sandbox } = await openPlace({ submissions: 30 });
+    await runCli(['sync'], env);
+    await sandbox.stop();
+    expect((await runCli(['pause', '--form', 'customer-feedback'], env)).code).toBe(0);
+    expect((await runCli(['resume', '--form', 'customer-feedback'], env)).code).toBe(0);
+  });
+
+  it('pause the others where one target cannot be reached, and exit 1', async () => {
+    const place = await LookPlace.open({ forms: 2 });
+    Object.assign(place.env, place.two());
+    await place.settle();
+    const broken = { ...place.env, TARGET_A_URL: 'postgres://nobody@127.0.0.1:1/none' };
+    const paused = await runCli(['pause'], broken);
+    expect(paused.code).toBe(1);
+    expect(paused.stdout).toMatch(/✗ Target a is not paused: .*postgres/);
+    expect(paused.stdout).toMatch(/✓ Target b is paused since/);
+    const resumed = await runCli(['resume', '--json'], broken);
+    expect(resumed.code).toBe(1);
+    expect(json(resumed.stdout)).toMatchObject({
+      resumed: [
+        { target: 'a', code: 'TARGET_UNREACHABLE' },
+        { target: 'b', changed: true, error: null },
+      ],
+    });
+  });
+
+  it('refuse a form and a target that nobody knows', async () => {
+    const { env } = await openPlace({ submissions: 30 });
+    await runCli(['sync'], env);
+    for (const command of ['pause', 'resume']) {
+      const form = await runCli([command, '--form', 'custommer-feedback'], env);
+      expect([form.code, form.stderr]).toEqual([
+        2,
+        expect.stringContaining('Did you mean customer-feedback'),
+      ]);
+      const target = await runCli([command, '--target', 'x'], env);
+      expect([target.code, target.stderr]).toEqual([
+        2,
+        expect.stringContaining('There is no target x'),
+      ]);
+    }
+  });
+
+  it('L18: do not keep from erasing', async () => {
+    const { env, rows } = await openPlace({ submissions: 30 });
+    await runCli(['sync'], env);
+    await runCli(['pause'], env);
+    const [row] = rows('SELECT id FROM customer_feedback LIMIT 1');
+    const id = String(row?.['id']);
+    expect((await runCli(['forget', id, '--yes'], env)).code).toBe(0);
+    expect(rows(`SELECT id FROM customer_feedback WHERE id = '${id}'`)).toEqual([]);
+    expect((await runCli(['purge', '--deleted-before', '1d', '--yes'], env)).code).toBe(0);
+    expect(rows('SELECT form_id FROM mirror_pauses')).toEqual([{ form_id: '' }]);
+  });
+
+  it('leave a dry run alone, which writes nothing', async () => {
+    const { env, sandbox } = await openPlace({ submissions: 30 });
+    await runCli(['sync'], env);
+    await runCli(['pause'], env);
+    const [form] = sandbox.store.forms();
+    sandbox.store.insert({ formId: form!.id, data: {}, status: 'NEW', createdAt: Date.now() });
+    const dry = await runCli(['sync', '--full', '--dry-run'], env);
+    expect([dry.code, dry.stdout]).toEqual([0, expect.stringContaining('it would be 1 new')]);
+  });
+});
+
+describe('run', () => {
+  it('says that nothing runs here, and what does the same without', async () => {
+    const { env } = await openPlace({ submissions: 30 });
+    const place = { ...env, PORT: '1' };
+    for (const [args, instead] of [
+      [[], 'forms-mirror sync'],
+      [['--full', '--form', 'a b'], "forms-mirror sync --full --form 'a b'"],
+      [
+        ['--accept-deletes', '--form', 'x', '--target', 'y'],
+        'forms-mirror sync --full --accept-deletes --form x --target y',
+      ],
+    ] as const) {
+      const { code, stderr } = await runCli(['run', ...args], place);
+      expect([code, stderr]).toEqual([
+        1,
+        expect.stringContaining('nothing answers at http://127.0.0.1:1'),
+      ]);
+      expect(stderr).toContain(`in this process instead: ${instead} [NOT_RUNNING]`);
+    }
+    const all = await runCli(['run', '--accept-deletes'], place);
+    expect([all.code, all.stderr]).toEqual([2, expect.stringContaining('name it with --form')]);
+  });
+});

@@ -1,0 +1,90 @@
+import { expect, vi } from 'vitest';
+import { MirrorError } from '../../src/base/errors.ts';
+import type { PlannedForm } from '../../src/queue/handlers.ts';
+import { FakeHandlers } from '../queue/fake-handlers.ts';
+import { QUICK, startAt } from '../queue/harness.ts';
+import { SOON } from '../queue/waits.ts';
+import type { QueueIt } from './queue.ts';
+
+const form = (formId: string, targets: string[]): PlannedForm => ({ formId, targets });
+const schedules = { targets: ['a', 'b'] };
+
+/** Passes that a person asks for. */
+export function describeOrders(it: QueueIt): void {
+  it('begin at once where they are ordered, and nowhere else', async ({ place, use }) => {
+    const handlers = new FakeHandlers([form('one', ['a', 'b']), form('two', ['a', 'b'])]);
+    const queue = use(await startAt(place, handlers, schedules));
+    const places = [{ formId: 'one', target: 'b' }];
+    expect(await queue.runPasses({ kind: 'incremental', places })).toEqual({
+      begun: places,
+      underWay: [],
+    });
+    const kind = 'incremental';
+    const passes = [{ formId: 'one', target: 'b', kind, compareCounts: true }];
+    await vi.waitFor(() => expect(handlers.passes).toEqual(passes), SOON);
+  });
+
+  it('of a form that is none of ours are refused, like any job', async ({ place, use }) => {
+    const handlers = new FakeHandlers([form('one', ['a', 'b'])]);
+    const queue = use(await startAt(place, handlers, schedules));
+    const places = ['none', 'one'].map((formId) => ({ formId, target: 'a' }));
+    await queue.runPasses({ kind: 'full', places });
+    await vi.waitFor(() => expect(handlers.passes.length).toBe(1), SOON);
+    expect(handlers.passes).toEqual([
+      { formId: 'one', target: 'a', kind: 'full', compareCounts: true },
+    ]);
+  });
+
+  it('say what deletions a person has accepted, to that pass alone', async ({ place, use }) => {
+    const handlers = new FakeHandlers([form('one', ['a'])]);
+    const queue = use(await startAt(place, handlers, schedules));
+    const places = [{ formId: 'one', target: 'a' }];
+    await queue.runPasses({ kind: 'full', places, acceptDeletes: 30 });
+    await vi.waitFor(() => expect(handlers.passes.length).toBe(1), SOON);
+    await vi.waitFor(async () => {
+      expect(await queue.runPasses({ kind: 'full', places })).toMatchObject({ begun: places });
+    }, SOON);
+    await vi.waitFor(() => expect(handlers.passes.length).toBe(2), SOON);
+    expect(handlers.passes.map(({ acceptDeletes }) => acceptDeletes)).toEqual([30, undefined]);
+  });
+
+  it('take the place of one that failed and waits to be tried again', async ({ place, use }) => {
+    const handlers = new FakeHandlers([form('one', ['a'])]);
+    handlers.script = () => {
+      throw new MirrorError('TARGET_FULL', 'There is no room.');
+    };
+    const later = { ...QUICK.retry.full, attempts: 9, baseDelayMs: 600_000, maxDelayMs: 600_000 };
+    const timings = { retry: { ...QUICK.retry, full: later } };
+    const queue = use(
+      await startAt(place, handlers, { ...schedules, full: { everyMs: 3_600_000 } }, { timings }),
+    );
+    const places = [{ formId: 'one', target: 'a' }];
+    await queue.runPasses({ kind: 'full', places });
+    await vi.waitFor(async () => expect((await queue.status()).retries.length).toBe(1), SOON);
+    handlers.script = () => 'ok';
+    expect(await queue.runPasses({ kind: 'full', places })).toEqual({
+      begun: places,
+      underWay: [],
+    });
+    await vi.waitFor(() => expect(handlers.passes.length).toBe(2), SOON);
+    await vi.waitFor(async () => expect((await queue.status()).retries).toEqual([]), SOON);
+  });
+
+  it('leave one alone that runs', async ({ place, use }) => {
+    const handlers = new FakeHandlers([form('one', ['a'])]);
+    const end = Promise.withResolvers<void>();
+    handlers.script = () => end.promise.then(() => 'ok' as const);
+    const queue = use(await startAt(place, handlers, schedules));
+    const order = { kind: 'full', places: [{ formId: 'one', target: 'a' }] } as const;
+    await queue.runPasses(order);
+    await vi.waitFor(() => expect(handlers.passes.length).toBe(1), SOON);
+    for (const acceptDeletes of [undefined, 5]) {
+      expect(await queue.runPasses({ ...order, acceptDeletes })).toEqual({
+        begun: [],
+        underWay: order.places,
+      });
+    }
+    end.resolve();
+    expect(handlers.passes.length).toBe(1);
+  });
+}
