@@ -364,9 +364,14 @@ export function describeSchedules(it: QueueIt): void {
       const [sync] = await paused();
       expect(sync).toMatchObject({ paused: true, waiting: 1, active: 0 });
     }, SOON);
+    const since = async () => (await paused()).map(({ waitingSinceMs }) => waitingSinceMs);
+    const [waitsSince, nothing] = await since();
+    expect(Math.abs(Date.now() - (waitsSince ?? 0))).toBeLessThan(SOON.timeout);
+    expect(nothing).toBeNull();
     const [before, other] = [handlers.count('a'), handlers.count('b')];
     await vi.waitFor(() => expect(handlers.count('b')).toBeGreaterThanOrEqual(other + 3), SOON);
     expect(handlers.count('a')).toBe(before);
+    expect((await since())[0]).toBe(waitsSince);
     await queue.resume('a');
     await vi.waitFor(() => expect(handlers.count('a')).toBeGreaterThan(before), SOON);
   });
