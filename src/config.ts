@@ -7,6 +7,7 @@ import { uncheckedCertificates } from './settings/plaintext.ts';
 import { type SettingProblem, SettingsError } from './settings/problems.ts';
 import {
   type GoogleSettings,
+  type ShownPart,
   type SourceSettings,
   type StatusSettings,
   readDataDir,
@@ -16,6 +17,7 @@ import {
   readQueueUrl,
   readSource,
   readStatusPage,
+  readWorkerPort,
 } from './settings/service-settings.ts';
 import { SettingsReader } from './settings/settings-reader.ts';
 import {
@@ -58,6 +60,8 @@ export interface Config {
   readonly queueUrl: URL | undefined;
   readonly dataDir: string;
   readonly status: StatusSettings;
+  /** Where a worker tells of itself; undefined: nowhere. */
+  readonly workerPort: number | undefined;
   readonly alertUrl: string | undefined;
   /** How people are told besides. */
   readonly telling: TellSettings;
@@ -73,6 +77,8 @@ export interface ConfigNeeds {
   readonly source?: boolean;
   /** A status page that is safe to show. */
   readonly statusPage?: boolean;
+  /** The same for a worker, where WORKER_PORT is set. */
+  readonly workerServer?: boolean;
 }
 
 /**
@@ -91,6 +97,7 @@ export function loadConfig(env: Environment, readFile: ReadFile, needs: ConfigNe
   const targets = readTargets(reader, names, dataDir);
   warnings.push(...idleHistories(targets));
   const source = readSource(reader, needs.source ?? false);
+  const workerPort = readWorkerPort(reader);
   const config: Config = {
     source,
     targets,
@@ -104,13 +111,23 @@ export function loadConfig(env: Environment, readFile: ReadFile, needs: ConfigNe
     proxy: readProxy(reader),
     queueUrl: readQueueUrl(reader),
     dataDir,
-    status: readStatusPage(reader, needs.statusPage ?? false),
+    status: readStatusPage(reader, shownBy(needs, workerPort)),
+    workerPort,
     ...readTelling(reader, warnings),
     logLevel: readLogLevel(reader),
     warnings,
   };
   if (problems.length > 0) throw new SettingsError(problems);
   return deepFreeze(config);
+}
+
+/** What of the command others may reach, if HOST lets them. */
+function shownBy(
+  { statusPage = false, workerServer = false }: ConfigNeeds,
+  workerPort: number | undefined,
+): ShownPart | undefined {
+  if (statusPage) return 'page';
+  return workerServer && workerPort !== undefined ? 'worker' : undefined;
 }
 
 /** The settings of this process. */

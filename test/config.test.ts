@@ -315,6 +315,22 @@ describe('settings that depend on each other', () => {
     );
   });
 
+  it('a worker that tells of itself beyond loopback needs a password, and only then', () => {
+    const needs = { source: true, workerServer: true };
+    const beyond = { ...SOURCE, HOST: '0.0.0.0' };
+    const load = (env: Record<string, string>) => loadConfig(env, disk({}), needs);
+    expect(load(beyond).workerPort).toBeUndefined();
+    expect(load({ ...SOURCE, WORKER_PORT: '9091' }).workerPort).toBe(9_091);
+    expect(() => load({ ...beyond, WORKER_PORT: '9091' })).toThrow(
+      'it is required because HOST lets other machines reach WORKER_PORT',
+    );
+    const guarded = { ...beyond, WORKER_PORT: '9091', ADMIN_PASSWORD: 'a long sentence' };
+    expect(load(guarded).status.password).toBe('a long sentence');
+    // No proxy shows a worker.
+    expect(load({ ...SOURCE, WORKER_PORT: '0', TRUST_PROXY: 'loopback' }).workerPort).toBe(0);
+    expect(onlyProblem({ WORKER_PORT: '70000' })).toMatch(/^WORKER_PORT/);
+  });
+
   it('a status is never marked from itself', () => {
     expect(onlyProblem({ MARK_STATUS: 'DONE', MARK_FROM: 'NEW,DONE' })).toMatch(
       /^MARK_FROM holds DONE/,

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -51,6 +51,18 @@ describe('the Dockerfile', () => {
     expect(users.at(-1)).toBe('node');
   });
 
+  it('keeps the APIs of Google that the program loads, and no other', () => {
+    const [, kept = ''] =
+      /^RUN node scripts\/prune-modules\.ts node_modules (.+)$/m.exec(dockerfile) ?? [];
+    const sources = readdirSync(resolve(ROOT, 'src'), { recursive: true, encoding: 'utf8' });
+    const used = sources
+      .filter((path) => path.endsWith('.ts'))
+      .flatMap((path) => read(`src/${path}`).match(/'googleapis[^']*'/g) ?? [])
+      .map((path) => /^'googleapis\/build\/src\/apis\/(\w+)\//.exec(path)?.[1] ?? 'all of it');
+    expect(new Set(kept.split(' '))).toEqual(new Set(used));
+    expect(read('.dockerignore').split('\n')).toContain('!scripts/prune-modules.ts');
+  });
+
   it('installs what the lock file names and runs no script of a package', () => {
     const installs = dockerfile.match(/npm (?:ci|i|install)\b.*$/gm) ?? [];
     expect(installs).not.toEqual([]);
@@ -74,6 +86,11 @@ interface Service {
   readonly ports?: readonly string[];
   readonly volumes?: readonly string[];
   readonly command?: readonly string[];
+  readonly entrypoint?: readonly string[];
+  readonly restart?: string;
+  readonly profiles?: readonly string[];
+  readonly depends_on?: Readonly<Record<string, { readonly required?: boolean }>>;
+  readonly logging?: { readonly options?: Readonly<Record<string, string>> };
   readonly healthcheck?: { readonly test?: readonly string[]; readonly disable?: boolean };
 }
 
@@ -86,7 +103,6 @@ interface Compose {
 
 /** Settings that no service of the file takes from outside: of the image, or in place of another way. */
 const NOT_IN_COMPOSE: ReadonlySet<SettingName> = new Set([
-  'DATA_DIR',
   'GOOGLE_APPLICATION_CREDENTIALS',
   'HTTP_PROXY',
   'SHEETS_EMULATOR_URL',
@@ -164,7 +180,60 @@ describe('docker-compose.yml', () => {
     expect(services['start']?.ports).toEqual([expect.stringMatching(/^127\.0\.0\.1:/)]);
   });
 
+  it('starts no PostgreSQL where nobody asks for one, and waits for it where somebody does', () => {
+    const profiles = Object.entries(services).map(([name, service]) => [name, service.profiles]);
+    expect(Object.fromEntries(profiles)).toEqual({
+      start: undefined,
+      worker: undefined,
+      redis: undefined,
+      postgres: ['postgres'],
+    });
+    for (const name of ['start', 'worker']) {
+      expect(services[name]?.depends_on).toEqual({
+        redis: { condition: 'service_healthy' },
+        postgres: { condition: 'service_healthy', required: false },
+      });
+    }
+  });
+
+  it('mounts the key of a sheet for start and worker alone, by a file of its own', () => {
+    const sheet = parse(read('deploy/compose.sheet.yaml')) as Compose;
+    const secret = 'google_credentials_json';
+    const service = {
+      environment: { GOOGLE_CREDENTIALS_JSON_FILE: `/run/secrets/${secret}` },
+      secrets: [secret],
+    };
+    expect(sheet).toEqual({
+      services: { start: service, worker: service },
+      secrets: { [secret]: { file: `./secrets/${secret}` } },
+    });
+    expect(settingOf('GOOGLE_CREDENTIALS_JSON').secret).toBe(true);
+  });
+
+  it.each(Object.entries(services))(
+    'bounds the log of %s, and starts it again',
+    (_name, service) => {
+      expect(service.logging?.options).toEqual({ 'max-size': '10m', 'max-file': '5' });
+      expect(service.restart).toBe('unless-stopped');
+    },
+  );
+
+  it('keeps what processes record in a volume, and does not start wrong settings again and again', () => {
+    for (const name of ['start', 'worker']) {
+      const { environment = {}, volumes: own = [], entrypoint } = services[name] ?? {};
+      expect(environment['DATA_DIR']).toBe('/data');
+      expect(own.map((volume) => volume.split(':').at(-1))).toEqual(['/data']);
+      expect(entrypoint).toEqual(['/app/bin/hold-on-exit-2.sh']);
+    }
+  });
+
   it('asks each service how it is, and keeps what it stores', () => {
+    const { environment, healthcheck } = services['worker'] ?? {};
+    expect(healthcheck?.test?.join(' ')).toContain(
+      `http://127.0.0.1:${environment?.['WORKER_PORT']}/live`,
+    );
+    // Nobody else may ask it, as it has no password.
+    expect(environment?.['HOST']).toBe('127.0.0.1');
     expect(services['start']?.healthcheck?.test?.join(' ')).toContain('/live');
     expect(services['redis']?.healthcheck?.test?.join(' ')).toContain('redis-cli ping');
     expect(services['postgres']?.healthcheck?.test).toContain('pg_isready');

@@ -5,6 +5,8 @@ import { isLoopback } from './loopback.ts';
 export interface Transport {
   /** Without a port, in lower case; undefined for what never leaves this machine. Holds no user and no password. */
   readonly host: string | undefined;
+  /** Further servers that the address names, in the same way; absent where there are none. */
+  readonly others?: readonly string[];
   /** What others on the way, or at the server's door, could do: each a sentence part after the setting's name; no full stop. */
   readonly weaknesses: readonly string[];
 }
@@ -74,12 +76,12 @@ function mysqlWeaknesses(mode: string | undefined, authority: string | undefined
   ];
 }
 
-/** How a `redis://` or `rediss://` address is reached, as the driver reads it. */
+/** How a Redis is reached, and the sentinels that name it, as the driver reads it. */
 export function redisTransport(url: URL): Transport {
   const option = (name: string): string => url.searchParams.getAll(name).at(-1) ?? '';
   if (option('path') !== '') return LOCAL;
   const weaknesses: string[] = [];
-  if (url.protocol !== 'rediss:') {
+  if (!url.protocol.startsWith('rediss')) {
     weaknesses.push(
       'asks for no TLS, so that the password could be read on the way: write rediss://',
     );
@@ -91,7 +93,13 @@ export function redisTransport(url: URL): Transport {
     );
   }
   weaknesses.push(...commonPassword(url));
-  return transportTo(decoded(url.hostname) || option('host') || 'localhost', weaknesses);
+  const others = url.searchParams.getAll('sentinel');
+  const hosts = others.map((text) => URL.parse(`redis://${text}`)?.hostname ?? '');
+  const all = [decoded(url.hostname) || option('host') || 'localhost', ...hosts];
+  const away = all.flatMap((host) => transportTo(host, weaknesses).host ?? []);
+  const [host, ...rest] = away;
+  if (host === undefined) return LOCAL;
+  return rest.length === 0 ? { host, weaknesses } : { host, others: rest, weaknesses };
 }
 
 const commonPassword = (url: URL): string[] =>

@@ -107,6 +107,7 @@ export async function openQueue(
   host: Host,
   app: App,
   role: 'all' | 'worker',
+  events = new Events<QueueEventMap>(),
 ): Promise<QueueRuntime> {
   const { config, logger } = app;
   // Loaded only here: most commands need no queue.
@@ -126,6 +127,6 @@ export async function openQueue(
     onRateStore: (store) => app.rate.shareWith(store),
     clock: host.clock,
     logger,
-    events: new Events<QueueEventMap>(),
+    events,
   });
 }

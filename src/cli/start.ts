@@ -3,9 +3,11 @@ import { join } from 'node:path';
 import { Alerts } from '../alerts/alerts.ts';
 import type { App } from '../app.ts';
 import type { Clock } from '../base/clock.ts';
+import { Events } from '../base/events.ts';
 import { toMirrorError } from '../base/errors.ts';
 import type { ExitCode } from '../base/exit-codes.ts';
 import { type HealthSource, type PlanState, readOverview } from '../health/facts.ts';
+import type { QueueEventMap } from '../queue/events.ts';
 import type { QueueRuntime } from '../queue/runtime.ts';
 import { nextDigestMs } from '../settings/alert-settings.ts';
 import { nextRunMs } from '../settings/sync-settings.ts';
@@ -15,6 +17,7 @@ import { channelsOf } from './alert.ts';
 import { createActor } from './actions.ts';
 import type { CommandCall } from './command-spec.ts';
 import type { Host } from './host.ts';
+import { jobFeed } from './job-feed.ts';
 import { openApp, openQueue } from './open-app.ts';
 import { readWaitElsewhere, recordThisProcess } from './process-record.ts';
 import { requirePicks, unmatchedError } from './selection.ts';
@@ -25,10 +28,11 @@ export async function run({ host }: CommandCall): Promise<ExitCode> {
   await using app = await openApp(host, { source: true, statusPage: true, logLevel: 'info' });
   await checkBeforeStart(host, app);
   if (signal.aborted) return 0;
-  const queue = await openQueue(host, app, 'all');
+  const events = new Events<QueueEventMap>();
+  const queue = await openQueue(host, app, 'all', events);
   try {
     await using _record = await recordThisProcess(app, host.clock, 'start', queue);
-    const page = await openPage(host, app, queue);
+    const page = await openPage(host, app, { queue, events });
     app.logger.info({ url: page.url }, 'The status page is open.');
     if (!signal.aborted) await once(signal, 'abort');
     await page.stop();
@@ -38,7 +42,13 @@ export async function run({ host }: CommandCall): Promise<ExitCode> {
   return 0;
 }
 
-async function openPage(host: Host, app: App, queue: QueueRuntime): Promise<StatusServer> {
+/** The queue of this process, and what it tells of its jobs. */
+interface OpenQueue {
+  readonly queue: QueueRuntime;
+  readonly events: Events<QueueEventMap>;
+}
+
+async function openPage(host: Host, app: App, { queue, events }: OpenQueue): Promise<StatusServer> {
   const { status } = app.config;
   const source = healthSource(app, queue, host.clock);
   return startStatus({
@@ -48,6 +58,7 @@ async function openPage(host: Host, app: App, queue: QueueRuntime): Promise<Stat
     trustedProxies: status.trustedProxies,
     source,
     events: app.events,
+    jobs: jobFeed(events),
     logger: app.logger,
     version: host.version,
     clock: host.clock,

@@ -18,7 +18,12 @@ import { contradictionIn, listFailure } from './said-failure.ts';
 import { envelopeSchema, parseForm } from './schemas.ts';
 import { singleSubmission, submissionItem, type SubmissionItem } from './submission-item.ts';
 
-export type { CallOptions, FormsClientOptions, FormsRetryNotice } from './forms-http.ts';
+export type {
+  CallOptions,
+  FormsClientOptions,
+  FormsRetryNotice,
+  SentRequest,
+} from './forms-http.ts';
 export type { SubmissionItem } from './submission-item.ts';
 
 /** Which submissions to list; everything but the page is optional. */

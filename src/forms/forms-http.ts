@@ -40,6 +40,20 @@ export interface FormsClientOptions {
   onRetry?: (notice: FormsRetryNotice) => void;
   /** Called when a request that was tried again has ended, whichever way. */
   onSettled?: (request: { readonly request: string }) => void;
+  /** Called when a request that was sent has ended, whichever way: for figures. */
+  onSent?: (sent: SentRequest) => void;
+}
+
+/** A request that was sent, retries being requests of their own. Numbers only: nothing tells what was asked for. */
+export interface SentRequest {
+  /** Of the response; null when none came whole. */
+  readonly status: number | null;
+  /** From sending it to the end of the response, or to the failure. */
+  readonly ms: number;
+  /** How long it waited before that: for others in flight, for its turn, for the time that the source had named. */
+  readonly waitedMs: number;
+  /** Requests that may be sent in a minute, as last known; null: as many as there are. */
+  readonly perMinute: number | null;
 }
 
 /** A request that failed and will be tried again. */
@@ -189,19 +203,35 @@ export class FormsHttp implements AsyncDisposable {
     signal: AbortSignal,
     onSilence: (silentMs: number) => void,
   ): Promise<HttpResponse> {
+    const askedMs = this.#clock.now();
     const response = await this.#limiter.run(signal, async () => {
       await this.#rate.turn(signal);
       call.onAttempt?.();
+      const sentMs = this.#clock.now();
+      const waitedMs = sentMs - askedMs;
       try {
-        return await this.#transport.send(request, signal, onSilence);
+        const answer = await this.#transport.send(request, signal, onSilence);
+        this.#tellSent(answer.status, { sentMs, waitedMs });
+        return answer;
       } catch (error) {
         throwIfAborted(signal);
+        this.#tellSent(null, { sentMs, waitedMs });
         throw error instanceof TransportFailure ? transportError(request, error) : error;
       }
     });
     throwIfAborted(signal);
     if (response.status >= 200 && response.status < 300) return response;
     throw this.#refused(request, response);
+  }
+
+  /** A clock that was set back makes no time negative. */
+  #tellSent(
+    status: number | null,
+    { sentMs, waitedMs }: { readonly sentMs: number; readonly waitedMs: number },
+  ): void {
+    const ms = Math.max(0, this.#clock.now() - sentMs);
+    const { perMinute } = this.#rate;
+    this.#options.onSent?.({ status, ms, waitedMs: Math.max(0, waitedMs), perMinute });
   }
 
   #refused(request: FormsRequest, response: HttpResponse): FormsApiError {

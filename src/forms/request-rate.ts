@@ -98,6 +98,11 @@ export class RequestRate {
     this.#perMinute = options.perMinute;
   }
 
+  /** Requests that may be sent in a minute, by all processes or, alone, by this one; null: as many as there are. */
+  get perMinute(): number | null {
+    return this.#perMinute;
+  }
+
   /** From now on the rate is kept together with the others that use `store`. */
   shareWith(store: RateStore): void {
     this.#store = store;

@@ -185,6 +185,8 @@ export interface QueueDepth {
   readonly kind: PassKind | null;
   readonly paused: boolean;
   readonly waiting: number;
+  /** When the one was added that is the next to be taken; absent where nobody asked, null where none waits. Since the epoch. */
+  readonly waitingSinceMs?: number | null;
   readonly active: number;
   readonly delayed: number;
   readonly waitingForPasses: number;

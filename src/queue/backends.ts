@@ -1,5 +1,6 @@
 import { MirrorError } from '../base/errors.ts';
 import { LOCAL, type Transport, postgresTransport, redisTransport } from '../base/transport.ts';
+import { REDIS_SCHEMES, sentinelAddress } from './backends/redis-address.ts';
 import type {
   BackendKind,
   BackendOptions,
@@ -22,7 +23,7 @@ interface Profile {
 
 const PROFILES: Readonly<Record<BackendKind, Profile>> = {
   redis: {
-    schemes: ['redis:', 'rediss:'],
+    schemes: REDIS_SCHEMES,
     scalesOut: true,
     transport: redisTransport,
     open: async (options) => (await import('./backends/redis.ts')).openRedis(options),
@@ -54,7 +55,7 @@ export function backendKindOf(url: URL | undefined): BackendKind {
 
 /** QUEUE_URL, parsed here alone. Throws {@link QueueUrlError}. */
 export function parseQueueUrl(text: string): URL {
-  const scheme = /^[a-z]+:(?=\/\/)/i.exec(text)?.[0].toLowerCase();
+  const scheme = /^[a-z+]+:(?=\/\/)/i.exec(text)?.[0].toLowerCase();
   const isKnown = Object.values(PROFILES).some(({ schemes }) => schemes.includes(scheme ?? ''));
   if (!isKnown) throw new QueueUrlError(UNKNOWN_KIND);
   const url = URL.parse(text);
@@ -62,6 +63,8 @@ export function parseQueueUrl(text: string): URL {
   if (url === null || url.hash !== '' || url.pathname.includes('@')) {
     throw new QueueUrlError(NO_ADDRESS);
   }
+  const found = sentinelAddress(url);
+  if (typeof found === 'string') throw new QueueUrlError(found);
   return url;
 }
 

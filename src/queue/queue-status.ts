@@ -44,6 +44,8 @@ export interface QueueCounts {
   readonly kind: PassKind | null;
   readonly paused: boolean;
   readonly waiting: number;
+  /** When the one was added that is the next to be taken; null where none waits. */
+  readonly waitingSinceMs: number | null;
   readonly active: number;
   /** Waiting for a retry, for another pass to end, or (planning) for its time. */
   readonly delayed: number;
@@ -117,11 +119,13 @@ async function count(
   const counts = await queue.getJobCounts('active', 'delayed', 'waiting-children');
   const of = (state: string): number => counts[state] ?? 0;
   // Counted one by one: on PostgreSQL the count of a paused queue's waiting jobs is always 0.
-  const [waiting] = await queue.getBackend().getRanges(['waiting'], 0, -1);
+  const [waiting = []] = await queue.getBackend().getRanges(['waiting'], 0, -1);
+  const next = waiting.length === 0 ? undefined : await queue.getJobs(['waiting'], 0, 0, true);
   return {
     ...name,
     paused: await queue.isPaused(),
-    waiting: waiting?.length ?? 0,
+    waiting: waiting.length,
+    waitingSinceMs: next?.[0]?.timestamp ?? null,
     active: of('active'),
     delayed: of('delayed'),
     waitingForPasses: of('waiting-children'),

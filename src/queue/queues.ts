@@ -3,6 +3,7 @@ import type { PassKind } from '../mirror/types.ts';
 import type { QueueBackend } from './backends/backend.ts';
 import type { ErrorListener } from './error-log.ts';
 import { assistQueue, MARK_QUEUE, PLAN_QUEUE, isLong, passQueue } from './jobs.ts';
+import { telemetryOption } from './telemetry.ts';
 
 /** A queue on whichever backend. */
 export type AnyQueue = Queue<
@@ -50,7 +51,10 @@ export function openQueues(
     full: new Map(targets.map((target) => [target, open(passQueue('full', target))])),
   };
   const assists = new Map(targets.map((target) => [target, open(assistQueue(target))]));
-  const flows = new FlowProducer<IQueueBackend, object>({ connection: {} }, backend.factory);
+  const flows = new FlowProducer<IQueueBackend, object>(
+    { connection: {}, ...telemetryOption() },
+    backend.factory,
+  );
   flows.on('error', onError);
   const ofTargets = [passes.incremental, passes.full, assists];
   const all = [plan, mark, ...ofTargets.flatMap((each) => each.values().toArray())];
@@ -70,7 +74,7 @@ export function openQueues(
 function openQueue(backend: QueueBackend, name: string, onError: ErrorListener): AnyQueue {
   const queue: AnyQueue = new Queue(
     backend.queueName(name),
-    { connection: {}, streams: STREAMS },
+    { connection: {}, streams: STREAMS, ...telemetryOption() },
     backend.factory,
   );
   queue.on('error', onError);

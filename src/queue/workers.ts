@@ -13,6 +13,7 @@ import {
 } from './processors.ts';
 import type { ErrorListener } from './error-log.ts';
 import { intervalOf } from './scheduler.ts';
+import { telemetryOption } from './telemetry.ts';
 
 /** A worker on whichever backend. */
 export type AnyWorker = Worker<
@@ -86,6 +87,7 @@ function startWorker(
     processor,
     {
       connection: {},
+      ...telemetryOption(),
       name: `${hostname()}-${process.pid}`,
       concurrency,
       lockDuration: timings.lockDurationMs,

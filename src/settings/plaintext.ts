@@ -49,13 +49,14 @@ const hostList = list.pipe(
 /** Complains about each weakness of a way that leaves this machine, unless ALLOW_PLAINTEXT names its host. */
 export function requireSafeTransport(
   reader: SettingsReader,
-  { host, weaknesses }: Transport,
+  { host: first, others = [], weaknesses }: Transport,
   name: SettingName,
   target?: string,
 ): void {
-  if (host === undefined || weaknesses.length === 0) return;
+  if (first === undefined || weaknesses.length === 0) return;
   const allowed = readPlaintextHosts(reader);
-  if (allowed.has(host)) return;
+  const host = [first, ...others].find((one) => !allowed.has(one));
+  if (host === undefined) return;
   const near = nearestName(
     host,
     [...allowed].map((entry) => ({ name: entry })),

@@ -78,16 +78,22 @@ export interface GoogleSettings {
 
 const text = z.string();
 
-/** Complains about a page that others can reach without a password worth the name, when the command shows it. */
-export function readStatusPage(reader: SettingsReader, shown: boolean): StatusSettings {
+/** What a command shows: the status page of `start`, or what a worker tells of itself. */
+export type ShownPart = 'page' | 'worker';
+
+/** Complains about what others can reach without a password worth the name, when the command shows it. */
+export function readStatusPage(
+  reader: SettingsReader,
+  shown: ShownPart | undefined,
+): StatusSettings {
   const host = reader.readWithDefault(
     'HOST',
     text.regex(/^[^\s/]+$/, 'is not a host name or address'),
   );
   const password = reader.read('ADMIN_PASSWORD', text);
   const trustedProxies = readTrustedProxies(reader);
-  const why = whyReachable(host, trustedProxies);
-  if (shown && why !== undefined) {
+  const why = shown && whyReachable(shown, host, trustedProxies);
+  if (why !== undefined) {
     const given = reader.isGiven('ADMIN_PASSWORD');
     if (!given) reader.complain('ADMIN_PASSWORD', `is missing: it is required because ${why}`);
     const weakness = password === undefined ? undefined : weaknessOf(password);
@@ -99,9 +105,20 @@ export function readStatusPage(reader: SettingsReader, shown: boolean): StatusSe
   return { host, port, password, trustedProxies };
 }
 
-/** Why people on other machines see the page; undefined: they don't. */
-function whyReachable(host: string, trustedProxies: readonly string[]): string | undefined {
-  if (!isLoopback(host)) return 'HOST lets other machines reach the status page';
+/** Where a worker tells of itself; undefined: nowhere. */
+export const readWorkerPort = (reader: SettingsReader): number | undefined =>
+  reader.read('WORKER_PORT', wholeNumber(0, 65_535));
+
+/** Why people on other machines see it; undefined: they don't. */
+function whyReachable(
+  shown: ShownPart,
+  host: string,
+  trustedProxies: readonly string[],
+): string | undefined {
+  const what = shown === 'page' ? 'the status page' : 'WORKER_PORT';
+  if (!isLoopback(host)) return `HOST lets other machines reach ${what}`;
+  // No proxy shows a worker.
+  if (shown === 'worker') return undefined;
   return trustedProxies.length > 0 ? 'TRUST_PROXY says that a proxy shows the page' : undefined;
 }
 

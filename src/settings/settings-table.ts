@@ -286,7 +286,7 @@ export const SETTINGS = {
     group: 'Queue',
     whenUnset: 'embedded, inside `DATA_DIR`: no server needed, one process',
     meaning:
-      'The job queue: `rediss://…` or `redis://…` (for production and for several workers), or `postgres://…`.',
+      'The job queue: `rediss://…` or `redis://…` (for production and for several workers), or `postgres://…`. `rediss+sentinel://:password@host:26379/master?sentinel=other:26379` finds the master by Sentinel.',
     example: 'rediss://:password@redis.example.com:6379',
     secret: true,
     usedBy: ['start', 'worker', 'sync', 'verify', 'status', 'check'],
@@ -306,10 +306,10 @@ export const SETTINGS = {
     group: 'Status page and alerts',
     default: '127.0.0.1',
     meaning:
-      'The address that the status page listens on; beyond loopback it needs an `ADMIN_PASSWORD` of 12 characters or more.',
+      'The address that the status page listens on, and `WORKER_PORT`; beyond loopback it needs an `ADMIN_PASSWORD` of 12 characters or more.',
     example: '0.0.0.0',
     commonName: true,
-    usedBy: ['start'],
+    usedBy: ['start', 'worker'],
   },
   PORT: {
     ...plain,
@@ -324,10 +324,20 @@ export const SETTINGS = {
     ...plain,
     group: 'Status page and alerts',
     whenUnset: 'no password, on loopback only',
-    meaning: 'The password of the status page (user name `admin`).',
+    meaning:
+      'The password of the status page (user name `admin`), and of the `/metrics` of a worker.',
     example: 'a-long-sentence-of-your-own',
     secret: true,
-    usedBy: ['start'],
+    usedBy: ['start', 'worker'],
+  },
+  WORKER_PORT: {
+    ...plain,
+    group: 'Status page and alerts',
+    whenUnset: 'a worker opens no port',
+    meaning:
+      'The port at which a `worker` answers `/live`, `/health`, `/ready` and `/metrics`; 0 takes any free one. `start` has them at `PORT`.',
+    example: '9091',
+    usedBy: ['worker'],
   },
   TRUST_PROXY: {
     ...plain,

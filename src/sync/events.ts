@@ -1,4 +1,5 @@
 import type { MirrorError } from '../base/errors.ts';
+import type { SentRequest } from '../forms/client.ts';
 import type { RateNotice } from '../forms/request-rate.ts';
 import type { Loss } from '../mirror/losses.ts';
 import type { TargetNotice } from '../mirror/notices.ts';
@@ -103,6 +104,8 @@ export interface SyncEvents {
     readonly relabelled: readonly { readonly from: string; readonly to: string }[];
     readonly removed: readonly string[];
   };
+  /** A request to the Forms API was sent and has ended, whichever way. */
+  'forms.sent': SentRequest;
   /** A request that was tried again has ended, whichever way. */
   'forms.settled': { readonly request: string };
   /** A request to the Forms API has had no answer for so long; it goes on waiting. */

@@ -1,37 +1,34 @@
-import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
-import type { Events } from '../base/events.ts';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { printable } from '../base/printable.ts';
 import { HEALTH_STATES } from '../mirror/health-text.ts';
-import type { SyncEvents } from '../sync/events.ts';
 import type { FormHealth } from '../health/form-health.ts';
 import type { MirrorHealth } from '../health/mirror-health.ts';
 import type { EndedPass } from '../health/pass-tracker.ts';
 import { lagSeconds } from '../health/report.ts';
+import { ProcessMetrics, type ProcessMetricsOptions } from './process-metrics.ts';
 
 /** From a pass that finds nothing to a backfill of hours. */
 const DURATION_BUCKETS = [0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_600, 14_400];
 
+/** A name is cut off there: a label is kept with every sample. */
+const MAX_NAME = 120;
+
 /**
- * Everything for Prometheus, in a registry of its own. Labels hold form IDs, target names and words from fixed lists: no
- * field, no label, no answer (L11). Passes are counted from when this process began, whichever worker ran them.
+ * Everything for Prometheus, in a registry of its own: what {@link ProcessMetrics} counts, and what one process, `start`, tells
+ * of the whole mirror. Labels hold form IDs, target names and words from fixed lists; names of forms stand in one gauge, to be
+ * joined. No field, no label of one, no answer (L11). Passes are counted from when this process began, whichever worker ran them.
  */
 export class Metrics {
-  readonly #registry = new Registry();
+  readonly #process: ProcessMetrics;
   readonly #passes: Counter<'form' | 'target' | 'kind' | 'outcome'>;
   readonly #durations: Histogram<'target' | 'kind'>;
   readonly #changes: Counter<'form' | 'target' | 'change'>;
   readonly #requests: Counter<'form' | 'target'>;
   readonly #gauges: Gauges;
-  readonly #unsubscribe: readonly (() => void)[];
 
-  constructor(events: Events<SyncEvents>, version: string) {
-    const registers = [this.#registry];
-    collectDefaultMetrics({ register: this.#registry });
-    new Gauge({
-      name: 'forms_mirror_build_info',
-      help: 'Always 1; the labels say what runs.',
-      labelNames: ['version', 'node'],
-      registers,
-    }).set({ version, node: process.version }, 1);
+  constructor(options: Omit<ProcessMetricsOptions, 'role'>) {
+    this.#process = new ProcessMetrics({ ...options, role: 'start' });
+    const registers = [this.#process.registry];
     this.#passes = new Counter({
       name: 'forms_mirror_passes_total',
       help: 'Passes that ended, by how.',
@@ -58,12 +55,11 @@ export class Metrics {
       registers,
     });
     this.#gauges = createGauges(registers);
-    this.#unsubscribe = countEvents(events, registers);
   }
 
   /** The content type of {@link text}. */
   get contentType(): string {
-    return this.#registry.contentType;
+    return this.#process.contentType;
   }
 
   /** Counts a pass. */
@@ -85,59 +81,18 @@ export class Metrics {
     this.#gauges.sourceWaiting.set(isWaiting ? 1 : 0);
     showTargets(this.#gauges, health);
     showQueue(this.#gauges, health);
-    return this.#registry.metrics();
+    return this.#process.text(health.queue?.reachable === true);
+  }
+
+  /** Every metric that there can be, with the labels that it can have: what dashboards and alert rules may use. */
+  registered(): { name: string; type: string; labels: readonly string[] }[] {
+    return this.#process.registered();
   }
 
   /** Ends the subscriptions. */
   stop(): void {
-    for (const unsubscribe of this.#unsubscribe) unsubscribe();
-    this.#registry.clear();
+    this.#process.stop();
   }
-}
-
-/** Metrics that only events know; of this process. */
-function countEvents(events: Events<SyncEvents>, registers: Registry[]): (() => void)[] {
-  const retries = new Counter({
-    name: 'forms_mirror_api_retries_total',
-    help: 'Requests to the Forms API that failed and were tried again, by this process.',
-    registers,
-  });
-  const marked = new Counter({
-    name: 'forms_mirror_marks_total',
-    help: 'Submissions whose status this process set, that the API refused to set, or that could not be tried.',
-    labelNames: ['form', 'outcome'],
-    registers,
-  });
-  const waiting = new Gauge({
-    name: 'forms_mirror_marks_waiting',
-    help: 'Submissions that marking left for later, because not every target holds them yet.',
-    labelNames: ['form'],
-    registers,
-  });
-  const refused = new Gauge({
-    name: 'forms_mirror_marks_refused',
-    help: 'Submissions that marking leaves alone, because the API refused the change within the last day.',
-    labelNames: ['form'],
-    registers,
-  });
-  const runs = new Counter({
-    name: 'forms_mirror_marking_runs_total',
-    help: 'Runs of marking that ended, by how.',
-    labelNames: ['form', 'outcome'],
-    registers,
-  });
-  return [
-    events.on('forms.retry', () => retries.inc()),
-    events.on('mark.ended', (ended) => {
-      const form = ended.form.id;
-      marked.inc({ form, outcome: 'marked' }, ended.marked);
-      marked.inc({ form, outcome: 'refused' }, ended.refused);
-      marked.inc({ form, outcome: 'failed' }, ended.failed);
-      refused.set({ form }, ended.remembered);
-      runs.inc({ form, outcome: ended.outcome });
-      waiting.set({ form }, ended.waiting);
-    }),
-  ];
 }
 
 type Gauges = ReturnType<typeof createGauges>;
@@ -147,7 +102,13 @@ function createGauges(registers: Registry[]) {
   const gauge = <const L extends string>(name: string, help: string, labelNames: readonly L[]) =>
     new Gauge<L>({ name: `forms_mirror_${name}`, help, labelNames, registers });
   const formInTarget = ['form', 'target'] as const;
+  const queueNames = ['step', 'target', 'kind'] as const;
   return {
+    info: gauge('form_info', 'Always 1; the labels say what a form is called at the source.', [
+      'form',
+      'slug',
+      'name',
+    ]),
     lag: gauge(
       'lag_seconds',
       'Seconds since the beginning of the last pass or look that showed that nothing is missing.',
@@ -186,13 +147,13 @@ function createGauges(registers: Registry[]) {
       'state',
     ]),
     targetUp: gauge('target_up', '1 when the target could be read just now.', ['target']),
-    queueUp: gauge('queue_up', '1 when the queue answers.', []),
-    jobs: gauge('queue_jobs', 'Jobs in the queue.', ['step', 'target', 'kind', 'state']),
-    paused: gauge('queue_paused', '1 when the queue hands out no jobs.', [
-      'step',
-      'target',
-      'kind',
-    ]),
+    jobs: gauge('queue_jobs', 'Jobs in the queue.', [...queueNames, 'state']),
+    oldest: gauge(
+      'queue_oldest_waiting_timestamp_seconds',
+      'When the job was added that is the next to be taken; absent where none waits.',
+      queueNames,
+    ),
+    paused: gauge('queue_paused', '1 when the queue hands out no jobs.', queueNames),
     overdue: gauge('schedule_overdue', '1 when ticks should have come long ago.', ['kind']),
   };
 }
@@ -200,9 +161,16 @@ function createGauges(registers: Registry[]) {
 function showForms(gauges: Gauges, { forms, nowMs }: MirrorHealth): void {
   const { lag, proven, fullProven, statuses, rows, rejected, withheld, absent, state } = gauges;
   const all = [lag, proven, fullProven, statuses, rows, rejected, withheld, absent, state];
-  for (const gauge of all) gauge.reset();
+  for (const gauge of [...all, gauges.info]) gauge.reset();
   for (const health of forms) showForm(gauges, health, nowMs);
+  // One a form, or a join would find two; the targets of a form that was renamed may not agree yet.
+  const byId = new Map(forms.map(({ form }) => [form.id, form]));
+  for (const { id: form, slug, name } of byId.values()) {
+    gauges.info.set({ form, slug: shown(slug), name: shown(name) }, 1);
+  }
 }
+
+const shown = (text: string): string => printable(text.slice(0, MAX_NAME));
 
 function showForm(gauges: Gauges, health: FormHealth, nowMs: number): void {
   const { form, target, overview, summary, provenAt } = health;
@@ -232,11 +200,9 @@ function showTargets({ targetUp }: Gauges, { targets }: MirrorHealth): void {
   }
 }
 
-function showQueue({ queueUp, jobs, paused, overdue }: Gauges, { queue }: MirrorHealth): void {
-  for (const gauge of [jobs, paused, overdue]) gauge.reset();
-  const reachable = queue?.reachable === true;
-  queueUp.set(reachable ? 1 : 0);
-  if (queue === null || !reachable) return;
+function showQueue({ jobs, oldest, paused, overdue }: Gauges, { queue }: MirrorHealth): void {
+  for (const gauge of [jobs, oldest, paused, overdue]) gauge.reset();
+  if (queue?.reachable !== true) return;
   for (const schedule of queue.schedules) {
     overdue.set({ kind: schedule.kind }, schedule.overdue ? 1 : 0);
   }
@@ -245,6 +211,8 @@ function showQueue({ queueUp, jobs, paused, overdue }: Gauges, { queue }: Mirror
     const { waiting, active, delayed, waitingForPasses } = depth;
     const states = { waiting, active, delayed, waiting_for_passes: waitingForPasses };
     for (const [state, number] of Object.entries(states)) jobs.set({ ...labels, state }, number);
+    const { waitingSinceMs = null } = depth;
+    if (waitingSinceMs !== null) oldest.set(labels, waitingSinceMs / 1_000);
     paused.set(labels, depth.paused ? 1 : 0);
   }
 }

@@ -1,6 +1,5 @@
 import { type FastifyInstance, fastify } from 'fastify';
 import type { Clock } from '../base/clock.ts';
-import { errorCode } from '../base/error-code.ts';
 import { MirrorError } from '../base/errors.ts';
 import type { Events } from '../base/events.ts';
 import type { Logger } from '../base/logger.ts';
@@ -9,7 +8,9 @@ import type { SyncEvents } from '../sync/events.ts';
 import { guardAccess } from './access.ts';
 import type { Actor } from './action-order.ts';
 import type { MirrorHealth } from '../health/mirror-health.ts';
+import { listen } from './listen.ts';
 import { Metrics } from './metrics.ts';
+import type { JobFeed } from './process-metrics.ts';
 import { addRoutes } from './routes.ts';
 import type { HealthSource } from '../health/facts.ts';
 import { HealthMonitor } from '../health/monitor.ts';
@@ -38,6 +39,8 @@ export interface StatusOptions {
   readonly trustedProxies?: readonly string[];
   readonly source: HealthSource;
   readonly events: Events<SyncEvents>;
+  /** The jobs of this process, for its metrics. */
+  readonly jobs?: JobFeed | undefined;
   readonly logger: Logger;
   /** Of the program. */
   readonly version: string;
@@ -70,7 +73,7 @@ export async function startStatus(options: StatusOptions): Promise<StatusServer>
   }
   const app = createApp(options.trustedProxies ?? []);
   await guardAccess(app, { adminPassword, clock, logger });
-  const metrics = new Metrics(events, version);
+  const metrics = new Metrics({ events, version, jobs: options.jobs });
   const monitor = new HealthMonitor({
     source,
     events,
@@ -88,15 +91,18 @@ export async function startStatus(options: StatusOptions): Promise<StatusServer>
     await Promise.allSettled([app.close(), monitor.stop(), alerts?.stop()]);
     metrics.stop();
   };
-  try {
-    await app.listen({ host: withoutBrackets(host), port });
-  } catch (error) {
+  const url = await listen(app, {
+    host,
+    port,
+    variable: 'PORT',
+    what: 'The status page',
+  }).catch(async (error: unknown) => {
     await stopAll();
-    throw listenError(host, port, error);
-  }
+    throw error;
+  });
   monitor.start();
   let stopping: Promise<void> | undefined;
-  return { url: addressOf(app, host), stop: () => (stopping ??= stopAll()) };
+  return { url, stop: () => (stopping ??= stopAll()) };
 }
 
 function createApp(trustedProxies: readonly string[]): FastifyInstance {
@@ -110,38 +116,4 @@ function createApp(trustedProxies: readonly string[]): FastifyInstance {
     forceCloseConnections: true,
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
   });
-}
-
-/** An address that listens everywhere is reached by a loopback one. */
-function addressOf(app: FastifyInstance, host: string): string {
-  const [address] = app.addresses();
-  const port = typeof address === 'object' ? address.port : 0;
-  const everywhere = host === '0.0.0.0' || host === '::' || host === '[::]';
-  const name = everywhere ? 'localhost' : withoutBrackets(host);
-  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
-}
-
-/** `[::1]`, as an address in a URL is written, is `::1` to a socket. */
-const withoutBrackets = (host: string): string => host.replace(/^\[(.*)\]$/, '$1');
-
-/** Why the status page cannot listen at `host` and `port`, with what to set instead. Code SETTINGS. */
-function listenError(host: string, port: number, error: unknown): MirrorError {
-  const code = errorCode(error);
-  const message = `The status page cannot listen: ${reasonOf(code, host, port)}`;
-  return new MirrorError('SETTINGS', message, { cause: error });
-}
-
-function reasonOf(code: string | undefined, host: string, port: number): string {
-  const place = `PORT ${port} of HOST ${host}`;
-  if (code === 'EADDRINUSE') {
-    const other = port < 65_535 ? port + 1 : 8_080;
-    return `${place} is taken by another program, maybe another forms-mirror. Stop that one, or choose another port: PORT=${other}`;
-  }
-  if (code === 'EACCES') {
-    return `${place} may not be opened by this user. Choose a port from 1024 on: PORT=8080`;
-  }
-  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
-    return `HOST ${host} is no address of this machine. Set HOST=127.0.0.1 for this machine alone, HOST=0.0.0.0 for all that can reach it`;
-  }
-  return `${place} does not open${code === undefined ? '' : ` (${code})`}. Set HOST and PORT to what is free, for example HOST=127.0.0.1 PORT=8081`;
 }

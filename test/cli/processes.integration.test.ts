@@ -1,14 +1,16 @@
 import { rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { parseEnv } from 'node:util';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createSampleWorkspace } from '../../src/sandbox/forms-api/sample-workspace.ts';
 import { Child, type Finally } from '../support/child.ts';
 import { ChildPlace } from '../support/child-place.ts';
 import { MirrorView } from '../support/mirror-view.ts';
 import { scratchFolder } from '../support/scratch.ts';
+import { redisMissing, startRedis } from '../support/servers.ts';
 
 const DONE = { code: 0, signal: null };
+const SOON = { timeout: 60_000, interval: 50 };
 
 const openPlace = (onFinished: Finally): Promise<ChildPlace> =>
   ChildPlace.open(onFinished, { store: createSampleWorkspace({ submissions: 250 }) });
@@ -82,6 +84,27 @@ describe.concurrent('worker', () => {
     expect(worker.code).toBe(2);
     expect(worker.stderr).toContain('QUEUE_URL');
   });
+
+  it.skipIf(redisMissing())(
+    'tells of itself at WORKER_PORT, whatever becomes of its queue',
+    async ({ onTestFinished }) => {
+      const redis = await startRedis();
+      onTestFinished(() => redis.stop());
+      const place = await openPlace(onTestFinished);
+      const env = { QUEUE_URL: redis.url, WORKER_PORT: '0' };
+      const worker = place.start(['worker'], env);
+      await worker.shows(/at WORKER_PORT/, 'stderr');
+      const [, url = ''] = /"url":"(http:\/\/127\.0\.0\.1:\d+)"/.exec(worker.stderr) ?? [];
+      const status = async (path: string): Promise<number> => (await fetch(url + path)).status;
+      expect([await status('/live'), await status('/health')]).toEqual([200, 200]);
+      const metrics = async (): Promise<string> => (await fetch(`${url}/metrics`)).text();
+      expect(await metrics()).toMatch(/^forms_mirror_build_info\{.*role="worker"\} 1$/m);
+      redis.process?.kill('SIGKILL');
+      await vi.waitFor(async () => expect(await status('/health')).toBe(503), SOON);
+      expect(await status('/live')).toBe(200);
+      expect(await metrics()).toMatch(/^forms_mirror_queue_up 0$/m);
+    },
+  );
 });
 
 describe.concurrent('the process', () => {

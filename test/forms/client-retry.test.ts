@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it, vi } from 'vitest';
-import type { FormsRetryNotice } from '../../src/forms/client.ts';
+import type { FormsRetryNotice, SentRequest } from '../../src/forms/client.ts';
 import { OddServer, sendJson } from '../support/odd-server.ts';
 import { freePort } from '../support/servers.ts';
 import { TestClock } from '../support/test-clock.ts';
@@ -43,6 +43,32 @@ describe('what is tried again', () => {
     });
     await client.getForm('f1');
     expect(told).toEqual(['GET /forms/f1 silent for 20', 'GET /forms/f1 settled']);
+  });
+
+  it('is counted each time it is sent, with what was answered and how long it waited', async () => {
+    await using server = await OddServer.start(({ number }, response) => {
+      if (number === 0) response.destroy();
+      else if (number === 1) response.writeHead(429, { 'retry-after': '3' }).end();
+      else sendJson(response, FORM);
+    });
+    const sent: SentRequest[] = [];
+    const clock = new TestClock();
+    const client = makeClient(server.url, { clock, onSent: (one) => sent.push(one) });
+    await client.getForm('f1');
+    expect(sent.map(({ status, ms }) => [status, ms])).toEqual([
+      [null, 0],
+      [429, 0],
+      [200, 0],
+    ]);
+    // What the source asked for was waited for before the last one; from then on there is a rate.
+    expect(sent[0]?.waitedMs).toBe(0);
+    expect(clock.sleeps.reduce((sum, ms) => sum + ms, 0)).toBeGreaterThanOrEqual(3_000);
+    expect(sent.map(({ perMinute }) => perMinute)).toEqual([null, null, expect.any(Number)]);
+    sent.length = 0;
+    await expect(client.getForm('f1', { signal: AbortSignal.abort() })).rejects.toMatchObject({
+      code: 'CANCELLED',
+    });
+    expect(sent).toEqual([]);
   });
 
   it('is bounded, and ends with FORMS_FAILED', async () => {

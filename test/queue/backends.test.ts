@@ -2,6 +2,7 @@ import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
 import { backendKindOf, openBackend, parseQueueUrl } from '../../src/queue/backends.ts';
 import { readPrefix, safeAddress, unreachable } from '../../src/queue/backends/backend.ts';
+import { sentinelAddress } from '../../src/queue/backends/redis-address.ts';
 import { assertSafe, driverAddress, reconnectDelayMs } from '../../src/queue/backends/redis.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
@@ -45,6 +46,40 @@ describe('QUEUE_URL', () => {
     expect(shown('postgres://me:s3cret@[::1]:5433/mirror?password=s3cret')).toBe(
       'postgres://[::1]:5433/mirror',
     );
+  });
+
+  it('names sentinels, and what they call the master', () => {
+    const read = (text: string) => sentinelAddress(parseQueueUrl(text));
+    const text =
+      'rediss+sentinel://me:p%40ss@S1.example:26380/my-master?sentinel=s2.example&sentinel=[::1]:5&sentinelPassword=s%26x';
+    expect(read(text)).toEqual({
+      sentinels: [
+        { host: 'S1.example', port: 26_380 },
+        { host: 's2.example', port: 26_379 },
+        { host: '::1', port: 5 },
+      ],
+      master: 'my-master',
+      username: 'me',
+      password: 'p@ss',
+      sentinelPassword: 's&x',
+      tls: true,
+    });
+    expect(read('redis+sentinel://h/m')).toMatchObject({ tls: false, password: undefined });
+    expect(read('redis://h')).toBeUndefined();
+    expect(backendKindOf(parseQueueUrl(text))).toBe('redis');
+    expect(safeAddress(new URL(text))).toBe('rediss+sentinel://S1.example:26380/my-master');
+  });
+
+  it.each([
+    ['redis+sentinel://:s3cret@h:26379', 'what the sentinels call the master'],
+    ['redis+sentinel://:s3cret@h:26379/a/b', 'what the sentinels call the master'],
+    ['redis+sentinel://:s3cret@h/m?sentinel=h2:s3cret', 'a sentinel that is no host and port'],
+    ['redis+sentinel://:s3cret@h/m?sentinel=u:s3cret@h2', 'a sentinel that is no host and port'],
+    ['redis+cluster://:s3cret@h:6379', 'is of an unknown kind'],
+  ])('L15: that cannot be used says what would be right: %s', (text, problem) => {
+    const refusal = (): unknown => parseQueueUrl(text);
+    expect(refusal).toThrow(problem);
+    expect(refusal).not.toThrow('s3cret');
   });
 
   it('sets mirrors that share a store apart by prefix', () => {

@@ -70,6 +70,10 @@ export const postgresMissing = (): boolean =>
 export const mariadbMissing = (): boolean =>
   missing('mariadbd', 'TEST_MYSQL_URL', 'apt-get install mariadb-server') !== undefined;
 
+/** For what Prometheus itself is to say of alert rules. */
+export const promtoolMissing = (): boolean =>
+  missing('promtool', 'TEST_PROMTOOL', 'apt-get install prometheus') !== undefined;
+
 /** A server is asked every 50 ms, for two minutes: on a busy machine it starts slowly. */
 const MOST_TRIES = 2_400;
 

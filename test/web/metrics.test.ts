@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { MirrorError } from '../../src/base/errors.ts';
-import { QUEUE, formOverview, passRecord, passReport } from '../health/fake-source.ts';
+import { FakeSource, QUEUE, formOverview, passRecord, passReport } from '../health/fake-source.ts';
+import { projectText } from '../support/readme.ts';
 import { realisticSource } from './realistic-source.ts';
 import { calmSource, startPage } from './start-page.ts';
 import { FORM_A, FORM_B } from '../health/health-of.ts';
@@ -142,7 +143,7 @@ describe('metrics', () => {
     );
     const all = await samples(page.text('/metrics'));
     const labels = ours(all)
-      .filter((name) => !name.startsWith('forms_mirror_build_info'))
+      .filter((name) => !/^forms_mirror_(build|form)_info/.test(name))
       .flatMap((name) =>
         [...name.matchAll(/(\w+)="([^"]*)"/g)].map(([, label, value]) => `${label}=${value}`),
       );
@@ -151,9 +152,70 @@ describe('metrics', () => {
     const names = new Set(
       labels.filter((label) => !label.startsWith('form=')).map((label) => label.split('=')[0]),
     );
-    const known = new Set(['change', 'kind', 'le', 'outcome', 'state', 'step', 'target']);
+    const known = new Set('change for kind le outcome state status step target'.split(' '));
     expect(names).toEqual(known);
     expect(labels.join()).not.toMatch(/secret|sub_|Kontakt|Form A/);
+  });
+
+  it('name each form once, on one line, for others to join', async () => {
+    const source = new FakeSource();
+    const odd = { ...FORM_A, name: `A "form"\n\u001b[31m${'x'.repeat(300)}` };
+    source.hold('db', [formOverview(odd)]);
+    source.hold('sheet', [formOverview(FORM_A), formOverview(FORM_B)]);
+    await using page = await startPage(source);
+    const lines = (await page.text('/metrics'))
+      .split('\n')
+      .filter((line) => line.startsWith('forms_mirror_form_info{'));
+    expect(lines).toEqual([
+      `forms_mirror_form_info{form="frm_a",slug="${FORM_A.slug}",name="${FORM_A.name}"} 1`,
+      `forms_mirror_form_info{form="frm_b",slug="${FORM_B.slug}",name="${FORM_B.name}"} 1`,
+    ]);
+    source.hold('sheet', [formOverview(FORM_B)]);
+    await page.reread();
+    const [line = ''] = (await page.text('/metrics')).match(/^forms_mirror_form_info.*$/m) ?? [];
+    expect(line).toMatch(/name="A \\"form\\" ␛\[31mx+"\} 1$/);
+    expect(line.length).toBeLessThan(200);
+  });
+
+  it('say since when the next job of each queue waits', async () => {
+    await using page = await startPage();
+    const [plan, mark] = QUEUE.queues;
+    const queues = [
+      { ...plan!, waitingSinceMs: null },
+      { ...mark!, waitingSinceMs: 1_778_578_000_500 },
+    ];
+    page.source.queueState = { ...QUEUE, queues };
+    await page.reread();
+    const all = await samples(page.text('/metrics'));
+    const named = ours(all).filter((name) => name.includes('oldest_waiting'));
+    const only =
+      'forms_mirror_queue_oldest_waiting_timestamp_seconds{step="mark",target="",kind=""}';
+    expect(named).toEqual([only]);
+    expect(all.get(only)).toBe(1_778_578_000.5);
+  });
+
+  it('are as many for 200 forms as docs/operating.md says', async () => {
+    const source = new FakeSource();
+    const forms = Array.from({ length: 200 }, (_, index) => ({
+      id: `frm_${index}`,
+      slug: `form-${index}`,
+      name: `Form ${index}`,
+    }));
+    source.hold(
+      'db',
+      forms.map((form) => formOverview(form)),
+    );
+    await using page = await startPage(source);
+    for (const form of forms) {
+      for (const kind of ['incremental', 'full', 'compare'] as const) {
+        page.events.emit('pass.ended', passReport(form, 'db', passRecord(0, { kind })));
+      }
+    }
+    const all = await samples(page.text('/metrics'));
+    const told = /with 200 forms in one target they are ([\d,]+) series/.exec(
+      projectText('docs/operating.md'),
+    );
+    expect(ours(all).length).toBe(Number(told?.[1]?.replaceAll(',', '')));
   });
 
   it('are plain Prometheus text', async () => {

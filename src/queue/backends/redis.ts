@@ -1,5 +1,5 @@
 import { createRedisBackend } from 'bullmq';
-import { Redis, type RedisOptions } from 'ioredis';
+import { Redis } from 'ioredis';
 import { MirrorError } from '../../base/errors.ts';
 import { DEFAULT_RETRY, withRetry } from '../../base/retry.ts';
 import {
@@ -12,6 +12,7 @@ import {
   safeAddress,
   unreachable,
 } from './backend.ts';
+import { sentinelAddress } from './redis-address.ts';
 
 /** BullMQ works on 5, but its scripts are slow on lists there; 6.2 is what it recommends. */
 const OLDEST: readonly [number, number] = [6, 2];
@@ -23,10 +24,9 @@ export async function openRedis(options: BackendOptions): Promise<QueueBackend> 
   // Braces make all keys of the mirror one hash slot, which managed and clustered Redis ask for.
   const prefix = `{${readPrefix(url)}}`;
   const address = safeAddress(url);
-  const href = driverAddress(url);
-  assertSafe(await probe(href, address, options), address);
+  assertSafe(await probe(url, address, options), address);
 
-  const client = new Redis(href, {
+  const client = openClient(url, {
     // BullMQ insists: a worker's commands wait for the connection to come back instead of failing.
     maxRetriesPerRequest: null,
     connectTimeout: 10_000,
@@ -54,7 +54,7 @@ export async function openRedis(options: BackendOptions): Promise<QueueBackend> 
 
 /** Connects for the shared text alone, when it is first asked for; what it is asked rejects while Redis is away. */
 export function connectRedis(url: URL): TextConnection {
-  const client = new Redis(driverAddress(url), {
+  const client = openClient(url, {
     lazyConnect: true,
     connectTimeout: 2_000,
     maxRetriesPerRequest: 0,
@@ -103,9 +103,39 @@ export function driverAddress(url: URL): string {
   return copy.href;
 }
 
+/** What both kinds of address take alike. */
+interface ClientOptions {
+  readonly lazyConnect?: boolean;
+  readonly connectTimeout: number;
+  readonly commandTimeout?: number;
+  readonly keepAlive?: number;
+  readonly maxRetriesPerRequest: number | null;
+  readonly retryStrategy: (times: number) => number | null;
+}
+
+/** A connection to the Redis of an address, or to the master that its sentinels name. */
+function openClient(url: URL, options: ClientOptions): Redis {
+  const found = sentinelAddress(url);
+  if (typeof found === 'string') throw new TypeError(`QUEUE_URL ${found}`);
+  if (found === undefined) return new Redis(driverAddress(url), options);
+  const { sentinels, master, username, password, sentinelPassword, tls } = found;
+  return new Redis({
+    ...options,
+    sentinels: [...sentinels],
+    name: master,
+    ...(username !== undefined && { username }),
+    ...(password !== undefined && { password }),
+    ...(sentinelPassword !== undefined && { sentinelPassword }),
+    ...(tls && { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true }),
+    sentinelRetryStrategy: options.retryStrategy,
+    // A master that became a replica while we were connected: the command goes to the new one.
+    reconnectOnError: (error) => (error.message.startsWith('READONLY') ? 2 : false),
+  });
+}
+
 /** What `INFO` says, or why there is no answer. CONFIG is not asked: managed services forbid it. */
-async function probe(href: string, address: string, options: BackendOptions): Promise<string> {
-  return withRetry(() => askOnce(href, address), {
+async function probe(url: URL, address: string, options: BackendOptions): Promise<string> {
+  return withRetry(() => askOnce(url, address), {
     policy: DEFAULT_RETRY,
     clock: options.clock,
     onRetry: ({ delayMs }) =>
@@ -119,10 +149,10 @@ const PROBE = {
   commandTimeout: 5_000,
   maxRetriesPerRequest: 0,
   retryStrategy: () => null,
-} as const satisfies RedisOptions;
+} as const satisfies ClientOptions;
 
-async function askOnce(href: string, address: string): Promise<string> {
-  const client = new Redis(href, PROBE);
+async function askOnce(url: URL, address: string): Promise<string> {
+  const client = openClient(url, PROBE);
   let reason: unknown;
   client.on('error', (error) => {
     reason = error;

@@ -1,0 +1,157 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { Deployment, type IDeployment } from 'kubernetes-models/apps/v1';
+import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
+import { ConfigMap, PersistentVolumeClaim, Service } from 'kubernetes-models/v1';
+import { afterAll, describe, expect, it } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
+import { loadConfig } from '../../src/config.ts';
+import { scratchFolder } from '../support/scratch.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const FOLDER = join(ROOT, 'deploy/kubernetes');
+
+/** The kinds, with the module that knows them. */
+const KINDS = {
+  Deployment: [Deployment, 'apps/v1'],
+  NetworkPolicy: [NetworkPolicy, 'networking.k8s.io/v1'],
+  ConfigMap: [ConfigMap, 'v1'],
+  PersistentVolumeClaim: [PersistentVolumeClaim, 'v1'],
+  Service: [Service, 'v1'],
+} as const;
+
+interface Manifest {
+  readonly file: string;
+  readonly kind: keyof typeof KINDS;
+  readonly apiVersion: string;
+  readonly body: never;
+}
+
+const manifests = readdirSync(FOLDER)
+  .filter((file) => file.endsWith('.yaml') && file !== 'kustomization.yaml')
+  .flatMap((file) => parseAllDocuments(read(file)).map((document) => ({ file, document })))
+  .map(({ file, document }): Manifest => {
+    const body = document.toJS() as never;
+    const { kind, apiVersion } = body as Pick<Manifest, 'kind' | 'apiVersion'>;
+    return { file, kind, apiVersion, body };
+  });
+
+function read(file: string): string {
+  return readFileSync(join(FOLDER, file), 'utf8');
+}
+
+const deployments = manifests
+  .filter(({ kind }) => kind === 'Deployment')
+  .map(({ body }) => body as IDeployment);
+
+const containerOf = (name: string) =>
+  deployments
+    .find(({ metadata }) => metadata?.name === `forms-mirror-${name}`)
+    ?.spec?.template.spec?.containers.at(0);
+
+describe('the Kubernetes manifests', () => {
+  const scratch = scratchFolder('kubernetes');
+  afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+
+  it.each(manifests)('$file: $kind is as its schema says', ({ kind, apiVersion, body }) => {
+    const [Model, version] = KINDS[kind];
+    expect(apiVersion).toBe(version);
+    expect(() => new Model(body).validate()).not.toThrow();
+  });
+
+  it('name no property that does not exist', () => {
+    // The schemas allow any; the types that are made of them do not.
+    symlinkSync(join(ROOT, 'node_modules'), join(scratch, 'node_modules'));
+    const lines = manifests.map(({ kind, body }, index) => {
+      const from = `import type { I${kind} as T${index} } from 'kubernetes-models/${KINDS[kind][1]}';`;
+      return `${from}\nexport const m${index}: T${index} = ${JSON.stringify(body)};`;
+    });
+    const file = join(scratch, 'manifests.mts');
+    const check = (text: string): string => {
+      writeFileSync(file, text);
+      const tsc = join(ROOT, 'node_modules/.bin/tsc');
+      const options = [
+        '--noEmit',
+        '--strict',
+        '--skipLibCheck',
+        '--module',
+        'nodenext',
+        '--types',
+        '',
+      ];
+      try {
+        return execFileSync(tsc, [...options, file], { cwd: scratch, encoding: 'utf8' });
+      } catch (error) {
+        return (error as { stdout: string }).stdout;
+      }
+    };
+    const text = lines.join('\n');
+    expect(check(text)).toBe('');
+    expect(check(text.replace('"livenessProbe"', '"livenesProbe"'))).toContain('livenesProbe');
+  });
+
+  it('are all named in kustomization.yaml', () => {
+    const { resources } = parse(read('kustomization.yaml')) as { resources: string[] };
+    expect(resources.toSorted()).toEqual(
+      [...new Set(manifests.map(({ file }) => file))].toSorted(),
+    );
+  });
+
+  it.each(['start', 'worker'])('probe of %s what a restart or a wait would mend', (name) => {
+    const container = containerOf(name);
+    const path = (probe: 'startupProbe' | 'livenessProbe' | 'readinessProbe') =>
+      container?.[probe]?.httpGet?.path;
+    // Whether queue and source answer is no reason to restart.
+    expect([path('startupProbe'), path('livenessProbe'), path('readinessProbe')]).toEqual([
+      '/live',
+      '/live',
+      '/ready',
+    ]);
+  });
+
+  it.each(deployments)('confine what runs: $metadata.name', ({ spec }) => {
+    const pod = spec?.template.spec;
+    expect(pod?.securityContext).toMatchObject({
+      runAsNonRoot: true,
+      seccompProfile: { type: 'RuntimeDefault' },
+    });
+    expect(pod?.automountServiceAccountToken).toBe(false);
+    expect(pod?.containers[0]?.securityContext).toEqual({
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    });
+    expect(pod?.containers[0]?.resources?.limits?.['memory']).toBeDefined();
+  });
+
+  it('set what the program reads, secrets as files of the secret alone', () => {
+    const settings = manifests.find(({ kind }) => kind === 'ConfigMap')?.body as unknown as {
+      data: Record<string, string>;
+    };
+    const files: Record<string, string> = {
+      forms_api_key: 'fk_0123456789',
+      target_url: 'sqlite:/data/x.sqlite',
+      queue_url: 'rediss://:kZ4vQ1mW@redis.example.com',
+      admin_password: 'open sesame, please',
+    };
+    const readFile = (path: string): string => {
+      const [, name = ''] = /^\/run\/secrets\/forms-mirror\/(\w+)$/.exec(path) ?? [];
+      const text = files[name];
+      if (text === undefined) throw Object.assign(new Error('none'), { code: 'ENOENT' });
+      return text;
+    };
+    for (const [name, needs] of [
+      ['start', { source: true, statusPage: true }],
+      ['worker', { source: true, workerServer: true }],
+    ] as const) {
+      const own = containerOf(name)?.env?.map(({ name: key, value }) => [key, value]) ?? [];
+      const env = { ...settings.data, ...Object.fromEntries(own) };
+      const { status, workerPort, queueUrl } = loadConfig(env, readFile, needs);
+      const port = name === 'start' ? status.port : workerPort;
+      expect(containerOf(name)?.ports?.map(({ containerPort }) => containerPort)).toEqual([port]);
+      expect(status.password).toBe(files['admin_password']);
+      expect(queueUrl?.hostname).toBe('redis.example.com');
+    }
+  });
+});

@@ -1,0 +1,149 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { parse, stringify } from 'yaml';
+import { Events } from '../../src/base/events.ts';
+import type { SyncEvents } from '../../src/sync/events.ts';
+import { Metrics } from '../../src/web/metrics.ts';
+import { scratchFolder } from '../support/scratch.ts';
+import { promtoolMissing } from '../support/servers.ts';
+
+const DEPLOY = resolve(import.meta.dirname, '../../deploy');
+const read = (path: string): string => readFileSync(join(DEPLOY, path), 'utf8');
+
+interface Panel {
+  readonly id: number;
+  readonly type: string;
+  readonly title: string;
+  readonly targets?: readonly { readonly expr: string; readonly legendFormat: string }[];
+}
+
+interface Dashboard {
+  readonly panels: readonly Panel[];
+  readonly templating: {
+    readonly list: readonly { readonly name: string; readonly definition?: string }[];
+  };
+}
+
+interface Rules {
+  readonly groups: readonly { readonly rules: readonly Rule[] }[];
+}
+
+interface Rule {
+  readonly alert: string;
+  readonly expr: string;
+  readonly annotations: { readonly summary: string; readonly description: string };
+}
+
+const dashboard = JSON.parse(read('grafana/forms-mirror.json')) as Dashboard;
+const rules = (parse(read('prometheus/alerts.yaml')) as Rules).groups.flatMap(
+  (group) => group.rules,
+);
+const expressions = dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
+
+/** As promtool reads them, without what Grafana fills in. */
+const filledIn = (expr: string): string =>
+  expr.replaceAll('$__rate_interval', '5m').replaceAll('$target', '.*');
+
+/** Name, type and labels of every metric that start and workers have. */
+function registered(): Map<string, { type: string; labels: ReadonlySet<string> }> {
+  const metrics = new Metrics({
+    events: new Events<SyncEvents>(),
+    version: '1',
+    jobs: () => () => {},
+  });
+  const found = metrics.registered();
+  metrics.stop();
+  return new Map(
+    found.flatMap(({ name, type, labels }) => {
+      const one = { type, labels: new Set([...labels, 'job', 'instance']) };
+      if (type !== 'histogram') return [[name, one] as const];
+      const parts = ['_bucket', '_sum', '_count'] as const;
+      return parts.map(
+        (part) => [`${name}${part}`, { ...one, labels: new Set([...one.labels, 'le']) }] as const,
+      );
+    }),
+  );
+}
+
+/** Every metric in an expression, with the labels that it is asked for. */
+const metricsIn = (expr: string): [name: string, labels: string[]][] =>
+  [...expr.matchAll(/\b((?:forms_mirror|nodejs|process)_\w+)(?:\{([^}]*)\})?/g)].map(
+    ([, name = '', labels = '']) => [
+      name,
+      [...labels.matchAll(/(\w+)\s*(?:=~|!~|!=|=)/g)].map((match) => match[1] ?? ''),
+    ],
+  );
+
+describe('dashboard and alert rules', () => {
+  const known = registered();
+  const scratch = scratchFolder('promtool');
+  afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+
+  it('use only metrics, and labels of them, that there are', () => {
+    const definitions = dashboard.templating.list.flatMap(({ definition }) => definition ?? []);
+    const used = [...expressions, ...rules.map(({ expr }) => expr), ...definitions].flatMap(
+      metricsIn,
+    );
+    expect(used.length).toBeGreaterThan(40);
+    expect(used.filter(([name]) => !known.has(name))).toEqual([]);
+    const odd = used.filter(([name, labels]) =>
+      labels.some((label) => !known.get(name)?.labels.has(label)),
+    );
+    expect(odd).toEqual([]);
+    expect(metricsIn('forms_mirror_no_such{x="1"}')).toEqual([['forms_mirror_no_such', ['x']]]);
+  });
+
+  it('show rates of what counts, and nothing else as a rate', () => {
+    const rated = [...expressions, ...rules.map(({ expr }) => expr)].flatMap((expr) =>
+      [...expr.matchAll(/\b(?:rate|increase)\((\w+)/g)].map((match) => match[1] ?? ''),
+    );
+    expect(rated.length).toBeGreaterThan(10);
+    const isCounter = (name: string): boolean =>
+      ['counter', 'histogram'].includes(known.get(name)?.type ?? '');
+    expect(rated.filter((name) => !isCounter(name))).toEqual([]);
+  });
+
+  it('say in every alert what to do', () => {
+    for (const { alert, annotations } of rules) {
+      expect(alert).toMatch(/^FormsMirror/);
+      expect(annotations.summary.length).toBeGreaterThan(20);
+      expect(annotations.description.length).toBeGreaterThan(100);
+    }
+    const tested = read('prometheus/alerts.test.yaml');
+    expect(rules.filter(({ alert }) => !tested.includes(alert))).toEqual([]);
+  });
+
+  it('number each panel once', () => {
+    const ids = dashboard.panels.map(({ id }) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  const promtool = (...args: string[]): string =>
+    execFileSync(process.env['TEST_PROMTOOL'] ?? 'promtool', args, {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+
+  it.skipIf(promtoolMissing())(
+    'alert when they should, and not else, as Prometheus reads them',
+    () => {
+      expect(promtool('test', 'rules', join(DEPLOY, 'prometheus/alerts.test.yaml'))).toContain(
+        'SUCCESS',
+      );
+    },
+  );
+
+  it.skipIf(promtoolMissing())('show what Prometheus can evaluate', () => {
+    const file = join(scratch, 'dashboard.yaml');
+    const recorded = expressions.map((expr, index) => ({
+      record: `x:${index}`,
+      expr: filledIn(expr),
+    }));
+    writeFileSync(file, stringify({ groups: [{ name: 'x', rules: recorded }] }));
+    expect(promtool('check', 'rules', file)).toContain(
+      `SUCCESS: ${expressions.length} rules found`,
+    );
+  });
+});

@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { Events } from '../../src/base/events.ts';
+import { silentLogger } from '../../src/base/logger.ts';
+import type { SyncEvents } from '../../src/sync/events.ts';
+import { type WorkerServerOptions, startWorkerServer } from '../../src/web/worker-server.ts';
+import { ManualClock, settle } from '../health/manual-clock.ts';
+
+async function start(changes: Partial<WorkerServerOptions> = {}) {
+  const server = await startWorkerServer({
+    host: '127.0.0.1',
+    port: 0,
+    adminPassword: undefined,
+    queueAnswers: async () => true,
+    events: new Events<SyncEvents>(),
+    jobs: () => () => undefined,
+    logger: silentLogger,
+    version: '1.2.3',
+    clock: systemClock,
+    ...changes,
+  });
+  const get = (path: string, authorization?: string): Promise<Response> =>
+    fetch(server.url + path, authorization === undefined ? {} : { headers: { authorization } });
+  return { server, get, [Symbol.asyncDispose]: () => server.stop() };
+}
+
+describe('what a worker tells of itself', () => {
+  it('is that it lives, that its queue answers, and its metrics; it has no page', async () => {
+    await using worker = await start();
+    for (const path of ['/live', '/health', '/ready']) {
+      const response = await worker.get(path);
+      expect([response.status, await response.json()]).toEqual([200, { ok: true }]);
+    }
+    const metrics = await worker.get('/metrics');
+    expect(metrics.headers.get('content-type')).toContain('text/plain; version=0.0.4');
+    expect(await metrics.text()).toMatch(/^forms_mirror_queue_up 1$/m);
+    expect((await worker.get('/')).status).toBe(404);
+  });
+
+  it.each([
+    ['does not answer', async () => false],
+    ['cannot be asked', async () => Promise.reject(new Error('gone'))],
+  ])('is alive and not ready while the queue %s', async (_how, queueAnswers) => {
+    await using worker = await start({ queueAnswers });
+    expect((await worker.get('/live')).status).toBe(200);
+    for (const path of ['/health', '/ready']) {
+      const response = await worker.get(path);
+      const reason = 'The queue does not answer.';
+      expect([response.status, await response.json()]).toEqual([503, { ok: false, reason }]);
+    }
+    expect(await (await worker.get('/metrics')).text()).toMatch(/^forms_mirror_queue_up 0$/m);
+  });
+
+  it('waits no longer than a moment for a queue that hangs', async () => {
+    const clock = new ManualClock();
+    const asked = Promise.withResolvers<void>();
+    const queueAnswers = (): Promise<boolean> => {
+      asked.resolve();
+      return new Promise(() => undefined);
+    };
+    await using worker = await start({ queueAnswers, clock });
+    const answer = worker.get('/health');
+    await asked.promise;
+    await settle();
+    await clock.advance(2_500);
+    expect((await answer).status).toBe(503);
+  });
+
+  it('is behind the password where there is one, but for what supervisors ask', async () => {
+    await using worker = await start({ adminPassword: 'open sesame, please' });
+    expect((await worker.get('/metrics')).status).toBe(401);
+    expect((await worker.get('/metrics', 'Bearer open sesame, please')).status).toBe(200);
+    for (const path of ['/live', '/health', '/ready']) {
+      expect((await worker.get(path)).status).toBe(200);
+    }
+  });
+
+  it('says what to set where it cannot listen, or where others would read along', async () => {
+    await using worker = await start();
+    const port = Number(new URL(worker.server.url).port);
+    await expect(start({ port })).rejects.toThrow(`WORKER_PORT=${port + 1}`);
+    await expect(start({ host: '0.0.0.0' })).rejects.toThrow(/WORKER_PORT: set ADMIN_PASSWORD/);
+  });
+
+  it('stops listening', async () => {
+    const worker = await start();
+    await worker.server.stop();
+    await expect(worker.get('/live')).rejects.toThrow('fetch failed');
+  });
+});
