@@ -5,7 +5,7 @@ import type { App } from '../app.ts';
 import type { Clock } from '../base/clock.ts';
 import { toMirrorError } from '../base/errors.ts';
 import type { ExitCode } from '../base/exit-codes.ts';
-import { type HealthSource, type PlanState, readOverview } from '../health/facts.ts';
+import { type HealthSource, type PlanState, readDetails, readOverview } from '../health/facts.ts';
 import type { QueueRuntime } from '../queue/runtime.ts';
 import { nextRunMs } from '../settings/sync-settings.ts';
 import type { FormPlan } from '../sync/planner.ts';
@@ -43,6 +43,7 @@ async function openPage(host: Host, app: App, queue: QueueRuntime): Promise<Stat
     adminPassword: status.password,
     trustedProxies: status.trustedProxies,
     source: healthSource(app, queue, host.clock),
+    board: { get: (path) => queue.board(path) },
     events: app.events,
     logger: app.logger,
     version: host.version,
@@ -101,6 +102,7 @@ function healthSource(app: App, queue: QueueRuntime, clock: Clock): HealthSource
     async rejections(name, formId, limit) {
       return (await (await readerOf(name, formId))?.rejections(limit)) ?? { total: 0, items: [] };
     },
+    details: async (name, formId) => readDetails(await readerOf(name, formId)),
     queue: () => queue.status(),
     waitElsewhere: () => readWaitElsewhere(app, clock.now()),
     plan: () => planState(app),

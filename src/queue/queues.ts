@@ -30,6 +30,8 @@ export interface Queues {
   passes(kind: PassKind, target: string): AnyQueue | undefined;
   /** Helping with a target's full passes; undefined as above. */
   assists(target: string): AnyQueue | undefined;
+  /** All of them. */
+  readonly all: readonly AnyQueue[];
   close(): Promise<void>;
 }
 
@@ -59,6 +61,7 @@ export function openQueues(
     mark,
     flows,
     targets,
+    all,
     passes: (kind, target) => passes[isLong(kind) ? 'full' : 'incremental'].get(target),
     assists: (target) => assists.get(target),
     close: async () => {

@@ -48,7 +48,8 @@ export async function guardAccess(app: FastifyInstance, options: AccessOptions):
         imgSrc: ['data:'],
         connectSrc: ["'self'"],
         baseUri: ["'none'"],
-        formAction: ["'none'"],
+        // The search of the page.
+        formAction: ["'self'"],
         frameAncestors: ["'none'"],
       },
     },

@@ -9,6 +9,7 @@ import type { SyncEvents } from '../sync/events.ts';
 import { guardAccess } from './access.ts';
 import type { MirrorHealth } from '../health/mirror-health.ts';
 import { Metrics } from './metrics.ts';
+import type { JobBoard } from './queue-route.ts';
 import { addRoutes } from './routes.ts';
 import type { HealthSource } from '../health/facts.ts';
 import { HealthMonitor } from '../health/monitor.ts';
@@ -39,6 +40,10 @@ export interface StatusOptions {
   readonly clock: Clock;
   /** Sends alerts; stopped with the page. Undefined: nobody is alerted. */
   readonly alerts?: Announcer | undefined;
+  /** Shows the jobs of the queue at `/queue`. */
+  readonly board?: JobBoard | undefined;
+  /** The pages link to what an admin can have done; default false. */
+  readonly actions?: boolean;
 }
 
 /** A status page that is listening. */
@@ -73,7 +78,9 @@ export async function startStatus(options: StatusOptions): Promise<StatusServer>
     onChange: (health, isFresh) => alerts?.evaluate(health, isFresh),
   });
   const deliveryProblem = (): string | null => alerts?.deliveryProblem ?? null;
-  addRoutes(app, { monitor, metrics, source, version, clock, logger, deliveryProblem });
+  const { actions = false, board } = options;
+  const shown = { monitor, metrics, source, board, actions };
+  addRoutes(app, { ...shown, version, clock, logger, deliveryProblem });
   const stopAll = async (): Promise<void> => {
     await Promise.allSettled([app.close(), monitor.stop(), alerts?.stop()]);
     metrics.stop();

@@ -119,6 +119,7 @@ export async function startAt(
     pause: (target) => runtime.pause(target),
     resume: (target) => runtime.resume(target),
     runNow: (kind) => runtime.runNow(kind),
+    board: (path) => runtime.board(path),
     stop: () => runtime.stop(),
   };
 }
