@@ -95,12 +95,11 @@ interface CardContext {
 
 function targetCard(form: FormReport, { shared, history, nowMs, actions }: CardContext): Html {
   const passes = history?.passes ?? [];
-  const link = targetLink(form);
   const place = { form: form.form.id, target: form.target };
   return html`<section class="card" aria-label="${form.target}">
     <header>
       <h2>${form.target}</h2>
-      <span class="small quiet">${placeText(form)}${link !== null && html` ${link}`}</span
+      <span class="small quiet">${placeText(form)}</span
       ><span class="right">${stateMark(form.state, form.title)}${runningMark(form)}</span>
       ${actions && menuOf([form], place)}
     </header>
@@ -114,9 +113,15 @@ function targetCard(form: FormReport, { shared, history, nowMs, actions }: CardC
   </section>`;
 }
 
-/** Where it is, without the name of the table, which stands beside it. */
-const placeText = ({ location, table }: FormReport): string | null =>
-  table === null || location === null ? location : location.replace(`table ${table}, `, '');
+/** Where it is, with what opens it or names it. */
+function placeText(form: FormReport): Html | string | null {
+  const { location, table } = form;
+  const link = targetLink(form);
+  if (link === null || location === null) return location;
+  const named = `table ${table ?? ''}`;
+  if (!location.startsWith(named)) return html`${location} · ${link}`;
+  return html`table ${link}${location.slice(named.length)}`;
+}
 
 function facts(form: FormReport, nowMs: number): Html {
   const { lagSeconds, droppedColumns } = form;

@@ -23,8 +23,9 @@ import { plural } from '../base/format.ts';
 
 /** What a cell needs to know of its page. */
 export interface CellContext {
-  /** The target's name. */
+  /** The target's name, and when it was last read (ISO). */
   readonly name: string;
+  readonly readAt: string | null;
   readonly nowMs: number;
   /** How many problems may still be shown in full. */
   readonly budget: { left: number };
@@ -33,16 +34,25 @@ export interface CellContext {
 /** A column's head: the target, where it is, and when it is written next. */
 export function targetHeading(target: TargetReport, report: StatusReport): Html {
   const nowMs = Date.parse(report.at);
-  const { name, kind, address, paused, readable, readAt } = target;
+  const { name, paused, readable, readAt } = target;
   const next = report.forms.find((form) => form.target === name && form.nextRunAt !== null);
   return html`<th scope="col">
     <b>${name}</b>
     ${paused && html` <span class="state waiting">${stateIcon('waiting')} Paused</span>`}
-    <span class="fact">${kind !== null && `${productOf(kind)}: `}${address}</span>
+    <span class="fact">${addressText(target)}</span>
     ${next !== undefined && html`<span class="fact">next run ${timeUntil(next.nextRunAt, nowMs)}</span>`}
     ${!readable && html`<span class="fact">as of ${timeAgo(readAt, nowMs, 'never read')}</span>`}
     ${!isKnown(target) && !report.forms.some((form) => form.target === name) && html`<span class="fact">What is mirrored here is not known.</span>`}
   </th>`;
+}
+
+/** Where the target is: a link where a browser opens it. */
+function addressText({ kind, address }: TargetReport): Html | string | null {
+  const product = kind === null ? null : productOf(kind);
+  if (address !== null && /^https?:\/\//.test(address)) {
+    return html`<a href="${address}" rel="noreferrer">${product ?? address}</a>`;
+  }
+  return product === null ? address : `${product}: ${address ?? ''}`;
 }
 
 /** One form in one target. */
@@ -50,24 +60,47 @@ export function formCell(report: FormReport | undefined, context: CellContext): 
   if (report === undefined) {
     return html`<td class="none" data-label="${context.name}">not mirrored here</td>`;
   }
-  const { nowMs, name } = context;
-  const { state, title, rows, covers } = report;
-  const missing = missingTime(report);
+  const { nowMs, name, readAt } = context;
+  const { state, title, rows } = report;
   return html`<td data-label="${name}">
     ${stateMark(state, title)}${runningMark(report)}
     <span class="fact"
-      >${rows === null ? 'rows unknown' : plural(rows, 'row')}${openLink(report)}</span
+      >${rows === null ? 'rows unknown' : plural(rows, 'row')}${isRowsOld(report, readAt) && html`, counted ${timeAgo(readAt, nowMs)}`}${openLink(report)}</span
     >
-    <span class="fact"
-      >submissions: ${timeAgo(covers.membership, nowMs, missing)}${exceptText(covers)} ·
-      ${
-        covers.statuses === covers.answers
-          ? 'statuses and answers: '
-          : html`statuses: ${timeAgo(covers.statuses, nowMs, missing)} · answers: `
-      }${timeAgo(covers.answers, nowMs, missing)}</span
+    <span class="fact">${coverage(report, nowMs)}</span
     >${formNotes(report, nowMs)}${problems(report, context)}
   </td>`;
 }
+
+/** Reading a spreadsheet has its price: its rows may have been counted before its last pass ended. */
+const isRowsOld = ({ lastPass }: FormReport, readAt: string | null): boolean =>
+  lastPass !== null && readAt !== null && Date.parse(lastPass.endedAt) > Date.parse(readAt);
+
+/** What is claimed, each with since when; what is as old stands together. */
+function coverage(report: FormReport, nowMs: number): Html {
+  const { membership, statuses, answers } = report.covers;
+  const except = exceptText(report.covers);
+  const parts: { names: string[]; readonly at: string | null; readonly but: string }[] = [];
+  for (const [name, at, but] of [
+    ['submissions', membership, except],
+    ['statuses', statuses, ''],
+    ['answers', answers, ''],
+  ] as const) {
+    const last = parts.at(-1);
+    if (last !== undefined && last.at === at && last.but === but) last.names.push(name);
+    else parts.push({ names: [name], at, but });
+  }
+  return html`${parts.map(({ names, at, but }, index) => {
+    const words = `${index > 0 ? ' · ' : ''}${listed(names)}: `;
+    return html`${words}${timeAgo(at, nowMs, missingTime(report))}${but}`;
+  })}`;
+}
+
+/** `statuses and answers` */
+const listed = (names: readonly string[]): string =>
+  names.length === 1
+    ? names.join('')
+    : `${names.slice(0, -1).join(', ')} and ${names.at(-1) ?? ''}`;
 
 function openLink(report: FormReport): Html | null {
   const link = targetLink(report);

@@ -185,7 +185,9 @@ function formRow({ form, cells, state }: ListedForm, context: RowContext): Html 
         })
       }
     </th>
-    ${targets.map(({ name }, column) => formCell(cells[column], { name, nowMs, budget }))}
+    ${targets.map(({ name, readAt }, column) =>
+      formCell(cells[column], { name, readAt, nowMs, budget }),
+    )}
   </tr>`;
 }
 

@@ -38,7 +38,7 @@ code { font: 13px/1.5 var(--mono); }
 
 .hero { display: flex; align-items: center; gap: 18px; padding: 16px 0 24px; }
 .hero > :nth-child(2) { flex: 1; min-width: 0; }
-.hero h1 { font-size: 26px; line-height: 1.25; font-weight: 650; letter-spacing: -0.01em; }
+.hero h1 { font-size: 26px; line-height: 1.25; font-weight: 650; letter-spacing: -0.01em; text-wrap: balance; }
 .hero p { margin-top: 4px; }
 .medal { flex: none; display: grid; place-items: center; width: 56px; height: 56px; border-radius: 50%; background: var(--wash); color: var(--tone); }
 .medal svg { width: 30px; height: 30px; }
@@ -95,6 +95,7 @@ progress::-moz-progress-bar { background: var(--working); border-radius: 3px; }
 
 .matrix { table-layout: fixed; min-width: calc(260px + 240px * var(--targets, 1)); }
 .t3 { --targets: 3; } .t4 { --targets: 4; } .t5 { --targets: 5; } .t6 { --targets: 6; } .t2 { --targets: 2; }
+.matrix thead th { vertical-align: top; }
 .matrix thead th:first-child { width: 27%; }
 .matrix thead b { color: var(--ink); font-size: 14px; font-weight: 650; }
 .matrix td, .matrix .cell { font-size: 14px; }

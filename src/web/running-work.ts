@@ -44,9 +44,10 @@ function queueMark(queue: QueueReport | null): Html {
 function workersText(queue: QueueReport | null, work: readonly RunningWork[]): string {
   const named = queue?.workers ?? null;
   if (named === null) return queue?.backend === 'embedded' ? 'this process' : 'not known';
-  const busy = new Set(work.map(({ worker }) => worker).filter((name) => name !== null));
-  const idle = named.filter((name) => !busy.has(name)).length;
-  return idle === 0 ? count(named.length) : `${count(named.length)}, ${count(idle)} of them idle`;
+  const busy = new Set(work.map(({ worker }) => worker).filter((name) => name !== null)).size;
+  return busy === 0
+    ? count(named.length)
+    : `${count(named.length)}, ${count(busy)} at work on forms`;
 }
 
 /** What all workers do now: what, where, since when, how far. */

@@ -50,6 +50,9 @@ export function describeBoard(it: QueueIt): void {
     const schedules = JSON.stringify(await read(queue, '/queue/api/job-schedulers'));
     expect(schedules).toContain('plan');
     expect(schedules).not.toContain('targets');
+    const server = await read<{ backend: string }>(queue, '/queue/api/redis/stats');
+    const { backend } = await answered(queue);
+    expect(server.backend).toBe(backend === 'redis' ? 'redis' : 'postgres');
     gate.open();
   });
 

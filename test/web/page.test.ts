@@ -113,6 +113,20 @@ describe('the page of all forms', () => {
     expect(html).not.toContain('javascript:alert');
   });
 
+  it('L17: says of rows when they were counted, where a pass has ended since', async () => {
+    const source = new FakeSource();
+    source.hold('sheet', [formOverview(FORM_A)], 'google-sheets');
+    await using page = await startPage(source);
+    expect(await page.text('/')).not.toContain('counted');
+    await page.clock.advance(10_000);
+    const ended = { startedAt: new Date(NOW + 5_000).toISOString(), inserted: 7 };
+    const record = { ...passRecord(0, ended), endedAt: new Date(NOW + 9_000).toISOString() };
+    page.events.emit('pass.ended', passReport(FORM_A, 'sheet', record));
+    expect(await page.text('/')).toMatch(/100 rows, counted\s<time [^>]*>10 s ago/);
+    await page.clock.advance(60_000);
+    expect(await page.text('/')).not.toContain('counted');
+  });
+
   it('shows what every worker does, where, since when and how far', async () => {
     await using page = await startPage(busySource());
     const html = await page.text('/');
@@ -125,7 +139,7 @@ describe('the page of all forms', () => {
     ]) {
       expect(html).toContain(shown);
     }
-    expect(html).toContain('4, 1 of them idle');
+    expect(html).toContain('4, 3 at work on forms');
     expect(await page.text(`/forms/${CONTACT.id}`)).not.toContain('Running now');
   });
 
