@@ -1,11 +1,12 @@
-// Takes the pictures of the README from the running demo, with a Chromium that is installed (CHROMIUM names another one):
-// `npm run pictures`. Look at them before they are committed.
+// Takes the pictures of the README and the guides from a running demo and a running mirror, with a Chromium that is installed
+// (CHROMIUM names another one): `npm run pictures`, or `npm run pictures -- status.png`. Look at them before they are committed.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Files are named after what they show; `tab` is the title of a tab, and none the first one. */
 const PICTURES: readonly { file: string; tab?: string; width: number; height: number }[] = [
@@ -13,34 +14,129 @@ const PICTURES: readonly { file: string; tab?: string; width: number; height: nu
   { file: 'summary.png', tab: 'Summary', width: 1480, height: 620 },
   { file: 'mirror.png', tab: 'Mirror', width: 1400, height: 560 },
 ];
+/** The status page of a mirror that is well. */
+const STATUS = { file: 'status.png', width: 1200, height: 820 };
 const FOLDER = resolve(import.meta.dirname, '../docs/pictures');
 /** So that a clone stays small. */
 const MOST_BYTES = 200_000;
 
+/** Those that were asked for by name; all when none was. */
+const wanted = new Set(process.argv.slice(2));
+const isWanted = (file: string): boolean => wanted.size === 0 || wanted.has(file);
+
 const scratch = mkdtempSync(join(tmpdir(), 'forms-mirror-pictures-'));
 const program = resolve(import.meta.dirname, '../bin/forms-mirror.js');
-const demo = spawn(process.execPath, [program, 'demo', '--sheets', '--keep-running'], {
-  cwd: scratch,
-  stdio: ['ignore', 'pipe', 'inherit'],
-});
-const ended = once(demo, 'exit');
 try {
-  const sheet = await sheetOf(createInterface({ input: demo.stdout }));
-  const tabs = await tabsOf(sheet);
   mkdirSync(FOLDER, { recursive: true });
-  for (const { file, tab, width, height } of PICTURES) {
-    const address = tab === undefined ? sheet : tabs.get(tab);
-    if (address === undefined) throw new Error(`There is no tab "${tab}".`);
-    const path = join(FOLDER, file);
-    photograph(address, path, `${width},${height}`);
-    const { size } = statSync(path);
-    console.log(`docs/pictures/${file}: ${Math.ceil(size / 1_000)} kB`);
-    if (size > MOST_BYTES) throw new Error(`${file} is too large.`);
-  }
+  if (PICTURES.some(({ file }) => isWanted(file))) await takeSheets();
+  if (isWanted(STATUS.file)) await takeStatusPage();
 } finally {
-  demo.kill();
-  await ended;
   rmSync(scratch, { recursive: true, force: true });
+}
+
+/** The tabs of the demo's sheet. */
+async function takeSheets(): Promise<void> {
+  const demo = spawn(process.execPath, [program, 'demo', '--sheets', '--keep-running'], {
+    cwd: scratch,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = once(demo, 'exit');
+  try {
+    const sheet = await sheetOf(createInterface({ input: demo.stdout }));
+    const tabs = await tabsOf(sheet);
+    for (const { file, tab, width, height } of PICTURES.filter((one) => isWanted(one.file))) {
+      const address = tab === undefined ? sheet : tabs.get(tab);
+      if (address === undefined) throw new Error(`There is no tab "${tab}".`);
+      take(address, { file, width, height });
+    }
+  } finally {
+    demo.kill();
+    await ended;
+  }
+}
+
+/** A mirror of its own: a SQLite copy and a sheet, once all that it says of itself is that it is well. */
+async function takeStatusPage(): Promise<void> {
+  const sandbox = spawnProgram(['sandbox', '--sheets', '--json', '--port', '0', '--forms', '4']);
+  const env = settingsOf(JSON.parse(await firstLine(sandbox.stdout)) as SandboxReport);
+  const mirror = spawnProgram(['start'], env);
+  try {
+    const url = await pageOf(createInterface({ input: mirror.stderr }));
+    await untilWell(url);
+    take(url, STATUS);
+  } finally {
+    for (const child of [mirror, sandbox]) {
+      child.kill();
+      if (child.exitCode === null) await once(child, 'exit');
+    }
+  }
+}
+
+interface SandboxReport {
+  readonly url: string;
+  readonly key: string;
+  readonly sheet: { readonly env: Readonly<Record<string, string>> };
+}
+
+function settingsOf({ url, key, sheet }: SandboxReport): Record<string, string> {
+  return {
+    FORMS_API_URL: url,
+    FORMS_API_KEY: key,
+    SHEETS_EMULATOR_URL: sheet.env['SHEETS_EMULATOR_URL'] ?? '',
+    TARGETS: 'warehouse,team-sheet',
+    TARGET_WAREHOUSE_URL: 'sqlite:forms.sqlite',
+    TARGET_TEAM_SHEET_URL: sheet.env['TARGET_URL'] ?? '',
+    TARGET_FIELDS: '*',
+    SYNC_EVERY: '10s',
+    PORT: '0',
+    DATA_DIR: join(scratch, 'data'),
+  };
+}
+
+function spawnProgram(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const options = { cwd: scratch, env: { ...process.env, ...env } };
+  return spawn(process.execPath, [program, ...args], { ...options, stdio: 'pipe' });
+}
+
+async function firstLine(stream: NodeJS.ReadableStream): Promise<string> {
+  for await (const line of createInterface({ input: stream })) return line;
+  throw new Error('The sandbox said nothing.');
+}
+
+/** The address of the status page, as the log says it. */
+async function pageOf(lines: AsyncIterable<string>): Promise<string> {
+  for await (const line of lines) {
+    const [, url] = /"url":"(http[^"]+)","msg":"The status page/.exec(line) ?? [];
+    if (url !== undefined) return url;
+  }
+  throw new Error('The mirror ended before its page was open.');
+}
+
+async function untilWell(url: string): Promise<void> {
+  for (let tries = 0; tries < 120; tries++) {
+    const report = (await (await fetch(`${url}/api/status`)).json()) as {
+      state: string;
+      work: readonly unknown[];
+      forms: readonly { form: { id: string }; rows: number | null }[];
+    };
+    // The rows of a sheet are counted some seconds after they are written.
+    const rows = new Set(report.forms.map(({ form, rows }) => `${form.id} ${rows}`));
+    const isSettled = report.forms.length > 0 && rows.size * 2 === report.forms.length;
+    if (report.state === 'ok' && report.work.length === 0 && isSettled) return;
+    await sleep(1_000);
+  }
+  throw new Error('The mirror did not become well.');
+}
+
+function take(
+  address: string,
+  { file, width, height }: { file: string; width: number; height: number },
+): void {
+  const path = join(FOLDER, file);
+  photograph(address, path, `${width},${height}`);
+  const { size } = statSync(path);
+  console.log(`docs/pictures/${file}: ${Math.ceil(size / 1_000)} kB`);
+  if (size > MOST_BYTES) throw new Error(`${file} is too large.`);
 }
 
 /** The address of the sheet, once everything is in it. */

@@ -8,6 +8,7 @@ import type { FormPlace } from '../queue/handlers.ts';
 import type { RunOrder } from '../queue/run-places.ts';
 import type { QueueRuntime } from '../queue/runtime.ts';
 import type { ActionOrder, Actor, DoneLine } from '../web/action-order.ts';
+import type { Announcer } from '../web/server.ts';
 import {
   findPausePlaces,
   pausedLines,
@@ -19,14 +20,19 @@ import {
 } from './pausing.ts';
 import { requireForm } from './selection.ts';
 
-/** What a running mirror does at a person's word: passes by its queue, pauses in its targets. */
-export function createActor(app: App, queue: QueueRuntime, clock: Clock): Actor {
+/** What a running mirror does at a person's word: passes by its queue, pauses in its targets, tests by its `alerts`. */
+export function createActor(
+  app: App,
+  queue: QueueRuntime,
+  clock: Clock,
+  alerts: Pick<Announcer, 'test'> | undefined,
+): Actor {
   return {
     async act(order) {
       const { do: action, form, target, by } = order;
       let lines: readonly DoneLine[] = [];
       try {
-        lines = await new Acting(app, queue, clock).act(order);
+        lines = await new Acting(app, queue, clock, alerts).act(order);
         return lines;
       } catch (error) {
         lines = [{ ok: false, text: toMirrorError(error).message }];
@@ -38,6 +44,15 @@ export function createActor(app: App, queue: QueueRuntime, clock: Clock): Actor 
       }
     },
   };
+}
+
+async function tested(alerts: Pick<Announcer, 'test'> | undefined): Promise<readonly DoneLine[]> {
+  if (alerts === undefined) {
+    const text = 'No channel is configured: set ALERT_WEBHOOK_URL or ALERT_EMAIL_TO.';
+    return [{ ok: false, text }];
+  }
+  const tried = await alerts.test();
+  return tried.map(({ channel, ok, message }) => ({ ok, text: `${channel}: ${message}` }));
 }
 
 /** A form in a target, with how people know it. */
@@ -55,15 +70,24 @@ class Acting {
   readonly #app: App;
   readonly #queue: QueueRuntime;
   readonly #clock: Clock;
+  readonly #alerts: Pick<Announcer, 'test'> | undefined;
 
-  constructor(app: App, queue: QueueRuntime, clock: Clock) {
+  constructor(
+    app: App,
+    queue: QueueRuntime,
+    clock: Clock,
+    alerts: Pick<Announcer, 'test'> | undefined,
+  ) {
     this.#app = app;
     this.#queue = queue;
     this.#clock = clock;
+    this.#alerts = alerts;
   }
 
   async act(order: ActionOrder): Promise<readonly DoneLine[]> {
     switch (order.do) {
+      case 'alert':
+        return tested(this.#alerts);
       case 'look':
         return order.form === null ? this.#look(order) : this.#run(order, 'incremental');
       case 'compare':

@@ -6,7 +6,7 @@ import type { Clock } from '../base/clock.ts';
 import { Events } from '../base/events.ts';
 import { toMirrorError } from '../base/errors.ts';
 import type { ExitCode } from '../base/exit-codes.ts';
-import { type HealthSource, type PlanState, readOverview } from '../health/facts.ts';
+import { type HealthSource, type PlanState, readDetails, readOverview } from '../health/facts.ts';
 import type { QueueEventMap } from '../queue/events.ts';
 import type { QueueRuntime } from '../queue/runtime.ts';
 import { nextDigestMs } from '../settings/alert-settings.ts';
@@ -51,6 +51,7 @@ interface OpenQueue {
 async function openPage(host: Host, app: App, { queue, events }: OpenQueue): Promise<StatusServer> {
   const { status } = app.config;
   const source = healthSource(app, queue, host.clock);
+  const alerts = await openAlerts(host, app, source);
   return startStatus({
     host: status.host,
     port: status.port,
@@ -62,8 +63,9 @@ async function openPage(host: Host, app: App, { queue, events }: OpenQueue): Pro
     logger: app.logger,
     version: host.version,
     clock: host.clock,
-    alerts: await openAlerts(host, app, source),
-    actor: createActor(app, queue, host.clock),
+    alerts,
+    actor: createActor(app, queue, host.clock, alerts),
+    board: { get: (path) => queue.board(path) },
   });
 }
 
@@ -130,6 +132,7 @@ function healthSource(app: App, queue: QueueRuntime, clock: Clock): HealthSource
     async rejections(name, formId, limit) {
       return (await (await readerOf(name, formId))?.rejections(limit)) ?? { total: 0, items: [] };
     },
+    details: async (name, formId) => readDetails(await readerOf(name, formId)),
     queue: () => queue.status(),
     waitElsewhere: () => readWaitElsewhere(app, clock.now()),
     plan: () => planState(app),

@@ -3,9 +3,17 @@ import type { Loss } from '../mirror/losses.ts';
 import { knownChangesSince, type StoringSettings } from '../mirror/proven-for.ts';
 import { plainNotice } from '../sync/plain-columns.ts';
 import { unpickedNotice } from '../sync/purge.ts';
-import { type Pause } from '../mirror/pauses.ts';
-import type { FormOverview, ListedRejection, Target, TargetKind } from '../mirror/target.ts';
+import type { Pause } from '../mirror/pauses.ts';
+import type {
+  FormOverview,
+  FormReader,
+  ListedRejection,
+  StoredField,
+  Target,
+  TargetKind,
+} from '../mirror/target.ts';
 import type { FormIdentity, PassKind, PassRecord } from '../mirror/types.ts';
+import type { WindowRecord } from '../mirror/window.ts';
 import type { UnmatchedName } from '../sync/unmatched-names.ts';
 import type { KeptFailure, KeptFailures } from './kept-failures.ts';
 import type { PassSummary } from './pass-summary.ts';
@@ -40,6 +48,9 @@ export interface HealthSource {
 
   /** Submissions listed as rejected, newest first, and how many there are in all. */
   rejections(target: string, formId: string, limit: number): Promise<RejectionList>;
+
+  /** A form's fields and the windows that it is read in; empty when it was never mirrored there. */
+  details(target: string, formId: string): Promise<FormDetails>;
 
   queue(): Promise<QueueState>;
 
@@ -134,6 +145,29 @@ export interface RejectionList {
   readonly items: readonly ListedRejection[];
 }
 
+/** See {@link HealthSource.details}. */
+export interface FormDetails {
+  readonly fields: readonly StoredField[];
+  readonly windows: readonly ShownWindow[];
+}
+
+/** A window as people see it. Dates are ISO 8601; `provenAt`: when it was last compared row by row. */
+export type ShownWindow = Pick<WindowRecord, 'from' | 'to' | 'total' | 'provenAt' | 'open'>;
+
+/** Reads a form's details; undefined reads as never mirrored. Rejects as its reader does. */
+export async function readDetails(
+  reader: Pick<FormReader, 'fields' | 'windows'> | undefined,
+): Promise<FormDetails> {
+  if (reader === undefined) return { fields: [], windows: [] };
+  const [fields, windows] = [await reader.fields(), await reader.windows()];
+  return {
+    fields,
+    windows: windows.map(({ from, to, total, provenAt, open }) => {
+      return { from, to, total, provenAt, open };
+    }),
+  };
+}
+
 /** The queue: its store, its schedules, its jobs. */
 export interface QueueState {
   /** `redis`, `postgres`, `embedded`. */
@@ -146,6 +180,10 @@ export interface QueueState {
   readonly queues: readonly QueueDepth[];
   /** The passes that workers run now, on whichever machine. */
   readonly running: readonly RunningJob[];
+  /** What they do besides; absent where nobody asked. */
+  readonly sideJobs?: readonly SideJob[];
+  /** The processes that take jobs, idle ones included; null or absent where the store does not tell. */
+  readonly workers?: readonly string[] | null;
   /** When full passes that failed are tried again (ISO); absent where nobody asked. */
   readonly retries?: readonly {
     readonly formId: string;
@@ -166,6 +204,18 @@ export interface RunningJob {
     readonly seen: number;
     readonly total: number;
   } | null;
+  /** The process that runs it: the name of its machine and its number; null or absent where the store does not tell. */
+  readonly worker?: string | null;
+}
+
+/** What a worker does besides passes of its own: it reads windows for the pass of another one, or marks a form. */
+export interface SideJob {
+  readonly step: 'assist' | 'mark';
+  readonly formId: string;
+  /** Null for marking, which asks all targets. */
+  readonly target: string | null;
+  readonly startedAtMs: number;
+  readonly worker: string | null;
 }
 
 /** When passes of a kind run next. */

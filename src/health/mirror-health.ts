@@ -26,6 +26,7 @@ import {
   explains,
   lastSuccessMs,
 } from './shared-problems.ts';
+import { assessCondition, type SourceHealth } from './source-state.ts';
 import { waitProblem } from './source-waits.ts';
 import { type Staleness, isStale, stalenessOf, stalenessScope } from './staleness.ts';
 
@@ -37,6 +38,8 @@ export interface MirrorHealth {
   readonly since: string | null;
   /** When the source last answered as it should, as far as is known; since the epoch, 0 for never. */
   readonly sourceHeardAtMs: number;
+  /** How the source is doing. */
+  readonly source: SourceHealth;
   /** What concerns all forms: the source, the queue, the scheduler. */
   readonly problems: readonly Problem[];
   readonly targets: readonly TargetHealth[];
@@ -120,7 +123,11 @@ export function assessMirror(facts: HealthFacts): MirrorHealth {
   const state = stateWith(worstOf(shared), stateOfForms(forms, facts));
   const since = sinceWith(worstOf(shared), state, forms);
   const sourceHeardAtMs = Math.max(lastSuccessMs(wanted), Date.parse(plan.at ?? '') || 0);
-  return { nowMs, state, since, sourceHeardAtMs, problems, targets, forms, queue, plan };
+  const { sourceWait: wait, nextRunMs } = facts;
+  const heardAtMs = sourceHeardAtMs;
+  const condition = assessCondition({ nowMs, problem: source, wait, heardAtMs, nextRunMs });
+  const judgedAll = { problems, targets, forms, source: condition };
+  return { nowMs, state, since, sourceHeardAtMs, ...judgedAll, queue, plan };
 }
 
 const isTried = ({ pause = null }: KnownForm): boolean => pause === null;

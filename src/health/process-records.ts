@@ -19,6 +19,7 @@ const sourceWait = z.object({
   untilMs: z.number(),
   throttled: z.boolean(),
   reason: z.string(),
+  silent: z.boolean().optional(),
 });
 const processRecord = z.object({
   host: z.string(),

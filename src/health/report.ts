@@ -10,6 +10,8 @@ import { type FormHealth, STATE_TITLES } from './form-health.ts';
 import { OUTCOMES } from './pass-summary.ts';
 import { type MirrorHealth, type TargetHealth, worst } from './mirror-health.ts';
 import type { FormProblem, Problem } from './problem.ts';
+import type { SourceHealth } from './source-state.ts';
+import { type RunningWork, runningWork } from './work.ts';
 
 /** The mirror's health as a document: what `GET /api/status` answers and `status --json` prints. Times are ISO 8601 in UTC. */
 export interface StatusReport {
@@ -21,6 +23,10 @@ export interface StatusReport {
   /** What concerns all forms: source, queue, scheduler. */
   readonly problems: readonly ShownProblem[];
   readonly notices: readonly string[];
+  /** How the source is doing. */
+  readonly source: SourceHealth;
+  /** What all workers do now, the longest first. */
+  readonly work: readonly RunningWork[];
   readonly targets: readonly TargetReport[];
   readonly forms: readonly FormReport[];
   readonly queue: QueueReport | null;
@@ -71,6 +77,9 @@ export interface FormReport {
   readonly problems: readonly ShownProblem[];
   /** Table, view or tab; null before the first pass. */
   readonly location: string | null;
+  /** Where a browser opens it; the name of its table for queries. Null where there is none. */
+  readonly url: string | null;
+  readonly table: string | null;
   /** Null, like the three below, when it is not known: the target could not be read. */
   readonly rows: number | null;
   readonly deletedRows: number | null;
@@ -120,6 +129,8 @@ export interface QueueReport {
   readonly schedules: readonly ScheduleState[];
   readonly waiting: number;
   readonly active: number;
+  /** The processes that take jobs, idle ones included; null where the store does not tell. */
+  readonly workers: readonly string[] | null;
 }
 
 /** Pure. */
@@ -131,6 +142,8 @@ export function reportOf(health: MirrorHealth, version: string): StatusReport {
     since: health.since,
     problems: health.problems.map(shown),
     notices: health.plan.notices,
+    source: health.source,
+    work: runningWork(health),
     targets: health.targets.map(targetReport),
     forms: health.forms.map((form) => formReport(form, health)),
     queue: queueReport(health),
@@ -214,6 +227,8 @@ function formReport(health: FormHealth, { nowMs, targets }: MirrorHealth): FormR
     pause: shownPause(health.pause, target),
     problems: health.problems.map(shown),
     location: overview?.location ?? null,
+    url: overview?.place?.url ?? null,
+    table: overview?.place?.table ?? null,
     rows: overview?.rows ?? none,
     deletedRows: overview?.deletedRows ?? none,
     rejected: overview?.rejected ?? none,
@@ -263,6 +278,7 @@ function queueReport({ queue }: MirrorHealth): QueueReport | null {
     schedules,
     waiting: sum(({ waiting, delayed, step }) => (step === 'plan' ? 0 : waiting + delayed)),
     active: sum(({ active }) => active),
+    workers: queue.workers ?? null,
   };
 }
 

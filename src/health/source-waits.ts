@@ -14,6 +14,8 @@ export interface SourceWait {
   readonly throttled: boolean;
   /** In a few words, of the last that failed: `answered 503`. */
   readonly reason: string;
+  /** It has not failed yet: a request has had no answer for long, and goes on waiting. */
+  readonly silent?: boolean | undefined;
 }
 
 /** A wait that nothing was heard of for so long after its time is over, however it ended. */
@@ -42,7 +44,7 @@ export class SourceWaits {
         const sinceMs = this.#waits.get(request)?.sinceMs ?? now - silentMs;
         const reason = `no answer for ${span(silentMs)}`;
         const untilMs = now + ATTEMPT_MS - silentMs;
-        this.#waits.set(request, { sinceMs, untilMs, throttled: false, reason });
+        this.#waits.set(request, { sinceMs, untilMs, throttled: false, reason, silent: true });
       }),
       events.on('forms.settled', ({ request }) => void this.#waits.delete(request)),
     ];

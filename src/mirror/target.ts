@@ -138,6 +138,8 @@ export interface FormOverview {
   readonly name: string;
   /** Table, view or tab for people to open. */
   readonly location: string;
+  /** Where a browser opens it; the name that queries use. Each where there is one. */
+  readonly place?: { readonly url?: string; readonly table?: string };
   /** Rows that are not marked deleted, and rows that are. */
   readonly rows: number;
   readonly deletedRows: number;

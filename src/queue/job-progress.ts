@@ -4,7 +4,7 @@ import type { Clock } from '../base/clock.ts';
 import type { PassKind } from '../mirror/types.ts';
 import type { JobProgress } from './handlers.ts';
 import { passData } from './jobs.ts';
-import { QUEUE_KINDS, type Queues } from './queues.ts';
+import { type AnyQueue, QUEUE_KINDS, type Queues } from './queues.ts';
 
 /*
  * How far running passes have come, kept with their jobs so that every process can show it: IDs and numbers, nothing else.
@@ -21,6 +21,18 @@ export interface RunningPassJob {
     readonly seen: number;
     readonly total: number;
   } | null;
+  /** The process that runs it; null where the store does not tell. */
+  readonly worker: string | null;
+}
+
+/** What a worker does besides passes of its own. */
+export interface ActiveSideJob {
+  readonly step: 'assist' | 'mark';
+  readonly formId: string;
+  /** Null for marking, which asks all targets. */
+  readonly target: string | null;
+  readonly startedAtMs: number;
+  readonly worker: string | null;
 }
 
 const storedProgress = z.object({ atMs: z.number(), seen: z.number(), total: z.number() });
@@ -62,9 +74,49 @@ export async function readRunning(queues: Queues): Promise<RunningPassJob[]> {
           kind,
           startedAtMs: job.processedOn ?? job.timestamp,
           progress: progress.success ? progress.data : null,
+          worker: job.processedBy ?? null,
         });
       }
     }
   }
   return running;
 }
+
+/** What the workers do besides, in whichever process. */
+export async function readSideJobs(queues: Queues): Promise<ActiveSideJob[]> {
+  const assists = queues.targets.map((target) => sideJobs(queues.assists(target), 'assist'));
+  return (await Promise.all([...assists, sideJobs(queues.mark, 'mark')])).flat();
+}
+
+const sideData = z.object({ formId: z.string(), target: z.string().optional() });
+
+async function sideJobs(
+  queue: AnyQueue | undefined,
+  step: ActiveSideJob['step'],
+): Promise<ActiveSideJob[]> {
+  const jobs = await queue?.getJobs(['active'], 0, MOST_READ - 1);
+  return (jobs ?? []).flatMap((job) => {
+    const { data } = sideData.safeParse(job?.data);
+    if (data === undefined) return [];
+    const startedAtMs = job.processedOn ?? job.timestamp;
+    const worker = job.processedBy ?? null;
+    return [{ step, formId: data.formId, target: data.target ?? null, startedAtMs, worker }];
+  });
+}
+
+/** The processes that take jobs, each once; null where the store does not tell. All of them plan. */
+export async function readWorkers({ plan }: Queues): Promise<string[] | null> {
+  try {
+    const named = (await plan.getWorkers()).flatMap(({ rawname }) => {
+      const at = rawname?.lastIndexOf(WORKER_NAME) ?? -1;
+      return at < 0 ? [] : [rawname?.slice(at + WORKER_NAME.length) ?? ''];
+    });
+    return named.length === 0 ? null : [...new Set(named)].toSorted();
+  } catch {
+    // Some managed services forbid listing clients.
+    return null;
+  }
+}
+
+/** What BullMQ writes before a worker's name. */
+const WORKER_NAME = ':w:';

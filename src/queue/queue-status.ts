@@ -1,7 +1,13 @@
 import { withinTime } from '../base/deadline.ts';
 import type { PassKind } from '../mirror/types.ts';
 import type { BackendKind } from './backends/backend.ts';
-import { type RunningPassJob, readRunning } from './job-progress.ts';
+import {
+  type ActiveSideJob,
+  type RunningPassJob,
+  readRunning,
+  readSideJobs,
+  readWorkers,
+} from './job-progress.ts';
 import { passData } from './jobs.ts';
 import { type AnyQueue, QUEUE_KINDS, type Queues } from './queues.ts';
 import { type SchedulerContext, readSchedules } from './scheduler.ts';
@@ -19,6 +25,10 @@ export interface QueueStatus {
   readonly retries: readonly QueuedRetry[];
   /** The passes that run now, in whichever process. */
   readonly running: readonly RunningPassJob[];
+  /** What their workers do besides. */
+  readonly sideJobs: readonly ActiveSideJob[];
+  /** The processes that take jobs; null where the store does not tell. */
+  readonly workers: readonly string[] | null;
 }
 
 /** A full pass that failed, and when it is tried again (ISO). */
@@ -66,7 +76,14 @@ export async function readStatus(context: SchedulerContext): Promise<QueueStatus
   return { ...place, reachable: true, ...found };
 }
 
-const NOTHING = { schedules: [], queues: [], retries: [], running: [] };
+const NOTHING = {
+  schedules: [],
+  queues: [],
+  retries: [],
+  running: [],
+  sideJobs: [],
+  workers: null,
+};
 
 async function readAll(
   context: SchedulerContext,
@@ -89,12 +106,14 @@ async function readAll(
     }
   }
   // All at once: a count that failed while something else was awaited would be nobody's, and end the process.
-  const [depths, retries, running] = await Promise.all([
+  const [depths, retries, running, sideJobs, workers] = await Promise.all([
     Promise.all(counts),
     readRetries(queues),
     readRunning(queues),
+    readSideJobs(queues),
+    readWorkers(queues),
   ]);
-  return { schedules, queues: depths, retries, running };
+  return { schedules, queues: depths, retries, running, sideJobs, workers };
 }
 
 const MAX_RETRIES_READ = 200;

@@ -31,6 +31,8 @@ export interface Queues {
   passes(kind: PassKind, target: string): AnyQueue | undefined;
   /** Helping with a target's full passes; undefined as above. */
   assists(target: string): AnyQueue | undefined;
+  /** All of them. */
+  readonly all: readonly AnyQueue[];
   close(): Promise<void>;
 }
 
@@ -63,6 +65,7 @@ export function openQueues(
     mark,
     flows,
     targets,
+    all,
     passes: (kind, target) => passes[isLong(kind) ? 'full' : 'incremental'].get(target),
     assists: (target) => assists.get(target),
     close: async () => {

@@ -6,6 +6,7 @@ import type { Logger } from '../base/logger.ts';
 import type { RateStore } from '../forms/request-rate.ts';
 import type { PassKind } from '../mirror/types.ts';
 import { openBackend } from './backends.ts';
+import type { BoardAnswer, QueueBoard } from './board.ts';
 import type { QueueEventMap } from './events.ts';
 import { createErrorLog } from './error-log.ts';
 import { FullPasses } from './processors.ts';
@@ -50,6 +51,8 @@ export interface QueueOptions {
 export interface QueueRuntime {
   /** How it stands. Does not throw; see {@link QueueStatus.reachable}. */
   status(): Promise<QueueStatus>;
+  /** Shows the jobs to people, read-only and without payloads: a GET of an address that begins with `/queue`. */
+  board(path: string): Promise<BoardAnswer>;
   /** One run now, besides the scheduled ones. */
   runNow(kind: PassKind): Promise<void>;
   /** Passes of single forms now, besides the scheduled ones. See {@link runPlaces}. */
@@ -126,6 +129,7 @@ class Runtime implements QueueRuntime {
   readonly #stopping: AbortController;
   readonly #heartbeat: Promise<void> | undefined;
   #stopped: Promise<void> | undefined;
+  #board: Promise<QueueBoard> | undefined;
 
   constructor(
     context: WorkerContext & SchedulerContext,
@@ -141,6 +145,20 @@ class Runtime implements QueueRuntime {
 
   status(): Promise<QueueStatus> {
     return readStatus(this.#context);
+  }
+
+  async board(path: string): Promise<BoardAnswer> {
+    // A failure to load it is not for ever.
+    this.#board ??= this.#openBoard().catch((error: unknown) => {
+      this.#board = undefined;
+      throw error;
+    });
+    return (await this.#board).get(path);
+  }
+
+  async #openBoard(): Promise<QueueBoard> {
+    const { openBoard } = await import('./board.ts');
+    return openBoard(this.#context.queues.all);
   }
 
   runNow(kind: PassKind): Promise<void> {
@@ -171,6 +189,7 @@ class Runtime implements QueueRuntime {
 
   async #closeAll(): Promise<void> {
     await this.#heartbeat;
+    await this.#board?.then((board) => board.close()).catch(this.#context.onError);
     await this.#context.queues.close();
     await this.#context.backend.close(false);
   }

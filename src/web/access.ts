@@ -48,7 +48,7 @@ export async function guardAccess(app: FastifyInstance, options: AccessOptions):
         imgSrc: ['data:'],
         connectSrc: ["'self'"],
         baseUri: ["'none'"],
-        // The forms of the pages that ask whether an action is meant.
+        // The search of the page, and the forms of the pages that ask whether an action is meant.
         formAction: ["'self'"],
         frameAncestors: ["'none'"],
       },

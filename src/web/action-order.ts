@@ -6,9 +6,9 @@ import { z } from 'zod';
 
 /**
  * `look`: a look, or an incremental pass of one form. `compare`: row by row. `retry`: what failed, again. `accept`: deletions
- * that the brake withholds. `pause`, `resume`: a form, a target, everything.
+ * that the brake withholds. `pause`, `resume`: a form, a target, everything. `alert`: a test through each channel.
  */
-export const ACTIONS = ['look', 'compare', 'retry', 'accept', 'pause', 'resume'] as const;
+export const ACTIONS = ['look', 'compare', 'retry', 'accept', 'pause', 'resume', 'alert'] as const;
 /** One of {@link ACTIONS}. */
 export type ActionName = (typeof ACTIONS)[number];
 

@@ -1,6 +1,6 @@
 import { count, exact, plural } from '../base/format.ts';
 import type { FormReport, StatusReport } from '../health/report.ts';
-import { actPath } from './action-links.ts';
+import { actPath } from './action-menu.ts';
 import type { ActionName, DoneLine } from './action-order.ts';
 import { type Html, html } from './html.ts';
 import { stateIcon } from './page-icons.ts';
@@ -130,6 +130,13 @@ const TEXTS: Readonly<Record<ActionName, (facts: Facts) => Said>> = {
           ]
         : []),
       ...new Set(forms.flatMap(({ pause }) => (pause === null ? [] : [pausedBy(pause)]))),
+    ],
+  }),
+  alert: () => ({
+    title: 'Send a test alert?',
+    button: 'Send',
+    paragraphs: [
+      'A message that says it is a test goes through each channel that alerts go to, and this page says what became of each. It may take a minute.',
     ],
   }),
 };

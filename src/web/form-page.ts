@@ -1,5 +1,4 @@
 import type { PassRecord } from '../mirror/types.ts';
-import { formActions } from './action-links.ts';
 import { type Html, html } from './html.ts';
 import { passHistory } from './pass-history.ts';
 import { stateIcon } from './page-icons.ts';
@@ -9,6 +8,7 @@ import {
   rejectedAnchor,
   runningMark,
   stateMark,
+  targetLink,
   timeAgo,
   timeUntil,
 } from './page-parts.ts';
@@ -21,7 +21,10 @@ import {
   missingTime,
   stateOfAll,
 } from '../health/report.ts';
-import type { RejectionList } from '../health/facts.ts';
+import type { FormDetails, RejectionList } from '../health/facts.ts';
+import { actionMenu, formActions } from './action-menu.ts';
+import { detailsParts } from './form-details.ts';
+import { workCard } from './running-work.ts';
 import { count, plural, span } from '../base/format.ts';
 import { exceptText } from '../health/coverage.ts';
 
@@ -30,6 +33,7 @@ export interface FormHistory {
   readonly target: string;
   readonly passes: readonly PassRecord[] | null;
   readonly rejections: RejectionList | null;
+  readonly details: FormDetails | null;
 }
 
 /** The page of one form: its health in each target, its recent passes and what was rejected. Pure. */
@@ -37,11 +41,13 @@ export function formMain(
   report: StatusReport,
   forms: readonly FormReport[],
   histories: readonly FormHistory[],
+  { actions = false }: { readonly actions?: boolean } = {},
 ): Html {
   const [first] = forms;
   const state = stateOfAll(forms);
   const nowMs = Date.parse(report.at);
-  return html`<main>
+  const work = report.work.filter(({ form }) => form.id === first?.form.id);
+  return html`<main id="main" tabindex="-1">
     <section class="hero">
       <div class="medal ${state}">${stateIcon(state)}</div>
       <div>
@@ -51,36 +57,68 @@ export function formMain(
           <span class="id">${first?.form.id}</span>
         </p>
       </div>
+      ${actions && forms.length > 1 && first !== undefined && menuOf(forms, { form: first.form.id })}
     </section>
     ${report.problems.map((problem) => problemBox(problem, { wide: true }))}
+    ${workCard({ ...report, work })}
     ${forms.map((form) => {
       const history = histories.find(({ target }) => target === form.target);
       const target = report.targets.find(({ name }) => name === form.target);
-      return targetCard(form, target?.problem ?? null, history, nowMs);
+      return targetCard(form, { shared: target?.problem ?? null, history, nowMs, actions });
     })}
   </main>`;
 }
 
-function targetCard(
-  form: FormReport,
-  shared: ShownProblem | null,
-  history: FormHistory | undefined,
-  nowMs: number,
-): Html {
+/** What can be done with the form, in all of its targets or in one. */
+function menuOf(
+  forms: readonly FormReport[],
+  subject: { readonly form: string; readonly target?: string },
+): Html | null {
+  return actionMenu({
+    id: `menu-${subject.target ?? 'all'}`,
+    about: subject.target === undefined ? 'this form' : `this form in ${subject.target}`,
+    actions: formActions(forms, subject),
+    end: true,
+  });
+}
+
+interface CardContext {
+  /** What is wrong with the target as a whole. */
+  readonly shared: ShownProblem | null;
+  readonly history: FormHistory | undefined;
+  readonly nowMs: number;
+  readonly actions: boolean;
+}
+
+function targetCard(form: FormReport, { shared, history, nowMs, actions }: CardContext): Html {
   const passes = history?.passes ?? [];
-  return html`<section class="card">
+  const place = { form: form.form.id, target: form.target };
+  return html`<section class="card" aria-label="${form.target}">
     <header>
       <h2>${form.target}</h2>
-      <span class="small quiet">${form.location}</span
+      <span class="small quiet">${placeText(form)}</span
       ><span class="right">${stateMark(form.state, form.title)}${runningMark(form)}</span>
+      ${actions && menuOf([form], place)}
     </header>
-    <p class="problem">${formActions(form)}</p>
+    ${form.pause !== null && form.pause.reason !== null && html`<p class="problem quiet">${form.pause.reason}</p>`}
     ${shared !== null && problemBox(shared)} ${problemBoxes(form.problems)} ${facts(form, nowMs)}
     ${form.covers.absent > 0 && html`<p class="problem quiet">${absentNote(form, nowMs)}</p>`}
     ${history?.passes === null && html`<p class="problem quiet">The passes cannot be read just now.</p>`}
     ${passes.length > 0 && passHistory(form.target, passes, nowMs)}
     ${rejectionPart(form, history?.rejections ?? null, nowMs)}
+    ${history?.details === null && html`<p class="problem quiet">Fields and windows cannot be read just now.</p>`}
+    ${history?.details && detailsParts(form.target, history.details, nowMs)}
   </section>`;
+}
+
+/** Where it is, with what opens it or names it. */
+function placeText(form: FormReport): Html | string | null {
+  const { location, table } = form;
+  const link = targetLink(form);
+  if (link === null || location === null) return location;
+  const named = `table ${table ?? ''}`;
+  if (!location.startsWith(named)) return html`${location} · ${link}`;
+  return html`table ${link}${location.slice(named.length)}`;
 }
 
 function facts(form: FormReport, nowMs: number): Html {
@@ -151,20 +189,23 @@ function rejectionPart(
       ${plural(total, 'rejected submission')} <span class="quiet">${more}</span>
     </h3>
     <table class="list">
+      <caption>
+        What could not be stored as it is, newest first
+      </caption>
       <thead>
         <tr>
-          <th>Submission</th>
-          <th>Reason</th>
-          <th>Stored</th>
-          <th>First met</th>
-          <th>Last met</th>
+          <th scope="col">Submission</th>
+          <th scope="col">Reason</th>
+          <th scope="col">Stored</th>
+          <th scope="col">First met</th>
+          <th scope="col">Last met</th>
         </tr>
       </thead>
       <tbody>
         ${items.map(
           (item) =>
             html`<tr>
-              <td class="id" data-label="Submission">${item.submissionId}</td>
+              <th scope="row" class="id">${item.submissionId}</th>
               <td class="full" data-label="Reason">${item.reason}</td>
               <td data-label="Stored">${item.stored ? 'yes, with the defect shown' : 'no'}</td>
               <td data-label="First met">${timeAgo(item.firstSeenAt, nowMs)}</td>

@@ -1,6 +1,6 @@
 import { Html, html } from './html.ts';
 import type { HealthState } from '../mirror/health-text.ts';
-import { BRAND_ICON, favicon } from './page-icons.ts';
+import { BRAND_ICON, ICON_SHEET, favicon } from './page-icons.ts';
 import { PAGE_STYLE } from './page-style.ts';
 import { exact } from '../base/format.ts';
 
@@ -21,23 +21,31 @@ export interface PageParts {
 const REFRESH_SECONDS = 10;
 
 /**
- * Updates the page in place while it is visible and nothing is selected, and keeps unfolded parts open; says so when that
- * fails. Without JavaScript the page reloads itself.
+ * Updates the page in place while it is visible, nothing is selected and nothing is typed, and keeps unfolded parts open and
+ * the focus where it is; says so when that fails. Without JavaScript the page reloads itself.
  */
 const REFRESH_SCRIPT = `
 const open = () => [...document.querySelectorAll('details[open]')].map((one) => one.id);
+const named = (one) =>
+  one.id ? '#' + CSS.escape(one.id)
+  : one.matches('summary') && one.parentElement.id ? '#' + CSS.escape(one.parentElement.id) + '>summary'
+  : one.matches('main a') ? 'main a[href="' + CSS.escape(one.getAttribute('href')) + '"]' : null;
+const busy = () => document.hidden || String(getSelection()) || (document.activeElement?.matches('input') && document.activeElement.value !== document.activeElement.defaultValue);
 const refresh = async () => {
-  if (document.hidden || String(getSelection())) return;
+  if (busy()) return;
   try {
     const answer = await fetch(location.href, { headers: { accept: 'text/html' }, signal: AbortSignal.timeout(8000) });
     if (!answer.ok) throw new Error(answer.status);
     const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+    if (busy()) return;
     const unfolded = open();
+    const focused = named(document.activeElement);
     document.title = page.title;
     for (const part of ['main', '#fresh', 'link[rel=icon]', 'footer']) {
       const [old, fresh] = [document.querySelector(part), page.querySelector(part)];
       if (old && fresh && old.outerHTML !== fresh.outerHTML) old.replaceWith(fresh);
     }
+    if (focused && document.activeElement === document.body) document.querySelector(focused)?.focus({ preventScroll: true });
     for (const id of unfolded) document.getElementById(id)?.setAttribute('open', '');
     document.body.classList.remove('lost');
   } catch {
@@ -65,14 +73,18 @@ export function pageFrame(parts: PageParts): Html {
         </style>
       </head>
       <body>
+        <a class="skip" href="#main">Skip to the content</a>
+        ${ICON_SHEET}
         <div class="sheet">
-          <div class="top">
+          <header class="top">
             <a class="brand" href="/">${BRAND_ICON} forms-mirror</a>
             <span class="small quiet"
               ><span id="fresh">As of <time datetime="${at}">${exact(at)}</time></span
-              ><span id="lost">The mirror does not answer. What you see may be old.</span></span
+              ><span id="lost" role="status"
+                >The mirror does not answer. What you see may be old.</span
+              ></span
             >
-          </div>
+          </header>
           ${main} ${footer}
         </div>
         ${

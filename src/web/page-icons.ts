@@ -21,19 +21,16 @@ const SHAPES: Readonly<Record<HealthState, Html>> = {
   ended: html`<circle cx="10" cy="10" r="7.4" /><path d="M6.6 10h6.8" />`,
 };
 
+/** The shapes of all states, which every page holds once and {@link stateIcon} refers to. */
+export const ICON_SHEET: Html = html`<svg class="icons" aria-hidden="true">
+  ${Object.entries(SHAPES).map(
+    ([state, shape]) => html`<symbol id="i-${state}" viewBox="0 0 20 20">${shape}</symbol>`,
+  )}
+</svg>`;
+
 /** The icon of a state, for sighted readers only: its words are beside it. */
 export function stateIcon(state: HealthState): Html {
-  return html`<svg
-    viewBox="0 0 20 20"
-    fill="none"
-    stroke="currentColor"
-    stroke-width="1.8"
-    stroke-linecap="round"
-    stroke-linejoin="round"
-    aria-hidden="true"
-  >
-    ${SHAPES[state]}
-  </svg>`;
+  return html`<svg class="i" aria-hidden="true"><use href="#i-${state}" /></svg>`;
 }
 
 /** The program's sign: a page and its reflection. */

@@ -27,6 +27,11 @@ export function stateMark(state: HealthState, words: string = STATE_TITLES[state
   return html`<span class="state ${state}">${stateIcon(state)} ${words}</span>`;
 }
 
+/** The same of what forms depend on, which says nothing of a form. */
+export function signMark(state: HealthState, words: string): Html {
+  return html`<span class="sign ${state}">${stateIcon(state)} ${words}</span>`;
+}
+
 /** What is wrong and what to do about it. `wide`: a box of its own, not part of a table. */
 export function problemBox(problem: ShownProblem, { wide = false } = {}): Html {
   const { level, code, title, message, remedy, command, since } = problem;
@@ -34,7 +39,7 @@ export function problemBox(problem: ShownProblem, { wide = false } = {}): Html {
   return html`<div class="problem ${state}${wide ? ' wide' : ''}" role="note">
     ${stateIcon(state)}
     <div>
-      <h3>${title}</h3>
+      <strong class="title">${title}</strong>
       ${code !== 'FAILED' && html`<span class="code">${code}</span>`}
       ${
         since !== null &&
@@ -79,6 +84,16 @@ export function formNotes(report: FormReport, nowMs: number): Html {
   }`;
 }
 
+/** What opens the form in its target: a tab of a spreadsheet, or the name of a table to copy. Null before there is one. */
+export function targetLink({ url, table, form }: FormReport): Html | null {
+  if (url !== null && /^https?:\/\//.test(url)) {
+    return html`<a href="${url}" rel="noreferrer" aria-label="Open the sheet of ${form.name}"
+      >open</a
+    >`;
+  }
+  return table === null ? null : html`<code class="copy" title="Name of the table">${table}</code>`;
+}
+
 /** How far a running pass has come. */
 export function runningMark({ running }: FormReport): Html | null {
   if (running === null) return null;
@@ -86,8 +101,14 @@ export function runningMark({ running }: FormReport): Html | null {
   const known = Math.max(seen, total);
   if (known === 0) return html`<div class="small quiet">${kind} pass begins</div>`;
   return html`<div class="small quiet">${count(seen)} of ${count(known)}</div>
-    <progress max="${known}" value="${seen}">${count(seen)}</progress>`;
+    ${progressBar(seen, known)}`;
 }
+
+/** A bar that screen readers can name. */
+export const progressBar = (seen: number, known: number): Html =>
+  html`<progress max="${known}" value="${seen}" aria-label="Submissions seen">
+    ${count(seen)}
+  </progress>`;
 
 /** The line at the end of every page. */
 export function pageFooter(report: StatusReport): Html {
@@ -98,8 +119,8 @@ export function pageFooter(report: StatusReport): Html {
       >${queue === null ? 'The queue does not answer' : `Queue: ${queue.address}${queue.reachable ? `, ${jobs}` : ', does not answer'}`}</span
     >
     <span
-      ><a href="/api/status">JSON</a> · <a href="/metrics">Metrics</a> · forms-mirror
-      ${report.version}</span
+      ><a href="/queue">Queue</a> · <a href="/api/status">JSON</a> ·
+      <a href="/metrics">Metrics</a> · forms-mirror ${report.version}</span
     >
   </footer>`;
 }

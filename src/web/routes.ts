@@ -1,14 +1,18 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
+import { FormHistories } from './form-histories.ts';
+import { readListQuery } from './form-list.ts';
 import { type FormHistory, formMain } from './form-page.ts';
 import type { Actor } from './action-order.ts';
+import { mayAct } from './action-guard.ts';
 import { addActions } from './actions.ts';
 import { type Html, html } from './html.ts';
 import type { Metrics } from './metrics.ts';
 import { overviewMain } from './overview-page.ts';
 import { pageFrame } from './page-frame.ts';
 import { pageFooter } from './page-parts.ts';
+import { type JobBoard, addQueueRoute } from './queue-route.ts';
 import {
   type FormReport,
   type StatusReport,
@@ -18,7 +22,6 @@ import {
 } from '../health/report.ts';
 import { type Readiness, readinessOf } from '../health/shared-problems.ts';
 import type { HealthSource } from '../health/facts.ts';
-import { withinTime } from '../base/deadline.ts';
 import type { HealthMonitor } from '../health/monitor.ts';
 
 /** See {@link addRoutes}. */
@@ -34,13 +37,11 @@ export interface RouteOptions {
   /** Carries out what people ask for; undefined: nothing can be asked for. */
   readonly actor?: Actor | undefined;
   readonly hasPassword: boolean;
+  /** Shows the jobs of the queue; undefined: nothing does. */
+  readonly board: JobBoard | undefined;
+  /** Alerts go somewhere. */
+  readonly hasAlerts: boolean;
 }
-
-/** On a form's page, of each target. */
-const SHOWN_PASSES = 60;
-const SHOWN_REJECTIONS = 200;
-/** A target that is slow leaves its part of the page empty. */
-const HISTORY_LIMIT_MS = 3_000;
 
 /** All addresses: pages, JSON, metrics and health. */
 export function addRoutes(app: FastifyInstance, options: RouteOptions): void {
@@ -48,6 +49,7 @@ export function addRoutes(app: FastifyInstance, options: RouteOptions): void {
   addReportRoutes(app, options);
   addFormRoutes(app, options);
   if (options.actor !== undefined) addActionRoutes(app, options, options.actor);
+  addQueueRoute(app, options);
   app.get('/favicon.ico', async (_request, reply) => reply.code(204).send());
   app.setNotFoundHandler(async (request, reply) => sendNotFound(request, reply, options));
   app.setErrorHandler((error, _request, reply) => {
@@ -90,10 +92,12 @@ function addReportRoutes(app: FastifyInstance, options: RouteOptions): void {
     return reply.type(metrics.contentType).send(text);
   });
   app.get('/api/status', async () => lookUp(options));
-  app.get('/', async (_request, reply) => {
+  app.get('/', async (request, reply) => {
     const report = await lookUp(options);
-    const page = { title: headline(report), state: report.state, main: overviewMain(report) };
-    return sendPage(reply, { ...page, report });
+    const actions = mayOffer(request, options);
+    const query = readListQuery(request.query);
+    const main = overviewMain(report, { query, actions, alerts: options.hasAlerts });
+    return sendPage(reply, { title: headline(report), state: report.state, main, report });
   });
 }
 
@@ -102,19 +106,25 @@ interface FormParams {
 }
 
 function addFormRoutes(app: FastifyInstance, options: RouteOptions): void {
+  const kept = new FormHistories(options);
+  const historyOf = (form: FormReport, { targets }: StatusReport): Promise<FormHistory> =>
+    kept.of(
+      form,
+      targets.find(({ name }) => name === form.target),
+    );
   app.get<FormParams>('/api/forms/:id', async (request, reply) => {
-    const { forms } = await lookUpForm(options, request.params.id);
+    const { report, forms } = await lookUpForm(options, request.params.id);
     if (forms.length === 0) return sendNotFound(request, reply, options);
     return Promise.all(
-      forms.map(async (form) => Object.assign(await historyOf(form, options), form)),
+      forms.map(async (form) => Object.assign({ ...(await historyOf(form, report)) }, form)),
     );
   });
   app.get<FormParams>('/forms/:id', async (request, reply) => {
     const { report, forms } = await lookUpForm(options, request.params.id);
     const [first] = forms;
     if (first === undefined) return sendNotFound(request, reply, options);
-    const histories = await Promise.all(forms.map((form) => historyOf(form, options)));
-    const main = formMain(report, forms, histories);
+    const histories = await Promise.all(forms.map((form) => historyOf(form, report)));
+    const main = formMain(report, forms, histories, { actions: mayOffer(request, options) });
     const page = { title: first.form.name, state: stateOfAll(forms), main };
     return sendPage(reply, { ...page, report });
   });
@@ -144,25 +154,9 @@ async function lookUpForm(
   return { report, forms: report.forms.filter(({ form }) => form.id === id) };
 }
 
-/** What a target records of a form; null for what it does not return in time. */
-async function historyOf(form: FormReport, options: RouteOptions): Promise<FormHistory> {
-  const { source } = options;
-  const { target } = form;
-  const [passes, rejections] = await Promise.all([
-    inTime(source.passes(target, form.form.id, SHOWN_PASSES), options),
-    inTime(source.rejections(target, form.form.id, SHOWN_REJECTIONS), options),
-  ]);
-  return { target, passes, rejections };
-}
-
-async function inTime<T>(work: Promise<T>, { clock, logger }: RouteOptions): Promise<T | null> {
-  try {
-    return (await withinTime(work, HISTORY_LIMIT_MS, clock)) ?? null;
-  } catch (error) {
-    logger.debug({ err: error }, 'The history of a form cannot be read.');
-    return null;
-  }
-}
+/** Actions are offered to whoever may ask for them. */
+const mayOffer = (request: FastifyRequest, { actor, hasPassword }: RouteOptions): boolean =>
+  actor !== undefined && mayAct(request, hasPassword);
 
 type Page = Pick<Parameters<typeof pageFrame>[0], 'title' | 'state' | 'main' | 'isStill'> & {
   readonly report: StatusReport;
@@ -193,9 +187,9 @@ async function sendNotFound(
   });
 }
 
-const NOT_FOUND: Html = html`<main>
+const NOT_FOUND: Html = html`<main id="main" tabindex="-1">
   <section class="card empty">
-    <h2>There is nothing at this address</h2>
+    <h1>There is nothing at this address</h1>
     <p>Maybe a form that is not mirrored. <a href="/">All forms</a></p>
   </section>
 </main>`;

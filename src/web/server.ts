@@ -11,6 +11,7 @@ import type { MirrorHealth } from '../health/mirror-health.ts';
 import { listen } from './listen.ts';
 import { Metrics } from './metrics.ts';
 import type { JobFeed } from './process-metrics.ts';
+import type { JobBoard } from './queue-route.ts';
 import { addRoutes } from './routes.ts';
 import type { HealthSource } from '../health/facts.ts';
 import { HealthMonitor } from '../health/monitor.ts';
@@ -49,6 +50,8 @@ export interface StatusOptions {
   readonly alerts?: Announcer | undefined;
   /** Carries out what people ask for on the page; undefined: it only shows. */
   readonly actor?: Actor | undefined;
+  /** Shows the jobs of the queue at `/queue`. */
+  readonly board?: JobBoard | undefined;
 }
 
 /** A status page that is listening. */
@@ -85,8 +88,9 @@ export async function startStatus(options: StatusOptions): Promise<StatusServer>
   const deliveryProblem = (): string | null => alerts?.deliveryProblem ?? null;
   const { actor } = options;
   const hasPassword = adminPassword !== undefined;
-  const shown = { monitor, metrics, source, version, clock, logger, deliveryProblem };
-  addRoutes(app, { ...shown, actor, hasPassword });
+  const shown = { monitor, metrics, source, board: options.board, version, clock, logger };
+  const hasAlerts = alerts !== undefined;
+  addRoutes(app, { ...shown, deliveryProblem, actor, hasPassword, hasAlerts });
   const stopAll = async (): Promise<void> => {
     await Promise.allSettled([app.close(), monitor.stop(), alerts?.stop()]);
     metrics.stop();

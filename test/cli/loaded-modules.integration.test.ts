@@ -13,6 +13,8 @@ const TRACER = `${ROOT}test/support/traced-child.ts`;
 const TRIAL = /^src\/(sandbox|cli\/(demo|sandbox))|google-sheets-emulator/;
 /** What single commands need, or nobody who did not ask for it: nothing that every long run loads. */
 const OF_COMMANDS = /^node_modules\/(csv-stringify|nodemailer|yaml)\//;
+/** What shows the jobs of the queue: for whoever opens that page. */
+const OF_BOARD = /^src\/queue\/board\.ts|^node_modules\/(@bull-board|ejs|valibot|redis-info)\//;
 
 interface TracedCli {
   readonly child: Child;
@@ -59,7 +61,20 @@ describe.concurrent('the modules that a process loads', () => {
       const loaded = await cli.loaded();
       expect(loaded).toEqual(expect.arrayContaining([...needed]));
       expect(loaded.filter((path) => TRIAL.test(path) || OF_COMMANDS.test(path))).toEqual([]);
+      expect(loaded.filter((path) => OF_BOARD.test(path))).toEqual([]);
     }
+  });
+
+  it('start loads the page of the queue when somebody first opens it', async ({
+    onTestFinished,
+  }) => {
+    const start = await startTraced(onTestFinished, ['start']);
+    await start.child.shows(/The status page is open/, 'stderr');
+    const [, url = ''] = /"url":"(http[^"]+)"/.exec(start.child.stderr) ?? [];
+    const answer = await fetch(`${url}/queue/api/queues?page=1&jobsPerPage=5`);
+    expect(((await answer.json()) as { queues: unknown[] }).queues.length).toBeGreaterThan(2);
+    await start.child.end('SIGTERM');
+    expect((await start.loaded()).filter((path) => OF_BOARD.test(path))).not.toEqual([]);
   });
 
   it('sandbox loads the emulator only when --sheets asks for it', async ({ onTestFinished }) => {

@@ -1,6 +1,7 @@
 import { type TestAPI, afterAll, beforeAll, describe, it } from 'vitest';
 import type { QueuePlace, QueueServer, TestQueue } from '../queue/harness.ts';
 import { describeAssists } from './queue-assists.ts';
+import { describeBoard } from './queue-board.ts';
 import { describeEndings } from './queue-endings.ts';
 import { describeLooks } from './queue-looks.ts';
 import { describeMarking } from './queue-marking.ts';
@@ -67,6 +68,9 @@ export function describeQueue(
     });
     describeMany('helping', () => {
       describeAssists(test);
+    });
+    describeMany('to people', () => {
+      describeBoard(test);
     });
     describeMany('looks', () => {
       describeLooks(test);

@@ -2,6 +2,7 @@ import { MirrorError } from '../../src/base/errors.ts';
 import type { FormOverview } from '../../src/mirror/target.ts';
 import type { FormIdentity, PassRecord } from '../../src/mirror/types.ts';
 import type {
+  FormDetails,
   PlanState,
   QueueState,
   RejectionList,
@@ -204,6 +205,12 @@ export class FakeSource implements HealthSource {
 
   async dataDir(): Promise<Problem | null> {
     return this.dataDirProblem;
+  }
+
+  readonly detailed = new Map<string, FormDetails>();
+
+  async details(target: string, formId: string): Promise<FormDetails> {
+    return this.detailed.get(`${target}/${formId}`) ?? { fields: [], windows: [] };
   }
 
   async queue(): Promise<QueueState> {

@@ -118,6 +118,7 @@ export async function startAt(
     status: () => runtime.status(),
     runNow: (kind) => runtime.runNow(kind),
     runPasses: (order) => runtime.runPasses(order),
+    board: (path) => runtime.board(path),
     stop: () => runtime.stop(),
   };
 }

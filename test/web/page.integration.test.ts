@@ -1,21 +1,15 @@
-import { existsSync } from 'node:fs';
-import { type Browser, type Page, chromium } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { chromiumPath, openBrowser } from './browser.ts';
 import { passRecord, passReport } from '../health/fake-source.ts';
 import { FEEDBACK, realisticSource } from './realistic-source.ts';
 import { startPage } from './start-page.ts';
 
-const PLACES = [process.env['CHROMIUM'] ?? '', '/usr/bin/chromium', '/usr/bin/google-chrome'];
-const executablePath = PLACES.find((place) => place !== '' && existsSync(place));
-if (executablePath === undefined)
-  process.stderr.write('skipped: no Chromium found, set CHROMIUM to its path\n');
-
-describe.skipIf(executablePath === undefined)('the page in a browser', () => {
+describe.skipIf(chromiumPath === undefined)('the page in a browser', () => {
   let browser: Browser;
 
   beforeAll(async () => {
-    const args = ['--no-sandbox', '--disable-gpu', '--disable-background-networking'];
-    browser = await chromium.launch({ executablePath: executablePath ?? '', args });
+    browser = await openBrowser();
   });
 
   afterAll(() => browser?.close());
@@ -78,6 +72,30 @@ describe.skipIf(executablePath === undefined)('the page in a browser', () => {
     await status.server.stop();
     await page.clock.fastForward(11_000);
     await page.getByText('The mirror does not answer').waitFor();
+    await context.close();
+  });
+
+  it('leaves alone what somebody types, and the focus where it is', async () => {
+    await using status = await startPage(realisticSource());
+    const { context, page } = await open(status.server.url, {});
+    await page.clock.install();
+    await page.goto(status.server.url);
+    const asOf = page.locator('#fresh');
+    const before = await asOf.textContent();
+    await page.locator('#q').fill('feed');
+    await status.clock.advance(11_000);
+    await page.clock.fastForward(11_000);
+    expect(await page.locator('#q').inputValue()).toBe('feed');
+    expect(await asOf.textContent()).toBe(before);
+    await page.locator('#q').fill('');
+    await page.locator('a.name', { hasText: 'Newsletter' }).focus();
+    await page.clock.fastForward(11_000);
+    await expect.poll(() => asOf.textContent()).not.toBe(before);
+    expect(await page.evaluate<string>('document.activeElement.textContent')).toBe('Newsletter');
+    await page.locator('#q').fill('feed');
+    await page.locator('#q').press('Enter');
+    await page.waitForURL('**/?q=feed');
+    expect(await page.locator('.matrix tbody tr').count()).toBe(1);
     await context.close();
   });
 

@@ -3,10 +3,18 @@ import { dataDirProblem } from '../../src/health/failure-store.ts';
 import { overviewMain } from '../../src/web/overview-page.ts';
 import { formMain } from '../../src/web/form-page.ts';
 import { type StatusReport, headline, reportOf } from '../../src/health/report.ts';
-import { FakeSource, NOW, QUEUE, before, formOverview, passRecord } from '../health/fake-source.ts';
-import { realisticSource } from './realistic-source.ts';
-import { startPage } from './start-page.ts';
-import { FORM_A, failedPass, reading, healthOf } from '../health/health-of.ts';
+import {
+  FakeSource,
+  NOW,
+  QUEUE,
+  before,
+  formOverview,
+  passRecord,
+  passReport,
+} from '../health/fake-source.ts';
+import { CONTACT, busySource, realisticSource } from './realistic-source.ts';
+import { IDLE_ACTOR, startPage } from './start-page.ts';
+import { FORM_A, FORM_B, failedPass, reading, healthOf } from '../health/health-of.ts';
 
 const reportWith = (...health: Parameters<typeof healthOf>): StatusReport =>
   reportOf(healthOf(...health), '1');
@@ -85,6 +93,74 @@ describe('the page of all forms', () => {
       expect(await page.text('/')).not.toContain('DATA_DIR');
     },
   );
+
+  it('is a matrix, forms down, targets across, with a way into each', async () => {
+    const source = new FakeSource();
+    const [sql, sheet] = [
+      { place: { table: 'public.a' } },
+      { place: { url: 'https://docs.google.com/x#gid=7' } },
+    ];
+    const evil = { place: { url: 'javascript:alert(1)' } };
+    source.hold('db', [formOverview(FORM_A, sql), formOverview(FORM_B, evil)]);
+    source.hold('sheet', [formOverview(FORM_A, sheet)], 'google-sheets');
+    await using page = await startPage(source);
+    const html = await page.text('/');
+    expect(html.match(/<th scope="col"/g)).toHaveLength(3);
+    expect(html.match(/<th scope="row"/g)).toHaveLength(2);
+    expect(html.match(/not mirrored here/g)).toHaveLength(1);
+    expect(html).toContain('>public.a</code>');
+    expect(html).toContain('href="https://docs.google.com/x#gid=7"');
+    expect(html).not.toContain('javascript:alert');
+  });
+
+  it('L17: says of rows when they were counted, where a pass has ended since', async () => {
+    const source = new FakeSource();
+    source.hold('sheet', [formOverview(FORM_A)], 'google-sheets');
+    await using page = await startPage(source);
+    expect(await page.text('/')).not.toContain('counted');
+    await page.clock.advance(10_000);
+    const ended = { startedAt: new Date(NOW + 5_000).toISOString(), inserted: 7 };
+    const record = { ...passRecord(0, ended), endedAt: new Date(NOW + 9_000).toISOString() };
+    page.events.emit('pass.ended', passReport(FORM_A, 'sheet', record));
+    expect(await page.text('/')).toMatch(/100 rows, counted\s<time [^>]*>10 s ago/);
+    await page.clock.advance(60_000);
+    expect(await page.text('/')).not.toContain('counted');
+  });
+
+  it('shows what every worker does, where, since when and how far', async () => {
+    await using page = await startPage(busySource());
+    const html = await page.text('/');
+    for (const shown of [
+      'Running now',
+      'web1-4121',
+      '31,000 of 80,000',
+      'web3-9',
+      'helps to read it',
+    ]) {
+      expect(html).toContain(shown);
+    }
+    expect(html).toContain('4, 3 at work on forms');
+    expect(await page.text(`/forms/${CONTACT.id}`)).not.toContain('Running now');
+  });
+
+  it('links to what can be done only where it is asked to', async () => {
+    for (const path of ['/', `/forms/${CONTACT.id}`]) {
+      await using plain = await startPage(realisticSource());
+      expect(await plain.text(path)).not.toContain('/act?');
+      await using page = await startPage(realisticSource(), { actor: IDLE_ACTOR });
+      const html = await page.text(path);
+      expect(html).toContain(`href="/act?do=look&amp;form=${CONTACT.id}`);
+      expect(html.includes('href="/act?do=pause"')).toBe(path === '/');
+      expect(html.includes(`do=pause&amp;form=${CONTACT.id}&amp;target=team-sheet`)).toBe(
+        path !== '/',
+      );
+    }
+    await using page = await startPage(realisticSource(), { actor: IDLE_ACTOR });
+    const html = await page.text('/');
+    // One form has withheld deletions, three are troubled.
+    expect(html.match(/do=accept/g)).toHaveLength(1);
+    expect(html.match(/do=retry/g)).toHaveLength(3);
+  });
 
   it('puts what is worst first', async () => {
     await using page = await startPage(realisticSource());
@@ -172,7 +248,7 @@ describe('the page of a form', () => {
   it('says what cannot be read just now', () => {
     const report = reportWith();
     const forms = report.forms.slice(0, 1).map((form) => Object.assign({}, form, { rejected: 2 }));
-    const unread = [{ target: 'db', passes: null, rejections: null }];
+    const unread = [{ target: 'db', passes: null, rejections: null, details: null }];
     const html = formMain(report, forms, unread).text;
     expect(html).toContain('The passes cannot be read just now.');
     expect(html).toContain('What was rejected cannot be read just now.');
@@ -194,5 +270,66 @@ describe('the page of a form', () => {
     expect(html).toContain('48 earlier passes');
     expect(html.match(/<rect/g)?.length).toBeGreaterThanOrEqual(60);
     expect(html).toContain('no-id:5f1d0c9ab2');
+  });
+
+  it('draws its passes over time, and has the same in a table', async () => {
+    await using page = await startPage(realisticSource());
+    const html = await page.text('/forms/frm_1aa0z8');
+    const [chart = ''] = /<svg\s+viewBox="0 0 480 150"[\s\S]*?<\/svg\s*>/.exec(html) ?? [];
+    expect(chart).toContain(
+      'aria-label="The last 60 passes, oldest to newest. Duration: up to 41 s.',
+    );
+    expect(chart).toContain('Rows written: up to 14. Requests: up to 9.');
+    // A pass that writes nothing has no bar of rows; the three full ones have the tallest.
+    expect(chart.match(/<g class="(ok|attention|failed)"/g)).toHaveLength(60);
+    expect(chart.match(/<rect/g)).toHaveLength(60 * 2 + 15);
+    expect(chart.match(/height="42"/g)).toHaveLength(9);
+    expect(html).toContain('aria-describedby="passes-of-warehouse"');
+    expect(html).toContain('id="passes-of-warehouse"');
+  });
+
+  it('lists fields with their columns, and windows with their last comparison', async () => {
+    await using page = await startPage(realisticSource());
+    const html = await page.text('/forms/frm_1aa0z8');
+    for (const shown of [
+      '4 fields',
+      'how_satisfied_are_you_',
+      'field_2b',
+      'removed <time',
+      '15 windows',
+    ]) {
+      expect(html).toContain(shown);
+    }
+    expect(html).toContain('2 not proven by the pass under way');
+    expect(html).toContain('before 2026-04-27');
+    expect(html).toContain('since 2026-05-10');
+    expect(html.match(/to be proven/g)).toHaveLength(2);
+  });
+
+  it('asks a target with a quota again only after a rest, or when a pass has ended', async () => {
+    const source = realisticSource();
+    const asked: string[] = [];
+    const passes = source.passes.bind(source);
+    source.passes = (target, ...rest) => {
+      asked.push(target);
+      return passes(target, ...rest);
+    };
+    await using page = await startPage(source);
+    const path = `/forms/${CONTACT.id}`;
+    const sheets = (): number => asked.filter((target) => target === 'team-sheet').length;
+    const read = async (): Promise<void> => void (await page.whileTimePasses(page.text(path)));
+    await read();
+    const before = sheets();
+    await read();
+    await read();
+    expect(sheets()).toBe(before);
+    expect(asked.filter((target) => target === 'warehouse').length).toBeGreaterThan(2);
+    const ended = passReport(CONTACT, 'team-sheet', passRecord(0));
+    page.events.emit('pass.ended', ended);
+    await read();
+    expect(sheets()).toBe(before + 1);
+    await page.clock.advance(46_000);
+    await read();
+    expect(sheets()).toBeGreaterThan(before + 1);
   });
 });

@@ -1,5 +1,5 @@
 import type { FormIdentity, PassRecord } from '../../src/mirror/types.ts';
-import { FakeSource, before, formOverview, passRecord } from '../health/fake-source.ts';
+import { FakeSource, QUEUE, before, formOverview, passRecord } from '../health/fake-source.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -81,6 +81,7 @@ export function realisticSource(): FakeSource {
     notices: ['TARGET_FORMS names kontakt-2, and there is no such form.'],
   };
   addHistories(source);
+  addDetails(source);
   return source;
 }
 
@@ -138,4 +139,53 @@ function addHistories(source: FakeSource): void {
       },
     ],
   });
+}
+
+function addDetails(source: FakeSource): void {
+  const field = (id: string, label: string, position: number, removedAt: string | null = null) => {
+    return { id, label, position, column: label.toLowerCase().replaceAll(/\W+/g, '_'), removedAt };
+  };
+  const day = (at: number): string => before(at * DAY).slice(0, 10) + 'T00:00:00.000Z';
+  const bounds = [null, ...Array.from({ length: 14 }, (_, at) => day(15 - at)), null];
+  source.detailed.set(`warehouse/${FEEDBACK.id}`, {
+    fields: [
+      field('field_1a', 'Your name', 0),
+      field('field_2b', 'E-mail', 1),
+      field('field_3c', 'How satisfied are you?', 2),
+      field('field_4d', 'Fax', 3, before(30 * DAY)),
+    ],
+    windows: bounds.slice(1).map((to, at) => {
+      const open = at > 12;
+      const provenAt = open ? null : before((at + 1) * HOUR);
+      return { from: bounds[at] ?? null, to, total: 20 + at * 3, provenAt, open };
+    }),
+  });
+}
+
+/** The same while workers read: a backfill on three of them. */
+export function busySource(): FakeSource {
+  const source = realisticSource();
+  const job = (formId: string, worker: string, seen: number, total: number) => ({
+    formId,
+    target: 'warehouse',
+    kind: 'full' as const,
+    startedAtMs: Date.parse(before(2 * MINUTE)),
+    progress: { atMs: Date.parse(before(1_000)), seen, total },
+    worker,
+  });
+  source.queueState = {
+    ...QUEUE,
+    running: [job(NEWS.id, 'web1-4121', 31_000, 80_000), job(ORDERS.id, 'web2-77', 900, 40_911)],
+    sideJobs: [
+      {
+        step: 'assist',
+        formId: NEWS.id,
+        target: 'warehouse',
+        startedAtMs: Date.parse(before(MINUTE)),
+        worker: 'web3-9',
+      },
+    ],
+    workers: ['web1-4121', 'web2-77', 'web3-9', 'web4-1'],
+  };
+  return source;
 }

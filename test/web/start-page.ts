@@ -1,3 +1,4 @@
+import type { Actor } from '../../src/web/action-order.ts';
 import { type AlertSettings, Alerts } from '../../src/alerts/alerts.ts';
 import { Events } from '../../src/base/events.ts';
 import { silentLogger } from '../../src/base/logger.ts';
@@ -30,6 +31,9 @@ export function calmSource(): FakeSource {
 }
 
 /** Starts it on a free port, with time standing still. */
+/** Has the pages offer actions, and carries none out. */
+export const IDLE_ACTOR: Actor = { act: async () => [] };
+
 export async function startPage(
   source: FakeSource = calmSource(),
   changes: Partial<Omit<StatusOptions, 'alerts'>> & { alerts?: AlertSettings } = {},

@@ -111,7 +111,9 @@ class SheetsTarget implements Target {
     for (const { formId, state } of structure.forms.values()) {
       const identity = { id: formId, slug: state.slug, name: state.name };
       const { view } = await FormSheet.open(this.#spreadsheet, identity, structure);
-      forms.push(overviewOf(this.#spreadsheet, formId, view.state, view.tab, undefined, obstacles));
+      const { state: seen, tab } = view;
+      const held = overviewOf(this.#spreadsheet, formId, seen, tab, undefined, obstacles);
+      forms.push({ ...held, place: { url: this.#urlOf(tab?.sheetId) } });
     }
     for (const known of structure.knownForms.values()) {
       if (structure.forms.has(known.id)) continue;
@@ -140,6 +142,12 @@ class SheetsTarget implements Target {
     if (known === undefined) return undefined;
     const identity = { id: formId, slug: known.slug, name: known.name };
     return FormSheet.open(this.#spreadsheet, identity, structure);
+  }
+
+  /** Where a browser opens the tab; a stand-in takes it as a parameter. */
+  #urlOf(sheetId: number | undefined): string {
+    const separator = this.address.includes('/edit') ? '#' : '?';
+    return sheetId === undefined ? this.address : `${this.address}${separator}gid=${sheetId}`;
   }
 
   /** A spreadsheet has tabs. */

@@ -52,6 +52,7 @@ export async function readOverview(
     slug: form.slug,
     name: form.name,
     location: `table ${dialect.shownRelation(form.table)}, view ${dialect.shownRelation(form.view)}`,
+    place: { table: dialect.shownRelation(form.table) },
     rows: tables.get(form.id)?.rows ?? 0,
     deletedRows: tables.get(form.id)?.deletedRows ?? 0,
     rejected: rejected.get(form.id) ?? 0,
