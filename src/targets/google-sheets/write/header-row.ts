@@ -1,8 +1,8 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { type ColumnKey, createMetadata, METADATA_KEYS } from '../api/metadata.ts';
-import { keepsFrom } from '../api/obstacles.ts';
+import { keepsFrom, readProtections } from '../api/obstacles.ts';
 import { columnOrder, type NewHeader } from '../columns/column-plan.ts';
-import { movedError } from '../api/sheets-error.ts';
+import { movedError, SheetsError } from '../api/sheets-error.ts';
 import { OWN_COLUMNS } from '../columns/field-catalogue.ts';
 import { tableHeads, withRows } from '../columns/laid-ranges.ts';
 import type { Layout } from '../columns/layout.ts';
@@ -21,8 +21,8 @@ const LEASE_MS = 60_000;
 
 /**
  * Moves a header row that people sorted into the rows back above them, and marks it again; true when it did. It stays
- * where it is when Google refuses the move: answers find their columns all the same. What the sheet was read to hold is
- * void afterwards.
+ * where it is when Google refuses the move: answers find their columns all the same. That is not tried again until it, or
+ * what is in the way, is another. What the sheet was read to hold is void afterwards.
  */
 export async function returnHeader(
   sheet: FormSheet,
@@ -33,6 +33,11 @@ export async function returnHeader(
   const { sheetId } = sheet.usableLayout();
   const { row, top } = strayHeader;
   const { spreadsheet } = sheet;
+  const stuck = spreadsheet.stuckHeaders.get(sheet.form.id);
+  if (stuck?.isProtected === true && !sheet.knowsProtections) await readProtected(sheet);
+  const around = (): string =>
+    JSON.stringify([row, top, sheet.obstacles.all.map(({ name }) => name).sort()]);
+  if (stuck?.around === around()) return false;
   try {
     await spreadsheet.commit({
       formId: sheet.form.id,
@@ -52,25 +57,43 @@ export async function returnHeader(
       leaseMs: LEASE_MS,
     });
   } catch (error) {
-    if (!isRefusal(error)) throw error;
+    const isProtected = error instanceof SheetsError && error.fault === 'protected';
+    if (!isProtected && !isRefusal(error)) throw error;
+    if (isProtected) await readProtected(sheet);
+    spreadsheet.stuckHeaders.set(sheet.form.id, { isProtected, around: around() });
     return false;
   }
+  spreadsheet.stuckHeaders.delete(sheet.form.id);
   const { record } = spreadsheet.known.summary;
   spreadsheet.keepSummary({ record: { ...record, digest: '' } });
   sheet.forgetRows();
   return true;
 }
 
-/** The header row as it is now; one that was deleted is made again first, one that was sorted into the rows moved back. */
+async function readProtected(sheet: FormSheet): Promise<void> {
+  sheet.keepProtections(readProtections(await sheet.spreadsheet.api.protections()));
+}
+
+/**
+ * The header row as it is now; one that was deleted is made again first, one that was sorted into the rows moved back, or
+ * read where it stands: its mark stays with the first row.
+ */
 export async function readHeader(sheet: FormSheet): Promise<ColumnsRead> {
   const { api } = sheet.spreadsheet;
   const layout = sheet.usableLayout();
   const read = await readColumns(api, layout, { keys: keyColumnsOf(layout) });
   const isGone = isHeaderGone(read);
-  const isReturned = await returnHeader(sheet, RowIndex.fromColumns(read), !isGone);
-  if (!isReturned && !isGone) return read;
+  const index = RowIndex.fromColumns(read);
+  const isReturned = await returnHeader(sheet, index, !isGone);
+  if (!isReturned && !isGone) return index.strayHeader ? readStray(sheet, index.strayHeader) : read;
   if (!isReturned) await restoreHeader(sheet);
   return readColumns(api, sheet.usableLayout(), { keys: ['s:id'] });
+}
+
+async function readStray(sheet: FormSheet, { row }: { row: number }): Promise<ColumnsRead> {
+  const query = { keys: ['s:id'] as const, rows: { start: row, end: row + 1 } };
+  const read = await readColumns(sheet.spreadsheet.api, sheet.usableLayout(), query);
+  return { ...read, header: { row, cells: read.rows.get(row) ?? [] } };
 }
 
 /** Makes a new header row on top, after people deleted the old one, or emptied it. */
