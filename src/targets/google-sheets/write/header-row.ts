@@ -1,17 +1,20 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
-import { type ColumnKey, createMetadata, METADATA_KEYS } from '../api/metadata.ts';
+import { type ColumnKey, createMetadata, fieldKey, METADATA_KEYS } from '../api/metadata.ts';
 import { keepsFrom, readProtections } from '../api/obstacles.ts';
 import { columnOrder, type NewHeader } from '../columns/column-plan.ts';
 import { movedError, SheetsError } from '../api/sheets-error.ts';
-import { OWN_COLUMNS } from '../columns/field-catalogue.ts';
+import { type FieldCatalogue, OWN_COLUMNS } from '../columns/field-catalogue.ts';
 import { tableHeads, withRows } from '../columns/laid-ranges.ts';
 import type { Layout } from '../columns/layout.ts';
 import { formatColumns, type WaitingHeader } from '../columns/new-columns.ts';
 import type { RowChange } from '../rows/row-comparison.ts';
 import { idOf, keyColumnsOf, RowIndex } from '../rows/row-index.ts';
 import { type ColumnsRead, headerFilter, isHeaderGone, readColumns } from '../rows/tab-reading.ts';
-import type { FormSheet } from '../state/form-sheet.ts';
+import { withHeaders } from '../state/blocked.ts';
+import { catalogueDigest, type FormSheet } from '../state/form-sheet.ts';
+import type { FormState } from '../state/form-state.ts';
 import { outdatedRequests } from '../state/summary-marks.ts';
+import { applyWrite } from './form-write.ts';
 import { isRefusal } from './growing.ts';
 
 type Request = sheets_v4.Schema$Request;
@@ -86,7 +89,8 @@ export async function readHeader(sheet: FormSheet): Promise<ColumnsRead> {
   const index = RowIndex.fromColumns(read);
   const isReturned = await returnHeader(sheet, index, !isGone);
   if (!isReturned && !isGone) return index.strayHeader ? readStray(sheet, index.strayHeader) : read;
-  if (!isReturned) await restoreHeader(sheet);
+  // What waits then is known to the form's state, and not to the plan that this is read for.
+  if (!isReturned && (await restoreHeader(sheet))) throw movedError(sheet.spreadsheet.address);
   return readColumns(api, sheet.usableLayout(), { keys: ['s:id'] });
 }
 
@@ -96,13 +100,26 @@ async function readStray(sheet: FormSheet, { row }: { row: number }): Promise<Co
   return { ...read, header: { row, cells: read.rows.get(row) ?? [] } };
 }
 
-/** Makes a new header row on top, after people deleted the old one, or emptied it. */
-export async function restoreHeader(sheet: FormSheet): Promise<void> {
+/**
+ * Makes a new header row on top, after people deleted the old one, or emptied it. Headers of columns that are protected wait;
+ * true when some do.
+ */
+export async function restoreHeader(sheet: FormSheet): Promise<boolean> {
   const layout = sheet.usableLayout();
   const { sheetId, columns } = layout;
   const { header } = await readColumns(sheet.spreadsheet.api, layout, { keys: [] });
   const order = columnOrder(sheet.view.catalogue);
   const headers = new Map(order.map(({ key, header }) => [key, header]));
+  const waiting = new Map<ColumnKey, WaitingHeader>();
+  for (const [key, { index }] of columns) {
+    // What ends somewhere is moved down by the new row.
+    const over = sheet.obstacles.all.filter(
+      (one) => one.area.endRow === undefined && keepsFrom(one, 0, index),
+    );
+    if (over.length > 0) waiting.set(key, { obstacles: over, shown: '' });
+  }
+  // Before the row is there: a header that is not known to wait would be missing for good.
+  if (waiting.size > 0) await keepWaiting(sheet, waiting);
   const requests: Request[] = [
     {
       insertDimension: {
@@ -111,7 +128,9 @@ export async function restoreHeader(sheet: FormSheet): Promise<void> {
       },
     },
     ...[...columns].flatMap(([key, { index }]) =>
-      formatColumns(sheetId, index, [{ key, header: headers.get(key) ?? key }], 0).slice(1, 3),
+      waiting.has(key)
+        ? []
+        : formatColumns(sheetId, index, [{ key, header: headers.get(key) ?? key }], 0).slice(1, 3),
     ),
     {
       updateSheetProperties: {
@@ -139,6 +158,36 @@ export async function restoreHeader(sheet: FormSheet): Promise<void> {
     layout: { ...layout, tableHeads: tableHeads(ranges) },
   });
   sheet.forgetRows();
+  return waiting.size > 0;
+}
+
+async function keepWaiting(
+  sheet: FormSheet,
+  waiting: ReadonlyMap<ColumnKey, WaitingHeader>,
+): Promise<void> {
+  const { catalogue, state } = sheet.view;
+  const after = withWaiting(catalogue, state, waiting);
+  await applyWrite(sheet, {
+    state: () => after.state,
+    catalogue: after.catalogue,
+    leaseMs: LEASE_MS,
+  });
+}
+
+/** Catalogue and state where some headers cannot be written: the catalogue keeps what they show. */
+export function withWaiting(
+  wanted: FieldCatalogue,
+  state: FormState,
+  waiting: ReadonlyMap<ColumnKey, WaitingHeader>,
+): { state: FormState; catalogue: FieldCatalogue } {
+  const fields = wanted.fields.map((field) => {
+    const header = waiting.get(fieldKey(field.id))?.shown;
+    return header === undefined ? field : Object.assign({}, field, { header });
+  });
+  const catalogue = { ...wanted, fields };
+  const met = [...waiting.values()].map(({ obstacles }) => obstacles);
+  const blocked = withHeaders(state.blocked, met);
+  return { catalogue, state: { ...state, blocked, catalogue: catalogueDigest(catalogue) } };
 }
 
 /** Headers to be written, and those that cannot be. */
