@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { type ColumnKey, createMetadata, fieldKey, METADATA_KEYS } from '../api/metadata.ts';
 import { keepsFrom, readProtections } from '../api/obstacles.ts';
@@ -10,7 +11,7 @@ import { formatColumns, type WaitingHeader } from '../columns/new-columns.ts';
 import type { RowChange } from '../rows/row-comparison.ts';
 import { idOf, keyColumnsOf, RowIndex } from '../rows/row-index.ts';
 import { type ColumnsRead, headerFilter, isHeaderGone, readColumns } from '../rows/tab-reading.ts';
-import { withHeaders } from '../state/blocked.ts';
+import { type Blocked, withHeaders } from '../state/blocked.ts';
 import { catalogueDigest, type FormSheet } from '../state/form-sheet.ts';
 import type { FormState } from '../state/form-state.ts';
 import { outdatedRequests } from '../state/summary-marks.ts';
@@ -207,10 +208,56 @@ export async function headerWrite(
 ): Promise<HeaderWrite> {
   const header = read?.header;
   const layout = sheet.usableLayout();
-  const { columns } = layout;
+  if (header === undefined) return { changes: [], waiting: new Map() };
+  const { values, was, waiting, mayHaveMoved } = writableHeaders(sheet, newHeaders, header);
+  // The row was read as it lay a moment after the columns were found: one that moved since shows another one's text.
+  if (mayHaveMoved && (await sheet.columnsMovedSince(layout))) {
+    throw movedError(sheet.spreadsheet.address);
+  }
+  if (values.size === 0) return { changes: [], waiting };
+  const id = idOf(read?.columns.get('s:id')?.values[header.row]);
+  return { changes: [{ row: header.row, id, values, was, strict: true }], waiting };
+}
+
+/**
+ * True when headers wait that showed something else a moment ago: whoever may edit them wrote a label themselves. One
+ * read, where some wait.
+ */
+export async function isHeaderSettled(
+  sheet: FormSheet,
+  newHeaders: readonly NewHeader[],
+): Promise<boolean> {
+  const { blocked } = sheet.view.state;
+  if (blocked.every(({ headers }) => headers === 0)) return false;
+  const layout = sheet.usableLayout();
+  const read = await readColumns(sheet.spreadsheet.api, layout, { keys: keyColumnsOf(layout) });
+  const { header } = read;
+  // The mark of one that was sorted into the rows is on one of them.
+  if (header === undefined || RowIndex.fromColumns(read).strayHeader !== undefined) return false;
+  const all = [...newHeaders, ...missingOwnHeaders(layout)];
+  const met = [...writableHeaders(sheet, all, header).waiting.values()];
+  const now = withHeaders(
+    blocked,
+    met.map(({ obstacles }) => obstacles),
+  );
+  return !isDeepStrictEqual(headersOf(now), headersOf(blocked));
+}
+
+const headersOf = (blocked: readonly Blocked[]): Map<string, number> =>
+  new Map(blocked.flatMap(({ name, headers }) => (headers > 0 ? [[name, headers]] : [])));
+
+function writableHeaders(
+  sheet: FormSheet,
+  newHeaders: readonly NewHeader[],
+  header: NonNullable<ColumnsRead['header']>,
+): Pick<HeaderWrite, 'waiting'> & {
+  readonly values: Map<number, string>;
+  readonly was: Map<number, string>;
+  readonly mayHaveMoved: boolean;
+} {
+  const { columns } = sheet.usableLayout();
   let mayHaveMoved = false;
   const waiting = new Map<ColumnKey, WaitingHeader>();
-  if (header === undefined) return { changes: [], waiting };
   const values = new Map<number, string>();
   const was = new Map<number, string>();
   for (const { key, was: old, header: text } of newHeaders) {
@@ -230,13 +277,7 @@ export async function headerWrite(
       was.set(place, old);
     }
   }
-  // The row was read as it lay a moment after the columns were found: one that moved since shows another one's text.
-  if (mayHaveMoved && (await sheet.columnsMovedSince(layout))) {
-    throw movedError(sheet.spreadsheet.address);
-  }
-  if (values.size === 0) return { changes: [], waiting };
-  const id = idOf(read?.columns.get('s:id')?.values[header.row]);
-  return { changes: [{ row: header.row, id, values, was, strict: true }], waiting };
+  return { values, was, waiting, mayHaveMoved };
 }
 
 /** The submission's own headers that an earlier write could not put there: where nothing stands, they are written. */

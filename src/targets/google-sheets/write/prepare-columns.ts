@@ -32,7 +32,7 @@ import { appendColumns, formatsOfAdded } from './append-columns.ts';
 import { hideEmptyTab } from './empty-tab.ts';
 import { applyWrite, putIntoStateTab } from './form-write.ts';
 import { growing } from './growing.ts';
-import { headerWrite, missingOwnHeaders, readHeader, withWaiting } from './header-row.ts';
+import { headerWrite, isHeaderSettled, missingOwnHeaders, readHeader, withWaiting } from './header-row.ts';
 
 type Request = sheets_v4.Schema$Request;
 
@@ -68,7 +68,10 @@ export async function prepareColumns(
   const settled =
     layout !== undefined && state.prepared === prepared && state.columns === layoutDigest(layout);
   const isAsked = request.restoreColumns || request.needed !== undefined;
-  if (settled && !isAsked && !(await isHeaderFree(sheet))) return NOTHING;
+  if (settled && !isAsked && !(await isHeaderFree(sheet))) {
+    const { newHeaders } = planColumns({ ...request, catalogue, layout, at: request.now });
+    if (!(await isHeaderSettled(sheet, newHeaders))) return NOTHING;
+  }
   if (layout !== undefined) sheet.usableLayout();
   await sheet.spreadsheet.stateTab();
   const first = planColumns({ ...request, catalogue, layout, at: request.now });
