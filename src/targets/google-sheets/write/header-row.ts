@@ -40,7 +40,7 @@ export async function returnHeader(
   const stuck = spreadsheet.stuckHeaders.get(sheet.form.id);
   if (stuck?.isProtected === true && !sheet.knowsProtections) await readProtected(sheet);
   const around = (): string =>
-    JSON.stringify([row, top, sheet.obstacles.all.map(({ name }) => name).sort()]);
+    JSON.stringify([row, sheet.obstacles.all.map(({ name }) => name).sort()]);
   if (stuck?.around === around()) return false;
   try {
     await spreadsheet.commit({
