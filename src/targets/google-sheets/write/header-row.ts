@@ -9,8 +9,8 @@ import { tableHeads, withRows } from '../columns/laid-ranges.ts';
 import type { Layout } from '../columns/layout.ts';
 import { formatColumns, type WaitingHeader } from '../columns/new-columns.ts';
 import type { RowChange } from '../rows/row-comparison.ts';
-import { idOf, keyColumnsOf, RowIndex } from '../rows/row-index.ts';
-import { type ColumnsRead, headerFilter, isHeaderGone, readColumns } from '../rows/tab-reading.ts';
+import { idOf, isGivenName, keyColumnsOf, RowIndex } from '../rows/row-index.ts';
+import { type ColumnsRead, headerFilter, readColumns } from '../rows/tab-reading.ts';
 import { type Blocked, withHeaders } from '../state/blocked.ts';
 import { catalogueDigest, type FormSheet } from '../state/form-sheet.ts';
 import type { FormState } from '../state/form-state.ts';
@@ -86,16 +86,19 @@ export async function readHeader(sheet: FormSheet): Promise<ColumnsRead> {
   const { api } = sheet.spreadsheet;
   const layout = sheet.usableLayout();
   const read = await readColumns(api, layout, { keys: keyColumnsOf(layout) });
-  const isGone = isHeaderGone(read);
   const index = RowIndex.fromColumns(read);
+  const isGone = index.isHeaderGone(read);
   const isReturned = await returnHeader(sheet, index, !isGone);
-  if (!isReturned && !isGone) return index.strayHeader ? readStray(sheet, index.strayHeader) : read;
+  if (!isReturned && !isGone) {
+    const row = index.headerRow ?? read.header?.row;
+    return row === undefined || row === read.header?.row ? read : readStray(sheet, row);
+  }
   // What waits then is known to the form's state, and not to the plan that this is read for.
   if (!isReturned && (await restoreHeader(sheet))) throw movedError(sheet.spreadsheet.address);
   return readColumns(api, sheet.usableLayout(), { keys: ['s:id'] });
 }
 
-async function readStray(sheet: FormSheet, { row }: { row: number }): Promise<ColumnsRead> {
+async function readStray(sheet: FormSheet, row: number): Promise<ColumnsRead> {
   const query = { keys: ['s:id'] as const, rows: { start: row, end: row + 1 } };
   const read = await readColumns(sheet.spreadsheet.api, sheet.usableLayout(), query);
   return { ...read, header: { row, cells: read.rows.get(row) ?? [] } };
@@ -232,8 +235,9 @@ export async function isHeaderSettled(
   const layout = sheet.usableLayout();
   const read = await readColumns(sheet.spreadsheet.api, layout, { keys: keyColumnsOf(layout) });
   const { header } = read;
-  // The mark of one that was sorted into the rows is on one of them.
-  if (header === undefined || RowIndex.fromColumns(read).strayHeader !== undefined) return false;
+  // The mark of one that was sorted is on another row.
+  if (header === undefined) return false;
+  if ((RowIndex.fromColumns(read).headerRow ?? header.row) !== header.row) return false;
   const all = [...newHeaders, ...missingOwnHeaders(layout)];
   const met = [...writableHeaders(sheet, all, header).waiting.values()];
   const now = withHeaders(
@@ -256,6 +260,9 @@ function writableHeaders(
   readonly mayHaveMoved: boolean;
 } {
   const { columns } = sheet.usableLayout();
+  const table = sheet.view.tab?.ranges.find(
+    ({ tableId, rows }) => tableId !== undefined && rows.start === header.row,
+  );
   let mayHaveMoved = false;
   const waiting = new Map<ColumnKey, WaitingHeader>();
   const values = new Map<number, string>();
@@ -266,15 +273,20 @@ function writableHeaders(
     const shown = idOf(header.cells[place]);
     const obstacles = sheet.obstacles.all.filter((one) => keepsFrom(one, header.row, place));
     const isCovered = obstacles.some(({ kind }) => kind === 'merge');
+    // A table gives a name to a column that has none.
+    const isNamed =
+      old === '' &&
+      isGivenName(shown) &&
+      shown.endsWith(` ${place + 1 - (table?.columns.start ?? Infinity)}`);
     // Merged cells show nothing where they cover others; any other text is people's own.
-    if (shown !== old && !isCovered) {
+    if (shown !== old && !isCovered && !isNamed) {
       mayHaveMoved = true;
       continue;
     }
     if (obstacles.length > 0) waiting.set(key, { obstacles, shown });
     else {
       values.set(place, text);
-      was.set(place, old);
+      was.set(place, isNamed ? shown : old);
     }
   }
   return { values, was, waiting, mayHaveMoved };

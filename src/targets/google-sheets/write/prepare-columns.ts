@@ -32,7 +32,13 @@ import { appendColumns, formatsOfAdded } from './append-columns.ts';
 import { hideEmptyTab } from './empty-tab.ts';
 import { applyWrite, putIntoStateTab } from './form-write.ts';
 import { growing } from './growing.ts';
-import { headerWrite, isHeaderSettled, missingOwnHeaders, readHeader, withWaiting } from './header-row.ts';
+import {
+  headerWrite,
+  isHeaderSettled,
+  missingOwnHeaders,
+  readHeader,
+  withWaiting,
+} from './header-row.ts';
 
 type Request = sheets_v4.Schema$Request;
 
