@@ -12,7 +12,6 @@ import {
   CELLS_A_READ,
   type ColumnsRead,
   foundIn,
-  isHeaderGone,
   isSmall,
   readColumns,
   readRows,
@@ -75,10 +74,11 @@ export async function lookAt(
   }
   const keys = [...layout.columns.keys()];
   const whole = await readColumns(api, layout, { keys, stateSheetId });
+  const index = RowIndex.fromColumns(whole);
   return {
     layout: foundIn(layout, keys, whole),
-    index: RowIndex.fromColumns(whole),
-    headerIsGone: isHeaderGone(whole),
+    index,
+    headerIsGone: index.isHeaderGone(whole),
     rows: new Map(),
     whole,
     stateTab: whole.stateTab,

@@ -140,6 +140,25 @@ export class RowIndex {
     return this.#withoutId;
   }
 
+  /**
+   * True when the header row is deleted, or empty, or was deleted once it had been sorted into the rows: its mark is on a
+   * submission's row then.
+   */
+  isHeaderGone(read: ColumnsRead): boolean {
+    if (isHeaderGone(read)) return true;
+    const { header, columns } = read;
+    if (header === undefined || this.#headers.length > 0) return false;
+    const isFilled = idOf(columns.get('s:id')?.values[header.row]) !== '';
+    const status = idOf(columns.get('s:status')?.values[header.row]);
+    const isDated = typeof columns.get('s:at')?.values[header.row] === 'number';
+    return isFilled && (isDated || isStatus(status));
+  }
+
+  /** The one row with the header's own texts; undefined when there is none, or several. */
+  get headerRow(): number | undefined {
+    return this.#headers.length === 1 ? this.#headers[0] : undefined;
+  }
+
   /** A header row that was sorted into the rows, and the first of these; undefined when it stands above them. */
   get strayHeader(): { readonly row: number; readonly top: number } | undefined {
     const [row, ...others] = this.#headers;
@@ -326,14 +345,14 @@ export async function readKeys(
   return {
     layout: foundIn(layout, keys, read),
     index,
-    headerIsGone: isHeaderGone(read),
+    headerIsGone: index.isHeaderGone(read),
     rows: read.rows,
     stateTab: read.stateTab,
   };
 }
 
 /** True for the name that Sheets gives a column of a table whose header cell is empty: "Column 1", in any language. */
-const isGivenName = (text: string): boolean => /^\p{L}[\p{L} ]* \d+$/u.test(text);
+export const isGivenName = (text: string): boolean => /^\p{L}[\p{L} ]* \d+$/u.test(text);
 
 const isStatus = (text: string): boolean => (STATUSES as readonly string[]).includes(text);
 

@@ -124,6 +124,11 @@ export class FormSheet {
     };
   }
 
+  /** True once the protections were read. */
+  get knowsProtections(): boolean {
+    return this.#protections !== undefined;
+  }
+
   /** True when a write met a protection, and one of those that there are lies on this tab. */
   isProtected({ sheetId }: Tab): boolean {
     return this.#protections?.some((one) => one.sheetId === sheetId) ?? false;

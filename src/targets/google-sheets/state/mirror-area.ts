@@ -31,9 +31,15 @@ export interface LowerTables {
   readonly fields: readonly TableRow[];
 }
 
+/** True when people inserted or deleted rows or columns of the tab since its tables were written. */
+export const isRearranged = ({ tables, rowCount, columnCount }: OwnTab): boolean =>
+  tables !== undefined &&
+  (tables.rowCount !== rowCount ||
+    (tables.columnCount ?? Math.max(WIDTH, columnCount)) !== columnCount);
+
 /** True when the tables below that of so many forms have to be written: they stand elsewhere, or nobody knows where. */
-export const mustMove = ({ tables, rowCount }: OwnTab, forms: number): boolean =>
-  tables === undefined || tables.forms !== forms || tables.rowCount !== rowCount;
+export const mustMove = (tab: OwnTab, forms: number): boolean =>
+  tab.tables === undefined || tab.tables.forms !== forms || isRearranged(tab);
 
 /**
  * Requests that bring the tables up to date, and the tab as they leave it. `lower` may be left out unless they {@link mustMove}.
@@ -56,6 +62,7 @@ export function tableRequests(
     rowCount: grown,
     problems: digest(lower.problems),
     fields: digest([[places.fields], ...lower.fields]),
+    columnCount: tab.columnCount,
   };
   const moves = mustMove(tab, forms.rows.length) || grown !== tab.rowCount;
   const requests = [
@@ -174,5 +181,5 @@ function note(sheetId: number, before: MirrorTables | undefined, tables: MirrorT
   return text === tablesText(before) ? [] : [updateMetadata(tables.id, text)];
 }
 
-const tablesText = ({ forms, rowCount, problems, fields }: MirrorTables): string =>
-  JSON.stringify([forms, rowCount, problems, fields]);
+const tablesText = ({ forms, rowCount, problems, fields, columnCount }: MirrorTables): string =>
+  JSON.stringify([forms, rowCount, problems, fields, columnCount]);

@@ -158,32 +158,79 @@ export function relaidMirrorTab(old: Tab): { requests: Request[]; tab: Tab } {
 
 const [HEALTH_LABEL, LIMIT_LABEL] = ['Health', 'Stale after minutes without a success'];
 
-/** Where people may have pushed what stands above the tables: so much of the first columns is read. */
-export const HEAD_AREA = { startRow: 0, endRow: 4 * TABLE_ROW, startColumn: 0, endColumn: 2 };
+/** Where people may have pushed what stands above the tables: so much is read, of all columns. */
+export const HEAD_AREA = { startRow: 0, endRow: 4 * TABLE_ROW };
 
 /**
- * Requests that put right what stands above the tables after people inserted or deleted rows of the tab; `cells`: what
- * {@link HEAD_AREA} shows. Rows above all go, and the limit of staleness keeps its number.
+ * Requests that put right what stands above the tables, and the columns of all that is on the tab, after people inserted or
+ * deleted rows or columns; `cells`: what {@link HEAD_AREA} shows. Rows above all go, columns of people's come to stand
+ * behind ours, and the limit of staleness keeps its number.
  */
 export function repairedHead(
   tab: Tab,
   cells: readonly (readonly unknown[])[],
-  { staleAfterMinutes }: Pick<FormHealthText, 'staleAfterMinutes'>,
-): { requests: Request[]; rowCount: number } {
+  health: Pick<FormHealthText, 'staleAfterMinutes' | 'staleTitle'>,
+): { requests: Request[]; tab: Tab } {
   const { sheetId, rowCount } = tab;
   const above = Math.max(
     0,
-    cells.findIndex(([label]) => label === HEALTH_LABEL),
+    cells.findIndex((line) => line.includes(HEALTH_LABEL)),
   );
-  const limit = cells.find(([label]) => label === LIMIT_LABEL)?.[1];
+  const isNumber = (cell: unknown): cell is number => typeof cell === 'number';
+  // Without the labels it is the one number in the first columns.
+  const limit = (
+    cells.find((line) => line.includes(LIMIT_LABEL)) ?? cells.map((line) => line[0])
+  ).find(isNumber);
+  const columns = columnsInPlace(tab, cells);
   const range = { sheetId, dimension: 'ROWS', startIndex: 0, endIndex: above };
   return {
     requests: [
       ...(above > 0 ? [{ deleteDimension: { range } }] : []),
-      ...labels(sheetId),
-      write(sheetId, 1, 1, [[typeof limit === 'number' ? limit : staleAfterMinutes]]),
+      ...columns.requests,
+      ...(columns.requests.length > 0 ? headRequests(sheetId) : labels(sheetId)),
+      // What turned states red went with their column.
+      ...(columns.isStateNew ? [staleRule(sheetId, health.staleTitle)] : []),
+      write(sheetId, 1, 1, [[limit ?? health.staleAfterMinutes]]),
     ],
-    rowCount: rowCount - above,
+    tab: { ...tab, rowCount: rowCount - above, columnCount: columns.columnCount },
+  };
+}
+
+/** Requests that bring our columns, known by the headers of the table of forms, to the front and in order. */
+function columnsInPlace(
+  { sheetId, columnCount }: Tab,
+  cells: readonly (readonly unknown[])[],
+): { requests: Request[]; columnCount: number; isStateNew: boolean } {
+  const { headers } = FORMS;
+  const known = (line: readonly unknown[]): number =>
+    headers.filter((header) => line.includes(header)).length;
+  const shown = cells.find((line) => known(line) > WIDTH / 2);
+  const columns: unknown[] = Array.from({ length: columnCount }, (_, at) => shown?.[at]);
+  const span = (startIndex: number) => ({
+    sheetId,
+    dimension: 'COLUMNS',
+    startIndex,
+    endIndex: startIndex + 1,
+  });
+  const requests: Request[] = [];
+  for (const [at, header] of headers.entries()) {
+    const found = shown === undefined ? at : columns.indexOf(header, at);
+    if (at >= columns.length) {
+      requests.push({ appendDimension: { sheetId, dimension: 'COLUMNS', length: 1 } });
+    } else if (found === -1) {
+      requests.push({ insertDimension: { range: span(at), inheritFromBefore: false } });
+    } else if (found !== at) {
+      requests.push({ moveDimension: { source: span(found), destinationIndex: at } });
+      columns.splice(found, 1);
+    } else continue;
+    columns.splice(at, 0, header);
+  }
+  // Columns cannot be moved past merged cells.
+  const area = gridRange({ sheetId });
+  return {
+    requests: requests.length === 0 ? [] : [{ unmergeCells: { range: area } }, ...requests],
+    columnCount: columns.length,
+    isStateNew: shown !== undefined && !shown.includes('State'),
   };
 }
 

@@ -17,7 +17,7 @@ import {
   write,
 } from './mirror-tab.ts';
 import { capacityOf, capacityText } from './capacity.ts';
-import { type LowerTables, mustMove, tableRequests } from './mirror-area.ts';
+import { isRearranged, type LowerTables, mustMove, tableRequests } from './mirror-area.ts';
 import { byName, fieldRows, formsTable, type MirrorForm, problemRows } from './mirror-tables.ts';
 import { overviewOf } from './overview.ts';
 import { storedPauses } from './known-pauses.ts';
@@ -71,12 +71,13 @@ export async function updateOwnTabs(
     const relaid = relaidMirrorTab(old);
     requests.push(...relaid.requests);
     mirror = relaid.tab;
-  } else if (old.tables.rowCount !== old.rowCount) {
+  } else if (isRearranged(old)) {
     const range = gridRange({ sheetId: old.sheetId, ...HEAD_AREA });
     const [head] = await spreadsheet.api.values([{ gridRange: range }], 'ROWS');
     const repaired = repairedHead(old, head?.valueRange?.values ?? [], forms[0].health);
     requests.push(...repaired.requests);
-    mirror = { ...old, rowCount: repaired.rowCount };
+    // Nothing of the tables is taken to be where it was.
+    mirror = { ...old, ...repaired.tab, tables: { ...old.tables, rowCount: -1 } };
   }
   const shown = tableRequests(
     mirror,

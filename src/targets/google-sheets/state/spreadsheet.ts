@@ -90,6 +90,8 @@ export class Spreadsheet {
   deferredLook: LookRecord | undefined;
   /** What the Summary tab was to show when Google refused it: it is not tried again until that is something else. */
   refusedSummary: string | undefined;
+  /** Header rows that Google did not let be moved, by form: where they stood, and what was around them. */
+  readonly stuckHeaders = new Map<string, { isProtected: boolean; around: string }>();
   #structure: Structure | undefined;
   #structureAtMs = 0;
   #log: CommitLog | undefined;

@@ -50,6 +50,8 @@ export interface MirrorTables {
   /** Digests of what the lower tables hold. */
   readonly problems: string;
   readonly fields: string;
+  /** Of the grid. Another one shows that people inserted or deleted columns; undefined where an earlier release wrote it. */
+  readonly columnCount: number | undefined;
 }
 
 /** The empty tab that came with the spreadsheet, once we hid it. */
@@ -230,9 +232,16 @@ function roleOf(
 
 function tablesOf(own: readonly MetadataEntry[]): MirrorTables | undefined {
   const mark = own.find(({ key }) => key === METADATA_KEYS.tables);
-  const [forms, rowCount, problems, fields] = parseList(mark?.value ?? '');
+  const [forms, rowCount, problems, fields, columnCount] = parseList(mark?.value ?? '');
   if (mark === undefined || typeof forms !== 'number' || typeof rowCount !== 'number') return;
-  return { id: mark.id, forms, rowCount, problems: String(problems), fields: String(fields) };
+  return {
+    id: mark.id,
+    forms,
+    rowCount,
+    problems: String(problems),
+    fields: String(fields),
+    columnCount: typeof columnCount === 'number' ? columnCount : undefined,
+  };
 }
 
 function emptyTabOf(

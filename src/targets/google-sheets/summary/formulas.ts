@@ -77,7 +77,13 @@ export class FormFormulas {
     return `ARRAYFORMULA(IFNA(QUERY(${filtered};"${query}";0);""))`;
   }
 
-  /** The header cell of a column: what people call it now. */
+  /** What people call a column now. A header that is merged with another one, or waits, is empty: that would show as 0. */
+  title(column: PlacedColumn): string {
+    const header = this.header(column);
+    return `IF(${header}="";"(no header)";${header})`;
+  }
+
+  /** The header cell of a column. */
   header({ index }: PlacedColumn): string {
     const name = columnName(index);
     return `${quotedTitle(this.#form.title)}!$${name}$${this.#headerRow + 1}`;

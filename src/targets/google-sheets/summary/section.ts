@@ -100,7 +100,7 @@ function putQuestion(
   total: string,
 ): number {
   page.heading(start, LABEL, ['', 'Submissions', 'Share', '']);
-  page.put(start, LABEL, { formula: formulas.header(column) });
+  page.put(start, LABEL, { formula: formulas.title(column) });
   const [first, other] = [start + 1, start + 1 + listed];
   const answered = page.cell(other + 1, COUNT);
   page.put(first, LABEL, { formula: formulas.distribution(column, listed, numbers) });

@@ -2,7 +2,7 @@ import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import type { DescribeHealth } from '../../../mirror/health-text.ts';
 import type { PrepareResult } from '../../../mirror/target.ts';
 import type { PickedField } from '../../../mirror/types.ts';
-import { type ColumnKey, fieldKey, formMark } from '../api/metadata.ts';
+import { type ColumnKey, formMark } from '../api/metadata.ts';
 import {
   columnOrder,
   type ColumnPlan,
@@ -11,17 +11,11 @@ import {
   planColumns,
 } from '../columns/column-plan.ts';
 import { columnsDigest, type FieldCatalogue, wantedColumns } from '../columns/field-catalogue.ts';
-import {
-  ColumnMarker,
-  insertColumns,
-  keptFromPlace,
-  type WaitingHeader,
-  withColumns,
-} from '../columns/new-columns.ts';
+import { ColumnMarker, insertColumns, keptFromPlace, withColumns } from '../columns/new-columns.ts';
 import { newTab } from '../columns/new-tab.ts';
 import { freeTabTitle } from '../columns/tab-title.ts';
 import { RowIndex } from '../rows/row-index.ts';
-import { isHeaderFree, withHeaders } from '../state/blocked.ts';
+import { isHeaderFree } from '../state/blocked.ts';
 import { catalogueDigest, type FormSheet, layoutDigest } from '../state/form-sheet.ts';
 import { type FormState, STATE_VERSION } from '../state/form-state.ts';
 import { remembering } from '../state/losses.ts';
@@ -38,7 +32,13 @@ import { appendColumns, formatsOfAdded } from './append-columns.ts';
 import { hideEmptyTab } from './empty-tab.ts';
 import { applyWrite, putIntoStateTab } from './form-write.ts';
 import { growing } from './growing.ts';
-import { headerWrite, missingOwnHeaders, readHeader } from './header-row.ts';
+import {
+  headerWrite,
+  isHeaderSettled,
+  missingOwnHeaders,
+  readHeader,
+  withWaiting,
+} from './header-row.ts';
 
 type Request = sheets_v4.Schema$Request;
 
@@ -74,7 +74,10 @@ export async function prepareColumns(
   const settled =
     layout !== undefined && state.prepared === prepared && state.columns === layoutDigest(layout);
   const isAsked = request.restoreColumns || request.needed !== undefined;
-  if (settled && !isAsked && !(await isHeaderFree(sheet))) return NOTHING;
+  if (settled && !isAsked && !(await isHeaderFree(sheet))) {
+    const { newHeaders } = planColumns({ ...request, catalogue, layout, at: request.now });
+    if (!(await isHeaderSettled(sheet, newHeaders))) return NOTHING;
+  }
   if (layout !== undefined) sheet.usableLayout();
   await sheet.spreadsheet.stateTab();
   const first = planColumns({ ...request, catalogue, layout, at: request.now });
@@ -239,7 +242,7 @@ async function changeColumns(
     const made = insertColumns(layout, plan.newColumns, place, marker, sheet.obstacles.all);
     const waiting = new Map([...made.waiting, ...headers.waiting]);
     const formats = formatsOfAdded(sheet, added, headerRow, waiting);
-    const after = withWaiting(plan, update.state, waiting);
+    const after = withWaiting(plan.catalogue, update.state, waiting);
     const ownTabs = await updateOwnTabs(sheet, { ...after, now: update.now }, update.describe);
     await applyWrite(sheet, {
       columns: {
@@ -258,20 +261,4 @@ async function changeColumns(
   if (!hasNew && added.length === 0) return;
   sheet.forgetRows();
   await sheet.findObstaclesAgain();
-}
-
-/** Catalogue and state where some headers cannot be written: the catalogue keeps what they show. */
-function withWaiting(
-  { catalogue: wanted }: ColumnPlan,
-  state: FormState,
-  waiting: ReadonlyMap<ColumnKey, WaitingHeader>,
-): { state: FormState; catalogue: FieldCatalogue } {
-  const fields = wanted.fields.map((field) => {
-    const header = waiting.get(fieldKey(field.id))?.shown;
-    return header === undefined ? field : Object.assign({}, field, { header });
-  });
-  const catalogue = { ...wanted, fields };
-  const met = [...waiting.values()].map(({ obstacles }) => obstacles);
-  const blocked = withHeaders(state.blocked, met);
-  return { catalogue, state: { ...state, blocked, catalogue: catalogueDigest(catalogue) } };
 }

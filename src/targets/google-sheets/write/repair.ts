@@ -47,7 +47,7 @@ export async function repair(
       clearNewRows(work, first.layout, batch, view);
     }
     if (work.groups.length === 0) return;
-    const result = await tryToWrite(sheet, work, view);
+    const result = await tryToWrite(sheet, work, view, attempt === REPAIR_TRIES);
     if (result === undefined) continue;
     if (isVerified(result)) return;
     [written, undoRows, isFirst] = [result, work.undoRows, false];
@@ -55,11 +55,15 @@ export async function repair(
   throw movedError(sheet.spreadsheet.address);
 }
 
-/** Writes a repair; undefined when the sheet was rearranged, or protected, once more before it, so that nothing was written. */
+/**
+ * Writes a repair; undefined when nothing was written: the sheet was rearranged, or protected, once more before it, or
+ * Google refused it. It is planned again then: what it copies from lasts until the next write of another kind.
+ */
 async function tryToWrite(
   sheet: FormSheet,
   work: PlannedBatch,
   { layout, undoSheetId }: RepairView,
+  isLast: boolean,
 ): Promise<VerifiedWrite | undefined> {
   const { spreadsheet, structure, form } = sheet;
   try {
@@ -73,7 +77,8 @@ async function tryToWrite(
     });
   } catch (error) {
     const fault = error instanceof SheetsError ? error.fault : undefined;
-    if (fault === 'moved' || (fault === 'protected' && (await sheet.meetProtection()))) {
+    const isToBeSeen = fault === 'moved' || (fault === 'refused' && !isLast);
+    if (isToBeSeen || (fault === 'protected' && (await sheet.meetProtection()))) {
       return undefined;
     }
     throw error;

@@ -13,7 +13,7 @@ import type { TabRole } from '../api/metadata.ts';
 import { growing, withTablesReaching } from './growing.ts';
 import { repair } from './repair.ts';
 import { commitBatch, isVerified, type VerifiedWrite } from './verified-write.ts';
-import { type PlannedBatch, planWrites } from './write-plan.ts';
+import { emptyBatch, type PlannedBatch, planWrites } from './write-plan.ts';
 
 type Request = sheets_v4.Schema$Request;
 
@@ -85,7 +85,7 @@ async function writeBatches(
   let undoTab = structure.roles.get('undo');
   const undoSheetId = undoTab?.sheetId ?? spreadsheet.newSheetId();
   const lastRow = index?.lastRow ?? 0;
-  const batches = planWrites({
+  const planned = planWrites({
     layout,
     changes: write.changes,
     newRows: write.newRows,
@@ -97,6 +97,9 @@ async function writeBatches(
     first: write.first,
     reservedBytes: FRAME_BYTES + bytesOf(write.each(0)),
   });
+  // A state alone is a write, too: of a pass that changed nothing, where people protect the Mirror tab.
+  const isStateAlone = planned.length === 0 && write.each(0).length > 0;
+  const batches = isStateAlone ? [emptyBatch(0)] : planned;
   let inserted = 0;
   for (const batch of batches) {
     inserted += batch.inserted.reduce((sum, block) => sum + block.rows.length, 0);
