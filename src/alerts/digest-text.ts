@@ -1,7 +1,8 @@
 import { count, plural, span } from '../base/format.ts';
 import type { FormHealth } from '../health/form-health.ts';
 import type { MirrorHealth } from '../health/mirror-health.ts';
-import { headline, reportOf } from '../health/report.ts';
+import { headline } from '../health/headline.ts';
+import { reportOf } from '../health/report.ts';
 import { HEALTH_STATES } from '../mirror/health-text.ts';
 import type { PassRecord } from '../mirror/types.ts';
 import { keptPasses } from '../targets/target-kinds.ts';

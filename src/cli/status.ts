@@ -3,6 +3,7 @@ import { ago, plural, soon, span } from '../base/format.ts';
 import { exceptText } from '../health/coverage.ts';
 import { type FormInTarget, readOverview } from '../health/facts.ts';
 import { assessRecorded, readRecorded } from '../health/recorded-health.ts';
+import { headline } from '../health/headline.ts';
 import {
   type FormReport,
   type ShownProblem,
@@ -10,7 +11,6 @@ import {
   type TargetReport,
   absentNote,
   countText,
-  headline,
   knowsAll,
   lastPassText,
   missingTime,

@@ -28,7 +28,6 @@ export type TargetKind = string;
 /**
  * A place that submissions are mirrored into. The port speaks of operations, never of connections; one contract suite
  * (`test/contract/target.ts`) runs over every adapter. Checkpoints, field catalogue and pass history live in the target.
- *
  * Errors: MirrorError with a TARGET_… code, whose message names the target and the remedy and holds no answer or secret.
  */
 export interface Target extends AsyncDisposable, Histories, Pauses {
@@ -49,9 +48,8 @@ export interface Target extends AsyncDisposable, Histories, Pauses {
   overview(): Promise<FormOverview[]>;
 
   /**
-   * Every form that this target ever mirrored, with its fields, as far as anything there still tells. Answers also where
-   * {@link overview} and {@link reader} reject because records were lost: what is read before a pass must not keep the pass
-   * from making them again.
+   * Every form that this target ever mirrored, with its fields, as far as anything there still tells. Answers also where {@link overview}
+   * and {@link reader} reject because records were lost: what is read before a pass must not keep the pass from making them again.
    */
   heldForms(): Promise<HeldForm[]>;
 
@@ -106,11 +104,12 @@ export interface MarkingLock extends AsyncDisposable {
   assertHeld(): Promise<void>;
 }
 
-/** Options of {@link Target.openWriter}. `whilePaused`: also where people have paused the form, as erasing must not wait (L18). */
+/** Options of {@link Target.openWriter}. */
 export interface WriterOptions {
   /** How long to wait for another writer to finish; 0: not at all. */
   readonly waitMs: number;
   readonly signal?: AbortSignal | undefined;
+  /** Also where people have paused the form, as erasing must not wait (L18). */
   readonly whilePaused?: boolean;
 }
 
@@ -271,9 +270,8 @@ export interface Refusal {
 }
 
 /**
- * A status change that the API answered with success and that its list was not seen to show. Kept until a full pass that began
- * afterwards sees the submission in another status than before, or the row gets a status by the next marking. One that the
- * pass did not see is kept: its row is listed as rejected, or the pass withheld deletions.
+ * A status change that the API answered with success and that its list was not seen to show. Kept until a full pass that began afterwards sees
+ * the submission in another status than before, or the row gets a status by the next marking; also where the pass did not see it.
  */
 export interface SentMark {
   readonly submissionId: string;
@@ -284,8 +282,8 @@ export interface SentMark {
 }
 
 /**
- * What stores rows: those of a window, beside the writers of others, or those of a form. Of a window, it makes columns that
- * are missing and leaves labels and places as they are. Dispose to release it.
+ * What stores rows: those of a window, beside the writers of others, or those of a form. Dispose to release it. Of a window, it makes
+ * columns that are missing and leaves labels and places as they are.
  */
 export interface WindowWriter extends FormReader, AsyncDisposable {
   /**

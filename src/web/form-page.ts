@@ -100,7 +100,7 @@ function targetCard(form: FormReport, { shared, history, nowMs, actions }: CardC
       ><span class="right">${stateMark(form.state, form.title)}${runningMark(form)}</span>
       ${actions && menuOf([form], place)}
     </header>
-    ${form.pause !== null && form.pause.reason !== null && html`<p class="problem quiet">${form.pause.reason}</p>`}
+    ${form.pause?.reason && html`<p class="problem quiet">${form.pause.reason}</p>`}
     ${shared !== null && problemBox(shared)} ${problemBoxes(form.problems)} ${facts(form, nowMs)}
     ${form.covers.absent > 0 && html`<p class="problem quiet">${absentNote(form, nowMs)}</p>`}
     ${history?.passes === null && html`<p class="problem quiet">The passes cannot be read just now.</p>`}

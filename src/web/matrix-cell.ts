@@ -67,9 +67,9 @@ export function formCell(report: FormReport | undefined, context: CellContext): 
     return html`<td class="none" data-label="${context.name}">not mirrored here</td>`;
   }
   const { nowMs, name, readAt } = context;
-  const { state, title, rows } = report;
+  const { state, title, rows, pause } = report;
   return html`<td data-label="${name}">
-    ${stateMark(state, title)}${runningMark(report)}
+    ${stateMark(state, title)}${runningMark(report)}${pauseReason(pause)}
     <span class="fact"
       >${rows === null ? 'rows unknown' : plural(rows, 'row')}${isRowsOld(report, readAt) && html`, counted ${timeAgo(readAt, nowMs)}`}${openLink(report)}</span
     >
@@ -77,6 +77,10 @@ export function formCell(report: FormReport | undefined, context: CellContext): 
     >${formNotes(report, nowMs)}${problems(report, context)}
   </td>`;
 }
+
+/** Why a person paused it; a whole target says so in its heading. */
+export const pauseReason = (pause: FormReport['pause']): Html | null =>
+  pause?.reason ? html`<span class="fact">${pause.reason}</span>` : null;
 
 /** Reading a spreadsheet has its price: its rows may have been counted before its last pass ended. */
 const isRowsOld = ({ lastPass }: FormReport, readAt: string | null): boolean =>

@@ -13,7 +13,8 @@ import { formCell, targetHeading } from './matrix-cell.ts';
 import { stateIcon } from './page-icons.ts';
 import { formPath, problemBox, timeUntil } from './page-parts.ts';
 import { plantLine, workCard } from './running-work.ts';
-import { type StatusReport, headline, summary } from '../health/report.ts';
+import { headline, summary } from '../health/headline.ts';
+import type { StatusReport } from '../health/report.ts';
 import { STATE_TITLES } from '../health/form-health.ts';
 import { count, plural } from '../base/format.ts';
 

@@ -13,13 +13,8 @@ import { overviewMain } from './overview-page.ts';
 import { pageFrame } from './page-frame.ts';
 import { pageFooter } from './page-parts.ts';
 import { type JobBoard, addQueueRoute } from './queue-route.ts';
-import {
-  type FormReport,
-  type StatusReport,
-  headline,
-  reportOf,
-  stateOfAll,
-} from '../health/report.ts';
+import { headline } from '../health/headline.ts';
+import { type FormReport, type StatusReport, reportOf, stateOfAll } from '../health/report.ts';
 import { type Readiness, readinessOf } from '../health/shared-problems.ts';
 import type { HealthSource } from '../health/facts.ts';
 import type { HealthMonitor } from '../health/monitor.ts';

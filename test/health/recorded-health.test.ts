@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { MirrorError } from '../../src/base/errors.ts';
 import { assessRecorded, describeHealth, readRecorded } from '../../src/health/recorded-health.ts';
-import { reportOf, summary } from '../../src/health/report.ts';
+import { summary } from '../../src/health/headline.ts';
+import { reportOf } from '../../src/health/report.ts';
 import { overviewMain } from '../../src/web/overview-page.ts';
 import { NOW, before, formOverview, passRecord } from './fake-source.ts';
 import { FORM_A, FORM_B } from './health-of.ts';

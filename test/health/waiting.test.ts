@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { Events } from '../../src/base/events.ts';
 import type { HealthFacts, QueueState } from '../../src/health/facts.ts';
-import { headline, reportOf } from '../../src/health/report.ts';
+import { headline } from '../../src/health/headline.ts';
+import { reportOf } from '../../src/health/report.ts';
 import { SourceWaits } from '../../src/health/source-waits.ts';
 import type { SyncEvents } from '../../src/sync/events.ts';
 import { overviewMain } from '../../src/web/overview-page.ts';

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { dataDirProblem } from '../../src/health/failure-store.ts';
 import { overviewMain } from '../../src/web/overview-page.ts';
 import { formMain } from '../../src/web/form-page.ts';
-import { type StatusReport, headline, reportOf } from '../../src/health/report.ts';
+import { headline } from '../../src/health/headline.ts';
+import { type StatusReport, reportOf } from '../../src/health/report.ts';
 import {
   FakeSource,
   NOW,

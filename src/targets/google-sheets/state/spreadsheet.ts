@@ -110,9 +110,8 @@ export class Spreadsheet {
 
   /** A short random name. */
   newId(): string {
-    return Math.floor(this.#random() * 36 ** 7)
-      .toString(36)
-      .padStart(7, '0');
+    const number = Math.floor(this.#random() * 36 ** 7);
+    return number.toString(36).padStart(7, '0');
   }
 
   /** A random ID for a new piece of metadata, below those of the commit log. */
@@ -368,12 +367,10 @@ export class Spreadsheet {
   /** Looks the write up in the commit log. Throws `moved` when another process wrote since. */
   async #wasApplied(entry: CommitEntry): Promise<boolean> {
     const found = await this.#lookUp();
-    if (found.entries.some(({ nonce }) => nonce === entry.nonce)) {
-      this.#applied(found, entry);
-      return true;
-    }
-    if (headOf(found) >= entry.number) throw await this.#behind();
-    return false;
+    const isApplied = found.entries.some(({ nonce }) => nonce === entry.nonce);
+    if (isApplied) this.#applied(found, entry);
+    else if (headOf(found) >= entry.number) throw await this.#behind();
+    return isApplied;
   }
 
   #applied(log: CommitLog, entry: CommitEntry): void {
