@@ -70,6 +70,12 @@ export class CachedReading<T> {
     this.#triedAtMs = Number.NEGATIVE_INFINITY;
   }
 
+  /** The same, and it is worth its cost: the next {@link refresh} does not wait for a rest to end. */
+  expireAtOnce(): void {
+    this.expire();
+    this.#restUntilMs = 0;
+  }
+
   /** Reads when the last try is older than `maxAgeMs`, and not sooner than it can rest. Never rejects; may take its limit. */
   async refresh(maxAgeMs: number): Promise<void> {
     const now = this.#options.clock.now();

@@ -127,6 +127,11 @@ export class HealthMonitor {
     return this.current();
   }
 
+  /** A person had something done: what is shown next is read after that, whatever reading it costs. */
+  expire(): void {
+    for (const reading of [...this.#targets.values(), this.#queue]) reading.expireAtOnce();
+  }
+
   /** The queue's state, read again; null when it does not answer. That it answers again shows at once. */
   async refreshQueue(): Promise<QueueState | null> {
     const maxAgeMs = this.#queueState() === null ? RECOVERY_MS : FRESH_MS;

@@ -126,8 +126,9 @@ function addFormRoutes(app: FastifyInstance, options: RouteOptions): void {
 }
 
 function addActionRoutes(app: FastifyInstance, options: RouteOptions, actor: Actor): void {
+  const { monitor } = options;
   addActions(app, {
-    actor,
+    actor: { act: (order) => actor.act(order).finally(() => monitor.expire()) },
     hasPassword: options.hasPassword,
     report: () => lookUp(options),
     send: (reply, page) => sendPage(reply, { ...page, state: page.report.state, isStill: true }),

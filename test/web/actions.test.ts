@@ -11,9 +11,11 @@ import { calmSource, startPage, type TestPage } from './start-page.ts';
 class FakeActor implements Actor {
   readonly orders: ActionOrder[] = [];
   failure: MirrorError | undefined;
+  onAct = (): void => {};
 
   async act(order: ActionOrder) {
     this.orders.push(order);
+    this.onAct();
     if (this.failure !== undefined) throw this.failure;
     return [{ ok: true, text: `Done: <b>${order.do}</b>` }];
   }
@@ -135,6 +137,21 @@ describe('an action on the page', () => {
     expect(await at.page.text('/forms/frm_a')).toContain(
       '/act?do=accept&amp;form=frm_a&amp;target=db',
     );
+  });
+
+  it('L17: is shown by the next page, however long ago the target was read', async () => {
+    const source = calmSource();
+    await using at = await open(undefined, source);
+    expect(await at.page.text('/')).not.toContain('/act?do=resume&amp;target=db');
+    const pause = newPause({ formId: null, since: before(0), by: 'ann', reason: null });
+    at.actor.onAct = () => {
+      const held = source.overviews.get('db');
+      if (held !== undefined && 'forms' in held) {
+        source.overviews.set('db', { ...held, pauses: [pause] });
+      }
+    };
+    await at.post(await at.fields('/act?do=pause&target=db'));
+    expect(await at.page.text('/')).toContain('/act?do=resume&amp;target=db');
   });
 
   it('is offered for what is paused as going on again, with who paused it and why', async () => {
