@@ -42,7 +42,10 @@ export function endedLine(report: PassReport): string {
   )
     .filter(([, number]) => number > 0)
     .map(([word, number]) => `${count(number)} ${word}`);
-  const what = changes.length > 0 ? changes.join(', ') : 'nothing new';
+  // Only a pass with its proof knows that there was nothing.
+  const isProven = report.outcome === 'ok' || report.outcome === 'withheld';
+  const nothing = isProven ? 'nothing new' : 'nothing written';
+  const what = changes.length > 0 ? changes.join(', ') : nothing;
   const cost = `${plural(report.requests, 'request')}, ${duration(report.ms)}`;
   return `${passName(report)}: ${resultText(report)}; ${what} (${cost})`;
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Clock } from '../../src/base/clock.ts';
 import { Events } from '../../src/base/events.ts';
+import { endedLine } from '../../src/cli/pass-report.ts';
 import { showProgress } from '../../src/cli/progress.ts';
 import { Terminal } from '../../src/cli/terminal.ts';
 import type { PassReport, SyncEvents } from '../../src/sync/events.ts';
@@ -85,4 +86,16 @@ describe('progress on a terminal', () => {
     expect(stderr.text.indexOf('\u001B[?25h')).toBeGreaterThan(stderr.text.indexOf('\u001B[?25l'));
     expect(stderr.text.endsWith('after\n')).toBe(true);
   });
+});
+
+it.each([
+  ['ok', 'complete; nothing new'],
+  ['incomplete', 'nothing written'],
+  ['paused', 'paused; nothing written'],
+  ['failed', 'nothing written'],
+  ['busy', 'nothing written'],
+] as const)('L17: says of a pass that ended %s and wrote nothing: %s', (outcome, words) => {
+  const line = endedLine({ ...REPORT, inserted: 0, rejected: 0, outcome });
+  expect(line).toContain(words);
+  expect(line.includes('nothing new')).toBe(outcome === 'ok');
 });
