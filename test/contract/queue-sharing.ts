@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { expect, vi } from 'vitest';
 import { addFlow, addPasses, removeOrphans } from '../../src/queue/flows.ts';
 import { removeTargetQueues } from '../../src/queue/queues.ts';
@@ -198,6 +199,7 @@ export function describeSharing(it: QueueIt): void {
           kind: 'incremental',
           startedAtMs: expect.any(Number),
           progress: { atMs: expect.any(Number), seen: 12_000, total: 40_000 },
+          worker: `${hostname()}-${process.pid}`,
         },
       ]);
     }, SOON);
