@@ -142,3 +142,17 @@ describe('headers that people protect', () => {
     expect(header()[NAME]).toBe('Full name');
   });
 });
+
+it('L9: a label that changes after the header row was deleted while it waited', async () => {
+  await using mirror = await SheetMirror.begin(12);
+  await mirror.pass('full');
+  mirror.person.protect({ top: 0, bottom: 1 });
+  mirror.store.addField(FORM_ID, { id: 'field_new', label: 'New' });
+  await mirror.pass('full');
+  expect(mirror.grid()[0]).not.toContain('New');
+  mirror.person.deleteRows(0);
+  mirror.store.relabelField(FORM_ID, 'field_new', 'Newer');
+  await mirror.pass('full');
+  await mirror.pass('full');
+  expect(mirror.grid()[0]).toContain('Newer');
+});

@@ -263,6 +263,8 @@ function writableHeaders(
   const table = sheet.view.tab?.ranges.find(
     ({ tableId, rows }) => tableId !== undefined && rows.start === header.row,
   );
+  // What a header row that was made again shows, also where a header had waited.
+  const remade = new Map(columnOrder(sheet.view.catalogue).map((one) => [one.key, one.header]));
   let mayHaveMoved = false;
   const waiting = new Map<ColumnKey, WaitingHeader>();
   const values = new Map<number, string>();
@@ -278,15 +280,16 @@ function writableHeaders(
       old === '' &&
       isGivenName(shown) &&
       shown.endsWith(` ${place + 1 - (table?.columns.start ?? Infinity)}`);
+    const isOurs = isNamed || (old === '' && key.startsWith('f:') && shown === remade.get(key));
     // Merged cells show nothing where they cover others; any other text is people's own.
-    if (shown !== old && !isCovered && !isNamed) {
+    if (shown !== old && !isCovered && !isOurs) {
       mayHaveMoved = true;
       continue;
     }
     if (obstacles.length > 0) waiting.set(key, { obstacles, shown });
     else {
       values.set(place, text);
-      was.set(place, isNamed ? shown : old);
+      was.set(place, isOurs ? shown : old);
     }
   }
   return { values, was, waiting, mayHaveMoved };
