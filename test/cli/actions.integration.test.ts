@@ -169,6 +169,19 @@ describe.concurrent('what an admin does with a running mirror', () => {
     );
     await vi.waitFor(() => expect(mirror.count('a', TABLE)).toBe(mirror.source(FORM)), SOON);
     expect(mirror.count('b', TABLE)).toBe(mirror.source(FORM) - 1);
+    const tested = await fetch(`${url}/actions`, {
+      method: 'POST',
+      headers: { authorization, 'content-type': 'application/json' },
+      body: JSON.stringify({ do: 'alert', by: 'ann' }),
+    });
+    expect(await tested.json()).toMatchObject({
+      lines: [
+        {
+          ok: false,
+          text: expect.stringContaining('set ALERT_WEBHOOK_URL or ALERT_EMAIL_TO'),
+        },
+      ],
+    });
     expect(child.stderr).not.toContain(PASSWORD);
   });
 

@@ -94,6 +94,7 @@ describe('an action on the page', () => {
       'do=retry&form=frm_a&target=db': 'Try “Form A” in target db again now?',
       'do=pause': 'Pause everything?',
       'do=resume&target=db': 'Resume target db?',
+      'do=alert': 'Send a test alert?',
     };
     for (const [query, title] of Object.entries(titles)) {
       expect(await at.page.text(`/act?${query}`)).toContain(`<h1>${title}</h1>`);

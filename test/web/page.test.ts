@@ -161,6 +161,8 @@ describe('the page of all forms', () => {
     // One form has withheld deletions, three are troubled.
     expect(html.match(/do=accept/g)).toHaveLength(1);
     expect(html.match(/do=retry/g)).toHaveLength(3);
+    // No channel to try.
+    expect(html).not.toContain('do=alert');
   });
 
   it('puts what is worst first', async () => {

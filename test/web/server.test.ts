@@ -12,7 +12,7 @@ import {
   passRecord,
   passReport,
 } from '../health/fake-source.ts';
-import { calmSource, startPage } from './start-page.ts';
+import { calmSource, IDLE_ACTOR, startPage } from './start-page.ts';
 import { FORM_A } from '../health/health-of.ts';
 import { startWebhook } from '../alerts/webhook-stand-in.ts';
 
@@ -293,7 +293,11 @@ describe('alerts of a page', () => {
   it('are sent as passes end, and a webhook that refuses them is shown', async () => {
     await using webhook = await startWebhook();
     webhook.answer = (_request, response) => response.writeHead(410).end();
-    await using page = await startPage(calmSource(), { alerts: { url: webhook.url } });
+    await using page = await startPage(calmSource(), {
+      alerts: { url: webhook.url },
+      actor: IDLE_ACTOR,
+    });
+    expect(await page.text('/')).toContain('/act?do=alert');
     const pass = passRecord(0, { kind: 'full', outcome: 'withheld', withheld: 30 });
     page.events.emit('pass.ended', passReport(FORM_A, 'db', pass));
     await webhook.came(1);

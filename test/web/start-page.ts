@@ -30,10 +30,10 @@ export function calmSource(): FakeSource {
   return source;
 }
 
-/** Starts it on a free port, with time standing still. */
 /** Has the pages offer actions, and carries none out. */
 export const IDLE_ACTOR: Actor = { act: async () => [] };
 
+/** Starts it on a free port, with time standing still. */
 export async function startPage(
   source: FakeSource = calmSource(),
   changes: Partial<Omit<StatusOptions, 'alerts'>> & { alerts?: AlertSettings } = {},
