@@ -5,7 +5,14 @@ import { COMPARISON_SIZES, type ComparisonSizes } from './comparison-sizes.ts';
 import { fullPass } from './full-pass.ts';
 import type { ScanParts } from './full-scan.ts';
 import { type IncrementalProof, incrementalScan } from './incremental-scan.ts';
-import { countsReason, deletionsReason, hiddenReason, mayReadInFull } from './known-deletions.ts';
+import {
+  countsReason,
+  deletionsReason,
+  hiddenReason,
+  mayReadInFull,
+  shortReason,
+  unknownReason,
+} from './known-deletions.ts';
 import {
   type Counted,
   countedAs,
@@ -84,7 +91,7 @@ async function followUp(
   const isBlank = (await open.writer.statusCounts()).has('');
   const hasFewPages = proof.pages <= sizesOf(run).shortPages && !isBlank;
   if ((hasFewPages || !isAccountable) && (await mayBeRead(run, open, found))) {
-    run.widen(reasonFor(found));
+    run.widen(reasonFor(found, isAccountable ? shortReason : unknownReason));
     return null;
   }
   if (!isAccountable && proof.isShort) {
@@ -104,7 +111,7 @@ async function followUp(
   const isUncounted = obstacle === 'counts' && before.absent + proof.gone !== 0;
   const needsAll = obstacle === 'bounds' || obstacle === 'brake' || isUncounted;
   if (needsAll && (await mayBeRead(run, open, found))) {
-    run.widen(reasonFor(found));
+    run.widen(reasonFor(found, countsReason));
     return null;
   }
   // What has no row may look like what is absent. What was met of it on the way is known to the next pass.
@@ -238,9 +245,9 @@ const mayBeRead = (
   { proof, before }: Found,
 ): Promise<boolean> => mayReadInFull(writer, before, proof.pages, run.setup.context.clock.now());
 
-function reasonFor({ proof, before }: Found): string {
+function reasonFor({ proof, before }: Found, otherwise: string): string {
   const known = before.absent + proof.gone;
-  return known > 0 ? deletionsReason(known) : countsReason;
+  return known > 0 ? deletionsReason(known) : otherwise;
 }
 
 /** How long bounds that were of no use are not tried again: the service may mend them, and a form its dates. */

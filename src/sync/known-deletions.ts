@@ -38,6 +38,14 @@ export function deletionsReason(fewer: number): string {
 export const countsReason =
   "The source's counts by status differ from those stored here; everything is read, to find out where.";
 
+/** The same where counts by status were to be compared, and reading everything costs no more. */
+export const shortReason =
+  'Counts by status were to be compared; everything is read instead, as the list is short.';
+
+/** The same where it is not known how many of each status are stored or listed. */
+export const unknownReason =
+  'What is stored here is not known by status; everything is read, to count it anew.';
+
 /** The same where the list was found to hide submissions; null where it was not. */
 export function hiddenReason({ hidden }: Checkpoint): string | null {
   if (hidden === 0) return null;

@@ -4,7 +4,7 @@ import type { World } from './world.ts';
 
 /** Why a pass may read everything though nobody harmed its rows. */
 const OWN_REASONS =
-  /new fields|fields that a pass before|fewer than are stored|does not show|counts by status differ/;
+  /new fields|fields that a pass before|fewer than are stored|does not show|counts by status differ|Counts by status were|not known by status/;
 
 /** What a backfill says that went on with windows of a dead one. */
 export const WENT_ON = /It went on with a pass that was cut off: .*$/;

@@ -62,6 +62,20 @@ describe('a comparison by counts', () => {
     expect(quiet.requests).toBeLessThan(10);
   });
 
+  it('reads a short list instead, and claims no difference', async () => {
+    const place = await openSynced(350);
+    const asked = await compare(place);
+    expect(asked).toMatchObject({ kind: 'incremental', outcome: 'ok', reason: null });
+    await place.clock.sleep(60_000);
+    expect(await compare(place)).toMatchObject({
+      kind: 'full',
+      outcome: 'ok',
+      updated: 0,
+      reason:
+        'Counts by status were to be compared; everything is read instead, as the list is short.',
+    });
+  });
+
   it('L16: finds a status that is not documented, and one that leaves it', async () => {
     const place = await openSynced(1_500);
     const ids = place.store.ids(FORM);
