@@ -1,6 +1,6 @@
 import { MirrorError } from '../base/errors.ts';
 import { LOCAL, type Transport, postgresTransport, redisTransport } from '../base/transport.ts';
-import { REDIS_SCHEMES, sentinelAddress } from './backends/redis-address.ts';
+import { clusterAddress, REDIS_SCHEMES, sentinelAddress } from './backends/redis-address.ts';
 import type {
   BackendKind,
   BackendOptions,
@@ -63,7 +63,7 @@ export function parseQueueUrl(text: string): URL {
   if (url === null || url.hash !== '' || url.pathname.includes('@')) {
     throw new QueueUrlError(NO_ADDRESS);
   }
-  const found = sentinelAddress(url);
+  const found = sentinelAddress(url) ?? clusterAddress(url);
   if (typeof found === 'string') throw new QueueUrlError(found);
   return url;
 }

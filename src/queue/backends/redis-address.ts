@@ -1,12 +1,32 @@
 import { decoded } from '../../base/transport.ts';
 
 /** The schemes of QUEUE_URL that mean Redis. */
-export const REDIS_SCHEMES = ['redis:', 'rediss:', 'redis+sentinel:', 'rediss+sentinel:'];
+export const REDIS_SCHEMES = ['', '+sentinel', '+cluster'].flatMap((kind) => [
+  `redis${kind}:`,
+  `rediss${kind}:`,
+]);
+
+/** A server. */
+export interface ServerPlace {
+  /** Without the brackets of IPv6. */
+  readonly host: string;
+  readonly port: number;
+}
+
+/** What an address says that finds the way in a cluster. */
+export interface ClusterAddress {
+  /** At least one. */
+  readonly nodes: readonly ServerPlace[];
+  /** The same on all nodes; undefined: none. */
+  readonly username: string | undefined;
+  readonly password: string | undefined;
+  readonly tls: boolean;
+}
 
 /** What an address says that finds the master by Sentinel. */
 export interface SentinelAddress {
   /** At least one. */
-  readonly sentinels: readonly { readonly host: string; readonly port: number }[];
+  readonly sentinels: readonly ServerPlace[];
   /** What the sentinels call the master. */
   readonly master: string;
   /** User and password of the master; undefined: none. */
@@ -18,7 +38,8 @@ export interface SentinelAddress {
   readonly tls: boolean;
 }
 
-const DEFAULT_PORT = 26_379;
+const SENTINEL_PORT = 26_379;
+const REDIS_PORT = 6_379;
 
 /**
  * Reads `redis+sentinel://:password@host:26379/master?sentinel=other:26379` (`rediss+…` for TLS). Undefined for the address of
@@ -26,9 +47,8 @@ const DEFAULT_PORT = 26_379;
  */
 export function sentinelAddress(url: URL): SentinelAddress | string | undefined {
   if (!url.protocol.endsWith('+sentinel:')) return undefined;
-  const named = [url.host, ...url.searchParams.getAll('sentinel')].map(placeOf);
-  const sentinels = named.filter((place) => place !== undefined);
-  if (sentinels.length < named.length) {
+  const sentinels = placesIn(url, 'sentinel', SENTINEL_PORT);
+  if (sentinels === undefined) {
     return 'names a sentinel that is no host and port: write redis+sentinel://host:26379/master?sentinel=other:26379';
   }
   const master = decoded(url.pathname.slice(1));
@@ -45,11 +65,41 @@ export function sentinelAddress(url: URL): SentinelAddress | string | undefined 
   };
 }
 
+/**
+ * Reads `redis+cluster://:password@host:6379?node=other:6379` (`rediss+…` for TLS). Undefined for the address of anything else; a
+ * text for one that cannot be used, which says what would be right and repeats nothing of it (L15).
+ */
+export function clusterAddress(url: URL): ClusterAddress | string | undefined {
+  if (!url.protocol.endsWith('+cluster:')) return undefined;
+  const nodes = placesIn(url, 'node', REDIS_PORT);
+  if (nodes === undefined) {
+    return 'names a node that is no host and port: write redis+cluster://host:6379?node=other:6379';
+  }
+  if (!['', '/', '/0'].includes(url.pathname)) {
+    return 'names a database: a Redis Cluster has none but 0, so leave it out, and set mirrors apart by ?prefix=…';
+  }
+  return {
+    nodes,
+    username: textOr(url.username),
+    password: textOr(url.password),
+    tls: url.protocol.startsWith('rediss'),
+  };
+}
+
+/** The host of an address and those that its parameters name; undefined where one is none. */
+function placesIn(url: URL, parameter: string, port: number): ServerPlace[] | undefined {
+  const named = [url.host, ...url.searchParams.getAll(parameter)].map((text) =>
+    placeOf(text, port),
+  );
+  const places = named.filter((place) => place !== undefined);
+  return places.length < named.length ? undefined : places;
+}
+
 const textOr = (text: string): string | undefined => (text === '' ? undefined : decoded(text));
 
-function placeOf(text: string): { host: string; port: number } | undefined {
+function placeOf(text: string, port: number): ServerPlace | undefined {
   const url = URL.parse(`redis://${text}`);
   if (url === null || url.hostname === '' || url.host !== text) return undefined;
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
-  return { host, port: url.port === '' ? DEFAULT_PORT : Number(url.port) };
+  return { host, port: url.port === '' ? port : Number(url.port) };
 }

@@ -12,7 +12,8 @@ import {
   safeAddress,
   unreachable,
 } from './backend.ts';
-import { sentinelAddress } from './redis-address.ts';
+import { clusterConnector, isMisdirected } from './cluster-connector.ts';
+import { clusterAddress, sentinelAddress } from './redis-address.ts';
 
 /** BullMQ works on 5, but its scripts are slow on lists there; 6.2 is what it recommends. */
 const OLDEST: readonly [number, number] = [6, 2];
@@ -21,8 +22,7 @@ const OLDEST: readonly [number, number] = [6, 2];
 export async function openRedis(options: BackendOptions): Promise<QueueBackend> {
   const { url } = options;
   if (url === undefined) throw new TypeError('Redis needs an address');
-  // Braces make all keys of the mirror one hash slot, which managed and clustered Redis ask for.
-  const prefix = `{${readPrefix(url)}}`;
+  const prefix = prefixOf(url);
   const address = safeAddress(url);
   assertSafe(await probe(url, address, options), address);
 
@@ -44,7 +44,7 @@ export async function openRedis(options: BackendOptions): Promise<QueueBackend> 
     address,
     factory,
     queueName: (name) => name,
-    rate: sharedText(client, `${prefix}:rate`),
+    rate: sharedText(client, rateKey(url)),
     close: async (force) => {
       if (!force) await client.quit().catch(() => undefined);
       client.disconnect();
@@ -57,15 +57,21 @@ export function connectRedis(url: URL): TextConnection {
   const client = openClient(url, {
     lazyConnect: true,
     connectTimeout: 2_000,
+    // While no sentinel or node answers, there is no connection that could fail.
+    commandTimeout: 5_000,
     maxRetriesPerRequest: 0,
     retryStrategy: (times) => reconnectDelayMs(times, Math.random),
   });
   client.on('error', () => undefined);
   return {
-    text: sharedText(client, `{${readPrefix(url)}}:rate`),
+    text: sharedText(client, rateKey(url)),
     close: async () => client.disconnect(),
   };
 }
+
+/** Braces make all keys of the mirror one hash slot, which managed and clustered Redis ask for. */
+const prefixOf = (url: URL): string => `{${readPrefix(url)}}`;
+const rateKey = (url: URL): string => `${prefixOf(url)}:rate`;
 
 /** Of no use to anybody after so long. */
 const TEXT_LASTS_MS = 3_600_000;
@@ -113,18 +119,31 @@ interface ClientOptions {
   readonly retryStrategy: (times: number) => number | null;
 }
 
-/** A connection to the Redis of an address, or to the master that its sentinels name. */
+/** A connection to the Redis of an address, to the master that its sentinels name, or to that of a cluster. */
 function openClient(url: URL, options: ClientOptions): Redis {
-  const found = sentinelAddress(url);
+  const found = sentinelAddress(url) ?? clusterAddress(url);
   if (typeof found === 'string') throw new TypeError(`QUEUE_URL ${found}`);
   if (found === undefined) return new Redis(driverAddress(url), options);
-  const { sentinels, master, username, password, sentinelPassword, tls } = found;
-  return new Redis({
-    ...options,
-    sentinels: [...sentinels],
-    name: master,
+  const { username, password, tls } = found;
+  const user = {
     ...(username !== undefined && { username }),
     ...(password !== undefined && { password }),
+  };
+  if ('nodes' in found) {
+    return new Redis({
+      ...options,
+      ...user,
+      ...(tls && { tls: {} }),
+      Connector: clusterConnector({ nodes: found.nodes, key: rateKey(url) }),
+      reconnectOnError: (error) => (isMisdirected(error) ? 2 : false),
+    });
+  }
+  const { sentinels, master, sentinelPassword } = found;
+  return new Redis({
+    ...options,
+    ...user,
+    sentinels: [...sentinels],
+    name: master,
     ...(sentinelPassword !== undefined && { sentinelPassword }),
     ...(tls && { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true }),
     sentinelRetryStrategy: options.retryStrategy,

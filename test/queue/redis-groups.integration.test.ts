@@ -1,0 +1,88 @@
+import { describe, expect, it, vi } from 'vitest';
+import { SharedRate } from '../../src/queue/shared-rate.ts';
+import { connectText, parseQueueUrl } from '../../src/queue/backends.ts';
+import type { QueueStatus } from '../../src/queue/queue-status.ts';
+import type { QueueRuntime } from '../../src/queue/runtime.ts';
+import { type RedisGroup, startCluster, startSentinels } from '../support/redis-groups.ts';
+import { redisMissing } from '../support/servers.ts';
+import { FakeHandlers } from './fake-handlers.ts';
+import { startAt } from './harness.ts';
+
+const SOON = { timeout: 60_000, interval: 50 };
+const FORMS = ['a', 'b', 'c'].map((formId) => ({ formId, targets: ['a'] }));
+
+/** A queue at work, with passes every moment. */
+interface Work extends AsyncDisposable {
+  readonly handlers: FakeHandlers;
+  readonly queue: QueueRuntime;
+}
+
+async function atWork({ url }: RedisGroup): Promise<Work> {
+  const handlers = new FakeHandlers(FORMS);
+  const place = { queueUrl: url, dataDir: '/nonexistent' };
+  const queue = await startAt(place, handlers, { incremental: { everyMs: 200 } });
+  const work = { handlers, queue, [Symbol.asyncDispose]: () => queue.stop() };
+  expect((await next(work)).address).not.toContain('kZ4v');
+  return work;
+}
+
+/** The next passes, and what the queue says of itself afterwards. */
+async function next({ handlers, queue }: Work): Promise<QueueStatus> {
+  const then = handlers.passes.length;
+  await vi.waitFor(() => expect(handlers.passes.length).toBeGreaterThan(then + 12), SOON);
+  return vi.waitUntil(async () => {
+    const status = await queue.status();
+    return status.reachable && status;
+  }, SOON);
+}
+
+/** What the workers share beside the queue. */
+async function shareOf({ url }: RedisGroup): Promise<unknown> {
+  await using stack = new AsyncDisposableStack();
+  const connection = await connectText(parseQueueUrl(url));
+  stack.defer(async () => connection?.close());
+  const ask = { process: 'p', perMinute: 60, slots: 1, sent: 0, refusedForMs: null };
+  return connection && (await new SharedRate(connection.text).share(ask));
+}
+
+describe.skipIf(redisMissing())('a Redis that sentinels watch', () => {
+  it('goes on when the master is killed', async () => {
+    await using group = await startSentinels();
+    await using work = await atWork(group);
+    await group.killMaster();
+    expect(await next(work)).toMatchObject({ reachable: true });
+    expect(await shareOf(group)).toMatchObject({ perMinute: 60 });
+  });
+});
+
+describe.skipIf(redisMissing())('a Redis Cluster', () => {
+  it.each([
+    ['which the address names first', 'b'],
+    ['which the address does not name', 'a'],
+  ])('goes on when the master of its slot is killed, %s', async (_which, prefix) => {
+    await using group = await startCluster(prefix);
+    await using work = await atWork(group);
+    await group.killMaster();
+    expect(await next(work)).toMatchObject({ reachable: true });
+    expect(await shareOf(group)).toMatchObject({ perMinute: 60 });
+  });
+
+  it('goes on when its slot moves to another master, and back', async () => {
+    await using group = await startCluster('c');
+    await using work = await atWork(group);
+    await group.failOver();
+    expect(await next(work)).toMatchObject({ reachable: true });
+    await group.failOver();
+    expect(await next(work)).toMatchObject({ reachable: true });
+  });
+
+  it('goes on when its slot is handed on to another shard, key by key', async () => {
+    await using group = await startCluster('d');
+    await using work = await atWork(group);
+    await group.reshard();
+    expect(await next(work)).toMatchObject({ reachable: true });
+    await group.reshard();
+    expect(await next(work)).toMatchObject({ reachable: true });
+    expect(await shareOf(group)).toMatchObject({ perMinute: 60 });
+  });
+});
