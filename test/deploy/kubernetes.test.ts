@@ -117,6 +117,8 @@ describe('the Kubernetes manifests', () => {
       seccompProfile: { type: 'RuntimeDefault' },
     });
     expect(pod?.automountServiceAccountToken).toBe(false);
+    // Variables that Kubernetes makes of Services would be taken for misspelt settings.
+    expect(pod?.enableServiceLinks).toBe(false);
     expect(pod?.containers[0]?.securityContext).toEqual({
       allowPrivilegeEscalation: false,
       readOnlyRootFilesystem: true,
