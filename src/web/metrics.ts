@@ -153,7 +153,6 @@ function createGauges(registers: Registry[]) {
       'When the job was added that is the next to be taken; absent where none waits.',
       queueNames,
     ),
-    paused: gauge('queue_paused', '1 when the queue hands out no jobs.', queueNames),
     overdue: gauge('schedule_overdue', '1 when ticks should have come long ago.', ['kind']),
   };
 }
@@ -200,8 +199,8 @@ function showTargets({ targetUp }: Gauges, { targets }: MirrorHealth): void {
   }
 }
 
-function showQueue({ jobs, oldest, paused, overdue }: Gauges, { queue }: MirrorHealth): void {
-  for (const gauge of [jobs, oldest, paused, overdue]) gauge.reset();
+function showQueue({ jobs, oldest, overdue }: Gauges, { queue }: MirrorHealth): void {
+  for (const gauge of [jobs, oldest, overdue]) gauge.reset();
   if (queue?.reachable !== true) return;
   for (const schedule of queue.schedules) {
     overdue.set({ kind: schedule.kind }, schedule.overdue ? 1 : 0);
@@ -213,6 +212,5 @@ function showQueue({ jobs, oldest, paused, overdue }: Gauges, { queue }: MirrorH
     for (const [state, number] of Object.entries(states)) jobs.set({ ...labels, state }, number);
     const { waitingSinceMs = null } = depth;
     if (waitingSinceMs !== null) oldest.set(labels, waitingSinceMs / 1_000);
-    paused.set(labels, depth.paused ? 1 : 0);
   }
 }

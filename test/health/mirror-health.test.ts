@@ -322,7 +322,7 @@ describe('staleness', () => {
     expect(formOf(health).problems).toMatchObject([{ code: 'STALE', notifies: false }]);
   });
 
-  it('is broken by a pass at work, here or elsewhere, and by a pause', () => {
+  it('is broken by a pass at work, here or elsewhere', () => {
     const running = {
       kind: 'full' as const,
       startedAtMs: 0,
@@ -340,11 +340,6 @@ describe('staleness', () => {
     };
     const elsewhere = { ...QUEUE, queues: [{ ...depth, active: 1 }] };
     expect(formOf(healthOf({ 'db frm_a': old(HOUR) }, { queue: elsewhere })).problems).toEqual([]);
-    const paused = { ...QUEUE, queues: [{ ...depth, paused: true }] };
-    const health = healthOf({ 'db frm_a': old(HOUR) }, { queue: paused });
-    expect(formOf(health).problems).toEqual([]);
-    expect(health.targets[0]?.paused).toBe(true);
-    expect(reportOf(health, '1').forms[0]?.nextRunAt).toBeNull();
   });
 
   it('counts from the start of this process, and from the end of an outage', () => {
