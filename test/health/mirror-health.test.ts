@@ -184,6 +184,13 @@ describe('since when', () => {
     expect(healthOf(old, { plan, targets }).problems).toMatchObject([{ since: before(DAY) }]);
   });
 
+  it('no plan can be made here, where others have planned since: since a pass was last proven', () => {
+    const problem = { code: 'FORMS_FAILED' as const, message: 'away', at: before(1) };
+    const plan = { at: before(HOUR), forms: [], problem, unmatched: [], notices: [] };
+    const passes = { 'db frm_a': [passRecord(3 * MINUTE)], 'db frm_b': [passRecord(2 * MINUTE)] };
+    expect(healthOf(passes, { plan }).problems).toMatchObject([{ since: before(2 * MINUTE) }]);
+  });
+
   it('the queue is away, or every form stale', () => {
     const away = { ...QUEUE, reachable: false };
     const failures = { queueFailures: 2, queueFailingSinceMs: NOW - MINUTE };
