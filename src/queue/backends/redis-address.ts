@@ -1,3 +1,4 @@
+import { isLoopback } from '../../base/loopback.ts';
 import { decoded } from '../../base/transport.ts';
 
 /** The schemes of QUEUE_URL that mean Redis. */
@@ -43,6 +44,19 @@ export function sentinelAddress(url: URL): SentinelAddress | string | undefined 
     sentinelPassword: url.searchParams.get('sentinelPassword') ?? undefined,
     tls: url.protocol.startsWith('rediss'),
   };
+}
+
+/** What {@link refuseAway} says of a server, after the setting's name. */
+export const NAMED_AWAY =
+  'asks for no TLS, and its sentinels, all on this machine, name a server on another one, so that the password could be read on the way: write rediss+sentinel://, or, where nobody else is on that network, name the sentinels by their addresses in it, here and in ALLOW_PLAINTEXT';
+
+/**
+ * Throws, with {@link NAMED_AWAY}, for a server (`host:port`) on another machine that only the sentinels name, and that would
+ * get a password in plain text (L15). Where the address itself names another machine, ALLOW_PLAINTEXT was asked.
+ */
+export function refuseAway({ tls, sentinels }: SentinelAddress, place: string): void {
+  if (tls || !sentinels.every(({ host }) => isLoopback(host))) return;
+  if (!isLoopback(place.slice(0, place.lastIndexOf(':')))) throw new Error(NAMED_AWAY);
 }
 
 const textOr = (text: string): string | undefined => (text === '' ? undefined : decoded(text));
