@@ -1,10 +1,11 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { licences } from '../scripts/licences.ts';
 import { SETTING_NAMES, type SettingName, settingOf } from '../src/settings/settings-table.ts';
+import { scratchFolder } from './support/scratch.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const read = (file: string): string => readFileSync(resolve(ROOT, file), 'utf8');
@@ -169,6 +170,25 @@ describe('docker-compose.yml', () => {
     expect(command).toContain('requirepass');
     expect(command).not.toContain('--requirepass');
     expect(command).toContain('--maxmemory-policy noeviction --appendonly yes -');
+  });
+
+  it('has Redis itself hear that it is to stop, and takes its password from the secret', () => {
+    const folder = scratchFolder('compose-redis');
+    try {
+      writeFileSync(join(folder, 'secret'), 'kZ4vQ1mW\n');
+      const stand = join(folder, 'redis-server');
+      writeFileSync(stand, '#!/bin/sh\necho "$$ $*"\ncat\n', { mode: 0o700 });
+      const [shell = '', ...args] = (services['redis']?.command ?? []).map((part) =>
+        part.replaceAll('$$', '$').replace('/run/secrets/redis_password', join(folder, 'secret')),
+      );
+      const env = { PATH: `${folder}:${process.env['PATH']}` };
+      const { pid, stdout } = spawnSync(shell, args, { env, encoding: 'utf8' });
+      // Another process than the first would never hear a signal.
+      const options = '--maxmemory-policy noeviction --appendonly yes -';
+      expect(stdout).toBe(`${pid} ${options}\nrequirepass kZ4vQ1mW\n`);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
 
   it('keeps Redis and PostgreSQL on a network without a way out, and the page on this machine', () => {

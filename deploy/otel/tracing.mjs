@@ -6,7 +6,7 @@
 //   NODE_OPTIONS='--import /opt/forms-mirror-tracing/tracing.mjs' OTEL_SERVICE_NAME=forms-mirror \
 //     OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318 forms-mirror start
 //
-// Spans name queues, jobs, IDs of forms and addresses without their query: no answer.
+// Spans name queues, jobs, IDs of forms and addresses without their query: no answer, and no address that is a secret itself.
 import { UndiciInstrumentation } from '@opentelemetry/instrumentation-undici';
 import { NodeSDK } from '@opentelemetry/sdk-node';
 import { BullMQOtel } from 'bullmq-otel';
@@ -19,8 +19,15 @@ function withoutQuery(span, request) {
   });
 }
 
+/** Only what carries a key is traced: the address of a webhook or a heartbeat, which has none, is a secret as a whole. */
+function isWithoutKey(request) {
+  return !/\b(authorization|x-api-key)\b/i.test(String(request.headers));
+}
+
 const sdk = new NodeSDK({
-  instrumentations: [new UndiciInstrumentation({ requestHook: withoutQuery })],
+  instrumentations: [
+    new UndiciInstrumentation({ ignoreRequestHook: isWithoutKey, requestHook: withoutQuery }),
+  ],
 });
 sdk.start();
 // What is on its way when the program ends.

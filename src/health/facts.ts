@@ -233,7 +233,6 @@ export interface QueueDepth {
   /** Null for planning and marking, which serve all. */
   readonly target: string | null;
   readonly kind: PassKind | null;
-  readonly paused: boolean;
   readonly waiting: number;
   /** When the one was added that is the next to be taken; absent where nobody asked, null where none waits. Since the epoch. */
   readonly waitingSinceMs?: number | null;

@@ -62,7 +62,6 @@ export interface TargetHealth {
   readonly readable: boolean;
   /** End of the newest pass that did not fail; since the epoch, 0 for none. */
   readonly heardAtMs: number;
-  /** Its queues hand out no jobs, or people have it left alone. */
   readonly paused: boolean;
   /** That people have the target as a whole left alone; null when they have not. */
   readonly pause: Pause | null;
@@ -156,9 +155,9 @@ export function worst(states: readonly HealthState[]): HealthState {
   return HEALTH_STATES.find((state) => states.includes(state)) ?? 'waiting';
 }
 
-/** When the queue's schedule starts the next pass into a target (ISO); null when it is paused or not known. It serves all forms at once. */
-export function queuedRunAt(queue: QueueState | null, target: string): string | null {
-  if (queue?.reachable !== true || isPaused(queue, target)) return null;
+/** When the queue's schedule starts the next passes (ISO); null when it is not known. */
+export function queuedRunAt(queue: QueueState | null): string | null {
+  if (queue?.reachable !== true) return null;
   return queue.schedules.find(({ kind }) => kind === 'incremental')?.nextRunAt ?? null;
 }
 
@@ -222,16 +221,10 @@ function targetHealth(
     readAtMs,
     readable: failure === null,
     heardAtMs: lastSuccessMs(forms.filter(({ wanted }) => wanted)),
-    paused: pause !== null || isPaused(facts.queue, name),
+    paused: pause !== null,
     pause,
   };
 }
-
-const queuesOf = (queue: QueueState | null, target: string): QueueState['queues'] =>
-  (queue?.queues ?? []).filter((depth) => depth.target === target);
-
-const isPaused = (queue: QueueState | null, target: string): boolean =>
-  queuesOf(queue, target).some(({ paused }) => paused);
 
 /** The forms that a target holds, and those that are planned for it and still to come. */
 function knownForms(reading: TargetReading, facts: HealthFacts): KnownForm[] {
@@ -310,9 +303,8 @@ function freshnessOf(
 ): Map<string, Staleness> {
   const freshness = new Map<string, Staleness>();
   for (const { reading, forms } of targets) {
-    const queues = queuesOf(facts.queue, reading.name);
-    const paused = queues.some((queue) => queue.paused);
-    const busy = queues.some(({ active }) => active > 0);
+    const queues = facts.queue?.queues ?? [];
+    const busy = queues.some(({ target, active }) => target === reading.name && active > 0);
     for (const form of forms) {
       const newest = newestPass(form.summary);
       const isGone = newest?.outcome === 'gone' || (form.overview?.goneAt ?? null) !== null;
@@ -327,7 +319,7 @@ function freshnessOf(
       // Without any sign of life there is nothing to count from.
       if (heardMs === 0) continue;
       const { nextRunMs } = facts;
-      freshness.set(keyOf(form), stalenessOf({ heardMs, nextRunMs, paused, busy }));
+      freshness.set(keyOf(form), stalenessOf({ heardMs, nextRunMs, busy }));
     }
   }
   return freshness;

@@ -155,9 +155,9 @@ export class HealthMonitor {
       dataDir: this.#dataDir,
       isChosen: (subject) => source.isChosen(subject),
       nextRunMs: (afterMs) => source.nextRunMs(afterMs),
-      nextRunAt: ({ target }) => queuedRunAt(queue, target),
-      nextFullAt: ({ target, overview }) =>
-        queuedRunAt(queue, target) && comparedBy(overview, source.compareWithinMs, clock.now()),
+      nextRunAt: () => queuedRunAt(queue),
+      nextFullAt: ({ overview }) =>
+        queuedRunAt(queue) && comparedBy(overview, source.compareWithinMs, clock.now()),
       knownSinceMs: (subject) => this.#knownSinceMs.get(keyOf(subject)) ?? clock.now(),
       summary: (target, formId) => this.#tracker.summary(target, formId),
       running: (target, formId) => this.#tracker.running(target, formId),

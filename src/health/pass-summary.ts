@@ -98,7 +98,7 @@ export function addPass(summary: PassSummary, { absent, ...pass }: KnownPass): P
     unproven,
     withheld,
     withheldSinceMs: summary.withheld === 0 && withheld > 0 ? endedMs : summary.withheldSinceMs,
-    absent: proven && absent !== undefined ? { count: absent, atMs: startedMs } : summary.absent,
+    absent: withAbsent(summary, pass, absent).absent,
     notedUntilMs,
     succeededMs: outcome === 'failed' ? summary.succeededMs : endedMs,
     // Some windows say nothing of what is new elsewhere.
@@ -107,6 +107,13 @@ export function addPass(summary: PassSummary, { absent, ...pass }: KnownPass): P
     fullCoversMs: proven && kind === 'full' ? startedMs : summary.fullCoversMs,
     recoveredMs: outcome === 'ok' && isTroubled(summary, kind) ? endedMs : summary.recoveredMs,
   };
+}
+
+/** With what a proven pass said of absent rows, which its record does not. */
+export function withAbsent(summary: PassSummary, pass: PassRecord, count?: number): PassSummary {
+  const isProven = pass.outcome === 'ok' || pass.outcome === 'withheld';
+  if (!isProven || count === undefined) return summary;
+  return { ...summary, absent: { count, atMs: Date.parse(pass.startedAt) } };
 }
 
 /**

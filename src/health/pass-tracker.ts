@@ -14,6 +14,7 @@ import {
   completeWith,
   inOrder,
   summaryOf,
+  withAbsent,
 } from './pass-summary.ts';
 
 /** A pass that has not ended. */
@@ -55,6 +56,8 @@ export class PassTracker {
   /** Targets whose own records have been read. */
   readonly #readTargets = new Set<string>();
   readonly #running = new Map<string, RunningPass>();
+  /** The newest pass of each form that was first heard of from its target. */
+  readonly #readFirst = new Map<string, PassRecord>();
   readonly #unsubscribe: readonly (() => void)[];
 
   constructor(events: Events<SyncEvents>, clock: Clock, listeners: PassListeners) {
@@ -127,7 +130,9 @@ export class PassTracker {
 
   #addNew(subject: FormInTarget, passes: readonly PassRecord[]): void {
     for (const pass of passes) {
-      if (this.#isNew(subject.target, subject.form.id, pass)) this.#add(subject, pass);
+      if (!this.#isNew(subject.target, subject.form.id, pass)) continue;
+      this.#readFirst.set(formKey(subject.target, subject.form.id), pass);
+      this.#add(subject, pass);
     }
   }
 
@@ -160,8 +165,17 @@ export class PassTracker {
       return;
     }
     if (!isOther) this.#running.delete(formKey(target, form.id));
-    this.#add({ form, target }, recordOf(report), report.absent);
+    this.#addOwn({ form, target }, recordOf(report), report.absent);
     this.#listeners.onEnd();
+  }
+
+  /** A target may have been read between the moment when it recorded the pass and the one when the pass tells of its end. */
+  #addOwn(subject: FormInTarget, pass: PassRecord, absent?: number): void {
+    const key = formKey(subject.target, subject.form.id);
+    const read = this.#readFirst.get(key);
+    const summary = this.summary(subject.target, subject.form.id);
+    if (read === undefined || !isSame(read, pass)) this.#add(subject, pass, absent);
+    else this.#summaries.set(key, withAbsent(summary, pass, absent));
   }
 
   #add({ form, target }: FormInTarget, pass: PassRecord, absent?: number): void {
@@ -171,6 +185,15 @@ export class PassTracker {
     this.#listeners.onPass({ form, target, pass });
   }
 }
+
+const isSame = (one: PassRecord, other: PassRecord): boolean =>
+  one.kind === other.kind &&
+  one.outcome === other.outcome &&
+  isNear(one.startedAt, other.startedAt) &&
+  isNear(one.endedAt, other.endedAt);
+
+const isNear = (one: string, other: string): boolean =>
+  Math.abs(Date.parse(one) - Date.parse(other)) <= SAME_PASS_MS;
 
 /** Only what a record has: a report carries an error object besides. */
 function recordOf(report: PassReport): PassRecord {

@@ -59,7 +59,9 @@ export function assessSource(forms: readonly KnownForm[], plan: PlanState): Prob
   if (shared !== null) return shared;
   const { problem } = plan;
   if (problem === null || Date.parse(problem.at) <= reachedMs) return null;
-  const since = problem.since ?? plan.at ?? problem.at;
+  // Another process may have planned since this one did, and passes have been proven.
+  const answeredMs = Math.max(reachedMs, Date.parse(plan.at ?? '') || 0);
+  const since = problem.since ?? isoOrNull(answeredMs) ?? problem.at;
   return sharedProblem(problem.code, problem.message, since);
 }
 

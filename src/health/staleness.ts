@@ -2,8 +2,6 @@
 const GRACE_MS = 10 * 60_000;
 /** A backfill on another worker is seen only when it ends. */
 const BUSY_LIMIT_MS = 6 * 3_600_000;
-/** A paused target is not expected to be updated, but the pause may have been forgotten. */
-const PAUSED_LIMIT_MS = 24 * 3_600_000;
 
 /** What the staleness of a form in a target is judged by. */
 export interface StalenessFacts {
@@ -11,7 +9,6 @@ export interface StalenessFacts {
   readonly heardMs: number;
   /** When the schedule wants the next pass after one that began at `afterMs`. */
   readonly nextRunMs: (afterMs: number) => number;
-  readonly paused: boolean;
   /** Passes into this target are running somewhere. */
   readonly busy: boolean;
 }
@@ -24,11 +21,10 @@ export interface Staleness {
 }
 
 /** Two runs of the schedule may be missed, wherever they fall: a cron may rest at night. Pure. */
-export function stalenessOf({ heardMs, nextRunMs, paused, busy }: StalenessFacts): Staleness {
+export function stalenessOf({ heardMs, nextRunMs, busy }: StalenessFacts): Staleness {
   const twoRuns = nextRunMs(nextRunMs(heardMs)) - heardMs;
   const usual = Math.max(0, twoRuns) + GRACE_MS;
-  const limitMs = Math.max(usual, busy ? BUSY_LIMIT_MS : 0, paused ? usual + PAUSED_LIMIT_MS : 0);
-  return { heardMs, limitMs };
+  return { heardMs, limitMs: Math.max(usual, busy ? BUSY_LIMIT_MS : 0) };
 }
 
 export const isStale = ({ heardMs, limitMs }: Staleness, nowMs: number): boolean =>

@@ -52,7 +52,6 @@ export interface QueueCounts {
   /** Null for planning and marking, which serve all. */
   readonly target: string | null;
   readonly kind: PassKind | null;
-  readonly paused: boolean;
   readonly waiting: number;
   /** When the one was added that is the next to be taken; null where none waits. */
   readonly waitingSinceMs: number | null;
@@ -137,14 +136,14 @@ async function count(
 ): Promise<QueueCounts> {
   const counts = await queue.getJobCounts('active', 'delayed', 'waiting-children');
   const of = (state: string): number => counts[state] ?? 0;
-  // Counted one by one: on PostgreSQL the count of a paused queue's waiting jobs is always 0.
+  // Newest first. All of them, as the first in ascending order is, on PostgreSQL, the newest, too.
   const [waiting = []] = await queue.getBackend().getRanges(['waiting'], 0, -1);
-  const next = waiting.length === 0 ? undefined : await queue.getJobs(['waiting'], 0, 0, true);
+  const [oldest] = waiting.slice(-1);
+  const next = oldest === undefined ? undefined : await queue.getJob(oldest);
   return {
     ...name,
-    paused: await queue.isPaused(),
     waiting: waiting.length,
-    waitingSinceMs: next?.[0]?.timestamp ?? null,
+    waitingSinceMs: next?.timestamp ?? null,
     active: of('active'),
     delayed: of('delayed'),
     waitingForPasses: of('waiting-children'),

@@ -10,6 +10,8 @@ import { ProcessMetrics, type ProcessMetricsOptions } from './process-metrics.ts
 /** From a pass that finds nothing to a backfill of hours. */
 const DURATION_BUCKETS = [0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_600, 14_400];
 
+const CHANGES = ['inserted', 'updated', 'deleted', 'rejected'] as const;
+
 /** A name is cut off there: a label is kept with every sample. */
 const MAX_NAME = 120;
 
@@ -64,24 +66,32 @@ export class Metrics {
 
   /** Counts a pass. */
   count({ form: { id: form }, target, pass }: EndedPass): void {
-    const { kind, outcome, inserted, updated, deleted, rejected, requests } = pass;
+    const { kind, outcome, requests } = pass;
     this.#passes.inc({ form, target, kind, outcome });
     const seconds = (Date.parse(pass.endedAt) - Date.parse(pass.startedAt)) / 1_000;
     this.#durations.observe({ target, kind }, Math.max(0, seconds));
-    for (const [change, number] of Object.entries({ inserted, updated, deleted, rejected })) {
-      this.#changes.inc({ form, target, change }, number);
-    }
+    for (const change of CHANGES) this.#changes.inc({ form, target, change }, pass[change]);
     this.#requests.inc({ form, target }, requests);
   }
 
   /** All metrics in Prometheus' text format, with the mirror's health. */
   async text(health: MirrorHealth): Promise<string> {
+    this.#countFromZero(health.forms);
     showForms(this.#gauges, health);
     const isWaiting = health.problems.some(({ code }) => code === 'SOURCE_WAITING');
     this.#gauges.sourceWaiting.set(isWaiting ? 1 : 0);
     showTargets(this.#gauges, health);
     showQueue(this.#gauges, health);
     return this.#process.text(health.queue?.reachable === true);
+  }
+
+  /** A counter that begins with its first pass would show none of it to whoever asks for a rate. */
+  #countFromZero(forms: readonly FormHealth[]): void {
+    for (const { form, target } of forms) {
+      const labels = { form: form.id, target };
+      for (const change of CHANGES) this.#changes.inc({ ...labels, change }, 0);
+      this.#requests.inc(labels, 0);
+    }
   }
 
   /** Every metric that there can be, with the labels that it can have: what dashboards and alert rules may use. */
@@ -146,6 +156,11 @@ function createGauges(registers: Registry[]) {
       ...formInTarget,
       'state',
     ]),
+    marksRefused: gauge(
+      'marks_refused',
+      'Submissions that marking leaves alone, because the API refused the change within the last day; absent where marking left nothing to say.',
+      ['form'],
+    ),
     targetUp: gauge('target_up', '1 when the target could be read just now.', ['target']),
     jobs: gauge('queue_jobs', 'Jobs in the queue.', [...queueNames, 'state']),
     oldest: gauge(
@@ -153,7 +168,6 @@ function createGauges(registers: Registry[]) {
       'When the job was added that is the next to be taken; absent where none waits.',
       queueNames,
     ),
-    paused: gauge('queue_paused', '1 when the queue hands out no jobs.', queueNames),
     overdue: gauge('schedule_overdue', '1 when ticks should have come long ago.', ['kind']),
   };
 }
@@ -161,13 +175,24 @@ function createGauges(registers: Registry[]) {
 function showForms(gauges: Gauges, { forms, nowMs }: MirrorHealth): void {
   const { lag, proven, fullProven, statuses, rows, rejected, withheld, absent, state } = gauges;
   const all = [lag, proven, fullProven, statuses, rows, rejected, withheld, absent, state];
-  for (const gauge of [...all, gauges.info]) gauge.reset();
+  for (const gauge of [...all, gauges.info, gauges.marksRefused]) gauge.reset();
   for (const health of forms) showForm(gauges, health, nowMs);
+  showRefused(gauges, forms);
   // One a form, or a join would find two; the targets of a form that was renamed may not agree yet.
   const byId = new Map(forms.map(({ form }) => [form.id, form]));
   for (const { id: form, slug, name } of byId.values()) {
     gauges.info.set({ form, slug: shown(slug), name: shown(name) }, 1);
   }
+}
+
+/** As the target says that has most of them: which process marked last does not matter. */
+function showRefused({ marksRefused }: Gauges, forms: readonly FormHealth[]): void {
+  const most = new Map<string, number>();
+  for (const { form, overview } of forms) {
+    const { refused } = overview?.marking ?? { refused: null };
+    if (refused !== null) most.set(form.id, Math.max(refused, most.get(form.id) ?? 0));
+  }
+  for (const [form, refused] of most) marksRefused.set({ form }, refused);
 }
 
 const shown = (text: string): string => printable(text.slice(0, MAX_NAME));
@@ -200,8 +225,8 @@ function showTargets({ targetUp }: Gauges, { targets }: MirrorHealth): void {
   }
 }
 
-function showQueue({ jobs, oldest, paused, overdue }: Gauges, { queue }: MirrorHealth): void {
-  for (const gauge of [jobs, oldest, paused, overdue]) gauge.reset();
+function showQueue({ jobs, oldest, overdue }: Gauges, { queue }: MirrorHealth): void {
+  for (const gauge of [jobs, oldest, overdue]) gauge.reset();
   if (queue?.reachable !== true) return;
   for (const schedule of queue.schedules) {
     overdue.set({ kind: schedule.kind }, schedule.overdue ? 1 : 0);
@@ -213,6 +238,5 @@ function showQueue({ jobs, oldest, paused, overdue }: Gauges, { queue }: MirrorH
     for (const [state, number] of Object.entries(states)) jobs.set({ ...labels, state }, number);
     const { waitingSinceMs = null } = depth;
     if (waitingSinceMs !== null) oldest.set(labels, waitingSinceMs / 1_000);
-    paused.set(labels, depth.paused ? 1 : 0);
   }
 }

@@ -173,18 +173,6 @@ function countMarks(events: Events<SyncEvents>, registers: Registry[]): (() => v
     labelNames: ['form', 'outcome'],
     registers,
   });
-  const waiting = new Gauge({
-    name: 'forms_mirror_marks_waiting',
-    help: 'Submissions that marking left for later, because not every target holds them yet.',
-    labelNames: ['form'],
-    registers,
-  });
-  const refused = new Gauge({
-    name: 'forms_mirror_marks_refused',
-    help: 'Submissions that marking leaves alone, because the API refused the change within the last day.',
-    labelNames: ['form'],
-    registers,
-  });
   const runs = new Counter({
     name: 'forms_mirror_marking_runs_total',
     help: 'Runs of marking that ended, by how.',
@@ -197,9 +185,7 @@ function countMarks(events: Events<SyncEvents>, registers: Registry[]): (() => v
       marked.inc({ form, outcome: 'marked' }, ended.marked);
       marked.inc({ form, outcome: 'refused' }, ended.refused);
       marked.inc({ form, outcome: 'failed' }, ended.failed);
-      refused.set({ form }, ended.remembered);
       runs.inc({ form, outcome: ended.outcome });
-      waiting.set({ form }, ended.waiting);
     }),
   ];
 }

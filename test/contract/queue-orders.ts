@@ -87,4 +87,39 @@ export function describeOrders(it: QueueIt): void {
     end.resolve();
     expect(handlers.passes.length).toBe(1);
   });
+
+  it('wait for their turn, and it is known how many do, and since when', async ({ place, use }) => {
+    const forms = ['one', 'two', 'three', 'four'];
+    const handlers = new FakeHandlers(forms.map((formId) => form(formId, ['a'])));
+    const end = Promise.withResolvers<void>();
+    handlers.script = () => end.promise.then(() => 'ok' as const);
+    const queue = use(await startAt(place, handlers, { targets: ['a'] }, { concurrency: () => 1 }));
+    const waits = async () => {
+      const { queues } = await queue.status();
+      const depth = queues.find(({ step, kind }) => step === 'sync' && kind === 'full');
+      return [depth?.waiting, depth?.waitingSinceMs] as const;
+    };
+    const order = (...formIds: string[]) =>
+      queue.runPasses({
+        kind: 'full',
+        places: formIds.map((formId) => ({ formId, target: 'a' })),
+      });
+    expect(await waits()).toEqual([0, null]);
+    await order('one');
+    await vi.waitFor(() => expect(handlers.passes.length).toBe(1), SOON);
+    expect(await waits()).toEqual([0, null]);
+    const beforeMs = Date.now();
+    await order('two');
+    const [waiting, sinceMs = null] = await waits();
+    expect(waiting).toBe(1);
+    expect(sinceMs).toBeGreaterThanOrEqual(beforeMs);
+    expect(sinceMs).toBeLessThanOrEqual(Date.now());
+    // What comes later does not hide how long the first of them has waited.
+    await vi.waitFor(() => expect(Date.now()).toBeGreaterThan(sinceMs ?? 0), SOON);
+    await order('three', 'four');
+    expect(await waits()).toEqual([3, sinceMs]);
+    end.resolve();
+    await vi.waitFor(async () => expect(await waits()).toEqual([0, null]), SOON);
+    expect(handlers.passes.map(({ formId }) => formId)).toEqual(forms);
+  });
 }

@@ -117,6 +117,8 @@ describe('the Kubernetes manifests', () => {
       seccompProfile: { type: 'RuntimeDefault' },
     });
     expect(pod?.automountServiceAccountToken).toBe(false);
+    // Variables that Kubernetes makes of Services would be taken for misspelt settings.
+    expect(pod?.enableServiceLinks).toBe(false);
     expect(pod?.containers[0]?.securityContext).toEqual({
       allowPrivilegeEscalation: false,
       readOnlyRootFilesystem: true,
@@ -147,10 +149,14 @@ describe('the Kubernetes manifests', () => {
     ] as const) {
       const own = containerOf(name)?.env?.map(({ name: key, value }) => [key, value]) ?? [];
       const env = { ...settings.data, ...Object.fromEntries(own) };
-      const { status, workerPort, queueUrl } = loadConfig(env, readFile, needs);
+      const { status, workerPort, queueUrl, dataDir } = loadConfig(env, readFile, needs);
       const port = name === 'start' ? status.port : workerPort;
       expect(containerOf(name)?.ports?.map(({ containerPort }) => containerPort)).toEqual([port]);
       expect(status.password).toBe(files['admin_password']);
+      // The folder of a volume is root's, open to its group: answers do not belong there.
+      const mounts = containerOf(name)?.volumeMounts?.map(({ mountPath }) => mountPath) ?? [];
+      expect(mounts).not.toContain(dataDir);
+      expect(mounts.filter((path) => dataDir.startsWith(`${path}/`))).toEqual(['/data']);
       expect(queueUrl?.hostname).toBe('redis.example.com');
     }
   });

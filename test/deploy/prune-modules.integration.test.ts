@@ -48,6 +48,8 @@ describe('the modules of the image', () => {
       readdirSync(apis, { recursive: true }).filter((name) => String(name).endsWith('.d.ts')),
     ).toEqual([]);
 
+    expect(readdirSync(modules).filter((name) => name.endsWith('typescript'))).toEqual([]);
+
     // What a link leads to is not the image's.
     expect(existsSync(join(modules, 'zod/index.d.ts'))).toBe(true);
 

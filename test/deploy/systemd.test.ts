@@ -36,6 +36,11 @@ describe('the unit for systemd', () => {
     expect(settings.get('ProtectSystem')).toBe('strict');
   });
 
+  it('lets it ask for the addresses of the machine, as what listens on 0.0.0.0 does', () => {
+    const families = settings.get('RestrictAddressFamilies')?.split(' ');
+    expect(families?.toSorted()).toEqual(['AF_INET', 'AF_INET6', 'AF_NETLINK', 'AF_UNIX']);
+  });
+
   // What cannot be told without systemd: a test machine in a container has none, and misses nothing else.
   it.skipIf(!has(ANALYZE))('is read without complaint, and exposes little', () => {
     const verify = spawnSync(ANALYZE, ['verify', '--man=no', UNIT], { encoding: 'utf8' });

@@ -58,7 +58,7 @@ export function healthOf(passes: Passes = {}, changes: Partial<HealthFacts> = {}
     notRunning: null,
     isChosen: () => true,
     nextRunMs: (afterMs) => afterMs + 60_000,
-    nextRunAt: ({ target }) => queuedRunAt(queue, target),
+    nextRunAt: () => queuedRunAt(queue),
     nextFullAt: ({ overview }) => comparedBy(overview, 6 * 3_600_000, NOW),
     knownSinceMs: () => 0,
     summary: (target, form) =>

@@ -184,6 +184,13 @@ describe('since when', () => {
     expect(healthOf(old, { plan, targets }).problems).toMatchObject([{ since: before(DAY) }]);
   });
 
+  it('no plan can be made here, where others have planned since: since a pass was last proven', () => {
+    const problem = { code: 'FORMS_FAILED' as const, message: 'away', at: before(1) };
+    const plan = { at: before(HOUR), forms: [], problem, unmatched: [], notices: [] };
+    const passes = { 'db frm_a': [passRecord(3 * MINUTE)], 'db frm_b': [passRecord(2 * MINUTE)] };
+    expect(healthOf(passes, { plan }).problems).toMatchObject([{ since: before(2 * MINUTE) }]);
+  });
+
   it('the queue is away, or every form stale', () => {
     const away = { ...QUEUE, reachable: false };
     const failures = { queueFailures: 2, queueFailingSinceMs: NOW - MINUTE };
@@ -322,7 +329,7 @@ describe('staleness', () => {
     expect(formOf(health).problems).toMatchObject([{ code: 'STALE', notifies: false }]);
   });
 
-  it('is broken by a pass at work, here or elsewhere, and by a pause', () => {
+  it('is broken by a pass at work, here or elsewhere', () => {
     const running = {
       kind: 'full' as const,
       startedAtMs: 0,
@@ -340,11 +347,6 @@ describe('staleness', () => {
     };
     const elsewhere = { ...QUEUE, queues: [{ ...depth, active: 1 }] };
     expect(formOf(healthOf({ 'db frm_a': old(HOUR) }, { queue: elsewhere })).problems).toEqual([]);
-    const paused = { ...QUEUE, queues: [{ ...depth, paused: true }] };
-    const health = healthOf({ 'db frm_a': old(HOUR) }, { queue: paused });
-    expect(formOf(health).problems).toEqual([]);
-    expect(health.targets[0]?.paused).toBe(true);
-    expect(reportOf(health, '1').forms[0]?.nextRunAt).toBeNull();
   });
 
   it('counts from the start of this process, and from the end of an outage', () => {

@@ -33,6 +33,20 @@ describe('the pass tracker', () => {
     expect(seen).toEqual([`db/frm_a ${before(1_000)} ok`]);
   });
 
+  it('reports a pass of this process once, though its record was read before it told of its end', () => {
+    const { events, seen, tracker } = openTracker();
+    tracker.addRecorded('db', [formOverview(FORM_A, {}, [passRecord(60_000)])]);
+    const pass = passRecord(1_000, { outcome: 'incomplete' });
+    const form = formOverview(FORM_A, {}, [pass, passRecord(60_000)]);
+    tracker.addRecorded('db', [form], new Map([[FORM_A.id, [pass]]]));
+    events.emit('pass.ended', passReport(FORM_A, 'db', pass));
+    expect(seen.length).toBe(1);
+    expect(tracker.summary('db', FORM_A.id).unproven.incremental).toBe(1);
+    const next = passRecord(-5_000);
+    events.emit('pass.ended', passReport(FORM_A, 'db', next));
+    expect(seen.length).toBe(2);
+  });
+
   it('L17: takes a look for a pass that found nothing, counts it as none, and misses none for it', () => {
     const { events, seen, tracker } = openTracker();
     tracker.addRecorded('db', [formOverview(FORM_A, {}, [passRecord(300_000)])]);

@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { MirrorError } from '../../src/base/errors.ts';
-import { FakeSource, QUEUE, formOverview, passRecord, passReport } from '../health/fake-source.ts';
+import {
+  FakeSource,
+  QUEUE,
+  before,
+  formOverview,
+  passRecord,
+  passReport,
+} from '../health/fake-source.ts';
 import { projectText } from '../support/readme.ts';
 import { realisticSource } from './realistic-source.ts';
 import { calmSource, startPage } from './start-page.ts';
@@ -82,9 +89,36 @@ describe('metrics', () => {
     expect(all.get('forms_mirror_marks_total{form="frm_a",outcome="marked"}')).toBe(4);
     expect(all.get('forms_mirror_marks_total{form="frm_a",outcome="refused"}')).toBe(1);
     expect(all.get('forms_mirror_marks_total{form="frm_a",outcome="failed"}')).toBe(3);
-    expect(all.get('forms_mirror_marks_waiting{form="frm_a"}')).toBe(2);
-    expect(all.get('forms_mirror_marks_refused{form="frm_a"}')).toBe(5);
     expect(all.get('forms_mirror_marking_runs_total{form="frm_a",outcome="partial"}')).toBe(1);
+  });
+
+  it('count what passes write and ask from zero, so that the first one shows in a rate', async () => {
+    await using page = await startPage();
+    const first = await samples(page.text('/metrics'));
+    const inserted = 'forms_mirror_row_changes_total{form="frm_a",target="db",change="inserted"}';
+    const asked = 'forms_mirror_api_requests_total{form="frm_a",target="db"}';
+    expect([first.get(inserted), first.get(asked)]).toEqual([0, 0]);
+    page.events.emit('pass.ended', passReport(FORM_A, 'db', passRecord(0, { inserted: 7 })));
+    const second = await samples(page.text('/metrics'));
+    expect(second.get(inserted)).toBe(7);
+  });
+
+  it('tell of refused marks as targets record them, whichever process marked', async () => {
+    const source = new FakeSource();
+    const marking = { since: before(60_000), code: null, error: null, refused: 5 };
+    const name = 'forms_mirror_marks_refused';
+    source.hold('db', [formOverview(FORM_A, { marking }), formOverview(FORM_B)]);
+    source.hold('sheet', [formOverview(FORM_A, { marking: { ...marking, refused: 3 } })]);
+    await using page = await startPage(source);
+    const told = async () =>
+      ours(await samples(page.text('/metrics'))).filter((one) => one.startsWith(name));
+    expect(await told()).toEqual([`${name}{form="frm_a"}`]);
+    expect((await samples(page.text('/metrics'))).get(`${name}{form="frm_a"}`)).toBe(5);
+    // What one process met when it last marked, another may have settled since.
+    source.hold('db', [formOverview(FORM_A), formOverview(FORM_B)]);
+    source.hold('sheet', [formOverview(FORM_A)]);
+    await page.reread();
+    expect(await told()).toEqual([]);
   });
 
   it('show lag, rows, states, targets and the queue as they stand', async () => {

@@ -2,7 +2,7 @@ import { createConnection } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import { AbstractConnector, Redis, type RedisOptions } from 'ioredis';
-import type { ServerPlace } from './redis-address.ts';
+import { refuseAway, type ServerPlace } from './redis-address.ts';
 
 /** How a connection to a cluster finds its way. */
 export interface ClusterRoute {
@@ -53,6 +53,7 @@ export function clusterConnector({
       for (let times = 1; ; times++) {
         try {
           const place = await masterOf(nodes, key, this.#options);
+          if (!this.#options.tls) refuseAway(nodes, place.host);
           if (!this.connecting) throw new Error('Connection is closed.');
           return this.#open(place);
         } catch (error) {

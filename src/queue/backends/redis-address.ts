@@ -1,3 +1,4 @@
+import { isLoopback } from '../../base/loopback.ts';
 import { decoded } from '../../base/transport.ts';
 
 /** The schemes of QUEUE_URL that mean Redis. */
@@ -93,6 +94,18 @@ function placesIn(url: URL, parameter: string, port: number): ServerPlace[] | un
   );
   const places = named.filter((place) => place !== undefined);
   return places.length < named.length ? undefined : places;
+}
+
+/** What {@link refuseAway} says of a server, after the setting's name. */
+export const NAMED_AWAY =
+  'asks for no TLS, and the servers that it names, all on this machine, send us to one on another, so that the password could be read on the way: write rediss+…://, or, where nobody else is on that network, name them by their addresses in it, here and in ALLOW_PLAINTEXT';
+
+/**
+ * Throws, with {@link NAMED_AWAY}, for a server on another machine that only sentinels or nodes name, and that would get a
+ * password in plain text (L15). Where the address itself names another machine, ALLOW_PLAINTEXT was asked.
+ */
+export function refuseAway(named: readonly ServerPlace[], host: string): void {
+  if (!isLoopback(host) && named.every((one) => isLoopback(one.host))) throw new Error(NAMED_AWAY);
 }
 
 const textOr = (text: string): string | undefined => (text === '' ? undefined : decoded(text));

@@ -13,7 +13,7 @@ import {
   unreachable,
 } from './backend.ts';
 import { clusterConnector, isMisdirected } from './cluster-connector.ts';
-import { clusterAddress, sentinelAddress } from './redis-address.ts';
+import { clusterAddress, NAMED_AWAY, refuseAway, sentinelAddress } from './redis-address.ts';
 
 /** BullMQ works on 5, but its scripts are slow on lists there; 6.2 is what it recommends. */
 const OLDEST: readonly [number, number] = [6, 2];
@@ -147,6 +147,11 @@ function openClient(url: URL, options: ClientOptions): Redis {
     ...(sentinelPassword !== undefined && { sentinelPassword }),
     ...(tls && { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true }),
     sentinelRetryStrategy: options.retryStrategy,
+    // Asked of each server that a sentinel names, before it is connected to.
+    natMap: (place) => {
+      if (!tls) refuseAway(sentinels, place.slice(0, place.lastIndexOf(':')));
+      return null;
+    },
     // A master that became a replica while we were connected: the command goes to the new one.
     reconnectOnError: (error) => (error.message.startsWith('READONLY') ? 2 : false),
   });
@@ -195,6 +200,9 @@ function translate(error: unknown, reason: unknown, address: string): MirrorErro
       `Redis at ${address} refused the user or password of QUEUE_URL: correct it, with special characters percent-encoded.`,
       { cause: reason ?? error },
     );
+  }
+  if (texts.some((text) => text.includes(NAMED_AWAY))) {
+    return new MirrorError('SETTINGS', `QUEUE_URL ${NAMED_AWAY}.`, { cause: error });
   }
   return unreachable(`Redis at ${address}`, reason ?? error);
 }
