@@ -144,6 +144,12 @@ class Acting {
   async #accept(order: ActionOrder): Promise<readonly DoneLine[]> {
     const { places, lines } = await this.#places(order);
     const done: DoneLine[] = [...lines];
+    // The number that a person has seen is that of one target.
+    if (order.count !== null && places.length > 1) {
+      const names = places.map(placeOf).join(', ');
+      const text = `Nothing was accepted: the number that you saw is not that of each place (${names}). Accept what each withholds by itself.`;
+      return [...done, { ok: false, text }];
+    }
     for (const place of places) {
       const withheld = await this.#withheld(place);
       const most = Math.min(order.count ?? withheld, withheld);

@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import type { App } from '../../src/app.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { silentLogger } from '../../src/base/logger.ts';
+import { createActor } from '../../src/cli/actions.ts';
+import type { QueueRuntime } from '../../src/queue/runtime.ts';
+import type { RunOrder } from '../../src/queue/run-places.ts';
+import type { ActionOrder } from '../../src/web/action-order.ts';
+
+const FORM = { id: 'frm_a', slug: 'a', name: 'Form A' };
+const ACCEPT = { do: 'accept', form: 'a', target: null, reason: null, by: 'ann' } as const;
+
+/** A mirror of one form, of which each target withholds so many deletions. */
+function mirrorOf(withheld: Readonly<Record<string, number>>) {
+  const begun: RunOrder[] = [];
+  const app = {
+    logger: silentLogger,
+    planned: { plan: { forms: [{ form: FORM, targets: Object.keys(withheld) }] } },
+    settingsOf: (name: string) => ({ name }),
+    target: async (name: string) => ({
+      pauses: async () => [],
+      reader: async () => ({ checkpoint: async () => ({ withheld: withheld[name] }) }),
+    }),
+  };
+  const queue = {
+    status: async () => ({ reachable: true, address: 'redis://queue', retries: [] }),
+    runPasses(order: RunOrder) {
+      begun.push(order);
+      return { begun: order.places, underWay: [] };
+    },
+  };
+  const actor = createActor(
+    app as unknown as App,
+    queue as unknown as QueueRuntime,
+    systemClock,
+    undefined,
+  );
+  const act = (order: Partial<ActionOrder>) => actor.act({ ...ACCEPT, count: null, ...order });
+  return { act, begun };
+}
+
+describe('accepting withheld deletions', () => {
+  it('L8: takes a number that a person has seen for that of one target, never of several', async () => {
+    const { act, begun } = mirrorOf({ a: 90, b: 30 });
+    // 30 in each, when the page was shown.
+    expect(await act({ count: 60 })).toMatchObject([
+      { ok: false, text: expect.stringContaining('a in a, a in b') },
+    ]);
+    expect(begun).toEqual([]);
+    await act({ count: 30, target: 'a' });
+    expect(begun).toMatchObject([{ acceptDeletes: 30 }]);
+  });
+
+  it('from the command line takes those that each target withholds', async () => {
+    const { act, begun } = mirrorOf({ a: 34, b: 0 });
+    expect(await act({})).toMatchObject([
+      { ok: true, text: expect.stringContaining('Up to 34 deletions') },
+      { ok: false, text: 'a in b: no deletions are withheld.' },
+    ]);
+    expect(begun).toMatchObject([{ places: [{ target: 'a' }], acceptDeletes: 34 }]);
+  });
+});
