@@ -1,13 +1,13 @@
 import type { App } from '../app.ts';
 import type { Clock } from '../base/clock.ts';
-import { toMirrorError } from '../base/errors.ts';
+import { MirrorError, toMirrorError } from '../base/errors.ts';
 import { plural } from '../base/format.ts';
 import { type Pause, pausedError, pauseOf } from '../mirror/pauses.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import type { FormPlace } from '../queue/handlers.ts';
 import type { RunOrder } from '../queue/run-places.ts';
 import type { QueueRuntime } from '../queue/runtime.ts';
-import type { ActionOrder, Actor, DoneLine } from '../web/action-order.ts';
+import type { ActionName, ActionOrder, Actor, DoneLine } from '../web/action-order.ts';
 import type { Announcer } from '../web/server.ts';
 import {
   findPausePlaces,
@@ -85,6 +85,7 @@ class Acting {
   }
 
   async act(order: ActionOrder): Promise<readonly DoneLine[]> {
+    if (NEED_QUEUE.has(order.do)) await this.#requireQueue();
     switch (order.do) {
       case 'alert':
         return tested(this.#alerts);
@@ -103,6 +104,16 @@ class Acting {
           await resumePlaces(this.#app, await findPausePlaces(this.#app, named(order), NEVER)),
         );
     }
+  }
+
+  /** What a store that is away is asked waits until it is back: nobody would learn what became of it. */
+  async #requireQueue(): Promise<void> {
+    const { reachable, address } = await this.#queue.status();
+    if (reachable) return;
+    throw new MirrorError(
+      'QUEUE_UNREACHABLE',
+      `The queue (${address}) does not answer, so nothing was begun. Once it does, the scheduled looks go on by themselves; ask again for anything else.`,
+    );
   }
 
   async #pause({ form, target, by, reason }: ActionOrder): Promise<readonly DoneLine[]> {
@@ -246,6 +257,9 @@ class Acting {
     }
   }
 }
+
+/** What is done by jobs; the others go to targets and channels themselves. */
+const NEED_QUEUE: ReadonlySet<ActionName> = new Set(['look', 'compare', 'retry', 'accept']);
 
 /** Beyond so many places, they are counted and not named. */
 const MANY = 8;

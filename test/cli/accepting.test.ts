@@ -11,7 +11,7 @@ const FORM = { id: 'frm_a', slug: 'a', name: 'Form A' };
 const ACCEPT = { do: 'accept', form: 'a', target: null, reason: null, by: 'ann' } as const;
 
 /** A mirror of one form, of which each target withholds so many deletions. */
-function mirrorOf(withheld: Readonly<Record<string, number>>) {
+function mirrorOf(withheld: Readonly<Record<string, number>>, isReachable = true) {
   const begun: RunOrder[] = [];
   const app = {
     logger: silentLogger,
@@ -23,10 +23,11 @@ function mirrorOf(withheld: Readonly<Record<string, number>>) {
     }),
   };
   const queue = {
-    status: async () => ({ reachable: true, address: 'redis://queue', retries: [] }),
+    status: async () => ({ reachable: isReachable, address: 'redis://queue', retries: [] }),
+    runNow: () => (isReachable ? Promise.resolve() : new Promise<void>(() => {})),
     runPasses(order: RunOrder) {
       begun.push(order);
-      return { begun: order.places, underWay: [] };
+      return isReachable ? { begun: order.places, underWay: [] } : new Promise(() => {});
     },
   };
   const actor = createActor(
@@ -58,5 +59,20 @@ describe('accepting withheld deletions', () => {
       { ok: false, text: 'a in b: no deletions are withheld.' },
     ]);
     expect(begun).toMatchObject([{ places: [{ target: 'a' }], acceptDeletes: 34 }]);
+  });
+});
+
+describe('what jobs do', () => {
+  it('is refused at once while the queue is away, instead of waiting for it without a word', async () => {
+    const { act, begun } = mirrorOf({ a: 30 }, false);
+    for (const order of ['look', 'compare', 'retry', 'accept'] as const) {
+      for (const form of [null, 'a']) {
+        await expect(act({ do: order, form, target: 'a' })).rejects.toMatchObject({
+          code: 'QUEUE_UNREACHABLE',
+          message: expect.stringContaining('redis://queue'),
+        });
+      }
+    }
+    expect(begun).toEqual([]);
   });
 });
