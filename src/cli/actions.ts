@@ -1,7 +1,7 @@
 import type { App } from '../app.ts';
 import type { Clock } from '../base/clock.ts';
 import { MirrorError, toMirrorError } from '../base/errors.ts';
-import { plural } from '../base/format.ts';
+import { count, plural } from '../base/format.ts';
 import { type Pause, pausedError, pauseOf } from '../mirror/pauses.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import type { FormPlace } from '../queue/handlers.ts';
@@ -163,13 +163,19 @@ class Acting {
     }
     for (const place of places) {
       const withheld = await this.#withheld(place);
-      const most = Math.min(order.count ?? withheld, withheld);
-      if (most === 0) {
+      const most = order.count ?? withheld;
+      // The pass would mark nothing.
+      if (most < withheld) {
+        const text = `${placeOf(place)}: ${plural(withheld, 'deletion is', 'deletions are')} withheld by now, more than the ${count(most)} that you saw. Nothing was accepted; look again.`;
+        done.push({ ok: false, text });
+        continue;
+      }
+      if (withheld === 0) {
         done.push({ ok: false, text: `${placeOf(place)}: no deletions are withheld.` });
         continue;
       }
-      const begun = await this.#begin('full', [place], most);
-      const what = `${plural(most, 'deletion')} accepted: each row is marked only if the source answers that the submission does not exist.`;
+      const begun = await this.#begin('full', [place], withheld);
+      const what = `${plural(withheld, 'deletion')} accepted: each row is marked only if the source answers that the submission does not exist.`;
       done.push(
         ...begun.map(({ ok, text }) => ({ ok, text: ok ? `${text} Up to ${what}` : text })),
       );

@@ -48,8 +48,19 @@ describe('accepting withheld deletions', () => {
       { ok: false, text: expect.stringContaining('a in a, a in b') },
     ]);
     expect(begun).toEqual([]);
-    await act({ count: 30, target: 'a' });
+    await act({ count: 30, target: 'b' });
     expect(begun).toMatchObject([{ acceptDeletes: 30 }]);
+  });
+
+  it('L8: is refused at once where more is withheld by now than the person saw', async () => {
+    const { act, begun } = mirrorOf({ a: 90 });
+    expect(await act({ count: 30 })).toEqual([
+      { ok: false, text: expect.stringContaining('90 deletions are withheld by now') },
+    ]);
+    expect(begun).toEqual([]);
+    // Some came back: those that are withheld now, and no more.
+    await act({ count: 100 });
+    expect(begun).toMatchObject([{ acceptDeletes: 90 }]);
   });
 
   it('from the command line takes those that each target withholds', async () => {
