@@ -6,6 +6,7 @@ import { reportOf } from '../health/report.ts';
 import { HEALTH_STATES } from '../mirror/health-text.ts';
 import type { PassRecord } from '../mirror/types.ts';
 import { keptPasses } from '../targets/target-kinds.ts';
+import { shortName } from './fitting.ts';
 import { type Notice, threadOf } from './notice.ts';
 
 /** What passes did to a form in a target since some time. */
@@ -104,7 +105,7 @@ function formLine({ health, changes, rowsBefore }: DigestForm): string {
     changes === null ? 'changes not known' : changesText(changes),
     overview !== null && overview.rejected > 0 ? `${count(overview.rejected)} rejected` : '',
   ];
-  return `${form.name} → ${target}: ${parts.filter((part) => part !== '').join('; ')}`;
+  return `${shortName(form.name)} → ${target}: ${parts.filter((part) => part !== '').join('; ')}`;
 }
 
 function rowsText(rows: number, before: number | undefined): string {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { plural } from '../base/format.ts';
 import { remedyText } from '../health/problem.ts';
 import type { Alert, AlertSubject } from './alert-state.ts';
+import { shortName } from './fitting.ts';
 
 /** What is told, before any channel has laid it out: texts are as people and forms wrote them, nothing is escaped. */
 export interface Notice {
@@ -94,7 +95,7 @@ function nameOf({ subject, forms, members = [] }: Alert): string {
 }
 
 function placeOf({ form, target }: AlertSubject): string {
-  if (form !== null) return `${form.name} → ${target ?? ''}`;
+  if (form !== null) return `${shortName(form.name)} → ${target ?? ''}`;
   return target === null ? 'the whole mirror' : `target ${target}`;
 }
 
