@@ -22,13 +22,17 @@ export interface Changes {
 /** As many of the newest passes as a target may keep of a form. */
 export const MOST_PASSES = 3_000;
 
-/** Adds up the passes that ended after `sinceMs`, as a target of `kind` records them. Pure. */
+/** Adds up the passes that ended after `sinceMs`, and not after `untilMs`, as a target of `kind` records them. Pure. */
 export function changesSince(
   passes: readonly PassRecord[],
   sinceMs: number,
   kind: string | null,
+  untilMs = Number.POSITIVE_INFINITY,
 ): Changes {
-  const counted = passes.filter(({ endedAt }) => Date.parse(endedAt) > sinceMs);
+  const counted = passes.filter(({ endedAt }) => {
+    const endedMs = Date.parse(endedAt);
+    return sinceMs < endedMs && endedMs <= untilMs;
+  });
   const sum = (pick: (pass: PassRecord) => number): number =>
     counted.reduce((total, pass) => total + pick(pass), 0);
   const kept = keptPasses(kind);
