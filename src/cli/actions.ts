@@ -211,6 +211,10 @@ class Acting {
             ok: true,
             text: `${nameOf(place)} ${what}, as soon as a worker is free.`,
           }));
+    if (MANY < underWay.length) {
+      const text = `${plural(underWay.length, 'form')} in targets: such a pass runs already, or is about to.`;
+      return [...lines, { ok: true, text }];
+    }
     const isAccepting = acceptDeletes !== undefined;
     const already = underWay.map((place) => ({
       ok: !isAccepting,

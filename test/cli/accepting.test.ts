@@ -11,7 +11,10 @@ const FORM = { id: 'frm_a', slug: 'a', name: 'Form A' };
 const ACCEPT = { do: 'accept', form: 'a', target: null, reason: null, by: 'ann' } as const;
 
 /** A mirror of one form, of which each target withholds so many deletions. */
-function mirrorOf(withheld: Readonly<Record<string, number>>, isReachable = true) {
+function mirrorOf(
+  withheld: Readonly<Record<string, number>>,
+  { isReachable = true, isUnderWay = false } = {},
+) {
   const begun: RunOrder[] = [];
   const app = {
     logger: silentLogger,
@@ -27,6 +30,7 @@ function mirrorOf(withheld: Readonly<Record<string, number>>, isReachable = true
     runNow: () => (isReachable ? Promise.resolve() : new Promise<void>(() => {})),
     runPasses(order: RunOrder) {
       begun.push(order);
+      if (isUnderWay) return { begun: [], underWay: order.places };
       return isReachable ? { begun: order.places, underWay: [] } : new Promise(() => {});
     },
   };
@@ -74,8 +78,16 @@ describe('accepting withheld deletions', () => {
 });
 
 describe('what jobs do', () => {
+  it('is told in a line where it is under way for many', async () => {
+    const targets = Array.from({ length: 40 }, (_, n) => [`t${n}`, 0]);
+    const { act } = mirrorOf(Object.fromEntries(targets), { isUnderWay: true });
+    expect(await act({ do: 'compare', form: null })).toEqual([
+      { ok: true, text: '40 forms in targets: such a pass runs already, or is about to.' },
+    ]);
+  });
+
   it('is refused at once while the queue is away, instead of waiting for it without a word', async () => {
-    const { act, begun } = mirrorOf({ a: 30 }, false);
+    const { act, begun } = mirrorOf({ a: 30 }, { isReachable: false });
     for (const order of ['look', 'compare', 'retry', 'accept'] as const) {
       for (const form of [null, 'a']) {
         await expect(act({ do: order, form, target: 'a' })).rejects.toMatchObject({
