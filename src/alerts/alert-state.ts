@@ -49,7 +49,16 @@ export interface Alert {
   readonly openedAtMs: number;
   /** The alerts about single forms that this one stands for; absent where it is one. */
   readonly members?: readonly Alert[];
+  /** The {@link incidentOf} the alert that opened it, where that was about several. */
+  readonly incident?: string | undefined;
 }
+
+/** The same for all alerts of one incident, whether one is about a form alone or about several. */
+export const incidentOf = ({
+  key,
+  openedAtMs,
+  incident = `${key}\n${openedAtMs}`,
+}: Pick<Alert, 'key' | 'openedAtMs' | 'incident'>): string => incident;
 
 /** How long an alert that keeps firing is not repeated, unless ALERT_REPEAT_EVERY says otherwise. */
 export const REPEAT_INTERVAL_MS = 24 * 3_600_000;
@@ -66,6 +75,8 @@ const subjectSchema = z.object({
   notifiedAtMs: z.number(),
   /** When the first of its codes was notified of; absent where an earlier release did, or nobody. */
   openedAtMs: z.number().optional(),
+  /** See {@link Alert.incident}. */
+  incident: z.string().optional(),
   /** The occurrence that was inhibited; null for none. */
   inhibited: z.string().nullable(),
   problem: problemSchema,
@@ -182,11 +193,13 @@ export function evaluate(
   const isRepeat = isRepeatDue(state, problem.code, nowMs, repeatMs);
   if (!isNew && !isRepeat) return { state, alert: undefined };
   const openedAtMs = opens ? nowMs : openedAt(state, nowMs);
+  const incident = opens ? undefined : state?.incident;
   return {
     state: {
       codes: isNew ? [...codes, problem.code] : codes,
       notifiedAtMs: nowMs,
       openedAtMs,
+      incident,
       inhibited: null,
       problem: outlineOf(problem),
     },
@@ -199,6 +212,7 @@ export function evaluate(
       problem,
       atMs: nowMs,
       openedAtMs,
+      incident,
     },
   };
 }
@@ -221,8 +235,8 @@ function resolve(
   const nothing = { message: '', remedy: null, command: null, since: null };
   const problem: Problem = { level, code, title, ...nothing };
   const openedAtMs = openedAt(state, nowMs);
-  const alert = { key, opens: false, forms: 0, subject, problem, atMs: nowMs, openedAtMs } as const;
-  return { state: undefined, alert: { status: 'resolved', ...alert } };
+  const about = { key, opens: false, forms: 0, subject, problem, atMs: nowMs, openedAtMs } as const;
+  return { state: undefined, alert: { status: 'resolved', ...about, incident: state.incident } };
 }
 
 const outlineOf = ({ level, code, title }: Problem): SubjectState['problem'] => ({

@@ -12,6 +12,7 @@ import { type AlertRules, DEFAULT_RULES, evaluateAll } from './grouping.ts';
 import { Heartbeat, isWell } from './heartbeat.ts';
 import { KeptFile } from './kept-file.ts';
 import { type Notice, alertNotice, testNotice } from './notice.ts';
+import { UntoldAlerts, keysOf } from './untold.ts';
 import { Webhook } from './webhook.ts';
 
 /** Where alerts go. */
@@ -62,6 +63,7 @@ export class Alerts {
   readonly #channels: readonly DeliveryQueue[];
   readonly #file: KeptFile<AlertState>;
   readonly #heartbeat: Heartbeat | undefined;
+  readonly #untold = new UntoldAlerts();
   #digest: Digest | undefined;
   #state: AlertState;
 
@@ -133,9 +135,10 @@ export class Alerts {
 
   #tell(health: MirrorHealth, isFresh: boolean): void {
     const rules = this.#options.rules ?? DEFAULT_RULES;
-    const { state, alerts } = evaluateAll(this.#state, health, isFresh, rules);
+    const before = this.#untold.takeBack(this.#state, health.nowMs);
+    const { state, alerts } = evaluateAll(before, health, isFresh, rules);
     this.#state = state;
-    for (const alert of alerts) this.#send(alert);
+    for (const alert of alerts) this.#send(alert, before);
     // With alerts under way it is kept once they are delivered: after a crash they are sent again, rather than never.
     if (alerts.length === 0) this.#save();
   }
@@ -144,11 +147,16 @@ export class Alerts {
     return this.#channels.flatMap(({ deliveryProblem }) => deliveryProblem ?? []);
   }
 
-  #send(alert: Alert): void {
-    const { key, status, opens, members } = alert;
-    const keys = members?.map((member) => member.key) ?? [key];
+  /** It counts as told unless every channel gives it up. */
+  #send(alert: Alert, before: AlertState): void {
+    const { status, opens } = alert;
     const notice = alertNotice(alert, this.#options.statusUrl ?? null);
-    this.#hand({ notice, keys, status, opens });
+    this.#untold.forget(alert);
+    let left = this.#channels.length;
+    const onGivenUp = (): void => {
+      if (--left === 0) this.#untold.add(alert, before);
+    };
+    this.#hand({ notice, keys: keysOf(alert), status, opens, onGivenUp });
   }
 
   #sendDigest(notice: Notice, onDelivered: () => void): void {
@@ -160,7 +168,7 @@ export class Alerts {
   }
 
   #save(): void {
-    if (!this.isSending) this.#file.write(this.#state);
+    if (!this.isSending) this.#file.write(this.#untold.kept(this.#state));
   }
 }
 

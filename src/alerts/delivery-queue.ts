@@ -55,6 +55,8 @@ export interface Delivery {
   readonly opens: boolean;
   /** Called when it has arrived. */
   readonly onDelivered?: () => void;
+  /** Called when it is given up while what it is about lasts; not when a stop cut it short. */
+  readonly onGivenUp?: () => void;
 }
 
 interface Sending extends Delivery {
@@ -97,7 +99,11 @@ export class DeliveryQueue {
     if (delivery.status === 'resolved') this.#takeBack(new Set(delivery.keys));
     const open = new Set(delivery.keys);
     this.#waiting.push({ ...delivery, over: new AbortController(), open });
-    if (this.#waiting.length > MAX_WAITING) this.#giveUp(this.#waiting.shift());
+    if (this.#waiting.length > MAX_WAITING) {
+      const oldest = this.#waiting.shift();
+      this.#giveUp(oldest);
+      oldest?.onGivenUp?.();
+    }
     this.#sending ??= this.#sendUntilIdle();
   }
 
@@ -147,7 +153,10 @@ export class DeliveryQueue {
       } catch (error) {
         if (this.#stopping.signal.aborted) return;
         this.#giveUp(next);
-        if (!next.over.signal.aborted) this.#givenUp(error);
+        if (!next.over.signal.aborted) {
+          this.#givenUp(error);
+          next.onGivenUp?.();
+        }
       } finally {
         this.#current = undefined;
       }

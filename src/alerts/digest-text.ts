@@ -6,6 +6,7 @@ import { reportOf } from '../health/report.ts';
 import { HEALTH_STATES } from '../mirror/health-text.ts';
 import type { PassRecord } from '../mirror/types.ts';
 import { keptPasses } from '../targets/target-kinds.ts';
+import { shortName } from './fitting.ts';
 import { type Notice, threadOf } from './notice.ts';
 
 /** What passes did to a form in a target since some time. */
@@ -21,13 +22,17 @@ export interface Changes {
 /** As many of the newest passes as a target may keep of a form. */
 export const MOST_PASSES = 3_000;
 
-/** Adds up the passes that ended after `sinceMs`, as a target of `kind` records them. Pure. */
+/** Adds up the passes that ended after `sinceMs`, and not after `untilMs`, as a target of `kind` records them. Pure. */
 export function changesSince(
   passes: readonly PassRecord[],
   sinceMs: number,
   kind: string | null,
+  untilMs = Number.POSITIVE_INFINITY,
 ): Changes {
-  const counted = passes.filter(({ endedAt }) => Date.parse(endedAt) > sinceMs);
+  const counted = passes.filter(({ endedAt }) => {
+    const endedMs = Date.parse(endedAt);
+    return sinceMs < endedMs && endedMs <= untilMs;
+  });
   const sum = (pick: (pass: PassRecord) => number): number =>
     counted.reduce((total, pass) => total + pick(pass), 0);
   const kept = keptPasses(kind);
@@ -104,7 +109,7 @@ function formLine({ health, changes, rowsBefore }: DigestForm): string {
     changes === null ? 'changes not known' : changesText(changes),
     overview !== null && overview.rejected > 0 ? `${count(overview.rejected)} rejected` : '',
   ];
-  return `${form.name} → ${target}: ${parts.filter((part) => part !== '').join('; ')}`;
+  return `${shortName(form.name)} → ${target}: ${parts.filter((part) => part !== '').join('; ')}`;
 }
 
 function rowsText(rows: number, before: number | undefined): string {

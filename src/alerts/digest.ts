@@ -3,7 +3,13 @@ import type { Logger } from '../base/logger.ts';
 import { type HealthSource, formKey } from '../health/facts.ts';
 import type { FormHealth } from '../health/form-health.ts';
 import type { MirrorHealth } from '../health/mirror-health.ts';
-import { type DigestForm, MOST_PASSES, changesSince, digestNotice } from './digest-text.ts';
+import {
+  type Changes,
+  type DigestForm,
+  MOST_PASSES,
+  changesSince,
+  digestNotice,
+} from './digest-text.ts';
 import { KeptFile } from './kept-file.ts';
 import type { Notice } from './notice.ts';
 
@@ -108,8 +114,13 @@ export class Digest {
     try {
       const forms: DigestForm[] = [];
       for (const form of mirroredOf(health)) {
-        const changes = await this.#changes(form, sinceMs, kindOf(health, form));
-        forms.push({ health: form, changes, rowsBefore: rows[keyOf(form)] });
+        const rowsBefore = rows[keyOf(form)];
+        const changes = await this.#changes(form, sinceMs, health);
+        forms.push({
+          health: form,
+          changes: changes && withUnrecorded(changes, form, rowsBefore),
+          rowsBefore,
+        });
       }
       const notice = digestNotice({ health, sinceMs, forms, link });
       send(notice, () => {
@@ -121,13 +132,15 @@ export class Digest {
   }
 
   async #changes(
-    { target, form }: FormHealth,
+    one: FormHealth,
     sinceMs: number,
-    kind: string | null,
+    health: MirrorHealth,
   ): Promise<DigestForm['changes']> {
+    const { target, form } = one;
     try {
       const passes = await this.#options.passes(target, form.id, MOST_PASSES);
-      return changesSince(passes, sinceMs, kind);
+      // What ends while the digest is made is told by the next one.
+      return changesSince(passes, sinceMs, kindOf(health, one), health.nowMs);
     } catch (error) {
       this.#options.logger.debug({ target, err: error }, 'Passes cannot be read for a digest.');
       return null;
@@ -142,6 +155,16 @@ export class Digest {
     this.#triedAtMs = Number.NEGATIVE_INFINITY;
     this.#file.write(this.#state);
   }
+}
+
+/** A pass that was killed, or cut off by a pause, left rows and no record: then what is recorded is not all. */
+function withUnrecorded(
+  changes: Changes,
+  { overview }: FormHealth,
+  rowsBefore: number | undefined,
+): Changes {
+  const grown = (overview?.rows ?? 0) - (rowsBefore ?? Number.POSITIVE_INFINITY);
+  return grown > changes.inserted ? { ...changes, isAll: false } : changes;
 }
 
 const mirroredOf = ({ forms }: MirrorHealth): FormHealth[] =>

@@ -138,7 +138,7 @@ export function mailOf(notice: Notice, { from, to }: EmailSettings): SendMailOpt
   const domain = /@([^@>\s]+)>?$/.exec(from)?.[1] ?? 'forms-mirror.invalid';
   const first = `<${notice.thread}@${domain}>`;
   const isFirst = notice.opens;
-  const own = `<${notice.thread}.${notice.atMs}@${domain}>`;
+  const own = `<${notice.thread}.${notice.atMs}.${notice.code}@${domain}>`;
   return {
     from,
     to: [...to],

@@ -12,6 +12,12 @@ export function cut(text: string, max: number): string {
   return text.length <= max ? text : `${text.slice(0, max - 1).toWellFormed()}…`;
 }
 
+/** Names are as long as people like; what is said of them comes behind, and has to be within what a channel shows. */
+const LONGEST_NAME = 140;
+
+/** A form's name as part of a sentence. */
+export const shortName = (name: string): string => cut(name, LONGEST_NAME);
+
 /** `text` as `escape` writes it, at most `max` long: cut before it is escaped, so that no escape is cut in two. */
 export function fitted(text: string, max: number, escape: (text: string) => string): string {
   let length = Math.min(text.length, max);

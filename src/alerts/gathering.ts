@@ -1,5 +1,5 @@
 import { remedyFor, type Problem } from '../health/problem.ts';
-import type { Alert } from './alert-state.ts';
+import { type Alert, incidentOf } from './alert-state.ts';
 
 /*
  * One alert about many forms instead of many about one each: a workspace that was emptied, or a key of another workspace,
@@ -57,10 +57,13 @@ function together(members: readonly Alert[]): Alert {
   if (first === undefined) throw new TypeError('There is no alert to send.');
   if (members.length === 1) return first;
   const target = same(members, ({ subject }) => subject.target) ?? null;
+  const opens = members.every((member) => member.opens);
   return {
     ...first,
     key: `group\n${kindOf(first)}`,
-    opens: members.every(({ opens }) => opens),
+    opens,
+    // Of several incidents the first one's.
+    incident: opens ? undefined : incidentOf(first),
     forms: new Set(members.map(({ subject }) => subject.form?.id)).size,
     subject: { form: null, target },
     problem: sharedProblem(members, first.problem),

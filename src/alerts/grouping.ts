@@ -13,6 +13,7 @@ import {
   type SubjectState,
   evaluate,
   evaluateRejected,
+  incidentOf,
 } from './alert-state.ts';
 import { type Candidate, gather } from './gathering.ts';
 import { OUTAGE_GRACE_MS, type Spell, isSameCause, whatPersists } from './persistence.ts';
@@ -89,6 +90,13 @@ export function evaluateAll(
   const rejected = evaluateAllRejected(before, health, unread, rules);
   candidates.push(...rejected.candidates);
   const { alerts, groups } = gather(before.groups, candidates, nowMs, rules.groupMs);
+  for (const alert of alerts) {
+    // What follows about one of these forms belongs to this alert.
+    for (const { key } of alert.opens ? (alert.members ?? []) : []) {
+      const state = subjects.get(key);
+      if (state !== undefined) subjects.set(key, { ...state, incident: incidentOf(alert) });
+    }
+  }
   const state = {
     version: 2,
     subjects: Object.fromEntries(subjects),

@@ -1,5 +1,5 @@
 import { plural } from '../base/format.ts';
-import { clean, cut } from './fitting.ts';
+import { clean, cut, shortName } from './fitting.ts';
 import { type Notice, remedyOf } from './notice.ts';
 
 /** What is posted to a webhook that is no chat we know. `text` alone says it all, for chats that show nothing else. */
@@ -58,7 +58,9 @@ export function plainText(notice: Notice): string {
 
 function namesOf(forms: Notice['forms']): string {
   if (forms.length === 0) return '';
-  const named = forms.slice(0, MAX_NAMES).map(({ name, target }) => `${name} → ${target}`);
+  const named = forms
+    .slice(0, MAX_NAMES)
+    .map(({ name, target }) => `${shortName(name)} → ${target}`);
   const left = forms.length - named.length;
   const rest = left === 0 ? '' : `, and ${plural(left, 'other')}`;
   return `They are: ${named.join(', ')}${rest}.`;

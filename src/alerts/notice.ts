@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { plural } from '../base/format.ts';
 import { remedyText } from '../health/problem.ts';
-import type { Alert, AlertSubject } from './alert-state.ts';
+import { type Alert, type AlertSubject, incidentOf } from './alert-state.ts';
+import { shortName } from './fitting.ts';
 
 /** What is told, before any channel has laid it out: texts are as people and forms wrote them, nothing is escaped. */
 export interface Notice {
@@ -54,7 +55,7 @@ export function alertNotice(alert: Alert, link: string | null = null): Notice {
     forms: members.flatMap(({ subject: { form, target } }) =>
       form === null ? [] : [{ id: form.id, name: form.name, target: target ?? '' }],
     ),
-    thread: threadOf(`${alert.key}\n${alert.openedAtMs}`),
+    thread: threadOf(incidentOf(alert)),
     opens,
     atMs,
   };
@@ -89,12 +90,15 @@ export const remedyOf = (notice: Pick<Notice, 'remedy' | 'command'>): string | n
 
 function nameOf({ subject, forms, members = [] }: Alert): string {
   if (members.length === 0) return placeOf(subject);
+  const [first] = members;
+  if (forms === 1 && first?.subject.form)
+    return `${shortName(first.subject.form.name)} in ${plural(members.length, 'target')}`;
   const where = subject.target === null ? '' : ` in target ${subject.target}`;
   return `${plural(forms, 'form')}${where}`;
 }
 
 function placeOf({ form, target }: AlertSubject): string {
-  if (form !== null) return `${form.name} → ${target ?? ''}`;
+  if (form !== null) return `${shortName(form.name)} → ${target ?? ''}`;
   return target === null ? 'the whole mirror' : `target ${target}`;
 }
 

@@ -1,13 +1,13 @@
 import type { App } from '../app.ts';
 import type { Clock } from '../base/clock.ts';
-import { toMirrorError } from '../base/errors.ts';
-import { plural } from '../base/format.ts';
+import { MirrorError, toMirrorError } from '../base/errors.ts';
+import { count, plural } from '../base/format.ts';
 import { type Pause, pausedError, pauseOf } from '../mirror/pauses.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import type { FormPlace } from '../queue/handlers.ts';
 import type { RunOrder } from '../queue/run-places.ts';
 import type { QueueRuntime } from '../queue/runtime.ts';
-import type { ActionOrder, Actor, DoneLine } from '../web/action-order.ts';
+import type { ActionName, ActionOrder, Actor, DoneLine } from '../web/action-order.ts';
 import type { Announcer } from '../web/server.ts';
 import {
   findPausePlaces,
@@ -85,6 +85,7 @@ class Acting {
   }
 
   async act(order: ActionOrder): Promise<readonly DoneLine[]> {
+    if (NEED_QUEUE.has(order.do)) await this.#requireQueue();
     switch (order.do) {
       case 'alert':
         return tested(this.#alerts);
@@ -103,6 +104,16 @@ class Acting {
           await resumePlaces(this.#app, await findPausePlaces(this.#app, named(order), NEVER)),
         );
     }
+  }
+
+  /** What a store that is away is asked waits until it is back: nobody would learn what became of it. */
+  async #requireQueue(): Promise<void> {
+    const { reachable, address } = await this.#queue.status();
+    if (reachable) return;
+    throw new MirrorError(
+      'QUEUE_UNREACHABLE',
+      `The queue (${address}) does not answer, so nothing was begun. Once it does, the scheduled looks go on by themselves; ask again for anything else.`,
+    );
   }
 
   async #pause({ form, target, by, reason }: ActionOrder): Promise<readonly DoneLine[]> {
@@ -144,15 +155,27 @@ class Acting {
   async #accept(order: ActionOrder): Promise<readonly DoneLine[]> {
     const { places, lines } = await this.#places(order);
     const done: DoneLine[] = [...lines];
+    // The number that a person has seen is that of one target.
+    if (order.count !== null && places.length > 1) {
+      const names = places.map(placeOf).join(', ');
+      const text = `Nothing was accepted: the number that you saw is not that of each place (${names}). Accept what each withholds by itself.`;
+      return [...done, { ok: false, text }];
+    }
     for (const place of places) {
       const withheld = await this.#withheld(place);
-      const most = Math.min(order.count ?? withheld, withheld);
-      if (most === 0) {
+      const most = order.count ?? withheld;
+      // The pass would mark nothing.
+      if (most < withheld) {
+        const text = `${placeOf(place)}: ${plural(withheld, 'deletion is', 'deletions are')} withheld by now, more than the ${count(most)} that you saw. Nothing was accepted; look again.`;
+        done.push({ ok: false, text });
+        continue;
+      }
+      if (withheld === 0) {
         done.push({ ok: false, text: `${placeOf(place)}: no deletions are withheld.` });
         continue;
       }
-      const begun = await this.#begin('full', [place], most);
-      const what = `${plural(most, 'deletion')} accepted: each row is marked only if the source answers that the submission does not exist.`;
+      const begun = await this.#begin('full', [place], withheld);
+      const what = `${plural(withheld, 'deletion')} accepted: each row is marked only if the source answers that the submission does not exist.`;
       done.push(
         ...begun.map(({ ok, text }) => ({ ok, text: ok ? `${text} Up to ${what}` : text })),
       );
@@ -188,6 +211,10 @@ class Acting {
             ok: true,
             text: `${nameOf(place)} ${what}, as soon as a worker is free.`,
           }));
+    if (MANY < underWay.length) {
+      const text = `${plural(underWay.length, 'form')} in targets: such a pass runs already, or is about to.`;
+      return [...lines, { ok: true, text }];
+    }
     const isAccepting = acceptDeletes !== undefined;
     const already = underWay.map((place) => ({
       ok: !isAccepting,
@@ -240,6 +267,9 @@ class Acting {
     }
   }
 }
+
+/** What is done by jobs; the others go to targets and channels themselves. */
+const NEED_QUEUE: ReadonlySet<ActionName> = new Set(['look', 'compare', 'retry', 'accept']);
 
 /** Beyond so many places, they are counted and not named. */
 const MANY = 8;

@@ -38,8 +38,12 @@ export async function findPausePlaces(
   const all = app.config.targets.map(({ name }) => name);
   const targets = wanted.target === undefined ? all : [app.settingsOf(wanted.target).name];
   if (wanted.form === undefined) return { form: null, targets };
-  const form = await findForm(app, wanted.form, targets, signal);
-  const chosen = targets.filter((name) => app.isChosen(name, form));
+  const asked = await Promise.all(targets.map((name) => askTarget(app, name)));
+  const form = await findForm(app, wanted.form, asked, signal);
+  // What the settings have stopped choosing may be paused there from before: that, too, has to come to an end.
+  const chosen = asked
+    .filter(({ name, paused }) => paused.has(form.id) || app.isChosen(name, form))
+    .map(({ name }) => name);
   if (chosen.length > 0) return { form, targets: chosen };
   throw new MirrorError(
     'USAGE',
@@ -47,20 +51,34 @@ export async function findPausePlaces(
   );
 }
 
+/** What a target knows of forms. */
+interface AskedTarget {
+  readonly name: string;
+  readonly held: readonly FormIdentity[];
+  /** IDs of those that are paused by themselves. */
+  readonly paused: ReadonlySet<string>;
+}
+
+/** Nothing of one that does not answer; it says so when it is to be paused. */
+async function askTarget(app: App, name: string): Promise<AskedTarget> {
+  const [held, pauses] = await Promise.all([
+    orNone(async () => (await app.target(name)).heldForms()),
+    orNone(async () => (await app.target(name)).pauses()),
+  ]);
+  const paused = new Set(pauses.flatMap(({ formId }) => (formId === null ? [] : [formId])));
+  return { name, held: held.map(({ id, slug, name }) => ({ id, slug, name })), paused };
+}
+
 async function findForm(
   app: App,
   wanted: string,
-  targets: readonly string[],
+  asked: readonly AskedTarget[],
   signal: AbortSignal,
 ): Promise<FormIdentity> {
   const known = new Map<string, FormIdentity>();
-  for (const target of targets) {
-    const held = await orNone(async () => (await app.target(target)).heldForms());
-    const paused = await orNone(async () => (await app.target(target)).pauses());
-    for (const { id, slug, name } of held) known.set(id, { id, slug, name });
-    for (const { formId: id } of paused) {
-      if (id !== null && !known.has(id)) known.set(id, { id, slug: id, name: id });
-    }
+  for (const { held } of asked) for (const form of held) known.set(form.id, form);
+  for (const id of asked.flatMap(({ paused }) => [...paused])) {
+    if (!known.has(id)) known.set(id, { id, slug: id, name: id });
   }
   try {
     return requireForm([...known.values()], wanted);
@@ -74,7 +92,6 @@ async function findForm(
   }
 }
 
-/** What cannot be asked says so when it is to be paused. */
 const orNone = <T>(ask: () => Promise<readonly T[]>): Promise<readonly T[]> =>
   ask().catch(() => []);
 

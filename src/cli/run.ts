@@ -66,7 +66,12 @@ async function ask(
     if (signal.aborted) throw new MirrorError('CANCELLED', 'Stopped on request.');
     throw notRunning(status, order, error);
   }
-  if (response === undefined) throw notRunning(status, order, undefined);
+  if (response === undefined) {
+    throw new MirrorError(
+      'NOT_RUNNING',
+      `What answers at ${addressOf(status)} has not said for ${ANSWER_WITHIN_MS / 1_000} s what became of it. It may be done all the same: forms-mirror status shows that.`,
+    );
+  }
   if (response.status === 401 || response.status === 429) {
     throw new MirrorError(
       'USAGE',

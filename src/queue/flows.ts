@@ -97,7 +97,7 @@ async function freePasses(
   const inUse = new Map<string, ReadonlySet<string>>();
   for (const target of context.queues.targets) {
     const queue = context.queues.passes(kind, target);
-    if (queue !== undefined) inUse.set(target, await jobIdsInUse(queue));
+    if (queue !== undefined) inUse.set(target, await jobIdsIn(queue, IN_USE));
   }
   return forms.flatMap((form) => {
     const { formId } = form;
@@ -136,8 +136,14 @@ async function addMarks(context: FlowContext, forms: readonly PlannedForm[]): Pr
   );
 }
 
-async function jobIdsInUse(queue: AnyQueue): Promise<Set<string>> {
-  const states = ['delayed', 'waiting', 'prioritized', 'active'] as const;
+/** A job in one of these states keeps its ID from others. */
+export const IN_USE = ['delayed', 'waiting', 'prioritized', 'active'] as const;
+
+/** The IDs of the jobs in these states. One query, however many there are. */
+export async function jobIdsIn(
+  queue: AnyQueue,
+  states: readonly (typeof IN_USE)[number][],
+): Promise<Set<string>> {
   return new Set((await queue.getBackend().getRanges([...states], 0, -1)).flat());
 }
 

@@ -1,5 +1,4 @@
-import type { Job } from 'bullmq';
-import { addPasses, type FlowContext } from './flows.ts';
+import { addPasses, type FlowContext, IN_USE, jobIdsIn } from './flows.ts';
 import type { FormPlace, PlannedForm } from './handlers.ts';
 import { passJobId } from './jobs.ts';
 
@@ -29,13 +28,20 @@ export async function runPlaces(
   { kind, places, acceptDeletes }: RunOrder,
 ): Promise<RunStarted> {
   const started: { begun: FormPlace[]; underWay: FormPlace[] } = { begun: [], underWay: [] };
-  for (const place of places) {
-    const queue = context.queues.passes(kind, place.target);
+  const mayReplace = acceptDeletes === undefined ? REPLACED : REPLACED_FOR_DELETES;
+  for (const [target, all] of Map.groupBy(places, (place) => place.target)) {
+    const queue = context.queues.passes(kind, target);
     if (queue === undefined) continue;
-    const job = await queue.getJob(passJobId(place.formId));
-    const isFree = job === undefined || (await makeWay(job, acceptDeletes !== undefined));
-    if (isFree) started.begun.push(place);
-    else started.underWay.push(place);
+    // Asked once for all: of hundreds of forms most have no job.
+    const replaceable = await jobIdsIn(queue, mayReplace);
+    const inUse = await jobIdsIn(queue, IN_USE);
+    for (const place of all) {
+      const id = passJobId(place.formId);
+      // A worker may have just taken it: then it stays.
+      const isFree = replaceable.has(id) ? (await queue.remove(id)) === 1 : !inUse.has(id);
+      if (isFree) started.begun.push(place);
+      else started.underWay.push(place);
+    }
   }
   const forms = [...Map.groupBy(started.begun, ({ formId }) => formId)].map(
     ([formId, all]): PlannedForm => {
@@ -49,15 +55,6 @@ export async function runPlaces(
   return started;
 }
 
-/** Removes a job that waits for its time, or, `also`, for a worker. False where it stays. */
-async function makeWay(job: Job, also: boolean): Promise<boolean> {
-  const state = await job.getState();
-  if (state !== 'delayed' && !(also && state === 'waiting')) return false;
-  try {
-    await job.remove();
-    return true;
-  } catch {
-    // A worker has just taken it.
-    return false;
-  }
-}
+/** Jobs that wait for their time, and, where a worker's job would not do what is ordered, for a worker. */
+const REPLACED = ['delayed'] as const;
+const REPLACED_FOR_DELETES = ['delayed', 'waiting'] as const;

@@ -1,5 +1,6 @@
 import Tokens from '@fastify/csrf';
 import type { FastifyRequest } from 'fastify';
+import { isLoopback } from '../base/loopback.ts';
 import type { ActionName } from './action-order.ts';
 
 /*
@@ -46,9 +47,17 @@ const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-i
 
 /**
  * Whether people may act here at all: with a password; without one only on the machine itself, and not through a proxy, which
- * would let others in by the name that they may not use.
+ * would let others in by the name that they may not use. One that says nothing of itself shows by the page's own name in the
+ * browser, and by HTTP/1.0, which nginx speaks unless it is told otherwise.
  */
-export const mayAct = (
-  { headers }: Pick<FastifyRequest, 'headers'>,
+export function mayAct(
+  { headers, raw }: Pick<FastifyRequest, 'headers' | 'raw'>,
   hasPassword: boolean,
-): boolean => hasPassword || FORWARDED.every((name) => headers[name] === undefined);
+): boolean {
+  if (hasPassword) return true;
+  const { origin } = headers;
+  const isHere = origin === undefined || isLoopback(URL.parse(origin)?.hostname ?? '');
+  return (
+    isHere && raw.httpVersion !== '1.0' && FORWARDED.every((name) => headers[name] === undefined)
+  );
+}

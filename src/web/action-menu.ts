@@ -75,16 +75,25 @@ export function formActions(
       'retry',
       live.some(({ problems }) => problems.length > 0),
     ),
-    ...offered(
-      'accept',
-      live.some(({ withheld }) => (withheld ?? 0) > 0),
-    ),
+    ...acceptActions(live, subject),
     ...offered('pause', live.length > 0),
     ...offered('resume', isPaused),
     ...ofTarget.map(({ target }) => {
       return { name: 'resume', subject: { target }, words: `Resume target ${target}` } as const;
     }),
   ];
+}
+
+/** A person accepts the number of one target: that of another would stand for what nobody has seen there. */
+function acceptActions(
+  live: readonly FormReport[],
+  subject: { readonly form: string; readonly target?: string },
+): OfferedAction[] {
+  const withheld = live.filter((form) => (form.withheld ?? 0) > 0);
+  return withheld.map(({ target }): OfferedAction => {
+    const words = withheld.length > 1 ? `Accept deletions in ${target}` : WORDS.accept;
+    return { name: 'accept', subject: { ...subject, target }, words };
+  });
 }
 
 /** See {@link actionMenu}. */

@@ -125,6 +125,15 @@ describe.each(CHATS)('%s', (name, address, service) => {
     expect(many).toMatch(/… and \d+ more/);
   });
 
+  it('says what is up of a form whose name is longer than a message', async () => {
+    await using receiver = await services.startReceiver(service);
+    const name = 'L'.repeat(5_000);
+    await post(receiver.url, chat, alertNotice(alert(name, 'No room left.')));
+    const shown = receiver.readings[0]?.shown ?? '';
+    expect(shown).toContain(`${'L'.repeat(139)}… → db: The last pass failed`);
+    expect(shown).toContain('No room left.');
+  });
+
   it('is sent nothing that is longer than it takes, in whatever script', async () => {
     await using receiver = await services.startReceiver(service);
     const letter = fc.constantFrom('x', '界', '🏕', '<', '&', '*', '@', '\\', '\n', '"', '{{');

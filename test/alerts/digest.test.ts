@@ -151,6 +151,23 @@ describe('the digest', () => {
     expect(told(1, null)).toBe(false);
   });
 
+  it('says “at least” where rows came that no recorded pass wrote: it was killed, or cut off by a pause', async () => {
+    await using webhook = await startWebhook();
+    const { alerts, look } = await open(webhook);
+    await look(later(0));
+    await look(later(7 * DAY, 1_335));
+    await alerts.stop();
+    expect(digests(webhook)[0]?.text).toContain('the last 7 d: at least 1,234 new');
+    expect(digests(webhook)[0]?.lines?.[0]).toContain('1,335 rows (+1,235); at least 1,234 new');
+  });
+
+  it('leaves a pass that ends while it is made to the next one', () => {
+    const passes = [passRecord(0, { inserted: 1 }), passRecord(-1, { inserted: 2 })];
+    const told = (fromMs: number, untilMs: number) =>
+      changesSince(passes, fromMs, 'postgres', untilMs).inserted;
+    expect([told(NOW - 1, NOW), told(NOW, NOW + 1)]).toEqual([1, 2]);
+  });
+
   it('is due on Mondays at eight, by the clock on the wall', () => {
     const weekly = { cron: '0 8 * * 1', timeZone: 'Europe/Prague' };
     const next = (iso: string) => new Date(nextDigestMs(weekly, Date.parse(iso))).toISOString();

@@ -104,6 +104,30 @@ describe('alerts of one kind about many forms', () => {
     expect(evaluateAll(before, emptied(1, 0), true).alerts.map(about)).toEqual(['firing frm_0']);
   });
 
+  it('are one thread with the end of each, and with that of all', () => {
+    const looks = [
+      emptied(9, 0),
+      emptied(8, MINUTE),
+      emptied(0, 2 * MINUTE),
+      emptied(0, 9 * MINUTE),
+    ];
+    const sent = sentAt(looks).flat();
+    expect(sent.map(about)).toEqual(['firing 9/9', 'resolved frm_8', 'resolved 8/8']);
+    expect(new Set(sent.map((alert) => alertNotice(alert).thread)).size).toBe(1);
+    expect(sent.map(({ opens }) => opens)).toEqual([true, false, false]);
+    const next = sentAt([...looks, emptied(9, 30 * MINUTE)]).flat();
+    expect(alertNotice(next.at(-1)!).thread).not.toBe(alertNotice(next[0]!).thread);
+  });
+
+  it('name the form where it is one in several targets', () => {
+    const [[alert] = []] = sentAt([emptied(2, 0)]);
+    const [first] = alert!.members!;
+    const members = [first!, { ...first!, subject: { ...first!.subject, target: 'b' } }];
+    const { headline, lines } = alertNotice({ ...alert!, forms: 1, members });
+    expect(headline).toBe('forms-mirror, Form 0 in 2 targets: Deletions withheld');
+    expect(lines).toEqual(['Form 0 → db', 'Form 0 → b']);
+  });
+
   it('name the forms and what to do about each, and no command of one', () => {
     const [[alert] = []] = sentAt([emptied(7, 0)]);
     const message = alertMessage(alertNotice(alert!));

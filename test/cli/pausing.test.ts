@@ -101,6 +101,21 @@ describe('pause and resume', () => {
     });
   });
 
+  it('end what the settings have stopped choosing since, and begin nothing there', async () => {
+    const { env, rows } = await openPlace({ submissions: 30 });
+    await runCli(['sync'], env);
+    await runCli(['pause', '--form', 'customer-feedback'], env);
+    const others = { ...env, TARGET_FORMS: 'order-form' };
+    const ended = await runCli(['resume', '--form', 'customer-feedback'], others);
+    expect([ended.code, ended.stdout]).toEqual([
+      0,
+      expect.stringContaining('customer-feedback in default goes on'),
+    ]);
+    const again = await runCli(['pause', '--form', 'customer-feedback'], others);
+    expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('choose others')]);
+    expect(rows('SELECT form_id FROM mirror_pauses')).toEqual([]);
+  });
+
   it('refuse a form and a target that nobody knows', async () => {
     const { env } = await openPlace({ submissions: 30 });
     await runCli(['sync'], env);

@@ -1,4 +1,6 @@
 import { request } from 'node:http';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { MirrorError } from '../../src/base/errors.ts';
 import { newPause } from '../../src/mirror/pauses.ts';
@@ -216,9 +218,12 @@ describe('an action is refused', () => {
       expect([headers, (await at.send(json, headers)).status]).toEqual([headers, 403]);
     }
     expect(at.actor.orders).toEqual([]);
-    // The browser's own word counts, where a proxy in front has another name.
+    // The browser's own word counts, where a proxy in front has another name, and people have a password.
     const own = { origin: 'https://mirror.example', 'sec-fetch-site': 'same-origin' };
-    expect((await at.post(fields, own)).status).toBe(303);
+    expect((await at.post(fields, own)).status).toBe(403);
+    await using behind = await open(PASSWORD);
+    const theirs = await behind.fields(path, AS_ADMIN);
+    expect((await behind.post(theirs, { ...own, ...AS_ADMIN })).status).toBe(303);
   });
 
   it('without the token of its own page: none, a wrong one, or that of another action', async () => {
@@ -277,6 +282,24 @@ describe('an action is refused', () => {
       expect((await at.send({ do: 'pause', by: 'x' }, headers)).status).toBe(403);
     }
     expect(at.actor.orders).toEqual([]);
+  });
+
+  it('where there is no password and a proxy that tells nothing of itself passes it on by HTTP/1.0, as nginx does', async () => {
+    await using at = await open();
+    const { hostname, port, host } = new URL(at.page.server.url);
+    const body = JSON.stringify({ do: 'pause', by: 'x' });
+    const asked = async (version: string, request: string): Promise<string> => {
+      const socket = connect(Number(port), hostname);
+      socket.end(
+        `${request} HTTP/${version}\r\nHost: ${host}\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+      );
+      return /HTTP\/\S+ (\d+)/.exec(await text(socket))?.[1] ?? '';
+    };
+    for (const request of ['GET /act?do=pause', 'POST /actions']) {
+      expect([request, await asked('1.0', request)]).toEqual([request, '403']);
+    }
+    expect(at.actor.orders).toEqual([]);
+    expect(await asked('1.1', 'POST /actions')).toBe('200');
   });
 
   it('by a name that somebody else has pointed here (DNS rebinding)', async () => {
