@@ -1,12 +1,12 @@
 import type { Loss } from '../../../mirror/losses.ts';
 import type { ListedRejection } from '../../../mirror/target.ts';
-import { isProtection, type Obstacle, readProtections } from '../api/obstacles.ts';
+import { kindOf, type Obstacle, readProtections } from '../api/obstacles.ts';
 import type { FormSheet } from './form-sheet.ts';
 import type { FormState } from './form-state.ts';
 import type { Spreadsheet } from './spreadsheet.ts';
 
 /*
- * What could not be written because of protections and merged cells. The submissions concerned are listed, each with what
+ * What could not be written because of protections, merged cells and heads of tables. The submissions concerned are listed, each with what
  * is in the way; the state keeps the names of that, so that no look has to read protections where none is.
  */
 
@@ -64,10 +64,10 @@ const kept = (all: readonly Blocked[]): Blocked[] =>
     .slice(0, MAX_KEPT);
 
 const asksForProtections = (blocked: readonly Blocked[]): boolean =>
-  blocked.some(({ name }) => isProtection(name));
+  blocked.some(({ name }) => kindOf(name) === 'protection');
 
 /**
- * What is in the way on all tabs, as it is now: merged cells as the structure showed them and, where a protection was in the
+ * What is in the way on all tabs, as it is now: merged cells and tables as the structure showed them and, where a protection was in the
  * way, the protections, with one read.
  */
 export async function readObstacles(
@@ -76,7 +76,7 @@ export async function readObstacles(
 ): Promise<Obstacle[]> {
   return [
     ...(asksForProtections(blocked) ? readProtections(await api.protections()) : []),
-    ...known.merges,
+    ...known.overlays,
   ];
 }
 

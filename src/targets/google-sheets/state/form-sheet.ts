@@ -52,7 +52,7 @@ export interface SheetChange {
 
 /** What is in the way on a form's tab, as far as it is known. */
 export interface TabObstacles {
-  /** Merged cells; once a write met a protection, also those. */
+  /** Merged cells and heads of tables; once a write met a protection, also those. */
   readonly all: readonly Obstacle[];
   /** False once Google refused to insert rows, or to add some at the grid's end, where nothing was known to be in the way. */
   readonly mayInsert: boolean;
@@ -116,7 +116,7 @@ export class FormSheet {
   /** What keeps cells of the form's tab from being written. */
   get obstacles(): TabObstacles {
     const sheetId = this.#view.layout?.sheetId;
-    const all = [...(this.#protections ?? []), ...this.structure.merges];
+    const all = [...(this.#protections ?? []), ...this.structure.overlays];
     return {
       all: all.filter((one) => one.sheetId === sheetId),
       mayInsert: this.#refusals === 0,

@@ -1,6 +1,6 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { browserAddress } from '../api/address.ts';
-import { type Obstacle, readMerges } from '../api/obstacles.ts';
+import { type Obstacle, readOverlays } from '../api/obstacles.ts';
 import { type LaidRange, laidRanges } from '../columns/laid-ranges.ts';
 import type { MarkedTab, Tab } from '../columns/layout.ts';
 import { type CommitLog, readCommitLog } from './commit-log.ts';
@@ -85,8 +85,8 @@ export interface Structure {
   readonly roles: ReadonlyMap<TabRole, OwnTab>;
   /** What is known of the Summary tab. */
   readonly summary: SummaryMarks;
-  /** Merged cells of all tabs. */
-  readonly merges: readonly Obstacle[];
+  /** Merged cells and heads of tables, of all tabs. */
+  readonly overlays: readonly Obstacle[];
   /** Undefined when we hid none, and once it is gone. */
   readonly emptyTab: EmptyTab | undefined;
 }
@@ -131,7 +131,7 @@ export function readStructure(
     forms,
     roles,
     summary: readSummaryMarks(spreadsheetId, answer, roles.get('summary')?.sheetId),
-    merges: (answer.sheets ?? []).flatMap(readMerges),
+    overlays: (answer.sheets ?? []).flatMap(readOverlays),
     emptyTab,
   };
 }

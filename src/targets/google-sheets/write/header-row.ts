@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { type ColumnKey, createMetadata, fieldKey, METADATA_KEYS } from '../api/metadata.ts';
-import { keepsFrom, readProtections } from '../api/obstacles.ts';
+import { keepsFromHeader, readProtections } from '../api/obstacles.ts';
 import { columnOrder, type NewHeader } from '../columns/column-plan.ts';
 import { movedError, SheetsError } from '../api/sheets-error.ts';
 import { type FieldCatalogue, OWN_COLUMNS } from '../columns/field-catalogue.ts';
@@ -118,7 +118,7 @@ export async function restoreHeader(sheet: FormSheet): Promise<boolean> {
   for (const [key, { index }] of columns) {
     // What ends somewhere is moved down by the new row.
     const over = sheet.obstacles.all.filter(
-      (one) => one.area.endRow === undefined && keepsFrom(one, 0, index),
+      (one) => one.area.endRow === undefined && keepsFromHeader(one, 0, index),
     );
     if (over.length > 0) waiting.set(key, { obstacles: over, shown: '' });
   }
@@ -273,7 +273,7 @@ function writableHeaders(
     const place = columns.get(key)?.index;
     if (place === undefined) continue;
     const shown = idOf(header.cells[place]);
-    const obstacles = sheet.obstacles.all.filter((one) => keepsFrom(one, header.row, place));
+    const obstacles = sheet.obstacles.all.filter((one) => keepsFromHeader(one, header.row, place));
     const isCovered = obstacles.some(({ kind }) => kind === 'merge');
     // A table gives a name to a column that has none.
     const isNamed =
