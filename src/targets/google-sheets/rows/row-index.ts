@@ -333,11 +333,8 @@ export interface TabReading {
 export async function readKeys(
   api: SheetsApi,
   layout: Layout,
-  {
-    known,
-    ...also
-  }: { readonly known?: RowIndex | undefined } & Pick<ColumnsQuery, 'rows' | 'stateSheetId'> = {},
-): Promise<TabReading & Pick<ColumnsRead, 'rows' | 'stateTab'>> {
+  { known, ...also }: { readonly known?: RowIndex | undefined } & Omit<ColumnsQuery, 'keys'> = {},
+): Promise<TabReading & Pick<ColumnsRead, 'rows' | 'stateTab' | 'areas'>> {
   const keys = keyColumnsOf(layout);
   const read = await readColumns(api, layout, { keys, ...also });
   const index = RowIndex.fromColumns(read);
@@ -348,6 +345,7 @@ export async function readKeys(
     headerIsGone: index.isHeaderGone(read),
     rows: read.rows,
     stateTab: read.stateTab,
+    areas: read.areas,
   };
 }
 

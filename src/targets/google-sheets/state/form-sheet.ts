@@ -20,6 +20,7 @@ import type { ForgottenTally } from './forgotten-list.ts';
 import type { FormState } from './form-state.ts';
 import { stateWithoutTab } from './known-forms.ts';
 import { countedFrom } from './losses.ts';
+import { headAreas, seenTab } from './mirror-area.ts';
 import { idColumnDeleted } from './notices.ts';
 import type { Spreadsheet } from './spreadsheet.ts';
 import type { FormTab, Structure } from './structure.ts';
@@ -240,12 +241,15 @@ export class FormSheet {
 
   /**
    * Takes a first look at the tab, for {@link takeLook}. The state tab, which the end of a full pass needs, comes along
-   * where it is not in memory.
+   * where it is not in memory, and what shows whether the Mirror tab is as it was written.
    */
   async look(): Promise<RowIndex> {
     const { spreadsheet } = this;
     const tab = spreadsheet.knownStateTab ? undefined : this.structure.roles.get('state');
-    const look = await lookAt(spreadsheet.api, this.usableLayout(), tab?.sheetId);
+    const mirror = this.structure.roles.get('mirror');
+    const also = { stateSheetId: tab?.sheetId, areas: mirror && headAreas(mirror) };
+    const look = await lookAt(spreadsheet.api, this.usableLayout(), also);
+    if (mirror !== undefined) spreadsheet.keepOwnTab('mirror', seenTab(mirror, look.areas));
     if (tab !== undefined) spreadsheet.keepStateTab(look.stateTab ?? []);
     this.saw(look);
     this.#look = look;
