@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { type ColumnKey, createMetadata, fieldKey, METADATA_KEYS } from '../api/metadata.ts';
-import { keepsFromHeader, readProtections } from '../api/obstacles.ts';
+import { keepsFromHeader, type Obstacle, readProtections } from '../api/obstacles.ts';
 import { columnOrder, type NewHeader } from '../columns/column-plan.ts';
 import { movedError, SheetsError } from '../api/sheets-error.ts';
 import { type FieldCatalogue, OWN_COLUMNS } from '../columns/field-catalogue.ts';
@@ -291,6 +291,19 @@ function writableHeaders(
       values.set(place, text);
       was.set(place, isOurs ? shown : old);
     }
+  }
+  // A table makes "Name 2" of what another header shows, so a label waits until that one has its own.
+  const isMet = (text: string): readonly Obstacle[] | undefined =>
+    [...waiting.values()].find(({ shown }) => shown.toLowerCase() === text.toLowerCase())
+      ?.obstacles;
+  const next = (): NewHeader | undefined =>
+    newHeaders.find(
+      ({ key, header: text }) => values.has(columns.get(key)?.index ?? -1) && isMet(text),
+    );
+  for (let one = table && next(); one !== undefined; one = next()) {
+    const place = columns.get(one.key)?.index ?? -1;
+    waiting.set(one.key, { obstacles: isMet(one.header) ?? [], shown: was.get(place) ?? '' });
+    values.delete(place);
   }
   return { values, was, waiting, mayHaveMoved };
 }
