@@ -4,6 +4,7 @@ import { type ColumnKey, createMetadata, fieldKey, METADATA_KEYS } from '../api/
 import { keepsFromHeader, type Obstacle, readProtections } from '../api/obstacles.ts';
 import { columnOrder, type NewHeader } from '../columns/column-plan.ts';
 import { movedError, SheetsError } from '../api/sheets-error.ts';
+import { headerText } from '../columns/tab-title.ts';
 import { type FieldCatalogue, OWN_COLUMNS } from '../columns/field-catalogue.ts';
 import { tableHeads, withRows } from '../columns/laid-ranges.ts';
 import type { Layout } from '../columns/layout.ts';
@@ -265,6 +266,9 @@ function writableHeaders(
   );
   // What a header row that was made again shows, also where a header had waited.
   const remade = new Map(columnOrder(sheet.view.catalogue).map((one) => [one.key, one.header]));
+  const labels = new Map<ColumnKey, string>(
+    sheet.view.catalogue.fields.map(({ id, label }) => [fieldKey(id), headerText(label, id)]),
+  );
   let mayHaveMoved = false;
   const waiting = new Map<ColumnKey, WaitingHeader>();
   const values = new Map<number, string>();
@@ -280,7 +284,10 @@ function writableHeaders(
       old === '' &&
       isGivenName(shown) &&
       shown.endsWith(` ${place + 1 - (table?.columns.start ?? Infinity)}`);
-    const isOurs = isNamed || (old === '' && key.startsWith('f:') && shown === remade.get(key));
+    // A process that died may have written the header of a label, and not that it did.
+    const isAhead = shown !== text && shown.replace(/ \(\d+\)$/, '') === labels.get(key);
+    const isOurs =
+      isNamed || isAhead || (old === '' && key.startsWith('f:') && shown === remade.get(key));
     // Merged cells show nothing where they cover others; any other text is people's own.
     if (shown !== old && !isCovered && !isOurs) {
       mayHaveMoved = true;

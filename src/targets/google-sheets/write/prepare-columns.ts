@@ -206,6 +206,15 @@ async function makeTab(
 const titlesOf = (requests: readonly Request[]): string[] =>
   requests.flatMap(({ addSheet }) => addSheet?.properties?.title ?? []);
 
+/** The catalogue with new labels and the headers before: should this process die, the next one knows the new ones for ours. */
+function withLabels(before: FieldCatalogue, { fields: planned }: FieldCatalogue): FieldCatalogue {
+  const fields = before.fields.map((field) => {
+    const { label, former } = planned.find(({ id }) => id === field.id) ?? field;
+    return { ...field, label, former };
+  });
+  return { ...before, fields };
+}
+
 /** What is written with changed columns; `added`: those that were added at the grid's end. */
 interface ColumnUpdate {
   readonly state: FormState;
@@ -229,7 +238,10 @@ async function changeColumns(
   const headers = await headerWrite(sheet, [...plan.newHeaders, ...own], read);
   // Before the catalogue says so: headers that went astray, as people moved columns, are then written again.
   if (headers.changes.length > 0) {
-    await applyWrite(sheet, { changes: headers.changes, leaseMs: LEASE_MS });
+    const catalogue = withLabels(sheet.view.catalogue, plan.catalogue);
+    const state = { ...sheet.view.state, catalogue: catalogueDigest(catalogue) };
+    const { changes } = headers;
+    await applyWrite(sheet, { changes, catalogue, state: () => state, leaseMs: LEASE_MS });
   }
   const layout = sheet.usableLayout();
   const keys = plan.newColumns.map(({ key }) => key);
