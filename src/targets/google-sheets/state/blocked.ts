@@ -54,6 +54,18 @@ export function withHeaders(
   );
 }
 
+/** The same once columns were inserted: `before` and `now`, what there was and is in the way, in one order. */
+export function movedAlong(
+  blocked: readonly Blocked[],
+  before: readonly Obstacle[],
+  now: readonly Obstacle[],
+): Blocked[] {
+  const isSame =
+    before.length === now.length && before.every(({ kind }, at) => kind === now[at]?.kind);
+  const names = new Map(before.map(({ name }, at) => [name, isSame ? now[at]?.name : name]));
+  return blocked.map((one) => Object.assign({}, one, { name: names.get(one.name) ?? one.name }));
+}
+
 const kept = (all: readonly Blocked[]): Blocked[] =>
   all
     .filter(({ submissions, headers }) => submissions + headers > 0)

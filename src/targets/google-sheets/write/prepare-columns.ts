@@ -15,7 +15,7 @@ import { ColumnMarker, insertColumns, keptFromPlace, withColumns } from '../colu
 import { newTab } from '../columns/new-tab.ts';
 import { freeTabTitle } from '../columns/tab-title.ts';
 import { RowIndex } from '../rows/row-index.ts';
-import { isHeaderFree } from '../state/blocked.ts';
+import { isHeaderFree, movedAlong } from '../state/blocked.ts';
 import { catalogueDigest, type FormSheet, layoutDigest } from '../state/form-sheet.ts';
 import { type FormState, STATE_VERSION } from '../state/form-state.ts';
 import { remembering } from '../state/losses.ts';
@@ -272,5 +272,11 @@ async function changeColumns(
   });
   if (!hasNew && added.length === 0) return;
   sheet.forgetRows();
+  const before = sheet.obstacles.all;
   await sheet.findObstaclesAgain();
+  const { state } = sheet.view;
+  if (state.blocked.length === 0) return;
+  // Headers that wait are not looked at again in this pass.
+  const blocked = movedAlong(state.blocked, before, sheet.obstacles.all);
+  sheet.deferState({ ...state, blocked });
 }
