@@ -61,6 +61,16 @@ describe('a table whose head is a submission’s row', () => {
     expect(await mirror.verify()).toMatchObject({ outcome: 'same', listed: 0 });
   });
 
+  it('L8: names that a table leaves behind, one of them given twice, are no submission', async () => {
+    mirror.person.revertTables();
+    const names = ['Column 1', 'Column 2', 'Column 3', 'Column 4', 'Column 5', 'Column 5 2'];
+    mirror.person.pasteValues(12, 0, [names]);
+    for (let round = 0; round < 2; round++) {
+      expect(await mirror.pass('full')).toMatchObject({ outcome: 'ok', deleted: 0 });
+    }
+    expect(mirror.grid().at(-1)).toEqual(names);
+  });
+
   it('L8: a deletion waits likewise, and new submissions and questions arrive', async () => {
     mirror.store.delete('s0');
     mirror.submit(4);

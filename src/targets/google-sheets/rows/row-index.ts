@@ -349,8 +349,8 @@ export async function readKeys(
   };
 }
 
-/** True for the name that Sheets gives a column of a table whose header cell is empty: "Column 1", in any language. */
-export const isGivenName = (text: string): boolean => /^\p{L}[\p{L} ]* \d+$/u.test(text);
+/** True for the name that Sheets gives a column of a table whose header cell is empty: "Column 1", in any language; "Column 1 2". */
+export const isGivenName = (text: string): boolean => /^\p{L}[\p{L} ]*( \d+)+$/u.test(text);
 
 const isStatus = (text: string): boolean => (STATUSES as readonly string[]).includes(text);
 
