@@ -38,7 +38,30 @@ export function complaintsOf(life: SheetLife): string[] {
     ...peoplesRowComplaints(sight),
     ...remarkComplaints(sight),
     ...columnComplaints(sight),
+    ...mirrorComplaints(life),
   ];
+}
+
+/** After a full pass the Mirror tab reads as it always does. */
+function mirrorComplaints({ place }: SheetLife): string[] {
+  const tab = place.sandbox.inspect
+    .tabs(place.spreadsheetId)
+    .find(({ title }) => title === 'Mirror');
+  if (tab === undefined) return ['there is no Mirror tab'];
+  const shown = place.sandbox.inspect.shown(place.spreadsheetId, 'Mirror');
+  const words = shown.map(([first = '']) => first);
+  const [headers, form] = [shown[5], shown[6]];
+  const isRight =
+    ['Health', '', 'Room', '', 'Forms', 'Form'].every((text, row) =>
+      ['', words[row]].includes(text),
+    ) &&
+    headers?.join('|').startsWith('Form|State|Details|What to do|Rows|Removed|Problems|') ===
+      true &&
+    ['Problems', 'Form'].every((text, row) => words[8 + row] === text) &&
+    words.filter((text) => text === 'Fields').length === 1 &&
+    shown[0]?.[1] === form?.[1] &&
+    form?.[1] !== '';
+  return isRight ? [] : [`L17: the Mirror tab shows ${JSON.stringify(shown.slice(0, 12))}`];
 }
 
 function rowComplaints({ life, grid, types, columns, rowOf }: Sight, row: Row): string[] {
