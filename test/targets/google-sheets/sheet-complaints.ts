@@ -120,12 +120,16 @@ function textComplaints({ life, grid, idColumn }: Sight): string[] {
   return complaints.concat(lost.map((text) => `"${text}" is lost`));
 }
 
-/** A row of people's that is taken for a submission is marked removed at some point. */
+/**
+ * A row of people's that is taken for a submission is marked removed at some point. One whose ID is cleared in the second
+ * of the mark was a submission's: the mark stays where the tab is protected as a whole before it can be taken back.
+ */
 function peoplesRowComplaints({ life, grid, columns, idColumn }: Sight): string[] {
   const removed = columns.get('s:removed') ?? -1;
   return grid.flatMap((cells, index) => {
     const id = cells[idColumn];
-    const isOurs = typeof id === 'string' && (life.source.has(id) || life.gone.has(id));
+    const isLost = (id ?? null) === null && life.people.cleared.size > 0;
+    const isOurs = isLost || (typeof id === 'string' && (life.source.has(id) || life.gone.has(id)));
     const mark = cells[removed];
     return isOurs || typeof mark !== 'number' ? [] : [`row ${index} of people's is marked removed`];
   });
