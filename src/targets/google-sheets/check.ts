@@ -13,7 +13,11 @@ import type { Structure } from './state/structure.ts';
 /** The share of Google's 10 million cells above which a check fails: the spreadsheet is about to be full. */
 const NEARLY_FULL = 0.95;
 
-const NOT_WRITTEN: ReadonlySet<NoticeCode> = new Set(['CELLS_PROTECTED', 'CELLS_MERGED']);
+const NOT_WRITTEN: ReadonlySet<NoticeCode> = new Set([
+  'CELLS_PROTECTED',
+  'CELLS_MERGED',
+  'CELLS_IN_HEAD',
+]);
 
 /** Checks that the spreadsheet can be read and written, one result for each check. */
 export async function checkSpreadsheet(

@@ -85,6 +85,24 @@ describe('headers that people protect', () => {
     expect(header()).toEqual(expect.arrayContaining(['Full name', 'Age in years', 'New']));
   });
 
+  it('L9: two labels that swap in a table wait for each other', async () => {
+    mirror.person.convertToTable();
+    const range = mirror.person.protect({ top: 0, bottom: 1, left: NAME, right: AGE });
+    relabel('field_name', 'Age');
+    relabel('field_age', 'Name');
+    expect(await mirror.pass('full')).toMatchObject({ outcome: 'ok', rejected: 0 });
+    expect(header().slice(NAME, REMOVED)).toEqual(['Name', 'Age']);
+    expect((await notices()).join()).toContain('2 headers do not show the labels');
+    await mirror.pass('full');
+    mirror.place.sandbox.requests.clear();
+    await mirror.pass('full');
+    expect(calls()).toMatchObject({ writes: 0 });
+    mirror.person.unprotect(range);
+    await mirror.pass();
+    expect(header().slice(NAME, REMOVED)).toEqual(['Age', 'Name']);
+    expect(await notices()).toEqual([]);
+  });
+
   it('what people put there in the meantime is theirs', async () => {
     const range = mirror.person.protect({ top: 0, bottom: 1 });
     relabel('field_name', 'Full name');

@@ -38,7 +38,30 @@ export function complaintsOf(life: SheetLife): string[] {
     ...peoplesRowComplaints(sight),
     ...remarkComplaints(sight),
     ...columnComplaints(sight),
+    ...mirrorComplaints(life),
   ];
+}
+
+/** After a full pass the Mirror tab reads as it always does. */
+function mirrorComplaints({ place }: SheetLife): string[] {
+  const tab = place.sandbox.inspect
+    .tabs(place.spreadsheetId)
+    .find(({ title }) => title === 'Mirror');
+  if (tab === undefined) return ['there is no Mirror tab'];
+  const shown = place.sandbox.inspect.shown(place.spreadsheetId, 'Mirror');
+  const words = shown.map(([first = '']) => first);
+  const [headers, form] = [shown[5], shown[6]];
+  const isRight =
+    ['Health', '', 'Room', '', 'Forms', 'Form'].every((text, row) =>
+      ['', words[row]].includes(text),
+    ) &&
+    headers?.join('|').startsWith('Form|State|Details|What to do|Rows|Removed|Problems|') ===
+      true &&
+    ['Problems', 'Form'].every((text, row) => words[8 + row] === text) &&
+    words.filter((text) => text === 'Fields').length === 1 &&
+    shown[0]?.[1] === form?.[1] &&
+    form?.[1] !== '';
+  return isRight ? [] : [`L17: the Mirror tab shows ${JSON.stringify(shown.slice(0, 12))}`];
 }
 
 function rowComplaints({ life, grid, types, columns, rowOf }: Sight, row: Row): string[] {
@@ -97,12 +120,16 @@ function textComplaints({ life, grid, idColumn }: Sight): string[] {
   return complaints.concat(lost.map((text) => `"${text}" is lost`));
 }
 
-/** A row of people's that is taken for a submission is marked removed at some point. */
+/**
+ * A row of people's that is taken for a submission is marked removed at some point. One whose ID is cleared in the second
+ * of the mark was a submission's: the mark stays where the tab is protected as a whole before it can be taken back.
+ */
 function peoplesRowComplaints({ life, grid, columns, idColumn }: Sight): string[] {
   const removed = columns.get('s:removed') ?? -1;
   return grid.flatMap((cells, index) => {
     const id = cells[idColumn];
-    const isOurs = typeof id === 'string' && (life.source.has(id) || life.gone.has(id));
+    const isLost = (id ?? null) === null && life.people.cleared.size > 0;
+    const isOurs = isLost || (typeof id === 'string' && (life.source.has(id) || life.gone.has(id)));
     const mark = cells[removed];
     return isOurs || typeof mark !== 'number' ? [] : [`row ${index} of people's is marked removed`];
   });

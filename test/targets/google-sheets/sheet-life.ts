@@ -60,6 +60,14 @@ const ANSWERS: readonly Cell[] = [
   '@SUM(A1)',
 ];
 
+/** What the record of a pass is written with: metadata, and the rows of the Mirror tab. */
+const RECORD_KINDS = new Set([
+  'createDeveloperMetadata',
+  'updateDeveloperMetadata',
+  'deleteDeveloperMetadata',
+  'updateCells',
+]);
+
 /** Thrown into a pass where its process is killed. */
 class Killed extends Error {}
 
@@ -184,6 +192,23 @@ export class SheetLife {
       this.clock.advance(120_000);
     }
     return false;
+  }
+
+  /** What a pass after others does besides being recorded, where source and sheet stay as they are: kinds of requests. */
+  async restlessWrites(): Promise<readonly string[]> {
+    const plan: PassPlan = { during: [], elsewhere: true };
+    const { requests } = this.place.sandbox;
+    for (let round = 0; round < 3; round++) await this.pass(plan);
+    requests.clear();
+    const isDone = await this.pass(plan);
+    // A tab that is protected as a whole fails each of its passes.
+    const written = isDone
+      ? requests.all().filter((one) => one.kind === 'write' && one.applied)
+      : [];
+    const kinds = written.map((one) => one.requestKinds);
+    return kinds.flatMap((all) =>
+      all.every((kind) => RECORD_KINDS.has(kind)) ? [] : [all.join()],
+    );
   }
 
   async #mirror(target: Target, killed: () => boolean): Promise<void> {

@@ -78,13 +78,39 @@ export const RANGE_DEEDS = {
   filter: (_, { person, column, grid }) =>
     person.filter(column % Math.max(1, grid[0]?.length ?? 1), ['NEW', '42']),
   clearFilter: (_, { person }) => person.clearFilter(),
-  makeTable: (people, scene) => {
-    // A submission that is a table's header has none of its cells empty: nobody makes such a table.
-    if (people.headerRow(scene) !== people.frozenRows() - 1) return;
+  /** Over all that is filled, whether the header row is the first of it or not. */
+  makeTable: (_, scene) => {
     const { person, columns, n } = scene;
+    if (n % 4 === 0) {
+      person.freezeRows(0);
+      person.sortSheet(columns.get('s:at') ?? 0);
+    }
     const [, column = 0] = [...columns][n % Math.max(1, columns.size)] ?? [];
     person.convertToTable(
       n % 2 === 0 ? {} : { [column]: { columnType: TYPES[n % TYPES.length] ?? null } },
     );
   },
+  revertTables: (_, { person }) => person.revertTables(),
+  mirrorTab: ({ place }, { n }) => {
+    const tab = place.sandbox.inspect
+      .tabs(place.spreadsheetId)
+      .find(({ title }) => title === 'Mirror');
+    if (tab !== undefined) rearrange(place.sandbox.people.at(place.spreadsheetId, 'Mirror'), n);
+  },
 } satisfies Record<string, (people: SheetPeople, scene: Scene) => void>;
+
+/** Somebody takes the Mirror tab for one of theirs. */
+function rearrange(person: Person, n: number): void {
+  const [from, to] = [(n >> 4) % 16, (n >> 3) % 20];
+  const acts = [
+    () => person.sortSheet(to % 9, n % 3 === 0 ? 'DESCENDING' : 'ASCENDING'),
+    () => person.moveRows(from, 1 + (n % 3), to),
+    () => person.moveColumns(from % 8, 1, to % 9),
+    () => person.freezeRows(n % 7),
+    () => void person.convertToTable(),
+    () => person.merge({ top: from, bottom: from + 2, left: to % 8, right: (to % 8) + 2 }),
+    () => person.insertRows(from, 1),
+    () => person.deleteColumns(to % 8),
+  ];
+  acts[n % acts.length]?.();
+}

@@ -64,14 +64,16 @@ export class SheetPeople {
     }
   }
 
-  /** Every cell may be edited again: no protections, no merged cells. */
+  /** Every cell may be edited again: no protections, no merged cells, no table but over the header row. */
   layOpen(): void {
     const { sheetId, place } = this.#view;
     if (sheetId === undefined) return;
-    const { protectedRanges, merges } = this.ranges();
+    const { protectedRanges, merges, tables } = this.ranges();
     const person = place.sandbox.people.at(place.spreadsheetId, sheetId);
     for (const { protectedRangeId } of protectedRanges) person.unprotect(protectedRangeId ?? 0);
     this.unmerge(merges);
+    const header = this.#view.headerRow(sheetId);
+    if (tables.some(({ range }) => (range?.startRowIndex ?? 0) !== header)) person.revertTables();
   }
 
   unmerge(merges: InspectedRanges['merges']): void {
@@ -248,7 +250,11 @@ const DEEDS = {
     const header = people.headerRow(scene);
     if (key === undefined || index === undefined || header === undefined) return;
     const text = people.token('My name for it');
-    if (people.type(scene, header, index, text)) people.headers.set(key, text);
+    // What is typed into a column that has no header yet may make it one of theirs.
+    const isBlank = (scene.grid[header]?.[index] ?? null) === null;
+    if (!people.type(scene, header, index, text)) return;
+    if (isBlank) people.texts.add(text);
+    else people.headers.set(key, text);
   },
   blankRow: (_, { person, n, height }) =>
     person.insertRows(1 + (n % Math.max(1, height - 1)), 1 + (n % 2)),

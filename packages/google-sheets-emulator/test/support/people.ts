@@ -81,9 +81,15 @@ export class Person {
     return reply?.addTable?.table?.tableId ?? '';
   }
 
+  /** "Revert to unformatted data", of every table of the tab. */
+  revertTables(): void {
+    for (const { id: tableId } of this.#sheet.overlays.tables)
+      this.#do({ deleteTable: { tableId } });
+  }
+
   /** Sorts by the filter that is there, and unticks some values of the same column. */
   useFilter(column: number, sortOrder: 'ASCENDING' | 'DESCENDING', hide: readonly string[]): void {
-    const range = this.#sheet.overlays.basicFilter?.range ?? {};
+    const { range = {} } = this.#sheet.overlays.basicFilter ?? {};
     const sortSpecs = [{ dimensionIndex: column, sortOrder }];
     const criteria = { [String(column)]: { hiddenValues: [...hide] } };
     this.#do({ setBasicFilter: { filter: { range, sortSpecs, criteria } } });
@@ -211,8 +217,7 @@ export class Person {
   /** Insert › Note; an empty text takes it away. */
   note(row: number, column: number, text: string): void {
     const range = this.#range({ top: row, bottom: row + 1, left: column, right: column + 1 });
-    const rows = [{ values: [{ note: text }] }];
-    this.#do({ updateCells: { range, rows, fields: 'note' } });
+    this.#do({ updateCells: { range, rows: [{ values: [{ note: text }] }], fields: 'note' } });
   }
 
   /** Types a new name over a column's header. */
@@ -222,11 +227,9 @@ export class Person {
 
   /** Paints cells: bold, colours, number formats. */
   format(selection: Selection, format: sheets_v4.Schema$CellFormat): void {
-    const fields = Object.keys(format)
-      .map((name) => `userEnteredFormat.${name}`)
-      .join(',');
-    const range = this.#range(selection);
-    this.#do({ repeatCell: { range, cell: { userEnteredFormat: format }, fields } });
+    const fields = Object.keys(format).map((name) => `userEnteredFormat.${name}`);
+    const cell = { userEnteredFormat: format };
+    this.#do({ repeatCell: { range: this.#range(selection), cell, fields: fields.join() } });
   }
 
   setWidth(column: number, pixelSize: number): void {
@@ -248,14 +251,12 @@ export class Person {
     );
   }
 
-  freezeRows(count: number): void {
-    const gridProperties = { frozenRowCount: count };
-    this.#properties({ gridProperties }, 'gridProperties.frozenRowCount');
+  freezeRows(frozenRowCount: number): void {
+    this.#properties({ gridProperties: { frozenRowCount } }, 'gridProperties.frozenRowCount');
   }
 
-  freezeColumns(count: number): void {
-    const gridProperties = { frozenColumnCount: count };
-    this.#properties({ gridProperties }, 'gridProperties.frozenColumnCount');
+  freezeColumns(frozenColumnCount: number): void {
+    this.#properties({ gridProperties: { frozenColumnCount } }, 'gridProperties.frozenColumnCount');
   }
 
   /** Data › Protect range. Without `warningOnly` only the person and `editors` may edit it from now on. Returns its ID. */

@@ -4,12 +4,16 @@ import { type Area, columnName } from './a1.ts';
 
 /*
  * What keeps cells from being written. Google refuses a whole write that touches one cell of a hard protection, and tells
- * not which; what it does with a value for a cell that merged cells cover is documented nowhere. So neither is written.
+ * not which; what it does with a value for a cell that merged cells cover is documented nowhere; and of a submission's row
+ * that is the head of a table it makes column names. So none of these is written.
  */
 
-/** A protected range that the account may not edit, or merged cells, of which all but the first are covered. */
+/**
+ * A protected range that the account may not edit, merged cells, of which all but the first are covered, or the head of a
+ * table: where that is the header row nothing is in its way.
+ */
 export interface Obstacle {
-  readonly kind: 'protection' | 'merge';
+  readonly kind: 'protection' | 'merge' | 'head';
   readonly sheetId: number;
   readonly area: Area;
   /** Parts of a protected tab that anybody may edit. */
@@ -19,7 +23,8 @@ export interface Obstacle {
 }
 
 const PROTECTION = 'the protected range ';
-/** Characters of a description that people gave a protection. */
+const HEAD = 'the head of the table ';
+/** Characters of a description that people gave a protection, or of a table's name. */
 const MAX_DESCRIPTION = 80;
 
 /** The protections of a spreadsheet that do not let the account write. Those that only warn are none. */
@@ -41,23 +46,44 @@ export function readProtections(answer: sheets_v4.Schema$Spreadsheet): Obstacle[
   );
 }
 
-/** The merged cells of a tab. */
-export const readMerges = ({ properties, merges }: sheets_v4.Schema$Sheet): Obstacle[] =>
-  (merges ?? []).map((range): Obstacle => {
+/** The merged cells of a tab, and the heads of its tables. */
+export function readOverlays(sheet: sheets_v4.Schema$Sheet): Obstacle[] {
+  const sheetId = sheet.properties?.sheetId ?? 0;
+  const merges = (sheet.merges ?? []).map((range): Obstacle => {
     const area = areaOf(range);
-    const sheetId = properties?.sheetId ?? 0;
     return { kind: 'merge', sheetId, area, open: [], name: `merged cells (${cellsText(area)})` };
   });
+  const heads = (sheet.tables ?? []).map(({ name, range }): Obstacle => {
+    const { startRow, ...rest } = areaOf(range);
+    const area = { ...rest, startRow, endRow: startRow + 1 };
+    const called = safeText(name ?? '', MAX_DESCRIPTION);
+    return {
+      kind: 'head',
+      sheetId,
+      area,
+      open: [],
+      name: `${HEAD}"${called}" (${cellsText(area)})`,
+    };
+  });
+  return [...merges, ...heads];
+}
 
-/** True for the name of a protection. */
-export const isProtection = (name: string): boolean => name.startsWith(PROTECTION);
+/** What an obstacle is, by its name. */
+export function kindOf(name: string): Obstacle['kind'] {
+  if (name.startsWith(PROTECTION)) return 'protection';
+  return name.startsWith(HEAD) ? 'head' : 'merge';
+}
 
-/** True when an obstacle keeps a cell from being written. */
+/** True when an obstacle keeps a cell of a submission's row from being written. */
 export function keepsFrom({ kind, area, open }: Obstacle, row: number, column: number): boolean {
   if (!holds(area, row, column)) return false;
   if (kind === 'merge') return row !== area.startRow || column !== area.startColumn;
   return !open.some((one) => holds(one, row, column));
 }
+
+/** The same for a cell of the header row. */
+export const keepsFromHeader = (one: Obstacle, row: number, column: number): boolean =>
+  one.kind !== 'head' && keepsFrom(one, row, column);
 
 /** True when rows cannot be inserted above a row: Google refuses that inside a protected range. */
 export const keepsFromInserting = ({ area }: Obstacle, row: number): boolean =>

@@ -18,7 +18,7 @@ import {
   updateMetadata,
 } from '../api/metadata.ts';
 import {
-  keepsFrom,
+  keepsFromHeader,
   keepsFromInsertingColumn,
   type Obstacle,
   type RowStretch,
@@ -155,7 +155,7 @@ export function keptFromPlace(
 function isOver(one: Obstacle, headerRow: number, at: number): boolean {
   const { startColumn, endColumn } = one.area;
   const movesOn = at === startColumn && endColumn !== undefined;
-  return !movesOn && keepsFrom(one, headerRow, at);
+  return !movesOn && keepsFromHeader(one, headerRow, at);
 }
 
 /** New columns that come behind each other go in together. */

@@ -10,6 +10,7 @@ import { idOf, readKeys, RowIndex, type TabReading } from './row-index.ts';
 import type { RowEncoder, SheetRow } from './row-values.ts';
 import {
   CELLS_A_READ,
+  type ColumnsQuery,
   type ColumnsRead,
   foundIn,
   isSmall,
@@ -55,25 +56,26 @@ export interface FirstLook extends TabReading {
   readonly whole: ColumnsRead | undefined;
   /** The cells of the state tab, when it was asked for. */
   readonly stateTab: ColumnsRead['stateTab'];
+  readonly areas: ColumnsRead['areas'];
 }
 
 /**
  * Looks at a tab that was not read before, in one read: the whole of a small one; of a large one the key columns and the
- * newest rows. With the ID of the state tab's sheet it comes along. Throws SheetsError `moved` when columns are gone.
+ * newest rows. What is asked for besides comes along. Throws SheetsError `moved` when columns are gone.
  */
 export async function lookAt(
   api: SheetsApi,
   layout: Layout,
-  stateSheetId?: number,
+  also: Pick<ColumnsQuery, 'stateSheetId' | 'areas'> = {},
 ): Promise<FirstLook> {
   if (!isSmall(layout)) {
     // A small batch is mostly about the newest rows, and these mostly stand at the end: they come along in the same read.
     const end = layout.rowCount;
     const tail = { start: Math.max(0, end - SPARE_ROWS - MANY_ROWS), end };
-    return { ...(await readKeys(api, layout, { rows: tail, stateSheetId })), whole: undefined };
+    return { ...(await readKeys(api, layout, { rows: tail, ...also })), whole: undefined };
   }
   const keys = [...layout.columns.keys()];
-  const whole = await readColumns(api, layout, { keys, stateSheetId });
+  const whole = await readColumns(api, layout, { keys, ...also });
   const index = RowIndex.fromColumns(whole);
   return {
     layout: foundIn(layout, keys, whole),
@@ -82,6 +84,7 @@ export async function lookAt(
     rows: new Map(),
     whole,
     stateTab: whole.stateTab,
+    areas: whole.areas,
   };
 }
 

@@ -333,11 +333,8 @@ export interface TabReading {
 export async function readKeys(
   api: SheetsApi,
   layout: Layout,
-  {
-    known,
-    ...also
-  }: { readonly known?: RowIndex | undefined } & Pick<ColumnsQuery, 'rows' | 'stateSheetId'> = {},
-): Promise<TabReading & Pick<ColumnsRead, 'rows' | 'stateTab'>> {
+  { known, ...also }: { readonly known?: RowIndex | undefined } & Omit<ColumnsQuery, 'keys'> = {},
+): Promise<TabReading & Pick<ColumnsRead, 'rows' | 'stateTab' | 'areas'>> {
   const keys = keyColumnsOf(layout);
   const read = await readColumns(api, layout, { keys, ...also });
   const index = RowIndex.fromColumns(read);
@@ -348,11 +345,12 @@ export async function readKeys(
     headerIsGone: index.isHeaderGone(read),
     rows: read.rows,
     stateTab: read.stateTab,
+    areas: read.areas,
   };
 }
 
-/** True for the name that Sheets gives a column of a table whose header cell is empty: "Column 1", in any language. */
-export const isGivenName = (text: string): boolean => /^\p{L}[\p{L} ]* \d+$/u.test(text);
+/** True for the name that Sheets gives a column of a table whose header cell is empty: "Column 1", in any language; "Column 1 2". */
+export const isGivenName = (text: string): boolean => /^\p{L}[\p{L} ]*( \d+)+$/u.test(text);
 
 const isStatus = (text: string): boolean => (STATUSES as readonly string[]).includes(text);
 

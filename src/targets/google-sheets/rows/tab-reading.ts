@@ -29,7 +29,12 @@ export interface ColumnsRead {
   readonly stateTab: readonly (readonly ReadValue[])[] | undefined;
   /** The rows that were asked for besides. */
   readonly rows: RowsRead;
+  /** What {@link ColumnsQuery.areas} hold, row by row, in the same order. */
+  readonly areas: readonly AreaRead[];
 }
+
+/** The cells of an area, row by row. */
+export type AreaRead = readonly (readonly ReadValue[])[];
 
 /** Which columns to read, and what else in the same call. */
 export interface ColumnsQuery {
@@ -37,6 +42,8 @@ export interface ColumnsQuery {
   readonly stateSheetId?: number | undefined;
   /** Rows to read whole, where columns of ours are. */
   readonly rows?: Span | undefined;
+  /** Areas of another tab, each beginning in another row. */
+  readonly areas?: readonly sheets_v4.Schema$GridRange[] | undefined;
 }
 
 /** Some rows by their places; the end is exclusive. */
@@ -57,6 +64,7 @@ export async function readColumns(
   layout: Layout,
   query: ColumnsQuery,
 ): Promise<ColumnsRead> {
+  const { areas = [] } = query;
   const byMetadata = new Map<number, ColumnKey>();
   for (const key of query.keys) {
     const column = layout.columns.get(key);
@@ -67,16 +75,21 @@ export async function readColumns(
     headerFilter(layout.sheetId),
     ...(query.stateSheetId === undefined ? [] : [{ gridRange: { sheetId: query.stateSheetId } }]),
     ...(query.rows === undefined ? [] : [rowsFilter(layout, query.rows)]),
+    ...areas.map((gridRange) => ({ gridRange })),
   ];
   const columns = new Map<ColumnKey, { index: number; values: ReadValue[] }>();
   let header: ColumnsRead['header'];
   let stateTab: ColumnsRead['stateTab'];
   let rows: RowsRead = new Map();
+  const areasRead: AreaRead[] = areas.map(() => []);
   for (const { valueRange, dataFilters } of await api.values(filters, 'COLUMNS')) {
     const area = parseRange(valueRange?.range ?? '');
     const lists = (valueRange?.values ?? []) as ReadValue[][];
     for (const filter of dataFilters ?? []) {
-      if (filter.gridRange?.startRowIndex !== undefined) rows = rowsAt(area, transposed(lists));
+      const asked = areas.findIndex((one) => isSameStart(one, filter.gridRange));
+      if (asked >= 0) areasRead[asked] = transposed(lists);
+      else if (filter.gridRange?.startRowIndex !== undefined)
+        rows = rowsAt(area, transposed(lists));
       else if (filter.gridRange) stateTab = transposed(lists);
       const { metadataId, metadataKey } = filter.developerMetadataLookup ?? {};
       const key = byMetadata.get(metadataId ?? -1);
@@ -88,8 +101,18 @@ export async function readColumns(
       }
     }
   }
-  return { columns, header, stateTab, rows, tableHeads: layout.tableHeads };
+  const { tableHeads } = layout;
+  return { columns, header, stateTab, rows, areas: areasRead, tableHeads };
 }
+
+/** Google leaves out a zero that it was sent. */
+const isSameStart = (
+  asked: sheets_v4.Schema$GridRange,
+  answered: sheets_v4.Schema$GridRange | undefined,
+): boolean =>
+  answered !== undefined &&
+  (answered.sheetId ?? 0) === (asked.sheetId ?? 0) &&
+  (answered.startRowIndex ?? 0) === (asked.startRowIndex ?? 0);
 
 /** True when the header row was deleted, or emptied with all that is in it. */
 export const isHeaderGone = ({ header }: ColumnsRead): boolean =>

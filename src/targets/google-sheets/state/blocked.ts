@@ -1,12 +1,12 @@
 import type { Loss } from '../../../mirror/losses.ts';
 import type { ListedRejection } from '../../../mirror/target.ts';
-import { isProtection, type Obstacle, readProtections } from '../api/obstacles.ts';
+import { kindOf, type Obstacle, readProtections } from '../api/obstacles.ts';
 import type { FormSheet } from './form-sheet.ts';
 import type { FormState } from './form-state.ts';
 import type { Spreadsheet } from './spreadsheet.ts';
 
 /*
- * What could not be written because of protections and merged cells. The submissions concerned are listed, each with what
+ * What could not be written because of protections, merged cells and heads of tables. The submissions concerned are listed, each with what
  * is in the way; the state keeps the names of that, so that no look has to read protections where none is.
  */
 
@@ -54,6 +54,18 @@ export function withHeaders(
   );
 }
 
+/** The same once columns were inserted: `before` and `now`, what there was and is in the way, in one order. */
+export function movedAlong(
+  blocked: readonly Blocked[],
+  before: readonly Obstacle[],
+  now: readonly Obstacle[],
+): Blocked[] {
+  const isSame =
+    before.length === now.length && before.every(({ kind }, at) => kind === now[at]?.kind);
+  const names = new Map(before.map(({ name }, at) => [name, isSame ? now[at]?.name : name]));
+  return blocked.map((one) => Object.assign({}, one, { name: names.get(one.name) ?? one.name }));
+}
+
 const kept = (all: readonly Blocked[]): Blocked[] =>
   all
     .filter(({ submissions, headers }) => submissions + headers > 0)
@@ -64,10 +76,10 @@ const kept = (all: readonly Blocked[]): Blocked[] =>
     .slice(0, MAX_KEPT);
 
 const asksForProtections = (blocked: readonly Blocked[]): boolean =>
-  blocked.some(({ name }) => isProtection(name));
+  blocked.some(({ name }) => kindOf(name) === 'protection');
 
 /**
- * What is in the way on all tabs, as it is now: merged cells as the structure showed them and, where a protection was in the
+ * What is in the way on all tabs, as it is now: merged cells and tables as the structure showed them and, where a protection was in the
  * way, the protections, with one read.
  */
 export async function readObstacles(
@@ -76,7 +88,7 @@ export async function readObstacles(
 ): Promise<Obstacle[]> {
   return [
     ...(asksForProtections(blocked) ? readProtections(await api.protections()) : []),
-    ...known.merges,
+    ...known.overlays,
   ];
 }
 

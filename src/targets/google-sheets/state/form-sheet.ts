@@ -20,6 +20,7 @@ import type { ForgottenTally } from './forgotten-list.ts';
 import type { FormState } from './form-state.ts';
 import { stateWithoutTab } from './known-forms.ts';
 import { countedFrom } from './losses.ts';
+import { headAreas, seenTab } from './mirror-area.ts';
 import { idColumnDeleted } from './notices.ts';
 import type { Spreadsheet } from './spreadsheet.ts';
 import type { FormTab, Structure } from './structure.ts';
@@ -52,7 +53,7 @@ export interface SheetChange {
 
 /** What is in the way on a form's tab, as far as it is known. */
 export interface TabObstacles {
-  /** Merged cells; once a write met a protection, also those. */
+  /** Merged cells and heads of tables; once a write met a protection, also those. */
   readonly all: readonly Obstacle[];
   /** False once Google refused to insert rows, or to add some at the grid's end, where nothing was known to be in the way. */
   readonly mayInsert: boolean;
@@ -116,7 +117,7 @@ export class FormSheet {
   /** What keeps cells of the form's tab from being written. */
   get obstacles(): TabObstacles {
     const sheetId = this.#view.layout?.sheetId;
-    const all = [...(this.#protections ?? []), ...this.structure.merges];
+    const all = [...(this.#protections ?? []), ...this.structure.overlays];
     return {
       all: all.filter((one) => one.sheetId === sheetId),
       mayInsert: this.#refusals === 0,
@@ -240,12 +241,15 @@ export class FormSheet {
 
   /**
    * Takes a first look at the tab, for {@link takeLook}. The state tab, which the end of a full pass needs, comes along
-   * where it is not in memory.
+   * where it is not in memory, and what shows whether the Mirror tab is as it was written.
    */
   async look(): Promise<RowIndex> {
     const { spreadsheet } = this;
     const tab = spreadsheet.knownStateTab ? undefined : this.structure.roles.get('state');
-    const look = await lookAt(spreadsheet.api, this.usableLayout(), tab?.sheetId);
+    const mirror = this.structure.roles.get('mirror');
+    const also = { stateSheetId: tab?.sheetId, areas: mirror && headAreas(mirror) };
+    const look = await lookAt(spreadsheet.api, this.usableLayout(), also);
+    if (mirror !== undefined) spreadsheet.keepOwnTab('mirror', seenTab(mirror, look.areas));
     if (tab !== undefined) spreadsheet.keepStateTab(look.stateTab ?? []);
     this.saw(look);
     this.#look = look;

@@ -6,6 +6,7 @@ import {
   DATES,
   FIELDS,
   FORMS,
+  LABELS,
   type MirrorTable,
   PROBLEMS,
   shownText,
@@ -16,6 +17,7 @@ import {
 } from './mirror-tab.ts';
 import type { FormsTable, StateCell, TableRow } from './mirror-tables.ts';
 import type { MirrorTables, OwnTab } from './structure.ts';
+import type { AreaRead } from '../rows/tab-reading.ts';
 
 /*
  * Where the tables of the Mirror tab stand: one below the other, so that each begins where the one above it ends. What is there is
@@ -31,11 +33,66 @@ export interface LowerTables {
   readonly fields: readonly TableRow[];
 }
 
-/** True when people inserted or deleted rows or columns of the tab since its tables were written. */
-export const isRearranged = ({ tables, rowCount, columnCount }: OwnTab): boolean =>
+/**
+ * True when people inserted, deleted or moved rows or columns of the tab since its tables were written, as far as that was
+ * looked at, or made a table of what must not be the head of one. False where putting that right did not last before.
+ */
+export const isRearranged = (tab: OwnTab): boolean =>
+  hasOtherSize(tab) || tablesOverHead(tab).length > 0 || isMisplaced(tab);
+
+/** True when rows or columns came in or went. */
+export const hasOtherSize = ({ tables, rowCount, columnCount }: OwnTab): boolean =>
   tables !== undefined &&
   (tables.rowCount !== rowCount ||
     (tables.columnCount ?? Math.max(WIDTH, columnCount)) !== columnCount);
+
+const isMisplaced = ({ tables, shown = '' }: OwnTab): boolean =>
+  tables !== undefined && shown !== '' && shown !== tables.repaired;
+
+/** Tables that people made of rows with states, numbers or blanks: the head of a table shows none of these. */
+export const tablesOverHead = ({ tables, ranges = [] }: OwnTab): string[] =>
+  ranges.flatMap(({ tableId, rows, columns }) => {
+    const isOver = rows.start < TABLE_ROW + (tables?.forms ?? 0) && rows.start !== TABLE_ROW - 1;
+    return tableId !== undefined && isOver && columns.start < WIDTH ? [tableId] : [];
+  });
+
+/** Where titles and headers stand, unless people moved them. Nothing where rows came in or went. */
+function headPlaces(tab: OwnTab): { row: number; rows: readonly TableRow[] }[] {
+  const { tables } = tab;
+  if (tables === undefined || hasOtherSize(tab)) return [];
+  const fields = { row: tables.fieldsAt ?? -1, rows: titled(FIELDS, []) };
+  return [
+    { row: 0, rows: [...LABELS.map((label) => [label]), [], ...titled(FORMS, [])] },
+    { row: TABLE_ROW + tables.forms + 1, rows: titled(PROBLEMS, []) },
+    ...(tables.fieldsAt === undefined ? [] : [fields]),
+  ];
+}
+
+/** What to read of the tab to know whether it is as it was written: see {@link seenTab}. */
+export const headAreas = (tab: OwnTab): sheets_v4.Schema$GridRange[] =>
+  headPlaces(tab).map(({ row, rows }) =>
+    gridRange({
+      sheetId: tab.sheetId,
+      startRow: row,
+      endRow: row + rows.length,
+      startColumn: 0,
+      endColumn: WIDTH,
+    }),
+  );
+
+/** The tab with what its {@link headAreas} were read to hold. */
+export function seenTab(tab: OwnTab, read: readonly AreaRead[]): OwnTab {
+  const places = headPlaces(tab);
+  if (places.length === 0) return tab;
+  const pairs = places.flatMap(({ rows }, place) =>
+    rows.flatMap((cells, y) =>
+      cells.flatMap((text, x) => (text === '' ? [] : [[text, read[place]?.[y]?.[x] ?? '']])),
+    ),
+  );
+  const isInPlace = pairs.every(([text, found]) => text === found);
+  const shown = isInPlace ? '' : hashText(JSON.stringify(pairs.map(([, found]) => found)), 8);
+  return { ...tab, shown };
+}
 
 /** True when the tables below that of so many forms have to be written: they stand elsewhere, or nobody knows where. */
 export const mustMove = (tab: OwnTab, forms: number): boolean =>
@@ -63,6 +120,8 @@ export function tableRequests(
     problems: digest(lower.problems),
     fields: digest([[places.fields], ...lower.fields]),
     columnCount: tab.columnCount,
+    fieldsAt: places.fields,
+    repaired: tab.shown ?? before?.repaired ?? '',
   };
   const moves = mustMove(tab, forms.rows.length) || grown !== tab.rowCount;
   const requests = [
@@ -181,5 +240,7 @@ function note(sheetId: number, before: MirrorTables | undefined, tables: MirrorT
   return text === tablesText(before) ? [] : [updateMetadata(tables.id, text)];
 }
 
-const tablesText = ({ forms, rowCount, problems, fields, columnCount }: MirrorTables): string =>
-  JSON.stringify([forms, rowCount, problems, fields, columnCount]);
+const tablesText = (tables: MirrorTables): string => {
+  const { forms, rowCount, problems, fields, columnCount, fieldsAt, repaired } = tables;
+  return JSON.stringify([forms, rowCount, problems, fields, columnCount, fieldsAt, repaired]);
+};

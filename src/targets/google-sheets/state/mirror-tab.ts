@@ -157,25 +157,27 @@ export function relaidMirrorTab(old: Tab): { requests: Request[]; tab: Tab } {
 }
 
 const [HEALTH_LABEL, LIMIT_LABEL] = ['Health', 'Stale after minutes without a success'];
+/** What the first cells of the first rows say. */
+export const LABELS = [HEALTH_LABEL, LIMIT_LABEL, 'Room'];
 
 /** Where people may have pushed what stands above the tables: so much is read, of all columns. */
 export const HEAD_AREA = { startRow: 0, endRow: 4 * TABLE_ROW };
 
 /**
- * Requests that put right what stands above the tables, and the columns of all that is on the tab, after people inserted or
- * deleted rows or columns; `cells`: what {@link HEAD_AREA} shows. Rows above all go, columns of people's come to stand
- * behind ours, and the limit of staleness keeps its number.
+ * Requests that put right what stands above the tables, and the columns of all that is on the tab, after people inserted,
+ * deleted or moved rows or columns. `cells`: what {@link HEAD_AREA} shows; `isSorted`: what all of the tab shows, as no rows
+ * or columns came in or went. Rows that came in above all go, columns of people's come to stand behind ours, and the limit of
+ * staleness keeps its number.
  */
 export function repairedHead(
   tab: Tab,
   cells: readonly (readonly unknown[])[],
   health: Pick<FormHealthText, 'staleAfterMinutes' | 'staleTitle'>,
+  isSorted: boolean,
 ): { requests: Request[]; tab: Tab } {
   const { sheetId, rowCount } = tab;
-  const above = Math.max(
-    0,
-    cells.findIndex((line) => line.includes(HEALTH_LABEL)),
-  );
+  const top = cells.findIndex((line) => line.includes(HEALTH_LABEL));
+  const above = isSorted ? 0 : Math.max(0, top);
   const isNumber = (cell: unknown): cell is number => typeof cell === 'number';
   // Without the labels it is the one number in the first columns.
   const limit = (
@@ -183,11 +185,15 @@ export function repairedHead(
   ).find(isNumber);
   const columns = columnsInPlace(tab, cells);
   const range = { sheetId, dimension: 'ROWS', startIndex: 0, endIndex: above };
+  const isAnew = isSorted || columns.requests.length > 0;
   return {
     requests: [
       ...(above > 0 ? [{ deleteDimension: { range } }] : []),
+      // Columns cannot be moved past merged cells, which cover what is written under them.
+      ...(isAnew ? [{ unmergeCells: { range: gridRange({ sheetId }) } }] : []),
       ...columns.requests,
-      ...(columns.requests.length > 0 ? headRequests(sheetId) : labels(sheetId)),
+      ...(isSorted ? [emptied(sheetId)] : []),
+      ...(isAnew ? headRequests(sheetId) : labels(sheetId)),
       // What turned states red went with their column.
       ...(columns.isStateNew ? [staleRule(sheetId, health.staleTitle)] : []),
       write(sheetId, 1, 1, [[limit ?? health.staleAfterMinutes]]),
@@ -225,19 +231,28 @@ function columnsInPlace(
     } else continue;
     columns.splice(at, 0, header);
   }
-  // Columns cannot be moved past merged cells.
-  const area = gridRange({ sheetId });
   return {
-    requests: requests.length === 0 ? [] : [{ unmergeCells: { range: area } }, ...requests],
+    requests,
     columnCount: columns.length,
     isStateNew: shown !== undefined && !shown.includes('State'),
   };
 }
 
+/** Empties what stands above the tables: rows of theirs may have been moved there. */
+const emptied = (sheetId: number): Request => {
+  const area = { sheetId, startRow: 0, endRow: TABLE_ROW - 2, startColumn: 0, endColumn: WIDTH };
+  return {
+    updateCells: { range: gridRange(area), fields: 'userEnteredValue,userEnteredFormat' },
+  };
+};
+
 const labels = (sheetId: number): Request[] => [
-  write(sheetId, 0, 0, [[HEALTH_LABEL]]),
-  write(sheetId, 1, 0, [[LIMIT_LABEL]]),
-  write(sheetId, 2, 0, [['Room']]),
+  write(
+    sheetId,
+    0,
+    0,
+    LABELS.map((label) => [label]),
+  ),
   write(sheetId, 3, 0, [
     [
       'This tab is rewritten by forms-mirror: notes here may be overwritten. On the other tabs you may sort, filter, move, hide, colour, rename and add columns as you like.',

@@ -1,7 +1,7 @@
 import { count, plural } from '../../../base/format.ts';
 import { shellOption } from '../../../base/shell.ts';
-import type { TargetNotice } from '../../../mirror/notices.ts';
-import { isProtection } from '../api/obstacles.ts';
+import type { NoticeCode, TargetNotice } from '../../../mirror/notices.ts';
+import { kindOf, type Obstacle } from '../api/obstacles.ts';
 import { allowRemedy } from '../api/sheets-error.ts';
 import type { Layout } from '../columns/layout.ts';
 import type { RowIndex } from '../rows/row-index.ts';
@@ -63,12 +63,23 @@ export function idColumnDeleted({ title }: Pick<Layout, 'title'>): TargetNotice 
   };
 }
 
+const BLOCKED_CODES = {
+  protection: 'CELLS_PROTECTED',
+  merge: 'CELLS_MERGED',
+  head: 'CELLS_IN_HEAD',
+} as const satisfies Record<Obstacle['kind'], NoticeCode>;
+
 function cellsBlocked({ layout, email }: NoticedTab, blocked: Blocked): TargetNotice {
   const { name } = blocked;
-  const isProtected = isProtection(name);
-  const keep = isProtected ? 'keeps' : 'keep';
+  const kind = kindOf(name);
+  const keep = kind === 'merge' ? 'keep' : 'keeps';
+  const remedies = {
+    protection: allowRemedy(email),
+    merge: 'Unmerge them (Format › Merge cells › Unmerge).',
+    head: 'Revert the table to unformatted data (by its menu); from the header row on it can be made a table again.',
+  };
   return {
-    code: isProtected ? 'CELLS_PROTECTED' : 'CELLS_MERGED',
+    code: BLOCKED_CODES[kind],
     blocks: false,
     tab: layout.title,
     columns: [],
@@ -76,7 +87,7 @@ function cellsBlocked({ layout, email }: NoticedTab, blocked: Blocked): TargetNo
     message:
       `On the tab "${layout.title}" ${name} ${keep} forms-mirror from writing: ${waitsFor(blocked)}. ` +
       'Everything else is written.',
-    remedy: `${isProtected ? allowRemedy(email) : 'Unmerge them (Format › Merge cells › Unmerge).'} The rest follows by itself.`,
+    remedy: `${remedies[kind]} The rest follows by itself.`,
   };
 }
 

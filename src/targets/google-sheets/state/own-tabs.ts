@@ -8,6 +8,7 @@ import type { FormState } from './form-state.ts';
 import { EMPTY_CATALOGUE, type FieldCatalogue } from '../columns/field-catalogue.ts';
 import { newStateTab, type StateTab } from './state-tab.ts';
 import { gridRange } from '../api/formatting.ts';
+import { readProtections } from '../api/obstacles.ts';
 import {
   HEAD_AREA,
   mirrorTabRequests,
@@ -17,7 +18,14 @@ import {
   write,
 } from './mirror-tab.ts';
 import { capacityOf, capacityText } from './capacity.ts';
-import { isRearranged, type LowerTables, mustMove, tableRequests } from './mirror-area.ts';
+import {
+  hasOtherSize,
+  isRearranged,
+  type LowerTables,
+  mustMove,
+  tableRequests,
+  tablesOverHead,
+} from './mirror-area.ts';
 import { byName, fieldRows, formsTable, type MirrorForm, problemRows } from './mirror-tables.ts';
 import { overviewOf } from './overview.ts';
 import { storedPauses } from './known-pauses.ts';
@@ -25,6 +33,8 @@ import type { Tab } from '../columns/layout.ts';
 import type { OwnTab } from './structure.ts';
 
 type Request = sheets_v4.Schema$Request;
+
+const ALL_ROWS = { startRow: 0 };
 
 /** Part of a write: requests for tabs of our own, and those tabs as they leave them. */
 export interface OwnTabWrite {
@@ -72,12 +82,17 @@ export async function updateOwnTabs(
     requests.push(...relaid.requests);
     mirror = relaid.tab;
   } else if (isRearranged(old)) {
-    const range = gridRange({ sheetId: old.sheetId, ...HEAD_AREA });
+    const isSorted = !hasOtherSize(old);
+    const range = gridRange({ sheetId: old.sheetId, ...(isSorted ? ALL_ROWS : HEAD_AREA) });
     const [head] = await spreadsheet.api.values([{ gridRange: range }], 'ROWS');
-    const repaired = repairedHead(old, head?.valueRange?.values ?? [], forms[0].health);
-    requests.push(...repaired.requests);
+    const cells = head?.valueRange?.values ?? [];
+    const repaired = repairedHead(old, cells, forms[0].health, isSorted);
+    const over = tablesOverHead(old);
+    // First: rows and columns of a table do not let themselves be moved. What goes with it is written again below.
+    requests.push(...over.map((tableId) => ({ deleteTable: { tableId } })), ...repaired.requests);
+    const ranges = old.ranges?.filter(({ tableId = '' }) => !over.includes(tableId)) ?? [];
     // Nothing of the tables is taken to be where it was.
-    mirror = { ...old, ...repaired.tab, tables: { ...old.tables, rowCount: -1 } };
+    mirror = { ...old, ...repaired.tab, ranges, tables: { ...old.tables, rowCount: -1 } };
   }
   const shown = tableRequests(
     mirror,
@@ -92,6 +107,19 @@ export async function updateOwnTabs(
     requests: [...requests, ...made.requests],
     tabs: new Map<TabRole, OwnTab>([['mirror', shown.tab], ...made.tabs]),
   };
+}
+
+/**
+ * True when people rearranged the Mirror tab and it can be put right: where they protect it, it stays as it is. Reads what
+ * is protected, where that is not known.
+ */
+export async function isRepairDue(sheet: FormSheet): Promise<boolean> {
+  const mirror = sheet.structure.roles.get('mirror');
+  if (mirror === undefined || !isRearranged(mirror)) return false;
+  if (!sheet.knowsProtections) {
+    sheet.keepProtections(readProtections(await sheet.spreadsheet.api.protections()));
+  }
+  return !sheet.isProtected(mirror);
 }
 
 /** Requests that make the state tab where it is missing. */

@@ -1,6 +1,6 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { browserAddress } from '../api/address.ts';
-import { type Obstacle, readMerges } from '../api/obstacles.ts';
+import { type Obstacle, readOverlays } from '../api/obstacles.ts';
 import { type LaidRange, laidRanges } from '../columns/laid-ranges.ts';
 import type { MarkedTab, Tab } from '../columns/layout.ts';
 import { type CommitLog, readCommitLog } from './commit-log.ts';
@@ -38,6 +38,10 @@ export interface FormTab extends MarkedTab {
 export interface OwnTab extends Tab {
   /** Of the Mirror tab: what its tables were when they were written; undefined for one of an earlier release. */
   readonly tables?: MirrorTables | undefined;
+  /** What people laid over it. */
+  readonly ranges?: readonly LaidRange[];
+  /** Of the Mirror tab, once that was read: a digest of what stands where its titles and headers belong; '' where they do. */
+  readonly shown?: string;
 }
 
 /** The tables of the Mirror tab: see `mirror-area.ts`. */
@@ -52,6 +56,10 @@ export interface MirrorTables {
   readonly fields: string;
   /** Of the grid. Another one shows that people inserted or deleted columns; undefined where an earlier release wrote it. */
   readonly columnCount: number | undefined;
+  /** The row of the last table's title; undefined where an earlier release wrote it. */
+  readonly fieldsAt: number | undefined;
+  /** What {@link OwnTab.shown} was when all was put right the last time: where it is so again, that did not last. */
+  readonly repaired: string;
 }
 
 /** The empty tab that came with the spreadsheet, once we hid it. */
@@ -85,8 +93,8 @@ export interface Structure {
   readonly roles: ReadonlyMap<TabRole, OwnTab>;
   /** What is known of the Summary tab. */
   readonly summary: SummaryMarks;
-  /** Merged cells of all tabs. */
-  readonly merges: readonly Obstacle[];
+  /** Merged cells and heads of tables, of all tabs. */
+  readonly overlays: readonly Obstacle[];
   /** Undefined when we hid none, and once it is gone. */
   readonly emptyTab: EmptyTab | undefined;
 }
@@ -105,7 +113,8 @@ export function readStructure(
     emptyTab ??= emptyTabOf(own, spreadsheetId, tab, sheet);
     const role = roleOf(own, spreadsheetId, tab.sheetId);
     const formId = formOf(own, spreadsheetId, tab.sheetId);
-    if (role !== undefined) roles.set(role, { ...tab, tables: tablesOf(own) });
+    if (role !== undefined)
+      roles.set(role, { ...tab, tables: tablesOf(own), ranges: laidRanges(sheet) });
     else if (formId !== undefined) {
       const place = `the tab "${tab.title}" of ${browserAddress(spreadsheetId)}`;
       forms.set(formId, readFormTab(tab, formId, own, sheet, place));
@@ -131,7 +140,7 @@ export function readStructure(
     forms,
     roles,
     summary: readSummaryMarks(spreadsheetId, answer, roles.get('summary')?.sheetId),
-    merges: (answer.sheets ?? []).flatMap(readMerges),
+    overlays: (answer.sheets ?? []).flatMap(readOverlays),
     emptyTab,
   };
 }
@@ -232,7 +241,8 @@ function roleOf(
 
 function tablesOf(own: readonly MetadataEntry[]): MirrorTables | undefined {
   const mark = own.find(({ key }) => key === METADATA_KEYS.tables);
-  const [forms, rowCount, problems, fields, columnCount] = parseList(mark?.value ?? '');
+  const list = parseList(mark?.value ?? '');
+  const [forms, rowCount, problems, fields, columnCount, fieldsAt, repaired = ''] = list;
   if (mark === undefined || typeof forms !== 'number' || typeof rowCount !== 'number') return;
   return {
     id: mark.id,
@@ -241,6 +251,8 @@ function tablesOf(own: readonly MetadataEntry[]): MirrorTables | undefined {
     problems: String(problems),
     fields: String(fields),
     columnCount: typeof columnCount === 'number' ? columnCount : undefined,
+    fieldsAt: typeof fieldsAt === 'number' ? fieldsAt : undefined,
+    repaired: String(repaired),
   };
 }
 

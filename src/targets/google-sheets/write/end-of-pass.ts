@@ -6,7 +6,7 @@ import type { FormSheet } from '../state/form-sheet.ts';
 import { type FormState, hasSameProblems, isHeartbeat, withPass } from '../state/form-state.ts';
 import { type KnownForm, knownFormRequests } from '../state/known-forms.ts';
 import { type FoundLosses, settled } from '../state/losses.ts';
-import { updateOwnTabs } from '../state/own-tabs.ts';
+import { isRepairDue, updateOwnTabs } from '../state/own-tabs.ts';
 import { settleSentMarks } from '../state/refusal-list.ts';
 import type { RejectionList } from '../state/rejection-list.ts';
 import { changeWindows } from '../state/window-list.ts';
@@ -63,7 +63,9 @@ export async function writeEndOfPass(
   const after = stateNow(sheet, now, settles ? settled(ended, found, tab?.sheetId) : ended);
   // What a batch has listed is in the state by now, and not on the Mirror tab.
   const isShown = hasSameProblems(shown, after);
-  if (isShown && isHeartbeat(tab?.state ?? after, after) && !spreadsheet.stateTabChanged) {
+  const mayWait = isShown && isHeartbeat(tab?.state ?? after, after);
+  const isDue = pass.kind === 'full' && (await isRepairDue(sheet));
+  if (mayWait && !isDue && !spreadsheet.stateTabChanged) {
     sheet.deferState(after);
     return;
   }

@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { type ColumnKey, createMetadata, fieldKey, METADATA_KEYS } from '../api/metadata.ts';
-import { keepsFrom, readProtections } from '../api/obstacles.ts';
+import { keepsFromHeader, type Obstacle, readProtections } from '../api/obstacles.ts';
 import { columnOrder, type NewHeader } from '../columns/column-plan.ts';
 import { movedError, SheetsError } from '../api/sheets-error.ts';
+import { headerText } from '../columns/tab-title.ts';
 import { type FieldCatalogue, OWN_COLUMNS } from '../columns/field-catalogue.ts';
 import { tableHeads, withRows } from '../columns/laid-ranges.ts';
 import type { Layout } from '../columns/layout.ts';
@@ -118,7 +119,7 @@ export async function restoreHeader(sheet: FormSheet): Promise<boolean> {
   for (const [key, { index }] of columns) {
     // What ends somewhere is moved down by the new row.
     const over = sheet.obstacles.all.filter(
-      (one) => one.area.endRow === undefined && keepsFrom(one, 0, index),
+      (one) => one.area.endRow === undefined && keepsFromHeader(one, 0, index),
     );
     if (over.length > 0) waiting.set(key, { obstacles: over, shown: '' });
   }
@@ -265,6 +266,9 @@ function writableHeaders(
   );
   // What a header row that was made again shows, also where a header had waited.
   const remade = new Map(columnOrder(sheet.view.catalogue).map((one) => [one.key, one.header]));
+  const labels = new Map<ColumnKey, string>(
+    sheet.view.catalogue.fields.map(({ id, label }) => [fieldKey(id), headerText(label, id)]),
+  );
   let mayHaveMoved = false;
   const waiting = new Map<ColumnKey, WaitingHeader>();
   const values = new Map<number, string>();
@@ -273,14 +277,17 @@ function writableHeaders(
     const place = columns.get(key)?.index;
     if (place === undefined) continue;
     const shown = idOf(header.cells[place]);
-    const obstacles = sheet.obstacles.all.filter((one) => keepsFrom(one, header.row, place));
+    const obstacles = sheet.obstacles.all.filter((one) => keepsFromHeader(one, header.row, place));
     const isCovered = obstacles.some(({ kind }) => kind === 'merge');
     // A table gives a name to a column that has none.
     const isNamed =
       old === '' &&
       isGivenName(shown) &&
       shown.endsWith(` ${place + 1 - (table?.columns.start ?? Infinity)}`);
-    const isOurs = isNamed || (old === '' && key.startsWith('f:') && shown === remade.get(key));
+    // A process that died may have written the header of a label, and not that it did.
+    const isAhead = shown !== text && shown.replace(/ \(\d+\)$/, '') === labels.get(key);
+    const isOurs =
+      isNamed || isAhead || (old === '' && key.startsWith('f:') && shown === remade.get(key));
     // Merged cells show nothing where they cover others; any other text is people's own.
     if (shown !== old && !isCovered && !isOurs) {
       mayHaveMoved = true;
@@ -291,6 +298,19 @@ function writableHeaders(
       values.set(place, text);
       was.set(place, isOurs ? shown : old);
     }
+  }
+  // A table makes "Name 2" of what another header shows, so a label waits until that one has its own.
+  const isMet = (text: string): readonly Obstacle[] | undefined =>
+    [...waiting.values()].find(({ shown }) => shown.toLowerCase() === text.toLowerCase())
+      ?.obstacles;
+  const next = (): NewHeader | undefined =>
+    newHeaders.find(
+      ({ key, header: text }) => values.has(columns.get(key)?.index ?? -1) && isMet(text),
+    );
+  for (let one = table && next(); one !== undefined; one = next()) {
+    const place = columns.get(one.key)?.index ?? -1;
+    waiting.set(one.key, { obstacles: isMet(one.header) ?? [], shown: was.get(place) ?? '' });
+    values.delete(place);
   }
   return { values, was, waiting, mayHaveMoved };
 }

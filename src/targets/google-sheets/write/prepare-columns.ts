@@ -15,7 +15,7 @@ import { ColumnMarker, insertColumns, keptFromPlace, withColumns } from '../colu
 import { newTab } from '../columns/new-tab.ts';
 import { freeTabTitle } from '../columns/tab-title.ts';
 import { RowIndex } from '../rows/row-index.ts';
-import { isHeaderFree } from '../state/blocked.ts';
+import { isHeaderFree, movedAlong } from '../state/blocked.ts';
 import { catalogueDigest, type FormSheet, layoutDigest } from '../state/form-sheet.ts';
 import { type FormState, STATE_VERSION } from '../state/form-state.ts';
 import { remembering } from '../state/losses.ts';
@@ -206,6 +206,15 @@ async function makeTab(
 const titlesOf = (requests: readonly Request[]): string[] =>
   requests.flatMap(({ addSheet }) => addSheet?.properties?.title ?? []);
 
+/** The catalogue with new labels and the headers before: should this process die, the next one knows the new ones for ours. */
+function withLabels(before: FieldCatalogue, { fields: planned }: FieldCatalogue): FieldCatalogue {
+  const fields = before.fields.map((field) => {
+    const { label, former } = planned.find(({ id }) => id === field.id) ?? field;
+    return { ...field, label, former };
+  });
+  return { ...before, fields };
+}
+
 /** What is written with changed columns; `added`: those that were added at the grid's end. */
 interface ColumnUpdate {
   readonly state: FormState;
@@ -229,7 +238,10 @@ async function changeColumns(
   const headers = await headerWrite(sheet, [...plan.newHeaders, ...own], read);
   // Before the catalogue says so: headers that went astray, as people moved columns, are then written again.
   if (headers.changes.length > 0) {
-    await applyWrite(sheet, { changes: headers.changes, leaseMs: LEASE_MS });
+    const catalogue = withLabels(sheet.view.catalogue, plan.catalogue);
+    const state = { ...sheet.view.state, catalogue: catalogueDigest(catalogue) };
+    const { changes } = headers;
+    await applyWrite(sheet, { changes, catalogue, state: () => state, leaseMs: LEASE_MS });
   }
   const layout = sheet.usableLayout();
   const keys = plan.newColumns.map(({ key }) => key);
@@ -260,5 +272,11 @@ async function changeColumns(
   });
   if (!hasNew && added.length === 0) return;
   sheet.forgetRows();
+  const before = sheet.obstacles.all;
   await sheet.findObstaclesAgain();
+  const { state } = sheet.view;
+  if (state.blocked.length === 0) return;
+  // Headers that wait are not looked at again in this pass.
+  const blocked = movedAlong(state.blocked, before, sheet.obstacles.all);
+  sheet.deferState({ ...state, blocked });
 }

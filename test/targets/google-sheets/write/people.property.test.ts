@@ -74,6 +74,8 @@ describe('a sheet that people live in', () => {
           const life = await SheetLife.begin();
           try {
             await live(life, history);
+            // L4: nor is what is in the way tried for ever.
+            expect(await life.restlessWrites()).toEqual([]);
             // What people keep from being written is not up to date until they let it be.
             life.people.layOpen();
             life.clock.advance(120_000);
