@@ -1,5 +1,6 @@
 // Takes the pictures of the README and the guides from a running demo and a running mirror, with a Chromium that is installed
-// (CHROMIUM names another one): `npm run pictures`, or `npm run pictures -- status.png`. Look at them before they are committed.
+// (CHROMIUM names another one) and a font for emojis (Debian: fonts-noto-color-emoji): `npm run pictures`, or
+// `npm run pictures -- status.png`. Look at them before they are committed.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
