@@ -36,8 +36,9 @@ RUN mkdir -m 700 /data && chown node:node /data
 USER node
 VOLUME /data
 EXPOSE 8080
-# Of `start`, or of a worker that has a WORKER_PORT. For a worker without one: --no-healthcheck.
+# Of `start`, or of a worker that has a WORKER_PORT, whichever listens: both may have the same settings. For a worker without
+# one: --no-healthcheck.
 HEALTHCHECK --interval=30s --timeout=5s --start-period=30s --retries=3 \
-  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.WORKER_PORT || process.env.PORT}/live`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["node", "-e", "Promise.any([process.env.PORT, process.env.WORKER_PORT].filter(Boolean).map((port) => fetch(`http://127.0.0.1:${port}/live`).then((r) => r.ok || Promise.reject()))).then(() => process.exit(0), () => process.exit(1))"]
 ENTRYPOINT ["node", "bin/forms-mirror.js"]
 CMD ["start"]

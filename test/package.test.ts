@@ -28,6 +28,11 @@ describe('the published package', () => {
       expect.arrayContaining([
         'bin/forms-mirror.js',
         'SECURITY.md',
+        // What the unit's own head, and docs/operating.md, send people to.
+        'deploy/systemd/forms-mirror.service',
+        'deploy/prometheus/alerts.yaml',
+        'deploy/otel/tracing.mjs',
+        'docs/operating.md',
         'node_modules/google-sheets-emulator/index.js',
         'node_modules/google-sheets-emulator/package.json',
       ]),

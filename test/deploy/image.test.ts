@@ -1,0 +1,35 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, it } from 'vitest';
+import { projectText } from '../support/readme.ts';
+
+/** What the image runs to ask whether it is healthy: arguments of `node`. */
+function healthCheck(): string[] {
+  const found = /^HEALTHCHECK [^\n]*\\\n\s*CMD (\[.*\])$/m.exec(projectText('Dockerfile'));
+  const [program, ...args] = JSON.parse(found?.[1] ?? '[]') as string[];
+  expect(program).toBe('node');
+  return args;
+}
+
+it('the health check of the image asks whichever of start and worker listens', async () => {
+  const args = healthCheck();
+  const server = createServer((request, response) => {
+    response.writeHead(request.url === '/live' ? 200 : 404).end();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const port = String((server.address() as AddressInfo).port);
+  const codeWith = async (settings: Readonly<Record<string, string>>): Promise<unknown> => {
+    const child = spawn(process.execPath, args, { env: settings, stdio: 'ignore' });
+    const [code] = (await once(child, 'exit')) as unknown[];
+    return code;
+  };
+  // Both may be given the same settings. Nothing listens at port 1.
+  expect(await codeWith({ PORT: port, WORKER_PORT: '1' })).toBe(0);
+  expect(await codeWith({ PORT: '1', WORKER_PORT: port })).toBe(0);
+  expect(await codeWith({ PORT: port })).toBe(0);
+  expect(await codeWith({ PORT: '1' })).toBe(1);
+  server.close();
+});
