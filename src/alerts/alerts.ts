@@ -156,7 +156,8 @@ export class Alerts {
     const onGivenUp = (): void => {
       if (--left === 0) this.#untold.add(alert, before);
     };
-    this.#hand({ notice, keys: keysOf(alert), status, opens, onGivenUp });
+    const onDelivered = (): void => this.#untold.taken();
+    this.#hand({ notice, keys: keysOf(alert), status, opens, onDelivered, onGivenUp });
   }
 
   #sendDigest(notice: Notice, onDelivered: () => void): void {

@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { withinTime } from '../base/deadline.ts';
 import { LinkedSignal } from '../base/linked-signal.ts';
-import type { Logger } from '../base/logger.ts';
+import { type Logger, withoutLogFields } from '../base/logger.ts';
 import { type RetryDecision, type RetryPolicy, withRetry } from '../base/retry.ts';
 import type { Notice } from './notice.ts';
 
@@ -104,7 +104,8 @@ export class DeliveryQueue {
       this.#giveUp(oldest);
       oldest?.onGivenUp?.();
     }
-    this.#sending ??= this.#sendUntilIdle();
+    // The pass whose end is told of has no part in that.
+    this.#sending ??= withoutLogFields(() => this.#sendUntilIdle());
   }
 
   async #sendUntilIdle(): Promise<void> {

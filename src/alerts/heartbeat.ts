@@ -8,6 +8,7 @@ import { type ProxySettings, proxyFor } from '../base/proxy.ts';
 import type { MirrorHealth } from '../health/mirror-health.ts';
 import { STOP_MS } from './delivery-queue.ts';
 import { answerOf } from './answer.ts';
+import { loginOf } from './login.ts';
 
 /*
  * A call while nothing has failed, to a service that says so when it stays away: the only alert that a process which is gone, or a
@@ -76,7 +77,7 @@ export class Heartbeat {
   async #call(): Promise<void> {
     try {
       const response = await request(this.#options.url, {
-        headers: { 'user-agent': 'forms-mirror' },
+        headers: { 'user-agent': 'forms-mirror', ...loginOf(this.#options.url) },
         dispatcher: this.#agent,
         signal: this.#stopping.signal,
         headersTimeout: TIMEOUT_MS,

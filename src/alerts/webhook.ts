@@ -9,6 +9,7 @@ import { answerOf } from './answer.ts';
 import type { Chat, Refusal } from './chats/chat.ts';
 import { chatOf } from './chats/chats.ts';
 import type { Transport } from './delivery-queue.ts';
+import { loginOf } from './login.ts';
 import type { Notice } from './notice.ts';
 
 /** See {@link Webhook}. */
@@ -68,7 +69,11 @@ export class Webhook implements Transport {
   async send(notice: Notice, signal: AbortSignal): Promise<undefined> {
     const response = await request(this.#address, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', 'user-agent': 'forms-mirror' },
+      headers: {
+        'content-type': 'application/json',
+        'user-agent': 'forms-mirror',
+        ...loginOf(this.#address),
+      },
       body: JSON.stringify(this.#chat.payload(notice)),
       dispatcher: this.#agent,
       signal,

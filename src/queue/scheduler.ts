@@ -76,11 +76,16 @@ export async function applySchedules(context: SchedulerContext): Promise<void> {
   }
 }
 
-/** Adds one run besides the scheduled ones. A second call before it began adds nothing. */
+/** Adds one run besides the scheduled ones. A second call before it began adds nothing; one that waits for another try begins. */
 export async function tickNow(context: SchedulerContext, kind: PassKind): Promise<void> {
-  await context.queues.plan.add(JOB_NAMES.plan, planDataOf(context, kind), {
+  const { plan } = context.queues;
+  const jobId = `now-${kind}`;
+  const before = await plan.getJob(jobId);
+  // Not where a worker takes it at this moment.
+  if ((await before?.isDelayed()) === true) await before?.promote().catch(() => undefined);
+  await plan.add(JOB_NAMES.plan, planDataOf(context, kind), {
     ...planOptions(kind, context.timings),
-    jobId: `now-${kind}`,
+    jobId,
     removeOnComplete: true,
     removeOnFail: true,
   });

@@ -4,7 +4,7 @@ import { Writable } from 'node:stream';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { MirrorError } from '../../src/base/errors.ts';
 import { systemClock } from '../../src/base/clock.ts';
-import { createLogger, silentLogger } from '../../src/base/logger.ts';
+import { createLogger, silentLogger, withLogFields } from '../../src/base/logger.ts';
 import { STOP_MS } from '../../src/alerts/delivery-queue.ts';
 import { Alerts } from '../../src/alerts/alerts.ts';
 import { DEFAULT_RULES } from '../../src/alerts/grouping.ts';
@@ -179,6 +179,17 @@ describe('alerts over a webhook', () => {
     expect(alerts.deliveryProblem).toMatch(
       /^Alerts are not delivered: 127\.0\.0\.1:\d+ answers 404\./,
     );
+  });
+
+  it('that are refused are no line of the pass whose end they tell of', async () => {
+    await using webhook = await startWebhook();
+    webhook.answer = (_request, response) => response.writeHead(404).end();
+    const { lines, logger } = logLines();
+    const alerts = await openAlerts(webhook, { logger });
+    await withLogFields({ passId: 'p1', jobId: 'j1' }, () => look(alerts, webhook, 1, [WITHHELD]));
+    await alerts.stop();
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).not.toMatch(/passId|jobId/);
   });
 
   it('that nobody takes are given up after some tries, and are no trouble once one arrives', async () => {

@@ -66,6 +66,24 @@ describe('an alert that no channel took', () => {
     expect(levelsOf(webhook)).toEqual([...nine('warning'), ...nine('ok')]);
   });
 
+  it('is sent anew ever more rarely while nobody takes it, and as often as at first once somebody did', async () => {
+    await using webhook = await startWebhook();
+    const refused = (_request: unknown, response: ServerResponse) => response.writeHead(404).end();
+    const alerts = await open(webhook);
+    const released = [...HELD, passRecord(-48 * UNTOLD_REST_MS, { kind: 'full' })];
+    const isOver = healthOf({ 'db frm_b': released });
+    const told: number[] = [];
+    for (let rests = 0; rests < 54; rests++) {
+      const before = webhook.requests;
+      webhook.answer = rests === 47 ? taken : refused;
+      alerts.evaluate(after(rests * UNTOLD_REST_MS, rests < 48 ? WITHHELD : isOver), true);
+      await vi.waitFor(() => expect(alerts.isSending).toBe(false));
+      if (webhook.requests > before) told.push(rests);
+    }
+    await alerts.stop();
+    expect(told).toEqual([0, 1, 3, 7, 15, 23, 31, 39, 47, 48, 49, 51]);
+  });
+
   it('is not sent anew when it is over by then, nor is its end', async () => {
     await using webhook = await startWebhook();
     const alerts = await open(webhook);

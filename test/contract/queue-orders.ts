@@ -70,6 +70,39 @@ export function describeOrders(it: QueueIt): void {
     await vi.waitFor(async () => expect((await queue.status()).retries).toEqual([]), SOON);
   });
 
+  it('have a look that failed, and waits to be tried again, begin now', async ({ place, use }) => {
+    const handlers = new FakeHandlers([form('one', ['a'])]);
+    const later = {
+      ...QUICK.retry.incremental,
+      attempts: 9,
+      baseDelayMs: 600_000,
+      maxDelayMs: 600_000,
+      jitter: 'equal' as const,
+    };
+    const timings = { retry: { ...QUICK.retry, incremental: later } };
+    const queue = use(
+      await startAt(
+        place,
+        handlers,
+        { ...schedules, incremental: { everyMs: 3_600_000 } },
+        { timings },
+      ),
+    );
+    const delayed = async (): Promise<number | undefined> =>
+      (await queue.status()).queues.find(({ step }) => step === 'plan')?.delayed;
+    await vi.waitFor(() => expect(handlers.plans.length).toBe(1), SOON);
+    await vi.waitFor(async () => expect(await delayed()).toBe(1), SOON);
+    handlers.planScript = () => {
+      throw new MirrorError('FORMS_UNREACHABLE', 'Nobody answers.');
+    };
+    await queue.runNow('incremental');
+    await vi.waitFor(async () => expect(await delayed()).toBe(2), SOON);
+    handlers.planScript = () => {};
+    await queue.runNow('incremental');
+    await vi.waitFor(async () => expect(await delayed()).toBe(1), SOON);
+    expect(handlers.plans.length).toBe(3);
+  });
+
   it('leave one alone that runs', async ({ place, use }) => {
     const handlers = new FakeHandlers([form('one', ['a'])]);
     const end = Promise.withResolvers<void>();
