@@ -72,7 +72,8 @@ export class SheetPeople {
     const person = place.sandbox.people.at(place.spreadsheetId, sheetId);
     for (const { protectedRangeId } of protectedRanges) person.unprotect(protectedRangeId ?? 0);
     this.unmerge(merges);
-    const header = this.#view.headerRow(sheetId);
+    // The mark stays where it is when people sort the header away.
+    const header = this.#view.grid(sheetId).findIndex((cells) => cells.includes('Submission ID'));
     if (tables.some(({ range }) => (range?.startRowIndex ?? 0) !== header)) person.revertTables();
   }
 

@@ -55,8 +55,8 @@ describe('whatever people do at whatever moment of a pass', () => {
             elsewhere: false,
           });
           const atOnce = went && REARRANGING.has(kind) ? complaintsOf(life) : [];
-          // What is protected, or merged, is as it should be once nothing is in the way.
-          if (kind === 'protect' || kind === 'merge') life.people.layOpen();
+          // What is protected, merged or the head of a table is as it should be once nothing is in the way.
+          if (['protect', 'merge', 'makeTable'].includes(kind)) life.people.layOpen();
           life.clock.advance(60_000);
           await life.pass();
           const found = [...atOnce, ...complaintsOf(life)];
