@@ -91,14 +91,14 @@ function rowComplaints({ life, grid, types, columns, rowOf }: Sight, row: Row): 
   });
 }
 
-/** Once people have deleted the column of statuses, a row that lost its date to a merge, too, is taken for one of theirs. */
+/** A row that lost its status and its date, to a merge or with the column, is taken for one of theirs: only its ID is left. */
 function goneComplaints({ life, grid, columns, rowOf }: Sight): string[] {
   const shown = (id: string, key: 's:removed' | 's:status' | 's:at'): Stored =>
     grid[rowOf.get(id) ?? -1]?.[columns.get(key) ?? -1] ?? null;
   if (!columns.has('s:removed')) return [];
   return [...life.gone.keys()]
     .filter((id) => rowOf.has(id))
-    .filter((id) => columns.has('s:status') || shown(id, 's:at') !== null)
+    .filter((id) => shown(id, 's:status') !== null || shown(id, 's:at') !== null)
     .filter((id) => typeof shown(id, 's:removed') !== 'number')
     .map((id) => `L8: ${id} is not marked removed`);
 }

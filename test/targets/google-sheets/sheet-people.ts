@@ -345,7 +345,9 @@ const DEEDS = {
     const marked = people.markedRow(scene);
     if (marked === undefined || scene.height < 4) return;
     for (const cell of scene.grid[marked] ?? []) people.forget(cell);
-    if (people.headerRow(scene) !== undefined) people.headers.clear();
+    for (const [key, text] of people.headers) {
+      if (scene.grid[marked]?.includes(text)) people.headers.delete(key);
+    }
     scene.person.deleteRows(marked);
   },
   deleteOwnTab: ({ place }, { n }) => {

@@ -71,6 +71,16 @@ describe('a table whose head is a submission’s row', () => {
     expect(mirror.grid().at(-1)).toEqual(names);
   });
 
+  it('L8: nor are they where people deleted the columns of dates and statuses', async () => {
+    mirror.person.revertTables();
+    await mirror.pass('full');
+    mirror.person.deleteColumns(0, 2);
+    const names = ['Column 1', 'Column 2', 'Column 3', 'Column 4'];
+    mirror.person.pasteValues(12, 0, [names]);
+    expect(await mirror.pass('full')).toMatchObject({ outcome: 'ok', deleted: 0 });
+    expect(mirror.grid().at(-1)).toEqual(names);
+  });
+
   it('L8: a deletion waits likewise, and new submissions and questions arrive', async () => {
     mirror.store.delete('s0');
     mirror.submit(4);

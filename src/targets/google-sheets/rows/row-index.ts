@@ -98,7 +98,7 @@ export class RowIndex {
       const time = idOf(times?.[row]);
       const given = [id, status || time, time].map((text) => isGivenName(text));
       const isHead =
-        (given[0] && given[1]) === true ||
+        (given[0] && (given[1] || (statuses ?? times) === undefined)) === true ||
         (read.tableHeads?.has(row) === true && given.includes(true));
       const isRow = row !== read.header?.row && status !== STATUS_HEADER && !isHead;
       const isFilled = status !== '' || time !== '';
