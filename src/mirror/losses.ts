@@ -20,16 +20,18 @@ export type Loss =
   | { readonly what: 'uncounted' }
   /** Cells that could not be written, as people had protected or merged them, can be written now. */
   | { readonly what: 'unblocked' }
+  /** A sheet has another time zone than when the times in it were written. */
+  | { readonly what: 'zone' }
   /** Other settings decide what is stored of an answer than did when it was stored. Told by no target: it has no settings. */
   | { readonly what: 'settings'; readonly changes: readonly SettingsChange[] };
 
 /**
- * What is known to be lost or outdated, without that of which an earlier release did not say whether it is, and without what
- * people kept from being written for a while.
+ * What is known to be lost or outdated, without that of which an earlier release did not say whether it is, without what
+ * people kept from being written for a while, and without times that another time zone shifted.
  */
 export const knownLosses = (losses: readonly Loss[]): Loss[] =>
   losses.flatMap((loss): Loss[] => {
-    if (loss.what === 'uncounted' || loss.what === 'unblocked') return [];
+    if (loss.what === 'uncounted' || loss.what === 'unblocked' || loss.what === 'zone') return [];
     if (loss.what !== 'settings') return [loss];
     const changes = loss.changes.filter((change) => change !== 'unknown');
     return changes.length === 0 ? [] : [{ what: 'settings', changes }];
@@ -52,6 +54,9 @@ export function lossSentence(losses: readonly Loss[]): string | null {
       : []),
     ...(losses.some(({ what }) => what === 'unblocked')
       ? ['what people had protected or merged can be written now']
+      : []),
+    ...(losses.some(({ what }) => what === 'zone')
+      ? ['the spreadsheet has another time zone than when its times were written']
       : []),
     ...losses.flatMap((loss) =>
       loss.what === 'settings' ? loss.changes.map((change) => CHANGES[change]) : [],

@@ -136,6 +136,16 @@ export const FUNCTIONS: ReadonlyMap<string, FormulaFunction> = new Map(
         ? new CellError('VALUE', 'Function REPT parameter 2 is negative.')
         : text.repeat(Math.floor(count));
     },
+    SUBSTITUTE: ([argument, searched, replacement, ...others], { locale }) => {
+      if (replacement === undefined || others.length > 0) return wrongCount();
+      const texts = [argument, searched, replacement].map((one) =>
+        toText(one?.value() ?? null, locale),
+      );
+      const error = texts.find((one) => one instanceof CellError);
+      if (error !== undefined) return error;
+      const [text = '', from = '', to = ''] = texts.map(String);
+      return from === '' ? text : text.replaceAll(from, () => to);
+    },
     MID: ([argument, from, length], { locale }) => {
       const text = toText(argument?.value() ?? null, locale);
       const [start, count] = [from, length].map((one) => toNumber(one?.value() ?? null));

@@ -66,7 +66,7 @@ export class SheetFormReader implements FormReader {
     const { state, layout } = this.sheet.view;
     const index = layout && needsLook(state) ? await this.freshKeys() : undefined;
     const removed = layout?.columns.has('s:removed') ? index?.removedCount : undefined;
-    const { losses } = lossesOf(state, index?.size ?? 0, removed);
+    const { losses } = lossesOf(state, index?.size ?? 0, removed, this.sheet.structure.timeZone);
     return [...losses, ...(await unblockedOf(this.sheet))];
   }
 

@@ -109,15 +109,16 @@ export class SheetFormWriter extends SheetFormReader implements FormWriter {
     return this.#turns.take(async () => {
       const { sheet } = this;
       const { state, layout } = sheet.view;
+      const zone = sheet.structure.timeZone;
       const index = layout && needsLook(state) ? await this.#look() : undefined;
       const present = index?.size ?? 0;
       const removed = layout?.columns.has('s:removed') ? index?.removedCount : undefined;
-      const found = lossesOf(sheet.view.state, present, removed);
+      const found = lossesOf(sheet.view.state, present, removed, zone);
       // Marks are counted as they are from now on: that others are lost later shows no other number.
-      const now = lossesOf({ ...sheet.view.state, losses: [] }, present, removed).losses;
+      const now = lossesOf({ ...sheet.view.state, losses: [] }, present, removed, zone).losses;
       if (now.some(({ what }) => what === 'marks')) await reopenWindows(sheet);
       sheet.countFrom(present, found.losses);
-      this.#found = { ...found, sheetId: sheet.view.tab?.sheetId };
+      this.#found = { ...found, sheetId: sheet.view.tab?.sheetId, zone };
       return [...found.losses, ...(await unblockedOf(sheet))];
     });
   }

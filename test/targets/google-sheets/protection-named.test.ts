@@ -22,6 +22,10 @@ describe('what is in the way is named where people look', () => {
     mirror.store.setStatus('s3', 'PAID');
     expect(await mirror.pass('full')).toMatchObject({ inserted: 0, updated: 0, rejected: 1 });
     expect(shown()).toContain('the protected range (5:5) keeps forms-mirror from writing');
+    // Nothing is to be corrected at the source.
+    expect(mirror.shown().find((line) => line[1] === 's3')?.[3]).toBe(
+      'The line about what is in the way says what to do; this follows by itself.',
+    );
     expect(mirror.shown()[0]?.[1]).toBe('All submissions but those listed, at last success');
     mirror.place.sandbox.requests.clear();
     await mirror.pass('full');

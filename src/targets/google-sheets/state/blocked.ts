@@ -18,6 +18,9 @@ export interface Blocked {
   readonly headers: number;
 }
 
+/** What a listing says between the cells of a row and what is in their way. */
+export const IN_THE_WAY = ' of its row cannot be written because of ';
+
 /** How many are kept in a state. What is in the way besides is found gone by the next comparison. */
 const MAX_KEPT = 24;
 

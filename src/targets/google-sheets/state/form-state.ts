@@ -39,6 +39,8 @@ export interface FormState {
   readonly forgotten: ForgottenTally | null;
   /** What was created again and is still to be filled; see `losses.ts`. */
   readonly losses: readonly Loss[];
+  /** The time zone that the times in the rows are written in; null where no full pass of this release has come yet. */
+  readonly zone: string | null;
   /** Fingerprint of the fields that were last prepared: the same ones need nothing done. */
   readonly prepared: string;
   /** Fingerprint of the columns we made: another one means that people deleted some. */
@@ -92,6 +94,7 @@ export const EMPTY_STATE: FormState = {
   stored: 0,
   forgotten: null,
   losses: [],
+  zone: null,
   prepared: '',
   columns: '',
   catalogue: '',
@@ -162,6 +165,7 @@ export function isHeartbeat(before: FormState, after: FormState): boolean {
     hasSameNotices(before, after) &&
     before.stored === after.stored &&
     isDeepStrictEqual(before.losses, after.losses) &&
+    before.zone === after.zone &&
     pass.inserted === 0 &&
     pass.deleted === 0 &&
     is?.watermark === was?.watermark &&
@@ -215,6 +219,7 @@ export function encodeState(state: FormState): string {
       s: state.stored,
       ...(state.forgotten !== null && { z: encodeTally(state.forgotten) }),
       l: state.losses,
+      ...(state.zone !== null && { t: state.zone }),
       p: passes.map(encodePass),
     });
     if (text.length <= MAX_STATE_CHARACTERS || keep <= 1) return text;
@@ -309,6 +314,7 @@ function readState(state: StoredState): FormState {
     stored: typeof state['s'] === 'number' ? state['s'] : checkpoint === null ? 0 : null,
     forgotten: decodeTally(list(state['z'])),
     losses: list(state['l']).filter(isLoss),
+    zone: textOrNull(state['t']),
     prepared: asText(prepared),
     columns: asText(columns),
     catalogue: asText(catalogue),

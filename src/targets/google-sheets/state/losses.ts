@@ -18,6 +18,8 @@ export interface FoundLosses {
   readonly difference: number;
   /** The tab that was looked at. */
   readonly sheetId: number | undefined;
+  /** The spreadsheet's time zone by then. */
+  readonly zone: string;
 }
 
 /** True when the rows have to be looked at to know what is lost. */
@@ -26,12 +28,13 @@ export const needsLook = ({ stored, checkpoint }: FormState): boolean =>
 
 /**
  * Compares what was stored with what is there; `present`: rows as they were just read, `removed`: those of them that are
- * marked removed, undefined where nothing says so.
+ * marked removed, undefined where nothing says so; `zone`: the spreadsheet's time zone.
  */
 export function lossesOf(
   state: FormState,
   present: number,
-  removed?: number,
+  removed: number | undefined,
+  zone: string,
 ): Pick<FoundLosses, 'losses' | 'difference'> {
   const difference = (state.stored ?? present) - present;
   const all: Loss[] = [...state.losses];
@@ -41,6 +44,7 @@ export function lossesOf(
   else if (difference === 0 && removed !== undefined && removed !== state.counts.removed) {
     all.push({ what: 'marks', missing: removed - state.counts.removed });
   }
+  if (state.zone !== null && state.zone !== zone) all.push({ what: 'zone' });
   return { losses: distinct(all), difference };
 }
 
@@ -74,10 +78,12 @@ export function settled(
   found: FoundLosses,
   sheetId: number | undefined,
 ): FormState {
-  if (found.sheetId !== sheetId) return state;
+  const { zone } = found;
+  if (found.sheetId !== sheetId) return { ...state, zone };
   const rest = state.losses.filter((loss) => !found.losses.some((f) => isDeepStrictEqual(f, loss)));
   return {
     ...state,
+    zone,
     losses: rest,
     stored: state.stored === null ? null : state.stored - found.difference,
   };

@@ -10,6 +10,7 @@ import type { TargetNotice } from '../../../mirror/notices.ts';
 import { fitText, type SheetValue } from '../api/cell-value.ts';
 import type { FieldCatalogue } from '../columns/field-catalogue.ts';
 import type { SerialTime } from '../rows/serial-time.ts';
+import { IN_THE_WAY } from './blocked.ts';
 import { LIMIT_CELL, SUCCESS_COLUMN, TABLE_ROW } from './mirror-tab.ts';
 
 /* What the tables of the Mirror tab say. Where they stand is the concern of `mirror-area.ts`. */
@@ -119,6 +120,16 @@ export interface FormProblems {
   readonly rejections: readonly ListedRejection[];
 }
 
+/** What to do about a listed submission; what is in its way has a line of its own in the table. */
+function remedyOf(reason: string, stored: boolean): string {
+  if (reason.includes(IN_THE_WAY)) {
+    return 'The line about what is in the way says what to do; this follows by itself.';
+  }
+  return stored
+    ? 'Its row is here, with the defect shown. Correct it at the source.'
+    : 'It has no row here. Correct it at the source.';
+}
+
 /** What people did to the tabs first, then listed submissions. */
 export function problemRows(forms: readonly FormProblems[], time: SerialTime): TableRow[] {
   const doings = forms.flatMap(({ form, notices }) =>
@@ -129,9 +140,7 @@ export function problemRows(forms: readonly FormProblems[], time: SerialTime): T
       form,
       submissionId,
       reason,
-      stored
-        ? 'Its row is here, with the defect shown. Correct it at the source.'
-        : 'It has no row here. Correct it at the source.',
+      remedyOf(reason, stored),
       stored ? 'yes' : 'no',
       null,
       null,

@@ -49,7 +49,12 @@ export function overviewOf(
     marking: state.marking,
     // The counts are of the last write: what the pass before it missed is known, too.
     losses: [
-      ...lossesOf(state, state.counts.live + state.counts.removed).losses,
+      ...lossesOf(
+        state,
+        state.counts.live + state.counts.removed,
+        undefined,
+        spreadsheet.known.timeZone,
+      ).losses,
       ...(here === undefined ? [] : unblocked(state, here)),
     ],
     ...notablePasses(state.passes),

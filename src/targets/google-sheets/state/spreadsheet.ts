@@ -11,6 +11,7 @@ import {
   type CommitLog,
   formTag,
   headOf,
+  isUndone,
   leaseLeftMs,
   nextCommit,
   overtaken,
@@ -146,8 +147,8 @@ export class Spreadsheet {
   /** The structure, read now. */
   async refresh(signal?: AbortSignal): Promise<Structure> {
     const structure = readStructure(this.api.spreadsheetId, await this.api.structure(signal));
-    if (this.#log !== undefined && headOf(structure.commits) !== headOf(this.#log))
-      this.#stateTab = undefined;
+    if (headOf(structure.commits) !== this.head) this.#stateTab = undefined;
+    if (isUndone(this.#log, structure.commits)) this.#deferredStates.clear();
     this.#structure = structure;
     this.#structureAtMs = this.clock.now();
     this.#log = structure.commits;

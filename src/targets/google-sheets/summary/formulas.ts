@@ -40,7 +40,7 @@ export class FormFormulas {
   /** Rows that repeat the ID of another one: people copied them. */
   copies(): string {
     const ids = this.#column(this.#form.id);
-    return `COUNTA(${ids})-COUNTUNIQUE(${ids})`;
+    return `COUNTA(${ids})-COUNTUNIQUE(${ids})-MAX(0;COUNTIFS(${this.#headers()})-1)`;
   }
 
   /** Submissions whose column holds what a cell says. `column`: a column that holds other words in its header. */
@@ -69,7 +69,7 @@ export class FormFormulas {
     const [ids, answers] = [this.#column(id), this.#column(column)];
     const texts = `${withoutErrors(answers)}&""`;
     const wanted = numbers ? `ISNUMBER(${answers})` : `${texts}<>""`;
-    const rows = `ROW(${ids})>ROW(${this.header(id)})`;
+    const rows = `${withoutErrors(ids)}<>${this.header(id)}`;
     const own = `${this.#isFilled()}${this.#isLive()}`;
     const filtered = `FILTER(${numbers ? answers : texts};${wanted};ISTEXT(${ids});${rows}${own})`;
     const order = numbers ? 'Col1' : 'count(Col1) desc, Col1';
@@ -94,11 +94,11 @@ export class FormFormulas {
   }
 
   /**
-   * Rows that meet some criteria and are submissions', but for the header. People who write a total below their rows may
+   * Rows that meet some criteria and are submissions', but for the header and where people repeat it. People who write a total below their rows may
    * call it so in the column of IDs: a submission has a status or a time, too.
    */
   #countFilled(criteria: (rangeOf: RangeOf) => string): string {
-    const { id, status, at } = this.#form;
+    const { status, at } = this.#form;
     const own = (rangeOf: RangeOf): string[] => {
       const dated = at === undefined ? '' : `;${rangeOf(at)};"<>"`;
       if (status === undefined) return [dated];
@@ -108,11 +108,22 @@ export class FormFormulas {
     const rows = own((column) => this.#column(column)).map((filled) =>
       this.#count(`${filled}${criteria((column) => this.#column(column))}`),
     );
-    const headers = own((column) => this.header(column)).map((filled) => {
-      const rest = criteria((column) => this.header(column));
-      return `-COUNTIFS(${this.header(id)};${FILLED}${filled}${rest})`;
+    const headers = own((column) => this.#column(column)).map((filled) => {
+      const rest = criteria((column) => this.#column(column));
+      return `-COUNTIFS(${this.#headers()}${filled}${rest})`;
     });
     return `${rows.join('+')}${headers.join('')}`;
+  }
+
+  /** The criteria that the header row meets, and rows where people repeat it. */
+  #headers(): string {
+    const ids = this.#column(this.#form.id);
+    const signs = ['~', '*', '?'];
+    const text = signs.reduce(
+      (inner, sign) => `SUBSTITUTE(${inner};"${sign}";"~${sign}")`,
+      this.header(this.#form.id),
+    );
+    return `${ids};${FILLED};${ids};"="&${text}`;
   }
 
   /** The condition of FILTER that leaves out what {@link #countFilled} does. */

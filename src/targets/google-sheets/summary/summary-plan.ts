@@ -6,7 +6,7 @@ import type { CountedQuestion } from '../state/summary-marks.ts';
 /** Forms that the Summary tab shows, in the order of their tabs. */
 export const MAX_FORMS = 30;
 /** Raised when the tab is laid out in another way, so that it is written anew. */
-const LAYOUT_VERSION = 1;
+const LAYOUT_VERSION = 2;
 
 /** A form as the Summary tab shows it, with where its columns are now. */
 export interface SummaryForm {

@@ -7,6 +7,7 @@ import { columnOrder } from '../columns/column-plan.ts';
 import { type Layout, SPARE_ROWS } from '../columns/layout.ts';
 import { type ComparedRows, placed, type RowChange } from '../rows/row-comparison.ts';
 import type { SheetRow } from '../rows/row-values.ts';
+import { IN_THE_WAY } from '../state/blocked.ts';
 import type { FormSheet } from '../state/form-sheet.ts';
 
 /*
@@ -74,7 +75,7 @@ export function blockedListings(
     const named = columns.slice(0, NAMED_COLUMNS).map((column) => `"${names.get(column) ?? ''}"`);
     const more = columns.length - named.length;
     const cells = `${named.join(', ')}${more > 0 ? ` and ${count(more)} more` : ''}`;
-    const reason = `${cells} of its row cannot be written because of ${inTheWay(sheet, obstacles)}.`;
+    const reason = `${cells}${IN_THE_WAY}${inTheWay(sheet, obstacles)}.`;
     return { submissionId: id, reason, stored };
   });
 }

@@ -105,6 +105,15 @@ describe('the numbers on the Summary tab', () => {
         person.type(33, on.column('Colour'), 'all colours');
       },
     ],
+    ['repeat the headers below', (on) => on.person(FORM.name).copyRow(0, 33)],
+    [
+      'repeat the headers between the rows, called otherwise',
+      (on) => {
+        on.person(FORM.name).renameColumn(on.column('Submission ID'), '*');
+        on.person(FORM.name).insertRows(7, 1);
+        on.person(FORM.name).copyRow(0, 7);
+      },
+    ],
     ['hide rows', (on) => on.person(FORM.name).filter(on.column('Status'), ['NEW'])],
     ['move the Summary tab, and rename it', (on) => on.person('Summary').moveTab(0)],
     [
