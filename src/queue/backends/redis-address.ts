@@ -39,6 +39,9 @@ export interface SentinelAddress {
   readonly tls: boolean;
 }
 
+/** A sentinel or node that is silent is waited for no longer: two of them must leave time for a third (see `connectRedis`). */
+export const ASK_MS = 2_000;
+
 const SENTINEL_PORT = 26_379;
 const REDIS_PORT = 6_379;
 
