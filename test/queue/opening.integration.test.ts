@@ -91,6 +91,13 @@ describe.skipIf(redisMissing())('opening Redis', () => {
     },
   );
 
+  it('refuses a single Redis that is named as a node of a cluster', async () => {
+    const { host } = new URL(server.url);
+    const { code, message } = await failure(`redis+cluster://${host}`);
+    expect(code).toBe('SETTINGS');
+    expect(message).toMatch(/^QUEUE_URL names a Redis that is no node of a cluster: correct/);
+  });
+
   it('L15: tries an unreachable server for a while, then names it without its password', async () => {
     const port = await freePort();
     const clock = impatient();

@@ -2,7 +2,7 @@ import { createConnection } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import { AbstractConnector, Redis, type RedisOptions } from 'ioredis';
-import { ASK_MS, refuseAway, type ServerPlace } from './redis-address.ts';
+import { ASK_MS, NO_CLUSTER, refuseAway, type ServerPlace } from './redis-address.ts';
 
 /** How a connection to a cluster finds its way. */
 export interface ClusterRoute {
@@ -118,6 +118,8 @@ async function askedOf(
   try {
     await client.connect();
     await client.get(key);
+    // Jobs that are put on a server beside the cluster would be found by nobody.
+    if (/^cluster_enabled:0/m.test(await client.info('cluster'))) throw new Error(NO_CLUSTER);
     return node;
   } catch (error) {
     const place = movedTo(error, node);

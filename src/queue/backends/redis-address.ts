@@ -103,6 +103,10 @@ function placesIn(url: URL, parameter: string, port: number): ServerPlace[] | un
 export const NAMED_AWAY =
   'asks for no TLS, and the servers that it names, all on this machine, send us to one on another, so that the password could be read on the way: write rediss+…://, or, where nobody else is on that network, name them by their addresses in it, here and in ALLOW_PLAINTEXT';
 
+/** What is said, after the setting's name, where a Redis that is no cluster was the last to be asked for the way in one. */
+export const NO_CLUSTER =
+  'names a Redis that is no node of a cluster: correct the hosts and ports, or write redis:// (rediss:// for TLS) for a single Redis';
+
 /**
  * Throws, with {@link NAMED_AWAY}, for a server on another machine that only sentinels or nodes name, and that would get a
  * password in plain text (L15). Where the address itself names another machine, ALLOW_PLAINTEXT was asked.

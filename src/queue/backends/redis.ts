@@ -17,6 +17,7 @@ import {
   ASK_MS,
   clusterAddress,
   NAMED_AWAY,
+  NO_CLUSTER,
   refuseAway,
   sentinelAddress,
 } from './redis-address.ts';
@@ -214,8 +215,9 @@ function translate(error: unknown, reason: unknown, address: string): MirrorErro
       { cause: reason ?? error },
     );
   }
-  if (texts.some((text) => text.includes(NAMED_AWAY))) {
-    return new MirrorError('SETTINGS', `QUEUE_URL ${NAMED_AWAY}.`, { cause: error });
+  const wrong = [NAMED_AWAY, NO_CLUSTER].find((what) => texts.some((text) => text.includes(what)));
+  if (wrong !== undefined) {
+    return new MirrorError('SETTINGS', `QUEUE_URL ${wrong}.`, { cause: error });
   }
   return unreachable(`Redis at ${address}`, reason ?? error);
 }
