@@ -86,6 +86,8 @@ describe.skipIf(redisMissing())('opening Redis', () => {
         expect(message).toContain(url.host);
         expect(message).not.toContain('the-wrong-one');
       }
+      const cluster = `redis+cluster://:the-wrong-one@${url.host}?node=127.0.0.1:${await freePort()}`;
+      expect(await failure(cluster, clock)).toMatchObject({ code: 'QUEUE_DENIED' });
       expect(clock.waits).toBe(0);
       await configure('requirepass', '', 'the right one');
     },

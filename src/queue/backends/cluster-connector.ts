@@ -76,7 +76,7 @@ export function clusterConnector({
   };
 }
 
-/** The node that answers for a key, by the word of the first that answers at all. Throws the last one's error. */
+/** The node that answers for a key, by the word of the first that answers at all. Throws why one refused us, or else why one does not answer. */
 async function masterOf(
   nodes: readonly ServerPlace[],
   key: string,
@@ -87,11 +87,15 @@ async function masterOf(
     try {
       return { place: await askedOf(by, key, options), by };
     } catch (error) {
-      failure = error;
+      if (failure === undefined || isRefusal(error)) failure = error;
     }
   }
   throw failure;
 }
+
+/** An answer, where others are merely away: only a person can mend what it says. */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof Error && (error.name === 'ReplyError' || error.message === NO_CLUSTER);
 
 async function askedOf(
   node: ServerPlace,
