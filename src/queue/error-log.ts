@@ -40,13 +40,14 @@ function errorName(error: unknown): string {
   return `${error.name}${code === undefined ? '' : ` ${code}`}${reasonOf(error.message)}`;
 }
 
-/** BullMQ's own errors have no codes. These say what matters without quoting anything. */
+/** BullMQ's own errors have no codes, nor have those of ioredis about silence. These say what matters without quoting anything. */
 const REASONS: readonly (readonly [RegExp, string])[] = [
   [/could not renew lock/i, 'lock not renewed'],
   [/missing lock/i, 'lock lost'],
   [/missing key/i, 'job vanished'],
   [/not in the active state|is not in the/i, 'job was taken over'],
   [/connection is closed|terminat/i, 'connection closed'],
+  [/timed out|socket timeout|sentinels are unreachable/i, 'no answer'],
   [/pending dependencies/i, 'children pending'],
   [/next iteration/i, 'next tick not written'],
 ];

@@ -1,3 +1,4 @@
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
 import { SharedRate } from '../../src/queue/shared-rate.ts';
 import { connectText, parseQueueUrl } from '../../src/queue/backends.ts';
@@ -45,9 +46,36 @@ async function shareOf({ url }: RedisGroup): Promise<unknown> {
   return connection && (await new SharedRate(connection.text).share(ask));
 }
 
+/** A server that takes connections and never says a word. */
+async function startSilent(): Promise<AsyncDisposable & { readonly place: string }> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => sockets.add(socket));
+  await new Promise<void>((done) => {
+    server.listen(0, '127.0.0.1', done);
+  });
+  return {
+    place: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((done) => {
+        server.close(done);
+      });
+    },
+  };
+}
+
+/** The group's address with another server before the others. */
+const namedFirst = ({ url }: RedisGroup, place: string): string =>
+  url.replace(/@([\d.:]+)(\S*?)\?(?=\S)/, (_all, first: string, rest: string) => {
+    const name = rest === '' ? 'node' : 'sentinel';
+    return `@${place}${rest}?${name}=${first}&`;
+  });
+
 describe.skipIf(redisMissing())('a Redis that sentinels watch', () => {
-  it('goes on when the master is killed', async () => {
-    await using group = await startSentinels();
+  it('goes on when the master is killed, though the sentinel that is named first is silent', async () => {
+    await using silent = await startSilent();
+    await using started = await startSentinels();
+    const group = { ...started, url: namedFirst(started, silent.place) };
     await using work = await atWork(group);
     await group.killMaster();
     expect(await next(work)).toMatchObject({ reachable: true });
@@ -76,8 +104,10 @@ describe.skipIf(redisMissing())('a Redis Cluster', () => {
     expect(await next(work)).toMatchObject({ reachable: true });
   });
 
-  it('goes on when its slot is handed on to another shard, key by key', async () => {
-    await using group = await startCluster('d');
+  it('goes on when its slot is handed on to another shard, key by key, though the node that is named first is silent', async () => {
+    await using silent = await startSilent();
+    await using started = await startCluster('d');
+    const group = { ...started, url: namedFirst(started, silent.place) };
     await using work = await atWork(group);
     await group.reshard();
     expect(await next(work)).toMatchObject({ reachable: true });

@@ -2,7 +2,7 @@ import { createConnection } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import { AbstractConnector, Redis, type RedisOptions } from 'ioredis';
-import { refuseAway, type ServerPlace } from './redis-address.ts';
+import { ASK_MS, NO_CLUSTER, refuseAway, type ServerPlace } from './redis-address.ts';
 
 /** How a connection to a cluster finds its way. */
 export interface ClusterRoute {
@@ -18,9 +18,6 @@ type ConnectionOptions = Pick<
   'username' | 'password' | 'tls' | 'connectTimeout' | 'disconnectTimeout' | 'retryStrategy'
 >;
 
-/** A node that is silent is not waited for longer. */
-const ASK_MS = 5_000;
-
 /** Answers of a node that is not, or no longer, the master of the slot: the way has to be found anew. */
 export const isMisdirected = ({ message }: Error): boolean =>
   /^(MOVED|ASK|TRYAGAIN|CLUSTERDOWN|READONLY|MASTERDOWN|UNBLOCKED)\b/.test(message);
@@ -34,6 +31,7 @@ export function clusterConnector({
   nodes,
   key,
 }: ClusterRoute): new (options: unknown) => AbstractConnector {
+  let order = nodes;
   return class ClusterConnector extends AbstractConnector {
     readonly #options: ConnectionOptions;
 
@@ -52,7 +50,9 @@ export function clusterConnector({
       this.connecting = true;
       for (let times = 1; ; times++) {
         try {
-          const place = await masterOf(nodes, key, this.#options);
+          const { place, by } = await masterOf(order, key, this.#options);
+          // First for the next time: a silent one before it costs every connection seconds.
+          order = [by, ...order.filter((node) => node !== by)];
           if (!this.#options.tls) refuseAway(nodes, place.host);
           if (!this.connecting) throw new Error('Connection is closed.');
           return this.#open(place);
@@ -76,22 +76,26 @@ export function clusterConnector({
   };
 }
 
-/** The node that answers for a key, by the word of the first that answers at all. Throws the last one's error. */
+/** The node that answers for a key, by the word of the first that answers at all. Throws why one refused us, or else why one does not answer. */
 async function masterOf(
   nodes: readonly ServerPlace[],
   key: string,
   options: ConnectionOptions,
-): Promise<ServerPlace> {
+): Promise<{ readonly place: ServerPlace; readonly by: ServerPlace }> {
   let failure: unknown;
-  for (const node of nodes) {
+  for (const by of nodes) {
     try {
-      return await askedOf(node, key, options);
+      return { place: await askedOf(by, key, options), by };
     } catch (error) {
-      failure = error;
+      if (failure === undefined || isRefusal(error)) failure = error;
     }
   }
   throw failure;
 }
+
+/** An answer, where others are merely away: only a person can mend what it says. */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof Error && (error.name === 'ReplyError' || error.message === NO_CLUSTER);
 
 async function askedOf(
   node: ServerPlace,
@@ -105,6 +109,7 @@ async function askedOf(
     ...(tls !== undefined && { tls }),
     lazyConnect: true,
     enableReadyCheck: false,
+    disableClientInfo: true,
     connectTimeout: ASK_MS,
     commandTimeout: ASK_MS,
     maxRetriesPerRequest: 0,
@@ -117,6 +122,8 @@ async function askedOf(
   try {
     await client.connect();
     await client.get(key);
+    // Jobs that are put on a server beside the cluster would be found by nobody.
+    if (/^cluster_enabled:0/m.test(await client.info('cluster'))) throw new Error(NO_CLUSTER);
     return node;
   } catch (error) {
     const place = movedTo(error, node);

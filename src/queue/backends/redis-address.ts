@@ -39,6 +39,9 @@ export interface SentinelAddress {
   readonly tls: boolean;
 }
 
+/** A sentinel or node that is silent is waited for no longer: two of them must leave time for a third (see `connectRedis`). */
+export const ASK_MS = 2_000;
+
 const SENTINEL_PORT = 26_379;
 const REDIS_PORT = 6_379;
 
@@ -99,6 +102,10 @@ function placesIn(url: URL, parameter: string, port: number): ServerPlace[] | un
 /** What {@link refuseAway} says of a server, after the setting's name. */
 export const NAMED_AWAY =
   'asks for no TLS, and the servers that it names, all on this machine, send us to one on another, so that the password could be read on the way: write rediss+…://, or, where nobody else is on that network, name them by their addresses in it, here and in ALLOW_PLAINTEXT';
+
+/** What is said, after the setting's name, where a Redis that is no cluster was the last to be asked for the way in one. */
+export const NO_CLUSTER =
+  'names a Redis that is no node of a cluster: correct the hosts and ports, or write redis:// (rediss:// for TLS) for a single Redis';
 
 /**
  * Throws, with {@link NAMED_AWAY}, for a server on another machine that only sentinels or nodes name, and that would get a

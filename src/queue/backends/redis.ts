@@ -13,10 +13,20 @@ import {
   unreachable,
 } from './backend.ts';
 import { clusterConnector, isMisdirected } from './cluster-connector.ts';
-import { clusterAddress, NAMED_AWAY, refuseAway, sentinelAddress } from './redis-address.ts';
+import {
+  ASK_MS,
+  clusterAddress,
+  NAMED_AWAY,
+  NO_CLUSTER,
+  refuseAway,
+  sentinelAddress,
+} from './redis-address.ts';
 
 /** BullMQ works on 5, but its scripts are slow on lists there; 6.2 is what it recommends. */
 const OLDEST: readonly [number, number] = [6, 2];
+
+/** A server that owes an answer for so long is given up, and the master looked for anew. */
+const SILENT_MS = 20_000;
 
 /** Opens Redis. See `openBackend` for what it throws. */
 export async function openRedis(options: BackendOptions): Promise<QueueBackend> {
@@ -31,6 +41,8 @@ export async function openRedis(options: BackendOptions): Promise<QueueBackend> 
     maxRetriesPerRequest: null,
     connectTimeout: 10_000,
     keepAlive: 30_000,
+    // A server that fell silent keeps its connections; no command blocks for more than ten seconds.
+    socketTimeout: SILENT_MS,
     retryStrategy: (times) => reconnectDelayMs(times, Math.random),
   });
   client.setMaxListeners(0);
@@ -115,6 +127,7 @@ interface ClientOptions {
   readonly connectTimeout: number;
   readonly commandTimeout?: number;
   readonly keepAlive?: number;
+  readonly socketTimeout?: number;
   readonly maxRetriesPerRequest: number | null;
   readonly retryStrategy: (times: number) => number | null;
 }
@@ -147,6 +160,7 @@ function openClient(url: URL, options: ClientOptions): Redis {
     ...(sentinelPassword !== undefined && { sentinelPassword }),
     ...(tls && { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true }),
     sentinelRetryStrategy: options.retryStrategy,
+    sentinelCommandTimeout: ASK_MS,
     // Asked of each server that a sentinel names, before it is connected to.
     natMap: (place) => {
       if (!tls) refuseAway(sentinels, place.slice(0, place.lastIndexOf(':')));
@@ -201,8 +215,9 @@ function translate(error: unknown, reason: unknown, address: string): MirrorErro
       { cause: reason ?? error },
     );
   }
-  if (texts.some((text) => text.includes(NAMED_AWAY))) {
-    return new MirrorError('SETTINGS', `QUEUE_URL ${NAMED_AWAY}.`, { cause: error });
+  const wrong = [NAMED_AWAY, NO_CLUSTER].find((what) => texts.some((text) => text.includes(what)));
+  if (wrong !== undefined) {
+    return new MirrorError('SETTINGS', `QUEUE_URL ${wrong}.`, { cause: error });
   }
   return unreachable(`Redis at ${address}`, reason ?? error);
 }
