@@ -3,7 +3,7 @@ import { SheetMirror } from './sheet-mirror.ts';
 
 const FORM = 'frm_contact';
 /* Columns of the tab: Submitted at, Status, Name, Age, Removed, Submission ID. */
-const [AT, REMOVED] = [0, 4];
+const [AT, REMOVED, ID] = [0, 4, 5];
 const HEADER = ['Submitted at', 'Status', 'Name', 'Age', 'Removed', 'Submission ID'];
 
 describe('a table whose head is a submission’s row', () => {
@@ -79,6 +79,22 @@ describe('a table whose head is a submission’s row', () => {
     mirror.person.pasteValues(12, 0, [names]);
     expect(await mirror.pass('full')).toMatchObject({ outcome: 'ok', deleted: 0 });
     expect(mirror.grid().at(-1)).toEqual(names);
+  });
+
+  it('L17: once its ID is cleared it is named as a row without one, and taken for no submission', async () => {
+    await mirror.pass('full');
+    const row = mirror.grid().findIndex((cells) => cells.includes('s0'));
+    mirror.person.type(row, ID, '');
+    expect(mirror.grid()[row]?.[ID]).toBe('Column 6');
+    expect(await mirror.pass('full')).toMatchObject({ outcome: 'ok', inserted: 1, deleted: 0 });
+    expect((await notices()).join('\n')).toContain(`ROWS_WITHOUT_ID: `);
+    expect((await notices()).join('\n')).toContain(`row ${row + 1}`);
+    mirror.person.revertTables();
+    for (let round = 0; round < 2; round++) {
+      expect(await mirror.pass('full')).toMatchObject({ outcome: 'ok', inserted: 0, deleted: 0 });
+    }
+    expect((await notices()).join('\n')).toContain('ROWS_WITHOUT_ID: ');
+    expect(mirror.grid()[row]?.slice(1, ID)).toEqual(['NEW', 'Person 0', 20, 'Column 5']);
   });
 
   it('L8: a deletion waits likewise, and new submissions and questions arrive', async () => {

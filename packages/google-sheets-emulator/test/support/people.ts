@@ -70,7 +70,7 @@ export class Person {
   convertToTable(types: Readonly<Record<number, TableColumn>> = {}): string {
     const sheet = this.#sheet;
     const top = Math.max(0, (sheet.properties.frozenRowCount ?? 1) - 1);
-    const names = (sheet.row(top)?.cells ?? []).map((cell) => String(cell ?? ''));
+    const names = (sheet.row(top)?.cells ?? []).map((cell) => cell ?? '').map(String);
     const bottom = Math.max(sheet.contentEnd, top + 1);
     const range = this.#range({ top, bottom, left: 0, right: names.length });
     const columnProperties = Object.entries(types).map(([key, type]) =>

@@ -98,8 +98,7 @@ export class RowIndex {
       const time = idOf(times?.[row]);
       const given = [id, status || time, time].map((text) => isGivenName(text));
       const isHead =
-        (given[0] && (given[1] || (statuses ?? times) === undefined)) === true ||
-        (read.tableHeads?.has(row) === true && given.includes(true));
+        given[0] === true || (read.tableHeads?.has(row) === true && given.includes(true));
       const isRow = row !== read.header?.row && status !== STATUS_HEADER && !isHead;
       const isFilled = status !== '' || time !== '';
       if (isRow && (isFilled || (statuses === undefined && times === undefined))) {
@@ -256,22 +255,28 @@ export class RowIndex {
 
   /**
    * Rows that have no ID and still look like ours: with a status that others have, too, and a time, as far as these
-   * columns are there. A status alone is not enough where the times were read: people write totals below columns.
+   * columns are there. A status alone is not enough where the times were read: people write totals below columns. Where a table
+   * had such a row for its head, a cleared ID is the name of a column, and the time a text.
    */
   #findRowsWithoutId(read: ColumnsRead): void {
     const [ids, statuses, times] = (['s:id', 's:status', 's:at'] as const).map(
       (key) => read.columns.get(key)?.values,
     );
     const height = Math.max(statuses?.length ?? 0, times?.length ?? 0);
+    const header = this.headerRow ?? read.header?.row;
     for (let row = 0; row < height; row++) {
-      if (idOf(ids?.[row]) !== '' || row === read.header?.row) continue;
+      const id = idOf(ids?.[row]);
+      const isNamed = isGivenName(id);
+      if ((id !== '' && !isNamed) || row === header) continue;
       const status = idOf(statuses?.[row]);
       if (statuses !== undefined && !this.#knownStatuses.has(status) && !isStatus(status)) continue;
-      if (times !== undefined && typeof times[row] !== 'number') continue;
+      const isDated = times === undefined || typeof times[row] === 'number';
+      if (!isDated && !(isNamed && statuses !== undefined)) continue;
       const lost: RowWithoutId = { row, again: undefined };
       this.#withoutId.push(lost);
       const time = timeKey(times?.[row]);
-      if (time !== undefined)
+      // A cell that is not empty is nobody's to be filled.
+      if (time !== undefined && !isNamed)
         this.#withoutIdAt.set(time, this.#withoutIdAt.has(time) ? null : lost);
     }
     if (this.#withoutIdAt.size === 0) return;
