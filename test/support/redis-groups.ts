@@ -102,7 +102,8 @@ const isCopied = (port: number): Promise<string> =>
 
 /** A master, a replica, and three sentinels, which want a password of their own. */
 export async function startSentinels(): Promise<RedisGroup> {
-  const servers = new Servers();
+  await using stack = new AsyncDisposableStack();
+  const servers = stack.use(new Servers());
   const [first, second, ...sentinels] = await ports(5);
   const secret = [`requirepass ${PASSWORD}`, `masterauth ${PASSWORD}`];
   await servers.start(first, [...STORE, ...secret]);
@@ -132,10 +133,11 @@ export async function startSentinels(): Promise<RedisGroup> {
     state['num-slaves'] === '1' && state['num-other-sentinels'] === '2';
   await until(master, isWhole);
   const others = sentinels.slice(1).map((port) => `sentinel=127.0.0.1:${port}`);
+  const running = stack.move();
   return {
     url: `redis+sentinel://:${PASSWORD}@127.0.0.1:${one}/mirror?sentinelPassword=sentinels&${others.join('&')}`,
     killMaster: async () => servers.kill(Number((await master())['port'])),
-    [Symbol.asyncDispose]: () => servers[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }
 
@@ -144,7 +146,8 @@ const SLOTS = 16_384;
 
 /** Three masters with a replica each; the address names two masters. Killed or moved is the master of the slot of `prefix`. */
 export async function startCluster(prefix: string): Promise<RedisCluster> {
-  const servers = new Servers();
+  await using stack = new AsyncDisposableStack();
+  const servers = stack.use(new Servers());
   const all = await ports(12);
   const nodes = all.slice(0, 6);
   // Where they speak to each other; by default 10,000 above, where there may be no port.
@@ -210,6 +213,7 @@ export async function startCluster(prefix: string): Promise<RedisCluster> {
     await call(from, 'CLUSTER', 'SETSLOT', slot, 'NODE', destination);
   };
   const replicaOf = (port: number): number => nodes[(nodes.indexOf(port) + 3) % 6] ?? 0;
+  const running = stack.move();
   return {
     url: `redis+cluster://:${PASSWORD}@127.0.0.1:${first}?node=127.0.0.1:${nodes[1]}&prefix=${prefix}`,
     killMaster: async () => servers.kill(await masterPort()),
@@ -222,7 +226,7 @@ export async function startCluster(prefix: string): Promise<RedisCluster> {
       );
     },
     reshard,
-    [Symbol.asyncDispose]: () => servers[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }
 
