@@ -7,8 +7,8 @@ import { proxyFailureIn } from '../base/proxy-failure.ts';
 import { type ProxySettings, proxyFor } from '../base/proxy.ts';
 import type { MirrorHealth } from '../health/mirror-health.ts';
 import { STOP_MS } from './delivery-queue.ts';
+import { loginOf } from '../base/transport.ts';
 import { answerOf } from './answer.ts';
-import { loginOf } from './login.ts';
 
 /*
  * A call while nothing has failed, to a service that says so when it stays away: the only alert that a process which is gone, or a

@@ -5,11 +5,11 @@ import { throughProxy } from '../base/proxy-dispatcher.ts';
 import { proxyFailureIn } from '../base/proxy-failure.ts';
 import { type ProxySettings, proxyFor } from '../base/proxy.ts';
 import { type RetryDecision, parseRetryAfter } from '../base/retry.ts';
+import { loginOf } from '../base/transport.ts';
 import { answerOf } from './answer.ts';
 import type { Chat, Refusal } from './chats/chat.ts';
 import { chatOf } from './chats/chats.ts';
 import type { Transport } from './delivery-queue.ts';
-import { loginOf } from './login.ts';
 import type { Notice } from './notice.ts';
 
 /** See {@link Webhook}. */

@@ -121,6 +121,14 @@ export function decoded(text: string): string {
   }
 }
 
+/** The header that sends the user name and password of an address, which the client itself leaves out; none without them. */
+export function loginOf(address: string | URL): Readonly<Record<string, string>> {
+  const { username, password } = new URL(address);
+  if (username === '' && password === '') return {};
+  const login = Buffer.from(`${decoded(username)}:${decoded(password)}`).toString('base64');
+  return { authorization: `Basic ${login}` };
+}
+
 /**
  * Has the driver check certificates wherever it uses TLS. It treats `require`, `prefer` and `verify-ca` as `verify-full`
  * today and warns on stderr about each; setting it here avoids the warning, and a change of its mind. `uselibpqcompat=true`

@@ -204,7 +204,7 @@ class Acting {
         ? [
             {
               ok: true,
-              text: `${plural(begun.length, 'form')} in targets: each ${what}, as soon as a worker is free.`,
+              text: `${countOf(begun)}: each ${what}, as soon as a worker is free.`,
             },
           ]
         : begun.map((place) => ({
@@ -212,7 +212,7 @@ class Acting {
             text: `${nameOf(place)} ${what}, as soon as a worker is free.`,
           }));
     if (MANY < underWay.length) {
-      const text = `${plural(underWay.length, 'form')} in targets: such a pass runs already, or is about to.`;
+      const text = `${countOf(underWay)}: such a pass runs already, or is about to.`;
       return [...lines, { ok: true, text }];
     }
     const isAccepting = acceptDeletes !== undefined;
@@ -270,6 +270,14 @@ class Acting {
 
 /** What is done by jobs; the others go to targets and channels themselves. */
 const NEED_QUEUE: ReadonlySet<ActionName> = new Set(['look', 'compare', 'retry', 'accept']);
+
+/** How many forms there are in how many targets. */
+function countOf(places: readonly FormPlace[]): string {
+  const [forms, targets] = (['formId', 'target'] as const).map(
+    (key) => new Set(places.map((place) => place[key])).size,
+  );
+  return `${plural(forms ?? 0, 'form')} in ${plural(targets ?? 0, 'target')}`;
+}
 
 /** Beyond so many places, they are counted and not named. */
 const MANY = 8;

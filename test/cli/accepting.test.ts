@@ -82,7 +82,7 @@ describe('what jobs do', () => {
     const targets = Array.from({ length: 40 }, (_, n) => [`t${n}`, 0]);
     const { act } = mirrorOf(Object.fromEntries(targets), { isUnderWay: true });
     expect(await act({ do: 'compare', form: null })).toEqual([
-      { ok: true, text: '40 forms in targets: such a pass runs already, or is about to.' },
+      { ok: true, text: '1 form in 40 targets: such a pass runs already, or is about to.' },
     ]);
   });
 

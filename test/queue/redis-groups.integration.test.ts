@@ -85,12 +85,12 @@ describe.skipIf(redisMissing())('a Redis that sentinels watch', () => {
 
 describe.skipIf(redisMissing())('a Redis Cluster', () => {
   it.each([
-    ['which the address names first', 'b'],
-    ['which the address does not name', 'a'],
-  ])('goes on when the master of its slot is killed, %s', async (_which, prefix) => {
+    ['killed, which the address names first', 'b', 'killMaster'],
+    ['silent, which the address does not name', 'a', 'silenceMaster'],
+  ] as const)('goes on when the master of its slot is %s', async (_which, prefix, deed) => {
     await using group = await startCluster(prefix);
     await using work = await atWork(group);
-    await group.killMaster();
+    await group[deed]();
     expect(await next(work)).toMatchObject({ reachable: true });
     expect(await shareOf(group)).toMatchObject({ perMinute: 60 });
   });

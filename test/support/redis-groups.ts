@@ -16,6 +16,8 @@ export interface RedisGroup extends AsyncDisposable {
 
 /** Several shards. */
 export interface RedisCluster extends RedisGroup {
+  /** Stops the master, by its process ID, so that it takes connections and says nothing. */
+  silenceMaster(): Promise<void>;
   /** Has the replica of the mirror's master take its place, both alive. */
   failOver(): Promise<void>;
   /** Hands the slot of the mirror on to another master, key by key. */
@@ -48,6 +50,11 @@ class Servers implements AsyncDisposable {
     child?.kill('SIGKILL');
     await gone;
     this.#children.delete(port);
+  }
+
+  /** It keeps its connections, and answers nothing more. */
+  silence(port: number): void {
+    this.#children.get(port)?.kill('SIGSTOP');
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -217,6 +224,7 @@ export async function startCluster(prefix: string): Promise<RedisCluster> {
   return {
     url: `redis+cluster://:${PASSWORD}@127.0.0.1:${first}?node=127.0.0.1:${nodes[1]}&prefix=${prefix}`,
     killMaster: async () => servers.kill(await masterPort()),
+    silenceMaster: async () => servers.silence(await masterPort()),
     failOver: async () => {
       const port = replicaOf(await masterPort());
       await call(port, 'CLUSTER', 'FAILOVER');

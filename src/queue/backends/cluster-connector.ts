@@ -15,7 +15,7 @@ export interface ClusterRoute {
 /** What ioredis hands to a connector, as far as it is used here. */
 type ConnectionOptions = Pick<
   RedisOptions,
-  'username' | 'password' | 'tls' | 'connectTimeout' | 'disconnectTimeout' | 'retryStrategy'
+  'username' | 'password' | 'tls' | 'disconnectTimeout' | 'retryStrategy'
 >;
 
 /** Answers of a node that is not, or no longer, the master of the slot: the way has to be found anew. */
@@ -104,8 +104,8 @@ async function askedOf(
 ): Promise<ServerPlace> {
   const client = new Redis({
     ...node,
-    ...(username !== undefined && { username }),
-    ...(password !== undefined && { password }),
+    username,
+    password,
     ...(tls !== undefined && { tls }),
     lazyConnect: true,
     enableReadyCheck: false,

@@ -138,17 +138,14 @@ function openClient(url: URL, options: ClientOptions): Redis {
   if (typeof found === 'string') throw new TypeError(`QUEUE_URL ${found}`);
   if (found === undefined) return new Redis(driverAddress(url), options);
   const { username, password, tls } = found;
-  const user = {
-    ...(username !== undefined && { username }),
-    ...(password !== undefined && { password }),
-  };
+  const user = { username, password };
   if ('nodes' in found) {
     return new Redis({
       ...options,
       ...user,
       ...(tls && { tls: {} }),
       Connector: clusterConnector({ nodes: found.nodes, key: rateKey(url) }),
-      reconnectOnError: (error) => (isMisdirected(error) ? 2 : false),
+      reconnectOnError,
     });
   }
   const { sentinels, master, sentinelPassword } = found;
@@ -166,10 +163,12 @@ function openClient(url: URL, options: ClientOptions): Redis {
       if (!tls) refuseAway(sentinels, place.slice(0, place.lastIndexOf(':')));
       return null;
     },
-    // A master that became a replica while we were connected: the command goes to the new one.
-    reconnectOnError: (error) => (error.message.startsWith('READONLY') ? 2 : false),
+    reconnectOnError,
   });
 }
+
+/** A master that became a replica, or lost the slot, while we were connected: the command goes to the new one. */
+const reconnectOnError = (error: Error): 2 | false => (isMisdirected(error) ? 2 : false);
 
 /** What `INFO` says, or why there is no answer. CONFIG is not asked: managed services forbid it. */
 async function probe(url: URL, address: string, options: BackendOptions): Promise<string> {

@@ -97,6 +97,20 @@ describe('a table whose head is a submission’s row', () => {
     expect(mirror.grid()[row]?.slice(1, ID)).toEqual(['NEW', 'Person 0', 20, 'Column 5']);
   });
 
+  it('L8, L17: a submission whose ID looks like such a name is one all the same', async () => {
+    mirror.person.revertTables();
+    const id = 'Order 12';
+    mirror.store.insert({ id, formId: FORM, data: {}, status: 'NEW', createdAt: Date.now() });
+    expect(await mirror.pass('full')).toMatchObject({ outcome: 'ok', inserted: 1 });
+    expect(await mirror.pass('full')).toMatchObject({ outcome: 'ok', inserted: 0, deleted: 0 });
+    expect(await notices()).toEqual([]);
+    mirror.store.delete(id);
+    expect(await mirror.pass('full')).toMatchObject({ outcome: 'ok', deleted: 1 });
+    expect(mirror.rowOf(id)?.[REMOVED]).toEqual(expect.any(Number));
+    expect(await mirror.pass('full')).toMatchObject({ outcome: 'ok', inserted: 0, deleted: 0 });
+    expect(await notices()).toEqual([]);
+  });
+
   it('L8: a deletion waits likewise, and new submissions and questions arrive', async () => {
     mirror.store.delete('s0');
     mirror.submit(4);

@@ -98,7 +98,9 @@ export class RowIndex {
       const time = idOf(times?.[row]);
       const given = [id, status || time, time].map((text) => isGivenName(text));
       const isHead =
-        given[0] === true || (read.tableHeads?.has(row) === true && given.includes(true));
+        isNamedRow(read, row) ||
+        (given[0] && (given[1] || (statuses ?? times) === undefined)) === true ||
+        (read.tableHeads?.has(row) === true && given.includes(true));
       const isRow = row !== read.header?.row && status !== STATUS_HEADER && !isHead;
       const isFilled = status !== '' || time !== '';
       if (isRow && (isFilled || (statuses === undefined && times === undefined))) {
@@ -266,7 +268,7 @@ export class RowIndex {
     const header = this.headerRow ?? read.header?.row;
     for (let row = 0; row < height; row++) {
       const id = idOf(ids?.[row]);
-      const isNamed = isGivenName(id);
+      const isNamed = isNamedRow(read, row);
       if ((id !== '' && !isNamed) || row === header) continue;
       const status = idOf(statuses?.[row]);
       if (statuses !== undefined && !this.#knownStatuses.has(status) && !isStatus(status)) continue;
@@ -352,6 +354,15 @@ export async function readKeys(
     stateTab: read.stateTab,
     areas: read.areas,
   };
+}
+
+/**
+ * True where a table gave blank cells of a row names, and the ID is such a name: it was cleared. An ID may look like one: then
+ * the cell that shows removals, blank or a time, is none.
+ */
+function isNamedRow({ columns }: ColumnsRead, row: number): boolean {
+  const names = (['s:id', 's:removed'] as const).map((key) => columns.get(key)?.values[row]);
+  return names.every((cell) => isGivenName(idOf(cell)));
 }
 
 /** True for the name that Sheets gives a column of a table whose header cell is empty: "Column 1", in any language; "Column 1 2". */
