@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { MirrorError } from '../base/errors.ts';
 import { boundsOf, type FormWindow, type QueryBounds, WHOLE_FORM } from '../mirror/window.ts';
 import type { CallOptions, FormsClient, SubmissionPage } from './client.ts';
@@ -263,6 +264,8 @@ class PagesAhead {
       this.#ask(this.#last);
       const response = await (this.#ahead.shift() as Promise<SubmissionPage>);
       if (this.#span.bounded !== true) this.#last = response.totalPages;
+      // Pages that have come already leave a turn to others: the target's answer, for one, is waited for meanwhile.
+      await nextTurn();
       yield { ...response, asked };
     }
   }

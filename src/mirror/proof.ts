@@ -32,6 +32,8 @@ export interface Sighting {
   readonly createdAt: string | null;
   /** Stored, or listed as rejected, when it was applied. Evidence only when the pass meets it for the first time. */
   readonly existed: boolean;
+  /** It is a row of the target with a date, not marked deleted, by now. */
+  readonly stored?: boolean;
   /** One response showed it more than once. */
   readonly doubled?: boolean;
 }
@@ -88,6 +90,7 @@ export class ProofLedger {
   #sure = 0;
   #newcomers = 0;
   #newcomersInPass = 0;
+  #stored = 0;
   #doubled = 0;
   /** Of all that the pass met, and of what it had met by the base: newest dates. */
   #newestMet: string | null = null;
@@ -176,6 +179,7 @@ export class ProofLedger {
     if (first) {
       this.#newestMet = laterOf(this.#newestMet, item.createdAt);
       if (note.newcomer) this.#newcomersInPass++;
+      if (item.stored === true && this.#round > 0) this.#stored++;
     }
     if (this.#sweep > 0 && note.sweep !== this.#sweep) {
       note.sweep = this.#sweep;
@@ -301,6 +305,11 @@ export class ProofLedger {
   /** Distinct items seen in the whole pass. */
   get distinct(): number {
     return this.#ids.size;
+  }
+
+  /** Distinct items that a round met first, and that were rows of the target with a date then. */
+  get stored(): number {
+    return this.#stored;
   }
 
   /** True when the pass met this item and it was neither stored nor listed before. */

@@ -4,6 +4,7 @@ import type { ProofLedger } from '../mirror/proof.ts';
 import type { WindowWriter } from '../mirror/target.ts';
 import type { Rejection } from '../mirror/types.ts';
 import { ById, withKnownStatus } from './by-id.ts';
+import type { PassSetup } from './pass-run.ts';
 import type { UnstoredCounts } from './unstored-counts.ts';
 
 /** Up to this many absent rows the brake stays off, whatever the fraction: a small form may well lose half of its rows. */
@@ -21,6 +22,11 @@ export interface DeletionParts {
   readonly listedAfter?: number | undefined;
   /** The live rows that the list should show, where it is not the list of the whole form. */
   readonly liveIds?: () => AsyncIterable<string[]>;
+  /**
+   * How many live rows the list should show, as the target counts them now: where that are as many as the pass has stored,
+   * none is absent, and their IDs are not read. Not in a dry run, which stores nothing.
+   */
+  readonly countLive?: (() => Promise<number>) | undefined;
   /** Whether a submission belongs to that list; one that does not is no sign that the list hides it. */
   readonly isListed?: (item: SubmissionItem) => boolean;
   /** The brake, where other rows count as well; otherwise the absent ones against the live ones. */
@@ -78,6 +84,7 @@ export async function markAbsent(
   parts: DeletionParts,
 ): Promise<DeletionResult & { readonly stands: boolean; readonly isProven: boolean }> {
   const { ledger, readAgain, listedAfter } = parts;
+  if (await showsEachRow(parts)) return { ...NOTHING_ABSENT, stands: true, isProven: true };
   const first = await markThose(parts, (id) =>
     listedAfter === undefined ? !ledger.has(id) : !ledger.seenAfter(listedAfter, id),
   );
@@ -97,6 +104,19 @@ export async function markAbsent(
     stands: unlisted === 0,
     isProven: true,
   };
+}
+
+/** Whether a pass may count live rows instead of reading their IDs: it stores what it meets, and counting costs less. */
+export const countsLive = ({ request, target }: PassSetup): boolean =>
+  request.dryRun !== true && target.isMetered !== true;
+
+/** Each submission that was stored is a live row of the list: as many rows are these very ones. */
+async function showsEachRow({
+  countLive,
+  ledger,
+  listedAfter = 0,
+}: DeletionParts): Promise<boolean> {
+  return countLive !== undefined && listedAfter === 0 && (await countLive()) === ledger.stored;
 }
 
 async function markThose(

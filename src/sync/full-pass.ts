@@ -2,7 +2,7 @@ import type { AskedPage } from '../forms/form-pages.ts';
 import { laterOf } from '../mirror/canonical-time.ts';
 import { NO_COUNTS, totalOf } from '../mirror/status-counts.ts';
 import type { Checkpoint } from '../mirror/types.ts';
-import { type DeletionParts, markAbsent } from './deletions.ts';
+import { countsLive, type DeletionParts, markAbsent } from './deletions.ts';
 import { fullScan, type ScanParts } from './full-scan.ts';
 import { hashDeletedRows, type HashParts, hashUnmetRows } from './hash-unseen-rows.ts';
 import { oldestPlausible } from './incremental-scan.ts';
@@ -124,6 +124,7 @@ function settleAbsent(
     writer,
     ledger: parts.ledger,
     listedAfter,
+    countLive: countsLive(setup) ? async () => totalOf(await writer.statusCounts()) : undefined,
     readAgain: () => fullScan(parts),
     beforeMarking: () => run.refusePaused(),
     call,

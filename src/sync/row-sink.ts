@@ -249,7 +249,9 @@ export class RowSink implements ItemSink {
         isOld(outcome) ||
         (notStored(outcome) && !result.newlyListed.has(item.key)) ||
         result.forgotten.has(item.key);
-      const isFirst = ledger.sight(sighting(item, existed));
+      // A window may show what has no date, and no count of its rows has that.
+      const stored = !notStored(outcome) && item.createdAt !== null;
+      const isFirst = ledger.sight({ ...sighting(item, existed), stored });
       this.#count(isFirst, outcome);
       if (isFirst && notStored(outcome)) this.unstored.meet(item.status, !existed);
     }

@@ -5,7 +5,8 @@ import { FormPages } from '../forms/form-pages.ts';
 import { canonicalTime } from '../mirror/canonical-time.ts';
 import { fingerprint } from '../mirror/hashing.ts';
 import { countsText, minusCounts } from '../mirror/status-counts.ts';
-import type { WindowWriter } from '../mirror/target.ts';
+import type { FormReader, WindowWriter } from '../mirror/target.ts';
+import type { TimeSpan } from '../mirror/time-counts.ts';
 import type { Checkpoint, Form } from '../mirror/types.ts';
 import {
   type FormWindow,
@@ -13,7 +14,7 @@ import {
   type WindowReading,
   type WindowRecord,
 } from '../mirror/window.ts';
-import { type DeletionResult, markAbsent } from './deletions.ts';
+import { countsLive, type DeletionResult, markAbsent } from './deletions.ts';
 import { fullScan, type ItemSink, type ScanParts } from './full-scan.ts';
 import { hashUnmetRows } from './hash-unseen-rows.ts';
 import { oldestPlausible } from './incremental-scan.ts';
@@ -140,6 +141,15 @@ export async function proveWindow(
 const pagesOf = ({ setup, form }: PassRun, window: FormWindow, call: CallOptions): FormPages =>
   new FormPages(setup.context.client, form.id, call, window);
 
+/** How many live rows are dated within the span. */
+export async function countDated(
+  reader: Pick<FormReader, 'timeCounts'>,
+  span: TimeSpan,
+): Promise<number> {
+  const dated = await reader.timeCounts(span, 'day');
+  return dated.reduce((sum, { rows }) => sum + rows, 0);
+}
+
 function windowParts(
   { run, open, checkpoint, onTail }: WindowWork,
   window: FormWindow,
@@ -172,6 +182,7 @@ function settleAbsent(
     // The row had another date: the window that it is in now shows it.
     isListed: (item) => isWithin(window, timeOf(item)),
     isAllowed: (absent, live) => isAllowed(window, absent, live),
+    countLive: countsLive(run.setup) ? () => countDated(writer, window) : undefined,
     readAgain: () => fullScan(parts),
     beforeMarking: () => run.refusePaused(),
     call: run.call,

@@ -29,7 +29,13 @@ import {
   planWindows,
 } from './window-plan.ts';
 import { allowedDeletions, isWithinAllowed } from './window-brake.ts';
-import { beginWindow, isRefusal, proveWindow, type WindowWork } from './window-proof.ts';
+import {
+  beginWindow,
+  countDated,
+  isRefusal,
+  proveWindow,
+  type WindowWork,
+} from './window-proof.ts';
 
 /** Most rows without a date in a form that is read in windows: each is asked for by its ID, as no window need show it. */
 const MOST_UNDATED = 100;
@@ -296,9 +302,8 @@ async function allEnded<T>(first: Promise<T>, second: Promise<unknown> | undefin
 
 /** How many live rows have no date. */
 async function countUndated(reader: FormReader): Promise<number> {
-  const dated = await reader.timeCounts(WHOLE_FORM, 'day');
-  const live = totalOf(await reader.statusCounts());
-  return live - dated.reduce((sum, { rows }) => sum + rows, 0);
+  const dated = await countDated(reader, WHOLE_FORM);
+  return totalOf(await reader.statusCounts()) - dated;
 }
 
 /** Which they are. Memory: 10 bytes for each row that has one. */

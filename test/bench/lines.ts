@@ -1,3 +1,4 @@
+import { cpus } from 'node:os';
 import type { Samples, StageName } from './rounds.ts';
 
 /** A line of the table: a ratio of things measured in one run. */
@@ -74,6 +75,24 @@ export function linesOf(samples: Samples, distance: Distance): Line[] {
       'bare@sqlite.insert',
     ),
     ...[
+      [
+        'first',
+        'batches',
+        'the same lookups, INSERTs, history and commits in one thread, without the program',
+      ],
+      [
+        'unchanged',
+        'compared',
+        'the same lookups and comparisons in one thread, without the program',
+      ],
+    ].map(([time = '', bare = '', how = '']) =>
+      line(
+        [`sqlite.${time}.bare`, `write alone, SQLite, ${time}, against ${how}`, LIMIT],
+        `write@sqlite.${time}`,
+        `bare@sqlite.${bare}`,
+      ),
+    ),
+    ...[
       ['first', 'first'],
       ['unchanged', 'unchanged'],
       ['changed', '1 in 100 changed'],
@@ -144,9 +163,33 @@ export function linesOf(samples: Samples, distance: Distance): Line[] {
         bare,
       ),
     ),
+    ...['sqlite', 'postgres'].flatMap((kind) =>
+      ['first', 'unchanged'].map((time) => busyLine(samples, kind, time)),
+    ),
     latencyLine(samples, distance),
   ];
   return lines.filter(({ ratio }) => ratio !== undefined && !Number.isNaN(ratio));
+}
+
+const PRODUCTS: Readonly<Record<string, string>> = { sqlite: 'SQLite', postgres: 'PostgreSQL' };
+
+/**
+ * How much of all cores a full pass takes, with its source and its server: nothing makes it faster than what is left of them.
+ * What else the machine does meanwhile is in it.
+ */
+function busyLine(samples: Samples, kind: string, time: string): Line {
+  const passes = samples[`full@${kind}.${time}`];
+  // Those that `busyMs` adds up, whichever of them this process may use.
+  const cores = cpus().length;
+  const ms = median(passes?.map((one) => one.ms)) ?? Number.NaN;
+  const shares = passes?.map((one) => one.busyMs / (one.ms * cores));
+  return {
+    key: `full.${kind}.${time}.busy`,
+    what: `full pass, ${PRODUCTS[kind]}, ${time}, with its source and server: processor time against all cores for as long`,
+    goal: LIMIT,
+    ratio: median(shares),
+    made: `${seconds(median(passes?.map(({ busyMs }) => busyMs)))} against ${seconds(ms * cores)}`,
+  };
 }
 
 function latencyLine(samples: Samples, { rows, inFlight, latencyMs }: Distance): Line {

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +7,7 @@ import type { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../src/base/clock.ts';
 import type { Target } from '../../src/mirror/target.ts';
+import { run } from '../../src/targets/sql/sql-session.ts';
 import { SqlTarget } from '../../src/targets/sql/sql-target.ts';
 import { SqliteFile } from '../../src/targets/sql/sqlite/sqlite-database.ts';
 import { describeSqlLimits } from '../contract/sql-target-limits.ts';
@@ -46,22 +48,35 @@ describe('a SQLite file that much is stored in', () => {
   });
 
   it('L13: is written by a thread from then on, which has ended when the form is released', async () => {
-    await using target = openFile(path, 3);
+    await using target = openFile(path, 2);
     const writer = await target.openWriter(FORM, AT_ONCE);
     await writer.prepare([NAME]);
     await writer.apply([row('a'), row('b')], []);
-    await writer.apply([row('c')], []);
     expect(threads).toHaveLength(0);
-    expect((await writer.apply([row('a'), row('d')], [])).outcomes).toEqual([
-      'unchanged',
-      'inserted',
-    ]);
+    // It begins beside this one, and is waited for by the next.
+    await writer.apply([row('c'), row('d')], []);
+    const { outcomes } = await writer.apply([row('a'), row('e')], []);
+    expect(outcomes).toEqual(['unchanged', 'inserted']);
     expect(threads).toHaveLength(1);
     await expect(target.openWriter(FORM, AT_ONCE)).rejects.toMatchObject({ code: 'TARGET_BUSY' });
     await writer[Symbol.asyncDispose]();
     expect(threads[0]?.threadId).toBe(-1);
     await using next = await target.openWriter(FORM, AT_ONCE);
-    expect(await sorted(next.liveIds())).toEqual(['a', 'b', 'c', 'd']);
+    expect(await sorted(next.liveIds())).toEqual(['a', 'b', 'c', 'd', 'e']);
+  });
+
+  it('L13: ends with the form where its thread has only begun', async () => {
+    await using target = openFile(path, 1);
+    const writer = await target.openWriter(FORM, AT_ONCE);
+    await writer.prepare([NAME]);
+    await writer.apply([row('a')], []);
+    const begun = once(process, 'worker');
+    await writer.apply([row('b')], []);
+    await begun;
+    await writer[Symbol.asyncDispose]();
+    expect(threads.map(({ threadId }) => threadId)).toEqual([-1]);
+    await using next = await target.openWriter(FORM, AT_ONCE);
+    expect(await sorted(next.liveIds())).toEqual(['a', 'b']);
   });
 
   it('L7: outlasts a power failure, and forgets what is overwritten, as without one', async () => {
@@ -78,6 +93,66 @@ describe('a SQLite file that much is stored in', () => {
     await connection?.release();
   });
 
+  it('L5: commits nothing where a statement failed that nobody waited for', async () => {
+    const locked = await new SqliteFile(path, systemClock, 0).lockForm(FORM.id, AT_ONCE);
+    if (locked === undefined) throw new Error('not locked');
+    const { connection } = locked;
+    await connection.transaction((tx) => tx.exec('CREATE TABLE t (id TEXT PRIMARY KEY)'));
+    const failed = connection.transaction(async (tx) => {
+      for (const id of ['a', 'a', 'b']) await run(tx, 'INSERT INTO t VALUES ($1)', [id]);
+    });
+    await expect(failed).rejects.toThrow('UNIQUE constraint failed');
+    const told = connection.transaction(async (tx) => {
+      await run(tx, 'INSERT INTO t VALUES ($1), ($1)', ['c']);
+      await tx.query('SELECT 1');
+    });
+    await expect(told).rejects.toThrow('UNIQUE constraint failed');
+    await connection.transaction((tx) => run(tx, 'INSERT INTO t VALUES ($1)', ['d']));
+    expect(await connection.query('SELECT id FROM t')).toEqual([{ id: 'd' }]);
+    expect(threads).toHaveLength(1);
+    await locked.release();
+  });
+
+  it.each([0, Infinity])(
+    'L5: commits nothing of a batch whose transaction a trigger rolls back, nor of what is told before that is known (a thread after %d rows)',
+    async (fromRows) => {
+      await using target = openFile(path, fromRows);
+      const writer = await target.openWriter(FORM, AT_ONCE);
+      await writer.prepare([NAME]);
+      const people = new DatabaseSync(path);
+      people.exec(`CREATE TRIGGER no BEFORE INSERT ON contact_form WHEN new.id = 'row 0'
+        BEGIN SELECT RAISE(ROLLBACK, 'no'); END`);
+      people.close();
+      // More than are stored at a time; the first of them is refused.
+      const rows = Array.from({ length: 4_010 }, (_, nth) => row(`row ${nth}`));
+      await expect(writer.apply(rows, [])).rejects.toMatchObject({
+        code: 'TARGET_FAILED',
+        message: expect.stringContaining('rolled back the whole batch'),
+      });
+      expect(await sorted(writer.liveIds())).toEqual([]);
+      expect((await writer.apply([row('other')], [])).outcomes).toEqual(['inserted']);
+      expect(await writer.losses()).toEqual([]);
+      await writer[Symbol.asyncDispose]();
+    },
+  );
+
+  it('L5: commits nothing where its thread ends among statements that nobody waits for', async () => {
+    const locked = await new SqliteFile(path, systemClock, 0).lockForm(FORM.id, AT_ONCE);
+    if (locked === undefined) throw new Error('not locked');
+    const { connection } = locked;
+    await connection.transaction((tx) => tx.exec('CREATE TABLE t (id TEXT PRIMARY KEY)'));
+    const cut = connection.transaction(async (tx) => {
+      await run(tx, 'INSERT INTO t VALUES ($1)', ['a']);
+      await tx.query('SELECT 1');
+      await threads[0]?.terminate();
+      await run(tx, 'INSERT INTO t VALUES ($1)', ['b']);
+    });
+    await expect(cut).rejects.toThrow('the thread has ended');
+    await locked.release();
+    using people = new DatabaseSync(path);
+    expect(people.prepare('SELECT id FROM t').all()).toEqual([]);
+  });
+
   it('tells a locked file from others, and goes on once it is free', async () => {
     let now = 0;
     const clock: Clock = {
@@ -86,7 +161,7 @@ describe('a SQLite file that much is stored in', () => {
         now += ms;
       },
     };
-    await using target = openFile(path, 1, clock);
+    await using target = openFile(path, 0.5, clock);
     await using writer = await target.openWriter(FORM, AT_ONCE);
     await writer.prepare([NAME]);
     await writer.apply([row('a')], []);
@@ -104,7 +179,7 @@ describe('a SQLite file that much is stored in', () => {
   });
 
   it('makes no new file where the one that it writes was taken away', async () => {
-    await using target = openFile(path, 1);
+    await using target = openFile(path, 0.5);
     await using writer = await target.openWriter(FORM, AT_ONCE);
     await writer.prepare([NAME]);
     await writer.apply([row('a')], []);
@@ -115,7 +190,7 @@ describe('a SQLite file that much is stored in', () => {
   });
 
   it('L17: goes on with the file that it has where another comes to its place while the thread begins', async () => {
-    await using target = openFile(path, 1);
+    await using target = openFile(path, 0.5);
     const writer = await target.openWriter(FORM, AT_ONCE);
     await writer.prepare([NAME]);
     await writer.apply([row('a')], []);
@@ -134,7 +209,7 @@ describe('a SQLite file that much is stored in', () => {
   });
 
   it('makes no new file where the one that it writes is taken away while the thread begins', async () => {
-    await using target = openFile(path, 1);
+    await using target = openFile(path, 0.5);
     await using writer = await target.openWriter(FORM, AT_ONCE);
     await writer.prepare([NAME]);
     await writer.apply([row('a')], []);
@@ -144,7 +219,7 @@ describe('a SQLite file that much is stored in', () => {
   });
 
   it('L5: keeps whole batches where its thread ends, and says so', async () => {
-    await using target = openFile(path, 1);
+    await using target = openFile(path, 0.5);
     const writer = await target.openWriter(FORM, AT_ONCE);
     await writer.prepare([NAME]);
     await writer.apply([row('a')], []);

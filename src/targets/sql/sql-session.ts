@@ -17,6 +17,11 @@ export interface SqlSession {
    * the database has no such statement.
    */
   readonly copy?: (sql: string, texts: Iterable<string>) => Promise<number>;
+  /**
+   * Runs a statement of a transaction without waiting for it: those after it find it done, and where it fails, the next one
+   * that is waited for fails with the same, and so does the commit. Undefined where it would be waited for all the same.
+   */
+  readonly send?: (sql: string, params?: readonly SqlValue[]) => void;
 }
 
 /** A dedicated connection. Statements outside a transaction wait for a running one to end. */
@@ -39,16 +44,27 @@ export async function inSavepoint<T>(
   work: () => Promise<T>,
   name = 'forms_mirror',
 ): Promise<T> {
-  await tx.exec(`SAVEPOINT ${name}`);
+  await run(tx, `SAVEPOINT ${name}`);
   try {
     const result = await work();
-    await tx.exec(`RELEASE SAVEPOINT ${name}`);
+    await run(tx, `RELEASE SAVEPOINT ${name}`);
     return result;
   } catch (error) {
     // If this fails too, the whole transaction is lost; the first error is the cause.
     await tx.exec(`ROLLBACK TO SAVEPOINT ${name}; RELEASE SAVEPOINT ${name}`).catch(() => {});
     throw error;
   }
+}
+
+/** Runs a statement of a transaction whose rows nobody needs: see {@link SqlSession.send}. */
+export async function run(
+  tx: SqlSession,
+  sql: string,
+  params?: readonly SqlValue[],
+): Promise<void> {
+  if (tx.send !== undefined) tx.send(sql, params);
+  else if (params === undefined) await tx.exec(sql);
+  else await tx.query(sql, params);
 }
 
 /** The text in a column; throws TypeError when there is none, which is a defect. */

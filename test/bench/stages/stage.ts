@@ -1,3 +1,5 @@
+import { cpus } from 'node:os';
+
 /** What a process of its own is to measure. */
 export interface StageCall {
   readonly stage: string;
@@ -21,6 +23,8 @@ export interface Measured {
   readonly ms: number;
   /** Processor time of this process alone, in ms; a server's comes on top. */
   readonly cpuMs: number;
+  /** That of the whole machine, servers and the source included, over all its cores. */
+  readonly busyMs: number;
 }
 
 /** Times one piece of work over so many rows. */
@@ -29,8 +33,12 @@ export async function timed(
   rows: number,
   work: () => Promise<unknown>,
 ): Promise<Measured> {
-  const [began, cpu] = [performance.now(), process.cpuUsage()];
+  const [began, cpu, busy] = [performance.now(), process.cpuUsage(), machineBusyMs()];
   await work();
   const { user, system } = process.cpuUsage(cpu);
-  return { name, rows, ms: performance.now() - began, cpuMs: (user + system) / 1_000 };
+  const cpuMs = (user + system) / 1_000;
+  return { name, rows, ms: performance.now() - began, cpuMs, busyMs: machineBusyMs() - busy };
 }
+
+const machineBusyMs = (): number =>
+  cpus().reduce((sum, { times }) => sum + times.user + times.nice + times.sys + times.irq, 0);

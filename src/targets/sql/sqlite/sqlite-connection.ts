@@ -46,13 +46,25 @@ interface Threadable {
   readonly file: string | undefined;
   /** From how many rows on; see {@link THREAD_FROM_ROWS}. */
   readonly fromRows: number;
+  /** The thread, once it has been begun. */
+  begun?: BegunThread;
+}
+
+/** A thread that is beginning. It has read nothing. */
+interface BegunThread {
+  readonly thread: SqliteEngineThread;
+  /** Whether it can be told something, once that is known. */
+  readonly ready: Promise<boolean>;
+  isSettled: boolean;
 }
 
 /**
- * A connection that has stored as many rows goes on in a thread of its own, so that a long pass reads and writes at the same
- * time: what is stored takes longer than it takes to send it there. A thread takes as long to begin as some 2,000 rows do.
+ * A connection that has stored as many rows begins a thread of its own, and goes on in it once it is there, so that a long
+ * pass reads and writes at the same time: what is stored takes longer than it takes to send it there. A thread takes as long
+ * to begin as some 4,000 rows do; after twice as many rows it is waited for.
  */
 export const THREAD_FROM_ROWS = 4_000;
+const WAITED_FOR = 2;
 
 /**
  * A connection to a SQLite file. SQLite itself never waits, which would block the whole process: a locked file is tried
@@ -156,26 +168,29 @@ export class SqliteConnection implements SqlConnection {
   async #followRows(): Promise<void> {
     const threadable = this.#threadable;
     if (threadable === undefined || this.#stored < threadable.fromRows) return;
+    const begun = threadable.begun ?? beginThread(threadable);
+    if (begun?.isSettled === false && this.#stored < threadable.fromRows * WAITED_FOR) {
+      threadable.begun = begun;
+      return;
+    }
     this.#threadable = undefined;
-    if (identityOf(threadable.path) !== threadable.file) return;
-    const thread = new SqliteEngineThread(threadable.path);
-    const isReady = await this.#makeReady(thread, threadable).catch(() => false);
+    if (begun === undefined) return;
+    const isReady = await this.#makeReady(begun, threadable).catch(() => false);
     if (!isReady) {
       // Without a thread it is slower, and what is wrong with the file is told by the next statement.
-      await thread.close();
+      await begun.thread.abandon();
       return;
     }
     await this.#engine.close();
-    this.#engine = thread;
+    this.#engine = begun.thread;
   }
 
   /**
    * False where another file came to the path while the thread began: the pass has written to the one before. It is asked
    * before the thread reads anything, as whoever reads a file takes the WAL beside it for its own.
    */
-  async #makeReady(thread: SqliteEngineThread, { path, file }: Threadable): Promise<boolean> {
-    await thread.exec('');
-    if (identityOf(path) !== file) return false;
+  async #makeReady({ thread, ready }: BegunThread, { path, file }: Threadable): Promise<boolean> {
+    if (!(await ready) || identityOf(path) !== file) return false;
     await this.#retry(() => thread.exec(SETTINGS));
     return true;
   }
@@ -208,14 +223,16 @@ export class SqliteConnection implements SqlConnection {
    */
   async isReusable(): Promise<boolean> {
     await this.#turn.catch(() => {});
-    const path = this.#threadable?.path;
+    const { path, begun } = this.#threadable ?? {};
     if (path === undefined || this.#files === undefined || this.#hasFailed) return false;
+    if (begun !== undefined) return false;
     this.#stored = 0;
     return filesOf(path) === this.#files;
   }
 
   async close(): Promise<void> {
     await this.#turn.catch(() => {});
+    await this.#threadable?.begun?.thread.abandon();
     await this.#engine.close();
   }
 
@@ -246,6 +263,19 @@ export class SqliteConnection implements SqlConnection {
   }
 }
 
+/** Undefined where the file at the path is another one by now. */
+function beginThread({ path, file }: Threadable): BegunThread | undefined {
+  if (identityOf(path) !== file) return undefined;
+  const thread = new SqliteEngineThread(path);
+  const ready = thread.exec('').then(
+    () => true,
+    () => false,
+  );
+  const begun: BegunThread = { thread, ready, isSettled: false };
+  void ready.then(() => (begun.isSettled = true));
+  return begun;
+}
+
 /** The statements of a transaction: its lock is held, so that none is tried again. */
 export class SqliteTransaction implements SqlSession {
   readonly #engine: AnyEngine;
@@ -266,6 +296,10 @@ export class SqliteTransaction implements SqlSession {
 
   async exec(sql: string): Promise<void> {
     await this.#engine.exec(sql);
+  }
+
+  send(sql: string, params: readonly SqlValue[] = []): void {
+    this.#engine.send(sql, params);
   }
 
   /** See {@link AnyEngine.store}. */

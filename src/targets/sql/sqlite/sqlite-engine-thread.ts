@@ -42,6 +42,12 @@ export class SqliteEngineThread implements AnyEngine {
     return this.#ask({ what: 'all', sql, params, asArrays });
   }
 
+  send(sql: string, params: readonly SqlValue[]): void {
+    const request: ThreadRequest = { what: 'send', sql, params };
+    // Of a thread that has ended the next statement tells.
+    if (this.#ended === undefined) this.#worker.postMessage(request, []);
+  }
+
   exec(sql: string): Promise<void> {
     return this.#ask({ what: 'exec', sql });
   }
@@ -61,6 +67,11 @@ export class SqliteEngineThread implements AnyEngine {
     } finally {
       await this.#worker.terminate();
     }
+  }
+
+  /** Ends it where nothing was stored through it. */
+  async abandon(): Promise<void> {
+    await this.#worker.terminate();
   }
 
   /** The answer to it, whose type is that of the engine's method. */

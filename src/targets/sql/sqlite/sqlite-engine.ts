@@ -3,6 +3,7 @@ import { pathToFileURL } from 'node:url';
 import { decimalText } from '../../../mirror/numbers.ts';
 import type { SqlRow, SqlValue } from '../sql-session.ts';
 import { nearestNumber } from './sqlite-cells.ts';
+import { rolledBackError } from './sqlite-errors.ts';
 import { type FlatRows, storeFlatRows, type StorePlan } from './sqlite-store.ts';
 
 /** Statements kept compiled; a pass uses some two dozen. */
@@ -18,9 +19,11 @@ export interface AnyEngine {
     params: readonly SqlValue[],
     asArrays: boolean,
   ): Awaitable<SqlRow[] | unknown[][]>;
+  /** Runs a statement of a transaction, whose rows nobody needs; in this thread it throws at once. */
+  send(sql: string, params: readonly SqlValue[]): void;
   /** Runs one or more statements without parameters. */
   exec(sql: string): Awaitable<void>;
-  /** See {@link storeFlatRows}. */
+  /** See {@link storeFlatRows}. In a transaction only. */
   store(plan: StorePlan, rows: FlatRows): Awaitable<Uint8Array>;
   /** Ends a transaction that has begun and not ended. */
   rollBack(): Awaitable<void>;
@@ -56,11 +59,18 @@ export class SqliteEngine implements AnyEngine {
     return Number(this.#kept(this.#runners, sql).run(...params).changes);
   }
 
+  send(sql: string, params: readonly SqlValue[]): void {
+    this.#requireTransaction();
+    if (params.length === 0) this.exec(sql);
+    else this.all(sql, params, false);
+  }
+
   exec(sql: string): void {
     this.#database.exec(sql);
   }
 
   store(plan: StorePlan, rows: FlatRows): Uint8Array {
+    this.#requireTransaction();
     return storeFlatRows(this, plan, rows);
   }
 
@@ -73,6 +83,14 @@ export class SqliteEngine implements AnyEngine {
     this.#readers.clear();
     this.#runners.clear();
     if (this.#database.isOpen) this.#database.close();
+  }
+
+  /**
+   * What one told before has failed with may have rolled back the whole transaction (a full disk does, or a trigger), and this
+   * one was told before that was known: it would be committed by itself (L5).
+   */
+  #requireTransaction(): void {
+    if (!this.#database.isTransaction) throw rolledBackError();
   }
 
   #kept(statements: Map<string, StatementSync>, sql: string): StatementSync {

@@ -68,6 +68,9 @@ const NO_ROOM_TO_OPEN = 4874;
 /** The code of errors of a thread that has ended by itself. */
 export const THREAD_ENDED = 'SQLITE_THREAD_ENDED';
 
+/** The code of errors of statements whose transaction is gone. */
+const ROLLED_BACK = 'SQLITE_ROLLED_BACK';
+
 const UNWRITABLE_FOLDER: ErrorDescription = {
   code: 'TARGET_DENIED',
   what: 'the folder cannot be written',
@@ -96,6 +99,12 @@ const BY_SYSTEM_CODE: Readonly<Record<string, ErrorDescription>> = {
     what: 'the thread that writes the file has ended, perhaps for lack of memory',
     remedy: 'What it had not committed is not in the file; the next pass goes on.',
   },
+  [ROLLED_BACK]: {
+    code: 'TARGET_FAILED',
+    what: 'a constraint or trigger that was added to the table rolled back the whole batch, of which nothing was stored',
+    remedy:
+      'Have it refuse single rows: RAISE(ABORT), not RAISE(ROLLBACK) or ON CONFLICT ROLLBACK.',
+  },
 };
 
 /** See {@link DescribeError}: errors of node:sqlite, of the file system and of threads. */
@@ -118,6 +127,10 @@ export function isBusy(error: unknown): boolean {
 /** SQLite's error for a file that another connection holds, where a PRAGMA says so in its result. */
 export const busyError = (): Error =>
   Object.assign(new Error('database is locked'), { errcode: BUSY });
+
+/** The error of a statement that is to be part of a transaction, where that was rolled back already. */
+export const rolledBackError = (): Error =>
+  Object.assign(new Error('the transaction was rolled back'), { code: ROLLED_BACK });
 
 /** SQLite's own wording of constraint errors, which names columns only. A trigger may say anything: it is not quoted. */
 const OWN_WORDING =

@@ -11,10 +11,11 @@ export type ThreadRequest =
       readonly asArrays: boolean;
     }
   | { readonly what: 'exec'; readonly sql: string }
+  | { readonly what: 'send'; readonly sql: string; readonly params: readonly SqlValue[] }
   | { readonly what: 'store'; readonly plan: StorePlan; readonly rows: FlatRows }
   | { readonly what: 'rollBack' | 'close' };
 
-/** One for each request, in order. */
+/** One for each request but `send`, in order. */
 export type ThreadAnswer = { readonly value: unknown } | { readonly error: PlainError };
 
 /** An error with what tells SQLite's from others; the copy that a message makes of an Error has lost it. */

@@ -32,12 +32,12 @@ export async function upsertIntoSqlite(
   };
   let stored: Promise<Uint8Array> = Promise.resolve(new Uint8Array());
   for (const piece of piecesOf(rows, Math.max(1, Math.floor(CELLS_A_PIECE / plan.width)))) {
-    // While the piece before is stored, where a thread does that.
-    const flat = encode(piece);
+    // While the piece before is stored, where a thread does that; it need not wait for this one either.
+    const next = tx.store(plan, encode(piece));
+    // It is waited for above or below, unless the one before fails, or the next can't be encoded.
+    next.catch(() => {});
     take(await stored);
-    stored = tx.store(plan, flat);
-    // It is waited for above or below, unless the next piece can't be encoded.
-    stored.catch(() => {});
+    stored = next;
   }
   take(await stored);
   const swallowed = rows.length - outcomes.length;

@@ -1,0 +1,28 @@
+/** What a target billed. */
+export interface Costs {
+  readonly billedBytes: number;
+  readonly statements: number;
+}
+
+/** What a target that bills each statement has cost. */
+export interface TargetCosts extends Costs {
+  /**
+   * Today, in UTC, by all processes as far as this one knows; null where nothing limits it, so that the target does not keep the
+   * sum. The fields above are of this process since it began.
+   */
+  readonly today: (Costs & { readonly day: string }) | null;
+  /** Most bytes that may be billed a day, after which the target rests until the next one; null: any. */
+  readonly maxBytesPerDay: number | null;
+}
+
+/** The part of a target that tells what its statements were billed, where they are. */
+export interface BilledTarget {
+  /** Makes no call. */
+  costs?(): TargetCosts;
+}
+
+/** The same of a writer: what was billed for it since it was opened. */
+export interface BilledWriter {
+  /** Makes no call. */
+  spent?(): Costs;
+}
