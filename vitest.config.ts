@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { hasBigQueryEmulator } from './test/support/bigquery-emulator.ts';
 import { LongestFirst } from './test/support/longest-first.ts';
 
 const common = {
@@ -22,6 +23,9 @@ const LONG = [
   'packages/*/test/scale.test.ts',
 ];
 
+/** Tests that need the stand-in for BigQuery, whose dependencies `npm ci` does not install. */
+const BIGQUERY = ['test/**/*.bigquery.test.ts', 'packages/bigquery-emulator/test/**/*.test.ts'];
+
 // A change is judged by its own merit: every run draws the same cases, and `npm run soak` draws new ones.
 process.env['FC_SEED'] ??= '20260721';
 
@@ -37,7 +41,7 @@ export default defineConfig({
           ...common,
           name: 'unit',
           include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts'],
-          exclude: ['**/*.integration.test.ts', ...LONG],
+          exclude: ['**/*.integration.test.ts', ...BIGQUERY, ...LONG],
         },
       },
       {
@@ -45,6 +49,14 @@ export default defineConfig({
           ...common,
           name: 'long',
           include: LONG,
+          exclude: ['**/node_modules/**'],
+        },
+      },
+      {
+        test: {
+          ...common,
+          name: 'bigquery',
+          include: hasBigQueryEmulator() ? BIGQUERY : [],
           exclude: ['**/node_modules/**'],
         },
       },

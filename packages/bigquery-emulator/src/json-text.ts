@@ -1,0 +1,145 @@
+/** JSON as text, whose numbers stay as they were written: a parsed value would have lost that. */
+
+/** A step of a path: a member's name or an element's number. */
+export type PathStep = string | number;
+
+/** The canonical text of a JSON value: keys sorted, no white space, numbers as doubles or whole 64-bit numbers. Undefined for no JSON. */
+export function canonicalJson(text: string): string | undefined {
+  const value = parsed(text);
+  return value === undefined ? undefined : canonical(value.held);
+}
+
+/** A number with its own text. */
+class NumberText {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+function parsed(text: string): { readonly held: unknown } | undefined {
+  try {
+    // The reviver's third argument has the text of the number.
+    const reviver = (_: string, value: unknown, context?: { source?: string }): unknown =>
+      typeof value === 'number' ? new NumberText(context?.source ?? String(value)) : value;
+    return { held: JSON.parse(text, reviver) };
+  } catch {
+    return undefined;
+  }
+}
+
+function canonical(value: unknown): string {
+  if (value instanceof NumberText) return numberText(value.text);
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const members = Object.entries(value).sort(([a], [b]) => byCodePoint(a, b));
+  return `{${members.map(([key, inner]) => `${JSON.stringify(key)}:${canonical(inner)}`).join(',')}}`;
+}
+
+const MAX_WHOLE = 18_446_744_073_709_551_615n;
+const MIN_WHOLE = -9_223_372_036_854_775_808n;
+/** From here on a double is written with an exponent. */
+const EXPONENT_FROM = 1e15;
+
+function numberText(source: string): string {
+  if (/^-?\d+$/.test(source)) {
+    const whole = BigInt(source);
+    if (whole >= MIN_WHOLE && whole <= MAX_WHOLE) return String(whole);
+  }
+  const number = Number(source);
+  if (Number.isInteger(number) && Math.abs(number) < EXPONENT_FROM) return `${number}.0`;
+  return String(number);
+}
+
+function byCodePoint(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}
+
+/** The piece of JSON text at a path, without white space, numbers as written. Undefined for no JSON or nothing there. */
+export function jsonAt(text: string, path: readonly PathStep[]): string | undefined {
+  const at = placeOf(text, path);
+  return at === undefined ? undefined : minified(text.slice(at.start, at.end));
+}
+
+/** The elements of the list at a path, each as {@link jsonAt} gives it. Undefined when there is no list. */
+export function elementsAt(text: string, path: readonly PathStep[]): string[] | undefined {
+  const at = placeOf(text, path);
+  if (at === undefined || text[at.start] !== '[') return undefined;
+  return membersOf(text, at.start).map(({ start, end }) => minified(text.slice(start, end)));
+}
+
+interface Place {
+  readonly start: number;
+  readonly end: number;
+}
+
+function placeOf(text: string, path: readonly PathStep[]): Place | undefined {
+  if (parsed(text) === undefined) return undefined;
+  const start = skipSpace(text, 0);
+  let place: Place | undefined = { start, end: endOf(text, start) };
+  for (const step of path) {
+    if (place === undefined) return undefined;
+    const opening = text[place.start];
+    if (opening !== (typeof step === 'number' ? '[' : '{')) return undefined;
+    const members = membersOf(text, place.start);
+    place = typeof step === 'number' ? members[step] : members.find(({ key }) => key === step);
+  }
+  return place;
+}
+
+/** The members of the object, or elements of the list, that begins at `start` of sound JSON. */
+function membersOf(text: string, start: number): (Place & { readonly key: string | undefined })[] {
+  const members: (Place & { readonly key: string | undefined })[] = [];
+  const closing = text[start] === '{' ? '}' : ']';
+  let at = skipSpace(text, start + 1);
+  while (text[at] !== closing) {
+    let key: string | undefined;
+    if (closing === '}') {
+      const keyEnd = endOf(text, at);
+      key = String(JSON.parse(text.slice(at, keyEnd)));
+      at = skipSpace(text, skipSpace(text, keyEnd) + 1);
+    }
+    const end = endOf(text, at);
+    members.push({ start: at, end, key });
+    at = skipSpace(text, end);
+    if (text[at] === ',') at = skipSpace(text, at + 1);
+  }
+  return members;
+}
+
+function skipSpace(text: string, from: number): number {
+  let at = from;
+  while (/\s/.test(text[at] ?? '')) at++;
+  return at;
+}
+
+const STRING = /"(?:[^"\\]|\\.)*"/sy;
+const SCALAR = /[^\s,\]}]+/y;
+/** What counts when looking for the end of an object or list. */
+const BRACKET = /"(?:[^"\\]|\\.)*"|[[\]{}]/gs;
+
+/** Where the value that begins at `start` of sound JSON ends. */
+function endOf(text: string, start: number): number {
+  const first = text[start];
+  if (first === '{' || first === '[') {
+    BRACKET.lastIndex = start;
+    let depth = 0;
+    for (let match = BRACKET.exec(text); match !== null; match = BRACKET.exec(text)) {
+      if (match[0] === '{' || match[0] === '[') depth++;
+      if (match[0] === '}' || match[0] === ']') depth--;
+      if (depth === 0) return BRACKET.lastIndex;
+    }
+    return text.length;
+  }
+  const shape = first === '"' ? STRING : SCALAR;
+  shape.lastIndex = start;
+  shape.exec(text);
+  return shape.lastIndex;
+}
+
+/** Without white space between its tokens; texts with no more escapes than they need. */
+const minified = (text: string): string =>
+  text.replaceAll(/"(?:[^"\\]|\\.)*"|\s+/gs, (token) =>
+    token.startsWith('"') ? JSON.stringify(JSON.parse(token)) : '',
+  );

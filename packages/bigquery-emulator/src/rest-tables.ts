@@ -1,0 +1,240 @@
+import { ApiError, invalid, notDone } from './api-error.ts';
+import { numberParameter, pageOf, part, type Call, type Method } from './call.ts';
+import type { Dataset, Table, TimePartitioning } from './catalog.ts';
+import { flagAt, objectAt, textAt, textsAt, type Raw } from './json-object.ts';
+import { texts } from './rest-datasets.ts';
+import { columnsOf, schemaOf, viewQueryOf } from './table-schema.ts';
+import { changeColumns, viewColumns } from './table-change.ts';
+import { countStored, createStored, dropStored } from './table-store.ts';
+import type { ViewReader } from './table-change.ts';
+
+const MAX_DESCRIPTION = 16_384;
+
+type Name = 'get' | 'insert' | 'list' | 'patch' | 'update' | 'delete';
+
+/** The methods of `tables`. Reading a view's query needs the analyzer. */
+export function tableMethods(readView: ViewReader): Readonly<Record<Name, Method>> {
+  return {
+    get: { name: 'tables.get', run: async (call) => resource(call, tableOf(call)) },
+    insert: { name: 'tables.insert', run: (call) => insert(call, readView) },
+    list: { name: 'tables.list', run: async (call) => list(call) },
+    patch: { name: 'tables.patch', run: (call) => change(call, readView, false) },
+    update: { name: 'tables.update', run: (call) => change(call, readView, true) },
+    delete: {
+      name: 'tables.delete',
+      async run(call) {
+        const table = tableOf(call);
+        if (table.kind === 'TABLE') await withConnection(call, (one) => dropStored(one, table));
+        call.catalog.remove(table);
+        return undefined;
+      },
+    },
+  };
+}
+
+const datasetOf = (call: Call): Dataset =>
+  call.catalog.dataset(part(call, 'projectId'), part(call, 'datasetId'));
+
+const tableOf = (call: Call): Table =>
+  call.catalog.table(part(call, 'projectId'), part(call, 'datasetId'), part(call, 'tableId'));
+
+async function withConnection<T>(
+  call: Call,
+  use: (connection: Awaited<ReturnType<Call['store']['connect']>>) => Promise<T>,
+): Promise<T> {
+  const connection = await call.store.connect();
+  try {
+    return await use(connection);
+  } finally {
+    call.store.release(connection);
+  }
+}
+
+const UNDONE = [
+  'rangePartitioning',
+  'externalDataConfiguration',
+  'materializedView',
+  'encryptionConfiguration',
+  'snapshotDefinition',
+  'cloneDefinition',
+  'expirationTime',
+  'tableConstraints',
+  'defaultCollation',
+] as const;
+
+async function insert(call: Call, readView: ViewReader): Promise<object> {
+  const { body } = call;
+  for (const field of UNDONE) if (body[field] !== undefined) throw notDone(`tables with ${field}`);
+  const dataset = datasetOf(call);
+  const name = textAt(objectAt(body, 'tableReference') ?? {}, 'tableId');
+  if (name === undefined) throw new ApiError('required', 'Required parameter is missing: tableId');
+  const query = viewQueryOf(body);
+  const table =
+    query === undefined
+      ? newTable(call, dataset, name)
+      : await newView(call, dataset, name, query, readView);
+  if (dataset.tables.has(name)) {
+    throw new ApiError(
+      'duplicate',
+      `Already Exists: Table ${dataset.project}:${dataset.name}.${name}`,
+    );
+  }
+  Object.assign(table, details(body));
+  // In its place at once: a second request for the same name has to meet it.
+  call.catalog.add(table);
+  if (table.kind === 'TABLE') await withConnection(call, (one) => createStored(one, table));
+  return resource(call, table);
+}
+
+function newTable(call: Call, dataset: Dataset, name: string): Table {
+  const columns = columnsOf(objectAt(call.body, 'schema'));
+  const partitioning = partitioningOf(objectAt(call.body, 'timePartitioning'), call.body);
+  const clustering = textsAt(objectAt(call.body, 'clustering') ?? {}, 'fields');
+  const find = (wanted: string): (typeof columns)[number] => {
+    const column = columns.find((other) => other.name.toLowerCase() === wanted.toLowerCase());
+    if (column === undefined)
+      throw invalid(
+        `The field specified for partitioning or clustering cannot be found in the schema: ${wanted}`,
+      );
+    return column;
+  };
+  if (partitioning !== undefined) {
+    const { type } = find(partitioning.field);
+    if (!['TIMESTAMP', 'DATE', 'DATETIME'].includes(type.kind)) {
+      throw invalid(
+        `The field specified for partitioning can only be of type TIMESTAMP, DATE or DATETIME. The type found is: ${type.kind}.`,
+      );
+    }
+  }
+  if (clustering.length > 4) throw invalid('Clustering takes at most four fields');
+  for (const field of clustering) find(field);
+  return call.catalog.draft(dataset, name, { kind: 'TABLE', columns, partitioning, clustering });
+}
+
+function partitioningOf(raw: Raw | undefined, body: Raw): TimePartitioning | undefined {
+  if (raw === undefined) return undefined;
+  const type = textAt(raw, 'type');
+  if (type !== 'HOUR' && type !== 'DAY' && type !== 'MONTH' && type !== 'YEAR') {
+    throw invalid(`Invalid partitioning type: ${type}`);
+  }
+  const field = textAt(raw, 'field');
+  if (field === undefined) throw notDone('partitions by time of ingestion');
+  if (raw['expirationMs'] !== undefined) throw notDone('partitions that expire');
+  const requireFilter =
+    flagAt(body, 'requirePartitionFilter') || flagAt(raw, 'requirePartitionFilter');
+  if (requireFilter) throw notDone('requirePartitionFilter');
+  return { type, field, requireFilter };
+}
+
+async function newView(
+  call: Call,
+  dataset: Dataset,
+  name: string,
+  query: string,
+  readView: ViewReader,
+): Promise<Table> {
+  checkStandard(call.body);
+  const fields = await readView(query, dataset);
+  const columns = viewColumns(fields, objectAt(call.body, 'schema'));
+  return call.catalog.draft(dataset, name, { kind: 'VIEW', columns, viewQuery: query });
+}
+
+function checkStandard(body: Raw): void {
+  const view = objectAt(body, 'view') ?? {};
+  if (view['useLegacySql'] !== false)
+    throw notDone('legacy SQL in views: useLegacySql has to be false');
+}
+
+function details(body: Raw): Partial<Pick<Table, 'description' | 'friendlyName' | 'labels'>> {
+  const labels = objectAt(body, 'labels');
+  const description = textAt(body, 'description');
+  if (description !== undefined && Array.from(description).length > MAX_DESCRIPTION) {
+    throw invalid(
+      `The description for a table is too long. The maximum length is ${MAX_DESCRIPTION} characters.`,
+    );
+  }
+  return {
+    ...('description' in body && { description }),
+    ...('friendlyName' in body && { friendlyName: textAt(body, 'friendlyName') }),
+    ...(labels !== undefined && { labels: texts(labels) }),
+  };
+}
+
+async function change(call: Call, readView: ViewReader, isWhole: boolean): Promise<object> {
+  const { body } = call;
+  const table = tableOf(call);
+  if (call.ifMatch !== undefined && call.ifMatch !== String(table.etag)) {
+    throw new ApiError('conditionNotMet', 'Precondition Failed');
+  }
+  for (const field of UNDONE) if (body[field] !== undefined) throw notDone(`tables with ${field}`);
+  const query = viewQueryOf(body);
+  const changed = details(body);
+  if (query !== undefined) {
+    if (table.kind !== 'VIEW') throw invalid('Cannot change a table into a view');
+    checkStandard(body);
+    const fields = await readView(query, datasetOf(call));
+    table.columns = viewColumns(fields, objectAt(body, 'schema'));
+    table.viewQuery = query;
+  } else if (body['schema'] !== undefined) {
+    const columns = columnsOf(objectAt(body, 'schema'));
+    await withConnection(call, (one) => changeColumns(one, table, columns));
+  }
+  if (isWhole) {
+    Object.assign(table, { description: undefined, friendlyName: undefined, labels: {} });
+  }
+  Object.assign(table, changed);
+  call.catalog.touch(table);
+  return resource(call, table);
+}
+
+function list(call: Call): object {
+  const all = [...datasetOf(call).tables.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+  const token = call.query.get('pageToken') ?? undefined;
+  const page = pageOf(all, numberParameter(call, 'maxResults') ?? 50, token);
+  return {
+    kind: 'bigquery#tableList',
+    etag: String(all.length),
+    ...(page.items.length > 0 && { tables: page.items.map(entry) }),
+    totalItems: all.length,
+    ...(page.nextPageToken !== undefined && { nextPageToken: page.nextPageToken }),
+  };
+}
+
+const entry = (table: Table): object => ({
+  kind: 'bigquery#table',
+  id: `${table.project}:${table.dataset}.${table.name}`,
+  tableReference: { projectId: table.project, datasetId: table.dataset, tableId: table.name },
+  type: table.kind,
+  creationTime: String(table.createdMs),
+  ...(Object.keys(table.labels).length > 0 && { labels: table.labels }),
+  ...(table.friendlyName !== undefined && { friendlyName: table.friendlyName }),
+  ...(table.partitioning !== undefined && {
+    timePartitioning: timePartitioning(table.partitioning),
+  }),
+  ...(table.clustering.length > 0 && { clustering: { fields: table.clustering } }),
+  ...(table.kind === 'VIEW' && { view: { useLegacySql: false } }),
+});
+
+const timePartitioning = ({ type, field }: TimePartitioning): object => ({ type, field });
+
+async function resource(call: Call, table: Table): Promise<object> {
+  const { project, dataset, name, description } = table;
+  const home = call.catalog.dataset(project, dataset);
+  const rows =
+    table.kind === 'TABLE' ? await withConnection(call, (one) => countStored(one, table)) : 0;
+  return {
+    ...entry(table),
+    etag: String(table.etag),
+    selfLink: `https://bigquery.googleapis.com/bigquery/v2/projects/${project}/datasets/${dataset}/tables/${name}`,
+    lastModifiedTime: String(table.modifiedMs),
+    location: home.location,
+    schema: schemaOf(table.columns),
+    numRows: String(rows),
+    numBytes: '0',
+    numLongTermBytes: '0',
+    ...(description !== undefined && { description }),
+    ...(table.viewQuery !== undefined && {
+      view: { query: table.viewQuery, useLegacySql: false },
+    }),
+  };
+}
