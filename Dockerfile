@@ -20,7 +20,7 @@ COPY packages/google-sheets-emulator/package.json ./packages/google-sheets-emula
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 # Of Google's 350 APIs the program loads one: 70 MB instead of 340.
 COPY scripts/prune-modules.ts ./scripts/
-RUN node scripts/prune-modules.ts node_modules sheets
+RUN node scripts/prune-modules.ts node_modules sheets bigquery
 
 FROM ${NODE_IMAGE}
 ENV NODE_ENV=production DATA_DIR=/data HOST=0.0.0.0 PORT=8080

@@ -100,11 +100,16 @@ export class App implements AsyncDisposable {
   target(name: string): Promise<Target> {
     const open = this.#targets.get(name);
     if (open !== undefined) return open;
-    const { address, history } = this.settingsOf(name);
+    const { address, history, maxBytesPerDay } = this.settingsOf(name);
     const gapMs = longestGapMs(this.config.schedule, this.#clock.now());
     const describe = describeHealth(name, sheetLimitMinutes(gapMs));
     const google = { ...this.config.google, proxy: this.config.proxy, describe };
-    const opening = address.open(name, { clock: this.#clock, google, history });
+    const opening = address.open(name, {
+      clock: this.#clock,
+      google,
+      history,
+      maxBytesPerDay,
+    });
     this.#targets.set(name, opening);
     opening.catch(() => this.#targets.delete(name));
     return opening;

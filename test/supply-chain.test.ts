@@ -107,6 +107,7 @@ const NOT_IN_COMPOSE: ReadonlySet<SettingName> = new Set([
   'GOOGLE_APPLICATION_CREDENTIALS',
   'HTTP_PROXY',
   'SHEETS_EMULATOR_URL',
+  'BIGQUERY_EMULATOR_URL',
 ]);
 
 describe('docker-compose.yml', () => {

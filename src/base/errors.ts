@@ -80,6 +80,11 @@ export const ERROR_CODES = {
     retryable: false,
     meaning: 'The target has no room: disk full, or too many cells.',
   },
+  TARGET_BUDGET: {
+    retryable: true,
+    meaning:
+      'BIGQUERY_MAX_BYTES_PER_DAY, or a quota of the Cloud project, is used up; nothing is lost, and it goes on the next day.',
+  },
   TARGET_FAILED: {
     retryable: true,
     meaning: 'The target refused or broke a write for another reason.',

@@ -17,6 +17,7 @@ import type { Form } from '../mirror/types.ts';
 import { openBackend } from '../queue/backends.ts';
 import { absentText } from '../health/coverage.ts';
 import { retiredAddress } from '../settings/alert-settings.ts';
+import { costHints } from '../settings/cost-hints.ts';
 import { nextRunMs } from '../settings/sync-settings.ts';
 import type { TargetSettings } from '../settings/target-settings.ts';
 import { choosesForm } from '../sync/form-choice.ts';
@@ -44,6 +45,9 @@ export async function run({ host, flag }: CommandCall): Promise<ExitCode> {
     // What is wrong with it fails below.
     if (warning.startsWith('ALERT_WEBHOOK_URL ')) continue;
     report({ subject: 'settings', ok: true, message: warning });
+  }
+  for (const { target, message, remedy } of costHints(app.config, host.clock.now())) {
+    report({ subject: `target ${target}`, ok: true, message, remedy });
   }
   for (const result of describeProxy(app)) report(result);
   for (const result of [...checkRights(app), ...(await checkRoom(app))]) report(result);
@@ -81,11 +85,18 @@ interface SubjectResult extends CheckResult {
 function describeProxy({ config }: App): SubjectResult[] {
   const { proxy, source, google, alertUrl, telling, targets } = config;
   if (proxy === undefined) return [];
+  const standIns: Readonly<Record<string, string | undefined>> = {
+    'google-sheets': google.emulatorUrl,
+    bigquery: google.bigQueryEmulatorUrl,
+  };
   const addresses = [
     ['the Forms API', source?.url],
     ...targets
-      .filter(({ address }) => address.kind === 'google-sheets')
-      .map(({ name }) => [`target ${name}`, google.emulatorUrl ?? 'https://sheets.googleapis.com']),
+      .filter(({ address }) => Object.hasOwn(standIns, address.kind))
+      .map(({ name, address }) => [
+        `target ${name}`,
+        standIns[address.kind] ?? `https://${address.transport.host ?? ''}`,
+      ]),
     ['alerts', alertUrl],
     ['the heartbeat', telling.heartbeatUrl],
   ] as const;

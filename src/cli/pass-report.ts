@@ -1,4 +1,4 @@
-import { count, plural, duration } from '../base/format.ts';
+import { bytes, count, plural, duration } from '../base/format.ts';
 import { OUTCOMES } from '../health/pass-summary.ts';
 import type { TargetNotice } from '../mirror/notices.ts';
 import type { PassKind } from '../mirror/types.ts';
@@ -46,7 +46,9 @@ export function endedLine(report: PassReport): string {
   const isProven = report.outcome === 'ok' || report.outcome === 'withheld';
   const nothing = isProven ? 'nothing new' : 'nothing written';
   const what = changes.length > 0 ? changes.join(', ') : nothing;
-  const cost = `${plural(report.requests, 'request')}, ${duration(report.ms)}`;
+  const { billedBytes } = report;
+  const billed = billedBytes === undefined ? '' : `${bytes(billedBytes)} billed, `;
+  const cost = `${plural(report.requests, 'request')}, ${billed}${duration(report.ms)}`;
   return `${passName(report)}: ${resultText(report)}; ${what} (${cost})`;
 }
 
@@ -71,6 +73,8 @@ export function passDocument(pass: PassReport, refused: number): Record<string, 
     code,
     error,
     notices,
+    billedBytes,
+    statements,
   } = pass;
   const subject = { form: form.id, slug: form.slug, target, kind, outcome };
   const changes = {
@@ -85,14 +89,21 @@ export function passDocument(pass: PassReport, refused: number): Record<string, 
     doubles,
   };
   const counts = { ...changes, marked, refused, requests, ms };
-  return { ...subject, total, distinct, ...counts, reason, code, error, notices };
+  // Only of targets that bill.
+  const costs = {
+    ...(billedBytes !== undefined && { billedBytes }),
+    ...(statements !== undefined && { statements }),
+  };
+  return { ...subject, total, distinct, ...counts, ...costs, reason, code, error, notices };
 }
 
-/** Passes as lines of a table, with a column `marked` where something was marked. */
+/** Passes as lines of a table, with a column `marked` where something was marked, and `billed` where anything is. */
 export function passTable(terminal: Terminal, passes: readonly PassReport[]): string[] {
   const marking = passes.some(({ marked }) => marked > 0);
   const numbers = ['rows', 'new', 'changed', 'same', 'deleted', 'rejected'];
-  const right = [...numbers, ...(marking ? ['marked'] : []), 'requests', 'time'];
+  const billing = passes.some(({ billedBytes }) => billedBytes !== undefined);
+  const costs = ['requests', ...(billing ? ['billed'] : []), 'time'];
+  const right = [...numbers, ...(marking ? ['marked'] : []), ...costs];
   const columns = [
     ...['form', 'target', 'pass', 'result'].map((title) => ({ title })),
     ...right.map((title) => ({ title, align: 'right' as const })),
@@ -106,6 +117,7 @@ export function passTable(terminal: Terminal, passes: readonly PassReport[]): st
     ...[pass.inserted, pass.updated, pass.unchanged, pass.deleted, pass.rejected].map(count),
     ...(marking ? [count(pass.marked)] : []),
     count(pass.requests),
+    ...(billing ? [pass.billedBytes === undefined ? '' : bytes(pass.billedBytes)] : []),
     duration(pass.ms),
   ]);
   const head = (line: string): string => terminal.style('bold', line);

@@ -1,4 +1,4 @@
-import { EMULATOR_EMAIL, EMULATOR_TOKEN } from '../targets/google-sheets/api/credentials.ts';
+import { EMULATOR_EMAIL, EMULATOR_TOKEN } from '../targets/google/credentials.ts';
 
 /** A stand-in for Google Sheets with one empty spreadsheet that the mirror may write to. */
 export interface SandboxSheet extends AsyncDisposable {

@@ -10,6 +10,7 @@ import { type HealthSource, type PlanState, readDetails, readOverview } from '..
 import type { QueueEventMap } from '../queue/events.ts';
 import type { QueueRuntime } from '../queue/runtime.ts';
 import { nextDigestMs } from '../settings/alert-settings.ts';
+import { costHints } from '../settings/cost-hints.ts';
 import { nextRunMs } from '../settings/sync-settings.ts';
 import type { FormPlan } from '../sync/planner.ts';
 import { type StatusServer, startStatus } from '../web/server.ts';
@@ -26,6 +27,9 @@ import { requirePicks, unmatchedError } from './selection.ts';
 export async function run({ host }: CommandCall): Promise<ExitCode> {
   const { signal } = host.stop;
   await using app = await openApp(host, { source: true, statusPage: true, logLevel: 'info' });
+  for (const { target, message, remedy } of costHints(app.config, host.clock.now())) {
+    app.logger.warn({ target }, `${message}. ${remedy}.`);
+  }
   await checkBeforeStart(host, app);
   if (signal.aborted) return 0;
   const events = new Events<QueueEventMap>();

@@ -1,5 +1,5 @@
 import { EXIT_CODES, type ExitCode } from '../base/exit-codes.ts';
-import { ago, plural, soon, span } from '../base/format.ts';
+import { ago, bytes, plural, soon, span } from '../base/format.ts';
 import { exceptText } from '../health/coverage.ts';
 import { type FormInTarget, readOverview } from '../health/facts.ts';
 import { assessRecorded, readRecorded } from '../health/recorded-health.ts';
@@ -10,6 +10,7 @@ import {
   type StatusReport,
   type TargetReport,
   absentNote,
+  costsText,
   countText,
   knowsAll,
   lastPassText,
@@ -116,10 +117,13 @@ function signOf(terminal: Terminal, state: HealthState): string {
 
 function printTarget(
   terminal: Terminal,
-  { name, address, readable, pause, problem }: TargetReport,
+  { name, address, readable, pause, problem, costs }: TargetReport,
   nowMs: number,
 ): void {
   if (readable) terminal.print(`${name}: ${address}`);
+  // What this very command was billed tells nobody anything.
+  if (readable && costs !== null && costs.today !== null)
+    terminal.print(`· ${name}: ${costsText(costs)}`);
   if (pause !== null) printPause(terminal, name, pause);
   if (problem !== null) printProblem(terminal, `${name}: `, problem, nowMs);
 }
@@ -134,6 +138,7 @@ function printPause(
 }
 
 function printForms(terminal: Terminal, forms: readonly FormReport[], nowMs: number): void {
+  const isBilled = forms.some(({ lastPass }) => lastPass?.billedBytes !== undefined);
   const titles = [
     'form',
     'target',
@@ -146,6 +151,7 @@ function printForms(terminal: Terminal, forms: readonly FormReport[], nowMs: num
     'statuses as of',
     'answers as of',
     'next',
+    ...(isBilled ? ['last pass billed'] : []),
   ];
   const columns = titles.map((title, at) => ({
     title,
@@ -161,6 +167,7 @@ function printForms(terminal: Terminal, forms: readonly FormReport[], nowMs: num
     ago(form.covers.statuses, nowMs, missingTime(form)),
     ago(form.covers.answers, nowMs, missingTime(form)),
     nextRunText(form, nowMs),
+    ...(isBilled ? [billedText(form)] : []),
   ]);
   const head = (line: string): string => terminal.style('bold', line);
   for (const line of textTable(columns, rows, { maxCell: 44, head })) terminal.print(line);
@@ -191,6 +198,11 @@ function endedText(report: FormReport, nowMs: number): string {
   const { lastPass, rows } = report;
   if (lastPass === null) return rows === null ? 'unknown' : 'none yet';
   return `${lastPassText(report)}, ${ago(lastPass.endedAt, nowMs)}`;
+}
+
+function billedText({ lastPass }: FormReport): string {
+  if (lastPass?.billedBytes === undefined) return '';
+  return `${bytes(lastPass.billedBytes)}, ${plural(lastPass.statements ?? 0, 'statement')}`;
 }
 
 function membershipText(report: FormReport, nowMs: number): string {

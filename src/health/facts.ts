@@ -3,6 +3,7 @@ import type { Loss } from '../mirror/losses.ts';
 import { knownChangesSince, type StoringSettings } from '../mirror/proven-for.ts';
 import { plainNotice } from '../sync/plain-columns.ts';
 import { unpickedNotice } from '../sync/purge.ts';
+import type { TargetCosts } from '../mirror/costs.ts';
 import type { Pause } from '../mirror/pauses.ts';
 import type {
   FormOverview,
@@ -84,6 +85,8 @@ export interface TargetOverview {
   readonly forms: readonly FormOverview[];
   /** What people have paused; absent: nothing. */
   readonly pauses?: readonly Pause[];
+  /** What its statements were billed; absent where nothing is. */
+  readonly costs?: TargetCosts;
 }
 
 /** How long a target may take for its overview; one that takes longer does not answer. */
@@ -123,7 +126,10 @@ export async function readOverview(
     const notices = [...form.notices, ...found];
     return Object.assign({}, form, { losses, notices, marking: marks ? form.marking : null });
   });
-  return { kind, address, forms, pauses: await target.pauses() };
+  const pauses = await target.pauses();
+  // What was read for this is among them.
+  const costs = target.costs?.();
+  return { kind, address, forms, pauses, ...(costs !== undefined && { costs }) };
 }
 
 /** A form that is gone is never written again, and is as it was. */

@@ -1,4 +1,5 @@
 import { HEALTH_STATES, type HealthState } from '../mirror/health-text.ts';
+import type { TargetCosts } from '../mirror/costs.ts';
 import { type Pause, pauseOf, wholePause } from '../mirror/pauses.ts';
 import type { TargetKind } from '../mirror/target.ts';
 import type { FormIdentity } from '../mirror/types.ts';
@@ -65,6 +66,8 @@ export interface TargetHealth {
   readonly paused: boolean;
   /** That people have the target as a whole left alone; null when they have not. */
   readonly pause: Pause | null;
+  /** What its statements were billed; null where nothing is. */
+  readonly costs: TargetCosts | null;
 }
 
 /** Judges the mirror. Pure. */
@@ -218,6 +221,7 @@ function targetHealth(
     problem,
     kind: overview?.kind ?? null,
     address: overview?.address ?? null,
+    costs: overview?.costs ?? null,
     readAtMs,
     readable: failure === null,
     heardAtMs: lastSuccessMs(forms.filter(({ wanted }) => wanted)),

@@ -32,6 +32,7 @@ const TARGET_CODES: ReadonlyMap<ProblemCode, number> = new Map([
   ['TARGET_UNREACHABLE', 2],
   ['TARGET_DENIED', 2],
   ['TARGET_FULL', 2],
+  ['TARGET_BUDGET', 1],
   ['TARGET_FAILED', 2],
 ]);
 
@@ -44,6 +45,7 @@ const TITLES: Partial<Record<ProblemCode, string>> = {
   TARGET_UNREACHABLE: 'The target does not answer',
   TARGET_DENIED: 'The target denies access',
   TARGET_FULL: 'The target is full',
+  TARGET_BUDGET: 'What the target may cost a day is used up',
   TARGET_FAILED: 'The target fails',
   SETTINGS: 'The settings name what does not exist',
   NOT_RUNNING: 'The process of the mirror has died',

@@ -5,7 +5,7 @@ export const SETTING_GROUPS = [
   'Schedule',
   'Marking',
   'Safety',
-  'Google Sheets',
+  'Google Sheets and BigQuery',
   'Network',
   'Queue',
   'Status page and alerts',

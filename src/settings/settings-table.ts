@@ -54,7 +54,7 @@ export const SETTINGS = {
     group: 'Targets',
     whenUnset: '`sqlite:./data/mirror.sqlite` (inside `DATA_DIR`)',
     meaning:
-      'Where the copy lives: `sqlite:<file>`, `postgres://user:password@host/database?schema=forms&sslmode=verify-full`, `mysql://user:password@host/database?ssl-mode=VERIFY_IDENTITY` (or `mariadb://…`), or the address of a Google Sheet as copied from the browser.',
+      'Where the copy lives: `sqlite:<file>`, `postgres://user:password@host/database?schema=forms&sslmode=verify-full`, `mysql://user:password@host/database?ssl-mode=VERIFY_IDENTITY` (or `mariadb://…`), `bigquery://<project>/<dataset>?location=EU`, or the address of a Google Sheet as copied from the browser.',
     example: 'postgres://mirror:password@db.example.com/forms?schema=forms&sslmode=verify-full',
     secret: true,
     perTarget: true,
@@ -132,7 +132,8 @@ export const SETTINGS = {
     ...plain,
     group: 'Schedule',
     default: '1m',
-    meaning: 'How often to look for what is new: `30s`, `1m`, `6h`, `1d`; `10s` at least.',
+    meaning:
+      'How often to look for what is new: `30s`, `1m`, `6h`, `1d`; `10s` at least. With BigQuery, which bills each look, `15m` is a good choice.',
     example: '30s',
     usedBy: ['start', 'worker', 'status', 'check'],
   },
@@ -218,15 +219,16 @@ export const SETTINGS = {
   },
   GOOGLE_APPLICATION_CREDENTIALS: {
     ...plain,
-    group: 'Google Sheets',
+    group: 'Google Sheets and BigQuery',
     whenUnset: "the machine's own Google account",
-    meaning: 'The key file of the service account that the sheet is shared with.',
+    meaning:
+      'The key file of the service account that the sheet is shared with, or that has the rights to the dataset.',
     example: './service-account.json',
     usedBy: WRITERS,
   },
   GOOGLE_CREDENTIALS_JSON: {
     ...plain,
-    group: 'Google Sheets',
+    group: 'Google Sheets and BigQuery',
     whenUnset: 'see above',
     meaning: 'That key itself, as JSON or as JSON in base64, instead of a file.',
     example: '{"type":"service_account","client_email":"…","private_key":"…"}',
@@ -235,15 +237,33 @@ export const SETTINGS = {
   },
   SHEETS_EMULATOR_URL: {
     ...plain,
-    group: 'Google Sheets',
+    group: 'Google Sheets and BigQuery',
     whenUnset: 'the real service',
     meaning: 'A local stand-in for the Sheets API, for trying things out; a loopback address.',
     example: 'http://127.0.0.1:4020',
     usedBy: WRITERS,
   },
+  BIGQUERY_EMULATOR_URL: {
+    ...plain,
+    group: 'Google Sheets and BigQuery',
+    whenUnset: 'the real service',
+    meaning: 'A local stand-in for the BigQuery API, for trying things out; a loopback address.',
+    example: 'http://127.0.0.1:4030',
+    usedBy: WRITERS,
+  },
+  BIGQUERY_MAX_BYTES_PER_DAY: {
+    ...plain,
+    group: 'Google Sheets and BigQuery',
+    whenUnset: 'no limit',
+    meaning:
+      'Most bytes that BigQuery may bill for the passes into a target in a day (UTC), all workers together: `200GB`, `1TB`; `1GB` at least. Commands that only read are not counted. Once they are used up the target rests until midnight UTC, with nothing lost.',
+    example: '200GB',
+    perTarget: true,
+    usedBy: WRITERS,
+  },
   SHEETS_SUMMARY: {
     ...plain,
-    group: 'Google Sheets',
+    group: 'Google Sheets and BigQuery',
     whenUnset: '`true` for a spreadsheet in which the mirror makes its first tab, else `false`',
     meaning:
       'Whether the spreadsheet has a tab that counts: submissions a week, statuses, the answers to questions of choice. `false` leaves a tab that is there as it is, without new forms and questions. One that people delete comes back only after `false` and `true` again, with a pass between.',
@@ -374,5 +394,6 @@ export function settingOf(name: SettingName): Setting {
 /** `TARGET_FIELDS` of the target `sheet-1` is `TARGET_SHEET_1_FIELDS`; of the unnamed one (undefined) it stays itself. */
 export function variableOf(name: SettingName, target?: string): string {
   if (target === undefined || !settingOf(name).perTarget) return name;
-  return name.replace('TARGET_', `TARGET_${target.toUpperCase().replaceAll('-', '_')}_`);
+  const own = `TARGET_${target.toUpperCase().replaceAll('-', '_')}_`;
+  return name.startsWith('TARGET_') ? name.replace('TARGET_', own) : `${own}${name}`;
 }

@@ -7,7 +7,7 @@ import { TargetUrlError } from '../targets/target-url-error.ts';
 import { requireSafeTransport } from './plaintext.ts';
 import type { SettingsReader } from './settings-reader.ts';
 import { type SettingName, variableOf } from './settings-table.ts';
-import { list, oneOf, quoted, wholeNumber } from './value-schemas.ts';
+import { byteCount, list, oneOf, quoted, wholeNumber } from './value-schemas.ts';
 
 /** A target that forms are mirrored into. */
 export interface TargetSettings {
@@ -22,6 +22,8 @@ export interface TargetSettings {
   readonly history: HistoryKind;
   /** How many of its forms a process works on at once. */
   readonly concurrency: number;
+  /** Most bytes that it may bill a day, where it bills any; undefined: no limit. */
+  readonly maxBytesPerDay: number | undefined;
   /** The variables that they came from, to name when something about them is wrong. */
   readonly variables: {
     readonly url: string;
@@ -96,6 +98,7 @@ function readTarget(
     picks: fields && parsePicks(fields, hashed),
     history: reader.readWithDefault('TARGET_HISTORY', oneOf(HISTORY_KINDS), name),
     concurrency: reader.readWithDefault('TARGET_CONCURRENCY', wholeNumber(1, 32), name),
+    maxBytesPerDay: reader.read('BIGQUERY_MAX_BYTES_PER_DAY', byteCount, name),
     variables: {
       url: variable('TARGET_URL'),
       forms: variable('TARGET_FORMS'),

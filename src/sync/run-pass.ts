@@ -53,7 +53,7 @@ async function runToEnd(run: PassRun): Promise<PassReport> {
     await request.requireHashes?.(form, signal);
     await using writer = await openWriter(run, form);
     const result = await attempt(run, form, writer);
-    const record = recordOf(run, result);
+    const record = { ...recordOf(run, result), ...writer.spent?.() };
     // What is left alone gets no record either: as after a crash, the next pass goes on from what is stored.
     if (result.outcome === 'paused') return reportOf(run, record, result);
     try {
@@ -67,7 +67,8 @@ async function runToEnd(run: PassRun): Promise<PassReport> {
       // That a target which refuses rows refuses the record, too, is no second failure.
       if (result.failure?.code.startsWith('TARGET_') !== true) throw error;
     }
-    return reportOf(run, record, result);
+    // The end of the pass has its costs, too, which its record cannot hold.
+    return reportOf(run, { ...record, ...writer.spent?.() }, result);
   } catch (error) {
     const result = failed(toMirrorError(error));
     return reportOf(run, recordOf(run, result), result);

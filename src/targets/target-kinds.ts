@@ -4,10 +4,16 @@ import type { HistoryKind } from '../mirror/histories.ts';
 import type { Target, TargetKind } from '../mirror/target.ts';
 import { browserAddress, parseSheetAddress } from './google-sheets/api/address.ts';
 import type { SheetsOptions } from './google-sheets/target.ts';
+import { BIGQUERY_FORM, parseBigQueryUrl } from './sql/bigquery/bigquery-address.ts';
 import { parseMysqlUrl } from './sql/mysql/mysql-address.ts';
 import { parsePostgresUrl } from './sql/postgres/postgres-address.ts';
 import { parseSqliteUrl } from './sql/sqlite/sqlite-address.ts';
 import { TargetUrlError } from './target-url-error.ts';
+
+/** Stand-ins for services of Google beside Sheets. */
+interface GoogleStandIns {
+  readonly bigQueryEmulatorUrl?: string | undefined;
+}
 
 /** What a target is opened with besides its address. */
 export interface OpenTargetOptions {
@@ -15,8 +21,10 @@ export interface OpenTargetOptions {
   readonly clock?: Clock | undefined;
   /** What a SQL target tells of before; statuses when absent. */
   readonly history?: HistoryKind | undefined;
-  /** Access to Google Sheets; its application default credentials when absent. */
-  readonly google?: Omit<SheetsOptions, 'clock'> | undefined;
+  /** Access to Google's services; application default credentials when absent. */
+  readonly google?: (Omit<SheetsOptions, 'clock'> & GoogleStandIns) | undefined;
+  /** Most bytes that it may bill a day; any when absent. */
+  readonly maxBytesPerDay?: number | undefined;
 }
 
 /** A target URL, parsed. The password is in `open` alone, so that no listing or log of settings shows it (L15). */
@@ -46,6 +54,8 @@ interface Kind {
   readonly overviewRestMs: number;
   /** How many passes of a form it keeps at least, of each kind of pass; many when absent. */
   readonly keptPasses?: number;
+  /** What it bills at least for each table that a statement touches; nothing when absent. */
+  readonly leastBilledBytes?: number;
   /** It can tell what was before: statuses, and versions of rows. */
   readonly keepsHistory: boolean;
   /** Reads a URL without connecting or loading a driver. Throws {@link TargetUrlError}. */
@@ -113,6 +123,35 @@ const KINDS: Readonly<Record<TargetKind, Kind>> = {
       };
     },
   },
+  bigquery: {
+    product: 'BigQuery',
+    begins: /^bigquery:/i,
+    form: BIGQUERY_FORM,
+    // Each costs some 20 MB; staleness has ten minutes of grace.
+    overviewRestMs: 300_000,
+    leastBilledBytes: 10 * 1024 * 1024,
+    keepsHistory: true,
+    parse(url) {
+      const address = parseBigQueryUrl(url);
+      return {
+        shown: address.shown,
+        place: address.place,
+        // As for Sheets.
+        transport: { host: 'bigquery.googleapis.com', weaknesses: [] },
+        async open(name, { clock = systemClock, history, google, maxBytesPerDay } = {}) {
+          const { openBigQuery } = await import('./sql/bigquery/bigquery-open.ts');
+          const { credentialsFile, credentialsJson, bigQueryEmulatorUrl, proxy } = google ?? {};
+          const source = {
+            credentialsFile,
+            credentialsJson,
+            emulatorUrl: bigQueryEmulatorUrl,
+            proxy,
+          };
+          return openBigQuery(name, address, { ...source, clock, history, maxBytesPerDay });
+        },
+      };
+    },
+  },
   'google-sheets': {
     product: 'Google Sheets',
     begins: /^(?:sheets:|https:\/\/(?:docs|drive|sheets)\.google\.com\/)/i,
@@ -167,3 +206,6 @@ export const keptPasses = (kind: TargetKind | null): number => {
 
 /** Whether such a target can tell what was before. */
 export const keepsHistory = (kind: TargetKind): boolean => KINDS[kind]?.keepsHistory ?? false;
+
+/** What such a target bills at least, in bytes, for each table that a statement touches; 0 where it bills nothing. */
+export const leastBilledBytes = (kind: TargetKind): number => KINDS[kind]?.leastBilledBytes ?? 0;

@@ -26,6 +26,8 @@ export class Metrics {
   readonly #durations: Histogram<'target' | 'kind'>;
   readonly #changes: Counter<'form' | 'target' | 'change'>;
   readonly #requests: Counter<'form' | 'target'>;
+  readonly #billed: Counter<'form' | 'target'>;
+  readonly #statements: Counter<'form' | 'target'>;
   readonly #gauges: Gauges;
 
   constructor(options: Omit<ProcessMetricsOptions, 'role'>) {
@@ -56,6 +58,18 @@ export class Metrics {
       labelNames: ['form', 'target'],
       registers,
     });
+    this.#billed = new Counter({
+      name: 'forms_mirror_target_billed_bytes_total',
+      help: 'Bytes that targets billed for passes; none of targets that bill nothing.',
+      labelNames: ['form', 'target'],
+      registers,
+    });
+    this.#statements = new Counter({
+      name: 'forms_mirror_target_statements_total',
+      help: 'Statements of passes that targets billed; none of targets that bill nothing.',
+      labelNames: ['form', 'target'],
+      registers,
+    });
     this.#gauges = createGauges(registers);
   }
 
@@ -72,11 +86,14 @@ export class Metrics {
     this.#durations.observe({ target, kind }, Math.max(0, seconds));
     for (const change of CHANGES) this.#changes.inc({ form, target, change }, pass[change]);
     this.#requests.inc({ form, target }, requests);
+    if (pass.billedBytes === undefined) return;
+    this.#billed.inc({ form, target }, pass.billedBytes);
+    this.#statements.inc({ form, target }, pass.statements ?? 0);
   }
 
   /** All metrics in Prometheus' text format, with the mirror's health. */
   async text(health: MirrorHealth): Promise<string> {
-    this.#countFromZero(health.forms);
+    this.#countFromZero(health);
     showForms(this.#gauges, health);
     const isWaiting = health.problems.some(({ code }) => code === 'SOURCE_WAITING');
     this.#gauges.sourceWaiting.set(isWaiting ? 1 : 0);
@@ -86,11 +103,15 @@ export class Metrics {
   }
 
   /** A counter that begins with its first pass would show none of it to whoever asks for a rate. */
-  #countFromZero(forms: readonly FormHealth[]): void {
+  #countFromZero({ forms, targets }: MirrorHealth): void {
+    const billing = new Set(targets.flatMap(({ name, costs }) => (costs === null ? [] : [name])));
     for (const { form, target } of forms) {
       const labels = { form: form.id, target };
       for (const change of CHANGES) this.#changes.inc({ ...labels, change }, 0);
       this.#requests.inc(labels, 0);
+      if (!billing.has(target)) continue;
+      this.#billed.inc(labels, 0);
+      this.#statements.inc(labels, 0);
     }
   }
 
@@ -162,6 +183,11 @@ function createGauges(registers: Registry[]) {
       ['form'],
     ),
     targetUp: gauge('target_up', '1 when the target could be read just now.', ['target']),
+    billedToday: gauge(
+      'target_billed_today_bytes',
+      'Bytes that the target billed since midnight UTC, for whatever, as far as this process knows; absent where BIGQUERY_MAX_BYTES_PER_DAY is not set.',
+      ['target'],
+    ),
     jobs: gauge('queue_jobs', 'Jobs in the queue.', [...queueNames, 'state']),
     oldest: gauge(
       'queue_oldest_waiting_timestamp_seconds',
@@ -219,9 +245,11 @@ function showForm(gauges: Gauges, health: FormHealth, nowMs: number): void {
   gauges.rejected.set(labels, overview.rejected);
 }
 
-function showTargets({ targetUp }: Gauges, { targets }: MirrorHealth): void {
-  for (const { name, readable, readAtMs } of targets) {
+function showTargets({ targetUp, billedToday }: Gauges, { targets }: MirrorHealth): void {
+  for (const { name, readable, readAtMs, costs } of targets) {
     targetUp.set({ target: name }, readable && readAtMs > 0 ? 1 : 0);
+    if (costs !== null && costs.today !== null)
+      billedToday.set({ target: name }, costs.today.billedBytes);
   }
 }
 

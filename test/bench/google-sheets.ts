@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { startSheetsEmulator } from 'google-sheets-emulator';
-import { EMULATOR_EMAIL, EMULATOR_TOKEN } from '../../src/targets/google-sheets/api/credentials.ts';
+import { EMULATOR_EMAIL, EMULATOR_TOKEN } from '../../src/targets/google/credentials.ts';
 import { SpreadsheetRegistry } from '../../src/targets/google-sheets/registry.ts';
 import { openSheets } from '../../src/targets/google-sheets/target.ts';
 import type { Row } from '../../src/mirror/types.ts';

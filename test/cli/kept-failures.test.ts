@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import type { StatusReport } from '../../src/health/report.ts';
-import { EMULATOR_EMAIL } from '../../src/targets/google-sheets/api/credentials.ts';
+import { EMULATOR_EMAIL } from '../../src/targets/google/credentials.ts';
 import { type CliPlace, openPlace } from '../support/cli-sandbox.ts';
 import { openSheet } from '../support/cli-sheet.ts';
 import { type CliResult, runCli } from '../support/cli-host.ts';

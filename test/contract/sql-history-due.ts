@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { HistoryKind } from '../../src/mirror/histories.ts';
 import { dropViews, sqlOf } from './sql-by-hand.ts';
-import type { SqlStage } from './sql-target.ts';
+import type { QueriedStage } from './sql-target.ts';
 import { AT_ONCE, CHECKPOINT, FORM, NAME, pass, row } from './target-harness.ts';
 
 /** Whether the next pass has a history to begin or to end, which a look gives the form a pass for. */
-export function describeHistoryDue(stage: SqlStage): void {
+export function describeHistoryDue(stage: QueriedStage): void {
   describe('a history of rows that is turned on or off', () => {
     const isDue = async (history: HistoryKind): Promise<boolean | undefined> => {
       await using target = await stage.place.open('default', undefined, history);

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { CATALOGUE_TEXTS } from '../../src/targets/sql/descriptions.ts';
 import { MIGRATIONS } from '../../src/targets/sql/migrations.ts';
-import type { SqlStage } from './sql-target.ts';
+import type { QueriedStage } from './sql-target.ts';
 import { columnsOf } from './sql-target-tables.ts';
 import { AGE, CHECKPOINT, NAME, pass, row } from './target-harness.ts';
 
 /** What other tools are told of tables and views. */
-export function describeRelations(stage: SqlStage): void {
+export function describeRelations(stage: QueriedStage): void {
   describe('what other tools are told', () => {
     it('names tables, views and columns that are there, what they are, and when rows were compared', async () => {
       expect(await stage.target.relations()).toMatchObject({ relations: [] });

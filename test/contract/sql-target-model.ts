@@ -5,7 +5,7 @@ import { parseNumber } from '../../src/mirror/numbers.ts';
 import type { FormWriter, RowOutcome } from '../../src/mirror/target.ts';
 import { type Cell, ExactNumber, type Json, JsonText, type Row } from '../../src/mirror/types.ts';
 import { propertyRuns } from '../support/property.ts';
-import type { SqlStage } from './sql-target.ts';
+import type { QueriedStage } from './sql-target.ts';
 import { AT_ONCE, field, fieldList, row, sorted } from './target-harness.ts';
 
 const IDS = ['a', 'b', 'c', 'd', 'Ž', "q'uote", '😀'];
@@ -14,6 +14,8 @@ const TIME = '2026-05-05T05:05:05.000Z';
 
 /** What the target should hold: the plainest thing that keeps the contract. */
 interface Model {
+  /** See {@link QueriedStage}. */
+  hasLateColumns: boolean;
   rows: Map<string, { row: Row; deleted: boolean }>;
   rejected: Set<string>;
   prepared: string[];
@@ -112,7 +114,7 @@ const told = ({ types }: Model, { status, cells }: Row): string =>
   ]);
 
 /** Random histories against the model. */
-export function describeSqlModel(stage: SqlStage): void {
+export function describeSqlModel(stage: QueriedStage): void {
   describe('any history', () => {
     it('L1, L4, L8, L9, L10: leaves exactly what was written', async () => {
       let form = 0;
@@ -128,9 +130,15 @@ export function describeSqlModel(stage: SqlStage): void {
   });
 }
 
-async function play(stage: SqlStage, formId: string, steps: readonly Step[]): Promise<void> {
+async function play(stage: QueriedStage, formId: string, steps: readonly Step[]): Promise<void> {
   const identity = { id: formId, slug: 'model', name: 'Model' };
-  const model: Model = { rows: new Map(), rejected: new Set(), prepared: [], types: new Map() };
+  const model: Model = {
+    hasLateColumns: stage.place.hasLateColumns === true,
+    rows: new Map(),
+    rejected: new Set(),
+    prepared: [],
+    types: new Map(),
+  };
   let writer = await stage.target.openWriter(identity, AT_ONCE);
   try {
     for (const one of steps) {
@@ -227,7 +235,8 @@ function take(model: Model, now: Row): RowOutcome {
   const cells = new Map(held?.row.cells);
   for (const id of model.prepared) {
     const cell = now.cells.get(id) ?? null;
-    const isText = (model.types.get(id) ?? 'text') === 'text';
+    const none = model.hasLateColumns ? null : 'text';
+    const isText = (model.types.get(id) ?? none) === 'text';
     cells.set(id, cell === '' && !isText ? null : cell);
   }
   model.rows.set(now.id, { row: { ...now, cells }, deleted: false });

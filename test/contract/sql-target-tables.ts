@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { PickedField } from '../../src/mirror/types.ts';
 import { ExactNumber } from '../../src/mirror/types.ts';
-import type { SqlStage } from './sql-target.ts';
+import type { QueriedPlace, SqlPlace, SqlStage } from './sql-target.ts';
 import {
   AGE,
   AT_ONCE,
@@ -18,8 +18,11 @@ const TABLE = 'contact_form';
 const VIEW = 'contact_form_labelled';
 
 /** The names of a table's columns, in order, even when it is empty. */
-export async function columnsOf(stage: SqlStage, relation: string): Promise<string[]> {
-  const { place } = stage;
+export async function columnsOf(
+  { place }: { readonly place: QueriedPlace & Partial<Pick<SqlPlace, 'product'>> },
+  relation: string,
+): Promise<string[]> {
+  if (place.columnsOf !== undefined) return place.columnsOf(relation);
   const rows = await place.query(
     place.product === 'SQLite'
       ? `SELECT name FROM pragma_table_info('${relation}')`

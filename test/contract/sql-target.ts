@@ -25,17 +25,28 @@ import { dropViews } from './sql-by-hand.ts';
 import type { SqlDialect } from '../../src/targets/sql/dialect.ts';
 import { type Damage, stageTargets, type TargetPlace, type TargetStage } from './target-harness.ts';
 
-/** A place that takes SQL besides. */
-export interface SqlPlace extends TargetPlace {
+/** A place that takes SQL of any kind besides. */
+export interface QueriedPlace extends TargetPlace {
   /** As {@link TargetPlace.open}, by another clock than the machine's, or to keep more of what was. */
   open(name?: string, clock?: Clock, history?: HistoryKind): Promise<Target>;
-  readonly product: SqlDialect['product'];
   readonly url: string;
+  /** A column comes with the first answer to its field: an empty text before that is no answer. */
+  readonly hasLateColumns?: boolean;
+  /** The names of a table's columns, where the product has a way of its own. */
+  readonly columnsOf?: (relation: string) => Promise<string[]>;
   /** Runs one statement on a connection of its own, as a person would. */
   query(sql: string): Promise<Record<string, unknown>[]>;
   /** A table or view as SQL names it. */
   relation(name: string): string;
 }
+
+/** A place that takes SQL as the products with transactions and keys have it. */
+export interface SqlPlace extends QueriedPlace {
+  readonly product: SqlDialect['product'];
+}
+
+/** {@link TargetStage} on a {@link QueriedPlace}. */
+export type QueriedStage = TargetStage & { readonly place: QueriedPlace };
 
 /** {@link TargetStage} on a {@link SqlPlace}. */
 export type SqlStage = TargetStage & { readonly place: SqlPlace };

@@ -4,7 +4,7 @@ import {
   type TestEmulator,
 } from '../../packages/google-sheets-emulator/test/support/emulator.ts';
 import type { Person } from '../../packages/google-sheets-emulator/test/support/people.ts';
-import { EMULATOR_EMAIL, EMULATOR_TOKEN } from '../../src/targets/google-sheets/api/credentials.ts';
+import { EMULATOR_EMAIL, EMULATOR_TOKEN } from '../../src/targets/google/credentials.ts';
 
 /** An empty spreadsheet that the mirror may write, and the people at it. */
 export interface CliSheet {

@@ -1,5 +1,10 @@
 import { SETTING_GROUPS } from '../../src/settings/setting.ts';
-import { SETTING_NAMES, type SettingName, settingOf } from '../../src/settings/settings-table.ts';
+import {
+  SETTING_NAMES,
+  type SettingName,
+  settingOf,
+  variableOf,
+} from '../../src/settings/settings-table.ts';
 import { exampleLine } from '../../src/settings/problems.ts';
 
 const inGroup = (group: string): SettingName[] =>
@@ -38,7 +43,7 @@ function envEntry(name: SettingName): string[] {
   const notes = [
     preset === null ? `Default: ${plain(whenUnset ?? 'none')}.` : `Default: ${preset}.`,
     ...(secret ? [`Or ${name}_FILE, a file that holds it.`] : []),
-    ...(perTarget ? [`Per target: ${name.replace('TARGET_', 'TARGET_<NAME>_')}.`] : []),
+    ...(perTarget ? [`Per target: ${variableOf(name, '<name>')}.`] : []),
   ];
   return [plain(meaning), notes.join(' ')]
     .flatMap(wrapped)

@@ -26,6 +26,11 @@ describe('target URLs', () => {
       'mariadb://u@db/forms',
     ],
     [
+      'bigquery://my-project/forms?location=eu',
+      'bigquery',
+      'bigquery://my-project/forms?location=EU',
+    ],
+    [
       'https://docs.google.com/spreadsheets/d/1AbcdefghijklmnopqrstuvwxYZ_-/edit#gid=0',
       'google-sheets',
       'https://docs.google.com/spreadsheets/d/1AbcdefghijklmnopqrstuvwxYZ_-/edit',
@@ -50,6 +55,7 @@ describe('target URLs', () => {
     'postgres://u:secret@host/db?schema=',
     'postgres://u:secret@host/db?schema=pg_secret',
     `postgres://u:secret@host/db?schema=${'x'.repeat(64)}`,
+    'bigquery://u:secret@my-project/forms',
     'docs.google.com/spreadsheets/d/1Abc',
   ])('%j is refused with an example and unquoted', (url) => {
     const refusal = { code: 'SETTINGS', message: expect.not.stringMatching(/sec(#?)ret/) };

@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
-import type { SheetsAccount } from './api/credentials.ts';
+import type { GoogleAccount } from '../google/credentials.ts';
 import { GOOGLE_QUOTA, type QuotaLimits, RequestQuota } from './api/request-quota.ts';
 import { SheetsApi } from './api/sheets-api.ts';
 import { Spreadsheet } from './state/spreadsheet.ts';
@@ -28,7 +28,7 @@ export class SpreadsheetRegistry {
 
   /** The spreadsheet as this process works on it. */
   spreadsheet(
-    account: SheetsAccount,
+    account: GoogleAccount,
     spreadsheetId: string,
     rootUrl: string | undefined,
   ): Spreadsheet {

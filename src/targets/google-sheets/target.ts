@@ -16,7 +16,8 @@ import { type Pause, pausedError, pauseOf } from '../../mirror/pauses.ts';
 import type { FormSnapshot } from '../../mirror/snapshot.ts';
 import type { FormIdentity } from '../../mirror/types.ts';
 import { browserAddress } from './api/address.ts';
-import { type CredentialsSource, openAccount } from './api/credentials.ts';
+import { type CredentialsSource, openAccount } from '../google/credentials.ts';
+import { SHEETS_SCOPE } from './api/sheets-error.ts';
 import { SheetFormReader } from './reader.ts';
 import { sheetSnapshot } from './snapshot.ts';
 import { readObstacles } from './state/blocked.ts';
@@ -64,7 +65,7 @@ export async function openSheets(
   spreadsheetId: string,
   options: SheetsOptions,
 ): Promise<Target> {
-  const account = await openAccount(options);
+  const account = await openAccount(options, SHEETS_SCOPE);
   const registry = options.registry ?? processRegistry(options.clock);
   const rootUrl = options.emulatorUrl?.replace(/\/*$/, '/');
   const spreadsheet = registry.spreadsheet(account, spreadsheetId, rootUrl);

@@ -89,8 +89,9 @@ export function nearest(number: number | ExactNumber): number {
 
 /** How answers are read from a table. */
 export interface AnswerReader {
-  /** A SELECT list. */
+  /** A SELECT list, and the names that stand in it. */
   readonly columns: readonly string[];
+  readonly names: readonly string[];
   /** The answers to the fields in its values, in the order of the fields. */
   readonly decode: (values: readonly unknown[]) => Cell[];
 }
@@ -110,6 +111,7 @@ export function answerReader(
   const byField = Map.groupBy(parts, ({ field }) => field);
   return {
     columns: [...columns.map(quoted), ...(hasMore ? [MORE_COLUMN] : [])],
+    names: [...columns, ...(hasMore ? [MORE_COLUMN] : [])],
     decode: (values) => {
       const more = decodeMore(hasMore ? values[columns.length] : null);
       const read = (part: AnswerPart | undefined): Cell => {

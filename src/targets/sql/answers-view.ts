@@ -1,6 +1,6 @@
-import type { SqlDialect } from './dialect.ts';
 import { type FieldColumn, type FormTable, MORE_COLUMN } from './field-column.ts';
 import { quoted } from './sql-session.ts';
+import type { ViewDialect } from './view-sql.ts';
 
 /** A form whose table is there, with those of its columns that are. */
 export interface ShownForm extends FormTable {
@@ -28,7 +28,7 @@ interface AnswerExpressions {
  * that a label is always the current one, and drive the table: whoever asks for one field reads its column, and whoever asks
  * for one submission finds it by the key. Fields without any answer are left out: their column may still change its type.
  */
-export function answerSelects(form: ShownForm, dialect: SqlDialect): string[] {
+export function answerSelects(form: ShownForm, dialect: ViewDialect): string[] {
   const { views } = dialect;
   const single: { texts: Choice[]; numbers: Choice[] } = { texts: [], numbers: [] };
   const lists: Choice[] = [];
@@ -59,7 +59,7 @@ export function answerSelects(form: ShownForm, dialect: SqlDialect): string[] {
 
 function select(
   { form, table }: ShownForm,
-  dialect: SqlDialect,
+  dialect: ViewDialect,
   choices: readonly Choice[],
   value: {
     readonly from: string;
@@ -81,12 +81,12 @@ function select(
 function expressionsOf(
   field: FieldColumn,
   present: ReadonlySet<string>,
-  { views }: SqlDialect,
+  { views }: ViewDialect,
 ): AnswerExpressions {
   const { column, numberColumn, storage, textColumn, textStorage, type } = field;
   const hasMore = present.has(MORE_COLUMN);
   const columnOf = (name: string): string | null =>
-    present.has(name) ? `t.${quoted(name)}` : null;
+    present.has(name) ? `t.${(views.quoted ?? quoted)(name)}` : null;
   if (type === null || (storage === 'more' && !hasMore)) return NOTHING;
   if (storage === 'more') {
     if (type === 'json') return { ...NOTHING, list: views.overflow.list(column) };

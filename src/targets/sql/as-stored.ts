@@ -51,7 +51,7 @@ const kindOf = (cell: Cell): string =>
       : 'number';
 
 /** What is looked at of a field that has no column yet. */
-const newField = (id: string): FieldColumn => ({
+export const newField = (id: string): FieldColumn => ({
   id,
   label: id,
   position: 0,

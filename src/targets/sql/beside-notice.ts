@@ -10,7 +10,7 @@ const MOST_NAMES = 3;
 
 /** Names the columns of texts beside others, so that nobody takes the numbers of a question for all of its answers. */
 export function besideNotices(
-  dialect: SqlDialect,
+  dialect: Pick<SqlDialect, 'shownRelation'>,
   { table, view }: { readonly table: string; readonly view: string },
   fields: readonly SplitField[],
 ): TargetNotice[] {

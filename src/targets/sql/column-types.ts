@@ -1,5 +1,5 @@
 import type { Cell } from '../../mirror/types.ts';
-import { textBeside, typeOf } from './answer-parts.ts';
+import { type AnswerLimits, textBeside, typeOf } from './answer-parts.ts';
 import { saveCopy } from './catalogue-copy.ts';
 import { saveFields } from './catalogue.ts';
 import type { NewColumn, SqlDialect, TypeChange } from './dialect.ts';
@@ -19,7 +19,7 @@ export interface ColumnNeed {
 
 /** What `cells` need of the column of `field`; undefined when it takes them as it is. */
 export function columnNeed(
-  dialect: SqlDialect,
+  dialect: AnswerLimits,
   field: FieldColumn,
   cells: Iterable<Cell>,
 ): ColumnNeed | undefined {

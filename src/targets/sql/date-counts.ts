@@ -71,7 +71,14 @@ export interface DatedIdsQuery {
   readonly limit: number;
 }
 
-/** IDs of live rows in order of their dates, a page of at most `limit`. */
+/**
+ * Whether it is a date: people may have written anything into a column of texts. Asked of the day alone, as {@link countDates} does:
+ * where there are as many rows as were met, their IDs are not read, so that both must speak of the same ones.
+ */
+export const isDated = ({ createdAt }: DatedId): boolean =>
+  canonicalTime(createdAt.slice(0, '2026-01-31'.length)) !== null;
+
+/** IDs of live rows in order of their dates, a page of at most `limit`; not all are {@link isDated}. */
 export async function readDatedIds(
   session: SqlSession,
   dialect: SqlDialect,

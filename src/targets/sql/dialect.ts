@@ -13,6 +13,17 @@ export const MAX_ID_BYTES = 600;
 /** {@link SqlDialect.maxReasonBytes} of most; it is part of a key as well. */
 export const MAX_REASON_BYTES = 1_000;
 
+/** What texts and keys of rows a database takes. */
+export interface RowLimits {
+  /** For messages. */
+  readonly product: string;
+  /** Longest ID of a submission, in bytes, and longest reason for which one is listed. */
+  readonly maxIdBytes: number;
+  readonly maxReasonBytes: number;
+  /** False when no text can hold U+0000. None holds a lone surrogate, which has no UTF-8. */
+  readonly takesNul: boolean;
+}
+
 /** A row whose texts the database can hold. */
 export interface StorableRow {
   readonly id: string;
@@ -75,7 +86,7 @@ export interface Stepwise {
 }
 
 /** What each product does in its own way. All else is written once, in SQL that all of them understand. */
-export interface SqlDialect extends AnswerLimits {
+export interface SqlDialect extends AnswerLimits, RowLimits {
   /** For messages. */
   readonly product: 'SQLite' | 'PostgreSQL' | 'MySQL or MariaDB';
   /** True when what was deleted stays in files of ours until they are scrubbed. */
@@ -108,11 +119,6 @@ export interface SqlDialect extends AnswerLimits {
   readonly maxLabelBytes: number;
   /** A label with what no name can have replaced; undefined where names have any characters. */
   readonly viewLabel?: (label: string) => string;
-  /** Longest ID of a submission, in bytes, and longest reason for which one is listed. */
-  readonly maxIdBytes: number;
-  readonly maxReasonBytes: number;
-  /** False when no text can hold U+0000. None holds a lone surrogate, which has no UTF-8. */
-  readonly takesNul: boolean;
 
   /** A table's or view's qualified, quoted name. */
   relation(name: string): string;

@@ -25,6 +25,7 @@ import {
   countDates,
   countStatuses,
   type DatedId,
+  isDated,
   readDatedIds,
 } from './date-counts.ts';
 import type { SqlDialect } from './dialect.ts';
@@ -174,7 +175,7 @@ export class SqlFormReader implements FormReader {
         (session, table) => readDatedIds(session, dialect, table, query),
         [],
       );
-      if (rows.length > 0) yield rows.map(({ id }) => id);
+      if (rows.length > 0) yield rows.filter(isDated).map(({ id }) => id);
       after = rows.length < IDS_A_CHUNK ? undefined : rows.at(-1);
     } while (after !== undefined);
   }

@@ -4,7 +4,7 @@ import type { SqlDialect } from './dialect.ts';
 import { type Catalogue, loadForm } from './catalogue.ts';
 import { type FieldColumn, type FieldStorage, MORE_COLUMN } from './field-column.ts';
 import { reopenWindows } from './form-windows.ts';
-import { numberOf, type SqlRow, type SqlSession, textOrNull } from './sql-session.ts';
+import { numberOf, run, type SqlRow, type SqlSession, textOrNull } from './sql-session.ts';
 import { standingOf } from './table-standing.ts';
 
 /*
@@ -128,7 +128,7 @@ const distinct = (losses: readonly Loss[]): Loss[] => [
 
 /** What a form's table lacks: itself, or some of its columns. */
 export function tableLosses(
-  dialect: SqlDialect,
+  dialect: Pick<SqlDialect, 'shownRelation'>,
   table: string,
   expected: readonly ExpectedColumn[],
   present: readonly string[] | undefined,
@@ -138,7 +138,7 @@ export function tableLosses(
 }
 
 /** The table was dropped or has another name. */
-export const placeLost = (dialect: SqlDialect, table: string): Loss => ({
+export const placeLost = (dialect: Pick<SqlDialect, 'shownRelation'>, table: string): Loss => ({
   what: 'place',
   name: `table ${dialect.shownRelation(table)}`,
 });
@@ -175,7 +175,8 @@ export async function addCounts(
   change: StoredCounts,
 ): Promise<void> {
   if (Object.values(change).every((number) => number === 0)) return;
-  await tx.query(
+  await run(
+    tx,
     `UPDATE ${dialect.relation('mirror_forms')}
      SET row_count = row_count + $1, live_count = live_count + $2, rejected_count = rejected_count + $3
      WHERE form_id = $4`,

@@ -2,10 +2,9 @@ import { SYSTEM_COLUMNS } from '../../mirror/reserved-names.ts';
 import { answerSelects, type ShownForm } from './answers-view.ts';
 import { partsOf } from './answer-parts.ts';
 import { FORM_TEXTS, MORE_TEXT, PART_TEXTS, SYSTEM_COLUMN_TEXTS } from './descriptions.ts';
-import type { SqlDialect } from './dialect.ts';
 import { type FormTable, MORE_COLUMN } from './field-column.ts';
 import { piecesOf, quoted } from './sql-session.ts';
-import type { ViewDefinition, ViewItem } from './view-sql.ts';
+import type { ViewDefinition, ViewDialect, ViewItem } from './view-sql.ts';
 
 /** The views over all forms, by the names that they have unless something else has them. */
 export const MODEL_VIEWS = ['submissions', 'answers'] as const;
@@ -67,7 +66,7 @@ const SELECTS_A_UNION = 200;
 export function modelView(
   view: ModelView,
   forms: readonly ShownForm[],
-  dialect: SqlDialect,
+  dialect: ViewDialect,
 ): ViewDefinition | undefined {
   const shown = forms.filter(({ present }) => SYSTEM_COLUMNS.every((name) => present.has(name)));
   const selects = shown.flatMap((form) =>
@@ -89,7 +88,7 @@ export function modelView(
 }
 
 /** The view of a form's rows that are not marked deleted, with the columns of its table that hold something of the form. */
-export function liveView(form: ShownForm, dialect: SqlDialect): ViewDefinition {
+export function liveView(form: ShownForm, dialect: ViewDialect): ViewDefinition {
   const { present } = form;
   const parts = partsOf(form.fields).filter(
     // A column without any answer may still change its type.
@@ -97,7 +96,7 @@ export function liveView(form: ShownForm, dialect: SqlDialect): ViewDefinition {
   );
   const item = (name: string, description: string): ViewItem => ({
     name,
-    expression: `${LIVE_MARK}.${quoted(name)}`,
+    expression: `${LIVE_MARK}.${(dialect.views.quoted ?? quoted)(name)}`,
     description,
   });
   const system = SYSTEM_COLUMNS.map((name) => item(name, SYSTEM_COLUMN_TEXTS[name]));
@@ -121,7 +120,7 @@ export const liveColumns = ({ fields }: FormTable): string[] => [
   ...partsOf(fields).map(({ name }) => name),
 ];
 
-function submissionSelect({ form, table }: ShownForm, dialect: SqlDialect): string {
+function submissionSelect({ form, table }: ShownForm, dialect: ViewDialect): string {
   const literal = (text: string): string => dialect.views.literal(text);
   return `SELECT ${literal(form.id)} AS form_id, ${literal(form.slug)} AS slug, ${literal(form.name)} AS form_name, t.id AS submission_id,
  t.status AS status, t.created_at AS created_at, t._first_seen_at AS first_seen_at, t._changed_at AS changed_at,

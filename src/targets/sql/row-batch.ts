@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { cutToBytes } from '../../mirror/column-names.ts';
 import { readerOf } from '../../mirror/field-map.ts';
 import { type Cell, JsonText, type Rejection, type Row } from '../../mirror/types.ts';
-import type { SqlDialect, StorableRow, StoreOutcome } from './dialect.ts';
+import type { RowLimits, SqlDialect, StorableRow, StoreOutcome } from './dialect.ts';
 import type { FieldColumn, FormTable } from './field-column.ts';
 import { inSavepoint, type SqlSession } from './sql-session.ts';
 
@@ -21,7 +21,7 @@ export interface StorableBatch {
 export function storableBatch(
   rows: readonly Row[],
   fields: readonly FieldColumn[],
-  dialect: SqlDialect,
+  dialect: RowLimits,
 ): StorableBatch {
   const rejections: Rejection[] = [];
   const read = readerOf(fields.map(({ id }) => id));
@@ -116,14 +116,14 @@ async function storeRows(
 }
 
 /** True for an ID that can be a row's key. No table holds any other, so there is no point in querying for it. */
-export function isStorableId(id: string, { maxIdBytes }: SqlDialect): boolean {
+export function isStorableId(id: string, { maxIdBytes }: Pick<RowLimits, 'maxIdBytes'>): boolean {
   // A unit of UTF-16 takes 3 bytes at most: most IDs are too short to be counted.
   const isShort = id.length * 3 <= maxIdBytes || Buffer.byteLength(id) <= maxIdBytes;
   return isShort && id.isWellFormed() && !id.includes('\0');
 }
 
 /** The rejection with texts that can be stored: an ID that can't be is cleaned and cut, and made unique by a hash. */
-export function listable(rejection: Rejection, dialect: SqlDialect): Rejection {
+export function listable(rejection: Rejection, dialect: RowLimits): Rejection {
   const { submissionId } = rejection;
   const reason = cutToBytes(cleanText(rejection.reason), dialect.maxReasonBytes);
   if (isStorableId(submissionId, dialect)) return { ...rejection, reason };
@@ -142,7 +142,7 @@ export function cleanText(text: string): string {
 /** The cells of a row that are written, in the order of their fields. */
 type Answers = readonly (Cell | undefined)[];
 
-function unstorableDefect(id: string, answers: Answers, dialect: SqlDialect): string | undefined {
+function unstorableDefect(id: string, answers: Answers, dialect: RowLimits): string | undefined {
   if (!isStorableId(id, dialect)) {
     return `the submission ID has more than ${dialect.maxIdBytes} bytes or characters that no key can hold`;
   }
@@ -160,7 +160,7 @@ function cleanedRow(
   row: Row,
   answers: Answers,
   fields: readonly FieldColumn[],
-  dialect: SqlDialect,
+  dialect: RowLimits,
 ): { row: StorableRow; columns: string[] } {
   const { takesNul } = dialect;
   const columns: string[] = [];
@@ -181,7 +181,7 @@ function cleanedRow(
   return { row: { id, status: clean(row.status, 'status'), createdAt, cells }, columns };
 }
 
-function replacedReason(columns: readonly string[], dialect: SqlDialect): string {
+function replacedReason(columns: readonly string[], dialect: RowLimits): string {
   const named = columns.slice(0, 3).join(', ');
   const more = columns.length > 3 ? ` and ${columns.length - 3} more` : '';
   return `${named}${more}: characters that ${dialect.product} can't hold were replaced by U+FFFD`;

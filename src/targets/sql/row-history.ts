@@ -3,7 +3,7 @@ import { uniqueName } from '../../mirror/column-names.ts';
 import { partsOf } from './answer-parts.ts';
 import { saveCopy } from './catalogue-copy.ts';
 import { saveHistory } from './catalogue.ts';
-import type { SqlDialect } from './dialect.ts';
+import type { RowLimits, SqlDialect } from './dialect.ts';
 import { type AnswerPart, type FormHistory, type FormTable, MORE_COLUMN } from './field-column.ts';
 import { piecesOf, quoted, type SqlSession, type SqlValue, textOf } from './sql-session.ts';
 
@@ -71,7 +71,7 @@ export async function tablesOfVersions(
 }
 
 /** What is said of a history from which nothing can be erased. */
-export const idsGone = (dialect: SqlDialect, table: string): MirrorError =>
+export const idsGone = (dialect: Pick<RowLimits, 'product'>, table: string): MirrorError =>
   new MirrorError(
     'TARGET_FAILED',
     `The ${dialect.product} table ${table} holds versions of submissions, but has no column id any more: whose they are can't be told. ` +

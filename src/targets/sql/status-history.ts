@@ -1,5 +1,5 @@
 import type { SqlDialect, StorableRow } from './dialect.ts';
-import { piecesOf, placeholders, type SqlSession, textOrNull } from './sql-session.ts';
+import { piecesOf, placeholders, run, type SqlSession, textOrNull } from './sql-session.ts';
 
 /*
  * `mirror_status_history`: every status that a submission was seen in. An entry is written in the transaction that gives a
@@ -59,7 +59,8 @@ export async function beginStatuses(
   if ((await dialect.addRows?.(tx, 'mirror_status_history', columns, texts)) === true) return;
   const ids = rows.map(({ id }) => id);
   for (const piece of piecesOf(ids, ROWS_A_STATEMENT)) {
-    await tx.query(
+    await run(
+      tx,
       `INSERT INTO ${historyOf(dialect)} (${columns.join(', ')})
        SELECT $1, id, status, $2 FROM ${dialect.relation(table)} WHERE ${dialect.isIn('id', '$3')}`,
       [formId, dialect.timeValue(at), dialect.list(piece)],
@@ -94,7 +95,8 @@ export async function recordStatuses(
     FROM ${dialect.relation(table)} AS o WHERE ${dialect.isIn('id', '$3')}`;
   const held = `SELECT l.id, l.status, ${of('status')} AS held, ${of('seen_at')} AS held_at FROM (${last}) AS l`;
   for (const piece of piecesOf(ids, ROWS_A_STATEMENT)) {
-    await tx.query(
+    await run(
+      tx,
       `INSERT INTO ${history} (form_id, submission_id, status, not_before, seen_at)
        SELECT $1, t.id, t.status, CASE WHEN t.held_at <= $2 THEN ${otherwise} END, $2
        FROM (${held}) AS t WHERE t.held IS NULL OR t.held <> t.status`,

@@ -18,8 +18,10 @@ export function standingOf(present: readonly string[] | undefined): TableStandin
   return own > 1 ? 'keyless' : 'gone';
 }
 
+type Naming = Pick<SqlDialect, 'shownRelation'>;
+
 /** The error for a table that is {@link TableStanding | keyless}. */
-export function keylessTable(dialect: SqlDialect, table: string, place: string): MirrorError {
+export function keylessTable(dialect: Naming, table: string, place: string): MirrorError {
   return unclearRows(dialect, table, place, 'has lost its column id');
 }
 
@@ -28,7 +30,7 @@ export function doubleRows(dialect: SqlDialect, table: string, place: string): M
   return unclearRows(dialect, table, place, 'has lost its primary key, and rows in it share an ID');
 }
 
-function unclearRows(dialect: SqlDialect, table: string, place: string, what: string): MirrorError {
+function unclearRows(dialect: Naming, table: string, place: string, what: string): MirrorError {
   const name = dialect.shownRelation(table);
   return new MirrorError(
     'TARGET_FAILED',

@@ -6,7 +6,10 @@ import type { SqlDialect } from './dialect.ts';
 import type { FieldColumn, FormTable, ViewColumn } from './field-column.ts';
 
 /** The columns of the labelled view besides the system columns, as many as a view can have, oldest first. */
-export function planView(fields: readonly FieldColumn[], dialect: SqlDialect): ViewColumn[] {
+export function planView(
+  fields: readonly FieldColumn[],
+  dialect: Pick<SqlDialect, 'maxLabelBytes' | 'maxViewColumns' | 'viewLabel'>,
+): ViewColumn[] {
   const entries = partsOf(fields).map((part) => ({
     part,
     label: part.field.label + PART_TEXTS[part.kind],

@@ -51,10 +51,12 @@ export interface ViewSigns {
   readonly mark: string;
 }
 
-/** What the views over all forms need of a product; the form's table goes by `t` in its expressions. */
-export interface ViewSql {
+/** How the SELECTs of the views over all forms are written; the form's table goes by `t` in its expressions. */
+export interface AnswerSql {
   /** A text as SQL writes it. */
   literal(text: string): string;
+  /** A name of a column as SQL writes it; in double quotes when absent. */
+  readonly quoted?: (name: string) => string;
   /** A number in the place of a text, for {@link textOf}. */
   numberText(number: string): string;
   /** The text of what stands in the place of texts: numbers with all the digits that their column holds. */
@@ -77,7 +79,17 @@ export interface ViewSql {
   elements(list: string, areInMore: boolean): ListElements;
   /** The date or time of a text that is one by ISO 8601, in UTC where it names an offset; NULL for any other text. */
   dateOf(text: string): string;
+}
 
+/** What such views need to be written. */
+export interface ViewDialect {
+  readonly views: AnswerSql;
+  /** A table's or view's qualified, quoted name. */
+  relation(name: string): string;
+}
+
+/** What the views over all forms need of a product. */
+export interface ViewSql extends AnswerSql {
   /** Writes what tables and views are, and their columns are, into the database's comments, where it has them. */
   describe(tx: SqlSession, relations: readonly RelationTexts[]): Promise<void>;
 

@@ -2,10 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { inspect } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { CheckResult, Target } from '../../../src/mirror/target.ts';
-import {
-  EMULATOR_EMAIL,
-  EMULATOR_TOKEN,
-} from '../../../src/targets/google-sheets/api/credentials.ts';
+import { EMULATOR_EMAIL, EMULATOR_TOKEN } from '../../../src/targets/google/credentials.ts';
 import { SpreadsheetRegistry } from '../../../src/targets/google-sheets/registry.ts';
 import { openSheets } from '../../../src/targets/google-sheets/target.ts';
 import { AT_ONCE, FORM, NAME, row } from '../../contract/target-harness.ts';

@@ -4,7 +4,7 @@ import type { ApplyResult, Target } from '../../../src/mirror/target.ts';
 import { ExactNumber, type PickedField, type Row, STATUSES } from '../../../src/mirror/types.ts';
 import type { Stored } from '../../../packages/google-sheets-emulator/test/support/inspect.ts';
 import type { Person } from '../../../packages/google-sheets-emulator/test/support/people.ts';
-import { EMULATOR_TOKEN } from '../../../src/targets/google-sheets/api/credentials.ts';
+import { EMULATOR_TOKEN } from '../../../src/targets/google/credentials.ts';
 import { AT_ONCE, field, fieldList, FORM, row } from '../../contract/target-harness.ts';
 import { SleepersClock, type SheetsPlace, sheetsPlace } from './sheets-place.ts';
 

@@ -1,7 +1,7 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { InspectedRanges } from '../../../packages/google-sheets-emulator/test/support/inspect.ts';
-import { EMULATOR_TOKEN } from '../../../src/targets/google-sheets/api/credentials.ts';
+import { EMULATOR_TOKEN } from '../../../src/targets/google/credentials.ts';
 import { SheetMirror } from './sheet-mirror.ts';
 
 /* Columns of the tab: Submitted at, Status, Name, Age, Removed, Submission ID. Rows 2 to 31 show s0 to s29. */

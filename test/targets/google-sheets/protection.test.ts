@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { PickedField, Row } from '../../../src/mirror/types.ts';
-import { EMULATOR_EMAIL } from '../../../src/targets/google-sheets/api/credentials.ts';
+import { EMULATOR_EMAIL } from '../../../src/targets/google/credentials.ts';
 import { SheetMirror } from './sheet-mirror.ts';
 
 /* Columns of the tab: Submitted at, Status, Name, Age, Removed, Submission ID. Row 2 shows s0. */

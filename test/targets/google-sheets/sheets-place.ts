@@ -7,10 +7,7 @@ import {
   startTestEmulator,
   type TestEmulator,
 } from '../../../packages/google-sheets-emulator/test/support/emulator.ts';
-import {
-  EMULATOR_EMAIL,
-  EMULATOR_TOKEN,
-} from '../../../src/targets/google-sheets/api/credentials.ts';
+import { EMULATOR_EMAIL, EMULATOR_TOKEN } from '../../../src/targets/google/credentials.ts';
 import type { QuotaLimits } from '../../../src/targets/google-sheets/api/request-quota.ts';
 import { SpreadsheetRegistry } from '../../../src/targets/google-sheets/registry.ts';
 import { openSheets } from '../../../src/targets/google-sheets/target.ts';

@@ -8,7 +8,7 @@ import {
   withRetry,
 } from '../../../base/retry.ts';
 import { quotedTitle } from './a1.ts';
-import type { SheetsAccount } from './credentials.ts';
+import type { GoogleAccount } from '../../google/credentials.ts';
 import type { RequestQuota } from './request-quota.ts';
 import { SheetsError, toSheetsError } from './sheets-error.ts';
 
@@ -51,7 +51,7 @@ const VERIFICATION_FIELDS =
 
 export interface SheetsApiOptions {
   readonly spreadsheetId: string;
-  readonly account: SheetsAccount;
+  readonly account: GoogleAccount;
   readonly clock: Clock;
   readonly quota: RequestQuota;
   /** With a trailing slash; Google's own when absent. */

@@ -1,8 +1,20 @@
 import { count } from '../../../base/format.ts';
-import { errorCode } from '../../../base/error-code.ts';
 import { type ErrorCode, isAbort, MirrorError } from '../../../base/errors.ts';
 import { type ProxyFailure, proxyFailureIn } from '../../../base/proxy-failure.ts';
+import {
+  accessFailure,
+  type CallFacts,
+  credentialsFailure,
+  EXPIRED_CREDENTIALS,
+  factsOf,
+  type FailureTexts,
+  UNTOUCHED,
+} from '../../google/call-failure.ts';
 import { browserAddress } from './address.ts';
+
+/** The only right we ask Google for. */
+export const SHEETS_SCOPE = 'https://www.googleapis.com/auth/spreadsheets';
+const API = { product: 'Google Sheets', host: 'sheets.googleapis.com', scope: SHEETS_SCOPE };
 
 /**
  * What a failed call means for what to do next. `throttled` and `unreachable`: nothing happened, try again. `unclear`: a
@@ -66,10 +78,9 @@ export function toSheetsError(error: unknown, subject: CallSubject): MirrorError
   const refused = proxyFailureIn(error);
   if (refused !== undefined) return proxyError(refused);
   const facts = factsOf(error);
-  return (
-    credentialsError(facts) ??
-    (facts.status === 0 ? networkError(facts, subject) : answerError(facts, subject))
-  );
+  const credentials = credentialsFailure(facts);
+  if (credentials !== undefined) return denied(...credentials);
+  return facts.status === 0 ? networkError(facts, subject) : answerError(facts, subject);
 }
 
 /** The spreadsheet was rearranged since it was read. */
@@ -110,14 +121,8 @@ export const fullError = (where: string, used = ''): SheetsError =>
 export const overtakenMessage = (where: string): string =>
   `Another process has taken over writing to ${where}. This pass stopped writing; the next one starts afresh.`;
 
-/** No credentials were found. */
-export const NO_CREDENTIALS: readonly [what: string, remedy: string] = [
-  'There are no Google credentials.',
-  'Create a service account, download its key as JSON, and set GOOGLE_APPLICATION_CREDENTIALS to the file (or GOOGLE_CREDENTIALS_JSON to its content).',
-];
-
-const denied = (what: string, remedy: string): SheetsError =>
-  new SheetsError('final', 'TARGET_DENIED', [what, remedy]);
+const denied = (...texts: FailureTexts): SheetsError =>
+  new SheetsError('final', 'TARGET_DENIED', texts);
 
 function answerError(facts: CallFacts, subject: CallSubject): SheetsError {
   const where = browserAddress(subject.spreadsheetId);
@@ -140,12 +145,7 @@ function answerError(facts: CallFacts, subject: CallSubject): SheetsError {
     const texts = [what, 'This usually passes by itself.'] as const;
     return new SheetsError(fault, 'TARGET_UNREACHABLE', texts, facts.retryAfter);
   }
-  if (status === 401) {
-    return denied(
-      'Google did not accept the credentials: they are expired or revoked.',
-      'Create a new key for the service account, or sign in again.',
-    );
-  }
+  if (status === 401) return denied(...EXPIRED_CREDENTIALS);
   if (status === 403) return forbidden(facts, subject, where);
   if (status === 404) {
     return denied(
@@ -157,26 +157,9 @@ function answerError(facts: CallFacts, subject: CallSubject): SheetsError {
 }
 
 function forbidden(facts: CallFacts, subject: CallSubject, where: string): SheetsError {
-  const { text, reason } = facts;
-  const isOff = /has not been used in project|it is disabled/.test(text);
-  if (isOff || /^(SERVICE_DISABLED|accessNotConfigured)$/.test(reason)) {
-    const link = /https:\/\/console\.(?:developers|cloud)\.google\.com\/[\w./?=&-]+/.exec(
-      text,
-    )?.[0];
-    const page = link ?? 'https://console.cloud.google.com/apis/library/sheets.googleapis.com';
-    return denied(
-      'The Google Sheets API is disabled in the Cloud project of these credentials.',
-      `Enable it (${page}), wait two minutes, and try again.`,
-    );
-  }
-  if (/SCOPE_INSUFFICIENT/.test(reason) || /insufficient authentication scopes/.test(text)) {
-    return denied(
-      'The credentials lack the scope https://www.googleapis.com/auth/spreadsheets.',
-      'Use a service account key, or sign in again with that scope.',
-    );
-  }
-  if (/valid API key/.test(text)) return denied(...NO_CREDENTIALS);
-  if (/storage quota/i.test(text)) {
+  const access = accessFailure(facts, API);
+  if (access !== undefined) return denied(...access);
+  if (/storage quota/i.test(facts.text)) {
     return denied(
       'The account has no room in Google Drive.',
       `Let a person own the spreadsheet ${where} and share it with the account.`,
@@ -216,10 +199,6 @@ function refused(facts: CallFacts, subject: CallSubject, where: string): SheetsE
   ]);
 }
 
-/** Failures that come before a request has reached the server. */
-const UNTOUCHED =
-  /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|CERT_\w+|ERR_TLS\w+|UNABLE_TO_\w+|DEPTH_ZERO\w+|SELF_SIGNED\w+)$/;
-
 function networkError(facts: CallFacts, subject: CallSubject): SheetsError {
   const late = facts.code === 'TimeoutError' || facts.code === 'ETIMEDOUT';
   const code = facts.code === '' ? '' : ` (${facts.code})`;
@@ -239,99 +218,3 @@ const proxyError = ({ message, remedy, transient }: ProxyFailure): SheetsError =
     `Google Sheets could not be reached: ${message}.`,
     remedy,
   ]);
-
-/** Failures to get a token, before a request is sent. */
-function credentialsError(facts: CallFacts): SheetsError | undefined {
-  if (facts.oauth === 'invalid_grant') {
-    return denied(
-      "Google refused the key: it was deleted or disabled, its account is gone, or this machine's clock is off by more than five minutes.",
-      'Set the clock, or create a new key for the service account.',
-    );
-  }
-  if (facts.oauth !== '') {
-    return denied(`Google refused the credentials (${facts.oauth}).`, 'Check the key file.');
-  }
-  const isDamaged = /DECODER routines|PEM routines|asn1 encoding|unsupported.*PEM/i.test(
-    facts.text,
-  );
-  if (isDamaged || facts.code.startsWith('ERR_OSSL')) {
-    return denied(
-      'The private_key in the credentials is damaged: it is not a PEM text.',
-      'Download the key file again and use it unchanged.',
-    );
-  }
-  return /Could not load the default credentials/.test(facts.text)
-    ? denied(...NO_CREDENTIALS)
-    : undefined;
-}
-
-/** The parts of a failed call that can be trusted. Only numbers and checked words of it may be shown (L11). */
-interface CallFacts {
-  /** HTTP status; 0 when there was no answer. */
-  readonly status: number;
-  /** Google's `error.status`. */
-  readonly rpc: string;
-  /** Google's message, or the error's own: to be searched, never to be shown. */
-  readonly text: string;
-  /** The first `details[].reason` or `errors[].reason`. */
-  readonly reason: string;
-  /** `quota_limit` of a 429. */
-  readonly quota: string;
-  /** The system's or library's error code; a word. */
-  readonly code: string;
-  /** OAuth's `error` from the token endpoint; a word. */
-  readonly oauth: string;
-  readonly retryAfter: string | undefined;
-}
-
-/** Reads them off whatever Google's client threw. */
-function factsOf(error: unknown): CallFacts {
-  const outer = asRecord(error);
-  const response = asRecord(outer['response']);
-  const body = asRecord(parsed(response['data']));
-  const inner = asRecord(body['error']);
-  const details = listOf(inner['details']).map(asRecord);
-  const reasons = [...details, ...listOf(inner['errors']).map(asRecord)].map((one) =>
-    textOf(one['reason']),
-  );
-  const quotas = details.map((one) => textOf(asRecord(one['metadata'])['quota_limit']));
-  const status = outer['status'] ?? response['status'];
-  return {
-    status: typeof status === 'number' ? status : 0,
-    rpc: textOf(inner['status']),
-    text: textOf(inner['message']) || textOf(outer['message']),
-    reason: reasons.find((reason) => reason !== '') ?? '',
-    quota: quotas.find((quota) => quota !== '') ?? '',
-    code: errorCode(error) ?? (isTimeout(outer) ? 'TimeoutError' : ''),
-    oauth: /^[\w-]{1,60}$/.exec(textOf(body['error']))?.[0] ?? '',
-    retryAfter: retryAfterOf(response['headers']),
-  };
-}
-
-/** True when our own time limit ended the call: its error has a name and no textual code. */
-const isTimeout = (error: Record<string, unknown>): boolean =>
-  [error, asRecord(error['cause'])].some(({ name }) => name === 'TimeoutError');
-
-function retryAfterOf(headers: unknown): string | undefined {
-  const { get } = asRecord(headers);
-  const value: unknown =
-    typeof get === 'function' ? get.call(headers, 'retry-after') : asRecord(headers)['retry-after'];
-  return textOf(value) || undefined;
-}
-
-/** A body that came as text is read as JSON when it is some. */
-function parsed(data: unknown): unknown {
-  if (typeof data !== 'string') return data;
-  try {
-    return JSON.parse(data);
-  } catch {
-    return undefined;
-  }
-}
-
-const asRecord = (value: unknown): Record<string, unknown> =>
-  typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
-
-const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
-
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Person } from '../../../../packages/google-sheets-emulator/test/support/people.ts';
 import type { Target } from '../../../../src/mirror/target.ts';
 import type { PickedField, Row } from '../../../../src/mirror/types.ts';
-import { EMULATOR_TOKEN } from '../../../../src/targets/google-sheets/api/credentials.ts';
+import { EMULATOR_TOKEN } from '../../../../src/targets/google/credentials.ts';
 import { AT_ONCE, field, FORM, row } from '../../../contract/target-harness.ts';
 import { SleepersClock, type SheetsPlace, sheetsPlace } from '../sheets-place.ts';
 

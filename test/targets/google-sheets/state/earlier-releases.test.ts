@@ -15,7 +15,7 @@ import type { PassReport } from '../../../../src/sync/events.ts';
 import { LabelCache } from '../../../../src/sync/label-cache.ts';
 import { runPass } from '../../../../src/sync/run-pass.ts';
 import { verifyForm } from '../../../../src/sync/verify.ts';
-import { EMULATOR_TOKEN } from '../../../../src/targets/google-sheets/api/credentials.ts';
+import { EMULATOR_TOKEN } from '../../../../src/targets/google/credentials.ts';
 import { METADATA_KEYS } from '../../../../src/targets/google-sheets/api/metadata.ts';
 import { STATE_VERSION } from '../../../../src/targets/google-sheets/state/form-state.ts';
 import { AT_ONCE } from '../../../contract/target-harness.ts';

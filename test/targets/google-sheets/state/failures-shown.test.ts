@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { EMULATOR_EMAIL } from '../../../../src/targets/google-sheets/api/credentials.ts';
+import { EMULATOR_EMAIL } from '../../../../src/targets/google/credentials.ts';
 import { pass } from '../../../contract/target-harness.ts';
 import { SheetMirror } from '../sheet-mirror.ts';
 

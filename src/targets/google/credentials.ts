@@ -7,17 +7,17 @@ import {
   type OAuth2ClientOptions,
   UserRefreshClient,
 } from 'google-auth-library';
-import { errorCode } from '../../../base/error-code.ts';
-import { MirrorError } from '../../../base/errors.ts';
-import { fetchWithProxy } from '../../../base/proxy-dispatcher.ts';
-import type { ProxySettings } from '../../../base/proxy.ts';
-import { NO_CREDENTIALS } from './sheets-error.ts';
+import { errorCode } from '../../base/error-code.ts';
+import { MirrorError } from '../../base/errors.ts';
+import { fetchWithProxy } from '../../base/proxy-dispatcher.ts';
+import type { ProxySettings } from '../../base/proxy.ts';
+import { NO_CREDENTIALS } from './call-failure.ts';
 
 /** Google's client takes them for every kind of account. */
 type ClientOptions = Pick<OAuth2ClientOptions, 'transporterOptions'>;
 
-/** The only right we ask Google for. */
-export const SHEETS_SCOPE = 'https://www.googleapis.com/auth/spreadsheets';
+/** The same, and the right that is asked for. */
+type ScopedOptions = ClientOptions & { readonly scope: string };
 
 /** Where the credentials are, as the settings say it. */
 export interface CredentialsSource {
@@ -25,16 +25,16 @@ export interface CredentialsSource {
   readonly credentialsFile?: string | undefined;
   /** GOOGLE_CREDENTIALS_JSON: the content of such a file, as it is or in base64. */
   readonly credentialsJson?: string | undefined;
-  /** SHEETS_EMULATOR_URL: credentials are only used to sign, nothing is fetched from Google. */
+  /** SHEETS_EMULATOR_URL or BIGQUERY_EMULATOR_URL: credentials are only used to sign, nothing is fetched from Google. */
   readonly emulatorUrl?: string | undefined;
   /** The proxy of this machine's network. */
   readonly proxy?: ProxySettings | undefined;
 }
 
 /** An account to act for. */
-export interface SheetsAccount {
+export interface GoogleAccount {
   readonly auth: AnyAuthClient | OAuth2Client;
-  /** Its e-mail address: what a spreadsheet has to be shared with. Undefined for a person's own sign-in. */
+  /** Its e-mail address: what a spreadsheet or a dataset has to be shared with. Undefined for a person's own sign-in. */
   readonly email: string | undefined;
   /** Equal for two uses of one account: they share its quota. */
   readonly key: string;
@@ -46,15 +46,18 @@ export const EMULATOR_EMAIL = 'mirror@forms-mirror.iam.gserviceaccount.com';
 export const EMULATOR_TOKEN = 'forms-mirror-emulator';
 
 /**
- * Finds the account: the stand-in's, the key file, the key in a variable, else Google's application default credentials.
+ * Finds the account, asking Google for the right `scope` alone: the stand-in's, the key file, the key in a variable, else Google's application default credentials.
  * Throws SETTINGS or TARGET_DENIED with the remedy; no key ever appears in a message (L15).
  */
-export async function openAccount(source: CredentialsSource): Promise<SheetsAccount> {
+export async function openAccount(
+  source: CredentialsSource,
+  scope: string,
+): Promise<GoogleAccount> {
   const local = source.emulatorUrl !== undefined;
   const given = source.credentialsFile ?? source.credentialsJson;
   const client = clientOptions(source);
   if (local && given === undefined) return emulatorAccount(client);
-  const account = await givenAccount(source, client);
+  const account = await givenAccount(source, { ...client, scope });
   // Google's client always asks Google itself for a token; a stand-in takes one that the key signed.
   if (local && account.auth instanceof JWT) account.auth.useJWTAccessWithScope = true;
   return account;
@@ -71,8 +74,8 @@ function clientOptions({ proxy }: CredentialsSource): ClientOptions {
 
 async function givenAccount(
   source: CredentialsSource,
-  client: ClientOptions,
-): Promise<SheetsAccount> {
+  client: ScopedOptions,
+): Promise<GoogleAccount> {
   if (source.credentialsFile !== undefined) {
     const json = await readKeyFile(source.credentialsFile);
     return accountOf(json, 'GOOGLE_APPLICATION_CREDENTIALS', client, source.credentialsFile);
@@ -83,7 +86,7 @@ async function givenAccount(
   return defaultAccount(client);
 }
 
-function emulatorAccount(client: ClientOptions): SheetsAccount {
+function emulatorAccount(client: ClientOptions): GoogleAccount {
   const auth = new OAuth2Client(client);
   auth.setCredentials({ access_token: EMULATOR_TOKEN, expiry_date: 8_640_000_000_000_000 });
   return { auth, email: EMULATOR_EMAIL, key: 'emulator' };
@@ -105,9 +108,9 @@ const plainJson = (text: string): string =>
 async function accountOf(
   json: string,
   variable: string,
-  client: ClientOptions,
+  { scope, ...client }: ScopedOptions,
   file?: string,
-): Promise<SheetsAccount> {
+): Promise<GoogleAccount> {
   const key = parseKey(json, variable);
   const text = (name: string): string | undefined => {
     const value = key[name];
@@ -123,7 +126,7 @@ async function accountOf(
   if (email !== undefined && privateKey !== undefined) {
     // Environment files often carry the line ends of the PEM text as backslash and n.
     const pem = privateKey.replaceAll('\\n', '\n');
-    const auth = new JWT({ ...client, email, key: pem, scopes: [SHEETS_SCOPE] });
+    const auth = new JWT({ ...client, email, key: pem, scopes: [scope] });
     return { auth, email, key: email };
   }
   const type = text('type');
@@ -140,7 +143,7 @@ async function accountOf(
     file !== undefined &&
     (type === 'external_account' || type === 'impersonated_service_account')
   ) {
-    const options = { keyFilename: file, scopes: [SHEETS_SCOPE], clientOptions: client };
+    const options = { keyFilename: file, scopes: [scope], clientOptions: client };
     return federatedAccount(new GoogleAuth(options), file);
   }
   throw new MirrorError(
@@ -162,12 +165,12 @@ function parseKey(json: string, variable: string): Record<string, unknown> {
   );
 }
 
-async function defaultAccount(client: ClientOptions): Promise<SheetsAccount> {
-  const options = { scopes: [SHEETS_SCOPE], clientOptions: client };
+async function defaultAccount({ scope, ...client }: ScopedOptions): Promise<GoogleAccount> {
+  const options = { scopes: [scope], clientOptions: client };
   return federatedAccount(new GoogleAuth(options), 'default');
 }
 
-async function federatedAccount(google: GoogleAuth, key: string): Promise<SheetsAccount> {
+async function federatedAccount(google: GoogleAuth, key: string): Promise<GoogleAccount> {
   try {
     const auth = await google.getClient();
     const email = await google.getCredentials().then(

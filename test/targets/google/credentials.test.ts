@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { JWT, UserRefreshClient } from 'google-auth-library';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { MirrorError } from '../../../../src/base/errors.ts';
-import { openAccount } from '../../../../src/targets/google-sheets/api/credentials.ts';
+import { MirrorError } from '../../../src/base/errors.ts';
+import { openAccount } from '../../../src/targets/google/credentials.ts';
 
 const { privateKey } = generateKeyPairSync('rsa', {
   modulusLength: 2_048,
@@ -14,6 +14,7 @@ const { privateKey } = generateKeyPairSync('rsa', {
   privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
 });
 const EMAIL = 'mirror@project.iam.gserviceaccount.com';
+const SCOPE = 'https://www.googleapis.com/auth/spreadsheets';
 const KEY = { type: 'service_account', client_email: EMAIL, private_key: privateKey };
 
 describe('credentials', () => {
@@ -39,27 +40,28 @@ describe('credentials', () => {
       { credentialsJson: Buffer.from(json).toString('base64') },
     ];
     for (const source of sources) {
-      const account = await openAccount(source);
+      const account = await openAccount(source, SCOPE);
       expect(account).toMatchObject({ email: EMAIL, key: EMAIL });
       expect(account.auth).toBeInstanceOf(JWT);
-      expect((account.auth as JWT).scopes).toEqual([
-        'https://www.googleapis.com/auth/spreadsheets',
-      ]);
+      expect((account.auth as JWT).scopes).toEqual([SCOPE]);
     }
   });
 
   it('are taken from the file first', async () => {
     const other = JSON.stringify({ ...KEY, client_email: 'other@example.com' });
-    const account = await openAccount({
-      credentialsFile: file(JSON.stringify(KEY)),
-      credentialsJson: other,
-    });
+    const account = await openAccount(
+      {
+        credentialsFile: file(JSON.stringify(KEY)),
+        credentialsJson: other,
+      },
+      SCOPE,
+    );
     expect(account.email).toBe(EMAIL);
   });
 
   it('survive line ends that an environment file turned into backslash and n', async () => {
     const damaged = { ...KEY, private_key: privateKey.replaceAll('\n', '\\n') };
-    const account = await openAccount({ credentialsJson: JSON.stringify(damaged) });
+    const account = await openAccount({ credentialsJson: JSON.stringify(damaged) }, SCOPE);
     expect((account.auth as JWT).key).toBe(privateKey);
   });
 
@@ -70,14 +72,14 @@ describe('credentials', () => {
       client_secret: 'y',
       refresh_token: 'z',
     };
-    const account = await openAccount({ credentialsJson: JSON.stringify(user) });
+    const account = await openAccount({ credentialsJson: JSON.stringify(user) }, SCOPE);
     expect(account.auth).toBeInstanceOf(UserRefreshClient);
     expect(account.email).toBeUndefined();
   });
 
   it('may be Google’s application default credentials', async () => {
     vi.stubEnv('GOOGLE_APPLICATION_CREDENTIALS', file(JSON.stringify(KEY)));
-    expect(await openAccount({})).toMatchObject({ email: EMAIL });
+    expect(await openAccount({}, SCOPE)).toMatchObject({ email: EMAIL });
   });
 
   it.each([
@@ -95,7 +97,7 @@ describe('credentials', () => {
       /OAuth client, not a key/,
     ],
   ])('are refused with %s, without quoting it', async (_, source, message) => {
-    const error: unknown = await openAccount(source).catch((thrown: unknown) => thrown);
+    const error: unknown = await openAccount(source, SCOPE).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(MirrorError);
     expect(error).toMatchObject({ code: 'SETTINGS', retryable: false });
     expect((error as MirrorError).message).toMatch(message);
@@ -105,7 +107,7 @@ describe('credentials', () => {
 
   it('are missed with what to do', async () => {
     vi.stubEnv('GOOGLE_APPLICATION_CREDENTIALS', join(folder, 'nothing.json'));
-    await expect(openAccount({})).rejects.toMatchObject({
+    await expect(openAccount({}, SCOPE)).rejects.toMatchObject({
       code: 'TARGET_DENIED',
       message: expect.stringContaining('Create a service account'),
     });

@@ -1,0 +1,50 @@
+// Says point by point whether what the Google Sheets target counts on holds for the real service:
+// `npm run try:sheets -- <spreadsheet>`. Works in a tab of its own, which it takes away again.
+import { systemClock } from '../src/base/clock.ts';
+import { MirrorError, toMirrorError } from '../src/base/errors.ts';
+import { loadProcessConfig } from '../src/config.ts';
+import { openAccount } from '../src/targets/google/credentials.ts';
+import { parseSheetAddress } from '../src/targets/google-sheets/api/address.ts';
+import { RequestQuota } from '../src/targets/google-sheets/api/request-quota.ts';
+import { SheetsApi } from '../src/targets/google-sheets/api/sheets-api.ts';
+import { SHEETS_SCOPE } from '../src/targets/google-sheets/api/sheets-error.ts';
+import { lookAt, summary } from './try/points.ts';
+import { BY_HAND, makeTab, removeTab, sheetsPoints } from './try/sheets-points.ts';
+
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+
+async function run(address: string | undefined): Promise<number> {
+  if (address === undefined) {
+    throw new MirrorError(
+      'USAGE',
+      'Which spreadsheet? npm run try:sheets -- <address of a Google Sheet>',
+    );
+  }
+  const { google, proxy } = loadProcessConfig();
+  const { spreadsheetId } = parseSheetAddress(address);
+  const account = await openAccount({ ...google, proxy }, SHEETS_SCOPE);
+  const clock = systemClock;
+  const rootUrl = google.emulatorUrl === undefined ? undefined : `${google.emulatorUrl}/`;
+  const quota = new RequestQuota(clock);
+  const tab = await makeTab(
+    new SheetsApi({ spreadsheetId, account, clock, quota, rootUrl }),
+    Math.random,
+  );
+  print(`In the tab "${tab.title}", which is removed at the end; a request a second.`);
+  try {
+    const findings = await lookAt(sheetsPoints(tab), print);
+    const { line, code } = summary(findings);
+    print(`\n${line}\n\nWhat only a person can see:`);
+    for (const step of BY_HAND) print(`- ${step}`);
+    return code;
+  } finally {
+    await removeTab(tab);
+  }
+}
+
+try {
+  process.exitCode = await run(process.argv[2]);
+} catch (error) {
+  process.stderr.write(`✗ ${toMirrorError(error).message}\n`);
+  process.exitCode = 2;
+}

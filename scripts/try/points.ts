@@ -1,0 +1,67 @@
+import { toMirrorError } from '../../src/base/errors.ts';
+import { printable } from '../../src/base/printable.ts';
+
+/** An assumption about a service that nobody has recorded, and how to see whether it holds. */
+export interface Point {
+  /** What the program counts on, or wants to know, as a sentence. */
+  readonly says: string;
+  /** Throws {@link Refuted} when it does not hold. What it returns is told besides. */
+  readonly look: () => Promise<string | undefined>;
+}
+
+/** What was seen is not what the program counts on. */
+export class Refuted extends Error {}
+
+/** Throws {@link Refuted} unless it is so. */
+export function see(isSo: boolean, found: string): void {
+  if (!isSo) throw new Refuted(found);
+}
+
+/** What came of a point. `open`: it could not be looked at. */
+export interface Finding {
+  readonly says: string;
+  readonly result: 'holds' | 'refuted' | 'open';
+  readonly note: string | undefined;
+}
+
+const SIGNS = { holds: '✓', refuted: '✗', open: '?' } as const;
+
+/** Looks at each point in turn and tells what was found; one that fails does not end the others. */
+export async function lookAt(
+  points: readonly Point[],
+  print: (line: string) => void,
+): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const { says, look } of points) {
+    const finding = await found(says, look);
+    findings.push(finding);
+    print(`${SIGNS[finding.result]} ${printable(says)}`);
+    if (finding.note !== undefined) print(`    ${printable(finding.note)}`);
+  }
+  return findings;
+}
+
+async function found(says: string, look: Point['look']): Promise<Finding> {
+  try {
+    return { says, result: 'holds', note: await look() };
+  } catch (error) {
+    if (error instanceof Refuted) return { says, result: 'refuted', note: error.message };
+    return {
+      says,
+      result: 'open',
+      note: `could not be looked at: ${toMirrorError(error).message}`,
+    };
+  }
+}
+
+/** What was found in one line, and the exit code: 0 when every point holds, 1 otherwise. */
+export function summary(findings: readonly Finding[]): {
+  readonly line: string;
+  readonly code: 0 | 1;
+} {
+  const number = (result: Finding['result']): number =>
+    findings.filter((finding) => finding.result === result).length;
+  const [refuted, open] = [number('refuted'), number('open')];
+  const line = `${number('holds')} of ${findings.length} points hold; ${refuted} do not, and ${open} could not be looked at.`;
+  return { line, code: refuted + open === 0 ? 0 : 1 };
+}

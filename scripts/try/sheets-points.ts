@@ -1,0 +1,325 @@
+import { createMetadata, deleteMetadata } from '../../src/targets/google-sheets/api/metadata.ts';
+import { type Point, see } from './points.ts';
+import {
+  cell,
+  cells,
+  columnOf,
+  inserted,
+  moved,
+  ownSheet,
+  placeOf,
+  refusalOf,
+  rowOf,
+  same,
+  span,
+  type TriedSheets,
+  type TriedTab,
+  write,
+} from './tab-calls.ts';
+
+const KEY = 'fm.try';
+/** Sheets' longest cell. */
+const LONGEST = 50_000;
+
+/** Makes a tab for the points. Nothing else of the spreadsheet is touched. */
+export async function makeTab(api: TriedSheets, random: () => number): Promise<TriedTab> {
+  const newId = (): number => 1 + Math.floor(random() * 2_000_000_000);
+  const [sheetId, title] = [newId(), `forms-mirror try ${newId().toString(36)}`];
+  const gridProperties = { rowCount: 40, columnCount: 12 };
+  await api.update([{ addSheet: { properties: { sheetId, title, gridProperties } } }], []);
+  return { api, sheetId, title, newId };
+}
+
+/** Takes the tab away again, with all that is in it. */
+export const removeTab = async ({ api, sheetId }: TriedTab): Promise<void> => {
+  await api.update([{ deleteSheet: { sheetId } }], []);
+};
+
+/** What the target counts on and nobody has recorded of the real service, in the order in which it is tried. */
+export function sheetsPoints(tab: TriedTab): Point[] {
+  return [...metadataPoints(tab), ...writePoints(tab), ...layoutPoints(tab)];
+}
+
+function metadataPoints(tab: TriedTab): Point[] {
+  const { api, sheetId, newId } = tab;
+  const column = newId();
+  const row = newId();
+  return [
+    {
+      says: 'A column that developer metadata marks is read by a data filter, and a mark that is not there selects nothing.',
+      async look() {
+        await write(tab, 0, [
+          ['ID', 'Name'],
+          ['a', 'Ann'],
+          ['b', 'Bob'],
+        ]);
+        await api.update([createMetadata({ sheetId, column: 1 }, KEY, 'name', column)], []);
+        see(
+          same(await columnOf(tab, column), ['Name', 'Ann', 'Bob']),
+          'The filter shows other cells.',
+        );
+        const none = await api.values(
+          [{ developerMetadataLookup: { metadataId: newId() } }],
+          'COLUMNS',
+        );
+        see(none.length === 0, 'A mark that is not there selects something.');
+        return undefined;
+      },
+    },
+    {
+      says: 'The metadata of a column goes along when the column is moved, and when others are inserted before it.',
+      async look() {
+        await api.update([moved(sheetId, 'COLUMNS', 1, 4)], []);
+        see(
+          same(await columnOf(tab, column), ['Name', 'Ann', 'Bob']),
+          'It stays where the column was.',
+        );
+        await api.update([inserted(sheetId, 'COLUMNS', 0)], []);
+        see(
+          same(await columnOf(tab, column), ['Name', 'Ann', 'Bob']),
+          'It stays when a column is inserted.',
+        );
+        return undefined;
+      },
+    },
+    {
+      says: 'The metadata of a row goes along when the row is moved, and when others are inserted above it.',
+      async look() {
+        await api.update([createMetadata({ sheetId, row: 1 }, KEY, 'row', row)], []);
+        await api.update([moved(sheetId, 'ROWS', 1, 3), inserted(sheetId, 'ROWS', 0)], []);
+        see((await rowOf(tab, row)).includes('a'), 'It stays where the row was.');
+        return undefined;
+      },
+    },
+    {
+      says: 'Whether the metadata of a row goes along with a sort is known (the mirror works either way).',
+      async look() {
+        const range = {
+          sheetId,
+          startRowIndex: 1,
+          endRowIndex: 4,
+          startColumnIndex: 0,
+          endColumnIndex: 12,
+        };
+        await api.update(
+          [{ sortRange: { range, sortSpecs: [{ dimensionIndex: 1, sortOrder: 'DESCENDING' }] } }],
+          [],
+        );
+        const after = await rowOf(tab, row);
+        return after.includes('a') ? 'It goes along.' : 'It stays at its row.';
+      },
+    },
+    {
+      says: 'A piece of metadata whose number is taken makes the whole batch fail, so that two writers cannot both commit.',
+      async look() {
+        const taken = newId();
+        const make = createMetadata({ sheetId }, KEY, 'one', taken);
+        await api.update([make], []);
+        const failure = await refusalOf(api.update([cell(tab, 30, 0, 'written'), make], []));
+        see(failure !== undefined, 'A second piece of the same number is taken.');
+        see(failure?.fault === 'taken', `It fails, but not as taken: ${failure?.message ?? ''}`);
+        see(
+          (await cells(tab, 30, 0, 1)).length === 0,
+          'It fails, and the rest of the batch is written.',
+        );
+        await api.update([deleteMetadata(taken)], []);
+        return undefined;
+      },
+    },
+    {
+      says: 'The metadata of a column goes when the column is deleted.',
+      async look() {
+        const at = await placeOf(tab, column);
+        await api.update([{ deleteDimension: { range: span(sheetId, 'COLUMNS', at) } }], []);
+        const left = await api.values(
+          [{ developerMetadataLookup: { metadataId: column } }],
+          'COLUMNS',
+        );
+        see(left.length === 0, 'It is still there.');
+        return undefined;
+      },
+    },
+  ];
+}
+
+function writePoints(tab: TriedTab): Point[] {
+  const { api, sheetId } = tab;
+  return [
+    {
+      says: 'A batch of which one request is impossible changes nothing.',
+      async look() {
+        const beyond = { insertDimension: { range: span(sheetId, 'ROWS', 5_000) } };
+        const failure = await refusalOf(api.update([cell(tab, 31, 0, 'written'), beyond], []));
+        see(failure !== undefined, 'Rows can be inserted far beyond the end.');
+        see(
+          (await cells(tab, 31, 0, 1)).length === 0,
+          'What came before the impossible request is written.',
+        );
+        return undefined;
+      },
+    },
+    {
+      says: 'A write is answered with the cells that are asked for, as they are then.',
+      async look() {
+        const answer = await api.update([cell(tab, 32, 0, 'seen')], [`'${tab.title}'!A33:A33`]);
+        const data = answer.updatedSpreadsheet?.sheets?.flatMap((sheet) => sheet.data ?? []);
+        const texts = data
+          ?.flatMap(({ rowData }) => rowData ?? [])
+          .flatMap(({ values }) => values ?? []);
+        see(
+          texts?.[0]?.userEnteredValue?.stringValue === 'seen',
+          'The answer does not show the cell.',
+        );
+        return undefined;
+      },
+    },
+    {
+      says: 'Text stays what it was: formulas, leading zeros, apostrophes, accents, emoji and line breaks.',
+      async look() {
+        const texts = [
+          '=1+1',
+          '+49 30',
+          '007',
+          "'quoted",
+          'Ærøskøbing',
+          '👩‍👩‍👧',
+          'one\ntwo',
+          ' space ',
+        ];
+        await write(tab, 33, [texts]);
+        see(same(await cells(tab, 33, 0, texts.length), texts), 'Some of it changed.');
+        return undefined;
+      },
+    },
+    {
+      says: 'A cell takes 50,000 characters, and one more is refused.',
+      async look() {
+        await api.update([cell(tab, 34, 0, 'x'.repeat(LONGEST))], []);
+        see((await cells(tab, 34, 0, 1))[0]?.length === LONGEST, 'Fewer are stored.');
+        const failure = await refusalOf(
+          api.update([cell(tab, 35, 0, 'x'.repeat(LONGEST + 1))], []),
+        );
+        see(failure !== undefined, '50,001 are taken.');
+        return undefined;
+      },
+    },
+    {
+      says: 'What becomes of a value for a cell under merged cells is known (the mirror writes none there).',
+      async look() {
+        const range = {
+          sheetId,
+          startRowIndex: 36,
+          endRowIndex: 37,
+          startColumnIndex: 0,
+          endColumnIndex: 2,
+        };
+        await api.update([{ mergeCells: { range, mergeType: 'MERGE_ALL' } }], []);
+        const failure = await refusalOf(api.update([cell(tab, 36, 1, 'under')], []));
+        if (failure !== undefined) return 'It is refused.';
+        await api.update([{ unmergeCells: { range } }], []);
+        const under = (await cells(tab, 36, 0, 2))[1];
+        return under === 'under'
+          ? 'It is kept, and shows when they are unmerged.'
+          : 'It is dropped.';
+      },
+    },
+  ];
+}
+
+function layoutPoints(tab: TriedTab): Point[] {
+  const { api, sheetId, newId } = tab;
+  const area = {
+    sheetId,
+    startRowIndex: 10,
+    endRowIndex: 13,
+    startColumnIndex: 8,
+    endColumnIndex: 10,
+  };
+  return [
+    {
+      says: 'A table takes in a row that is inserted before its last one.',
+      async look() {
+        await write(
+          tab,
+          10,
+          [
+            ['ID', 'Name'],
+            ['a', 'Ann'],
+            ['b', 'Bob'],
+          ],
+          8,
+        );
+        await api.update([{ addTable: { table: { name: `Try${newId()}`, range: area } } }], []);
+        await api.update([inserted(sheetId, 'ROWS', 12)], []);
+        const table = (await ownSheet(tab)).tables?.[0];
+        see(table?.range?.endRowIndex === 14, 'It ends where it ended before.');
+        return undefined;
+      },
+    },
+    {
+      says: 'A table can be made to reach further down (updateTable).',
+      async look() {
+        const table = (await ownSheet(tab)).tables?.[0];
+        see(table?.tableId !== undefined, 'There is no table.');
+        const range = { ...table?.range, endRowIndex: 16 };
+        await api.update(
+          [
+            {
+              updateTable: {
+                table: { ...(table?.tableId && { tableId: table.tableId }), range },
+                fields: 'range',
+              },
+            },
+          ],
+          [],
+        );
+        see(
+          (await ownSheet(tab)).tables?.[0]?.range?.endRowIndex === 16,
+          'It ends where it ended before.',
+        );
+        return undefined;
+      },
+    },
+    {
+      says: 'A filter over a tab takes in a row that is inserted before its last one.',
+      async look() {
+        const range = {
+          sheetId,
+          startRowIndex: 18,
+          endRowIndex: 21,
+          startColumnIndex: 0,
+          endColumnIndex: 2,
+        };
+        await api.update([{ setBasicFilter: { filter: { range } } }], []);
+        await api.update([inserted(sheetId, 'ROWS', 20)], []);
+        const filter = (await ownSheet(tab)).basicFilter;
+        see(filter?.range?.endRowIndex === 22, 'It ends where it ended before.');
+        return undefined;
+      },
+    },
+    {
+      says: 'A protected range says whether the account may edit it; its own it may.',
+      async look() {
+        const range = { sheetId, startRowIndex: 24, endRowIndex: 25 };
+        await api.update(
+          [{ addProtectedRange: { protectedRange: { range, description: 'try' } } }],
+          [],
+        );
+        await api.update([cell(tab, 24, 0, 'own')], []);
+        see(
+          same(await cells(tab, 24, 0, 1), ['own']),
+          'What the account protected it cannot write.',
+        );
+        return undefined;
+      },
+    },
+  ];
+}
+
+/** What no program can see: for a person with the spreadsheet before the eyes. */
+export const BY_HAND: readonly string[] = [
+  'Undo: run `forms-mirror sync`, press Ctrl+Z in the tab of a form, and run it again. Expected: only what you did yourself is undone, or what the mirror wrote comes back with the next pass.',
+  'Protection: protect a column of a form for yourself alone (Data › Protect sheets and ranges), and run `forms-mirror sync`. Expected: the report names the range, and writes the rest.',
+  'Tables: Format › Convert to table over the tab of a form, submit an answer, sync. Expected: the new row lies in the table.',
+  'Header: sort a tab of which you unfroze the header row, sync. Expected: the header is the first row again.',
+];

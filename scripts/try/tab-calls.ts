@@ -1,0 +1,145 @@
+import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
+import type { SheetsApi } from '../../src/targets/google-sheets/api/sheets-api.ts';
+import { SheetsError } from '../../src/targets/google-sheets/api/sheets-error.ts';
+
+/** The calls that the points make: those of the mirror itself. */
+export type TriedSheets = Pick<
+  SheetsApi,
+  'spreadsheetId' | 'structure' | 'update' | 'values' | 'wholeTab'
+>;
+
+/** A tab of our own, to be thrown away. */
+export interface TriedTab {
+  readonly api: TriedSheets;
+  readonly sheetId: number;
+  readonly title: string;
+  /** A number for metadata that nothing else has. */
+  readonly newId: () => number;
+}
+
+/** One row or column. */
+export const span = (
+  sheetId: number,
+  dimension: 'ROWS' | 'COLUMNS',
+  at: number,
+): sheets_v4.Schema$DimensionRange => ({
+  sheetId,
+  dimension,
+  startIndex: at,
+  endIndex: at + 1,
+});
+
+/** A request that inserts a row or column. */
+export const inserted = (
+  sheetId: number,
+  dimension: 'ROWS' | 'COLUMNS',
+  at: number,
+): sheets_v4.Schema$Request => ({
+  insertDimension: { range: span(sheetId, dimension, at), inheritFromBefore: false },
+});
+
+/** A request that moves one. */
+export const moved = (
+  sheetId: number,
+  dimension: 'ROWS' | 'COLUMNS',
+  from: number,
+  to: number,
+): sheets_v4.Schema$Request => ({
+  moveDimension: { source: span(sheetId, dimension, from), destinationIndex: to },
+});
+
+/** A request that writes a text into a cell. */
+export const cell = (
+  tab: TriedTab,
+  row: number,
+  column: number,
+  text: string,
+): sheets_v4.Schema$Request => rowsAt(tab, row, [[text]], column);
+
+const rowsAt = (
+  { sheetId }: TriedTab,
+  row: number,
+  rows: readonly (readonly string[])[],
+  column: number,
+): sheets_v4.Schema$Request => ({
+  updateCells: {
+    start: { sheetId, rowIndex: row, columnIndex: column },
+    rows: rows.map((texts) => ({
+      values: texts.map((text) => ({ userEnteredValue: { stringValue: text } })),
+    })),
+    fields: 'userEnteredValue',
+  },
+});
+
+/** Writes texts, row by row. */
+export async function write(
+  tab: TriedTab,
+  row: number,
+  rows: readonly (readonly string[])[],
+  column = 0,
+): Promise<void> {
+  await tab.api.update([rowsAt(tab, row, rows, column)], []);
+}
+
+/** The texts of a stretch of a row, to its last one. */
+export async function cells(
+  { api, sheetId }: TriedTab,
+  row: number,
+  column: number,
+  count: number,
+): Promise<string[]> {
+  const gridRange = {
+    sheetId,
+    startRowIndex: row,
+    endRowIndex: row + 1,
+    startColumnIndex: column,
+    endColumnIndex: column + count,
+  };
+  const [found] = await api.values([{ gridRange }], 'ROWS');
+  return (found?.valueRange?.values?.[0] ?? []).map(String);
+}
+
+/** The texts of the column that metadata marks. */
+export async function columnOf({ api }: TriedTab, metadataId: number): Promise<string[]> {
+  const [found] = await api.values([{ developerMetadataLookup: { metadataId } }], 'COLUMNS');
+  return (found?.valueRange?.values?.[0] ?? []).map(String).filter((text) => text !== '');
+}
+
+/** The same of a row. */
+export async function rowOf({ api }: TriedTab, metadataId: number): Promise<string[]> {
+  const [found] = await api.values([{ developerMetadataLookup: { metadataId } }], 'ROWS');
+  return (found?.valueRange?.values?.[0] ?? []).map(String);
+}
+
+/** The index of the column that metadata is at. */
+export async function placeOf(tab: TriedTab, metadataId: number): Promise<number> {
+  const { data = [] } = await ownSheet(tab);
+  for (const { startColumn, columnMetadata } of data) {
+    const at = (columnMetadata ?? []).findIndex((one) =>
+      (one.developerMetadata ?? []).some((piece) => piece.metadataId === metadataId),
+    );
+    if (at >= 0) return (startColumn ?? 0) + at;
+  }
+  return -1;
+}
+
+/** The tab as Google describes it. */
+export async function ownSheet({ api, sheetId }: TriedTab): Promise<sheets_v4.Schema$Sheet> {
+  const { sheets = [] } = await api.structure();
+  return sheets.find(({ properties }) => properties?.sheetId === sheetId) ?? {};
+}
+
+/** What Google refused; undefined when it did not. */
+export async function refusalOf(work: Promise<unknown>): Promise<SheetsError | undefined> {
+  try {
+    await work;
+    return undefined;
+  } catch (error) {
+    if (error instanceof SheetsError && error.code !== 'TARGET_UNREACHABLE') return error;
+    throw error;
+  }
+}
+
+/** Whether two lists of texts are the same. */
+export const same = (found: readonly string[], wanted: readonly string[]): boolean =>
+  found.length === wanted.length && found.every((text, at) => text === wanted[at]);

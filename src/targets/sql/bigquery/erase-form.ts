@@ -1,0 +1,132 @@
+import { type Erasure, NOTHING_ERASED } from '../../../mirror/erasure.ts';
+import { withoutIds } from '../../../mirror/forgotten.ts';
+import {
+  columnsOfFields,
+  countFilled,
+  countTraces,
+  historyToErase,
+  listedIds,
+  selectDeleted,
+} from './erasure-counts.ts';
+import type { FormHold } from './form-hold.ts';
+import type { FormState } from './form-state.ts';
+import { eraseFrom } from './list-statements.ts';
+import { monthsOf } from './partitions.ts';
+import { deleteRows, emptyColumns } from './row-statements.ts';
+import { clearVersionColumns, eraseVersions } from './row-versions.ts';
+import { type Statement, textParameter, timeParameter } from './sql-text.ts';
+import { counted, moved, withoutForgotten } from './state-changes.ts';
+import { type HeldForm, locate } from './table-reads.ts';
+
+/** IDs erased by one script. */
+const IDS_A_SCRIPT = 5_000;
+
+/** What goes with an erasure. */
+export interface ErasurePart {
+  /** The state as it is to be, but for counts. */
+  readonly state: FormState;
+  readonly statements: readonly Statement[];
+  /** IDs that are taken out of messages. */
+  readonly names: readonly string[];
+}
+
+/** Removes everything that is held of these submissions, in one script. */
+export async function eraseForm(
+  hold: FormHold,
+  held: HeldForm | undefined,
+  ids: readonly string[],
+  { state, statements, names }: ErasurePart,
+): Promise<Erasure> {
+  const { form, store } = hold;
+  const traces = await countTraces(store, form.id, held, hold.state, ids);
+  const found = held === undefined ? [] : [...(await locate(store, held, ids)).values()];
+  const live = found.filter(({ isDeleted }) => !isDeleted);
+  const listed = listedIds(ids);
+  const all: Statement[] = [...statements, ...(await eraseNames(hold, names))];
+  if (held !== undefined && found.length > 0) {
+    const known = { ...held, ids: found.map(({ id }) => id), months: monthsOf(found) };
+    all.push(deleteRows(known));
+  }
+  if (traces.listings > 0) all.push(eraseFrom(store.relation, 'mirror_rejected', form.id, listed));
+  if (traces.refusals > 0) all.push(eraseFrom(store.relation, 'mirror_refusals', form.id, listed));
+  if (traces.history > 0) {
+    all.push(eraseFrom(store.relation, 'mirror_status_history', form.id, listed));
+    if ((await historyToErase(store, hold.state)) !== undefined)
+      all.push(...eraseVersions(hold, listed));
+  }
+  const gone = live.map(({ status }) => [status, -1] as const);
+  const next = counted(moved(withoutForgotten(state, live), gone), {
+    rows: -found.length,
+    live: -live.length,
+    rejected: -traces.listings,
+  });
+  await hold.commit(next, all);
+  return { ...traces, left: [] };
+}
+
+/** Removes some rows that were marked deleted before `before`. */
+export async function purgeForm(
+  hold: FormHold,
+  held: HeldForm | undefined,
+  before: string,
+): Promise<Erasure> {
+  if (held?.present.has('_deleted_at') !== true) return NOTHING_ERASED;
+  const rows = await hold.store.query({
+    sql: `${await selectDeleted(hold.store, held)} LIMIT ${IDS_A_SCRIPT}`,
+    parameters: { before: timeParameter(before) },
+  });
+  if (rows.length === 0) return NOTHING_ERASED;
+  const ids = rows.map((row) => row['id'] ?? '');
+  return eraseForm(hold, held, ids, { state: hold.state, statements: [], names: [] });
+}
+
+/** Removes every answer to these fields; how many rows, and former versions of rows, held one. */
+export async function emptyFormFields(
+  hold: FormHold,
+  held: HeldForm | undefined,
+  fieldIds: readonly string[],
+  at: string,
+): Promise<number> {
+  const { state } = hold;
+  const wanted = new Set(fieldIds);
+  const filled = held === undefined ? 0 : await countFilled(hold.store, held, fieldIds);
+  const columns = held === undefined ? [] : columnsOfFields(held, fieldIds);
+  const statements: Statement[] = [];
+  if (held !== undefined && columns.length > 0 && filled > 0)
+    statements.push(emptyColumns(held, columns, at));
+  statements.push(...(await clearVersionColumns(hold, wanted, 'all')));
+  const fields = state.fields.map((field) =>
+    wanted.has(field.id) ? { ...field, isEmptied: true } : field,
+  );
+  await hold.commit({ ...state, fields, windows: [] }, statements);
+  return filled;
+}
+
+/** Takes IDs out of what passes recorded as their errors. */
+async function eraseNames(hold: FormHold, ids: readonly string[]): Promise<Statement[]> {
+  const { form, state, store } = hold;
+  if (ids.length === 0 || state.passes.number === 0) return [];
+  const rows = await store.query({
+    sql: `SELECT id, error FROM ${store.relation('mirror_passes')} WHERE form_id = @form AND error IS NOT NULL`,
+    parameters: { form: textParameter(form.id) },
+  });
+  const changed = rows.flatMap((row) => {
+    const error = row['error'] ?? '';
+    const rest = withoutIds(error, ids);
+    return rest === error ? [] : [{ n: row['id'], e: rest }];
+  });
+  if (changed.length === 0) return [];
+  return [
+    {
+      sql: `MERGE ${store.relation('mirror_passes')} AS t USING (
+          SELECT CAST(JSON_VALUE(r, '$.n') AS INT64) AS id, JSON_VALUE(r, '$.e') AS error FROM UNNEST(JSON_QUERY_ARRAY(@messages)) AS r) AS s
+        ON t.form_id = @form AND t.id = s.id
+        WHEN MATCHED THEN UPDATE SET error = s.error`,
+      parameters: {
+        messages: textParameter(JSON.stringify(changed)),
+        form: textParameter(form.id),
+      },
+      mutates: 'mirror_passes',
+    },
+  ];
+}

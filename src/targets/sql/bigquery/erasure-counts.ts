@@ -1,0 +1,132 @@
+import type { Traces } from '../../../mirror/erasure.ts';
+import { listable } from '../row-batch.ts';
+import { idsGone, isHistory } from '../row-history.ts';
+import { LIMITS } from './answer-values.ts';
+import type { FormState, StateField } from './form-state.ts';
+import { listParameter, named, textParameter, timeParameter } from './sql-text.ts';
+import type { Store } from './store.ts';
+import { type HeldForm, locate, storableIds } from './table-reads.ts';
+import { columnParts } from './table-columns.ts';
+
+/** IDs as they stand in tables, and as rejections of them would be listed. */
+export const listedIds = (ids: readonly string[]): string[] => [
+  ...new Set([
+    ...storableIds(ids),
+    ...ids.map(
+      (submissionId) => listable({ submissionId, reason: '', stored: false }, LIMITS).submissionId,
+    ),
+  ]),
+];
+
+/** What is held of these submissions. */
+export async function countTraces(
+  store: Store,
+  formId: string,
+  held: HeldForm | undefined,
+  state: FormState,
+  ids: readonly string[],
+): Promise<Traces> {
+  const rows = held === undefined ? 0 : (await locate(store, held, ids)).size;
+  const count = (table: string): string =>
+    `(SELECT COUNT(*) FROM ${store.relation(table)} WHERE form_id = @form AND submission_id IN UNNEST(@ids))`;
+  const versions = await historyToErase(store, state);
+  const former =
+    versions === undefined
+      ? '0'
+      : `(SELECT COUNT(*) FROM ${store.relation(versions)} WHERE id IN UNNEST(@ids))`;
+  const [row] = await store.query({
+    sql: `SELECT ${count('mirror_rejected')} AS listings, ${count('mirror_refusals')} AS refusals,
+      ${count('mirror_status_history')} AS statuses, ${former} AS versions`,
+    parameters: { form: textParameter(formId), ids: listParameter(listedIds(ids)) },
+  });
+  const number = (column: string): number => Number(row?.[column] ?? 0);
+  return {
+    rows,
+    listings: number('listings'),
+    refusals: number('refusals'),
+    history: number('statuses') + number('versions'),
+  };
+}
+
+/** SELECT of the IDs of what was marked deleted before `@before`, and of what has versions alone, the last of which ended before then. */
+export async function selectDeleted(store: Store, held: HeldForm): Promise<string> {
+  const rows = `SELECT t.id FROM ${held.relation} AS t WHERE t._deleted_at < @before`;
+  const history = await heldHistory(store, held.state);
+  if (history === undefined) return rows;
+  return `${rows} UNION DISTINCT SELECT v.id FROM ${store.relation(history.table)} AS v
+    WHERE v.id NOT IN (SELECT o.id FROM ${held.relation} AS o)
+    GROUP BY v.id HAVING COUNT(*) = COUNT(v._valid_to) AND MAX(v._valid_to) < @before`;
+}
+
+/** The table of versions from which submissions are erased, also where people changed it. Throws where nobody can tell whose they are. */
+export async function historyToErase(
+  store: Store,
+  { history }: Pick<FormState, 'history'>,
+): Promise<string | undefined> {
+  if (history === null) return undefined;
+  const found = await store.jobs.table(history.table);
+  if (found?.kind !== 'table') return undefined;
+  const names = found.columns.map(({ name }) => name);
+  if (names.includes('id')) return history.table;
+  if (names.some((name) => name.startsWith('_valid_'))) throw idsGone(LIMITS, history.table);
+  return undefined;
+}
+
+/** The table of a form's versions with its columns, where it is there. */
+async function heldHistory(
+  store: Store,
+  { history }: Pick<FormState, 'history'>,
+): Promise<{ readonly table: string; readonly present: ReadonlySet<string> } | undefined> {
+  if (history === null) return undefined;
+  const names = (await store.jobs.table(history.table))?.columns.map(({ name }) => name) ?? [];
+  return isHistory(names) ? { table: history.table, present: new Set(names) } : undefined;
+}
+
+/** How many submissions {@link selectDeleted} finds. */
+export async function countDeleted(store: Store, held: HeldForm, before: string): Promise<number> {
+  if (!held.present.has('_deleted_at')) return 0;
+  const [row] = await store.query({
+    sql: `SELECT COUNT(*) AS n FROM (${await selectDeleted(store, held)}) AS d`,
+    parameters: { before: timeParameter(before) },
+  });
+  return Number(row?.['n'] ?? 0);
+}
+
+/** The columns that hold answers to these fields. */
+export function columnsOfFields(
+  { present, state }: HeldForm,
+  fieldIds: readonly string[],
+): string[] {
+  const fields: StateField[] = state.fields.filter(({ id }) => fieldIds.includes(id));
+  return columnParts(fields)
+    .map(({ name }) => name)
+    .filter((name) => present.has(name));
+}
+
+/** How many rows, and former versions of rows, hold an answer to one of these fields. */
+export async function countFilled(
+  store: Store,
+  held: HeldForm,
+  fieldIds: readonly string[],
+): Promise<number> {
+  const count = async (
+    relation: string,
+    present: ReadonlySet<string>,
+    which: string,
+  ): Promise<number> => {
+    const columns = columnsOfFields({ ...held, present }, fieldIds);
+    if (columns.length === 0) return 0;
+    const isFilled = columns.map((name) => `t.${named(name)} IS NOT NULL`).join(' OR ');
+    const [row] = await store.query({
+      sql: `SELECT COUNT(*) AS n FROM ${relation} AS t WHERE (${isFilled})${which}`,
+      parameters: {},
+    });
+    return Number(row?.['n'] ?? 0);
+  };
+  const rows = await count(held.relation, held.present, '');
+  // One that was ended got no column since.
+  const history = await heldHistory(store, held.state);
+  if (history === undefined) return rows;
+  const { table, present } = history;
+  return rows + (await count(store.relation(table), present, ' AND t._valid_to IS NOT NULL'));
+}

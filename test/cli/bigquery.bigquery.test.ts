@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { LEAST_BILLED_BYTES } from '../../src/targets/sql/bigquery/bigquery-spending.ts';
+import type { Environment } from '../../src/settings/variables.ts';
+import { type CliResult, runCli } from '../support/cli-host.ts';
+import { openPlace } from '../support/cli-sandbox.ts';
+import { type Clock, systemClock } from '../../src/base/clock.ts';
+import { type FaultyBigQuery, startFaultyBigQuery } from '../support/bigquery-faults.ts';
+
+const DAY_MS = 86_400_000;
+/** Longer than any pause between jobs, shorter than any time limit. */
+const LONGEST_PAUSE_MS = 12_000;
+
+/** The real time, but that pauses take none, and that it may go on to a later time. */
+class PausingClock implements Clock {
+  #lateMs = 0;
+
+  now(): number {
+    return Date.now() + this.#lateMs;
+  }
+
+  async sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    if (ms > LONGEST_PAUSE_MS) return systemClock.sleep(ms, signal);
+    this.goOn(ms);
+  }
+
+  goOn(ms: number): void {
+    this.#lateMs += ms;
+  }
+}
+
+interface Passes {
+  readonly passes: readonly {
+    readonly outcome: string;
+    readonly code: string | null;
+    readonly error: string | null;
+    readonly inserted: number;
+    readonly billedBytes?: number;
+    readonly statements?: number;
+  }[];
+}
+
+describe('a BigQuery target, by the commands', () => {
+  let emulator: FaultyBigQuery;
+  let datasets = 0;
+  beforeAll(async () => {
+    emulator = await startFaultyBigQuery();
+  });
+  afterAll(() => emulator.close());
+
+  /** An account that mirrors one form into a dataset of its own, and a way to run commands there at a time that a test moves. */
+  async function open(more: Environment = {}) {
+    const { env, sandbox } = await openPlace({ submissions: 60 });
+    // Pauses take no time; the stand-in has the real one.
+    const clock = new PausingClock();
+    const settings = {
+      ...env,
+      BIGQUERY_EMULATOR_URL: emulator.url.replace(/\/$/, ''),
+      TARGET_URL: `bigquery://my-project/forms_${++datasets}?location=EU`,
+      TARGET_FORMS: 'customer-feedback',
+      ...more,
+    };
+    const run = (...args: string[]): Promise<CliResult> => runCli(args, settings, false, clock);
+    const sync = async (...args: string[]) => {
+      const result = await run('sync', '--json', ...args);
+      return { ...result, ...(JSON.parse(result.stdout) as Passes) };
+    };
+    return { run, sync, clock, sandbox };
+  }
+
+  it('is checked before it is there, filled, and checked again', async () => {
+    const { run, sync } = await open();
+    const before = await run('check');
+    expect(before.stdout).toMatch(
+      /There is no dataset my-project\.forms_\d+ yet: the first pass makes it, in EU/,
+    );
+    expect(before.stdout).toContain('1,440 looks a day');
+    expect(before.code).toBe(0);
+    const { code, passes } = await sync('--full');
+    expect([code, passes[0]?.outcome]).toEqual([0, 'ok']);
+    expect(passes[0]?.inserted).toBeGreaterThan(0);
+    const { billedBytes = 0, statements = 0 } = passes[0] ?? {};
+    expect(billedBytes % LEAST_BILLED_BYTES).toBe(0);
+    expect(billedBytes).toBeGreaterThan(0);
+    expect(statements).toBeGreaterThanOrEqual(billedBytes / LEAST_BILLED_BYTES);
+    const after = await run('check');
+    expect(after.stdout).toContain('Its tables can be changed.');
+    expect(after.code).toBe(0);
+  });
+
+  it('tells what passes were billed by status, as they are recorded in the dataset', async () => {
+    const { run, sync } = await open({ BIGQUERY_MAX_BYTES_PER_DAY: '1TB' });
+    await sync('--full');
+    const shown = await run('status');
+    expect(shown.stdout).toMatch(
+      /· default: \d+ MB billed today \(UTC\) in \d+ statements, of 1 TB a day at most/,
+    );
+    expect(shown.stdout).toMatch(/last pass billed/);
+    expect(shown.stdout).toMatch(/\d+ MB, \d+ statements/);
+  });
+
+  it('rests once what may be billed a day is used up, loses nothing, and goes on the next day', async () => {
+    const { run, sync, clock, sandbox } = await open({ BIGQUERY_MAX_BYTES_PER_DAY: '1GB' });
+    const first = await sync('--full');
+    expect(first.code).toBe(0);
+    // Each command is a process of its own: that the day's sum reaches the limit shows that the dataset keeps it.
+    let last = first;
+    for (let tries = 0; tries < 30 && last.code === 0; tries++) last = await sync('--full');
+    const [failed] = last.passes;
+    expect(failed).toMatchObject({ outcome: 'failed', code: 'TARGET_BUDGET' });
+    expect(failed?.error).toMatch(
+      /BIGQUERY_MAX_BYTES_PER_DAY is reached: .* It goes on at \d{4}-\d\d-\d\d 00:00 UTC, with nothing lost/,
+    );
+    const id = sandbox.store.formBySlug('customer-feedback')?.id ?? '';
+    sandbox.store.insert({ formId: id, data: {} });
+    const statements = emulator.statements.totals().statements;
+    expect((await run('sync')).code).toBe(1);
+    // A process that begins reads what there is before it learns of it; nothing is written.
+    expect(emulator.statements.totals().statements - statements).toBeLessThan(20);
+    clock.goOn(DAY_MS);
+    const next = await sync();
+    expect(next.code).toBe(0);
+    expect(next.passes[0]).toMatchObject({ outcome: 'ok', inserted: 1 });
+  });
+});

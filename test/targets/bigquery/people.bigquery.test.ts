@@ -1,0 +1,175 @@
+import { setImmediate } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { HistoryKind } from '../../../src/mirror/histories.ts';
+import type { FormIdentity, PickedField, Row } from '../../../src/mirror/types.ts';
+import {
+  AT_ONCE,
+  CHECKPOINT,
+  field,
+  fieldList,
+  FORM,
+  pass,
+  row,
+} from '../../contract/target-harness.ts';
+import {
+  type BigQueryPlace,
+  bigQueryPlace,
+  type BigQueryStandIn,
+  startBigQuery,
+} from '../../support/bigquery-place.ts';
+
+const AT = '2026-03-05T10:00:00.000Z';
+const OTHER: FormIdentity = { id: 'frm_2', slug: 'event', name: 'Event' };
+const TEXT = field('f1', 'Text');
+const FIELDS = fieldList(TEXT, field('f2', 'More'));
+const VIEWS = ['answers', 'contact_form_labelled', 'contact_form_live', 'submissions'];
+
+let standIn: BigQueryStandIn;
+beforeAll(async () => {
+  standIn = await startBigQuery();
+});
+afterAll(() => standIn.close());
+
+describe('what people remove in BigQuery', () => {
+  let place: BigQueryPlace;
+  beforeEach(async () => {
+    place = await bigQueryPlace(standIn);
+  });
+
+  interface Wishes {
+    readonly fields?: readonly PickedField[];
+    readonly form?: FormIdentity;
+    readonly history?: HistoryKind;
+    readonly provenFor?: string;
+  }
+
+  /** A full pass that stores these rows. */
+  async function store(
+    rows: readonly Row[],
+    { fields = [TEXT], form = FORM, history = 'status', provenFor = 'p.h.k.f' }: Wishes = {},
+  ): Promise<void> {
+    await using target = await place.open('default', undefined, history);
+    await using writer = await target.openWriter(form, AT_ONCE);
+    await writer.prepare(fields);
+    await writer.losses();
+    await writer.apply(rows, []);
+    await writer.finish(pass({ kind: 'full' }), { checkpoint: { ...CHECKPOINT, provenFor } });
+  }
+
+  const names = async (): Promise<unknown[]> => {
+    const rows = await place.query(
+      `SELECT table_name AS name FROM INFORMATION_SCHEMA.TABLES WHERE table_type = 'VIEW' AND NOT STARTS_WITH(table_name, 'mirror_') ORDER BY 1`,
+    );
+    return rows.map(({ name }) => name);
+  };
+
+  it.each(VIEWS)('L5: the view %s is made again by the next pass', async (view) => {
+    await store([row('a', { f1: 'x' })]);
+    expect(await names()).toEqual(VIEWS);
+    await place.query(`DROP VIEW ${place.relation(view)}`);
+    await store([row('a', { f1: 'x' })]);
+    expect(await names()).toEqual(VIEWS);
+  });
+
+  it('views over all forms show every form, whichever of two passes ends last', async () => {
+    await store([row('a', { f1: 'x' })]);
+    const event = { form: OTHER };
+    const third = { form: { ...OTHER, id: 'frm_3', slug: 'third', name: 'Third' } };
+    // The first five are a table and views of its own; what it has read for the next one gets old meanwhile.
+    standIn.faults.add({ method: 'tables.insert', after: 5, times: 1, delayMs: 5_000 });
+    const slow = store([row('a', { f1: 'y' })], event);
+    while (standIn.faults.tally().every(({ hit }) => hit === 0)) await setImmediate();
+    standIn.faults.clear();
+    await store([row('a', { f1: 'z' })], third);
+    await slow;
+    const shown = await place.query(
+      `SELECT DISTINCT form_id FROM ${place.relation('answers')} ORDER BY 1`,
+    );
+    expect(shown.map((one) => one['form_id'])).toEqual(['frm_1', 'frm_2', 'frm_3']);
+  });
+
+  it('L1: a row that people doubled is there once after the next pass, as it was changed last', async () => {
+    await store([row('a', { f1: 'x' }), row('b', { f1: 'y' })]);
+    const table = place.relation('contact_form');
+    await place.query(`INSERT INTO ${table} SELECT * FROM ${table}`);
+    await place.query(
+      `INSERT INTO ${table} (id, status, text, _changed_at) VALUES ('a', 'NEW', 'old', TIMESTAMP '2001-01-01 00:00:00+00')`,
+    );
+    await store([row('a', { f1: 'x' }), row('b', { f1: 'y' })]);
+    const rows = await place.query(`SELECT id, text FROM ${table} ORDER BY id`);
+    expect(rows).toEqual([
+      { id: 'a', text: 'x' },
+      { id: 'b', text: 'y' },
+    ]);
+    await using target = await place.open();
+    const [shown] = await target.overview();
+    expect(shown).toMatchObject({ rows: 2, losses: [] });
+  });
+
+  it('L17: a row of mirror_state that they doubled is named, and nothing is written', async () => {
+    await store([row('a', { f1: 'x' })]);
+    const state = place.relation('mirror_state');
+    await place.query(`INSERT INTO ${state} SELECT * FROM ${state} WHERE form_id = '${FORM.id}'`);
+    await expect(store([row('a', { f1: 'z' })])).rejects.toMatchObject({
+      code: 'TARGET_FAILED',
+      message: expect.stringContaining('mirror_state has several rows of form frm_1'),
+    });
+    const rows = await place.query(`SELECT text FROM ${place.relation('contact_form')}`);
+    expect(rows).toEqual([{ text: 'x' }]);
+  });
+
+  it('an answer that they changed is put right by the full pass after they emptied its hash', async () => {
+    await store([row('a', { f1: 'x' }), row('b', { f1: 'y' })]);
+    const table = place.relation('contact_form');
+    await place.query(`UPDATE ${table} SET text = 'changed' WHERE id = 'a'`);
+    await place.query(`UPDATE ${table} SET _hash = NULL WHERE TRUE`);
+    await store([row('a', { f1: 'x' }), row('b', { f1: 'y' })]);
+    const rows = await place.query(
+      `SELECT id, text, _hash IS NOT NULL AS is_hashed FROM ${table} ORDER BY id`,
+    );
+    expect(rows).toEqual([
+      { id: 'a', text: 'x', is_hashed: true },
+      { id: 'b', text: 'y', is_hashed: true },
+    ]);
+  });
+
+  it('L18: what was forgotten stays away where the row of the form in mirror_state is gone', async () => {
+    await store([row('a', { f1: 'x' }), row('b', { f1: 'y' })]);
+    {
+      await using target = await place.open();
+      await using writer = await target.openWriter(FORM, AT_ONCE);
+      await writer.forget(['a'], AT);
+    }
+    await place.query(`DELETE FROM ${place.relation('mirror_state')} WHERE form_id = '${FORM.id}'`);
+    await expect(store([row('a', { f1: 'x' }), row('b', { f1: 'y' })])).rejects.toMatchObject({
+      code: 'TARGET_FAILED',
+      message: expect.stringContaining('1 submission could come back, so nothing was written'),
+    });
+    const left = await place.query(`SELECT id FROM ${place.relation('contact_form')}`);
+    expect(left).toEqual([{ id: 'b' }]);
+  });
+
+  it('L18: answers to a field leave rows though a history that was ended never had its column', async () => {
+    await store([row('a', { f1: 'x' })], { history: 'full' });
+    await store([row('a', { f1: 'z', f2: 'y' })], { fields: FIELDS });
+    await using target = await place.open();
+    await using writer = await target.openWriter(FORM, AT_ONCE);
+    await writer.prepare([TEXT]);
+    expect(await writer.countFilled(['f1', 'f2'])).toBe(2);
+    expect(await writer.emptyFields(['f2'], AT)).toBe(1);
+    const rows = await place.query(`SELECT text, more FROM ${place.relation('contact_form')}`);
+    expect(rows).toEqual([{ text: 'z', more: null }]);
+  });
+
+  it('L18: hashing begins though a history that was ended is gone', async () => {
+    await store([row('a', { f1: 'x' })], { history: 'full' });
+    await store([row('a', { f1: 'x' })]);
+    await place.query(`DROP TABLE ${place.relation('contact_form_history')}`);
+    await store([row('a', { f1: 'digest' })], {
+      fields: [{ ...TEXT, hashed: true }],
+      provenFor: 'p.h.k.1-f',
+    });
+    const rows = await place.query(`SELECT text FROM ${place.relation('contact_form')}`);
+    expect(rows).toEqual([{ text: 'digest' }]);
+  });
+});

@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest';
+import {
+  costsOf,
+  countedRun,
+  DaySpending,
+  LEAST_BILLED_BYTES,
+} from '../../../src/targets/sql/bigquery/bigquery-spending.ts';
+import { TestClock } from '../../support/test-clock.ts';
+import { done, failure, FakeBigQuery, refusal } from './fake-bigquery.ts';
+
+const NOON = Date.UTC(2026, 10, 23, 12);
+const MB = 1024 * 1024;
+
+describe('what BigQuery bills', () => {
+  it('is summed up for this process, and for the day with what others spent', () => {
+    const spending = new DaySpending(new TestClock(NOON));
+    spending.add({ bytesBilled: 20 * MB, statements: 2 });
+    spending.seen({ day: '2026-11-23', bytesBilled: 100 * MB, statements: 10 });
+    expect(spending.total).toEqual({ bytesBilled: 20 * MB, statements: 2 });
+    expect(spending.today).toMatchObject({ bytesBilled: 120 * MB, statements: 12 });
+    const part = spending.unsaved();
+    spending.add({ bytesBilled: 10 * MB, statements: 1 });
+    spending.saved(part);
+    expect(spending.today).toMatchObject({ bytesBilled: 130 * MB, statements: 13 });
+    expect(spending.unsaved()).toMatchObject({ bytesBilled: 10 * MB, statements: 1 });
+    // Read before what was saved since: an older sum.
+    spending.seen({ day: '2026-11-23', bytesBilled: 110 * MB, statements: 11 });
+    expect(spending.today.bytesBilled).toBe(130 * MB);
+  });
+
+  it('begins at nothing with each day of UTC', async () => {
+    const clock = new TestClock(NOON);
+    const spending = new DaySpending(clock, 50 * MB);
+    spending.add({ bytesBilled: 45 * MB, statements: 1 });
+    const part = spending.unsaved();
+    expect(() => spending.allowance()).toThrow(/BIGQUERY_MAX_BYTES_PER_DAY is reached/);
+    await clock.sleep(12 * 3_600_000);
+    expect(spending.allowance()).toBe(50 * MB);
+    spending.saved(part);
+    spending.seen({ day: '2026-11-23', bytesBilled: 45 * MB, statements: 1 });
+    expect(spending.today).toEqual({ day: '2026-11-24', bytesBilled: 0, statements: 0 });
+    expect(spending.total.bytesBilled).toBe(45 * MB);
+  });
+
+  it('bounds each job by what is left, and sends none once that is too little', async () => {
+    await using fake = await FakeBigQuery.start();
+    fake.answer('POST queries', [done({ totalBytesBilled: String(30 * MB) })]);
+    const jobs = await fake.jobs({ maxBytes: 60 * MB + LEAST_BILLED_BYTES - 1 });
+    await jobs.run('SELECT 1');
+    await jobs.run('SELECT 1');
+    const error = await failure(jobs.run('SELECT 1'));
+    expect(fake.queries.map(({ maximumBytesBilled }) => Number(maximumBytesBilled) / MB)).toEqual([
+      70 - 1 / MB,
+      40 - 1 / MB,
+    ]);
+    expect(error).toMatchObject({ code: 'TARGET_BUDGET', fault: 'budget', retryable: true });
+    expect(error.message).toContain('It goes on at 2026-01-02 00:00 UTC, with nothing lost');
+  });
+
+  it('is reached when BigQuery itself says that a job needs more than is left', async () => {
+    await using fake = await FakeBigQuery.start();
+    const said = 'Query exceeded limit for bytes billed: 12582912. 20971520 or higher required.';
+    fake.answer('POST queries', [refusal(400, 'bytesBilledLimitExceeded', said)]);
+    const jobs = await fake.jobs({ maxBytes: 12 * MB });
+    const error = await failure(jobs.run('SELECT 1'));
+    expect(error.code).toBe('TARGET_BUDGET');
+    expect(error.message).toContain('the next job may need more than is left');
+    expect(fake.queries).toHaveLength(1);
+  });
+
+  it('is told as costs of the target, and of each writer apart', async () => {
+    await using fake = await FakeBigQuery.start();
+    fake.answer('POST queries', [done({ totalBytesBilled: String(30 * MB) })]);
+    const jobs = await fake.jobs({ maxBytes: 2 ** 40 });
+    const writer = countedRun(jobs);
+    await jobs.run('SELECT 1');
+    await writer.run('SELECT 1');
+    expect(writer.spent()).toEqual({ billedBytes: 30 * MB, statements: 1 });
+    expect(costsOf(jobs.spending)).toEqual({
+      billedBytes: 60 * MB,
+      statements: 2,
+      today: { day: '2026-01-01', billedBytes: 60 * MB, statements: 2 },
+      maxBytesPerDay: 2 ** 40,
+    });
+    // Without a limit the dataset keeps no sum of the day, so nobody knows one.
+    expect(costsOf((await fake.jobs()).spending)).toMatchObject({
+      today: null,
+      maxBytesPerDay: null,
+    });
+  });
+
+  it('bounds a repetition as the request that it repeats, whatever was billed meanwhile', async () => {
+    await using fake = await FakeBigQuery.start();
+    const jobs = await fake.jobs({ maxBytes: 100 * MB });
+    let sent = 0;
+    fake.answer('POST queries', () => {
+      if (++sent > 1) return done();
+      jobs.spending.add({ bytesBilled: 95 * MB, statements: 1 });
+      return 'cut';
+    });
+    await jobs.run('UPDATE …', {}, { mutates: ['state'] });
+    const [first, second] = fake.queries;
+    expect(second?.['maximumBytesBilled']).toBe(String(100 * MB));
+    expect(second?.['requestId']).toBe(first?.['requestId']);
+  });
+});
