@@ -1,6 +1,6 @@
 import { expect, vi } from 'vitest';
 import { FakeHandlers, Gate, type PassScript } from '../queue/fake-handlers.ts';
-import { type QueuePlace, startAt } from '../queue/harness.ts';
+import { type QueuePlace, startAt, type TestQueue } from '../queue/harness.ts';
 import { SOON } from '../queue/waits.ts';
 import type { QueueIt } from './queue.ts';
 
@@ -44,6 +44,12 @@ class Helping {
 const join = (place: QueuePlace, helping: Pick<Helping, 'handlers'>) =>
   startAt(place, helping.handlers, {}, { role: 'worker' });
 
+/** Has it run a pass that asks for help: begun before others join, who would take it otherwise. */
+async function askingPass(queue: TestQueue, asking: Asking): Promise<void> {
+  await queue.runNow('full');
+  await vi.waitFor(() => expect(asking.handlers.passes).toHaveLength(1), SOON);
+}
+
 /** Workers that help a full pass of another. */
 export function describeAssists(it: QueueIt): void {
   it('a pass is helped by every other worker, one window at a time, also by one that joins', async ({
@@ -53,9 +59,8 @@ export function describeAssists(it: QueueIt): void {
   }) => {
     const asking = new Asking();
     const queue = use(await startAt(place, asking.handlers));
-    await queue.runNow('full');
+    await askingPass(queue, asking);
     if (!server.shared) {
-      await vi.waitFor(() => expect(asking.handlers.passes).toHaveLength(1), SOON);
       asking.gate.open();
       expect(asking.handlers.assists).toEqual([]);
       return;
@@ -85,8 +90,7 @@ export function describeAssists(it: QueueIt): void {
     if (!server.shared) return;
     const [asking, other] = [new Asking(), new Asking()];
     const queue = use(await startAt(place, asking.handlers));
-    await queue.runNow('full');
-    await vi.waitFor(() => expect(asking.handlers.passes).toHaveLength(1), SOON);
+    await askingPass(queue, asking);
     const said: boolean[] = [];
     other.handlers.assistScript = async (_place, _signal, goesOn) => {
       said.push(goesOn());
@@ -111,7 +115,7 @@ export function describeAssists(it: QueueIt): void {
     // One job waits at most, so that it must be the same.
     asking.open = 1;
     const queue = use(await startAt(place, asking.handlers));
-    await queue.runNow('full');
+    await askingPass(queue, asking);
     const one = new Helping();
     const leaving = use(await join(place, one));
     await vi.waitFor(() => expect(one.atOnce).toBe(1), SOON);

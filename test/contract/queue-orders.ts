@@ -152,7 +152,8 @@ export function describeOrders(it: QueueIt): void {
     await order('three', 'four');
     expect(await waits()).toEqual([3, sinceMs]);
     end.resolve();
-    await vi.waitFor(async () => expect(await waits()).toEqual([0, null]), SOON);
-    expect(handlers.passes.map(({ formId }) => formId)).toEqual(forms);
+    const passes = () => handlers.passes.map(({ formId }) => formId);
+    await vi.waitFor(() => expect(passes()).toEqual(forms), SOON);
+    expect(await waits()).toEqual([0, null]);
   });
 }
