@@ -127,6 +127,15 @@ export function linesOf(samples: Samples, distance: Distance): Line[] {
       'write@postgres.first',
       'copy@postgres.copy',
     ),
+    line(
+      [
+        'postgres.batches',
+        'write alone, PostgreSQL, first, against the same lookups, COPY, history and commits, without the program',
+        LIMIT,
+      ],
+      'write@postgres.first',
+      'copy@postgres.batches',
+    ),
     ...(
       [
         ['sqlite', 'SQLite', '≥ 0.6'],
