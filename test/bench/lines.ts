@@ -22,7 +22,7 @@ export const PARTS: Readonly<Record<string, readonly StageName[]>> = {
   'full-sqlite': ['fetch', 'write@sqlite', 'full@sqlite', 'bare@sqlite'],
   'full-postgres': ['fetch', 'write@postgres', 'full@postgres', 'copy@postgres'],
   'full-mariadb': ['fetch', 'write@mariadb', 'full@mariadb'],
-  latency: ['distant@sqlite'],
+  latency: ['distant@sqlite', 'distant-parsed'],
 };
 
 /** How the latency line was measured. */
@@ -172,46 +172,57 @@ export function linesOf(samples: Samples, distance: Distance): Line[] {
         bare,
       ),
     ),
-    ...['sqlite', 'postgres'].flatMap((kind) =>
-      ['first', 'unchanged'].map((time) => busyLine(samples, kind, time)),
-    ),
-    latencyLine(samples, distance),
+    ...latencyLines(samples, distance),
   ];
+  const busy = ['sqlite', 'postgres'].flatMap((kind) =>
+    ['first', 'unchanged'].map((time) => {
+      const pass = lines.find(({ key }) => key === `full.${kind}.${time}`);
+      return busyLine(samples, kind, time, pass?.ratio ?? Number.NaN);
+    }),
+  );
+  lines.splice(-2, 0, ...busy);
   return lines.filter(({ ratio }) => ratio !== undefined && !Number.isNaN(ratio));
 }
 
 const PRODUCTS: Readonly<Record<string, string>> = { sqlite: 'SQLite', postgres: 'PostgreSQL' };
 
 /**
- * How much of all cores a full pass takes, with its source and its server: nothing makes it faster than what is left of them.
- * What else the machine does meanwhile is in it.
+ * How much of all cores a full pass takes, with its source and its server, and what it would come to if none of them ever waited:
+ * more than that needs less work, or more cores. What else the machine does meanwhile is in it.
  */
-function busyLine(samples: Samples, kind: string, time: string): Line {
+function busyLine(samples: Samples, kind: string, time: string, ratio: number): Line {
   const passes = samples[`full@${kind}.${time}`];
   // Those that `busyMs` adds up, whichever of them this process may use.
   const cores = cpus().length;
   const ms = median(passes?.map((one) => one.ms)) ?? Number.NaN;
-  const shares = passes?.map((one) => one.busyMs / (one.ms * cores));
+  const share = median(passes?.map((one) => one.busyMs / (one.ms * cores)));
   return {
     key: `full.${kind}.${time}.busy`,
     what: `full pass, ${PRODUCTS[kind]}, ${time}, with its source and server: processor time against all cores for as long`,
     goal: LIMIT,
-    ratio: median(shares),
-    made: `${seconds(median(passes?.map(({ busyMs }) => busyMs)))} against ${seconds(ms * cores)}`,
+    ratio: share,
+    made: `${seconds(median(passes?.map(({ busyMs }) => busyMs)))} against ${seconds(ms * cores)}; with none idle ${(ratio / (share ?? Number.NaN)).toFixed(2)} of the slower`,
   };
 }
 
-function latencyLine(samples: Samples, { rows, inFlight, latencyMs }: Distance): Line {
+function latencyLines(samples: Samples, { rows, inFlight, latencyMs }: Distance): Line[] {
   const pages = Math.ceil(rows / PAGE_ROWS);
   const idealMs = Math.ceil(pages / inFlight) * latencyMs;
-  const ms = median(samples['distant@sqlite.distant']?.map((one) => one.ms));
-  return {
-    key: 'latency',
-    what: `first pass, ${latencyMs} ms latency, ${inFlight} in flight, ${pages} pages, against the ideal`,
-    goal: '≤ 1.15',
-    ratio: ms === undefined ? undefined : ms / idealMs,
-    made: `${seconds(ms)} against ${seconds(idealMs)}`,
-  };
+  return (
+    [
+      ['latency', 'first pass', '≤ 1.15', 'distant@sqlite.distant'],
+      ['latency.parsed', 'undici with JSON.parse', LIMIT, 'distant-parsed.parsed'],
+    ] as const
+  ).map(([key, what, goal, measured]) => {
+    const ms = median(samples[measured]?.map((one) => one.ms));
+    return {
+      key,
+      what: `${what}, ${latencyMs} ms latency, ${inFlight} in flight, ${pages} pages, against the ideal`,
+      goal,
+      ratio: ms === undefined ? undefined : ms / idealMs,
+      made: `${seconds(ms)} against ${seconds(idealMs)}`,
+    };
+  });
 }
 
 /** The middle one; of an even number the upper one. Undefined where there is none. */

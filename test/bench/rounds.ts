@@ -26,6 +26,7 @@ export type StageName =
   | 'full@sqlite'
   | 'full@postgres'
   | 'distant@sqlite'
+  | 'distant-parsed'
   | 'raw-json-upsert@postgres'
   | 'copy@postgres'
   | 'bare@sqlite'
@@ -35,6 +36,7 @@ export type StageName =
 const PEERS: ReadonlySet<StageName> = new Set([
   'bytes',
   'parsed',
+  'distant-parsed',
   'raw-json-upsert@postgres',
   'copy@postgres',
   'bare@sqlite',
@@ -120,7 +122,7 @@ async function runStage(
     server !== undefined
       ? await SERVERS[kindOf(name)]!.database(server)
       : `sqlite:${join(folder, 'copy.sqlite')}`;
-  await source.tell({ latencyMs: stage === 'distant' ? latencyMs : 0 });
+  await source.tell({ latencyMs: stage.startsWith('distant') ? latencyMs : 0 });
   try {
     const call: StageCall = { stage, checkout, env: source.env, rows, inFlight, targetUrl, folder };
     const child = new Child(STAGE_CHILD, [JSON.stringify(call)], {}, folder);

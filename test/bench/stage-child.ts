@@ -17,6 +17,7 @@ const STAGES: Readonly<Record<string, (call: StageCall) => Promise<Measured[]>>>
   write: writeAlone,
   full: fullPasses,
   distant: distantPass,
+  'distant-parsed': readParsed,
   'raw-json-upsert': upsertRawJson,
   copy: copyAlone,
   bare: copyIntoSqlite,
