@@ -83,6 +83,19 @@ export function describeSqlPeople(stage: SqlStage): void {
       ]);
     });
 
+    it('L17: a date that they make none counts as none, and the row is put right', async () => {
+      await store([row('a'), row('b')], NAME);
+      const none = { PostgreSQL: `'infinity'`, SQLite: `'soon'` }[stage.place.product as string];
+      await sql(`UPDATE {contact_form} SET created_at = ${none ?? 'NULL'} WHERE id = 'a'`);
+      const ever = { from: null, to: null };
+      const reader = await stage.read();
+      expect((await reader.timeCounts(ever, 'day')).map(({ rows }) => rows)).toEqual([1]);
+      const dated: string[] = [];
+      for await (const ids of reader.liveIdsWithin(ever)) dated.push(...ids);
+      expect(dated).toEqual(['b']);
+      expect((await store([row('a'), row('b')], NAME)).outcomes).toEqual(['updated', 'unchanged']);
+    });
+
     it('columns of theirs stay, filled as they were', async () => {
       await store([row('a', { field_1_a: 'x' })], NAME);
       await sql('ALTER TABLE {contact_form} ADD COLUMN age text');

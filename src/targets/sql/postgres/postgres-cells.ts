@@ -37,6 +37,6 @@ export function decodePostgresTime(value: unknown): string | null {
   return typeof value === 'string' ? (canonicalTime(value) ?? value) : null;
 }
 
-/** SELECT expression for a time in UTC, whatever the session's settings are. */
+/** SELECT expression for a time in UTC, whatever the session's settings are; what is no date, by its name: `infinity`. */
 export const timeText = (expression: string): string =>
-  `to_char(${expression} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
+  `coalesce(to_char(${expression} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), (${expression})::text)`;

@@ -67,7 +67,8 @@ export function postgresDialect(schema: string): SqlDialect {
     timeValue: (time) => time,
     timeBound: (time) => time,
     grainOf: (expression, grain) => `date_trunc('${grain}', ${expression} AT TIME ZONE 'UTC')`,
-    grainText: (expression) => `to_char(${expression}, 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`,
+    grainText: (expression) =>
+      `coalesce(to_char(${expression}, 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), (${expression})::text)`,
     isBehind: (columns, parameters) => `(${columns.join(', ')}) > (${parameters.join(', ')})`,
     isIn: (expression, parameter) => `${expression} = ANY(${parameter}::text[])`,
     beginsWith: (expression, prefix) => `${expression} LIKE '${prefix}%'`,
