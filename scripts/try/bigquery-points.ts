@@ -132,6 +132,46 @@ function tablePoints({ jobs, prefix }: TriedDataset): Point[] {
       },
     },
     {
+      says: 'What REST says of the last change of a table is another time after an UPDATE that leaves the number of rows.',
+      look: async () => {
+        const before = (await jobs.table(table))?.changedAt;
+        const sql = `UPDATE \`${table}\` SET one = 'z' WHERE id = '2026-01 1' AND ${within('2026-01')}`;
+        await jobs.run(sql, {}, { mutates: [table] });
+        const after = (await jobs.table(table))?.changedAt;
+        see(before !== '' && before !== after, `It says ${after ?? 'nothing'}, as before.`);
+        return undefined;
+      },
+    },
+    {
+      says: 'The text of a view that REST changes is at once what REST tells.',
+      look: async () => {
+        const view = `${prefix}record`;
+        for (const text of ['SELECT "one" AS record', 'SELECT "two" AS record']) {
+          await jobs.changeView(view, 'Changes often', () => text);
+          const told = (await jobs.table(view))?.sql;
+          see(told === text, `It says ${told ?? 'nothing'}.`);
+        }
+        return undefined;
+      },
+    },
+    {
+      says: 'A script that fails half-way is found with what its first half was billed.',
+      look: async () => {
+        let billed = -1;
+        const sql = `SELECT COUNT(*) FROM \`${table}\`; ASSERT FALSE AS 'half-way';`;
+        const onBilled = ({ bytesBilled }: { bytesBilled: number }): number =>
+          (billed = bytesBilled);
+        const isRefused = await jobs.run(sql, {}, { mutates: [table], onBilled }).then(
+          () => false,
+          () => true,
+        );
+        see(isRefused, 'It did not fail.');
+        // Where the account may not list jobs, two statements are counted.
+        see(billed === LEAST_BILLED_BYTES, `It is ${billed} bytes.`);
+        return undefined;
+      },
+    },
+    {
       says: 'A column takes a description of 1,024 characters.',
       look: async () => {
         const label = 'ž'.repeat(MAX_LABEL);

@@ -1,6 +1,7 @@
 import { type ErrorCode, MirrorError } from '../base/errors.ts';
 import type { Loss } from '../mirror/losses.ts';
 import { knownChangesSince, type StoringSettings } from '../mirror/proven-for.ts';
+import { askTarget } from '../sync/ask-target.ts';
 import { plainNotice } from '../sync/plain-columns.ts';
 import { unpickedNotice } from '../sync/purge.ts';
 import type { TargetCosts } from '../mirror/costs.ts';
@@ -118,7 +119,8 @@ export async function readOverview(
   { marks, storing, isChosen = () => true }: ReadingSettings,
 ): Promise<TargetOverview> {
   const { kind, address, name } = target;
-  const forms = (await target.overview()).map((form): FormOverview => {
+  const [held, pauses] = await askTarget(target, [() => target.overview(), () => target.pauses()]);
+  const forms = held.map((form): FormOverview => {
     const losses = [...form.losses, ...outdated(form, storing)];
     const unpicked = storing && unpickedNotice(storing.picks, form, name);
     const plain = storing && plainNotice({ storing, isChosen }, form, name);
@@ -126,7 +128,6 @@ export async function readOverview(
     const notices = [...form.notices, ...found];
     return Object.assign({}, form, { losses, notices, marking: marks ? form.marking : null });
   });
-  const pauses = await target.pauses();
   // What was read for this is among them.
   const costs = target.costs?.();
   return { kind, address, forms, pauses, ...(costs !== undefined && { costs }) };

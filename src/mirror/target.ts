@@ -21,6 +21,7 @@ import type {
   Rejection,
   Row,
 } from './types.ts';
+import type { UnreadForm } from './unread-form.ts';
 import type { FormWindow, WindowRecord } from './window.ts';
 
 /** A kind of target: the name of its entry in `targets/target-kinds.ts`. */
@@ -132,7 +133,7 @@ export interface HeldForm extends FormIdentity {
 }
 
 /** A form as a target holds it. */
-export interface FormOverview {
+export interface FormOverview extends UnreadForm {
   readonly formId: string;
   readonly slug: string;
   readonly name: string;
@@ -160,8 +161,6 @@ export interface FormOverview {
   readonly lastFull: PassRecord | null;
   /** Columns that people deleted in a sheet and we leave alone; labels. Empty elsewhere. */
   readonly droppedColumns: readonly string[];
-  /** The mirrored fields, dropped ones included, where a target that {@link Target.isMetered} knows them without reading. */
-  readonly fields?: readonly Omit<StoredField, 'column'>[];
   /** Fields whose columns may hold answers: something was stored in them, and they were not emptied since. */
   readonly filledFields: readonly Pick<StoredField, 'id' | 'label'>[];
   /** The next pass, whatever it finds, begins or ends the history of versions that the target's settings ask for. */

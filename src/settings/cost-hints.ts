@@ -14,10 +14,10 @@ const DAY_MS = 86_400_000;
 const DAYS = 30;
 /** Ticks every 15 minutes: what is billed of them is no matter. */
 const SENSIBLE_TICKS = 96;
-/** Tables that a look touches: what is kept of all forms, some times over, and the table of each form. */
-const LOOK_TABLES = 11;
-/** And with each form that it stores something of: the lease, the rows that are there, and the scripts that write. */
-const STORING_TABLES = 12;
+/** Tables that a look touches which finds nothing, whatever the number of forms: what is kept of them, read once. */
+export const LOOK_TABLES = 1;
+/** With each form that it stores something of: the lease, the rows that are there, the scripts that write, and the next look, which counts. */
+export const STORING_TABLES = 12;
 
 /** What looking as often as the schedule says costs in targets that bill each statement. Empty where that is little. */
 export function costHints(
@@ -29,7 +29,7 @@ export function costHints(
   return targets.flatMap(({ name, address: { kind }, maxBytesPerDay }): CostHint[] => {
     const least = leastBilledBytes(kind);
     if (least === 0) return [];
-    const look = (LOOK_TABLES + 1) * least;
+    const look = LOOK_TABLES * least;
     const aDay = ticks * look;
     const limit =
       maxBytesPerDay === undefined
@@ -39,9 +39,9 @@ export function costHints(
       {
         target: name,
         message:
-          `${productOf(kind)} bills ${bytes(least)} at least for each table that a statement touches. A look that finds nothing touches some ` +
-          `${LOOK_TABLES}, and one more for each form: with one form, ${count(ticks)} looks a day cost ${bytes(aDay)} (${count(ticks)} × ${bytes(look)}), ` +
-          `${bytes(aDay * DAYS)} in ${DAYS} days; each further form adds ${bytes(ticks * least)} a day, and each time that something of a form is stored ${bytes(STORING_TABLES * least)}`,
+          `${productOf(kind)} bills ${bytes(least)} at least for each table that a statement touches. A look that finds nothing touches ` +
+          `${LOOK_TABLES}, whatever the number of forms: ${count(ticks)} looks a day cost ${bytes(aDay)} (${count(ticks)} × ${bytes(look)}), ` +
+          `${bytes(aDay * DAYS)} in ${DAYS} days; each time that something of a form is stored adds some ${bytes(STORING_TABLES * least)}, ${bytes(ticks * STORING_TABLES * least)} a day for a form that changes all the time`,
         remedy: `SYNC_EVERY=15m looks ${SENSIBLE_TICKS} times a day${limit}`,
       },
     ];

@@ -18,6 +18,7 @@ import type {
   Target,
 } from '../mirror/target.ts';
 import type { Checkpoint, Form } from '../mirror/types.ts';
+import { askTarget } from './ask-target.ts';
 
 /** Which rows are to be marked. */
 export interface MarkingRules {
@@ -72,17 +73,18 @@ export async function settledForm(judged: JudgedForm): Promise<SettledForm | nul
   return { reader, accounted, toMark };
 }
 
-/** The same by what a metered target tells of itself: what was accounted for when it was last written. */
+/** The same by what a metered target tells of itself: what is there, or else what was accounted for when it was last written. */
 async function settledAsTold(
   { target, overview, form, storing, marking, readsRows, withheld }: JudgedForm,
   checkpoint: Checkpoint,
 ): Promise<SettledForm | null> {
   const { unstored } = checkpoint;
-  const statuses = withheld?.source ?? checkpoint.statuses;
-  const { fields = [] } = overview;
+  const { fields = [], statuses: live } = overview;
+  const told = live === undefined ? checkpoint.statuses : plusCounts(live, unstored);
+  const statuses = withheld?.source ?? told;
   if (statuses === null || !isStoredAs(checkpoint, form, storing, fields)) return null;
   const reader = readsRows ? await target.reader(form.id) : undefined;
-  if (reader !== undefined && (await isChangedByPeople(reader, overview))) return null;
+  if (reader !== undefined && (await isChangedByPeople(target, reader, overview))) return null;
   if (marking === undefined) return { reader, accounted: statuses, toMark: false };
   const held = minusCounts(statuses, unstored);
   const mayWait = overview.marking !== null || marking.from.some((status) => held.has(status));
@@ -92,9 +94,13 @@ async function settledAsTold(
 }
 
 /** What people did to the rows since the last pass, which is to say so. */
-async function isChangedByPeople(reader: FormReader, { notices }: FormOverview): Promise<boolean> {
-  if ((await reader.losses()).length > 0) return true;
-  return !isDeepStrictEqual(await reader.notices(), notices);
+async function isChangedByPeople(
+  target: Target,
+  reader: FormReader,
+  { notices }: FormOverview,
+): Promise<boolean> {
+  const [losses, now] = await askTarget(target, [() => reader.losses(), () => reader.notices()]);
+  return losses.length > 0 || !isDeepStrictEqual(now, notices);
 }
 
 /**

@@ -13,6 +13,7 @@ import {
 } from '../mirror/status-counts.ts';
 import type { FormOverview, FormReader, StoredRow, Target } from '../mirror/target.ts';
 import type { Form, Submission } from '../mirror/types.ts';
+import { askTarget } from './ask-target.ts';
 import { askable } from './look-counts.ts';
 import { type MarkingRules, type SettledForm, settledForm, withheldCopy } from './look-form.ts';
 import type { PageVerdict, TargetFacts } from './look-judgement.ts';
@@ -68,14 +69,17 @@ export async function lookAtTarget(
   target: Target,
   { forms, storing, marking, requireHashes, rowsOf, turns, isLate }: TargetQuestion,
 ): Promise<LookedTarget> {
-  const overviews = new Map((await target.overview()).map((form) => [form.formId, form]));
-  const lastLook = await target.lastLook();
-  const pauses = await target.pauses();
+  const [held, lastLook, pauses] = await askTarget(target, [
+    () => target.overview(),
+    () => target.lastLook(),
+    () => target.pauses(),
+  ]);
+  const overviews = new Map(held.map((form) => [form.formId, form]));
   const isPaused = (formId: string): boolean => pauseOf(pauses, formId) !== null;
   const settled = new Map<string, LookedForm>();
   const copies = new Map<string, Pick<WithheldForm, 'copy' | 'provenAt'>>();
   const judged = forms.filter(({ id }) => !isPaused(id));
-  const ids = judged.map(({ id }) => id);
+  const ids = judged.map(({ id }) => id).filter((id) => overviews.get(id)?.isAsStored !== true);
   const due = turns.next(`rows of ${target.name}`, ids, rowsOf);
   const queue = judged.values();
   const judgeOneByOne = async (): Promise<void> => {
@@ -100,9 +104,17 @@ export async function lookAtTarget(
   };
   await Promise.all(Array.from({ length: FORMS_AT_ONCE }, judgeOneByOne));
   const toCount = longestUncounted(lastLook);
-  const held = [...overviews.keys()];
   const isLeftAlone = wholePause(pauses) !== null;
-  return { target, settled, held, lastLook, withheld: copies, isPaused, isLeftAlone, toCount };
+  return {
+    target,
+    settled,
+    held: [...overviews.keys()],
+    lastLook,
+    withheld: copies,
+    isPaused,
+    isLeftAlone,
+    toCount,
+  };
 }
 
 /** A fifth of the forms that the last look did not count: so all are counted within some six looks. */

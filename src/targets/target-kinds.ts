@@ -127,7 +127,7 @@ const KINDS: Readonly<Record<TargetKind, Kind>> = {
     product: 'BigQuery',
     begins: /^bigquery:/i,
     form: BIGQUERY_FORM,
-    // Each costs some 20 MB; staleness has ten minutes of grace.
+    // Each is billed 10 MB; staleness has ten minutes of grace.
     overviewRestMs: 300_000,
     leastBilledBytes: 10 * 1024 * 1024,
     keepsHistory: true,

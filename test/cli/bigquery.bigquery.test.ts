@@ -98,6 +98,28 @@ describe('a BigQuery target, by the commands', () => {
     expect(shown.stdout).toMatch(/\d+ MB, \d+ statements/);
   });
 
+  it('L17: counts what commands that only read were billed, each a process of its own', async () => {
+    const { run, sync } = await open({ BIGQUERY_MAX_BYTES_PER_DAY: '1TB' });
+    await sync('--full');
+    const before = emulator.statements.totals().bytesBilled;
+    const billedToday = async (): Promise<number> => {
+      const { stdout } = await run('status', '--json');
+      const { targets } = JSON.parse(stdout) as {
+        targets: { costs: { today: { billedBytes: number } } }[];
+      };
+      return targets[0]?.costs.today.billedBytes ?? 0;
+    };
+    const first = await billedToday();
+    for (const command of ['verify', 'export']) await run(command, '--form', 'customer-feedback');
+    const between = emulator.statements.totals().bytesBilled - before;
+    const last = await billedToday();
+    const own = emulator.statements.totals().bytesBilled - before - between;
+    expect(between).toBeGreaterThan(2 * LEAST_BILLED_BYTES);
+    expect(own).toBe(LEAST_BILLED_BYTES);
+    // Since the first status told, after it was billed: two commands, and the second status.
+    expect(last - first).toBe(between);
+  });
+
   it('rests once what may be billed a day is used up, loses nothing, and goes on the next day', async () => {
     const { run, sync, clock, sandbox } = await open({ BIGQUERY_MAX_BYTES_PER_DAY: '1GB' });
     const first = await sync('--full');

@@ -21,7 +21,7 @@ describe('a hint at what a schedule costs', () => {
       {
         target: 'default',
         message:
-          'BigQuery bills 10 MB at least for each table that a statement touches. A look that finds nothing touches some 11, and one more for each form: with one form, 1,440 looks a day cost 169 GB (1,440 × 120 MB), 4.9 TB in 30 days; each further form adds 14 GB a day, and each time that something of a form is stored 120 MB',
+          'BigQuery bills 10 MB at least for each table that a statement touches. A look that finds nothing touches 1, whatever the number of forms: 1,440 looks a day cost 14 GB (1,440 × 10 MB), 422 GB in 30 days; each time that something of a form is stored adds some 120 MB, 169 GB a day for a form that changes all the time',
         remedy: 'SYNC_EVERY=15m looks 96 times a day, and set BIGQUERY_MAX_BYTES_PER_DAY',
       },
     ]);

@@ -61,6 +61,7 @@ export async function standInJobs(
   dataset: string,
   clock: Clock = systemClock,
   attempts = 30,
+  maxBytesPerDay?: number,
 ): Promise<BigQueryJobs> {
   const account = await openAccount({ emulatorUrl: url }, BIGQUERY_SCOPE);
   return openJobs({
@@ -72,7 +73,7 @@ export async function standInJobs(
     rootUrl: url.replace(/\/*$/, '/'),
     pace: QUICK,
     retry: { attempts, baseDelayMs: 10, maxDelayMs: 200, maxServerDelayMs: 1_000 },
-    spending: new DaySpending(clock),
+    spending: new DaySpending(clock, maxBytesPerDay),
   });
 }
 

@@ -187,6 +187,12 @@ export class Catalog {
   }
 }
 
+/** Notes a change of rows that others see from now on: the time of the last one tells it from any before. */
+export function noteRowsChanged(table: Table, nowMs: number): void {
+  table.version++;
+  table.modifiedMs = Math.max(nowMs, table.modifiedMs + 1);
+}
+
 /** `project:dataset.table`, as messages name a table. */
 export const shownName = ({
   project,

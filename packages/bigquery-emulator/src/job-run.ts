@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Analyzer } from './analyzer.ts';
 import { ApiError, invalidQuery, notDone } from './api-error.ts';
-import type { Catalog, Table } from './catalog.ts';
+import { type Catalog, noteRowsChanged, type Table } from './catalog.ts';
 import { aliased } from './dataset-alias.ts';
 import { isDdl, runDdl } from './ddl.ts';
 import { runDml } from './dml.ts';
@@ -283,12 +283,12 @@ async function changeRows(
     try {
       const counts = await runDml(execution, prepared);
       await session.connection.run('COMMIT');
+      noteRowsChanged(table, world.now());
       return counts;
     } catch (error) {
       await session.connection.run('ROLLBACK').catch(() => undefined);
-      throw error;
-    } finally {
       table.version++;
+      throw error;
     }
   };
   return isMutating ? world.locks.alone(table, run) : run();

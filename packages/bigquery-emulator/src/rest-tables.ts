@@ -162,17 +162,18 @@ function details(body: Raw): Partial<Pick<Table, 'description' | 'friendlyName' 
 
 async function change(call: Call, readView: ViewReader, isWhole: boolean): Promise<object> {
   const { body } = call;
+  const query = viewQueryOf(body);
+  // Read before the etag is compared: nothing may come in between that and the change.
+  const fields = query === undefined ? [] : await readView(query, datasetOf(call));
   const table = tableOf(call);
   if (call.ifMatch !== undefined && call.ifMatch !== String(table.etag)) {
     throw new ApiError('conditionNotMet', 'Precondition Failed');
   }
   for (const field of UNDONE) if (body[field] !== undefined) throw notDone(`tables with ${field}`);
-  const query = viewQueryOf(body);
   const changed = details(body);
   if (query !== undefined) {
     if (table.kind !== 'VIEW') throw invalid('Cannot change a table into a view');
     checkStandard(body);
-    const fields = await readView(query, datasetOf(call));
     table.columns = viewColumns(fields, objectAt(body, 'schema'));
     table.viewQuery = query;
   } else if (body['schema'] !== undefined) {

@@ -1,5 +1,5 @@
 import { ApiError, invalidQuery } from './api-error.ts';
-import { fullName, shownName, type Table } from './catalog.ts';
+import { fullName, noteRowsChanged, shownName, type Table } from './catalog.ts';
 
 /** A transaction that is open. */
 export interface Transaction {
@@ -81,7 +81,10 @@ export class TableLocks {
   end(transaction: Transaction, committed: boolean): void {
     if (!this.#open.delete(transaction)) return;
     // What others know of these tables is of before.
-    for (const table of transaction.written) table.version++;
+    for (const table of transaction.written) {
+      if (committed) noteRowsChanged(table, this.#now());
+      else table.version++;
+    }
     if (committed && transaction.changed.size > 0) this.#sequence++;
     for (const name of transaction.changed) {
       const entry = this.#entries.get(name);

@@ -97,6 +97,51 @@ describe('tables', () => {
     );
   });
 
+  it('say when their rows last changed: another time after each change that is committed', async () => {
+    const tableId = 'rest_changed';
+    await bed.query(`CREATE TABLE ${tableId} (n INT64)`);
+    const changedAt = async (): Promise<number> =>
+      Number((await bed.api.tables.get({ ...IN, tableId })).data.lastModifiedTime);
+    const times = [await changedAt()];
+    for (const sql of [
+      `INSERT INTO ${tableId} VALUES (1)`,
+      `UPDATE ${tableId} SET n = 2 WHERE TRUE`,
+      `BEGIN TRANSACTION; UPDATE ${tableId} SET n = 3 WHERE TRUE; COMMIT TRANSACTION;`,
+    ]) {
+      await bed.query(sql);
+      times.push(await changedAt());
+    }
+    expect(times).toEqual([...new Set(times)].toSorted((a, b) => a - b));
+    await bed.query(
+      `BEGIN TRANSACTION; UPDATE ${tableId} SET n = 4 WHERE TRUE; ROLLBACK TRANSACTION;`,
+    );
+    expect(await changedAt()).toBe(times.at(-1));
+    await bed.api.tables.delete({ ...IN, tableId });
+  });
+
+  it('are changed by one of two that had the same etag', async () => {
+    const tableId = 'rest_raced';
+    const view = (n: number): object => ({
+      view: { query: `SELECT ${n} AS n`, useLegacySql: false },
+    });
+    await bed.api.tables.insert({
+      ...IN,
+      requestBody: { tableReference: { ...IN, tableId }, ...view(0) },
+    });
+    const { data } = await bed.api.tables.get({ ...IN, tableId });
+    const headers = { 'If-Match': data.etag ?? '' };
+    const both = [1, 2].map((n) =>
+      bed.api.tables
+        .patch({ ...IN, tableId, requestBody: view(n) }, { headers })
+        .then(() => 'changed', refusalOf),
+    );
+    expect((await Promise.all(both)).toSorted()).toEqual([
+      'changed',
+      expect.stringContaining('conditionNotMet'),
+    ]);
+    await bed.api.tables.delete({ ...IN, tableId });
+  });
+
   it('may be views, whose query is checked and described', async () => {
     await bed.query('CREATE OR REPLACE TABLE base (a STRING)');
     const insert = (query: string): Promise<unknown> =>

@@ -88,6 +88,7 @@ describe('tables of BigQuery', () => {
           },
           timePartitioning: { type: 'MONTH', field: 'created_at' },
           clustering: { fields: ['id'] },
+          lastModifiedTime: '1789000000000',
         },
       },
       ABSENT,
@@ -100,6 +101,7 @@ describe('tables of BigQuery', () => {
         { name: 'b', type: 'BOOL', isRequired: false, description: 'Yes' },
       ],
       rows: 12,
+      changedAt: '1789000000000',
       isForeign: false,
     });
     expect(await tables.table('contact')).toBeUndefined();

@@ -1,7 +1,16 @@
 /** A reading that is about to be made. */
 interface Batch<T> {
   readonly keys: Set<string>;
+  isOfAll: boolean;
   readonly found: Promise<ReadonlyMap<string, T>>;
+}
+
+/** How a {@link BatchedReads} reads: what is not there is missing in the answer. */
+export interface Reading<T> {
+  /** All of these at once. */
+  readonly some: (keys: readonly string[]) => Promise<ReadonlyMap<string, T>>;
+  /** All that there is. */
+  readonly all: () => Promise<ReadonlyMap<string, T>>;
 }
 
 /**
@@ -9,12 +18,11 @@ interface Batch<T> {
  * while a reading is under way waits for the next one, so that nobody gets what was true before they asked.
  */
 export class BatchedReads<T> {
-  readonly #read: (keys: readonly string[]) => Promise<ReadonlyMap<string, T>>;
+  readonly #reading: Reading<T>;
   #next: Batch<T> | undefined;
 
-  /** `read`: reads all of these at once; what is not there is missing in its answer. */
-  constructor(read: (keys: readonly string[]) => Promise<ReadonlyMap<string, T>>) {
-    this.#read = read;
+  constructor(reading: Reading<T>) {
+    this.#reading = reading;
   }
 
   /** One of them; undefined when it is not there. Rejects as the reading that it was part of. */
@@ -24,13 +32,23 @@ export class BatchedReads<T> {
     return (await batch.found).get(key);
   }
 
+  /** All of them, with whatever is asked for one by one at the same moment. */
+  async all(): Promise<ReadonlyMap<string, T>> {
+    const batch = this.#next ?? this.#begin();
+    batch.isOfAll = true;
+    return batch.found;
+  }
+
   #begin(): Batch<T> {
-    const keys = new Set<string>();
-    const found = new Promise<void>((go) => setImmediate(go)).then(() => {
-      this.#next = undefined;
-      return this.#read([...keys]);
-    });
-    const batch = { keys, found };
+    const begun = new Promise<void>((go) => setImmediate(go));
+    const batch: Batch<T> = {
+      keys: new Set(),
+      isOfAll: false,
+      found: begun.then(() => {
+        this.#next = undefined;
+        return batch.isOfAll ? this.#reading.all() : this.#reading.some([...batch.keys]);
+      }),
+    };
     this.#next = batch;
     return batch;
   }

@@ -3,16 +3,18 @@ import type { bigquery_v2 } from 'googleapis/build/src/apis/bigquery/v2.js';
 import {
   changedRows,
   checked,
-  type JobReference,
   numberOf,
+  type JobReference,
   type Progress,
   referenceOf,
 } from './bigquery-answers.ts';
 import { BigQueryCalls, type CallsOptions, JOB_WAIT_MS } from './bigquery-calls.ts';
 import { BigQueryError, type BigQueryFault, endlessJob, jobError } from './bigquery-errors.ts';
 import { type PacingLimits, TablePacing } from './bigquery-pacing.ts';
-import { type DaySpending, LEAST_BILLED_BYTES } from './bigquery-spending.ts';
+import type { DaySpending, Spent } from './bigquery-spending.ts';
 import { BigQueryTables } from './bigquery-tables.ts';
+import { JobCosts } from './job-costs.ts';
+import { DaySum } from './day-sum.ts';
 import { type JobParameter, queryParameters, readRows, type ResultRow } from './bigquery-values.ts';
 
 /** What a job came to. */
@@ -35,6 +37,8 @@ export interface RunOptions {
   /** The tables that it changes. None: it reads, and repeating it is harmless. */
   readonly mutates?: readonly string[];
   readonly signal?: AbortSignal | undefined;
+  /** Called with what each job was billed, also one that failed. */
+  readonly onBilled?: (spent: Spent) => void;
 }
 
 /** Tables and views of a dataset by REST, and statements and scripts that are run there, each as one job. */
@@ -69,6 +73,8 @@ export interface BigQueryJobs extends Omit<BigQueryTables, 'location' | 'madeWit
    * Rejects as {@link run} does.
    */
   dryRun(sql: string, signal?: AbortSignal): Promise<number>;
+  /** Tells the dataset what was billed and not told yet. Never rejects. */
+  close(): Promise<void>;
 }
 
 export interface JobsOptions extends CallsOptions {
@@ -108,6 +114,7 @@ interface Request {
   readonly parameters: Readonly<Record<string, JobParameter>>;
   readonly mutates: readonly string[];
   readonly signal: AbortSignal | undefined;
+  readonly onBilled?: RunOptions['onBilled'];
   /** Most rows of a page of the result; as many as fit into 10 MB when absent. */
   readonly pageRows?: number;
   id: string;
@@ -122,7 +129,7 @@ interface EndedJob {
   readonly request: Request;
   readonly first: Progress;
   readonly done: Progress;
-  readonly spent: Pick<JobResult, 'bytesBilled' | 'statements'>;
+  readonly spent: Spent;
 }
 
 class Jobs extends BigQueryTables implements BigQueryJobs {
@@ -132,6 +139,8 @@ class Jobs extends BigQueryTables implements BigQueryJobs {
   readonly #calls: BigQueryCalls;
   readonly #pacing: TablePacing;
   readonly #newId: () => string;
+  readonly #daySum: DaySum;
+  readonly #costs: JobCosts;
 
   constructor(options: JobsOptions) {
     const calls = new BigQueryCalls(options);
@@ -142,14 +151,17 @@ class Jobs extends BigQueryTables implements BigQueryJobs {
     this.#calls = calls;
     this.#pacing = new TablePacing(options.clock, options.pace);
     this.#newId = options.newId ?? randomUUID;
+    this.#daySum = new DaySum(this, options.spending, options.clock);
+    this.#costs = new JobCosts(calls);
   }
 
   run(
     sql: string,
     parameters: Readonly<Record<string, JobParameter>> = {},
-    { mutates = [], signal }: RunOptions = {},
+    { mutates = [], signal, onBilled }: RunOptions = {},
   ): Promise<JobResult> {
-    return this.#repeated({ sql, parameters, mutates, signal }, async (ended) => {
+    const wanted = { sql, parameters, mutates, signal, ...(onBilled && { onBilled }) };
+    return this.#repeated(wanted, async (ended) => {
       const rows: ResultRow[] = [];
       for await (const page of this.#pages(ended)) rows.push(...page);
       return { rows, changedRows: changedRows(ended.done), ...ended.spent };
@@ -231,22 +243,37 @@ class Jobs extends BigQueryTables implements BigQueryJobs {
 
   async #once(request: Request): Promise<EndedJob> {
     request.isRunning = false;
+    await this.#daySum.settle();
     if (request.allowance === null) request.allowance = this.spending.allowance();
     const location = await this.location(request.signal);
-    let first: Progress;
+    const sentMs = this.#calls.options.clock.now();
+    let first: Progress | undefined;
     try {
       first = await this.#send(request, location);
+      request.isRunning = true;
+      const done = first.jobComplete === true ? first : await this.#awaited(first, request);
+      const spent = await this.#costs.ofEnded(first, done);
+      this.#bill(request, spent);
+      return { request, first, done, spent };
     } catch (error) {
+      const { sql } = request;
+      const reference = first && referenceOf(first);
+      this.#bill(request, await this.#costs.ofFailed(error, { sql, reference, sentMs }));
       if (error instanceof BigQueryError && error.reason === 'bytesBilledLimitExceeded') {
         throw this.spending.reached();
       }
       throw error;
     }
-    request.isRunning = true;
-    const done = first.jobComplete === true ? first : await this.#awaited(first, request);
-    const spent = await this.#spentBy(first, done);
+  }
+
+  #bill({ onBilled }: Request, spent: Spent): void {
+    if (spent.statements === 0) return;
     this.spending.add(spent);
-    return { request, first, done, spent };
+    onBilled?.(spent);
+  }
+
+  close(): Promise<void> {
+    return this.#daySum.close();
   }
 
   async *#pages({ request, first, done }: EndedJob): AsyncIterable<readonly ResultRow[]> {
@@ -368,25 +395,5 @@ class Jobs extends BigQueryTables implements BigQueryJobs {
       ),
     );
     cancelling.catch(() => undefined);
-  }
-
-  /** What a job was billed. Only of a script, and of one that was waited for, it has to be asked. */
-  async #spentBy(
-    first: Progress,
-    done: Progress,
-  ): Promise<Pick<JobResult, 'bytesBilled' | 'statements'>> {
-    const said = numberOf(done.totalBytesBilled);
-    const isScript = done.statementType === 'SCRIPT';
-    if (said !== undefined && !isScript) return { bytesBilled: said, statements: 1 };
-    const least = Math.max(LEAST_BILLED_BYTES, numberOf(done.totalBytesProcessed) ?? 0);
-    const { jobReference } = first;
-    if (!jobReference?.jobId) return { bytesBilled: said ?? least, statements: 1 };
-    // The job has taken effect: what it cost is no reason to fail.
-    const job = await this.#job(referenceOf(first)).catch(() => undefined);
-    const statistics = job?.statistics;
-    return {
-      bytesBilled: numberOf(statistics?.query?.totalBytesBilled) ?? said ?? least,
-      statements: numberOf(statistics?.numChildJobs) ?? 1,
-    };
   }
 }

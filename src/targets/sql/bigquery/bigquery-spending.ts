@@ -23,7 +23,7 @@ const NOTHING: Spent = { bytesBilled: 0, statements: 0 };
 
 /**
  * What the jobs of this process were billed, and, with what the dataset says of other processes, what is left of a day. The
- * day's sum lives in the dataset: whoever commits there adds {@link unsaved} to it and tells with {@link seen} what it says.
+ * day's sum lives in the dataset: day-sum.ts adds {@link unsaved} to it and tells with {@link seen} what it says.
  */
 export class DaySpending {
   readonly #clock: Clock;
@@ -56,7 +56,7 @@ export class DaySpending {
     return this.#maxBytes;
   }
 
-  /** What this process was billed today and the dataset does not know of: to be added there with the next commit. */
+  /** What this process was billed today and the dataset does not know of. */
   unsaved(): DaySpent {
     this.#turn();
     return this.#unsaved;
@@ -72,6 +72,15 @@ export class DaySpending {
       bytesBilled: Math.max(0, this.#unsaved.bytesBilled - part.bytesBilled),
       statements: Math.max(0, this.#unsaved.statements - part.statements),
     };
+  }
+
+  /** What the dataset is to say with this part, where it said `held`: no less than it said once, should people have removed it. */
+  withSaved(held: DaySpent | undefined, part: DaySpent): DaySpent {
+    this.#turn();
+    const known = [held, this.#saved].filter((one) => one?.day === part.day);
+    const most = (of: keyof Spent): number => Math.max(0, ...known.map((one) => one?.[of] ?? 0));
+    const before = { bytesBilled: most('bytesBilled'), statements: most('statements') };
+    return plus({ day: part.day, ...before }, part);
   }
 
   /** What the dataset says. What it says of another day, or said before a sum that is known here, counts for nothing. */
@@ -149,11 +158,12 @@ export interface CountedRun {
 export function countedRun(jobs: Pick<BigQueryJobs, 'run'>): CountedRun {
   const sum = { bytesBilled: 0, statements: 0 };
   return {
-    async run(sql, parameters, how) {
-      const result = await jobs.run(sql, parameters, how);
-      sum.bytesBilled += result.bytesBilled;
-      sum.statements += result.statements;
-      return result;
+    run: (sql, parameters, how) => {
+      const onBilled = ({ bytesBilled, statements }: Spent): void => {
+        sum.bytesBilled += bytesBilled;
+        sum.statements += statements;
+      };
+      return jobs.run(sql, parameters, { ...how, onBilled });
     },
     spent: () => costs(sum),
   };

@@ -1,6 +1,7 @@
 import type { bigquery_v2 } from 'googleapis/build/src/apis/bigquery/v2.js';
 import type { BigQueryCalls } from './bigquery-calls.ts';
 import { BigQueryError } from './bigquery-errors.ts';
+import { describedTable, heldTable, restField, restTable } from './rest-table.ts';
 
 /** The types that columns of ours have. */
 export type ColumnKind = 'STRING' | 'INT64' | 'NUMERIC' | 'TIMESTAMP' | 'JSON' | 'BOOL';
@@ -32,19 +33,14 @@ export interface HeldTable extends TableShape {
   readonly sql?: string;
   /** Rows, as far as they are counted; of a view 0. Reading it costs nothing. */
   readonly rows: number;
+  /** When its rows or columns last changed, as the service writes it: another text after any change. */
+  readonly changedAt: string;
   /** Something of that name which is neither a table nor a view of ours to use: a snapshot, an external table. */
   readonly isForeign: boolean;
 }
 
-/** Google's limit for what describes a column. */
-const MAX_DESCRIPTION = 1_024;
 const DEFAULT_LOCATION = 'US';
 const PATCH_TRIES = 5;
-/** Names of types that REST gives for those that SQL has. */
-const REST_TYPES: Readonly<Record<string, ColumnKind>> = {
-  INTEGER: 'INT64',
-  BOOLEAN: 'BOOL',
-};
 
 /** The dataset and its tables, by REST: free of charge, and harmless when repeated. */
 export class BigQueryTables {
@@ -207,6 +203,39 @@ export class BigQueryTables {
     await this.describe(name, description, columns);
   }
 
+  /**
+   * Makes the text of a view what `change` makes of it, which may be asked several times: somebody else may have been faster,
+   * or an answer lost. Undefined leaves the view as it is; of none there is `change` gets undefined, and it is made. For texts
+   * that change all the time: nothing waits for such a view to be known everywhere.
+   */
+  async changeView(
+    name: string,
+    description: string,
+    change: (sql: string | undefined) => string | undefined,
+  ): Promise<void> {
+    const viewOf = (
+      sql: string | undefined,
+    ): { view: bigquery_v2.Schema$ViewDefinition } | undefined => {
+      const query = change(sql);
+      return query === undefined ? undefined : { view: { query, useLegacySql: false } };
+    };
+    if ((await this.#get(name)) === undefined) {
+      const made = viewOf(undefined);
+      if (made === undefined) return;
+      const requestBody = {
+        ...made,
+        description,
+        tableReference: { ...this.#ids, tableId: name },
+      };
+      const making = this.#calls.repeated(
+        (client, options) => client.tables.insert({ ...this.#ids, requestBody }, options),
+        { writes: true },
+      );
+      if (!(await isThere(making))) return;
+    }
+    await this.#change(name, (held) => viewOf(held.view?.query ?? undefined), 'changes often');
+  }
+
   /** Removes a table or view; none is fine. */
   async dropTable(name: string): Promise<void> {
     this.#unseen.delete(name);
@@ -247,6 +276,7 @@ export class BigQueryTables {
   async #change(
     name: string,
     patch: (held: bigquery_v2.Schema$Table) => bigquery_v2.Schema$Table | undefined,
+    which?: 'changes often',
   ): Promise<void> {
     let tries = 0;
     await this.#calls.retrying(
@@ -266,6 +296,7 @@ export class BigQueryTables {
             ),
           { writes: true },
         );
+        if (which === 'changes often') return;
         this.#unseen.add(name);
         this.#made();
       },
@@ -295,71 +326,6 @@ export const elsewhere = (
     `Write ?location=${location} in the address, or leave it out; a dataset cannot be moved.`,
   ]);
 
-function describedTable(
-  { description, schema }: bigquery_v2.Schema$Table,
-  wanted: string,
-  columns: Readonly<Record<string, string>>,
-): bigquery_v2.Schema$Table | undefined {
-  let isChanged = false;
-  const fields: bigquery_v2.Schema$TableFieldSchema[] = [];
-  for (const field of schema?.fields ?? []) {
-    const { name } = field;
-    const text = name && Object.hasOwn(columns, name) ? columns[name] : undefined;
-    const isSame = text === undefined || cut(text) === (field.description ?? '');
-    fields.push(isSame ? field : { ...field, description: cut(text) });
-    isChanged ||= !isSame;
-  }
-  if (!isChanged && wanted === (description ?? '')) return undefined;
-  return { description: wanted, ...(isChanged && { schema: { fields } }) };
-}
-
-function restTable(shape: TableShape): bigquery_v2.Schema$Table {
-  return {
-    description: shape.description,
-    schema: { fields: shape.columns.map(restField) },
-    ...(shape.partitionedBy !== undefined && {
-      timePartitioning: { type: 'MONTH', field: shape.partitionedBy },
-    }),
-    ...(shape.clusteredBy !== undefined && { clustering: { fields: [...shape.clusteredBy] } }),
-  };
-}
-
-const restField = ({
-  name,
-  type,
-  isRequired = false,
-  description = '',
-}: ColumnShape): bigquery_v2.Schema$TableFieldSchema => ({
-  name,
-  type,
-  mode: isRequired ? 'REQUIRED' : 'NULLABLE',
-  ...(description !== '' && { description: cut(description) }),
-});
-
-function heldTable(name: string, held: bigquery_v2.Schema$Table): HeldTable {
-  const months = held.timePartitioning?.type === 'MONTH' ? held.timePartitioning.field : undefined;
-  return {
-    name,
-    kind: held.type === 'VIEW' ? 'view' : 'table',
-    isForeign: held.type !== 'VIEW' && held.type !== 'TABLE',
-    columns: (held.schema?.fields ?? []).map((field) => ({
-      name: field.name ?? '',
-      // A column of people's may be of any type; only its name matters then.
-      type: REST_TYPES[field.type ?? ''] ?? (field.type as ColumnKind),
-      isRequired: field.mode === 'REQUIRED',
-      description: field.description ?? '',
-    })),
-    ...(typeof months === 'string' && { partitionedBy: months }),
-    ...(held.clustering?.fields && { clusteredBy: held.clustering.fields }),
-    description: held.description ?? '',
-    ...(typeof held.view?.query === 'string' && { sql: held.view.query }),
-    rows: Number(held.numRows ?? 0),
-  };
-}
-
-const cut = (text: string): string =>
-  text.length <= MAX_DESCRIPTION ? text : `${text.slice(0, MAX_DESCRIPTION - 1).toWellFormed()}…`;
-
 /** Undefined in place of what is not there. */
 async function orAbsent<T>(work: Promise<T>): Promise<T | undefined> {
   return work.catch((error: unknown) => {
@@ -370,7 +336,16 @@ async function orAbsent<T>(work: Promise<T>): Promise<T | undefined> {
 
 /** What somebody else made first, or an earlier try whose answer was lost, is made. */
 async function orExists(work: Promise<unknown>): Promise<void> {
-  await work.catch((error: unknown) => {
-    if (!(error instanceof BigQueryError && error.fault === 'exists')) throw error;
-  });
+  await isThere(work);
+}
+
+/** Whether somebody else made it first, or an earlier try whose answer was lost. */
+async function isThere(making: Promise<unknown>): Promise<boolean> {
+  return making.then(
+    () => false,
+    (error: unknown) => {
+      if (error instanceof BigQueryError && error.fault === 'exists') return true;
+      throw error;
+    },
+  );
 }

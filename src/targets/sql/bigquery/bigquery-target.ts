@@ -17,18 +17,20 @@ import type {
 import type { FormIdentity } from '../../../mirror/types.ts';
 import type { BigQueryJobs } from './bigquery-jobs.ts';
 import { costsOf, countedRun } from './bigquery-spending.ts';
-import { LOOK_KEY, PAUSES_KEY } from './catalogue-shapes.ts';
+import { PAUSES_KEY } from './catalogue-shapes.ts';
+import { CountedForms } from './counted-forms.ts';
 import { FormHold } from './form-hold.ts';
 import { BigQueryFormReader } from './form-reader.ts';
 import { newFormState, stateText } from './form-state.ts';
 import { BigQueryFormWriter } from './form-writer.ts';
+import { changeRecord, LOOK_RECORD, readRecord } from './kept-record.ts';
 import { busyForm, endLease, isHeld, takeLease } from './lease.ts';
 import { takeMarking } from './marking.ts';
 import { readOverview } from './overview.ts';
 import { pausesFrom, pausesText } from './pauses.ts';
 import { readRelations } from './relations.ts';
 import { formSnapshot } from './snapshot.ts';
-import { Store } from './store.ts';
+import { isAbsent, Store } from './store.ts';
 import { readForms } from './view-sync.ts';
 
 /** Rows of one batch: fewer statements cost less, and a request holds 10 MB. */
@@ -60,6 +62,9 @@ class BigQueryTarget implements Target {
   readonly isMetered = true;
   readonly #store: Store;
   readonly #options: BigQueryTargetOptions;
+  readonly #counted = new CountedForms();
+  /** Forms that are known to be mirrored here: asking again would be billed. */
+  readonly #mirrored = new Set<string>();
 
   constructor(name: string, jobs: BigQueryJobs, options: BigQueryTargetOptions) {
     this.name = name;
@@ -75,7 +80,11 @@ class BigQueryTarget implements Target {
 
   overview(): Promise<FormOverview[]> {
     const { history = 'status' } = this.#options;
-    return this.#store.guarded(() => readOverview(this.#store, history));
+    return this.#store.guarded(async () => {
+      const forms = await readOverview(this.#store, history, this.#counted);
+      for (const { formId } of forms) this.#mirrored.add(formId);
+      return forms;
+    });
   }
 
   heldForms(): Promise<HeldForm[]> {
@@ -90,13 +99,17 @@ class BigQueryTarget implements Target {
   reader(formId: string): Promise<FormReader | undefined> {
     const store = this.#store;
     return store.guarded(async () => {
-      const state = await store.readState(formId);
-      if (state === undefined || state.table === null) return undefined;
+      if (!this.#mirrored.has(formId)) {
+        const state = await store.readState(formId);
+        if (state === undefined || state.table === null) return undefined;
+        this.#mirrored.add(formId);
+      }
       return new BigQueryFormReader({
         formId,
         store,
         state: () => store.readState(formId),
         table: async ({ table }) => (table === null ? undefined : store.jobs.table(table)),
+        counted: this.#counted,
       });
     });
   }
@@ -164,18 +177,27 @@ class BigQueryTarget implements Target {
 
   lastLook(): Promise<LookRecord | null> {
     return this.#store.guarded(async () => {
-      const text = await this.#store.readText(LOOK_KEY);
+      const text = await readRecord(this.#store.jobs, LOOK_RECORD);
       return text === null ? null : lookFrom(text);
     });
   }
 
   recordLook(look: LookRecord): Promise<void> {
-    return this.#store.guarded(() =>
-      this.#store.changeText(LOOK_KEY, (text) => {
+    const { jobs } = this.#store;
+    const record = (): Promise<void> =>
+      changeRecord(jobs, LOOK_RECORD, (text) => {
         const known = text === null ? null : lookFrom(text);
         return isNewerLook(look, known) ? lookText(look) : undefined;
-      }),
-    );
+      });
+    return this.#store.guarded(async () => {
+      try {
+        await record();
+      } catch (error) {
+        if (!isAbsent(error)) throw error;
+        await this.#store.makeCatalogue();
+        await record();
+      }
+    });
   }
 
   pauses(): Promise<Pause[]> {
@@ -209,5 +231,7 @@ class BigQueryTarget implements Target {
     });
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {}
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#store.jobs.close();
+  }
 }

@@ -8,11 +8,11 @@ import type { ColumnShape, TableShape } from './bigquery-tables.ts';
 
 /** The table of states; rows whose key begins with `#` are no form's. */
 export const STATE = 'mirror_state';
+/** The list of what could not be stored as it is. */
+export const REJECTED = 'mirror_rejected';
 /** Keys of rows that are no form's. */
 export const CATALOGUE_KEY = '#catalogue';
 export const PAUSES_KEY = '#pauses';
-export const LOOK_KEY = '#look';
-export const DAY_KEY = '#day';
 /** The key of the lease of whoever marks a form. */
 export const markingKey = (formId: string): string => `#marking ${formId}`;
 
@@ -68,9 +68,9 @@ export const CATALOGUE_TABLES: readonly TableShape[] = [
     }),
   },
   {
-    name: 'mirror_rejected',
+    name: REJECTED,
     kind: 'table',
-    description: descriptionOf('mirror_rejected'),
+    description: descriptionOf(REJECTED),
     clusteredBy: ['form_id', 'submission_id'],
     columns: columnsOf({
       form_id: 'STRING',

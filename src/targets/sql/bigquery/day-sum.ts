@@ -1,49 +1,95 @@
+import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { DAY_KEY, STATE } from './catalogue-shapes.ts';
-import { numberParameter, type Statement, textParameter } from './sql-text.ts';
-import type { Store } from './store.ts';
+import type { Clock } from '../../../base/clock.ts';
+import type { DaySpending } from './bigquery-spending.ts';
+import type { BigQueryTables } from './bigquery-tables.ts';
+import { changeRecord, DAY_RECORD, readRecord } from './kept-record.ts';
 
-/*
- * What was billed on a day, by all processes: kept in the dataset where a setting limits it, so that neither several workers nor
- * restarts take more. It is one more statement a commit, which nobody pays who has set no limit.
+const DAY = z.object({
+  day: z.string(),
+  bytesBilled: z.number(),
+  statements: z.number(),
+  /** Names the addition that made it what it is. */
+  by: z.string(),
+});
+type Day = z.infer<typeof DAY>;
+
+/** How often a process at work says what it was billed, and learns what others were; Google takes five changes of a view in ten seconds. */
+const EVERY_MS = 15_000;
+
+/**
+ * What was billed on a day, by all processes: kept in the dataset where a setting limits it, so that neither several workers nor restarts
+ * nor commands take more. Keeping it bills nothing.
  */
+export class DaySum {
+  readonly #tables: Pick<BigQueryTables, 'table' | 'changeView'>;
+  readonly #spending: DaySpending;
+  readonly #clock: Clock;
+  #settledMs = Number.NEGATIVE_INFINITY;
+  #underWay: Promise<void> | undefined;
 
-const DAY = z.object({ day: z.string(), bytesBilled: z.number(), statements: z.number() });
+  constructor(
+    tables: Pick<BigQueryTables, 'table' | 'changeView'>,
+    spending: DaySpending,
+    clock: Clock,
+  ) {
+    this.#tables = tables;
+    this.#spending = spending;
+    this.#clock = clock;
+  }
 
-/** Tells this process what the dataset says of the day. */
-export function seeDay({ jobs }: Store, text: string | null): void {
-  if (text === null) return;
-  try {
-    const parsed = DAY.safeParse(JSON.parse(text));
-    if (parsed.success) jobs.spending.seen(parsed.data);
-  } catch {
-    // Nothing was billed yet that anybody counted.
+  /** Tells and learns, unless that was done a moment ago: before each job. Never rejects: what can't be kept counts in this process alone. */
+  async settle(): Promise<void> {
+    if (this.#spending.maxBytes === undefined) return;
+    if (this.#clock.now() - this.#settledMs < EVERY_MS) return;
+    await this.#now();
+  }
+
+  /** Tells what is left to tell: at the end of a process. Never rejects. */
+  async close(): Promise<void> {
+    if (this.#spending.maxBytes === undefined) return;
+    await this.#underWay;
+    if (this.#spending.unsaved().statements > 0) await this.#now();
+  }
+
+  #now(): Promise<void> {
+    this.#underWay ??= this.#exchange()
+      // An account that may only read, a dataset that is not there yet.
+      .catch(() => undefined)
+      .finally(() => {
+        this.#settledMs = this.#clock.now();
+        this.#underWay = undefined;
+      });
+    return this.#underWay;
+  }
+
+  async #exchange(): Promise<void> {
+    const spending = this.#spending;
+    const part = spending.unsaved();
+    if (part.statements === 0) {
+      const held = dayFrom(await readRecord(this.#tables, DAY_RECORD));
+      if (held !== undefined) spending.seen(held);
+      return;
+    }
+    const by = randomUUID();
+    let sum: Day | undefined;
+    await changeRecord(this.#tables, DAY_RECORD, (text) => {
+      const held = dayFrom(text);
+      // Of a day that others have begun already: what is of the one before counts no more.
+      const isOver = held !== undefined && held.day > part.day;
+      sum = isOver || held?.by === by ? held : { ...spending.withSaved(held, part), by };
+      return sum === held ? undefined : JSON.stringify(sum);
+    });
+    spending.saved(part);
+    if (sum !== undefined) spending.seen(sum);
   }
 }
 
-/** Adds to it what this process was billed since, in a commit; undefined where that is not counted, or nothing was. */
-export function daySum({
-  jobs,
-  relation,
-}: Store): { readonly statement: Statement; readonly saved: () => void } | undefined {
-  const { spending } = jobs;
-  if (spending.maxBytes === undefined) return undefined;
-  const part = spending.unsaved();
-  if (part.statements === 0) return undefined;
-  const sum = (name: string): string =>
-    `CAST(IF(JSON_VALUE(state, '$.day') = @day, CAST(JSON_VALUE(state, '$.${name}') AS INT64), 0) + @day_${name.toLowerCase()} AS STRING)`;
-  return {
-    statement: {
-      sql: `UPDATE ${relation(STATE)} SET commit_number = commit_number + 1,
-          state = CONCAT('{"day":"', @day, '","bytesBilled":', ${sum('bytesBilled')}, ',"statements":', ${sum('statements')}, '}')
-        WHERE form_id = '${DAY_KEY}'`,
-      parameters: {
-        day: textParameter(part.day),
-        day_bytesbilled: numberParameter(part.bytesBilled),
-        day_statements: numberParameter(part.statements),
-      },
-      mutates: STATE,
-    },
-    saved: () => spending.saved(part),
-  };
+function dayFrom(text: string | null): Day | undefined {
+  if (text === null) return undefined;
+  try {
+    return DAY.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
 }

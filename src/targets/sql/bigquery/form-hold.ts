@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { FormIdentity } from '../../../mirror/types.ts';
 import type { HeldTable } from './bigquery-tables.ts';
-import { daySum } from './day-sum.ts';
 import { type FormState, stateFrom, stateText } from './form-state.ts';
 import {
   commitScript,
@@ -76,9 +75,7 @@ export class FormHold {
     const nonce = randomUUID();
     const state = { ...next, nonce };
     const lease = { ...this.#lease, commit: this.#commit };
-    const day = daySum(store);
-    const all = day === undefined ? statements : [...statements, day.statement];
-    const { sql, parameters, tables } = commitScript(store, lease, stateText(state), all);
+    const { sql, parameters, tables } = commitScript(store, lease, stateText(state), statements);
     try {
       await store.change(sql, parameters, tables);
     } catch (error) {
@@ -86,7 +83,6 @@ export class FormHold {
       const applied = await this.#isApplied(nonce).catch(() => false);
       if (!applied) throw isLostLock(error) ? this.#lost() : error;
     }
-    day?.saved();
     this.#commit += 1;
     this.#commits += 1;
     this.#state = state;

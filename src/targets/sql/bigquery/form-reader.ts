@@ -20,11 +20,14 @@ import { besideNotices } from '../beside-notice.ts';
 import { cleanText } from '../row-batch.ts';
 import { asStoredRows } from './as-stored.ts';
 import type { HeldTable } from './bigquery-tables.ts';
+import { REJECTED } from './catalogue-shapes.ts';
+import type { CountedForms } from './counted-forms.ts';
 import { countDeleted, countFilled, countTraces } from './erasure-counts.ts';
 import { findLosses } from './found-losses.ts';
 import type { FormState } from './form-state.ts';
 import { readPasses } from './pass-reads.ts';
 import { monthsOf } from './partitions.ts';
+import { markOf } from './present-tables.ts';
 import { listParameter, timeParameter, textParameter } from './sql-text.ts';
 import type { Store } from './store.ts';
 import {
@@ -44,6 +47,8 @@ export interface FormPlace {
   readonly store: Store;
   readonly state: () => Promise<FormState | undefined>;
   readonly table: (state: FormState) => Promise<HeldTable | undefined>;
+  /** Gets the form where its rows are found to be as stored. */
+  readonly counted?: CountedForms;
 }
 
 /** {@link FormReader} over a dataset: each method reads what is committed when it is called. */
@@ -66,8 +71,19 @@ export class BigQueryFormReader implements FormReader {
     return this.#guarded(async () => {
       const state = await this.#place.state();
       if (state === undefined) return [];
+      const { store, formId, counted } = this.#place;
       const table = await this.#place.table(state);
-      return (await findLosses(this.#place.store, this.#place.formId, state, table)).losses;
+      const listed = state.counts.rejected > 0 ? await store.jobs.table(REJECTED) : undefined;
+      const { losses } = await findLosses(store, formId, state, table);
+      if (losses.length === 0) {
+        const found = new Map([table, listed].flatMap((one) => (one ? [[one.name, one]] : [])));
+        const marks = (name: string): string | undefined => {
+          const one = found.get(name);
+          return one && markOf(one);
+        };
+        counted?.add(formId, state, marks);
+      }
+      return losses;
     });
   }
 

@@ -1,8 +1,7 @@
 import { MirrorError } from '../../../base/errors.ts';
 import type { WriterOptions } from '../../../mirror/target.ts';
 import type { ResultRow } from './bigquery-values.ts';
-import { CATALOGUE_KEY, DAY_KEY, markingKey, PAUSES_KEY, STATE } from './catalogue-shapes.ts';
-import { seeDay } from './day-sum.ts';
+import { CATALOGUE_KEY, markingKey, PAUSES_KEY, STATE } from './catalogue-shapes.ts';
 import { endHolder, holderText, isDead, newHolder } from './holder.ts';
 import { numberParameter, type Statement, textParameter, listParameter } from './sql-text.ts';
 import type { Store } from './store.ts';
@@ -100,15 +99,12 @@ async function tryOnce(
        WHERE form_id = @key AND (holder IS NULL OR leased_until IS NULL OR leased_until <= CURRENT_TIMESTAMP() OR holder = @dead);
        SELECT form_id, epoch, holder, commit_number, state,
          TIMESTAMP_DIFF(leased_until, CURRENT_TIMESTAMP(), MILLISECOND) AS left_ms
-       FROM ${state} WHERE form_id IN (@key, '${PAUSES_KEY}', '${DAY_KEY}')`,
+       FROM ${state} WHERE form_id IN (@key, '${PAUSES_KEY}')`,
       { holder: textParameter(holder), key: textParameter(key), dead: textParameter(dead) },
       [STATE],
       signal,
     );
-    if (rows.length > 0) {
-      seeDay(store, rows.find((row) => row['form_id'] === DAY_KEY)?.['state'] ?? null);
-      return rows;
-    }
+    if (rows.length > 0) return rows;
   } catch (error) {
     if (!(error instanceof MirrorError) || !('fault' in error) || error.fault !== 'absent')
       throw error;

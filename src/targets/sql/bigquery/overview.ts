@@ -4,7 +4,10 @@ import type { LookRecord } from '../../../mirror/look-record.ts';
 import { lookOf } from '../../../mirror/looked.ts';
 import type { FormOverview } from '../../../mirror/target.ts';
 import { lookFrom } from '../../../mirror/look-record.ts';
-import { LOOK_KEY, STATE } from './catalogue-shapes.ts';
+import { REJECTED } from './catalogue-shapes.ts';
+import type { CountedForms } from './counted-forms.ts';
+import { LOOK_RECORD, readRecord } from './kept-record.ts';
+import { presentTables } from './present-tables.ts';
 import { distinct } from './state-changes.ts';
 import type { FormState } from './form-state.ts';
 import { lostOf } from './form-columns.ts';
@@ -12,30 +15,50 @@ import { noticesOf } from './form-reader.ts';
 import { isHistory } from '../row-history.ts';
 import type { Store } from './store.ts';
 
-/** Every form that was ever mirrored here, with its state: one query for all of them, which counts no rows. */
-export async function readOverview(store: Store, history: HistoryKind): Promise<FormOverview[]> {
-  const columns = `\`${store.jobs.project}.${store.jobs.dataset}\`.INFORMATION_SCHEMA.COLUMNS`;
-  const rows = await store.queryHeld({
-    sql: `WITH present AS (SELECT table_name, STRING_AGG(column_name, ' ') AS columns FROM ${columns} GROUP BY table_name)
-      SELECT s.form_id, s.state, c.columns, h.columns AS kept FROM ${store.relation(STATE)} AS s
-      LEFT JOIN present AS c ON c.table_name = JSON_VALUE(s.state, '$.table')
-      LEFT JOIN present AS h ON h.table_name = JSON_VALUE(s.state, '$.history.table')
-      WHERE s.form_id = '${LOOK_KEY}' OR NOT STARTS_WITH(s.form_id, '#')`,
-    parameters: {},
+/**
+ * Every form that was ever mirrored here, with its state: one statement for all of them, which counts no rows. Of their tables REST
+ * tells, which bills nothing.
+ */
+export async function readOverview(
+  store: Store,
+  history: HistoryKind,
+  counted: CountedForms,
+): Promise<FormOverview[]> {
+  // At once: what else is asked for at this moment is read with the states.
+  const [texts, lookRecord] = await Promise.all([
+    store.readForms(),
+    readRecord(store.jobs, LOOK_RECORD),
+  ]);
+  const look = lookRecord === null ? null : lookFrom(lookRecord);
+  const forms = [...texts].flatMap(([formId, text]): Held[] => {
+    const state = store.stateOf(formId, text);
+    return state === undefined || state.table === null
+      ? []
+      : [{ formId, state, table: state.table }];
   });
-  const looks = rows.find((row) => row['form_id'] === LOOK_KEY)?.['state'] ?? null;
-  const look = looks === null ? null : lookFrom(looks);
-  const forms = rows.flatMap((row): FormOverview[] => {
-    const formId = row['form_id'] ?? '';
-    if (formId.startsWith('#')) return [];
-    const state = store.stateOf(formId, row['state'] ?? null);
-    if (state === undefined || state.table === null) return [];
-    const present = row['columns']?.split(' ');
-    const kept = row['kept']?.split(' ') ?? [];
-    const versions = isHistory(kept) ? kept : [];
-    return [overviewOf(store, formId, state, { present, versions, look, history })];
-  });
-  return forms.toSorted((a, b) => (`${a.name}\0${a.formId}` < `${b.name}\0${b.formId}` ? -1 : 1));
+  const tables = await presentTables(store, [
+    ...forms.flatMap(({ state, table }) => [
+      table,
+      ...(state.history ? [state.history.table] : []),
+    ]),
+    ...(forms.some(({ state }) => state.counts.rejected > 0) ? [REJECTED] : []),
+  ]);
+  const marks = (table: string): string | undefined => tables.get(table)?.mark;
+  return forms
+    .map(({ formId, state, table }) => {
+      const present = tables.get(table)?.columns;
+      const kept = tables.get(state.history?.table ?? '')?.columns ?? [];
+      const versions = isHistory(kept) ? kept : [];
+      const isCounted = counted.has(formId, state, marks);
+      return overviewOf(store, formId, state, { present, versions, look, history, isCounted });
+    })
+    .toSorted((a, b) => (`${a.name}\0${a.formId}` < `${b.name}\0${b.formId}` ? -1 : 1));
+}
+
+interface Held {
+  readonly formId: string;
+  readonly state: FormState;
+  readonly table: string;
 }
 
 function overviewOf(
@@ -47,12 +70,15 @@ function overviewOf(
     versions,
     look,
     history,
+    isCounted,
   }: {
     readonly present: readonly string[] | undefined;
     /** The columns of its history; they may hold what a table that was dropped does not any more. */
     readonly versions: readonly string[];
     readonly look: LookRecord | null;
     readonly history: HistoryKind;
+    /** Its rows were counted, and have not changed since. */
+    readonly isCounted: boolean;
   },
 ): FormOverview {
   const table = store.shownRelation(state.table ?? '');
@@ -81,6 +107,8 @@ function overviewOf(
     lastOk: passes.lastOk,
     lastFull: passes.lastFull,
     droppedColumns: [],
+    ...(!isGone && { statuses: new Map(state.statuses) }),
+    ...(isCounted && { isAsStored: true }),
     fields: state.fields.map(({ id, label, position, removedAt }) => {
       return { id, label, position, removedAt };
     }),

@@ -10,8 +10,6 @@ import {
   CATALOGUE_TABLES,
   CATALOGUE_VERSION,
   catalogueViews,
-  DAY_KEY,
-  LOOK_KEY,
   PAUSES_KEY,
   STATE,
 } from './catalogue-shapes.ts';
@@ -35,7 +33,19 @@ export class Store {
 
   readonly #run: BigQueryJobs['run'];
   /** What rows of the table of states hold, by key. */
-  readonly #texts = new BatchedReads((keys) => this.#readTexts(keys));
+  readonly #texts = new BatchedReads({
+    some: (keys) =>
+      this.#readTexts({
+        sql: `SELECT form_id, state FROM ${this.relation(STATE)} WHERE form_id IN UNNEST(@keys)`,
+        parameters: { keys: listParameter(keys) },
+      }),
+    // Always the same words, without parameters: where nothing was written since, BigQuery has the answer, and bills nothing.
+    all: () =>
+      this.#readTexts({
+        sql: `SELECT form_id, state FROM ${this.relation(STATE)}`,
+        parameters: {},
+      }),
+  });
 
   /** `run`: what runs its jobs, where they are counted apart. */
   constructor(jobs: BigQueryJobs, clock: Clock, place: string, run?: BigQueryJobs['run']) {
@@ -98,11 +108,10 @@ export class Store {
     }
   }
 
-  async #readTexts(keys: readonly string[]): Promise<ReadonlyMap<string, string | null>> {
-    const rows = await this.queryHeld({
-      sql: `SELECT form_id, state FROM ${this.relation(STATE)} WHERE form_id IN UNNEST(@keys)`,
-      parameters: { keys: listParameter(keys) },
-    });
+  async #readTexts(
+    statement: Pick<Statement, 'sql' | 'parameters'>,
+  ): Promise<ReadonlyMap<string, string | null>> {
+    const rows = await this.queryHeld(statement);
     return new Map(rows.map((row) => [row['form_id'] ?? '', row['state'] ?? null]));
   }
 
@@ -110,6 +119,15 @@ export class Store {
   async readState(formId: string): Promise<FormState | undefined> {
     const text = await this.#texts.get(formId);
     return text === undefined ? undefined : this.stateOf(formId, text);
+  }
+
+  /**
+   * What is kept of all forms, by their IDs, those without a table included: one statement, also for the pauses and states that
+   * are asked for at the same moment.
+   */
+  async readForms(): Promise<ReadonlyMap<string, string | null>> {
+    const texts = await this.#texts.all();
+    return new Map([...texts].filter(([key]) => !key.startsWith('#')));
   }
 
   /** What such a row holds. */
@@ -132,7 +150,7 @@ export class Store {
     for (const shape of CATALOGUE_TABLES) await jobs.createTable(shape);
     for (const { name, sql, description } of catalogueViews(this.relation))
       await jobs.saveView(name, sql, description, {});
-    const keys = [CATALOGUE_KEY, PAUSES_KEY, LOOK_KEY, DAY_KEY];
+    const keys = [CATALOGUE_KEY, PAUSES_KEY];
     const state = this.relation(STATE);
     await this.change(
       `INSERT INTO ${state} (form_id, epoch, commit_number, state)

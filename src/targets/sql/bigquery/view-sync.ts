@@ -1,6 +1,5 @@
 import { MODEL_VIEWS } from '../model-views.ts';
 import { BigQueryError } from './bigquery-errors.ts';
-import { STATE } from './catalogue-shapes.ts';
 import type { FormHold } from './form-hold.ts';
 import { type FormState, stateFrom } from './form-state.ts';
 import type { Store } from './store.ts';
@@ -60,15 +59,9 @@ const MOST_TRIES = 5;
 
 /** Every form of the dataset that has a table, by name. */
 export async function readForms(store: Store): Promise<(readonly [string, FormState])[]> {
-  const rows = await store.queryHeld({
-    sql: `SELECT form_id, state FROM ${store.relation(STATE)} WHERE NOT STARTS_WITH(form_id, '#')`,
-    parameters: {},
-  });
-  const forms = rows.flatMap((row) => {
-    const state = stateFrom(row['state'] ?? null);
-    return state === undefined || state.table === null
-      ? []
-      : [[row['form_id'] ?? '', state] as const];
+  const forms = [...(await store.readForms())].flatMap(([formId, text]) => {
+    const state = stateFrom(text);
+    return state === undefined || state.table === null ? [] : [[formId, state] as const];
   });
   return forms.toSorted(([a, one], [b, other]) =>
     `${one.name}\0${a}` < `${other.name}\0${b}` ? -1 : 1,
