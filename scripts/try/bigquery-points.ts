@@ -2,6 +2,7 @@ import type { BigQueryCalls } from '../../src/targets/sql/bigquery/bigquery-call
 import { BigQueryError } from '../../src/targets/sql/bigquery/bigquery-errors.ts';
 import type { BigQueryJobs } from '../../src/targets/sql/bigquery/bigquery-jobs.ts';
 import { LEAST_BILLED_BYTES } from '../../src/targets/sql/bigquery/bigquery-spending.ts';
+import { fingerprintPoint } from './bigquery-row-points.ts';
 import { rightPoints } from './bigquery-right-points.ts';
 import { type Point, see } from './points.ts';
 
@@ -158,6 +159,7 @@ function tablePoints({ jobs, prefix }: TriedDataset): Point[] {
         return undefined;
       },
     },
+    fingerprintPoint({ jobs, prefix }),
     {
       says: 'A parameter of 4 MB is taken.',
       look: async () => {
