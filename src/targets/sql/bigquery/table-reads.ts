@@ -34,7 +34,7 @@ export function heldForm(
   state: FormState,
   table: HeldTable | undefined,
 ): HeldForm | undefined {
-  const columns = table?.kind === 'table' ? table.columns.map(({ name }) => name) : undefined;
+  const columns = columnNames(table);
   if (state.table === null || standingOf(columns) !== 'ours') return undefined;
   return {
     state,
@@ -43,6 +43,12 @@ export function heldForm(
     present: new Set(columns),
   };
 }
+
+/** The columns of what stands under the name of a form's table; undefined where that is no table that can be written to. */
+export const columnNames = (table: HeldTable | undefined): string[] | undefined =>
+  table === undefined || table.kind !== 'table' || table.isForeign
+    ? undefined
+    : table.columns.map(({ name }) => name);
 
 /** How many IDs are read at once to be handed out in chunks. */
 const IDS_A_READ = 50_000;
