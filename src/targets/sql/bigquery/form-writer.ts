@@ -26,7 +26,7 @@ import { findLosses, type CountedLosses } from './found-losses.ts';
 import { removeDoubles } from './doubled-rows.ts';
 import { FormColumns } from './form-columns.ts';
 import type { FormHold } from './form-hold.ts';
-import { BigQueryFormReader } from './form-reader.ts';
+import { BigQueryFormReader, noticesOf } from './form-reader.ts';
 import { heldForm } from './table-reads.ts';
 import type { FormState } from './form-state.ts';
 import { forgottenIn } from './forgotten-reads.ts';
@@ -355,7 +355,7 @@ export class BigQueryFormWriter extends BigQueryFormReader implements FormWriter
       await hold.commit(next, statements);
       if (hasSettled) this.#found = undefined;
       await syncFormViews(hold, 'all');
-      return undefined;
+      return noticesOf(store, hold.state);
     });
   }
 

@@ -34,13 +34,15 @@ export class Store {
   readonly relation: (name: string) => string;
 
   readonly #run: BigQueryJobs['run'];
+  readonly #isWriter: boolean;
   /** What rows of the table of states hold, by key. */
   readonly #texts = new BatchedReads((keys) => this.#readTexts(keys));
 
-  /** `run`: what runs its jobs, where they are counted apart. */
+  /** `run`: what runs the jobs of a writer, which are counted apart; only for a writer what people dropped is made anew. */
   constructor(jobs: BigQueryJobs, clock: Clock, place: string, run?: BigQueryJobs['run']) {
     this.jobs = jobs;
     this.#run = run ?? ((...job) => jobs.run(...job));
+    this.#isWriter = run !== undefined;
     this.clock = clock;
     this.place = place;
     this.relation = relationsOf(jobs);
@@ -83,7 +85,7 @@ export class Store {
     return turn;
   }
 
-  /** Makes what people dropped of the catalogue anew, and goes on. What was in it counts as lost where it is counted. */
+  /** Makes what people dropped of the catalogue anew for a writer, and goes on. What was in it counts as lost where it is counted. */
   async #healed<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
@@ -92,7 +94,14 @@ export class Store {
       const lost = CATALOGUE_TABLES.filter(
         ({ name }) => name !== STATE && error.says(new RegExp(`\\b${name}\\b`)),
       );
-      if (lost.length === 0) throw error;
+      const [first] = lost;
+      if (first === undefined) throw error;
+      // A command that only reads makes nothing.
+      if (!this.#isWriter)
+        throw new BigQueryError('absent', 'TARGET_FAILED', [
+          `The table ${this.shownRelation(first.name)} is gone.`,
+          'The next pass makes it again.',
+        ]);
       for (const shape of lost) await this.jobs.createTable(shape);
       return work();
     }
