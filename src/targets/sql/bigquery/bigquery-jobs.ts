@@ -25,8 +25,8 @@ export interface JobResult {
   readonly bytesBilled: number;
 }
 
-/** A result that is read page by page. */
-export interface OpenResult {
+/** A result that is read page by page, and what its job was billed. */
+export interface OpenResult extends Pick<JobResult, 'statements' | 'bytesBilled'> {
   pages(): AsyncIterable<readonly ResultRow[]>;
 }
 
@@ -35,6 +35,8 @@ export interface RunOptions {
   /** The tables that it changes. None: it reads, and repeating it is harmless. */
   readonly mutates?: readonly string[];
   readonly signal?: AbortSignal | undefined;
+  /** Most rows of a page, of what is opened. */
+  readonly pageRows?: number;
 }
 
 /** Tables and views of a dataset by REST, and statements and scripts that are run there, each as one job. */
@@ -62,7 +64,7 @@ export interface BigQueryJobs extends Omit<BigQueryTables, 'location' | 'madeWit
   open(
     sql: string,
     parameters?: Readonly<Record<string, JobParameter>>,
-    signal?: AbortSignal,
+    how?: Pick<RunOptions, 'signal' | 'pageRows'>,
   ): Promise<OpenResult>;
   /**
    * Lets BigQuery read a statement and look up rights and tables, and changes and costs nothing. How many bytes it would read.
@@ -159,10 +161,13 @@ class Jobs extends BigQueryTables implements BigQueryJobs {
   open(
     sql: string,
     parameters: Readonly<Record<string, JobParameter>> = {},
-    signal?: AbortSignal,
+    { signal, pageRows = OPEN_PAGE_ROWS }: Pick<RunOptions, 'signal' | 'pageRows'> = {},
   ): Promise<OpenResult> {
-    const wanted = { sql, parameters, mutates: [], signal, pageRows: OPEN_PAGE_ROWS };
-    return this.#repeated(wanted, async (ended) => ({ pages: () => this.#pages(ended) }));
+    const wanted = { sql, parameters, mutates: [], signal, pageRows };
+    return this.#repeated(wanted, async (ended) => ({
+      pages: () => this.#pages(ended),
+      ...ended.spent,
+    }));
   }
 
   /** Runs a job, and takes what came of it, until both went well or what is wrong does not pass. */

@@ -141,20 +141,22 @@ const costs = ({ bytesBilled, statements }: Spent): Costs => ({
 /** Jobs that are counted apart, besides being counted with all others. */
 export interface CountedRun {
   readonly run: BigQueryJobs['run'];
+  readonly open: BigQueryJobs['open'];
   /** What they were billed so far. */
   spent(): Costs;
 }
 
 /** Counts the jobs that are run through it: those of a writer, say. */
-export function countedRun(jobs: Pick<BigQueryJobs, 'run'>): CountedRun {
-  const sum = { bytesBilled: 0, statements: 0 };
+export function countedRun(jobs: Pick<BigQueryJobs, 'run' | 'open'>): CountedRun {
+  let sum: Spent = NOTHING;
+  const counted = async <T extends Spent>(job: Promise<T>): Promise<T> => {
+    const result = await job;
+    sum = plus(sum, result);
+    return result;
+  };
   return {
-    async run(sql, parameters, how) {
-      const result = await jobs.run(sql, parameters, how);
-      sum.bytesBilled += result.bytesBilled;
-      sum.statements += result.statements;
-      return result;
-    },
+    run: (...job) => counted(jobs.run(...job)),
+    open: (...job) => counted(jobs.open(...job)),
     spent: () => costs(sum),
   };
 }
