@@ -70,6 +70,18 @@ describe('columns that people changed in BigQuery', () => {
     expect(await times()).toMatchObject([{ _first_seen_at: FIRST }, { _first_seen_at: SECOND }]);
   });
 
+  it('L17: a table that asks for months: what to do is said, and done it goes on', async () => {
+    const askForMonths = (what: string) =>
+      place.query(`ALTER TABLE ${table} SET OPTIONS (require_partition_filter = ${what})`);
+    await askForMonths('TRUE');
+    await expect(store(THIRD, both)).rejects.toMatchObject({
+      code: 'TARGET_FAILED',
+      message: expect.stringMatching(/SET OPTIONS \(require_partition_filter = FALSE\)/),
+    });
+    await askForMonths('FALSE');
+    await store(THIRD, both);
+  });
+
   it('L17: of another type: nothing is stored, and it is said what to do', async () => {
     await drop('number');
     await place.query(`ALTER TABLE ${table} ADD COLUMN number STRING`);
