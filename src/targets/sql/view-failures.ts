@@ -14,6 +14,8 @@ import { formOfLive, type Notes, readNotes, type ViewFailure } from './view-note
 /** Most forms in a sentence. */
 const MOST_NAMES = 3;
 
+const LOOK_OR_PASS = 'look or pass';
+
 /** Why a view could not be made, for people; `error` is undefined where the database refused it without one of its own. */
 export function describeViewFailure(
   dialect: SqlDialect,
@@ -42,10 +44,11 @@ export async function viewFailureNotices(
   };
 }
 
-/** What there is to say of views of a form that could not be made. */
+/** What there is to say of views of a form that could not be made. `again`: who tries that once more. */
 export const behindNotices = (
   dialect: Pick<SqlDialect, 'shownRelation'>,
   failed: readonly ViewFailure[],
+  again = LOOK_OR_PASS,
 ): TargetNotice[] =>
   alike(failed).map((failures) => ({
     code: 'VIEW_BEHIND',
@@ -54,7 +57,7 @@ export const behindNotices = (
     columns: [],
     rows: [],
     message: `${happened(dialect, failures)} What came to this form since, or all of it, may be missing there.`,
-    remedy: remedyOf(failures),
+    remedy: remedyOf(failures, again),
   }));
 
 /** The same for `check`, once for all forms. */
@@ -111,5 +114,5 @@ function happened(dialect: Pick<SqlDialect, 'shownRelation'>, failures: Failures
   return `${views} behind: since ${since.slice(0, 16).replace('T', ' ')} UTC bringing ${them} up to date has failed, as ${failures[0].what}.`;
 }
 
-const remedyOf = ([{ remedy }]: Failures): string =>
-  `${remedy} The next look or pass tries again; the tables themselves are not behind.`;
+const remedyOf = ([{ remedy }]: Failures, again = LOOK_OR_PASS): string =>
+  `${remedy} The next ${again} tries again; the tables themselves are not behind.`;

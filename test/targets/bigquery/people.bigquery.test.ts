@@ -93,6 +93,7 @@ describe('what people remove in BigQuery', () => {
         expect.objectContaining({
           code: 'VIEW_BEHIND',
           blocks: false,
+          remedy: expect.stringMatching(/The next pass of the form tries again; the tables/),
           message: expect.stringMatching(
             new RegExp(
               `^The views? .*${view}.* behind: since .* UTC bringing .* up to date has failed, as BigQuery refused`,

@@ -360,7 +360,7 @@ export const noticesOf = (store: Store, state: FormState): TargetNotice[] =>
     ? []
     : [
         ...besideNotices(store, { table: state.table, view: state.view ?? '' }, state.fields),
-        ...behindNotices(store, Object.values(state.viewFailures)),
+        ...behindNotices(store, Object.values(state.viewFailures), 'pass of the form'),
       ];
 
 /** No chunks. */
