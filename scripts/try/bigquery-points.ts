@@ -2,7 +2,9 @@ import type { BigQueryCalls } from '../../src/targets/sql/bigquery/bigquery-call
 import { BigQueryError } from '../../src/targets/sql/bigquery/bigquery-errors.ts';
 import type { BigQueryJobs } from '../../src/targets/sql/bigquery/bigquery-jobs.ts';
 import { LEAST_BILLED_BYTES } from '../../src/targets/sql/bigquery/bigquery-spending.ts';
+import { fingerprintPoint } from './bigquery-row-points.ts';
 import { rightPoints } from './bigquery-right-points.ts';
+import { MONTHS, mergeInto, ROWS_A_MONTH, rowsOf, within } from './bigquery-sample.ts';
 import { type Point, see } from './points.ts';
 
 /** A dataset in which tables are made for the points. */
@@ -27,9 +29,6 @@ export function bigQueryPoints(tried: TriedDataset): Point[] {
   ];
 }
 
-/** Months that rows are dated in, and rows of each. */
-const MONTHS = ['2026-01', '2026-02', '2026-03'];
-const ROWS_A_MONTH = 200;
 const MAX_LABEL = 1_024;
 
 function queryPoints({ jobs }: TriedDataset): Point[] {
@@ -198,6 +197,7 @@ function tablePoints({ jobs, prefix }: TriedDataset): Point[] {
         return undefined;
       },
     },
+    fingerprintPoint({ jobs, prefix }),
     {
       says: 'A parameter of 4 MB is taken.',
       look: async () => {
@@ -352,35 +352,6 @@ function costPoints({ jobs, calls, prefix }: TriedDataset): Point[] {
       },
     },
   ];
-}
-
-/** Rows of three months, and as many without a date, as one JSON text. */
-function rowsOf() {
-  const rows = [...MONTHS, null].flatMap((month) =>
-    Array.from({ length: ROWS_A_MONTH }, (_, at) => ({
-      i: `${month ?? 'none'} ${at}`,
-      c: month === null ? null : `${month}-15T12:00:00Z`,
-      a: 'x'.repeat(50),
-    })),
-  );
-  return { rows: { type: 'STRING', value: JSON.stringify(rows) } } as const;
-}
-
-const mergeInto = (table: string): string =>
-  `MERGE \`${table}\` AS t
-   USING (
-     SELECT JSON_VALUE(r, '$.i') AS id, CAST(JSON_VALUE(r, '$.c') AS TIMESTAMP) AS created_at, JSON_VALUE(r, '$.a') AS answer
-     FROM UNNEST(JSON_QUERY_ARRAY(@rows)) AS r
-   ) AS s
-   ON t.id = s.id
-   WHEN NOT MATCHED THEN INSERT (id, created_at, answer) VALUES (s.id, s.created_at, s.answer)`;
-
-/** The rows of a month, by its bounds as literals. */
-function within(month: string, alias = ''): string {
-  const next = new Date(`${month}-01T00:00:00Z`);
-  next.setUTCMonth(next.getUTCMonth() + 1);
-  const end = next.toISOString().slice(0, 10);
-  return `(${alias}created_at >= TIMESTAMP '${month}-01 00:00:00+00' AND ${alias}created_at < TIMESTAMP '${end} 00:00:00+00')`;
 }
 
 async function twice(jobs: BigQueryJobs, sql: string, mutates: readonly string[]): Promise<void> {

@@ -10,6 +10,7 @@ import type { TargetNotice } from './notices.ts';
 import type { Pauses } from './pauses.ts';
 import type { TargetRelations } from './relations.ts';
 import type { FormSnapshot } from './snapshot.ts';
+import type { RowDistrust } from './row-distrust.ts';
 import type { StatusCounts } from './status-counts.ts';
 import type { TimeCount, TimeGrain, TimeSpan } from './time-counts.ts';
 import type {
@@ -318,17 +319,14 @@ export interface WindowWriter extends FormReader, AsyncDisposable {
 }
 
 /** Write access to one form; at most one at a time across processes and machines (L13). Dispose to release it. */
-export interface FormWriter extends WindowWriter, BilledWriter {
+export interface FormWriter extends WindowWriter, BilledWriter, RowDistrust {
   /**
    * Sets statuses after marking (L7), `_changed_at` included; unknown IDs and equal statuses are left alone. `sent`, which
    * are among them, are remembered in the same atomic step; what was remembered of the others before is forgotten.
    */
   setStatuses(statuses: ReadonlyMap<string, string>, sent?: readonly SentMark[]): Promise<void>;
 
-  /**
-   * Keeps what marking left to say, in place of what it said before. `named`: submissions that it may name; those that were
-   * forgotten meanwhile are taken out (L18).
-   */
+  /** Keeps what marking left to say, in place of what it said before. `named`: who it may name; the forgotten are taken out (L18). */
   recordMarking(record: MarkingRecord | null, named?: readonly string[]): Promise<void>;
 
   /** Remembers refused status changes, but for what was forgotten. Those of a row end when {@link apply} or {@link setStatuses} changes it. */

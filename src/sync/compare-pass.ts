@@ -50,6 +50,7 @@ export async function comparePass(
     isProven: true,
   };
   const work = await workOf(run, open, before);
+  await writer.distrustEdited?.(wanted);
   for (const window of wanted) {
     const outcome = await proveWindow(work, window);
     note(comparison, run, window, outcome);

@@ -34,6 +34,7 @@ interface Passes {
     readonly code: string | null;
     readonly error: string | null;
     readonly inserted: number;
+    readonly updated: number;
     readonly billedBytes?: number;
     readonly statements?: number;
   }[];
@@ -64,7 +65,19 @@ describe('a BigQuery target, by the commands', () => {
       const result = await run('sync', '--json', ...args);
       return { ...result, ...(JSON.parse(result.stdout) as Passes) };
     };
-    return { run, sync, clock, sandbox };
+    const dataset = `forms_${datasets}`;
+    /** What somebody else does there: the first column of what it gives. */
+    const query = async (sql: string): Promise<readonly string[]> => {
+      const defaultDataset = { projectId: 'my-project', datasetId: dataset };
+      const body = JSON.stringify({ query: sql, useLegacySql: false, defaultDataset });
+      const headers = { 'content-type': 'application/json', authorization: 'Bearer somebody' };
+      const url = `${emulator.url}bigquery/v2/projects/my-project/queries`;
+      const answer = await fetch(url, { method: 'POST', headers, body });
+      const { rows = [] } = (await answer.json()) as { rows?: { f: { v: string }[] }[] };
+      expect(answer.status).toBe(200);
+      return rows.map(({ f }) => f[0]?.v ?? '');
+    };
+    return { run, sync, clock, sandbox, query };
   }
 
   it('is checked before it is there, filled, and checked again', async () => {
@@ -118,6 +131,28 @@ describe('a BigQuery target, by the commands', () => {
     expect(own).toBe(LEAST_BILLED_BYTES);
     // Since the first status told, after it was billed: two commands, and the second status.
     expect(last - first).toBe(between);
+  });
+
+  it('L1, L17: an answer that people changed is named by verify, and put right as it advises', async () => {
+    const { run, sync, query } = await open();
+    await sync('--full');
+    const columns = await query(
+      `SELECT column_name FROM INFORMATION_SCHEMA.COLUMNS WHERE table_name = 'customer_feedback' AND data_type = 'STRING' ORDER BY ordinal_position`,
+    );
+    const answer = columns.find((name) => !/^(_.*|id|status)$/.test(name));
+    await query(`UPDATE customer_feedback SET ${answer} = 'by hand' WHERE TRUE`);
+    const different = await run('verify', '--wait', '0');
+    expect(different.code).toBe(1);
+    expect(different.stdout).toMatch(/in .*: \d+ rows\n/);
+    expect(different.stdout).toContain('forms-mirror sync --full');
+    const { code, passes } = await sync('--full');
+    expect(code).toBe(0);
+    expect(passes[0]).toMatchObject({ outcome: 'ok', inserted: 0, deleted: 0 });
+    expect(passes[0]?.updated).toBeGreaterThan(0);
+    const after = await run('verify', '--wait', '0');
+    expect(after.stdout).toMatch(/the same as of/);
+    expect(after.code).toBe(0);
+    expect((await sync('--full')).passes[0]).toMatchObject({ outcome: 'ok', updated: 0 });
   });
 
   it('rests once what may be billed a day is used up, loses nothing, and goes on the next day', async () => {

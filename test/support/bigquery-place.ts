@@ -33,6 +33,7 @@ export interface BigQueryStandIn {
     clear(): void;
     totals(): { statements: number; bytesBilled: number };
   };
+  readonly requests: { counts(): Readonly<Record<string, number>> };
   readonly faults: {
     add(rule: BigQueryFaultRule): () => void;
     clear(): void;

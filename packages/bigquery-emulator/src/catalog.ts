@@ -30,7 +30,7 @@ export interface Table {
   description: string | undefined;
   friendlyName: string | undefined;
   labels: Readonly<Record<string, string>>;
-  readonly partitioning: TimePartitioning | undefined;
+  partitioning: TimePartitioning | undefined;
   clustering: readonly string[];
   viewQuery: string | undefined;
   readonly createdMs: number;

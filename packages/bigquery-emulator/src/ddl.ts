@@ -137,6 +137,10 @@ function applyOptions(table: Table, options: Options): void {
   if ('description' in options) table.description = options.description;
   if ('friendlyName' in options) table.friendlyName = options.friendlyName;
   if (options.labels !== undefined) table.labels = options.labels;
+  if (options.requirePartitionFilter === undefined) return;
+  if (table.partitioning === undefined)
+    throw invalidQuery('require_partition_filter needs a table that is partitioned');
+  table.partitioning = { ...table.partitioning, requireFilter: options.requirePartitionFilter };
 }
 
 async function createView(

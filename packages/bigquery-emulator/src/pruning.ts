@@ -13,6 +13,8 @@ export interface Read {
   readonly isRewritten: boolean;
   /** False for partitions that literals rule out; undefined stands for rows without a date. */
   readonly keeps: (range: Range | undefined) => boolean;
+  /** The column of the partitions, where the table asks for a filter on it and the statement has none. */
+  readonly unfiltered: string | undefined;
 }
 
 /** Moments in microseconds, the end left out. */
@@ -30,16 +32,27 @@ export function readsOf({ node, names }: Prepared): Read[] {
     walk(root.node, [], (scan, conditions) => {
       const table = root.names.local.get(scan.child('table').text('fullName'));
       if (table?.kind !== 'TABLE') return;
+      const keeps = keeper(table, scan, conditions);
+      const { field, requireFilter = false } = table.partitioning ?? {};
       reads.push({
         name: fullName(table),
         columns: scan.columns().map((column) => column.name),
         isRewritten: root.node === node && isRewritten(node, scan),
-        keeps: keeper(table, scan, conditions),
+        keeps,
+        unfiltered:
+          requireFilter && keeps === ALWAYS && !(root.node === node && isInserted(node, scan))
+            ? field
+            : undefined,
       });
     });
   }
   return reads;
 }
+
+/** An INSERT reads no row of the table that it writes to. */
+const isInserted = (node: ResolvedNode, scan: ResolvedNode): boolean =>
+  node.kind === 'resolvedInsertStmtNode' &&
+  scan.child('table').text('fullName') === node.child('tableScan').child('table').text('fullName');
 
 function isRewritten(node: ResolvedNode, scan: ResolvedNode): boolean {
   if (!/^resolved(Update|Delete|Merge)StmtNode$/.test(node.kind)) return false;
@@ -100,10 +113,20 @@ function conditionsFor(node: ResolvedNode, field: string): ResolvedNode[] {
 function keeper(table: Table, scan: ResolvedNode, conditions: readonly ResolvedNode[]): Test {
   const field = table.partitioning?.field.toLowerCase();
   const column = scan.columns().find(({ name }) => name.toLowerCase() === field);
-  if (column === undefined) return () => true;
+  if (column === undefined) return ALWAYS;
   const tests = conditions.map((condition) => testOf(condition, column.id));
-  return (range) => tests.every((test) => test(range));
+  return allOf(tests);
 }
+
+/** Every one of these; what rules nothing out stays recognisable as such. */
+function allOf(tests: readonly Test[]): Test {
+  const strict = tests.filter((test) => test !== ALWAYS);
+  return strict.length === 0 ? ALWAYS : (range) => strict.every((test) => test(range));
+}
+
+/** The same of any of them. */
+const anyOf = (tests: readonly Test[]): Test =>
+  tests.includes(ALWAYS) ? ALWAYS : (range) => tests.some((test) => test(range));
 
 const ALWAYS: Test = () => true;
 
@@ -114,9 +137,7 @@ function testOf(node: ResolvedNode, column: number): Test {
   const name = functionName(node);
   if (name === '$and' || name === '$or') {
     const tests = args.map((argument) => testOf(argument, column));
-    return name === '$and'
-      ? (range) => tests.every((test) => test(range))
-      : (range) => tests.some((test) => test(range));
+    return name === '$and' ? allOf(tests) : anyOf(tests);
   }
   const [first, second, third] = args;
   if (first === undefined) return ALWAYS;

@@ -1,5 +1,6 @@
 import { fullName, type Table } from './catalog.ts';
 import { quoted } from './emit.ts';
+import { invalidQuery } from './api-error.ts';
 import { readsOf, type Read } from './pruning.ts';
 import type { Prepared } from './statement.ts';
 import type { StoreConnection } from './store.ts';
@@ -31,6 +32,12 @@ export class Reckoning {
 
   async of(connection: StoreConnection, prepared: Prepared): Promise<Bytes> {
     const reads = readsOf(prepared);
+    for (const { name, unfiltered } of reads) {
+      if (unfiltered === undefined) continue;
+      throw invalidQuery(
+        `Cannot query over table '${name}' without a filter over column(s) '${unfiltered}' that can be used for partition elimination`,
+      );
+    }
     let processed = 0;
     let billedMb = 0;
     for (const table of prepared.names.stored.values()) {

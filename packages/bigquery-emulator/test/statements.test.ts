@@ -20,6 +20,40 @@ const ROWS = `INSERT INTO contact (id, n, created_at, tags) VALUES
   ('b', 2.5, TIMESTAMP '2026-02-05 10:00:00.123456+00', []),
   ('c', NULL, NULL, NULL)`;
 
+describe('a table that requires a filter', () => {
+  const THERE = `TIMESTAMP '2026-01-01 00:00:00+00'`;
+  beforeEach(async () => {
+    await bed.query(ROWS);
+    await bed.query('ALTER TABLE contact SET OPTIONS (require_partition_filter = TRUE)');
+  });
+
+  it.each([
+    'SELECT id FROM contact',
+    `SELECT id FROM contact WHERE id = 'a'`,
+    `SELECT id FROM contact WHERE created_at > ${THERE} OR id = 'a'`,
+    `UPDATE contact SET n = 1 WHERE id = 'a'`,
+    'DELETE FROM contact WHERE TRUE',
+  ])('refuses %s', async (sql) => {
+    await expect(bed.query(sql)).rejects.toThrow(
+      /Cannot query over table '.*contact' without a filter over column\(s\) 'created_at'/,
+    );
+  });
+
+  it.each([
+    `SELECT id FROM contact WHERE created_at >= ${THERE} AND id = 'a'`,
+    `SELECT id FROM contact WHERE created_at >= ${THERE} OR created_at IS NULL`,
+    `UPDATE contact SET n = 1 WHERE created_at IS NULL`,
+    `INSERT INTO contact (id) VALUES ('d')`,
+  ])('takes %s', async (sql) => {
+    expect((await bed.query(sql)).data.jobComplete).toBe(true);
+  });
+
+  it('may stop to', async () => {
+    await bed.query('ALTER TABLE contact SET OPTIONS (require_partition_filter = FALSE)');
+    expect((await bed.query('SELECT id FROM contact')).rows).toHaveLength(3);
+  });
+});
+
 describe('statements that change rows', () => {
   it('inserts rows and tells how many', async () => {
     const { data } = await bed.query(ROWS);

@@ -14,6 +14,8 @@ import { formOfLive, type Notes, readNotes, type ViewFailure } from './view-note
 /** Most forms in a sentence. */
 const MOST_NAMES = 3;
 
+const LOOK_OR_PASS = 'look or pass';
+
 /** Why a view could not be made, for people; `error` is undefined where the database refused it without one of its own. */
 export function describeViewFailure(
   dialect: SqlDialect,
@@ -33,19 +35,30 @@ export async function viewFailureNotices(
   dialect: SqlDialect,
 ): Promise<(formId: string) => TargetNotice[]> {
   const notes = await readNotes(session, dialect, []);
-  return (formId) =>
-    alike([...notes.failed].filter(([key, failure]) => isLacking(notes, key, failure, formId))).map(
-      (failures): TargetNotice => ({
-        code: 'VIEW_BEHIND',
-        blocks: false,
-        tab: failures[0].name,
-        columns: [],
-        rows: [],
-        message: `${happened(dialect, failures)} What came to this form since, or all of it, may be missing there.`,
-        remedy: remedyOf(failures),
-      }),
+  return (formId) => {
+    const lacking = [...notes.failed].filter(([key, one]) => isLacking(notes, key, one, formId));
+    return behindNotices(
+      dialect,
+      lacking.map(([, failure]) => failure),
     );
+  };
 }
+
+/** What there is to say of views of a form that could not be made. `again`: who tries that once more. */
+export const behindNotices = (
+  dialect: Pick<SqlDialect, 'shownRelation'>,
+  failed: readonly ViewFailure[],
+  again = LOOK_OR_PASS,
+): TargetNotice[] =>
+  alike(failed).map((failures) => ({
+    code: 'VIEW_BEHIND',
+    blocks: false,
+    tab: failures[0].name,
+    columns: [],
+    rows: [],
+    message: `${happened(dialect, failures)} What came to this form since, or all of it, may be missing there.`,
+    remedy: remedyOf(failures, again),
+  }));
 
 /** The same for `check`, once for all forms. */
 export async function viewFailureResults(
@@ -54,7 +67,7 @@ export async function viewFailureResults(
   forms: readonly Pick<CataloguedForm, 'id' | 'slug'>[],
 ): Promise<CheckResult[]> {
   const notes = await readNotes(session, dialect, []);
-  return alike([...notes.failed]).map((failures) => {
+  return alike([...notes.failed.values()]).map((failures) => {
     const lacking = forms.filter(({ id }) =>
       [...notes.failed].some(
         ([key, failure]) => failures.includes(failure) && isLacking(notes, key, failure, id),
@@ -83,15 +96,14 @@ function isLacking(
 type Failures = readonly [ViewFailure, ...ViewFailure[]];
 
 /** Views that failed for one reason are told of together. */
-function alike(failed: readonly (readonly [string, ViewFailure])[]): Failures[] {
-  const failures = failed.map(([, failure]) => failure);
+function alike(failures: readonly ViewFailure[]): Failures[] {
   const byReason = Map.groupBy(failures, ({ what, remedy }) => `${what} ${remedy}`);
   return [...byReason.values()].flatMap(([first, ...rest]) =>
     first === undefined ? [] : [[first, ...rest] as const],
   );
 }
 
-function happened(dialect: SqlDialect, failures: Failures): string {
+function happened(dialect: Pick<SqlDialect, 'shownRelation'>, failures: Failures): string {
   const names = failures.map(({ name }) => dialect.shownRelation(name)).toSorted();
   const since = failures.map(({ at }) => at).toSorted()[0] ?? '';
   const last = names.at(-1) ?? '';
@@ -102,5 +114,5 @@ function happened(dialect: SqlDialect, failures: Failures): string {
   return `${views} behind: since ${since.slice(0, 16).replace('T', ' ')} UTC bringing ${them} up to date has failed, as ${failures[0].what}.`;
 }
 
-const remedyOf = ([{ remedy }]: Failures): string =>
-  `${remedy} The next look or pass tries again; the tables themselves are not behind.`;
+const remedyOf = ([{ remedy }]: Failures, again = LOOK_OR_PASS): string =>
+  `${remedy} The next ${again} tries again; the tables themselves are not behind.`;

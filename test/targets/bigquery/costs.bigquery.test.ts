@@ -107,6 +107,15 @@ describe('the costs of a form in BigQuery', () => {
       expect(outcomes).toEqual(new Set(['unchanged']));
       expect(again.statements).toBeLessThanOrEqual(50);
       expect(again.megabytes).toBeLessThanOrEqual(480);
+      // What a pass that compares rows reads besides: each column of answers once.
+      let hasEdited: boolean | undefined;
+      const looked = await costOf(async (writer) => {
+        hasEdited = await writer.distrustEdited?.('all');
+      });
+      const without = await costOf(async () => {});
+      expect(hasEdited).toBe(false);
+      expect(looked.statements - without.statements).toBe(1);
+      expect(looked.megabytes - without.megabytes).toBeLessThanOrEqual(45);
     },
   );
 

@@ -24,6 +24,10 @@ import {
   NO_MONTH,
 } from '../../../src/targets/sql/bigquery/partitions.ts';
 import { RowHasher, withHashSet } from '../../../src/targets/sql/bigquery/row-hash.ts';
+import type { HeldTable } from '../../../src/targets/sql/bigquery/bigquery-tables.ts';
+import type { Store } from '../../../src/targets/sql/bigquery/store.ts';
+import { formTable } from '../../../src/targets/sql/bigquery/table-columns.ts';
+import { columnNames, heldForm } from '../../../src/targets/sql/bigquery/table-reads.ts';
 import { withViewNames } from '../../../src/targets/sql/bigquery/view-texts.ts';
 import { newField } from '../../../src/targets/sql/as-stored.ts';
 import { uncutForm, unreadWindow } from '../../../src/mirror/window.ts';
@@ -197,6 +201,25 @@ describe('hashes of rows', () => {
     expect(hasher.judge(one, hasher.hashOf(one))).toBe('same');
     expect(hasher.judge({ ...one, cells: ['y'] }, hasher.hashOf(one))).toBe('differs');
     expect(hasher.judge(one, null)).toBe('unknown');
+  });
+});
+
+describe('what stands under the name of a form', () => {
+  const table: HeldTable = {
+    ...formTable('contact', newFormState('', '')),
+    changedAt: '',
+    rows: 1,
+    isForeign: false,
+  };
+
+  it('is its table, but no snapshot of it, no external table, and no view', () => {
+    expect(columnNames(table)).toContain('_changed_at');
+    expect(columnNames({ ...table, isForeign: true })).toBeUndefined();
+    expect(columnNames({ ...table, kind: 'view' })).toBeUndefined();
+    const store = { relation: (name: string) => name } as Store;
+    const state = { ...newFormState('', ''), table: 'contact' };
+    expect(heldForm(store, state, table)).toMatchObject({ table: 'contact' });
+    expect(heldForm(store, state, { ...table, isForeign: true })).toBeUndefined();
   });
 });
 

@@ -63,12 +63,66 @@ describe('what people remove in BigQuery', () => {
     return rows.map(({ name }) => name);
   };
 
+  /** As status and the page tell of it, which is as the pass did. */
+  const noticed = async () => {
+    await using target = await place.open();
+    const [form] = await target.overview();
+    const reader = await target.reader(FORM.id);
+    expect(await reader?.notices()).toEqual(form?.notices);
+    return form?.notices;
+  };
+
   it.each(VIEWS)('L5: the view %s is made again by the next pass', async (view) => {
     await store([row('a', { f1: 'x' })]);
     expect(await names()).toEqual(VIEWS);
     await place.query(`DROP VIEW ${place.relation(view)}`);
     await store([row('a', { f1: 'x' })]);
     expect(await names()).toEqual(VIEWS);
+  });
+
+  it.each(['answers', 'contact_form_live'])(
+    'L17: that the view %s could not be made is told, and since when, until it is made',
+    async (view) => {
+      await store([row('a', { f1: 'x' })]);
+      await place.query(`DROP VIEW ${place.relation(view)}`);
+      const body = JSON.stringify({ error: { code: 400, message: 'Too long', errors: [] } });
+      const end = standIn.faults.add({ method: 'tables.insert', times: 99, status: 400, body });
+      await store([row('a', { f1: 'x' })]);
+      const first = await noticed();
+      expect(first).toEqual([
+        expect.objectContaining({
+          code: 'VIEW_BEHIND',
+          blocks: false,
+          remedy: expect.stringMatching(/The next pass of the form tries again; the tables/),
+          message: expect.stringMatching(
+            new RegExp(
+              `^The views? .*${view}.* behind: since .* UTC bringing .* up to date has failed, as BigQuery refused`,
+            ),
+          ),
+        }),
+      ]);
+      await store([row('a', { f1: 'y' })]);
+      expect(await noticed()).toEqual(first);
+      end();
+      await store([row('a', { f1: 'y' })]);
+      expect(await noticed()).toEqual([]);
+      expect(await names()).toEqual(VIEWS);
+    },
+  );
+
+  it('L17: who only reads names a list that they dropped, and makes nothing; the next pass does', async () => {
+    await store([row('a', { f1: 'x' })]);
+    await place.query(`DROP TABLE ${place.relation('mirror_passes')}`);
+    await using target = await place.open();
+    const reader = await target.reader(FORM.id);
+    const made = () => place.columnsOf?.('mirror_passes');
+    await expect(reader?.passes(1)).rejects.toMatchObject({
+      code: 'TARGET_FAILED',
+      message: expect.stringMatching(/mirror_passes is gone\. The next pass makes it again\.$/),
+    });
+    expect(await made()).toEqual([]);
+    await store([row('a', { f1: 'x' })]);
+    expect(await reader?.passes(1)).toHaveLength(1);
   });
 
   it('views over all forms show every form, whichever of two passes ends last', async () => {

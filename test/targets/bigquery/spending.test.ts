@@ -75,11 +75,12 @@ describe('what BigQuery bills', () => {
     const writer = countedRun(jobs);
     await jobs.run('SELECT 1');
     await writer.run('SELECT 1');
-    expect(writer.spent()).toEqual({ billedBytes: 30 * MB, statements: 1 });
+    await writer.open('SELECT 1');
+    expect(writer.spent()).toEqual({ billedBytes: 60 * MB, statements: 2 });
     expect(costsOf(jobs.spending)).toEqual({
-      billedBytes: 60 * MB,
-      statements: 2,
-      today: { day: '2026-01-01', billedBytes: 60 * MB, statements: 2 },
+      billedBytes: 90 * MB,
+      statements: 3,
+      today: { day: '2026-01-01', billedBytes: 90 * MB, statements: 3 },
       maxBytesPerDay: 2 ** 40,
     });
     // Without a limit the dataset keeps no sum of the day, so nobody knows one.

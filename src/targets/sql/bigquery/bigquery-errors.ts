@@ -261,7 +261,33 @@ function absentError(facts: AnswerFacts, subject: CallSubject): BigQueryError | 
   return new BigQueryError('absent', 'TARGET_FAILED', texts, facts);
 }
 
+/** What people set, and every statement of ours meets. */
+const FILTER_REQUIRED = /without a filter over column/i;
+const TOO_LARGE = /payload size exceeds the limit|The query is too large/i;
+const NAME_RESERVED = /recently deleted in the table|deleted column name is reserved/i;
+
 function refused(facts: AnswerFacts, subject: CallSubject): BigQueryError {
+  if (FILTER_REQUIRED.test(facts.text)) {
+    const texts = [
+      `A table in ${where(subject)} lets nobody read it without naming months (require_partition_filter), and the mirror looks for rows by ID, whatever their month.`,
+      `Turn that off for the mirror's tables: ALTER TABLE ${subject.dataset}.<table> SET OPTIONS (require_partition_filter = FALSE).`,
+    ] as const;
+    return new BigQueryError('final', 'TARGET_FAILED', texts, facts);
+  }
+  if (TOO_LARGE.test(facts.text)) {
+    const texts = [
+      `What belongs to one form of ${where(subject)} is more than BigQuery takes in a request (10 MB, 1 MB of them for the statement): its labels go with each change, and so does the name of each column.`,
+      'Pick fewer of its fields (TARGET_FIELDS), or shorten its labels at the source.',
+    ] as const;
+    return new BigQueryError('final', 'TARGET_FAILED', texts, facts);
+  }
+  if (NAME_RESERVED.test(facts.text)) {
+    const texts = [
+      `A column of the mirror was dropped from a table in ${where(subject)}, and BigQuery takes no new one of its name for as long as the dataset's time travel lasts.`,
+      'Give the table another name (ALTER TABLE … RENAME TO …): the next pass makes it again and reads everything.',
+    ] as const;
+    return new BigQueryError('final', 'TARGET_FAILED', texts, facts);
+  }
   const word = /^\w{1,40}$/.test(facts.reason) ? facts.reason : `status ${facts.status}`;
   return new BigQueryError(
     'refused',

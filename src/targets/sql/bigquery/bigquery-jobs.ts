@@ -15,7 +15,8 @@ import type { DaySpending, Spent } from './bigquery-spending.ts';
 import { BigQueryTables } from './bigquery-tables.ts';
 import { JobCosts } from './job-costs.ts';
 import { DaySum } from './day-sum.ts';
-import { type JobParameter, queryParameters, readRows, type ResultRow } from './bigquery-values.ts';
+import { JOB_LIMIT_MS, queryBody, type Request } from './bigquery-request.ts';
+import { type JobParameter, readRows, type ResultRow } from './bigquery-values.ts';
 
 /** What a job came to. */
 export interface JobResult {
@@ -39,6 +40,8 @@ export interface RunOptions {
   readonly signal?: AbortSignal | undefined;
   /** Called with what each job was billed, also one that failed. */
   readonly onBilled?: (spent: Spent) => void;
+  /** Most rows of a page, of what is opened. */
+  readonly pageRows?: number;
 }
 
 /** Tables and views of a dataset by REST, and statements and scripts that are run there, each as one job. */
@@ -66,7 +69,7 @@ export interface BigQueryJobs extends Omit<BigQueryTables, 'location' | 'madeWit
   open(
     sql: string,
     parameters?: Readonly<Record<string, JobParameter>>,
-    signal?: AbortSignal,
+    how?: Omit<RunOptions, 'mutates'>,
   ): Promise<OpenResult>;
   /**
    * Lets BigQuery read a statement and look up rights and tables, and changes and costs nothing. How many bytes it would read.
@@ -90,8 +93,6 @@ export interface JobsOptions extends CallsOptions {
 export const openJobs = (options: JobsOptions): BigQueryJobs => new Jobs(options);
 
 const MINUTE_MS = 60_000;
-/** Jobs of ours take seconds. Less than the 15 minutes for which a request ID makes a repetition harmless. */
-const JOB_LIMIT_MINUTES = 10;
 /** No repetition under the same request ID begins later. */
 const REQUEST_ID_MS = 14 * MINUTE_MS;
 const FIRST_POLL_MS = 250;
@@ -107,22 +108,6 @@ const NEW_TABLE_MS = 2 * MINUTE_MS;
 const SAME_REQUEST: ReadonlySet<BigQueryFault> = new Set(['unclear', 'unreachable', 'lost']);
 /** The job ended without effect, or never began. */
 const NEW_REQUEST: ReadonlySet<BigQueryFault> = new Set(['throttled', 'failed', 'conflict']);
-
-/** A request over its repetitions. */
-interface Request {
-  readonly sql: string;
-  readonly parameters: Readonly<Record<string, JobParameter>>;
-  readonly mutates: readonly string[];
-  readonly signal: AbortSignal | undefined;
-  readonly onBilled?: RunOptions['onBilled'];
-  /** Most rows of a page of the result; as many as fit into 10 MB when absent. */
-  readonly pageRows?: number;
-  id: string;
-  /** How many bytes it may be billed. One with the ID, as a repetition has to be the same in all that counts; not yet known: null. */
-  allowance: number | undefined | null;
-  /** BigQuery has said that there is a job. */
-  isRunning: boolean;
-}
 
 /** A job that has taken effect: its first and last answers, and what it was billed. */
 interface EndedJob {
@@ -171,9 +156,10 @@ class Jobs extends BigQueryTables implements BigQueryJobs {
   open(
     sql: string,
     parameters: Readonly<Record<string, JobParameter>> = {},
-    signal?: AbortSignal,
+    { signal, pageRows = OPEN_PAGE_ROWS, onBilled }: Omit<RunOptions, 'mutates'> = {},
   ): Promise<OpenResult> {
-    const wanted = { sql, parameters, mutates: [], signal, pageRows: OPEN_PAGE_ROWS };
+    const billed = onBilled && { onBilled };
+    const wanted = { sql, parameters, mutates: [], signal, pageRows, ...billed };
     return this.#repeated(wanted, async (ended) => ({ pages: () => this.#pages(ended) }));
   }
 
@@ -284,36 +270,13 @@ class Jobs extends BigQueryTables implements BigQueryJobs {
     }
   }
 
-  async #send(
-    { sql, parameters, mutates, signal, id, pageRows, allowance }: Request,
-    location: string | undefined,
-  ): Promise<Progress> {
+  async #send(request: Request, location: string | undefined): Promise<Progress> {
     const { project, dataset } = this;
-    const writes = mutates.length > 0;
+    const writes = request.mutates.length > 0;
+    const requestBody = queryBody(request, { project, dataset, location });
     const answer: Progress = await this.#calls.once(
-      (client, options) =>
-        client.jobs.query(
-          {
-            projectId: project,
-            requestBody: {
-              query: sql,
-              useLegacySql: false,
-              parameterMode: 'NAMED',
-              queryParameters: queryParameters(parameters),
-              ...(pageRows !== undefined && { maxResults: pageRows }),
-              defaultDataset: { projectId: project, datasetId: dataset },
-              ...(location !== undefined && { location }),
-              ...(typeof allowance === 'number' && { maximumBytesBilled: String(allowance) }),
-              ...(writes && { requestId: id }),
-              timeoutMs: JOB_WAIT_MS,
-              jobTimeoutMs: String(JOB_LIMIT_MINUTES * MINUTE_MS),
-              formatOptions: { useInt64Timestamp: true },
-              labels: { app: 'forms-mirror' },
-            },
-          },
-          options,
-        ),
-      { writes, signal },
+      (client, options) => client.jobs.query({ projectId: project, requestBody }, options),
+      { writes, signal: request.signal },
     );
     return checked(answer, writes);
   }
@@ -323,14 +286,14 @@ class Jobs extends BigQueryTables implements BigQueryJobs {
     const { mutates, signal } = request;
     const { clock } = this.#calls.options;
     const reference = referenceOf(first);
-    const endMs = clock.now() + JOB_LIMIT_MINUTES * MINUTE_MS;
+    const endMs = clock.now() + JOB_LIMIT_MS;
     try {
       for (let waitMs = FIRST_POLL_MS; ; waitMs = Math.min(waitMs * 2, MAX_POLL_MS)) {
         const answer = await this.#page(reference, request).catch(async (error: unknown) => {
           throw await this.#endOf(reference, error, mutates.length > 0);
         });
         if (answer.jobComplete === true) return answer;
-        if (clock.now() > endMs) throw endlessJob(JOB_LIMIT_MINUTES);
+        if (clock.now() > endMs) throw endlessJob(JOB_LIMIT_MS / MINUTE_MS);
         await clock.sleep(waitMs, signal);
       }
     } catch (error) {

@@ -150,21 +150,20 @@ const costs = ({ bytesBilled, statements }: Spent): Costs => ({
 /** Jobs that are counted apart, besides being counted with all others. */
 export interface CountedRun {
   readonly run: BigQueryJobs['run'];
+  readonly open: BigQueryJobs['open'];
   /** What they were billed so far. */
   spent(): Costs;
 }
 
 /** Counts the jobs that are run through it: those of a writer, say. */
-export function countedRun(jobs: Pick<BigQueryJobs, 'run'>): CountedRun {
-  const sum = { bytesBilled: 0, statements: 0 };
+export function countedRun(jobs: Pick<BigQueryJobs, 'run' | 'open'>): CountedRun {
+  let sum: Spent = NOTHING;
+  const onBilled = (spent: Spent): void => {
+    sum = plus(sum, spent);
+  };
   return {
-    run: (sql, parameters, how) => {
-      const onBilled = ({ bytesBilled, statements }: Spent): void => {
-        sum.bytesBilled += bytesBilled;
-        sum.statements += statements;
-      };
-      return jobs.run(sql, parameters, { ...how, onBilled });
-    },
+    run: (sql, parameters, how) => jobs.run(sql, parameters, { ...how, onBilled }),
+    open: (sql, parameters, how) => jobs.open(sql, parameters, { ...how, onBilled }),
     spent: () => costs(sum),
   };
 }

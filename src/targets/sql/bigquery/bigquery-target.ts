@@ -138,7 +138,7 @@ class BigQueryTarget implements Target {
   openWriter(form: FormIdentity, options: WriterOptions): Promise<BigQueryFormWriter> {
     const { clock, jobs, place } = this.#store;
     const counted = countedRun(jobs);
-    const store = new Store(jobs, clock, place, counted.run);
+    const store = new Store(jobs, clock, place, counted);
     return store.guarded(async () => {
       throwIfAborted(options.signal);
       const first = stateText(newFormState(form.slug, form.name));

@@ -19,6 +19,7 @@ import { assertNoneForgotten } from './forgotten-reads.ts';
 import { withHashSet } from './row-hash.ts';
 import { followHistory } from './row-versions.ts';
 import { type Statement, textParameter } from './sql-text.ts';
+import { columnNames } from './table-reads.ts';
 import { withLabels, withLosses, withoutCheckpoint } from './state-changes.ts';
 import {
   answerColumns,
@@ -27,6 +28,7 @@ import {
   MOST_FIELD_COLUMNS,
   OWN_COLUMNS,
 } from './table-columns.ts';
+import { assertTypes, restoreTimes } from './table-repair.ts';
 import { withViewNames } from './view-texts.ts';
 
 /*
@@ -111,7 +113,7 @@ export class FormColumns {
     if (state.table === null) await assertNoneForgotten(hold);
     hold.forgetTable();
     const found = await hold.table();
-    const standing = standingOf(namesOf(found));
+    const standing = standingOf(columnNames(found));
     if (standing === 'keyless' && state.table !== null)
       throw keylessTable(store, state.table, store.place);
     const existing = standing === 'ours' ? found : undefined;
@@ -119,7 +121,7 @@ export class FormColumns {
     const plan = planFields(remaining, picked, {
       at,
       maxFieldColumns: MOST_FIELD_COLUMNS,
-      takenColumns: (namesOf(existing) ?? []).map((name) => name.toLowerCase()),
+      takenColumns: (columnNames(existing) ?? []).map((name) => name.toLowerCase()),
       clean: cleanText,
     });
     const lost = this.#lossesOf(existing);
@@ -181,6 +183,7 @@ export class FormColumns {
     if (existing === undefined) await jobs.createTable(formTable(state.table, state));
     const held = existing ?? (await jobs.table(state.table));
     const present = new Map(held?.columns.map((column) => [column.name.toLowerCase(), column]));
+    assertTypes(store, state.table, wanted, present);
     const missing = wanted.filter(({ name }) => !present.has(name.toLowerCase()));
     const described = wanted.filter(({ name, description }) => {
       const now = present.get(name.toLowerCase())?.description;
@@ -194,13 +197,14 @@ export class FormColumns {
     }
     if (existing === undefined || missing.length > 0) hold.forgetTable();
     if (state.pending.length > 0) hold.keep({ ...state, pending: [] });
+    if (existing !== undefined) await restoreTimes(hold);
     await followHistory(hold, this.#keepsVersions);
   }
 
   /** What is gone of the form: its table, or columns of it. */
   #lossesOf(existing: HeldTable | undefined): Loss[] {
     const { state, store } = this.#hold;
-    return lostOf(store, state, namesOf(existing));
+    return lostOf(store, state, columnNames(existing));
   }
 
   /** Names that nothing else has; a form whose table was dropped gets its old ones where they are still free. */
@@ -238,11 +242,6 @@ const MOST_NAME_TRIES = 20;
 
 const isNameTaken = (error: unknown): boolean =>
   error instanceof BigQueryError && error.says(/forms_mirror_name_taken/);
-
-const namesOf = (table: HeldTable | undefined): string[] | undefined =>
-  table === undefined || table.kind !== 'table' || table.isForeign
-    ? undefined
-    : table.columns.map(({ name }) => name);
 
 /** What a form's table lacks. `present`: its columns; undefined where it is not there. */
 export function lostOf(

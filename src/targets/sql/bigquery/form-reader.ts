@@ -18,6 +18,7 @@ import type { Checkpoint, PassRecord, Row } from '../../../mirror/types.ts';
 import type { WindowRecord } from '../../../mirror/window.ts';
 import { besideNotices } from '../beside-notice.ts';
 import { cleanText } from '../row-batch.ts';
+import { behindNotices } from '../view-failures.ts';
 import { asStoredRows } from './as-stored.ts';
 import type { HeldTable } from './bigquery-tables.ts';
 import { REJECTED } from './catalogue-shapes.ts';
@@ -373,7 +374,10 @@ export class BigQueryFormReader implements FormReader {
 export const noticesOf = (store: Store, state: FormState): TargetNotice[] =>
   state.table === null
     ? []
-    : besideNotices(store, { table: state.table, view: state.view ?? '' }, state.fields);
+    : [
+        ...besideNotices(store, { table: state.table, view: state.view ?? '' }, state.fields),
+        ...behindNotices(store, Object.values(state.viewFailures), 'pass of the form'),
+      ];
 
 /** No chunks. */
 const NOTHING: AsyncIterable<string[]> = {

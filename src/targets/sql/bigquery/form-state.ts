@@ -6,6 +6,7 @@ import { countsFrom, countsText, NO_COUNTS } from '../../../mirror/status-counts
 import { type Checkpoint, PASS_KINDS, type PassRecord } from '../../../mirror/types.ts';
 import type { WindowRecord } from '../../../mirror/window.ts';
 import type { FieldColumn, FormHistory } from '../field-column.ts';
+import type { ViewFailure } from '../view-notes.ts';
 import type { Month } from './partitions.ts';
 import type { HashSet } from './row-hash.ts';
 
@@ -86,6 +87,8 @@ export interface FormState {
   readonly history: FormHistory | null;
   /** Digests of how its views were last made, by their names. */
   readonly views: Readonly<Record<string, string>>;
+  /** Of them, those that could not be made when that was last tried. */
+  readonly viewFailures: Readonly<Record<string, ViewFailure>>;
 }
 
 /** A form of which nothing was stored. */
@@ -115,6 +118,7 @@ export const newFormState = (slug: string, name: string): FormState => ({
   passes: { number: 0, last: null, lastOk: null, lastFull: null, hasReadAll: false },
   history: null,
   views: {},
+  viewFailures: {},
 });
 
 /** The state as a text. */
@@ -302,4 +306,10 @@ const STATE = z.object({
   }),
   history: z.object({ table: text, isOpen: z.boolean() }).nullable(),
   views: z.record(text, text),
+  viewFailures: z
+    .record(
+      text,
+      z.object({ name: text, at: text, isMissing: z.boolean(), what: text, remedy: text }),
+    )
+    .default({}),
 });

@@ -13,18 +13,20 @@ import type {
   Refusal,
   SentMark,
 } from '../../../mirror/target.ts';
+import type { TimeSpan } from '../../../mirror/time-counts.ts';
 import type { PassEnd, PassRecord, PickedField, Rejection, Row } from '../../../mirror/types.ts';
 import type { WindowRecord } from '../../../mirror/window.ts';
 import { safeText } from '../../../base/errors.ts';
 import { cleanText, isStorableId } from '../row-batch.ts';
 import { LIMITS } from './answer-values.ts';
 import { applyBatch, statusMoment } from './apply-batch.ts';
+import { distrustEdited } from './edited-rows.ts';
 import { emptyFormFields, eraseForm, purgeForm } from './erase-form.ts';
 import { findLosses, type CountedLosses } from './found-losses.ts';
 import { removeDoubles } from './doubled-rows.ts';
 import { FormColumns } from './form-columns.ts';
 import type { FormHold } from './form-hold.ts';
-import { BigQueryFormReader } from './form-reader.ts';
+import { BigQueryFormReader, noticesOf } from './form-reader.ts';
 import { heldForm } from './table-reads.ts';
 import type { FormState } from './form-state.ts';
 import { forgottenIn } from './forgotten-reads.ts';
@@ -133,6 +135,14 @@ export class BigQueryFormWriter extends BigQueryFormReader implements FormWriter
         results.push(await applyBatch(hold, this.#columns, piece, forgotten));
       }
       return joined(results);
+    });
+  }
+
+  distrustEdited(spans: readonly TimeSpan[] | 'all'): Promise<boolean> {
+    const hold = this.#hold;
+    return hold.run(async () => {
+      const held = await this.#held();
+      return held !== undefined && (await distrustEdited(hold, held, this.#columns, spans));
     });
   }
 
@@ -345,7 +355,7 @@ export class BigQueryFormWriter extends BigQueryFormReader implements FormWriter
       await hold.commit(next, statements);
       if (hasSettled) this.#found = undefined;
       await syncFormViews(hold, 'all');
-      return undefined;
+      return noticesOf(store, hold.state);
     });
   }
 

@@ -1,12 +1,11 @@
 import { lossesOf } from '../losses.ts';
 import type { HeldTable } from './bigquery-tables.ts';
 import { lostOf } from './form-columns.ts';
-import { heldForm } from './table-reads.ts';
 import type { FormState } from './form-state.ts';
 import { textParameter } from './sql-text.ts';
 import type { FoundLosses } from './state-changes.ts';
 import { isAbsent, type Store } from './store.ts';
-import { countGroups, type StatusGroup } from './table-reads.ts';
+import { columnNames, countGroups, heldForm, type StatusGroup } from './table-reads.ts';
 
 /** What was found, with the counts of rows that told it. */
 export interface CountedLosses extends FoundLosses {
@@ -29,8 +28,7 @@ export async function findLosses(
     live: sum(groups.filter(({ isDeleted }) => !isDeleted)),
     rejected: state.counts.rejected === 0 ? 0 : await countListed(store, formId),
   };
-  const columns = table?.kind === 'table' ? table.columns.map(({ name }) => name) : undefined;
-  const lost = lostOf(store, state, columns);
+  const lost = lostOf(store, state, columnNames(table));
   const row = {
     row_count: state.counts.rows,
     live_count: state.counts.live,

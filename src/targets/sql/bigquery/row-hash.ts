@@ -5,9 +5,9 @@ import { cellKey } from './answer-values.ts';
 
 /*
  * `_hash`: what the answers of a row were stored as, so that whether they differ is known without reading them; status and date are
- * read beside it. It speaks of the fields that
- * were written then, a set that has a number and stands before it. A row that was hashed by another set is judged by that one as far
- * as it goes; else its answers are read and compared.
+ * read beside it. It speaks of the fields that were written then, a set that has a number and stands before it. A row that was hashed
+ * by another set is judged by that one as far as it goes; else its answers are read and compared. Behind it stands what the server
+ * makes of the columns, see row-fingerprint.ts.
  */
 
 /** The fields that rows were hashed by. */
@@ -55,16 +55,17 @@ export class RowHasher {
     this.#fields = fields;
   }
 
-  /** What stands in `_hash` of this row. */
+  /** What stands in `_hash` of this row, before the fingerprint. */
   hashOf(row: StorableRow): string {
     const keys = this.#fields.map(({ type }, at) => cellKey(type, row.cells[at] ?? null));
     return prefixed(this.#newest.number, keys);
   }
 
   /** Whether the answers of the row that comes are what is stored under this hash. */
-  judge(row: StorableRow, stored: string | null): Verdict {
-    const number = Number(stored?.slice(0, stored.indexOf('.')));
-    const set = stored === null ? undefined : this.#sets.get(number);
+  judge(row: StorableRow, held: string | null): Verdict {
+    const [number = '', digest] = held?.split('.') ?? [];
+    const set = this.#sets.get(Number(number));
+    const stored = `${number}.${digest}`;
     if (set === undefined) return 'unknown';
     if (set === this.#newest) return this.hashOf(row) === stored ? 'same' : 'differs';
     return this.#judgeByFormer(row, stored, set);

@@ -3,6 +3,7 @@ import { partsOf } from '../answer-parts.ts';
 import type { StorableRow } from '../dialect.ts';
 import { partText } from './answer-values.ts';
 import { isInMonths, isOutsideMonths, type Month } from './partitions.ts';
+import { fingerprintOf } from './row-fingerprint.ts';
 import { listParameter, named, type Statement, textParameter, timeParameter } from './sql-text.ts';
 
 /* The statements that read and write the rows of a form. Each names the partitions that it touches. */
@@ -133,12 +134,14 @@ function mergeHead({ relation, fields, months }: RowsToWrite, parameter: string)
     `JSON_VALUE(r, '$.i') AS id`,
     `JSON_VALUE(r, '$.s') AS status`,
     `CAST(JSON_VALUE(r, '$.c') AS TIMESTAMP) AS created_at`,
-    `JSON_VALUE(r, '$.h') AS _hash`,
+    `JSON_VALUE(r, '$.h') AS answers_hash`,
     `(JSON_VALUE(r, '$.k') IS NOT NULL) AS is_same`,
     ...values,
   ];
+  const fingerprint = fingerprintOf(writtenParts(fields), (_part, at) => `w.v${at}`);
   return `MERGE ${relation} AS t USING (
-     SELECT ${columns.join(', ')} FROM UNNEST(JSON_QUERY_ARRAY(@${parameter})) AS r) AS s
+     SELECT w.*, CONCAT(w.answers_hash, '.', ${fingerprint}) AS _hash
+     FROM (SELECT ${columns.join(', ')} FROM UNNEST(JSON_QUERY_ARRAY(@${parameter})) AS r) AS w) AS s
      ON t.id = s.id AND ${isInMonths(months, 't.created_at')}`;
 }
 

@@ -9,6 +9,7 @@ import { isInMonths } from './partitions.ts';
 import type { KnownRows } from './row-statements.ts';
 import { listParameter, named, type Statement, timeParameter } from './sql-text.ts';
 import { answerColumns, columnParts } from './table-columns.ts';
+import { columnNames } from './table-reads.ts';
 
 /*
  * `<table>_history`, where TARGET_HISTORY asks for it: every version that a row had, from `_valid_from` on and before `_valid_to`
@@ -55,8 +56,8 @@ export async function followHistory(hold: FormHold, isWanted: boolean): Promise<
   if (state.table === null || (!isWanted && history?.isOpen !== true)) return;
   const { jobs } = store;
   const found = history === null ? undefined : await jobs.table(history.table);
-  const held =
-    found !== undefined && isHistory(found.columns.map(({ name }) => name)) ? found : undefined;
+  const names = columnNames(found);
+  const held = names !== undefined && isHistory(names) ? found : undefined;
   const at = hold.now();
   if (!isWanted) {
     const ended = history && { ...history, isOpen: false };
@@ -185,7 +186,7 @@ export async function clearVersionColumns(
   if (history === null || wanted.length === 0) return [];
   // One that was ended got no column since, and people may have dropped it.
   const held = await store.jobs.table(history.table);
-  const present = new Set(held?.kind === 'table' ? held.columns.map(({ name }) => name) : []);
+  const present = new Set(columnNames(held));
   const columns = wanted.filter(({ name }) => present.has(name)).map(({ name }) => named(name));
   if (columns.length === 0 || !present.has('_valid_to')) return [];
   const isFilled = columns.map((name) => `v.${name} IS NOT NULL`).join(' OR ');

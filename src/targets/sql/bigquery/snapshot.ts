@@ -41,9 +41,10 @@ export async function formSnapshot(store: Store, state: FormState): Promise<Form
     't.id',
   ];
   // Its result stays as it is for a day; pages of it are fetched as they are asked for (L14).
-  const result = await store.jobs.open(
-    `SELECT ${select.join(', ')} FROM ${held.relation} AS t ORDER BY ${order.join(', ')}`,
-  );
+  const result = await store.open({
+    sql: `SELECT ${select.join(', ')} FROM ${held.relation} AS t ORDER BY ${order.join(', ')}`,
+    parameters: {},
+  });
   const cellsOf = (row: ResultRow): Cell[] => [
     ...before.map((name) => row[name] ?? null),
     ...answers.decode(row),

@@ -3,7 +3,7 @@ import type { Clock } from '../../../base/clock.ts';
 import { MirrorError, toMirrorError } from '../../../base/errors.ts';
 import { BatchedReads } from './batched-reads.ts';
 import { BigQueryError } from './bigquery-errors.ts';
-import type { BigQueryJobs, JobResult } from './bigquery-jobs.ts';
+import type { BigQueryJobs, JobResult, OpenResult } from './bigquery-jobs.ts';
 import type { ResultRow } from './bigquery-values.ts';
 import {
   CATALOGUE_KEY,
@@ -31,7 +31,8 @@ export class Store {
   /** A table or view as SQL names it. */
   readonly relation: (name: string) => string;
 
-  readonly #run: BigQueryJobs['run'];
+  readonly #counted: Pick<BigQueryJobs, 'run' | 'open'>;
+  readonly #isWriter: boolean;
   /** What rows of the table of states hold, by key. */
   readonly #texts = new BatchedReads({
     some: (keys) =>
@@ -47,10 +48,16 @@ export class Store {
       }),
   });
 
-  /** `run`: what runs its jobs, where they are counted apart. */
-  constructor(jobs: BigQueryJobs, clock: Clock, place: string, run?: BigQueryJobs['run']) {
+  /** `counted`: what runs the jobs of a writer, which are counted apart; only for a writer what people dropped is made anew. */
+  constructor(
+    jobs: BigQueryJobs,
+    clock: Clock,
+    place: string,
+    counted?: Pick<BigQueryJobs, 'run' | 'open'>,
+  ) {
     this.jobs = jobs;
-    this.#run = run ?? ((...job) => jobs.run(...job));
+    this.#counted = counted ?? jobs;
+    this.#isWriter = counted !== undefined;
     this.clock = clock;
     this.place = place;
     this.relation = relationsOf(jobs);
@@ -64,8 +71,17 @@ export class Store {
     { sql, parameters }: Pick<Statement, 'sql' | 'parameters'>,
     signal?: AbortSignal,
   ): Promise<readonly ResultRow[]> {
-    const read = () => this.#run(sql, parameters, { signal });
+    const read = () => this.#counted.run(sql, parameters, { signal });
     return (await this.#healed(read)).rows;
+  }
+
+  /** Reads page by page what memory may not hold, as it is at this instant (L14). */
+  async open(
+    { sql, parameters }: Pick<Statement, 'sql' | 'parameters'>,
+    pageRows?: number,
+  ): Promise<OpenResult> {
+    const how = pageRows === undefined ? {} : { pageRows };
+    return this.#healed(() => this.#counted.open(sql, parameters, how));
   }
 
   /** Reads; none where what is read was never made, or is not there any more. */
@@ -84,7 +100,7 @@ export class Store {
     signal?: AbortSignal,
   ): Promise<JobResult> {
     const before = turns.get(this.jobs) ?? Promise.resolve();
-    const run = () => this.#run(sql, parameters, { mutates, signal });
+    const run = () => this.#counted.run(sql, parameters, { mutates, signal });
     const turn = before.then(() => this.#healed(run));
     turns.set(
       this.jobs,
@@ -93,7 +109,7 @@ export class Store {
     return turn;
   }
 
-  /** Makes what people dropped of the catalogue anew, and goes on. What was in it counts as lost where it is counted. */
+  /** Makes what people dropped of the catalogue anew for a writer, and goes on. What was in it counts as lost where it is counted. */
   async #healed<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
@@ -102,7 +118,14 @@ export class Store {
       const lost = CATALOGUE_TABLES.filter(
         ({ name }) => name !== STATE && error.says(new RegExp(`\\b${name}\\b`)),
       );
-      if (lost.length === 0) throw error;
+      const [first] = lost;
+      if (first === undefined) throw error;
+      // A command that only reads makes nothing.
+      if (!this.#isWriter)
+        throw new BigQueryError('absent', 'TARGET_FAILED', [
+          `The table ${this.shownRelation(first.name)} is gone.`,
+          'The next pass makes it again.',
+        ]);
       for (const shape of lost) await this.jobs.createTable(shape);
       return work();
     }

@@ -15,7 +15,7 @@ import {
   selectCandidates,
   selectElsewhere,
 } from './row-statements.ts';
-import { listParameter, named, textParameter } from './sql-text.ts';
+import { listParameter, named } from './sql-text.ts';
 import type { Store } from './store.ts';
 
 /* Reads of a form's table. What people dropped of it is empty. */
@@ -34,7 +34,7 @@ export function heldForm(
   state: FormState,
   table: HeldTable | undefined,
 ): HeldForm | undefined {
-  const columns = table?.kind === 'table' ? table.columns.map(({ name }) => name) : undefined;
+  const columns = columnNames(table);
   if (state.table === null || standingOf(columns) !== 'ours') return undefined;
   return {
     state,
@@ -44,8 +44,14 @@ export function heldForm(
   };
 }
 
-/** How many IDs are read at once to be handed out in chunks. */
-const IDS_A_READ = 50_000;
+/** The columns of what stands under the name of a form's table; undefined where that is no table that can be written to. */
+export const columnNames = (table: HeldTable | undefined): string[] | undefined =>
+  table === undefined || table.kind !== 'table' || table.isForeign
+    ? undefined
+    : table.columns.map(({ name }) => name);
+
+/** IDs of one page, which are handed out in chunks. */
+const IDS_A_PAGE = 50_000;
 /** IDs in one chunk. */
 const IDS_A_CHUNK = 5_000;
 
@@ -168,24 +174,18 @@ export function answersOf({ present }: HeldForm, fields: readonly StateField[]) 
   };
 }
 
-/** IDs of rows that satisfy a condition, in chunks, in their order. */
+/** IDs of rows that satisfy a condition, in chunks, in their order: one query, whose pages are fetched as they are asked for. */
 export async function* idChunks(
   store: Store,
   held: HeldForm,
   condition: string,
   parameters: Parameters<Store['query']>[0]['parameters'] = {},
 ): AsyncGenerator<string[]> {
-  let after: string | undefined;
-  for (;;) {
-    const behind = after === undefined ? '' : ' AND t.id > @after';
-    const rows = await store.query({
-      sql: `SELECT t.id FROM ${held.relation} AS t WHERE ${condition}${behind} ORDER BY t.id LIMIT ${IDS_A_READ}`,
-      parameters: { ...parameters, ...(after !== undefined && { after: textParameter(after) }) },
-    });
-    const ids = rows.map((row) => row['id'] ?? '');
+  const sql = `SELECT t.id FROM ${held.relation} AS t WHERE ${condition} ORDER BY t.id`;
+  const result = await store.open({ sql, parameters }, IDS_A_PAGE);
+  for await (const page of result.pages()) {
+    const ids = page.map((row) => row['id'] ?? '');
     for (let at = 0; at < ids.length; at += IDS_A_CHUNK) yield ids.slice(at, at + IDS_A_CHUNK);
-    after = ids.at(-1);
-    if (ids.length < IDS_A_READ || after === undefined) return;
   }
 }
 

@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import { MODEL_VIEWS } from '../model-views.ts';
+import type { ViewFailure } from '../view-notes.ts';
 import { BigQueryError } from './bigquery-errors.ts';
 import type { FormHold } from './form-hold.ts';
 import { type FormState, stateFrom } from './form-state.ts';
@@ -18,23 +20,37 @@ import {
  * state, so that what is as it was costs nothing.
  */
 
-/** Makes the views of a form what they are to be; `all`: and those over all forms. That one can't be made fails no pass: the next one tries again. */
+/**
+ * Makes the views of a form what they are to be; `all`: and those over all forms. That one can't be made fails no pass: it is remembered,
+ * told as a notice, and the next one tries again.
+ */
 export async function syncFormViews(hold: FormHold, which: 'own' | 'all'): Promise<void> {
   const { store } = hold;
-  if (hold.state.table === null || hold.state.view === null) return;
+  const before = hold.state;
+  if (before.table === null || before.view === null) return;
   // Free of charge: one that people dropped is made again.
   const there = new Set(await store.jobs.tables());
-  await put(hold, 'labelled', hold.state.view, labelledView(hold.state, store.relation), there);
-  await put(hold, 'live', liveName(hold.state), liveText(hold.state, store.relation), there);
+  await put(hold, 'labelled', before.view, labelledView(before, store.relation), there);
+  await put(hold, 'live', liveName(before), liveText(before, store.relation), there);
+  // What was made is committed with whatever the pass writes next.
   if (which === 'own') return;
+  await putModel(hold, there);
+  if (hold.state !== before) await hold.commit(hold.state);
+}
+
+/** Makes the views over all forms. */
+async function putModel(hold: FormHold, there: ReadonlySet<string>): Promise<void> {
+  const { store } = hold;
   const own = shownForm(hold.form.id, hold.state);
   const views = MODEL_VIEWS.map((view) => [view, modelText(view, [own], store.relation)] as const);
   const isSame = views.every(([view, text]) => {
     const isShown = text === undefined || there.has(viewName(hold.state, view) ?? '');
     return isShown && (digestOf(hold.state, view) ?? '') === (text?.digest ?? '');
   });
-  if (isSame) return;
-  const before = hold.state;
+  if (isSame) {
+    for (const view of MODEL_VIEWS) noteMade(hold, view);
+    return;
+  }
   let shown = '';
   // Others make them, too: whoever saves last is to have seen every form that was there.
   for (let tries = 0; tries < MOST_TRIES; tries++) {
@@ -43,15 +59,11 @@ export async function syncFormViews(hold: FormHold, which: 'own' | 'all'): Promi
       return { view, digest: text?.digest ?? '', whole: modelText(view, forms, store.relation) };
     });
     const now = texts.map(({ whole }) => whole?.digest ?? '').join(' ');
-    if (now === shown) break;
+    if (now === shown) return;
     shown = now;
-    for (const { view, digest, whole } of texts) {
-      if (whole === undefined) continue;
-      const name = await save(hold, hold.state.views[view], view, whole);
-      if (name !== undefined) note(hold, view, name, digest);
-    }
+    for (const { view, digest, whole } of texts)
+      if (whole !== undefined) await save(hold, view, view, { ...whole, digest });
   }
-  if (hold.state !== before) await hold.commit(hold.state);
 }
 
 /** How often views over all forms are made again as others came to be meanwhile. */
@@ -83,36 +95,51 @@ async function put(
   there: ReadonlySet<string>,
 ): Promise<void> {
   const isThere = there.has(viewName(hold.state, kind) ?? '');
-  if (digestOf(hold.state, kind) === text.digest && isThere) return;
-  const saved = await save(hold, hold.state.views[kind], name, text);
-  // Others learn of it with the next commit; until then it would be made once more, which changes nothing.
-  if (saved !== undefined) note(hold, kind, saved, text.digest);
+  if (digestOf(hold.state, kind) === text.digest && isThere) noteMade(hold, kind);
+  else await save(hold, kind, name, text);
 }
 
-function note(hold: FormHold, kind: string, name: string, digest: string): void {
-  hold.keep({ ...hold.state, views: { ...hold.state.views, [kind]: `${name} ${digest}` } });
+/** Remembers that a view is as it is to be; `made`: under which name and digest, where it was made just now. */
+function noteMade(hold: FormHold, kind: string, made?: string): void {
+  const { state } = hold;
+  const { [kind]: failure, ...viewFailures } = state.viewFailures;
+  if (failure === undefined && (made === undefined || state.views[kind] === made)) return;
+  const views = made === undefined ? state.views : { ...state.views, [kind]: made };
+  hold.keep({ ...state, views, viewFailures });
 }
 
-/** Makes a view under its name, or under another one where something else has it; undefined where that failed. */
+/** Remembers that a view could not be made, since when, and why. */
+function noteFailure(hold: FormHold, kind: string, failure: Omit<ViewFailure, 'at'>): void {
+  const { state } = hold;
+  const known = state.viewFailures[kind];
+  if (known !== undefined && isDeepStrictEqual(known, { ...failure, at: known.at })) return;
+  const at = known?.at ?? hold.now();
+  hold.keep({ ...state, viewFailures: { ...state.viewFailures, [kind]: { ...failure, at } } });
+}
+
+/** Makes a view under its name, or under another one where something else has it, and remembers what came of it. */
 async function save(
-  { store }: FormHold,
-  known: string | undefined,
+  hold: FormHold,
+  kind: string,
   name: string,
-  { sql, description, columns }: ViewText,
-): Promise<string | undefined> {
-  const { jobs } = store;
+  { sql, description, columns, digest }: ViewText,
+): Promise<void> {
+  const { jobs } = hold.store;
+  let chosen = viewName(hold.state, kind) ?? name;
+  let isMissing = true;
   try {
-    let chosen = known?.split(' ')[0] ?? name;
     for (let count = 2; ; count++) {
       const found = await jobs.table(chosen);
       const isOwn = found?.kind === 'view' && found.sql?.startsWith(VIEW_MARK) === true;
+      isMissing = !isOwn;
       if (found === undefined || isOwn) break;
       chosen = `${name}_${count}`;
     }
     await jobs.saveView(chosen, sql, description, columns);
-    return chosen;
+    noteMade(hold, kind, `${chosen} ${digest}`);
   } catch (error) {
-    if (error instanceof BigQueryError) return undefined;
-    throw error;
+    if (!(error instanceof BigQueryError)) throw error;
+    const { what, remedy } = error;
+    noteFailure(hold, kind, { name: chosen, isMissing, what: what.replace(/\.$/, ''), remedy });
   }
 }

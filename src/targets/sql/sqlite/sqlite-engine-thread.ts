@@ -27,7 +27,13 @@ export class SqliteEngineThread implements AnyEngine {
   /** Opens an existing file for writing; what can't be opened fails with the first statement. */
   constructor(path: string) {
     // It has no use for the settings in the environment, nor for flags such as --watch.
-    this.#worker = new Worker(THREAD, { name: "sqlite", workerData: path, env: {}, execArgv: [], resourceLimits: { maxYoungGenerationSizeMb: 24 } });
+    this.#worker = new Worker(THREAD, {
+      name: 'sqlite',
+      workerData: path,
+      env: {},
+      execArgv: [],
+      resourceLimits: { maxYoungGenerationSizeMb: 24 },
+    });
     this.#worker.unref();
     this.#worker.on('message', (answer: ThreadAnswer) => this.#take(answer));
     this.#worker.on('error', (error) => this.#end(error));
