@@ -45,6 +45,102 @@ const SCHEMA = {
   ],
 };
 
+describe('requests that meet', () => {
+  it('for one table make it once, and what it holds is there as soon as it is', async () => {
+    const tableId = 'met';
+    const make = (): Promise<unknown> =>
+      bed.api.tables.insert({
+        ...IN,
+        requestBody: { tableReference: { ...IN, tableId }, schema: { fields: [FIELD] } },
+      });
+    const made = await Promise.all(
+      [1, 2, 3].map(async () => {
+        const said = await make().then(() => 'made', refusalOf);
+        await bed.query(`INSERT INTO ${tableId} (a) VALUES ('x')`);
+        return said;
+      }),
+    );
+    expect(made.toSorted()).toEqual([
+      'duplicate: Already Exists: Table emulated:mirror.met',
+      'duplicate: Already Exists: Table emulated:mirror.met',
+      'made',
+    ]);
+    expect((await bed.query(`SELECT COUNT(*) FROM ${tableId}`)).rows).toEqual([['3']]);
+  });
+
+  it('for columns under one etag change the table once', async () => {
+    const tableId = 'patched';
+    await bed.query(`CREATE TABLE ${tableId} (a STRING)`);
+    const { data } = await bed.api.tables.get({ ...IN, tableId });
+    const add = (name: string): Promise<string> =>
+      bed.api.tables
+        .patch(
+          { ...IN, tableId, requestBody: { schema: { fields: [FIELD, { ...FIELD, name }] } } },
+          { headers: { 'If-Match': data.etag ?? '' } },
+        )
+        .then(() => name, refusalOf);
+    const said = await Promise.all(['b', 'c', 'd'].map(add));
+    expect(said.filter((one) => one.startsWith('conditionNotMet'))).toHaveLength(2);
+    const { schema } = (await bed.api.tables.get({ ...IN, tableId })).data;
+    expect(schema?.fields?.map(({ name }) => name)).toEqual([
+      'a',
+      said.find((one) => one.length === 1),
+    ]);
+  });
+
+  it('for rows and columns fail neither', async () => {
+    const tableId = 'busy';
+    await bed.query(`CREATE TABLE ${tableId} (a STRING)`);
+    const insert = { isRunning: true };
+    const storing = bed
+      .query(
+        `INSERT INTO ${tableId} (a) SELECT CAST(n AS STRING) FROM UNNEST(GENERATE_ARRAY(1, 400000)) AS n`,
+      )
+      .finally(() => (insert.isRunning = false));
+    const fields = [FIELD];
+    do {
+      fields.push({ ...FIELD, name: `c${fields.length}` });
+      await bed.api.tables.patch({ ...IN, tableId, requestBody: { schema: { fields } } });
+    } while (insert.isRunning);
+    await storing;
+    expect((await bed.query(`SELECT COUNT(*) FROM ${tableId}`)).rows).toEqual([['400000']]);
+  });
+});
+
+describe('jobs', () => {
+  it('refuse fields that nobody has, and those that are not done', async () => {
+    const ask = (more: object): Promise<unknown> =>
+      bed.api.jobs
+        .query({
+          projectId: PROJECT,
+          requestBody: { query: 'SELECT 1', useLegacySql: false, ...more },
+        })
+        .catch(refusalOf);
+    expect(await ask({ maximumBytesBiled: '1' })).toBe(
+      'invalid: Invalid JSON payload received. Unknown name "maximumBytesBiled": Cannot find field.',
+    );
+    expect(await ask({ writeIncrementalResults: true })).toContain('jobs with writeIncremental');
+    expect(await ask({ jobTimeoutMs: '1000', useQueryCache: false })).toHaveProperty('data');
+  });
+
+  it('tell how they were asked for, with the values of parameters', async () => {
+    const queryParameters = [
+      { name: 'a', parameterType: { type: 'STRING' }, parameterValue: { value: 'secret' } },
+    ];
+    const { data } = await bed.api.jobs.query({
+      projectId: PROJECT,
+      requestBody: { query: 'SELECT @a', useLegacySql: false, queryParameters },
+    });
+    const job = await bed.api.jobs.get({
+      projectId: PROJECT,
+      jobId: data.jobReference?.jobId ?? '',
+    });
+    expect(job.data.configuration?.query).toMatchObject({ query: 'SELECT @a', queryParameters });
+  });
+});
+
+const FIELD = { name: 'a', type: 'STRING' };
+
 describe('tables', () => {
   it('are made with partitions and clusters, changed under their etag, and removed', async () => {
     const tableId = 'rest_table';
@@ -99,27 +195,35 @@ describe('tables', () => {
 
   it('may be views, whose query is checked and described', async () => {
     await bed.query('CREATE OR REPLACE TABLE base (a STRING)');
-    const insert = (query: string): Promise<unknown> =>
+    const insert = (query: string, more: object = {}): Promise<unknown> =>
       bed.api.tables.insert({
         ...IN,
         requestBody: {
           tableReference: { ...IN, tableId: 'rest_view' },
           view: { query, useLegacySql: false },
-          schema: { fields: [{ name: 'label', type: 'STRING', description: 'said so' }] },
+          description: 'shows',
+          ...more,
         },
       });
+    const schema = { fields: [{ name: 'label', type: 'STRING', description: 'said so' }] };
     expect(await insert('SELECT b AS label FROM mirror.base').catch(refusalOf)).toContain(
       'Unrecognized name: b',
     );
-    await insert('SELECT a AS label FROM mirror.base');
+    const shown = 'SELECT a AS label FROM mirror.base';
+    expect(await insert(shown, { schema }).catch(refusalOf)).toContain(
+      "Schema field shouldn't be used as input with a view",
+    );
+    await insert(shown);
+    await bed.api.tables.patch({ ...IN, tableId: 'rest_view', requestBody: { schema } });
     const { data } = await bed.api.tables.get({ ...IN, tableId: 'rest_view' });
     expect(data).toMatchObject({
       type: 'VIEW',
+      description: 'shows',
       view: { query: 'SELECT a AS label FROM mirror.base' },
       schema: { fields: [{ name: 'label', description: 'said so' }] },
     });
     const page = await bed.api.tables.list({ ...IN, maxResults: 1 });
-    expect(page.data).toMatchObject({ totalItems: 2, nextPageToken: expect.any(String) });
+    expect(page.data).toMatchObject({ totalItems: 5, nextPageToken: expect.any(String) });
   });
 
   it.each([
