@@ -27,14 +27,16 @@ import type { FormHold } from './form-hold.ts';
 import { BigQueryFormReader } from './form-reader.ts';
 import { heldForm } from './table-reads.ts';
 import type { FormState } from './form-state.ts';
-import { forgottenIn } from './forgotten-reads.ts';
+import { forgottenIn, knownAmong } from './forgotten-notes.ts';
 import {
   addPass,
   addStatuses,
   dropForgotten,
   endMarks,
   type Mark,
+  completeStatuses,
   prunePasses,
+  saveCopies,
   saveForgotten,
   saveMarks,
 } from './list-statements.ts';
@@ -247,17 +249,23 @@ export class BigQueryFormWriter extends BigQueryFormReader implements FormWriter
     const { form, store } = hold;
     return hold.run(async () => {
       const salt = hold.state.salt ?? newSalt();
-      const known = await forgottenIn(hold, ids);
+      const known = await knownAmong(hold, ids);
       const fresh = [...new Set(ids)].filter((id) => !known.has(id));
-      const hashes = fresh.map((id) => forgottenHash(salt, form.id, id));
+      const notes = fresh.map((id) => ({ hash: forgottenHash(salt, form.id, id), at }));
       const noted: FormState = {
         ...withoutNames(hold.state, ids),
-        salt: hashes.length > 0 ? salt : hold.state.salt,
+        salt: notes.length > 0 ? salt : hold.state.salt,
       };
-      const notes = hashes.length === 0 ? [] : [saveForgotten(store.relation, form.id, hashes, at)];
+      const statements =
+        notes.length === 0
+          ? []
+          : [
+              saveForgotten(store.relation, form.id, notes),
+              saveCopies(store.relation, form.id, salt, notes),
+            ];
       return eraseForm(hold, await this.#held(), ids, {
-        state: counted(noted, { forgotten: hashes.length }),
-        statements: notes,
+        state: counted(noted, { forgotten: notes.length }),
+        statements,
         names: ids,
       });
     });
@@ -267,13 +275,12 @@ export class BigQueryFormWriter extends BigQueryFormReader implements FormWriter
     const hold = this.#hold;
     return hold.run(async () => {
       const { salt } = hold.state;
-      const known = await forgottenIn(hold, ids);
+      const known = await knownAmong(hold, ids);
       if (salt === null || known.size === 0) return 0;
       const hashes = [...known].map((id) => forgottenHash(salt, hold.form.id, id));
       const next = withoutCheckpoint({ ...hold.state, windows: [] });
-      await hold.commit(counted(next, { forgotten: -hashes.length }), [
-        dropForgotten(hold.store.relation, hold.form.id, hashes),
-      ]);
+      const statements = dropForgotten(hold.store.relation, hold.form.id, hashes);
+      await hold.commit(counted(next, { forgotten: -hashes.length }), statements);
       return hashes.length;
     });
   }
@@ -327,6 +334,12 @@ export class BigQueryFormWriter extends BigQueryFormReader implements FormWriter
           const lists = await settleLists(hold, await this.#held(), pass, comparedSince);
           statements.push(...lists.statements);
           next = counted(next, lists.counts);
+          const since = comparedSince ?? pass.startedAt;
+          if (lists.canTell && next.statusesSince === null && next.table !== null) {
+            const moment = { formId: form.id, at: since, entry: hold.entry };
+            statements.push(completeStatuses(store.relation, moment, next.table));
+            next = { ...next, statusesSince: since };
+          }
           if (isFull) {
             next = withClosedWindows(next);
             hasSettled = true;
