@@ -5,7 +5,7 @@ import type { PickedField } from '../../src/mirror/types.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { sqlOf } from './sql-by-hand.ts';
 import { AGE, AT_ONCE, FORM, NAME, row } from './target-harness.ts';
-import type { SqlStage } from './sql-target.ts';
+import type { QueriedStage } from './sql-target.ts';
 
 export const BEGIN = Date.UTC(2026, 2, 5);
 export const MINUTE = 60_000;
@@ -24,7 +24,7 @@ interface WriteOptions {
 }
 
 /** Writes a form whose history is kept, and reads that; for the tests of one `describe`. */
-export function rowVersions(stage: SqlStage) {
+export function rowVersions(stage: QueriedStage) {
   let clock: TestClock;
   beforeEach(() => {
     clock = new TestClock(BEGIN);

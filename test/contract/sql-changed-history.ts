@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { minute, rowVersions } from './row-versions.ts';
-import type { SqlStage } from './sql-target.ts';
+import type { QueriedStage } from './sql-target.ts';
 import { row } from './target-harness.ts';
 
 /** What becomes of histories that people changed, or made something else of. */
-export function describeChangedHistory(stage: SqlStage): void {
+export function describeChangedHistory(stage: QueriedStage): void {
   describe('a history of rows that people changed', () => {
     const { write, named, apply, sql, versionsOf } = rowVersions(stage);
 
@@ -64,6 +64,8 @@ export function describeChangedHistory(stage: SqlStage): void {
       await write((writer) => writer.forget(['b'], minute(9)));
       expect(await idsIn('contact_form_history')).toEqual(['c']);
       expect(await idsIn('contact_form_history_2')).toEqual(['c']);
+      // No column that a table is clustered by can be renamed or dropped.
+      if (stage.place.product === 'BigQuery') return;
       await sql('ALTER TABLE {contact_form_history} RENAME COLUMN id TO who');
       const forget = write((writer) => writer.forget(['c'], minute(9)));
       await expect(forget).rejects.toMatchObject({ code: 'TARGET_FAILED' });

@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { AGE, CHECKPOINT, field, FORM, NAME, pass, row } from './target-harness.ts';
-import type { SqlStage } from './sql-target.ts';
+import type { QueriedStage } from './sql-target.ts';
 
 const AT = '2026-03-05T10:00:00.000Z';
 const FIELDS = [NAME, AGE];
 const ROWS = ['sub_0a', 'sub_0b'].map((id) => row(id, { field_1_a: id, field_2_b: 7 }));
 
 /** Erasure (L18) where the target is a database. */
-export function describeSqlErasure(stage: SqlStage): void {
+export function describeSqlErasure(stage: QueriedStage): void {
   describe('L18: erasure in a database', () => {
     beforeEach(() =>
       stage.write(async (writer) => {
@@ -25,15 +25,25 @@ export function describeSqlErasure(stage: SqlStage): void {
       });
 
     const forget = (...ids: string[]) => stage.write((writer) => writer.forget(ids, AT));
+    const dropCopies = () => {
+      const { place } = stage;
+      return place.query(
+        place.product === 'BigQuery'
+          ? `DELETE FROM ${place.relation('mirror_state')} WHERE form_id LIKE '#forgotten%'`
+          : `DELETE FROM ${place.relation('mirror_meta')} WHERE "key" LIKE 'forgotten%'`,
+      );
+    };
     const drop = async (...tables: string[]) => {
       for (const table of tables) {
         await stage.place.query(`DROP TABLE ${stage.place.relation(table)}`);
       }
     };
 
-    it.each([[['mirror_forgotten']], [['mirror_forgotten', 'mirror_forms']]])(
+    it.for([['mirror_forgotten'], ['mirror_forgotten', 'mirror_forms']])(
       'brings nothing back where people dropped %s: the notes are restored from their copy',
-      async (tables) => {
+      async (tables, { skip }) => {
+        if (stage.place.product === 'BigQuery' && tables.length > 1)
+          skip('there it is a view; what it shows is in mirror_state');
         await forget('sub_0c');
         await drop(...tables);
         expect((await apply()).outcomes).toEqual(['forgotten', 'unchanged']);
@@ -53,9 +63,7 @@ export function describeSqlErasure(stage: SqlStage): void {
       const outcomes = ['forgotten', 'unchanged'];
       await place.query(`DELETE FROM ${place.relation('mirror_forgotten')}`);
       expect((await apply()).outcomes).toEqual(outcomes);
-      await place.query(
-        `DELETE FROM ${place.relation('mirror_meta')} WHERE "key" LIKE 'forgotten%'`,
-      );
+      await dropCopies();
       expect((await apply()).outcomes).toEqual(outcomes);
       await place.query(`DELETE FROM ${place.relation('mirror_forgotten')}`);
       expect((await apply()).outcomes).toEqual(outcomes);
@@ -65,11 +73,8 @@ export function describeSqlErasure(stage: SqlStage): void {
     });
 
     it('writes nothing while notes and copies are gone, whatever else is forgotten or may come back', async () => {
-      const { place } = stage;
       await forget('sub_0c');
-      await place.query(
-        `DELETE FROM ${place.relation('mirror_meta')} WHERE "key" LIKE 'forgotten%'`,
-      );
+      await dropCopies();
       await drop('mirror_forgotten');
       await expect(apply()).rejects.toThrow(/2 submissions of contact-form could come back/);
       await expect(apply()).rejects.toMatchObject({ code: 'TARGET_FAILED', retryable: false });
@@ -86,7 +91,7 @@ export function describeSqlErasure(stage: SqlStage): void {
         'mirror_forgotten',
         'mirror_forms',
         'mirror_passes',
-        'mirror_meta',
+        place.product === 'BigQuery' ? 'mirror_state' : 'mirror_meta',
       ]) {
         const rows = await place.query(`SELECT * FROM ${place.relation(table)}`);
         const text = JSON.stringify(rows, (_, value: unknown) =>
@@ -123,4 +128,4 @@ export function describeSqlErasure(stage: SqlStage): void {
 }
 
 /** More fields than a table has columns. */
-const widthOf = ({ place }: SqlStage): number => (place.product === 'SQLite' ? 1_905 : 305);
+const widthOf = ({ place }: QueriedStage): number => (place.product === 'SQLite' ? 1_905 : 305);

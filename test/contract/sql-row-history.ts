@@ -5,13 +5,13 @@ import { propertyRuns } from '../support/property.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { AGE, AT_ONCE, CHECKPOINT, field, FORM, NAME, pass, row } from './target-harness.ts';
 import { BEGIN, isTrue, MINUTE, minute, rowVersions, timeOf } from './row-versions.ts';
-import type { SqlStage } from './sql-target.ts';
+import type { QueriedStage } from './sql-target.ts';
 
 const FIELDS = [NAME, AGE];
 const full = pass({ kind: 'full' });
 
 /** What the SQL targets keep of the versions of rows, where they are told to. */
-export function describeRowHistory(stage: SqlStage): void {
+export function describeRowHistory(stage: QueriedStage): void {
   describe('the history of rows', () => {
     const versions = rowVersions(stage);
     const { write, named, apply, sql, versionsOf } = versions;
@@ -216,15 +216,11 @@ export function describeRowHistory(stage: SqlStage): void {
       await apply(named('a', 'Ada'));
       const relations = (await stage.target.relations())?.relations ?? [];
       const own = relations.find(({ name }) => name === 'contact_form_history');
-      expect(own?.columns.map(({ name }) => name)).toEqual([
-        'id',
-        'status',
-        'created_at',
-        'full_name',
-        '_valid_from',
-        '_valid_to',
-        '_is_deleted',
-      ]);
+      const names = own?.columns.map(({ name }) => name) ?? [];
+      const all = 'id status created_at full_name _valid_from _valid_to _is_deleted'.split(' ');
+      // A column that comes with its first answer stands behind those that are there.
+      const isLate = stage.place.hasLateColumns === true;
+      expect(isLate ? names.toSorted() : names).toEqual(isLate ? all.toSorted() : all);
       expect(own?.columns.some(({ isUnique }) => isUnique)).toBe(false);
     });
 

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { FormWriter } from '../../src/mirror/target.ts';
 import { TestClock } from '../support/test-clock.ts';
 import { AGE, AT_ONCE, CHECKPOINT, FORM, NAME, pass, row } from './target-harness.ts';
-import type { SqlStage } from './sql-target.ts';
+import type { QueriedStage } from './sql-target.ts';
 
 const BEGIN = Date.UTC(2026, 2, 5);
 /** The time so many minutes after the first. */
@@ -10,7 +10,7 @@ const minute = (nth: number): string => new Date(BEGIN + nth * 60_000).toISOStri
 const inStatus = (id: string, status: string, cells = {}) => row(id, cells, { status });
 
 /** What the SQL targets keep of the statuses that a submission was seen in. */
-export function describeStatusHistory(stage: SqlStage): void {
+export function describeStatusHistory(stage: QueriedStage): void {
   describe('the history of statuses', () => {
     let clock: TestClock;
     beforeEach(() => {
@@ -172,7 +172,9 @@ export function describeStatusHistory(stage: SqlStage): void {
       expect(await entriesOf('c')).toEqual([]);
     });
 
-    it('L5: is not written where the rows are not', async () => {
+    it('L5: is not written where the rows are not', async ({ skip }) => {
+      if (stage.place.product === 'BigQuery')
+        skip('what people drop of the catalogue is made again by the statement that misses it');
       await apply(inStatus('a', 'NEW'));
       await using target = await stage.place.open('default', clock);
       const writing = (async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Cell, Row } from '../../src/mirror/types.ts';
 import { ExactNumber } from '../../src/mirror/types.ts';
-import type { SqlStage } from './sql-target.ts';
+import type { QueriedStage } from './sql-target.ts';
 import { field, fieldList, NAME, row, sorted } from './target-harness.ts';
 
 /** Fields of a very wide form. */
@@ -20,7 +20,7 @@ function wideRow(id: string, count: number, length: number): Row {
 }
 
 /** Where databases end: width, size, number of rows. */
-export function describeSqlLimits(stage: SqlStage): void {
+export function describeSqlLimits(stage: QueriedStage): void {
   describe('limits', () => {
     // PostgreSQL keeps values up to 24 bytes in the row, and for longer ones a pointer: both kinds must fit.
     it.each([12, 24, 30, 200])(

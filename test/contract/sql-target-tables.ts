@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { PickedField } from '../../src/mirror/types.ts';
 import { ExactNumber } from '../../src/mirror/types.ts';
-import type { QueriedPlace, SqlPlace, SqlStage } from './sql-target.ts';
+import type { QueriedStage } from './sql-target.ts';
 import {
   AGE,
   AT_ONCE,
@@ -19,7 +19,7 @@ const VIEW = 'contact_form_labelled';
 
 /** The names of a table's columns, in order, even when it is empty. */
 export async function columnsOf(
-  { place }: { readonly place: QueriedPlace & Partial<Pick<SqlPlace, 'product'>> },
+  { place }: Pick<QueriedStage, 'place'>,
   relation: string,
 ): Promise<string[]> {
   if (place.columnsOf !== undefined) return place.columnsOf(relation);
@@ -36,7 +36,7 @@ export async function columnsOf(
 }
 
 /** A row of the view or table by column name, values as text. */
-async function shown(stage: SqlStage, relation: string, columns: readonly string[], id = 'a') {
+async function shown(stage: QueriedStage, relation: string, columns: readonly string[], id = 'a') {
   const list = columns.map((name) => `CAST("${name}" AS text) AS "${name}"`).join(', ');
   const [found] = await stage.place.query(
     `SELECT ${list} FROM ${stage.place.relation(relation)} WHERE id = '${id}'`,
@@ -44,18 +44,24 @@ async function shown(stage: SqlStage, relation: string, columns: readonly string
   return found;
 }
 
-/** Tables, catalogue, views. */
-export function describeSqlTables(stage: SqlStage): void {
-  const prepare = (...fields: PickedField[]) =>
-    stage.write((writer) => writer.prepare(fieldList(...fields)));
-  const store = (cells: Parameters<typeof row>[1], ...fields: PickedField[]) =>
+const storing = (stage: QueriedStage) => ({
+  prepare: (...fields: PickedField[]) =>
+    stage.write((writer) => writer.prepare(fieldList(...fields))),
+  store: (cells: Parameters<typeof row>[1], ...fields: PickedField[]) =>
     stage.write(async (writer) => {
       await writer.prepare(fieldList(...fields));
       await writer.apply([row('a', cells)], []);
-    });
+    }),
+});
+
+/** Tables and catalogue. */
+export function describeSqlTables(stage: QueriedStage): void {
+  const { prepare, store } = storing(stage);
 
   describe('tables', () => {
-    it('have the system columns around those of the fields', async () => {
+    it('have the system columns around those of the fields', async ({ skip }) => {
+      if (stage.place.hasLateColumns === true)
+        skip('a column comes with its first answer, behind those that are there');
       await prepare(NAME, AGE, field('f3', 'Order'), field('f4', 'Status'));
       expect(await columnsOf(stage, TABLE)).toEqual([
         'id',
@@ -72,7 +78,7 @@ export function describeSqlTables(stage: SqlStage): void {
     });
 
     it('L9: keep their column names through relabels', async () => {
-      await prepare(NAME);
+      await store({ field_1_a: 'x' }, NAME);
       await prepare({ ...NAME, label: 'Name' }, field('field_9', 'Full name'));
       expect(await columnsOf(stage, TABLE)).toContain('full_name');
       const fields = await (await stage.read()).fields();
@@ -130,7 +136,8 @@ export function describeSqlTables(stage: SqlStage): void {
             : `SELECT id, _changed_at FROM ${place.relation(TABLE)} ORDER BY id`,
         );
       const before = await marks();
-      if (place.product !== 'PostgreSQL') {
+      // BigQuery has no triggers, and says only what has changed.
+      if (place.product !== 'PostgreSQL' && place.product !== 'BigQuery') {
         const fail =
           place.product === 'SQLite'
             ? `BEGIN SELECT RAISE(ABORT, 'written'); END`
@@ -149,7 +156,9 @@ export function describeSqlTables(stage: SqlStage): void {
       expect(await marks()).toEqual(before);
     });
 
-    it('store each batch as a whole or not at all, and take it the next time', async () => {
+    it('store each batch as a whole or not at all, and take it the next time', async ({ skip }) => {
+      if (stage.place.product === 'BigQuery')
+        skip('what people drop of the catalogue is made again by the statement that misses it');
       const { place } = stage;
       const [table, hidden] = [place.relation('mirror_rejected'), place.relation('elsewhere')];
       const bad = { submissionId: 'b', reason: 'odd', stored: true };
@@ -210,7 +219,9 @@ export function describeSqlTables(stage: SqlStage): void {
       ]);
     });
 
-    it('keeps the newest thousand passes of each kind, and the last good one', async () => {
+    it('keeps the newest thousand passes of each kind, and the last good one', async ({ skip }) => {
+      if (stage.place.product === 'BigQuery')
+        skip('it keeps the newest two thousand, by their numbers, and looks every two hundred');
       await stage.write(async (writer) => {
         await writer.prepare([]);
         await writer.finish(pass({ requests: 7 }), { checkpoint: CHECKPOINT });
@@ -239,6 +250,11 @@ export function describeSqlTables(stage: SqlStage): void {
       ]);
     });
   });
+}
+
+/** The view that has the labels for names. */
+export function describeLabelledView(stage: QueriedStage): void {
+  const { prepare, store } = storing(stage);
 
   describe('the labelled view', () => {
     it('L9: has the current labels for names', async () => {

@@ -13,8 +13,8 @@ import { describeSqlLimits } from './sql-target-limits.ts';
 import { describeSqlLiveViews } from './sql-live-views.ts';
 import { describeSqlModel } from './sql-target-model.ts';
 import { describeSqlSwallowed } from './sql-swallowed.ts';
-import { describeSqlPeople } from './sql-target-people.ts';
-import { describeSqlTables } from './sql-target-tables.ts';
+import { describeSqlConstraints, describeSqlPeople } from './sql-target-people.ts';
+import { describeLabelledView, describeSqlTables } from './sql-target-tables.ts';
 import { describeSqlTypes } from './sql-target-types.ts';
 import { describeSqlViewDates } from './sql-view-dates.ts';
 import { describeSqlViewsBehind } from './sql-views-behind.ts';
@@ -29,6 +29,7 @@ import { type Damage, stageTargets, type TargetPlace, type TargetStage } from '.
 export interface QueriedPlace extends TargetPlace {
   /** As {@link TargetPlace.open}, by another clock than the machine's, or to keep more of what was. */
   open(name?: string, clock?: Clock, history?: HistoryKind): Promise<Target>;
+  readonly product: SqlDialect['product'] | 'BigQuery';
   readonly url: string;
   /** A column comes with the first answer to its field: an empty text before that is no answer. */
   readonly hasLateColumns?: boolean;
@@ -56,8 +57,10 @@ export function describeSqlTarget(name: string, makePlace: () => Promise<SqlPlac
   describe(`the SQL contract over ${name}`, () => {
     const stage = stageTargets(makePlace);
     describeSqlTables(stage);
+    describeLabelledView(stage);
     describeSqlTypes(stage);
     describeSqlPeople(stage);
+    describeSqlConstraints(stage);
     describeSqlLimits(stage);
     describeSqlModel(stage);
     describeSqlErasure(stage);

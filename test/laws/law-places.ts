@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -12,7 +13,9 @@ import { canonicalTime } from '../../src/mirror/canonical-time.ts';
 import type { Target } from '../../src/mirror/target.ts';
 import { parseMysqlUrl } from '../../src/targets/sql/mysql/mysql-address.ts';
 import { openMysql } from '../../src/targets/sql/mysql/mysql-database.ts';
+import { openBigQueryTarget } from '../../src/targets/sql/bigquery/bigquery-target.ts';
 import { openSqlite } from '../../src/targets/sql/sqlite/sqlite-database.ts';
+import { asGoogleSql, standInJobsBy } from '../support/bigquery-place.ts';
 import { createMysqlDatabase } from '../support/servers.ts';
 import { scratchFolder } from '../support/scratch.ts';
 
@@ -84,13 +87,13 @@ export async function sqliteLawPlace(): Promise<LawPlace> {
 export async function mysqlLawPlace(server: { readonly url: string }): Promise<LawPlace> {
   const url = await createMysqlDatabase(server);
   const address = parseMysqlUrl(url);
-  const thread = new AskingThread(url);
+  const thread = new AskingThread('./mysql-asking-child.ts', { url });
   const all = (sql: string, ...params: readonly string[]): Shown[] =>
-    thread.ask(sql, params).map(withTimes);
+    thread.ask({ sql, params }).map(withTimes);
   return {
     asker: {
       all,
-      run: (sql) => void thread.ask(sql, []),
+      run: (sql) => void thread.ask({ sql, params: [] }),
       tables: () =>
         new Set(
           all(
@@ -100,11 +103,41 @@ export async function mysqlLawPlace(server: { readonly url: string }): Promise<L
     },
     open: (name, clock) => openMysql(name, address, clock),
     async dispose() {
-      thread.ask(`drop database ${address.database}`, []);
+      thread.ask({ sql: `drop database ${address.database}`, params: [] });
       await thread.end();
     },
   };
 }
+
+let datasets = 0;
+
+/** A dataset of its own, which is not there yet, in a stand-in for BigQuery. */
+export async function bigQueryLawPlace(standIn: BigQueryThread): Promise<LawPlace> {
+  datasets += 1;
+  const dataset = `laws_${datasets}`;
+  const jobs = await standInJobsBy(standIn.url, dataset);
+  const all = (sql: string, ...params: readonly string[]): Shown[] =>
+    standIn.ask(dataset, asGoogleSql(withLosses(sql)), params);
+  return {
+    asker: {
+      all,
+      run(sql) {
+        for (const each of sql.split(';')) all(each.trim());
+      },
+      tables: () => new Set(standIn.tables(dataset)),
+    },
+    open: (name, clock) =>
+      openBigQueryTarget(name, jobs(clock), { clock, address: dataset, check: async () => [] }),
+    dispose: async () => {},
+  };
+}
+
+/** Of losses the view of forms says nothing there; they are in the state of the form. */
+const withLosses = (sql: string): string =>
+  sql.replace(
+    ', losses,',
+    `, (SELECT NULLIF(JSON_QUERY(s.state, '$.losses'), '[]') FROM mirror_state AS s WHERE s.form_id = f.form_id) AS losses,`,
+  );
 
 /** Times as the mirror writes them. */
 const withTimes = (row: Shown): Shown =>
@@ -117,24 +150,30 @@ const withTimes = (row: Shown): Shown =>
     ]),
   );
 
-/** A thread that asks, while this one stands still. */
+/** A thread that answers, while this one stands still. */
 class AskingThread {
   readonly #worker: Worker;
   readonly #port: MessagePort;
   readonly #turn = new Int32Array(new SharedArrayBuffer(4));
 
-  constructor(url: string) {
+  constructor(file: string, data: object) {
     const { port1, port2 } = new MessageChannel();
     this.#port = port1;
-    this.#worker = new Worker(new URL('./mysql-asking-child.ts', import.meta.url), {
-      workerData: { url, port: port2, turn: this.#turn },
+    this.#worker = new Worker(new URL(file, import.meta.url), {
+      workerData: { ...data, port: port2, turn: this.#turn },
       transferList: [port2],
     });
   }
 
-  ask(sql: string, params: readonly string[]): Shown[] {
+  /** What it says of itself first. */
+  async greeting(): Promise<unknown> {
+    const [message] = (await once(this.#port, 'message')) as unknown[];
+    return message;
+  }
+
+  ask(question: object): Shown[] {
     Atomics.store(this.#turn, 0, 0);
-    this.#port.postMessage({ sql, params }, []);
+    this.#port.postMessage(question, []);
     Atomics.wait(this.#turn, 0, 0);
     const { message } = receiveMessageOnPort(this.#port) ?? { message: { error: 'no answer' } };
     const answer = message as { readonly rows?: Shown[]; readonly error?: string };
@@ -146,4 +185,25 @@ class AskingThread {
     this.#port.close();
     await this.#worker.terminate();
   }
+}
+
+/** A stand-in for BigQuery in a thread of its own, which goes on while this one stands still. */
+export interface BigQueryThread {
+  readonly url: string;
+  ask(dataset: string, sql: string, params: readonly string[]): Shown[];
+  /** Its tables and views; none where it is not there yet. */
+  tables(dataset: string): string[];
+  end(): Promise<void>;
+}
+
+/** Starts one. */
+export async function bigQueryThread(): Promise<BigQueryThread> {
+  const thread = new AskingThread('./bigquery-asking-child.ts', {});
+  const { url } = (await thread.greeting()) as { readonly url: string };
+  return {
+    url,
+    ask: (dataset, sql, params) => thread.ask({ dataset, sql, params }),
+    tables: (dataset) => thread.ask({ dataset, params: [] }).map((row) => String(row['name'])),
+    end: () => thread.end(),
+  };
 }

@@ -55,7 +55,8 @@ function sameAnswers(
   for (const [fieldId, column] of columns) {
     const answer = 'data' in shown ? undefined : submission.data.get(fieldId);
     const wanted = cellText(toCell(answer));
-    const stored = textOf(row[column]);
+    // BigQuery's column comes with the first answer.
+    const stored = textOf(row[column] ?? null);
     // A blank is no answer in a column of numbers.
     const isBlank = wanted === '' && stored === null;
     if (stored !== wanted && !isBlank)
@@ -79,6 +80,7 @@ function columnsAreFields(view: TableView, formId: string): string[] {
     '_changed_at',
     '_deleted_at',
     '_more',
+    '_hash',
   ]);
   const extra = Object.keys(row ?? {}).filter((name) => !names.includes(name) && !system.has(name));
   const twice = names.length !== new Set(names).size ? ['L9: two fields share a column'] : [];

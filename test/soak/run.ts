@@ -19,6 +19,8 @@ const SUITES = [
   { file: 'test/laws/laws.property.test.ts', project: 'long', cases: share(0.4), batch: 150 },
   { file: 'test/laws/fresh.property.test.ts', project: 'long', cases: share(0.4), batch: 150 },
   { file: 'test/sync/windows.property.test.ts', project: 'long', cases: share(0.2), batch: 150 },
+  // A life there takes as long as tens of them in SQLite.
+  { file: 'test/laws/laws.bigquery.test.ts', project: 'bigquery', cases: share(0.004), batch: 20 },
   // Each `ok` is judged when it is claimed; some on PostgreSQL.
   { file: 'test/soak/claims.property.test.ts', project: 'long', cases, batch: 400 },
   {

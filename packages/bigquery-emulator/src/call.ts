@@ -2,12 +2,14 @@ import type { Catalog } from './catalog.ts';
 import type { Raw } from './json-object.ts';
 import type { Jobs } from './jobs.ts';
 import type { Store } from './store.ts';
+import type { TableLocks } from './transactions.ts';
 
 /** One request to one method, read. */
 export interface Call {
   readonly catalog: Catalog;
   readonly jobs: Jobs;
   readonly store: Store;
+  readonly locks: TableLocks;
   /** The parts of the address that the method names, such as `datasetId`. */
   readonly path: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;

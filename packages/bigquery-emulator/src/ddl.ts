@@ -11,6 +11,7 @@ import { columnName, quoted } from './emit.ts';
 import type { Execution } from './execution.ts';
 import { notFoundIn, splitPath, type Defaults } from './name-resolution.ts';
 import type { ResolvedNode } from './resolved-node.ts';
+import type { TableLocks } from './transactions.ts';
 import { prepareStatement, type Prepared, type Surroundings } from './statement.ts';
 import { checkColumnName, checkColumns, checkDescription, columnFor } from './table-schema.ts';
 import {
@@ -37,6 +38,7 @@ export async function runDdl(
   prepared: Prepared,
   around: Surroundings,
   sql: string,
+  locks: TableLocks,
 ): Promise<DdlResult> {
   const { node, defaults } = prepared;
   const { catalog } = around;
@@ -53,9 +55,9 @@ export async function runDdl(
       return createSchema(prepared, around);
     case 'resolvedAlterTableStmtNode':
     case 'resolvedAlterViewStmtNode':
-      return alter(execution, node, catalog, defaults);
+      return alter(execution, node, catalog, defaults, locks);
     case 'resolvedDropStmtNode':
-      return drop(execution, node, catalog, defaults);
+      return drop(execution, node, catalog, defaults, locks);
     default:
       throw notDone(`the statement "${node.kind.replace(/^resolved|StmtNode$/g, '')}"`);
   }
@@ -103,10 +105,20 @@ async function createTable(
       `INSERT INTO ${table.physical} (${names}) SELECT ${outputs.join(', ')} FROM (${writer.scan(query)})`,
     );
   }
-  if (place.old !== undefined) await dropStored(execution.connection, place.old);
+  // Somebody else may have made one meanwhile.
+  const now = place.home.tables.get(place.name);
+  if (now !== place.old) {
+    await dropStored(execution.connection, table);
+    if (now === undefined || mode(node, now) !== 'SKIP') throw alreadyThere(place);
+    return { operation: 'SKIP', target: place };
+  }
   catalog.add(table);
+  if (place.old !== undefined) await dropStored(execution.connection, place.old);
   return { operation, target: place };
 }
+
+const alreadyThere = (place: Pick<Table, 'project' | 'dataset' | 'name'>): ApiError =>
+  new ApiError('duplicate', `Already Exists: Table ${shownName(place)}`);
 
 interface Place {
   readonly project: string;
@@ -130,7 +142,7 @@ function mode(node: ResolvedNode, old: Table | undefined): 'CREATE' | 'SKIP' | '
   const wanted = node.text('createMode');
   if (wanted === 'CREATE_IF_NOT_EXISTS') return 'SKIP';
   if (wanted === 'CREATE_OR_REPLACE') return 'REPLACE';
-  throw new ApiError('duplicate', `Already Exists: Table ${shownName(old)}`);
+  throw alreadyThere(old);
 }
 
 function applyOptions(table: Table, options: Options): void {
@@ -217,6 +229,7 @@ async function alter(
   node: ResolvedNode,
   catalog: Catalog,
   defaults: Defaults,
+  locks: TableLocks,
 ): Promise<DdlResult> {
   node.only('namePath', 'alterActionList', 'isIfExists');
   const place = placeOf(node, catalog, defaults);
@@ -225,12 +238,14 @@ async function alter(
     if (node.flag('isIfExists')) return { operation: 'SKIP', target: place };
     throw notFoundIn('Table', shownName(place), defaults.location);
   }
-  for (const action of node.list('alterActionList')) {
-    await runAction(execution, table, action, catalog);
-  }
-  // What is known of its columns is known no more.
-  table.version++;
-  catalog.touch(table);
+  await locks.changing(table, async () => {
+    for (const action of node.list('alterActionList')) {
+      await runAction(execution, table, action, catalog);
+    }
+    // What is known of its columns is known no more.
+    table.version++;
+    catalog.touch(table);
+  });
   return { operation: 'ALTER', target: place };
 }
 
@@ -336,6 +351,7 @@ async function drop(
   node: ResolvedNode,
   catalog: Catalog,
   defaults: Defaults,
+  locks: TableLocks,
 ): Promise<DdlResult> {
   node.only('objectType', 'isIfExists', 'namePath', 'dropMode');
   const kind = node.text('objectType');
@@ -351,7 +367,10 @@ async function drop(
       `${shownName(table)} is not allowed for this operation because it is currently a ${table.kind}.`,
     );
   }
-  if (table.kind === 'TABLE') await dropStored(execution.connection, table);
-  catalog.remove(table);
+  await locks.changing(table, async () => {
+    // First, as whoever finds it must find its rows.
+    catalog.remove(table);
+    if (table.kind === 'TABLE') await dropStored(execution.connection, table);
+  });
   return { operation: 'DROP', target: place };
 }

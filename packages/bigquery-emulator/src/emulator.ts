@@ -101,7 +101,8 @@ export async function startBigQueryEmulator(
     const read = await readBody(request);
     const route = router.routeOf(request.method ?? 'GET', url.pathname);
     const gone = new AbortController();
-    response.once('close', () => gone.abort());
+    // A reason of its own spares the making of an exception for each request.
+    response.once('close', () => gone.abort('gone'));
     const name = route?.method.name ?? 'unknown';
     const body = parsed(read);
     const serve = async (): Promise<Reply> => {
@@ -119,6 +120,7 @@ export async function startBigQueryEmulator(
           catalog,
           jobs,
           store,
+          locks,
           path: route.path,
           query: url.searchParams,
           body,

@@ -225,7 +225,7 @@ async function carryOut(world: JobWorld, { session }: JobOrder, ready: Ready): P
         `DDL statements that affect permanent entities are not supported within a transaction: ${job.statementType}`,
       );
     }
-    job.ddl = await runDdl(execution, prepared, around, step.piece.text);
+    job.ddl = await runDdl(execution, prepared, around, step.piece.text, world.locks);
   } else {
     throw notDone(`the statement ${job.statementType}`);
   }
@@ -274,8 +274,8 @@ async function changeRows(
   const { transaction } = session;
   if (transaction !== undefined) {
     if (isMutating) await world.locks.take(table, transaction);
+    await world.locks.note(table, transaction);
     table.version++;
-    transaction.written.add(table);
     return runDml(execution, prepared);
   }
   const run = async (): Promise<DmlCounts> => {
@@ -291,7 +291,7 @@ async function changeRows(
       throw error;
     }
   };
-  return isMutating ? world.locks.alone(table, run) : run();
+  return isMutating ? world.locks.alone(table, run) : world.locks.inserting(table, run);
 }
 
 async function assertTrue(execution: Execution, prepared: Prepared): Promise<void> {

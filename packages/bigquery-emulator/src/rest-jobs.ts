@@ -230,11 +230,29 @@ function jobResource(job: Job): object {
   };
 }
 
+/** What a job tells again of how it was asked for: its parameters, with their values, too. */
+const SHOWN = [
+  'parameterMode',
+  'queryParameters',
+  'defaultDataset',
+  'maximumBytesBilled',
+  'useQueryCache',
+  'connectionProperties',
+] as const;
+
 function configurationOf(job: Job): Raw {
   const labels = objectAt(job.configuration, 'labels');
+  // Of the children of a script nobody has said what the service tells besides their text.
+  const asked = job.parent === undefined ? (objectAt(job.configuration, 'query') ?? {}) : {};
+  const shown = SHOWN.filter((field) => asked[field] !== undefined);
   return {
     jobType: 'QUERY',
-    query: { query: job.query, useLegacySql: false, priority: 'INTERACTIVE' },
+    query: {
+      ...Object.fromEntries(shown.map((field) => [field, asked[field]])),
+      query: job.query,
+      useLegacySql: false,
+      priority: 'INTERACTIVE',
+    },
     ...(labels !== undefined && { labels }),
     ...(job.isDryRun && { dryRun: true }),
   };

@@ -24,8 +24,11 @@ export function tableMethods(readView: ViewReader): Readonly<Record<Name, Method
       name: 'tables.delete',
       async run(call) {
         const table = tableOf(call);
-        if (table.kind === 'TABLE') await withConnection(call, (one) => dropStored(one, table));
-        call.catalog.remove(table);
+        await call.locks.changing(table, async () => {
+          // First, as whoever finds it must find its rows.
+          call.catalog.remove(table);
+          if (table.kind === 'TABLE') await withConnection(call, (one) => dropStored(one, table));
+        });
         return undefined;
       },
     },
@@ -73,16 +76,17 @@ async function insert(call: Call, readView: ViewReader): Promise<object> {
     query === undefined
       ? newTable(call, dataset, name)
       : await newView(call, dataset, name, query, readView);
-  if (dataset.tables.has(name)) {
-    throw new ApiError(
-      'duplicate',
-      `Already Exists: Table ${dataset.project}:${dataset.name}.${name}`,
-    );
-  }
+  const checkFree = (): void => {
+    if (!dataset.tables.has(name)) return;
+    const shown = `${dataset.project}:${dataset.name}.${name}`;
+    throw new ApiError('duplicate', `Already Exists: Table ${shown}`);
+  };
+  checkFree();
   Object.assign(table, details(body));
-  // In its place at once: a second request for the same name has to meet it.
-  call.catalog.add(table);
+  // Whoever finds it must find its rows; of two requests for one name the second meets the first.
   if (table.kind === 'TABLE') await withConnection(call, (one) => createStored(one, table));
+  checkFree();
+  call.catalog.add(table);
   return resource(call, table);
 }
 
@@ -134,8 +138,9 @@ async function newView(
   readView: ViewReader,
 ): Promise<Table> {
   checkStandard(call.body);
-  const fields = await readView(query, dataset);
-  const columns = viewColumns(fields, objectAt(call.body, 'schema'));
+  if (call.body['schema'] !== undefined)
+    throw invalid("Schema field shouldn't be used as input with a view");
+  const columns = viewColumns(await readView(query, dataset), undefined);
   return call.catalog.draft(dataset, name, { kind: 'VIEW', columns, viewQuery: query });
 }
 
@@ -166,9 +171,11 @@ async function change(call: Call, readView: ViewReader, isWhole: boolean): Promi
   // Read before the etag is compared: nothing may come in between that and the change.
   const fields = query === undefined ? [] : await readView(query, datasetOf(call));
   const table = tableOf(call);
-  if (call.ifMatch !== undefined && call.ifMatch !== String(table.etag)) {
+  const checkMatch = (): void => {
+    if (call.ifMatch === undefined || call.ifMatch === String(table.etag)) return;
     throw new ApiError('conditionNotMet', 'Precondition Failed');
-  }
+  };
+  checkMatch();
   for (const field of UNDONE) if (body[field] !== undefined) throw notDone(`tables with ${field}`);
   const changed = details(body);
   if (query !== undefined) {
@@ -178,7 +185,12 @@ async function change(call: Call, readView: ViewReader, isWhole: boolean): Promi
     table.viewQuery = query;
   } else if (body['schema'] !== undefined) {
     const columns = columnsOf(objectAt(body, 'schema'));
-    await withConnection(call, (one) => changeColumns(one, table, columns));
+    await call.locks.changing(table, async () => {
+      checkMatch();
+      await withConnection(call, (one) => changeColumns(one, table, columns));
+      // While nobody else can: what was read before this is out of date.
+      call.catalog.touch(table);
+    });
   }
   if (isWhole) {
     Object.assign(table, { description: undefined, friendlyName: undefined, labels: {} });

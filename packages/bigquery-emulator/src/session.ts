@@ -101,6 +101,7 @@ export class Session {
       throw invalidQuery('Transaction control error: there is no transaction to commit.');
     try {
       await this.#locks.check(transaction);
+      transaction.isCommitting = true;
       await this.connection.run('COMMIT');
     } catch (error) {
       await this.rollback();

@@ -102,6 +102,8 @@ function translated(error: unknown, sql: string): Error {
   if (error instanceof ApiError) return error;
   const text = error instanceof Error ? error.message : String(error);
   const [, kind = '', message = text] = /^([A-Z][\w ]*?) Error: ([^]*)$/.exec(text) ?? [];
+  if (kind === 'Catalog' && /Table with name t\d+ does not exist/.test(message))
+    return new ApiError('notFound', 'Not found: a table was deleted while the statement ran');
   if (/^(Binder|Parser|Catalog|INTERNAL|Not implemented|Fatal|IO|Internal)$/i.test(kind)) {
     return new Error(`bigquery-emulator wrote a statement that DuckDB refuses: ${text}\n${sql}`);
   }

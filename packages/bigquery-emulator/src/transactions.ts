@@ -10,6 +10,8 @@ export interface Transaction {
   readonly changed: Set<string>;
   /** The tables into which it wrote in any way. */
   readonly written: Set<Table>;
+  /** Its changes are on their way into the store: it can't be ended any more. */
+  isCommitting: boolean;
   /** What ended it without its doing. */
   ended: ApiError | undefined;
   /** Takes its changes back in the store. */
@@ -26,6 +28,10 @@ interface Entry {
   committedAt: number;
   holder: Transaction | 'statement' | undefined;
   queued: number;
+  /** INSERTs outside of transactions that run. */
+  inserting: number;
+  /** Its columns are being changed, or it is being dropped: nobody writes meanwhile. */
+  isChanging: boolean;
 }
 
 /**
@@ -51,6 +57,7 @@ export class TableLocks {
       startedAt: this.#sequence,
       changed: new Set(),
       written: new Set(),
+      isCommitting: false,
       ended: undefined,
       abort,
     };
@@ -75,6 +82,14 @@ export class TableLocks {
     }
     entry.holder = transaction;
     transaction.changed.add(fullName(table));
+  }
+
+  /** Notes that a transaction writes to a table without changing rows of it. */
+  async note(table: Table, transaction: Transaction): Promise<void> {
+    const entry = this.#entry(table);
+    while (entry.isChanging) await this.#change();
+    await this.check(transaction);
+    transaction.written.add(table);
   }
 
   /** Ends a transaction; with `committed` its changes are what later ones conflict with. */
@@ -124,6 +139,38 @@ export class TableLocks {
     }
   }
 
+  /** Runs an INSERT outside of transactions: beside anything but a change of the table's columns. */
+  async inserting<T>(table: Table, run: () => Promise<T>): Promise<T> {
+    const entry = this.#entry(table);
+    while (entry.isChanging) await this.#change();
+    entry.inserting++;
+    try {
+      return await run();
+    } finally {
+      entry.inserting--;
+      this.#notify();
+    }
+  }
+
+  /** Changes the columns of a table, or drops it, once nobody writes to it: DuckDB would have the writers fail. */
+  async changing<T>(table: Table, run: () => Promise<T>): Promise<T> {
+    const entry = this.#entry(table);
+    const isWritten = (): boolean => this.#open.values().some((one) => one.written.has(table));
+    while (entry.holder !== undefined || entry.inserting > 0 || isWritten()) {
+      await this.#change();
+      await this.#expire();
+    }
+    entry.holder = 'statement';
+    entry.isChanging = true;
+    try {
+      return await run();
+    } finally {
+      entry.isChanging = false;
+      entry.holder = undefined;
+      this.#notify();
+    }
+  }
+
   /** Lets nobody wait any longer. */
   close(): void {
     this.#isClosed = true;
@@ -139,7 +186,13 @@ export class TableLocks {
     const name = fullName(table);
     const known = this.#entries.get(name);
     if (known !== undefined) return known;
-    const entry: Entry = { committedAt: 0, holder: undefined, queued: 0 };
+    const entry: Entry = {
+      committedAt: 0,
+      holder: undefined,
+      queued: 0,
+      inserting: 0,
+      isChanging: false,
+    };
     this.#entries.set(name, entry);
     return entry;
   }
@@ -147,7 +200,7 @@ export class TableLocks {
   async #expire(): Promise<void> {
     for (const transaction of this.#open) {
       const isYoung = this.#now() - transaction.startedMs <= MAX_DURATION_MS;
-      if (isYoung || transaction.ended !== undefined) continue;
+      if (isYoung || transaction.ended !== undefined || transaction.isCommitting) continue;
       transaction.ended = invalidQuery(
         `Transaction ${transaction.id} was aborted because it was open for more than 10 minutes.`,
       );

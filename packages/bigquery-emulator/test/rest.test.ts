@@ -45,6 +45,38 @@ const SCHEMA = {
   ],
 };
 
+describe('jobs', () => {
+  it('refuse fields that nobody has, and those that are not done', async () => {
+    const ask = (more: object): Promise<unknown> =>
+      bed.api.jobs
+        .query({
+          projectId: PROJECT,
+          requestBody: { query: 'SELECT 1', useLegacySql: false, ...more },
+        })
+        .catch(refusalOf);
+    expect(await ask({ maximumBytesBiled: '1' })).toBe(
+      'invalid: Invalid JSON payload received. Unknown name "maximumBytesBiled": Cannot find field.',
+    );
+    expect(await ask({ writeIncrementalResults: true })).toContain('jobs with writeIncremental');
+    expect(await ask({ jobTimeoutMs: '1000', useQueryCache: false })).toHaveProperty('data');
+  });
+
+  it('tell how they were asked for, with the values of parameters', async () => {
+    const queryParameters = [
+      { name: 'a', parameterType: { type: 'STRING' }, parameterValue: { value: 'secret' } },
+    ];
+    const { data } = await bed.api.jobs.query({
+      projectId: PROJECT,
+      requestBody: { query: 'SELECT @a', useLegacySql: false, queryParameters },
+    });
+    const job = await bed.api.jobs.get({
+      projectId: PROJECT,
+      jobId: data.jobReference?.jobId ?? '',
+    });
+    expect(job.data.configuration?.query).toMatchObject({ query: 'SELECT @a', queryParameters });
+  });
+});
+
 describe('tables', () => {
   it('are made with partitions and clusters, changed under their etag, and removed', async () => {
     const tableId = 'rest_table';
@@ -144,22 +176,30 @@ describe('tables', () => {
 
   it('may be views, whose query is checked and described', async () => {
     await bed.query('CREATE OR REPLACE TABLE base (a STRING)');
-    const insert = (query: string): Promise<unknown> =>
+    const insert = (query: string, more: object = {}): Promise<unknown> =>
       bed.api.tables.insert({
         ...IN,
         requestBody: {
           tableReference: { ...IN, tableId: 'rest_view' },
           view: { query, useLegacySql: false },
-          schema: { fields: [{ name: 'label', type: 'STRING', description: 'said so' }] },
+          description: 'shows',
+          ...more,
         },
       });
+    const schema = { fields: [{ name: 'label', type: 'STRING', description: 'said so' }] };
     expect(await insert('SELECT b AS label FROM mirror.base').catch(refusalOf)).toContain(
       'Unrecognized name: b',
     );
-    await insert('SELECT a AS label FROM mirror.base');
+    const shown = 'SELECT a AS label FROM mirror.base';
+    expect(await insert(shown, { schema }).catch(refusalOf)).toContain(
+      "Schema field shouldn't be used as input with a view",
+    );
+    await insert(shown);
+    await bed.api.tables.patch({ ...IN, tableId: 'rest_view', requestBody: { schema } });
     const { data } = await bed.api.tables.get({ ...IN, tableId: 'rest_view' });
     expect(data).toMatchObject({
       type: 'VIEW',
+      description: 'shows',
       view: { query: 'SELECT a AS label FROM mirror.base' },
       schema: { fields: [{ name: 'label', description: 'said so' }] },
     });

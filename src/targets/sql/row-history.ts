@@ -24,17 +24,17 @@ const ROWS_A_STATEMENT = 1_000;
 const ROW_COLUMNS = ['id', 'status', 'created_at'];
 
 /** Columns that tell a table of versions, and one that held them before people changed it. */
-const MARKS = ['_valid_from', '_valid_to', '_is_deleted'];
+export const HISTORY_MARKS: readonly string[] = ['_valid_from', '_valid_to', '_is_deleted'];
 
 /** All columns of a history that hold no answers to one field. */
-const OWN_COLUMNS = [...ROW_COLUMNS, MORE_COLUMN, ...MARKS];
+const OWN_COLUMNS = [...ROW_COLUMNS, MORE_COLUMN, ...HISTORY_MARKS];
 
 const isKept = ({ field, kind, storage }: AnswerPart): boolean =>
   storage === 'column' && (field.type !== null || kind !== 'own');
 
 /** Whether what has these columns is a history of ours, and nothing that people made in its place. */
 export const isHistory = (columns: readonly string[]): boolean =>
-  ['id', ...MARKS].every((name) => columns.includes(name));
+  ['id', ...HISTORY_MARKS].every((name) => columns.includes(name));
 
 /** A form's history and its columns, as they are; undefined where it is not there, or not ours. */
 export async function heldVersions(
@@ -63,7 +63,9 @@ export async function tablesOfVersions(
     (name) => name === first || isLater(name),
   );
   const columns = await dialect.columnsOfEach(session, new Set([form.history.table, ...others]));
-  const held = [...columns].filter(([, names]) => MARKS.some((mark) => names.includes(mark)));
+  const held = [...columns].filter(([, names]) =>
+    HISTORY_MARKS.some((mark) => names.includes(mark)),
+  );
   const [keyed, keyless] = [true, false].map((is) =>
     held.filter(([, names]) => names.includes('id') === is).map(([name]) => name),
   );

@@ -1,8 +1,4 @@
-import { afterAll, beforeAll, describe } from 'vitest';
-import { describeHistoryDue } from '../../contract/sql-history-due.ts';
-import { describeRelations } from '../../contract/sql-relations.ts';
-import { describeSqlModel } from '../../contract/sql-target-model.ts';
-import { stageTargets } from '../../contract/target-harness.ts';
+import { afterAll, beforeAll } from 'vitest';
 import { describeTarget } from '../../contract/target.ts';
 import {
   bigQueryPlace,
@@ -18,11 +14,3 @@ afterAll(() => standIn.close());
 
 describeTarget('BigQuery', () => bigQueryPlace(standIn));
 describeTarget('BigQuery, several processes', () => bigQueryPlace(standIn, 'several processes'));
-
-// Of what SQL targets promise besides, the parts that are written without the SQL of one of them.
-describe('the SQL contract over BigQuery', () => {
-  const stage = stageTargets(() => bigQueryPlace(standIn));
-  describeSqlModel(stage);
-  describeRelations(stage);
-  describeHistoryDue(stage);
-});

@@ -102,7 +102,7 @@ export class BigQueryTables {
       location: this.#wanted ?? DEFAULT_LOCATION,
       description: 'Submissions of forms, kept up to date by forms-mirror.',
     };
-    await orExists(
+    await isMade(
       this.#calls.repeated(
         (client, options) =>
           client.datasets.insert({ projectId: this.#ids.projectId, requestBody }, options),
@@ -115,7 +115,12 @@ export class BigQueryTables {
 
   /** The names of all tables and views. */
   async tables(): Promise<readonly string[]> {
-    const names: string[] = [];
+    return [...(await this.listed()).keys()];
+  }
+
+  /** All tables and views by their names, each with when it was made, as Google writes it. */
+  async listed(): Promise<ReadonlyMap<string, string>> {
+    const names = new Map<string, string>();
     let pageToken: string | undefined;
     do {
       const answer = await orAbsent(
@@ -126,8 +131,8 @@ export class BigQueryTables {
           ),
         ),
       );
-      for (const { tableReference } of answer?.tables ?? []) {
-        if (tableReference?.tableId) names.push(tableReference.tableId);
+      for (const { tableReference, creationTime } of answer?.tables ?? []) {
+        if (tableReference?.tableId) names.set(tableReference.tableId, creationTime ?? '');
       }
       pageToken = answer?.nextPageToken ?? undefined;
     } while (pageToken !== undefined);
@@ -164,7 +169,7 @@ export class BigQueryTables {
 
   /** Makes a table; one of that name that is there already is left as it is. */
   async createTable(shape: TableShape): Promise<void> {
-    await orExists(this.#insert(shape.name, restTable(shape)));
+    await isMade(this.#insert(shape.name, restTable(shape)));
   }
 
   /** Adds the columns that are missing, at the end, and leaves all else as it is. */
@@ -198,8 +203,11 @@ export class BigQueryTables {
     columns: Readonly<Record<string, string>>,
   ): Promise<void> {
     const view = { query: sql, useLegacySql: false };
-    await orExists(this.#insert(name, { view }));
-    await this.#change(name, (held) => (held.view?.query === sql ? undefined : { view }));
+    // Google takes no schema with a view that is made.
+    const isNew = await isMade(this.#insert(name, { view, description }));
+    if (!isNew)
+      await this.#change(name, (held) => (held.view?.query === sql ? undefined : { view }));
+    if (isNew && Object.keys(columns).length === 0) return;
     await this.describe(name, description, columns);
   }
 
@@ -231,7 +239,7 @@ export class BigQueryTables {
         (client, options) => client.tables.insert({ ...this.#ids, requestBody }, options),
         { writes: true },
       );
-      if (!(await isThere(making))) return;
+      if (await isMade(making)) return;
     }
     await this.#change(name, (held) => viewOf(held.view?.query ?? undefined), 'changes often');
   }
@@ -334,18 +342,13 @@ async function orAbsent<T>(work: Promise<T>): Promise<T | undefined> {
   });
 }
 
-/** What somebody else made first, or an earlier try whose answer was lost, is made. */
-async function orExists(work: Promise<unknown>): Promise<void> {
-  await isThere(work);
-}
-
-/** Whether somebody else made it first, or an earlier try whose answer was lost. */
-async function isThere(making: Promise<unknown>): Promise<boolean> {
-  return making.then(
-    () => false,
-    (error: unknown) => {
-      if (error instanceof BigQueryError && error.fault === 'exists') return true;
-      throw error;
-    },
-  );
+/** False where somebody else made it first, or an earlier try whose answer was lost. */
+async function isMade(work: Promise<unknown>): Promise<boolean> {
+  try {
+    await work;
+    return true;
+  } catch (error) {
+    if (error instanceof BigQueryError && error.fault === 'exists') return false;
+    throw error;
+  }
 }

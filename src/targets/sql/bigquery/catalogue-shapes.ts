@@ -15,6 +15,8 @@ export const CATALOGUE_KEY = '#catalogue';
 export const PAUSES_KEY = '#pauses';
 /** The key of the lease of whoever marks a form. */
 export const markingKey = (formId: string): string => `#marking ${formId}`;
+/** The key of the copy of what is noted of a form's forgotten submissions. */
+export const copyKey = (formId: string): string => `#forgotten ${formId}`;
 
 /** What stands in the row {@link CATALOGUE_KEY}: to be raised with every change of what stands below. */
 export const CATALOGUE_VERSION = '1';
@@ -23,6 +25,22 @@ const columnsOf = (columns: Readonly<Record<string, ColumnShape['type']>>): Colu
   Object.entries(columns).map(([name, type]) => ({ name, type, description: '' }));
 
 const descriptionOf = (name: string): string => CATALOGUE_TEXTS[name]?.description ?? '';
+
+/** The history of statuses. */
+export const STATUSES: TableShape = {
+  name: 'mirror_status_history',
+  kind: 'table',
+  description: descriptionOf('mirror_status_history'),
+  clusteredBy: ['submission_id'],
+  columns: columnsOf({
+    id: 'INT64',
+    form_id: 'STRING',
+    submission_id: 'STRING',
+    status: 'STRING',
+    not_before: 'TIMESTAMP',
+    seen_at: 'TIMESTAMP',
+  }),
+};
 
 /** The tables of the catalogue, {@link STATE} last. */
 export const CATALOGUE_TABLES: readonly TableShape[] = [
@@ -53,20 +71,7 @@ export const CATALOGUE_TABLES: readonly TableShape[] = [
       statements: 'INT64',
     }),
   },
-  {
-    name: 'mirror_status_history',
-    kind: 'table',
-    description: descriptionOf('mirror_status_history'),
-    clusteredBy: ['submission_id'],
-    columns: columnsOf({
-      id: 'INT64',
-      form_id: 'STRING',
-      submission_id: 'STRING',
-      status: 'STRING',
-      not_before: 'TIMESTAMP',
-      seen_at: 'TIMESTAMP',
-    }),
-  },
+  STATUSES,
   {
     name: REJECTED,
     kind: 'table',

@@ -4,9 +4,9 @@ import {
   columnsOfFields,
   countFilled,
   countTraces,
-  historyToErase,
   listedIds,
   selectDeleted,
+  tablesToErase,
 } from './erasure-counts.ts';
 import type { FormHold } from './form-hold.ts';
 import type { FormState } from './form-state.ts';
@@ -51,8 +51,7 @@ export async function eraseForm(
   if (traces.refusals > 0) all.push(eraseFrom(store.relation, 'mirror_refusals', form.id, listed));
   if (traces.history > 0) {
     all.push(eraseFrom(store.relation, 'mirror_status_history', form.id, listed));
-    if ((await historyToErase(store, hold.state)) !== undefined)
-      all.push(...eraseVersions(hold, listed));
+    all.push(...eraseVersions(hold, await tablesToErase(store, hold.state), listed));
   }
   const gone = live.map(({ status }) => [status, -1] as const);
   const next = counted(moved(withoutForgotten(state, live), gone), {

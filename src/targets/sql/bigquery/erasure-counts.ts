@@ -1,8 +1,9 @@
 import type { Traces } from '../../../mirror/erasure.ts';
 import { listable } from '../row-batch.ts';
-import { idsGone, isHistory } from '../row-history.ts';
+import { HISTORY_MARKS, idsGone, isHistory } from '../row-history.ts';
 import { LIMITS } from './answer-values.ts';
 import type { FormState, StateField } from './form-state.ts';
+import { historyName, versionColumns } from './row-versions.ts';
 import { listParameter, named, textParameter, timeParameter } from './sql-text.ts';
 import type { Store } from './store.ts';
 import { type HeldForm, locate, storableIds } from './table-reads.ts';
@@ -29,14 +30,13 @@ export async function countTraces(
   const rows = held === undefined ? 0 : (await locate(store, held, ids)).size;
   const count = (table: string): string =>
     `(SELECT COUNT(*) FROM ${store.relation(table)} WHERE form_id = @form AND submission_id IN UNNEST(@ids))`;
-  const versions = await historyToErase(store, state);
-  const former =
-    versions === undefined
-      ? '0'
-      : `(SELECT COUNT(*) FROM ${store.relation(versions)} WHERE id IN UNNEST(@ids))`;
+  const versions = await tablesToErase(store, state);
+  const former = versions.map(
+    (table) => `(SELECT COUNT(*) FROM ${store.relation(table)} WHERE id IN UNNEST(@ids))`,
+  );
   const [row] = await store.query({
     sql: `SELECT ${count('mirror_rejected')} AS listings, ${count('mirror_refusals')} AS refusals,
-      ${count('mirror_status_history')} AS statuses, ${former} AS versions`,
+      ${count('mirror_status_history')} AS statuses, ${['0', ...former].join(' + ')} AS versions`,
     parameters: { form: textParameter(formId), ids: listParameter(listedIds(ids)) },
   });
   const number = (column: string): number => Number(row?.[column] ?? 0);
@@ -58,18 +58,29 @@ export async function selectDeleted(store: Store, held: HeldForm): Promise<strin
     GROUP BY v.id HAVING COUNT(*) = COUNT(v._valid_to) AND MAX(v._valid_to) < @before`;
 }
 
-/** The table of versions from which submissions are erased, also where people changed it. Throws where nobody can tell whose they are. */
-export async function historyToErase(
-  store: Store,
-  { history }: Pick<FormState, 'history'>,
-): Promise<string | undefined> {
-  if (history === null) return undefined;
-  const found = await store.jobs.table(history.table);
-  if (found?.kind !== 'table') return undefined;
-  const names = found.columns.map(({ name }) => name);
-  if (names.includes('id')) return history.table;
-  if (names.some((name) => name.startsWith('_valid_'))) throw idsGone(LIMITS, history.table);
-  return undefined;
+/**
+ * The tables that hold versions of a form's rows, with those that people changed, from which no pass reads any more: what is erased is
+ * erased there, too. Throws where nobody can tell whose versions one of them holds.
+ */
+export async function tablesToErase(
+  { jobs }: Store,
+  { history, table }: Pick<FormState, 'history' | 'table'>,
+): Promise<string[]> {
+  if (history === null || table === null) return [];
+  const first = historyName(table);
+  const isLater = (name: string): boolean =>
+    name.startsWith(first) && /^_\d+$/.test(name.slice(first.length));
+  const tables: string[] = [];
+  for (const name of await jobs.tables()) {
+    if (name !== history.table && name !== first && !isLater(name)) continue;
+    const found = await jobs.table(name);
+    if (found?.kind !== 'table') continue;
+    const columns = new Set(found.columns.map((column) => column.name));
+    if (!HISTORY_MARKS.some((mark) => columns.has(mark))) continue;
+    if (!columns.has('id')) throw idsGone(LIMITS, name);
+    tables.push(name);
+  }
+  return tables;
 }
 
 /** The table of a form's versions with its columns, where it is there. */
@@ -111,10 +122,9 @@ export async function countFilled(
 ): Promise<number> {
   const count = async (
     relation: string,
-    present: ReadonlySet<string>,
+    columns: readonly string[],
     which: string,
   ): Promise<number> => {
-    const columns = columnsOfFields({ ...held, present }, fieldIds);
     if (columns.length === 0) return 0;
     const isFilled = columns.map((name) => `t.${named(name)} IS NOT NULL`).join(' OR ');
     const [row] = await store.query({
@@ -123,10 +133,13 @@ export async function countFilled(
     });
     return Number(row?.['n'] ?? 0);
   };
-  const rows = await count(held.relation, held.present, '');
+  const rows = await count(held.relation, columnsOfFields(held, fieldIds), '');
   // One that was ended got no column since.
   const history = await heldHistory(store, held.state);
   if (history === undefined) return rows;
   const { table, present } = history;
-  return rows + (await count(store.relation(table), present, ' AND t._valid_to IS NOT NULL'));
+  const { fields } = held.state;
+  const wanted = fields.filter(({ id }) => fieldIds.includes(id));
+  const columns = versionColumns(fields, wanted, [...present]);
+  return rows + (await count(store.relation(table), columns, ' AND t._valid_to IS NOT NULL'));
 }

@@ -12,10 +12,10 @@ import { keylessTable, standingOf } from '../table-standing.ts';
 import { LIMITS } from './answer-values.ts';
 import { BigQueryError } from './bigquery-errors.ts';
 import type { HeldTable } from './bigquery-tables.ts';
-import { STATE } from './catalogue-shapes.ts';
+import { STATE, STATUSES } from './catalogue-shapes.ts';
 import type { FormHold } from './form-hold.ts';
 import type { FormState, StateField } from './form-state.ts';
-import { assertNoneForgotten } from './forgotten-reads.ts';
+import { takeOverForgotten } from './forgotten-notes.ts';
 import { withHashSet } from './row-hash.ts';
 import { followHistory } from './row-versions.ts';
 import { type Statement, textParameter } from './sql-text.ts';
@@ -108,9 +108,9 @@ export class FormColumns {
 
   async #syncOnce(picked: readonly PickedField[]): Promise<PrepareResult> {
     const hold = this.#hold;
+    if (hold.state.table === null) await takeOverForgotten(hold);
     const { state, store } = hold;
     const at = hold.now();
-    if (state.table === null) await assertNoneForgotten(hold);
     hold.forgetTable();
     const found = await hold.table();
     const standing = standingOf(columnNames(found));
@@ -150,7 +150,7 @@ export class FormColumns {
       table: names.table,
       view: names.view,
       firstSeenAt: state.firstSeenAt ?? at,
-      statusesSince: state.table === null ? at : state.statusesSince,
+      ...statusesOf(state, await this.#statusesMade(), at),
       fields,
       pending: pendingOf(fields, names.table, existing),
       ...(isNewTable && {
@@ -198,7 +198,16 @@ export class FormColumns {
     if (existing === undefined || missing.length > 0) hold.forgetTable();
     if (state.pending.length > 0) hold.keep({ ...state, pending: [] });
     if (existing !== undefined) await restoreTimes(hold);
-    await followHistory(hold, this.#keepsVersions);
+    await followHistory(hold, this.#keepsVersions, new Set(missing.map(({ name }) => name)));
+  }
+
+  /** When the history of statuses was made; made anew where people dropped it. */
+  async #statusesMade(): Promise<string | undefined> {
+    const { jobs } = this.#hold.store;
+    const made = (await jobs.listed()).get(STATUSES.name);
+    if (made !== undefined) return made;
+    await jobs.createTable(STATUSES);
+    return (await jobs.listed()).get(STATUSES.name);
   }
 
   /** What is gone of the form: its table, or columns of it. */
@@ -217,12 +226,13 @@ export class FormColumns {
     if (table !== null && view !== null && (!taken.has(table) || state.pending.includes(table)))
       return { table, view };
     const rows = await store.query({
-      sql: `SELECT JSON_VALUE(state, '$.table') AS table_name, JSON_VALUE(state, '$.view') AS view_name
+      sql: `SELECT JSON_VALUE(state, '$.table') AS table_name, JSON_VALUE(state, '$.view') AS view_name,
+          JSON_VALUE(state, '$.history.table') AS history_table
         FROM ${store.relation(STATE)} WHERE NOT STARTS_WITH(form_id, '#')`,
       parameters: {},
     });
     for (const row of rows) {
-      for (const name of [row['table_name'], row['view_name']]) if (name) taken.add(name);
+      for (const name of Object.values(row)) if (name !== null) taken.add(name.toLowerCase());
     }
     const chosen = formTableName(form, taken);
     return { table: chosen, view: view ?? `${chosen}${VIEW_SUFFIX}` };
@@ -281,6 +291,17 @@ function returns(before: readonly StateField[], now: readonly StateField[]): boo
   const gone = new Set(before.filter(({ removedAt }) => removedAt !== null).map(({ id }) => id));
   return now.some(({ id, removedAt }) => removedAt === null && gone.has(id));
 }
+
+/** Since when the statuses of its rows are told, and in which table: in one that was made since then there is nothing of before. */
+const statusesOf = (
+  { statusesIn, statusesSince, table }: FormState,
+  made: string | undefined,
+  at: string,
+): Pick<FormState, 'statusesIn' | 'statusesSince'> => {
+  if (table === null) return { statusesIn: made, statusesSince: at };
+  const isSame = statusesIn === undefined || made === undefined || statusesIn === made;
+  return { statusesIn: made ?? statusesIn, statusesSince: isSame ? statusesSince : null };
+};
 
 const namesKept = ({ table, view }: FormState): { table: string; view: string } => ({
   table: table ?? '',

@@ -60,7 +60,10 @@ export interface FormState {
   readonly view: string | null;
   readonly firstSeenAt: string | null;
   readonly goneAt: string | null;
+  /** Since when its history of statuses tells all of it; null until the next comparison, where people dropped it. */
   readonly statusesSince: string | null;
+  /** When the table of that history was made, as the place tells it. */
+  readonly statusesIn?: string | undefined;
   /** What is about to be made: columns, or the table by its name. It is not lost where it is not there. */
   readonly pending: readonly string[];
   /** By `ordinal`. */
@@ -277,6 +280,7 @@ const STATE = z.object({
   firstSeenAt: textOrNull,
   goneAt: textOrNull,
   statusesSince: textOrNull,
+  statusesIn: text.optional(),
   pending: z.array(text),
   fields: z.array(FIELD),
   labels: z.array(z.object({ fieldId: text, label: text, from: text, to: textOrNull })),

@@ -29,14 +29,16 @@ import type { FormHold } from './form-hold.ts';
 import { BigQueryFormReader, noticesOf } from './form-reader.ts';
 import { heldForm } from './table-reads.ts';
 import type { FormState } from './form-state.ts';
-import { forgottenIn } from './forgotten-reads.ts';
+import { forgottenIn, knownAmong } from './forgotten-notes.ts';
 import {
   addPass,
   addStatuses,
   dropForgotten,
   endMarks,
   type Mark,
+  completeStatuses,
   prunePasses,
+  saveCopies,
   saveForgotten,
   saveMarks,
 } from './list-statements.ts';
@@ -201,7 +203,7 @@ export class BigQueryFormWriter extends BigQueryFormReader implements FormWriter
       const isChanged = new Set(changedIds);
       const marks = sent
         .filter(({ submissionId }) => isChanged.has(submissionId))
-        .map((mark): Mark => cleanMark({ ...mark, reason: '' }));
+        .map((mark): Mark => Object.assign({}, mark, { reason: '' }));
       const listed = await this.listedAmong(changedIds);
       const seen = changed.map(({ id }) => {
         return { id, status: wanted.get(id) ?? '', isProven: !listed.has(id) };
@@ -242,12 +244,10 @@ export class BigQueryFormWriter extends BigQueryFormReader implements FormWriter
       );
       const marks = known
         .filter(({ submissionId }) => !gone.has(submissionId))
-        .map((one): Mark => cleanMark({ ...one, reason: safeText(one.reason) }));
+        .map((one): Mark => Object.assign({}, one, { reason: safeText(one.reason) }));
       await hold.commit(
         counted(hold.state, { refusals: marks.length }),
-        marks.length > 0
-          ? [saveMarks(hold.store.relation, hold.form.id, distinctMarks(marks))]
-          : [],
+        marks.length > 0 ? [saveMarks(hold.store.relation, hold.form.id, marks)] : [],
       );
     });
   }
@@ -257,17 +257,23 @@ export class BigQueryFormWriter extends BigQueryFormReader implements FormWriter
     const { form, store } = hold;
     return hold.run(async () => {
       const salt = hold.state.salt ?? newSalt();
-      const known = await forgottenIn(hold, ids);
+      const known = await knownAmong(hold, ids);
       const fresh = [...new Set(ids)].filter((id) => !known.has(id));
-      const hashes = fresh.map((id) => forgottenHash(salt, form.id, id));
+      const notes = fresh.map((id) => ({ hash: forgottenHash(salt, form.id, id), at }));
       const noted: FormState = {
         ...withoutNames(hold.state, ids),
-        salt: hashes.length > 0 ? salt : hold.state.salt,
+        salt: notes.length > 0 ? salt : hold.state.salt,
       };
-      const notes = hashes.length === 0 ? [] : [saveForgotten(store.relation, form.id, hashes, at)];
+      const statements =
+        notes.length === 0
+          ? []
+          : [
+              saveForgotten(store.relation, form.id, notes),
+              saveCopies(store.relation, form.id, salt, notes),
+            ];
       return eraseForm(hold, await this.#held(), ids, {
-        state: counted(noted, { forgotten: hashes.length }),
-        statements: notes,
+        state: counted(noted, { forgotten: notes.length }),
+        statements,
         names: ids,
       });
     });
@@ -277,13 +283,12 @@ export class BigQueryFormWriter extends BigQueryFormReader implements FormWriter
     const hold = this.#hold;
     return hold.run(async () => {
       const { salt } = hold.state;
-      const known = await forgottenIn(hold, ids);
+      const known = await knownAmong(hold, ids);
       if (salt === null || known.size === 0) return 0;
       const hashes = [...known].map((id) => forgottenHash(salt, hold.form.id, id));
       const next = withoutCheckpoint({ ...hold.state, windows: [] });
-      await hold.commit(counted(next, { forgotten: -hashes.length }), [
-        dropForgotten(hold.store.relation, hold.form.id, hashes),
-      ]);
+      const statements = dropForgotten(hold.store.relation, hold.form.id, hashes);
+      await hold.commit(counted(next, { forgotten: -hashes.length }), statements);
       return hashes.length;
     });
   }
@@ -337,6 +342,12 @@ export class BigQueryFormWriter extends BigQueryFormReader implements FormWriter
           const lists = await settleLists(hold, await this.#held(), pass, comparedSince);
           statements.push(...lists.statements);
           next = counted(next, lists.counts);
+          const since = comparedSince ?? pass.startedAt;
+          if (lists.canTell && next.statusesSince === null && next.table !== null) {
+            const moment = { formId: form.id, at: since, entry: hold.entry };
+            statements.push(completeStatuses(store.relation, moment, next.table));
+            next = { ...next, statusesSince: since };
+          }
           if (isFull) {
             next = withClosedWindows(next);
             hasSettled = true;
@@ -377,18 +388,3 @@ export class BigQueryFormWriter extends BigQueryFormReader implements FormWriter
     return statusMoment(this.#hold, at);
   }
 }
-
-const cleanMark = ({ submissionId, status, wanted, reason, at }: Mark): Mark => ({
-  submissionId,
-  status: cleanText(status),
-  wanted: cleanText(wanted),
-  reason,
-  at,
-});
-
-/** Of several of one key the last: a MERGE takes each once. */
-const distinctMarks = (marks: readonly Mark[]): Mark[] => [
-  ...new Map(
-    marks.map((mark) => [JSON.stringify([mark.submissionId, mark.status, mark.wanted]), mark]),
-  ).values(),
-];

@@ -1,5 +1,7 @@
 import type { Rejection } from '../../../mirror/types.ts';
 import type { PassRecord } from '../../../mirror/types.ts';
+import { cleanText } from '../row-batch.ts';
+import { copyKey, STATE } from './catalogue-shapes.ts';
 import {
   listParameter,
   numberParameter,
@@ -62,7 +64,7 @@ export interface Mark {
   readonly at: string;
 }
 
-/** Remembers status changes; a repeated one takes the newer time and reason. */
+/** Remembers status changes; a repeated one takes the newer time and reason, of several at once those of the last. */
 export const saveMarks = (
   relation: Relation,
   formId: string,
@@ -76,9 +78,26 @@ export const saveMarks = (
    WHEN MATCHED THEN UPDATE SET reason = s.reason, refused_at = s.refused_at
    WHEN NOT MATCHED BY TARGET THEN INSERT (form_id, submission_id, status, wanted, reason, refused_at)
      VALUES (@form, s.submission_id, s.status, s.wanted, s.reason, s.refused_at)`,
-  parameters: { marks: textParameter(JSON.stringify(marks)), form: textParameter(formId) },
+  parameters: {
+    marks: textParameter(JSON.stringify(distinctMarks(marks))),
+    form: textParameter(formId),
+  },
   mutates: 'mirror_refusals',
 });
+
+/** Of several of one key the last: a MERGE takes each once. */
+function distinctMarks(marks: readonly Mark[]): Mark[] {
+  const clean = marks.map(({ submissionId, status, wanted, reason, at }): Mark => ({
+    submissionId,
+    status: cleanText(status),
+    wanted: cleanText(wanted),
+    reason,
+    at,
+  }));
+  const keyOf = ({ submissionId, status, wanted }: Mark): string =>
+    JSON.stringify([submissionId, status, wanted]);
+  return [...new Map(clean.map((mark) => [keyOf(mark), mark])).values()];
+}
 
 /** Forgets what is remembered of status changes of these submissions; `refused`: only what was refused. */
 export const endMarks = (
@@ -93,33 +112,61 @@ export const endMarks = (
   mutates: 'mirror_refusals',
 });
 
-/** Notes that these submissions stay away, by digests of their IDs. */
+/** That a submission stays away: the digest of its ID, and since when. */
+export interface ForgottenNote {
+  readonly hash: string;
+  readonly at: string;
+}
+
+/** Notes that these submissions stay away. */
 export const saveForgotten = (
   relation: Relation,
   formId: string,
-  hashes: readonly string[],
-  at: string,
+  notes: readonly ForgottenNote[],
 ): Statement => ({
   sql: `INSERT INTO ${relation('mirror_forgotten')} (form_id, id_hash, forgotten_at)
-   SELECT @form, h, @forgotten_at FROM UNNEST(@forgotten) AS h`,
-  parameters: {
-    forgotten: listParameter(hashes),
-    form: textParameter(formId),
-    forgotten_at: timeParameter(at),
-  },
+   SELECT @form, JSON_VALUE(r, '$.hash'), CAST(JSON_VALUE(r, '$.at') AS TIMESTAMP) FROM UNNEST(JSON_QUERY_ARRAY(@forgotten)) AS r`,
+  parameters: { forgotten: textParameter(JSON.stringify(notes)), form: textParameter(formId) },
   mutates: 'mirror_forgotten',
 });
 
-/** Takes such notes back. */
+/** Adds notes to the copy of a form's: a line for each, behind that of the salt. */
+export const saveCopies = (
+  relation: Relation,
+  formId: string,
+  salt: string,
+  notes: readonly ForgottenNote[],
+): Statement => ({
+  sql: `MERGE ${relation(STATE)} AS t USING (SELECT @copy AS k) AS s ON t.form_id = s.k
+   WHEN MATCHED THEN UPDATE SET state = CONCAT(COALESCE(t.state, @copy_salt), @copies)
+   WHEN NOT MATCHED BY TARGET THEN INSERT (form_id, epoch, commit_number, state) VALUES (s.k, 0, 0, CONCAT(@copy_salt, @copies))`,
+  parameters: {
+    copy: textParameter(copyKey(formId)),
+    copy_salt: textParameter(salt),
+    copies: textParameter(notes.map(({ hash, at }) => `\n${hash} ${at}`).join('')),
+  },
+  mutates: STATE,
+});
+
+/** Takes such notes back, and their copies. */
 export const dropForgotten = (
   relation: Relation,
   formId: string,
   hashes: readonly string[],
-): Statement => ({
-  sql: `DELETE FROM ${relation('mirror_forgotten')} WHERE form_id = @form AND id_hash IN UNNEST(@remembered)`,
-  parameters: { remembered: listParameter(hashes), form: textParameter(formId) },
-  mutates: 'mirror_forgotten',
-});
+): Statement[] => [
+  {
+    sql: `DELETE FROM ${relation('mirror_forgotten')} WHERE form_id = @form AND id_hash IN UNNEST(@remembered)`,
+    parameters: { remembered: listParameter(hashes), form: textParameter(formId) },
+    mutates: 'mirror_forgotten',
+  },
+  {
+    sql: `UPDATE ${relation(STATE)} SET state = (SELECT STRING_AGG(line, '\\n' ORDER BY place) FROM UNNEST(SPLIT(state, '\\n')) AS line WITH OFFSET AS place
+       WHERE place = 0 OR SPLIT(line, ' ')[OFFSET(0)] NOT IN UNNEST(@remembered))
+     WHERE form_id = @copy`,
+    parameters: { remembered: listParameter(hashes), copy: textParameter(copyKey(formId)) },
+    mutates: STATE,
+  },
+];
 
 /** Removes what a list tells of submissions. */
 export const eraseFrom = (
@@ -207,6 +254,25 @@ export const beginStatuses = (
     form: textParameter(formId),
     seen_at: timeParameter(at),
     begun: textParameter(JSON.stringify(rows.map(({ id, status }) => [id, status]))),
+  },
+  mutates: 'mirror_status_history',
+});
+
+/** Gives live rows that have none their first entries: as of a pass that has compared everything. */
+export const completeStatuses = (
+  relation: Relation,
+  { formId, at, entry }: Pick<StatusMoment, 'formId' | 'at' | 'entry'>,
+  table: string,
+): Statement => ({
+  sql: `INSERT INTO ${relation('mirror_status_history')} (id, form_id, submission_id, status, seen_at)
+   SELECT @entry, @form, t.id, t.status, @completed_at FROM ${relation(table)} AS t
+   WHERE t._deleted_at IS NULL
+     AND t.id NOT IN (SELECT h.submission_id FROM ${relation('mirror_status_history')} AS h WHERE h.form_id = @form)
+     AND t.id NOT IN (SELECT r.submission_id FROM ${relation('mirror_rejected')} AS r WHERE r.form_id = @form AND NOT r.stored)`,
+  parameters: {
+    entry: { type: 'INT64', value: entry },
+    form: textParameter(formId),
+    completed_at: timeParameter(at),
   },
   mutates: 'mirror_status_history',
 });

@@ -1,5 +1,7 @@
 import { uniqueName } from '../../../mirror/column-names.ts';
+import { partsOf } from '../answer-parts.ts';
 import { FORM_TEXTS } from '../descriptions.ts';
+import type { FieldColumn } from '../field-column.ts';
 import { isHistory } from '../row-history.ts';
 import type { HeldTable } from './bigquery-tables.ts';
 import type { ColumnShape, TableShape } from './bigquery-tables.ts';
@@ -49,8 +51,15 @@ const historyTable = (name: string, state: FormState): TableShape => ({
   columns: [...ROW_COLUMNS, ...answerColumns(state.fields), ...MARKS],
 });
 
-/** Begins the history of a form, ends it, or gives it the columns that the form's table got. After the table is as it is to be. */
-export async function followHistory(hold: FormHold, isWanted: boolean): Promise<void> {
+/**
+ * Begins the history of a form, ends it, or gives it the columns that the form's table got. After the table is as it is to be.
+ * `madeNow`: columns that the table did not have until now, of which no version has anything to tell.
+ */
+export async function followHistory(
+  hold: FormHold,
+  isWanted: boolean,
+  madeNow: ReadonlySet<string>,
+): Promise<void> {
   const { state, store } = hold;
   const { history } = state;
   if (state.table === null || (!isWanted && history?.isOpen !== true)) return;
@@ -68,22 +77,48 @@ export async function followHistory(hold: FormHold, isWanted: boolean): Promise<
   const table = isTaken ? await freeName(hold, state.table) : history.table;
   // A process that dies once it is made leaves an empty one, which the next pass begins.
   if (history?.table !== table) await hold.commit({ ...state, history: { table, isOpen: false } });
+  const dropped: string[] = [];
   if (held === undefined) await jobs.createTable(historyTable(table, state));
-  else await addMissing(hold, held);
-  if (held !== undefined && history?.isOpen === true) return;
+  else dropped.push(...(await addMissing(hold, held)).filter((name) => !madeNow.has(name)));
+  if (held !== undefined && history?.isOpen === true) {
+    if (dropped.length > 0) await hold.commit(hold.state, [refillVersions(hold, table, dropped)]);
+    return;
+  }
   const next = { ...hold.state, history: { table, isOpen: true } };
   await hold.commit(next, [insertVersions(hold, table, 'TRUE', {}, at)]);
 }
 
+/** The name that a form's history takes first. */
+export const historyName = (table: string): string => `${table}_history`;
+
 async function freeName({ store }: FormHold, table: string): Promise<string> {
   const names = await store.jobs.tables();
-  return uniqueName(`${table}_history`, new Set(names.map((name) => name.toLowerCase())));
+  return uniqueName(historyName(table), new Set(names.map((name) => name.toLowerCase())));
 }
 
-async function addMissing({ state, store }: FormHold, held: HeldTable): Promise<void> {
+/** Adds the columns that it lacks; their names. */
+async function addMissing({ state, store }: FormHold, held: HeldTable): Promise<string[]> {
   const present = new Set(held.columns.map(({ name }) => name));
   const missing = answerColumns(state.fields).filter(({ name }) => !present.has(name));
   if (missing.length > 0) await store.jobs.addColumns(held.name, missing);
+  return missing.map(({ name }) => name);
+}
+
+/** Tells again what is so now in columns that people dropped of the history. */
+function refillVersions(
+  { state, store }: FormHold,
+  table: string,
+  columns: readonly string[],
+): Statement {
+  const names = columns.map(named);
+  return {
+    sql: `UPDATE ${store.relation(table)} AS v SET ${names.map((name) => `${name} = t.${name}`).join(', ')}
+     FROM (SELECT o.id, ${names.map((name) => `ANY_VALUE(o.${name}) AS ${name}`).join(', ')}
+       FROM ${store.relation(state.table ?? '')} AS o GROUP BY o.id) AS t
+     WHERE v.id = t.id AND v._valid_to IS NULL`,
+    parameters: {},
+    mutates: table,
+  };
 }
 
 /**
@@ -182,13 +217,13 @@ export async function clearVersionColumns(
   which: 'ended' | 'all',
 ): Promise<Statement[]> {
   const { history } = state;
-  const wanted = columnParts(state.fields.filter(({ id }) => fieldIds.has(id)));
+  const wanted = state.fields.filter(({ id }) => fieldIds.has(id));
   if (history === null || wanted.length === 0) return [];
   // One that was ended got no column since, and people may have dropped it.
   const held = await store.jobs.table(history.table);
-  const present = new Set(columnNames(held));
-  const columns = wanted.filter(({ name }) => present.has(name)).map(({ name }) => named(name));
-  if (columns.length === 0 || !present.has('_valid_to')) return [];
+  const present = columnNames(held) ?? [];
+  const columns = versionColumns(state.fields, wanted, present).map(named);
+  if (columns.length === 0 || !present.includes('_valid_to')) return [];
   const isFilled = columns.map((name) => `v.${name} IS NOT NULL`).join(' OR ');
   const ended = which === 'ended' ? 'v._valid_to IS NOT NULL AND ' : '';
   return [
@@ -201,21 +236,37 @@ export async function clearVersionColumns(
   ];
 }
 
+/**
+ * Of the columns of a history those that may hold answers to some of a form's fields: their own, whatever the form's table knows of
+ * them, and those of which no field is known any more, as they may have stood beside one of them in a table that was dropped.
+ */
+export function versionColumns(
+  fields: readonly FieldColumn[],
+  wanted: readonly FieldColumn[],
+  present: readonly string[],
+): string[] {
+  const own = new Set(partsOf(wanted).map(({ name }) => name));
+  const known = new Set([
+    ...[...ROW_COLUMNS, ...MARKS].map(({ name }) => name),
+    ...partsOf(fields).map(({ name }) => name),
+  ]);
+  return present.filter((name) => own.has(name) || !known.has(name));
+}
+
 /** Of rows that were written anew, hashed perhaps: what stood there plainly leaves former versions, too (L18). */
 export const clearFormVersions = (
   hold: FormHold,
   hashed: ReadonlySet<string>,
 ): Promise<Statement[]> => clearVersionColumns(hold, hashed, 'ended');
 
-/** Removes all versions of these submissions. */
-export function eraseVersions({ state, store }: FormHold, ids: readonly string[]): Statement[] {
-  const { history } = state;
-  if (history === null) return [];
-  return [
-    {
-      sql: `DELETE FROM ${store.relation(history.table)} AS v WHERE v.id IN UNNEST(@erased)`,
-      parameters: { erased: listParameter(ids) },
-      mutates: history.table,
-    },
-  ];
-}
+/** Removes all versions of these submissions from the tables that hold any. */
+export const eraseVersions = (
+  { store }: FormHold,
+  tables: readonly string[],
+  ids: readonly string[],
+): Statement[] =>
+  tables.map((table) => ({
+    sql: `DELETE FROM ${store.relation(table)} AS v WHERE v.id IN UNNEST(@erased)`,
+    parameters: { erased: listParameter(ids) },
+    mutates: table,
+  }));

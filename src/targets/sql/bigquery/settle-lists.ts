@@ -11,13 +11,18 @@ export interface SettledLists {
   readonly counts: Partial<StateCounts>;
 }
 
+/** The same, and whether the pass can tell what rows have. */
+export interface ProvenLists extends SettledLists {
+  readonly canTell: boolean;
+}
+
 /** Reads what is over: listings of what was not met, and sent changes of status that were found made or overtaken. */
 export async function settleLists(
   hold: FormHold,
   held: HeldForm | undefined,
   { startedAt, withheld }: PassRecord,
   comparedSince: string | undefined,
-): Promise<SettledLists> {
+): Promise<ProvenLists> {
   const listings = await staleListings(hold, comparedSince);
   const canTell =
     withheld === 0 &&
@@ -29,6 +34,7 @@ export async function settleLists(
   return {
     statements: [...listings.statements, ...marks.statements],
     counts: { ...listings.counts, ...marks.counts },
+    canTell,
   };
 }
 
