@@ -98,15 +98,15 @@ describe('the costs of a form in BigQuery', () => {
         return outcomes;
       };
       const first = await costOf(store);
-      expect(first.statements).toBeLessThanOrEqual(260);
-      expect(first.megabytes).toBeLessThanOrEqual(2_200);
+      expect(first.statements).toBeLessThanOrEqual(142);
+      expect(first.megabytes).toBeLessThanOrEqual(1_200);
       let outcomes = new Set<string>();
       const again = await costOf(async (writer) => {
         outcomes = await store(writer);
       });
       expect(outcomes).toEqual(new Set(['unchanged']));
-      expect(again.statements).toBeLessThanOrEqual(50);
-      expect(again.megabytes).toBeLessThanOrEqual(480);
+      expect(again.statements).toBeLessThanOrEqual(28);
+      expect(again.megabytes).toBeLessThanOrEqual(270);
       // What a pass that compares rows reads besides: each column of answers once.
       let hasEdited: boolean | undefined;
       const looked = await costOf(async (writer) => {

@@ -119,9 +119,13 @@ export class BigQueryFormWriter extends BigQueryFormReader implements FormWriter
       const live = found.groups.filter(({ isDeleted }) => !isDeleted);
       const statuses = live.map(({ status, rows }) => [status, rows] as const);
       const shown = found.losses.filter(({ what }) => what !== 'place' && what !== 'column');
+      // People may have dated rows anew: where they are not looked for, they would be stored a second time.
+      const months = [...new Set(found.groups.flatMap((group) => group.months))].toSorted();
       const isCounted = sameCounts(new Map(statuses), new Map(hold.state.statuses));
-      if (!isCounted || JSON.stringify(shown) !== JSON.stringify(hold.state.found))
-        await hold.commit({ ...hold.state, found: shown, statuses });
+      const counted = { found: shown, months };
+      const known = { found: hold.state.found, months: hold.state.months };
+      if (!isCounted || JSON.stringify(counted) !== JSON.stringify(known))
+        await hold.commit({ ...hold.state, ...counted, statuses });
       return found.losses;
     });
   }

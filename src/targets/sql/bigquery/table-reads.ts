@@ -202,12 +202,18 @@ export interface StatusGroup {
   readonly status: string;
   readonly isDeleted: boolean;
   readonly rows: number;
+  /** In which they are dated. */
+  readonly months: readonly Month[];
 }
 
 /** Counts all rows. */
 export async function countGroups(store: Store, held: HeldForm): Promise<StatusGroup[]> {
+  const month = held.present.has('created_at')
+    ? `COALESCE(FORMAT_TIMESTAMP('%E4Y-%m', t.created_at), '')`
+    : `''`;
   const rows = await store.query({
-    sql: `SELECT ${held.present.has('status') ? `COALESCE(t.status, '')` : `''`} AS status, NOT (${isLive(held)}) AS is_deleted, COUNT(*) AS n
+    sql: `SELECT ${held.present.has('status') ? `COALESCE(t.status, '')` : `''`} AS status, NOT (${isLive(held)}) AS is_deleted, COUNT(*) AS n,
+        STRING_AGG(DISTINCT ${month}, ' ') AS months
       FROM ${held.relation} AS t GROUP BY 1, 2`,
     parameters: {},
   });
@@ -215,6 +221,7 @@ export async function countGroups(store: Store, held: HeldForm): Promise<StatusG
     status: row['status'] ?? '',
     isDeleted: row['is_deleted'] === 'true',
     rows: Number(row['n']),
+    months: (row['months'] ?? '').split(' '),
   }));
 }
 
