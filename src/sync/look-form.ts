@@ -80,16 +80,19 @@ async function settledAsTold(
 ): Promise<SettledForm | null> {
   const { unstored } = checkpoint;
   const { fields = [], statuses: live } = overview;
-  const told = live === undefined ? checkpoint.statuses : plusCounts(live, unstored);
-  const statuses = withheld?.source ?? told;
-  if (statuses === null || !isStoredAs(checkpoint, form, storing, fields)) return null;
+  if (!isStoredAs(checkpoint, form, storing, fields)) return null;
   const reader = readsRows ? await target.reader(form.id) : undefined;
   if (reader !== undefined && (await isChangedByPeople(target, reader, overview))) return null;
+  // Where its rows were looked at, by what is there now.
+  const held = live && ((await reader?.statusCounts()) ?? live);
+  const told = held === undefined ? checkpoint.statuses : plusCounts(held, unstored);
+  const statuses = withheld?.source ?? told;
+  if (statuses === null) return null;
   if (marking === undefined) return { reader, accounted: statuses, toMark: false };
-  const held = minusCounts(statuses, unstored);
-  const mayWait = overview.marking !== null || marking.from.some((status) => held.has(status));
+  const rows = minusCounts(statuses, unstored);
+  const mayWait = overview.marking !== null || marking.from.some((status) => rows.has(status));
   const asked = reader ?? (mayWait ? await target.reader(form.id) : undefined);
-  const toMark = asked !== undefined && (await isToMark(held, overview, marking, asked));
+  const toMark = asked !== undefined && (await isToMark(rows, overview, marking, asked));
   return { reader, accounted: statuses, toMark };
 }
 

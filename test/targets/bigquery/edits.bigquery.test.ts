@@ -21,6 +21,9 @@ const ROWS = [
   row('c', { f1: null, f2: 'no number', f3: 'none' }, { createdAt: null }),
 ];
 
+/** In statements that are written before there is a place. */
+const THEIRS = '{table}';
+
 let standIn: BigQueryStandIn;
 beforeAll(async () => {
   standIn = await startBigQuery();
@@ -82,6 +85,28 @@ describe('answers that people changed in BigQuery', () => {
     expect(await comparing(ROWS)).toEqual({ hasEdited: true, outcomes });
     expect(await cells()).toEqual(before);
     expect(await comparing(ROWS)).toEqual({ hasEdited: false, outcomes: same });
+  });
+
+  const liveIds = async (): Promise<unknown[]> =>
+    (await place.query(`SELECT id FROM ${table} WHERE _deleted_at IS NULL ORDER BY id`)).map(
+      ({ id }) => id,
+    );
+
+  it.each([
+    ['an ID that they gave to another row', `UPDATE ${THEIRS} SET id = 'b' WHERE id = 'a'`],
+    ['an ID that they emptied', `UPDATE ${THEIRS} SET id = NULL WHERE id = 'a'`],
+    ['a date that they moved', `UPDATE ${THEIRS} SET created_at = NULL WHERE id = 'a'`],
+  ])('L1, L17: %s leaves each submission one live row', async (_what, change) => {
+    const before = await cells();
+    await place.query(change.replace(THEIRS, table));
+    const { hasEdited } = await comparing(ROWS);
+    expect(hasEdited).toBe(!change.includes('created_at'));
+    expect(await liveIds()).toEqual(['a', 'b', 'c']);
+    expect((await cells()).filter(({ id }) => id !== null)).toEqual(before);
+    expect(await comparing(ROWS)).toEqual({ hasEdited: false, outcomes: same });
+    await using target = await place.open();
+    const [form] = await target.overview();
+    expect(form).toMatchObject({ rows: 3, losses: [] });
   });
 
   it('an answer that they moved into another column is put back', async () => {

@@ -151,15 +151,16 @@ describe('what people do in BigQuery to rows that no look reads any more', () =>
   it.each([
     ['rows that they delete', 'DELETE FROM', 'WHERE TRUE'],
     ['rows that they mark deleted', 'UPDATE', `SET _deleted_at = CURRENT_TIMESTAMP() WHERE TRUE`],
-  ])('L17: the next look counts, and has %s read again', LONG, async (_what, verb, rest) => {
+    ['statuses that they change', 'UPDATE', `SET status = 'theirs' WHERE TRUE`],
+  ])('L17: the next look counts, and has %s read again', LONG, async (what, verb, rest) => {
     const { tick, settle, data } = await openMirror(3);
     await tick();
     await settle();
     await data.query(`${verb} ${data.relation('f1')} ${rest}`);
     const found = await tick();
-    expect(found.visited).toEqual(['f1 → default']);
+    expect(found.visited).toEqual([`f1 → default${what.startsWith('statuses') ? ' !' : ''}`]);
     const [after] = await data.query(
-      `SELECT COUNT(*) AS n FROM ${data.relation('f1')} WHERE _deleted_at IS NULL`,
+      `SELECT COUNT(*) AS n FROM ${data.relation('f1')} WHERE _deleted_at IS NULL AND status <> 'theirs'`,
     );
     expect(after).toEqual({ n: '4' });
   });

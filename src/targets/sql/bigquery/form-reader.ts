@@ -4,7 +4,7 @@ import { forgottenHash } from '../../../mirror/forgotten.ts';
 import type { Loss } from '../../../mirror/losses.ts';
 import type { MarkingRecord } from '../../../mirror/marking-record.ts';
 import type { TargetNotice } from '../../../mirror/notices.ts';
-import type { StatusCounts } from '../../../mirror/status-counts.ts';
+import { sameCounts, type StatusCounts } from '../../../mirror/status-counts.ts';
 import type {
   FormReader,
   ListedRejection,
@@ -55,6 +55,8 @@ export interface FormPlace {
 /** {@link FormReader} over a dataset: each method reads what is committed when it is called. */
 export class BigQueryFormReader implements FormReader {
   readonly #place: FormPlace;
+  /** Live rows by status, where losses were looked for. */
+  #statuses: StatusCounts | undefined;
 
   constructor(place: FormPlace) {
     this.#place = place;
@@ -75,8 +77,9 @@ export class BigQueryFormReader implements FormReader {
       const { store, formId, counted } = this.#place;
       const table = await this.#place.table(state);
       const listed = state.counts.rejected > 0 ? await store.jobs.table(REJECTED) : undefined;
-      const { losses } = await findLosses(store, formId, state, table);
-      if (losses.length === 0) {
+      const { losses, statuses } = await findLosses(store, formId, state, table);
+      this.#statuses = statuses;
+      if (losses.length === 0 && sameCounts(statuses, new Map(state.statuses))) {
         const found = new Map([table, listed].flatMap((one) => (one ? [[one.name, one]] : [])));
         const marks = (name: string): string | undefined => {
           const one = found.get(name);
@@ -133,9 +136,9 @@ export class BigQueryFormReader implements FormReader {
     );
   }
 
-  /** As last counted by a pass, and moved by whatever was written since: reads no row. */
+  /** As counted by {@link losses}; else as last counted by a pass, and moved by whatever was written since: reads no row. */
   async statusCounts(): Promise<StatusCounts> {
-    return this.#held(async ({ state }) => new Map(state.statuses), new Map());
+    return this.#held(async ({ state }) => this.#statuses ?? new Map(state.statuses), new Map());
   }
 
   async timeCounts(span: TimeSpan, grain: TimeGrain): Promise<readonly TimeCount[]> {

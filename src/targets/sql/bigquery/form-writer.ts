@@ -107,27 +107,28 @@ export class BigQueryFormWriter extends BigQueryFormReader implements FormWriter
   }
 
   override losses(): Promise<readonly Loss[]> {
+    return this.#hold.run(() => this.#findLosses());
+  }
+
+  async #findLosses(): Promise<readonly Loss[]> {
     const hold = this.#hold;
-    return hold.run(async () => {
-      const count = async (): Promise<CountedLosses> =>
-        findLosses(hold.store, hold.form.id, hold.state, await hold.table());
-      let found = await count();
-      const held = await this.#held();
-      const isMore = found.held.rows > hold.state.counts.rows;
-      if (held !== undefined && isMore && (await removeDoubles(hold, held))) found = await count();
-      this.#found = found;
-      const live = found.groups.filter(({ isDeleted }) => !isDeleted);
-      const statuses = live.map(({ status, rows }) => [status, rows] as const);
-      const shown = found.losses.filter(({ what }) => what !== 'place' && what !== 'column');
-      // People may have dated rows anew: where they are not looked for, they would be stored a second time.
-      const months = [...new Set(found.groups.flatMap((group) => group.months))].toSorted();
-      const isCounted = sameCounts(new Map(statuses), new Map(hold.state.statuses));
-      const counted = { found: shown, months };
-      const known = { found: hold.state.found, months: hold.state.months };
-      if (!isCounted || JSON.stringify(counted) !== JSON.stringify(known))
-        await hold.commit({ ...hold.state, ...counted, statuses });
-      return found.losses;
-    });
+    const count = async (): Promise<CountedLosses> =>
+      findLosses(hold.store, hold.form.id, hold.state, await hold.table());
+    let found = await count();
+    const held = await this.#held();
+    const isMore = found.held.rows > hold.state.counts.rows;
+    if (held !== undefined && isMore && (await removeDoubles(hold, held))) found = await count();
+    this.#found = found;
+    const statuses = [...found.statuses];
+    const shown = found.losses.filter(({ what }) => what !== 'place' && what !== 'column');
+    // People may have dated rows anew: where they are not looked for, they would be stored a second time.
+    const months = [...new Set(found.groups.flatMap((group) => group.months))].toSorted();
+    const isCounted = sameCounts(found.statuses, new Map(hold.state.statuses));
+    const counted = { found: shown, months };
+    const known = { found: hold.state.found, months: hold.state.months };
+    if (!isCounted || JSON.stringify(counted) !== JSON.stringify(known))
+      await hold.commit({ ...hold.state, ...counted, statuses });
+    return found.losses;
   }
 
   apply(rows: readonly Row[], rejections: readonly Rejection[]): Promise<ApplyResult> {
@@ -148,7 +149,10 @@ export class BigQueryFormWriter extends BigQueryFormReader implements FormWriter
     const hold = this.#hold;
     return hold.run(async () => {
       const held = await this.#held();
-      return held !== undefined && (await distrustEdited(hold, held, this.#columns, spans));
+      if (held === undefined) return false;
+      const { hasEdited, moved: isMoved } = await distrustEdited(hold, held, this.#columns, spans);
+      if (isMoved) await this.#findLosses();
+      return hasEdited || isMoved;
     });
   }
 

@@ -1,3 +1,4 @@
+import type { StatusCounts } from '../../../mirror/status-counts.ts';
 import { lossesOf } from '../losses.ts';
 import type { HeldTable } from './bigquery-tables.ts';
 import { lostOf } from './form-columns.ts';
@@ -10,6 +11,8 @@ import { columnNames, countGroups, heldForm, type StatusGroup } from './table-re
 /** What was found, with the counts of rows that told it. */
 export interface CountedLosses extends FoundLosses {
   readonly groups: readonly StatusGroup[];
+  /** Live rows by status. */
+  readonly statuses: StatusCounts;
 }
 
 /** Compares a form's table and list of rejections with what was stored. */
@@ -23,9 +26,10 @@ export async function findLosses(
   const groups = held === undefined ? [] : await countGroups(store, held);
   const sum = (some: readonly StatusGroup[]): number =>
     some.reduce((total, { rows }) => total + rows, 0);
+  const live = groups.filter(({ isDeleted }) => !isDeleted);
   const there = {
     rows: sum(groups),
-    live: sum(groups.filter(({ isDeleted }) => !isDeleted)),
+    live: sum(live),
     rejected: state.counts.rejected === 0 ? 0 : await countListed(store, formId),
   };
   const lost = lostOf(store, state, columnNames(table));
@@ -37,7 +41,8 @@ export async function findLosses(
   };
   const { rejected: rejections, ...rows } = there;
   const losses = state.table === null ? [] : lossesOf(row, { ...rows, rejections }, lost);
-  return { losses, held: there, counted: state.counts, groups };
+  const statuses = new Map(live.map(({ status, rows }) => [status, rows]));
+  return { losses, held: there, counted: state.counts, groups, statuses };
 }
 
 async function countListed(store: Store, formId: string): Promise<number> {
