@@ -11,6 +11,7 @@ import type { ReadingSettings } from './health/facts.ts';
 import { FailureFiles, type FailureStore } from './health/failure-store.ts';
 import { describeHealth } from './health/recorded-health.ts';
 import { sheetLimitMinutes } from './health/staleness.ts';
+import type { TargetCosts } from './mirror/costs.ts';
 import type { FieldPicks } from './mirror/picks.ts';
 import type { Target } from './mirror/target.ts';
 import type { Form, FormIdentity } from './mirror/types.ts';
@@ -63,6 +64,7 @@ export class App implements AsyncDisposable {
   readonly rate: RequestRate;
   readonly #clock: Clock;
   readonly #targets = new Map<string, Promise<Target>>();
+  readonly #opened = new Map<string, Target>();
   readonly #planner: Planner;
   readonly #turns = new Turns();
   #context: SyncContext | undefined;
@@ -111,8 +113,16 @@ export class App implements AsyncDisposable {
       maxBytesPerDay,
     });
     this.#targets.set(name, opening);
-    opening.catch(() => this.#targets.delete(name));
+    opening.then(
+      (target) => this.#opened.set(name, target),
+      () => this.#targets.delete(name),
+    );
     return opening;
+  }
+
+  /** What this process knows now of what a target billed; null where nothing is billed, or it was not opened. Makes no call. */
+  costs(name: string): TargetCosts | null {
+    return this.#opened.get(name)?.costs?.() ?? null;
   }
 
   /** The settings of a target. Throws USAGE for a name that the settings do not know. */

@@ -1,6 +1,7 @@
 import { bytes, count, plural, duration } from '../base/format.ts';
 import { OUTCOMES } from '../health/pass-summary.ts';
 import type { TargetNotice } from '../mirror/notices.ts';
+import type { Costs } from '../mirror/costs.ts';
 import type { PassKind } from '../mirror/types.ts';
 import type { PassProgress, PassReport, PassSubject } from '../sync/events.ts';
 import type { Terminal } from './terminal.ts';
@@ -155,6 +156,13 @@ export const noticeLines = (
     `${terminal.style('yellow', '!')} ${about}: ${message}`,
     `    → ${remedy}`,
   ]);
+
+/** What a run was billed in all, one line for each target that bills. */
+export const billedLines = (billed: readonly (readonly [target: string, costs: Costs])[]) =>
+  billed.map(
+    ([target, { billedBytes, statements }]) =>
+      `· ${target}: ${bytes(billedBytes)} billed in ${plural(statements, 'statement')}, in all`,
+  );
 
 /** One line that sums up all passes. */
 export function summaryLine(

@@ -130,6 +130,7 @@ function healthSource(app: App, queue: QueueRuntime, clock: Clock): HealthSource
   return {
     targets: app.config.targets.map(({ name }) => name),
     overview: async (name) => readOverview(await app.target(name), app.readingOf(name)),
+    costs: (name) => app.costs(name),
     async passes(name, formId, limit) {
       return (await (await readerOf(name, formId))?.passes(limit)) ?? [];
     },

@@ -49,6 +49,7 @@ export async function run({ host, flag }: CommandCall): Promise<ExitCode> {
     nextRunMs: nextRun,
     fullEveryMs,
     kept,
+    costs: (name) => app.costs(name),
     isChosen,
     processes,
     dataDir: await app.failures.problem(),

@@ -45,6 +45,9 @@ export interface HealthSource {
   /** What a target holds, by its own records. Rejects with a MirrorError when it cannot be read. */
   overview(target: string): Promise<TargetOverview>;
 
+  /** What this process knows now of what a target billed; null where nothing is. Makes no call. */
+  costs(target: string): TargetCosts | null;
+
   /** A form's newest passes into a target, newest first; empty when it was never mirrored there. */
   passes(target: string, formId: string, limit: number): Promise<readonly PassRecord[]>;
 
@@ -86,8 +89,6 @@ export interface TargetOverview {
   readonly forms: readonly FormOverview[];
   /** What people have paused; absent: nothing. */
   readonly pauses?: readonly Pause[];
-  /** What its statements were billed; absent where nothing is. */
-  readonly costs?: TargetCosts;
 }
 
 /** How long a target may take for its overview; one that takes longer does not answer. */
@@ -128,9 +129,7 @@ export async function readOverview(
     const notices = [...form.notices, ...found];
     return Object.assign({}, form, { losses, notices, marking: marks ? form.marking : null });
   });
-  // What was read for this is among them.
-  const costs = target.costs?.();
-  return { kind, address, forms, pauses, ...(costs !== undefined && { costs }) };
+  return { kind, address, forms, pauses };
 }
 
 /** A form that is gone is never written again, and is as it was. */
@@ -285,6 +284,8 @@ export interface TargetReading {
   readonly failures: number;
   /** Since when passes into this target can be expected: the start of the process, the end of an outage. */
   readonly expectedSinceMs: number;
+  /** What its statements were billed, as it is known now, whenever the overview was read; null or absent where nothing is. */
+  readonly costs?: TargetCosts | null;
 }
 
 /** What is known of a form that a target holds or is to hold. */

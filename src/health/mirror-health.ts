@@ -206,7 +206,7 @@ function sinceOfForms(state: HealthState, forms: readonly FormHealth[]): string 
 }
 
 function targetHealth(
-  { name, overview, readAtMs, failure }: TargetReading,
+  { name, overview, readAtMs, failure, costs = null }: TargetReading,
   problem: Problem | null,
   forms: readonly FormHealth[],
   facts: HealthFacts,
@@ -221,7 +221,7 @@ function targetHealth(
     problem,
     kind: overview?.kind ?? null,
     address: overview?.address ?? null,
-    costs: overview?.costs ?? null,
+    costs,
     readAtMs,
     readable: failure === null,
     heardAtMs: lastSuccessMs(forms.filter(({ wanted }) => wanted)),

@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { withinTime } from '../base/deadline.ts';
 import { toMirrorError } from '../base/errors.ts';
+import type { TargetCosts } from '../mirror/costs.ts';
 import type { DescribeHealth } from '../mirror/health-text.ts';
 import { resumeCommand } from '../mirror/pauses.ts';
 import {
@@ -60,6 +61,8 @@ export interface RecordedFacts {
   readonly kept?: KeptFailures;
   /** See {@link HealthFacts.dataDir}. */
   readonly dataDir?: Problem | null;
+  /** What targets billed; by default nothing. */
+  readonly costs?: (target: string) => TargetCosts | null;
   /** Whether the settings choose a form for a target; by default all. */
   readonly isChosen?: (subject: FormInTarget) => boolean;
   /** What the processes of the mirror tell of themselves. */
@@ -83,6 +86,7 @@ export function assessRecorded(
     fullEveryMs,
     kept = NO_FAILURES,
     dataDir = null,
+    costs = () => null,
     isChosen = () => true,
     processes = RUNNING,
   }: RecordedFacts,
@@ -114,6 +118,7 @@ export function assessRecorded(
       // There is no second try that could confirm it.
       failures: failure === null ? 0 : CONFIRMED_FAILURES,
       expectedSinceMs: 0,
+      costs: costs(name),
     })),
     queue: null,
     hasNoQueue: true,

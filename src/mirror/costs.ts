@@ -26,3 +26,15 @@ export interface BilledWriter {
   /** Makes no call. */
   spent?(): Costs;
 }
+
+/** Of these targets those that bill, each with what this process was billed since it began. */
+export const billedTargets = (
+  names: readonly string[],
+  costs: (name: string) => Costs | null,
+): [name: string, costs: Costs][] =>
+  names.flatMap((name) => {
+    const spent = costs(name);
+    if (spent === null) return [];
+    const { billedBytes, statements } = spent;
+    return [[name, { billedBytes, statements }]];
+  });

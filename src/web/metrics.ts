@@ -60,13 +60,13 @@ export class Metrics {
     });
     this.#billed = new Counter({
       name: 'forms_mirror_target_billed_bytes_total',
-      help: 'Bytes that targets billed for passes; none of targets that bill nothing.',
+      help: 'Bytes that targets billed for passes alone; none of targets that bill nothing. forms_mirror_process_billed_bytes_total has looks and the rest, too.',
       labelNames: ['form', 'target'],
       registers,
     });
     this.#statements = new Counter({
       name: 'forms_mirror_target_statements_total',
-      help: 'Statements of passes that targets billed; none of targets that bill nothing.',
+      help: 'Statements that targets billed for passes alone; none of targets that bill nothing. forms_mirror_process_billed_statements_total has looks and the rest, too.',
       labelNames: ['form', 'target'],
       registers,
     });

@@ -111,6 +111,24 @@ describe('a BigQuery target, by the commands', () => {
     expect(shown.stdout).toMatch(/\d+ MB, \d+ statements/);
   });
 
+  it('tells by sync what it was billed in all, also where nothing has changed', async () => {
+    const { run, sync } = await open();
+    const billedBy = async (work: () => Promise<unknown>): Promise<number> => {
+      const before = emulator.statements.totals().bytesBilled;
+      await work();
+      return emulator.statements.totals().bytesBilled - before;
+    };
+    await sync('--full');
+    let [text, json] = ['', ''];
+    const first = await billedBy(async () => (text = (await run('sync')).stdout));
+    expect(first).toBeGreaterThan(0);
+    expect(text).toContain(`· default: ${first / 2 ** 20} MB billed in `);
+    const second = await billedBy(async () => (json = (await run('sync', '--json')).stdout));
+    expect(JSON.parse(json)).toMatchObject({
+      billed: [{ target: 'default', billedBytes: second }],
+    });
+  });
+
   it('L17: counts what commands that only read were billed, each a process of its own', async () => {
     const { run, sync } = await open({ BIGQUERY_MAX_BYTES_PER_DAY: '1TB' });
     await sync('--full');

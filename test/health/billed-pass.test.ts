@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { LEAST_BILLED_BYTES } from '../../src/targets/sql/bigquery/bigquery-spending.ts';
+import { MirrorError } from '../../src/base/errors.ts';
 import { endedLine, passDocument, passTable } from '../../src/cli/pass-report.ts';
 import { summaryOf } from '../../src/health/pass-summary.ts';
 import { costsText, reportOf } from '../../src/health/report.ts';
@@ -47,11 +48,10 @@ describe('a pass that a target billed', () => {
       kind: 'bigquery',
       address: 'bigquery://my-project/forms',
       forms: [formOverview(FORM_A, {}, [billed])],
-      costs,
-    };
+    } as const;
     const health = healthOf(
       {},
-      { targets: [reading({ overview })], summary: () => summaryOf([billed], NOW) },
+      { targets: [reading({ overview, costs })], summary: () => summaryOf([billed], NOW) },
     );
     const report = reportOf(health, '1.0.0');
     expect(report.targets[0]?.costs).toEqual(costs);
@@ -65,6 +65,29 @@ describe('a pass that a target billed', () => {
     const other = reportOf(healthOf(), '1.0.0');
     expect(other.targets[0]?.costs).toBeNull();
     expect(other.forms[0]?.lastPass).not.toHaveProperty('billedBytes');
+  });
+
+  it('is in the sum that page and metrics show as it is known now, whenever the target was last read', async () => {
+    const source = new FakeSource();
+    source.hold('db', [formOverview(FORM_A)], 'bigquery');
+    const today = (billedBytes: number, statements: number): void =>
+      void source.billed.set('db', {
+        ...COSTS,
+        today: { billedBytes, statements, day: '2026-05-12' },
+        maxBytesPerDay: 2 ** 30,
+      });
+    today(0, 0);
+    await using page = await startPage(source);
+    expect(await page.text('/')).toContain('0 B billed today (UTC) in 0 statements');
+    const reads = source.reads.get('db');
+    // The limit is reached: nothing can be read any more.
+    source.overviews.set('db', new MirrorError('TARGET_BUDGET', 'reached'));
+    today(2 ** 30, 100);
+    expect(await page.text('/')).toContain('1 GB billed today (UTC) in 100 statements');
+    expect(await page.text('/metrics')).toContain(
+      `forms_mirror_target_billed_today_bytes{target="db"} ${2 ** 30}\n`,
+    );
+    expect(source.reads.get('db')).toBe(reads);
   });
 
   it('is counted in the metrics, by form and target', async () => {

@@ -93,6 +93,24 @@ describe('check of a BigQuery target', () => {
       /Enable it/,
     ],
     [
+      'a project that has not enabled it',
+      { SELECT: refusal(400, 'invalid', 'The project my-project has not enabled BigQuery.') },
+      /API is disabled in the project my-project/,
+      /Enable it/,
+    ],
+    [
+      'a project that was deleted',
+      {
+        SELECT: refusal(
+          403,
+          'accessDenied',
+          'Access Denied: Project my-project: Project has been deleted',
+        ),
+      },
+      /has been deleted/,
+      /Restore it/,
+    ],
+    [
       'a wrong project',
       { SELECT: refusal(404, 'notFound', 'Not found: Project my-project') },
       /no project my-project/,

@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { BigQueryJobs } from '../../../src/targets/sql/bigquery/bigquery-jobs.ts';
-import { DAY_RECORD, readRecord } from '../../../src/targets/sql/bigquery/kept-record.ts';
+import {
+  changeRecord,
+  DAY_RECORD,
+  readRecord,
+} from '../../../src/targets/sql/bigquery/kept-record.ts';
 import { LEAST_BILLED_BYTES } from '../../../src/targets/sql/bigquery/bigquery-spending.ts';
 import { type BigQueryStandIn, standInJobs, startBigQuery } from '../../support/bigquery-place.ts';
 import { TestClock } from '../../support/test-clock.ts';
@@ -115,6 +119,39 @@ describe('the sum of a day in BigQuery', () => {
     await one.dropTable(DAY_RECORD.view);
     await one.close();
     expect(await told()).toBe(4 * LEAST_BILLED_BYTES);
+  });
+
+  it.each([
+    ['of a clock that was far ahead', '2027-01-02'],
+    ['of a clock that was a day ahead', '2026-11-24'],
+    ['that is none', 'unknown'],
+    ['that no calendar has', '9999-99-99'],
+  ])('L12: is begun anew over a day %s', async (_, day) => {
+    const said = { day, bytesBilled: 5, statements: 1, by: 'somebody' };
+    await changeRecord(await process(), DAY_RECORD, () => JSON.stringify(said));
+    for (const runs of [1, 2, 3]) {
+      const jobs = await process(3 * LEAST_BILLED_BYTES);
+      await jobs.run(READ);
+      await jobs.close();
+      expect(await told()).toBe(runs * LEAST_BILLED_BYTES);
+    }
+    const last = await process(3 * LEAST_BILLED_BYTES);
+    await expect(last.run(READ)).rejects.toMatchObject({ code: 'TARGET_BUDGET' });
+  });
+
+  it('is left alone by a clock that is a little behind, which goes on counting by itself', async () => {
+    const said = { day: '2026-11-24', bytesBilled: 5, statements: 1, by: 'somebody' };
+    await changeRecord(await process(), DAY_RECORD, () => JSON.stringify(said));
+    await clock.sleep(12 * 3_600_000 - 60_000);
+    const one = await process();
+    await one.run(READ);
+    await clock.sleep(A_WHILE_MS);
+    await one.run(READ);
+    expect(await told()).toBe(5);
+    expect(one.spending.unsaved()).toMatchObject({
+      day: '2026-11-23',
+      bytesBilled: 2 * LEAST_BILLED_BYTES,
+    });
   });
 
   it('keeps nothing where no limit is set, and no process from work where it can not be kept', async () => {

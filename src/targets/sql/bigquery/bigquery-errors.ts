@@ -167,6 +167,7 @@ function answerError(facts: AnswerFacts, subject: CallSubject): BigQueryError {
   }
   if (status === 401) return denied(EXPIRED_CREDENTIALS, facts);
   return (
+    projectError(facts, subject) ??
     spendingError(facts, subject) ??
     (isForbidden(facts) ? forbidden(facts, subject) : undefined) ??
     absentError(facts, subject) ??
@@ -179,6 +180,46 @@ const NO_RIGHT = /^(responseTooLarge|blocked|billingTierLimitExceeded)$/;
 
 const isForbidden = ({ status, reason }: AnswerFacts): boolean =>
   reason === 'accessDenied' || (status === 403 && !NO_RIGHT.test(reason));
+
+const CONSOLE = 'https://console.cloud.google.com';
+/** Also said of a project that is not there; with 400. */
+const NOT_ENABLED = /has not enabled BigQuery/i;
+const CLOSED_BILLING = /billing account\b.*\b(?:closed|disabled|suspended|delinquent|absent)\b/i;
+const PROJECT_DELETED =
+  /project\b.*\b(?:has been|was|is) (?:deleted|shut down|(?:pending|scheduled for) deletion)\b/i;
+const PERIMETER = /VPC Service Controls|vpcServiceControls|SECURITY_POLICY_VIOLATED/i;
+
+/** A refusal that is about tables or the dataset, and so about a role in it. */
+const OF_DATASET = /\b(?:table|dataset|view)s?\b/i;
+
+/** What is wrong with the project itself: no role in the dataset would change it. */
+function projectError(facts: AnswerFacts, { project }: CallSubject): BigQueryError | undefined {
+  const { status, reason, text } = facts;
+  if (status !== 400 && !isForbidden(facts)) return undefined;
+  if (NOT_ENABLED.test(text)) {
+    const what = `The BigQuery API is disabled in the project ${project}, or there is no such project.`;
+    const page = `${CONSOLE}/apis/library/${API.host}?project=${project}`;
+    const remedy = `Enable it (${page}), wait two minutes, and try again; or copy the right ID of the project into the address.`;
+    return denied([what, remedy], facts);
+  }
+  if (!isForbidden(facts)) return undefined;
+  if (CLOSED_BILLING.test(text)) {
+    const what = `Google says that the billing account of the project ${project} is closed or disabled.`;
+    const page = `${CONSOLE}/billing/linkedaccount?project=${project}`;
+    return denied([what, `Reopen it, or link another one (${page}).`], facts);
+  }
+  if (PERIMETER.test(`${reason} ${text}`)) {
+    const what = `Google says that VPC Service Controls of your organization forbid this call to the project ${project}.`;
+    const remedy = `Ask who administers them (${CONSOLE}/security/service-perimeter) to let this account, from this network, use BigQuery there.`;
+    return denied([what, remedy], facts);
+  }
+  if (PROJECT_DELETED.test(text) && !OF_DATASET.test(text)) {
+    const what = `Google says that the project ${project} has been deleted.`;
+    const remedy = `Restore it within 30 days (${CONSOLE}/cloud-resource-manager), or write another one into the address.`;
+    return denied([what, remedy], facts);
+  }
+  return undefined;
+}
 
 /** What costs, or may not cost. */
 function spendingError(facts: AnswerFacts, { project }: CallSubject): BigQueryError | undefined {
@@ -228,6 +269,11 @@ function forbidden(facts: AnswerFacts, subject: CallSubject): BigQueryError {
     const remedy = `Make it in the Cloud console and give ${whom} the role BigQuery Data Editor in it.`;
     return denied([what, remedy], facts);
   }
+  if (!OF_DATASET.test(text)) {
+    const what = `Google refused a call to the project ${project} (${wordOf(facts)}), and named no dataset or table.`;
+    const remedy = `Look whether the project and its billing account are active (${CONSOLE}/home/dashboard?project=${project}), and whether ${whom} has the roles BigQuery Job User there and BigQuery Data Editor in ${dataset}.`;
+    return denied([what, remedy], facts);
+  }
   const what = `The account may not ${subject.writes ? 'change' : 'read'} the dataset ${where(subject)}.`;
   return denied([what, `Give ${whom} the role BigQuery Data Editor in ${dataset}.`], facts);
 }
@@ -266,6 +312,10 @@ const FILTER_REQUIRED = /without a filter over column/i;
 const TOO_LARGE = /payload size exceeds the limit|The query is too large/i;
 const NAME_RESERVED = /recently deleted in the table|deleted column name is reserved/i;
 
+/** What of Google's words may be shown. */
+const wordOf = ({ reason, status }: AnswerFacts): string =>
+  /^\w{1,40}$/.test(reason) ? reason : `status ${status}`;
+
 function refused(facts: AnswerFacts, subject: CallSubject): BigQueryError {
   if (FILTER_REQUIRED.test(facts.text)) {
     const texts = [
@@ -288,12 +338,11 @@ function refused(facts: AnswerFacts, subject: CallSubject): BigQueryError {
     ] as const;
     return new BigQueryError('final', 'TARGET_FAILED', texts, facts);
   }
-  const word = /^\w{1,40}$/.test(facts.reason) ? facts.reason : `status ${facts.status}`;
   return new BigQueryError(
     'refused',
     'TARGET_FAILED',
     [
-      `BigQuery refused a ${subject.writes ? 'change of' : 'query to'} ${where(subject)} (${word}).`,
+      `BigQuery refused a ${subject.writes ? 'change of' : 'query to'} ${where(subject)} (${wordOf(facts)}).`,
       'The job history of the project shows the statement. Please report it.',
     ],
     facts,

@@ -6,9 +6,9 @@ import type { BigQueryTables } from './bigquery-tables.ts';
 import { changeRecord, DAY_RECORD, readRecord } from './kept-record.ts';
 
 const DAY = z.object({
-  day: z.string(),
-  bytesBilled: z.number(),
-  statements: z.number(),
+  day: z.iso.date(),
+  bytesBilled: z.number().nonnegative(),
+  statements: z.number().nonnegative(),
   /** Names the addition that made it what it is. */
   by: z.string(),
 });
@@ -16,6 +16,8 @@ type Day = z.infer<typeof DAY>;
 
 /** How often a process at work says what it was billed, and learns what others were; Google takes five changes of a view in ten seconds. */
 const EVERY_MS = 15_000;
+/** How far other clocks may be ahead: Google itself takes no signature of five minutes. A day that begins later is a mistake. */
+const AHEAD_MS = 3_600_000;
 
 /**
  * What was billed on a day, by all processes: kept in the dataset where a setting limits it, so that neither several workers nor restarts
@@ -41,7 +43,9 @@ export class DaySum {
   /** Tells and learns, unless that was done a moment ago: before each job. Never rejects: what can't be kept counts in this process alone. */
   async settle(): Promise<void> {
     if (this.#spending.maxBytes === undefined) return;
-    if (this.#clock.now() - this.#settledMs < EVERY_MS) return;
+    const sinceMs = this.#clock.now() - this.#settledMs;
+    // Less than none where the clock was set back.
+    if (sinceMs >= 0 && sinceMs < EVERY_MS) return;
     await this.#now();
   }
 
@@ -72,16 +76,22 @@ export class DaySum {
       return;
     }
     const by = randomUUID();
-    let sum: Day | undefined;
+    let said: Day | undefined;
+    let isSaved = false;
     await changeRecord(this.#tables, DAY_RECORD, (text) => {
       const held = dayFrom(text);
       // Of a day that others have begun already: what is of the one before counts no more.
-      const isOver = held !== undefined && held.day > part.day;
-      sum = isOver || held?.by === by ? held : { ...spending.withSaved(held, part), by };
-      return sum === held ? undefined : JSON.stringify(sum);
+      isSaved = held === undefined || held.day <= part.day || held.day > this.#newestDay();
+      said = !isSaved || held?.by === by ? held : { ...spending.withSaved(held, part), by };
+      return said === held ? undefined : JSON.stringify(said);
     });
-    spending.saved(part);
-    if (sum !== undefined) spending.seen(sum);
+    if (isSaved) spending.saved(part);
+    if (said !== undefined) spending.seen(said);
+  }
+
+  /** The last day that any clock may say now. */
+  #newestDay(): string {
+    return new Date(this.#clock.now() + AHEAD_MS).toISOString().slice(0, 10);
   }
 }
 
