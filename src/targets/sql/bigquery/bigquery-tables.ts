@@ -39,6 +39,13 @@ export interface HeldTable extends TableShape {
   readonly isForeign: boolean;
 }
 
+/** What the list of a dataset tells of a table or view. */
+export interface ListedTable {
+  /** When it was made, as Google writes it. */
+  readonly madeAt: string;
+  readonly isView: boolean;
+}
+
 const DEFAULT_LOCATION = 'US';
 const PATCH_TRIES = 5;
 
@@ -118,9 +125,9 @@ export class BigQueryTables {
     return [...(await this.listed()).keys()];
   }
 
-  /** All tables and views by their names, each with when it was made, as Google writes it. */
-  async listed(): Promise<ReadonlyMap<string, string>> {
-    const names = new Map<string, string>();
+  /** All tables and views by their names. */
+  async listed(): Promise<ReadonlyMap<string, ListedTable>> {
+    const names = new Map<string, ListedTable>();
     let pageToken: string | undefined;
     do {
       const answer = await orAbsent(
@@ -131,8 +138,10 @@ export class BigQueryTables {
           ),
         ),
       );
-      for (const { tableReference, creationTime } of answer?.tables ?? []) {
-        if (tableReference?.tableId) names.set(tableReference.tableId, creationTime ?? '');
+      for (const { tableReference, creationTime, type } of answer?.tables ?? []) {
+        if (!tableReference?.tableId) continue;
+        const listed = { madeAt: creationTime ?? '', isView: type === 'VIEW' };
+        names.set(tableReference.tableId, listed);
       }
       pageToken = answer?.nextPageToken ?? undefined;
     } while (pageToken !== undefined);

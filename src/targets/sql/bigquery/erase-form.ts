@@ -6,16 +6,17 @@ import {
   countTraces,
   listedIds,
   selectDeleted,
-  tablesToErase,
 } from './erasure-counts.ts';
+import { type ErasedTable, tablesToErase } from './erased-tables.ts';
 import type { FormHold } from './form-hold.ts';
 import type { FormState } from './form-state.ts';
 import { eraseFrom } from './list-statements.ts';
 import { monthsOf } from './partitions.ts';
 import { deleteRows, emptyColumns } from './row-statements.ts';
-import { clearVersionColumns, eraseVersions } from './row-versions.ts';
-import { type Statement, textParameter, timeParameter } from './sql-text.ts';
+import { clearVersionColumns } from './row-versions.ts';
+import { listParameter, type Statement, textParameter, timeParameter } from './sql-text.ts';
 import { counted, moved, withoutForgotten } from './state-changes.ts';
+import type { Store } from './store.ts';
 import { type HeldForm, locate } from './table-reads.ts';
 
 /** IDs erased by one script. */
@@ -38,7 +39,8 @@ export async function eraseForm(
   { state, statements, names }: ErasurePart,
 ): Promise<Erasure> {
   const { form, store } = hold;
-  const traces = await countTraces(store, form.id, held, hold.state, ids);
+  const others = await tablesToErase(store, hold.state);
+  const { traces } = await countTraces(store, form.id, held, others, ids);
   const found = held === undefined ? [] : [...(await locate(store, held, ids)).values()];
   const live = found.filter(({ isDeleted }) => !isDeleted);
   const listed = listedIds(ids);
@@ -49,10 +51,10 @@ export async function eraseForm(
   }
   if (traces.listings > 0) all.push(eraseFrom(store.relation, 'mirror_rejected', form.id, listed));
   if (traces.refusals > 0) all.push(eraseFrom(store.relation, 'mirror_refusals', form.id, listed));
-  if (traces.history > 0) {
+  if (traces.history > 0)
     all.push(eraseFrom(store.relation, 'mirror_status_history', form.id, listed));
-    all.push(...eraseVersions(hold, await tablesToErase(store, hold.state), listed));
-  }
+  if (traces.history > 0 || traces.rows > found.length)
+    all.push(...eraseRowsOf(store, others, listed));
   const gone = live.map(({ status }) => [status, -1] as const);
   const next = counted(moved(withoutForgotten(state, live), gone), {
     rows: -found.length,
@@ -61,6 +63,20 @@ export async function eraseForm(
   });
   await hold.commit(next, all);
   return { ...traces, left: [] };
+}
+
+/** Removes everything that these tables hold of these submissions. */
+function eraseRowsOf(
+  { relation }: Store,
+  tables: readonly ErasedTable[],
+  ids: readonly string[],
+): Statement[] {
+  const parameters = { erased: listParameter(ids) };
+  return tables.map(({ name }) => ({
+    sql: `DELETE FROM ${relation(name)} AS o WHERE o.id IN UNNEST(@erased)`,
+    parameters,
+    mutates: name,
+  }));
 }
 
 /** Removes some rows that were marked deleted before `before`. */

@@ -1,9 +1,10 @@
 import type { Traces } from '../../../mirror/erasure.ts';
 import { listable } from '../row-batch.ts';
-import { HISTORY_MARKS, idsGone, isHistory } from '../row-history.ts';
+import { isHistory } from '../row-history.ts';
 import { LIMITS } from './answer-values.ts';
+import type { ErasedTable } from './erased-tables.ts';
 import type { FormState, StateField } from './form-state.ts';
-import { historyName, versionColumns } from './row-versions.ts';
+import { versionColumns } from './row-versions.ts';
 import { listParameter, named, textParameter, timeParameter } from './sql-text.ts';
 import type { Store } from './store.ts';
 import { type HeldForm, locate, storableIds } from './table-reads.ts';
@@ -19,33 +20,44 @@ export const listedIds = (ids: readonly string[]): string[] => [
   ]),
 ];
 
-/** What is held of these submissions. */
+/** What is held of submissions; `isOfForm`: false where only tables hold any of which nobody can tell the form. */
+export interface CountedTraces {
+  readonly traces: Traces;
+  readonly isOfForm: boolean;
+}
+
+/** Counts what is held of these submissions, in `others` as well. */
 export async function countTraces(
   store: Store,
   formId: string,
   held: HeldForm | undefined,
-  state: FormState,
+  others: readonly ErasedTable[],
   ids: readonly string[],
-): Promise<Traces> {
+): Promise<CountedTraces> {
   const rows = held === undefined ? 0 : (await locate(store, held, ids)).size;
-  const count = (table: string): string =>
+  const listed = (table: string): string =>
     `(SELECT COUNT(*) FROM ${store.relation(table)} WHERE form_id = @form AND submission_id IN UNNEST(@ids))`;
-  const versions = await tablesToErase(store, state);
-  const former = versions.map(
-    (table) => `(SELECT COUNT(*) FROM ${store.relation(table)} WHERE id IN UNNEST(@ids))`,
+  const inOthers = others.map(
+    ({ name }, at) =>
+      `, (SELECT COUNT(*) FROM ${store.relation(name)} WHERE id IN UNNEST(@ids)) AS n${at}`,
   );
   const [row] = await store.query({
-    sql: `SELECT ${count('mirror_rejected')} AS listings, ${count('mirror_refusals')} AS refusals,
-      ${count('mirror_status_history')} AS statuses, ${['0', ...former].join(' + ')} AS versions`,
+    sql: `SELECT ${listed('mirror_rejected')} AS listings, ${listed('mirror_refusals')} AS refusals,
+      ${listed('mirror_status_history')} AS statuses${inOthers.join('')}`,
     parameters: { form: textParameter(formId), ids: listParameter(listedIds(ids)) },
   });
   const number = (column: string): number => Number(row?.[column] ?? 0);
-  return {
-    rows,
+  const sum = (isCounted: (table: ErasedTable) => boolean): number =>
+    others.reduce((n, table, at) => n + (isCounted(table) ? number(`n${at}`) : 0), 0);
+  const traces = {
+    rows: rows + sum(({ holds }) => holds === 'rows'),
     listings: number('listings'),
     refusals: number('refusals'),
-    history: number('statuses') + number('versions'),
+    history: number('statuses') + sum(({ holds }) => holds === 'versions'),
   };
+  const unknown = sum(({ isOfForm }) => !isOfForm);
+  const all = Object.values(traces).reduce((n, count) => n + count, 0);
+  return { traces, isOfForm: all > unknown };
 }
 
 /** SELECT of the IDs of what was marked deleted before `@before`, and of what has versions alone, the last of which ended before then. */
@@ -56,31 +68,6 @@ export async function selectDeleted(store: Store, held: HeldForm): Promise<strin
   return `${rows} UNION DISTINCT SELECT v.id FROM ${store.relation(history.table)} AS v
     WHERE v.id NOT IN (SELECT o.id FROM ${held.relation} AS o)
     GROUP BY v.id HAVING COUNT(*) = COUNT(v._valid_to) AND MAX(v._valid_to) < @before`;
-}
-
-/**
- * The tables that hold versions of a form's rows, with those that people changed, from which no pass reads any more: what is erased is
- * erased there, too. Throws where nobody can tell whose versions one of them holds.
- */
-export async function tablesToErase(
-  { jobs }: Store,
-  { history, table }: Pick<FormState, 'history' | 'table'>,
-): Promise<string[]> {
-  if (history === null || table === null) return [];
-  const first = historyName(table);
-  const isLater = (name: string): boolean =>
-    name.startsWith(first) && /^_\d+$/.test(name.slice(first.length));
-  const tables: string[] = [];
-  for (const name of await jobs.tables()) {
-    if (name !== history.table && name !== first && !isLater(name)) continue;
-    const found = await jobs.table(name);
-    if (found?.kind !== 'table') continue;
-    const columns = new Set(found.columns.map((column) => column.name));
-    if (!HISTORY_MARKS.some((mark) => columns.has(mark))) continue;
-    if (!columns.has('id')) throw idsGone(LIMITS, name);
-    tables.push(name);
-  }
-  return tables;
 }
 
 /** The table of a form's versions with its columns, where it is there. */

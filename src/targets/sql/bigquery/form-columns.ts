@@ -13,6 +13,7 @@ import { LIMITS } from './answer-values.ts';
 import { BigQueryError } from './bigquery-errors.ts';
 import type { HeldTable } from './bigquery-tables.ts';
 import { STATE, STATUSES } from './catalogue-shapes.ts';
+import { namesInUse } from './erased-tables.ts';
 import type { FormHold } from './form-hold.ts';
 import type { FormState, StateField } from './form-state.ts';
 import { takeOverForgotten } from './forgotten-notes.ts';
@@ -204,10 +205,10 @@ export class FormColumns {
   /** When the history of statuses was made; made anew where people dropped it. */
   async #statusesMade(): Promise<string | undefined> {
     const { jobs } = this.#hold.store;
-    const made = (await jobs.listed()).get(STATUSES.name);
+    const made = (await jobs.listed()).get(STATUSES.name)?.madeAt;
     if (made !== undefined) return made;
     await jobs.createTable(STATUSES);
-    return (await jobs.listed()).get(STATUSES.name);
+    return (await jobs.listed()).get(STATUSES.name)?.madeAt;
   }
 
   /** What is gone of the form: its table, or columns of it. */
@@ -225,15 +226,7 @@ export class FormColumns {
     // The view may have outlived it, and one that is about to be made may be there since.
     if (table !== null && view !== null && (!taken.has(table) || state.pending.includes(table)))
       return { table, view };
-    const rows = await store.query({
-      sql: `SELECT JSON_VALUE(state, '$.table') AS table_name, JSON_VALUE(state, '$.view') AS view_name,
-          JSON_VALUE(state, '$.history.table') AS history_table
-        FROM ${store.relation(STATE)} WHERE NOT STARTS_WITH(form_id, '#')`,
-      parameters: {},
-    });
-    for (const row of rows) {
-      for (const name of Object.values(row)) if (name !== null) taken.add(name.toLowerCase());
-    }
+    for (const name of await namesInUse(store)) taken.add(name.toLowerCase());
     const chosen = formTableName(form, taken);
     return { table: chosen, view: view ?? `${chosen}${VIEW_SUFFIX}` };
   }

@@ -23,6 +23,7 @@ import { asStoredRows } from './as-stored.ts';
 import type { HeldTable } from './bigquery-tables.ts';
 import { REJECTED } from './catalogue-shapes.ts';
 import type { CountedForms } from './counted-forms.ts';
+import { tablesToErase } from './erased-tables.ts';
 import { countDeleted, countFilled, countTraces } from './erasure-counts.ts';
 import { findLosses } from './found-losses.ts';
 import type { FormState } from './form-state.ts';
@@ -296,7 +297,11 @@ export class BigQueryFormReader implements FormReader {
     return this.#guarded(async () => {
       const state = await this.#place.state();
       if (state === undefined || ids.length === 0) return none;
-      return countTraces(store, formId, await this.#heldOf(state), state, ids);
+      const others = await tablesToErase(store, state);
+      const held = await this.#heldOf(state);
+      const { traces, isOfForm } = await countTraces(store, formId, held, others, ids);
+      // Each form would say so, and be asked to forget them.
+      return isOfForm ? traces : none;
     });
   }
 

@@ -258,15 +258,3 @@ export const clearFormVersions = (
   hold: FormHold,
   hashed: ReadonlySet<string>,
 ): Promise<Statement[]> => clearVersionColumns(hold, hashed, 'ended');
-
-/** Removes all versions of these submissions from the tables that hold any. */
-export const eraseVersions = (
-  { store }: FormHold,
-  tables: readonly string[],
-  ids: readonly string[],
-): Statement[] =>
-  tables.map((table) => ({
-    sql: `DELETE FROM ${store.relation(table)} AS v WHERE v.id IN UNNEST(@erased)`,
-    parameters: { erased: listParameter(ids) },
-    mutates: table,
-  }));
