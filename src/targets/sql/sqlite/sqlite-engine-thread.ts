@@ -32,6 +32,7 @@ export class SqliteEngineThread implements AnyEngine {
       workerData: path,
       env: {},
       execArgv: [],
+      // Batches come and go: left to V8, a long pass holds many times as much of them as garbage.
       resourceLimits: { maxYoungGenerationSizeMb: 24 },
     });
     this.#worker.unref();
