@@ -137,9 +137,9 @@ export class BigQueryFormReader implements FormReader {
     );
   }
 
-  /** As counted by {@link losses}; else as last counted by a pass, and moved by whatever was written since: reads no row. */
+  /** As counted by {@link losses}; else as last counted by a pass, and moved by whatever was written since. Reads no row. */
   async statusCounts(): Promise<StatusCounts> {
-    return this.#held(async ({ state }) => this.#statuses ?? new Map(state.statuses), new Map());
+    return this.#statuses ?? this.#held(async ({ state }) => new Map(state.statuses), new Map());
   }
 
   async timeCounts(span: TimeSpan, grain: TimeGrain): Promise<readonly TimeCount[]> {
