@@ -95,7 +95,7 @@ describe('answers that people changed in BigQuery', () => {
   it.each([
     ['an ID that they gave to another row', `UPDATE ${THEIRS} SET id = 'b' WHERE id = 'a'`],
     ['an ID that they emptied', `UPDATE ${THEIRS} SET id = NULL WHERE id = 'a'`],
-    ['a date that they moved', `UPDATE ${THEIRS} SET created_at = NULL WHERE id = 'a'`],
+    ['a date that they moved', `UPDATE ${THEIRS} SET created_at = '2020-01-01' WHERE id = 'a'`],
   ])('L1, L17: %s leaves each submission one live row', async (_what, change) => {
     const before = await cells();
     await place.query(change.replace(THEIRS, table));
