@@ -5,7 +5,7 @@ import type { Row } from './types.ts';
 
 /** What differs between a submission and its stored row: names of system columns and IDs of fields, never values. */
 export interface RowDifference {
-  /** Of `status`, `created_at`, `_deleted_at`. */
+  /** Of `id` (where another row has the same one), `status`, `created_at`, `_deleted_at`. */
   readonly columns: readonly string[];
   readonly fieldIds: readonly string[];
 }
@@ -21,6 +21,7 @@ export function compareRow(
   isSame: RowsAsStored['isSame'] = (_fieldId, was, is) => sameCell(was, is),
 ): RowDifference | undefined {
   const columns = [
+    ...(stored.isDoubled === true ? ['id'] : []),
     ...(row.status === stored.status ? [] : ['status']),
     ...(row.createdAt === stored.createdAt ? [] : ['created_at']),
     ...(stored.deletedAt === null ? [] : ['_deleted_at']),

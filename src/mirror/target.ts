@@ -175,6 +175,8 @@ export interface FormOverview extends UnreadForm {
 /** A row as a target holds it. Cells by field ID, for every mirrored column, null where empty. */
 export interface StoredRow extends Row {
   readonly deletedAt: string | null;
+  /** Whether another row has the same ID, where a table may hold such. */
+  readonly isDoubled?: boolean;
 }
 
 /** Read access to one form's rows; sees committed state. */

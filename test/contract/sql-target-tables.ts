@@ -175,6 +175,46 @@ export function describeSqlTables(stage: QueriedStage): void {
       const types = `SELECT type FROM ${place.relation('mirror_fields')}`;
       expect(await place.query(types)).toMatchObject([{ type: 'number' }]);
     });
+
+    it('L10: fields may be called as statements call tables', async () => {
+      const letters = Array.from('abcdefghijklmnopqrstuvwxyz');
+      const fields = fieldList(...letters.map((letter) => field(`f_${letter}`, letter)));
+      const answered = (id: string) =>
+        row(id, Object.fromEntries(letters.map((letter) => [`f_${letter}`, `${letter} of ${id}`])));
+      const rows = ['1', '2', '3'].map(answered);
+      const full = async (): Promise<readonly unknown[]> =>
+        stage.write(async (writer) => {
+          await writer.prepare(fields);
+          await writer.losses();
+          expect(await writer.distrustEdited?.('all')).not.toBe(true);
+          const { outcomes } = await writer.apply(rows, []);
+          await writer.finish(pass({ kind: 'full' }), { checkpoint: CHECKPOINT });
+          return outcomes;
+        });
+      expect(await full()).toEqual(rows.map(() => 'inserted'));
+      expect(await full()).toEqual(rows.map(() => 'unchanged'));
+      rows[0] = row('1', { ...Object.fromEntries(rows[0]?.cells ?? []), f_d: 'new' });
+      expect(await full()).toEqual(['updated', 'unchanged', 'unchanged']);
+      await using snapshot = await stage.target.snapshot(FORM.id);
+      const exported: unknown[] = [];
+      for await (const piece of snapshot?.rows({ withDeleted: true }) ?? [])
+        exported.push(...piece);
+      expect(exported).toHaveLength(3);
+      await stage.write(async (writer) => {
+        await writer.setStatuses(new Map([['1', 'DONE']]));
+        expect(await writer.markDeleted(['2'], '2026-03-05T00:00:00.000Z')).toBe(1);
+        expect(await writer.countFilled(['f_t'])).toBe(3);
+        expect(await writer.emptyFields(['f_t'], '2026-03-06T00:00:00.000Z')).toBe(3);
+        expect(await writer.forget(['3'], '2026-03-06T00:00:00.000Z')).toMatchObject({ rows: 1 });
+      });
+      const stored = await (await stage.read()).rows(['1', '2', '3']);
+      expect([...stored.keys()].toSorted()).toEqual(['1', '2']);
+      expect(stored.get('1')?.cells.get('f_d')).toBe('new');
+      const [count] = await stage.place.query(
+        `SELECT COUNT(*) AS n FROM ${stage.place.relation('answers')}`,
+      );
+      expect(Number(count?.['n'])).toBe(2 * (letters.length - 1));
+    });
   });
 
   describe('the catalogue', () => {

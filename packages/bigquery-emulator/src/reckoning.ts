@@ -89,7 +89,7 @@ export class Reckoning {
       ({ name, type }) => `CAST(sum(${sizeSql(quoted(name), type)}) AS VARCHAR)`,
     );
     const rows = await connection.rows(
-      `SELECT ${partitionSql(table)} AS p, ${sums.join(', ')} FROM ${table.physical} GROUP BY p`,
+      `SELECT ${partitionSql(table)} AS p, ${sums.join(', ')} FROM ${table.physical} GROUP BY 1`,
     );
     for (const [index, { name }] of missing.entries()) {
       const found = rows.map(([key, ...bytes]): [string, number] => [

@@ -43,7 +43,7 @@ export function answerSelects(form: ShownForm, dialect: ViewDialect): string[] {
   // Without any answer the view is there all the same, and empty.
   if (single.texts.length > 0 || lists.length === 0) {
     const number = choose(single.numbers, views.noNumber);
-    const value = { index: views.one, text: choose(single.texts, 'NULL'), number };
+    const value = { index: views.one, text: choose(single.texts, views.noText), number };
     selects.push(select(form, dialect, single.texts, { from: '', ...value }));
   }
   if (lists.length > 0) {

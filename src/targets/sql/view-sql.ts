@@ -65,6 +65,8 @@ export interface AnswerSql {
   readonly one: string;
   /** No value, with the type of a column of numbers. */
   readonly noNumber: string;
+  /** No value, with the type of a column of texts. */
+  readonly noText: string;
   /** What the overflow column holds under a key: its text, whatever it is; a number, where it is one; its text, to unnest. */
   readonly overflow: {
     text(key: string): string;

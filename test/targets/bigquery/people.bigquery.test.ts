@@ -1,6 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { HistoryKind } from '../../../src/mirror/histories.ts';
+import { compareRow } from '../../../src/mirror/changes.ts';
+import type { StoredRow } from '../../../src/mirror/target.ts';
 import type { FormIdentity, PickedField, Row } from '../../../src/mirror/types.ts';
 import {
   AT_ONCE,
@@ -158,6 +160,87 @@ describe('what people remove in BigQuery', () => {
     await using target = await place.open();
     const [shown] = await target.overview();
     expect(shown).toMatchObject({ rows: 2, losses: [] });
+  });
+
+  it('L1: a row that people doubled differs until then', async () => {
+    await store([row('a', { f1: 'x' }), row('b', { f1: 'y' })]);
+    const table = place.relation('contact_form');
+    await place.query(`INSERT INTO ${table} SELECT * FROM ${table} WHERE id = 'b'`);
+    await using target = await place.open();
+    const reader = await target.reader(FORM.id);
+    const held = (await reader?.rows(['a', 'b'])) ?? new Map<string, StoredRow>();
+    const differences = [row('a', { f1: 'x' }), row('b', { f1: 'y' })].map((one) =>
+      compareRow(one, held.get(one.id)!, ['f1']),
+    );
+    expect(differences).toEqual([undefined, { columns: ['id'], fieldIds: [] }]);
+  });
+
+  it('L18: every row of a submission is forgotten, in whatever months people doubled it', async () => {
+    await store([row('a', { f1: 'x' }), row('b', { f1: 'y' })], { history: 'full' });
+    const table = place.relation('contact_form');
+    for (const at of [`TIMESTAMP '2024-07-01 00:00:00+00'`, 'CAST(NULL AS TIMESTAMP)'])
+      await place.query(
+        `INSERT INTO ${table} (id, status, created_at, text) SELECT id, status, ${at}, text FROM ${table} WHERE id = 'a' LIMIT 1`,
+      );
+    await using target = await place.open('default', undefined, 'full');
+    {
+      await using writer = await target.openWriter(FORM, AT_ONCE);
+      expect((await writer.traces(['a'])).rows).toBe(3);
+      expect(await writer.forget(['a'], AT)).toMatchObject({ rows: 3 });
+      expect(await writer.losses()).toEqual([]);
+    }
+    expect(await place.query(`SELECT id FROM ${table}`)).toEqual([{ id: 'b' }]);
+  });
+
+  it('L1: they find the same where fields are called as statements call tables', async () => {
+    const letters = Array.from('abcdefghijklmnopqrstuvwxyz');
+    const fields = fieldList(...letters.map((letter) => field(`f_${letter}`, letter)));
+    const rows = ['1', '2'].map((id) =>
+      row(id, Object.fromEntries(letters.map((letter) => [`f_${letter}`, `${letter} ${id}`]))),
+    );
+    const storeAll = () => store(rows, { fields, history: 'full' });
+    await storeAll();
+    const table = place.relation('contact_form');
+    const history = place.relation('contact_form_history');
+    const answers = () => place.query(`SELECT id, a, d, s, t FROM ${table} ORDER BY id`);
+    const before = await answers();
+    await place.query(`INSERT INTO ${table} SELECT * FROM ${table} WHERE id = '2'`);
+    await place.query(`UPDATE ${table} SET d = 'theirs' WHERE id = '1'`);
+    await using target = await place.open('default', undefined, 'full');
+    {
+      await using writer = await target.openWriter(FORM, AT_ONCE);
+      await writer.prepare(fields);
+      await writer.losses();
+      expect(await writer.distrustEdited?.('all')).toBe(true);
+      expect((await writer.apply(rows, [])).outcomes).toEqual(['updated', 'unchanged']);
+      await writer.finish(pass({ kind: 'full' }), { checkpoint: CHECKPOINT });
+      expect(await answers()).toEqual(before);
+      expect(await writer.emptyFields(['f_t', 'f_v'], AT)).toBeGreaterThan(0);
+      expect(await place.query(`SELECT id FROM ${history} WHERE t IS NOT NULL`)).toEqual([]);
+    }
+    await place.query(`DROP TABLE ${history}`);
+    await storeAll();
+    await place.query(`ALTER TABLE ${history} DROP COLUMN v`);
+    await storeAll();
+    const versions = `SELECT id, t, v FROM ${history} WHERE _valid_to IS NULL ORDER BY id`;
+    expect(await place.query(versions)).toEqual([
+      { id: '1', t: 't 1', v: 'v 1' },
+      { id: '2', t: 't 2', v: 'v 2' },
+    ]);
+  });
+
+  it('L13: every row of a submission is marked deleted, in whatever months people doubled it', async () => {
+    await store([row('a', { f1: 'x' }), row('b', { f1: 'y' })]);
+    const table = place.relation('contact_form');
+    await place.query(
+      `INSERT INTO ${table} (id, status, created_at, text) SELECT id, status, TIMESTAMP '2024-07-01 00:00:00+00', text FROM ${table} WHERE id = 'a'`,
+    );
+    await using target = await place.open();
+    await using writer = await target.openWriter(FORM, AT_ONCE);
+    expect(await writer.markDeleted(['a'], AT)).toBe(1);
+    expect(await place.query(`SELECT id FROM ${table} WHERE _deleted_at IS NULL`)).toEqual([
+      { id: 'b' },
+    ]);
   });
 
   it('L17: a row of mirror_state that they doubled is named, and nothing is written', async () => {

@@ -59,6 +59,17 @@ describe('what people see in BigQuery', () => {
       await writer.finish(pass({ kind: 'full' }), { checkpoint: CHECKPOINT });
     });
 
+  it('L17: views are made of a form without any answer yet', async () => {
+    await stage.write(async (writer) => {
+      await writer.prepare(FIELDS);
+      await writer.losses();
+      const notices = await writer.finish(pass({ kind: 'full' }), { checkpoint: CHECKPOINT });
+      expect(notices).toEqual([]);
+    });
+    expect(await sql('SELECT value_text, value_number FROM {answers}')).toEqual([]);
+    expect(await sql("SELECT field_id FROM {answers} WHERE value_text = 'x'")).toEqual([]);
+  });
+
   it('L9: the view with labels has each field under its current label, also one without any answer', async () => {
     await store();
     const columns = await stage.place.columnsOf?.('contact_form_labelled');

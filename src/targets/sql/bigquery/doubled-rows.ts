@@ -17,12 +17,12 @@ export async function removeDoubles(hold: FormHold, held: HeldForm): Promise<boo
       parameters: {},
     });
     if (doubled.length === 0) return rounds > 0;
-    const newest = held.present.has('_changed_at') ? 'd._changed_at DESC' : 'd.id';
+    const newest = held.present.has('_changed_at') ? '_d._changed_at DESC' : '_d.id';
     await hold.commit(hold.state, [
       {
         sql: `MERGE ${held.relation} AS t USING (
-           SELECT d.* FROM ${held.relation} AS d WHERE d.id IN UNNEST(@doubled)
-           QUALIFY ROW_NUMBER() OVER (PARTITION BY d.id ORDER BY ${newest}) = 1) AS s ON FALSE
+           SELECT _d.* FROM ${held.relation} AS _d WHERE _d.id IN UNNEST(@doubled)
+           QUALIFY ROW_NUMBER() OVER (PARTITION BY _d.id ORDER BY ${newest}) = 1) AS s ON FALSE
          WHEN NOT MATCHED BY SOURCE AND t.id IN UNNEST(@doubled) THEN DELETE
          WHEN NOT MATCHED BY TARGET THEN INSERT ROW`,
         parameters: { doubled: listParameter(doubled.map((row) => row['id'] ?? '')) },

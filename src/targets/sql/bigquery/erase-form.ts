@@ -17,7 +17,7 @@ import { clearVersionColumns } from './row-versions.ts';
 import { listParameter, type Statement, textParameter, timeParameter } from './sql-text.ts';
 import { counted, moved, withoutForgotten } from './state-changes.ts';
 import type { Store } from './store.ts';
-import { type HeldForm, locate } from './table-reads.ts';
+import { type HeldForm, idsOf, locate } from './table-reads.ts';
 
 /** IDs erased by one script. */
 const IDS_A_SCRIPT = 5_000;
@@ -41,12 +41,13 @@ export async function eraseForm(
   const { form, store } = hold;
   const others = await tablesToErase(store, hold.state);
   const { traces } = await countTraces(store, form.id, held, others, ids);
-  const found = held === undefined ? [] : [...(await locate(store, held, ids)).values()];
+  const found = held === undefined ? [] : await locate(store, held, ids);
   const live = found.filter(({ isDeleted }) => !isDeleted);
+  const [foundIds, liveIds] = [idsOf(found), idsOf(live)];
   const listed = listedIds(ids);
   const all: Statement[] = [...statements, ...(await eraseNames(hold, names))];
   if (held !== undefined && found.length > 0) {
-    const known = { ...held, ids: found.map(({ id }) => id), months: monthsOf(found) };
+    const known = { ...held, ids: foundIds, months: monthsOf(found) };
     all.push(deleteRows(known));
   }
   if (traces.listings > 0) all.push(eraseFrom(store.relation, 'mirror_rejected', form.id, listed));
@@ -57,8 +58,8 @@ export async function eraseForm(
     all.push(...eraseRowsOf(store, others, listed));
   const gone = live.map(({ status }) => [status, -1] as const);
   const next = counted(moved(withoutForgotten(state, live), gone), {
-    rows: -found.length,
-    live: -live.length,
+    rows: -foundIds.length,
+    live: -liveIds.length,
     rejected: -traces.listings,
   });
   await hold.commit(next, all);

@@ -34,7 +34,7 @@ export async function countTraces(
   others: readonly ErasedTable[],
   ids: readonly string[],
 ): Promise<CountedTraces> {
-  const rows = held === undefined ? 0 : (await locate(store, held, ids)).size;
+  const rows = held === undefined ? 0 : (await locate(store, held, ids)).length;
   const listed = (table: string): string =>
     `(SELECT COUNT(*) FROM ${store.relation(table)} WHERE form_id = @form AND submission_id IN UNNEST(@ids))`;
   const inOthers = others.map(

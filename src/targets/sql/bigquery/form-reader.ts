@@ -36,6 +36,7 @@ import {
   heldForm,
   type HeldForm,
   idChunks,
+  idsOf,
   isLive,
   isWithinSpan,
   locate,
@@ -102,7 +103,7 @@ export class BigQueryFormReader implements FormReader {
   async rows(ids: readonly string[]): Promise<Map<string, StoredRow>> {
     return this.#held(async (held) => {
       const found = await locate(this.#place.store, held, ids);
-      return readRows(this.#place.store, held, [...found.keys()], monthsOf(found.values()));
+      return readRows(this.#place.store, held, idsOf(found), monthsOf(found));
     }, new Map());
   }
 
@@ -115,7 +116,7 @@ export class BigQueryFormReader implements FormReader {
       // Without its column nothing says which rows are deleted.
       if (!held.present.has('_deleted_at')) return new Set();
       const found = await locate(this.#place.store, held, ids);
-      const live = [...found.values()].filter(({ isDeleted }) => !isDeleted).map(({ id }) => id);
+      const live = idsOf(found.filter(({ isDeleted }) => !isDeleted));
       const listed = await this.#listed(held.state, live);
       return new Set(live.filter((id) => !listed.has(id)));
     }, new Set());

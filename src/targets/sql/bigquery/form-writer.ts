@@ -59,7 +59,7 @@ import {
   withPass,
   withWindow,
 } from './state-changes.ts';
-import { type HeldForm, locate } from './table-reads.ts';
+import { type HeldForm, idsOf, locate } from './table-reads.ts';
 import { syncFormViews } from './view-sync.ts';
 import { clearFormVersions, endLostVersions, versionsOfRows } from './row-versions.ts';
 
@@ -164,12 +164,13 @@ export class BigQueryFormWriter extends BigQueryFormReader implements FormWriter
     const hold = this.#hold;
     return hold.run(async () => {
       const held = await this.#held();
-      const found = held === undefined ? [] : [...(await locate(hold.store, held, ids)).values()];
+      const found = held === undefined ? [] : await locate(hold.store, held, ids);
       const live = found.filter(({ isDeleted }) => !isDeleted);
+      const liveIds = idsOf(live);
       const statements: Statement[] = [];
       if (held !== undefined && live.length > 0) {
         const at = hold.now();
-        const known = { ...held, ids: live.map(({ id }) => id), months: monthsOf(live) };
+        const known = { ...held, ids: liveIds, months: monthsOf(live) };
         statements.push(
           markRows(known, deletedAt, at),
           ...versionsOfRows(hold, known, at, again ? 'retracted' : 'changed'),
@@ -179,12 +180,12 @@ export class BigQueryFormWriter extends BigQueryFormReader implements FormWriter
       if (statements.length > 0 || ids.length > 0)
         await hold.commit(
           moved(
-            counted(hold.state, { live: -live.length }),
+            counted(hold.state, { live: -liveIds.length }),
             live.map(({ status }) => [status, -1]),
           ),
           statements,
         );
-      return live.length;
+      return liveIds.length;
     });
   }
 
@@ -201,19 +202,19 @@ export class BigQueryFormWriter extends BigQueryFormReader implements FormWriter
     return hold.run(async () => {
       const held = await this.#held();
       const ids = [...statuses.keys()];
-      const found = held === undefined ? new Map() : await locate(store, held, ids);
+      const found = held === undefined ? [] : await locate(store, held, ids);
       const wanted = new Map([...statuses].map(([id, status]) => [id, cleanText(status)]));
-      const changed = [...found.values()].filter(({ id, status }) => wanted.get(id) !== status);
+      const changed = found.filter(({ id, status }) => wanted.get(id) !== status);
       if (held === undefined || changed.length === 0) return hold.commit(hold.state);
       const at = hold.now();
-      const changedIds = changed.map(({ id }) => id);
+      const changedIds = idsOf(changed);
       const known = { ...held, ids: changedIds, months: monthsOf(changed) };
       const isChanged = new Set(changedIds);
       const marks = sent
         .filter(({ submissionId }) => isChanged.has(submissionId))
         .map((mark): Mark => Object.assign({}, mark, { reason: '' }));
       const listed = await this.listedAmong(changedIds);
-      const seen = changed.map(({ id }) => {
+      const seen = changedIds.map((id) => {
         return { id, status: wanted.get(id) ?? '', isProven: !listed.has(id) };
       });
       const hasMarks = hold.state.counts.refusals > 0;

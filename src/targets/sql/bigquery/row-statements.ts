@@ -112,7 +112,7 @@ export function updateRows(what: RowsToWrite): Statement {
     'status = s.status',
     'created_at = s.created_at',
     ...writtenParts(what.fields).map(({ name }, at) => `${named(name)} = s.v${at}`),
-    '_changed_at = IF(s.is_same, t._changed_at, @at)',
+    '_changed_at = IF(s.is_same, _t._changed_at, @at)',
     '_deleted_at = NULL',
     '_hash = s._hash',
   ];
@@ -139,10 +139,11 @@ function mergeHead({ relation, fields, months }: RowsToWrite, parameter: string)
     ...values,
   ];
   const fingerprint = fingerprintOf(writtenParts(fields), (_part, at) => `w.v${at}`);
-  return `MERGE ${relation} AS t USING (
+  // `UPDATE SET t = …` would mean the row: no field's column begins with an underscore.
+  return `MERGE ${relation} AS _t USING (
      SELECT w.*, CONCAT(w.answers_hash, '.', ${fingerprint}) AS _hash
      FROM (SELECT ${columns.join(', ')} FROM UNNEST(JSON_QUERY_ARRAY(@${parameter})) AS r) AS w) AS s
-     ON t.id = s.id AND ${isInMonths(months, 't.created_at')}`;
+     ON _t.id = s.id AND ${isInMonths(months, '_t.created_at')}`;
 }
 
 function valueOf({ type }: AnswerPart, at: number): string {
@@ -218,7 +219,7 @@ export function emptyColumns(
   const conditions = columns.map((name) => `${named(name)} IS NOT NULL`);
   return {
     // What a hash tells of an answer is not to stay either (L18).
-    sql: `UPDATE ${relation} AS t SET ${changes.join(', ')}, _hash = NULL, _changed_at = @at
+    sql: `UPDATE ${relation} AS _t SET ${changes.join(', ')}, _hash = NULL, _changed_at = @at
      WHERE ${conditions.join(' OR ')}`,
     parameters: { at: timeParameter(at) },
     mutates: table,

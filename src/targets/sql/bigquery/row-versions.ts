@@ -112,10 +112,10 @@ function refillVersions(
 ): Statement {
   const names = columns.map(named);
   return {
-    sql: `UPDATE ${store.relation(table)} AS v SET ${names.map((name) => `${name} = t.${name}`).join(', ')}
+    sql: `UPDATE ${store.relation(table)} AS _v SET ${names.map((name) => `${name} = t.${name}`).join(', ')}
      FROM (SELECT o.id, ${names.map((name) => `ANY_VALUE(o.${name}) AS ${name}`).join(', ')}
        FROM ${store.relation(state.table ?? '')} AS o GROUP BY o.id) AS t
-     WHERE v.id = t.id AND v._valid_to IS NULL`,
+     WHERE _v.id = t.id AND _v._valid_to IS NULL`,
     parameters: {},
     mutates: table,
   };
@@ -224,11 +224,11 @@ export async function clearVersionColumns(
   const present = columnNames(held) ?? [];
   const columns = versionColumns(state.fields, wanted, present).map(named);
   if (columns.length === 0 || !present.includes('_valid_to')) return [];
-  const isFilled = columns.map((name) => `v.${name} IS NOT NULL`).join(' OR ');
-  const ended = which === 'ended' ? 'v._valid_to IS NOT NULL AND ' : '';
+  const isFilled = columns.map((name) => `_v.${name} IS NOT NULL`).join(' OR ');
+  const ended = which === 'ended' ? '_v._valid_to IS NOT NULL AND ' : '';
   return [
     {
-      sql: `UPDATE ${store.relation(history.table)} AS v SET ${columns.map((name) => `${name} = NULL`).join(', ')}
+      sql: `UPDATE ${store.relation(history.table)} AS _v SET ${columns.map((name) => `${name} = NULL`).join(', ')}
        WHERE ${ended}(${isFilled})`,
       parameters: {},
       mutates: history.table,

@@ -35,10 +35,11 @@ export async function formSnapshot(store: Store, state: FormState): Promise<Form
     ...after.map((name) => ({ name, label: name })),
   ];
   const select = [...system.map((name) => `t.${name}`), ...answers.columns];
+  // By names of the result: among these `t` may be a field's.
   const order = [
-    ...(held.present.has('_deleted_at') ? ['t._deleted_at IS NOT NULL'] : []),
-    ...(held.present.has('created_at') ? ['t.created_at IS NULL', 't.created_at'] : []),
-    't.id',
+    ...(held.present.has('_deleted_at') ? ['_deleted_at IS NOT NULL'] : []),
+    ...(held.present.has('created_at') ? ['created_at IS NULL', 'created_at'] : []),
+    'id',
   ];
   // Its result stays as it is for a day; pages of it are fetched as they are asked for (L14).
   const result = await store.open({

@@ -97,14 +97,14 @@ export async function findCandidates(
   return found;
 }
 
-/** What is stored under these IDs where nothing tells when they are dated. */
+/** Every row with one of these IDs, wherever it is dated: people may have doubled some. */
 export async function locate(
   store: Store,
   held: HeldForm,
   ids: readonly string[],
-): Promise<Map<string, Candidate>> {
+): Promise<Candidate[]> {
   const known = storableIds(ids);
-  if (known.length === 0) return new Map();
+  if (known.length === 0) return [];
   const columns = [
     't.id',
     `${orNull(held, 'status', 'STRING')} AS status`,
@@ -116,8 +116,13 @@ export async function locate(
     sql: `SELECT ${columns.join(', ')} FROM ${held.relation} AS t WHERE t.id IN UNNEST(@ids)`,
     parameters: { ids: listParameter(known) },
   });
-  return new Map(rows.map((row) => [row['id'] ?? '', candidateOf(row)]));
+  return rows.map(candidateOf);
 }
+
+/** The IDs of rows, each once. */
+export const idsOf = (rows: readonly Candidate[]): string[] => [
+  ...new Set(rows.map(({ id }) => id)),
+];
 
 /** The rows with these IDs, with their answers; of those in these partitions. */
 export async function readRows(
@@ -134,19 +139,20 @@ export async function readRows(
       WHERE t.id IN UNNEST(@ids) AND ${isInMonths(months, 't.created_at')}`,
     parameters: { ids: listParameter(ids) },
   });
-  return new Map(
-    rows.map((row) => {
-      const cells = answers.decode(row);
-      const stored: StoredRow = {
-        id: row['id'] ?? '',
-        status: row['status'] ?? '',
-        createdAt: row['created_at'] ?? null,
-        deletedAt: row['_deleted_at'] ?? null,
-        cells: new Map(fields.map(({ id }, at) => [id, cells[at] ?? null])),
-      };
-      return [stored.id, stored];
-    }),
-  );
+  const found = new Map<string, StoredRow>();
+  for (const row of rows) {
+    const cells = answers.decode(row);
+    const id = row['id'] ?? '';
+    found.set(id, {
+      id,
+      status: row['status'] ?? '',
+      createdAt: row['created_at'] ?? null,
+      deletedAt: row['_deleted_at'] ?? null,
+      cells: new Map(fields.map((field, at) => [field.id, cells[at] ?? null])),
+      isDoubled: found.has(id),
+    });
+  }
+  return found;
 }
 
 /** The columns of a row besides its answers. */

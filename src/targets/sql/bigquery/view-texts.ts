@@ -147,6 +147,7 @@ const dialectOf = (relation: (name: string) => string): ViewDialect => ({
     textOf: (value) => value,
     one: '1',
     noNumber: 'CAST(NULL AS NUMERIC)',
+    noText: 'CAST(NULL AS STRING)',
     overflow: { text: noOverflow, number: noOverflow, list: noOverflow },
     elements: (list) => ({
       from: `UNNEST(IF(JSON_TYPE(${list}) = 'array', JSON_QUERY_ARRAY(${list}), [${list}])) AS e WITH OFFSET AS place`,

@@ -103,6 +103,7 @@ export const mysqlViews: ViewSql = {
   numberText: (number) => collated(`CAST(${number} AS char)`),
   one: '1',
   noNumber: 'CAST(NULL AS double)',
+  noText: 'NULL',
   overflow: {
     text: (key) => collated(`json_unquote(${underKey(key)})`),
     number: (key) => numberIn(underKey(key)),

@@ -96,6 +96,7 @@ export function postgresViews(schema: string): ViewSql {
     textOf: (value) => value,
     one: '1::bigint',
     noNumber: 'NULL::numeric',
+    noText: 'NULL::text',
     overflow: {
       text: textUnder,
       number: (key) =>

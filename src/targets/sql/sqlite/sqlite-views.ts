@@ -98,6 +98,7 @@ export const sqliteViews: ViewSql = {
   textOf: written,
   one: '1',
   noNumber: 'NULL',
+  noText: 'NULL',
   overflow: {
     text: textUnder,
     number: (key) =>
