@@ -1,7 +1,8 @@
 import { ApiError, invalid } from './api-error.ts';
 import { numberParameter, pageOf, part, type Call, type Method } from './call.ts';
 import type { Dataset } from './catalog.ts';
-import { objectAt, textAt, type Raw } from './json-object.ts';
+import { objectAt, textAt, textsIn, type Raw } from './json-object.ts';
+import { checkedLabels } from './labels.ts';
 import { placeName } from './jobs.ts';
 import { dropStored } from './table-store.ts';
 
@@ -94,7 +95,7 @@ function details(
     ...('storageBillingModel' in body && {
       storageBillingModel: textAt(body, 'storageBillingModel'),
     }),
-    ...(labels !== undefined && { labels: texts(labels) }),
+    ...(labels !== undefined && { labels: checkedLabels(textsIn(labels)) }),
   };
 }
 
@@ -110,14 +111,6 @@ function hours(body: Raw): string | undefined {
   }
   return text;
 }
-
-/** A map of texts; a null takes a label away. */
-export const texts = (raw: Raw): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(raw).flatMap(([key, value]) =>
-      typeof value === 'string' ? [[key, value]] : [],
-    ),
-  );
 
 const entry = (dataset: Dataset): object => ({
   kind: 'bigquery#dataset',

@@ -1,8 +1,9 @@
 import { ApiError, invalid, notDone } from './api-error.ts';
 import { numberParameter, pageOf, part, type Call, type Method } from './call.ts';
 import type { Dataset, Table, TimePartitioning } from './catalog.ts';
-import { flagAt, objectAt, textAt, textsAt, type Raw } from './json-object.ts';
-import { texts } from './rest-datasets.ts';
+import { checkedLabels } from './labels.ts';
+import { flagAt, objectAt, textAt, textsAt, textsIn, type Raw } from './json-object.ts';
+import { checkLayout } from './table-layout.ts';
 import { columnsOf, schemaOf, viewQueryOf } from './table-schema.ts';
 import { changeColumns, viewColumns } from './table-change.ts';
 import { countStored, createStored, dropStored } from './table-store.ts';
@@ -94,24 +95,7 @@ function newTable(call: Call, dataset: Dataset, name: string): Table {
   const columns = columnsOf(objectAt(call.body, 'schema'));
   const partitioning = partitioningOf(objectAt(call.body, 'timePartitioning'), call.body);
   const clustering = textsAt(objectAt(call.body, 'clustering') ?? {}, 'fields');
-  const find = (wanted: string): (typeof columns)[number] => {
-    const column = columns.find((other) => other.name.toLowerCase() === wanted.toLowerCase());
-    if (column === undefined)
-      throw invalid(
-        `The field specified for partitioning or clustering cannot be found in the schema: ${wanted}`,
-      );
-    return column;
-  };
-  if (partitioning !== undefined) {
-    const { type } = find(partitioning.field);
-    if (!['TIMESTAMP', 'DATE', 'DATETIME'].includes(type.kind)) {
-      throw invalid(
-        `The field specified for partitioning can only be of type TIMESTAMP, DATE or DATETIME. The type found is: ${type.kind}.`,
-      );
-    }
-  }
-  if (clustering.length > 4) throw invalid('Clustering takes at most four fields');
-  for (const field of clustering) find(field);
+  checkLayout({ columns, partitioning, clustering });
   return call.catalog.draft(dataset, name, { kind: 'TABLE', columns, partitioning, clustering });
 }
 
@@ -161,7 +145,7 @@ function details(body: Raw): Partial<Pick<Table, 'description' | 'friendlyName' 
   return {
     ...('description' in body && { description }),
     ...('friendlyName' in body && { friendlyName: textAt(body, 'friendlyName') }),
-    ...(labels !== undefined && { labels: texts(labels) }),
+    ...(labels !== undefined && { labels: checkedLabels(textsIn(labels)) }),
   };
 }
 

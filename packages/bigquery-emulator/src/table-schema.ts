@@ -67,7 +67,11 @@ export function checkColumnName(name: string): void {
       `Invalid field name "${name}". Fields must contain only letters, numbers, and underscores, start with a letter or underscore, and be at most 300 characters long.`,
     );
   }
-  if (/^(_TABLE_|_FILE_|_PARTITION|_ROW_TIMESTAMP|__ROOT__|_COLIDENTIFIER)/i.test(name)) {
+  if (
+    /^(_TABLE_|_FILE_|_PARTITION|_ROW_TIMESTAMP|__ROOT__|_COLIDENTIFIER|_CHANGE_SEQUENCE_NUMBER|_CHANGE_TYPE|_CHANGE_TIMESTAMP)/i.test(
+      name,
+    )
+  ) {
     throw invalid(
       `Invalid field name "${name}". Field names are not allowed to start with a reserved prefix.`,
     );
