@@ -4,6 +4,7 @@ import type { Dataset } from './catalog.ts';
 import { objectAt, textAt, textsIn, type Raw } from './json-object.ts';
 import { checkedLabels } from './labels.ts';
 import { placeName } from './jobs.ts';
+import { checkFields, DATASET } from './request-fields.ts';
 import { dropStored } from './table-store.ts';
 
 /** The methods of `datasets`. */
@@ -17,6 +18,7 @@ export const DATASET_METHODS: Readonly<
   insert: {
     name: 'datasets.insert',
     async run(call) {
+      checkFields(call.body, DATASET, 'dataset');
       const reference = objectAt(call.body, 'datasetReference') ?? {};
       const id = textAt(reference, 'datasetId');
       if (id === undefined)
@@ -66,6 +68,7 @@ const datasetOf = (call: Call): Dataset =>
   call.catalog.dataset(part(call, 'projectId'), part(call, 'datasetId'));
 
 function change(call: Call): object {
+  checkFields(call.body, DATASET, 'dataset');
   const dataset = datasetOf(call);
   if (call.ifMatch !== undefined && call.ifMatch !== String(dataset.etag)) {
     throw new ApiError('conditionNotMet', 'Precondition Failed');

@@ -3,6 +3,7 @@ import { numberParameter, pageOf, part, type Call, type Method } from './call.ts
 import { resultOf, type Job } from './job.ts';
 import { flagAt, numberAt, objectAt, textAt, textsIn, type Raw } from './json-object.ts';
 import { checkedLabels } from './labels.ts';
+import { checkFields, JOB, QUERY_REQUEST } from './request-fields.ts';
 import { resultSchema } from './table-schema.ts';
 import { cellOf } from './values.ts';
 
@@ -18,6 +19,7 @@ export const JOB_METHODS: Readonly<Record<Name, Method>> = {
     name: 'jobs.query',
     async run(call) {
       const { body } = call;
+      checkFields(body, QUERY_REQUEST, '');
       const labels = objectAt(body, 'labels') ?? {};
       checkedLabels(textsIn(labels));
       const job = await call.jobs.start(part(call, 'projectId'), body, {
@@ -41,6 +43,7 @@ export const JOB_METHODS: Readonly<Record<Name, Method>> = {
   insert: {
     name: 'jobs.insert',
     async run(call) {
+      checkFields(call.body, JOB, 'job');
       const configuration = objectAt(call.body, 'configuration') ?? {};
       const query = objectAt(configuration, 'query');
       if (query === undefined) throw notDone('jobs that load, copy or extract');

@@ -217,3 +217,147 @@ describe('parameters of type JSON', () => {
     );
   });
 });
+
+describe('fields of requests', () => {
+  const unknown = (name: string, at: string): string =>
+    `invalid: Invalid JSON payload received. Unknown name "${name}" at '${at}': Cannot find field.`;
+  const undone = (what: string): string => `notImplemented: bigquery-emulator does not do ${what}`;
+  const schema = { fields: [{ name: 'a', type: 'STRING' }] };
+
+  /** What is said of a table that is made, patched and updated with this; the words are the same. */
+  async function tableSaid(body: object): Promise<string> {
+    const tableId = 'fields_of';
+    await bed.query(`CREATE OR REPLACE TABLE ${tableId} (a STRING)`);
+    const requestBody = { ...body };
+    const answers = [
+      await tableWith(body),
+      await said(bed.api.tables.patch({ ...IN, tableId, requestBody })),
+      await said(bed.api.tables.update({ ...IN, tableId, requestBody })),
+    ];
+    expect(new Set(answers).size).toBe(1);
+    return answers[0] ?? '';
+  }
+
+  it.each([
+    ['nobody has', { schema, clustring: {} }, unknown('clustring', 'table')],
+    [
+      'nobody has, more than one, before what is not done',
+      { model: {}, clustring: 1, lables: 2 },
+      `${unknown('clustring', 'table')}\n${unknown('lables', 'table').replace('invalid: ', '')}`,
+    ],
+    ['of a schema', { schema: { field: [] } }, unknown('field', 'table.schema')],
+    [
+      'of a column in a column',
+      {
+        schema: {
+          fields: [...schema.fields, { name: 'b', type: 'RECORD', fields: [{ nam: 'c' }] }],
+        },
+      },
+      unknown('nam', 'table.schema.fields[1].fields[0]'),
+    ],
+    [
+      'of partitions',
+      { timePartitioning: { type: 'DAY', colum: 'a' } },
+      unknown('colum', 'table.time_partitioning'),
+    ],
+    ['of clusters', { clustering: { field: ['a'] } }, unknown('field', 'table.clustering')],
+    ['of a view', { view: { sql: 'SELECT 1' } }, unknown('sql', 'table.view')],
+    ['that are not done', { expirationTime: '1' }, undone('tables with expirationTime')],
+    [
+      'of columns that are not done',
+      { schema: { fields: [{ ...schema.fields[0], maxLength: '7' }] } },
+      undone('columns with maxLength'),
+    ],
+    [
+      'that Google ignores',
+      { schema, etag: 'x', id: 'y', numRows: '7', creationTime: '1', type: 'TABLE', selfLink: 'z' },
+      TAKEN,
+    ],
+  ])('of tables: %s', async (_, body, answer) => {
+    expect(await tableSaid(body)).toBe(answer);
+  });
+
+  it('of tables: how rows are kept, which stays as it is', async () => {
+    const tableId = 'kept_layout';
+    await bed.query(
+      `CREATE OR REPLACE TABLE ${tableId} (a STRING, d DATE) PARTITION BY d CLUSTER BY a`,
+    );
+    const patch = (requestBody: object): Promise<string> =>
+      said(bed.api.tables.patch({ ...IN, tableId, requestBody }));
+    const { data } = await bed.api.tables.get({ ...IN, tableId });
+    expect(await patch(data)).toBe(TAKEN);
+    expect(await patch({ clustering: { fields: ['d'] } })).toBe(undone('another clustering'));
+    expect(await patch({ timePartitioning: { type: 'MONTH', field: 'd' } })).toBe(
+      undone('another timePartitioning'),
+    );
+    expect(await patch({ requirePartitionFilter: true })).toBe(
+      undone('another requirePartitionFilter'),
+    );
+    const view = { query: 'SELECT 1 AS one', useLegacySql: false };
+    expect(await tableWith({ view, clustering: { fields: ['one'] } })).toBe(
+      undone('views with clustering'),
+    );
+    expect(await tableWith({ schema, requirePartitionFilter: true })).toBe(
+      undone('requirePartitionFilter'),
+    );
+  });
+
+  it.each([
+    ['nobody has', { lable: {} }, unknown('lable', 'dataset')],
+    ['that are not done', { access: [] }, undone('datasets with access')],
+    ['that Google ignores', { etag: 'x', type: 'DEFAULT', creationTime: '1' }, TAKEN],
+  ])('of datasets: %s', async (_, body, answer) => {
+    const reference = { projectId: PROJECT, datasetId: `with_fields_${++made}` };
+    const requestBody: object = { datasetReference: reference, ...body };
+    const patched: object = body;
+    const { projectId } = IN;
+    expect(await said(bed.api.datasets.insert({ projectId, requestBody }))).toBe(answer);
+    expect(await said(bed.api.datasets.patch({ ...IN, requestBody: patched }))).toBe(answer);
+  });
+
+  it.each([
+    ['of the job', {}, { config: {} }, unknown('config', 'job')],
+    ['of its configuration', { lable: {} }, {}, unknown('lable', 'job.configuration')],
+    [
+      'that jobs.query has alone',
+      { query: { query: 'SELECT 1', maxResults: 1 } },
+      {},
+      unknown('maxResults', 'job.configuration.query'),
+    ],
+    [
+      'of a parameter',
+      { query: { query: 'SELECT 1', queryParameters: [{ typ: {} }] } },
+      {},
+      unknown('typ', 'job.configuration.query.query_parameters[0]'),
+    ],
+    [
+      'of the value of a parameter',
+      {
+        query: {
+          queryParameters: [{ parameterValue: { structValues: { any: { valu: '1' } } } }],
+        },
+      },
+      {},
+      unknown(
+        'valu',
+        'job.configuration.query.query_parameters[0].parameter_value.struct_values.any',
+      ),
+    ],
+    [
+      'that are not done',
+      { query: { query: 'SELECT 1', destinationTable: {} } },
+      {},
+      undone('jobs with destinationTable'),
+    ],
+  ])('of jobs.insert: %s', async (_, configuration, more, answer) => {
+    const requestBody: object = { configuration, ...more };
+    expect(await said(bed.api.jobs.insert({ projectId: PROJECT, requestBody }))).toBe(answer);
+  });
+
+  it('that jobs.insert has alone are unknown to jobs.query', async () => {
+    const more: object = { destinationTable: { ...IN, tableId: 't' } };
+    expect(await said(bed.query('SELECT 1', {}, more))).toBe(
+      'invalid: Invalid JSON payload received. Unknown name "destinationTable": Cannot find field.',
+    );
+  });
+});
