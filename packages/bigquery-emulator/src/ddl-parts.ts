@@ -60,6 +60,9 @@ export function definedColumn(node: ResolvedNode): Column {
   return columnFor(field, annotations?.flag('notNull') ?? false, options.description);
 }
 
+const UNFIT_PARTITION =
+  'PARTITION BY expression must be DATE(<timestamp_column>), DATE(<datetime_column>), DATETIME_TRUNC(<datetime_column>, DAY/HOUR/MONTH/YEAR), a DATE column, TIMESTAMP_TRUNC(<timestamp_column>, DAY/HOUR/MONTH/YEAR), DATE_TRUNC(<date_column>, MONTH/YEAR), or RANGE_BUCKET(<int64_column>, GENERATE_ARRAY(<int64_value>, <int64_value>[, <int64_value>]))';
+
 /** PARTITION BY: a DATE column, or TIMESTAMP_TRUNC and its like of a column. */
 export function partitioningOf(
   node: ResolvedNode | undefined,
@@ -69,15 +72,16 @@ export function partitioningOf(
   if (node.kind === 'resolvedColumnRefNode') {
     const { name, type } = node.column();
     if (type.kind !== 'DATE') {
-      throw invalidQuery(
-        'PARTITION BY expression must be DATE(<timestamp_column>), DATE(<datetime_column>), DATETIME_TRUNC(<datetime_column>, DAY/HOUR/MONTH/YEAR), a DATE column, TIMESTAMP_TRUNC(<timestamp_column>, DAY/HOUR/MONTH/YEAR), DATE_TRUNC(<date_column>, MONTH/YEAR), or RANGE_BUCKET(<int64_column>, GENERATE_ARRAY(<int64_value>, <int64_value>[, <int64_value>]))',
-      );
+      throw invalidQuery(UNFIT_PARTITION);
     }
     return { type: 'DAY', field: name, requireFilter };
   }
+  const isField = ({ kind }: ResolvedNode): boolean => kind === 'resolvedGetStructFieldNode';
+  if (isField(node)) throw invalidQuery(UNFIT_PARTITION);
   if (node.kind !== 'resolvedFunctionCallNode') throw notDone('such a PARTITION BY');
   const name = functionName(node);
   const [column, part] = node.list('argumentList');
+  if (column !== undefined && isField(column)) throw invalidQuery(UNFIT_PARTITION);
   if (column?.kind !== 'resolvedColumnRefNode') throw notDone('such a PARTITION BY');
   const field = column.column().name;
   if (name === 'date' || name === '$extract_date') return { type: 'DAY', field, requireFilter };

@@ -86,6 +86,19 @@ describe('partitions', () => {
   });
 });
 
+describe('CREATE TABLE … PARTITION BY', () => {
+  it.each([
+    ['a ARRAY<DATE>', 'a'],
+    ['a STRUCT<d DATE>', 'a.d'],
+    ['a STRUCT<d DATE>', 'DATE_TRUNC(a.d, MONTH)'],
+    ['a STRING', 'a'],
+  ])('of %s by %s', async (columns, by) => {
+    expect(
+      await bed.refusal(`CREATE TABLE parted_${++made} (${columns}) PARTITION BY ${by}`),
+    ).toContain('invalidQuery: PARTITION BY expression must be');
+  });
+});
+
 describe('names of columns', () => {
   it.each(['_CHANGE_TYPE', '_change_sequence_number_2', '_CHANGE_TIMESTAMP', '_PARTITIONTIME'])(
     'with a reserved prefix: %s',
