@@ -73,6 +73,19 @@ function queryPoints({ jobs }: TriedDataset): Point[] {
         return undefined;
       },
     },
+    {
+      says: 'PARSE_JSON that rounds takes a fraction that it writes with other digits, as the same number.',
+      look: async () => {
+        const value = '[0.55587577846274]';
+        const { rows } = await jobs.run(
+          `SELECT TO_JSON_STRING(PARSE_JSON(@json, wide_number_mode => 'round')) AS json`,
+          { json: { type: 'STRING', value } },
+        );
+        const text = rows[0]?.['json'] ?? 'null';
+        see(JSON.stringify(JSON.parse(text)) === value, `It is ${text}.`);
+        return undefined;
+      },
+    },
   ];
 }
 

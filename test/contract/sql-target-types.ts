@@ -58,6 +58,14 @@ export function describeSqlTypes(stage: QueriedStage): void {
       expect(names.map((one) => one['text_column'])).toEqual([null, null]);
     });
 
+    it('L10: numbers in a list come back digit by digit', async () => {
+      // Two that BigQuery writes otherwise than they were given, and one that it writes with an exponent.
+      const lists = ['[0.55587577846274,-0.707176497086]', '{"a":[20000000000000000000,1.5]}'];
+      const cells = lists.map((text) => new JsonText(text));
+      await store(cells);
+      expect([await typeOf(), await answers(2)]).toEqual(['json', cells]);
+    });
+
     it('L9, L10: a text among numbers goes beside them, and an answer moves between the two', async () => {
       await store([1, 2.5, 3]);
       await store([1, 'two', 3, '4']);

@@ -2,6 +2,7 @@ import { invalidQuery, notDone } from './api-error.ts';
 import type { Column, TimePartitioning } from './catalog.ts';
 import { constantText, datePart } from './function-call.ts';
 import { isRaw, objectAt, objectsAt, textAt } from './json-object.ts';
+import { checkedLabels } from './labels.ts';
 import type { ResolvedNode } from './resolved-node.ts';
 import { functionName } from './sql-expression.ts';
 import { columnFor } from './table-schema.ts';
@@ -22,7 +23,7 @@ export function optionsOf(nodes: readonly ResolvedNode[]): Options {
     const value = node.child('value');
     if (name === 'description') options.description = constantText(value);
     else if (name === 'friendly_name') options.friendlyName = constantText(value);
-    else if (name === 'labels') options.labels = labelsOf(value);
+    else if (name === 'labels') options.labels = checkedLabels(labelsOf(value));
     else if (name === 'require_partition_filter') options.requirePartitionFilter = isTrue(value);
     else throw notDone(`the option ${name}`);
   }
@@ -44,7 +45,9 @@ function labelsOf(node: ResolvedNode): Record<string, string> {
     const [key, value] = objectsAt(objectAt(pair, 'structValue') ?? {}, 'field');
     return [textAt(key ?? {}, 'stringValue') ?? '', textAt(value ?? {}, 'stringValue') ?? ''];
   });
-  return Object.fromEntries(entries);
+  const labels = Object.fromEntries(entries);
+  if (Object.keys(labels).length < entries.length) throw invalidQuery('Duplicate label keys');
+  return labels;
 }
 
 /** A column as CREATE TABLE or ADD COLUMN defines it. */
@@ -57,6 +60,9 @@ export function definedColumn(node: ResolvedNode): Column {
   return columnFor(field, annotations?.flag('notNull') ?? false, options.description);
 }
 
+const UNFIT_PARTITION =
+  'PARTITION BY expression must be DATE(<timestamp_column>), DATE(<datetime_column>), DATETIME_TRUNC(<datetime_column>, DAY/HOUR/MONTH/YEAR), a DATE column, TIMESTAMP_TRUNC(<timestamp_column>, DAY/HOUR/MONTH/YEAR), DATE_TRUNC(<date_column>, MONTH/YEAR), or RANGE_BUCKET(<int64_column>, GENERATE_ARRAY(<int64_value>, <int64_value>[, <int64_value>]))';
+
 /** PARTITION BY: a DATE column, or TIMESTAMP_TRUNC and its like of a column. */
 export function partitioningOf(
   node: ResolvedNode | undefined,
@@ -66,15 +72,16 @@ export function partitioningOf(
   if (node.kind === 'resolvedColumnRefNode') {
     const { name, type } = node.column();
     if (type.kind !== 'DATE') {
-      throw invalidQuery(
-        'PARTITION BY expression must be DATE(<timestamp_column>), DATE(<datetime_column>), DATETIME_TRUNC(<datetime_column>, DAY/HOUR/MONTH/YEAR), a DATE column, TIMESTAMP_TRUNC(<timestamp_column>, DAY/HOUR/MONTH/YEAR), DATE_TRUNC(<date_column>, MONTH/YEAR), or RANGE_BUCKET(<int64_column>, GENERATE_ARRAY(<int64_value>, <int64_value>[, <int64_value>]))',
-      );
+      throw invalidQuery(UNFIT_PARTITION);
     }
     return { type: 'DAY', field: name, requireFilter };
   }
+  const isField = ({ kind }: ResolvedNode): boolean => kind === 'resolvedGetStructFieldNode';
+  if (isField(node)) throw invalidQuery(UNFIT_PARTITION);
   if (node.kind !== 'resolvedFunctionCallNode') throw notDone('such a PARTITION BY');
   const name = functionName(node);
   const [column, part] = node.list('argumentList');
+  if (column !== undefined && isField(column)) throw invalidQuery(UNFIT_PARTITION);
   if (column?.kind !== 'resolvedColumnRefNode') throw notDone('such a PARTITION BY');
   const field = column.column().name;
   if (name === 'date' || name === '$extract_date') return { type: 'DAY', field, requireFilter };
@@ -88,9 +95,8 @@ export function partitioningOf(
   return { type, field, requireFilter };
 }
 
-/** CLUSTER BY: up to four columns. */
+/** CLUSTER BY: columns. */
 export function clusteringOf(nodes: readonly ResolvedNode[]): string[] {
-  if (nodes.length > 4) throw invalidQuery('CLUSTER BY supports at most 4 columns');
   return nodes.map((node) => {
     if (node.kind !== 'resolvedColumnRefNode') throw invalidQuery('CLUSTER BY takes columns only');
     return node.column().name;

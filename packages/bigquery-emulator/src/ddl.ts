@@ -13,6 +13,7 @@ import { notFoundIn, splitPath, type Defaults } from './name-resolution.ts';
 import type { ResolvedNode } from './resolved-node.ts';
 import type { TableLocks } from './transactions.ts';
 import { prepareStatement, type Prepared, type Surroundings } from './statement.ts';
+import { checkLayout } from './table-layout.ts';
 import { checkColumnName, checkColumns, checkDescription, columnFor } from './table-schema.ts';
 import {
   addStoredColumn,
@@ -87,15 +88,13 @@ async function createTable(
   if (columns.length === 0) throw invalidQuery('CREATE TABLE needs at least one column');
   checkColumns(columns);
   const options = optionsOf(node.list('optionList'));
-  const table = catalog.draft(place.home, place.name, {
-    kind: 'TABLE',
-    columns,
-    partitioning: partitioningOf(
-      node.list('partitionByList')[0],
-      options.requirePartitionFilter ?? false,
-    ),
-    clustering: clusteringOf(node.list('clusterByList')),
-  });
+  const partitioning = partitioningOf(
+    node.list('partitionByList')[0],
+    options.requirePartitionFilter ?? false,
+  );
+  const layout = { columns, partitioning, clustering: clusteringOf(node.list('clusterByList')) };
+  checkLayout(layout);
+  const table = catalog.draft(place.home, place.name, { kind: 'TABLE', ...layout });
   applyOptions(table, options);
   await createStored(execution.connection, table);
   if (query !== undefined) {

@@ -16,9 +16,14 @@ export const JSON_FUNCTIONS: Readonly<Record<string, Writer>> = {
   json_value_array: values,
   json_extract_string_array: values,
   parse_json: (call) => {
-    const bad = failure(call, 'Invalid input: syntax error while parsing value');
-    const body = `CASE WHEN x IS NULL THEN NULL ELSE coalesce(bq_json(x), ${bad}) END`;
-    return once(call.args[0] ?? 'NULL', body);
+    const mode = call.nodes[1] === undefined ? 'exact' : constantText(call.nodes[1]);
+    if (mode === undefined) throw notDone('PARSE_JSON with a wide_number_mode that is no constant');
+    if (mode !== 'exact' && mode !== 'round') {
+      throw invalidQuery(`Invalid \`wide_number_mode\` specified: ${mode}`);
+    }
+    const bad = call.isSafe ? 'NULL' : `error(substr(x, 2) || '; error in PARSE_JSON expression')`;
+    const body = `CASE WHEN x LIKE '!%' THEN ${bad} ELSE x END`;
+    return once(`bq_json_parsed(${call.args[0] ?? 'NULL'}, '${mode}')`, body);
   },
   to_json_string: ({ args, types }) => {
     if (args.length > 1 && args[1] !== 'FALSE') throw notDone('TO_JSON_STRING with pretty_print');

@@ -46,7 +46,8 @@ export interface JobOrder {
 /** Runs a job to its end; an error is thrown, not yet noted in the job. */
 export async function runJob(world: JobWorld, order: JobOrder): Promise<void> {
   const { job } = order;
-  const steps = await stepsOf(world, job.query);
+  const known = order.session.blocks.flatMap((block) => [...block.keys()]);
+  const steps = await stepsOf(world, job.query, known);
   const [only] = steps;
   if (only === undefined) throw invalidQuery('Syntax error: Unexpected end of statement at [1:1]');
   if (steps.length === 1 && only.kind === 'statement') {
@@ -84,14 +85,18 @@ export async function runJob(world: JobWorld, order: JobOrder): Promise<void> {
   }
 }
 
-async function stepsOf({ analyzer }: JobWorld, query: string): Promise<Step[]> {
+async function stepsOf(
+  { analyzer }: JobWorld,
+  query: string,
+  known: readonly string[],
+): Promise<Step[]> {
   const short = aliased(query);
   const script = await analyzer.parseScript(short.text).catch(async (error: unknown) => {
     // A mistake is told with its place in the text as it was written.
     if (short.text !== query) await analyzer.parseScript(query);
     throw error;
   });
-  return scriptSteps(script, short);
+  return scriptSteps(script, short, known);
 }
 
 const sum = (jobs: readonly Job[], key: 'bytesProcessed' | 'bytesBilled'): number =>

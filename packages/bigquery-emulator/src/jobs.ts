@@ -55,7 +55,6 @@ export class Jobs {
         `The query is too large. The maximum standard SQL query length is 1024.00K characters, including comments and white space characters.`,
       );
     }
-    checkFields(query);
     const dataset = objectAt(query, 'defaultDataset');
     const home = dataset && {
       project: textAt(dataset, 'projectId') ?? project,
@@ -178,30 +177,6 @@ export class Jobs {
     await Promise.allSettled(this.#running);
     for (const session of this.#sessions.values()) await session.close();
     this.#sessions.clear();
-  }
-}
-
-const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
-
-/** What is done of a query's fields, in `jobs.query` and `jobs.insert`. */
-const DONE = words(`
-  query useLegacySql parameterMode queryParameters defaultDataset dryRun maxResults timeoutMs formatOptions location labels requestId
-  maximumBytesBilled connectionProperties createSession`);
-/** What changes nothing here, as README.md lists it. */
-const WITHOUT_EFFECT = words(`
-  kind useQueryCache preserveNulls jobTimeoutMs priority jobCreationMode`);
-/** What Google has besides. */
-const UNDONE = words(`
-  destinationTable tableDefinitions userDefinedFunctionResources createDisposition writeDisposition flattenResults allowLargeResults
-  maximumBillingTier destinationEncryptionConfiguration schemaUpdateOptions timePartitioning rangePartitioning clustering scriptOptions
-  systemVariables continuous writeIncrementalResults reservation maxSlots`);
-
-/** Refuses what would be left out silently: a field that is not done, or that Google does not know. */
-function checkFields(query: Raw): void {
-  for (const field of Object.keys(query)) {
-    if (DONE.has(field) || WITHOUT_EFFECT.has(field)) continue;
-    if (UNDONE.has(field)) throw notDone(`jobs with ${field}`);
-    throw invalid(`Invalid JSON payload received. Unknown name "${field}": Cannot find field.`);
   }
 }
 

@@ -35,6 +35,14 @@ export function textsAt(raw: Raw, key: string): readonly string[] {
   return value;
 }
 
+/** A map of texts; what is null is not there. */
+export const textsIn = (raw: Raw): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(raw).flatMap(([key, value]) =>
+      typeof value === 'string' ? [[key, value]] : [],
+    ),
+  );
+
 /** The text at a key; undefined when it is absent. Numbers count as text: JSON of Google has both for int64. */
 export function textAt(raw: Raw, key: string): string | undefined {
   const value = raw[key];

@@ -1,5 +1,5 @@
 import { invalid, invalidQuery } from './api-error.ts';
-import { canonicalJson } from './json-text.ts';
+import { canonicalJson, inexactNumber } from './json-text.ts';
 import { objectAt, objectsAt, textAt, type Raw } from './json-object.ts';
 import type { Parameters, Typed } from './session.ts';
 import { fromParameterType, type BqType, type BqValue } from './types.ts';
@@ -65,6 +65,12 @@ function checked(text: string, kind: string): string {
     const json = canonicalJson(text);
     if (json === undefined) {
       throw invalidQuery('Invalid value for parameter of type JSON: it cannot be parsed');
+    }
+    const number = inexactNumber(text);
+    if (number !== undefined) {
+      throw invalidQuery(
+        `Invalid value for parameter of type JSON: Input number: ${number} cannot round-trip through string representation`,
+      );
     }
     return json;
   }

@@ -1,8 +1,10 @@
 import { ApiError, invalid } from './api-error.ts';
 import { numberParameter, pageOf, part, type Call, type Method } from './call.ts';
 import type { Dataset } from './catalog.ts';
-import { objectAt, textAt, type Raw } from './json-object.ts';
+import { objectAt, textAt, textsIn, type Raw } from './json-object.ts';
+import { checkedLabels } from './labels.ts';
 import { placeName } from './jobs.ts';
+import { checkFields, DATASET } from './request-fields.ts';
 import { dropStored } from './table-store.ts';
 
 /** The methods of `datasets`. */
@@ -16,6 +18,7 @@ export const DATASET_METHODS: Readonly<
   insert: {
     name: 'datasets.insert',
     async run(call) {
+      checkFields(call.body, DATASET, 'dataset');
       const reference = objectAt(call.body, 'datasetReference') ?? {};
       const id = textAt(reference, 'datasetId');
       if (id === undefined)
@@ -65,6 +68,7 @@ const datasetOf = (call: Call): Dataset =>
   call.catalog.dataset(part(call, 'projectId'), part(call, 'datasetId'));
 
 function change(call: Call): object {
+  checkFields(call.body, DATASET, 'dataset');
   const dataset = datasetOf(call);
   if (call.ifMatch !== undefined && call.ifMatch !== String(dataset.etag)) {
     throw new ApiError('conditionNotMet', 'Precondition Failed');
@@ -94,7 +98,7 @@ function details(
     ...('storageBillingModel' in body && {
       storageBillingModel: textAt(body, 'storageBillingModel'),
     }),
-    ...(labels !== undefined && { labels: texts(labels) }),
+    ...(labels !== undefined && { labels: checkedLabels(textsIn(labels)) }),
   };
 }
 
@@ -110,14 +114,6 @@ function hours(body: Raw): string | undefined {
   }
   return text;
 }
-
-/** A map of texts; a null takes a label away. */
-export const texts = (raw: Raw): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(raw).flatMap(([key, value]) =>
-      typeof value === 'string' ? [[key, value]] : [],
-    ),
-  );
 
 const entry = (dataset: Dataset): object => ({
   kind: 'bigquery#dataset',

@@ -1,7 +1,9 @@
 import { ApiError, invalid, notDone } from './api-error.ts';
 import { numberParameter, pageOf, part, type Call, type Method } from './call.ts';
 import { resultOf, type Job } from './job.ts';
-import { flagAt, numberAt, objectAt, textAt, type Raw } from './json-object.ts';
+import { flagAt, numberAt, objectAt, textAt, textsIn, type Raw } from './json-object.ts';
+import { checkedLabels } from './labels.ts';
+import { checkFields, JOB, QUERY_REQUEST } from './request-fields.ts';
 import { resultSchema } from './table-schema.ts';
 import { cellOf } from './values.ts';
 
@@ -17,11 +19,14 @@ export const JOB_METHODS: Readonly<Record<Name, Method>> = {
     name: 'jobs.query',
     async run(call) {
       const { body } = call;
+      checkFields(body, QUERY_REQUEST, '');
+      const labels = objectAt(body, 'labels') ?? {};
+      checkedLabels(textsIn(labels));
       const job = await call.jobs.start(part(call, 'projectId'), body, {
-        requestId: textAt(body, 'requestId'),
+        requestId: requestId(body),
         location: textAt(body, 'location'),
         jobId: undefined,
-        configuration: { query: body, labels: objectAt(body, 'labels') ?? {} },
+        configuration: { query: body, labels },
         isDryRun: flagAt(body, 'dryRun'),
       });
       await wait(call, job, numberAt(body, 'timeoutMs'));
@@ -38,9 +43,11 @@ export const JOB_METHODS: Readonly<Record<Name, Method>> = {
   insert: {
     name: 'jobs.insert',
     async run(call) {
+      checkFields(call.body, JOB, 'job');
       const configuration = objectAt(call.body, 'configuration') ?? {};
       const query = objectAt(configuration, 'query');
       if (query === undefined) throw notDone('jobs that load, copy or extract');
+      checkedLabels(textsIn(objectAt(configuration, 'labels') ?? {}));
       const reference = objectAt(call.body, 'jobReference') ?? {};
       const job = await call.jobs.start(part(call, 'projectId'), query, {
         requestId: undefined,
@@ -99,6 +106,14 @@ export const JOB_METHODS: Readonly<Record<Name, Method>> = {
     },
   },
 };
+
+function requestId(body: Raw): string | undefined {
+  const id = textAt(body, 'requestId');
+  if (id !== undefined && !/^\p{ASCII}{0,36}$/u.test(id)) {
+    throw invalid('Invalid request ID: it is limited to up to 36 ASCII characters.');
+  }
+  return id;
+}
 
 const jobOf = (call: Call): Job =>
   call.jobs.get(

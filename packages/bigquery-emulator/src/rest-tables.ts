@@ -1,8 +1,10 @@
 import { ApiError, invalid, notDone } from './api-error.ts';
 import { numberParameter, pageOf, part, type Call, type Method } from './call.ts';
 import type { Dataset, Table, TimePartitioning } from './catalog.ts';
-import { flagAt, objectAt, textAt, textsAt, type Raw } from './json-object.ts';
-import { texts } from './rest-datasets.ts';
+import { checkedLabels } from './labels.ts';
+import { flagAt, objectAt, textAt, textsAt, textsIn, type Raw } from './json-object.ts';
+import { checkFields, TABLE } from './request-fields.ts';
+import { checkLayout } from './table-layout.ts';
 import { columnsOf, schemaOf, viewQueryOf } from './table-schema.ts';
 import { changeColumns, viewColumns } from './table-change.ts';
 import { countStored, createStored, dropStored } from './table-store.ts';
@@ -53,21 +55,9 @@ async function withConnection<T>(
   }
 }
 
-const UNDONE = [
-  'rangePartitioning',
-  'externalDataConfiguration',
-  'materializedView',
-  'encryptionConfiguration',
-  'snapshotDefinition',
-  'cloneDefinition',
-  'expirationTime',
-  'tableConstraints',
-  'defaultCollation',
-] as const;
-
 async function insert(call: Call, readView: ViewReader): Promise<object> {
   const { body } = call;
-  for (const field of UNDONE) if (body[field] !== undefined) throw notDone(`tables with ${field}`);
+  checkFields(body, TABLE, 'table');
   const dataset = datasetOf(call);
   const name = textAt(objectAt(body, 'tableReference') ?? {}, 'tableId');
   if (name === undefined) throw new ApiError('required', 'Required parameter is missing: tableId');
@@ -94,28 +84,12 @@ function newTable(call: Call, dataset: Dataset, name: string): Table {
   const columns = columnsOf(objectAt(call.body, 'schema'));
   const partitioning = partitioningOf(objectAt(call.body, 'timePartitioning'), call.body);
   const clustering = textsAt(objectAt(call.body, 'clustering') ?? {}, 'fields');
-  const find = (wanted: string): (typeof columns)[number] => {
-    const column = columns.find((other) => other.name.toLowerCase() === wanted.toLowerCase());
-    if (column === undefined)
-      throw invalid(
-        `The field specified for partitioning or clustering cannot be found in the schema: ${wanted}`,
-      );
-    return column;
-  };
-  if (partitioning !== undefined) {
-    const { type } = find(partitioning.field);
-    if (!['TIMESTAMP', 'DATE', 'DATETIME'].includes(type.kind)) {
-      throw invalid(
-        `The field specified for partitioning can only be of type TIMESTAMP, DATE or DATETIME. The type found is: ${type.kind}.`,
-      );
-    }
-  }
-  if (clustering.length > 4) throw invalid('Clustering takes at most four fields');
-  for (const field of clustering) find(field);
+  checkLayout({ columns, partitioning, clustering });
   return call.catalog.draft(dataset, name, { kind: 'TABLE', columns, partitioning, clustering });
 }
 
 function partitioningOf(raw: Raw | undefined, body: Raw): TimePartitioning | undefined {
+  if (flagAt(body, 'requirePartitionFilter')) throw notDone('requirePartitionFilter');
   if (raw === undefined) return undefined;
   const type = textAt(raw, 'type');
   if (type !== 'HOUR' && type !== 'DAY' && type !== 'MONTH' && type !== 'YEAR') {
@@ -124,10 +98,8 @@ function partitioningOf(raw: Raw | undefined, body: Raw): TimePartitioning | und
   const field = textAt(raw, 'field');
   if (field === undefined) throw notDone('partitions by time of ingestion');
   if (raw['expirationMs'] !== undefined) throw notDone('partitions that expire');
-  const requireFilter =
-    flagAt(body, 'requirePartitionFilter') || flagAt(raw, 'requirePartitionFilter');
-  if (requireFilter) throw notDone('requirePartitionFilter');
-  return { type, field, requireFilter };
+  if (flagAt(raw, 'requirePartitionFilter')) throw notDone('requirePartitionFilter');
+  return { type, field, requireFilter: false };
 }
 
 async function newView(
@@ -138,6 +110,9 @@ async function newView(
   readView: ViewReader,
 ): Promise<Table> {
   checkStandard(call.body);
+  for (const field of LAYOUT) {
+    if (call.body[field] !== undefined) throw notDone(`views with ${field}`);
+  }
   if (call.body['schema'] !== undefined)
     throw invalid("Schema field shouldn't be used as input with a view");
   const columns = viewColumns(await readView(query, dataset), undefined);
@@ -161,12 +136,29 @@ function details(body: Raw): Partial<Pick<Table, 'description' | 'friendlyName' 
   return {
     ...('description' in body && { description }),
     ...('friendlyName' in body && { friendlyName: textAt(body, 'friendlyName') }),
-    ...(labels !== undefined && { labels: texts(labels) }),
+    ...(labels !== undefined && { labels: checkedLabels(textsIn(labels)) }),
   };
+}
+
+const LAYOUT = ['timePartitioning', 'clustering', 'requirePartitionFilter'] as const;
+
+/** A whole resource has them as they are; they are changed by nobody. */
+function checkKept(body: Raw, { partitioning, clustering }: Table): void {
+  const { type, field, requireFilter = false } = partitioning ?? {};
+  const asked = objectAt(body, 'timePartitioning') ?? {};
+  const kept = {
+    timePartitioning: textAt(asked, 'type') === type && textAt(asked, 'field') === field,
+    clustering: textsAt(objectAt(body, 'clustering') ?? {}, 'fields').join() === clustering.join(),
+    requirePartitionFilter: flagAt(body, 'requirePartitionFilter') === requireFilter,
+  };
+  for (const name of LAYOUT) {
+    if (body[name] !== undefined && !kept[name]) throw notDone(`another ${name}`);
+  }
 }
 
 async function change(call: Call, readView: ViewReader, isWhole: boolean): Promise<object> {
   const { body } = call;
+  checkFields(body, TABLE, 'table');
   const query = viewQueryOf(body);
   // Read before the etag is compared: nothing may come in between that and the change.
   const fields = query === undefined ? [] : await readView(query, datasetOf(call));
@@ -176,7 +168,7 @@ async function change(call: Call, readView: ViewReader, isWhole: boolean): Promi
     throw new ApiError('conditionNotMet', 'Precondition Failed');
   };
   checkMatch();
-  for (const field of UNDONE) if (body[field] !== undefined) throw notDone(`tables with ${field}`);
+  checkKept(body, table);
   const changed = details(body);
   if (query !== undefined) {
     if (table.kind !== 'VIEW') throw invalid('Cannot change a table into a view');

@@ -66,12 +66,8 @@ async function declare(
   const typed = made ?? empty;
   if (typed === undefined) throw invalidQuery('DECLARE needs a type or a default');
   for (const name of names) {
-    const key = name.toLowerCase();
     const block = context.session.blocks.at(-1);
-    if (context.session.variable(key) !== undefined) {
-      throw invalidQuery(`Variable '${name}' redeclaration is not allowed`);
-    }
-    block?.set(key, { type: typed.type, value: typed.value });
+    block?.set(name.toLowerCase(), { type: typed.type, value: typed.value });
   }
 }
 

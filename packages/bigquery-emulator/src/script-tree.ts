@@ -1,4 +1,4 @@
-import { notDone } from './api-error.ts';
+import { invalidQuery, notDone } from './api-error.ts';
 import type { Aliased } from './dataset-alias.ts';
 import type { ResolvedNode } from './resolved-node.ts';
 
@@ -47,11 +47,21 @@ const CONTROLS: Readonly<Record<string, Control>> = {
   astRollbackStatementNode: 'rollback',
 };
 
-/** The steps of a parsed script. Loops, procedures and the like are refused by name. */
-export function scriptSteps(script: ResolvedNode, { text, restore }: Aliased): Step[] {
+/**
+ * The steps of a parsed script. Loops, procedures and the like are refused by name. `known`: the variables that are there
+ * before it.
+ */
+export function scriptSteps(
+  script: ResolvedNode,
+  { text, restore }: Aliased,
+  known: Iterable<string>,
+): Step[] {
   const bytes = Buffer.from(text);
   const source: Source = (start, end) => restore(bytes.subarray(start, end).toString('utf8'));
-  return stepsOf(script.child('statementListNode'), source);
+  const list = script.child('statementListNode');
+  const before = new Map([...known].map((name) => [name, undefined] as const));
+  checkDeclarations(list, source, { before, isBlock: true });
+  return stepsOf(list, source);
 }
 
 /** The text between two places of the script, as it was written. */
@@ -125,6 +135,67 @@ function stepOf(node: ResolvedNode, source: Source): Step {
       }
       return { kind: 'statement', piece, control: CONTROLS[node.kind] };
   }
+}
+
+/** Variables by name in small letters, with the place of the declaration. */
+type Declared = ReadonlyMap<string, string | undefined>;
+
+/** Throws for declarations that stand elsewhere than at the start of a block, or of what is there already. */
+function checkDeclarations(
+  list: ResolvedNode | undefined,
+  source: Source,
+  { before, isBlock }: { readonly before: Declared; readonly isBlock: boolean },
+): void {
+  const declared = new Map(before);
+  let mayDeclare = isBlock;
+  for (const node of list?.list('statementList') ?? []) {
+    if (node.kind === 'astVariableDeclarationNode') {
+      if (!mayDeclare) {
+        throw invalidQuery(
+          `Variable declarations are allowed only at the start of a block or script at ${placeIn(node, source)}`,
+        );
+      }
+      for (const variable of node.child('variableList').list('identifierList')) {
+        const name = variable.text('idString');
+        const [key, place] = [name.toLowerCase(), placeIn(variable, source)];
+        if (declared.has(key)) {
+          const first = declared.get(key);
+          const more = first === undefined ? '' : `; ${name} previously declared here at ${first}`;
+          throw invalidQuery(`Variable '${name}' redeclaration at ${place}${more}`);
+        }
+        declared.set(key, place);
+      }
+      continue;
+    }
+    mayDeclare = false;
+    if (node.kind === 'astBeginEndBlockNode') {
+      checkDeclarations(node.maybe('statementListNode'), source, {
+        before: declared,
+        isBlock: true,
+      });
+    }
+    // A handler sees no variables of its block.
+    for (const inner of innerLists(node)) {
+      checkDeclarations(inner, source, { before: declared, isBlock: false });
+    }
+  }
+}
+
+/** Lists of statements that are no blocks: branches, and handlers of exceptions. */
+function innerLists(node: ResolvedNode): (ResolvedNode | undefined)[] {
+  const handlers = node.maybe('handlerList')?.list('exceptionHandlerList') ?? [];
+  const more = node.maybe('elseifClauses')?.list('elseifClauses') ?? [];
+  return [
+    node.maybe('thenList'),
+    node.maybe('elseList'),
+    ...more.map((clause) => clause.maybe('body')),
+    ...handlers.map((handler) => handler.maybe('statementList')),
+  ];
+}
+
+function placeIn(node: ResolvedNode, source: Source): string {
+  const { line, column } = pieceOf(node, source);
+  return `[${line}:${column}]`;
 }
 
 const identifiers = (list: ResolvedNode): string[] =>

@@ -1,6 +1,7 @@
 import type { Analyzer, Scope } from './analyzer.ts';
 import { ApiError, notDone } from './api-error.ts';
 import type { Catalog, Table } from './catalog.ts';
+import { checkCorrelated } from './correlation.ts';
 import { aliased, type Aliased } from './dataset-alias.ts';
 import {
   columnName,
@@ -79,6 +80,7 @@ async function read(
     return { sql: viewSql(inner, view), node: inner.node, names: inner.names };
   });
   const node = await analyzer[kind](text, names.tables, scope);
+  checkCorrelated(node);
   return { node, names, writer: new Writer(names.relations), defaults, restore };
 }
 

@@ -1,10 +1,19 @@
 import { DuckDBScalarFunction, VARCHAR } from '@duckdb/node-api';
-import { canonicalJson, elementsAt, jsonAt, type PathStep } from './json-text.ts';
+import { canonicalJson, elementsAt, inexactNumber, jsonAt, type PathStep } from './json-text.ts';
 
 /** Functions that the store lacks, over texts: NULL in, NULL out. */
 const FUNCTIONS: Readonly<Record<string, (...args: string[]) => string | undefined>> = {
   /** The canonical form of JSON text. */
   bq_json: (text = '') => canonicalJson(text),
+  /** The same, as PARSE_JSON reads it; or what is wrong with the text, behind a `!`. */
+  bq_json_parsed: (text = '', mode = 'exact') => {
+    const json = canonicalJson(text);
+    if (json === undefined) return '!Invalid input: syntax error while parsing value';
+    const number = mode === 'exact' ? inexactNumber(text) : undefined;
+    return number === undefined
+      ? json
+      : `!Invalid input: Input number: ${number} cannot round-trip through string representation`;
+  },
   /** The JSON at a path, as it was written. */
   bq_json_at: (text = '', path = '[]') => jsonAt(text, pathOf(path)),
   /** The elements of the list at a path, as a JSON list of texts. */

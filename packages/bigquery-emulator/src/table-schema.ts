@@ -1,4 +1,4 @@
-import { invalid, notDone } from './api-error.ts';
+import { invalid } from './api-error.ts';
 import type { Column } from './catalog.ts';
 import { objectAt, objectsAt, textAt, type Raw } from './json-object.ts';
 import { restName, scalarOf, type BqField, type BqType } from './types.ts';
@@ -14,17 +14,7 @@ export function columnsOf(schema: Raw | undefined): Column[] {
   return columns;
 }
 
-const UNDONE = [
-  'maxLength',
-  'precision',
-  'scale',
-  'defaultValueExpression',
-  'policyTags',
-  'collation',
-];
-
 function columnOf(raw: Raw): Column {
-  for (const field of UNDONE) if (raw[field] !== undefined) throw notDone(`columns with ${field}`);
   const name = textAt(raw, 'name') ?? '';
   const type = (textAt(raw, 'type') ?? '').toUpperCase();
   const mode = (textAt(raw, 'mode') ?? 'NULLABLE').toUpperCase();
@@ -67,7 +57,11 @@ export function checkColumnName(name: string): void {
       `Invalid field name "${name}". Fields must contain only letters, numbers, and underscores, start with a letter or underscore, and be at most 300 characters long.`,
     );
   }
-  if (/^(_TABLE_|_FILE_|_PARTITION|_ROW_TIMESTAMP|__ROOT__|_COLIDENTIFIER)/i.test(name)) {
+  if (
+    /^(_TABLE_|_FILE_|_PARTITION|_ROW_TIMESTAMP|__ROOT__|_COLIDENTIFIER|_CHANGE_SEQUENCE_NUMBER|_CHANGE_TYPE|_CHANGE_TIMESTAMP)/i.test(
+      name,
+    )
+  ) {
     throw invalid(
       `Invalid field name "${name}". Field names are not allowed to start with a reserved prefix.`,
     );

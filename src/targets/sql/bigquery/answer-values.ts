@@ -70,8 +70,16 @@ export function nearestNumeric(number: number | ExactNumber): string {
 export function decodeCell(value: unknown, type: AnswerType): Cell {
   if (typeof value !== 'string') return null;
   if (type === 'number') return parseNumber(value);
-  return type === 'json' ? new JsonText(compactJson(value) ?? value) : value;
+  if (type === 'text') return value;
+  const text = shortestNumbers(value);
+  return new JsonText(compactJson(text) ?? text);
 }
+
+/** A double of JSON with the fewest digits that tell it, as it was given: BigQuery writes 0.55587577846274 as 0.55587577846273999. */
+const shortestNumbers = (json: string): string =>
+  json.replaceAll(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/gs, (token) =>
+    /^"|^-?\d+$/.test(token) ? token : String(Number(token)),
+  );
 
 /** What an answer is compared by: two have the same key where a field of this type holds them alike. Null: as no answer. */
 export function cellKey(type: ColumnType, cell: Cell): string | null {

@@ -149,7 +149,8 @@ function mergeHead({ relation, fields, months }: RowsToWrite, parameter: string)
 function valueOf({ type }: AnswerPart, at: number): string {
   const text = `JSON_VALUE(r, '$.v[${at}]')`;
   if (type === 'number') return `CAST(${text} AS NUMERIC)`;
-  return type === 'json' ? `PARSE_JSON(${text})` : text;
+  // Otherwise BigQuery refuses the whole statement for a number that it would write with other digits, such as 0.55587577846274.
+  return type === 'json' ? `PARSE_JSON(${text}, wide_number_mode => 'round')` : text;
 }
 
 function insertClause({ fields }: RowsToWrite): string {
