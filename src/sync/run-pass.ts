@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { toMirrorError } from '../base/errors.ts';
 import { withLogFields } from '../base/logger.ts';
+import type { Costs } from '../mirror/costs.ts';
 import { outdatedRows } from '../mirror/proven-for.ts';
 import { ProofLedger } from '../mirror/proof.ts';
 import type { FormWriter, Target } from '../mirror/target.ts';
@@ -45,6 +46,7 @@ export async function runPass(
 
 async function runToEnd(run: PassRun): Promise<PassReport> {
   const { context, request, signal } = run.setup;
+  let spent = (): Partial<Costs> => ({});
   try {
     const form = await run.readForm();
     if (form === null) return await formIsGone(run);
@@ -52,8 +54,9 @@ async function runToEnd(run: PassRun): Promise<PassReport> {
     context.events.emit('pass.started', run.subject);
     await request.requireHashes?.(form, signal);
     await using writer = await openWriter(run, form);
+    spent = () => writer.spent?.() ?? {};
     const result = await attempt(run, form, writer);
-    const record = { ...recordOf(run, result), ...writer.spent?.() };
+    const record = { ...recordOf(run, result), ...spent() };
     // What is left alone gets no record either: as after a crash, the next pass goes on from what is stored.
     if (result.outcome === 'paused') return reportOf(run, record, result);
     try {
@@ -68,10 +71,10 @@ async function runToEnd(run: PassRun): Promise<PassReport> {
       if (result.failure?.code.startsWith('TARGET_') !== true) throw error;
     }
     // The end of the pass has its costs, too, which its record cannot hold.
-    return reportOf(run, { ...record, ...writer.spent?.() }, result);
+    return reportOf(run, { ...record, ...spent() }, result);
   } catch (error) {
     const result = failed(toMirrorError(error));
-    return reportOf(run, recordOf(run, result), result);
+    return reportOf(run, { ...recordOf(run, result), ...spent() }, result);
   }
 }
 

@@ -1,10 +1,14 @@
 import { expect, it } from 'vitest';
+import { MirrorError } from '../../src/base/errors.ts';
 import type { FormWriter, Target } from '../../src/mirror/target.ts';
 import { openSqlite } from '../../src/targets/sql/sqlite/sqlite-database.ts';
 import { lifeOf } from '../soak/quiet-life.ts';
 
-/** A target whose writer is billed a statement, of 10 bytes, for each batch and for the end of the pass. */
-function billing(target: Target, recorded: object[]): Target {
+/**
+ * A target whose writer is billed a statement, of 10 bytes, for each batch and for the end of the pass. `failure`: what each batch
+ * fails with.
+ */
+function billing(target: Target, recorded: object[], failure?: Error): Target {
   const bound = (value: unknown, owner: object): unknown =>
     typeof value === 'function' ? value.bind(owner) : value;
   const counted = (writer: FormWriter): FormWriter => {
@@ -13,6 +17,7 @@ function billing(target: Target, recorded: object[]): Target {
       get: (all, name) => {
         if (name === 'spent') return () => ({ billedBytes: statements * 10, statements });
         if (name === 'apply' || name === 'finish') statements++;
+        if (name === 'apply' && failure !== undefined) return () => Promise.reject(failure);
         const value: unknown = Reflect.get(all, name);
         if (name !== 'finish') return bound(value, all);
         return (...[pass, end]: Parameters<FormWriter['finish']>) => {
@@ -40,4 +45,11 @@ it('what a writer was billed stands in the record of the pass, and with its end 
   expect(report).toMatchObject({ outcome: 'ok', billedBytes: 20, statements: 2 });
   // Of a target that bills nothing there is nothing to tell.
   expect(await life.pass(target, 'full')).not.toHaveProperty('billedBytes');
+});
+
+it('of a pass that the target lets fail the report says it as well', async () => {
+  await using target = openSqlite('a', ':memory:');
+  const failure = new MirrorError('TARGET_UNREACHABLE', 'Nobody answers.');
+  const report = await lifeOf(3).pass(billing(target, [], failure), 'full');
+  expect(report).toMatchObject({ outcome: 'failed', billedBytes: 10, statements: 1 });
 });
