@@ -116,5 +116,7 @@ function printRemedy(
 function printIds(terminal: Terminal, what: string, { count: all, ids }: Differences): void {
   if (all === 0) return;
   const more = all > ids.length ? ', …' : '';
-  terminal.print(`    ${count(all)} ${what}: ${ids.join(', ')}${more}`);
+  terminal.print(
+    `    ${count(all)} ${what}: ${ids.map((id) => id || 'one without an ID').join(', ')}${more}`,
+  );
 }

@@ -132,6 +132,17 @@ describe('verify', () => {
     expect((await runCli(['verify'], env)).code).toBe(0);
   });
 
+  it('names a row without an ID as such', async () => {
+    const { env, file } = await openPlace();
+    await runCli(['sync'], env);
+    const database = new DatabaseSync(file);
+    database.exec(`UPDATE customer_feedback SET id = '' WHERE rowid = 1`);
+    database.close();
+    const { code, stdout } = await runCli(['verify', '--form', 'customer-feedback'], env);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^ {4}1 [^:]+: one without an ID$/m);
+  });
+
   it('what came a moment ago is lag: exit 0, and the claim says so', async () => {
     const { env, sandbox } = await openPlace();
     await runCli(['sync'], env);
