@@ -4,12 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Worker } from 'node:worker_threads';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Clock, systemClock } from '../../src/base/clock.ts';
 import type { Target } from '../../src/mirror/target.ts';
 import { run } from '../../src/targets/sql/sql-session.ts';
 import { SqlTarget } from '../../src/targets/sql/sql-target.ts';
 import { SqliteFile } from '../../src/targets/sql/sqlite/sqlite-database.ts';
+import { SqliteEngineThread } from '../../src/targets/sql/sqlite/sqlite-engine-thread.ts';
 import { describeSqlLimits } from '../contract/sql-target-limits.ts';
 import { describeSqlSwallowed } from '../contract/sql-swallowed.ts';
 import { AT_ONCE, FORM, NAME, row, sorted, stageTargets } from '../contract/target-harness.ts';
@@ -77,6 +78,20 @@ describe('a SQLite file that much is stored in', () => {
     expect(threads.map(({ threadId }) => threadId)).toEqual([-1]);
     await using next = await target.openWriter(FORM, AT_ONCE);
     expect(await sorted(next.liveIds())).toEqual(['a', 'b']);
+  });
+
+  it('is waited for where it is abandoned while its first answer is on the way', async () => {
+    new DatabaseSync(path).close();
+    const begun = once(process, 'worker') as Promise<Worker[]>;
+    const thread = new SqliteEngineThread(path);
+    const ready = thread.exec('').catch(() => 'ended');
+    const worker = (await begun)[0]!;
+    const abandoned = thread.abandon();
+    const unref = vi.spyOn(worker, 'unref');
+    worker.emit('message', { value: undefined });
+    await abandoned;
+    expect(unref).not.toHaveBeenCalled();
+    expect(await ready).toBe('ended');
   });
 
   it('L7: outlasts a power failure, and forgets what is overwritten, as without one', async () => {

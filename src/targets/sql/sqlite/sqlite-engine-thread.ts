@@ -78,6 +78,8 @@ export class SqliteEngineThread implements AnyEngine {
 
   /** Ends it where nothing was stored through it. */
   async abandon(): Promise<void> {
+    // An answer that still comes would say that nothing is waited for: the process ended before this did.
+    this.#worker.removeAllListeners('message');
     await this.#worker.terminate();
   }
 
