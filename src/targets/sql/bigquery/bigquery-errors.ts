@@ -86,6 +86,12 @@ export class BigQueryError extends MirrorError {
   says(pattern: RegExp): boolean {
     return pattern.test(this.#text);
   }
+
+  /** The number that the first group of the pattern finds in Google's own message: no answer of anybody. */
+  numberAt(pattern: RegExp): number | undefined {
+    const digits = pattern.exec(this.#text)?.[1];
+    return digits === undefined ? undefined : Number(digits);
+  }
 }
 
 /** What was called, for messages. */
@@ -221,6 +227,13 @@ function projectError(facts: AnswerFacts, { project }: CallSubject): BigQueryErr
   return undefined;
 }
 
+const OVER_LIMIT = /exceeded limit for bytes billed/i;
+
+/** Whether a job was refused because it would be billed more than it may. */
+export const isOverLimit = (error: unknown): error is BigQueryError =>
+  error instanceof BigQueryError &&
+  (error.reason === 'bytesBilledLimitExceeded' || error.says(OVER_LIMIT));
+
 /** What costs, or may not cost. */
 function spendingError(facts: AnswerFacts, { project }: CallSubject): BigQueryError | undefined {
   const { reason, text } = facts;
@@ -236,7 +249,7 @@ function spendingError(facts: AnswerFacts, { project }: CallSubject): BigQueryEr
       facts,
     );
   }
-  if (reason === 'bytesBilledLimitExceeded' || /exceeded limit for bytes billed/i.test(text)) {
+  if (reason === 'bytesBilledLimitExceeded' || OVER_LIMIT.test(text)) {
     const texts = [
       'A job would be billed more bytes than are left of BIGQUERY_MAX_BYTES_PER_DAY.',
       'It goes on at midnight UTC; raise the setting to go on before.',
