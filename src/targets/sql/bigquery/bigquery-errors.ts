@@ -48,6 +48,8 @@ interface Said {
   /** Its message: to be searched, never to be shown. */
   readonly text: string;
   readonly retryAfter?: string | undefined;
+  /** There was no answer for as long as we wait. */
+  readonly late?: boolean;
 }
 
 /**
@@ -58,6 +60,8 @@ export class BigQueryError extends MirrorError {
   readonly fault: BigQueryFault;
   readonly reason: string;
   readonly status: number;
+  /** Whether it stayed unanswered for as long as we wait. */
+  readonly late: boolean;
   /** What happened, and what to do: the two halves of the message. */
   readonly what: string;
   readonly remedy: string;
@@ -76,6 +80,7 @@ export class BigQueryError extends MirrorError {
     this.fault = fault;
     this.reason = said.reason;
     this.status = said.status;
+    this.late = said.late === true;
     this.what = what;
     this.remedy = remedy;
     this.retryAfter = said.retryAfter;
@@ -370,7 +375,7 @@ function networkError(facts: CallFacts, { writes }: CallSubject): BigQueryError 
     writes && !UNTOUCHED.test(facts.code) ? 'unclear' : 'unreachable',
     'TARGET_UNREACHABLE',
     [what, 'Check the network; the next pass tries again.'],
-    { reason: '', status: 0, text: facts.text },
+    { reason: '', status: 0, text: facts.text, late: facts.code === 'TimeoutError' },
   );
 }
 

@@ -8,7 +8,7 @@ import {
   type Progress,
   referenceOf,
 } from './bigquery-answers.ts';
-import { BigQueryCalls, type CallsOptions, JOB_WAIT_MS } from './bigquery-calls.ts';
+import { BigQueryCalls, type CallsOptions, JOB_WAIT_MS, SHORT_CALL_MS } from './bigquery-calls.ts';
 import {
   BigQueryError,
   type BigQueryFault,
@@ -218,7 +218,7 @@ class Jobs extends BigQueryTables implements BigQueryJobs {
           options,
         ),
       // In vain is what it says of the right to write.
-      { writes: true, signal },
+      { writes: true, signal, timeoutMs: SHORT_CALL_MS },
     );
     return numberOf(answer.totalBytesProcessed) ?? 0;
   }
@@ -266,7 +266,7 @@ class Jobs extends BigQueryTables implements BigQueryJobs {
     const requestBody = { ...queryBody(whole, { project, dataset, location }), dryRun: true };
     const asked = this.#calls.once(
       (client, options) => client.jobs.query({ projectId: project, requestBody }, options),
-      { signal: request.signal },
+      { signal: request.signal, timeoutMs: SHORT_CALL_MS },
     );
     const answer = await asked.catch(() => undefined);
     return numberOf(answer?.totalBytesProcessed);
