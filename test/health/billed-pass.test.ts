@@ -56,7 +56,7 @@ describe('a pass that a target billed', () => {
     const report = reportOf(health, '1.0.0');
     expect(report.targets[0]?.costs).toEqual(costs);
     expect(costsText(costs)).toBe(
-      '120 MB billed today (UTC) in 7 statements, of 1 TB a day at most',
+      '120 MB billed today (UTC) in 7 statements, of 1 TB a day at most (by processes that have this limit)',
     );
     expect(costsText({ ...COSTS, today: null, maxBytesPerDay: null })).toBe(
       '120 MB billed since this process began in 7 statements',
