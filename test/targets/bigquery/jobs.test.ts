@@ -294,6 +294,11 @@ describe('jobs of BigQuery', () => {
     expect(error).toMatchObject({ code: 'TARGET_UNREACHABLE', late: true, retryable: true });
     expect(fake.queries).toHaveLength(2);
     expect(told).toEqual([1, 1]);
+    // What is answered besides says nothing of jobs.
+    fake.answer('GET datasets/forms/tables/t', [{ body: {} }]);
+    patience.timeoutMs = 60_000;
+    await jobs.table('t');
+    patience.timeoutMs = 50;
     await failure(jobs.run('UPDATE t', {}, WRITES));
     await failure(jobs.dryRun('SELECT 1'));
     expect(fake.queries).toHaveLength(4);

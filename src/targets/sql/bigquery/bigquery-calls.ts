@@ -30,6 +30,8 @@ const CALL_TIMEOUT_MS = 90_000;
 export const SHORT_CALL_MS = 30_000;
 /** Without an answer for so long a call is told of: no job is waited for that long. */
 const SILENT_MS = 40_000;
+/** Of a call after one of its kind that nothing answered: more than BigQuery waits for a job, and less than we do else. */
+const AFTER_SILENCE_MS = 45_000;
 /** As often a call is made that nothing answers. */
 const MOST_SILENT = 2;
 
@@ -65,6 +67,8 @@ export interface CallHow {
   readonly signal?: AbortSignal | undefined;
   /** How long it is waited for. */
   readonly timeoutMs?: number;
+  /** It asks for a job: others may be answered while these are not. */
+  readonly isJob?: boolean;
 }
 
 /** After these the same call is harmless, and may help. */
@@ -74,8 +78,8 @@ const PASSING: ReadonlySet<BigQueryFault> = new Set(['throttled', 'unreachable',
 export class BigQueryCalls {
   readonly options: CallsOptions;
   readonly #client: bigquery_v2.Bigquery;
-  /** Since when nothing has been answered, by the first call that was waited for in vain. */
-  #silentSinceMs: number | undefined;
+  /** Since when no job, or nothing else, has been answered: the end of the first call that was waited for in vain. */
+  readonly #silentSinceMs = new Map<'job' | 'other', number>();
 
   constructor(options: CallsOptions) {
     this.options = options;
@@ -88,19 +92,21 @@ export class BigQueryCalls {
   /** One call, once. */
   async once<T>(
     call: Call<T>,
-    { writes = false, signal, timeoutMs = CALL_TIMEOUT_MS }: CallHow = {},
+    { writes = false, signal, timeoutMs = CALL_TIMEOUT_MS, isJob = false }: CallHow = {},
   ): Promise<T> {
     const { project, dataset, account, clock, patience } = this.options;
+    const kind = isJob ? 'job' : 'other';
+    const mostMs = this.#silentSinceMs.has(kind) ? AFTER_SILENCE_MS : CALL_TIMEOUT_MS;
     const options: CallOptions = {
       retry: false,
-      timeout: patience?.timeoutMs ?? timeoutMs,
+      timeout: patience?.timeoutMs ?? Math.min(timeoutMs, mostMs),
       ...(signal !== undefined && { signal }),
     };
     const silentMs = patience?.silentMs ?? SILENT_MS;
     const silence = setTimeout(() => this.options.onSilence?.(silentMs), silentMs);
     try {
       const { data } = await call(this.#client, options);
-      this.#silentSinceMs = undefined;
+      this.#silentSinceMs.delete(kind);
       // A body that is no JSON, cut short or a gateway's, comes as text; one that is empty says that something was removed.
       if (typeof data === 'string' && data !== '') throw damagedAnswer(writes);
       return data;
@@ -109,7 +115,8 @@ export class BigQueryCalls {
       throwIfAborted(signal);
       const failure = toBigQueryError(error, { project, dataset, email: account.email, writes });
       const isLate = failure instanceof BigQueryError && failure.late;
-      this.#silentSinceMs = isLate ? (this.#silentSinceMs ?? clock.now()) : undefined;
+      if (!isLate) this.#silentSinceMs.delete(kind);
+      else if (!this.#silentSinceMs.has(kind)) this.#silentSinceMs.set(kind, clock.now());
       throw failure;
     } finally {
       clearTimeout(silence);
@@ -141,7 +148,7 @@ export class BigQueryCalls {
       if (!(error instanceof BigQueryError)) return { retry: false };
       if (error.late) {
         silent += 1;
-        const wasSilent = (this.#silentSinceMs ?? Number.POSITIVE_INFINITY) < startMs;
+        const wasSilent = this.#silentSinceMs.values().some((sinceMs) => sinceMs < startMs);
         if (wasSilent || silent >= MOST_SILENT) return { retry: false };
       }
       const serverDelayMs = parseRetryAfter(error.retryAfter, clock.now());

@@ -218,7 +218,7 @@ class Jobs extends BigQueryTables implements BigQueryJobs {
           options,
         ),
       // In vain is what it says of the right to write.
-      { writes: true, signal, timeoutMs: SHORT_CALL_MS },
+      { writes: true, signal, timeoutMs: SHORT_CALL_MS, isJob: true },
     );
     return numberOf(answer.totalBytesProcessed) ?? 0;
   }
@@ -266,7 +266,7 @@ class Jobs extends BigQueryTables implements BigQueryJobs {
     const requestBody = { ...queryBody(whole, { project, dataset, location }), dryRun: true };
     const asked = this.#calls.once(
       (client, options) => client.jobs.query({ projectId: project, requestBody }, options),
-      { signal: request.signal, timeoutMs: SHORT_CALL_MS },
+      { signal: request.signal, timeoutMs: SHORT_CALL_MS, isJob: true },
     );
     const answer = await asked.catch(() => undefined);
     return numberOf(answer?.totalBytesProcessed);
@@ -296,7 +296,7 @@ class Jobs extends BigQueryTables implements BigQueryJobs {
     const requestBody = queryBody(request, { project, dataset, location });
     const answer: Progress = await this.#calls.once(
       (client, options) => client.jobs.query({ projectId: project, requestBody }, options),
-      { writes, signal: request.signal },
+      { writes, signal: request.signal, isJob: true },
     );
     return checked(answer, writes);
   }
