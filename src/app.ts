@@ -111,6 +111,7 @@ export class App implements AsyncDisposable {
       google,
       history,
       maxBytesPerDay,
+      onSilence: (silentMs) => this.events.emit('target.silent', { target: name, silentMs }),
     });
     this.#targets.set(name, opening);
     opening.then(

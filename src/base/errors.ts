@@ -85,6 +85,11 @@ export const ERROR_CODES = {
     meaning:
       'BIGQUERY_MAX_BYTES_PER_DAY, or a quota of the Cloud project, is used up; nothing is lost, and it goes on the next day.',
   },
+  TARGET_BUDGET_TOO_SMALL: {
+    retryable: false,
+    meaning:
+      'One job would be billed more than BIGQUERY_MAX_BYTES_PER_DAY allows for a whole day: it cannot run until that is raised.',
+  },
   TARGET_FAILED: {
     retryable: true,
     meaning: 'The target refused or broke a write for another reason.',

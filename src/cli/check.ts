@@ -1,12 +1,13 @@
 import { channelNames } from '../alerts/alerts.ts';
 import type { App } from '../app.ts';
 import type { Clock } from '../base/clock.ts';
+import { withinTime } from '../base/deadline.ts';
 import { toMirrorError } from '../base/errors.ts';
 import { EXIT_CODES, type ExitCode } from '../base/exit-codes.ts';
 import { count, plural } from '../base/format.ts';
 import { proxyFor, proxyHost } from '../base/proxy.ts';
 import { keepPrivate } from '../base/private-files.ts';
-import { type FormInTarget, readOverview } from '../health/facts.ts';
+import { type FormInTarget, readOverview, slowTarget, TARGET_LIMIT_MS } from '../health/facts.ts';
 import { remedyText } from '../health/problem.ts';
 import { assessRecorded } from '../health/recorded-health.ts';
 import type { NoticeCode } from '../mirror/notices.ts';
@@ -162,7 +163,7 @@ async function checkSource(app: App, signal: AbortSignal): Promise<SubjectResult
     const forms = await app.forms(signal);
     const found = `answers, the key is right, ${plural(forms.length, 'form')} found`;
     const answered = { subject: 'source', ok: true, message: found };
-    const { unmatched } = await app.plan(signal, { waitForTargets: true });
+    const { unmatched } = await app.plan(signal, { namesOnly: true });
     return [
       answered,
       ...app.config.targets.flatMap((target) => checkNames(target, forms, unmatched)),
@@ -236,15 +237,14 @@ async function checkTarget(
   { stop: { signal }, clock }: Host,
 ): Promise<SubjectResult[]> {
   const subject = `target ${name}`;
+  const results: SubjectResult[] = [];
   try {
     const target = await app.target(name);
-    const results = (await target.check(signal)).map((result) =>
-      Object.assign({ subject }, result),
-    );
+    for (const result of await target.check(signal)) results.push({ subject, ...result });
     if (results.some(({ ok }) => !ok)) return results;
-    return [...results, ...(await checkForms(app, name, clock.now()))];
+    return [...results, ...(await checkForms(app, name, clock))];
   } catch (error) {
-    return [{ subject, ok: false, message: toMirrorError(error).message }];
+    return [...results, { subject, ok: false, message: toMirrorError(error).message }];
   }
 }
 
@@ -256,8 +256,11 @@ const IN_CHECK: ReadonlySet<NoticeCode> = new Set([
 ]);
 
 /** The forms that wait for a person's decision, or that are gone, or that have rejections, as health judges them. */
-async function checkForms(app: App, name: string, nowMs: number): Promise<SubjectResult[]> {
-  const overview = await readOverview(await app.target(name), app.readingOf(name));
+async function checkForms(app: App, name: string, clock: Clock): Promise<SubjectResult[]> {
+  const reading = readOverview(await app.target(name), app.readingOf(name));
+  const overview = await withinTime(reading, TARGET_LIMIT_MS, clock);
+  if (overview === undefined) throw slowTarget(name);
+  const nowMs = clock.now();
   const nextRun = (afterMs: number): number => nextRunMs(app.config.schedule, afterMs);
   const recorded = { name, overview, failure: null };
   const isChosen = ({ form, target }: FormInTarget): boolean => app.isChosen(target, form);

@@ -37,25 +37,28 @@ export async function run(call: CommandCall): Promise<ExitCode> {
   });
   const found = await formsOf(call, app, targets, [...new Set(args)]);
   const { forms } = found;
-  const options = { waitMs: WAIT_FOR_PASS_MS, signal };
   let reports: readonly ErasureReport[] = failed;
-  let isDone = false;
+  let ended: readonly ErasureReport[] = [];
   if (forms.length > 0) {
     const preview = await (undo ? previewRemember : previewForget)(targets, forms);
     reports = [...preview, ...failed];
     if (!flag('json')) printReports(call, reports, undo ? 'forgotten' : 'held');
-    if (!dryRun && (await isConfirmed(call, question(found, undo)))) {
+    // What could not be counted is told by now, and not tried: where a day's limit is used up each try would cost.
+    const untried = preview.filter(({ failure }) => failure !== null);
+    const options = { waitMs: WAIT_FOR_PASS_MS, signal, untried };
+    const isInVain = untried.length > 0 && untried.length === preview.length;
+    if (!dryRun && (isInVain || (await isConfirmed(call, question(found, undo))))) {
       const done = undo
         ? await remember(targets, forms, options)
         : await forget(targets, forms, new Date(host.clock.now()).toISOString(), options);
       reports = [...done, ...failed];
-      isDone = true;
+      ended = done.filter((report) => !untried.includes(report));
       const command = undo ? 'forget --undo' : 'forget';
       logErasures(app.logger, { command, by: person() }, reports);
     } else if (!dryRun) return EXIT_CODES.FAILED.code;
   }
   if (flag('json')) host.terminal.printJson(document(found, reports, { undo, dryRun }));
-  else printEnd(call, found, isDone ? reports : []);
+  else printEnd(call, found, ended);
   const unknown = found.unknown.length > 0;
   return unknown ? EXIT_CODES.FAILED.code : erasureExitCode(reports);
 }

@@ -12,6 +12,7 @@ import {
   absentNote,
   costsText,
   countText,
+  isKnown,
   knowsAll,
   lastPassText,
   missingTime,
@@ -92,6 +93,10 @@ function printStatus(terminal: Terminal, report: StatusReport): void {
   }
   terminal.print('');
   printForms(terminal, forms, nowMs);
+  for (const { name } of targets.filter((target) => !isKnown(target))) {
+    const known = 'the table shows only forms of it that a failure is known of here';
+    terminal.print(`· ${name}: what it holds could not be read, so ${known}`);
+  }
   for (const problem of problems) printProblem(terminal, '', problem, nowMs);
   for (const report of forms) {
     const about = `${report.form.slug} → ${report.target}`;

@@ -269,12 +269,15 @@ function shownPass(pass: PassRecord): ShownPass {
   return { kind, outcome, startedAt, endedAt, code, error, ...costs };
 }
 
-/** `120 MB billed today (UTC) in 14 statements, of 1 TB a day at most`; where no day is summed up: by this process since it began. */
+const COUNTED = '(by processes that have this limit)';
+
+/** `120 MB billed today (UTC) in 14 statements, of 1 TB a day at most (by processes that have this limit)`; where no day is summed up: by this process since it began. */
 export function costsText({ today, maxBytesPerDay, ...own }: TargetCosts): string {
   const spent = ({ billedBytes, statements }: Costs, when: string): string =>
     `${bytes(billedBytes)} billed ${when} in ${plural(statements, 'statement')}`;
   if (today === null) return spent(own, 'since this process began');
-  const most = maxBytesPerDay === null ? '' : `, of ${bytes(maxBytesPerDay)} a day at most`;
+  const most =
+    maxBytesPerDay === null ? '' : `, of ${bytes(maxBytesPerDay)} a day at most ${COUNTED}`;
   return `${spent(today, 'today (UTC)')}${most}`;
 }
 

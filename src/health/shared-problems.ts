@@ -46,6 +46,7 @@ const TITLES: Partial<Record<ProblemCode, string>> = {
   TARGET_DENIED: 'The target denies access',
   TARGET_FULL: 'The target is full',
   TARGET_BUDGET: 'What the target may cost a day is used up',
+  TARGET_BUDGET_TOO_SMALL: 'What the target may cost a day is too little for one job',
   TARGET_FAILED: 'The target fails',
   SETTINGS: 'The settings name what does not exist',
   NOT_RUNNING: 'The process of the mirror has died',

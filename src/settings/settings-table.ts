@@ -256,7 +256,7 @@ export const SETTINGS = {
     group: 'Google Sheets and BigQuery',
     whenUnset: 'no limit',
     meaning:
-      'Most bytes that BigQuery may bill this program for a target in a day (UTC), all workers and commands together: `200GB`, `1TB`; `1GB` at least. Once they are used up the target rests until midnight UTC, with nothing lost.',
+      'Most bytes that BigQuery may bill this program for a target in a day (UTC), all workers and commands that have the setting together: `200GB`, `1TB`; `1GB` at least. Once they are used up the target rests until midnight UTC, with nothing lost.',
     example: '200GB',
     perTarget: true,
     usedBy: WRITERS,

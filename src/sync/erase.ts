@@ -15,6 +15,8 @@ export interface EraseOptions {
   /** How long to wait for a pass over the same form to end: an erasure takes the lock of a pass (L13). */
   readonly waitMs: number;
   readonly signal: AbortSignal;
+  /** What failed already, and is not tried: where it could not be counted, say. */
+  readonly untried?: readonly ErasureReport[];
 }
 
 /** Submissions of one form. */
@@ -128,10 +130,15 @@ export const forget = (
   at: string,
   options: EraseOptions,
 ): Promise<ErasureReport[]> =>
-  inEach(targets, forms, async (target, { form, ids }) => {
-    const erasure = await writing(target, form, options, (writer) => writer.forget(ids, at));
-    return { ...erasure, failure: await scrubbed(target) };
-  });
+  inEach(
+    targets,
+    forms,
+    async (target, { form, ids }) => {
+      const erasure = await writing(target, form, options, (writer) => writer.forget(ids, at));
+      return { ...erasure, failure: await scrubbed(target) };
+    },
+    options.untried,
+  );
 
 /**
  * Scrubs a target after something was erased. Its failure, or null: what is gone from the tables is told all the same, though its
@@ -146,10 +153,15 @@ export const remember = (
   forms: readonly FormIds[],
   options: EraseOptions,
 ): Promise<ErasureReport[]> =>
-  inEach(targets, forms, async (target, { form, ids }) => {
-    const rows = await writing(target, form, options, (writer) => writer.remember(ids));
-    return { ...NOTHING_ERASED, rows };
-  });
+  inEach(
+    targets,
+    forms,
+    async (target, { form, ids }) => {
+      const rows = await writing(target, form, options, (writer) => writer.remember(ids));
+      return { ...NOTHING_ERASED, rows };
+    },
+    options.untried,
+  );
 
 /** How many of the submissions are forgotten, as {@link remember} would report. */
 export const previewRemember = (
@@ -172,7 +184,7 @@ export async function writing<T>(
   return await work(writer);
 }
 
-/** Runs `work` for each form in each target that has to do with it. */
+/** Runs `work` for each form in each target that has to do with it; those of `untried` are told as they are. */
 async function inEach(
   targets: readonly EraseTarget[],
   forms: readonly FormIds[],
@@ -180,11 +192,19 @@ async function inEach(
     target: Target,
     form: FormIds,
   ) => Promise<Erasure & Partial<Pick<ErasureReport, 'failure'>>>,
+  untried: readonly ErasureReport[] = [],
 ): Promise<ErasureReport[]> {
   const reports: ErasureReport[] = [];
   for (const { target, mirrors } of targets) {
     for (const each of forms) {
       const about = { target: target.name, form: each.form, asked: each.ids.length };
+      const failed = untried.find(
+        (one) => one.target === target.name && one.form.id === each.form.id,
+      );
+      if (failed !== undefined) {
+        reports.push(failed);
+        continue;
+      }
       try {
         const held = mirrors(each.form) || (await target.reader(each.form.id)) !== undefined;
         if (held) reports.push({ ...about, failure: null, ...(await work(target, each)) });

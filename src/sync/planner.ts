@@ -48,6 +48,8 @@ export interface PlanStatus {
 export interface PlanningOptions {
   /** Every target is asked first what it holds. */
   readonly waitForTargets?: boolean;
+  /** For names that match nothing, and no passes: no target is asked while the source knows all names, nor waited for long. */
+  readonly namesOnly?: boolean;
   /** Of a list of forms on several pages one is read, in turn, where that shows no form come or gone. */
   readonly inTurn?: boolean;
 }
@@ -75,6 +77,8 @@ const LIST_TTL_MS = 30_000;
 
 /** How long a plan waits for targets that could know a name which the source does not. */
 const NAMES_WAIT_MS = 2_000;
+/** The same where a person asks for names. */
+const LONG_NAMES_WAIT_MS = 20_000;
 
 /** Decides which forms go into which targets. */
 export class Planner {
@@ -174,11 +178,12 @@ export class Planner {
 
   async #plan(
     signal: AbortSignal,
-    { waitForTargets = false, inTurn = false }: PlanningOptions,
+    { waitForTargets = false, namesOnly = false, inTurn = false }: PlanningOptions,
   ): Promise<MirrorPlan> {
     const { targets } = this.#options;
     const listed = await this.#list(signal, { inTurn });
-    const lookups = targets.map(({ name }) => this.#holdings.lookUpForms(name));
+    const asked = namesOnly ? [] : targets;
+    const lookups = asked.map(({ name }) => this.#holdings.lookUpForms(name));
     if (waitForTargets) await Promise.all(lookups);
     const shown = new Map(listed.map((form) => [form.id, form]));
     const plans = new Map<string, FormPlan & { targets: string[] }>();
@@ -194,14 +199,16 @@ export class Planner {
         mirrored.set(id, plan.form);
       }
     }
-    const unmatched = await this.#unmatched(listed, waitForTargets, signal);
+    const shortMs = namesOnly ? LONG_NAMES_WAIT_MS : NAMES_WAIT_MS;
+    const waitMs = waitForTargets ? null : shortMs;
+    const unmatched = await this.#unmatched(listed, waitMs, signal);
     return { forms: [...plans.values()], unmatched };
   }
 
-  /** Asks no target and reads no answer while the forms of the workspace have every name. */
+  /** Asks no target and reads no answer while the forms of the workspace have every name. `waitMs`: null for as long as it takes. */
   async #unmatched(
     forms: readonly Form[],
-    waitForTargets: boolean,
+    waitMs: number | null,
     signal: AbortSignal,
   ): Promise<UnmatchedName[]> {
     const { targets, clock } = this.#options;
@@ -215,7 +222,7 @@ export class Planner {
         this.#holdings.lookUpFields(name),
       ]),
     );
-    await (waitForTargets ? lookups : withinTime(lookups, NAMES_WAIT_MS, clock));
+    await (waitMs === null ? lookups : withinTime(lookups, waitMs, clock));
     const [held, fields] = [this.#holdings.forms(names), this.#holdings.fields(names)];
     if (held === null || fields === null) return [];
     const namesKnown = (): KnownNames => ({

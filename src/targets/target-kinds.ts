@@ -25,6 +25,8 @@ export interface OpenTargetOptions {
   readonly google?: (Omit<SheetsOptions, 'clock'> & GoogleStandIns) | undefined;
   /** Most bytes that it may bill a day; any when absent. */
   readonly maxBytesPerDay?: number | undefined;
+  /** Called when BigQuery has not answered for so long; it goes on waiting. */
+  readonly onSilence?: ((silentMs: number) => void) | undefined;
 }
 
 /** A target URL, parsed. The password is in `open` alone, so that no listing or log of settings shows it (L15). */
@@ -138,7 +140,7 @@ const KINDS: Readonly<Record<TargetKind, Kind>> = {
         place: address.place,
         // As for Sheets.
         transport: { host: 'bigquery.googleapis.com', weaknesses: [] },
-        async open(name, { clock = systemClock, history, google, maxBytesPerDay } = {}) {
+        async open(name, { clock = systemClock, history, google, maxBytesPerDay, onSilence } = {}) {
           const { openBigQuery } = await import('./sql/bigquery/bigquery-open.ts');
           const { credentialsFile, credentialsJson, bigQueryEmulatorUrl, proxy } = google ?? {};
           const source = {
@@ -147,7 +149,8 @@ const KINDS: Readonly<Record<TargetKind, Kind>> = {
             emulatorUrl: bigQueryEmulatorUrl,
             proxy,
           };
-          return openBigQuery(name, address, { ...source, clock, history, maxBytesPerDay });
+          const limits = { maxBytesPerDay, onSilence };
+          return openBigQuery(name, address, { ...source, ...limits, clock, history });
         },
       };
     },

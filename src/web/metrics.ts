@@ -185,7 +185,7 @@ function createGauges(registers: Registry[]) {
     targetUp: gauge('target_up', '1 when the target could be read just now.', ['target']),
     billedToday: gauge(
       'target_billed_today_bytes',
-      'Bytes that the target billed since midnight UTC, for whatever, as far as this process knows; absent where BIGQUERY_MAX_BYTES_PER_DAY is not set.',
+      'Bytes that the target billed since midnight UTC, for whatever, the processes that have BIGQUERY_MAX_BYTES_PER_DAY set, as far as this one knows; absent where it is not set.',
       ['target'],
     ),
     jobs: gauge('queue_jobs', 'Jobs in the queue.', [...queueNames, 'state']),

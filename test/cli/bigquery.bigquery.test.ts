@@ -95,9 +95,11 @@ describe('a BigQuery target, by the commands', () => {
     expect(billedBytes % LEAST_BILLED_BYTES).toBe(0);
     expect(billedBytes).toBeGreaterThan(0);
     expect(statements).toBeGreaterThanOrEqual(billedBytes / LEAST_BILLED_BYTES);
+    const billed = emulator.statements.totals().bytesBilled;
     const after = await run('check');
     expect(after.stdout).toContain('Its tables can be changed.');
     expect(after.code).toBe(0);
+    expect(emulator.statements.totals().bytesBilled - billed).toBe(LEAST_BILLED_BYTES);
   });
 
   it('tells what passes were billed by status, as they are recorded in the dataset', async () => {
@@ -186,8 +188,18 @@ describe('a BigQuery target, by the commands', () => {
       /BIGQUERY_MAX_BYTES_PER_DAY is reached: .* It goes on at \d{4}-\d\d-\d\d 00:00 UTC, with nothing lost/,
     );
     const id = sandbox.store.formBySlug('customer-feedback')?.id ?? '';
-    sandbox.store.insert({ formId: id, data: {} });
+    const added = sandbox.store.insert({ formId: id, data: {} });
     const statements = emulator.statements.totals().statements;
+    const checked = await run('check');
+    expect(checked.stdout).toMatch(
+      /Its tables can be changed\.\n.*✗ target default: .*BIGQUERY_MAX_BYTES_PER_DAY is reached/,
+    );
+    expect(checked.code).toBe(1);
+    const shown = await run('status');
+    expect(shown.stdout).toContain('· default: what it holds could not be read, so the table');
+    const forgotten = await run('forget', added.id, '--yes');
+    expect(forgotten.stdout.match(/is reached/g)).toHaveLength(1);
+    expect(forgotten.code).toBe(1);
     expect((await run('sync')).code).toBe(1);
     // A process that begins reads what there is before it learns of it; nothing is written.
     expect(emulator.statements.totals().statements - statements).toBeLessThan(20);

@@ -6,7 +6,7 @@ import { summaryOf } from '../../src/health/pass-summary.ts';
 import { costsText, reportOf } from '../../src/health/report.ts';
 import { passHistory } from '../../src/web/pass-history.ts';
 import { FakeSource, formOverview, NOW, passRecord, passReport } from '../health/fake-source.ts';
-import { FORM_A, healthOf, reading } from '../health/health-of.ts';
+import { failedPass, FORM_A, FORM_B, formOf, healthOf, reading } from '../health/health-of.ts';
 import type { Terminal } from '../../src/cli/terminal.ts';
 import { startPage } from '../web/start-page.ts';
 
@@ -56,7 +56,7 @@ describe('a pass that a target billed', () => {
     const report = reportOf(health, '1.0.0');
     expect(report.targets[0]?.costs).toEqual(costs);
     expect(costsText(costs)).toBe(
-      '120 MB billed today (UTC) in 7 statements, of 1 TB a day at most',
+      '120 MB billed today (UTC) in 7 statements, of 1 TB a day at most (by processes that have this limit)',
     );
     expect(costsText({ ...COSTS, today: null, maxBytesPerDay: null })).toBe(
       '120 MB billed since this process began in 7 statements',
@@ -65,6 +65,18 @@ describe('a pass that a target billed', () => {
     const other = reportOf(healthOf(), '1.0.0');
     expect(other.targets[0]?.costs).toBeNull();
     expect(other.forms[0]?.lastPass).not.toHaveProperty('billedBytes');
+  });
+
+  it('tells of a form that no day is long enough for, also while the others only wait for the next one', () => {
+    const health = healthOf({
+      'db frm_a': [failedPass(1_000, 'TARGET_BUDGET_TOO_SMALL', 'too small')],
+      'db frm_b': [failedPass(1_000, 'TARGET_BUDGET', 'reached')],
+    });
+    expect(health.targets[0]?.problem?.remedy).toContain('Nothing has to be done');
+    const [problem] = formOf(health, FORM_A).problems;
+    expect(problem).toMatchObject({ code: 'TARGET_BUDGET_TOO_SMALL', inhibited: false });
+    expect(problem?.remedy).toContain('until BIGQUERY_MAX_BYTES_PER_DAY is raised');
+    expect(formOf(health, FORM_B).problems[0]).toMatchObject({ inhibited: true });
   });
 
   it('is in the sum that page and metrics show as it is known now, whenever the target was last read', async () => {

@@ -115,9 +115,11 @@ export function factsOf(error: unknown): CallFacts {
   };
 }
 
-/** True when our own time limit ended the call: its error has a name and no textual code. */
+/** True when our own time limit ended the call: Google's client tells it by a name, or by a code that is none of the system's. */
 const isTimeout = (error: Record<string, unknown>): boolean =>
-  [error, asRecord(error['cause'])].some(({ name }) => name === 'TimeoutError');
+  [error, asRecord(error['cause'])].some(
+    ({ name, code }) => name === 'TimeoutError' || code === 'TimeoutError',
+  );
 
 function retryAfterOf(headers: unknown): string | undefined {
   const { get } = asRecord(headers);

@@ -281,6 +281,36 @@ describe('jobs of BigQuery', () => {
     await expect.poll(() => fake.seen('POST jobs/job-1/cancel').length).toBe(1);
   });
 
+  it('L12: that nobody answers are asked for twice, told of, and given up; then once, until something is answered', async () => {
+    const told: number[] = [];
+    const patience = { timeoutMs: 50, silentMs: 1 };
+    let isSilent = true;
+    fake.answer('POST queries', () => (isSilent ? 'never' : done()));
+    const jobs = await fake.jobs({
+      onSilence: (silentMs) => void told.push(silentMs),
+      patience,
+    });
+    const error = await failure(jobs.run('SELECT 1'));
+    expect(error).toMatchObject({ code: 'TARGET_UNREACHABLE', late: true, retryable: true });
+    expect(fake.queries).toHaveLength(2);
+    expect(told).toEqual([1, 1]);
+    // What is answered besides says nothing of jobs.
+    fake.answer('GET datasets/forms/tables/t', [{ body: {} }]);
+    patience.timeoutMs = 60_000;
+    await jobs.table('t');
+    patience.timeoutMs = 50;
+    await failure(jobs.run('UPDATE t', {}, WRITES));
+    await failure(jobs.dryRun('SELECT 1'));
+    expect(fake.queries).toHaveLength(4);
+    isSilent = false;
+    patience.timeoutMs = 60_000;
+    await jobs.run('SELECT 1');
+    isSilent = true;
+    patience.timeoutMs = 50;
+    await failure(jobs.run('SELECT 1'));
+    expect(fake.queries).toHaveLength(7);
+  });
+
   it('that never end are cancelled after ten minutes', async () => {
     fake
       .answer('POST queries', [running])

@@ -61,11 +61,52 @@ describe('what BigQuery bills', () => {
     await using fake = await FakeBigQuery.start();
     const said = 'Query exceeded limit for bytes billed: 12582912. 20971520 or higher required.';
     fake.answer('POST queries', [refusal(400, 'bytesBilledLimitExceeded', said)]);
-    const jobs = await fake.jobs({ maxBytes: 12 * MB });
+    const jobs = await fake.jobs({ maxBytes: 20 * MB });
+    jobs.spending.add({ bytesBilled: 8 * MB, statements: 1 });
     const error = await failure(jobs.run('SELECT 1'));
     expect(error.code).toBe('TARGET_BUDGET');
     expect(error.message).toContain('the next job may need more than is left');
     expect(fake.queries).toHaveLength(1);
+  });
+
+  it.each([
+    ['Google says that it needs more', 1, '20971521 or higher required.', null, '20,971,521 bytes'],
+    ['nothing was billed today', 0, 'Too much.', null, 'more bytes'],
+    ['a dry run says that it needs more', 1, 'Too much.', '20971521', '20,971,521 bytes'],
+  ])(
+    'L17: never does for a job that needs more than a whole day has: %s',
+    async (_, billed, words, dry, bytes) => {
+      await using fake = await FakeBigQuery.start();
+      const said = `Query exceeded limit for bytes billed: 1. ${words}`;
+      fake.answer('POST queries', ({ body }) => {
+        if (body['dryRun'] !== true) return refusal(400, 'bytesBilledLimitExceeded', said);
+        expect(body).toMatchObject({ queryParameters: [{ name: 'x' }] });
+        expect(body).not.toHaveProperty('maximumBytesBilled');
+        return dry === null
+          ? refusal(500, 'backendError', 'x')
+          : done({ totalBytesProcessed: dry });
+      });
+      const jobs = await fake.jobs({ maxBytes: 20 * MB });
+      jobs.spending.add({ bytesBilled: billed, statements: billed });
+      const error = await failure(jobs.run('SELECT @x', { x: { type: 'STRING', value: 'a' } }));
+      expect(error).toMatchObject({ code: 'TARGET_BUDGET_TOO_SMALL', retryable: false });
+      expect(error.message).toContain(`A job would be billed ${bytes}, and`);
+      expect(error.message).toContain("can't run, neither today nor on another day. Raise");
+      expect(error.message).not.toMatch(/goes on|nothing lost/);
+    },
+  );
+
+  it('L17: goes on the next day where a dry run says that a whole day does for the job', async () => {
+    await using fake = await FakeBigQuery.start();
+    fake.answer('POST queries', ({ body }) =>
+      body['dryRun'] === true
+        ? done({ totalBytesProcessed: String(20 * MB) })
+        : refusal(400, 'bytesBilledLimitExceeded', 'Too much.'),
+    );
+    const jobs = await fake.jobs({ maxBytes: 20 * MB });
+    jobs.spending.add({ bytesBilled: 1, statements: 1 });
+    const error = await failure(jobs.run('SELECT 1'));
+    expect(error).toMatchObject({ code: 'TARGET_BUDGET', retryable: true });
   });
 
   it('is told as costs of the target, and of each writer apart', async () => {

@@ -26,6 +26,14 @@ export const BIGQUERY_RETRY: RetryPolicy = {
 export const JOB_WAIT_MS = 25_000;
 /** Of any call: more than it waits. */
 const CALL_TIMEOUT_MS = 90_000;
+/** Of a call that waits for no job, and for which a person may wait. */
+export const SHORT_CALL_MS = 30_000;
+/** Without an answer for so long a call is told of: no job is waited for that long. */
+const SILENT_MS = 40_000;
+/** Of a call after one of its kind that nothing answered: more than BigQuery waits for a job, and less than we do else. */
+const AFTER_SILENCE_MS = 45_000;
+/** As often a call is made that nothing answers. */
+const MOST_SILENT = 2;
 
 export interface CallsOptions {
   readonly project: string;
@@ -36,6 +44,10 @@ export interface CallsOptions {
   readonly rootUrl?: string | undefined;
   readonly random?: (() => number) | undefined;
   readonly retry?: RetryPolicy | undefined;
+  /** Called when a call has had no answer for so long; it goes on waiting. */
+  readonly onSilence?: ((silentMs: number) => void) | undefined;
+  /** For tests: how long calls are waited for, and after what time they are told of. */
+  readonly patience?: { readonly timeoutMs: number; readonly silentMs: number } | undefined;
 }
 
 /** What Google's client takes with each call. */
@@ -53,6 +65,10 @@ export interface CallHow {
   /** It changes something; for messages, and for what an answer that is lost means. */
   readonly writes?: boolean;
   readonly signal?: AbortSignal | undefined;
+  /** How long it is waited for. */
+  readonly timeoutMs?: number;
+  /** It asks for a job: others may be answered while these are not. */
+  readonly isJob?: boolean;
 }
 
 /** After these the same call is harmless, and may help. */
@@ -62,6 +78,8 @@ const PASSING: ReadonlySet<BigQueryFault> = new Set(['throttled', 'unreachable',
 export class BigQueryCalls {
   readonly options: CallsOptions;
   readonly #client: bigquery_v2.Bigquery;
+  /** Since when no job, or nothing else, has been answered: the end of the first call that was waited for in vain. */
+  readonly #silentSinceMs = new Map<'job' | 'other', number>();
 
   constructor(options: CallsOptions) {
     this.options = options;
@@ -72,22 +90,36 @@ export class BigQueryCalls {
   }
 
   /** One call, once. */
-  async once<T>(call: Call<T>, { writes = false, signal }: CallHow = {}): Promise<T> {
-    const { project, dataset, account } = this.options;
+  async once<T>(
+    call: Call<T>,
+    { writes = false, signal, timeoutMs = CALL_TIMEOUT_MS, isJob = false }: CallHow = {},
+  ): Promise<T> {
+    const { project, dataset, account, clock, patience } = this.options;
+    const kind = isJob ? 'job' : 'other';
+    const mostMs = this.#silentSinceMs.has(kind) ? AFTER_SILENCE_MS : CALL_TIMEOUT_MS;
     const options: CallOptions = {
       retry: false,
-      timeout: CALL_TIMEOUT_MS,
+      timeout: patience?.timeoutMs ?? Math.min(timeoutMs, mostMs),
       ...(signal !== undefined && { signal }),
     };
+    const silentMs = patience?.silentMs ?? SILENT_MS;
+    const silence = setTimeout(() => this.options.onSilence?.(silentMs), silentMs);
     try {
       const { data } = await call(this.#client, options);
+      this.#silentSinceMs.delete(kind);
       // A body that is no JSON, cut short or a gateway's, comes as text; one that is empty says that something was removed.
       if (typeof data === 'string' && data !== '') throw damagedAnswer(writes);
       return data;
     } catch (error) {
       // The reason of the stop, which what Google's client throws does not say.
       throwIfAborted(signal);
-      throw toBigQueryError(error, { project, dataset, email: account.email, writes });
+      const failure = toBigQueryError(error, { project, dataset, email: account.email, writes });
+      const isLate = failure instanceof BigQueryError && failure.late;
+      if (!isLate) this.#silentSinceMs.delete(kind);
+      else if (!this.#silentSinceMs.has(kind)) this.#silentSinceMs.set(kind, clock.now());
+      throw failure;
+    } finally {
+      clearTimeout(silence);
     }
   }
 
@@ -100,15 +132,25 @@ export class BigQueryCalls {
     );
   }
 
-  /** Our retry loop over `work`, as long as `again` says so of the fault. */
+  /**
+   * Our retry loop over `work`, as long as `again` says so of the fault. Silence is waited for twice at most, and once where it was
+   * silent before: each try takes long, and the next pass tries again.
+   */
   retrying<T>(
     work: (attempt: number) => Promise<T>,
     signal: AbortSignal | undefined,
     again: (fault: BigQueryFault, error: BigQueryError) => boolean,
   ): Promise<T> {
     const { clock, random, retry = BIGQUERY_RETRY } = this.options;
+    const startMs = clock.now();
+    let silent = 0;
     const decide = (error: unknown): RetryDecision => {
       if (!(error instanceof BigQueryError)) return { retry: false };
+      if (error.late) {
+        silent += 1;
+        const wasSilent = this.#silentSinceMs.values().some((sinceMs) => sinceMs < startMs);
+        if (wasSilent || silent >= MOST_SILENT) return { retry: false };
+      }
       const serverDelayMs = parseRetryAfter(error.retryAfter, clock.now());
       return { retry: again(error.fault, error), serverDelayMs };
     };

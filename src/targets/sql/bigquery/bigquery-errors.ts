@@ -48,6 +48,8 @@ interface Said {
   /** Its message: to be searched, never to be shown. */
   readonly text: string;
   readonly retryAfter?: string | undefined;
+  /** There was no answer for as long as we wait. */
+  readonly late?: boolean;
 }
 
 /**
@@ -58,6 +60,8 @@ export class BigQueryError extends MirrorError {
   readonly fault: BigQueryFault;
   readonly reason: string;
   readonly status: number;
+  /** Whether it stayed unanswered for as long as we wait. */
+  readonly late: boolean;
   /** What happened, and what to do: the two halves of the message. */
   readonly what: string;
   readonly remedy: string;
@@ -76,6 +80,7 @@ export class BigQueryError extends MirrorError {
     this.fault = fault;
     this.reason = said.reason;
     this.status = said.status;
+    this.late = said.late === true;
     this.what = what;
     this.remedy = remedy;
     this.retryAfter = said.retryAfter;
@@ -85,6 +90,12 @@ export class BigQueryError extends MirrorError {
   /** Whether Google's own message matches: for what a script asserts, and for the names in it. */
   says(pattern: RegExp): boolean {
     return pattern.test(this.#text);
+  }
+
+  /** The number that the first group of the pattern finds in Google's own message: no answer of anybody. */
+  numberAt(pattern: RegExp): number | undefined {
+    const digits = pattern.exec(this.#text)?.[1];
+    return digits === undefined ? undefined : Number(digits);
   }
 }
 
@@ -221,6 +232,13 @@ function projectError(facts: AnswerFacts, { project }: CallSubject): BigQueryErr
   return undefined;
 }
 
+const OVER_LIMIT = /exceeded limit for bytes billed/i;
+
+/** Whether a job was refused because it would be billed more than it may. */
+export const isOverLimit = (error: unknown): error is BigQueryError =>
+  error instanceof BigQueryError &&
+  (error.reason === 'bytesBilledLimitExceeded' || error.says(OVER_LIMIT));
+
 /** What costs, or may not cost. */
 function spendingError(facts: AnswerFacts, { project }: CallSubject): BigQueryError | undefined {
   const { reason, text } = facts;
@@ -236,7 +254,7 @@ function spendingError(facts: AnswerFacts, { project }: CallSubject): BigQueryEr
       facts,
     );
   }
-  if (reason === 'bytesBilledLimitExceeded' || /exceeded limit for bytes billed/i.test(text)) {
+  if (reason === 'bytesBilledLimitExceeded' || OVER_LIMIT.test(text)) {
     const texts = [
       'A job would be billed more bytes than are left of BIGQUERY_MAX_BYTES_PER_DAY.',
       'It goes on at midnight UTC; raise the setting to go on before.',
@@ -357,7 +375,7 @@ function networkError(facts: CallFacts, { writes }: CallSubject): BigQueryError 
     writes && !UNTOUCHED.test(facts.code) ? 'unclear' : 'unreachable',
     'TARGET_UNREACHABLE',
     [what, 'Check the network; the next pass tries again.'],
-    { reason: '', status: 0, text: facts.text },
+    { reason: '', status: 0, text: facts.text, late: facts.code === 'TimeoutError' },
   );
 }
 

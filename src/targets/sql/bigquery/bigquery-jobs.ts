@@ -8,8 +8,14 @@ import {
   type Progress,
   referenceOf,
 } from './bigquery-answers.ts';
-import { BigQueryCalls, type CallsOptions, JOB_WAIT_MS } from './bigquery-calls.ts';
-import { BigQueryError, type BigQueryFault, endlessJob, jobError } from './bigquery-errors.ts';
+import { BigQueryCalls, type CallsOptions, JOB_WAIT_MS, SHORT_CALL_MS } from './bigquery-calls.ts';
+import {
+  BigQueryError,
+  type BigQueryFault,
+  endlessJob,
+  isOverLimit,
+  jobError,
+} from './bigquery-errors.ts';
 import { type PacingLimits, TablePacing } from './bigquery-pacing.ts';
 import type { DaySpending, Spent } from './bigquery-spending.ts';
 import { BigQueryTables } from './bigquery-tables.ts';
@@ -212,7 +218,7 @@ class Jobs extends BigQueryTables implements BigQueryJobs {
           options,
         ),
       // In vain is what it says of the right to write.
-      { writes: true, signal },
+      { writes: true, signal, timeoutMs: SHORT_CALL_MS, isJob: true },
     );
     return numberOf(answer.totalBytesProcessed) ?? 0;
   }
@@ -245,11 +251,25 @@ class Jobs extends BigQueryTables implements BigQueryJobs {
       const { sql } = request;
       const reference = first && referenceOf(first);
       this.#bill(request, await this.#costs.ofFailed(error, { sql, reference, sentMs }));
-      if (error instanceof BigQueryError && error.reason === 'bytesBilledLimitExceeded') {
-        throw this.spending.reached();
-      }
-      throw error;
+      if (!isOverLimit(error)) throw error;
+      throw this.spending.refused(request.allowance, await this.#needed(request, error));
     }
+  }
+
+  /** What a job would be billed that was refused for that, by Google's words or by a dry run; undefined where neither tells. */
+  async #needed(request: Request, refused: BigQueryError): Promise<number | undefined> {
+    const said = refused.numberAt(/(\d+) or higher required/i);
+    if (said !== undefined) return said;
+    const { project, dataset } = this;
+    const location = await this.location(request.signal);
+    const whole: Request = { ...request, mutates: [], allowance: undefined };
+    const requestBody = { ...queryBody(whole, { project, dataset, location }), dryRun: true };
+    const asked = this.#calls.once(
+      (client, options) => client.jobs.query({ projectId: project, requestBody }, options),
+      { signal: request.signal, timeoutMs: SHORT_CALL_MS, isJob: true },
+    );
+    const answer = await asked.catch(() => undefined);
+    return numberOf(answer?.totalBytesProcessed);
   }
 
   #bill({ onBilled }: Request, spent: Spent): void {
@@ -276,7 +296,7 @@ class Jobs extends BigQueryTables implements BigQueryJobs {
     const requestBody = queryBody(request, { project, dataset, location });
     const answer: Progress = await this.#calls.once(
       (client, options) => client.jobs.query({ projectId: project, requestBody }, options),
-      { writes, signal: request.signal },
+      { writes, signal: request.signal, isJob: true },
     );
     return checked(answer, writes);
   }

@@ -15,6 +15,8 @@ export interface BigQueryOptions extends CredentialsSource {
   readonly history?: HistoryKind | undefined;
   /** Most bytes that it may bill a day; any when absent. */
   readonly maxBytesPerDay?: number | undefined;
+  /** Called when it has not answered for so long; it goes on waiting. */
+  readonly onSilence?: ((silentMs: number) => void) | undefined;
 }
 
 /**
@@ -24,13 +26,14 @@ export interface BigQueryOptions extends CredentialsSource {
 export async function openBigQuery(
   name: string,
   address: BigQueryAddress,
-  { clock, history, maxBytesPerDay, ...source }: BigQueryOptions,
+  { clock, history, maxBytesPerDay, onSilence, ...source }: BigQueryOptions,
 ): Promise<Target> {
   const account = await openAccount(source, BIGQUERY_SCOPE);
   const { project, dataset, location, shown } = address;
   const rootUrl = source.emulatorUrl?.replace(/\/*$/, '/');
   const spending = new DaySpending(clock, maxBytesPerDay);
-  const jobs = openJobs({ project, dataset, location, account, clock, rootUrl, spending });
+  const calls = { project, dataset, location, account, clock, rootUrl, onSilence };
+  const jobs = openJobs({ ...calls, spending });
   const { email } = account;
   return openBigQueryTarget(name, jobs, {
     clock,

@@ -116,6 +116,23 @@ export class DaySpending {
     ]);
   }
 
+  /**
+   * A job was refused that might be billed `allowed` bytes, and would be billed `needed`, where that is known. One that the limit of
+   * a whole day would not do for can't ever run.
+   */
+  refused(allowed: number | undefined, needed: number | undefined): BigQueryError {
+    const most = this.#maxBytes;
+    if (most === undefined || Math.max(allowed ?? 0, (needed ?? 0) - 1) < most)
+      return this.reached();
+    const bytes = needed === undefined ? 'more bytes' : `${count(needed)} bytes`;
+    return new BigQueryError('final', 'TARGET_BUDGET_TOO_SMALL', [
+      `A job would be billed ${bytes}, and BIGQUERY_MAX_BYTES_PER_DAY allows ${count(most)} a day: the job can't run, neither today nor on another day.`,
+      needed === undefined
+        ? 'Raise the setting, several times over: a pass takes several jobs.'
+        : 'Raise the setting well beyond that: a pass takes several jobs.',
+    ]);
+  }
+
   #today(): string {
     return new Date(this.#clock.now()).toISOString().slice(0, 10);
   }
