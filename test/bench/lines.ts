@@ -40,7 +40,7 @@ const LIMIT = 'limit';
 export function linesOf(samples: Samples, distance: Distance): Line[] {
   const rates = (key: string): number[] | undefined =>
     samples[key]?.map(({ rows, ms }) => (rows / ms) * 1_000);
-  /** The median of the ratios of each round: what is compared was measured a moment apart. */
+  /** The round whose ratio is the median: what is compared was measured a moment apart. */
   const line = (
     [key, what, goal]: readonly [string, string, string],
     measured: string,
@@ -51,8 +51,10 @@ export function linesOf(samples: Samples, distance: Distance): Line[] {
     const slowest = ours?.map((_, round) =>
       Math.min(...theirs.map((list) => list?.[round] ?? Number.NaN)),
     );
-    const ratio = median(ours?.map((rate, round) => rate / (slowest?.[round] ?? Number.NaN)));
-    const made = `${perSecond(median(ours))} against ${perSecond(median(slowest))}`;
+    const ratios = ours?.map((rate, round) => rate / (slowest?.[round] ?? Number.NaN));
+    const ratio = median(ratios);
+    const round = ratios?.indexOf(ratio ?? Number.NaN) ?? -1;
+    const made = `${perSecond(ours?.[round])} against ${perSecond(slowest?.[round])}`;
     return { key, what, goal, ratio, made };
   };
   const lines = [

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { linesOf, PARTS } from './lines.ts';
@@ -15,6 +15,7 @@ import {
 import { measureRounds, type StageName } from './rounds.ts';
 import { passPeaks } from './stages/memory.ts';
 import { queueCosts } from './stages/queue.ts';
+import { WARM_UP_ROWS } from './source/canned-source.ts';
 
 // Measures how fast the program is and what memory it takes, as ratios of what was measured in the same run, with servers of
 // its own. BENCH_CHECKOUT names another checkout that is measured in turn with this one, for before and after.
@@ -63,17 +64,41 @@ const parts = values.only.split(',');
 const unknown = parts.filter((part) => !ALL.includes(part));
 if (unknown.length > 0) refuse(`There is no ${unknown.join(', ')}.`);
 
+/** A whole number of an option, which is not below `least`. */
+function wholeOf(name: 'rows' | 'rounds' | 'in-flight' | 'latency', least: number): number {
+  const number = Number(values[name]);
+  if (!Number.isInteger(number) || number < least)
+    refuse(`--${name} has to be a whole number from ${least} on; it is ${values[name]}.`);
+  return number;
+}
+
+function readEarlier(file: string): typeof result {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as typeof result;
+  } catch (error) {
+    return refuse(`--against: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+const isWhole = OPTIONS.only.default.split(',').every((part) => parts.includes(part));
+if (values.docs && !isWhole) refuse('--docs writes the whole table: leave out --only.');
+
 const DOCS = join(import.meta.dirname, '../../docs/performance.md');
 const here = resolve(import.meta.dirname, '../..');
 const other = process.env['BENCH_CHECKOUT'];
+if (other !== undefined && !existsSync(join(other, 'src')))
+  refuse(`BENCH_CHECKOUT is no checkout: there is no ${join(other, 'src')}.`);
 const programs: Record<string, string> = {
   ...(other !== undefined && { before: resolve(other) }),
   now: here,
 };
-const [rows, rounds] = [Number(values.rows), Number(values.rounds)];
-const distance = { rows, inFlight: Number(values['in-flight']), latencyMs: Number(values.latency) };
+const [rows, rounds] = [wholeOf('rows', WARM_UP_ROWS), wholeOf('rounds', 1)];
+const distance = { rows, inFlight: wholeOf('in-flight', 1), latencyMs: wholeOf('latency', 0) };
 const [few = 0, many = 0] = values['memory-rows'].split(',').map(Number);
 const say = (line: string): void => console.error(line);
+
+/** Read before anything is measured: it may not be there. */
+const earlier = values.against === undefined ? undefined : readEarlier(values.against);
 
 const order = Object.values(PARTS).flat();
 const stages = [...new Set(order)].filter((stage: StageName) =>
@@ -104,8 +129,7 @@ console.log(`${result.machine}; ${result.versions}; ${rows} rows, medians of ${r
 console.log(table(reports));
 if (values.docs) writeFileSync(DOCS, withTable(readFileSync(DOCS, 'utf8'), result, reports));
 if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(result, null, 2)}\n`);
-if (values.against !== undefined) {
-  const earlier = JSON.parse(readFileSync(values.against, 'utf8')) as typeof result;
+if (earlier !== undefined) {
   console.log(`\nAgainst ${values.against} (${earlier.machine}; ${earlier.versions})\n`);
   console.log(comparison(earlier.reports['now']?.lines ?? [], reports['now']?.lines ?? []));
 }

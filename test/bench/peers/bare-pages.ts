@@ -1,4 +1,4 @@
-import { Pool } from 'undici';
+import { type Dispatcher, Pool } from 'undici';
 import { FORM_ID } from '../source/canned-source.ts';
 import { PAGE_ROWS } from '../stages/program.ts';
 import { type Measured, type StageCall, timed } from '../stages/stage.ts';
@@ -33,8 +33,21 @@ export class BarePages implements AsyncDisposable {
     const { FORMS_API_KEY: key } = this.#call.env;
     const path = `${this.#path}/submissions?formId=${FORM_ID}&page=${page}&limit=${PAGE_ROWS}`;
     const headers = { authorization: `Bearer ${key}` };
-    const { body } = await this.#pool.request({ method: 'GET', path, headers });
-    return (JSON.parse(await body.text()) as { items: WireRow[] }).items;
+    const body = await this.#body({ method: 'GET', path, headers });
+    return (JSON.parse(body.toString()) as { items: WireRow[] }).items;
+  }
+
+  /** By a handler, as a stream for each body would take more than parsing it does. */
+  #body(options: Dispatcher.DispatchOptions): Promise<Buffer> {
+    return new Promise((resolve, reject) => {
+      const chunks: Buffer[] = [];
+      this.#pool.dispatch(options, {
+        onRequestStart() {},
+        onResponseData: (_controller, chunk) => void chunks.push(chunk),
+        onResponseEnd: () => resolve(Buffer.concat(chunks)),
+        onResponseError: (_controller, error) => reject(error),
+      });
+    });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

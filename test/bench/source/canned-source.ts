@@ -19,7 +19,8 @@ export interface Asked {
 /** The form that is measured, and a small one to warm up with. */
 export const FORM_ID = 'frm-1';
 export const WARM_UP_ID = 'frm-2';
-const WARM_UP_ROWS = 6_000;
+/** How many rows are read or written before anything is measured: no form may be smaller. */
+export const WARM_UP_ROWS = 6_000;
 
 /** A Forms API with one large form, in a process of its own, that is never what one waits for. */
 export class CannedSource implements AsyncDisposable {

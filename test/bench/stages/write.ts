@@ -1,3 +1,4 @@
+import { WARM_UP_ROWS } from '../source/canned-source.ts';
 import type { PickedField, Row } from '../../../src/mirror/types.ts';
 import type { Target } from '../../../src/mirror/target.ts';
 import { Program } from './program.ts';
@@ -5,7 +6,6 @@ import { type Measured, type StageCall, timed } from './stage.ts';
 
 const FORM = { id: 'frm-1', slug: 'orders', name: 'Orders' };
 const WARM_UP = { id: 'frm-2', slug: 'warm-up', name: 'Warm-up' };
-const WARM_UP_ROWS = 6_000;
 
 /** Writes rows that are in memory into a target: a first time, unchanged, and with one in a hundred changed. */
 export async function writeAlone(call: StageCall): Promise<Measured[]> {
