@@ -3,6 +3,7 @@ import { type Clock, throwIfAborted } from '../../../base/clock.ts';
 import {
   parseRetryAfter,
   type RetryDecision,
+  type RetryNotice,
   type RetryPolicy,
   withRetry,
 } from '../../../base/retry.ts';
@@ -36,6 +37,8 @@ export interface CallsOptions {
   readonly rootUrl?: string | undefined;
   readonly random?: (() => number) | undefined;
   readonly retry?: RetryPolicy | undefined;
+  /** Called with what failed, before it is tried again. */
+  readonly onRetry?: ((notice: RetryNotice) => void) | undefined;
 }
 
 /** What Google's client takes with each call. */
@@ -106,7 +109,7 @@ export class BigQueryCalls {
     signal: AbortSignal | undefined,
     again: (fault: BigQueryFault, error: BigQueryError) => boolean,
   ): Promise<T> {
-    const { clock, random, retry = BIGQUERY_RETRY } = this.options;
+    const { clock, random, onRetry, retry = BIGQUERY_RETRY } = this.options;
     const decide = (error: unknown): RetryDecision => {
       if (!(error instanceof BigQueryError)) return { retry: false };
       const serverDelayMs = parseRetryAfter(error.retryAfter, clock.now());
@@ -117,6 +120,7 @@ export class BigQueryCalls {
       clock,
       signal,
       decide,
+      onRetry,
       ...(random !== undefined && { random }),
     });
   }
