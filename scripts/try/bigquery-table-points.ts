@@ -40,7 +40,7 @@ export function tablePoints({ jobs, calls, prefix, waitedOut }: TriedDataset): P
       },
     },
     {
-      says: 'What REST says of the number of rows is right just after they came, and free.',
+      says: 'What REST says of the number of rows is right just after they came.',
       look: async () => {
         const rows = (await jobs.table(table))?.rows;
         see(rows === (MONTHS.length + 1) * ROWS_A_MONTH, `It says ${rows ?? 'nothing'}.`);

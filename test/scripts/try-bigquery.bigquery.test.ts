@@ -4,6 +4,7 @@ import { createServer, request } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { openAccount } from '../../src/targets/google/credentials.ts';
+import { BigQueryError } from '../../src/targets/sql/bigquery/bigquery-errors.ts';
 import { type BigQueryJobs, openJobs } from '../../src/targets/sql/bigquery/bigquery-jobs.ts';
 import { DaySpending } from '../../src/targets/sql/bigquery/bigquery-spending.ts';
 import { openDataset } from '../../scripts/try/bigquery-dataset.ts';
@@ -250,6 +251,38 @@ describe('try:bigquery', () => {
       'It says 0 and 0 bytes.',
       'The service shows nothing of what a job was asked.',
       'The service does not tell; its documentation says 168 hours.',
+    ]);
+  });
+
+  it('sees what is late, and what takes effect though it is refused', async () => {
+    const findings = await tried('late', undefined, (same) => ({
+      ...withJobs(same, (jobs) => ({
+        async changeView(...call) {
+          same.waitedOut.push(new BigQueryError('absent', 'TARGET_FAILED', ['Not there.', '']));
+          await jobs.changeView(...call);
+        },
+        async run(sql, ...rest) {
+          const result = await jobs.run(sql, ...rest);
+          return sql.startsWith('SELECT second') ? { ...result, rows: [] } : result;
+        },
+      })),
+      calls: {
+        repeated: (...call) => same.calls.repeated(...call),
+        once: (...call) =>
+          same.calls.once(...call).catch(async (error: unknown) => {
+            if (error instanceof BigQueryError && error.fault === 'budget') {
+              const mutates = [`${same.prefix}state`];
+              await same.jobs.run(`UPDATE ${mutates[0]} SET n = -1 WHERE TRUE`, {}, { mutates });
+            }
+            throw error;
+          }),
+      },
+    }));
+    const refuted = findings.filter(({ result }) => result === 'refuted');
+    expect(refuted.map(({ note }) => note)).toEqual([
+      'It was not there at once.',
+      'It tells something else.',
+      'It took effect all the same.',
     ]);
   });
 
