@@ -10,9 +10,9 @@ import { loadProcessConfig } from '../src/config.ts';
 import { openAccount } from '../src/targets/google/credentials.ts';
 import { parseBigQueryUrl } from '../src/targets/sql/bigquery/bigquery-address.ts';
 import { BIGQUERY_SCOPE } from '../src/targets/sql/bigquery/bigquery-errors.ts';
-import { openDataset } from './try/bigquery-dataset.ts';
+import { newDataset, openDataset } from './try/bigquery-dataset.ts';
 import { bigQueryPoints } from './try/bigquery-points.ts';
-import { lookAt, summary } from './try/points.ts';
+import { listenForEnd, lookAndRemove } from './try/trial.ts';
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
@@ -32,6 +32,12 @@ async function run(args: readonly string[]): Promise<number> {
   const address = parseBigQueryUrl(`bigquery://${project}/${values.dataset ?? 'new'}${where}`);
   const { bigQueryEmulatorUrl: emulatorUrl } = google;
   const account = await openAccount({ ...google, emulatorUrl, proxy }, BIGQUERY_SCOPE);
+  const nonce = randomBytes(4).toString('hex');
+  const made =
+    values.dataset === undefined
+      ? `the dataset ${newDataset(nonce)}`
+      : `the tables ${newDataset(nonce)}_… of the dataset ${values.dataset}`;
+  const stop = listenForEnd(process, made, print);
   const open = await openDataset({
     project: address.project,
     dataset: values.dataset,
@@ -39,19 +45,19 @@ async function run(args: readonly string[]): Promise<number> {
     account,
     clock: systemClock,
     rootUrl: emulatorUrl === undefined ? undefined : `${emulatorUrl}/`,
-    nonce: randomBytes(4).toString('hex'),
+    nonce,
   });
   print(
     `In tables ${open.tried.prefix}… of the dataset ${open.tried.jobs.dataset}, which are removed at the end.`,
   );
-  try {
-    const findings = await lookAt(bigQueryPoints(open.tried), print);
-    const { line, code } = summary(findings);
-    print(`\n${line} ${bytes(open.spent())} were billed.`);
-    return code;
-  } finally {
-    await open.remove();
-  }
+  return lookAndRemove({
+    points: bigQueryPoints(open.tried),
+    print,
+    stop,
+    made,
+    remove: () => open.remove(),
+    end: () => `${bytes(open.spent())} were billed.`,
+  });
 }
 
 try {

@@ -8,8 +8,8 @@ import { parseSheetAddress } from '../src/targets/google-sheets/api/address.ts';
 import { RequestQuota } from '../src/targets/google-sheets/api/request-quota.ts';
 import { SheetsApi } from '../src/targets/google-sheets/api/sheets-api.ts';
 import { SHEETS_SCOPE } from '../src/targets/google-sheets/api/sheets-error.ts';
-import { lookAt, summary } from './try/points.ts';
-import { BY_HAND, makeTab, removeTab, sheetsPoints } from './try/sheets-points.ts';
+import { BY_HAND, makeTab, removeTab, TAB_TITLE, sheetsPoints } from './try/sheets-points.ts';
+import { listenForEnd, lookAndRemove } from './try/trial.ts';
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
@@ -26,20 +26,22 @@ async function run(address: string | undefined): Promise<number> {
   const clock = systemClock;
   const rootUrl = google.emulatorUrl === undefined ? undefined : `${google.emulatorUrl}/`;
   const quota = new RequestQuota(clock);
+  const made = `the tab "${TAB_TITLE} …"`;
+  const stop = listenForEnd(process, made, print);
   const tab = await makeTab(
     new SheetsApi({ spreadsheetId, account, clock, quota, rootUrl }),
     Math.random,
   );
   print(`In the tab "${tab.title}", which is removed at the end; a request a second.`);
-  try {
-    const findings = await lookAt(sheetsPoints(tab), print);
-    const { line, code } = summary(findings);
-    print(`\n${line}\n\nWhat only a person can see:`);
-    for (const step of BY_HAND) print(`- ${step}`);
-    return code;
-  } finally {
-    await removeTab(tab);
-  }
+  return lookAndRemove({
+    points: sheetsPoints(tab),
+    print,
+    stop,
+    made,
+    remove: () => removeTab(tab),
+    end: () =>
+      ['\n\nWhat only a person can see:', ...BY_HAND.map((step) => `- ${step}`)].join('\n'),
+  });
 }
 
 try {

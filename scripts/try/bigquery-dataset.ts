@@ -1,7 +1,9 @@
+import type { RetryNotice } from '../../src/base/retry.ts';
 import { BigQueryCalls, type CallsOptions } from '../../src/targets/sql/bigquery/bigquery-calls.ts';
+import { BigQueryError } from '../../src/targets/sql/bigquery/bigquery-errors.ts';
 import { openJobs } from '../../src/targets/sql/bigquery/bigquery-jobs.ts';
 import { DaySpending } from '../../src/targets/sql/bigquery/bigquery-spending.ts';
-import type { TriedDataset } from './bigquery-points.ts';
+import type { TriedDataset } from './tried-dataset.ts';
 
 /** Where the points are tried. */
 export interface TryOptions extends Omit<CallsOptions, 'dataset'> {
@@ -19,14 +21,21 @@ export interface OpenDataset {
   remove(): Promise<void>;
 }
 
+/** The name of a dataset that is made for the points. */
+export const newDataset = (nonce: string): string => `forms_mirror_try_${nonce}`;
+
 /** Opens it; makes one where none is named. */
 export async function openDataset({
   dataset: given,
   nonce,
   ...rest
 }: TryOptions): Promise<OpenDataset> {
-  const dataset = given ?? `forms_mirror_try_${nonce}`;
-  const options = { ...rest, dataset };
+  const dataset = given ?? newDataset(nonce);
+  const waitedOut: BigQueryError[] = [];
+  const onRetry = ({ error }: RetryNotice): void => {
+    if (error instanceof BigQueryError) waitedOut.push(error);
+  };
+  const options = { ...rest, dataset, onRetry };
   const spending = new DaySpending(rest.clock);
   const calls = new BigQueryCalls(options);
   const jobs = openJobs({ ...options, spending });
@@ -35,7 +44,7 @@ export async function openDataset({
     openJobs({ ...options, spending, newId: () => `try-${nonce}-${id}` });
   const prefix = `forms_mirror_try_${nonce}_`;
   return {
-    tried: { jobs, withId, calls, prefix },
+    tried: { jobs, withId, calls, prefix, waitedOut },
     spent: () => spending.total.bytesBilled,
     async remove() {
       const ours = (await jobs.tables()).filter((name) => name.startsWith(prefix));

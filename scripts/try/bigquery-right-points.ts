@@ -1,5 +1,5 @@
-import type { TriedDataset } from './bigquery-points.ts';
 import { type Point, see } from './points.ts';
+import type { TriedDataset } from './tried-dataset.ts';
 
 /** Rights, and what Google keeps. */
 export function rightPoints({ jobs, calls, prefix }: TriedDataset): Point[] {
@@ -9,16 +9,19 @@ export function rightPoints({ jobs, calls, prefix }: TriedDataset): Point[] {
       look: async () => {
         const asked = ['bigquery.tables.getData', 'bigquery.tables.updateData'];
         const granted = await jobs.permissionsOf(`${prefix}rows`, asked);
-        see(granted.length === asked.length, `It names ${granted.join(', ') || 'none'}.`);
+        see(
+          asked.every((right) => granted.includes(right)),
+          `It names ${granted.join(', ') || 'none'}.`,
+        );
         return undefined;
       },
     },
     {
-      says: 'A dry run of CREATE TABLE tells whether it would be allowed, and makes nothing.',
+      says: 'A dry run of CREATE TABLE is taken from whom the statement would be, and makes nothing.',
       look: async () => {
         await jobs.dryRun(`CREATE TABLE \`${prefix}dry\` (id STRING)`);
         see((await jobs.table(`${prefix}dry`)) === undefined, 'The table is there.');
-        return undefined;
+        return 'Whether it is refused to others was not looked at: that takes an account of fewer rights.';
       },
     },
     {
@@ -52,6 +55,8 @@ export function rightPoints({ jobs, calls, prefix }: TriedDataset): Point[] {
         const job = await calls.repeated((client, options) =>
           client.jobs.get({ projectId: project, jobId, ...place }, options),
         );
+        const asked = job.configuration?.query?.query;
+        see(asked !== undefined, 'The service shows nothing of what a job was asked.');
         const isShown = JSON.stringify(job.configuration ?? {}).includes('forms-mirror-seen');
         return isShown
           ? 'It shows them: docs/bigquery.md says what that means for erasure.'
@@ -61,8 +66,9 @@ export function rightPoints({ jobs, calls, prefix }: TriedDataset): Point[] {
     {
       says: 'How long former states of tables stay readable (time travel) is known.',
       look: async () => {
-        const hours = (await jobs.heldDataset())?.maxTimeTravelHours ?? '168';
-        return `${hours} hours, and seven days more for Google's support (fail-safe).`;
+        const hours = (await jobs.heldDataset())?.maxTimeTravelHours ?? '';
+        see(hours !== '', 'The service does not tell; its documentation says 168 hours.');
+        return `${hours} hours; by the documentation, seven days more for Google's support (fail-safe).`;
       },
     },
   ];

@@ -4,8 +4,8 @@ import { fingerprintOf } from '../../src/targets/sql/bigquery/row-fingerprint.ts
 import { insertRows, writtenParts } from '../../src/targets/sql/bigquery/row-statements.ts';
 import { relationsOf } from '../../src/targets/sql/bigquery/sql-text.ts';
 import { answerColumns, OWN_COLUMNS } from '../../src/targets/sql/bigquery/table-columns.ts';
-import type { TriedDataset } from './bigquery-points.ts';
 import { type Point, see } from './points.ts';
+import type { TriedDataset } from './tried-dataset.ts';
 
 /** By what is seen that people changed an answer. */
 export const fingerprintPoint = ({

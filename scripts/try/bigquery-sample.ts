@@ -25,6 +25,10 @@ export const mergeInto = (table: string): string =>
    ON t.id = s.id
    WHEN NOT MATCHED THEN INSERT (id, created_at, answer) VALUES (s.id, s.created_at, s.answer)`;
 
+/** Reads a column of a table, as no cache and no metadata answers it. */
+export const counting = (table: string, column = 'answer'): string =>
+  `SELECT COUNT(${column}) AS n FROM \`${table}\` WHERE CURRENT_TIMESTAMP() > TIMESTAMP '2000-01-01 00:00:00+00'`;
+
 /** The rows of a month, by its bounds as literals. */
 export function within(month: string, alias = ''): string {
   const next = new Date(`${month}-01T00:00:00Z`);

@@ -12,6 +12,9 @@ export interface Point {
 /** What was seen is not what the program counts on. */
 export class Refuted extends Error {}
 
+/** What the point speaks of did not happen, so that it says nothing. */
+export class NotSeen extends Error {}
+
 /** Throws {@link Refuted} unless it is so. */
 export function see(isSo: boolean, found: string): void {
   if (!isSo) throw new Refuted(found);
@@ -26,13 +29,18 @@ export interface Finding {
 
 const SIGNS = { holds: '✓', refuted: '✗', open: '?' } as const;
 
-/** Looks at each point in turn and tells what was found; one that fails does not end the others. */
+/**
+ * Looks at each point in turn and tells what was found; one that fails does not end the others. An abort ends it after the
+ * point in hand.
+ */
 export async function lookAt(
   points: readonly Point[],
   print: (line: string) => void,
+  signal?: AbortSignal,
 ): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const { says, look } of points) {
+    if (signal?.aborted === true) break;
     const finding = await found(says, look);
     findings.push(finding);
     print(`${SIGNS[finding.result]} ${printable(says)}`);
@@ -46,6 +54,7 @@ async function found(says: string, look: Point['look']): Promise<Finding> {
     return { says, result: 'holds', note: await look() };
   } catch (error) {
     if (error instanceof Refuted) return { says, result: 'refuted', note: error.message };
+    if (error instanceof NotSeen) return { says, result: 'open', note: error.message };
     return {
       says,
       result: 'open',

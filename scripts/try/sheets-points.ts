@@ -1,10 +1,11 @@
 import { createMetadata, deleteMetadata } from '../../src/targets/google-sheets/api/metadata.ts';
-import { type Point, see } from './points.ts';
+import { type Point, Refuted, see } from './points.ts';
 import {
   cell,
   cells,
   columnOf,
   inserted,
+  isRefusal,
   moved,
   ownSheet,
   placeOf,
@@ -18,13 +19,15 @@ import {
 } from './tab-calls.ts';
 
 const KEY = 'fm.try';
+/** What the name of the tab begins with. */
+export const TAB_TITLE = 'forms-mirror try';
 /** Sheets' longest cell. */
 const LONGEST = 50_000;
 
 /** Makes a tab for the points. Nothing else of the spreadsheet is touched. */
 export async function makeTab(api: TriedSheets, random: () => number): Promise<TriedTab> {
   const newId = (): number => 1 + Math.floor(random() * 2_000_000_000);
-  const [sheetId, title] = [newId(), `forms-mirror try ${newId().toString(36)}`];
+  const [sheetId, title] = [newId(), `${TAB_TITLE} ${newId().toString(36)}`];
   const gridProperties = { rowCount: 40, columnCount: 12 };
   await api.update([{ addSheet: { properties: { sheetId, title, gridProperties } } }], []);
   return { api, sheetId, title, newId };
@@ -37,8 +40,17 @@ export const removeTab = async ({ api, sheetId }: TriedTab): Promise<void> => {
 
 /** What the target counts on and nobody has recorded of the real service, in the order in which it is tried. */
 export function sheetsPoints(tab: TriedTab): Point[] {
-  return [...metadataPoints(tab), ...writePoints(tab), ...layoutPoints(tab)];
+  return [...metadataPoints(tab), ...writePoints(tab), ...layoutPoints(tab)].map(told);
 }
+
+/** A call that is refused against what the point says is an answer as well. */
+const told = ({ says, look }: Point): Point => ({
+  says,
+  look: () =>
+    look().catch((error: unknown) => {
+      throw isRefusal(error) ? new Refuted(error.message) : error;
+    }),
+});
 
 function metadataPoints(tab: TriedTab): Point[] {
   const { api, sheetId, newId } = tab;
@@ -74,11 +86,13 @@ function metadataPoints(tab: TriedTab): Point[] {
           same(await columnOf(tab, column), ['Name', 'Ann', 'Bob']),
           'It stays where the column was.',
         );
+        see((await placeOf(tab, column)) === 3, 'The column was not moved.');
         await api.update([inserted(sheetId, 'COLUMNS', 0)], []);
         see(
           same(await columnOf(tab, column), ['Name', 'Ann', 'Bob']),
           'It stays when a column is inserted.',
         );
+        see((await placeOf(tab, column)) === 4, 'No column was inserted.');
         return undefined;
       },
     },
@@ -87,6 +101,7 @@ function metadataPoints(tab: TriedTab): Point[] {
       async look() {
         await api.update([createMetadata({ sheetId, row: 1 }, KEY, 'row', row)], []);
         await api.update([moved(sheetId, 'ROWS', 1, 3), inserted(sheetId, 'ROWS', 0)], []);
+        see((await cells(tab, 3, 0, 12)).includes('a'), 'The row is not where it was moved to.');
         see((await rowOf(tab, row)).includes('a'), 'It stays where the row was.');
         return undefined;
       },
@@ -102,11 +117,17 @@ function metadataPoints(tab: TriedTab): Point[] {
           endColumnIndex: 12,
         };
         await api.update(
-          [{ sortRange: { range, sortSpecs: [{ dimensionIndex: 1, sortOrder: 'DESCENDING' }] } }],
+          [{ sortRange: { range, sortSpecs: [{ dimensionIndex: 1, sortOrder: 'ASCENDING' }] } }],
           [],
         );
+        // What was the header is the last one now, where the marked row was.
+        const order = [];
+        for (const at of [1, 2, 3]) order.push((await cells(tab, at, 1, 1))[0] ?? '');
+        see(same(order, ['a', 'b', 'ID']), `The rows are not sorted: ${order.join(', ')}.`);
         const after = await rowOf(tab, row);
-        return after.includes('a') ? 'It goes along.' : 'It stays at its row.';
+        if (after.includes('a')) return 'It goes along.';
+        see(after.includes('ID'), 'It is at none of the two rows.');
+        return 'It stays at its row.';
       },
     },
     {
@@ -114,12 +135,12 @@ function metadataPoints(tab: TriedTab): Point[] {
       async look() {
         const taken = newId();
         const make = createMetadata({ sheetId }, KEY, 'one', taken);
-        await api.update([make], []);
+        await api.update([make, cell(tab, 30, 0, 'before')], []);
         const failure = await refusalOf(api.update([cell(tab, 30, 0, 'written'), make], []));
         see(failure !== undefined, 'A second piece of the same number is taken.');
         see(failure?.fault === 'taken', `It fails, but not as taken: ${failure?.message ?? ''}`);
         see(
-          (await cells(tab, 30, 0, 1)).length === 0,
+          same(await cells(tab, 30, 0, 1), ['before']),
           'It fails, and the rest of the batch is written.',
         );
         await api.update([deleteMetadata(taken)], []);
@@ -130,6 +151,7 @@ function metadataPoints(tab: TriedTab): Point[] {
       says: 'The metadata of a column goes when the column is deleted.',
       async look() {
         const at = await placeOf(tab, column);
+        see(at >= 0, 'It is gone before.');
         await api.update([{ deleteDimension: { range: span(sheetId, 'COLUMNS', at) } }], []);
         const left = await api.values(
           [{ developerMetadataLookup: { metadataId: column } }],
@@ -148,11 +170,12 @@ function writePoints(tab: TriedTab): Point[] {
     {
       says: 'A batch of which one request is impossible changes nothing.',
       async look() {
+        await api.update([cell(tab, 31, 0, 'before')], []);
         const beyond = { insertDimension: { range: span(sheetId, 'ROWS', 5_000) } };
         const failure = await refusalOf(api.update([cell(tab, 31, 0, 'written'), beyond], []));
         see(failure !== undefined, 'Rows can be inserted far beyond the end.');
         see(
-          (await cells(tab, 31, 0, 1)).length === 0,
+          same(await cells(tab, 31, 0, 1), ['before']),
           'What came before the impossible request is written.',
         );
         return undefined;
@@ -214,10 +237,13 @@ function writePoints(tab: TriedTab): Point[] {
           endColumnIndex: 2,
         };
         await api.update([{ mergeCells: { range, mergeType: 'MERGE_ALL' } }], []);
+        see((await ownSheet(tab)).merges?.length === 1, 'They are not merged.');
         const failure = await refusalOf(api.update([cell(tab, 36, 1, 'under')], []));
         if (failure !== undefined) return 'It is refused.';
         await api.update([{ unmergeCells: { range } }], []);
-        const under = (await cells(tab, 36, 0, 2))[1];
+        await api.update([cell(tab, 36, 2, 'beside')], []);
+        const [, under, beside] = await cells(tab, 36, 0, 3);
+        see(beside === 'beside', 'The cells cannot be read.');
         return under === 'under'
           ? 'It is kept, and shows when they are unmerged.'
           : 'It is dropped.';
@@ -310,6 +336,12 @@ function layoutPoints(tab: TriedTab): Point[] {
           same(await cells(tab, 24, 0, 1), ['own']),
           'What the account protected it cannot write.',
         );
+        const { sheets = [] } = await api.protections();
+        const own = sheets
+          .find(({ properties }) => properties?.sheetId === sheetId)
+          ?.protectedRanges?.find(({ description }) => description === 'try');
+        see(own !== undefined, 'It is not listed.');
+        see(own?.requestingUserCanEdit === true, 'It does not say that the account may edit it.');
         return undefined;
       },
     },

@@ -5,7 +5,7 @@ import { SheetsError } from '../../src/targets/google-sheets/api/sheets-error.ts
 /** The calls that the points make: those of the mirror itself. */
 export type TriedSheets = Pick<
   SheetsApi,
-  'spreadsheetId' | 'structure' | 'update' | 'values' | 'wholeTab'
+  'spreadsheetId' | 'structure' | 'protections' | 'update' | 'values'
 >;
 
 /** A tab of our own, to be thrown away. */
@@ -129,13 +129,18 @@ export async function ownSheet({ api, sheetId }: TriedTab): Promise<sheets_v4.Sc
   return sheets.find(({ properties }) => properties?.sheetId === sheetId) ?? {};
 }
 
+/** Whether Google has answered that it does not do what it was sent. */
+export const isRefusal = (error: unknown): error is SheetsError =>
+  error instanceof SheetsError &&
+  (error.code === 'TARGET_FAILED' || error.fault === 'taken' || error.fault === 'protected');
+
 /** What Google refused; undefined when it did not. */
 export async function refusalOf(work: Promise<unknown>): Promise<SheetsError | undefined> {
   try {
     await work;
     return undefined;
   } catch (error) {
-    if (error instanceof SheetsError && error.code !== 'TARGET_UNREACHABLE') return error;
+    if (isRefusal(error)) return error;
     throw error;
   }
 }

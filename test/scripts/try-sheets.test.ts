@@ -55,7 +55,7 @@ describe('try:sheets', () => {
     const { findings, lines } = await tried((api) => ({
       spreadsheetId: api.spreadsheetId,
       structure: () => api.structure(),
-      wholeTab: (title) => api.wholeTab(title),
+      protections: () => api.protections(),
       values: (filters, dimension) => api.values(filters, dimension),
       update: (requests, ranges) =>
         api.update(
@@ -82,7 +82,7 @@ describe('try:sheets', () => {
     const { findings } = await tried((api) => ({
       spreadsheetId: api.spreadsheetId,
       structure: () => Promise.reject(new TypeError('hunter2')),
-      wholeTab: (title) => api.wholeTab(title),
+      protections: () => api.protections(),
       values: (filters, dimension) => api.values(filters, dimension),
       update: (requests, ranges) => api.update(requests, ranges),
     }));
@@ -90,5 +90,91 @@ describe('try:sheets', () => {
     expect(open.length).toBeGreaterThan(0);
     expect(open[0]?.note).toMatch(/^could not be looked at: Unexpected TypeError/);
     expect(summary(findings).code).toBe(1);
+  });
+
+  /** The calls with others in place of some. */
+  const withCalls =
+    (other: (api: SheetsApi) => Partial<TriedSheets>) =>
+    (api: SheetsApi): TriedSheets => ({
+      spreadsheetId: api.spreadsheetId,
+      structure: () => api.structure(),
+      protections: () => api.protections(),
+      values: (filters, dimension) => api.values(filters, dimension),
+      update: (requests, ranges) => api.update(requests, ranges),
+      ...other(api),
+    });
+
+  /** What was found of points that do not hold. */
+  const refutedOf = ({ findings }: Tried): (string | undefined)[] =>
+    findings.filter(({ result }) => result === 'refuted').map(({ note }) => note);
+
+  it('asks whether the account may edit a protected range', async () => {
+    const found = await tried(
+      withCalls((api) => ({
+        async protections() {
+          const answer = await api.protections();
+          const ranges = answer.sheets?.flatMap((sheet) => sheet.protectedRanges ?? []) ?? [];
+          for (const range of ranges) delete range.requestingUserCanEdit;
+          return answer;
+        },
+      })),
+    );
+    expect(refutedOf(found)).toEqual(['It does not say that the account may edit it.']);
+  });
+
+  it('sees after a sort where the metadata of a row is', async () => {
+    /** The marks of rows are lost with a sort, or stay where they were. */
+    const sorted = (kept: string[][]): Promise<Tried> => {
+      let isSorted = false;
+      return tried(
+        withCalls((api) => ({
+          update(requests, ranges) {
+            isSorted ||= requests.some(({ sortRange }) => sortRange !== undefined);
+            return api.update(requests, ranges);
+          },
+          async values(filters, dimension) {
+            const isRow = filters[0]?.developerMetadataLookup && dimension === 'ROWS';
+            if (!isRow || !isSorted) return api.values(filters, dimension);
+            return kept.length === 0 ? [] : [{ valueRange: { values: kept } }];
+          },
+        })),
+      );
+    };
+    expect(refutedOf(await sorted([]))).toEqual(['It is at none of the two rows.']);
+    const { findings } = await sorted([['', 'ID']]);
+    const { result, note } = findings.find(({ says }) => says.includes('with a sort')) ?? {};
+    expect({ result, note }).toEqual({ result: 'holds', note: 'It stays at its row.' });
+  });
+
+  it('takes nothing for seen that did not happen', async () => {
+    // A service that takes moves, sorts and merges, and does nothing.
+    const found = await tried(
+      withCalls((api) => ({
+        async update(requests, ranges) {
+          const done = requests.filter(
+            (one) => !one.moveDimension && !one.sortRange && !one.mergeCells,
+          );
+          return done.length === 0 ? {} : api.update(done, ranges);
+        },
+      })),
+    );
+    expect(refutedOf(found)).toEqual([
+      'The column was not moved.',
+      'The row is not where it was moved to.',
+      expect.stringMatching(/^The rows are not sorted: /),
+      'They are not merged.',
+    ]);
+  });
+
+  it('refutes what Google refuses as such', async () => {
+    const found = await tried(
+      withCalls((api) => ({
+        update: (requests, ranges) =>
+          requests.some(({ setBasicFilter }) => setBasicFilter)
+            ? api.update([{}], ranges)
+            : api.update(requests, ranges),
+      })),
+    );
+    expect(refutedOf(found)).toEqual([expect.stringMatching(/^Google refused a write/)]);
   });
 });

@@ -27,7 +27,8 @@ type Answers = Readonly<
     | 'rateLimitExceeded'
     | 'jobRateLimitExceeded'
     | 'apiNotEnabled'
-    | 'noCredentials',
+    | 'noCredentials'
+    | 'notFoundYet',
     object
   >
 >;

@@ -3,6 +3,7 @@ import { type Clock, throwIfAborted } from '../../../base/clock.ts';
 import {
   parseRetryAfter,
   type RetryDecision,
+  type RetryNotice,
   type RetryPolicy,
   withRetry,
 } from '../../../base/retry.ts';
@@ -48,6 +49,8 @@ export interface CallsOptions {
   readonly onSilence?: ((silentMs: number) => void) | undefined;
   /** For tests: how long calls are waited for, and after what time they are told of. */
   readonly patience?: { readonly timeoutMs: number; readonly silentMs: number } | undefined;
+  /** Called with what failed, before it is tried again. */
+  readonly onRetry?: ((notice: RetryNotice) => void) | undefined;
 }
 
 /** What Google's client takes with each call. */
@@ -141,7 +144,7 @@ export class BigQueryCalls {
     signal: AbortSignal | undefined,
     again: (fault: BigQueryFault, error: BigQueryError) => boolean,
   ): Promise<T> {
-    const { clock, random, retry = BIGQUERY_RETRY } = this.options;
+    const { clock, random, onRetry, retry = BIGQUERY_RETRY } = this.options;
     const startMs = clock.now();
     let silent = 0;
     const decide = (error: unknown): RetryDecision => {
@@ -159,6 +162,7 @@ export class BigQueryCalls {
       clock,
       signal,
       decide,
+      onRetry,
       ...(random !== undefined && { random }),
     });
   }
