@@ -7,7 +7,8 @@ const BATCH_ROWS = 100;
 /**
  * What Stripe's sync engine does to PostgreSQL, written anew after its published shape (destination-postgres, May 2026): each
  * record whole in a column `_raw_data`, every other column generated from it, and one INSERT … ON CONFLICT DO UPDATE for a
- * batch of 100, which leaves alone what is older or the same but for the time of the sync, and returns what was created.
+ * batch of 100, which leaves alone what is older, and returns what was created. Each sync has a time of its own: every other row is
+ * written.
  */
 export async function upsertRawJson(call: StageCall): Promise<Measured[]> {
   const rows = await wireRows(call);
