@@ -229,6 +229,31 @@ describe('what people remove in BigQuery', () => {
     ]);
   });
 
+  it('L8, L18: what was deleted long ago is purged, and no row that has a double which is not', async () => {
+    const OLD = `TIMESTAMP '2025-01-01 00:00:00+00'`;
+    const BEFORE = '2025-06-01T00:00:00.000Z';
+    const rows = ['a', 'b', 'c', 'd'].map((id) => row(id, { f1: id }));
+    await store(rows, { history: 'full' });
+    const table = place.relation('contact_form');
+    const history = place.relation('contact_form_history');
+    await place.query(
+      `INSERT INTO ${table} SELECT * REPLACE (${OLD} AS _deleted_at) FROM ${table} WHERE id = 'a'`,
+    );
+    await place.query(`UPDATE ${table} SET _deleted_at = ${OLD} WHERE id IN ('b', 'c')`);
+    await place.query(`UPDATE ${table} SET id = NULL WHERE id = 'c'`);
+    // Of `d` its history alone is left.
+    await place.query(`DELETE FROM ${table} WHERE id = 'd'`);
+    await place.query(`UPDATE ${history} SET _valid_to = ${OLD} WHERE id IN ('c', 'd')`);
+    await using target = await place.open('default', undefined, 'full');
+    await using writer = await target.openWriter(FORM, AT_ONCE);
+    // `b`, the versions of `c` and `d`, and the row without an ID.
+    expect(await writer.countDeleted(BEFORE)).toBe(4);
+    expect(await writer.purgeDeleted(BEFORE)).toMatchObject({ rows: 2 });
+    expect(await writer.countDeleted(BEFORE)).toBe(0);
+    expect(await place.query(`SELECT id FROM ${table}`)).toEqual([{ id: 'a' }, { id: 'a' }]);
+    expect(await place.query(`SELECT id FROM ${history}`)).toEqual([{ id: 'a' }]);
+  });
+
   it('L13: every row of a submission is marked deleted, in whatever months people doubled it', async () => {
     await store([row('a', { f1: 'x' }), row('b', { f1: 'y' })]);
     const table = place.relation('contact_form');

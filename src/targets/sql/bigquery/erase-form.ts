@@ -4,6 +4,7 @@ import {
   columnsOfFields,
   countFilled,
   countTraces,
+  NAMELESS_DELETED,
   listedIds,
   selectDeleted,
 } from './erasure-counts.ts';
@@ -80,7 +81,7 @@ function eraseRowsOf(
   }));
 }
 
-/** Removes some rows that were marked deleted before `before`. */
+/** Removes some rows that were marked deleted before `before`; those without an ID when no others are left. */
 export async function purgeForm(
   hold: FormHold,
   held: HeldForm | undefined,
@@ -91,9 +92,23 @@ export async function purgeForm(
     sql: `${await selectDeleted(hold.store, held)} LIMIT ${IDS_A_SCRIPT}`,
     parameters: { before: timeParameter(before) },
   });
-  if (rows.length === 0) return NOTHING_ERASED;
+  if (rows.length === 0) return purgeNameless(hold, held, before);
   const ids = rows.map((row) => row['id'] ?? '');
   return eraseForm(hold, held, ids, { state: hold.state, statements: [], names: [] });
+}
+
+async function purgeNameless(hold: FormHold, held: HeldForm, before: string): Promise<Erasure> {
+  const parameters = { before: timeParameter(before) };
+  const from = `FROM ${held.relation} AS t WHERE ${NAMELESS_DELETED}`;
+  const [row] = await hold.store.query({
+    sql: `SELECT COUNT(t._deleted_at) AS n ${from}`,
+    parameters,
+  });
+  const rows = Number(row?.['n'] ?? 0);
+  if (rows === 0) return NOTHING_ERASED;
+  const statement = { sql: `DELETE ${from}`, parameters, mutates: held.table };
+  await hold.commit(counted(hold.state, { rows: -rows }), [statement]);
+  return { ...NOTHING_ERASED, rows };
 }
 
 /** Removes every answer to these fields; how many rows, and former versions of rows, held one. */

@@ -60,13 +60,20 @@ export async function countTraces(
   return { traces, isOfForm: all > unknown };
 }
 
-/** SELECT of the IDs of what was marked deleted before `@before`, and of what has versions alone, the last of which ended before then. */
+/** Condition: the row has no ID, as people emptied it, and was marked deleted before `@before`. */
+export const NAMELESS_DELETED = 't.id IS NULL AND t._deleted_at < @before';
+
+/**
+ * SELECT of the IDs of what was marked deleted before `@before`, every row of it that people made, and of what has versions alone, the
+ * last of which ended before then.
+ */
 export async function selectDeleted(store: Store, held: HeldForm): Promise<string> {
-  const rows = `SELECT t.id FROM ${held.relation} AS t WHERE t._deleted_at < @before`;
+  const rows = `SELECT t.id FROM ${held.relation} AS t WHERE t.id IS NOT NULL
+    GROUP BY t.id HAVING COUNT(*) = COUNTIF(t._deleted_at < @before)`;
   const history = await heldHistory(store, held.state);
   if (history === undefined) return rows;
   return `${rows} UNION DISTINCT SELECT v.id FROM ${store.relation(history.table)} AS v
-    WHERE v.id NOT IN (SELECT o.id FROM ${held.relation} AS o)
+    WHERE v.id NOT IN (SELECT o.id FROM ${held.relation} AS o WHERE o.id IS NOT NULL)
     GROUP BY v.id HAVING COUNT(*) = COUNT(v._valid_to) AND MAX(v._valid_to) < @before`;
 }
 
@@ -80,11 +87,12 @@ async function heldHistory(
   return isHistory(names) ? { table: history.table, present: new Set(names) } : undefined;
 }
 
-/** How many submissions {@link selectDeleted} finds. */
+/** How many submissions {@link selectDeleted} finds, and rows without an ID. */
 export async function countDeleted(store: Store, held: HeldForm, before: string): Promise<number> {
   if (!held.present.has('_deleted_at')) return 0;
   const [row] = await store.query({
-    sql: `SELECT COUNT(*) AS n FROM (${await selectDeleted(store, held)}) AS d`,
+    sql: `SELECT (SELECT COUNT(*) FROM (${await selectDeleted(store, held)}) AS d)
+      + (SELECT COUNT(*) FROM ${held.relation} AS t WHERE ${NAMELESS_DELETED}) AS n`,
     parameters: { before: timeParameter(before) },
   });
   return Number(row?.['n'] ?? 0);

@@ -384,7 +384,11 @@ export const noticesOf = (store: Store, state: FormState): TargetNotice[] =>
   state.table === null
     ? []
     : [
-        ...besideNotices(store, { table: state.table, view: state.view ?? '' }, state.fields),
+        ...besideNotices(
+          store,
+          { table: state.table, view: state.view ?? '' },
+          state.fields.filter(({ isEmptied }) => !isEmptied),
+        ),
         ...behindNotices(store, Object.values(state.viewFailures), 'pass of the form'),
       ];
 

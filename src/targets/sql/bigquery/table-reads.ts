@@ -149,7 +149,7 @@ export async function readRows(
       createdAt: row['created_at'] ?? null,
       deletedAt: row['_deleted_at'] ?? null,
       cells: new Map(fields.map((field, at) => [field.id, cells[at] ?? null])),
-      isDoubled: found.has(id),
+      ...(found.has(id) && { isDoubled: true }),
     });
   }
   return found;
