@@ -43,6 +43,7 @@ export class BarePages implements AsyncDisposable {
       const chunks: Buffer[] = [];
       this.#pool.dispatch(options, {
         onRequestStart() {},
+        onResponseStart() {},
         onResponseData: (_controller, chunk) => void chunks.push(chunk),
         onResponseEnd: () => resolve(Buffer.concat(chunks)),
         onResponseError: (_controller, error) => reject(error),
