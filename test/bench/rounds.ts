@@ -87,8 +87,9 @@ export async function measureRounds(options: RoundOptions): Promise<Record<strin
           if (lacking.has(`${name} ${stage}`)) continue;
           const measured = await runStage(stage, programs[name]!, source, servers, options).catch(
             (error: unknown) => {
-              // Another checkout may have no such target yet.
-              if (name === Object.keys(programs).at(-1) || PEERS.has(stage)) throw error;
+              // Another checkout may have no such target yet; what went well once is not missing.
+              const isThisOne = name === Object.keys(programs).at(-1);
+              if (isThisOne || round > 0 || PEERS.has(stage)) throw error;
               const why = /^\w*Error.*$/m.exec(String(error).slice('Error: '.length))?.[0] ?? '';
               options.onStage(`${name} is left out of ${stage}. ${why}`);
               return undefined;

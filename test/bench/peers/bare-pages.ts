@@ -1,10 +1,8 @@
 import { type Dispatcher, Pool } from 'undici';
-import { FORM_ID } from '../source/canned-source.ts';
+import { FORM_ID, WARM_UP_ROWS } from '../source/canned-source.ts';
 import { PAGE_ROWS } from '../stages/program.ts';
 import { type Measured, type StageCall, timed } from '../stages/stage.ts';
 import type { WireRow } from './wire-rows.ts';
-
-const WARM_UP_ROWS = 6_000;
 
 /** The source without any code of the program: undici and `JSON.parse`. Dispose of it when done. */
 export class BarePages implements AsyncDisposable {

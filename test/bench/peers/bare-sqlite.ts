@@ -1,9 +1,8 @@
 import { DatabaseSync } from 'node:sqlite';
+import { WARM_UP_ROWS } from '../source/canned-source.ts';
 import { type Measured, type StageCall, timed } from '../stages/stage.ts';
 import { BarePages } from './bare-pages.ts';
 import { type WireRow, wireRows } from './wire-rows.ts';
-
-const WARM_UP_ROWS = 6_000;
 
 /**
  * Rows into a table like ours by bare INSERTs of one transaction, which look nothing up and prove nothing, and then our two

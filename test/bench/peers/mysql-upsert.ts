@@ -1,4 +1,5 @@
 import { createConnection } from 'mysql2/promise';
+import { WARM_UP_ROWS } from '../source/canned-source.ts';
 import { type Measured, type StageCall, timed } from '../stages/stage.ts';
 import { type WireRow, wireRows } from './wire-rows.ts';
 
@@ -41,7 +42,7 @@ export async function upsertEachBatch(call: StageCall): Promise<Measured[]> {
        DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`,
     );
   }
-  for (let time = 0; time < 2; time++) await upsert('warm_up', rows.slice(0, 6_000));
+  for (let time = 0; time < 2; time++) await upsert('warm_up', rows.slice(0, WARM_UP_ROWS));
   const measured: Measured[] = [];
   for (const [name, list] of [
     ['first', rows],

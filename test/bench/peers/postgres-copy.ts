@@ -1,10 +1,9 @@
 import { Client, type Connection, type Submittable } from 'pg';
 import { PAGE_ROWS } from '../stages/program.ts';
+import { WARM_UP_ROWS } from '../source/canned-source.ts';
 import { type Measured, type StageCall, timed } from '../stages/stage.ts';
 import { BarePages } from './bare-pages.ts';
 import { type WireRow, wireRows } from './wire-rows.ts';
-
-const WARM_UP_ROWS = 6_000;
 
 /**
  * Rows into a table like ours by one bare COPY, their text made on the way: of rows that are in memory (`copy`), the most that

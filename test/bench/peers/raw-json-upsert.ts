@@ -1,4 +1,5 @@
 import { Pool } from 'pg';
+import { WARM_UP_ROWS } from '../source/canned-source.ts';
 import { type Measured, type StageCall, timed } from '../stages/stage.ts';
 import { type WireRow, wireRows } from './wire-rows.ts';
 
@@ -16,7 +17,8 @@ export async function upsertRawJson(call: StageCall): Promise<Measured[]> {
   const pool = new Pool({ connectionString: call.targetUrl, keepAlive: true });
   await createTable(pool, 'warm_up', rows[0]!);
   await createTable(pool, 'records', rows[0]!);
-  for (let time = 0; time < 2; time++) await upsertAll(pool, 'warm_up', rows.slice(0, 6_000));
+  for (let time = 0; time < 2; time++)
+    await upsertAll(pool, 'warm_up', rows.slice(0, WARM_UP_ROWS));
   const measured: Measured[] = [];
   for (const [name, list] of [
     ['first', rows],

@@ -1,10 +1,7 @@
 import { Pool } from 'undici';
-import { FORM_ID } from '../source/canned-source.ts';
+import { FORM_ID, WARM_UP_ROWS } from '../source/canned-source.ts';
 import { eachPage, Program } from './program.ts';
 import { type Measured, type StageCall, timed } from './stage.ts';
-
-/** Rows that are read before the clock starts. */
-const WARM_UP_ROWS = 6_000;
 
 /** Reads the pages and does nothing with them: what undici and this machine give. */
 export async function readBytes({ env, rows, inFlight }: StageCall): Promise<Measured[]> {

@@ -18,6 +18,7 @@ export async function removeDoubles(hold: FormHold, held: HeldForm): Promise<boo
     });
     if (doubled.length === 0) return rounds > 0;
     const newest = held.present.has('_changed_at') ? '_d._changed_at DESC' : '_d.id';
+    // `_d`, as a field's column may be called `d`, and would be meant then.
     await hold.commit(hold.state, [
       {
         sql: `MERGE ${held.relation} AS t USING (

@@ -4,8 +4,8 @@ import {
   columnsOfFields,
   countFilled,
   countTraces,
-  NAMELESS_DELETED,
   listedIds,
+  NAMELESS_DELETED,
   selectDeleted,
 } from './erasure-counts.ts';
 import { type ErasedTable, tablesToErase } from './erased-tables.ts';
@@ -97,6 +97,7 @@ export async function purgeForm(
   return eraseForm(hold, held, ids, { state: hold.state, statements: [], names: [] });
 }
 
+/** Removes rows that lost their IDs, which no ID finds. */
 async function purgeNameless(hold: FormHold, held: HeldForm, before: string): Promise<Erasure> {
   const parameters = { before: timeParameter(before) };
   const from = `FROM ${held.relation} AS t WHERE ${NAMELESS_DELETED}`;
