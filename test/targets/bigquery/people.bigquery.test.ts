@@ -229,6 +229,19 @@ describe('what people remove in BigQuery', () => {
     ]);
   });
 
+  it('L17: answers beside their column are spoken of until they are removed', async () => {
+    await store([row('a', { f1: 1 }), row('b', { f1: 'two' })]);
+    await using target = await place.open();
+    const codes = async () =>
+      (await (await target.reader(FORM.id))?.notices())?.map(({ code }) => code);
+    expect(await codes()).toEqual(['ANSWERS_BESIDE']);
+    {
+      await using writer = await target.openWriter(FORM, AT_ONCE);
+      expect(await writer.emptyFields(['f1'], AT)).toBe(2);
+    }
+    expect(await codes()).toEqual([]);
+  });
+
   it('L8, L18: what was deleted long ago is purged, and no row that has a double which is not', async () => {
     const OLD = `TIMESTAMP '2025-01-01 00:00:00+00'`;
     const BEFORE = '2025-06-01T00:00:00.000Z';
