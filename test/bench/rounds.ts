@@ -133,13 +133,18 @@ async function runStage(
   const [stage = ''] = name.split('@');
   const server = servers.get(kindOf(name));
   const folder = scratchFolder('bench', 512);
-  const targetUrl =
-    server !== undefined
-      ? await SERVERS[kindOf(name)]!.database(server)
-      : `sqlite:${join(folder, 'copy.sqlite')}`;
+  const targetAt = async (file: string): Promise<string> =>
+    server === undefined
+      ? `sqlite:${join(folder, file)}`
+      : SERVERS[kindOf(name)]!.database(server);
+  const [targetUrl, warmUpUrl] = [await targetAt('copy.sqlite'), await targetAt('warm-up.sqlite')];
   await source.tell({ latencyMs: stage.startsWith('distant') ? latencyMs : 0 });
   try {
-    const call: StageCall = { stage, checkout, env: source.env, rows, inFlight, targetUrl, folder };
+    const { env } = source;
+    const call: StageCall = {
+      ...{ stage, checkout, env, rows, inFlight },
+      ...{ targetUrl, warmUpUrl, folder },
+    };
     const child = new Child(STAGE_CHILD, [JSON.stringify(call)], {}, folder);
     const { code } = await child.ended;
     if (code !== 0) throw new Error(`${name} failed: ${child.stderr.slice(-2_000)}`);

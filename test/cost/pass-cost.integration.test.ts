@@ -29,13 +29,15 @@ async function costsOf(
   for (const counter of COUNTERS) {
     const folder = scratchFolder('cost');
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const targetUrl = await openTarget(folder);
     const call: StageCall = {
       stage,
       checkout: resolve(import.meta.dirname, '../..'),
       env: source.env,
       rows: ROWS,
       inFlight: 4,
-      targetUrl: await openTarget(folder),
+      targetUrl,
+      warmUpUrl: targetUrl,
       folder,
     };
     const args = [...FLAGS, CHILD, counter, JSON.stringify(call)];

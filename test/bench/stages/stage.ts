@@ -12,6 +12,8 @@ export interface StageCall {
   readonly inFlight: number;
   /** A fresh database, or file. */
   readonly targetUrl: string;
+  /** Another one, for passes before anything is measured: what a pass leaves at its end, an index say, would make the next first one slower. */
+  readonly warmUpUrl: string;
   /** A fresh folder. */
   readonly folder: string;
 }
