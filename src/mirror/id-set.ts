@@ -8,7 +8,7 @@ export const MAX_TAG = 0xffff;
 
 /**
  * A set of IDs in compact memory (L14): a hash of 8 bytes and 2 bytes of tag for each, not the string. Two IDs of a
- * million share their hash with a probability of 1 in 37 million, whoever chose them (see {@link keyOf}); then a pass counts
+ * million share their hash with a probability of 1 in 37 million, whoever chose them (see {@link takeKey}); then a pass counts
  * one too few and finds no proof.
  */
 export class IdSet {
@@ -32,24 +32,21 @@ export class IdSet {
   /** Adds an ID unless it is there already; its place, which {@link tagAt} and {@link setTagAt} take until another one is added. */
   enter(id: string): number {
     if (this.#size >= this.#capacity * MAX_LOAD) this.#grow();
-    const [high, low] = keyOf(id);
-    const slot = this.#slot(high, low);
+    const slot = this.#slotOf(id);
     if (this.#filled(slot)) return slot;
-    this.#keys[slot * 2] = high;
-    this.#keys[slot * 2 + 1] = low;
+    this.#keys[slot * 2] = key[0] ?? 0;
+    this.#keys[slot * 2 + 1] = key[1] ?? 0;
     this.#size++;
     return slot;
   }
 
   has(id: string): boolean {
-    const [high, low] = keyOf(id);
-    return this.#filled(this.#slot(high, low));
+    return this.#filled(this.#slotOf(id));
   }
 
   /** The tag last set for an ID; undefined when it is not in the set. */
   tag(id: string): number | undefined {
-    const [high, low] = keyOf(id);
-    const slot = this.#slot(high, low);
+    const slot = this.#slotOf(id);
     return this.#filled(slot) ? this.#tags[slot] : undefined;
   }
 
@@ -64,6 +61,12 @@ export class IdSet {
 
   #filled(slot: number): boolean {
     return this.#keys[slot * 2] !== 0 || this.#keys[slot * 2 + 1] !== 0;
+  }
+
+  /** The slot of an ID, whose key is in {@link key} then. */
+  #slotOf(id: string): number {
+    takeKey(id);
+    return this.#slot(key[0] ?? 0, key[1] ?? 0);
   }
 
   /** The slot of this key, or the empty one where it belongs (linear probing; capacity is a power of two). */
@@ -112,13 +115,16 @@ const factors = [drawn(), drawn()] as const;
  * "Universal classes of hash functions", 1979). So not even a source that chooses its IDs on purpose can make two of them
  * collide, as it could with eight bytes of a hash without a secret; and it costs a fraction of a SHA-1.
  */
-function keyOf(id: string): [number, number] {
-  if (id.length > MAX_PLAIN) return sumsOf(hash('sha256', id), MAX_PLAIN);
-  return sumsOf(id, 0);
+function takeKey(id: string): void {
+  if (id.length > MAX_PLAIN) takeSums(hash('sha256', id), MAX_PLAIN);
+  else takeSums(id, 0);
 }
 
+/** The two halves of the key that was last taken. A pair for each would be more than all else that a set allocates. */
+const key = new Uint32Array(2);
+
 /** `from`: the place of the first character; a digest is no ID, so it has places of its own. */
-function sumsOf(text: string, from: number): [number, number] {
+function takeSums(text: string, from: number): void {
   const [highs, lows] = factors;
   let [high, low] = [0, 0];
   for (let start = 0; start < text.length; start += BLOCK) {
@@ -129,10 +135,12 @@ function sumsOf(text: string, from: number): [number, number] {
       high += character * (highs[from + at] ?? 0);
       low += character * (lows[from + at] ?? 0);
     }
-    [high, low] = [reduced(high), reduced(low)];
+    high = reduced(high);
+    low = reduced(low);
   }
+  key[0] = high;
   // Both halves zero means an empty slot.
-  return [high, low === 0 ? 1 : low];
+  key[1] = low === 0 ? 1 : low;
 }
 
 /** The rest of a whole number below 2^53 when divided by {@link PRIME}; `%` takes several times longer. */

@@ -23,7 +23,11 @@ interface Place {
   readonly last: number;
 }
 
-type Places = ReadonlyMap<string, Place>;
+/** Where a page shows its submissions: the position of each of them, and of those that it shows more than once all places. */
+interface Places {
+  readonly first: ReadonlyMap<string, number>;
+  readonly repeated: ReadonlyMap<string, Place>;
+}
 
 /** More submissions than this on the borders of pages are not kept, and prove nothing. */
 const MOST_CROSSINGS = 50;
@@ -60,7 +64,7 @@ export class ListPicture {
     const places = placesOf(keys);
     this.#pages.set(asked, hash('sha1', keys.join('\n')));
     this.#entries += keys.length;
-    this.#repeated += keys.length - places.size;
+    this.#repeated += keys.length - places.first.size;
     for (const beside of [asked - 1, asked + 1]) this.#compare(asked, places, beside);
     this.#base ??= asked;
     const base = this.#held.get(this.#base) ?? places;
@@ -71,9 +75,11 @@ export class ListPicture {
   }
 
   #compare(asked: number, places: Places, beside: number): void {
-    for (const [key, other] of this.#held.get(beside) ?? []) {
-      const here = places.get(key);
-      if (here === undefined) continue;
+    const held = this.#held.get(beside);
+    if (held === undefined) return;
+    for (const key of held.first.keys()) {
+      if (!places.first.has(key)) continue;
+      const [here, other] = [placeOf(places, key), placeOf(held, key)];
       // One more is kept, to tell that there are too many.
       if (!this.#across.has(key) && this.#across.size > MOST_CROSSINGS) return;
       const across = this.#across.get(key) ?? new Map<number, Place>();
@@ -120,12 +126,24 @@ export class ListPicture {
 }
 
 function placesOf(keys: readonly string[]): Places {
-  const places = new Map<string, Place>();
+  const first = new Map<string, number>();
+  const repeated = new Map<string, Place>();
   for (const [at, key] of keys.entries()) {
-    const { entries, first } = places.get(key) ?? { entries: 0, first: at };
-    places.set(key, { entries: entries + 1, first, last: at });
+    const before = first.get(key);
+    if (before === undefined) {
+      first.set(key, at);
+      continue;
+    }
+    const entries = (repeated.get(key)?.entries ?? 1) + 1;
+    repeated.set(key, { entries, first: before, last: at });
   }
-  return places;
+  return { first, repeated };
+}
+
+/** Of a submission that the page shows. */
+function placeOf({ first, repeated }: Places, key: string): Place {
+  const at = first.get(key) ?? 0;
+  return repeated.get(key) ?? { entries: 1, first: at, last: at };
 }
 
 /** One for each run of neighbouring pages. */

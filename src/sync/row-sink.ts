@@ -201,10 +201,10 @@ export class RowSink implements ItemSink {
   /** Begins to write a batch of what is pending, once what was begun before is durable. */
   async #begin(): Promise<void> {
     await this.#written();
-    const [pending, again] = [[...this.#pending], this.#again];
-    if (pending.length + again.size === 0) return;
-    const items = new Map(pending.splice(0, this.#options.batchRows));
-    [this.#pending, this.#again] = [new Map(pending), new Map()];
+    const again = this.#again;
+    if (this.#pending.size + again.size === 0) return;
+    const [items, left] = firstOf(this.#pending, this.#options.batchRows);
+    [this.#pending, this.#again] = [left, new Map()];
     // Whether the list stood still is asked now: while this is written, later pages tell of later changes.
     const isStill = this.#options.ledger.still;
     const done = this.#write([...items.values()], [...again.values()], isStill);
@@ -251,7 +251,7 @@ export class RowSink implements ItemSink {
         result.forgotten.has(item.key);
       // A window may show what has no date, and no count of its rows has that.
       const stored = !notStored(outcome) && item.createdAt !== null;
-      const isFirst = ledger.sight({ ...sighting(item, existed), stored });
+      const isFirst = ledger.sight(sighting(item, existed, stored));
       this.#count(isFirst, outcome);
       if (isFirst && notStored(outcome)) this.unstored.meet(item.status, !existed);
     }
@@ -385,12 +385,19 @@ function tooManyFields(form: Form, fields: number): MirrorError {
   );
 }
 
-const sighting = ({ key, createdAt, doubled }: PendingItem, existed: boolean): Sighting => ({
-  key,
-  createdAt,
-  existed,
-  doubled,
-});
+const sighting = (
+  { key, createdAt, doubled }: PendingItem,
+  existed: boolean,
+  stored = false,
+): Sighting => ({ key, createdAt, existed, doubled, stored });
+
+/** The first so many entries of a map, and the others. The map itself may be one of the two. */
+function firstOf<V>(map: Map<string, V>, many: number): [Map<string, V>, Map<string, V>] {
+  if (map.size <= many) return [map, new Map()];
+  const [first, rest] = [new Map<string, V>(), new Map<string, V>()];
+  for (const [key, value] of map) (first.size < many ? first : rest).set(key, value);
+  return [first, rest];
+}
 
 const isOld = (outcome: RowOutcome | undefined): boolean =>
   outcome === 'unchanged' || outcome === 'updated';

@@ -1,8 +1,7 @@
-import type { Cell } from '../../mirror/types.ts';
 import { type AnswerLimits, textBeside, typeOf } from './answer-parts.ts';
 import { saveCopy } from './catalogue-copy.ts';
 import { saveFields } from './catalogue.ts';
-import type { NewColumn, SqlDialect, TypeChange } from './dialect.ts';
+import type { NewColumn, SqlDialect, StorableRow, TypeChange } from './dialect.ts';
 import { type FieldColumn, type FormTable, MORE_COLUMN } from './field-column.ts';
 import { withTextColumns } from './field-plan.ts';
 import { inSavepoint, type SqlSession } from './sql-session.ts';
@@ -17,18 +16,20 @@ export interface ColumnNeed {
   readonly beside: boolean;
 }
 
-/** What `cells` need of the column of `field`; undefined when it takes them as it is. */
+/** What the cells of rows at the place `at` need of the column of `field`; undefined when it takes them as it is. */
 export function columnNeed(
   dialect: AnswerLimits,
   field: FieldColumn,
-  cells: Iterable<Cell>,
+  rows: readonly Pick<StorableRow, 'cells'>[],
+  at: number,
 ): ColumnNeed | undefined {
   let { type } = field;
   // The overflow column holds anything; and where there is a column of texts already, nothing more is needed.
   const mayNeedText = field.storage === 'column' && field.textColumn === null;
   if (type !== null && (type === 'text' || !mayNeedText)) return undefined;
   let beside = false;
-  for (const cell of cells) {
+  for (const { cells } of rows) {
+    const cell = cells[at] ?? null;
     type ??= typeOf(cell);
     if (type === 'text' || (type !== null && !mayNeedText)) break;
     beside = textBeside(type, cell, dialect) !== null;

@@ -29,8 +29,8 @@ export interface StorableRow {
   readonly id: string;
   readonly status: string;
   readonly createdAt: string | null;
-  /** In the order of the fields that are being written. */
-  readonly cells: readonly Cell[];
+  /** In the order of the fields that are being written; undefined for no answer, as null is. */
+  readonly cells: readonly (Cell | undefined)[];
 }
 
 /** What storing a row did. `edited`: as `updated`, where it is known that the status is what it was. */

@@ -130,10 +130,9 @@ export class FormColumns {
     rows: readonly StorableRow[],
   ): Promise<FormTable> {
     const { dialect } = this.#context;
-    const needs = this.fieldsOf(table).flatMap((field, index) => {
-      const cells = rows.values().map((row) => row.cells[index] ?? null);
-      return columnNeed(dialect, field, cells) ?? [];
-    });
+    const needs = this.fieldsOf(table).flatMap(
+      (field, index) => columnNeed(dialect, field, rows, index) ?? [],
+    );
     if (needs.length === 0) return table;
     transaction.requireAlone();
     const suited = await meetNeeds(transaction.tx, dialect, table, needs, transaction.at);

@@ -76,10 +76,7 @@ export class FormColumns {
 
   /** Gives columns what these rows need of them: a type, and a column of texts beside them. */
   async suit(rows: readonly StorableRow[]): Promise<void> {
-    const needs = this.fields.flatMap((field, at) => {
-      const cells = rows.values().map((row) => row.cells[at] ?? null);
-      return columnNeed(LIMITS, field, cells) ?? [];
-    });
+    const needs = this.fields.flatMap((field, at) => columnNeed(LIMITS, field, rows, at) ?? []);
     if (needs.length === 0) return;
     const { state } = this.#hold;
     const taken = new Set(

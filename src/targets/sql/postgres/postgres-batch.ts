@@ -77,7 +77,7 @@ export function batchTable(
 }
 
 /** Characters; a number has few. */
-const lengthOf = (cell: Cell): number => {
+const lengthOf = (cell: Cell | undefined): number => {
   if (typeof cell === 'string') return cell.length;
   return cell instanceof JsonText ? cell.text.length : 20;
 };

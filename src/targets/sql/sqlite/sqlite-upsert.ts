@@ -82,15 +82,22 @@ function encoder(
   const parts = partsOf(fields).map((part) => ({ part, index: places.get(part.field) ?? -1 }));
   const columns = parts.filter(({ part }) => part.storage === 'column');
   const inMore = parts.filter(({ part }) => part.storage === 'more');
+  const width = 2 + columns.length + (inMore.length > 0 ? 1 : 0);
+  const empty: SqliteCell[] = [];
   return (rows) => {
-    const values: SqliteCell[] = [];
+    // With its length from the beginning: one that grows is copied several times. Of one with holes the thread would get each
+    // value with its place.
+    while (empty.length < rows.length * width) empty.push(null);
+    const values = empty.slice(0, rows.length * width);
+    let at = 0;
     for (const row of rows) {
-      values.push(row.status, row.createdAt);
+      values[at++] = row.status;
+      values[at++] = row.createdAt;
       for (const { part, index } of columns) {
         const cell = partCell(part, row.cells[index] ?? null, SQLITE_LIMITS);
-        values.push(encodeSqliteCell(cell, part.type));
+        values[at++] = encodeSqliteCell(cell, part.type);
       }
-      if (inMore.length > 0) values.push(encodeMore(moreAnswers(inMore, row), order));
+      if (inMore.length > 0) values[at++] = encodeMore(moreAnswers(inMore, row), order);
     }
     return { ids: rows.map(({ id }) => id), values };
   };
