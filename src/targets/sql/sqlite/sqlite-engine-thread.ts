@@ -1,4 +1,5 @@
-import { extname } from 'node:path';
+import { getCompileCacheDir } from 'node:module';
+import { dirname, extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { SqlRow, SqlValue } from '../sql-session.ts';
 import type { AnyEngine } from './sqlite-engine.ts';
@@ -26,11 +27,13 @@ export class SqliteEngineThread implements AnyEngine {
 
   /** Opens an existing file for writing; what can't be opened fails with the first statement. */
   constructor(path: string) {
-    // It has no use for the settings in the environment, nor for flags such as --watch.
+    const compiled = getCompileCacheDir();
+    // It has no use for the settings in the environment, nor for flags such as --watch; what this process keeps compiled lets it
+    // begin in less than half the time.
     this.#worker = new Worker(THREAD, {
       name: 'sqlite',
       workerData: path,
-      env: {},
+      env: compiled === undefined ? {} : { NODE_COMPILE_CACHE: dirname(compiled) },
       execArgv: [],
       // Batches come and go: left to V8, a long pass holds many times as much of them as garbage.
       resourceLimits: { maxYoungGenerationSizeMb: 24 },
