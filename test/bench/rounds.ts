@@ -134,9 +134,7 @@ async function runStage(
   const server = servers.get(kindOf(name));
   const folder = scratchFolder('bench', 512);
   const targetAt = async (file: string): Promise<string> =>
-    server === undefined
-      ? `sqlite:${join(folder, file)}`
-      : SERVERS[kindOf(name)]!.database(server);
+    server === undefined ? `sqlite:${join(folder, file)}` : SERVERS[kindOf(name)]!.database(server);
   const [targetUrl, warmUpUrl] = [await targetAt('copy.sqlite'), await targetAt('warm-up.sqlite')];
   await source.tell({ latencyMs: stage.startsWith('distant') ? latencyMs : 0 });
   try {

@@ -22,6 +22,12 @@ import { WARM_UP_ROWS } from './source/canned-source.ts';
 // Run with: npm run bench -- [--only fetch,write-sqlite,…] [--rows 50000] [--rounds 3] [--json FILE] [--against FILE] [--docs]
 // or: npm run bench requests …, npm run bench google-sheets …, npm run bench analyst … (see there)
 
+// As bin/forms-mirror.js has it, so that what begins meanwhile, SQLite's thread say, begins as it does there.
+process.env['NODE_COMPILE_CACHE'] ??= join(
+  import.meta.dirname,
+  '../../node_modules/.cache/compile',
+);
+
 const OTHERS = ['requests', 'google-sheets', 'analyst'];
 const MEMORY = ['memory', 'memory-postgres', 'queue'];
 const [wanted = ''] = process.argv.slice(2);
