@@ -1,4 +1,6 @@
+import type { SubmissionItem } from '../forms/client.ts';
 import { compareRow } from '../mirror/changes.ts';
+import type { Sighting } from '../mirror/proof.ts';
 import type { Rejection, Row } from '../mirror/types.ts';
 
 /** An item of the list as it is to be written. */
@@ -13,6 +15,24 @@ export interface PendingItem {
   /** What a later page of the same sweep showed in its place, with other contents. */
   later?: PendingItem;
 }
+
+/** An item that has no row. */
+export function listedItem(
+  { key }: SubmissionItem,
+  createdAt: string | null,
+  status: string,
+  reasons: readonly string[],
+): PendingItem {
+  const rejections = reasons.map((reason) => ({ submissionId: key, reason, stored: false }));
+  return { key, createdAt, status: status.toWellFormed(), row: null, rejections, doubled: false };
+}
+
+/** What the ledger is told of an item, once it is settled. `existed`, `stored`: see {@link Sighting}. */
+export const sighting = (
+  { key, createdAt, doubled }: PendingItem,
+  existed: boolean,
+  stored = false,
+): Sighting => ({ key, createdAt, existed, doubled, stored });
 
 /** Why a submission is listed that the list shows twice, and not alike. */
 export const TWICE =

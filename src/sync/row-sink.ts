@@ -5,7 +5,7 @@ import { canonicalTime } from '../mirror/canonical-time.ts';
 import { compareRow } from '../mirror/changes.ts';
 import { pickFields } from '../mirror/label-map.ts';
 import { type FieldPicks, isPicked } from '../mirror/picks.ts';
-import type { ProofLedger, Sighting } from '../mirror/proof.ts';
+import type { ProofLedger } from '../mirror/proof.ts';
 import { joinRow } from '../mirror/row.ts';
 import type { PrepareResult, RowOutcome, WindowWriter } from '../mirror/target.ts';
 import type { Form, PickedField, Rejection, Row } from '../mirror/types.ts';
@@ -15,8 +15,10 @@ import type { LabelCache } from './label-cache.ts';
 import { UnstoredCounts } from './unstored-counts.ts';
 import {
   isTwice,
+  listedItem,
   type PendingItem,
   sameContents,
+  sighting,
   TWICE,
   twice,
   withTwice,
@@ -365,17 +367,6 @@ export class RowSink implements ItemSink {
   }
 }
 
-/** An item that has no row. */
-function listedItem(
-  { key }: SubmissionItem,
-  createdAt: string | null,
-  status: string,
-  reasons: readonly string[],
-): PendingItem {
-  const rejections = reasons.map((reason) => ({ submissionId: key, reason, stored: false }));
-  return { key, createdAt, status: status.toWellFormed(), row: null, rejections, doubled: false };
-}
-
 function tooManyFields(form: Form, fields: number): MirrorError {
   return new MirrorError(
     'FORMS_NOT_JSON',
@@ -384,12 +375,6 @@ function tooManyFields(form: Form, fields: number): MirrorError {
     { retryable: false },
   );
 }
-
-const sighting = (
-  { key, createdAt, doubled }: PendingItem,
-  existed: boolean,
-  stored = false,
-): Sighting => ({ key, createdAt, existed, doubled, stored });
 
 /** The first so many entries of a map, and the others. The map itself may be one of the two. */
 function firstOf<V>(map: Map<string, V>, many: number): [Map<string, V>, Map<string, V>] {

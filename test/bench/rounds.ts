@@ -139,10 +139,8 @@ async function runStage(
   await source.tell({ latencyMs: stage.startsWith('distant') ? latencyMs : 0 });
   try {
     const { env } = source;
-    const call: StageCall = {
-      ...{ stage, checkout, env, rows, inFlight },
-      ...{ targetUrl, warmUpUrl, folder },
-    };
+    const target = { targetUrl, warmUpUrl, folder };
+    const call: StageCall = { stage, checkout, env, rows, inFlight, ...target };
     const child = new Child(STAGE_CHILD, [JSON.stringify(call)], {}, folder);
     const { code } = await child.ended;
     if (code !== 0) throw new Error(`${name} failed: ${child.stderr.slice(-2_000)}`);
