@@ -81,6 +81,9 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
 
 const server = createServer((request, response) => void answer(request, response));
 server.keepAliveTimeout = 60_000;
+// Whoever started it may be killed: nobody else would end it.
+const parent = process.ppid;
+setInterval(() => process.ppid === parent || process.exit(), 1_000).unref();
 server.listen(0, '127.0.0.1', () => {
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   console.log(JSON.stringify({ origin, url: `${origin}${PREFIX}`, apiKey: 'canned_5f0c2be917' }));
