@@ -92,14 +92,7 @@ export class SqlWindowWriter extends SqlFormReader implements WindowWriter {
       const where = { form: suited, fields, at, looksNew: this.#looksNew };
       const stored = await storeBatch(tx, dialect, where, storable);
       this.#looksNew = stored.outcomes.every((outcome) => outcome === 'inserted');
-      const byOutcome = new Map<StoreOutcome, StorableRow[]>();
-      for (const [nth, row] of storable.entries()) {
-        const outcome = stored.outcomes[nth] ?? 'unchanged';
-        if (outcome === 'unchanged') continue;
-        const rows = byOutcome.get(outcome);
-        if (rows === undefined) byOutcome.set(outcome, [row]);
-        else rows.push(row);
-      }
+      const byOutcome = Map.groupBy(storable, (_, nth) => stored.outcomes[nth]);
       const of = (outcome: StoreOutcome): StorableRow[] => byOutcome.get(outcome) ?? [];
       const [inserted, updated, restored] = [of('inserted'), of('updated'), of('restored')];
       const changedTable = { formId, table: suited.table, at };
