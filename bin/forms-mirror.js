@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs';
 import module from 'node:module';
 import { fileURLToPath } from 'node:url';
+import { boundHeapGrowth } from './heap-growth.js';
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 if (major < 24 || (major === 24 && minor < 12)) {
@@ -12,6 +13,7 @@ if (major < 24 || (major === 24 && minor < 12)) {
   );
   process.exit(2);
 }
+boundHeapGrowth();
 // What was compiled once starts in half the time. It is kept beside the code, where only those may write whose code this is;
 // where that is nobody who runs it, each start compiles anew, as without it.
 module.enableCompileCache?.(

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { systemClock } from './base/clock.ts';
-import { boundHeapGrowth } from './base/heap-growth.ts';
 import { printable } from './base/printable.ts';
 import { COMMANDS } from './cli/commands.ts';
 import { type Host, listenForStop } from './cli/host.ts';
@@ -10,7 +9,6 @@ import { Terminal } from './cli/terminal.ts';
 /** How long after its command has ended the process exits, even if something keeps it alive. */
 const EXIT_AFTER_MS = 3_000;
 
-boundHeapGrowth();
 // Whatever this program makes holds people's answers or leads to them: it is for its owner alone.
 process.umask(0o077);
 

@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type * as HeapGrowth from '../../src/base/heap-growth.ts';
 import { readParsed } from './peers/bare-pages.ts';
 import { copyIntoSqlite } from './peers/bare-sqlite.ts';
 import { upsertEachBatch } from './peers/mysql-upsert.ts';
@@ -29,8 +28,8 @@ const STAGES: Readonly<Record<string, (call: StageCall) => Promise<Measured[]>>>
 
 const call = JSON.parse(process.argv[2] ?? '') as StageCall;
 // As its commands begin; other checkouts may not have it.
-const heap = join(call.checkout, 'src/base/heap-growth.ts');
-if (existsSync(heap)) ((await import(heap)) as typeof HeapGrowth).boundHeapGrowth();
+const heap = join(call.checkout, 'bin/heap-growth.js');
+if (existsSync(heap)) ((await import(heap)) as { boundHeapGrowth(): boolean }).boundHeapGrowth();
 const measure = STAGES[call.stage];
 if (measure === undefined) throw new Error(`no stage ${call.stage}`);
 console.log(JSON.stringify(await measure(call)));

@@ -1,0 +1,45 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+
+const BIN = join(import.meta.dirname, '../../bin');
+
+/** Stands for a command: a thread that finds the compile cache as SQLite's does, and a module that both compile. */
+const COMMAND = `
+  import { getCompileCacheDir } from 'node:module';
+  import { dirname } from 'node:path';
+  import { Worker } from 'node:worker_threads';
+  const env = { NODE_COMPILE_CACHE: dirname(getCompileCacheDir()) };
+  new Worker(new URL('thread.js', import.meta.url), { env });
+`;
+
+it.each([
+  [4_096, 'true\n'],
+  // A container of 1 GB, say: V8 lets the heap grow to less than twice there, and the flag would raise that.
+  [512, 'false\n'],
+])('L14: bounds a heap of up to %i MB, by a flag that this V8 knows: %s', (limitMb, said) => {
+  const script = `import { boundHeapGrowth } from '${BIN}/heap-growth.js'; console.log(boundHeapGrowth())`;
+  const args = [`--max-old-space-size=${limitMb}`, '--input-type=module', '-e', script];
+  const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+  // V8 says of a flag that it does not know that it is none, and goes on.
+  expect([stdout, stderr]).toEqual([said, '']);
+});
+
+it('leaves the program and the threads that it begins one compile cache', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'compile-cache-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  cpSync(BIN, join(folder, 'bin'), { recursive: true });
+  mkdirSync(join(folder, 'dist'));
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+  writeFileSync(join(folder, 'dist/cli.js'), COMMAND);
+  writeFileSync(join(folder, 'dist/thread.js'), `import './compiled.js';`);
+  writeFileSync(join(folder, 'dist/compiled.js'), 'export const compiled = true;');
+  const args = ['--max-old-space-size=4096', join(folder, 'bin/forms-mirror.js')];
+  const env = { PATH: process.env['PATH'] };
+  const { stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', env });
+  expect(stderr).toBe('');
+  // One folder for each version of Node with its flags.
+  expect(readdirSync(join(folder, 'node_modules/.cache/compile'))).toHaveLength(1);
+});
