@@ -27,7 +27,7 @@ const STAGES: Readonly<Record<string, (call: StageCall) => Promise<Measured[]>>>
 };
 
 const call = JSON.parse(process.argv[2] ?? '') as StageCall;
-// As its commands begin; other checkouts may not have it.
+// As the program begins; another checkout may not have it.
 const heap = join(call.checkout, 'bin/heap-growth.js');
 if (existsSync(heap)) ((await import(heap)) as { boundHeapGrowth(): boolean }).boundHeapGrowth();
 const measure = STAGES[call.stage];

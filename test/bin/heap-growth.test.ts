@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
 
 const BIN = join(import.meta.dirname, '../../bin');
@@ -16,15 +17,16 @@ const COMMAND = `
 `;
 
 it.each([
-  [4_096, 'true\n'],
+  [4_096, true],
   // A container of 1 GB, say: V8 lets the heap grow to less than twice there, and the flag would raise that.
-  [512, 'false\n'],
-])('L14: bounds a heap of up to %i MB, by a flag that this V8 knows: %s', (limitMb, said) => {
-  const script = `import { boundHeapGrowth } from '${BIN}/heap-growth.js'; console.log(boundHeapGrowth())`;
+  [512, false],
+])('L14: bounds a heap of up to %i MB, by a flag that this V8 knows: %s', (limitMb, isBound) => {
+  const module = JSON.stringify(pathToFileURL(join(BIN, 'heap-growth.js')));
+  const script = `import { boundHeapGrowth } from ${module}; console.log(boundHeapGrowth())`;
   const args = [`--max-old-space-size=${limitMb}`, '--input-type=module', '-e', script];
   const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
   // V8 says of a flag that it does not know that it is none, and goes on.
-  expect([stdout, stderr]).toEqual([said, '']);
+  expect([stdout, stderr]).toEqual([`${isBound}\n`, '']);
 });
 
 it('leaves the program and the threads that it begins one compile cache', () => {

@@ -22,7 +22,7 @@ export async function upsertIntoSqlite(
 ): Promise<StoreOutcome[]> {
   if (!(tx instanceof SqliteTransaction)) throw new TypeError('no transaction of SQLite');
   const plan = planStore(form, fields, at);
-  const encode = encoder(form, fields);
+  const encode = encoder(form, fields, plan.width);
   const outcomes: StoreOutcome[] = [];
   const take = (numbers: Uint8Array): void => {
     for (const number of numbers) {
@@ -72,17 +72,17 @@ function planStore(form: FormTable, fields: readonly FieldColumn[], at: string):
 const keysOfMore = (parts: readonly AnswerPart[]): string[] =>
   parts.flatMap(({ storage, name }) => (storage === 'more' ? [name] : []));
 
-/** What makes rows flat. */
+/** What makes rows flat, of so many values each. */
 function encoder(
   form: FormTable,
   fields: readonly FieldColumn[],
+  width: number,
 ): (rows: readonly StorableRow[]) => FlatRows {
   const order = keysOfMore(partsOf(form.fields));
   const places = new Map(fields.map((field, index) => [field, index]));
   const parts = partsOf(fields).map((part) => ({ part, index: places.get(part.field) ?? -1 }));
   const columns = parts.filter(({ part }) => part.storage === 'column');
   const inMore = parts.filter(({ part }) => part.storage === 'more');
-  const width = 2 + columns.length + (inMore.length > 0 ? 1 : 0);
   const empty: SqliteCell[] = [];
   return (rows) => {
     // With its length from the beginning: one that grows is copied several times. Of one with holes the thread would get each
