@@ -51,30 +51,39 @@ function pgliteClient(database: PGlite, locks: Map<string, object>): PostgresCli
     if (locked) locks.set(key, owner);
     return { rows: [{ locked: locked ? 't' : 'f' }] };
   };
+  let turn: Promise<unknown> = Promise.resolve();
+  /** What is asked runs once what was asked before has. */
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const done = turn.then(work);
+    turn = done.catch(() => {});
+    return done;
+  };
+  const ask = async (query: PostgresQuery): Promise<PostgresResult> => {
+    if (query.text.startsWith('BEGIN')) {
+      await begin();
+      return { rows: [] };
+    }
+    switch (query.text) {
+      case 'COMMIT':
+      case 'ROLLBACK':
+        await finish?.(query.text === 'COMMIT');
+        return { rows: [], command: query.text };
+      default:
+    }
+    if (query.text.includes('pg_try_advisory_lock')) return tryLock(String(query.values?.[0]));
+    return run(transaction ?? database, query);
+  };
+  const copy = async (sql: string, texts: Iterable<string>): Promise<number> => {
+    const blob = new Blob([...texts]);
+    const statements = sql.replace('FROM STDIN', "FROM '/dev/blob'");
+    const results = await (transaction ?? database).exec(statements, { blob });
+    return Math.max(...results.map(({ affectedRows }) => affectedRows ?? 0));
+  };
   return {
     connect: async () => {},
     on: () => {},
-    async query(query) {
-      if (query.text.startsWith('BEGIN')) {
-        await begin();
-        return { rows: [] };
-      }
-      switch (query.text) {
-        case 'COMMIT':
-        case 'ROLLBACK':
-          await finish?.(query.text === 'COMMIT');
-          return { rows: [], command: query.text };
-        default:
-      }
-      if (query.text.includes('pg_try_advisory_lock')) return tryLock(String(query.values?.[0]));
-      return run(transaction ?? database, query);
-    },
-    async copy(sql, texts) {
-      const blob = new Blob([...texts]);
-      const statements = sql.replace('FROM STDIN', "FROM '/dev/blob'");
-      const results = await (transaction ?? database).exec(statements, { blob });
-      return Math.max(...results.map(({ affectedRows }) => affectedRows ?? 0));
-    },
+    query: (query) => inTurn(() => ask(query)),
+    copy: (sql, texts) => inTurn(() => copy(sql, texts)),
     async end() {
       await finish?.(false);
       for (const [key, holder] of locks) if (holder === owner) locks.delete(key);

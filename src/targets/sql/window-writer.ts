@@ -23,7 +23,7 @@ import {
   recordStatuses,
 } from './status-history.ts';
 import type { SqlSession } from './sql-session.ts';
-import { WriterTransactions } from './writer-transactions.ts';
+import { type WriterTransaction, WriterTransactions } from './writer-transactions.ts';
 
 /** {@link FormContext} of a form, or of a window of it, that is held for writing. */
 export interface WriterContext extends FormContext {
@@ -80,10 +80,14 @@ export class SqlWindowWriter extends SqlFormReader implements WindowWriter {
   /** See `apply` of the port. */
   apply(rows: readonly Row[], rejections: readonly Rejection[]): Promise<ApplyResult> {
     const { dialect, epoch, form, formId, place } = this.#context;
-    return this.transactions.run('together', async (transaction) => {
+    const readGone = (tx: SqlSession): Promise<Set<string>> =>
+      forgottenOf(tx, dialect, form, idsOfBatch(rows, rejections), place);
+    const store = async (
+      transaction: WriterTransaction,
+      gone: ReadonlySet<string>,
+    ): Promise<ApplyResult> => {
       const { tx, at } = transaction;
       const table = await this.columns.written(transaction);
-      const gone = await forgottenOf(tx, dialect, form, idsOfBatch(rows, rejections), place);
       const kept = gone.size === 0 ? rows : rows.filter(({ id }) => !gone.has(id));
       const batch = storableBatch(kept, this.columns.fieldsOf(table), dialect);
       const storable = batch.rows.filter((row) => row !== undefined);
@@ -126,7 +130,8 @@ export class SqlWindowWriter extends SqlFormReader implements WindowWriter {
         newlyListed: listings.newlyListed,
         forgotten: gone,
       };
-    });
+    };
+    return this.transactions.run('together', store, readGone);
   }
 
   /** See `markDeleted` of the port. */

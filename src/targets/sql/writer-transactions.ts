@@ -52,16 +52,23 @@ export class WriterTransactions {
     this.#context = context;
   }
 
-  /** When `work` or the commit fails, what the writer holds in memory is as before, too. Rejects with MirrorErrors. */
-  async run<T>(entry: Entry, work: (transaction: WriterTransaction) => Promise<T>): Promise<T> {
+  /**
+   * When `work` or the commit fails, what the writer holds in memory is as before, too. `reads`: what is read as soon as the
+   * form is entered, together with the epochs, so that one wait is enough. Rejects with MirrorErrors.
+   */
+  async run<T, R = undefined>(
+    entry: Entry,
+    work: (transaction: WriterTransaction, read: R) => Promise<T>,
+    reads?: (tx: SqlSession) => Promise<R>,
+  ): Promise<T> {
     const { dialect, formId, place } = this.#context;
     if (this.#released) throw lostLock(place, formId);
     const turn = this.#turn
       .catch(() => {})
-      .then(() => this.#runNow(entry, work))
+      .then(() => this.#runNow(entry, work, reads))
       .catch((error: unknown) => {
         if (!(error instanceof NotAlone)) throw error;
-        return this.#runNow('alone', work);
+        return this.#runNow('alone', work, reads);
       })
       .catch((error: unknown) => {
         throw translateError(error, dialect.describeError, place);
@@ -78,7 +85,11 @@ export class WriterTransactions {
     await this.#context.lock.release();
   }
 
-  async #runNow<T>(entry: Entry, work: (transaction: WriterTransaction) => Promise<T>): Promise<T> {
+  async #runNow<T, R>(
+    entry: Entry,
+    work: (transaction: WriterTransaction, read: R) => Promise<T>,
+    reads: ((tx: SqlSession) => Promise<R>) | undefined,
+  ): Promise<T> {
     const { clock, dialect, epochs, formId, keep, lock, onEntered, place } = this.#context;
     const restore = keep();
     const isShared = entry === 'together' && dialect.enterForm !== undefined;
@@ -87,16 +98,29 @@ export class WriterTransactions {
     };
     try {
       return await lock.connection.transaction(async (tx) => {
+        // Others may take long to leave it: what is asked meanwhile would be given up for want of an answer.
         await dialect.enterForm?.(tx, formId, entry);
-        await checkEpochs(tx, dialect, { formId, epochs, place });
-        await onEntered(tx);
-        return work({ tx, at: new Date(clock.now()).toISOString(), requireAlone });
+        const [, , read] = await inOneWait([
+          checkEpochs(tx, dialect, { formId, epochs, place }),
+          onEntered(tx),
+          reads?.(tx),
+        ]);
+        const transaction = { tx, at: new Date(clock.now()).toISOString(), requireAlone };
+        return work(transaction, read as R);
       });
     } catch (error) {
       restore();
       throw error;
     }
   }
+}
+
+/** What these come to, all of which have ended then; rejects as the first of them that does. */
+async function inOneWait<T extends readonly unknown[]>(
+  asked: readonly [...T],
+): Promise<{ -readonly [N in keyof T]: Awaited<T[N]> }> {
+  await Promise.allSettled(asked);
+  return Promise.all(asked);
 }
 
 /** Thrown to leave a transaction that turned out to need the form for itself. */

@@ -67,12 +67,16 @@ export function readingSession(
   };
 }
 
+type CopyingSession = SqlSession & Required<Pick<SqlSession, 'copy'>>;
+
 /** A dedicated connection with its settings applied. */
 export class PostgresConnection implements SqlConnection {
   readonly #client: PostgresClient;
-  readonly #session: SqlSession;
+  readonly #session: CopyingSession;
   readonly #timeouts: PostgresTimeouts;
   #turn: Promise<unknown> = Promise.resolve();
+  /** A COPY on its way: what is sent before its end would be taken for a part of it. */
+  #copying: Promise<unknown> = Promise.resolve();
   #broken: Error | undefined;
 
   private constructor(client: PostgresClient, timeouts: PostgresTimeouts) {
@@ -80,7 +84,7 @@ export class PostgresConnection implements SqlConnection {
     this.#timeouts = timeouts;
     this.#session = {
       ...readingSession((query) => this.#ask(query), timeouts),
-      copy: (sql, texts) => this.#guarded(() => client.copy(sql, texts, timeouts.answerMs)),
+      copy: (sql, texts) => this.#copy(sql, texts),
     };
     // A connection lost between two statements is noticed only here; the next statement reports it.
     client.on('error', (error) => (this.#broken = error));
@@ -117,18 +121,19 @@ export class PostgresConnection implements SqlConnection {
   transaction<T>(work: (tx: SqlSession) => Promise<T>): Promise<T> {
     return this.#inTurn(async () => {
       await this.#session.exec('BEGIN ISOLATION LEVEL READ COMMITTED');
+      const transaction = new PostgresTransaction(this.#session);
       let result: T;
       try {
-        result = await work(this.#session);
+        result = await work(transaction);
+        transaction.throwFailure();
       } catch (error) {
         // When this fails, the connection is gone and the server has rolled back.
         await this.#session.exec('ROLLBACK').catch(() => {});
         throw error;
       }
-      const { command } = await this.#ask({
-        text: 'COMMIT',
-        query_timeout: this.#timeouts.answerMs,
-      });
+      const { command } = await transaction.after(
+        this.#ask({ text: 'COMMIT', query_timeout: this.#timeouts.answerMs }),
+      );
       // The server answers the COMMIT of a failed transaction with ROLLBACK, not with an error.
       if (command === 'ROLLBACK') throw new Error('the server rolled back instead of committing');
       return result;
@@ -147,7 +152,20 @@ export class PostgresConnection implements SqlConnection {
   }
 
   #ask(query: PostgresQuery): Promise<PostgresResult> {
-    return this.#guarded(() => this.#client.query(query));
+    return this.#guarded(async () => {
+      await this.#copying;
+      return this.#client.query(query);
+    });
+  }
+
+  #copy(sql: string, texts: Iterable<string>): Promise<number> {
+    const before = this.#copying;
+    const copied = this.#guarded(async () => {
+      await before;
+      return this.#client.copy(sql, texts, this.#timeouts.answerMs);
+    });
+    this.#copying = copied.catch(() => {});
+    return copied;
   }
 
   async #guarded<T>(ask: () => Promise<T>): Promise<T> {
@@ -166,5 +184,57 @@ export class PostgresConnection implements SqlConnection {
     const turn = this.#turn.catch(() => {}).then(work);
     this.#turn = turn.catch(() => {});
     return turn;
+  }
+}
+
+/** The statements of a transaction: each is sent behind those before it, whether these have been answered or not. */
+class PostgresTransaction implements CopyingSession {
+  readonly #session: CopyingSession;
+  /** Settles with the last answer to what was sent without waiting. */
+  #sent: Promise<unknown> = Promise.resolve();
+  /** What the first of them failed with. */
+  #failure: { readonly error: unknown } | undefined;
+
+  constructor(session: CopyingSession) {
+    this.#session = session;
+  }
+
+  query(sql: string, params?: readonly SqlValue[]): Promise<SqlRow[]> {
+    return this.after(this.#session.query(sql, params));
+  }
+
+  queryArrays(sql: string, params?: readonly SqlValue[]): Promise<unknown[][]> {
+    return this.after(this.#session.queryArrays(sql, params));
+  }
+
+  exec(sql: string): Promise<void> {
+    return this.after(this.#session.exec(sql));
+  }
+
+  copy(sql: string, texts: Iterable<string>): Promise<number> {
+    return this.after(this.#session.copy(sql, texts));
+  }
+
+  send(sql: string, params?: readonly SqlValue[]): void {
+    const answered = this.#session.query(sql, params).catch((error: unknown) => {
+      this.#failure ??= { error };
+    });
+    this.#sent = Promise.all([this.#sent, answered]);
+  }
+
+  /** The answer to what was asked last; fails with what was sent before it, which is the cause where both fail. */
+  async after<T>(asked: Promise<T>): Promise<T> {
+    const sent = this.#sent;
+    try {
+      return await asked;
+    } finally {
+      await sent;
+      this.throwFailure();
+    }
+  }
+
+  /** A savepoint may have made the transaction whole again: what has failed must not be missing from what is committed. */
+  throwFailure(): void {
+    if (this.#failure !== undefined) throw this.#failure.error;
   }
 }

@@ -20,6 +20,7 @@ export interface PostgresResult {
 /** What we use of pg.Client; the tests put PGlite behind it. */
 export interface PostgresClient {
   connect(): Promise<unknown>;
+  /** Sent at once, and run once what was asked before has been: nobody has to wait for that one's answer. */
   query(query: PostgresQuery): Promise<PostgresResult>;
   /** Runs statements of which one is a COPY … FROM STDIN, which takes these texts; how many rows it stored. */
   copy(sql: string, texts: Iterable<string>, timeoutMs: number): Promise<number>;
@@ -73,7 +74,7 @@ export function postgresDriver(connectionString: string): PostgresDriver {
   return {
     pool: { query: (query) => pool.query(query), end: () => pool.end() },
     client: () => {
-      const client = new Client(config);
+      const client = new Client({ ...config, pipeline: true });
       return {
         connect: () => client.connect(),
         query: (query) => client.query(query),
