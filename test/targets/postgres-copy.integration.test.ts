@@ -207,6 +207,32 @@ describe.skipIf(postgresMissing())('new rows, which PostgreSQL takes by COPY', (
     expect(new Set(outcomes)).toEqual(new Set(['unchanged']));
   });
 
+  it('L1: are no doubles of what is stored where people dropped the key in the middle of a pass', async () => {
+    await store({ a: {} });
+    const failing = write(async (writer) => {
+      await writer.apply([row('b')], []);
+      await sql('ALTER TABLE {contact_form} DROP CONSTRAINT contact_form_pkey');
+      await writer.apply([row('c'), row('a')], []);
+    });
+    await expect(failing).rejects.toMatchObject({ name: 'MirrorError' });
+    expect(await sql('SELECT id FROM {contact_form} ORDER BY id')).toEqual([
+      { id: 'a' },
+      { id: 'b' },
+    ]);
+    expect(await store({ c: {}, a: {} })).toEqual(['inserted', 'unchanged']);
+  });
+
+  it('L4: are looked up where nothing has told that they are: of what is stored, no copy is left behind', async () => {
+    await store({ a: {} });
+    for (let pass = 0; pass < 3; pass++) expect(await store({ a: {} })).toEqual(['unchanged']);
+    await store({ b: {} });
+    const places = await sql('SELECT id, ctid FROM {contact_form} ORDER BY id');
+    expect(places).toEqual([
+      { id: 'a', ctid: '(0,1)' },
+      { id: 'b', ctid: '(0,2)' },
+    ]);
+  });
+
   it('into a column that people retyped are refused, though the answer would fit', async () => {
     await store({ a: { field_1_a: 'x' } });
     await sql('DROP VIEW {contact_form_labelled}');

@@ -223,7 +223,8 @@ export interface SqlDialect extends AnswerLimits, RowLimits {
   readonly views: ViewSql;
 
   /**
-   * Stores rows that are likely to be new in the quickest way there is for such. In their order, whether it has inserted
+   * Stores rows that may be new in the quickest way there is for such. `looksNew`: that they are is likely, and what is done
+   * in vain where one of them is not counts for little; else nothing has told yet. In their order, whether it has inserted
    * them: the others are left to {@link upsert}. Undefined where {@link upsert} is as quick.
    */
   readonly storeNew?: (
@@ -231,7 +232,7 @@ export interface SqlDialect extends AnswerLimits, RowLimits {
     form: FormTable,
     fields: readonly FieldColumn[],
     rows: readonly StorableRow[],
-    at: string,
+    how: { readonly at: string; readonly looksNew: boolean },
   ) => Promise<boolean[]>;
   /**
    * Adds rows of texts to a table of the catalogue in the quickest way there is; false where it can't now, and undefined

@@ -54,8 +54,8 @@ export interface BatchPlace {
   /** The fields that are written. */
   readonly fields: readonly FieldColumn[];
   readonly at: string;
-  /** True where the rows are likely to be new: that they are is looked up first, and pays where it is so. */
-  readonly looksNew: boolean;
+  /** Whether the rows are likely to be new; undefined where nothing has told yet. */
+  readonly looksNew: boolean | undefined;
 }
 
 /** Stores a batch: new rows in the quickest way that there is, and the rest so that no row holds up the others (L6). */
@@ -65,7 +65,10 @@ export async function storeBatch(
   { form, fields, at, looksNew }: BatchPlace,
   rows: readonly StorableRow[],
 ): Promise<StoredBatch> {
-  const isStored = looksNew ? await dialect.storeNew?.(tx, form, fields, rows, at) : undefined;
+  const isStored =
+    looksNew === false
+      ? undefined
+      : await dialect.storeNew?.(tx, form, fields, rows, { at, looksNew: looksNew === true });
   const left = isStored === undefined ? rows : rows.filter((_, index) => isStored[index] !== true);
   const stored = await storeRows(tx, dialect, left, (piece) =>
     dialect.upsert(tx, form, fields, piece, at),

@@ -54,7 +54,7 @@ export class SqlWindowWriter extends SqlFormReader implements WindowWriter {
   protected readonly columns: FormColumns;
   protected readonly transactions: WriterTransactions;
   /** What the next batch is likely to be: new rows come after new ones, and stored ones after stored ones. */
-  #looksNew = true;
+  #looksNew: boolean | undefined;
   /** Whether new rows can have no entries in the history of statuses; undefined until it is asked. */
   #isFirstReading: boolean | undefined;
   #hasHistoryIndex = false;

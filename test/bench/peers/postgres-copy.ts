@@ -7,8 +7,7 @@ import { type WireRow, wireRows } from './wire-rows.ts';
 
 /**
  * Rows into a table like ours by one bare COPY, their text made on the way: of rows that are in memory (`copy`), the most that
- * PostgreSQL takes from one client, as they are read from the source (`pass`), and in batches with what ours looks up and notes
- * (`batches`).
+ * PostgreSQL takes from one client, as they are read from the source (`pass`), and in batches with what ours notes (`batches`).
  */
 export async function copyAlone(call: StageCall): Promise<Measured[]> {
   const rows = await wireRows(call);
@@ -43,8 +42,7 @@ export async function copyAlone(call: StageCall): Promise<Measured[]> {
   ] as const) {
     await client.query(create(table));
     await client.query(TABLES_BESIDE);
-    const keep = (): Promise<void> =>
-      inBatches(client, { table, sql: copyInto(table), fieldIds }, some);
+    const keep = (): Promise<void> => inBatches(client, { sql: copyInto(table), fieldIds }, some);
     measured.push(await timed('batches', call.rows, keep));
   }
   await client.end();
@@ -62,24 +60,19 @@ const TABLES_BESIDE = `
 const BATCH_ROWS = 2_000;
 
 /**
- * What PostgreSQL itself takes to store rows as ours are: each batch a commit, its IDs looked up before, an entry of history
- * for each row, and the form's row locked so that nobody else writes. The indexes that ours makes once the rows are there are
+ * What PostgreSQL itself takes to store rows as ours are: each batch a commit, an entry of history for each row, and the form's
+ * row locked so that nobody else writes. The indexes that ours makes once the rows are there are
  * left out, and so is the program: what it joins, checks, compares and answers.
  */
 async function inBatches(
   client: Client,
-  { table, sql, fieldIds }: { table: string; sql: string; fieldIds: readonly string[] },
+  { sql, fieldIds }: { sql: string; fieldIds: readonly string[] },
   rows: readonly WireRow[],
 ): Promise<void> {
   const at = new Date().toISOString();
   for (let from = 0; from < rows.length; from += BATCH_ROWS) {
     const some = rows.slice(from, from + BATCH_ROWS);
     await client.query(`BEGIN; SELECT epoch FROM form WHERE form_id = 'frm-1' FOR UPDATE`);
-    const ids = some.map(({ id }) => id);
-    const known = await client.query(`SELECT count(*) AS n FROM ${table} WHERE id = ANY($1)`, [
-      ids,
-    ]);
-    if (Number(known.rows[0].n) > 0) throw new Error('they are there');
     await copyIn(client, sql, chunks(inPages(some), fieldIds));
     const entries = some.map((row) => `frm-1\t${escaped(row.id)}\t${escaped(row.status)}\t${at}\n`);
     const history = 'COPY history (form_id, submission_id, status, seen_at) FROM STDIN';

@@ -105,7 +105,7 @@ export function mysqlDialect(database: string): SqlDialect {
     syncView: syncMysqlView,
     views: mysqlViews,
 
-    storeNew: (tx, form, fields, rows, at) =>
+    storeNew: (tx, form, fields, rows, { at }) =>
       storeNewInMysql(tx, batchTable(form, fields), rows, at),
     upsert: (tx, form, fields, rows, at) => upsertIntoMysql(tx, batchTable(form, fields), rows, at),
     ...MYSQL_LIMITS,

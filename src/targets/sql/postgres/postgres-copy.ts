@@ -4,6 +4,7 @@ import { SwallowedWrites } from '../swallowed-writes.ts';
 import type { BatchColumn, BatchTable } from './postgres-batch.ts';
 import { isRefusedCopy } from './postgres-errors.ts';
 import { literal, qualified } from './postgres-names.ts';
+import { keysOf } from './postgres-tables.ts';
 
 /** Characters of text sent at once: the server takes in one part while the next is written. */
 const CHARACTERS_A_PART = 65_536;
@@ -20,17 +21,19 @@ const ESCAPED: Readonly<Record<string, string>> = {
 const NULL = '\\N';
 
 /**
- * Stores rows by COPY, the fastest way in, where the table has none of them and is as it was made. False, and nothing is
- * stored, otherwise, and where the server refuses one of them or took another writer's meanwhile: what it is, a statement
- * with INSERT tells better.
+ * Stores rows by COPY, the fastest way in, where the table is as it was made. Unless they look new, nothing is tried where one
+ * of them is there: a COPY in vain leaves dead rows in the table, and an error in the server's log. False, and nothing is
+ * stored, otherwise, and where the server refuses one of them, as it does one that is there: what it is, a statement with
+ * INSERT tells better.
  */
 export async function copyNew(
   tx: SqlSession,
   batch: BatchTable,
   rows: readonly StorableRow[],
-  at: string,
+  { at, looksNew }: { readonly at: string; readonly looksNew: boolean },
 ): Promise<boolean> {
-  if (tx.copy === undefined || !(await takesAll(tx, batch, rows))) return false;
+  const ids = looksNew ? [] : rows.map(({ id }) => id);
+  if (tx.copy === undefined || !(await isReady(tx, batch, ids))) return false;
   const { schema, table, columns } = batch;
   const names = [...columns.map(({ name }) => quoted(name)), '_first_seen_at', '_changed_at'];
   let copied: number;
@@ -68,30 +71,28 @@ export async function copyTexts(
 const TYPE_OIDS = { text: '25', timestamptz: '1184', numeric: '1700', jsonb: '3802' };
 
 /**
- * True when the table has none of these rows and is as it was made, so that COPY stores in it what INSERT would: people
- * retype columns, and give a table rules. Nobody changes that (ALTER) before the transaction ends.
+ * True when the table has none of these IDs and is as it was made, so that COPY stores in it what INSERT would, and refuses
+ * rows that are there: people retype columns, drop keys, and give a table rules. Nobody changes that (ALTER) before the
+ * transaction ends, as the table is named here.
  */
-async function takesAll(
+async function isReady(
   tx: SqlSession,
   { schema, table, columns }: BatchTable,
-  rows: readonly StorableRow[],
+  ids: readonly string[],
 ): Promise<boolean> {
   const relation = qualified(schema, table);
   // A count, not EXISTS: for the first of many the planner reads the table from its start, and here there is none to find.
   const [answer] = await tx.query(
-    `SELECT c.relkind = 'r' AND NOT c.relhasrules AND NOT EXISTS (
+    `SELECT c.relkind = 'r' AND NOT c.relhasrules AND EXISTS (SELECT ${keysOf('c.oid')})
+      AND NOT EXISTS (
         SELECT 1 FROM unnest($2::text[], $3::oid[]) AS b(name, type)
         WHERE NOT EXISTS (SELECT 1 FROM pg_attribute AS a
           WHERE a.attrelid = c.oid AND a.attname = b.name AND a.atttypid = b.type))
-      AND (SELECT count(*) FROM ${relation} WHERE id = ANY($1::text[])) = 0 AS takes_all
+      AND (SELECT count(*) FROM ${relation} WHERE id = ANY($1::text[])) = 0 AS is_ready
      FROM pg_class AS c WHERE c.oid = ${literal(relation)}::regclass`,
-    [
-      rows.map(({ id }) => id),
-      columns.map(({ name }) => name),
-      columns.map(({ type }) => TYPE_OIDS[type]),
-    ],
+    [ids, columns.map(({ name }) => name), columns.map(({ type }) => TYPE_OIDS[type])],
   );
-  return answer !== undefined && booleanOf(answer, 'takes_all');
+  return answer !== undefined && booleanOf(answer, 'is_ready');
 }
 
 /** The rows in the text format of COPY, in parts. */

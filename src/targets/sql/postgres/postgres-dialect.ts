@@ -98,8 +98,8 @@ export function postgresDialect(schema: string): SqlDialect {
     syncView: (tx, form, columns, former) => syncPostgresView(tx, schema, form, columns, former),
     views: postgresViews(schema),
 
-    storeNew: (tx, form, fields, rows, at) =>
-      storeNewInPostgres(tx, batchTable(schema, form, fields), rows, at),
+    storeNew: (tx, form, fields, rows, how) =>
+      storeNewInPostgres(tx, batchTable(schema, form, fields), rows, how),
     addRows: (tx, table, columns, rows) => copyTexts(tx, relation(table), columns, rows),
     upsert: (tx, form, fields, rows, at) =>
       upsertIntoPostgres(tx, batchTable(schema, form, fields), rows, at),

@@ -145,18 +145,21 @@ async function hasIndex(
   return there.length > 0;
 }
 
+/** `FROM … WHERE …`: what keeps an ID from being in a table twice, whatever it is called. */
+export const keysOf = (table: string): string =>
+  `FROM pg_index AS i JOIN pg_attribute AS a ON a.attrelid = i.indrelid AND a.attname = 'id'
+   WHERE i.indrelid = ${table} AND i.indisunique AND i.indisvalid AND i.indimmediate AND i.indpred IS NULL
+     AND i.indkey::text = a.attnum::text`;
+
 /** See {@link SqlDialect.hasKey}. */
 export async function hasPostgresKey(
   tx: SqlSession,
   schema: string,
   table: string,
 ): Promise<boolean> {
-  const rows = await tx.query(
-    `SELECT 1 AS found FROM pg_index AS i JOIN pg_attribute AS a ON a.attrelid = i.indrelid AND a.attname = 'id'
-     WHERE i.indrelid = to_regclass($1) AND i.indisunique AND i.indisvalid AND i.indimmediate AND i.indpred IS NULL
-       AND i.indkey::text = a.attnum::text`,
-    [qualified(schema, table)],
-  );
+  const rows = await tx.query(`SELECT 1 AS found ${keysOf('to_regclass($1)')}`, [
+    qualified(schema, table),
+  ]);
   return rows.length > 0;
 }
 

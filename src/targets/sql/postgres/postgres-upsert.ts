@@ -12,11 +12,11 @@ export async function storeNewInPostgres(
   tx: SqlSession,
   table: BatchTable,
   rows: readonly StorableRow[],
-  at: string,
+  how: { readonly at: string; readonly looksNew: boolean },
 ): Promise<boolean[]> {
   const isStored: boolean[] = [];
   for (const piece of statementPieces(rows, table.columns.length)) {
-    const isCopied = await copyNew(tx, table, piece, at);
+    const isCopied = await copyNew(tx, table, piece, how);
     for (let row = 0; row < piece.length; row++) isStored.push(isCopied);
   }
   return isStored;
