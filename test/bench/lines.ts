@@ -19,9 +19,9 @@ export const PARTS: Readonly<Record<string, readonly StageName[]>> = {
   'write-sqlite': ['bytes', 'write@sqlite', 'bare@sqlite'],
   'write-postgres': ['write@postgres', 'raw-json-upsert@postgres', 'copy@postgres'],
   'write-mariadb': ['write@mariadb', 'upsert@mariadb'],
-  'full-sqlite': ['fetch', 'write@sqlite', 'full@sqlite', 'bare@sqlite'],
-  'full-postgres': ['fetch', 'write@postgres', 'full@postgres', 'copy@postgres'],
-  'full-mariadb': ['fetch', 'write@mariadb', 'full@mariadb'],
+  'full-sqlite': ['fetch', 'write@sqlite', 'both@sqlite', 'full@sqlite', 'bare@sqlite'],
+  'full-postgres': ['fetch', 'write@postgres', 'both@postgres', 'full@postgres', 'copy@postgres'],
+  'full-mariadb': ['fetch', 'write@mariadb', 'both@mariadb', 'full@mariadb'],
   latency: ['distant@sqlite', 'distant-parsed'],
 };
 
@@ -132,7 +132,7 @@ export function linesOf(samples: Samples, distance: Distance): Line[] {
     line(
       [
         'postgres.batches',
-        'write alone, PostgreSQL, first, against the same lookups, COPY, history and commits, without the program',
+        'write alone, PostgreSQL, first, against the same COPY, history and commits, without the program',
         LIMIT,
       ],
       'write@postgres.first',
@@ -145,7 +145,7 @@ export function linesOf(samples: Samples, distance: Distance): Line[] {
         ['mariadb', 'MariaDB', '≥ 0.75'],
       ] as const
     ).flatMap(([kind, product, goal]) =>
-      ['first', 'unchanged'].map((time) =>
+      ['first', 'unchanged'].flatMap((time) => [
         line(
           [
             `full.${kind}.${time}`,
@@ -156,7 +156,17 @@ export function linesOf(samples: Samples, distance: Distance): Line[] {
           'fetch',
           `write@${kind}.${time}`,
         ),
-      ),
+        line(
+          [
+            `both.${kind}.${time}`,
+            `fetch and write at once, ${product}, ${time}, nothing joined or proven, against the slower of them alone`,
+            LIMIT,
+          ],
+          `both@${kind}.${time}`,
+          'fetch',
+          `write@${kind}.${time}`,
+        ),
+      ]),
     ),
     ...(
       [

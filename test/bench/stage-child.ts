@@ -8,7 +8,7 @@ import { upsertRawJson } from './peers/raw-json-upsert.ts';
 import { readBytes, readTyped } from './stages/fetch.ts';
 import { distantPass, fullPasses } from './stages/full-pass.ts';
 import type { Measured, StageCall } from './stages/stage.ts';
-import { writeAlone } from './stages/write.ts';
+import { readAndWrite, writeAlone } from './stages/write.ts';
 
 // Measures one stage in a process of its own, so that none warms up for another; prints what it measured as JSON.
 
@@ -17,6 +17,7 @@ const STAGES: Readonly<Record<string, (call: StageCall) => Promise<Measured[]>>>
   parsed: readParsed,
   fetch: readTyped,
   write: writeAlone,
+  both: readAndWrite,
   full: fullPasses,
   distant: distantPass,
   'distant-parsed': readParsed,

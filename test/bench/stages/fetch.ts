@@ -1,4 +1,5 @@
 import { Pool } from 'undici';
+import type { FormsClient } from '../../../src/forms/client.ts';
 import { FORM_ID, WARM_UP_ROWS } from '../source/canned-source.ts';
 import { eachPage, Program } from './program.ts';
 import { type Measured, type StageCall, timed } from './stage.ts';
@@ -24,10 +25,14 @@ export async function readBytes({ env, rows, inFlight }: StageCall): Promise<Mea
 /** The same through the typed client: JSON, validation, items. */
 export async function readTyped(call: StageCall): Promise<Measured[]> {
   await using client = await new Program(call).client();
-  const read = async (page: number): Promise<void> => {
+  await readPages(client, WARM_UP_ROWS, call.inFlight);
+  const read = (): Promise<void> => readPages(client, call.rows, call.inFlight);
+  return [await timed('fetch', call.rows, read)];
+}
+
+/** Reads the first pages through the typed client and drops them. */
+export const readPages = (client: FormsClient, rows: number, inFlight: number): Promise<void> =>
+  eachPage(rows, inFlight, async (page) => {
     const { items } = await client.listSubmissions({ formId: FORM_ID, page });
     if (items.length === 0) throw new Error(`page ${page} is empty`);
-  };
-  await eachPage(WARM_UP_ROWS, call.inFlight, read);
-  return [await timed('fetch', call.rows, () => eachPage(call.rows, call.inFlight, read))];
-}
+  });

@@ -1,6 +1,7 @@
 import { WARM_UP_ROWS } from '../source/canned-source.ts';
 import type { PickedField, Row } from '../../../src/mirror/types.ts';
 import type { Target } from '../../../src/mirror/target.ts';
+import { readPages } from './fetch.ts';
 import { Program } from './program.ts';
 import { type Measured, type StageCall, timed } from './stage.ts';
 
@@ -13,8 +14,7 @@ export async function writeAlone(call: StageCall): Promise<Measured[]> {
   const { rows, fields } = await program.rows(call.rows);
   const changed = rows.map((row, nth) => (nth % 100 === 0 ? { ...row, status: 'REOPENED' } : row));
   await using target = await program.target();
-  const some = rows.slice(0, WARM_UP_ROWS);
-  for (let time = 0; time < 2; time++) await write(target, WARM_UP, some, fields);
+  await warmUp(target, rows, fields);
   const measured: Measured[] = [];
   for (const [name, list] of [
     ['first', rows],
@@ -24,6 +24,32 @@ export async function writeAlone(call: StageCall): Promise<Measured[]> {
     measured.push(await timed(name, list.length, async () => write(target, FORM, list, fields)));
   }
   return measured;
+}
+
+/**
+ * Reads all pages, of which nothing is made, while it writes rows that are in memory: what a pass would take that had nothing
+ * to join and to prove, and in which neither ever waited for the other.
+ */
+export async function readAndWrite(call: StageCall): Promise<Measured[]> {
+  const program = new Program(call);
+  const { rows, fields } = await program.rows(call.rows);
+  await using client = await program.client();
+  await using target = await program.target();
+  await warmUp(target, rows, fields);
+  const both = (): Promise<unknown> =>
+    Promise.all([readPages(client, call.rows, call.inFlight), write(target, FORM, rows, fields)]);
+  const measured: Measured[] = [];
+  for (const name of ['first', 'unchanged']) measured.push(await timed(name, rows.length, both));
+  return measured;
+}
+
+async function warmUp(
+  target: Target,
+  rows: readonly Row[],
+  fields: readonly PickedField[],
+): Promise<void> {
+  const some = rows.slice(0, WARM_UP_ROWS);
+  for (let time = 0; time < 2; time++) await write(target, WARM_UP, some, fields);
 }
 
 async function write(
