@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MirrorError } from '../../src/base/errors.ts';
 import { withinTime } from '../../src/base/deadline.ts';
 import type { FormWriter } from '../../src/mirror/target.ts';
+import type { Row } from '../../src/mirror/types.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { parsePostgresUrl } from '../../src/targets/sql/postgres/postgres-address.ts';
 import { PostgresDatabase } from '../../src/targets/sql/postgres/postgres-database.ts';
@@ -214,6 +215,66 @@ describe.skipIf(postgresMissing())('PostgreSQL that fails', () => {
     ]);
     expect(overview[0]?.location).toBe('table public.one, view public.one_labelled');
   });
+
+  it.each([
+    ['questions', 1_000],
+    ['answers', 200],
+  ] as const)(
+    'L5: cut off after whatever part of its %s, has each batch whole or not at all, and goes on',
+    async (what, step) => {
+      const sql = (text: string) =>
+        stage.place.query(
+          text.replace(/\{(\w+)\}/g, (_all, name: string) => stage.place.relation(name)),
+        );
+      const held = new Set<string>();
+      let batches = 0;
+      const batchOf = (many: number): Row[] => {
+        batches++;
+        return Array.from({ length: many }, (_, nth) => row(`${batches}_${nth}`));
+      };
+      await using direct = await stage.place.open();
+      let isWhole = false;
+      for (let bytes = 100; !isWhole; bytes += step) {
+        const relay = await startRelay(Number(new URL(stage.place.url).port));
+        const url = withUrl((one) => (one.port = String(relay.port)));
+        await using target = await parseTargetUrl(url).open('warehouse');
+        const writer = await target.openWriter(FORM, { waitMs: 10_000 });
+        await writer.prepare([NAME]);
+        const before = batchOf(5);
+        await writer.apply(before, []);
+        for (const { id } of before) held.add(id);
+        // New rows by COPY, then some among stored ones by a statement that compares.
+        const copied = batchOf(5);
+        const mixed = [...batchOf(5), row('1_0', { f_name: String(bytes) })];
+        relay.cutAfter(what, bytes);
+        const stored = [writer.apply(copied, []), writer.apply(mixed, [])];
+        const [first, second] = await Promise.allSettled(stored);
+        isWhole = second?.status === 'fulfilled';
+        await writer[Symbol.asyncDispose]();
+        relay.close();
+        await using next = await direct.openWriter(FORM, { waitMs: 10_000 });
+        const there = new Set(await sorted(next.liveIds()));
+        for (const [nth, batch] of [copied, mixed].entries()) {
+          const now = batch.filter(({ id }) => there.has(id) && !held.has(id)).length;
+          expect(now === 0 || now === 5, `${now} after ${bytes} bytes`).toBe(true);
+          const isStored = [first, second][nth]?.status === 'fulfilled';
+          expect(isStored && now === 0, `lost after ${bytes} bytes`).toBe(false);
+          if (now === 5) for (const { id } of batch) held.add(id);
+        }
+        expect(there).toEqual(held);
+        const [counts] = await sql('SELECT row_count, live_count FROM {mirror_forms}');
+        expect([Number(counts?.['row_count']), Number(counts?.['live_count'])]).toEqual([
+          held.size,
+          held.size,
+        ]);
+        const [history] = await sql(
+          'SELECT count(*) AS n, count(DISTINCT submission_id) AS ids FROM {mirror_status_history}',
+        );
+        expect([Number(history?.['n']), Number(history?.['ids'])]).toEqual([held.size, held.size]);
+      }
+      expect(batches).toBeGreaterThan(3 * 8);
+    },
+  );
 
   it('goes silent: is noticed, and nothing waits for ever', async () => {
     const real = new URL(stage.place.url);
