@@ -53,7 +53,7 @@ export class SqlWindowWriter extends SqlFormReader implements WindowWriter {
   readonly #context: WriterContext;
   protected readonly columns: FormColumns;
   protected readonly transactions: WriterTransactions;
-  /** What the next batch is likely to be: new rows come after new ones, and stored ones after stored ones. */
+  /** What the next batch is likely to be: see {@link BatchPlace.looksNew}. */
   #looksNew: boolean | undefined;
   /** Whether new rows can have no entries in the history of statuses; undefined until it is asked. */
   #isFirstReading: boolean | undefined;
@@ -95,12 +95,12 @@ export class SqlWindowWriter extends SqlFormReader implements WindowWriter {
       const fields = this.columns.fieldsOf(suited);
       const where = { form: suited, fields, at, looksNew: this.#looksNew };
       const stored = await storeBatch(tx, dialect, where, storable);
-      this.#looksNew = stored.outcomes.every((outcome) => outcome === 'inserted');
       const byOutcome = Map.groupBy(storable, (_, nth) => stored.outcomes[nth]);
       const of = (outcome: StoreOutcome): StorableRow[] => byOutcome.get(outcome) ?? [];
       const [inserted, updated, restored] = [of('inserted'), of('updated'), of('restored')];
       const changedTable = { formId, table: suited.table, at };
       await this.#recordStatuses(tx, changedTable, { inserted, updated, restored });
+      if (storable.length > 0) this.#expect({ areNew: inserted.length === storable.length });
       const changed = [...of('edited'), ...updated, ...restored];
       await recordVersions(tx, dialect, suited, idsOf([...inserted, ...changed]), at);
       await endRefusals(tx, dialect, formId, idsOf(changed));
@@ -168,6 +168,15 @@ export class SqlWindowWriter extends SqlFormReader implements WindowWriter {
     if (this.#hasHistoryIndex) return;
     await this.#context.dialect.ensureHistoryIndex?.(tx);
     this.#hasHistoryIndex = true;
+  }
+
+  /**
+   * New rows come after new ones, and stored ones after stored ones. Once all of a form has been read, new rows are still
+   * looked up: among them may be one that people have open in a transaction, for which whatever inserts it waits.
+   */
+  #expect({ areNew }: { areNew: boolean }): void {
+    const isSure = areNew && this.#isFirstReading === true;
+    this.#looksNew = isSure || (areNew ? undefined : false);
   }
 
   async #recordStatuses(

@@ -72,7 +72,7 @@ const TYPE_OIDS = { text: '25', timestamptz: '1184', numeric: '1700', jsonb: '38
 
 /**
  * True when the table has none of these IDs and is as it was made, so that COPY stores in it what INSERT would, and refuses
- * rows that are there: people retype columns, drop keys, and give a table rules. Nobody changes that (ALTER) before the
+ * rows that are there: people retype columns, drop keys, have tables inherit it, and give it rules. Nobody changes that (ALTER) before the
  * transaction ends, as the table is named here.
  */
 async function isReady(
@@ -83,7 +83,7 @@ async function isReady(
   const relation = qualified(schema, table);
   // A count, not EXISTS: for the first of many the planner reads the table from its start, and here there is none to find.
   const [answer] = await tx.query(
-    `SELECT c.relkind = 'r' AND NOT c.relhasrules AND EXISTS (SELECT ${keysOf('c.oid')})
+    `SELECT c.relkind = 'r' AND NOT c.relhasrules AND NOT c.relhassubclass AND EXISTS (SELECT ${keysOf('c.oid')})
       AND NOT EXISTS (
         SELECT 1 FROM unnest($2::text[], $3::oid[]) AS b(name, type)
         WHERE NOT EXISTS (SELECT 1 FROM pg_attribute AS a

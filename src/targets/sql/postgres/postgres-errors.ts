@@ -145,9 +145,14 @@ export function postgresRowDefect(error: unknown): string | undefined {
   return `PostgreSQL refuses the row (${about.join(', ')})`;
 }
 
-/** True when the server refused a COPY for what is in it, or because the table takes none: as with security by row. */
+/**
+ * True when the server refused a COPY for what is in it, or because the table takes none (as with security by row), or it waited
+ * in vain for somebody who has a row of it open, which may be the same.
+ */
 export function isRefusedCopy(error: unknown): boolean {
-  return postgresRowDefect(error) !== undefined || sqlStateOf(error) === '0A000';
+  return (
+    postgresRowDefect(error) !== undefined || sqlStateOf(error) === '0A000' || isLockTimeout(error)
+  );
 }
 
 /** Classes of errors that objects of users (views, triggers, indexes, other owners) cause in a change of the schema. */
