@@ -75,6 +75,16 @@ describe.skipIf(postgresMissing())('statements sent to PostgreSQL without waitin
     expect(await held()).toEqual([1]);
   });
 
+  it('have their time each, and the commit its own', async () => {
+    const timeouts = { ...DEFAULT_TIMEOUTS, answerMs: 1_000 };
+    const hasty = await PostgresConnection.open(postgresDriver(server.url).client(), timeouts);
+    await hasty.transaction(async (tx) => {
+      for (let n = 0; n < 3; n++) await run(tx, 'SELECT pg_sleep(0.6)');
+    });
+    await expect(hasty.query('SELECT pg_sleep(30)')).rejects.toThrow('Query read timeout');
+    await hasty.close();
+  });
+
   it('take no part in a COPY that is under way, nor does what is asked beside it', async () => {
     await connection.transaction(async (tx) => {
       await run(tx, ...insert(1));

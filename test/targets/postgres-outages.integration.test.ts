@@ -276,6 +276,18 @@ describe.skipIf(postgresMissing())('PostgreSQL that fails', () => {
     },
   );
 
+  it.each(['mirror_forgotten', 'mirror_forms'])(
+    'whose %s was renamed says so, not what became of the statements behind',
+    async (table) => {
+      await using writer = await stage.target.openWriter(FORM, AT_ONCE);
+      await writer.prepare([NAME]);
+      await stage.place.query(`ALTER TABLE ${stage.place.relation(table)} RENAME TO elsewhere`);
+      await expect(writer.apply([row('b')], [])).rejects.toMatchObject({
+        message: expect.stringContaining('was dropped or renamed meanwhile'),
+      });
+    },
+  );
+
   it('goes silent: is noticed, and nothing waits for ever', async () => {
     const real = new URL(stage.place.url);
     const relay = await startRelay(Number(real.port));

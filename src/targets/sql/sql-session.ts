@@ -19,7 +19,8 @@ export interface SqlSession {
   readonly copy?: (sql: string, texts: Iterable<string>) => Promise<number>;
   /**
    * Runs a statement of a transaction without waiting for it: those after it find it done, and where it fails, the next one
-   * that is waited for fails with the same, and so does the commit. Undefined where it would be waited for all the same.
+   * that is waited for fails with the same, and so does the commit. Not for going back to a savepoint, which would hide that
+   * from the server. Undefined where it would be waited for all the same.
    */
   readonly send?: (sql: string, params?: readonly SqlValue[]) => void;
 }

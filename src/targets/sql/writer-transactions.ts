@@ -115,12 +115,13 @@ export class WriterTransactions {
   }
 }
 
-/** What these come to, all of which have ended then; rejects as the first of them that does. */
+/** What these come to, all of which have ended then; rejects as the first of them that failed: it may be why others did. */
 async function inOneWait<T extends readonly unknown[]>(
   asked: readonly [...T],
 ): Promise<{ -readonly [N in keyof T]: Awaited<T[N]> }> {
-  await Promise.allSettled(asked);
-  return Promise.all(asked);
+  const all = Promise.all(asked);
+  await Promise.allSettled([all, ...asked]);
+  return all;
 }
 
 /** Thrown to leave a transaction that turned out to need the form for itself. */

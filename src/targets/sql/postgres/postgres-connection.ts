@@ -77,6 +77,8 @@ export class PostgresConnection implements SqlConnection {
   #turn: Promise<unknown> = Promise.resolve();
   /** A COPY on its way: what is sent before its end would be taken for a part of it. */
   #copying: Promise<unknown> = Promise.resolve();
+  /** How long the answers that are outstanding may take together. */
+  #outstandingMs = 0;
   #broken: Error | undefined;
 
   private constructor(client: PostgresClient, timeouts: PostgresTimeouts) {
@@ -154,7 +156,14 @@ export class PostgresConnection implements SqlConnection {
   #ask(query: PostgresQuery): Promise<PostgresResult> {
     return this.#guarded(async () => {
       await this.#copying;
-      return this.#client.query(query);
+      // Its time begins when the server comes to it, and the driver counts from now.
+      const ownMs = query.query_timeout ?? this.#timeouts.answerMs;
+      this.#outstandingMs += ownMs;
+      try {
+        return await this.#client.query({ ...query, query_timeout: this.#outstandingMs });
+      } finally {
+        this.#outstandingMs -= ownMs;
+      }
     });
   }
 
