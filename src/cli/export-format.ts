@@ -8,18 +8,46 @@ export interface ExportFormat {
   /** What comes before the first row. */
   readonly head: string;
   rows(rows: readonly (readonly Cell[])[]): string;
+  /** How many texts, of the head and of all rows so far, got an apostrophe before them. */
+  readonly apostrophes: number;
 }
 
 /** How CSV is written. */
 export interface CsvOptions {
   /** A byte order mark: without one Excel takes a file for its own code page. */
   readonly bom: boolean;
-  /** Texts that a spreadsheet would run as a formula stay as they are; otherwise an apostrophe comes before them. */
+  /** Texts that {@link mayBeFormula} stay as they are; otherwise an apostrophe comes before them. */
   readonly raw: boolean;
 }
 
-/** CSV as RFC 4180 has it. Numbers have all their digits, and negative ones are no formula; no answer is nothing between the commas. */
+/** Spaces of every width, and characters that show nothing. Programs strip them, or look past them. */
+const BLANK = String.raw`[\p{Z}\p{Cf}]`;
+const SIGN = '[+\\-＋－]';
+
+/** How a formula may begin. OWASP's list (CSV Injection): `=`, `+`, `-`, `@`, their full-width forms, tab, line breaks. And `|`. */
+const FORMULA = new RegExp(`^${BLANK}*[\\p{Cc}=@|＝＠｜+\\-＋－]`, 'u');
+
+/**
+ * Signs with nothing behind them, which no program can calculate with; or one sign and digits in groups: a number or a phone number.
+ * Excel calculates `+1-202-555` and `-9:2`, and shows `-none` as `#NAME?`, so nothing else is spared.
+ */
+const HARMLESS = new RegExp(
+  `^${BLANK}*(?:${SIGN}+|${SIGN}${BLANK}*[.,]?\\d(?:[.,]?${BLANK}*\\d)*[.,]?(?:e[+-]?\\d+)?(?:${BLANK}*%)?)${BLANK}*$`,
+  'iu',
+);
+
+/** Whether Excel, LibreOffice or Google Sheets may take a text in a CSV file for a formula. Pure. */
+export const mayBeFormula = (text: string): boolean =>
+  FORMULA.test(text) && !HARMLESS.test(text.trimEnd());
+
+/** CSV as RFC 4180 has it. Numbers have all their digits; no answer is nothing between the commas. */
 export function csvFormat(names: readonly string[], { bom, raw }: CsvOptions): ExportFormat {
+  let apostrophes = 0;
+  const asText = (text: string): string => {
+    if (raw || !mayBeFormula(text)) return text;
+    apostrophes++;
+    return `'${text}`;
+  };
   const write = (rows: readonly (readonly Cell[])[]): string =>
     stringify(
       rows.map((row) => [...row]),
@@ -27,22 +55,27 @@ export function csvFormat(names: readonly string[], { bom, raw }: CsvOptions): E
         record_delimiter: 'windows',
         // A line break of any kind would begin a new row; a semicolon or a tab a new cell where these separate cells.
         quoted_match: /[\n\r;\t]/,
-        escape_formulas: !raw,
         cast: {
-          // The library takes no line feed for the beginning of a formula.
-          string: (value) => (!raw && value.startsWith('\n') ? `'${value}` : value),
+          string: asText,
           number: decimalText,
           // The library knows numbers by their type alone.
           object: (value) =>
             value instanceof ExactNumber
-              ? { value: value.digits, escape_formulas: false }
+              ? value.digits
               : value instanceof JsonText
-                ? value.text
+                ? asText(value.text)
                 : '',
         },
       },
     );
-  return { head: (bom ? '\uFEFF' : '') + write([names]), rows: write };
+  const head = (bom ? '\uFEFF' : '') + write([names]);
+  return {
+    head,
+    rows: write,
+    get apostrophes() {
+      return apostrophes;
+    },
+  };
 }
 
 /** One JSON object a line. Numbers have all their digits; arrays and objects are what they are; no answer is null. */
@@ -51,7 +84,7 @@ export function jsonLinesFormat(names: readonly string[]): ExportFormat {
   // By hand: an object would put names that are numbers first.
   const line = (row: readonly Cell[]): string =>
     `{${row.map((cell, at) => `${keys[at] ?? ''}${jsonCell(cell)}`).join(',')}}\n`;
-  return { head: '', rows: (rows) => rows.map(line).join('') };
+  return { head: '', rows: (rows) => rows.map(line).join(''), apostrophes: 0 };
 }
 
 const jsonCell = (cell: Cell): string => {

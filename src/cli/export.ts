@@ -39,6 +39,7 @@ export async function run(call: CommandCall): Promise<ExitCode> {
   host.terminal.say(`${form.name}, ${target.name}: ${first}.`);
   for (const warning of warnings)
     host.terminal.say(`${host.terminal.styleStderr('yellow', '!')} ${warning}`);
+  if (format.apostrophes > 0) host.terminal.say(`· ${apostropheNote(format.apostrophes)}`);
   return EXIT_CODES.DONE.code;
 }
 
@@ -142,3 +143,6 @@ function summary(rows: number, { provenAt, absent, lost }: CopyState): string[] 
     ...(lost === null ? [] : [`${lost}. The next pass reads everything.`]),
   ];
 }
+
+const apostropheNote = (apostrophes: number): string =>
+  `${plural(apostrophes, 'text')} that a spreadsheet could run as a formula begin${apostrophes === 1 ? 's' : ''} with an apostrophe here. With --raw texts stay as they are.`;

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { csvFormat, jsonLinesFormat } from '../../src/cli/export-format.ts';
+import { csvFormat, jsonLinesFormat, mayBeFormula } from '../../src/cli/export-format.ts';
 import { Terminal } from '../../src/cli/terminal.ts';
 import { ExactNumber } from '../../src/mirror/types.ts';
 import { RecordedStream, runCli, startCli } from '../support/cli-host.ts';
@@ -66,14 +66,113 @@ describe('CSV', () => {
     );
   });
 
-  it.each(['=1+1', '+420 1', '-1', '@SUM(A1)', '\t=1', '\r=1', '＝1'])(
-    'no spreadsheet runs %j, in a cell or a header',
-    (text) => {
-      const cell = (line: string): string => line.replace(/^"|"?\r\n$/g, '');
-      const format = csvFormat([text], options);
-      expect(cell(format.head)).toBe(`'${text}`);
-      expect(cell(format.rows([[text]]))).toBe(`'${text}`);
-      expect(cell(csvFormat([text], { bom: false, raw: true }).rows([[text]]))).toBe(text);
+  it.each([
+    '=1+1',
+    '+1+2',
+    '-1-2',
+    '@SUM(A1)',
+    '\t=1',
+    '\r=1',
+    '\n=1',
+    '\tx',
+    '＝1',
+    '＋1+2',
+    '－1-2',
+    '＠SUM(1)',
+    '|cmd',
+    "|cmd|' /C calc'!A0",
+    "-2+3+cmd|' /C calc'!A0",
+    '=',
+    '==',
+    '+=1',
+    '--=1',
+    '\u00A0=1+1',
+    '\uFEFF=1',
+    '\u200B=1',
+    '\u3000＝1',
+    ' @x',
+    ' \t=1',
+    '\u202F+A1',
+    '\u0000=1',
+    // What Excel calculates, or shows as #NAME?.
+    '+1-202-555-0123',
+    '+420/123',
+    '-9:2',
+    '-1..2',
+    '- item',
+    '-none',
+    '+A1',
+    '-A1',
+    '+1 (555) 123',
+    '--1',
+    '-5\n=1',
+    '-5*2',
+    '-5%%',
+    '-5 Kč',
+    '+1 from me',
+    '-1e5e5',
+    '-SUM(1)',
+    '-1 | x',
+  ])('L10: no spreadsheet runs %j, in a cell or a header', (text) => {
+    const cell = (line: string): string => line.replace(/^"|"?\r\n$/g, '');
+    const format = csvFormat([text], options);
+    expect(cell(format.head)).toBe(`'${text}`);
+    expect(cell(format.rows([[text]]))).toBe(`'${text}`);
+    expect(format.apostrophes).toBe(2);
+    const raw = csvFormat([text], { bom: false, raw: true });
+    expect([cell(raw.rows([[text]])), raw.apostrophes]).toEqual([text, 0]);
+  });
+
+  it.each([
+    '+420 123 456 789',
+    '+420\u00A0123 456 789',
+    '+420123456789',
+    '\u202A+420 777 123\u202C',
+    '＋420 1',
+    '-',
+    ' - ',
+    '-\n',
+    '--',
+    '---',
+    '－',
+    '+',
+    '-5',
+    '+5',
+    '- 5',
+    '-5,5',
+    '-.5',
+    '-5.',
+    '-1.5e-3',
+    '-5 %',
+    '-1 234,50',
+    '+1,234.50',
+    '',
+    ' ',
+    'a=1',
+    '1-2',
+    '5 - 3',
+    '00042',
+    'x|y',
+    '„=1“',
+    "'=1",
+    '−5',
+    '– item',
+  ])('L10: %j is no formula in any spreadsheet, and stays as it is', (text) => {
+    expect([mayBeFormula(text), mayBeFormula(`${text} `)]).toEqual([false, false]);
+    const format = csvFormat([text], options);
+    expect(format.head + format.rows([[text]])).toBe(
+      csvFormat([text], { ...options, raw: true }).head.repeat(2),
+    );
+    expect(format.apostrophes).toBe(0);
+  });
+
+  it.each(['+', '-1', '+1,1', '\u00A0'])(
+    'L14: judges a long text that begins with %j at once',
+    (start) => {
+      for (const filling of [' ', '1 ', '1', '.', '+', '%', 'e', '\u200B']) {
+        const text = `${start}${filling.repeat(100_000)}x=`;
+        expect(typeof mayBeFormula(text)).toBe('boolean');
+      }
     },
   );
 
@@ -156,6 +255,18 @@ describe('export', () => {
     stopped.send('SIGINT');
     expect((await stopped.done).code).toBe(130);
     expect(readdirSync(dirname(file)).filter((name) => name.includes('out.csv'))).toEqual([]);
+  });
+
+  it('L10, L17: says how many texts got an apostrophe, and nothing where none did', async () => {
+    const { env } = await mirrored('=1+1', 1);
+    const { stderr, stdout } = await runCli(['export', SLUG], env);
+    expect(stdout).toContain(",'=1+1,");
+    expect(stderr).toMatch(
+      /\n· 1 text that a spreadsheet could run as a formula begins with an apostrophe here\. With --raw texts stay as they are\.\n$/,
+    );
+    for (const rest of [['--raw'], ['--format', 'jsonl']]) {
+      expect((await runCli(['export', SLUG, ...rest], env)).stderr).not.toContain('apostrophe');
+    }
   });
 
   it('L17: says of a copy that was never proven, or has lost rows, that it is so', async () => {
