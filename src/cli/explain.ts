@@ -1,5 +1,7 @@
 import type { ExitCode } from '../base/exit-codes.ts';
-import { count, exact, plural } from '../base/format.ts';
+import { count, plural } from '../base/format.ts';
+import { type Coverage, exactCoverageText } from '../health/coverage.ts';
+import { readRecordedForm } from '../health/recorded-health.ts';
 import type { Pause } from '../mirror/pauses.ts';
 import { type Explanation, explainSubmission, type SubmissionInTarget } from '../sync/explain.ts';
 import { choosesForm } from '../sync/form-choice.ts';
@@ -29,13 +31,20 @@ export async function run({ host, args: [id = ''], flag }: CommandCall): Promise
     signal,
   );
   const { form } = explanation;
+  const copies: CopyOfForm[] = [];
+  for (const stored of explanation.targets) {
+    const target = await app.target(stored.target);
+    const reading = app.readingOf(stored.target);
+    const held = form && (await readRecordedForm(target, reading, form.id, host.clock.now()));
+    copies.push({ ...stored, covers: held?.covers ?? null });
+  }
   const paused: { target: string; pause: Pause }[] = [];
   for (const { name } of form === null ? [] : targets) {
     const pause = await pauseAt(app, name, form?.id ?? '');
     if (pause !== null) paused.push({ target: name, pause });
   }
-  if (flag('json')) host.terminal.printJson({ ...explanation, paused });
-  else printExplanation(host.terminal, explanation);
+  if (flag('json')) host.terminal.printJson({ ...explanation, targets: copies, paused });
+  else printExplanation(host.terminal, { ...explanation, targets: copies });
   for (const { target, pause } of flag('json') ? [] : paused) {
     host.terminal.print(`· ${target}: ${pauseNote(pause, target)}`);
   }
@@ -43,9 +52,20 @@ export async function run({ host, args: [id = ''], flag }: CommandCall): Promise
   return explanation.source === null && explanation.form === null ? 1 : 0;
 }
 
+/** Where the submission stands in a target, and what is known there of its form; null where the form is not held. */
+interface CopyOfForm extends SubmissionInTarget {
+  readonly covers: Coverage | null;
+}
+
 function printExplanation(
   terminal: Terminal,
-  { submissionId, source, form, targets, marking }: Explanation,
+  {
+    submissionId,
+    source,
+    form,
+    targets,
+    marking,
+  }: Explanation & { readonly targets: readonly CopyOfForm[] },
 ): void {
   terminal.print(
     `${terminal.style('bold', submissionId)}${form ? ` of ${form.name} (${form.id})` : ''}`,
@@ -70,7 +90,7 @@ const STATES = {
   'not-mirrored': 'its form is not mirrored here',
 } as const satisfies Record<SubmissionInTarget['state'], string>;
 
-function printTarget(terminal: Terminal, stored: SubmissionInTarget): void {
+function printTarget(terminal: Terminal, stored: CopyOfForm): void {
   const status = stored.status === null ? '' : `, status ${stored.status}`;
   const at = stored.deletedAt ?? stored.forgottenAt;
   const since = at === null ? '' : ` since ${at}`;
@@ -87,11 +107,6 @@ function printTarget(terminal: Terminal, stored: SubmissionInTarget): void {
   for (const { wanted, status: from, reason, at } of stored.refusals) {
     terminal.print(`    the source refused ${wanted} from ${from} at ${at}: ${reason}`);
   }
-  if (stored.provenAt === null) return;
-  const asOf = (time: string | null): string => (time === null ? 'never' : `at ${exact(time)}`);
-  const { absentOfForm: absent } = stored;
-  const but = absent === 0 ? '' : ` but for ${count(absent)} that the source no longer counts`;
-  terminal.print(
-    `    of its form, submissions were last known complete here at ${exact(stored.provenAt)}${but}, statuses ${asOf(stored.statusesAt)}, answers ${asOf(stored.fullProvenAt)}`,
-  );
+  if (stored.covers === null) return;
+  terminal.print(`    of its form here: ${exactCoverageText(stored.covers)}`);
 }

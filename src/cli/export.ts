@@ -1,7 +1,9 @@
 import type { App } from '../app.ts';
 import { stopReason, MirrorError } from '../base/errors.ts';
 import { EXIT_CODES, type ExitCode } from '../base/exit-codes.ts';
-import { count, exact, plural } from '../base/format.ts';
+import { plural } from '../base/format.ts';
+import { exactCoverageText, NOTHING } from '../health/coverage.ts';
+import { type RecordedForm, readRecordedForm } from '../health/recorded-health.ts';
 import { knownLosses, lossSentence } from '../mirror/losses.ts';
 import type { FormSnapshot } from '../mirror/snapshot.ts';
 import type { HeldForm, Target } from '../mirror/target.ts';
@@ -22,7 +24,8 @@ export async function run(call: CommandCall): Promise<ExitCode> {
   await using app = await openApp(host);
   const { target, form } = await findForm(call, app);
   // Before the rows: what is claimed of them must not be newer than they are.
-  const state = await stateOf(target, form);
+  const reading = app.readingOf(target.name);
+  const recorded = await readRecordedForm(target, reading, form.id, host.clock.now());
   await using snapshot = await target.snapshot(form.id);
   if (snapshot === undefined) throw emptyTarget(target);
   const format = formatOf(columnNames(snapshot.columns, flag('labels')));
@@ -32,7 +35,7 @@ export async function run(call: CommandCall): Promise<ExitCode> {
   // Nobody reads on: there is nobody to tell more.
   if (rows === undefined) return EXIT_CODES.DONE.code;
   await output.finish();
-  const [first = '', ...warnings] = summary(rows, state);
+  const [first = '', ...warnings] = summary(rows, recorded);
   if (!snapshot.isOneInstant) warnings.push(NOT_AT_ONCE);
   const pause = await pauseAt(app, target.name, form.id);
   if (pause !== null) warnings.push(`It is ${pauseNote(pause, target.name)}`);
@@ -116,28 +119,14 @@ async function writeRows(
   return rows;
 }
 
-/** What is known of a copy. */
-interface CopyState {
-  readonly provenAt: string | null;
-  /** Rows that the source no longer counts. */
-  readonly absent: number;
-  readonly lost: string | null;
-}
-
-async function stateOf(target: Target, form: HeldForm): Promise<CopyState> {
-  const reader = await target.reader(form.id);
-  const checkpoint = await reader?.checkpoint();
-  const lost = lossSentence(knownLosses((await reader?.losses()) ?? []));
-  return { provenAt: checkpoint?.provenAt ?? null, absent: checkpoint?.absent ?? 0, lost };
-}
-
-/** How many rows there are, since when they are known to be all, and what is known not to be right with them (L17). */
-function summary(rows: number, { provenAt, absent, lost }: CopyState): string[] {
-  const but = absent === 0 ? '' : ` but for ${count(absent)} that the source no longer counts`;
-  const as = provenAt === null ? '' : `; last proven complete as of ${exact(provenAt)}${but}`;
+/** How many rows there are, what is claimed of them, and what is known not to be right with them (L17). */
+function summary(rows: number, recorded: RecordedForm | undefined): string[] {
+  const covers = recorded?.covers ?? NOTHING;
+  const lost = lossSentence(knownLosses(recorded?.overview.losses ?? []));
+  const claim = covers.membership === null ? '' : `; ${exactCoverageText(covers)}`;
   return [
-    `${plural(rows, 'row')}${as}`,
-    ...(provenAt === null
+    `${plural(rows, 'row')}${claim}`,
+    ...(covers.membership === null
       ? ['This copy is not proven complete: rows may be missing. forms-mirror sync reads the form.']
       : []),
     ...(lost === null ? [] : [`${lost}. The next pass reads everything.`]),

@@ -80,13 +80,19 @@ export function absentText(absent: number, dueAt: string | null, nowMs: number):
 }
 
 /** `submissions and statuses as of 12 s ago but for 3 no longer counted, answers as of 3 h ago` */
-export function coverageText(coverage: Coverage, nowMs: number): string {
+export const coverageText = (coverage: Coverage, nowMs: number): string =>
+  claimText(coverage, (time) => ago(time, nowMs));
+
+/** The same with the times themselves, for what is read later. */
+export const exactCoverageText = (coverage: Coverage): string => claimText(coverage, exact);
+
+function claimText(coverage: Coverage, when: (time: string) => string): string {
   const { membership, statuses, answers } = coverage;
   if (membership === null) return 'nothing is proven';
-  if (isWhole(coverage)) return `submissions, statuses and answers as of ${ago(membership, nowMs)}`;
+  if (isWhole(coverage)) return `submissions, statuses and answers as of ${when(membership)}`;
   const except = exceptText(coverage);
   const asOf = (what: string, time: string | null, but = ''): string =>
-    time === null ? `${what} never compared` : `${what} as of ${ago(time, nowMs)}${but}`;
+    time === null ? `${what} never compared` : `${what} as of ${when(time)}${but}`;
   const parts =
     statuses === answers
       ? [asOf('submissions', membership, except), asOf('statuses and answers', answers)]

@@ -16,7 +16,7 @@ type Known = Pick<KnownForm, 'overview' | 'summary'>;
  * What is known of a form, where a clock that was set back dated some of it after now: such a record was made before all that is
  * dated up to now, so it hides none of that, and settles nothing. A claim for which nothing else stands keeps its date. Pure.
  */
-export function asOfNow(known: KnownForm, nowMs: number): KnownForm {
+export function asOfNow<T extends Known>(known: T, nowMs: number): T {
   const isWrong = (at: string | null): boolean => at !== null && isAhead(Date.parse(at), nowMs);
   const summary = withoutAhead(known.summary, nowMs);
   const { overview } = known;
@@ -49,7 +49,7 @@ export const lastProofMs = (known: Known): number =>
   Math.max(known.summary.provenMs, Date.parse(provenAtOf(known) ?? '') || 0);
 
 /** What is proven of a form, each with since when. */
-export function coverageOf(known: KnownForm): Coverage {
+export function coverageOf(known: Known): Coverage {
   if (lossesOf(known).length > 0) return NOTHING;
   const { overview, summary } = known;
   const checkpoint = overview?.checkpoint ?? null;
@@ -78,7 +78,7 @@ export function openSince({ overview, summary }: KnownForm): string | null {
 }
 
 /** Rows that are not claimed: as the checkpoint says, unless a pass has ended since that was read. */
-function unsettledOf({ overview, summary }: KnownForm): Pick<Coverage, 'absent' | 'withheld'> {
+function unsettledOf({ overview, summary }: Known): Pick<Coverage, 'absent' | 'withheld'> {
   const stored = overview?.checkpoint ?? null;
   const isNewer =
     summary.absent !== null && summary.absent.atMs > Date.parse(stored?.provenAt ?? '');
@@ -95,4 +95,5 @@ export const isoOrNull = (ms: number): string | null =>
   ms === 0 ? null : new Date(ms).toISOString();
 
 /** What is known of losses; what an earlier release did not say need not be lost. */
-export const lossesOf = ({ overview }: KnownForm): Loss[] => knownLosses(overview?.losses ?? []);
+export const lossesOf = ({ overview }: Pick<Known, 'overview'>): Loss[] =>
+  knownLosses(overview?.losses ?? []);

@@ -4,17 +4,22 @@ import { toMirrorError } from '../base/errors.ts';
 import type { TargetCosts } from '../mirror/costs.ts';
 import type { DescribeHealth } from '../mirror/health-text.ts';
 import { resumeCommand } from '../mirror/pauses.ts';
+import type { FormOverview, Target } from '../mirror/target.ts';
+import type { PassRecord } from '../mirror/types.ts';
 import {
   CONFIRMED_FAILURES,
   type FormInTarget,
   type HealthFacts,
+  type ReadingSettings,
   TARGET_LIMIT_MS,
   type TargetOverview,
   type TargetReading,
   formKey,
+  readOverview,
   slowTarget,
 } from './facts.ts';
 import { absentText, comparedText, type Coverage } from './coverage.ts';
+import { asOfNow, coverageOf } from './form-coverage.ts';
 import { assessForm } from './form-health.ts';
 import { type KeptFailures, NO_FAILURES, keptPasses } from './kept-failures.ts';
 import { type MirrorHealth, assessMirror } from './mirror-health.ts';
@@ -49,6 +54,32 @@ export async function readRecorded(
     return { name, overview: null, failure: { code, message } };
   }
 }
+
+/** A form as its target records it, and what follows from that for its rows, as of now. */
+export interface RecordedForm {
+  readonly overview: FormOverview;
+  readonly covers: Coverage;
+}
+
+/** Reads one form of a target once; undefined where the target does not hold it. Rejects as {@link readOverview} does. */
+export async function readRecordedForm(
+  target: Target,
+  reading: ReadingSettings,
+  formId: string,
+  nowMs: number,
+): Promise<RecordedForm | undefined> {
+  const { forms } = await readOverview(target, reading);
+  const overview = forms.find((form) => form.formId === formId);
+  if (overview === undefined) return undefined;
+  const summary = recordedSummary(overview, nowMs);
+  return { overview, covers: coverageOf(asOfNow({ overview, summary }, nowMs)) };
+}
+
+const recordedSummary = (
+  { lastOk, lastFull, lastPass }: FormOverview,
+  nowMs: number,
+  kept: readonly PassRecord[] = [],
+): PassSummary => summaryOf([...kept, lastOk, lastFull, lastPass], nowMs);
 
 /** What the health of a mirror is judged from besides what its targets record. */
 export interface RecordedFacts {
@@ -99,11 +130,9 @@ export function assessRecorded(
     );
   }
   for (const { name, overview } of targets) {
-    for (const { formId, lastOk, lastFull, lastPass } of overview?.forms ?? []) {
-      summaries.set(
-        formKey(name, formId),
-        summaryOf([...keptPasses(kept.passes, name, formId), lastOk, lastFull, lastPass], nowMs),
-      );
+    for (const form of overview?.forms ?? []) {
+      const passes = keptPasses(kept.passes, name, form.formId);
+      summaries.set(formKey(name, form.formId), recordedSummary(form, nowMs, passes));
     }
   }
   // Without a process that is known to run there is no next run.
@@ -160,7 +189,7 @@ const KEPT_TITLE_BUT_LISTED = 'All submissions but those listed, at last success
 export function describeHealth(target: string, staleAfterMinutes: number): DescribeHealth {
   return (overview, nowMs, pause = null) => {
     const { formId: id, slug, name } = overview;
-    const summary = summaryOf([overview.lastOk, overview.lastFull, overview.lastPass], nowMs);
+    const summary = recordedSummary(overview, nowMs);
     const known = { form: { id, slug, name }, target, overview, summary, pause };
     const alone = { nowMs, stale: null, isShared: () => false, nextRunAt: null, nextFullAt: null };
     const context = { ...alone, shared: null, overdueSince: null };

@@ -1,6 +1,5 @@
 import { orNull } from '../forms/errors.ts';
 import { compareRow } from '../mirror/changes.ts';
-import { lookedAt, statusesAt } from '../mirror/looked.ts';
 import { pickFields } from '../mirror/label-map.ts';
 import { decideMark, REFUSAL_LASTS_MS } from '../mirror/mark-rules.ts';
 import type { FieldPicks } from '../mirror/picks.ts';
@@ -49,12 +48,6 @@ export interface SubmissionInTarget {
   readonly refusals: readonly Refusal[];
   /** Entries that the histories here hold of it, with or without a row. */
   readonly history: number;
-  /** As of when is known here which submissions the form has, what statuses they have, and what was answered: see `Coverage`. */
-  readonly provenAt: string | null;
-  readonly statusesAt: string | null;
-  readonly fullProvenAt: string | null;
-  /** Rows of the form that the source no longer counts, and not which: the next passes look for them. */
-  readonly absentOfForm: number;
 }
 
 /** Where one submission stands, everywhere. */
@@ -143,8 +136,6 @@ async function lookUp(
       ? await differingColumns(form, submission, defects, row, reader, picks, hashKey)
       : [];
   const listed = (await reader?.rejections(MOST_LISTED))?.items ?? [];
-  const checkpoint = await reader?.checkpoint();
-  const overview = form && (await target.overview()).find(({ formId }) => formId === form.id);
   const forgottenAt = (await reader?.forgotten([submissionId]))?.get(submissionId) ?? null;
   return {
     target: target.name,
@@ -162,10 +153,6 @@ async function lookUp(
       .map(({ reason }) => reason),
     refusals: (await reader?.refusals(submissionId)) ?? [],
     history: (await reader?.traces([submissionId]))?.history ?? 0,
-    provenAt: (overview && lookedAt(overview)) ?? checkpoint?.provenAt ?? null,
-    statusesAt: (overview && statusesAt(overview)) ?? null,
-    fullProvenAt: checkpoint?.fullProvenAt ?? null,
-    absentOfForm: checkpoint?.absent ?? 0,
   };
 }
 

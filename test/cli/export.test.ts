@@ -4,6 +4,9 @@ import { Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { csvFormat, jsonLinesFormat, mayBeFormula } from '../../src/cli/export-format.ts';
 import { Terminal } from '../../src/cli/terminal.ts';
+import { type Clock, systemClock } from '../../src/base/clock.ts';
+import { exact } from '../../src/base/format.ts';
+import type { Coverage } from '../../src/health/coverage.ts';
 import { ExactNumber } from '../../src/mirror/types.ts';
 import { RecordedStream, runCli, startCli } from '../support/cli-host.ts';
 import { type CliPlace, openPlace } from '../support/cli-sandbox.ts';
@@ -196,12 +199,14 @@ describe('JSON lines', () => {
   });
 });
 
+const CLAIM = /: 7 rows; submissions, statuses and answers as of 2\d{3}-\S+ \S+ UTC\.\n/;
+
 describe('export', () => {
   it('writes what the target holds, as it calls it, without asking the source', async () => {
     const { place, env } = await mirrored('=HYPERLINK("x")');
     await place.sandbox.stop();
     const { code, stdout, stderr } = await runCli(['export', SLUG], env);
-    expect([code, stderr]).toEqual([0, expect.stringMatching(/: 7 rows; last proven complete/)]);
+    expect([code, stderr]).toEqual([0, expect.stringMatching(CLAIM)]);
     // What it read with is gone, and the file is whole without it.
     expect(existsSync(`${place.file}-wal`)).toBe(false);
     const [head = '', ...lines] = stdout.split('\r\n');
@@ -257,6 +262,31 @@ describe('export', () => {
     expect(readdirSync(dirname(file)).filter((name) => name.includes('out.csv'))).toEqual([]);
   });
 
+  it('L17: claims what status and explain claim: what a look has seen since counts, and answers keep their time', async () => {
+    const place = await openPlace({ submissions: 30 });
+    const { id, formId } = place.sandbox.store.at(0);
+    const slug = place.sandbox.store.forms().find((form) => form.id === formId)?.slug ?? '';
+    // Long enough ago for times to differ to the second, and too short for a comparison to be due.
+    const before: Clock = { ...systemClock, now: () => Date.now() - 60_000 };
+    expect((await runCli(['sync', '--full'], place.env, false, before)).code).toBe(0);
+    expect((await runCli(['sync'], place.env)).code).toBe(0);
+    const json = async (...args: string[]): Promise<unknown> =>
+      JSON.parse((await runCli([...args, '--json'], place.env)).stdout);
+    const { forms } = (await json('status')) as {
+      forms: { form: { id: string }; covers: Coverage }[];
+    };
+    const covers = forms.find(({ form }) => form.id === formId)!.covers;
+    expect(Date.parse(covers.membership ?? '') - Date.parse(covers.answers ?? '')).toBeGreaterThan(
+      30_000,
+    );
+    expect(await json('explain', id)).toMatchObject({ targets: [{ covers }] });
+    const claim = `submissions and statuses as of ${exact(covers.membership ?? '')}, answers as of ${exact(covers.answers ?? '')}`;
+    expect((await runCli(['explain', id], place.env)).stdout).toContain(
+      `of its form here: ${claim}\n`,
+    );
+    expect((await runCli(['export', slug], place.env)).stderr).toContain(` rows; ${claim}.\n`);
+  });
+
   it('L10, L17: says how many texts got an apostrophe, and nothing where none did', async () => {
     const { env } = await mirrored('=1+1', 1);
     const { stderr, stdout } = await runCli(['export', SLUG], env);
@@ -276,6 +306,8 @@ describe('export', () => {
     );
     const lost = await runCli(['export', SLUG], env);
     expect([lost.code, lost.stderr]).toEqual([0, expect.stringContaining('2 rows that were')]);
+    // As status does, it claims nothing of such a copy.
+    expect(lost.stderr).not.toContain('as of');
     place.change('DELETE FROM mirror_checkpoints');
     const unproven = await runCli(['export', SLUG], env);
     expect(unproven.stderr).toContain('not proven complete');

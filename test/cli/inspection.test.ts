@@ -314,7 +314,7 @@ describe('explain', () => {
     });
     const shown = await runCli(['explain', id], env);
     expect(shown.stdout).toMatch(
-      /of its form, submissions were last known complete here at \S+ \S+ UTC, statuses at \S+ \S+ UTC, answers at \S+ \S+ UTC/,
+      /of its form here: submissions and statuses as of \S+ \S+ UTC, answers as of \S+ \S+ UTC\n/,
     );
     const unknown = await runCli(['explain', 'sub_nobody'], env);
     expect([unknown.code, unknown.stdout]).toEqual([1, expect.stringContaining('answers 404')]);
