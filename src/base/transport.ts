@@ -76,7 +76,7 @@ function mysqlWeaknesses(mode: string | undefined, authority: string | undefined
   ];
 }
 
-/** How a Redis is reached, and the sentinels or nodes that name it, as the driver reads it. */
+/** How a Redis is reached, and the sentinels that name it, as the driver reads it. */
 export function redisTransport(url: URL): Transport {
   const option = (name: string): string => url.searchParams.getAll(name).at(-1) ?? '';
   if (option('path') !== '') return LOCAL;
@@ -93,7 +93,7 @@ export function redisTransport(url: URL): Transport {
     );
   }
   weaknesses.push(...commonPassword(url));
-  const others = ['sentinel', 'node'].flatMap((name) => url.searchParams.getAll(name));
+  const others = url.searchParams.getAll('sentinel');
   const hosts = others.map((text) => URL.parse(`redis://${text}`)?.hostname ?? '');
   const all = [decoded(url.hostname) || option('host') || 'localhost', ...hosts];
   const away = all.flatMap((host) => transportTo(host, weaknesses).host ?? []);

@@ -1,6 +1,6 @@
 import { MirrorError } from '../base/errors.ts';
 import { LOCAL, type Transport, postgresTransport, redisTransport } from '../base/transport.ts';
-import { clusterAddress, REDIS_SCHEMES, sentinelAddress } from './backends/redis-address.ts';
+import { REDIS_SCHEMES, SINGLE_REDIS, sentinelAddress } from './backends/redis-address.ts';
 import type {
   BackendKind,
   BackendOptions,
@@ -56,6 +56,7 @@ export function backendKindOf(url: URL | undefined): BackendKind {
 /** QUEUE_URL, parsed here alone. Throws {@link QueueUrlError}. */
 export function parseQueueUrl(text: string): URL {
   const scheme = /^[a-z+]+:(?=\/\/)/i.exec(text)?.[0].toLowerCase();
+  if (/^rediss?[+]cluster:/.test(scheme ?? '')) throw new QueueUrlError(CLUSTER);
   const isKnown = Object.values(PROFILES).some(({ schemes }) => schemes.includes(scheme ?? ''));
   if (!isKnown) throw new QueueUrlError(UNKNOWN_KIND);
   const url = URL.parse(text);
@@ -63,7 +64,7 @@ export function parseQueueUrl(text: string): URL {
   if (url === null || url.hash !== '' || url.pathname.includes('@')) {
     throw new QueueUrlError(NO_ADDRESS);
   }
-  const found = sentinelAddress(url) ?? clusterAddress(url);
+  const found = sentinelAddress(url);
   if (typeof found === 'string') throw new QueueUrlError(found);
   return url;
 }
@@ -84,6 +85,7 @@ export class QueueUrlError extends MirrorError {
 
 const UNKNOWN_KIND =
   'is of an unknown kind: write redis://…, rediss://… or postgres://…, or leave it unset for the embedded queue';
+const CLUSTER = `names a Redis Cluster, which cannot hold the queue: write ${SINGLE_REDIS}`;
 const NO_ADDRESS =
   'is not an address: a password with special characters must be percent-encoded (@ is %40, / is %2F, # is %23)';
 

@@ -306,7 +306,7 @@ export const SETTINGS = {
     group: 'Queue',
     whenUnset: 'embedded, inside `DATA_DIR`: no server needed, one process',
     meaning:
-      'The job queue: `rediss://…` or `redis://…` (for production and for several workers), or `postgres://…`. `rediss+sentinel://:password@host:26379/master?sentinel=other:26379` finds the master by Sentinel, `rediss+cluster://:password@host:6379?node=other:6379` that of a cluster.',
+      'The job queue: `rediss://…` or `redis://…` (for production and for several workers), or `postgres://…`. `rediss+sentinel://:password@host:26379/master?sentinel=other:26379` finds the master by Sentinel. A Redis Cluster cannot hold the queue.',
     example: 'rediss://:password@redis.example.com:6379',
     secret: true,
     usedBy: ['start', 'worker', 'sync', 'verify', 'status', 'check'],

@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
 import { backendKindOf, openBackend, parseQueueUrl } from '../../src/queue/backends.ts';
 import { readPrefix, safeAddress, unreachable } from '../../src/queue/backends/backend.ts';
-import { clusterAddress, sentinelAddress } from '../../src/queue/backends/redis-address.ts';
+import { sentinelAddress } from '../../src/queue/backends/redis-address.ts';
 import { assertSafe, driverAddress, reconnectDelayMs } from '../../src/queue/backends/redis.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
@@ -70,29 +70,16 @@ describe('QUEUE_URL', () => {
     expect(safeAddress(new URL(text))).toBe('rediss+sentinel://S1.example:26380/my-master');
   });
 
-  it('names nodes of a cluster', () => {
-    const text = 'rediss+cluster://me:p%40ss@C1.example?node=[::1]:7001&prefix=a';
-    expect(clusterAddress(parseQueueUrl(text))).toEqual({
-      nodes: [
-        { host: 'C1.example', port: 6_379 },
-        { host: '::1', port: 7_001 },
-      ],
-      username: 'me',
-      password: 'p@ss',
-      tls: true,
-    });
-    expect(clusterAddress(parseQueueUrl('redis://h'))).toBeUndefined();
-    expect(backendKindOf(parseQueueUrl(text))).toBe('redis');
-    expect(safeAddress(new URL(text))).toBe('rediss+cluster://C1.example');
-  });
-
   it.each([
     ['redis+sentinel://:s3cret@h:26379', 'what the sentinels call the master'],
     ['redis+sentinel://:s3cret@h:26379/a/b', 'what the sentinels call the master'],
     ['redis+sentinel://:s3cret@h/m?sentinel=h2:s3cret', 'a sentinel that is no host and port'],
     ['redis+sentinel://:s3cret@h/m?sentinel=u:s3cret@h2', 'a sentinel that is no host and port'],
-    ['redis+cluster://:s3cret@h:6379/2', 'has none but 0'],
-    ['redis+cluster://:s3cret@h?node=u:s3cret@h2', 'a node that is no host and port'],
+    [
+      'redis+cluster://:s3cret@h:6379?node=h2',
+      'QUEUE_URL names a Redis Cluster, which cannot hold the queue: write the address of a single Redis',
+    ],
+    ['RedisS+Cluster://:s3cret@h', 'names a Redis Cluster'],
     ['redis+other://:s3cret@h:6379', 'is of an unknown kind'],
   ])('L15: that cannot be used says what would be right: %s', (text, problem) => {
     const refusal = (): unknown => parseQueueUrl(text);
@@ -138,13 +125,20 @@ describe('what Redis says of itself', () => {
   const info = (version: string, policy: string): string =>
     `# Server\r\nredis_version:${version}\r\n# Memory\r\nmaxmemory_policy:${policy}\r\n`;
 
-  it('is believed: it must keep jobs, and be new enough', () => {
+  it('is believed: it must keep jobs, be no node of a cluster, and be new enough', () => {
     const verdict = (text: string): unknown => codeOf(() => assertSafe(text, 'redis://h'));
     expect(verdict(info('7.0.15', 'noeviction'))).toBe('none');
     expect(verdict(info('6.2.0', 'noeviction'))).toBe('none');
     expect(verdict(info('6.0.16', 'noeviction'))).toBe('SETTINGS');
     expect(verdict(info('5.0.3', 'noeviction'))).toBe('SETTINGS');
     expect(verdict(info('10.1.0', 'allkeys-lru'))).toBe('QUEUE_UNSAFE');
+    const modeOf = (mode: string): string =>
+      `${info('7.0.15', 'noeviction')}redis_mode:${mode}\r\n`;
+    expect(verdict(modeOf('standalone'))).toBe('none');
+    expect(verdict(modeOf('cluster'))).toBe('SETTINGS');
+    expect(() => assertSafe(modeOf('cluster'), 'redis://h')).toThrow(
+      'Redis at redis://h is a node of a Redis Cluster, which cannot hold the queue: set QUEUE_URL to the address of a single Redis',
+    );
     // Relatives of Redis may not say.
     expect(verdict('# Server\r\n')).toBe('none');
   });

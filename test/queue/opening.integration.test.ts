@@ -86,19 +86,10 @@ describe.skipIf(redisMissing())('opening Redis', () => {
         expect(message).toContain(url.host);
         expect(message).not.toContain('the-wrong-one');
       }
-      const cluster = `redis+cluster://:the-wrong-one@${url.host}?node=127.0.0.1:${await freePort()}`;
-      expect(await failure(cluster, clock)).toMatchObject({ code: 'QUEUE_DENIED' });
       expect(clock.waits).toBe(0);
       await configure('requirepass', '', 'the right one');
     },
   );
-
-  it('refuses a single Redis that is named as a node of a cluster', async () => {
-    const { host } = new URL(server.url);
-    const { code, message } = await failure(`redis+cluster://${host}`);
-    expect(code).toBe('SETTINGS');
-    expect(message).toMatch(/^QUEUE_URL names a Redis that is no node of a cluster: correct/);
-  });
 
   it('L15: tries an unreachable server for a while, then names it without its password', async () => {
     const port = await freePort();

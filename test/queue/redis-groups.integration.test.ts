@@ -4,7 +4,7 @@ import { SharedRate } from '../../src/queue/shared-rate.ts';
 import { connectText, parseQueueUrl } from '../../src/queue/backends.ts';
 import type { QueueStatus } from '../../src/queue/queue-status.ts';
 import type { QueueRuntime } from '../../src/queue/runtime.ts';
-import { type RedisGroup, startCluster, startSentinels } from '../support/redis-groups.ts';
+import { type RedisGroup, startSentinels } from '../support/redis-groups.ts';
 import { redisMissing } from '../support/servers.ts';
 import { FakeHandlers } from './fake-handlers.ts';
 import { startAt } from './harness.ts';
@@ -66,10 +66,7 @@ async function startSilent(): Promise<AsyncDisposable & { readonly place: string
 
 /** The group's address with another server before the others. */
 const namedFirst = ({ url }: RedisGroup, place: string): string =>
-  url.replace(/@([\d.:]+)(\S*?)\?(?=\S)/, (_all, first: string, rest: string) => {
-    const name = rest === '' ? 'node' : 'sentinel';
-    return `@${place}${rest}?${name}=${first}&`;
-  });
+  url.replace(/@([\d.:]+)(\S*?)\?(?=\S)/, `@${place}$2?sentinel=$1&`);
 
 describe.skipIf(redisMissing())('a Redis that sentinels watch', () => {
   it('goes on when the master is killed, though the sentinel that is named first is silent', async () => {
@@ -78,40 +75,6 @@ describe.skipIf(redisMissing())('a Redis that sentinels watch', () => {
     const group = { ...started, url: namedFirst(started, silent.place) };
     await using work = await atWork(group);
     await group.killMaster();
-    expect(await next(work)).toMatchObject({ reachable: true });
-    expect(await shareOf(group)).toMatchObject({ perMinute: 60 });
-  });
-});
-
-describe.skipIf(redisMissing())('a Redis Cluster', () => {
-  it.each([
-    ['killed, which the address names first', 'b', 'killMaster'],
-    ['silent, which the address does not name', 'a', 'silenceMaster'],
-  ] as const)('goes on when the master of its slot is %s', async (_which, prefix, deed) => {
-    await using group = await startCluster(prefix);
-    await using work = await atWork(group);
-    await group[deed]();
-    expect(await next(work)).toMatchObject({ reachable: true });
-    expect(await shareOf(group)).toMatchObject({ perMinute: 60 });
-  });
-
-  it('goes on when its slot moves to another master, and back', async () => {
-    await using group = await startCluster('c');
-    await using work = await atWork(group);
-    await group.failOver();
-    expect(await next(work)).toMatchObject({ reachable: true });
-    await group.failOver();
-    expect(await next(work)).toMatchObject({ reachable: true });
-  });
-
-  it('goes on when its slot is handed on to another shard, key by key, though the node that is named first is silent', async () => {
-    await using silent = await startSilent();
-    await using started = await startCluster('d');
-    const group = { ...started, url: namedFirst(started, silent.place) };
-    await using work = await atWork(group);
-    await group.reshard();
-    expect(await next(work)).toMatchObject({ reachable: true });
-    await group.reshard();
     expect(await next(work)).toMatchObject({ reachable: true });
     expect(await shareOf(group)).toMatchObject({ perMinute: 60 });
   });

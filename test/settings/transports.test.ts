@@ -64,10 +64,8 @@ describe('an address beyond this machine', () => {
     expect(problemsOf({ ...SOURCE, QUEUE_URL: url })).toEqual([]);
   });
 
-  it.each([
-    'redis+sentinel://:kZ4vQ1mW@s1:26379/m?sentinel=127.0.0.1&sentinel=s2:1',
-    'redis+cluster://:kZ4vQ1mW@s1:6379?node=127.0.0.1&node=s2:1',
-  ])('each further server is to be reached safely, too: %s', (QUEUE_URL) => {
+  it('each further server is to be reached safely, too', () => {
+    const QUEUE_URL = 'redis+sentinel://:kZ4vQ1mW@s1:26379/m?sentinel=127.0.0.1&sentinel=s2:1';
     const of = (ALLOW_PLAINTEXT: string): string[] => complaints({ QUEUE_URL, ALLOW_PLAINTEXT });
     expect(complaints({ QUEUE_URL })).toEqual([expect.stringContaining('name s1 in')]);
     expect(of('s1')).toEqual([expect.stringContaining('name s2 in')]);

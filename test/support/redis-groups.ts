@@ -14,16 +14,6 @@ export interface RedisGroup extends AsyncDisposable {
   killMaster(): Promise<void>;
 }
 
-/** Several shards. */
-export interface RedisCluster extends RedisGroup {
-  /** Stops the master, by its process ID, so that it takes connections and says nothing. */
-  silenceMaster(): Promise<void>;
-  /** Has the replica of the mirror's master take its place, both alive. */
-  failOver(): Promise<void>;
-  /** Hands the slot of the mirror on to another master, key by key. */
-  reshard(): Promise<void>;
-}
-
 const SERVER = 'redis-server';
 const PASSWORD = 'kZ4vQ1mW-group';
 const GROUP_MB = 128;
@@ -50,11 +40,6 @@ class Servers implements AsyncDisposable {
     child?.kill('SIGKILL');
     await gone;
     this.#children.delete(port);
-  }
-
-  /** It keeps its connections, and answers nothing more. */
-  silence(port: number): void {
-    this.#children.get(port)?.kill('SIGSTOP');
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -144,96 +129,6 @@ export async function startSentinels(): Promise<RedisGroup> {
   return {
     url: `redis+sentinel://:${PASSWORD}@127.0.0.1:${one}/mirror?sentinelPassword=sentinels&${others.join('&')}`,
     killMaster: async () => servers.kill(Number((await master())['port'])),
-    [Symbol.asyncDispose]: () => running.disposeAsync(),
-  };
-}
-
-/** Slots of a cluster: https://redis.io/docs/latest/operate/oss_and_stack/reference/cluster-spec/ */
-const SLOTS = 16_384;
-
-/** Three masters with a replica each; the address names two masters. Killed or moved is the master of the slot of `prefix`. */
-export async function startCluster(prefix: string): Promise<RedisCluster> {
-  await using stack = new AsyncDisposableStack();
-  const servers = stack.use(new Servers());
-  const all = await ports(12);
-  const nodes = all.slice(0, 6);
-  // Where they speak to each other; by default 10,000 above, where there may be no port.
-  const busOf = (port: number): string => String(all[all.indexOf(port) + 6]);
-  const masters = nodes.slice(0, 3);
-  const lines = [
-    ...STORE,
-    `requirepass ${PASSWORD}`,
-    `masterauth ${PASSWORD}`,
-    'cluster-enabled yes',
-    'cluster-node-timeout 1000',
-    'cluster-replica-validity-factor 0',
-  ];
-  await Promise.all(
-    nodes.map((port) => servers.start(port, [...lines, `cluster-port ${busOf(port)}`])),
-  );
-  const call = (port: number, ...words: [string, ...string[]]): Promise<unknown> =>
-    ask(port, (client) => client.call(...words), PASSWORD);
-  const text = async (port: number, ...words: [string, ...string[]]): Promise<string> =>
-    String(await call(port, ...words));
-  const share = Math.ceil(SLOTS / masters.length);
-  for (const [at, port] of masters.entries()) {
-    const last = Math.min(SLOTS, (at + 1) * share) - 1;
-    await call(port, 'CLUSTER', 'ADDSLOTSRANGE', String(at * share), String(last));
-    await call(port, 'CONFIG', 'SET', 'cluster-announce-ip', '127.0.0.1');
-    await call(port, 'CLUSTER', 'SET-CONFIG-EPOCH', String(at + 1));
-  }
-  const [first] = all;
-  for (const port of nodes.slice(1)) {
-    await call(first, 'CLUSTER', 'MEET', '127.0.0.1', String(port), busOf(port));
-  }
-  const knowsAll = (info: string): boolean => info.includes('cluster_known_nodes:6');
-  await Promise.all(nodes.map((port) => until(() => text(port, 'CLUSTER', 'INFO'), knowsAll)));
-  const replicas = nodes.slice(3);
-  for (const [at, port] of replicas.entries()) {
-    const master = await text(masters[at] ?? 0, 'CLUSTER', 'MYID');
-    await until(() => text(port, 'CLUSTER', 'REPLICATE', master));
-  }
-  await Promise.all(replicas.map(isCopied));
-  const isOk = (info: string): boolean => info.includes('cluster_state:ok');
-  await Promise.all(nodes.map((port) => until(() => text(port, 'CLUSTER', 'INFO'), isOk)));
-  const masterPort = async (): Promise<number> => {
-    const moved = await text(first, 'GET', `{${prefix}}`).catch((error: Error) => error.message);
-    return Number(/^MOVED \d+ .*:(\d+)$/.exec(moved)?.[1] ?? first);
-  };
-  const reshard = async (): Promise<void> => {
-    const from = await masterPort();
-    const to = masters.find((port) => port !== from) ?? 0;
-    const [source, destination] = [
-      await text(from, 'CLUSTER', 'MYID'),
-      await text(to, 'CLUSTER', 'MYID'),
-    ];
-    const slot = await text(from, 'CLUSTER', 'KEYSLOT', `{${prefix}}`);
-    await call(to, 'CLUSTER', 'SETSLOT', slot, 'IMPORTING', source);
-    await call(from, 'CLUSTER', 'SETSLOT', slot, 'MIGRATING', destination);
-    for (;;) {
-      const keys = (await call(from, 'CLUSTER', 'GETKEYSINSLOT', slot, '5')) as string[];
-      if (keys.length === 0) break;
-      const place = ['127.0.0.1', String(to), '', '0', '1000', 'AUTH', PASSWORD, 'KEYS'];
-      await call(from, 'MIGRATE', ...place, ...keys);
-    }
-    await call(to, 'CLUSTER', 'SETSLOT', slot, 'NODE', destination);
-    await call(from, 'CLUSTER', 'SETSLOT', slot, 'NODE', destination);
-  };
-  const replicaOf = (port: number): number => nodes[(nodes.indexOf(port) + 3) % 6] ?? 0;
-  const running = stack.move();
-  return {
-    url: `redis+cluster://:${PASSWORD}@127.0.0.1:${first}?node=127.0.0.1:${nodes[1]}&prefix=${prefix}`,
-    killMaster: async () => servers.kill(await masterPort()),
-    silenceMaster: async () => servers.silence(await masterPort()),
-    failOver: async () => {
-      const port = replicaOf(await masterPort());
-      await call(port, 'CLUSTER', 'FAILOVER');
-      await until(
-        () => text(port, 'ROLE'),
-        (role) => role.startsWith('master'),
-      );
-    },
-    reshard,
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }

@@ -2,26 +2,17 @@ import { isLoopback } from '../../base/loopback.ts';
 import { decoded } from '../../base/transport.ts';
 
 /** The schemes of QUEUE_URL that mean Redis. */
-export const REDIS_SCHEMES = ['', '+sentinel', '+cluster'].flatMap((kind) => [
-  `redis${kind}:`,
-  `rediss${kind}:`,
-]);
+export const REDIS_SCHEMES = ['redis:', 'rediss:', 'redis+sentinel:', 'rediss+sentinel:'];
+
+/** What to use where a Redis Cluster was given. */
+export const SINGLE_REDIS =
+  'the address of a single Redis (redis://… or rediss://…), or of one that sentinels watch (redis+sentinel://…)';
 
 /** A server. */
-export interface ServerPlace {
+interface ServerPlace {
   /** Without the brackets of IPv6. */
   readonly host: string;
   readonly port: number;
-}
-
-/** What an address says that finds the way in a cluster. */
-export interface ClusterAddress {
-  /** At least one. */
-  readonly nodes: readonly ServerPlace[];
-  /** The same on all nodes; undefined: none. */
-  readonly username: string | undefined;
-  readonly password: string | undefined;
-  readonly tls: boolean;
 }
 
 /** What an address says that finds the master by Sentinel. */
@@ -39,11 +30,7 @@ export interface SentinelAddress {
   readonly tls: boolean;
 }
 
-/** A sentinel or node that is silent is waited for no longer: two of them must leave time for a third (see `connectRedis`). */
-export const ASK_MS = 2_000;
-
 const SENTINEL_PORT = 26_379;
-const REDIS_PORT = 6_379;
 
 /**
  * Reads `redis+sentinel://:password@host:26379/master?sentinel=other:26379` (`rediss+…` for TLS). Undefined for the address of
@@ -51,7 +38,7 @@ const REDIS_PORT = 6_379;
  */
 export function sentinelAddress(url: URL): SentinelAddress | string | undefined {
   if (!url.protocol.endsWith('+sentinel:')) return undefined;
-  const sentinels = placesIn(url, 'sentinel', SENTINEL_PORT);
+  const sentinels = placesIn(url);
   if (sentinels === undefined) {
     return 'names a sentinel that is no host and port: write redis+sentinel://host:26379/master?sentinel=other:26379';
   }
@@ -69,32 +56,9 @@ export function sentinelAddress(url: URL): SentinelAddress | string | undefined 
   };
 }
 
-/**
- * Reads `redis+cluster://:password@host:6379?node=other:6379` (`rediss+…` for TLS). Undefined for the address of anything else; a
- * text for one that cannot be used, which says what would be right and repeats nothing of it (L15).
- */
-export function clusterAddress(url: URL): ClusterAddress | string | undefined {
-  if (!url.protocol.endsWith('+cluster:')) return undefined;
-  const nodes = placesIn(url, 'node', REDIS_PORT);
-  if (nodes === undefined) {
-    return 'names a node that is no host and port: write redis+cluster://host:6379?node=other:6379';
-  }
-  if (!['', '/', '/0'].includes(url.pathname)) {
-    return 'names a database: a Redis Cluster has none but 0, so leave it out, and set mirrors apart by ?prefix=…';
-  }
-  return {
-    nodes,
-    username: textOr(url.username),
-    password: textOr(url.password),
-    tls: url.protocol.startsWith('rediss'),
-  };
-}
-
 /** The host of an address and those that its parameters name; undefined where one is none. */
-function placesIn(url: URL, parameter: string, port: number): ServerPlace[] | undefined {
-  const named = [url.host, ...url.searchParams.getAll(parameter)].map((text) =>
-    placeOf(text, port),
-  );
+function placesIn(url: URL): ServerPlace[] | undefined {
+  const named = [url.host, ...url.searchParams.getAll('sentinel')].map(placeOf);
   const places = named.filter((place) => place !== undefined);
   return places.length < named.length ? undefined : places;
 }
@@ -103,12 +67,8 @@ function placesIn(url: URL, parameter: string, port: number): ServerPlace[] | un
 export const NAMED_AWAY =
   'asks for no TLS, and the servers that it names, all on this machine, send us to one on another, so that the password could be read on the way: write rediss+…://, or, where nobody else is on that network, name them by their addresses in it, here and in ALLOW_PLAINTEXT';
 
-/** What is said, after the setting's name, where a Redis that is no cluster was the last to be asked for the way in one. */
-export const NO_CLUSTER =
-  'names a Redis that is no node of a cluster: correct the hosts and ports, or write redis:// (rediss:// for TLS) for a single Redis';
-
 /**
- * Throws, with {@link NAMED_AWAY}, for a server on another machine that only sentinels or nodes name, and that would get a
+ * Throws, with {@link NAMED_AWAY}, for a server on another machine that only sentinels name, and that would get a
  * password in plain text (L15). Where the address itself names another machine, ALLOW_PLAINTEXT was asked.
  */
 export function refuseAway(named: readonly ServerPlace[], host: string): void {
@@ -117,9 +77,9 @@ export function refuseAway(named: readonly ServerPlace[], host: string): void {
 
 const textOr = (text: string): string | undefined => (text === '' ? undefined : decoded(text));
 
-function placeOf(text: string, port: number): ServerPlace | undefined {
+function placeOf(text: string): ServerPlace | undefined {
   const url = URL.parse(`redis://${text}`);
   if (url === null || url.hostname === '' || url.host !== text) return undefined;
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
-  return { host, port: url.port === '' ? port : Number(url.port) };
+  return { host, port: url.port === '' ? SENTINEL_PORT : Number(url.port) };
 }

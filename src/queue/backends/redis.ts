@@ -12,21 +12,16 @@ import {
   safeAddress,
   unreachable,
 } from './backend.ts';
-import { clusterConnector, isMisdirected } from './cluster-connector.ts';
-import {
-  ASK_MS,
-  clusterAddress,
-  NAMED_AWAY,
-  NO_CLUSTER,
-  refuseAway,
-  sentinelAddress,
-} from './redis-address.ts';
+import { NAMED_AWAY, SINGLE_REDIS, refuseAway, sentinelAddress } from './redis-address.ts';
 
 /** BullMQ works on 5, but its scripts are slow on lists there; 6.2 is what it recommends. */
 const OLDEST: readonly [number, number] = [6, 2];
 
-/** A server that owes an answer for so long is given up, and the master looked for anew. */
+/** A server that owes an answer for so long is given up, and the master looked for again. */
 const SILENT_MS = 20_000;
+
+/** A sentinel that is silent is waited for no longer: two of them must leave time for a third (see `connectRedis`). */
+const ASK_MS = 2_000;
 
 /** Opens Redis. See `openBackend` for what it throws. */
 export async function openRedis(options: BackendOptions): Promise<QueueBackend> {
@@ -69,7 +64,7 @@ export function connectRedis(url: URL): TextConnection {
   const client = openClient(url, {
     lazyConnect: true,
     connectTimeout: 2_000,
-    // While no sentinel or node answers, there is no connection that could fail.
+    // While no sentinel answers, there is no connection that could fail.
     commandTimeout: 5_000,
     maxRetriesPerRequest: 0,
     retryStrategy: (times) => reconnectDelayMs(times, Math.random),
@@ -81,7 +76,7 @@ export function connectRedis(url: URL): TextConnection {
   };
 }
 
-/** Braces make all keys of the mirror one hash slot, which managed and clustered Redis ask for. */
+/** Braces make all keys of the mirror one hash slot, which managed Redis may ask for. */
 const prefixOf = (url: URL): string => `{${readPrefix(url)}}`;
 const rateKey = (url: URL): string => `${prefixOf(url)}:rate`;
 
@@ -132,26 +127,16 @@ interface ClientOptions {
   readonly retryStrategy: (times: number) => number | null;
 }
 
-/** A connection to the Redis of an address, to the master that its sentinels name, or to that of a cluster. */
+/** A connection to the Redis of an address, or to the master that its sentinels name. */
 function openClient(url: URL, options: ClientOptions): Redis {
-  const found = sentinelAddress(url) ?? clusterAddress(url);
+  const found = sentinelAddress(url);
   if (typeof found === 'string') throw new TypeError(`QUEUE_URL ${found}`);
   if (found === undefined) return new Redis(driverAddress(url), options);
-  const { username, password, tls } = found;
-  const user = { username, password };
-  if ('nodes' in found) {
-    return new Redis({
-      ...options,
-      ...user,
-      ...(tls && { tls: {} }),
-      Connector: clusterConnector({ nodes: found.nodes, key: rateKey(url) }),
-      reconnectOnError,
-    });
-  }
-  const { sentinels, master, sentinelPassword } = found;
+  const { sentinels, master, username, password, sentinelPassword, tls } = found;
   return new Redis({
     ...options,
-    ...user,
+    username,
+    password,
     sentinels: [...sentinels],
     name: master,
     ...(sentinelPassword !== undefined && { sentinelPassword }),
@@ -167,8 +152,9 @@ function openClient(url: URL, options: ClientOptions): Redis {
   });
 }
 
-/** A master that became a replica, or lost the slot, while we were connected: the command goes to the new one. */
-const reconnectOnError = (error: Error): 2 | false => (isMisdirected(error) ? 2 : false);
+/** A master that became a replica while we were connected: the command goes to the new one. */
+const reconnectOnError = ({ message }: Error): 2 | false =>
+  /^(READONLY|MASTERDOWN|UNBLOCKED)\b/.test(message) && 2;
 
 /** What `INFO` says, or why there is no answer. CONFIG is not asked: managed services forbid it. */
 async function probe(url: URL, address: string, options: BackendOptions): Promise<string> {
@@ -214,15 +200,21 @@ function translate(error: unknown, reason: unknown, address: string): MirrorErro
       { cause: reason ?? error },
     );
   }
-  const wrong = [NAMED_AWAY, NO_CLUSTER].find((what) => texts.some((text) => text.includes(what)));
-  if (wrong !== undefined) {
-    return new MirrorError('SETTINGS', `QUEUE_URL ${wrong}.`, { cause: error });
+  if (texts.some((text) => text.includes(NAMED_AWAY))) {
+    return new MirrorError('SETTINGS', `QUEUE_URL ${NAMED_AWAY}.`, { cause: error });
   }
   return unreachable(`Redis at ${address}`, reason ?? error);
 }
 
-/** Throws QUEUE_UNSAFE for a server that may throw jobs away, SETTINGS for one that is too old. */
+/** Throws QUEUE_UNSAFE for a server that may throw jobs away, SETTINGS for a node of a cluster and for one that is too old. */
 export function assertSafe(info: string, address: string): void {
+  // Its keys move to other nodes, where no job would be found.
+  if (/^redis_mode:cluster\b/m.test(info)) {
+    throw new MirrorError(
+      'SETTINGS',
+      `Redis at ${address} is a node of a Redis Cluster, which cannot hold the queue: set QUEUE_URL to ${SINGLE_REDIS}.`,
+    );
+  }
   const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1];
   if (policy !== undefined && policy !== 'noeviction') {
     throw new MirrorError(
