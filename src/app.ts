@@ -60,8 +60,6 @@ export class App implements AsyncDisposable {
   readonly logger: Logger;
   /** Failures that no target holds. */
   readonly failures: FailureStore;
-  /** At which requests are sent to the source. */
-  readonly rate: RequestRate;
   readonly #clock: Clock;
   readonly #targets = new Map<string, Promise<Target>>();
   readonly #opened = new Map<string, Target>();
@@ -76,11 +74,6 @@ export class App implements AsyncDisposable {
     this.#clock = options.clock;
     this.failures = new FailureFiles(config.dataDir);
     this.events = new Events((error) => this.logger.error({ err: error }, 'A listener failed.'));
-    this.rate = new RequestRate({
-      perMinute: config.source?.perMinute ?? null,
-      clock: options.clock,
-      onNotice: (notice) => this.events.emit('forms.rate', notice),
-    });
     this.#planner = new Planner({
       targets: config.targets,
       listForms: (signal, options) => this.forms(signal, options),
@@ -373,7 +366,11 @@ export class App implements AsyncDisposable {
       apiKey: source.key,
       auth: source.auth,
       concurrency: source.concurrency,
-      rate: this.rate,
+      rate: new RequestRate({
+        perMinute: source.perMinute,
+        clock: this.#clock,
+        onNotice: (notice) => this.events.emit('forms.rate', notice),
+      }),
       proxy,
       clock: this.#clock,
       onRetry: (notice) => this.events.emit('forms.retry', notice),

@@ -101,19 +101,6 @@ function printableRecord(line: string): string {
   );
 }
 
-/**
- * Keeps to FORMS_API_RATE together with the workers of the queue, for a command beside them; without a rate or a shared queue
- * there is nothing to join. Dispose before the app.
- */
-export async function joinWorkers({ config, rate }: App): Promise<AsyncDisposable | undefined> {
-  const { source, queueUrl } = config;
-  if (queueUrl === undefined || source === undefined || source.perMinute === null) return undefined;
-  const { joinRate } = await import('../queue/shared-rate.ts');
-  const joined = await joinRate(queueUrl);
-  if (joined !== undefined) rate.shareWith(joined.store);
-  return joined;
-}
-
 /** Starts working on the queue, as the settings say. */
 export async function openQueue(
   host: Host,
@@ -136,7 +123,6 @@ export async function openQueue(
       targets: config.targets.map(({ name }) => name),
     },
     concurrency: (target) => app.settingsOf(target).concurrency,
-    onRateStore: (store) => app.rate.shareWith(store),
     clock: host.clock,
     logger,
     events,

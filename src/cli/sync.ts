@@ -14,7 +14,7 @@ import {
   foreseenLines,
   type ForeseenRows,
 } from './foreseen-report.ts';
-import { joinWorkers, openApp } from './open-app.ts';
+import { openApp } from './open-app.ts';
 import { markDocument, markLines, wouldMarkLines } from './mark-report.ts';
 import {
   errorLines,
@@ -45,7 +45,6 @@ export async function run(call: CommandCall): Promise<ExitCode> {
   const { terminal, clock, stop } = host;
   const limit = foreseenLimit(call);
   await using app = await openApp(host, { source: true, reportsPasses: !flag('json') });
-  await using _workers = await joinWorkers(app);
   const plan = await selectPlan(call, app);
   const options: SyncOptions = {
     kind: flag('full') || flag('acceptDeletes') ? 'full' : 'incremental',

@@ -12,7 +12,7 @@ import { unpickedNotice } from '../sync/purge.ts';
 import { startVerification, type VerifyRequest } from '../sync/verify.ts';
 import type { CommandCall } from './command-spec.ts';
 import type { Host } from './host.ts';
-import { joinWorkers, openApp } from './open-app.ts';
+import { openApp } from './open-app.ts';
 import { noticeLines } from './pass-report.ts';
 import { pauseAt, pauseNote } from './pausing.ts';
 import { selectPlan } from './selection.ts';
@@ -34,7 +34,6 @@ export async function run(call: CommandCall): Promise<ExitCode> {
   const { terminal, clock, stop } = host;
   const waitMs = parseWait(call.text('wait'));
   await using app = await openApp(host, { source: true });
-  await using _workers = await joinWorkers(app);
   const quiet = flag('json') && !terminal.interactive;
   // While what differs in one form is looked at again, the next forms are read.
   const running: Promise<Comparison>[] = [];

@@ -1,12 +1,7 @@
 import { MirrorError } from '../base/errors.ts';
 import { LOCAL, type Transport, postgresTransport, redisTransport } from '../base/transport.ts';
 import { REDIS_SCHEMES, SINGLE_REDIS, sentinelAddress } from './backends/redis-address.ts';
-import type {
-  BackendKind,
-  BackendOptions,
-  QueueBackend,
-  TextConnection,
-} from './backends/backend.ts';
+import type { BackendKind, BackendOptions, QueueBackend } from './backends/backend.ts';
 
 /** A kind of store. The only place that distinguishes them; the rest of the queue is the same on all. */
 interface Profile {
@@ -17,8 +12,6 @@ interface Profile {
   readonly transport: (url: URL) => Transport;
   /** Loads its driver only when it is chosen. */
   readonly open: (options: BackendOptions) => Promise<QueueBackend>;
-  /** The same for the shared text alone; absent where one process holds the store. */
-  readonly connect?: (url: URL) => Promise<TextConnection>;
 }
 
 const PROFILES: Readonly<Record<BackendKind, Profile>> = {
@@ -27,14 +20,12 @@ const PROFILES: Readonly<Record<BackendKind, Profile>> = {
     scalesOut: true,
     transport: redisTransport,
     open: async (options) => (await import('./backends/redis.ts')).openRedis(options),
-    connect: async (url) => (await import('./backends/redis.ts')).connectRedis(url),
   },
   postgres: {
     schemes: ['postgres:', 'postgresql:'],
     scalesOut: true,
     transport: postgresTransport,
     open: async (options) => (await import('./backends/postgres.ts')).openPostgres(options),
-    connect: async (url) => (await import('./backends/postgres.ts')).connectPostgres(url),
   },
   embedded: {
     schemes: [],
@@ -88,11 +79,6 @@ const UNKNOWN_KIND =
 const CLUSTER = `names a Redis Cluster, which cannot hold the queue: write ${SINGLE_REDIS}`;
 const NO_ADDRESS =
   'is not an address: a password with special characters must be percent-encoded (@ is %40, / is %2F, # is %23)';
-
-/** Connects to what the workers of a queue share, without opening it; undefined where nothing is shared. */
-export async function connectText(url: URL): Promise<TextConnection | undefined> {
-  return PROFILES[backendKindOf(url)].connect?.(url);
-}
 
 /**
  * Opens the store, trying for some seconds while it does not answer. Throws SETTINGS, QUEUE_UNREACHABLE, QUEUE_DENIED,

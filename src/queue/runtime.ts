@@ -3,7 +3,6 @@ import type { Clock } from '../base/clock.ts';
 import { withinTime } from '../base/deadline.ts';
 import type { Events } from '../base/events.ts';
 import type { Logger } from '../base/logger.ts';
-import type { RateStore } from '../forms/request-rate.ts';
 import type { PassKind } from '../mirror/types.ts';
 import { openBackend } from './backends.ts';
 import type { BoardAnswer, QueueBoard } from './board.ts';
@@ -20,7 +19,6 @@ import {
 } from './scheduler.ts';
 import { type RunOrder, runPlaces, type RunStarted } from './run-places.ts';
 import { type QueueStatus, readStatus } from './queue-status.ts';
-import { SharedRate } from './shared-rate.ts';
 import { DEFAULT_TIMINGS, type Timings } from './timings.ts';
 import type { JobHandlers } from './handlers.ts';
 import { type AnyWorker, type WorkerContext, startWorkers, workerCount } from './workers.ts';
@@ -41,8 +39,6 @@ export interface QueueOptions {
   readonly logger: Logger;
   readonly events: Events<QueueEventMap>;
   readonly random?: () => number;
-  /** Called before any worker runs: the rate of requests can be kept together with the other processes of the queue. */
-  readonly onRateStore?: (store: RateStore) => void;
   /** For tests. */
   readonly timings?: Partial<Timings>;
 }
@@ -104,7 +100,6 @@ export async function startQueue(options: QueueOptions): Promise<QueueRuntime> {
     await backend.close(false);
     throw error;
   }
-  options.onRateStore?.(new SharedRate(backend.rate));
   const workers = startWorkers(context);
   const heartbeat = options.role === 'all' ? startHeartbeat(context) : undefined;
   logger.info({ queue: backend.kind, address: backend.address }, 'The queue is open.');

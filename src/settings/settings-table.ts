@@ -45,7 +45,7 @@ export const SETTINGS = {
     group: 'Source',
     whenUnset: 'no limit, until the API answers 429',
     meaning:
-      'Most requests to the Forms API in any minute, 1 to 1,000,000, by all workers of one queue together, repeated ones included. `sync` and `verify` keep to it with them where `QUEUE_URL` is set; beside an embedded queue, and in the other commands, each keeps to it by itself. While the server of the queue is away, each worker keeps to its part of it as last known, and one that begins meanwhile to a twelfth.',
+      'Most requests to the Forms API that each process sends in any minute, 1 to 1,000,000, repeated ones included. With N processes (`start`, each `worker`, each command), divide what the API allows by N. A 429 slows down the process that gets it.',
     example: '600',
     usedBy: READERS,
   },
@@ -309,7 +309,7 @@ export const SETTINGS = {
       'The job queue: `rediss://…` or `redis://…` (for production and for several workers), or `postgres://…`. `rediss+sentinel://:password@host:26379/master?sentinel=other:26379` finds the master by Sentinel. A Redis Cluster cannot hold the queue.',
     example: 'rediss://:password@redis.example.com:6379',
     secret: true,
-    usedBy: ['start', 'worker', 'sync', 'verify', 'status', 'check'],
+    usedBy: ['start', 'worker', 'sync', 'status', 'check'],
   },
   DATA_DIR: {
     ...plain,

@@ -35,8 +35,7 @@ export function logSync(events: Events<SyncEvents>, logger: Logger, remedyOf: Re
     logger[isLongWait(notice) ? 'info' : 'debug'](notice, waitSentence(notice));
   });
   events.on('forms.rate', (notice) => {
-    const level = notice.what === 'refused' || notice.what === 'alone' ? 'warn' : 'info';
-    logger[level](notice, rateSentence(notice));
+    logger[notice.what === 'refused' ? 'warn' : 'info'](notice, rateSentence(notice));
   });
   events.on('mark.ended', (report) => logMarking(report, logger));
 }
@@ -132,10 +131,6 @@ export function rateSentence({ what, perMinute, waitMs }: RateNotice): string {
     case 'turn':
       return `A request waits ${span(waitMs)} for its turn: ${allowed} may be sent.`;
     case 'refused':
-      return `The source answers 429 (too many requests): ${allowed} are sent from now on, by all workers together; more, step by step, while it takes them.`;
-    case 'alone':
-      return 'The queue does not answer, where workers keep the rate of requests together: each keeps to its part of it until it does.';
-    case 'together':
-      return 'The queue answers again: workers keep the rate of requests together.';
+      return `The source answers 429 (too many requests): this process sends at most ${allowed} from now on, and more, step by step, while it takes them.`;
   }
 }

@@ -136,7 +136,7 @@ function countRequests(events: Events<SyncEvents>, registers: Registry[]): (() =
   });
   const rate = new Gauge({
     name: 'forms_mirror_source_rate_per_minute',
-    help: 'Requests to the Forms API that may be sent in a minute, as this process last heard; absent where there is no limit.',
+    help: 'Requests to the Forms API that this process may send in a minute; absent where there is no limit.',
     labelNames: [],
     registers,
   });

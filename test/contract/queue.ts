@@ -7,7 +7,6 @@ import { describeLooks } from './queue-looks.ts';
 import { describeMarking } from './queue-marking.ts';
 import { describeOrders } from './queue-orders.ts';
 import { describeOutages } from './queue-outages.ts';
-import { describeRate } from './queue-rate.ts';
 import { describeRefusals } from './queue-refusals.ts';
 import { describeSchedules } from './queue-schedules.ts';
 import { describeSharing } from './queue-sharing.ts';
@@ -80,9 +79,6 @@ export function describeQueue(
     });
     describeMany('marking', () => {
       describeMarking(test);
-    });
-    describeMany('the rate of requests', () => {
-      describeRate(test);
     });
     if (refusals) {
       describeMany('refusals', () => {

@@ -1,7 +1,5 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
-import { SharedRate } from '../../src/queue/shared-rate.ts';
-import { connectText, parseQueueUrl } from '../../src/queue/backends.ts';
 import type { QueueStatus } from '../../src/queue/queue-status.ts';
 import type { QueueRuntime } from '../../src/queue/runtime.ts';
 import { type RedisGroup, startSentinels } from '../support/redis-groups.ts';
@@ -37,15 +35,6 @@ async function next({ handlers, queue }: Work): Promise<QueueStatus> {
   }, SOON);
 }
 
-/** What the workers share beside the queue. */
-async function shareOf({ url }: RedisGroup): Promise<unknown> {
-  await using stack = new AsyncDisposableStack();
-  const connection = await connectText(parseQueueUrl(url));
-  stack.defer(async () => connection?.close());
-  const ask = { process: 'p', perMinute: 60, slots: 1, sent: 0, refusedForMs: null };
-  return connection && (await new SharedRate(connection.text).share(ask));
-}
-
 /** A server that takes connections and never says a word. */
 async function startSilent(): Promise<AsyncDisposable & { readonly place: string }> {
   const sockets = new Set<Socket>();
@@ -76,6 +65,5 @@ describe.skipIf(redisMissing())('a Redis that sentinels watch', () => {
     await using work = await atWork(group);
     await group.killMaster();
     expect(await next(work)).toMatchObject({ reachable: true });
-    expect(await shareOf(group)).toMatchObject({ perMinute: 60 });
   });
 });

@@ -19,25 +19,8 @@ export interface QueueBackend {
   readonly factory: StoreFactory;
   /** The full name of a queue: several mirrors can share a store. */
   queueName(name: string): string;
-  /** Where the processes of this mirror keep the rate of their requests together. */
-  readonly rate: SharedText;
   /** Closes the connections, at once where `force` is set. Never rejects. */
   close(force: boolean): Promise<void>;
-}
-
-/** A text that all processes of a mirror share, beside the queues. It may be lost with the store. */
-export interface SharedText {
-  /** The text, null before the first; and the time by the store's clock, the same for all. */
-  read(): Promise<{ readonly text: string | null; readonly nowMs: number }>;
-  /** Replaces it if it still is `known`; false when another process was quicker. */
-  replace(known: string | null, text: string): Promise<boolean>;
-}
-
-/** A connection to the shared text alone, for a command that runs no jobs. */
-export interface TextConnection {
-  readonly text: SharedText;
-  /** Never rejects. */
-  close(): Promise<void>;
 }
 
 /** How to open a store. */

@@ -11,7 +11,6 @@ import { PGlitePool } from './pglite-pool.ts';
 import { PrivateFiles } from './private-pglite.ts';
 import { type StoreLock, lockStore } from './embedded-lock.ts';
 import type { BackendOptions, QueueBackend, StoreFactory } from './backend.ts';
-import { makeTextTable, sqlText } from './sql-text.ts';
 
 /*
  * The embedded store: a PGlite directory that is a cache. Whatever it holds can be had again from the settings, the
@@ -49,7 +48,6 @@ export async function openEmbedded(options: BackendOptions): Promise<QueueBacken
     address: `embedded in ${options.dataDir}`,
     factory,
     queueName: (name) => name,
-    rate: sqlText(store.pool, SCHEMA, 'embedded'),
     close: () => store.close(),
   };
 }
@@ -126,7 +124,6 @@ async function open(directory: string, clock: Clock): Promise<PGlite> {
   try {
     const pool = new PGlitePool(db);
     await runMigrations(await pool.connect(), SCHEMA);
-    await makeTextTable(pool, SCHEMA);
     await pool.end();
     await db.exec(`SET search_path TO ${SCHEMA}, public`);
     await requeueActiveJobs(db);

@@ -8,12 +8,10 @@ import {
   type BackendOptions,
   type QueueBackend,
   type StoreFactory,
-  type TextConnection,
   readPrefix,
   safeAddress,
   unreachable,
 } from './backend.ts';
-import { makeTextTable, sqlText } from './sql-text.ts';
 
 /** BullMQ's schema; with a pool of the caller's it cannot be another. */
 const SCHEMA = 'bullmq';
@@ -54,26 +52,10 @@ export async function openPostgres(options: BackendOptions): Promise<QueueBacken
     factory,
     // The schema may hold other programs' queues.
     queueName: (name) => `${prefix}.${name}`,
-    rate: sqlText(pool, SCHEMA, prefix),
     close: async (force) => {
       const ended = pool.end().catch(() => undefined);
       if (!force) await ended;
     },
-  };
-}
-
-/** Connects for the shared text alone, when it is first asked for; what it is asked rejects while PostgreSQL is away. */
-export function connectPostgres(url: URL): TextConnection {
-  const pool = new Pool({
-    connectionString: connectionString(url),
-    max: 1,
-    connectionTimeoutMillis: 2_000,
-    allowExitOnIdle: true,
-  });
-  pool.on('error', () => undefined);
-  return {
-    text: sqlText(pool, SCHEMA, readPrefix(url)),
-    close: () => pool.end().catch(() => undefined),
   };
 }
 
@@ -105,7 +87,6 @@ async function prepare(pool: Pool, address: string): Promise<void> {
     try {
       await client.query('SELECT 1');
       await runMigrations(client, SCHEMA);
-      await makeTextTable(client, SCHEMA);
     } finally {
       client.release();
     }

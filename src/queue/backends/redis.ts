@@ -5,8 +5,6 @@ import { DEFAULT_RETRY, withRetry } from '../../base/retry.ts';
 import {
   type BackendOptions,
   type QueueBackend,
-  type SharedText,
-  type TextConnection,
   type StoreFactory,
   readPrefix,
   safeAddress,
@@ -20,7 +18,7 @@ const OLDEST: readonly [number, number] = [6, 2];
 /** A server that owes an answer for so long is given up, and the master looked for again. */
 const SILENT_MS = 20_000;
 
-/** A sentinel that is silent is waited for no longer: two of them must leave time for a third (see `connectRedis`). */
+/** A sentinel that is silent is waited for no longer: two of them must leave time for a third (see {@link PROBE}). */
 const ASK_MS = 2_000;
 
 /** Opens Redis. See `openBackend` for what it throws. */
@@ -51,7 +49,6 @@ export async function openRedis(options: BackendOptions): Promise<QueueBackend> 
     address,
     factory,
     queueName: (name) => name,
-    rate: sharedText(client, rateKey(url)),
     close: async (force) => {
       if (!force) await client.quit().catch(() => undefined);
       client.disconnect();
@@ -59,46 +56,8 @@ export async function openRedis(options: BackendOptions): Promise<QueueBackend> 
   };
 }
 
-/** Connects for the shared text alone, when it is first asked for; what it is asked rejects while Redis is away. */
-export function connectRedis(url: URL): TextConnection {
-  const client = openClient(url, {
-    lazyConnect: true,
-    connectTimeout: 2_000,
-    // While no sentinel answers, there is no connection that could fail.
-    commandTimeout: 5_000,
-    maxRetriesPerRequest: 0,
-    retryStrategy: (times) => reconnectDelayMs(times, Math.random),
-  });
-  client.on('error', () => undefined);
-  return {
-    text: sharedText(client, rateKey(url)),
-    close: async () => client.disconnect(),
-  };
-}
-
 /** Braces make all keys of the mirror one hash slot, which managed Redis may ask for. */
 const prefixOf = (url: URL): string => `{${readPrefix(url)}}`;
-const rateKey = (url: URL): string => `${prefixOf(url)}:rate`;
-
-/** Of no use to anybody after so long. */
-const TEXT_LASTS_MS = 3_600_000;
-
-const REPLACE = `
-  local known = redis.call('GET', KEYS[1])
-  if (known or '') ~= ARGV[1] then return 0 end
-  redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
-  return 1`;
-
-function sharedText(client: Redis, key: string): SharedText {
-  return {
-    async read() {
-      const [text, [seconds, micros]] = await Promise.all([client.get(key), client.time()]);
-      return { text, nowMs: Number(seconds) * 1_000 + Math.floor(Number(micros) / 1_000) };
-    },
-    replace: async (known, text) =>
-      (await client.eval(REPLACE, 1, key, known ?? '', text, TEXT_LASTS_MS)) === 1,
-  };
-}
 
 /** Doubling from 50 ms to a second, with jitter so that many workers don't return in step: `/health` is red until then. */
 export function reconnectDelayMs(times: number, random: () => number): number {
