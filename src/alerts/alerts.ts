@@ -5,13 +5,12 @@ import type { Logger } from '../base/logger.ts';
 import type { ProxySettings } from '../base/proxy.ts';
 import type { MirrorHealth } from '../health/mirror-health.ts';
 import { type Alert, type AlertState, NO_ALERTS, parseAlertState } from './alert-state.ts';
-import { type Delivery, DeliveryQueue, type Transport } from './delivery-queue.ts';
-import { Digest, type DigestSettings } from './digest.ts';
+import { DeliveryQueue, type Transport } from './delivery-queue.ts';
 import { Email, type EmailSettings } from './email.ts';
 import { type AlertRules, DEFAULT_RULES, evaluateAll } from './grouping.ts';
 import { Heartbeat, isWell } from './heartbeat.ts';
 import { KeptFile } from './kept-file.ts';
-import { type Notice, alertNotice, testNotice } from './notice.ts';
+import { alertNotice, testNotice } from './notice.ts';
 import { UntoldAlerts, keysOf } from './untold.ts';
 import { Webhook } from './webhook.ts';
 
@@ -31,8 +30,6 @@ export interface AlertSettings extends ChannelSettings {
   readonly rules?: AlertRules | undefined;
   /** HEARTBEAT_URL. */
   readonly heartbeatUrl?: string | undefined;
-  /** Undefined: no digests. */
-  readonly digest?: DigestSettings | undefined;
   /** Keeps the state over a restart, so that nothing is sent twice; undefined: only in memory. */
   readonly stateFile?: string | undefined;
 }
@@ -64,7 +61,6 @@ export class Alerts {
   readonly #file: KeptFile<AlertState>;
   readonly #heartbeat: Heartbeat | undefined;
   readonly #untold = new UntoldAlerts();
-  #digest: Digest | undefined;
   #state: AlertState;
 
   private constructor(options: AlertOptions, file: KeptFile<AlertState>, state: AlertState) {
@@ -83,13 +79,7 @@ export class Alerts {
   static async open(options: AlertOptions): Promise<Alerts> {
     const { stateFile: path, logger } = options;
     const file = new KeptFile({ what: 'alert state', path, logger, parse: parseAlertState });
-    const alerts = new Alerts(options, file, (await file.read()) ?? NO_ALERTS);
-    if (options.digest !== undefined) {
-      const link = options.statusUrl ?? null;
-      const send = alerts.#sendDigest.bind(alerts);
-      alerts.#digest = await Digest.open({ ...options.digest, logger, link, send });
-    }
-    return alerts;
+    return new Alerts(options, file, (await file.read()) ?? NO_ALERTS);
   }
 
   /** Why alerts are not delivered, or the heartbeat is not, as sentences; null when they are. */
@@ -114,7 +104,6 @@ export class Alerts {
     if (!isFresh) return;
     // Where alerts do not arrive, silence is the only one that does.
     this.#heartbeat?.beat(isWell(health) && this.#undelivered().length === 0);
-    this.#digest?.consider(health);
   }
 
   /** Sends a test message through every channel, each once, and tells what became of it. Never rejects. */
@@ -124,12 +113,10 @@ export class Alerts {
 
   /** Waits a moment for alerts under way. Never rejects. */
   async stop(): Promise<void> {
-    await this.#digest?.stop();
     await Promise.all([
       ...this.#channels.map((channel) => channel.stop()),
       this.#heartbeat?.stop(),
     ]);
-    await this.#digest?.stop();
     await this.#file.written();
   }
 
@@ -157,14 +144,7 @@ export class Alerts {
       if (--left === 0) this.#untold.add(alert, before);
     };
     const onDelivered = (): void => this.#untold.taken();
-    this.#hand({ notice, keys: keysOf(alert), status, opens, onDelivered, onGivenUp });
-  }
-
-  #sendDigest(notice: Notice, onDelivered: () => void): void {
-    this.#hand({ notice, keys: ['digest'], status: 'digest', opens: false, onDelivered });
-  }
-
-  #hand(delivery: Delivery): void {
+    const delivery = { notice, keys: keysOf(alert), status, opens, onDelivered, onGivenUp };
     for (const channel of this.#channels) channel.send(delivery);
   }
 

@@ -50,7 +50,7 @@ export interface Delivery {
   readonly notice: Notice;
   /** Name what it is about: one subject, or several. */
   readonly keys: readonly string[];
-  readonly status: 'firing' | 'repeated' | 'resolved' | 'digest';
+  readonly status: 'firing' | 'repeated' | 'resolved';
   /** True for the first of its subjects: if that never arrives, nobody is to be sent its end. */
   readonly opens: boolean;
   /** Called when it has arrived. */

@@ -156,7 +156,7 @@ const MARKS = { error: 'Failed', warning: 'Attention', ok: 'OK' } as const;
 
 function subjectOf({ level, code, headline }: Notice): string {
   const told = clean(headline).replace(/^forms-mirror[,:] /, '');
-  const mark = code === 'TEST' || code === 'DIGEST' ? '' : `${MARKS[level]}: `;
+  const mark = code === 'TEST' ? '' : `${MARKS[level]}: `;
   return `[forms-mirror] ${mark}${told}`;
 }
 

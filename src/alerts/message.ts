@@ -20,8 +20,6 @@ export interface AlertMessage {
     readonly name: string;
     readonly target: string;
   }[];
-  /** The list of a digest. */
-  readonly lines?: readonly string[];
 }
 
 /** What a message begins with, so that one sees from afar what it is. */
@@ -33,7 +31,7 @@ const MAX_NAMES = 5;
 
 /** A notice as it is posted. */
 export function alertMessage(notice: Notice): AlertMessage {
-  const { level, code, subject, forms, lines, atMs } = notice;
+  const { level, code, subject, forms, atMs } = notice;
   return {
     text: plainText(notice),
     level,
@@ -43,15 +41,13 @@ export function alertMessage(notice: Notice): AlertMessage {
     remedy: remedyOf(notice),
     at: new Date(atMs).toISOString(),
     ...(forms.length > 0 && { forms }),
-    ...(forms.length === 0 && lines.length > 0 && { lines }),
   };
 }
 
 /** Everything in one line, for what shows nothing but a text. */
 export function plainText(notice: Notice): string {
-  const { level, headline, body, forms, lines } = notice;
-  const list = forms.length > 0 ? namesOf(forms) : lines.join(' · ');
-  const parts = [`${headline}.`, body, list, remedyOf(notice) ?? ''];
+  const { level, headline, body, forms } = notice;
+  const parts = [`${headline}.`, body, namesOf(forms), remedyOf(notice) ?? ''];
   const text = parts.filter((part) => part !== '').join(' ');
   return chatText(`${SIGNS[level]} ${text}`);
 }

@@ -7,7 +7,7 @@ import { shortName } from './fitting.ts';
 /** What is told, before any channel has laid it out: texts are as people and forms wrote them, nothing is escaped. */
 export interface Notice {
   readonly level: 'error' | 'warning' | 'ok';
-  /** A code of a problem, or `TEST` or `DIGEST`. */
+  /** A code of a problem, or `TEST`. */
   readonly code: string;
   /** One line: what it is about, and what is up. */
   readonly headline: string;

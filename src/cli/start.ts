@@ -9,7 +9,6 @@ import type { ExitCode } from '../base/exit-codes.ts';
 import { type HealthSource, type PlanState, readDetails, readOverview } from '../health/facts.ts';
 import type { QueueEventMap } from '../queue/events.ts';
 import type { QueueRuntime } from '../queue/runtime.ts';
-import { nextDigestMs } from '../settings/alert-settings.ts';
 import { costHints } from '../settings/cost-hints.ts';
 import { nextRunMs } from '../settings/sync-settings.ts';
 import type { FormPlan } from '../sync/planner.ts';
@@ -55,7 +54,7 @@ interface OpenQueue {
 async function openPage(host: Host, app: App, { queue, events }: OpenQueue): Promise<StatusServer> {
   const { status } = app.config;
   const source = healthSource(app, queue, host.clock);
-  const alerts = await openAlerts(host, app, source);
+  const alerts = await openAlerts(host, app);
   return startStatus({
     host: status.host,
     port: status.port,
@@ -73,23 +72,14 @@ async function openPage(host: Host, app: App, { queue, events }: OpenQueue): Pro
   });
 }
 
-async function openAlerts(
-  { clock }: Host,
-  { config, logger }: App,
-  source: HealthSource,
-): Promise<Alerts | undefined> {
+async function openAlerts({ clock }: Host, { config, logger }: App): Promise<Alerts | undefined> {
   const { telling, dataDir } = config;
-  const { rules, digest: schedule, heartbeatUrl } = telling;
+  const { rules, heartbeatUrl } = telling;
   const channels = channelsOf(config, clock);
   const isAsked = [channels.url, channels.email, heartbeatUrl].some((each) => each !== undefined);
   if (!isAsked) return undefined;
-  const digest = schedule && {
-    nextMs: (afterMs: number) => nextDigestMs(schedule, afterMs),
-    passes: source.passes.bind(source),
-    file: join(dataDir, 'digest.json'),
-  };
   const stateFile = join(dataDir, 'alerts.json');
-  return Alerts.open({ ...channels, rules, heartbeatUrl, digest, stateFile, logger });
+  return Alerts.open({ ...channels, rules, heartbeatUrl, stateFile, logger });
 }
 
 /** Throws what a person has to put right before anything runs; a source that is down for the moment is waited for. */

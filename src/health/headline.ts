@@ -10,7 +10,7 @@ import {
   type TargetReport,
 } from './report.ts';
 
-/* What a page, a status and a digest say first: the state of everything in one line, and how much there is in another. */
+/* What a page and a status say first: the state of everything in one line, and how much there is in another. */
 
 /** The state of the whole mirror in a few words. */
 export function headline(report: StatusReport): string {

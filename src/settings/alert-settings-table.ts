@@ -73,15 +73,6 @@ export const ALERT_SETTINGS = {
     example: '15m',
     usedBy: ['start', 'check'],
   },
-  ALERT_DIGEST: {
-    ...plain,
-    group: 'Status page and alerts',
-    whenUnset: 'no digest',
-    meaning:
-      'A digest through the same channels: `weekly` (Mondays at 8:00), `daily` (8:00) or a cron expression, in the zone of `SYNC_TZ`. Per form its state, its rows and what changed.',
-    example: 'weekly',
-    usedBy: ['start', 'check'],
-  },
   HEARTBEAT_URL: {
     ...plain,
     group: 'Status page and alerts',

@@ -1,4 +1,3 @@
-import { CronExpressionParser } from 'cron-parser';
 import { z } from 'zod';
 import { chatOf } from '../alerts/chats/chats.ts';
 import type { EmailSettings, SmtpServer } from '../alerts/email.ts';
@@ -8,21 +7,13 @@ import { decoded, plainHost } from '../base/transport.ts';
 import { readPlaintextHosts } from './plaintext.ts';
 import type { SettingsReader } from './settings-reader.ts';
 import type { SettingName } from './settings-table.ts';
-import { cronPattern, duration, list, timeZone } from './value-schemas.ts';
-
-/** When digests are sent. */
-export interface DigestSchedule {
-  readonly cron: string;
-  readonly timeZone: string;
-}
+import { duration, list } from './value-schemas.ts';
 
 /** How people are told, besides ALERT_WEBHOOK_URL. */
 export interface TellSettings {
   /** Undefined: no mail. */
   readonly email: EmailSettings | undefined;
   readonly rules: AlertRules;
-  /** Undefined: no digests. */
-  readonly digest: DigestSchedule | undefined;
   /** Undefined: none is called. */
   readonly heartbeatUrl: string | undefined;
   /** Where people find the status page; undefined: not said. */
@@ -41,10 +32,6 @@ export function readTelling(
 ): { readonly alertUrl: string | undefined; readonly telling: TellSettings } {
   const alertUrl = readAlertUrl(reader, warnings);
   const email = readEmail(reader, warnings);
-  const digest = readDigest(reader);
-  if (digest !== undefined && alertUrl === undefined && email === undefined) {
-    warnings.push('ALERT_DIGEST does nothing without ALERT_WEBHOOK_URL or ALERT_EMAIL_TO.');
-  }
   const telling = {
     email,
     rules: {
@@ -52,7 +39,6 @@ export function readTelling(
       repeatMs: reader.readWithDefault('ALERT_REPEAT_EVERY', durationOrNever),
       groupMs: reader.readWithDefault('ALERT_GROUP_EVERY', duration),
     },
-    digest,
     heartbeatUrl: readSafeAddress(reader, 'HEARTBEAT_URL'),
     statusUrl: reader.read('STATUS_URL', pageAddress),
   };
@@ -70,12 +56,6 @@ function readAlertUrl(reader: SettingsReader, warnings: string[]): string | unde
 export const retiredAddress = (url: string): string | undefined => {
   return chatOf(url).retired?.(new URL(url));
 };
-
-/** When the next digest is due after one that covered all until `afterMs`; since the epoch, both. */
-export const nextDigestMs = ({ cron, timeZone: tz }: DigestSchedule, afterMs: number): number =>
-  CronExpressionParser.parse(cron, { tz, currentDate: new Date(afterMs) })
-    .next()
-    .getTime();
 
 /** An address that holds a secret: messages do not quote it (L15). */
 function readSafeAddress(reader: SettingsReader, name: SettingName): string | undefined {
@@ -99,15 +79,6 @@ const durationOrNever = text.transform((value, context): number => {
   context.addIssue({ code: 'custom', message });
   return z.NEVER;
 });
-
-const DIGESTS: Readonly<Record<string, string>> = { daily: '0 8 * * *', weekly: '0 8 * * 1' };
-
-function readDigest(reader: SettingsReader): DigestSchedule | undefined {
-  const schema = text.transform((value) => DIGESTS[value.toLowerCase()] ?? value).pipe(cronPattern);
-  const cron = reader.read('ALERT_DIGEST', schema);
-  const zone = reader.readWithDefault('SYNC_TZ', timeZone);
-  return cron === undefined ? undefined : { cron, timeZone: zone };
-}
 
 /** A link, in a form that no markup of a chat can break. */
 const pageAddress = text.transform((value, context): string => {

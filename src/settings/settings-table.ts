@@ -150,7 +150,7 @@ export const SETTINGS = {
     ...plain,
     group: 'Schedule',
     default: 'UTC',
-    meaning: 'The time zone of `SYNC_CRON` and `ALERT_DIGEST`.',
+    meaning: 'The time zone of `SYNC_CRON`.',
     example: 'Europe/Prague',
     usedBy: ['start', 'worker', 'status', 'check'],
   },

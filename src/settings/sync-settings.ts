@@ -43,9 +43,8 @@ export function readSchedule(
   if (reader.isGiven('SYNC_CRON') && reader.isGiven('SYNC_EVERY')) {
     reader.complain('SYNC_CRON', 'and SYNC_EVERY are both set: keep one of them');
   }
-  const isUsed = reader.isGiven('SYNC_CRON') || reader.isGiven('ALERT_DIGEST');
-  if (reader.isGiven('SYNC_TZ') && !isUsed) {
-    warnings.push('SYNC_TZ does nothing without SYNC_CRON or ALERT_DIGEST.');
+  if (reader.isGiven('SYNC_TZ') && !reader.isGiven('SYNC_CRON')) {
+    warnings.push('SYNC_TZ does nothing without SYNC_CRON.');
   }
   const schedule = {
     incremental: cron === undefined ? { everyMs } : { cron, timeZone: zone },

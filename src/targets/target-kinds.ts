@@ -54,8 +54,6 @@ interface Kind {
   readonly form: string;
   /** How long an answer of `overview` serves before it is read again, where reading takes of a quota that passes need. */
   readonly overviewRestMs: number;
-  /** How many passes of a form it keeps at least, of each kind of pass; many when absent. */
-  readonly keptPasses?: number;
   /** What it bills at least for each table that a statement touches; nothing when absent. */
   readonly leastBilledBytes?: number;
   /** It can tell what was before: statuses, and versions of rows. */
@@ -160,7 +158,6 @@ const KINDS: Readonly<Record<TargetKind, Kind>> = {
     begins: /^(?:sheets:|https:\/\/(?:docs|drive|sheets)\.google\.com\/)/i,
     form: 'the address of a Google Sheet',
     overviewRestMs: 45_000,
-    keptPasses: 8,
     keepsHistory: false,
     parse(url) {
       const { spreadsheetId } = parseSheetAddress(url);
@@ -198,14 +195,6 @@ export const productOf = (kind: TargetKind): string => KINDS[kind]?.product ?? k
 
 /** How long, in ms, an answer of `overview` serves before it is read again. */
 export const overviewRestMs = (kind: TargetKind): number => KINDS[kind]?.overviewRestMs ?? 0;
-
-const MANY_PASSES = 1_000;
-
-/** How many of a form's newest passes such a target keeps at least, of each kind of pass; of a kind that nobody knows: none. */
-export const keptPasses = (kind: TargetKind | null): number => {
-  const known = kind === null ? undefined : KINDS[kind];
-  return known === undefined ? 0 : (known.keptPasses ?? MANY_PASSES);
-};
 
 /** Whether such a target can tell what was before. */
 export const keepsHistory = (kind: TargetKind): boolean => KINDS[kind]?.keepsHistory ?? false;

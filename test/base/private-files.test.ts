@@ -47,7 +47,6 @@ describe.skipIf(process.platform === 'win32')('DATA_DIR', () => {
       make('failures/a.json', 0o644),
       make('processes/', 0o755),
       make('alerts.json', 0o640),
-      make('digest.json', 0o640),
       make('mirror.sqlite', 0o644),
       make('mirror.sqlite-wal', 0o644),
       make('mirror.sqlite-locks/', 0o755),

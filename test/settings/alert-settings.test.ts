@@ -11,7 +11,6 @@ describe('how people are told', () => {
     expect(telling()).toEqual({
       email: undefined,
       rules: { afterMs: 90_000, repeatMs: 86_400_000, groupMs: 300_000 },
-      digest: undefined,
       heartbeatUrl: undefined,
       statusUrl: undefined,
     });
@@ -69,10 +68,6 @@ describe('how people are told', () => {
     ],
     [{ ALERT_AFTER: '5' }, 'ALERT_AFTER is "5" without a unit'],
     [{ ALERT_REPEAT_EVERY: 'seldom' }, 'ALERT_REPEAT_EVERY is "seldom": write a duration'],
-    [
-      { ALERT_DIGEST: 'monthly', ALERT_WEBHOOK_URL: 'https://x.example' },
-      'ALERT_DIGEST is "monthly"',
-    ],
   ])('%j is refused, and nothing secret is quoted', (env, message) => {
     const problem = onlyProblem(env);
     expect(problem).toContain(message);
@@ -85,24 +80,16 @@ describe('how people are told', () => {
     expect(problemsOf({ ...SOURCE, HEARTBEAT_URL: 'http://127.0.0.1:3001/x' })).toEqual([]);
   });
 
-  it('repeats never, digests at times of its own, and links with nothing that a chat could break', () => {
-    const { rules, digest, statusUrl } = telling({
+  it('repeats never, and links with nothing that a chat could break', () => {
+    const { rules, statusUrl } = telling({
       ALERT_REPEAT_EVERY: 'never',
-      ALERT_DIGEST: 'Weekly',
-      ALERT_WEBHOOK_URL: 'https://hooks.example.com/x',
-      SYNC_TZ: 'Europe/Prague',
       STATUS_URL: 'https://mirror.example.com/a(b)|c/',
     });
     expect(rules.repeatMs).toBe(Number.POSITIVE_INFINITY);
-    expect(digest).toEqual({ cron: '0 8 * * 1', timeZone: 'Europe/Prague' });
     expect(statusUrl).toBe('https://mirror.example.com/a%28b%29%7cc');
   });
 
   it.each([
-    [
-      { ALERT_DIGEST: 'daily' },
-      'ALERT_DIGEST does nothing without ALERT_WEBHOOK_URL or ALERT_EMAIL_TO.',
-    ],
     [{ ALERT_SMTP_URL: SMTP }, 'ALERT_SMTP_URL does nothing without ALERT_EMAIL_TO.'],
     [
       { ALERT_WEBHOOK_URL: 'https://contoso.webhook.office.com/webhookb2/S3CRET' },
