@@ -60,7 +60,7 @@ export const incidentOf = ({
   incident = `${key}\n${openedAtMs}`,
 }: Pick<Alert, 'key' | 'openedAtMs' | 'incident'>): string => incident;
 
-/** How long an alert that keeps firing is not repeated, unless ALERT_REPEAT_EVERY says otherwise. */
+/** How long an alert that keeps firing is not repeated: once a day a person who has forgotten it is reminded. */
 export const REPEAT_INTERVAL_MS = 24 * 3_600_000;
 
 const problemSchema = z.object({
@@ -171,12 +171,11 @@ export interface Evaluation {
   readonly alert: Alert | undefined;
 }
 
-/** Evaluates one subject; `repeatMs`: how long an alert that keeps firing is not repeated, for ever where that is infinite. Pure. */
+/** Evaluates one subject; an alert that keeps firing is repeated after {@link REPEAT_INTERVAL_MS}. Pure. */
 export function evaluate(
   state: SubjectState | undefined,
   observation: Observation,
   nowMs: number,
-  repeatMs = REPEAT_INTERVAL_MS,
 ): Evaluation {
   const { problem } = observation;
   if (problem === null) return resolve(state, observation, nowMs);
@@ -190,7 +189,7 @@ export function evaluate(
   const isNew = !codes.some((code) => isSameCause(code, problem.code));
   const { key, forms } = observation;
   const opens = codes.length === 0;
-  const isRepeat = isRepeatDue(state, problem.code, nowMs, repeatMs);
+  const isRepeat = isRepeatDue(state, problem.code, nowMs);
   if (!isNew && !isRepeat) return { state, alert: undefined };
   const openedAtMs = opens ? nowMs : openedAt(state, nowMs);
   const incident = opens ? undefined : state?.incident;
@@ -246,28 +245,22 @@ const outlineOf = ({ level, code, title }: Problem): SubjectState['problem'] => 
 });
 
 /** A form that is gone is announced once: most are deleted on purpose, and nothing has to be done. */
-function isRepeatDue(
-  state: SubjectState | undefined,
-  code: string,
-  nowMs: number,
-  repeatMs: number,
-): boolean {
-  return code !== 'FORM_GONE' && nowMs - (state?.notifiedAtMs ?? nowMs) >= repeatMs;
+function isRepeatDue(state: SubjectState | undefined, code: string, nowMs: number): boolean {
+  return code !== 'FORM_GONE' && nowMs - (state?.notifiedAtMs ?? nowMs) >= REPEAT_INTERVAL_MS;
 }
 
 /**
- * Evaluates a count of rejected submissions: a rise notifies, further rises within `repeatMs` (a day) together with the
- * first one after it; a fall does not. `risen`: how many more than people were notified of. Pure.
+ * Evaluates a count of rejected submissions: a rise notifies, further rises within a day together with the first one
+ * after it; a fall does not. `risen`: how many more than people were notified of. Pure.
  */
 export function evaluateRejected(
   state: RejectedState | undefined,
   count: number,
   nowMs: number,
-  repeatMs = REPEAT_INTERVAL_MS,
 ): { readonly state: RejectedState | undefined; readonly risen: number } {
   const before = state?.count ?? 0;
   if (count <= before) return { state: state && { ...state, count }, risen: 0 };
-  if (state !== undefined && nowMs - state.notifiedAtMs < repeatMs) {
+  if (state !== undefined && nowMs - state.notifiedAtMs < REPEAT_INTERVAL_MS) {
     return { state, risen: 0 };
   }
   return { state: { count, notifiedAtMs: nowMs }, risen: count - before };

@@ -7,7 +7,7 @@ import type { MirrorHealth } from '../health/mirror-health.ts';
 import { type Alert, type AlertState, NO_ALERTS, parseAlertState } from './alert-state.ts';
 import { DeliveryQueue, type Transport } from './delivery-queue.ts';
 import { Email, type EmailSettings } from './email.ts';
-import { type AlertRules, DEFAULT_RULES, evaluateAll } from './grouping.ts';
+import { evaluateAll } from './grouping.ts';
 import { Heartbeat, isWell } from './heartbeat.ts';
 import { KeptFile } from './kept-file.ts';
 import { alertNotice, testNotice } from './notice.ts';
@@ -25,9 +25,8 @@ export interface ChannelSettings {
   readonly proxy?: ProxySettings | undefined;
 }
 
-/** Where alerts go, when, and where their state is kept. */
+/** Where alerts go, and where their state is kept. */
 export interface AlertSettings extends ChannelSettings {
-  readonly rules?: AlertRules | undefined;
   /** HEARTBEAT_URL. */
   readonly heartbeatUrl?: string | undefined;
   /** Keeps the state over a restart, so that nothing is sent twice; undefined: only in memory. */
@@ -121,9 +120,8 @@ export class Alerts {
   }
 
   #tell(health: MirrorHealth, isFresh: boolean): void {
-    const rules = this.#options.rules ?? DEFAULT_RULES;
     const before = this.#untold.takeBack(this.#state, health.nowMs);
-    const { state, alerts } = evaluateAll(before, health, isFresh, rules);
+    const { state, alerts } = evaluateAll(before, health, isFresh);
     this.#state = state;
     for (const alert of alerts) this.#send(alert, before);
     // With alerts under way it is kept once they are delivered: after a crash they are sent again, rather than never.

@@ -13,6 +13,9 @@ export interface Candidate {
   readonly defer: () => void;
 }
 
+/** After the first alert of a kind about a single form, others of that kind wait so long and come as one message. */
+export const GROUP_INTERVAL_MS = 5 * 60_000;
+
 /** What {@link gather} makes of them. */
 export interface Gathered {
   readonly alerts: readonly Alert[];
@@ -22,18 +25,17 @@ export interface Gathered {
 
 /**
  * The alerts to send now. What concerns all goes at once. Of alerts about single forms the first of a kind goes at once;
- * others of the same kind wait until `groupMs` have passed since, and go as one. `groups`: as the last look left it. Pure
+ * others of the same kind wait until {@link GROUP_INTERVAL_MS} have passed since, and go as one. `groups`: as the last look left it. Pure
  * but for calling `defer`.
  */
 export function gather(
   groups: Readonly<Record<string, number>>,
   candidates: readonly Candidate[],
   nowMs: number,
-  groupMs: number,
 ): Gathered {
   const isOpen = (sentAtMs: number | undefined): boolean =>
     // A time that lies ahead was noted under a clock that was wrong.
-    sentAtMs === undefined || sentAtMs > nowMs || nowMs - sentAtMs >= groupMs;
+    sentAtMs === undefined || sentAtMs > nowMs || nowMs - sentAtMs >= GROUP_INTERVAL_MS;
   const kept = Object.fromEntries(Object.entries(groups).filter(([, at]) => !isOpen(at)));
   const wide = candidates.filter(({ alert }) => alert.subject.form === null);
   const single = candidates.filter(({ alert }) => alert.subject.form !== null);

@@ -9,36 +9,18 @@ import {
   type AlertState,
   type Observation,
   type RejectedState,
-  REPEAT_INTERVAL_MS,
   type SubjectState,
   evaluate,
   evaluateRejected,
   incidentOf,
 } from './alert-state.ts';
 import { type Candidate, gather } from './gathering.ts';
-import { OUTAGE_GRACE_MS, type Spell, isSameCause, whatPersists } from './persistence.ts';
+import { type Spell, isSameCause, whatPersists } from './persistence.ts';
 
 /*
  * Groups the mirror's problems by subject, so that one cause makes one alert: a problem of the source or a target
  * inhibits those of the forms that it explains.
  */
-
-/** When alerts are sent; see the settings of the same names. */
-export interface AlertRules {
-  /** ALERT_AFTER. */
-  readonly afterMs: number;
-  /** ALERT_REPEAT_EVERY; infinite: never. */
-  readonly repeatMs: number;
-  /** ALERT_GROUP_EVERY: within this time further alerts of a kind about single forms wait, and come as one. */
-  readonly groupMs: number;
-}
-
-/** As the settings have it by default. */
-export const DEFAULT_RULES: AlertRules = {
-  afterMs: OUTAGE_GRACE_MS,
-  repeatMs: REPEAT_INTERVAL_MS,
-  groupMs: 5 * 60_000,
-};
 
 /** What a look at the mirror's health changes: the state from now on, and the alerts to send, the widest first. */
 export interface AlertChanges {
@@ -51,18 +33,15 @@ export function evaluateAll(
   before: AlertState,
   health: MirrorHealth,
   isFresh: boolean,
-  rules: AlertRules = DEFAULT_RULES,
 ): AlertChanges {
   const { nowMs } = health;
-  const { afterMs, repeatMs } = rules;
   const subjects = new Map<string, SubjectState>();
   const spells = new Map<string, Spell>();
   const candidates: Candidate[] = [];
   for (const seen of observe(health, before.spells)) {
     const { key } = seen;
-    const look = { nowMs, isFresh, afterMs };
-    const { spell, observation } = whatPersists(before.spells[key], seen, look);
-    const { state, alert } = evaluate(before.subjects[key], observation, nowMs, repeatMs);
+    const { spell, observation } = whatPersists(before.spells[key], seen, { nowMs, isFresh });
+    const { state, alert } = evaluate(before.subjects[key], observation, nowMs);
     put(spells, key, spell);
     put(subjects, key, state);
     if (alert === undefined) continue;
@@ -87,9 +66,9 @@ export function evaluateAll(
   for (const [key, spell] of Object.entries(before.spells)) {
     if (!spells.has(key) && isKept(key)) spells.set(key, spell);
   }
-  const rejected = evaluateAllRejected(before, health, unread, rules);
+  const rejected = evaluateAllRejected(before, health, unread);
   candidates.push(...rejected.candidates);
-  const { alerts, groups } = gather(before.groups, candidates, nowMs, rules.groupMs);
+  const { alerts, groups } = gather(before.groups, candidates, nowMs);
   for (const alert of alerts) {
     // What follows about one of these forms belongs to this alert.
     for (const { key } of alert.opens ? (alert.members ?? []) : []) {
@@ -257,7 +236,6 @@ function evaluateAllRejected(
   before: AlertState,
   health: MirrorHealth,
   unread: ReadonlySet<string>,
-  { repeatMs }: AlertRules,
 ): { subjects: Map<string, RejectedState>; candidates: Candidate[] } {
   const { nowMs } = health;
   const subjects = new Map<string, RejectedState>();
@@ -265,14 +243,12 @@ function evaluateAllRejected(
   for (const [key, state] of Object.entries(before.rejected)) {
     if (unread.has(targetOf(key))) subjects.set(key, state);
   }
-  // Where nothing is repeated, what is new is told all the same.
-  const restMs = Math.min(repeatMs, REPEAT_INTERVAL_MS);
   for (const { form, target, overview, wanted } of health.forms) {
     if (overview === null || !wanted) continue;
     const { id, name } = form;
     const key = subjectKey('rejected', target, id);
     const { rejected } = overview;
-    const { state, risen } = evaluateRejected(before.rejected[key], rejected, nowMs, restMs);
+    const { state, risen } = evaluateRejected(before.rejected[key], rejected, nowMs);
     put(subjects, key, state);
     if (risen === 0) continue;
     const problem = rejectedProblem(risen, rejected);

@@ -8,12 +8,9 @@ import type { Observation } from './alert-state.ts';
  * and its end until it has been well for a while; and a problem that may be over by now waits for a fresh look.
  */
 
-/**
- * An outage is announced when it has outlasted the tries of a pass (75 s at most, see the queue's timings), unless
- * ALERT_AFTER says otherwise.
- */
+/** An outage is announced when it has outlasted the tries of a pass: 75 s at most, see the queue's timings. */
 export const OUTAGE_GRACE_MS = 90_000;
-/** A refused key stays refused until a person acts: only the hiccup of a gateway is waited for, or ALERT_AFTER where that is less. */
+/** A refused key stays refused until a person acts: only the hiccup of a gateway is waited for. */
 export const KEY_GRACE_MS = 20_000;
 /** An outage has ended when nothing was wrong for so long. */
 export const SETTLE_MS = 60_000;
@@ -44,8 +41,6 @@ export interface Look {
   readonly nowMs: number;
   /** Everything that can be asked was asked just now. False when only a pass has ended. */
   readonly isFresh: boolean;
-  /** ALERT_AFTER: how long an outage lasts before it is announced; {@link OUTAGE_GRACE_MS} by default. */
-  readonly afterMs?: number;
 }
 
 /** What {@link whatPersists} makes of an observation: the spell from now on (undefined: none), and what is to be judged. */
@@ -66,16 +61,15 @@ export function whatPersists(
   if (inhibited) return { spell: undefined, observation };
   // Not certain yet, and no sign of an end either.
   if (!notifies) return { spell: before, observation };
-  const graceMs = graceOf(problem.code, look);
+  const graceMs = graceOf(problem.code);
   const sinceMs = before?.sinceMs ?? look.nowMs;
   const spell = { code: problem.code, sinceMs, wellSinceMs: null };
   const isDue = look.nowMs - sinceMs >= graceMs && (look.isFresh || graceMs === 0);
   return { spell, observation: isDue ? observation : { ...observation, notifies: false } };
 }
 
-function ended(before: Spell | undefined, observation: Observation, look: Look): Persisting {
-  const { nowMs } = look;
-  if (before === undefined || graceOf(before.code as ProblemCode, look) === 0) {
+function ended(before: Spell | undefined, observation: Observation, { nowMs }: Look): Persisting {
+  if (before === undefined || graceOf(before.code as ProblemCode) === 0) {
     return { spell: undefined, observation };
   }
   const wellSinceMs = before.wellSinceMs ?? nowMs;
@@ -85,9 +79,9 @@ function ended(before: Spell | undefined, observation: Observation, look: Look):
   return { spell: { ...before, wellSinceMs }, observation: unsure };
 }
 
-function graceOf(code: ProblemCode, { afterMs = OUTAGE_GRACE_MS }: Look): number {
+function graceOf(code: ProblemCode): number {
   if (FACTS.has(code)) return 0;
-  return code === 'FORMS_UNAUTHORIZED' ? Math.min(KEY_GRACE_MS, afterMs) : afterMs;
+  return code === 'FORMS_UNAUTHORIZED' ? KEY_GRACE_MS : OUTAGE_GRACE_MS;
 }
 
 /** Codes under which one outage shows: the source, a target or the queue may hang, refuse a connection, or answer 500. */

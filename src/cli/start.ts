@@ -74,12 +74,12 @@ async function openPage(host: Host, app: App, { queue, events }: OpenQueue): Pro
 
 async function openAlerts({ clock }: Host, { config, logger }: App): Promise<Alerts | undefined> {
   const { telling, dataDir } = config;
-  const { rules, heartbeatUrl } = telling;
+  const { heartbeatUrl } = telling;
   const channels = channelsOf(config, clock);
   const isAsked = [channels.url, channels.email, heartbeatUrl].some((each) => each !== undefined);
   if (!isAsked) return undefined;
   const stateFile = join(dataDir, 'alerts.json');
-  return Alerts.open({ ...channels, rules, heartbeatUrl, stateFile, logger });
+  return Alerts.open({ ...channels, heartbeatUrl, stateFile, logger });
 }
 
 /** Throws what a person has to put right before anything runs; a source that is down for the moment is waited for. */

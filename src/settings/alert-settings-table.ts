@@ -47,32 +47,6 @@ export const ALERT_SETTINGS = {
     example: 'Forms mirror <mirror@example.com>',
     usedBy: ['start', 'check', 'alert'],
   },
-  ALERT_AFTER: {
-    ...plain,
-    group: 'Status page and alerts',
-    default: '90s',
-    meaning:
-      'How long an outage lasts before it is told of. A refused key is told of after 20 s at most, what is no outage (withheld deletions, a form that is gone) at once.',
-    example: '5m',
-    usedBy: ['start', 'check'],
-  },
-  ALERT_REPEAT_EVERY: {
-    ...plain,
-    group: 'Status page and alerts',
-    default: '1d',
-    meaning: 'How often a problem that stays is told again; `never`: once.',
-    example: '8h',
-    usedBy: ['start', 'check'],
-  },
-  ALERT_GROUP_EVERY: {
-    ...plain,
-    group: 'Status page and alerts',
-    default: '5m',
-    meaning:
-      'The first alert of a kind about a single form is sent at once; more of that kind about other forms within this time wait for its end, and come as one message.',
-    example: '15m',
-    usedBy: ['start', 'check'],
-  },
   HEARTBEAT_URL: {
     ...plain,
     group: 'Status page and alerts',

@@ -1,19 +1,17 @@
 import { z } from 'zod';
 import { chatOf } from '../alerts/chats/chats.ts';
 import type { EmailSettings, SmtpServer } from '../alerts/email.ts';
-import type { AlertRules } from '../alerts/grouping.ts';
 import { isLoopback } from '../base/loopback.ts';
 import { decoded, plainHost } from '../base/transport.ts';
 import { readPlaintextHosts } from './plaintext.ts';
 import type { SettingsReader } from './settings-reader.ts';
 import type { SettingName } from './settings-table.ts';
-import { duration, list } from './value-schemas.ts';
+import { list } from './value-schemas.ts';
 
 /** How people are told, besides ALERT_WEBHOOK_URL. */
 export interface TellSettings {
   /** Undefined: no mail. */
   readonly email: EmailSettings | undefined;
-  readonly rules: AlertRules;
   /** Undefined: none is called. */
   readonly heartbeatUrl: string | undefined;
   /** Where people find the status page; undefined: not said. */
@@ -34,11 +32,6 @@ export function readTelling(
   const email = readEmail(reader, warnings);
   const telling = {
     email,
-    rules: {
-      afterMs: reader.readWithDefault('ALERT_AFTER', duration),
-      repeatMs: reader.readWithDefault('ALERT_REPEAT_EVERY', durationOrNever),
-      groupMs: reader.readWithDefault('ALERT_GROUP_EVERY', duration),
-    },
     heartbeatUrl: readSafeAddress(reader, 'HEARTBEAT_URL'),
     statusUrl: reader.read('STATUS_URL', pageAddress),
   };
@@ -70,15 +63,6 @@ function readSafeAddress(reader: SettingsReader, name: SettingName): string | un
     'is not an https address (http is for a loopback host, and for one that ALLOW_PLAINTEXT names)';
   return reader.read(name, text.refine(isSafe, message));
 }
-
-const durationOrNever = text.transform((value, context): number => {
-  if (value.toLowerCase() === 'never') return Number.POSITIVE_INFINITY;
-  const result = duration.safeParse(value);
-  if (result.success) return result.data;
-  const message = `${result.error.issues[0]?.message ?? 'is no duration'}; or write never`;
-  context.addIssue({ code: 'custom', message });
-  return z.NEVER;
-});
 
 /** A link, in a form that no markup of a chat can break. */
 const pageAddress = text.transform((value, context): string => {

@@ -7,7 +7,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { createLogger, silentLogger, withLogFields } from '../../src/base/logger.ts';
 import { STOP_MS } from '../../src/alerts/delivery-queue.ts';
 import { Alerts } from '../../src/alerts/alerts.ts';
-import { DEFAULT_RULES } from '../../src/alerts/grouping.ts';
+import { GROUP_INTERVAL_MS } from '../../src/alerts/gathering.ts';
 import { OUTAGE_GRACE_MS, SETTLE_MS } from '../../src/alerts/persistence.ts';
 import { alertMessage } from '../../src/alerts/message.ts';
 import { alertNotice } from '../../src/alerts/notice.ts';
@@ -169,7 +169,7 @@ describe('alerts over a webhook', () => {
     const { lines, logger } = logLines();
     const alerts = await openAlerts(webhook, { logger });
     await look(alerts, webhook, 2, [WITHHELD, ...LASTING]);
-    const later = DEFAULT_RULES.groupMs;
+    const later = GROUP_INTERVAL_MS;
     await look(alerts, webhook, 3, [after(later, RELEASED), after(later, WITHHELD)]);
     await alerts.stop();
     expect(webhook.requests).toBe(3);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Alert, NO_ALERTS, parseAlertState } from '../../src/alerts/alert-state.ts';
-import { DEFAULT_RULES, evaluateAll } from '../../src/alerts/grouping.ts';
+import { evaluateAll } from '../../src/alerts/grouping.ts';
 import { alertMessage } from '../../src/alerts/message.ts';
 import { alertNotice } from '../../src/alerts/notice.ts';
 import type { MirrorHealth } from '../../src/health/mirror-health.ts';
@@ -36,10 +36,10 @@ function emptied(held: number, atMs: number): MirrorHealth {
 }
 
 /** What is sent at each of these looks; the state goes through its file in between. */
-function sentAt(looks: readonly MirrorHealth[], groupMs = DEFAULT_RULES.groupMs): Alert[][] {
+function sentAt(looks: readonly MirrorHealth[]): Alert[][] {
   let state = NO_ALERTS;
   return looks.map((health) => {
-    const changes = evaluateAll(state, health, true, { ...DEFAULT_RULES, groupMs });
+    const changes = evaluateAll(state, health, true);
     state = parseAlertState(JSON.stringify(changes.state)) ?? NO_ALERTS;
     return [...changes.alerts];
   });
@@ -92,11 +92,6 @@ describe('alerts of one kind about many forms', () => {
       'resolved 50/50',
       'resolved 150/150',
     ]);
-  });
-
-  it('wait no longer than the setting says', () => {
-    const looks = [emptied(1, 0), emptied(2, 2_000)];
-    expect(sentAt(looks, 1_000).flat().map(about)).toEqual(['firing frm_0', 'firing frm_1']);
   });
 
   it('go on after a clock that was wrong', () => {

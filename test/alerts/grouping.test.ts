@@ -8,12 +8,8 @@ import {
   NO_ALERTS,
   parseAlertState,
 } from '../../src/alerts/alert-state.ts';
-import {
-  type AlertChanges,
-  type AlertRules,
-  DEFAULT_RULES,
-  evaluateAll,
-} from '../../src/alerts/grouping.ts';
+import { GROUP_INTERVAL_MS } from '../../src/alerts/gathering.ts';
+import { type AlertChanges, evaluateAll } from '../../src/alerts/grouping.ts';
 import { OUTAGE_GRACE_MS, SETTLE_MS } from '../../src/alerts/persistence.ts';
 import type { TargetReading } from '../../src/health/facts.ts';
 import { type MirrorHealth, assessMirror } from '../../src/health/mirror-health.ts';
@@ -158,45 +154,28 @@ describe('alerts are sent', () => {
   });
 });
 
-describe('the settings of alerts', () => {
+describe('when alerts are sent', () => {
   const ill = { 'db frm_a': [failedPass(MINUTE, 'TARGET_FULL')] };
   /** What is sent at these times (ms) of a state that lasts. */
-  const sentAt = (
-    passes: Parameters<typeof healthOf>[0],
-    rules: Partial<AlertRules>,
-    ...at: number[]
-  ) => {
+  const sentAt = (passes: Parameters<typeof healthOf>[0], ...at: number[]) => {
     let state = NO_ALERTS;
     return at.map((ms) => {
-      const health = { ...healthOf(passes), nowMs: NOW + ms };
-      const changes = evaluateAll(state, health, true, { ...DEFAULT_RULES, ...rules });
+      const changes = evaluateAll(state, { ...healthOf(passes), nowMs: NOW + ms }, true);
       state = changes.state;
       return changes.alerts.map(({ status }) => status).join();
     });
   };
 
-  it('ALERT_AFTER: an outage is told of when it has lasted so long', () => {
-    expect(sentAt(ill, { afterMs: 5 * MINUTE }, 0, 299_000, 300_000)).toEqual(['', '', 'firing']);
-    expect(sentAt(ill, { afterMs: 1_000 }, 0, 1_000)).toEqual(['', 'firing']);
-  });
-
-  it('ALERT_AFTER: a refused key is told of no later than by default, and sooner where that is sooner', () => {
+  it('an outage is told of when it has lasted 90 s, a refused key after 20 s', () => {
+    expect(sentAt(ill, 0, 89_000, 90_000)).toEqual(['', '', 'firing']);
     const refused = { 'db frm_a': [failedPass(MINUTE, 'FORMS_UNAUTHORIZED')] };
-    expect(sentAt(refused, { afterMs: 5 * MINUTE }, 0, 19_000, 20_000)).toEqual(['', '', 'firing']);
-    expect(sentAt(refused, { afterMs: 2_000 }, 0, 2_000)).toEqual(['', 'firing']);
+    expect(sentAt(refused, 0, 19_000, 20_000)).toEqual(['', '', 'firing']);
   });
 
-  it('ALERT_REPEAT_EVERY: what stays is told again so often, or never', () => {
+  it('what stays is told again once a day', () => {
     const HOUR = 60 * MINUTE;
-    const times = [0, 2 * MINUTE, HOUR, 8 * HOUR + 2 * MINUTE, 400 * 24 * HOUR];
-    expect(sentAt(ill, { repeatMs: 8 * HOUR }, ...times)).toEqual([
-      '',
-      'firing',
-      '',
-      'repeated',
-      'repeated',
-    ]);
-    expect(sentAt(ill, { repeatMs: Infinity }, ...times)).toEqual(['', 'firing', '', '', '']);
+    const times = [0, 2 * MINUTE, HOUR, 24 * HOUR + 2 * MINUTE, 400 * 24 * HOUR];
+    expect(sentAt(ill, ...times)).toEqual(['', 'firing', '', 'repeated', 'repeated']);
   });
 });
 
@@ -255,7 +234,7 @@ class LittleMirror {
 
   /** Looks until what waited to be sent together has been. */
   rest(): void {
-    this.nowMs += DEFAULT_RULES.groupMs;
+    this.nowMs += GROUP_INTERVAL_MS;
     this.look();
   }
 }

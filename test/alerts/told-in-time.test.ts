@@ -51,7 +51,7 @@ const CASES: readonly Case[] = [
     what: 'the source is down',
     fault: hanging,
     shows: looksFail('FORMS_UNREACHABLE', LOOK_S + RETRIES_S),
-    note: 'A look within a minute, its retries, then `ALERT_AFTER`.',
+    note: 'A look within a minute, its retries, then 90 s.',
   },
   {
     what: 'the source throttles: 429, come back in a minute',
@@ -106,7 +106,7 @@ const CASES: readonly Case[] = [
       isOn(atS)
         ? { pass: { kind: 'full', outcome: 'withheld', withheld: 30 } }
         : { pass: { kind: 'full' } },
-    note: 'One at once, the others together every `ALERT_GROUP_EVERY`; the same when they are released.',
+    note: 'One at once, the others together every five minutes; the same when they are released.',
   },
 ];
 

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Alerts } from '../../src/alerts/alerts.ts';
-import { DEFAULT_RULES } from '../../src/alerts/grouping.ts';
+import { GROUP_INTERVAL_MS } from '../../src/alerts/gathering.ts';
 import { UNTOLD_REST_MS } from '../../src/alerts/untold.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { NOW, passRecord } from '../health/fake-source.ts';
@@ -101,12 +101,11 @@ describe('an alert that no channel took', () => {
     const folder = scratchFolder('untold');
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     const stateFile = join(folder, 'alerts.json');
-    const { groupMs } = DEFAULT_RULES;
     webhook.answer = (_request, response) => response.writeHead(404).end();
     for (const [at, answer] of [
       [0, webhook.answer],
-      [groupMs, taken],
-      [3 * groupMs, taken],
+      [GROUP_INTERVAL_MS, taken],
+      [3 * GROUP_INTERVAL_MS, taken],
     ] as const) {
       webhook.answer = answer;
       const alerts = await open(webhook, stateFile);

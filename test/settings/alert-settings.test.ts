@@ -10,7 +10,6 @@ describe('how people are told', () => {
   it('is as it ever was where nothing is set', () => {
     expect(telling()).toEqual({
       email: undefined,
-      rules: { afterMs: 90_000, repeatMs: 86_400_000, groupMs: 300_000 },
       heartbeatUrl: undefined,
       statusUrl: undefined,
     });
@@ -66,8 +65,6 @@ describe('how people are told', () => {
       { STATUS_URL: 'https://ann:S3CRET@mirror.example.com' },
       'STATUS_URL is not the address of a page',
     ],
-    [{ ALERT_AFTER: '5' }, 'ALERT_AFTER is "5" without a unit'],
-    [{ ALERT_REPEAT_EVERY: 'seldom' }, 'ALERT_REPEAT_EVERY is "seldom": write a duration'],
   ])('%j is refused, and nothing secret is quoted', (env, message) => {
     const problem = onlyProblem(env);
     expect(problem).toContain(message);
@@ -80,12 +77,8 @@ describe('how people are told', () => {
     expect(problemsOf({ ...SOURCE, HEARTBEAT_URL: 'http://127.0.0.1:3001/x' })).toEqual([]);
   });
 
-  it('repeats never, and links with nothing that a chat could break', () => {
-    const { rules, statusUrl } = telling({
-      ALERT_REPEAT_EVERY: 'never',
-      STATUS_URL: 'https://mirror.example.com/a(b)|c/',
-    });
-    expect(rules.repeatMs).toBe(Number.POSITIVE_INFINITY);
+  it('links with nothing that a chat could break', () => {
+    const { statusUrl } = telling({ STATUS_URL: 'https://mirror.example.com/a(b)|c/' });
     expect(statusUrl).toBe('https://mirror.example.com/a%28b%29%7cc');
   });
 
