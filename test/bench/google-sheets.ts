@@ -2,6 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { startSheetsEmulator } from 'google-sheets-emulator';
 import { EMULATOR_EMAIL, EMULATOR_TOKEN } from '../../src/targets/google/credentials.ts';
+import { GOOGLE_QUOTA } from '../../src/targets/google-sheets/api/request-quota.ts';
 import { SpreadsheetRegistry } from '../../src/targets/google-sheets/registry.ts';
 import { openSheets } from '../../src/targets/google-sheets/target.ts';
 import type { Row } from '../../src/mirror/types.ts';
@@ -81,7 +82,11 @@ async function onePass([
   const clock = new SleepersClock();
   const [start, end, began, started] = [Number(from), Number(to), clock.now(), performance.now()];
   const idleKB = process.resourceUsage().maxRSS;
-  const options = { clock, registry: new SpreadsheetRegistry(clock), emulatorUrl: url };
+  const options = {
+    clock,
+    registry: new SpreadsheetRegistry(clock, GOOGLE_QUOTA),
+    emulatorUrl: url,
+  };
   const target = await openSheets('bench', spreadsheetId, options);
   await using writer = await target.openWriter(FORM, { waitMs: 300_000 });
   await writer.prepare(fields);

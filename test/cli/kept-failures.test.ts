@@ -15,7 +15,7 @@ import { EMULATOR_EMAIL } from '../../src/targets/google/credentials.ts';
 import { type CliPlace, openPlace } from '../support/cli-sandbox.ts';
 import { openSheet } from '../support/cli-sheet.ts';
 import { type CliResult, runCli } from '../support/cli-host.ts';
-import { SheetsClock } from '../support/test-clock.ts';
+import { LateClock } from '../support/test-clock.ts';
 
 /** A way to make a target refuse what it took a moment ago, and to undo that. */
 interface Refusal {
@@ -87,7 +87,7 @@ describe('a failure that the target cannot hold', () => {
     const place = await openPlace({ submissions: 30 });
     const { env: more = {}, refuse, mend } = await make(place);
     const env = { ...place.env, ...ONE_FORM, ...more };
-    const clock = new SheetsClock();
+    const clock = new LateClock();
     const run = (...args: string[]): Promise<CliResult> => {
       // A pass into a sheet that could not end well asks for some seconds, which nobody waits for.
       clock.goOn(60_000);

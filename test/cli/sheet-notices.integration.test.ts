@@ -2,13 +2,13 @@ import { expect, it } from 'vitest';
 import { type CliResult, runCli } from '../support/cli-host.ts';
 import { openPlace } from '../support/cli-sandbox.ts';
 import { openSheet } from '../support/cli-sheet.ts';
-import { SheetsClock } from '../support/test-clock.ts';
+import { LateClock } from '../support/test-clock.ts';
 
 it('L17: sync, status and check say what people did to a sheet, and what to do', async () => {
   const { env: base } = await openPlace({ submissions: 40 });
   const { emulator, id: spreadsheetId, env: sheet } = await openSheet();
   const env = { ...base, ...sheet, TARGET_FORMS: 'customer-feedback' };
-  const clock = new SheetsClock();
+  const clock = new LateClock();
   const run = (command: string): Promise<CliResult> => {
     // A pass that could not end well asks for some seconds, which nobody waits for.
     clock.goOn(60_000);

@@ -2,13 +2,13 @@ import { expect, it } from 'vitest';
 import { type CliResult, runCli } from '../support/cli-host.ts';
 import { openPlace } from '../support/cli-sandbox.ts';
 import { openSheet } from '../support/cli-sheet.ts';
-import { SheetsClock } from '../support/test-clock.ts';
+import { LateClock } from '../support/test-clock.ts';
 
 it('L17: sync, status, check and the Mirror tab say what is protected, and what to do', async () => {
   const { env: base, sandbox } = await openPlace({ submissions: 40 });
   const { emulator, id: spreadsheetId, env: sheet } = await openSheet();
   const env = { ...base, ...sheet, TARGET_FORMS: 'customer-feedback' };
-  const clock = new SheetsClock();
+  const clock = new LateClock();
   const run = (...command: string[]): Promise<CliResult> => {
     clock.goOn(60_000);
     return runCli(command, env, false, clock);

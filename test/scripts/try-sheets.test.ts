@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { openAccount } from '../../src/targets/google/credentials.ts';
-import { RequestQuota } from '../../src/targets/google-sheets/api/request-quota.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import { SheetsApi } from '../../src/targets/google-sheets/api/sheets-api.ts';
 import { type Finding, lookAt, summary } from '../../scripts/try/points.ts';
 import { makeTab, removeTab, sheetsPoints } from '../../scripts/try/sheets-points.ts';
 import type { TriedSheets } from '../../scripts/try/tab-calls.ts';
 import { type CliSheet, openSheet } from '../support/cli-sheet.ts';
 import { seededRandom } from '../support/seeded-random.ts';
-import { SheetsClock } from '../support/test-clock.ts';
 
 interface Tried {
   readonly findings: readonly Finding[];
@@ -18,14 +17,13 @@ interface Tried {
 /** Tries all points against the stand-in, by calls that `distort` changes. */
 async function tried(distort: (api: SheetsApi) => TriedSheets = (api) => api): Promise<Tried> {
   const sheet = await openSheet();
-  const clock = new SheetsClock();
   const emulatorUrl = sheet.env.SHEETS_EMULATOR_URL;
   const account = await openAccount({ emulatorUrl }, 'scope');
   const api = new SheetsApi({
     spreadsheetId: sheet.id,
     account,
-    clock,
-    quota: new RequestQuota(clock, { perSpreadsheetMs: 0, perMinute: 10_000 }),
+    clock: systemClock,
+    quota: undefined,
     rootUrl: `${emulatorUrl}/`,
   });
   const lines: string[] = [];

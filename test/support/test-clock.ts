@@ -21,24 +21,16 @@ export class TestClock implements Clock {
   }
 }
 
-/** Google takes a request a second for each spreadsheet. */
-const SHEETS_PAUSE_MS = 1_000;
-
-/**
- * The real time, but that the pauses between two requests to a spreadsheet take none, and that one may go on to a later time.
- * For commands that run in this process against an emulator, which counts no requests.
- */
-export class SheetsClock implements Clock {
+/** The real time, which may go on to a later one. */
+export class LateClock implements Clock {
   #lateMs = 0;
 
   now(): number {
     return Date.now() + this.#lateMs;
   }
 
-  async sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    if (ms > SHEETS_PAUSE_MS) return systemClock.sleep(ms, signal);
-    throwIfAborted(signal);
-    this.goOn(ms);
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return systemClock.sleep(ms, signal);
   }
 
   goOn(ms: number): void {

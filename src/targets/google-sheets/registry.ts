@@ -10,23 +10,19 @@ import { Spreadsheet } from './state/spreadsheet.ts';
  */
 export class SpreadsheetRegistry {
   readonly #clock: Clock;
-  readonly #limits: QuotaLimits;
+  readonly #limits: QuotaLimits | undefined;
   readonly #random: () => number;
   readonly #quotas = new Map<string, RequestQuota>();
   readonly #spreadsheets = new Map<string, Spreadsheet>();
 
-  /** `limits` other than Google's are for a stand-in that has none; `random` is for tests. */
-  constructor(
-    clock: Clock,
-    limits: QuotaLimits = GOOGLE_QUOTA,
-    random: () => number = Math.random,
-  ) {
+  /** `limits`: by default Google's, and none for a stand-in, which counts no requests. It and `random` are for tests. */
+  constructor(clock: Clock, limits?: QuotaLimits, random: () => number = Math.random) {
     this.#clock = clock;
     this.#limits = limits;
     this.#random = random;
   }
 
-  /** The spreadsheet as this process works on it. */
+  /** The spreadsheet as this process works on it. `rootUrl`: of a stand-in; undefined: it is at Google. */
   spreadsheet(
     account: GoogleAccount,
     spreadsheetId: string,
@@ -35,13 +31,19 @@ export class SpreadsheetRegistry {
     const key = [rootUrl ?? '', spreadsheetId, account.key].join(' ');
     const known = this.#spreadsheets.get(key);
     if (known !== undefined) return known;
-    const quota = this.#quotas.get(account.key) ?? new RequestQuota(this.#clock, this.#limits);
-    this.#quotas.set(account.key, quota);
+    const limits = this.#limits ?? (rootUrl === undefined ? GOOGLE_QUOTA : undefined);
+    const quota = limits && this.#quotaOf(account, limits);
     const [clock, random] = [this.#clock, this.#random];
     const api = new SheetsApi({ spreadsheetId, account, clock, quota, rootUrl, random });
     const spreadsheet = new Spreadsheet(api, clock, random);
     this.#spreadsheets.set(key, spreadsheet);
     return spreadsheet;
+  }
+
+  #quotaOf({ key }: GoogleAccount, limits: QuotaLimits): RequestQuota {
+    const quota = this.#quotas.get(key) ?? new RequestQuota(this.#clock, limits);
+    this.#quotas.set(key, quota);
+    return quota;
   }
 }
 

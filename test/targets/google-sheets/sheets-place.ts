@@ -15,9 +15,6 @@ import { type Damage, FORM, type TargetPlace } from '../../contract/target-harne
 import type { Person } from '../../../packages/google-sheets-emulator/test/support/people.ts';
 import type { Target } from '../../../src/mirror/target.ts';
 
-/** No quota at all: a stand-in without quotas minds nothing. */
-export const NO_QUOTA: QuotaLimits = { perSpreadsheetMs: 0, perMinute: Number.POSITIVE_INFINITY };
-
 /** Time that stands still but for those who sleep: they wake at once, later. */
 export class SleepersClock implements Clock {
   #now: number;
@@ -83,7 +80,7 @@ export interface SheetsPlaceOptions {
 /** Makes a place; every target of one place is in one process unless `apart`. */
 export async function sheetsPlace(options: SheetsPlaceOptions = {}): Promise<SheetsPlace> {
   const clock = options.clock ?? systemClock;
-  const quota = options.quota ?? NO_QUOTA;
+  const { quota } = options;
   const sandbox = await startTestEmulator({ clock, ...options.sandbox });
   sandbox.accounts.issue({ email: EMULATOR_EMAIL }, EMULATOR_TOKEN);
   const spreadsheetId = sandbox.createSpreadsheet({

@@ -53,7 +53,8 @@ export interface SheetsApiOptions {
   readonly spreadsheetId: string;
   readonly account: GoogleAccount;
   readonly clock: Clock;
-  readonly quota: RequestQuota;
+  /** Undefined: nobody counts the requests. */
+  readonly quota: RequestQuota | undefined;
   /** With a trailing slash; Google's own when absent. */
   readonly rootUrl?: string | undefined;
   readonly random?: (() => number) | undefined;
@@ -199,7 +200,7 @@ export class SheetsApi {
     };
     return withRetry(
       async () => {
-        await quota.take(kind, this.spreadsheetId, signal);
+        await quota?.take(kind, this.spreadsheetId, signal);
         try {
           return (await call(options)).data;
         } catch (error) {
