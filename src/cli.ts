@@ -16,6 +16,10 @@ const { version } = JSON.parse(
   readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
 ) as { version: string };
 const terminal = new Terminal(process.stdout, process.stderr);
+// Libraries print warnings and errors of their own, some of which quote what they were given. What matters of them reaches
+// people as our errors (L11, L15); we print through the terminal and the logger only.
+process.removeAllListeners('warning');
+Object.assign(console, { log() {}, info() {}, warn() {}, error() {}, debug() {}, trace() {} });
 // Node would print the message of a foreign error, which may quote an answer or a password (L11, L15).
 process.on('uncaughtException', (error) => {
   printError(terminal, error);

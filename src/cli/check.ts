@@ -23,9 +23,12 @@ import { nextRunMs } from '../settings/sync-settings.ts';
 import type { TargetSettings } from '../settings/target-settings.ts';
 import { choosesForm } from '../sync/form-choice.ts';
 import { type UnmatchedName, unmatchedMessage } from '../sync/unmatched-names.ts';
+import { requireFreePort } from '../web/listen.ts';
+import { statusPlace } from '../web/server.ts';
 import { channelsOf } from './alert.ts';
 import type { CommandCall } from './command-spec.ts';
 import type { Host } from './host.ts';
+import { startRunsHere } from './process-record.ts';
 import { filesOf, openApp } from './open-app.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -51,12 +54,14 @@ export async function run({ host, flag }: CommandCall): Promise<ExitCode> {
     report({ subject: `target ${target}`, ok: true, message, remedy });
   }
   for (const result of describeProxy(app)) report(result);
-  for (const result of [...checkRights(app), ...(await checkRoom(app))]) report(result);
+  for (const result of await checkDataDir(app)) report(result);
   for (const result of await checkSource(app, host.stop.signal)) report(result);
   for (const { name } of app.config.targets) {
     for (const result of await checkTarget(app, name, host)) report(result);
   }
+  report(describeMarking(app));
   report(await checkQueue(app, host.clock));
+  report(await checkPort(app, host.clock));
   for (const result of describeAlerts(app, host.clock)) report(result);
   const ok = results.every((result) => result.ok);
   if (flag('json')) terminal.printJson({ ok, findings: results });
@@ -108,6 +113,34 @@ function describeProxy({ config }: App): SubjectResult[] {
   });
 }
 
+/** Which statuses the mirror changes at the source; nothing is tried, as only a change would show whether the key may. */
+function describeMarking({ config: { marking } }: App): SubjectResult {
+  const subject = 'statuses';
+  if (marking === undefined) {
+    const message = 'are never changed at the source: MARK_STATUS is not set';
+    return { subject, ok: true, message };
+  }
+  const { status, from } = marking;
+  const message = `are changed at the source from ${from.join(' or ')} to ${status} once every target has stored the submission; whether the key may do that is not known before the first change`;
+  return { subject, ok: true, message };
+}
+
+/** Whether `start` could open its page. Does not throw. */
+async function checkPort(app: App, clock: Clock): Promise<SubjectResult> {
+  const subject = 'status page';
+  const place = statusPlace(app.config.status);
+  try {
+    await requireFreePort(place);
+    const port = place.port === 0 ? 'any free port' : `port ${place.port}`;
+    return { subject, ok: true, message: `can open ${port} of ${place.host}` };
+  } catch (error) {
+    if (await startRunsHere(app, clock.now())) {
+      return { subject, ok: true, message: `a start that runs here has port ${place.port}` };
+    }
+    return { subject, ok: false, mistaken: true, message: toMirrorError(error).message };
+  }
+}
+
 /** Where alerts go, and whether that may be meant; nothing is sent. */
 function describeAlerts({ config }: App, clock: Clock): SubjectResult[] {
   const subject = 'alerts';
@@ -140,16 +173,13 @@ function describeAlerts({ config }: App, clock: Clock): SubjectResult[] {
 }
 
 /** Whether anything can be kept in DATA_DIR; nothing to say where it can, or is yet to be made. */
-async function checkRoom({ failures }: App): Promise<SubjectResult[]> {
-  const problem = await failures.problem();
-  if (problem === null) return [];
-  const { message, remedy } = problem;
-  return [{ subject: 'data directory', ok: false, message, ...(remedy !== null && { remedy }) }];
-}
-
-/** Whether DATA_DIR is closed to other users of the machine; what could be closed was, when the command began. */
-function checkRights({ config }: App): SubjectResult[] {
+async function checkDataDir({ config, failures }: App): Promise<SubjectResult[]> {
   const subject = 'data directory';
+  const problem = await failures.problem();
+  if (problem !== null) {
+    const { message, remedy } = problem;
+    return [{ subject, ok: false, message, ...(remedy !== null && { remedy }) }];
+  }
   const { loose } = keepPrivate(config.dataDir, filesOf(config));
   if (loose.length === 0) {
     return [{ subject, ok: true, message: `${config.dataDir} is for its owner alone` }];

@@ -3,6 +3,7 @@ import { MirrorError, toMirrorError } from '../base/errors.ts';
 import { shellOption } from '../base/shell.ts';
 import { newPause, type Pause, pauseOf, pauseText, resumeCommand } from '../mirror/pauses.ts';
 import type { FormIdentity } from '../mirror/types.ts';
+import { findForm } from '../sync/form-choice.ts';
 import type { DoneLine } from '../web/action-order.ts';
 import { requireForm } from './selection.ts';
 
@@ -39,7 +40,7 @@ export async function findPausePlaces(
   const targets = wanted.target === undefined ? all : [app.settingsOf(wanted.target).name];
   if (wanted.form === undefined) return { form: null, targets };
   const asked = await Promise.all(targets.map((name) => askTarget(app, name)));
-  const form = await findForm(app, wanted.form, asked, signal);
+  const form = await formMeant(app, wanted.form, asked, signal);
   // What the settings have stopped choosing may be paused there from before: that, too, has to come to an end.
   const chosen = asked
     .filter(({ name, paused }) => paused.has(form.id) || app.isChosen(name, form))
@@ -69,7 +70,7 @@ async function askTarget(app: App, name: string): Promise<AskedTarget> {
   return { name, held: held.map(({ id, slug, name }) => ({ id, slug, name })), paused };
 }
 
-async function findForm(
+async function formMeant(
   app: App,
   wanted: string,
   asked: readonly AskedTarget[],
@@ -80,16 +81,17 @@ async function findForm(
   for (const id of asked.flatMap(({ paused }) => [...paused])) {
     if (!known.has(id)) known.set(id, { id, slug: id, name: id });
   }
-  try {
-    return requireForm([...known.values()], wanted);
-  } catch (error) {
-    if (app.config.source === undefined) throw error;
-    const listed = await app.forms(signal);
-    return requireForm(
-      [...new Map([...known, ...listed.map((one) => [one.id, one] as const)]).values()],
-      wanted,
+  const held = findForm([...known.values()], wanted);
+  if (held !== undefined) return held;
+  if (app.config.source === undefined) {
+    throw new MirrorError(
+      'USAGE',
+      `No target that answers holds a form ${wanted}, and the workspace was not asked: FORMS_API_URL and FORMS_API_KEY are not set. Set them, or check the name.`,
     );
   }
+  const listed = await app.forms(signal);
+  const all = new Map([...known, ...listed.map((one) => [one.id, one] as const)]);
+  return requireForm([...all.values()], wanted);
 }
 
 const orNone = <T>(ask: () => Promise<readonly T[]>): Promise<readonly T[]> =>

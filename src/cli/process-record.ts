@@ -5,6 +5,7 @@ import { errorCode } from '../base/error-code.ts';
 import {
   ProcessFiles,
   type ProcessRecord,
+  isRunning,
   judgeProcesses,
   keepProcessRecord,
 } from '../health/process-records.ts';
@@ -57,6 +58,13 @@ export async function readProcesses(
 ): Promise<ReturnType<typeof judgeProcesses>> {
   const records = await new ProcessFiles(app.config.dataDir).read();
   return judgeProcesses(records, { nowMs, host: hostname(), isAlive });
+}
+
+/** Whether a `start` runs with this DATA_DIR, on this machine or another. */
+export async function startRunsHere(app: App, nowMs: number): Promise<boolean> {
+  const records = await new ProcessFiles(app.config.dataDir).read();
+  const facts = { nowMs, host: hostname(), isAlive };
+  return records.some((record) => record.role === 'start' && isRunning(record, facts));
 }
 
 /** What the others of them wait for the source with; null when none does. */

@@ -12,7 +12,8 @@ import type { QueueRuntime } from '../queue/runtime.ts';
 import { costHints } from '../settings/cost-hints.ts';
 import { nextRunMs } from '../settings/sync-settings.ts';
 import type { FormPlan } from '../sync/planner.ts';
-import { type StatusServer, startStatus } from '../web/server.ts';
+import { requireFreePort } from '../web/listen.ts';
+import { type StatusServer, startStatus, statusPlace } from '../web/server.ts';
 import { channelsOf } from './alert.ts';
 import { createActor } from './actions.ts';
 import type { CommandCall } from './command-spec.ts';
@@ -30,6 +31,8 @@ export async function run({ host }: CommandCall): Promise<ExitCode> {
     app.logger.warn({ target }, `${message}. ${remedy}.`);
   }
   await checkBeforeStart(host, app);
+  // Before a job is taken: a process that cannot show its page ends at once, with nothing in progress.
+  await requireFreePort(statusPlace(app.config.status));
   if (signal.aborted) return 0;
   const events = new Events<QueueEventMap>();
   const queue = await openQueue(host, app, 'all', events);

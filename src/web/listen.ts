@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { errorCode } from '../base/error-code.ts';
 import { MirrorError } from '../base/errors.ts';
@@ -22,11 +24,31 @@ export async function listen(app: FastifyInstance, place: ListenPlace): Promise<
   try {
     await app.listen({ host: withoutBrackets(host), port });
   } catch (error) {
-    const message = `${place.what} cannot listen: ${reasonOf(errorCode(error), place)}`;
-    throw new MirrorError('SETTINGS', message, { cause: error });
+    throw cannotListen(error, place);
   }
   return addressOf(app, host);
 }
+
+/**
+ * Opens the port and closes it again, to find out whether {@link listen} could. Rejects as that does; any port is free where 0 is
+ * asked for.
+ */
+export async function requireFreePort(place: ListenPlace): Promise<void> {
+  const server = createServer();
+  try {
+    server.listen({ host: withoutBrackets(place.host), port: place.port });
+    await once(server, 'listening');
+  } catch (error) {
+    throw cannotListen(error, place);
+  }
+  server.close();
+  await once(server, 'close');
+}
+
+const cannotListen = (error: unknown, place: ListenPlace): MirrorError =>
+  new MirrorError('SETTINGS', `${place.what} cannot listen: ${reasonOf(errorCode(error), place)}`, {
+    cause: error,
+  });
 
 /** An address that listens everywhere is reached by a loopback one. */
 function addressOf(app: FastifyInstance, host: string): string {

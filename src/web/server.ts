@@ -8,7 +8,7 @@ import type { SyncEvents } from '../sync/events.ts';
 import { guardAccess } from './access.ts';
 import type { Actor } from './action-order.ts';
 import type { MirrorHealth } from '../health/mirror-health.ts';
-import { listen } from './listen.ts';
+import { type ListenPlace, listen } from './listen.ts';
 import { Metrics } from './metrics.ts';
 import type { JobFeed } from './process-metrics.ts';
 import type { JobBoard } from './queue-route.ts';
@@ -29,6 +29,14 @@ export interface Announcer {
   /** Never rejects. */
   stop(): Promise<void>;
 }
+
+/** Where the status page listens. */
+export const statusPlace = ({ host, port }: Pick<ListenPlace, 'host' | 'port'>): ListenPlace => ({
+  host,
+  port,
+  variable: 'PORT',
+  what: 'The status page',
+});
 
 /** See {@link startStatus}. */
 export interface StatusOptions {
@@ -97,12 +105,7 @@ export async function startStatus(options: StatusOptions): Promise<StatusServer>
     await Promise.allSettled([app.close(), monitor.stop(), alerts?.stop()]);
     metrics.stop();
   };
-  const url = await listen(app, {
-    host,
-    port,
-    variable: 'PORT',
-    what: 'The status page',
-  }).catch(async (error: unknown) => {
+  const url = await listen(app, statusPlace({ host, port })).catch(async (error: unknown) => {
     await stopAll();
     throw error;
   });

@@ -1,6 +1,10 @@
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { hostname } from 'node:os';
+import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { ProcessFiles } from '../../src/health/process-records.ts';
 import { type StatusReport, reportOf } from '../../src/health/report.ts';
 import { healthOf } from '../health/health-of.ts';
@@ -359,5 +363,35 @@ describe('explain', () => {
       'default: not stored\n    histories here hold 2 entries of it: forget removes them',
     );
     expect(held.code).toBe(0);
+  });
+});
+
+describe('check of what start needs', () => {
+  it('fails for a port that another program has', async () => {
+    const { env } = await openPlace();
+    const other = createServer().listen(0, '127.0.0.1');
+    onTestFinished(() => void other.close());
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+    const { code, stdout } = await runCli(['check'], { ...env, PORT: String(port) });
+    expect(code).toBe(2);
+    expect(stdout).toContain(`✗ status page: The status page cannot listen: PORT ${port}`);
+  });
+
+  it('L17: shows one line for a DATA_DIR that cannot be written', async () => {
+    const { env } = await openPlace();
+    const file = join(String(env['DATA_DIR']), 'a-file');
+    writeFileSync(file, '');
+    const { stdout } = await runCli(['check'], { ...env, DATA_DIR: join(file, 'below') });
+    expect(stdout.match(/data directory:/g)).toHaveLength(1);
+    expect(stdout).toContain('✗ data directory:');
+  });
+
+  it('says which statuses are changed at the source', async () => {
+    const { env } = await openPlace();
+    const off = await runCli(['check'], env);
+    expect(off.stdout).toContain('statuses: are never changed at the source');
+    const on = await runCli(['check'], { ...env, MARK_STATUS: 'DONE' });
+    expect(on.stdout).toContain('statuses: are changed at the source from NEW to DONE');
   });
 });

@@ -178,4 +178,13 @@ describe('run', () => {
     const all = await runCli(['run', '--accept-deletes'], place);
     expect([all.code, all.stderr]).toEqual([2, expect.stringContaining('name it with --form')]);
   });
+
+  it('L17: say that the workspace was not asked, where no target holds the form', async () => {
+    const { env } = await openPlace({ submissions: 10 });
+    const { FORMS_API_URL: _, FORMS_API_KEY: __, ...targetOnly } = env;
+    const { code, stderr } = await runCli(['pause', '--form', 'x'], targetOnly);
+    expect(code).toBe(2);
+    expect(stderr).toContain('the workspace was not asked');
+    expect(stderr).not.toContain('has none');
+  });
 });
