@@ -7,7 +7,7 @@ import type { Config } from './config.ts';
 import { FormsClient } from './forms/client.ts';
 import { ListedForms } from './forms/listed-forms.ts';
 import { RequestRate } from './forms/request-rate.ts';
-import type { ReadingSettings } from './health/facts.ts';
+import { type ReadingSettings, readOverview, type TargetOverview } from './health/facts.ts';
 import { FailureFiles, type FailureStore } from './health/failure-store.ts';
 import { describeHealth } from './health/recorded-health.ts';
 import { sheetLimitMinutes } from './health/staleness.ts';
@@ -127,26 +127,55 @@ export class App implements AsyncDisposable {
     throw new MirrorError('USAGE', `There is no target ${name}. The settings name: ${names}.`);
   }
 
+  /** The same, with each form by its ID where it is known which one its slug means (L11). */
+  #settingsById(name: string): TargetSettings {
+    return this.#planner.slugs.settingsById(this.settingsOf(name));
+  }
+
   /** The fields that may leave the source for a target (L11). Throws SETTINGS when none are picked. */
   picksOf(name: string): FieldPicks {
-    const { picks, variables } = this.settingsOf(name);
+    const { picks, variables } = this.#settingsById(name);
     if (picks !== undefined) return picks;
     const remedy = 'forms-mirror fields lists what there is';
     throw new MirrorError('SETTINGS', `${variables.fields} is missing: ${remedy}.`);
   }
 
+  /** Asks a target which forms the slugs in its settings mean, before {@link isChosen} and {@link picksOf}. Rejects as the target does. */
+  readSlugs(name: string): Promise<void> {
+    return this.#planner.slugs.load(name);
+  }
+
+  /** SLUG_REUSED where the slug of a form means another one in the settings of a target, as far as is known; null otherwise. */
+  slugProblem(target: string, form: FormIdentity): MirrorError | null {
+    return this.#planner.slugs.problemOf(target, form);
+  }
+
+  /** What a target records, read under these settings. Rejects as the target does. */
+  async overview(name: string): Promise<TargetOverview> {
+    const target = await this.target(name);
+    await this.readSlugs(name);
+    return readOverview(target, this.readingOf(name));
+  }
+
   /** How what a target records is read under these settings. */
   readingOf(name: string): ReadingSettings {
     const { hashKey, marking } = this.config;
-    const { picks } = this.settingsOf(name);
+    const { picks } = this.#settingsById(name);
     const isChosen = (form: FormIdentity): boolean => this.isChosen(name, form);
     return { marks: marking !== undefined, storing: picks && { picks, hashKey }, isChosen };
   }
 
-  /** Whether the settings choose a form for a target; false for a target that they do not name. */
-  isChosen(target: string, form: FormIdentity): boolean {
-    const settings = this.config.targets.find(({ name }) => name === target);
-    return settings !== undefined && choosesForm(settings.forms, form);
+  /**
+   * Whether the settings choose a form for a target, or name it by a slug that means another one: that is told of it. False for
+   * a target that they do not name.
+   */
+  isChosen(target: string, form: Pick<FormIdentity, 'id' | 'slug'>): boolean {
+    if (!this.config.targets.some(({ name }) => name === target)) return false;
+    return this.#isReused(target, form) || choosesForm(this.#settingsById(target).forms, form);
+  }
+
+  #isReused(target: string, form: Pick<FormIdentity, 'id' | 'slug'>): boolean {
+    return this.#planner.slugs.reusedFrom(target, form) !== null;
   }
 
   /** Every form of the workspace, or, `inTurn`, as {@link ListedForms} has it. That it could not be listed is kept until it can. */
@@ -167,7 +196,19 @@ export class App implements AsyncDisposable {
   async plan(signal: AbortSignal, options: PlanningOptions = {}): Promise<MirrorPlan> {
     const plan = await this.#planner.plan(signal, options);
     await this.#keep(this.failures.noteUnmatched(plan.unmatched));
+    await this.#forgetReuse();
     return plan;
+  }
+
+  /** A slug that belongs to its form again, or to no other one any more, has no pass that could say so. */
+  async #forgetReuse(): Promise<void> {
+    const kept = await this.failures.read().catch(() => undefined);
+    for (const { target, form, last } of kept?.passes ?? []) {
+      if (last.code !== 'SLUG_REUSED') continue;
+      const now = this.planned.plan?.forms.find((plan) => plan.form.id === form.id);
+      if (now?.targets.includes(target)) continue;
+      await this.#keep(this.failures.notePass({ ...last, target, form, outcome: 'ok' }));
+    }
   }
 
   /**
@@ -184,9 +225,10 @@ export class App implements AsyncDisposable {
       return { name, storing: this.readingOf(name).storing, open: () => this.target(name) };
     });
     const { marking } = this.config;
-    const requireHashes = this.#planner.requireHashes.bind(this.#planner);
+    const requireNames = (target: string, form: Form, stop: AbortSignal): Promise<void> =>
+      this.#planner.requireNames(target, form, stop, false);
     const turns = options.isClosing === true ? undefined : this.#turns;
-    const request = { forms, targets, marking, requireHashes, turns, ...options };
+    const request = { forms, targets, marking, requireNames, turns, ...options };
     const report = await look(this.context, request, signal);
     if (options.dryRun !== true) await this.#noteSettled(report.settled);
     return report;
@@ -278,7 +320,11 @@ export class App implements AsyncDisposable {
       });
       if (found === null) return undefined;
       form = found;
-      const chosen = this.config.targets.filter(({ forms }) => choosesForm(forms, found));
+      const named = this.config.targets.filter(({ forms }) => forms !== '*');
+      for (const { name } of named) await this.readSlugs(name);
+      const chosen = this.config.targets.filter(
+        ({ name }) => this.isChosen(name, found) && !this.#isReused(name, found),
+      );
       // Nothing of it is mirrored: there is nothing to mark, and no marking to report as done.
       if (chosen.length === 0) return undefined;
       const targets = await Promise.all(chosen.map(({ name }) => this.target(name)));
@@ -296,8 +342,10 @@ export class App implements AsyncDisposable {
     signal: AbortSignal,
     goesOn: () => boolean,
   ): Promise<number> {
-    const request = { formId, goesOn, ...this.#storingOf(name) };
-    return assistPass(this.context, await this.target(name), request, signal);
+    const target = await this.target(name);
+    await this.readSlugs(name);
+    const request = { formId, goesOn, ...this.#storingOf(name, false) };
+    return assistPass(this.context, target, request, signal);
   }
 
   /** Closes what was opened; a target that cannot be closed holds up no other. */
@@ -312,12 +360,10 @@ export class App implements AsyncDisposable {
 
   async #run(job: PassJob, signal: AbortSignal, options: PassOptions): Promise<PassReport> {
     const { formId, kind, target: name, compareCounts = false, windows } = job;
-    const what = { formId, kind, compareCounts, ...this.#storingOf(name) };
-    const which = windows === undefined ? {} : { windows };
-    const request = { waitMs: 0, ...options, ...what, ...which };
     let target: Target;
     try {
       target = await this.target(name);
+      await this.readSlugs(name);
     } catch (error) {
       const form = this.#identityOf(formId);
       const passId = randomUUID();
@@ -326,15 +372,21 @@ export class App implements AsyncDisposable {
       withLogFields({ passId }, () => this.events.emit('pass.ended', report));
       return report;
     }
-    return runPass(this.context, target, request, signal);
+    const keep = options.dryRun !== true;
+    const what = { formId, kind, compareCounts, ...this.#storingOf(name, keep) };
+    const which = windows === undefined ? {} : { windows };
+    return runPass(this.context, target, { waitMs: 0, ...options, ...what, ...which }, signal);
   }
 
-  /** How answers are stored in a target. Throws SETTINGS when no fields are picked. */
-  #storingOf(name: string): Pick<AssistRequest, 'picks' | 'hashKey' | 'requireHashes'> {
+  /** How answers are stored in a target. `keep`: for the first time, perhaps. Throws SETTINGS when no fields are picked. */
+  #storingOf(
+    name: string,
+    keep: boolean,
+  ): Pick<AssistRequest, 'picks' | 'hashKey' | 'requireNames'> {
     const { hashKey } = this.config;
-    const requireHashes = (form: Form, stop: AbortSignal): Promise<void> =>
-      this.#planner.requireHashes(name, form, stop);
-    return { picks: this.picksOf(name), hashKey, requireHashes };
+    const requireNames = (form: Form, stop: AbortSignal): Promise<void> =>
+      this.#planner.requireNames(name, form, stop, keep);
+    return { picks: this.picksOf(name), hashKey, requireNames };
   }
 
   /** As last planned; the ID stands for slug and name before. */

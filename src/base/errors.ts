@@ -57,6 +57,11 @@ export const ERROR_CODES = {
     retryable: false,
     meaning: 'More rows are absent than MAX_DELETE_FRACTION allows; nothing was marked deleted.',
   },
+  SLUG_REUSED: {
+    retryable: false,
+    meaning:
+      'A slug in the settings belongs to another form now than the one that it first named: nothing of that other form is copied.',
+  },
   PAUSED: {
     retryable: false,
     meaning:

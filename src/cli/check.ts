@@ -7,7 +7,7 @@ import { EXIT_CODES, type ExitCode } from '../base/exit-codes.ts';
 import { count, plural } from '../base/format.ts';
 import { proxyFor, proxyHost } from '../base/proxy.ts';
 import { keepPrivate } from '../base/private-files.ts';
-import { type FormInTarget, readOverview, slowTarget, TARGET_LIMIT_MS } from '../health/facts.ts';
+import { type FormInTarget, slowTarget, TARGET_LIMIT_MS } from '../health/facts.ts';
 import { remedyText } from '../health/problem.ts';
 import { assessRecorded } from '../health/recorded-health.ts';
 import type { NoticeCode } from '../mirror/notices.ts';
@@ -21,7 +21,6 @@ import { retiredAddress } from '../settings/alert-settings.ts';
 import { costHints } from '../settings/cost-hints.ts';
 import { nextRunMs } from '../settings/sync-settings.ts';
 import type { TargetSettings } from '../settings/target-settings.ts';
-import { choosesForm } from '../sync/form-choice.ts';
 import { type UnmatchedName, unmatchedMessage } from '../sync/unmatched-names.ts';
 import { requireFreePort } from '../web/listen.ts';
 import { statusPlace } from '../web/server.ts';
@@ -193,10 +192,12 @@ async function checkSource(app: App, signal: AbortSignal): Promise<SubjectResult
     const forms = await app.forms(signal);
     const found = `answers, the key is right, ${plural(forms.length, 'form')} found`;
     const answered = { subject: 'source', ok: true, message: found };
+    // A target that does not answer says so below.
+    for (const { name } of app.config.targets) await app.readSlugs(name).catch(() => undefined);
     const { unmatched } = await app.plan(signal, { namesOnly: true });
     return [
       answered,
-      ...app.config.targets.flatMap((target) => checkNames(target, forms, unmatched)),
+      ...app.config.targets.flatMap((target) => checkNames(app, target, forms, unmatched)),
     ];
   } catch (error) {
     return [{ subject: 'source', ok: false, message: toMirrorError(error).message }];
@@ -204,7 +205,8 @@ async function checkSource(app: App, signal: AbortSignal): Promise<SubjectResult
 }
 
 function checkNames(
-  { name, forms: choice, picks, variables }: TargetSettings,
+  app: App,
+  { name, variables, ...settings }: TargetSettings,
   forms: readonly Form[],
   unmatched: readonly UnmatchedName[],
 ): SubjectResult[] {
@@ -217,13 +219,20 @@ function checkNames(
     message: `${each.variable} ${unmatchedMessage(each)}`,
     remedy: `forms-mirror ${each.kind === 'form' ? 'forms' : 'fields'} lists what there is`,
   }));
-  if (picks === undefined) {
+  const chosen = forms.filter((form) => app.isChosen(name, form));
+  for (const form of chosen) {
+    const problem = app.slugProblem(name, form);
+    if (problem === null) continue;
+    const message = `${problem.code}: ${problem.message}`;
+    results.push({ subject, ok: false, mistaken: true, message });
+  }
+  if (settings.picks === undefined) {
     const message = `${variables.fields} is missing, so nothing may leave the source`;
     const remedy = 'forms-mirror fields lists the fields to pick from';
     return [...results, { subject, ok: false, mistaken: true, message, remedy }];
   }
   if (results.length > 0) return results;
-  const chosen = forms.filter((form) => choosesForm(choice, form));
+  const picks = app.picksOf(name);
   const bare = chosen.filter(
     (form) => !picksWholeForm(picks, form) && !form.fields.some(({ id }) => picks.fields.has(id)),
   );
@@ -287,7 +296,7 @@ const IN_CHECK: ReadonlySet<NoticeCode> = new Set([
 
 /** The forms that wait for a person's decision, or that are gone, or that have rejections, as health judges them. */
 async function checkForms(app: App, name: string, clock: Clock): Promise<SubjectResult[]> {
-  const reading = readOverview(await app.target(name), app.readingOf(name));
+  const reading = app.overview(name);
   const overview = await withinTime(reading, TARGET_LIMIT_MS, clock);
   if (overview === undefined) throw slowTarget(name);
   const nowMs = clock.now();
@@ -312,6 +321,8 @@ async function checkForms(app: App, name: string, clock: Clock): Promise<Subject
         results.push({ ...about, ...pausedResult(about.subject, pause, name) });
       for (const problem of problems) {
         const { needsDecision, code, level, title, track } = problem;
+        // The line about its fields says so.
+        if (code === 'SLUG_REUSED') continue;
         const hasFailed = track === 'passes' && (level === 'error' || code === 'PASS_INCOMPLETE');
         if (!hasFailed && !needsDecision && code !== 'FORM_GONE') continue;
         const remedy = remedyText(problem) ?? undefined;

@@ -19,7 +19,9 @@ export async function openTargets(
   const failed: ErasureReport[] = [];
   for (const name of only === undefined ? all : [app.settingsOf(only).name]) {
     try {
-      targets.push(await app.target(name));
+      const target = await app.target(name);
+      await app.readSlugs(name);
+      targets.push(target);
     } catch (error) {
       const form = { id: '', slug: '', name: '' };
       const failure = toMirrorError(error);

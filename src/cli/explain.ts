@@ -4,7 +4,6 @@ import { type Coverage, exactCoverageText } from '../health/coverage.ts';
 import { readRecordedForm } from '../health/recorded-health.ts';
 import type { Pause } from '../mirror/pauses.ts';
 import { type Explanation, explainSubmission, type SubmissionInTarget } from '../sync/explain.ts';
-import { choosesForm } from '../sync/form-choice.ts';
 import type { CommandCall } from './command-spec.ts';
 import { openApp } from './open-app.ts';
 import { pauseAt, pauseNote } from './pausing.ts';
@@ -17,12 +16,16 @@ export async function run({ host, args: [id = ''], flag }: CommandCall): Promise
   await using app = await openApp(host, { source: true });
   const { targets, hashKey, marking } = app.config;
   await requirePicks(host, app);
-  const opened = targets.map(async ({ name, forms }) => ({
-    target: await app.target(name),
-    picks: app.picksOf(name),
-    hashKey,
-    mirrors: (form: { id: string; slug: string }) => choosesForm(forms, form),
-  }));
+  const opened = targets.map(async ({ name }) => {
+    const target = await app.target(name);
+    await app.readSlugs(name);
+    return {
+      target,
+      picks: app.picksOf(name),
+      hashKey,
+      mirrors: (form: { id: string; slug: string }) => app.isChosen(name, form),
+    };
+  });
   const explanation = await explainSubmission(
     app.context,
     await Promise.all(opened),

@@ -65,6 +65,7 @@ async function askTarget(app: App, name: string): Promise<AskedTarget> {
   const [held, pauses] = await Promise.all([
     orNone(async () => (await app.target(name)).heldForms()),
     orNone(async () => (await app.target(name)).pauses()),
+    app.readSlugs(name).catch(() => undefined),
   ]);
   const paused = new Set(pauses.flatMap(({ formId }) => (formId === null ? [] : [formId])));
   return { name, held: held.map(({ id, slug, name }) => ({ id, slug, name })), paused };

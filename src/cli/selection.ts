@@ -127,7 +127,7 @@ export const listedName = ({ slug, id }: FormIdentity): string | undefined =>
 /** True when the settings name a form or field that does not exist; then it is said on stderr. For commands that need no target. */
 export async function sayUnmatched(host: Host, app: App, forms: readonly Form[]): Promise<boolean> {
   const { targets } = app.config;
-  const known = { forms, held: [], fields: new Set<string>() };
+  const known = { forms, held: [], fields: new Set<string>(), ids: new Map<string, string>() };
   if (unmatchedNames(targets, known).length === 0) return false;
   // Only now are the targets asked whether they know such names.
   const { unmatched } = await app.plan(host.stop.signal, { waitForTargets: true });

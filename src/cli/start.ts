@@ -6,7 +6,7 @@ import type { Clock } from '../base/clock.ts';
 import { Events } from '../base/events.ts';
 import { toMirrorError } from '../base/errors.ts';
 import type { ExitCode } from '../base/exit-codes.ts';
-import { type HealthSource, type PlanState, readDetails, readOverview } from '../health/facts.ts';
+import { type HealthSource, type PlanState, readDetails } from '../health/facts.ts';
 import type { QueueEventMap } from '../queue/events.ts';
 import type { QueueRuntime } from '../queue/runtime.ts';
 import { costHints } from '../settings/cost-hints.ts';
@@ -111,7 +111,7 @@ async function planned(host: Host, app: App): Promise<readonly FormPlan[]> {
 
 async function holdsAnything(app: App): Promise<boolean> {
   for (const { name } of app.config.targets) {
-    const { forms } = await readOverview(await app.target(name), app.readingOf(name));
+    const { forms } = await app.overview(name);
     if (forms.length > 0) return true;
   }
   return false;
@@ -122,7 +122,7 @@ function healthSource(app: App, queue: QueueRuntime, clock: Clock): HealthSource
   const readerOf = async (name: string, formId: string) => (await app.target(name)).reader(formId);
   return {
     targets: app.config.targets.map(({ name }) => name),
-    overview: async (name) => readOverview(await app.target(name), app.readingOf(name)),
+    overview: async (name) => app.overview(name),
     costs: (name) => app.costs(name),
     async passes(name, formId, limit) {
       return (await (await readerOf(name, formId))?.passes(limit)) ?? [];

@@ -1,7 +1,7 @@
 import { EXIT_CODES, type ExitCode } from '../base/exit-codes.ts';
 import { ago, bytes, plural, soon, span } from '../base/format.ts';
 import { exceptText } from '../health/coverage.ts';
-import { type FormInTarget, readOverview } from '../health/facts.ts';
+import type { FormInTarget } from '../health/facts.ts';
 import { assessRecorded, readRecorded } from '../health/recorded-health.ts';
 import { headline } from '../health/headline.ts';
 import {
@@ -35,7 +35,7 @@ export async function run({ host, flag }: CommandCall): Promise<ExitCode> {
   await using app = await openApp(host);
   const targets = await Promise.all(
     app.config.targets.map(({ name }) => {
-      const read = async () => readOverview(await app.target(name), app.readingOf(name));
+      const read = async () => app.overview(name);
       return readRecorded(name, read, clock);
     }),
   );

@@ -1,7 +1,7 @@
 import type { App } from '../app.ts';
 import { MirrorError, toMirrorError } from '../base/errors.ts';
 import type { ExitCode } from '../base/exit-codes.ts';
-import { type FormInTarget, readOverview } from '../health/facts.ts';
+import type { FormInTarget } from '../health/facts.ts';
 import type { TargetNotice } from '../mirror/notices.ts';
 import type { Pause } from '../mirror/pauses.ts';
 import type { FormOverview } from '../mirror/target.ts';
@@ -98,7 +98,7 @@ async function plainElsewhere(
   const wanted = text('form');
   for (const { name } of app.config.targets) {
     if (only !== undefined && only !== name) continue;
-    const read = async () => readOverview(await app.target(name), app.readingOf(name));
+    const read = async () => app.overview(name);
     const overview = await read().catch(() => null);
     for (const { formId: id, slug, name: title, notices } of overview?.forms ?? []) {
       if (wanted !== undefined && wanted !== id && wanted !== slug) continue;
@@ -150,6 +150,9 @@ async function start(
   };
   try {
     const target = await app.target(name);
+    await app.readSlugs(name);
+    const problem = app.slugProblem(name, form);
+    if (problem !== null) throw problem;
     const intervals = {
       incrementalMs: longestGapMs(schedule, clock.now()),
       fullMs: schedule.fullEveryMs,

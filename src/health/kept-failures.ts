@@ -101,7 +101,7 @@ export const keptUnmatched = z.array(
   z.object({
     variable: z.string(),
     name: z.string(),
-    kind: z.enum(['form', 'field', 'unchosen', 'unpicked', 'renamed']),
+    kind: z.enum(['form', 'field', 'unchosen', 'unpicked']),
     nearest: z.string().nullable(),
     targets: z.array(z.string()),
   }),

@@ -78,6 +78,8 @@ const REMEDIES: Partial<Record<ProblemCode, string>> = {
   COPY_DAMAGED: 'Nothing is to be done: the next pass reads everything again.',
   SETTINGS_CHANGED:
     'Nothing is to be done: the next pass under these settings reads everything again. At once: forms-mirror sync.',
+  SLUG_REUSED:
+    'In the settings, write the ID of the form that is meant in place of its slug, and restart. forms-mirror forms lists the IDs.',
   PASS_INCOMPLETE: `What was read is stored. ${NEXT_PASS} ${LASTING}`,
   FORM_GONE:
     'If it was deleted on purpose, there is nothing to do: rows that were mirrored stay. If not, check that the key belongs to the right workspace.',

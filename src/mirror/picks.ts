@@ -76,6 +76,26 @@ export function namesFor(names: FieldNames, form: FormNames): string[] {
   return [...names.fields.union(new Set(own))].toSorted();
 }
 
+/** The forms that `names` name, by ID or slug. */
+export const formNamesIn = ({ forms, fieldsOfForms }: FieldNames): Set<string> =>
+  forms.union(new Set([...fieldsOfForms].map((entry) => splitName(entry)[0] ?? '')));
+
+/** The same picks, each form by its ID where `ids` has one for its name. */
+export const picksById = (picks: FieldPicks, ids: ReadonlyMap<string, string>): FieldPicks => ({
+  ...namesById(picks, ids),
+  hashed: namesById(picks.hashed, ids),
+});
+
+function namesById(names: FieldNames, ids: ReadonlyMap<string, string>): FieldNames {
+  const byId = (name: string): string => ids.get(name) ?? name;
+  const fields = [...names.fieldsOfForms].map((entry) => {
+    const [form, field] = splitName(entry);
+    return `${byId(form ?? '')}:${field}`;
+  });
+  const forms = new Set([...names.forms].map(byId));
+  return { all: names.all, fields: names.fields, forms, fieldsOfForms: new Set(fields) };
+}
+
 /** `contact:field_1` in its two parts; `[null, entry]` for a field ID alone, and `[form, null]` for `<form>:*`. */
 export function splitName(entry: string): readonly [form: string | null, fieldId: string | null] {
   const at = entry.indexOf(':');

@@ -11,6 +11,7 @@ import type { Pauses } from './pauses.ts';
 import type { TargetRelations } from './relations.ts';
 import type { FormSnapshot } from './snapshot.ts';
 import type { RowDistrust } from './row-distrust.ts';
+import type { KeptSlugs } from './slugs.ts';
 import type { StatusCounts } from './status-counts.ts';
 import type { TimeCount, TimeGrain, TimeSpan } from './time-counts.ts';
 import type {
@@ -33,7 +34,7 @@ export type TargetKind = string;
  * (`test/contract/target.ts`) runs over every adapter. Checkpoints, field catalogue and pass history live in the target.
  * Errors: MirrorError with a TARGET_… code, whose message names the target and the remedy and holds no answer or secret.
  */
-export interface Target extends AsyncDisposable, Histories, Pauses, BilledTarget {
+export interface Target extends AsyncDisposable, Histories, Pauses, KeptSlugs, BilledTarget {
   /** The name from the settings (`default` when unnamed). */
   readonly name: string;
   readonly kind: TargetKind;

@@ -64,7 +64,8 @@ export const SETTINGS = {
     ...plain,
     group: 'Targets',
     default: '*',
-    meaning: 'The forms to mirror: `*`, or form IDs or slugs with commas between them.',
+    meaning:
+      'The forms to mirror: `*`, or form IDs or slugs with commas between them. A slug, here and below, means the form that it first named, also once that has another one: where it comes to belong to another form, nothing of that is copied, and `SLUG_REUSED` says which ID to write.',
     example: 'contact,job-application',
     perTarget: true,
     usedBy: WRITERS,

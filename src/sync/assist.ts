@@ -21,7 +21,7 @@ import { beginWindow, proveWindow } from './window-proof.ts';
 const TELL_MS = 1_000;
 
 /** What to help with: as the pass that it helps stores a form, if the settings are the same. */
-export type AssistRequest = Pick<PassRequest, 'formId' | 'picks' | 'hashKey' | 'requireHashes'> & {
+export type AssistRequest = Pick<PassRequest, 'formId' | 'picks' | 'hashKey' | 'requireNames'> & {
   /** Asked before each window but the first: whether to take one more. */
   readonly goesOn?: () => boolean;
 };
@@ -173,7 +173,7 @@ class Assistant {
     const { request, signal } = this.#run.setup;
     const form = await this.#run.readForm();
     if (form === null) return null;
-    await request.requireHashes?.(form, signal);
+    await request.requireNames?.(form, signal);
     this.#run.form = form;
     this.#form = form;
     return form;

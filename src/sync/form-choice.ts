@@ -9,12 +9,6 @@ export function choosesForm(choice: FormChoice, form: Pick<FormIdentity, 'id' | 
   return choice === '*' || choice.includes(form.id) || choice.includes(form.slug);
 }
 
-/** The names in `choice` that no form has: likely typos, or forms that are gone. */
-export function unknownForms(choice: FormChoice, forms: readonly FormIdentity[]): string[] {
-  if (choice === '*') return [];
-  return choice.filter((name) => !forms.some((form) => choosesForm([name], form)));
-}
-
 /**
  * The form that a person means by an ID, a slug, or, where only one has it, its name, or an ID or slug as it is shown to
  * people.

@@ -51,7 +51,7 @@ export interface TargetQuestion {
   readonly storing: StoringSettings;
   readonly marking: MarkingRules | undefined;
   /** Throws while nothing of the form may be stored. */
-  readonly requireHashes: (form: Form) => Promise<void>;
+  readonly requireNames: (form: Form) => Promise<void>;
   /** Of a metered target: of so many forms, those whose turn it is, the rows are looked at. */
   readonly rowsOf: number;
   readonly turns: Turns;
@@ -67,7 +67,7 @@ const FORMS_AT_ONCE = 4;
 /** Judges a target's forms without asking the source. Rejects as the target does. */
 export async function lookAtTarget(
   target: Target,
-  { forms, storing, marking, requireHashes, rowsOf, turns, isLate }: TargetQuestion,
+  { forms, storing, marking, requireNames, rowsOf, turns, isLate }: TargetQuestion,
 ): Promise<LookedTarget> {
   const [held, lastLook, pauses] = await askTarget(target, [
     () => target.overview(),
@@ -94,7 +94,7 @@ export async function lookAtTarget(
       const withheld = before?.copy === copy?.copy ? before : undefined;
       const judged = { target, overview, form, storing, marking, readsRows, withheld };
       const found = await settledForm(judged);
-      if (found !== null && (await isAllowed(requireHashes, form))) {
+      if (found !== null && (await isAllowed(requireNames, form))) {
         const { reader } = found;
         const held =
           target.isMetered === true || reader === undefined ? undefined : new HeldRows(reader);
@@ -128,10 +128,10 @@ function longestUncounted(look: LookRecord | null): Set<string> {
 
 /** The pass says why not. */
 async function isAllowed(
-  requireHashes: TargetQuestion['requireHashes'],
+  requireNames: TargetQuestion['requireNames'],
   form: Form,
 ): Promise<boolean> {
-  return requireHashes(form).then(
+  return requireNames(form).then(
     () => true,
     () => false,
   );

@@ -27,7 +27,7 @@ export interface LookRequest {
   readonly targets: readonly LookTarget[];
   readonly marking: { readonly status: string; readonly from: readonly string[] } | undefined;
   /** Throws while nothing of the form may be stored in a target. */
-  readonly requireHashes: (target: string, form: Form, signal: AbortSignal) => Promise<void>;
+  readonly requireNames: (target: string, form: Form, signal: AbortSignal) => Promise<void>;
   /** Writes nothing. */
   readonly dryRun?: boolean | undefined;
   /** A person waits for it: targets may take their time, and each form's rows are looked at. */
@@ -151,13 +151,13 @@ class Look {
   ): Promise<LookedTarget | undefined> {
     if (storing === undefined) return undefined;
     const forms = this.#plannedFor(name).flatMap(({ listed }) => listed ?? []);
-    const { requireHashes, isByHand = false, turns } = this.#request;
+    const { requireNames, isByHand = false, turns } = this.#request;
     try {
       return await lookAtTarget(await open(), {
         forms,
         storing,
         marking: this.#marking(),
-        requireHashes: (form) => requireHashes(name, form, this.#signal),
+        requireNames: (form) => requireNames(name, form, this.#signal),
         rowsOf: isByHand ? Infinity : turns === undefined ? 0 : FORMS_READ_A_LOOK,
         turns: turns ?? new Turns(),
         isLate,

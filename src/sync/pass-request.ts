@@ -10,7 +10,7 @@ export interface PassRequest {
   readonly picks: FieldPicks;
   readonly hashKey: string | undefined;
   /** Throws while nothing of the form may be stored; asked with the form as the pass is going to store it. */
-  readonly requireHashes?: (form: Form, signal: AbortSignal) => Promise<void>;
+  readonly requireNames?: (form: Form, signal: AbortSignal) => Promise<void>;
   /** An incremental pass also compares the source's counts by status with what is held, and settles what differs. */
   readonly compareCounts?: boolean;
   /** Of a comparison: which windows of the form; those that it is not cut into any more are left out. */

@@ -5,6 +5,7 @@ import type { Logger } from '../base/logger.ts';
 import type { Target } from '../mirror/target.ts';
 import type { Form, FormIdentity } from '../mirror/types.ts';
 import { namesWholeForm } from '../mirror/picks.ts';
+import { BoundSlugs } from './bound-slugs.ts';
 import { choosesForm } from './form-choice.ts';
 import { Holdings } from './holdings.ts';
 import {
@@ -85,6 +86,8 @@ export class Planner {
   readonly #options: PlannerOptions;
   /** Forms that a target holds or held: when one is no longer listed, a pass has to find out why. */
   readonly #holdings: Holdings;
+  /** Which forms the settings mean by their names. */
+  readonly slugs: BoundSlugs;
   /** Field IDs that were looked for in old answers, and those of them that were found. */
   readonly #searched = new Set<string>();
   readonly #inAnswers = new Set<string>();
@@ -95,6 +98,7 @@ export class Planner {
 
   constructor(options: PlannerOptions) {
     this.#options = options;
+    this.slugs = new BoundSlugs(options);
     this.#holdings = new Holdings(options);
   }
 
@@ -127,12 +131,19 @@ export class Planner {
   }
 
   /**
-   * Throws SETTINGS while a name in TARGET_HASH_FIELDS of `target` matches nothing and may mean answers of `form`: nothing of
-   * it may be stored then. `form`: as the pass that is about to store it sees it. Rejects as `listForms` and the target do.
+   * Throws where nothing of `form` may be stored in `target`: SLUG_REUSED as {@link BoundSlugs.require} does, and SETTINGS while
+   * a name in TARGET_HASH_FIELDS matches nothing and may mean answers of it. `form`: as the pass that is about to store it
+   * sees it; `keep`: it is about to. Rejects as `listForms` and the target do.
    */
-  async requireHashes(target: string, form: Form, signal: AbortSignal): Promise<void> {
+  async requireNames(
+    target: string,
+    form: Form,
+    signal: AbortSignal,
+    keep: boolean,
+  ): Promise<void> {
+    await this.slugs.require(target, form, keep);
     const settings = this.#options.targets.find(({ name }) => name === target);
-    const hashed = settings?.picks?.hashed;
+    const hashed = settings && this.slugs.settingsById(settings).picks?.hashed;
     if (settings === undefined || hashed === undefined || namesWholeForm(hashed, form)) return;
     // No name, no mistake in one.
     if (hashed.forms.size + hashed.fields.size + hashed.fieldsOfForms.size === 0) return;
@@ -142,6 +153,7 @@ export class Planner {
       forms: [...forms.filter(({ id }) => id !== form.id), form],
       held: [...held, ...this.#named.values()],
       fields: more,
+      ids: this.slugs.ids,
     });
     const open = (names: KnownNames): UnmatchedName[] =>
       unmatchedNames([settings], names).filter(
@@ -173,6 +185,7 @@ export class Planner {
   }
 
   #noteNames(forms: readonly FormIdentity[]): void {
+    this.slugs.noteForms(forms);
     for (const { id, slug, name } of forms) this.#named.set(`${id}\n${slug}`, { id, slug, name });
   }
 
@@ -183,15 +196,19 @@ export class Planner {
     const { targets } = this.#options;
     const listed = await this.#list(signal, { inTurn });
     const asked = namesOnly ? [] : targets;
-    const lookups = asked.map(({ name }) => this.#holdings.lookUpForms(name));
+    const lookups = asked.map(({ name }) => this.#lookUp(name));
     if (waitForTargets) await Promise.all(lookups);
     const shown = new Map(listed.map((form) => [form.id, form]));
     const plans = new Map<string, FormPlan & { targets: string[] }>();
-    for (const { name: target, forms } of targets) {
+    for (const settings of targets) {
+      const { name: target } = settings;
+      const { forms } = this.slugs.settingsById(settings);
       const mirrored = this.#holdings.mirrored(target);
       const known = new Map([...mirrored, ...listed.map((form) => [form.id, form] as const)]);
       for (const { id, slug, name } of known.values()) {
-        if (!choosesForm(forms, { id, slug })) continue;
+        // Its passes say why nothing of it is copied.
+        const isReused = this.slugs.reusedFrom(target, { id, slug }) !== null;
+        if (!choosesForm(forms, { id, slug }) && !isReused) continue;
         const form = { id, slug, name };
         const plan = plans.get(id) ?? { form, targets: [], listed: shown.get(id) ?? null };
         plan.targets.push(target);
@@ -205,6 +222,15 @@ export class Planner {
     return { forms: [...plans.values()], unmatched };
   }
 
+  /** Asks a target once which forms it holds, and which of them slugs mean. Never rejects. */
+  async #lookUp(target: string): Promise<void> {
+    await this.#holdings.lookUpForms(target);
+    await this.slugs.load(target).catch((error: unknown) => {
+      const about = { target, err: error };
+      this.#options.logger.debug(about, 'The target did not say which forms slugs mean.');
+    });
+  }
+
   /** Asks no target and reads no answer while the forms of the workspace have every name. `waitMs`: null for as long as it takes. */
   async #unmatched(
     forms: readonly Form[],
@@ -214,21 +240,21 @@ export class Planner {
     const { targets, clock } = this.#options;
     const names = targets.map(({ name }) => name);
     const before = [...this.#named.values(), ...(this.#holdings.forms(names) ?? [])];
-    const known = { forms, held: before, fields: this.#inAnswers };
+    const known = { forms, held: before, fields: this.#inAnswers, ids: this.slugs.ids };
     if (unmatchedNames(targets, known).length === 0) return [];
     const lookups = Promise.all(
-      names.flatMap((name) => [
-        this.#holdings.lookUpForms(name),
-        this.#holdings.lookUpFields(name),
-      ]),
+      names.flatMap((name) => [this.#lookUp(name), this.#holdings.lookUpFields(name)]),
     );
     await (waitMs === null ? lookups : withinTime(lookups, waitMs, clock));
     const [held, fields] = [this.#holdings.forms(names), this.#holdings.fields(names)];
-    if (held === null || fields === null) return [];
+    if (held === null || fields === null || !names.every((name) => this.slugs.isLoaded(name))) {
+      return [];
+    }
     const namesKnown = (): KnownNames => ({
       forms,
       held: [...before, ...held],
       fields: fields.union(this.#inAnswers),
+      ids: this.slugs.ids,
     });
     if (!(await this.#search(forms, unmatchedNames(targets, namesKnown()), signal))) return [];
     return unmatchedNames(targets, namesKnown());
@@ -242,7 +268,7 @@ export class Planner {
   ): Promise<boolean> {
     const names = unmatched
       .filter(({ kind }) => kind === 'field')
-      .map(({ name }) => searchedName(name, forms));
+      .map(({ name }) => searchedName(name, { forms, ids: this.slugs.ids }));
     const wanted = new Set(names).difference(this.#searched);
     if (wanted.size === 0) return true;
     try {

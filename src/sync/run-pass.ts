@@ -52,7 +52,7 @@ async function runToEnd(run: PassRun): Promise<PassReport> {
     if (form === null) return await formIsGone(run);
     run.form = form;
     context.events.emit('pass.started', run.subject);
-    await request.requireHashes?.(form, signal);
+    await request.requireNames?.(form, signal);
     await using writer = await openWriter(run, form);
     spent = () => writer.spent?.() ?? {};
     const result = await attempt(run, form, writer);

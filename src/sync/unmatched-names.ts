@@ -2,13 +2,13 @@ import { type NamedThing, nearestName } from '../base/nearest-name.ts';
 import {
   type FieldNames,
   type FieldPicks,
-  isHashed,
   isPicked,
   namesWholeForm,
+  picksById,
   splitName,
 } from '../mirror/picks.ts';
 import type { Form, FormIdentity } from '../mirror/types.ts';
-import { choosesForm, type FormChoice, unknownForms } from './form-choice.ts';
+import { choosesForm, type FormChoice } from './form-choice.ts';
 
 /** A name in TARGET_FORMS, TARGET_FIELDS or TARGET_HASH_FIELDS that no form and no field has: a mistake in the settings. */
 export interface UnmatchedName {
@@ -18,10 +18,9 @@ export interface UnmatchedName {
   readonly name: string;
   /**
    * What it should name, a form or a field; or `unchosen`: a picked field of which no form is mirrored; `unpicked`: a field
-   * to be hashed that is not picked; `renamed`: a form that was called so is called otherwise now, and another one has its
-   * name.
+   * to be hashed that is not picked.
    */
-  readonly kind: 'form' | 'field' | 'unchosen' | 'unpicked' | 'renamed';
+  readonly kind: 'form' | 'field' | 'unchosen' | 'unpicked';
   /** The right name that is nearest, as it would stand there; null when none is near. */
   readonly nearest: string | null;
   /** The targets that take their settings from it. */
@@ -54,11 +53,13 @@ export interface KnownNames {
    * ID, and as `<form ID>:<field ID>`.
    */
   readonly fields: ReadonlySet<string>;
+  /** IDs of forms by the names that mean them: see {@link BoundSlugs}. Any other name is an ID or a slug. */
+  readonly ids: ReadonlyMap<string, string>;
 }
 
 /**
  * The names in the settings of `targets` that match nothing, each once. A form that is gone from the source and that a
- * target holds is known; one that is still there under another slug is not, as it would not be mirrored. Pure.
+ * target holds is known; so is one that has another slug by now, where its first one is bound to it. Pure.
  */
 export function unmatchedNames(
   targets: readonly NamingSettings[],
@@ -73,7 +74,8 @@ export function unmatchedNames(
     else same.targets.push(target);
   };
   for (const { name: target, forms: choice, picks, variables } of targets) {
-    for (const name of unknownForms(choice, names.forms)) {
+    for (const name of choice === '*' ? [] : choice) {
+      if (names.forms.some((form) => names.isCalled(form, name))) continue;
       const nearest = nearestForm(name, known) ?? null;
       add(target, { variable: variables.forms, name, kind: 'form', nearest });
     }
@@ -84,7 +86,7 @@ export function unmatchedNames(
       if (mistake !== null) add(target, { variable, name: entry, ...mistake });
     }
     for (const entry of entriesOf(picks.hashed)) {
-      const mistake = names.mistakeIn(entry) ?? names.renamedSince(entry, picks);
+      const mistake = names.mistakeIn(entry);
       if (mistake !== null) add(target, { variable: hashFields, name: entry, ...mistake });
     }
   }
@@ -149,7 +151,7 @@ class Names {
       if (this.#fieldIds.has(entry)) return null;
       return { kind: 'field', nearest: nearestField(entry, this.#known.forms) ?? null };
     }
-    const form = this.forms.find((one) => isCalled(one, formName));
+    const form = this.forms.find((one) => this.isCalled(one, formName));
     if (form === undefined) {
       const near = nearestForm(formName, this.#known);
       return { kind: 'form', nearest: near === undefined ? null : `${near}:${fieldId ?? '*'}` };
@@ -162,19 +164,9 @@ class Names {
     return { kind: 'field', nearest: near === undefined ? null : `${form.slug}:${near}` };
   }
 
-  /** A form that was called as `entry` says and no longer is: what is stored of it would no longer be hashed. */
-  renamedSince(entry: string, picks: FieldPicks): Mistake | null {
-    const [formName, fieldId] = splitName(entry);
-    for (const { id, slug } of this.#known.held) {
-      const now = this.#listed.get(id);
-      if (formName === null || slug !== formName || now === undefined || isCalled(now, formName)) {
-        continue;
-      }
-      const isCovered =
-        fieldId === null ? namesWholeForm(picks.hashed, now) : isHashed(picks, now, fieldId);
-      if (!isCovered) return { kind: 'renamed', nearest: `${now.slug}:${fieldId ?? '*'}` };
-    }
-    return null;
+  /** Whether a name in the settings means a form. */
+  isCalled(form: FormIdentity, name: string): boolean {
+    return isCalled(form, name, this.#known.ids);
   }
 
   /** Whether `choice` has a form that an entry names, or one with its field, as far as that is known. */
@@ -183,16 +175,19 @@ class Names {
     const forms =
       formName === null
         ? this.#known.forms.filter((form) => fieldId !== null && fieldIdsOf(form).includes(fieldId))
-        : this.forms.filter((form) => isCalled(form, formName));
-    return forms.length === 0 || forms.some((form) => choosesForm(choice, form));
+        : this.forms.filter((form) => this.isCalled(form, formName));
+    const chosen =
+      choice === '*' ? choice : choice.map((name) => this.#known.ids.get(name) ?? name);
+    return forms.length === 0 || forms.some((form) => choosesForm(chosen, form));
   }
 
   /** Whether `picks` pick something of what an entry names, as far as that is known. */
-  isAnyPicked(entry: string, picks: FieldPicks): boolean {
+  isAnyPicked(entry: string, named: FieldPicks): boolean {
+    const picks = picksById(named, this.#known.ids);
     const [formName, fieldId] = splitName(entry);
     const forms = this.#known.forms.filter(
       (form) =>
-        (formName === null || isCalled(form, formName)) &&
+        (formName === null || this.isCalled(form, formName)) &&
         (fieldId === null || fieldIdsOf(form).includes(fieldId)),
     );
     // Of a field that no form shows, or a form that is gone, nobody knows all that old answers carry.
@@ -212,13 +207,18 @@ class Names {
   }
 }
 
-const isCalled = ({ id, slug }: FormIdentity, name: string): boolean =>
-  id === name || slug === name;
+function isCalled({ id, slug }: FormIdentity, name: string, ids: KnownNames['ids']): boolean {
+  const meant = ids.get(name);
+  return meant === undefined ? id === name || slug === name : id === meant;
+}
 
 /** As old answers are searched for an unmatched field: see `answer-search.ts`. */
-export function searchedName(entry: string, forms: readonly FormIdentity[]): string {
+export function searchedName(
+  entry: string,
+  { forms, ids }: Pick<KnownNames, 'forms' | 'ids'>,
+): string {
   const [formName, fieldId] = splitName(entry);
-  const form = formName === null ? undefined : forms.find((one) => isCalled(one, formName));
+  const form = formName === null ? undefined : forms.find((one) => isCalled(one, formName, ids));
   return form === undefined ? entry : `${form.id}:${fieldId}`;
 }
 
@@ -229,14 +229,12 @@ export function searchedName(entry: string, forms: readonly FormIdentity[]): str
 export function mayConcern(
   { name, kind }: UnmatchedName,
   form: FormIdentity,
-  { forms, held }: KnownNames,
+  { forms, held, ids }: KnownNames,
 ): boolean {
   const [formName] = splitName(name);
   if (kind === 'unpicked') return false;
   if (formName === null) return true;
-  // Those that are called so now are hashed as the name says.
-  if (kind === 'renamed' && isCalled(form, formName)) return false;
-  const meant = [...forms, ...held].filter((one) => isCalled(one, formName));
+  const meant = [...forms, ...held].filter((one) => isCalled(one, formName, ids));
   return meant.length === 0 || meant.some(({ id }) => id === form.id);
 }
 
@@ -256,8 +254,6 @@ export function unmatchedMessage({ name, kind, nearest }: UnmatchedName): string
       return `names ${name}, and no form with it is mirrored: add one to TARGET_FORMS, or take it out`;
     case 'unpicked':
       return `names ${name}, and none of the picked fields is meant by it: pick it, or take it out`;
-    case 'renamed':
-      return `names ${name}, and the form that was called so has another name now: add ${nearest}, or use its ID`;
   }
 }
 
@@ -273,7 +269,12 @@ export function stillSet(
   targets: readonly NamingSettings[],
 ): UnmatchedName[] {
   // Where nothing is known, every name in the settings is unmatched.
-  const all = unmatchedNames(targets, { forms: [], held: [], fields: new Set() });
+  const all = unmatchedNames(targets, {
+    forms: [],
+    held: [],
+    fields: new Set(),
+    ids: new Map(),
+  });
   return found.filter(({ variable, name }) =>
     all.some((one) => one.variable === variable && one.name === name),
   );

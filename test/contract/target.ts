@@ -9,6 +9,7 @@ import { describePasses } from './target-passes.ts';
 import { describePauses } from './target-pauses.ts';
 import { describeRows } from './target-rows.ts';
 import { describeSideBySide } from './target-side-by-side.ts';
+import { describeSlugs } from './target-slugs.ts';
 import { describeSnapshot } from './target-snapshot.ts';
 import { describeStates } from './target-states.ts';
 import { describeValues } from './target-values.ts';
@@ -25,6 +26,7 @@ export function describeTarget(name: string, makePlace: MakePlace): void {
     describeCounts(stage);
     describePasses(stage);
     describePauses(stage);
+    describeSlugs(stage);
     describeSideBySide(stage);
     describeLosses(stage);
     describeErasure(stage);

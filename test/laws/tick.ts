@@ -64,7 +64,7 @@ export async function lookedFor(
       open: () => Promise.resolve(target),
     })),
     marking: undefined,
-    requireHashes: () => Promise.resolve(),
+    requireNames: () => Promise.resolve(),
   };
   const looked = await look({ ...context, clock: withoutEnd(context.clock) }, request, signal);
   const visits = looked.forms.flatMap(({ form, visits: of }) =>

@@ -14,7 +14,12 @@ const JOBS = {
   ],
 };
 const FEEDBACK = { id: 'form_2', slug: 'customer-feedback', name: 'Feedback', fields: [] };
-const KNOWN = { forms: [JOBS, FEEDBACK], held: [], fields: new Set<string>() };
+const KNOWN = {
+  forms: [JOBS, FEEDBACK],
+  held: [],
+  fields: new Set<string>(),
+  ids: new Map<string, string>(),
+};
 
 const settings = (
   forms: '*' | string[],

@@ -25,6 +25,7 @@ import { FormSheet } from './state/form-sheet.ts';
 import { takeMarkingLease } from './state/marking-lease.ts';
 import { keepLook, readLook } from './state/kept-look.ts';
 import { endPause, keepPause, readPauses } from './state/kept-pauses.ts';
+import { keepSlug, readSlugs } from './state/kept-slugs.ts';
 import { stateWithoutTab } from './state/known-forms.ts';
 import { isOutdated, migrate } from './state/migrate.ts';
 import { overviewOf } from './state/overview.ts';
@@ -205,6 +206,14 @@ class SheetsTarget implements Target {
 
   resume(formId: string | null): Promise<Pause | undefined> {
     return endPause(this.#spreadsheet, formId, this.#describe);
+  }
+
+  slugs(): Promise<ReadonlyMap<string, string>> {
+    return readSlugs(this.#spreadsheet);
+  }
+
+  bindSlug(slug: string, formId: string): Promise<string> {
+    return keepSlug(this.#spreadsheet, slug, formId);
   }
 
   /** What was removed is gone with the write that removed it; the spreadsheet's version history is not ours to change. */

@@ -46,6 +46,7 @@ import {
 } from './pauses.ts';
 import { readRelations, type SqlPlaceName } from './relations.ts';
 import { endScrub, needsScrub } from './scrubbing.ts';
+import { busySlugs, readSlugs, saveSlug, SLUGS_LOCK } from './slugs.ts';
 import { translateError } from './sql-errors.ts';
 import { standingOf } from './table-standing.ts';
 import type { SqlConnection, SqlSession } from './sql-session.ts';
@@ -263,6 +264,23 @@ export class SqlTarget implements Target {
       const lock = await this.#database.lockForm(PAUSES_LOCK, { waitMs: CHANGE_WAIT_MS });
       if (lock === undefined) throw busyPauses(this.#place);
       return changeCatalogue(lock, this.#where(), change);
+    });
+  }
+
+  async slugs(): Promise<ReadonlyMap<string, string>> {
+    const { dialect } = this.#database;
+    return this.#guarded(async () => {
+      const session = await this.#database.reading();
+      return session === undefined ? new Map<string, string>() : readSlugs(session, dialect);
+    });
+  }
+
+  async bindSlug(slug: string, formId: string): Promise<string> {
+    const { dialect } = this.#database;
+    return this.#guarded(async () => {
+      const lock = await this.#database.lockForm(SLUGS_LOCK, { waitMs: CHANGE_WAIT_MS });
+      if (lock === undefined) throw busySlugs(this.#place);
+      return changeCatalogue(lock, this.#where(), (tx) => saveSlug(tx, dialect, slug, formId));
     });
   }
 

@@ -35,6 +35,8 @@ export const METADATA_KEYS = {
   look: 'fm.look',
   /** On the spreadsheet: something that people have paused. */
   pause: 'fm.pause',
+  /** On the spreadsheet: which form a slug in the settings first named. */
+  slug: 'fm.slug',
   /** On the spreadsheet: that it is to have a Summary tab, or had one. On that tab: what it shows. */
   summary: 'fm.summary',
 } as const;

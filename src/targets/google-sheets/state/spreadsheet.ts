@@ -210,6 +210,11 @@ export class Spreadsheet {
     this.#amend(() => ({ pauses }));
   }
 
+  /** Notes that a write of ours kept which form a slug names. */
+  keepSlug(entry: MetadataEntry): void {
+    this.#amend(({ slugs }) => ({ slugs: [...slugs, entry] }));
+  }
+
   /** Notes what a write of ours left of the Summary tab's marks. */
   keepSummary(marks: Partial<SummaryMarks>): void {
     this.#amend(({ summary }) => ({ summary: { ...summary, ...marks } }));

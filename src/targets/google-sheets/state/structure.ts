@@ -86,6 +86,8 @@ export interface Structure {
   readonly looks: readonly MetadataEntry[];
   /** What people have paused; see `kept-pauses.ts`. */
   readonly pauses: readonly MetadataEntry[];
+  /** Which forms slugs name; see `kept-slugs.ts`. */
+  readonly slugs: readonly MetadataEntry[];
   /** Forms that were mirrored into it, those without a tab included. */
   readonly knownForms: ReadonlyMap<string, KnownForm>;
   readonly tabs: readonly Tab[];
@@ -134,6 +136,9 @@ export function readStructure(
     ),
     pauses: metadataEntries(answer.developerMetadata).filter(
       ({ key }) => key === METADATA_KEYS.pause,
+    ),
+    slugs: metadataEntries(answer.developerMetadata).filter(
+      ({ key }) => key === METADATA_KEYS.slug,
     ),
     knownForms: readKnownForms(spreadsheetId, metadataEntries(answer.developerMetadata)),
     tabs,

@@ -14,6 +14,7 @@ import type {
   Target,
   WriterOptions,
 } from '../../../mirror/target.ts';
+import { slugsFrom, slugsText } from '../../../mirror/slugs.ts';
 import type { FormIdentity } from '../../../mirror/types.ts';
 import type { BigQueryJobs } from './bigquery-jobs.ts';
 import { costsOf, countedRun } from './bigquery-spending.ts';
@@ -23,7 +24,13 @@ import { FormHold } from './form-hold.ts';
 import { BigQueryFormReader } from './form-reader.ts';
 import { newFormState, stateText } from './form-state.ts';
 import { BigQueryFormWriter } from './form-writer.ts';
-import { changeRecord, LOOK_RECORD, readRecord } from './kept-record.ts';
+import {
+  changeRecord,
+  type KeptRecord,
+  LOOK_RECORD,
+  readRecord,
+  SLUGS_RECORD,
+} from './kept-record.ts';
 import { busyForm, endLease, isHeld, takeLease } from './lease.ts';
 import { takeMarking } from './marking.ts';
 import { readOverview } from './overview.ts';
@@ -183,19 +190,41 @@ class BigQueryTarget implements Target {
   }
 
   recordLook(look: LookRecord): Promise<void> {
+    return this.#changeRecord(LOOK_RECORD, (text) => {
+      const known = text === null ? null : lookFrom(text);
+      return isNewerLook(look, known) ? lookText(look) : undefined;
+    });
+  }
+
+  slugs(): Promise<ReadonlyMap<string, string>> {
+    return this.#store.guarded(async () =>
+      slugsFrom(await readRecord(this.#store.jobs, SLUGS_RECORD)),
+    );
+  }
+
+  async bindSlug(slug: string, formId: string): Promise<string> {
+    let inForce = formId;
+    await this.#changeRecord(SLUGS_RECORD, (text) => {
+      const known = slugsFrom(text);
+      inForce = known.get(slug) ?? formId;
+      return known.has(slug) ? undefined : slugsText(known.set(slug, formId));
+    });
+    return inForce;
+  }
+
+  /** Makes the catalogue first where there is none. */
+  #changeRecord(
+    which: KeptRecord,
+    change: (text: string | null) => string | undefined,
+  ): Promise<void> {
     const { jobs } = this.#store;
-    const record = (): Promise<void> =>
-      changeRecord(jobs, LOOK_RECORD, (text) => {
-        const known = text === null ? null : lookFrom(text);
-        return isNewerLook(look, known) ? lookText(look) : undefined;
-      });
     return this.#store.guarded(async () => {
       try {
-        await record();
+        await changeRecord(jobs, which, change);
       } catch (error) {
         if (!isAbsent(error)) throw error;
         await this.#store.makeCatalogue();
-        await record();
+        await changeRecord(jobs, which, change);
       }
     });
   }

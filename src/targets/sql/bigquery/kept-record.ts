@@ -2,7 +2,7 @@ import type { BigQueryJobs } from './bigquery-jobs.ts';
 import { literal } from './sql-text.ts';
 
 /*
- * What changes with every look, or every few jobs, and belongs to no form: each is the text of a view of one constant. Views are read and
+ * What belongs to no form, and is read or changed with every look, every few jobs, or by every process: each is the text of a view of one constant. Views are read and
  * changed by REST, which bills nothing; a row in a table would be billed, and would have BigQuery read that table anew for whoever asks.
  */
 
@@ -18,6 +18,12 @@ export interface KeptRecord {
 export const LOOK_RECORD: KeptRecord = {
   view: 'mirror_look',
   description: 'What the newest look at the source found. For the mirror itself.',
+};
+
+/** Which form each slug in the settings first named. */
+export const SLUGS_RECORD: KeptRecord = {
+  view: 'mirror_slugs',
+  description: 'Which form each slug in the settings first named. For the mirror itself.',
 };
 
 /** What was billed on a day, by all processes. */

@@ -1,0 +1,176 @@
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { FormsStore } from '../../src/sandbox/forms-api/store.ts';
+import type { Environment } from '../../src/settings/variables.ts';
+import { runCli } from '../support/cli-host.ts';
+import { openPlace } from '../support/cli-sandbox.ts';
+
+const CONTACT = 'frm-contact';
+const MEDICAL = 'frm-medical';
+const CHOICE = { TARGET_FORMS: 'contact', TARGET_FIELDS: 'contact:*' };
+
+/** A workspace with the forms `contact` and `medical`, and the settings `env` over those of an account on it. */
+async function open(env: Environment) {
+  const store = new FormsStore({ seed: 3 });
+  const addForm = (id: string, slug: string): void => {
+    const field = { id: `field_1_${id}`, label: 'Answer' };
+    store.addForm({ id, name: `The form ${id}`, slug, fields: [field] });
+    for (let nth = 1; nth <= 3; nth++)
+      store.insert({ formId: id, data: { [field.id]: `${id} ${nth}` } });
+  };
+  addForm(CONTACT, 'contact');
+  addForm(MEDICAL, 'medical');
+  const place = await openPlace({ store });
+  const settings = { ...place.env, ...env };
+  const dataDir = settings['DATA_DIR'] ?? '';
+  /** Every answer in the copy. */
+  const answers = (): string[] =>
+    place
+      .rows('SELECT table_name FROM mirror_forms')
+      .flatMap((form) => place.rows(`SELECT * FROM "${String(form['table_name'])}"`))
+      .flatMap(({ answer }) => (typeof answer === 'string' ? [answer] : []))
+      .toSorted();
+  const sync = async (env = settings, ...options: string[]) => {
+    const { code, stdout } = await runCli(['sync', '--json', ...options], env);
+    const { passes } = JSON.parse(stdout) as {
+      passes: { form: string; code: string | null; error: string }[];
+    };
+    const codes = passes.map(({ form, code: of }) => `${form} ${of ?? 'ok'}`).toSorted();
+    return { code, codes, errors: passes.map(({ error }) => error).join(' ') };
+  };
+  return {
+    store,
+    settings,
+    addForm,
+    answers,
+    sync,
+    swap() {
+      store.renameForm(CONTACT, { slug: 'swapping' });
+      store.renameForm(MEDICAL, { slug: 'contact' });
+      store.renameForm(CONTACT, { slug: 'medical' });
+    },
+    /** On another machine, or after a new deployment: only the target is the same. */
+    elsewhere: { ...settings, DATA_DIR: join(dataDir, 'elsewhere') },
+  };
+}
+
+const answersOf = (id: string): string[] => [1, 2, 3].map((nth) => `${id} ${nth}`);
+
+describe('a slug in the settings', () => {
+  it('L11: means the form that it first named, on every machine, when two forms have traded slugs', async () => {
+    const place = await open(CHOICE);
+    expect(await place.sync()).toMatchObject({ code: 0, codes: [`${CONTACT} ok`] });
+    place.swap();
+    place.store.insert({ formId: CONTACT, data: { [`field_1_${CONTACT}`]: `${CONTACT} 4` } });
+    const reused = { code: 1, codes: [`${CONTACT} ok`, `${MEDICAL} SLUG_REUSED`] };
+    for (const env of [place.settings, place.elsewhere]) {
+      expect(await place.sync(env)).toMatchObject(reused);
+      expect(await place.sync(env, '--full')).toMatchObject(reused);
+      const { errors } = await place.sync(env, '--form', MEDICAL);
+      expect(errors).toContain(
+        `TARGET_FORMS and TARGET_FIELDS name contact, which first meant form ${CONTACT}.`,
+      );
+      expect(errors).toContain(`in place of contact: ${CONTACT} for`);
+      expect(errors).toContain(`or ${MEDICAL} for this one.`);
+      for (const command of ['status', 'check', 'verify']) {
+        const { code, stdout } = await runCli([command], env);
+        expect([command, code === 0, stdout]).toEqual([
+          command,
+          false,
+          expect.stringContaining('which first meant form'),
+        ]);
+      }
+    }
+    expect(place.answers()).toEqual([...answersOf(CONTACT), `${CONTACT} 4`]);
+    const byId = { ...place.settings, TARGET_FORMS: CONTACT, TARGET_FIELDS: `${CONTACT}:*` };
+    expect(await place.sync(byId)).toMatchObject({ code: 0, codes: [`${CONTACT} ok`] });
+    expect((await runCli(['status'], byId)).stdout).not.toContain('SLUG_REUSED');
+    expect((await runCli(['check'], byId)).code).toBe(0);
+  });
+
+  it('L11: is no problem any more once the forms have their slugs again', async () => {
+    const place = await open(CHOICE);
+    await place.sync();
+    place.swap();
+    expect((await place.sync()).code).toBe(1);
+    place.store.renameForm(MEDICAL, { slug: 'swapping' });
+    place.store.renameForm(CONTACT, { slug: 'contact' });
+    expect(await place.sync()).toMatchObject({ code: 0, codes: [`${CONTACT} ok`] });
+    expect((await runCli(['status'], place.settings)).stdout).not.toContain('SLUG_REUSED');
+  });
+
+  it('L11: goes on meaning a form that has got another slug, though nothing else has its old one', async () => {
+    const place = await open({ ...CHOICE, TARGET_HASH_FIELDS: undefined });
+    await place.sync();
+    place.store.renameForm(CONTACT, { slug: 'contact-2' });
+    place.store.insert({ formId: CONTACT, data: { [`field_1_${CONTACT}`]: `${CONTACT} 4` } });
+    for (const env of [place.settings, place.elsewhere]) {
+      expect(await place.sync(env)).toMatchObject({ code: 0, codes: [`${CONTACT} ok`] });
+      expect(await place.sync(env, '--full')).toMatchObject({ code: 0, codes: [`${CONTACT} ok`] });
+      expect((await runCli(['verify'], env)).code).toBe(0);
+      expect((await runCli(['check'], env)).code).toBe(0);
+      // Its answers are picked still, as its form is meant.
+      expect((await runCli(['purge', '--unpicked', '--yes'], env)).code).toBe(0);
+    }
+    expect(place.answers()).toEqual([...answersOf(CONTACT), `${CONTACT} 4`]);
+  });
+
+  it('L11: does not mean a new form with the slug of one that was deleted', async () => {
+    const place = await open(CHOICE);
+    await place.sync();
+    place.store.deleteForm(CONTACT);
+    place.addForm('frm-new', 'contact');
+    for (const env of [place.settings, place.elsewhere, place.settings]) {
+      const { code, codes } = await place.sync(env);
+      expect([code, codes]).toEqual([1, expect.arrayContaining(['frm-new SLUG_REUSED'])]);
+    }
+    expect(place.answers()).toEqual(answersOf(CONTACT));
+  });
+
+  it('L11: of each of two forms that trade them and are both named goes on with its own form, without a problem', async () => {
+    const both = { TARGET_FORMS: 'contact,medical', TARGET_FIELDS: `contact:*,medical:*` };
+    const place = await open(both);
+    const well = { code: 0, codes: [`${CONTACT} ok`, `${MEDICAL} ok`] };
+    expect(await place.sync()).toMatchObject(well);
+    place.swap();
+    for (const id of [CONTACT, MEDICAL]) {
+      place.store.insert({ formId: id, data: { [`field_1_${id}`]: `${id} 4` } });
+    }
+    for (const env of [place.settings, place.elsewhere]) {
+      expect(await place.sync(env)).toMatchObject(well);
+      expect(await place.sync(env, '--full')).toMatchObject(well);
+      expect((await runCli(['check'], env)).code).toBe(0);
+    }
+    const four = [CONTACT, MEDICAL].flatMap((id) => answersOf(id).concat(`${id} 4`));
+    expect(place.answers()).toEqual(four);
+  });
+
+  it('L11: in TARGET_FIELDS picks no answers of the form that took it, nor stores anything of it', async () => {
+    const place = await open({ TARGET_FORMS: '*', TARGET_FIELDS: 'contact:*' });
+    expect((await place.sync()).code).toBe(0);
+    place.swap();
+    place.store.insert({ formId: MEDICAL, data: { [`field_1_${MEDICAL}`]: 'secret' } });
+    const reused = { code: 1, codes: [`${CONTACT} ok`, `${MEDICAL} SLUG_REUSED`] };
+    expect(await place.sync(place.settings, '--full')).toMatchObject(reused);
+    expect(place.answers()).toEqual(answersOf(CONTACT));
+    expect(place.store.count(MEDICAL)).toBe(4);
+  });
+
+  it('L11: that is the ID of another form means that one', async () => {
+    const place = await open({ TARGET_FORMS: CONTACT, TARGET_FIELDS: `${CONTACT}:*` });
+    expect((await place.sync()).code).toBe(0);
+    place.store.renameForm(MEDICAL, { slug: CONTACT });
+    expect(await place.sync()).toMatchObject({
+      code: 1,
+      codes: [`${CONTACT} ok`, `${MEDICAL} SLUG_REUSED`],
+    });
+    expect(place.answers()).toEqual(answersOf(CONTACT));
+  });
+
+  it('L11: is kept by no dry run', async () => {
+    const place = await open(CHOICE);
+    await place.sync(place.settings, '--dry-run');
+    place.swap();
+    expect(await place.sync()).toMatchObject({ code: 0, codes: [`${MEDICAL} ok`] });
+  });
+});
