@@ -23,6 +23,7 @@ import { assistPass, type AssistRequest } from './sync/assist.ts';
 import type { SyncContext } from './sync/context.ts';
 import type { MarkReport, PassReport, SyncEvents } from './sync/events.ts';
 import { LabelCache } from './sync/label-cache.ts';
+import { OwnLists } from './sync/own-lists.ts';
 import { failedMarkReport, markForm } from './sync/mark.ts';
 import { choosesForm } from './sync/form-choice.ts';
 import { look, type LookReport, type LookRequest } from './sync/look.ts';
@@ -433,6 +434,10 @@ export class App implements AsyncDisposable {
     return {
       client,
       labels: new LabelCache(client, this.#clock),
+      ownLists: new OwnLists({
+        client,
+        listForms: (signal) => this.#planner.listedForms(signal),
+      }),
       clock: this.#clock,
       logger: this.logger,
       events: this.events,

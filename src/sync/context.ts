@@ -5,6 +5,7 @@ import type { FormsClient } from '../forms/client.ts';
 import type { ComparisonSizes } from './comparison-sizes.ts';
 import type { SyncEvents } from './events.ts';
 import type { LabelCache } from './label-cache.ts';
+import type { OwnLists } from './own-lists.ts';
 import type { WindowSizes } from './window-sizes.ts';
 
 /** What all passes of a process share. */
@@ -22,6 +23,8 @@ export interface SyncContext {
   readonly hasHelpers?: boolean;
   /** From which sizes on counts are narrowed; left out: as it is good for pages of 100. */
   readonly comparisonSizes?: ComparisonSizes;
+  /** Left out: each form is known to have a list of its own. */
+  readonly ownLists?: OwnLists;
   /** Pages fetched ahead while earlier ones are written, and submissions that are marked at the same time. */
   readonly readAhead: number;
 }

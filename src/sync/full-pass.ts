@@ -36,6 +36,7 @@ export async function fullPass(
   // What a comparison has asked for by its ID is stored, but no list has shown it.
   const listedAfter = parts.ledger.round;
   const first: AskedPage = { ...(await parts.pages.read({ page: 1 })), asked: 1 };
+  await run.setup.context.ownLists?.require(open.form, run.call, first);
   const windowed = await windowedPass(run, open, checkpoint, sizeOf(first));
   if (windowed === null) {
     const proven = await fullScan({ ...parts, first });

@@ -42,6 +42,7 @@ export function failed(failure: MirrorError): PassResult {
     TARGET_BUSY: 'busy',
     PAUSED: 'paused',
     CANCELLED: 'cancelled',
+    PASS_INCOMPLETE: 'incomplete',
   };
   return { ...NOTHING, outcome: outcomes[failure.code] ?? 'failed', failure };
 }
@@ -93,7 +94,7 @@ export function messageOf(result: PassResult, facts: PassFacts): string | null {
   const name = nameOf(form);
   switch (result.outcome) {
     case 'incomplete':
-      return unprovenMessage(result, facts);
+      return result.failure?.message ?? unprovenMessage(result, facts);
     case 'withheld':
       return (
         `${result.withheld} rows of ${name} are absent from the source, more than MAX_DELETE_FRACTION allows, so none was ` +

@@ -20,6 +20,9 @@ import { WindowShare } from './window-share.ts';
 /** Makes the ledger of a pass, which says when it is proven; tests try a weaker one, to see that they notice. */
 export type NewLedger = (oldestPlausible: string | null) => ProofLedger;
 
+/** How a pass asks the source. */
+export type StoppableCall = CallOptions & { readonly signal: AbortSignal };
+
 /** What a pass is given. */
 export interface PassSetup {
   readonly context: SyncContext;
@@ -55,7 +58,7 @@ const plus = (a: Seen, b: Seen): Seen => ({
 export class PassRun {
   readonly setup: PassSetup;
   /** For every request of the pass. */
-  readonly call: CallOptions;
+  readonly call: StoppableCall;
   readonly startedMs: number;
   /** When it began to read (ISO), which it may have waited for: what it proves was so then, and need not be at its end. */
   since: string;

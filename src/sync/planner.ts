@@ -148,7 +148,7 @@ export class Planner {
     // No name, no mistake in one.
     if (hashed.forms.size + hashed.fields.size + hashed.fieldsOfForms.size === 0) return;
     const held = await this.#holdings.requireForms(target);
-    const listed = this.#listed?.forms ?? (await this.#list(signal));
+    const listed = await this.listedForms(signal);
     const known = (forms: readonly Form[], more: ReadonlySet<string>): KnownNames => ({
       forms: [...forms.filter(({ id }) => id !== form.id), form],
       held: [...held, ...this.#named.values()],
@@ -170,6 +170,11 @@ export class Planner {
       if (mistake !== undefined) throw heldBack(mistake, form, target);
     }
     this.#noteNames([form]);
+  }
+
+  /** The forms as last listed. Rejects as `listForms` does. */
+  async listedForms(signal: AbortSignal): Promise<readonly Form[]> {
+    return this.#listed?.forms ?? (await this.#list(signal));
   }
 
   async #list(

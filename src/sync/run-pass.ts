@@ -129,6 +129,10 @@ async function scan(run: PassRun, open: OpenForm): Promise<PassResult> {
   const parts = run.scanParts(open, checkpoint !== undefined);
   if (checkpoint === undefined || run.kind === 'full')
     return fullPass(run, open, parts, { checkpoint });
+  const { ownLists } = run.setup.context;
+  // A full pass asks that itself. Nothing of a form without submissions was ever read.
+  if (checkpoint.total === 0 || ownLists?.areShared === true)
+    await ownLists?.require(form, run.call);
   if (run.kind === 'compare') return comparePass(run, open, checkpoint);
   return incrementalPass(run, open, parts, checkpoint);
 }

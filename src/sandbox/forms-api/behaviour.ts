@@ -54,6 +54,10 @@ export interface SandboxBehaviour {
   readonly workspaceList: 'honoured' | 'refused' | 'empty';
   /** `status` where `formId` is not given: honoured, not looked at, or 400. */
   readonly workspaceStatus: 'honoured' | 'ignored' | 'refused';
+  /** `formId` in a list of submissions. `ignored`: the list is that of the workspace. */
+  readonly formFilter: 'honoured' | 'ignored';
+  /** Whether a submission says which form it belongs to. */
+  readonly shownFormId: 'shown' | 'absent';
   /** `formId` of no form of the workspace: an empty list, or 404. */
   readonly unknownFormFilter: 'empty' | 'not-found';
 
@@ -103,6 +107,8 @@ export const DEFAULT_BEHAVIOUR: SandboxBehaviour = {
   formsPageSize: 50,
   workspaceList: 'honoured',
   workspaceStatus: 'honoured',
+  formFilter: 'honoured',
+  shownFormId: 'shown',
   unknownFormFilter: 'empty',
   wrapper: null,
   submitReply: { status: 201, body: 'submission' },
@@ -143,6 +149,8 @@ export const READINGS: {
   formsPageSize: [50],
   workspaceList: ['honoured', 'refused', 'empty'],
   workspaceStatus: ['honoured', 'ignored', 'refused'],
+  formFilter: ['honoured'],
+  shownFormId: ['shown'],
   unknownFormFilter: ['empty', 'not-found'],
   wrapper: [null, 'submission', 'data'],
   submitReply: [

@@ -28,7 +28,7 @@ export function parseListQuery(query: URLSearchParams, behaviour: SandboxBehavio
   if (formId === undefined && behaviour.workspaceList === 'refused')
     refuse('formId', 'is required');
   const parsed: ListQuery = {
-    formId,
+    formId: behaviour.formFilter === 'ignored' ? undefined : formId,
     status: readStatus(given('status'), formId, behaviour, refuse),
     search: given('search')?.toLowerCase().split(/\s+/).filter(Boolean) ?? [],
     dateFromMs: readBound('dateFrom', given('dateFrom'), behaviour, refuse),

@@ -38,7 +38,7 @@ export function showSubmission(
   const { id, formId, status, createdAt, data } = submission;
   return {
     id,
-    formId,
+    ...(behaviour.shownFormId === 'shown' && { formId }),
     status,
     createdAt,
     data,
