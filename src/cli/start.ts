@@ -62,7 +62,6 @@ async function openPage(host: Host, app: App, { queue, events }: OpenQueue): Pro
     host: status.host,
     port: status.port,
     adminPassword: status.password,
-    trustedProxies: status.trustedProxies,
     source,
     events: app.events,
     jobs: jobFeed(events),

@@ -7,7 +7,6 @@ import { QueueUrlError, parseQueueUrl, queueTransport } from '../queue/backends.
 import { requireSafeTransport } from './plaintext.ts';
 import type { SettingsReader } from './settings-reader.ts';
 import { SETTING_NAMES, settingOf } from './settings-table.ts';
-import { readTrustedProxies } from './trusted-proxies.ts';
 import { apiAddress, oneOf, wholeNumber } from './value-schemas.ts';
 
 /** The two ways of sending the key. */
@@ -21,7 +20,7 @@ export interface SourceSettings {
   readonly auth: FormsAuth;
   /** Requests in flight at once. */
   readonly concurrency: number;
-  /** Most requests in any minute, over all workers of a queue; null: no limit. */
+  /** Most requests of this process in any minute; null: no limit. */
   readonly perMinute: number | null;
 }
 
@@ -62,8 +61,6 @@ export interface StatusSettings {
   /** 0: any free one. */
   readonly port: number;
   readonly password: string | undefined;
-  /** Addresses and networks of proxies whose X-Forwarded-For is believed; empty: nobody's. */
-  readonly trustedProxies: readonly string[];
 }
 
 /** How to reach Google Sheets and BigQuery. All undefined: the machine's own Google account. */
@@ -82,7 +79,10 @@ const text = z.string();
 /** What a command shows: the status page of `start`, or what a worker tells of itself. */
 export type ShownPart = 'page' | 'worker';
 
-/** Complains about what others can reach without a password worth the name, when the command shows it. */
+/**
+ * Complains about what others can reach without a password worth the name, when the command shows it. A proxy in front of the page
+ * may show it to others although HOST is a loopback address: so a password of the page has to be a good one anywhere.
+ */
 export function readStatusPage(
   reader: SettingsReader,
   shown: ShownPart | undefined,
@@ -92,36 +92,25 @@ export function readStatusPage(
     text.regex(/^[^\s/]+$/, 'is not a host name or address'),
   );
   const password = reader.read('ADMIN_PASSWORD', text);
-  const trustedProxies = readTrustedProxies(reader);
-  const why = shown && whyReachable(shown, host, trustedProxies);
-  if (why !== undefined) {
-    const given = reader.isGiven('ADMIN_PASSWORD');
-    if (!given) reader.complain('ADMIN_PASSWORD', `is missing: it is required because ${why}`);
-    const weakness = password === undefined ? undefined : weaknessOf(password);
-    if (weakness !== undefined) {
-      reader.complain('ADMIN_PASSWORD', `${weakness} (a good one is required because ${why})`);
-    }
+  const isBeyond = shown !== undefined && !isLoopback(host);
+  const what = shown === 'page' ? 'the status page' : 'WORKER_PORT';
+  const why = isBeyond ? `HOST lets other machines reach ${what}` : 'a proxy may show it to others';
+  if (isBeyond && !reader.isGiven('ADMIN_PASSWORD')) {
+    reader.complain('ADMIN_PASSWORD', `is missing: it is required because ${why}`);
+  }
+  // No proxy shows a worker.
+  const isGuard = password !== undefined && (isBeyond || shown === 'page');
+  const weakness = isGuard ? weaknessOf(password) : undefined;
+  if (weakness !== undefined) {
+    reader.complain('ADMIN_PASSWORD', `${weakness} (a good one is required because ${why})`);
   }
   const port = reader.readWithDefault('PORT', wholeNumber(0, 65_535));
-  return { host, port, password, trustedProxies };
+  return { host, port, password };
 }
 
 /** Where a worker tells of itself; undefined: nowhere. */
 export const readWorkerPort = (reader: SettingsReader): number | undefined =>
   reader.read('WORKER_PORT', wholeNumber(0, 65_535));
-
-/** Why people on other machines see it; undefined: they don't. */
-function whyReachable(
-  shown: ShownPart,
-  host: string,
-  trustedProxies: readonly string[],
-): string | undefined {
-  const what = shown === 'page' ? 'the status page' : 'WORKER_PORT';
-  if (!isLoopback(host)) return `HOST lets other machines reach ${what}`;
-  // No proxy shows a worker.
-  if (shown === 'worker') return undefined;
-  return trustedProxies.length > 0 ? 'TRUST_PROXY says that a proxy shows the page' : undefined;
-}
 
 /** The queue's address; undefined: embedded. */
 export function readQueueUrl(reader: SettingsReader): URL | undefined {

@@ -346,7 +346,7 @@ export const SETTINGS = {
     group: 'Status page and alerts',
     whenUnset: 'no password, on loopback only',
     meaning:
-      'The password of the status page (user name `admin`), and of the `/metrics` of a worker.',
+      'The password of the status page (user name `admin`), and of the `/metrics` of a worker: 12 characters or more. Set it where a proxy shows the page.',
     example: 'a-long-sentence-of-your-own',
     secret: true,
     usedBy: ['start', 'worker'],
@@ -359,15 +359,6 @@ export const SETTINGS = {
       'The port at which a `worker` answers `/live`, `/health`, `/ready` and `/metrics`; 0 takes any free one. `start` has them at `PORT`.',
     example: '9091',
     usedBy: ['worker'],
-  },
-  TRUST_PROXY: {
-    ...plain,
-    group: 'Status page and alerts',
-    whenUnset: 'no header is believed',
-    meaning:
-      'The proxies in front of the status page, as addresses or networks (`10.0.0.0/8`) with commas between them, or `loopback`: from them alone `X-Forwarded-For` is believed. It needs `ADMIN_PASSWORD`.',
-    example: 'loopback',
-    usedBy: ['start'],
   },
   ...ALERT_SETTINGS,
   LOG_LEVEL: {

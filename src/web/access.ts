@@ -1,5 +1,4 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { isIP } from 'node:net';
 import basicAuth from '@fastify/basic-auth';
 import helmet from '@fastify/helmet';
 import rateLimit from '@fastify/rate-limit';
@@ -22,7 +21,10 @@ const OPEN_PATHS = new Set(['/live', '/health', '/ready']);
 /** The user's name for HTTP Basic. */
 const ADMIN_USER = 'admin';
 
-/** Wrong passwords that an address may send in a minute; for more it is told to wait. IPv6 counts by its network of 64 bits. */
+/**
+ * Wrong passwords that an address may send in a minute; for more it has to wait. The address is that of the connection, whatever the
+ * request says: all people behind a proxy share it. IPv6 counts by its network of 64 bits.
+ */
 const WRONG_PASSWORDS = { max: 10, timeWindow: 60_000 };
 /** Addresses remembered; beyond that the least recently used one is forgotten. */
 const MAX_ADDRESSES = 10_000;
@@ -103,8 +105,6 @@ async function guardByPassword(
   });
   await app.register(rateLimit, { global: false, cache: MAX_ADDRESSES, ...WRONG_PASSWORDS });
   const limit = app.createRateLimit();
-  // A proxy may pass on what is no address: that counts as the proxy's own.
-  const limitByPeer = app.createRateLimit({ keyGenerator: peerOf });
   let delayed = 0;
   const slowDown = async (): Promise<void> => {
     if (delayed >= MAX_DELAYED) return;
@@ -116,18 +116,14 @@ async function guardByPassword(
     if (hasBearer(request, isRight) || hasBasic(app, request, reply)) return undefined;
     // What a browser sends before it has asked for a password is no guess.
     if (request.headers.authorization === undefined) return refuse(reply);
-    const isAddress = isIP(request.ip) !== 0;
-    const wrong = await (isAddress ? limit : limitByPeer)(request);
+    const wrong = await limit(request);
     const isLimited = !wrong.isAllowed && wrong.isExceeded;
-    const from = isAddress ? request.ip : peerOf(request);
-    if (!isLimited) logger.warn({ from }, 'A wrong password was sent to the status page.');
+    if (!isLimited)
+      logger.warn({ from: request.ip }, 'A wrong password was sent to the status page.');
     await slowDown();
     return isLimited ? refuseForNow(reply, wrong.ttlInSeconds) : refuse(reply);
   });
 }
-
-/** Who is connected, whatever the request says. */
-const peerOf = ({ socket }: FastifyRequest): string => socket.remoteAddress ?? '';
 
 /** Of equal length, so that a comparison in constant time is possible and reveals no length. */
 const digest = (text: string): Buffer => createHash('sha256').update(text, 'utf8').digest();

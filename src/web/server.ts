@@ -45,8 +45,6 @@ export interface StatusOptions {
   readonly port: number;
   /** ADMIN_PASSWORD; undefined: open, which is for loopback addresses only. */
   readonly adminPassword: string | undefined;
-  /** TRUST_PROXY: addresses and networks whose X-Forwarded-For is believed; absent or empty: nobody's. */
-  readonly trustedProxies?: readonly string[];
   readonly source: HealthSource;
   readonly events: Events<SyncEvents>;
   /** The jobs of this process, for its metrics. */
@@ -83,7 +81,7 @@ export async function startStatus(options: StatusOptions): Promise<StatusServer>
       `HOST ${host} lets other machines reach the status page: set ADMIN_PASSWORD, or HOST=127.0.0.1.`,
     );
   }
-  const app = createApp(options.trustedProxies ?? []);
+  const app = createApp();
   await guardAccess(app, { adminPassword, clock, logger });
   const billed = () => billedTargets(source.targets, (name) => source.costs(name));
   const metrics = new Metrics({ events, version, jobs: options.jobs, billed });
@@ -114,7 +112,7 @@ export async function startStatus(options: StatusOptions): Promise<StatusServer>
   return { url, stop: () => (stopping ??= stopAll()) };
 }
 
-function createApp(trustedProxies: readonly string[]): FastifyInstance {
+function createApp(): FastifyInstance {
   return fastify({
     logger: false,
     // The pages take no input but their address.
@@ -123,6 +121,7 @@ function createApp(trustedProxies: readonly string[]): FastifyInstance {
     requestTimeout: 10_000,
     keepAliveTimeout: 15_000,
     forceCloseConnections: true,
-    trustProxy: trustedProxies.length > 0 && [...trustedProxies],
+    // Anyone can send X-Forwarded-For.
+    trustProxy: false,
   });
 }
