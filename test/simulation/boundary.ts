@@ -1,0 +1,230 @@
+import crypto from 'node:crypto';
+import fs from 'node:fs';
+import fsp from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
+import { DatabaseSync, StatementSync } from 'node:sqlite';
+import { type Dispatcher, Pool } from 'undici';
+import { currentProcess, Killed, type SimProcess } from './process.ts';
+
+/*
+ * Where a simulated process meets the world: HTTP by undici, SQLite by `node:sqlite`, files, randomness. Nothing here knows the program:
+ * it may be rewritten, as long as it goes through these. Code outside of a simulated process is not touched.
+ */
+
+/** A request of a process, and the ways in which it can end. */
+export interface Exchange {
+  readonly process: SimProcess;
+  readonly origin: string;
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+  respond(response: Reply): void;
+  fail(error: Error): void;
+  isOver(): boolean;
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly cutAt?: number;
+}
+
+/** Who answers requests. */
+let onExchange: ((exchange: Exchange) => void) | undefined;
+
+export function answerRequests(answer: (exchange: Exchange) => void): void {
+  onExchange = answer;
+  install();
+}
+
+let isInstalled = false;
+
+function install(): void {
+  if (isInstalled) return;
+  isInstalled = true;
+  patchPool();
+  patchSqlite();
+  patchFiles();
+  patchRandom();
+  syncBuiltinESMExports();
+}
+
+function patchPool(): void {
+  // oxlint-disable-next-line typescript/unbound-method
+  const original = Pool.prototype.dispatch;
+  Pool.prototype.dispatch = function dispatch(options, handler): boolean {
+    const process = currentProcess();
+    if (process === undefined || onExchange === undefined) {
+      return original.call(this, options, handler);
+    }
+    onExchange(new SimExchange(process, options, handler));
+    return true;
+  };
+}
+
+class SimExchange implements Exchange {
+  readonly process: SimProcess;
+  readonly #options: Dispatcher.DispatchOptions;
+  readonly #handler: Dispatcher.DispatchHandler;
+  #isOver = false;
+  readonly #controller: Dispatcher.DispatchController;
+
+  constructor(
+    process: SimProcess,
+    options: Dispatcher.DispatchOptions,
+    handler: Dispatcher.DispatchHandler,
+  ) {
+    this.process = process;
+    this.#options = options;
+    this.#handler = handler;
+    this.#controller = {
+      aborted: false,
+      paused: false,
+      reason: null,
+      rawHeaders: null,
+      rawTrailers: null,
+      pause: () => {},
+      resume: () => {},
+      abort: (reason: Error) => this.fail(reason),
+    };
+    handler.onRequestStart?.(this.#controller, {});
+  }
+
+  get origin(): string {
+    return String(this.#options.origin);
+  }
+
+  get method(): string {
+    return this.#options.method;
+  }
+
+  get path(): string {
+    return this.#options.path;
+  }
+
+  get headers(): Readonly<Record<string, string>> {
+    return (this.#options.headers ?? {}) as Record<string, string>;
+  }
+
+  get body(): string | undefined {
+    return typeof this.#options.body === 'string' ? this.#options.body : undefined;
+  }
+
+  isOver(): boolean {
+    return this.#isOver;
+  }
+
+  respond({ status, headers, body, cutAt }: Reply): void {
+    if (this.#isOver || this.process.isDead) return;
+    this.#handler.onResponseStart?.(this.#controller, status, { ...headers }, '');
+    const bytes = Buffer.from(cutAt === undefined ? body : body.slice(0, cutAt));
+    if (bytes.length > 0) this.#handler.onResponseData?.(this.#controller, bytes);
+    if (cutAt !== undefined) {
+      this.fail(Object.assign(new Error('other side closed'), { code: 'UND_ERR_SOCKET' }));
+      return;
+    }
+    this.#isOver = true;
+    this.#handler.onResponseEnd?.(this.#controller, {});
+  }
+
+  fail(error: Error): void {
+    if (this.#isOver || this.process.isDead) return;
+    this.#isOver = true;
+    this.#handler.onResponseError?.(this.#controller, error);
+  }
+}
+
+/** Counts what is done to a database of a process: each statement outside of a transaction, and each end of one. */
+function patchSqlite(): void {
+  const owners = new WeakMap<DatabaseSync, SimProcess>();
+  const databases = new WeakMap<StatementSync, DatabaseSync>();
+  const own = (database: DatabaseSync): SimProcess | undefined => {
+    const owner = owners.get(database) ?? currentProcess();
+    if (owner === undefined) return undefined;
+    if (!owners.has(database)) {
+      owners.set(database, owner);
+      owner.handles.add({ close: () => database.isOpen && close.call(database) });
+    }
+    return owner;
+  };
+  const guarded = <T>(database: DatabaseSync, sql: string, run: () => T): T => {
+    const owner = own(database);
+    if (owner === undefined) return run();
+    if (owner.isDead) throw new Killed();
+    const isEnd = /^\s*(COMMIT|END)\b/i.test(sql);
+    const isCounted =
+      isEnd || (!database.isTransaction && !/^\s*(SELECT|PRAGMA|WITH|BEGIN)\b/i.test(sql));
+    if (!isCounted) return run();
+    owner.act(`before ${sql.trim().slice(0, 40)}`);
+    const result = run();
+    owner.act(`after ${sql.trim().slice(0, 40)}`);
+    return result;
+  };
+  // oxlint-disable-next-line typescript/unbound-method
+  const { exec, prepare, close } = DatabaseSync.prototype;
+  DatabaseSync.prototype.exec = function patched(sql) {
+    return guarded(this, sql, () => exec.call(this, sql));
+  };
+  DatabaseSync.prototype.prepare = function patched(sql, ...rest) {
+    own(this);
+    const statement = prepare.call(this, sql, ...rest);
+    databases.set(statement, this);
+    return statement;
+  };
+  for (const name of ['run', 'all', 'get'] as const) {
+    const original = StatementSync.prototype[name] as (...args: unknown[]) => unknown;
+    const patched = function patched(this: StatementSync, ...args: unknown[]): unknown {
+      const database = databases.get(this);
+      const run = (): unknown => original.apply(this, args);
+      return database === undefined ? run() : guarded(database, this.sourceSQL, run);
+    };
+    Object.assign(StatementSync.prototype, { [name]: patched });
+  }
+}
+
+const READS = ['readFile', 'readdir', 'access', 'stat', 'lstat', 'statfs', 'realpath'] as const;
+const WRITES = ['writeFile', 'rename', 'mkdir', 'rm', 'unlink', 'chmod', 'appendFile'] as const;
+
+/** Files at once instead of by other threads, so that the order of things is the seed's; a dead process writes nothing. */
+function patchFiles(): void {
+  const promises = fsp as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
+  const sync = fs as unknown as Record<string, (...args: unknown[]) => unknown>;
+  for (const name of [...READS, ...WRITES]) {
+    const [original, atOnce] = [promises[name], sync[`${name}Sync`]];
+    if (original === undefined || atOnce === undefined) continue;
+    const isWrite = WRITES.some((write) => write === name);
+    promises[name] = async (...args) => {
+      const process = currentProcess();
+      if (process === undefined) return original(...args);
+      if (isWrite) process.act(`before ${name}`);
+      else if (process.isDead) throw new Killed();
+      const result = atOnce(...args);
+      if (isWrite) process.act(`after ${name}`);
+      return result;
+    };
+  }
+  for (const name of ['writeFileSync', 'renameSync', 'rmSync', 'mkdirSync', 'openSync']) {
+    const original = sync[name] as (...args: unknown[]) => unknown;
+    sync[name] = (...args) => {
+      if (currentProcess()?.isDead === true) throw new Killed();
+      return original(...args);
+    };
+  }
+}
+
+/** Randomness of a process comes from the seed. */
+function patchRandom(): void {
+  const random = Math.random;
+  Math.random = () => currentProcess()?.random() ?? random();
+  const uuid = crypto.randomUUID;
+  crypto.randomUUID = (options) => {
+    const process = currentProcess();
+    if (process === undefined) return uuid(options);
+    const digits = Array.from({ length: 32 }, () =>
+      Math.floor(process.random() * 16).toString(16),
+    ).join('');
+    return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-4${digits.slice(13, 16)}-a${digits.slice(17, 20)}-${digits.slice(20)}`;
+  };
+}

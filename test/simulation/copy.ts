@@ -1,0 +1,116 @@
+import { existsSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+
+/*
+ * The copy as an analyst reads it: by the relations and columns that the documentation promises, over a connection of the analyst's own.
+ */
+
+export interface CopiedRow {
+  readonly id: string;
+  readonly status: string;
+  readonly createdAt: string;
+  readonly changedAt: string | null;
+  readonly isDeleted: boolean;
+  /** By column name, system columns left out. */
+  readonly cells: Readonly<Record<string, unknown>>;
+}
+
+export interface CopiedField {
+  readonly fieldId: string;
+  readonly column: string | null;
+  readonly textColumn: string | null;
+  readonly label: string;
+}
+
+export interface CopiedForm {
+  readonly formId: string;
+  readonly table: string;
+  readonly rows: ReadonlyMap<string, CopiedRow>;
+  /** IDs that more than one row has. */
+  readonly twice: readonly string[];
+  readonly fields: readonly CopiedField[];
+  /** Submissions that are listed as rejected; those without an ID are not in it. */
+  readonly rejected: ReadonlySet<string>;
+  readonly rejections: number;
+}
+
+export type Copy = ReadonlyMap<string, CopiedForm>;
+
+/** A connection to a place that a person has: rows of a query, with whole numbers as bigint. */
+export type Query = (sql: string) => Promise<Record<string, unknown>[]>;
+
+export type Row = Record<string, unknown>;
+
+const SYSTEM = new Set([
+  'id',
+  'status',
+  'created_at',
+  '_first_seen_at',
+  '_changed_at',
+  '_deleted_at',
+]);
+
+const text = (value: unknown): string =>
+  value instanceof Date ? value.toISOString() : String(value);
+const textOrNull = (value: unknown): string | null =>
+  value === null || value === undefined ? null : text(value);
+
+/** Reads everything; `quote` is how the database quotes a name. */
+export async function readCopy(query: Query, quote = '"'): Promise<Copy> {
+  const copy = new Map<string, CopiedForm>();
+  const all = async (name: string): Promise<Row[]> =>
+    query(`SELECT * FROM ${quote}${name}${quote}`).catch(() => []);
+  const forms = await all('mirror_forms');
+  const fields = await all('mirror_fields');
+  const rejections = await all('mirror_rejected');
+  for (const form of forms) {
+    const [formId, table] = [text(form['form_id']), text(form['table_name'])];
+    const rows = new Map<string, CopiedRow>();
+    const twice: string[] = [];
+    for (const row of await all(table)) {
+      const id = text(row['id']);
+      if (rows.has(id)) twice.push(id);
+      rows.set(id, {
+        id,
+        status: text(row['status']),
+        createdAt: text(row['created_at']),
+        changedAt: textOrNull(row['_changed_at']),
+        isDeleted: row['_deleted_at'] !== null,
+        cells: Object.fromEntries(Object.entries(row).filter(([name]) => !SYSTEM.has(name))),
+      });
+    }
+    const listed = rejections.filter((each) => each['form_id'] === formId);
+    copy.set(formId, {
+      formId,
+      table,
+      rows,
+      twice,
+      fields: fields
+        .filter((field) => field['form_id'] === formId)
+        .map((field) => ({
+          fieldId: text(field['field_id']),
+          column: textOrNull(field['column_name']),
+          textColumn: textOrNull(field['text_column']),
+          label: text(field['label']),
+        })),
+      rejected: new Set(listed.flatMap((each) => textOrNull(each['submission_id']) ?? [])),
+      rejections: listed.length,
+    });
+  }
+  return copy;
+}
+
+/** The analyst at a SQLite file; nothing where there is none. */
+export async function readSqlite(path: string): Promise<Copy> {
+  if (!existsSync(path)) return new Map();
+  const database = new DatabaseSync(path, { readOnly: true });
+  try {
+    return await readCopy(async (sql) => {
+      const statement = database.prepare(sql);
+      statement.setReadBigInts(true);
+      return statement.all();
+    });
+  } finally {
+    database.close();
+  }
+}

@@ -1,0 +1,86 @@
+import type { Copy } from './copy.ts';
+import type { Assertion, Unseen } from './judge.ts';
+import type { Source, SourceEvent, Submission } from './source.ts';
+
+/*
+ * What no client can see (DESIGN, section 4): two changes that cancel in every count that is asked for. An excuse names the submission that the
+ * copy has wrong, and for each group of submissions that counts speak of (a status of a form) the other change that hides it there.
+ * A change hides another only if the copy does not know it either, or if it happened while the counts were being asked.
+ */
+
+/** How the counts of this source group submissions: by form and status, or by form only. */
+export interface Groups {
+  readonly byStatus: boolean;
+  /** Newcomers are seen without counts: the list is sorted or bounded. */
+  readonly seesNewcomers: boolean;
+  /** Forms are looked at together, so that changes in two of them may cancel. */
+  readonly together: boolean;
+}
+
+export interface Excuse {
+  readonly rule: 'counts cancel' | 'list moves';
+  readonly submission: string;
+  /** The change that is not seen, and those that hide it. */
+  readonly event: SourceEvent;
+  readonly hiddenBy: readonly SourceEvent[];
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Null where nothing excuses it. */
+export function excuseFor(
+  source: Source,
+  copy: Copy,
+  submission: Submission,
+  aspect: Unseen,
+  claim: Assertion,
+  groups: Groups,
+): Excuse | null {
+  if (aspect === 'answers') return null;
+  if (aspect === 'status' && !groups.byStatus) return null;
+  const to = source.now;
+  const from = claim.isWhole ? claim.askedFrom : claim.comparedAt;
+  const window = source.events.filter(({ at }) => at > from && at <= to);
+  const event = window.findLast(({ id }) => id === submission.id);
+  if (event === undefined) return null;
+  if (event.isNewcomer && groups.seesNewcomers) return null;
+  const rule = claim.isWhole ? 'list moves' : 'counts cancel';
+  // The list of a first reading cannot be told from one that moved; later ones know what they had.
+  if (claim.isWhole && aspect !== 'missing') return null;
+  const stored = storedStatus(copy, submission);
+  const there = submission.exists ? submission.status : null;
+  const others = window.filter(
+    ({ id, formId }) => id !== submission.id && (groups.together || formId === submission.formId),
+  );
+  const hides = (other: SourceEvent): boolean =>
+    other.at > claim.askedFrom || isUnseen(source, copy, other);
+  const isIn = (status: string | null, group: string): boolean =>
+    status !== null && (!groups.byStatus || claim.isWhole || status === group);
+  const hiddenBy: SourceEvent[] = [];
+  // The source has one more of this status than the copy: something else must have left it.
+  if (there !== null) {
+    const other = others.find((each) => isIn(each.left, there) && hides(each));
+    if (other === undefined) return null;
+    hiddenBy.push(other);
+  }
+  // The copy has one more: something else must have entered it.
+  if (stored !== null && (groups.byStatus || there === null)) {
+    const other = others.find((each) => isIn(each.entered, stored) && hides(each));
+    if (other === undefined) return null;
+    hiddenBy.push(other);
+  }
+  return { rule, submission: submission.id, event, hiddenBy, from, to };
+}
+
+/** Whether the copy lacks a change, too. */
+function isUnseen(source: Source, copy: Copy, { id }: SourceEvent): boolean {
+  const submission = source.submissions.get(id);
+  if (submission === undefined) return false;
+  return storedStatus(copy, submission) !== (submission.exists ? submission.status : null);
+}
+
+/** The status that the copy accounts for; null where it has no live row. */
+function storedStatus(copy: Copy, { id, formId }: Submission): string | null {
+  const row = copy.get(formId)?.rows.get(id);
+  return row === undefined || row.isDeleted ? null : row.status;
+}

@@ -1,0 +1,725 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Api, API_KEY } from './api.ts';
+import { contradictsItself, deviations, KNOWN } from './behaviours.ts';
+import { type Copy, readSqlite } from './copy.ts';
+import {
+  clockTime,
+  CopyWatch,
+  type Assertion,
+  type Breach,
+  difference,
+  judgeClaim,
+  type Special,
+  type Tally,
+} from './judge.ts';
+import { People } from './people.ts';
+import { drawPlan, type Plan, type Step } from './plan.ts';
+import type { SimProcess } from './process.ts';
+import {
+  claimsOf,
+  command,
+  comparisonsOf,
+  errorOf,
+  type Job,
+  jobKey,
+  type Printed,
+  type Run,
+  runsOf,
+  syncArgs,
+  Worker,
+} from './program.ts';
+import { Random } from './random.ts';
+import { SECRET_MARK, Source } from './source.ts';
+import { type Ending, World } from './world.ts';
+
+/** How a history went. */
+export interface Verdict {
+  readonly breaches: readonly Breach[];
+  readonly tally: HistoryTally;
+  readonly requests: number;
+  readonly lines: readonly string[];
+}
+
+export interface HistoryTally extends Tally {
+  runs: number;
+  incomplete: number;
+  crashes: number;
+  patches: number;
+}
+
+export interface HistoryOptions {
+  /** Keep what happened, a line each. */
+  readonly story?: boolean;
+}
+
+const START_MS = Date.UTC(2026, 0, 10, 12);
+const BASE = '/dev/shm';
+/** In one step: a form that grows faster than it can be read is never read. */
+const MOST_CHANGES = 25;
+
+let isWarm = false;
+
+/** Modules that the program loads when it first needs them come in their own time: a history of no account loads them all. */
+async function warmUp(): Promise<void> {
+  isWarm = true;
+  const step = { seed: 1, crashAt: 0 } as const;
+  const steps: Step[] = [
+    { ...step, what: 'sync', full: true },
+    { ...step, what: 'tick' },
+    { ...step, what: 'deed', deed: 'forget' },
+    { ...step, what: 'deed', deed: 'pause' },
+    { ...step, what: 'verify' },
+  ];
+  await runHistory({ ...drawPlan(3, ['quiet']), writeBack: true, initial: [3], steps });
+}
+
+/** Runs a history, and judges every claim when it is made. It ends with the first breach. */
+export async function runHistory(plan: Plan, options: HistoryOptions = {}): Promise<Verdict> {
+  if (!isWarm) await warmUp();
+  const root = existsSync(BASE) ? BASE : tmpdir();
+  const dir = mkdtempSync(join(root, 'forms-mirror-simulation-'));
+  const history = new History(plan, dir, options.story === true ? [] : null);
+  try {
+    await history.live();
+  } catch (error) {
+    if (!(error instanceof Broken))
+      history.breaches.push({ law: 'L3', text: (error as Error).message });
+  } finally {
+    history.end();
+    rmSync(dir, { recursive: true, force: true });
+  }
+  return {
+    breaches: history.breaches,
+    tally: history.tally,
+    requests: history.world.requests,
+    lines: history.world.lines ?? [],
+  };
+}
+
+/** Ends a history at its first breach. */
+class Broken extends Error {}
+
+class History {
+  readonly breaches: Breach[] = [];
+  readonly world: World;
+  readonly tally: HistoryTally = {
+    claims: 0,
+    excused: 0,
+    rules: new Map(),
+    runs: 0,
+    incomplete: 0,
+    crashes: 0,
+    patches: 0,
+  };
+  readonly #plan: Plan;
+  readonly #dir: string;
+  readonly #source: Source;
+  readonly #api: Api;
+  readonly #people: People;
+  readonly #watches = new Map<string, CopyWatch>();
+  readonly #queue = new Map<string, Job>();
+  readonly #targets: readonly string[];
+  /** Since when everything of a form in a target was compared, by target and form, as last claimed. */
+  readonly #comparedAt = new Map<string, number>();
+  /** The processes that stay, and with which settings they began. */
+  #workers: { worker: Worker; process: SimProcess; settings: string }[] = [];
+  #isBusy = false;
+  #changeNumber = 0;
+  #step: Step | undefined;
+
+  constructor(plan: Plan, dir: string, lines: string[] | null) {
+    this.#plan = plan;
+    this.#dir = dir;
+    const clock = { now: START_MS };
+    const random = new Random(plan.seed ^ 0x5eed);
+    this.world = new World(clock, random, lines);
+    this.#source = new Source(plan.behaviour, plan.spacingMs, clock, random.fork());
+    this.#api = new Api(this.#source, plan.pageSize, random.fork());
+    this.world.api = this.#api;
+    this.#targets = plan.targets === 2 ? ['one', 'two'] : ['default'];
+    for (const size of plan.initial) {
+      const form = this.#source.addForm();
+      for (let n = 0; n < size; n++) this.#source.seed(form, (size - n) * plan.spacingMs);
+    }
+    this.#people = new People(
+      this.#source,
+      this.#targets,
+      plan,
+      (target) => this.#path(target),
+      (line) => this.world.say(line),
+    );
+    this.world.onRequest = () => this.#somethingHappens();
+    this.world.onPatch = async (process, path) => this.#judgePatch(process, path);
+  }
+
+  #path(target: string): string {
+    return join(this.#dir, `${target}.sqlite`);
+  }
+
+  #settings(): Record<string, string> {
+    const urls =
+      this.#plan.targets === 2
+        ? {
+            TARGETS: 'one,two',
+            TARGET_ONE_URL: `sqlite:${this.#path('one')}`,
+            TARGET_TWO_URL: `sqlite:${this.#path('two')}`,
+          }
+        : { TARGET_URL: `sqlite:${this.#path('default')}` };
+    return {
+      FORMS_API_URL: 'http://127.0.0.1:1/api/v1',
+      FORMS_API_KEY: API_KEY,
+      FORMS_API_CONCURRENCY: String(this.#plan.concurrency),
+      DATA_DIR: join(this.#dir, 'data'),
+      MAX_DELETE_FRACTION: String(this.#plan.maxDeleteFraction),
+      ...(this.#plan.writeBack ? { MARK_STATUS: 'DONE', MARK_FROM: 'NEW' } : {}),
+      ...(this.#plan.history ? { TARGET_HISTORY: 'full' } : {}),
+      ...urls,
+      ...this.#people.settings(),
+    };
+  }
+
+  async live(): Promise<void> {
+    for (const [index, step] of this.#plan.steps.entries()) {
+      this.#step = step;
+      this.#changeNumber = 0;
+      this.world.random = new Random(step.seed);
+      this.#api.random = new Random(step.seed + 1);
+      this.world.say(
+        `— step ${index + 1}: ${step.what}${step.full === true ? ' everything' : ''}${step.deed ?? ''}${(step.processes ?? 1) > 1 ? ', two processes' : ''}${(step.crashAt ?? 0) > 0 ? `, crash at act ${step.crashAt}` : ''}`,
+      );
+      await this.#do(step);
+    }
+    this.#step = undefined;
+    await this.#judgeQuiet();
+  }
+
+  async #do(step: Step): Promise<void> {
+    const random = new Random(step.seed + 2);
+    switch (step.what) {
+      case 'changes':
+        for (let n = step.changes ?? 0; n > 0; n--) this.#change();
+        return;
+      case 'wait':
+        this.world.clock.now += step.ms ?? 0;
+        return;
+      case 'deed':
+        return this.#deed(step, random);
+      case 'fresh':
+        return this.#fresh(step);
+      case 'sync':
+        await this.#sync(step);
+        return;
+      case 'verify':
+        return this.#verify();
+      case 'tick':
+        return this.#tick(step);
+    }
+  }
+
+  /** A change between two requests, if the source is busy. */
+  #somethingHappens(): void {
+    if (!this.#isBusy || this.#changeNumber >= MOST_CHANGES) return;
+    if (!this.world.random.chance(this.#plan.busy)) return;
+    this.#change();
+  }
+
+  #change(): void {
+    const { changes, without } = this.#plan;
+    const seed = this.#step?.seed ?? 0;
+    const number = this.#changeNumber++;
+    if (without.includes(`${seed}:${number}`)) return;
+    const random = new Random(seed + 7_919 * (number + 1));
+    this.#source.random = random;
+    const kind = random.pick(changes);
+    const before = this.#source.events.length;
+    if (!this.#source.change(kind)) return;
+    const happened = this.#source.events
+      .slice(before)
+      .map(({ id, left, entered }) => `${id} ${left ?? '–'} → ${entered ?? '–'}`);
+    this.world.say(`    [${seed}:${number}] ${kind} ${happened.join(', ')}`);
+  }
+
+  #process(name: string, crashAt = 0): SimProcess {
+    const process = this.world.newProcess(name);
+    process.crashAt = crashAt;
+    return process;
+  }
+
+  /** Lets processes work while the source is as busy as it is drawn. */
+  async #run<T>(actors: { process: SimProcess; work: () => Promise<T> }[]): Promise<Ending<T>[]> {
+    this.#isBusy = this.#step !== undefined && this.#plan.busy > 0;
+    this.#api.faults.rate = this.#step === undefined ? 0 : this.#plan.faultRate;
+    const endings = await this.world.run(actors);
+    this.#isBusy = false;
+    this.#api.faults.rate = 0;
+    for (const ending of endings) {
+      if ('killedAt' in ending) this.tally.crashes++;
+      if ('error' in ending)
+        this.#break(
+          'L12',
+          `the program threw ${String((ending.error as Error).stack ?? ending.error)}`,
+        );
+    }
+    return endings;
+  }
+
+  async #command(args: readonly string[], name: string, crashAt = 0): Promise<Printed | undefined> {
+    const process = this.#process(name, crashAt);
+    const settings = this.#settings();
+    const [ending] = await this.#run([
+      { process, work: () => command(this.world, process, settings, args) },
+    ]);
+    return ending !== undefined && 'result' in ending ? this.#printed(ending.result) : undefined;
+  }
+
+  #printed(printed: Printed): Printed {
+    this.#judgeText(printed.text);
+    return printed;
+  }
+
+  async #sync(step: Step): Promise<Printed[]> {
+    const settings = this.#settings();
+    const from = this.#source.now;
+    const actors = Array.from({ length: step.processes ?? 1 }, (_, index) => {
+      const process = this.#process('sync', index === 0 ? step.crashAt : 0);
+      const args = syncArgs({
+        full: step.full === true && index === 0,
+        accept: step.accept === true && index === 0,
+      });
+      return { process, work: () => command(this.world, process, settings, args) };
+    });
+    const endings = await this.#run(actors);
+    const printed = endings.flatMap((ending) =>
+      'result' in ending ? [this.#printed(ending.result)] : [],
+    );
+    const copies = await this.#look();
+    for (const each of printed) this.#judgeSync(each, from, copies);
+    await this.#judgeStatus();
+    return printed;
+  }
+
+  async #verify(): Promise<void> {
+    const from = this.#source.now;
+    const printed = await this.#command(['verify', '--json', '--wait', '0'], 'verify');
+    if (printed === undefined) return;
+    const copies = await this.#look();
+    for (const { formId, target, isEqual } of comparisonsOf(printed)) {
+      this.world.say(`verify: ${formId} in ${target} is ${isEqual ? 'the same' : 'not the same'}`);
+      if (!isEqual) continue;
+      this.#judge(copies, {
+        by: 'verify',
+        formId,
+        target,
+        submissionsAsOf: from,
+        statusesAsOf: from,
+        answersAsOf: from,
+        except: 0,
+        askedFrom: from,
+        comparedAt: from,
+        isWhole: true,
+      });
+    }
+  }
+
+  /** A scheduled poll, and all jobs that it leads to. */
+  async #tick(step: Step): Promise<void> {
+    const settings = this.#settings();
+    const key = JSON.stringify(settings);
+    const taken = new Set<SimProcess>();
+    const wanted = step.processes ?? 1;
+    const actors = Array.from({ length: wanted }, (_, index) => {
+      const held = this.#workers.find(
+        ({ settings: with_, process }) => with_ === key && !process.isDead && !taken.has(process),
+      );
+      const process = held?.process ?? this.#process('worker');
+      taken.add(process);
+      process.crashAt =
+        index === 0 && (step.crashAt ?? 0) > 0 ? process.acts + (step.crashAt ?? 0) : 0;
+      return {
+        process,
+        work: async () => this.#serve(held?.worker, process, settings, key, index === 0),
+      };
+    });
+    await this.#run(actors);
+    this.#workers = this.#workers.filter(({ process }) => !process.isDead);
+    for (const { worker } of this.#workers) this.#judgeText(worker.log.text);
+    await this.#look();
+    await this.#judgeStatus();
+  }
+
+  async #serve(
+    held: Worker | undefined,
+    process: SimProcess,
+    settings: Record<string, string>,
+    key: string,
+    polls: boolean,
+  ): Promise<void> {
+    const worker = held ?? new Worker(this.world, process, settings);
+    if (held === undefined) this.#workers.push({ worker, process, settings: key });
+    if (polls) {
+      try {
+        for (const job of await worker.poll([...this.#queue.values()]))
+          this.#queue.set(jobKey(job), this.#queue.get(jobKey(job)) ?? job);
+      } catch (error) {
+        this.world.say(
+          `${process.name}: the poll failed: ${(error as Error).message.slice(0, 120)}`,
+        );
+      }
+    }
+    const postponed: Job[] = [];
+    for (let job = this.#take(); job !== undefined; job = this.#take()) {
+      const { outcome, again } = await this.#work(worker, process, job);
+      this.world.say(`${process.name}: ${jobKey(job)}: ${outcome.slice(0, 160)}`);
+      if (again && postponed.length < 20) postponed.push(job);
+    }
+    for (const job of postponed) this.#queue.set(jobKey(job), job);
+  }
+
+  /** A job that dies with its worker is in the queue again. */
+  async #work(
+    worker: Worker,
+    process: SimProcess,
+    job: Job,
+  ): Promise<{ outcome: string; again: boolean }> {
+    this.#underWay.set(process, job);
+    const result = await worker.work(job);
+    this.#underWay.delete(process);
+    return result;
+  }
+
+  readonly #underWay = new Map<SimProcess, Job>();
+
+  #take(): Job | undefined {
+    for (const [process, job] of this.#underWay) {
+      if (!process.isDead) continue;
+      this.#underWay.delete(process);
+      this.#queue.set(jobKey(job), job);
+    }
+    const [first] = this.#queue;
+    if (first !== undefined) this.#queue.delete(first[0]);
+    return first?.[1];
+  }
+
+  async #deed(step: Step, random: Random): Promise<void> {
+    const deed = this.#people.plan(step.deed ?? 'pause', random);
+    if (deed === null) return;
+    this.world.say(`people: ${deed.text}`);
+    if (deed.args === undefined) return;
+    const printed = await this.#command(deed.args, 'person', step.crashAt);
+    if (printed !== undefined) deed.done?.(printed.code);
+    if (printed?.code === 0 && deed.forgets !== undefined) this.#judgeForgotten(deed.forgets);
+    await this.#look();
+  }
+
+  /** L16: what changes reaches every target within two polls, and a quiet poll costs eight requests. */
+  async #fresh(step: Step): Promise<void> {
+    const isPlain = deviations(this.#plan.behaviour).length === 0 && this.#people.isUsual;
+    if (!isPlain || this.#plan.targets > 1) return;
+    const kinds = this.#plan.changes.filter((kind) =>
+      ['new', 'status', 'delete', 'import', 'restore', 'burst', 'twin'].includes(kind),
+    );
+    if (kinds.length === 0) return;
+    const quiet = this.#step;
+    this.#step = undefined;
+    await this.#tick(step);
+    await this.#tick(step);
+    for (let n = 0; n < (step.changes ?? 1); n++) {
+      this.#source.random = new Random(step.seed + 31 * n);
+      const kind = this.#source.random.pick(kinds);
+      this.#source.change(kind);
+      this.world.say(`    ${kind}`);
+    }
+    const from = this.#source.now;
+    await this.#tick(step);
+    await this.#tick(step);
+    const copies = await this.#look();
+    const claims = await this.#claims();
+    for (const { formId, target, except, goneAt } of claims) {
+      if (goneAt !== null) continue;
+      const comparedAt = this.#comparedAt.get(`${target} ${formId}`) ?? 0;
+      this.#judge(copies, {
+        by: 'L16: two polls after a change everybody',
+        formId,
+        target,
+        submissionsAsOf: from,
+        statusesAsOf: from,
+        answersAsOf: null,
+        except,
+        askedFrom: from,
+        comparedAt,
+        isWhole: false,
+      });
+    }
+    if (KNOWN.has('emptied-then-deleted') && this.#source.forms.some(({ exists }) => !exists)) {
+      this.#step = quiet;
+      return;
+    }
+    const requests = this.world.requests;
+    const [held] = this.#workers;
+    if (held !== undefined && claims.every(({ except }) => except === 0)) {
+      await this.#run([
+        {
+          process: held.process,
+          work: async () => {
+            await held.worker.poll([]);
+          },
+        },
+      ]);
+      const spent = this.world.requests - requests;
+      if (spent > 8) this.#break('L16', `a quiet poll took ${spent} requests`);
+    }
+    this.#step = quiet;
+  }
+
+  async #copyOf(target: string): Promise<Copy> {
+    return readSqlite(this.#path(target));
+  }
+
+  /** Reads every copy, and what may be seen of it by itself. */
+  async #look(): Promise<Map<string, Copy>> {
+    const copies = new Map<string, Copy>();
+    for (const target of this.#targets) {
+      const copy = await this.#copyOf(target);
+      copies.set(target, copy);
+      const watch = this.#watches.get(target) ?? new CopyWatch();
+      this.#watches.set(target, watch);
+      for (const breach of watch.look(this.#source, copy, target, this.#special(), (id) =>
+        this.#goneAt(id),
+      ))
+        this.#break(breach.law, breach.text);
+    }
+    return copies;
+  }
+
+  #goneAt(id: string): number {
+    return Math.max(0, ...[...this.world.logs.values()].map((log) => log.gone.get(id) ?? 0));
+  }
+
+  #special(): Special {
+    return this.#people.special();
+  }
+
+  #judgeSync(printed: Printed, from: number, copies: Map<string, Copy>): void {
+    const runs = runsOf(printed);
+    this.#sayRuns(runs, printed);
+    const isWell = runs.every(({ outcome }) => outcome === 'ok');
+    if (printed.code === 0 && !isWell)
+      this.#break(
+        'L17',
+        `sync exits with 0, and a run ended ${runs.find(({ outcome }) => outcome !== 'ok')?.outcome}`,
+      );
+    for (const run of runs) {
+      this.tally.runs++;
+      if (run.outcome === 'incomplete') this.tally.incomplete++;
+      if (run.outcome !== 'ok') continue;
+      const { formId, target, isWhole, except } = run;
+      const comparedAt = this.#comparedAt.get(`${target} ${formId}`) ?? 0;
+      const asOf = isWhole ? from : null;
+      this.#judge(copies, {
+        by: 'sync',
+        formId,
+        target,
+        submissionsAsOf: from,
+        statusesAsOf: asOf,
+        answersAsOf: asOf,
+        except,
+        askedFrom: from,
+        comparedAt,
+        isWhole,
+      });
+    }
+  }
+
+  #sayRuns(runs: readonly Run[], { code, text }: Printed): void {
+    for (const {
+      formId,
+      target,
+      outcome,
+      code: problem,
+      written,
+      except,
+      requests,
+      error,
+    } of runs) {
+      this.world.say(
+        `sync: ${formId} in ${target} ended ${outcome}${problem === null ? '' : ` ${problem}`}: ${written} written, ${except} not claimed, ${requests} requests${error === null ? '' : ` (${error.slice(0, 150)})`}`,
+      );
+    }
+    this.world.say(`sync exits with ${code}${runs.length === 0 ? `: ${text.slice(0, 200)}` : ''}`);
+  }
+
+  async #claims(): Promise<ReturnType<typeof claimsOf>> {
+    const wasBusy = this.#step;
+    this.#step = undefined;
+    const printed = await this.#command(['status', '--json'], 'status');
+    this.#step = wasBusy;
+    return printed === undefined ? [] : claimsOf(printed);
+  }
+
+  /** What `status` says now, of all forms. */
+  async #judgeStatus(): Promise<void> {
+    const claims = await this.#claims();
+    const copies = await this.#look();
+    for (const claim of claims) {
+      if (claim.goneAt !== null) continue;
+      const { formId, target, submissionsAsOf, answersAsOf } = claim;
+      this.#judge(copies, {
+        ...claim,
+        by: 'status',
+        askedFrom: submissionsAsOf ?? 0,
+        comparedAt: answersAsOf ?? 0,
+        isWhole: false,
+      });
+      this.#comparedAt.set(`${target} ${formId}`, answersAsOf ?? 0);
+    }
+  }
+
+  #judge(copies: Map<string, Copy>, claim: Assertion): void {
+    const { order, bounds, statusFilter } = this.#plan.behaviour;
+    const groups = {
+      byStatus: statusFilter !== 'ignored',
+      seesNewcomers: order === 'newest' || ['instants', 'exclusive', 'days'].includes(bounds),
+      together: this.#source.forms.length > 1,
+    };
+    const copy = copies.get(claim.target) ?? new Map();
+    const breaches = judgeClaim(
+      this.#source,
+      copy,
+      claim,
+      this.#special(),
+      groups,
+      this.tally,
+      ({ rule, submission, event, hiddenBy }) => {
+        this.world.say(
+          `excused (${rule}): ${submission}, ${event.kind}@${clockTime(event.at)}, by ${hiddenBy.map(({ kind, id, at }) => `${kind} of ${id}@${clockTime(at)}`).join(' and ')}`,
+        );
+      },
+    );
+    for (const { law, text } of breaches) this.#break(law, text);
+  }
+
+  async #judgePatch(process: SimProcess, path: string): Promise<void> {
+    const id = decodeURIComponent(path.split('/')[2] ?? '');
+    const submission = this.#source.submissions.get(id);
+    if (submission === undefined) return;
+    this.tally.patches++;
+    const read = this.world.logOf(process).read.get(id);
+    if (read === undefined || !read.byId)
+      this.#patchBreach(`PATCH of ${id}, which was not read by its ID just before`);
+    else if (read.status !== 'NEW')
+      this.#patchBreach(`PATCH of ${id}, which was read as ${read.status}`);
+    for (const target of this.#targets) {
+      const row = (await this.#copyOf(target)).get(submission.formId)?.rows.get(id);
+      if (row === undefined || row.isDeleted)
+        this.#patchBreach(`PATCH of ${id} before it was stored in ${target}`);
+    }
+  }
+
+  /** Not thrown into the program, which would take it for an answer. */
+  #patchBreach(text: string): void {
+    this.breaches.push({ law: 'L7', text });
+  }
+
+  #judgeText(text: string): void {
+    if (text.includes(API_KEY)) this.#break('L15', 'the key is printed');
+    if (text.includes(SECRET_MARK))
+      this.#break(
+        'L11',
+        `an answer is printed: ${text.slice(Math.max(0, text.indexOf(SECRET_MARK) - 80), text.indexOf(SECRET_MARK) + 20)}`,
+      );
+  }
+
+  #filesWith(mark: string): string[] {
+    const all = readdirSync(this.#dir, { recursive: true, withFileTypes: true }).filter((entry) =>
+      entry.isFile(),
+    );
+    return all
+      .map((entry) => join(entry.parentPath, entry.name))
+      .filter((file) => readFileSync(file).includes(mark));
+  }
+
+  #judgeForgotten(ids: readonly string[]): void {
+    for (const id of ids) {
+      const files = this.#filesWith(`${id}.1 `);
+      if (files.length > 0)
+        this.#break(
+          'L18',
+          `answers of ${id}, which was forgotten, are in ${files[0]?.slice(this.#dir.length)}`,
+        );
+    }
+  }
+
+  /** At the end nothing changes any more, and nothing fails: everything has to be there, and a second run writes nothing. */
+  async #judgeQuiet(): Promise<void> {
+    this.world.say('— nothing changes any more');
+    this.world.random = new Random(this.#plan.seed + 99);
+    for (const args of this.#people.toNormal()) await this.#command(args, 'person');
+    const step: Step = { seed: this.#plan.seed + 99, what: 'sync', full: true, accept: true };
+    const isSound = !contradictsItself(this.#plan.behaviour);
+    let [first] = await this.#sync(step);
+    // What was left half-done, or moved while it was last read, may take one more.
+    if (first === undefined || runsOf(first).some(({ outcome }) => outcome !== 'ok')) {
+      [first] = await this.#sync(step);
+    }
+    // A name in the settings that nothing has stops the program (L11).
+    if (first !== undefined && errorOf(first) === 'SETTINGS' && this.#people.namesWhatIsGone)
+      return;
+    const copies = await this.#look();
+    for (const run of first === undefined ? [] : runsOf(first)) {
+      if (this.#source.formOf(run.formId)?.exists !== true) continue;
+      if (run.outcome !== 'ok') {
+        if (isSound)
+          this.#break(
+            'L3',
+            `a quiet source, and the run over ${run.formId} ended ${run.outcome} ${run.code ?? ''}: ${run.error ?? ''}`,
+          );
+        continue;
+      }
+      const differs = difference(
+        this.#source,
+        copies.get(run.target) ?? new Map(),
+        run.formId,
+        this.#special(),
+      );
+      if (differs !== null)
+        this.#break(
+          'L1',
+          `everything of ${run.formId} was compared with ${run.target}, but ${differs}`,
+        );
+    }
+    const [second] = await this.#sync(step);
+    for (const run of second === undefined ? [] : runsOf(second)) {
+      if (run.outcome === 'ok' && run.written > 0)
+        this.#break(
+          'L4',
+          `a second run over ${run.formId} in ${run.target} wrote ${run.written} rows`,
+        );
+    }
+    if (first === undefined || runsOf(first).length === 0)
+      this.#break('L3', `a quiet source, and no run: ${first?.text.slice(0, 300)}`);
+    if (this.#plan.seed % 3 === 0) await this.#verify();
+    if (this.#plan.hasSecret) {
+      const files = this.#filesWith(SECRET_MARK);
+      if (files.length > 0)
+        this.#break(
+          'L11',
+          `an answer that is not selected is in ${files[0]?.slice(this.#dir.length)}`,
+        );
+    }
+    if (this.#filesWith(API_KEY).length > 0) this.#break('L15', 'the key is in a file');
+    if (this.breaches.length > 0) throw new Broken();
+  }
+
+  #break(law: string, text: string): never {
+    this.world.say(`${law} BROKEN: ${text}`);
+    this.breaches.push({ law, text });
+    throw new Broken();
+  }
+
+  /** Closes what is open. */
+  end(): void {
+    for (const { process } of this.#workers) process.kill();
+  }
+}

@@ -1,0 +1,251 @@
+import { DatabaseSync } from 'node:sqlite';
+import { existsSync } from 'node:fs';
+import type { Special } from './judge.ts';
+import type { Deed, Plan } from './plan.ts';
+import type { Random } from './random.ts';
+import type { Source, SourceForm } from './source.ts';
+
+/** What a person is about to do: to the target itself, or with a command. */
+export interface PlannedDeed {
+  readonly text: string;
+  /** A command line; what is done to a file has been done already. */
+  readonly args?: readonly string[];
+  readonly done?: (code: number) => void;
+  readonly forgets?: readonly string[];
+}
+
+/** People at the targets and at the settings, and what must be known of them to judge a claim. */
+export class People {
+  readonly #source: Source;
+  readonly #targets: readonly string[];
+  readonly #path: (target: string) => string;
+  readonly #touched = new Map<string, number>();
+  readonly #forgotten = new Set<string>();
+  /** Undefined: every field. */
+  #selected: Set<string> | undefined;
+  readonly #hashed = new Set<string>();
+  readonly #paused = new Set<string>();
+
+  constructor(
+    source: Source,
+    targets: readonly string[],
+    plan: Plan,
+    path: (target: string) => string,
+    _say: (line: string) => void,
+  ) {
+    this.#source = source;
+    this.#targets = targets;
+    this.#path = path;
+    if (plan.hasSecret)
+      this.#selected = new Set(
+        source.forms.flatMap(({ fields }) =>
+          fields.filter(({ kind }) => kind !== 'secret').map(({ id }) => id),
+        ),
+      );
+  }
+
+  /** Nothing is paused, forgotten or chosen. */
+  get isUsual(): boolean {
+    return this.#paused.size === 0 && this.#hashed.size === 0;
+  }
+
+  /** The settings name a field that no form has any more. */
+  get namesWhatIsGone(): boolean {
+    const there = this.#source.forms
+      .filter(({ exists }) => exists)
+      .flatMap(({ fields }) => fields.filter(({ exists }) => exists));
+    const names = [...(this.#selected ?? []), ...this.#hashed];
+    return names.some((id) => !there.some((field) => field.id === id));
+  }
+
+  settings(): Record<string, string> {
+    const hashed = [...this.#hashed].join(',');
+    return {
+      TARGET_FIELDS: this.#selected === undefined ? '*' : [...this.#selected].join(','),
+      ...(hashed === ''
+        ? {}
+        : { TARGET_HASH_FIELDS: hashed, HASH_KEY: 'a-key-of-thirty-two-characters-at-least' }),
+    };
+  }
+
+  special(): Special {
+    return {
+      forgotten: this.#forgotten,
+      touched: this.#touched,
+      isSelected: (fieldId) => this.#selected?.has(fieldId) ?? true,
+      isHashed: (fieldId) => this.#hashed.has(fieldId),
+    };
+  }
+
+  /** The commands that end all pauses. */
+  toNormal(): string[][] {
+    const commands = [...this.#paused].map((formId) => ['resume', '--form', formId, '--json']);
+    this.#paused.clear();
+    return commands;
+  }
+
+  /** Does what is done to a target directly; null where there is nothing to do it to. */
+  plan(deed: Deed, random: Random): PlannedDeed | null {
+    const forms = this.#source.forms.filter(({ exists }) => exists);
+    const form = forms.length === 0 ? undefined : random.pick(forms);
+    if (form === undefined) return null;
+    const target = random.pick(this.#targets);
+    const ids = [...this.#source.submissions.values()]
+      .filter(({ formId, defect }) => formId === form.id && defect !== 'id')
+      .map(({ id }) => id);
+    switch (deed) {
+      case 'pause':
+        return {
+          text: `pause ${form.id}`,
+          args: ['pause', '--form', form.id, '--json'],
+          done: (code) => void (code === 0 && this.#paused.add(form.id)),
+        };
+      case 'resume':
+        return this.#paused.has(form.id)
+          ? {
+              text: `resume ${form.id}`,
+              args: ['resume', '--form', form.id, '--json'],
+              done: () => void this.#paused.delete(form.id),
+            }
+          : null;
+      case 'forget': {
+        const known = ids.filter((id) => !this.#forgotten.has(id));
+        if (known.length === 0) return null;
+        const id = random.pick(known);
+        return {
+          text: `forget ${id}`,
+          args: ['forget', id, '--form', form.id, '--yes', '--json'],
+          forgets: [id],
+          done: () => void this.#forgotten.add(id),
+        };
+      }
+      case 'unforget': {
+        const known = ids.filter((id) => this.#forgotten.has(id));
+        if (known.length === 0) return null;
+        const id = random.pick(known);
+        return {
+          text: `forget --undo ${id}`,
+          args: ['forget', '--undo', id, '--form', form.id, '--yes', '--json'],
+          done: (code) => void (code === 0 && this.#forgotten.delete(id)),
+        };
+      }
+      case 'hash': {
+        const field = form.fields.find(
+          ({ kind, exists, id }) => kind === 'text' && exists && (this.#selected?.has(id) ?? true),
+        );
+        if (field === undefined) return null;
+        this.#hashed.add(field.id);
+        this.#touchAll();
+        return { text: `hash ${field.id} from now on` };
+      }
+      case 'deselect': {
+        const all = this.#source.forms
+          .flatMap(({ fields }) => fields.map(({ id }) => id))
+          .filter((id) => id !== '__proto__' && !this.#hashed.has(id));
+        const left = new Set(this.#selected ?? all);
+        if (
+          left.size < 2 ||
+          this.#source.forms.some(
+            ({ exists, fields }) => !exists || fields.some((field) => !field.exists),
+          )
+        )
+          return null;
+        const id = random.pick([...left].filter((each) => !this.#hashed.has(each)));
+        left.delete(id);
+        this.#selected = left;
+        this.#touchAll();
+        return { text: `select all but ${id}` };
+      }
+      case 'select':
+        return null;
+      case 'remove-rows':
+      case 'drop-table':
+      case 'drop-column':
+      case 'edit-cell':
+      case 'refusing-trigger':
+      case 'dropped-database':
+        return this.#atTable(deed, form, target, random);
+    }
+  }
+
+  #touchAll(): void {
+    for (const target of this.#targets)
+      for (const form of this.#source.forms)
+        this.#touched.set(`${target} ${form.id}`, this.#source.now);
+  }
+
+  #atTable(deed: Deed, form: SourceForm, target: string, random: Random): PlannedDeed | null {
+    const path = this.#path(target);
+    if (!existsSync(path)) return null;
+    const database = new DatabaseSync(path, { timeout: 1_000 });
+    try {
+      const [place] = database
+        .prepare(`SELECT table_name FROM mirror_forms WHERE form_id = '${form.id}'`)
+        .all();
+      const table = place?.['table_name'];
+      if (typeof table !== 'string') return null;
+      const text = damage(database, deed, table, random);
+      if (text === null) return null;
+      this.#touched.set(`${target} ${form.id}`, this.#source.now);
+      return { text: `${text} in ${target}` };
+    } catch {
+      return null;
+    } finally {
+      database.close();
+    }
+  }
+}
+
+function damage(
+  database: DatabaseSync,
+  deed: string,
+  table: string,
+  random: Random,
+): string | null {
+  switch (deed) {
+    case 'remove-rows': {
+      const rows = database.prepare(`SELECT id FROM "${table}" ORDER BY id`).all();
+      if (rows.length === 0) return null;
+      const ids = rows.slice(0, 1 + random.below(4)).map(({ id }) => String(id));
+      for (const id of ids) database.prepare(`DELETE FROM "${table}" WHERE id = ?`).run(id);
+      return `removes the rows ${ids.join(' ')} of ${table}`;
+    }
+    case 'drop-table':
+      for (const { name } of database
+        .prepare(`SELECT name FROM sqlite_schema WHERE type = 'view'`)
+        .all())
+        database.exec(`DROP VIEW "${String(name)}"`);
+      database.exec(`DROP TABLE "${table}"`);
+      return `drops the table ${table}`;
+    case 'drop-column': {
+      const [column] = database
+        .prepare(
+          `SELECT column_name FROM mirror_fields WHERE column_name IS NOT NULL AND form_id = (SELECT form_id FROM mirror_forms WHERE table_name = ?)`,
+        )
+        .all(table);
+      const name = column?.['column_name'];
+      if (typeof name !== 'string') return null;
+      for (const view of database
+        .prepare(`SELECT name FROM sqlite_schema WHERE type = 'view'`)
+        .all())
+        database.exec(`DROP VIEW "${String(view['name'])}"`);
+      database.exec(`ALTER TABLE "${table}" DROP COLUMN "${name}"`);
+      return `drops the column ${name} of ${table}`;
+    }
+    case 'edit-cell': {
+      const changes = database
+        .prepare(
+          `UPDATE "${table}" SET status = 'PAID' WHERE id = (SELECT min(id) FROM "${table}")`,
+        )
+        .run().changes;
+      return Number(changes) === 0 ? null : `edits a status in ${table}`;
+    }
+    case 'refusing-trigger':
+      database.exec(
+        `CREATE TRIGGER refuses BEFORE INSERT ON "${table}" BEGIN SELECT RAISE(IGNORE); END`,
+      );
+      return `puts a trigger on ${table} that refuses rows`;
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,164 @@
+import { type Behaviour, drawBehaviour, KNOWN, PLAIN } from './behaviours.ts';
+import { Random } from './random.ts';
+import type { ChangeKind } from './source.ts';
+
+/** What people do between runs, to the target or to the settings. */
+export const DEEDS = [
+  'remove-rows',
+  'drop-table',
+  'drop-column',
+  'pause',
+  'resume',
+  'forget',
+  'unforget',
+  'hash',
+  'deselect',
+  'select',
+  'edit-cell',
+  'refusing-trigger',
+  'dropped-database',
+] as const;
+export type Deed = (typeof DEEDS)[number];
+
+/** One thing that is done, with a seed of its own, so that it goes the same way where another one is left out. */
+export interface Step {
+  readonly seed: number;
+  readonly what: 'sync' | 'tick' | 'verify' | 'changes' | 'wait' | 'deed' | 'fresh';
+  readonly full?: boolean;
+  readonly accept?: boolean;
+  /** How many processes do it at the same time. */
+  readonly processes?: number;
+  /** At which act the first of them dies; 0 for never. */
+  readonly crashAt?: number;
+  readonly changes?: number;
+  readonly ms?: number;
+  readonly deed?: Deed;
+}
+
+/** A whole history, all of it drawn from a seed. */
+export interface Plan {
+  readonly seed: number;
+  readonly kind: SourceKind;
+  readonly behaviour: Behaviour;
+  /** How many submissions each form has at first. */
+  readonly initial: readonly number[];
+  readonly spacingMs: number;
+  readonly pageSize: number;
+  readonly concurrency: number;
+  readonly targets: 1 | 2;
+  readonly hasSecret: boolean;
+  readonly writeBack: boolean;
+  readonly history: boolean;
+  readonly maxDeleteFraction: number;
+  /** What may happen between any two requests, and how often something does. */
+  readonly changes: readonly ChangeKind[];
+  readonly busy: number;
+  readonly faultRate: number;
+  readonly steps: readonly Step[];
+  /** Changes between requests that are left out, as `step seed:number`; for shrinking. */
+  readonly without: readonly string[];
+}
+
+/** `quiet`: nothing changes during runs. `busy`: it does. `odd`: the source is odd in one to three ways. `hostile`: both, and requests fail. */
+export const SOURCE_KINDS = ['quiet', 'busy', 'odd', 'hostile'] as const;
+export type SourceKind = (typeof SOURCE_KINDS)[number];
+
+const DAY_MS = 24 * 60 * 60_000;
+
+const CHANGE_SETS: readonly (readonly ChangeKind[])[] = [
+  ['new', 'status', 'edit'],
+  ['new', 'new', 'delete', 'edit'],
+  ['new', 'status', 'delete', 'edit'],
+  ['status', 'delete'],
+  ['new', 'import', 'burst', 'twin'],
+  ['new', 'status', 'delete', 'edit', 'import', 'restore', 'burst', 'twin'],
+];
+const FORM_CHANGES: readonly ChangeKind[] = [
+  'relabel',
+  'delete-field',
+  'add-field',
+  'form-goes',
+  'form-comes',
+  'trade-slugs',
+];
+
+/** Draws a history. */
+export function drawPlan(
+  seed: number,
+  kinds: readonly SourceKind[] = SOURCE_KINDS,
+  known: ReadonlySet<string> = KNOWN,
+): Plan {
+  const random = new Random(seed);
+  const kind = random.pick(kinds);
+  const isOdd = kind === 'odd' || kind === 'hostile';
+  const behaviour = isOdd ? drawBehaviour(random, 1 + random.below(3), known) : PLAIN;
+  const isBusy = kind === 'busy' || kind === 'hostile' || (kind === 'odd' && random.chance(0.5));
+  const people = random.chance(0.4);
+  const crashes = random.chance(0.4);
+  const changes = [...random.pick(CHANGE_SETS)];
+  if (random.chance(0.3)) changes.push(...FORM_CHANGES.filter((change) => !known.has(change)));
+  if (behaviour.doubles !== 'none') changes.push('double');
+  const initial = Array.from({ length: 1 + random.below(3) }, () =>
+    random.pick([0, 3, 8, 12, 25, 40]),
+  );
+  const steps = Array.from({ length: 3 + random.below(6) }, () =>
+    drawStep(random, { people, crashes, known }),
+  );
+  return {
+    seed,
+    kind,
+    behaviour,
+    initial,
+    spacingMs: random.pick([1_000, 60_000, 3_600_000, DAY_MS]),
+    pageSize: random.pick([3, 5, 10, 100]),
+    concurrency: random.pick([1, 1, 2, 4]),
+    targets: random.chance(0.25) ? 2 : 1,
+    hasSecret: random.chance(0.5),
+    writeBack: random.chance(0.3),
+    history: random.chance(0.3),
+    maxDeleteFraction: random.pick([1, 1, 0.2]),
+    changes,
+    busy: isBusy ? random.pick([0.05, 0.2, 0.5]) : 0,
+    faultRate: kind === 'hostile' ? random.pick([0, 0.02, 0.1]) : 0,
+    steps: [
+      {
+        seed: random.below(2 ** 31),
+        what: random.pick(['sync', 'tick']),
+        crashAt: crashes && random.chance(0.5) ? drawCrash(random) : 0,
+      },
+      ...steps,
+    ],
+    without: [],
+  };
+}
+
+/** Half of all crashes are among the first thirty acts. */
+const drawCrash = (random: Random): number => 1 + Math.floor(2 ** (random.next() * 9));
+
+function drawStep(
+  random: Random,
+  { people, crashes, known }: { people: boolean; crashes: boolean; known: ReadonlySet<string> },
+): Step {
+  const seed = random.below(2 ** 31);
+  const crashAt = crashes && random.chance(0.4) ? drawCrash(random) : 0;
+  const draw = random.next();
+  if (people && draw < 0.3) {
+    const deed = random.pick(DEEDS);
+    if (!known.has(deed)) return { seed, what: 'deed', deed };
+  }
+  if (draw < 0.55) return { seed, what: 'tick', processes: random.chance(0.25) ? 2 : 1, crashAt };
+  if (draw < 0.75)
+    return {
+      seed,
+      what: 'sync',
+      full: random.chance(0.4),
+      accept: random.chance(0.3),
+      processes: random.chance(0.2) ? 2 : 1,
+      crashAt,
+    };
+  if (draw < 0.8) return { seed, what: 'verify' };
+  if (draw < 0.88)
+    return { seed, what: 'wait', ms: random.pick([60_000, 10 * 60_000, 7 * 3_600_000]) };
+  if (draw < 0.93) return { seed, what: 'fresh', changes: 1 + random.below(2) };
+  return { seed, what: 'changes', changes: 1 + random.below(6) };
+}

@@ -1,0 +1,66 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+/** Thrown into a process that was killed; nothing of it may act from then on. */
+export class Killed extends Error {
+  constructor() {
+    super('the process was killed');
+  }
+}
+
+/** What may be closed by force when a process dies. */
+export interface Handle {
+  close(): void;
+}
+
+/**
+ * One operating-system process of the program, as far as this one simulates it: what it opened, and when it dies. Everything that it
+ * does to the world outside is counted; the crash comes at a number drawn before.
+ */
+export class SimProcess {
+  readonly name: string;
+  readonly handles = new Set<Handle>();
+  readonly random: () => number;
+  /** Where it dies: at so many acts; 0 for never. */
+  crashAt = 0;
+  acts = 0;
+  isDead = false;
+  /** What it did when it died. */
+  lastAct = '';
+  readonly #onDeath: (process: SimProcess) => void;
+
+  constructor(name: string, random: () => number, onDeath: (process: SimProcess) => void) {
+    this.name = name;
+    this.random = random;
+    this.#onDeath = onDeath;
+  }
+
+  /** One act, or one side of it. Throws {@link Killed} where the process dies here, or has died. */
+  act(what: string): void {
+    if (this.isDead) throw new Killed();
+    this.acts++;
+    if (this.acts !== this.crashAt) return;
+    this.lastAct = what;
+    this.kill();
+    throw new Killed();
+  }
+
+  /** `kill -9`: what was open is closed as the operating system would; what waits waits for ever. */
+  kill(): void {
+    if (this.isDead) return;
+    this.isDead = true;
+    for (const handle of this.handles) handle.close();
+    this.handles.clear();
+    this.#onDeath(this);
+  }
+}
+
+const current = new AsyncLocalStorage<SimProcess>();
+
+/** The process that the running code belongs to; undefined for the test itself. */
+export const currentProcess = (): SimProcess | undefined => current.getStore();
+
+/** Runs the code of a process. */
+export const inProcess = <T>(process: SimProcess, work: () => T): T => current.run(process, work);
+
+/** Runs code of the test itself, whatever process called it. */
+export const outside = <T>(work: () => T): T => current.exit(work);

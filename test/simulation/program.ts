@@ -1,0 +1,297 @@
+import { Writable } from 'node:stream';
+import { App } from '../../src/app.ts';
+import type { Clock } from '../../src/base/clock.ts';
+import { stopReason } from '../../src/base/errors.ts';
+import { createLogger } from '../../src/base/logger.ts';
+import { COMMANDS } from '../../src/cli/commands.ts';
+import type { Host } from '../../src/cli/host.ts';
+import { jobHandlers } from '../../src/cli/job-handlers.ts';
+import { runProgram } from '../../src/cli/program.ts';
+import { Terminal } from '../../src/cli/terminal.ts';
+import { loadConfig } from '../../src/config.ts';
+import type { JobHandlers, PassJob } from '../../src/queue/handlers.ts';
+import type { SimProcess } from './process.ts';
+import type { World } from './world.ts';
+
+/*
+ * The door to the program, and the only file here that imports it: its command line, and the work of its queue. When the core is
+ * replaced, this file changes and no other.
+ */
+
+/** Settings, as in the environment. */
+export type Settings = Readonly<Record<string, string>>;
+
+/** How one run over a form in a target ended, as the program says. */
+export interface Run {
+  readonly formId: string;
+  readonly target: string;
+  /** Everything was compared row by row. */
+  readonly isWhole: boolean;
+  readonly outcome: string;
+  readonly code: string | null;
+  readonly written: number;
+  /** Rows that the run says it does not speak for: held back, or to be looked for. */
+  readonly except: number;
+  readonly requests: number;
+  readonly error: string | null;
+}
+
+/** What a copy of a form is claimed to hold, and as of when (milliseconds; null: nothing is claimed). */
+export interface Claim {
+  readonly formId: string;
+  readonly target: string;
+  readonly submissionsAsOf: number | null;
+  readonly statusesAsOf: number | null;
+  readonly answersAsOf: number | null;
+  readonly except: number;
+  readonly state: string;
+  readonly goneAt: string | null;
+}
+
+/** How `verify` found a form in a target. */
+export interface Comparison {
+  readonly formId: string;
+  readonly target: string;
+  readonly isEqual: boolean;
+  readonly code: string | null;
+}
+
+/** What a command printed, and its exit code. */
+export interface Printed {
+  readonly code: number;
+  readonly json: unknown;
+  readonly text: string;
+}
+
+/** A job of the queue: what survives a crash. */
+export type Job =
+  | {
+      readonly kind: 'sync';
+      readonly formId: string;
+      readonly target: string;
+      readonly detail: PassJob;
+    }
+  | { readonly kind: 'write-back'; readonly formId: string };
+
+export const jobKey = (job: Job): string =>
+  job.kind === 'sync'
+    ? `${job.kind} ${job.detail.kind} ${job.formId} ${job.target}`
+    : `${job.kind} ${job.formId}`;
+
+const VERSION = '0.0.0-simulation';
+
+function clockOf(world: World, process: SimProcess): Clock {
+  return {
+    now: () => Math.floor(world.clock.now),
+    async sleep(ms, signal) {
+      try {
+        if (signal?.aborted === true) throw signal.reason;
+        await world.sleep(process, ms, signal);
+      } catch (error) {
+        throw stopReason(signal, error);
+      }
+    },
+  };
+}
+
+class Recorded extends Writable {
+  text = '';
+  override _write(chunk: string | Buffer, _encoding: string, done: () => void): void {
+    this.text += chunk.toString();
+    done();
+  }
+}
+
+const noFile = (path: string): string => {
+  throw Object.assign(new Error(`no ${path}`), { code: 'ENOENT' });
+};
+
+/** Runs one command line in a process. */
+export async function command(
+  world: World,
+  process: SimProcess,
+  settings: Settings,
+  args: readonly string[],
+): Promise<Printed> {
+  const [stdout, stderr] = [
+    new Recorded({ decodeStrings: false }),
+    new Recorded({ decodeStrings: false }),
+  ];
+  const host: Host = {
+    terminal: new Terminal(stdout, stderr),
+    version: VERSION,
+    clock: clockOf(world, process),
+    stop: { signal: new AbortController().signal, exitCode: () => undefined },
+    loadConfig: async (needs = {}) => loadConfig(settings, noFile, needs),
+  };
+  const code = await runProgram(COMMANDS, host, args);
+  let json: unknown = null;
+  try {
+    json = JSON.parse(stdout.text);
+  } catch {
+    // A usage error, or a command without JSON.
+  }
+  return { code, json, text: stdout.text + stderr.text };
+}
+
+export const syncArgs = (options: {
+  full?: boolean;
+  accept?: boolean;
+  form?: string | undefined;
+}): string[] => [
+  'sync',
+  '--json',
+  ...(options.full === true ? ['--full'] : []),
+  ...(options.accept === true ? ['--accept-deletes'] : []),
+  ...(options.form === undefined ? [] : ['--form', options.form]),
+];
+
+/** What of the printed documents is read here. */
+interface PassDocument {
+  readonly form: string;
+  readonly target: string;
+  readonly kind: string;
+  readonly outcome: string;
+  readonly code: string | null;
+  readonly inserted: number;
+  readonly updated: number;
+  readonly deleted: number;
+  readonly absent: number;
+  readonly withheld: number;
+  readonly undecided: number;
+  readonly requests: number;
+  readonly error: string | null;
+}
+
+interface FormDocument {
+  readonly form: { readonly id: string };
+  readonly target: string;
+  readonly state: string;
+  readonly goneAt: string | null;
+  readonly covers: {
+    readonly membership: string | null;
+    readonly statuses: string | null;
+    readonly answers: string | null;
+    readonly absent: number;
+    readonly withheld: number;
+  };
+}
+
+type ComparedDocument = Pick<PassDocument, 'form' | 'target' | 'outcome' | 'code'>;
+
+interface Document {
+  readonly passes?: readonly PassDocument[];
+  readonly forms?: readonly (FormDocument | ComparedDocument)[];
+  readonly error?: { readonly code: string };
+}
+
+const documentOf = ({ json }: Printed): Document => json ?? {};
+
+/** The code of the error that ended a command. */
+export const errorOf = (printed: Printed): string | null => documentOf(printed).error?.code ?? null;
+
+/** The runs that `sync --json` printed. */
+export const runsOf = (printed: Printed): Run[] =>
+  (documentOf(printed).passes ?? []).map((pass) => ({
+    formId: pass.form,
+    target: pass.target,
+    isWhole: pass.kind === 'full',
+    outcome: pass.outcome,
+    code: pass.code,
+    written: pass.inserted + pass.updated + pass.deleted,
+    except: pass.absent + pass.withheld + pass.undecided,
+    requests: pass.requests,
+    error: pass.error,
+  }));
+
+/** The claims that `status --json` printed. */
+export function claimsOf(printed: Printed): Claim[] {
+  const ms = (text: string | null): number | null => (text === null ? null : Date.parse(text));
+  const forms = (documentOf(printed).forms ?? []) as readonly FormDocument[];
+  return forms.map(({ form, target, covers, state, goneAt }) => ({
+    formId: form.id,
+    target,
+    submissionsAsOf: ms(covers.membership),
+    statusesAsOf: ms(covers.statuses),
+    answersAsOf: ms(covers.answers),
+    except: covers.absent + covers.withheld,
+    state,
+    goneAt,
+  }));
+}
+
+/** What `verify --json` printed. */
+export function comparisonsOf(printed: Printed): Comparison[] {
+  const forms = (documentOf(printed).forms ?? []) as readonly ComparedDocument[];
+  return forms.map(({ form, target, outcome, code }) => {
+    return { formId: form, target, isEqual: outcome === 'same', code };
+  });
+}
+
+/** A `start` or `worker`: an app that stays open, whose jobs the test hands out. */
+export class Worker {
+  readonly process: SimProcess;
+  readonly log = new Recorded({ decodeStrings: false });
+  readonly #app: App;
+  readonly #handlers: JobHandlers;
+
+  constructor(world: World, process: SimProcess, settings: Settings) {
+    this.process = process;
+    const config = loadConfig(settings, noFile, { source: true });
+    const clock = clockOf(world, process);
+    this.#app = new App(config, { clock, logger: createLogger('info', this.log) });
+    this.#handlers = jobHandlers(this.#app, clock);
+  }
+
+  /** The scheduled check of the workspace: which jobs are to be queued. */
+  async poll(underWay: readonly Job[]): Promise<Job[]> {
+    const { signal } = new AbortController();
+    const planned = await this.#handlers.plan(signal, 'incremental');
+    const jobs: Job[] = [];
+    for (const { formId, targets, found } of planned) {
+      const passes = found?.passes ?? targets.map((target) => ({ target, compareCounts: false }));
+      for (const pass of passes) {
+        jobs.push({
+          kind: 'sync',
+          formId,
+          target: pass.target,
+          detail: { formId, kind: 'incremental', ...pass } as PassJob,
+        });
+      }
+      if (passes.length > 0 || found?.mark === true) jobs.push({ kind: 'write-back', formId });
+    }
+    const busy = underWay.flatMap((job) =>
+      job.kind === 'sync' && job.detail.kind !== 'incremental'
+        ? [{ ...job.detail, sinceMs: 0 }]
+        : [],
+    );
+    for (const due of await this.#handlers.comparisons(busy, signal)) {
+      jobs.push({
+        kind: 'sync',
+        formId: due.formId,
+        target: due.target,
+        detail: { ...due, kind: 'compare' } as PassJob,
+      });
+    }
+    return jobs;
+  }
+
+  /** Does one job; `again`: it is to be tried again. */
+  async work(job: Job): Promise<{ outcome: string; again: boolean }> {
+    const { signal } = new AbortController();
+    try {
+      if (job.kind === 'sync') {
+        const outcome = await this.#handlers.pass(job.detail, signal);
+        return { outcome, again: outcome === 'busy' };
+      }
+      await this.#handlers.mark({ formId: job.formId }, signal);
+      return { outcome: 'done', again: false };
+    } catch (error) {
+      return { outcome: `failed: ${(error as Error).message}`, again: false };
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#app[Symbol.asyncDispose]();
+  }
+}

@@ -1,0 +1,100 @@
+import { parseArgs } from 'node:util';
+import { drawPlan, type Plan, SOURCE_KINDS, type SourceKind } from './plan.ts';
+import { type HistoryTally, runHistory, type Verdict } from './history.ts';
+import { shrink, tell } from './story.ts';
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string' },
+    plan: { type: 'string' },
+    whole: { type: 'boolean', default: false },
+    seconds: { type: 'string', default: '60' },
+    from: { type: 'string', default: '1' },
+    kind: { type: 'string' },
+    keep: { type: 'boolean', default: false },
+    brief: { type: 'boolean', default: false },
+    trace: { type: 'boolean', default: false },
+  },
+});
+
+const kinds = values.kind === undefined ? SOURCE_KINDS : (values.kind.split(',') as SourceKind[]);
+
+if (values.seed !== undefined || values.plan !== undefined) {
+  const plan =
+    values.plan === undefined
+      ? drawPlan(Number(values.seed), kinds)
+      : (JSON.parse(values.plan) as Plan);
+  const verdict = await runHistory(plan, { story: true });
+  if (verdict.breaches.length === 0) console.log('No law is broken.');
+  else await report(plan, verdict, values.whole);
+  process.exit(verdict.breaches.length === 0 ? 0 : 1);
+}
+
+/** Prints the shortest story that breaks the same law, and how to tell it again. */
+async function report(plan: Plan, verdict: Verdict, whole: boolean): Promise<void> {
+  const law = verdict.breaches[0]?.law ?? '';
+  const short = whole ? { plan, verdict } : await shrink(plan, law);
+  console.log(tell(short.plan, short.verdict));
+  console.log(
+    `\nAgain, whole: npm run simulate -- --seed ${plan.seed}${values.kind === undefined ? '' : ` --kind ${values.kind}`}`,
+  );
+  if (!whole)
+    console.log(
+      `As short as here: npm run simulate -- --whole --plan '${JSON.stringify(short.plan)}'`,
+    );
+}
+
+/** Seconds of one core, so that a busy machine changes nothing. */
+const spent = (): number => (process.cpuUsage().user + process.cpuUsage().system) / 1e6;
+const byKind = new Map<SourceKind, HistoryTally & { histories: number }>();
+let [requests, histories, broken] = [0, 0, 0];
+for (let seed = Number(values.from); histories === 0 || spent() < Number(values.seconds); seed++) {
+  const plan = drawPlan(seed, kinds);
+  const before = performance.now();
+  if (values.trace) console.error(`seed ${seed}`);
+  const verdict = await runHistory(plan);
+  const took = performance.now() - before;
+  if (took > 10_000)
+    console.log(`seed ${seed} took ${Math.round(took / 1_000)} s and ${verdict.requests} requests`);
+  histories++;
+  requests += verdict.requests;
+  const sum = byKind.get(plan.kind) ?? {
+    histories: 0,
+    claims: 0,
+    excused: 0,
+    rules: new Map(),
+    runs: 0,
+    incomplete: 0,
+    crashes: 0,
+    patches: 0,
+  };
+  byKind.set(plan.kind, {
+    ...verdict.tally,
+    histories: sum.histories + 1,
+    claims: sum.claims + verdict.tally.claims,
+    excused: sum.excused + verdict.tally.excused,
+    runs: sum.runs + verdict.tally.runs,
+    incomplete: sum.incomplete + verdict.tally.incomplete,
+    crashes: sum.crashes + verdict.tally.crashes,
+    patches: sum.patches + verdict.tally.patches,
+  });
+  if (verdict.breaches.length > 0) {
+    broken++;
+    const [first] = verdict.breaches;
+    console.log(`seed ${seed} (${plan.kind}): ${first?.law}: ${first?.text.slice(0, 400)}`);
+    if (values.brief) break;
+    if (!values.keep) {
+      await report(plan, verdict, false);
+      break;
+    }
+  }
+}
+const minutes = spent() / 60;
+console.log(
+  `${histories} histories (${Math.round(histories / minutes)} a minute of one core), ${requests} requests (${Math.round(requests / minutes)}), ${broken} broken`,
+);
+for (const [kind, sum] of byKind)
+  console.log(
+    `${kind}: ${sum.histories} histories, ${sum.claims} claims, ${sum.excused} excused, ${sum.runs} runs, ${sum.incomplete} incomplete, ${sum.crashes} crashes, ${sum.patches} patches`,
+  );
+process.exit(broken === 0 ? 0 : 1);

@@ -1,0 +1,203 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Api, ApiLog } from './api.ts';
+import { newApiLog } from './api.ts';
+import { answerRequests, type Exchange } from './boundary.ts';
+import { inProcess, outside, SimProcess } from './process.ts';
+import type { Random } from './random.ts';
+
+/** Something that a process waits for; `dueMs` for a wait by the clock. */
+interface Waiting {
+  readonly process: SimProcess;
+  readonly label: string;
+  readonly dueMs: number | null;
+  readonly go: () => void | Promise<void>;
+}
+
+/** What a process is asked to do. */
+export interface Actor<T> {
+  readonly process: SimProcess;
+  readonly work: () => Promise<T>;
+}
+
+/** How it ended: a process that was killed has no result. */
+export type Ending<T> =
+  | { readonly result: T }
+  | { readonly error: unknown }
+  | { readonly killedAt: string };
+
+/** Microtasks, dynamic imports and `setImmediate` of the program have run after so many turns. */
+const SETTLED_TURNS = 3;
+/** A process that waits for nothing of ours for so long hangs (milliseconds, real time). */
+const HANGS_AFTER_MS = 20_000;
+/** A command that takes more requests than this never ends. */
+const MAX_REQUESTS = 4_000;
+/** By the world's clock: whatever takes longer than this has hung. */
+const MAX_WAIT_MS = 3 * 24 * 60 * 60_000;
+
+/** Time, order and death: decides which of all that processes wait for happens next. */
+export class World {
+  /** In which order things happen; each step of a history has its own. */
+  random: Random;
+  readonly clock: { now: number };
+  /** Called before the source answers; may change it. */
+  onRequest: () => void = () => {};
+  /** Called before a PATCH reaches the source. */
+  onPatch: (process: SimProcess, path: string) => Promise<void> = async () => {};
+  /** What happened, a line each; kept only where somebody wants the story. */
+  readonly lines: string[] | null;
+  requests = 0;
+  api!: Api;
+  readonly logs = new Map<SimProcess, ApiLog>();
+  #waiting: Waiting[] = [];
+  #processes = 0;
+  /** The last things that happened, for a command that never ends. */
+  #last: string[] = [];
+
+  constructor(clock: { now: number }, random: Random, lines: string[] | null) {
+    this.clock = clock;
+    this.random = random;
+    this.lines = lines;
+    answerRequests((exchange) => this.#send(exchange));
+  }
+
+  say(line: string): void {
+    this.lines?.push(`${new Date(this.clock.now).toISOString().slice(5, 23)}  ${line}`);
+  }
+
+  newProcess(name: string): SimProcess {
+    const random = this.random.fork();
+    const number = ++this.#processes;
+    const process = new SimProcess(
+      `${name}${number}`,
+      () => random.next(),
+      (dead) => {
+        this.say(`${dead.name} is killed ${dead.lastAct}`);
+        this.#waiting = this.#waiting.filter((waiting) => waiting.process !== dead);
+      },
+    );
+    this.logs.set(process, newApiLog());
+    return process;
+  }
+
+  logOf(process: SimProcess): ApiLog {
+    return this.logs.get(process) as ApiLog;
+  }
+
+  /** Waits `ms` by this world's clock. `onAbort` is how the wait ends early. */
+  sleep(process: SimProcess, ms: number, signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const waiting: Waiting = {
+        process,
+        label: `wait ${ms} ms`,
+        dueMs: this.clock.now + ms,
+        go: resolve,
+      };
+      this.#waiting.push(waiting);
+      signal?.addEventListener('abort', () => {
+        this.#waiting = this.#waiting.filter((each) => each !== waiting);
+        reject(signal.reason as Error);
+      });
+    });
+  }
+
+  /** Lets processes work side by side until each has ended or died. */
+  async run<T>(actors: readonly Actor<T>[]): Promise<Ending<T>[]> {
+    const endings: (Ending<T> | undefined)[] = actors.map(() => undefined);
+    const startedMs = this.clock.now;
+    const requests = this.requests;
+    for (const [index, { process, work }] of actors.entries()) {
+      void inProcess(process, async () => work()).then(
+        (result) => (endings[index] ??= { result }),
+        (error: unknown) => (endings[index] ??= { error }),
+      );
+    }
+    let idleSince = performance.now();
+    for (;;) {
+      for (let turn = 0; turn < SETTLED_TURNS; turn++) await nextTurn();
+      for (const [index, { process }] of actors.entries()) {
+        if (process.isDead) endings[index] ??= { killedAt: process.lastAct };
+      }
+      if (endings.every((ending) => ending !== undefined)) return endings;
+      if (this.requests - requests > MAX_REQUESTS)
+        throw new Error(
+          `it takes more than ${MAX_REQUESTS} requests: ${this.#last.slice(-8).join('; ')}`,
+        );
+      if (this.clock.now - startedMs > MAX_WAIT_MS)
+        throw new Error('it does not end in three days');
+      if (await this.#step()) idleSince = performance.now();
+      else if (performance.now() - idleSince > HANGS_AFTER_MS)
+        throw new Error('it waits for nothing');
+    }
+  }
+
+  /** One thing that is waited for happens. False where there is none. */
+  async #step(): Promise<boolean> {
+    const ready = this.#waiting.filter(({ dueMs }) => dueMs === null || dueMs <= this.clock.now);
+    let next: Waiting | undefined = ready.length === 0 ? undefined : this.random.pick(ready);
+    if (next === undefined) {
+      next = this.#waiting.toSorted((a, b) => (a.dueMs ?? 0) - (b.dueMs ?? 0))[0];
+      if (next === undefined) return false;
+      this.clock.now = Math.max(this.clock.now, next.dueMs ?? 0);
+    }
+    const chosen = next;
+    this.#waiting = this.#waiting.filter((each) => each !== chosen);
+    this.clock.now += 1 + this.random.below(15);
+    this.#last = [...this.#last.slice(-20), chosen.label.slice(0, 120)];
+    await outside(chosen.go);
+    return true;
+  }
+
+  /** A request is on its way: it reaches the source at one instant, and its answer comes back at another. */
+  #send(exchange: Exchange): void {
+    const { process } = exchange;
+    this.requests++;
+    const request = `${exchange.method} ${decodeURIComponent(exchange.path)}`;
+    const wait = (label: string, go: () => void | Promise<void>): void => {
+      this.#waiting.push({ process, label, dueMs: null, go });
+    };
+    const die = (what: string): boolean => {
+      try {
+        process.act(what);
+        return false;
+      } catch {
+        return true;
+      }
+    };
+    if (die(`before it sends ${request}`)) return;
+    wait(request, async () => {
+      if (exchange.isOver()) return;
+      this.onRequest();
+      const path = exchange.path.replace(/^\/api\/v1/, '');
+      if (exchange.method === 'PATCH') await this.onPatch(process, path);
+      const answer = this.api.answer(
+        { method: exchange.method, path, body: exchange.body, headers: exchange.headers },
+        this.logOf(process),
+      );
+      this.say(
+        `${process.name}: ${request} → ${answer === undefined ? 'no answer' : `${answer.status} ${short(answer.body)}`}`,
+      );
+      wait(`answer to ${request}`, () => {
+        if (die(`when ${request} is answered`)) return;
+        if (answer === undefined)
+          exchange.fail(Object.assign(new Error('reset'), { code: 'ECONNRESET' }));
+        else exchange.respond(answer);
+      });
+    });
+  }
+}
+
+/** Enough of a body to follow a story. */
+function short(body: string): string {
+  try {
+    const { items, total, id, status } = JSON.parse(body) as {
+      items?: { id?: string; status?: string }[];
+      total?: unknown;
+      id?: string;
+      status?: string;
+    };
+    if (items === undefined) return [id, status].filter((part) => part !== undefined).join(' ');
+    return `${items.map((item) => `${item.id ?? '?'}${item.status === undefined ? '' : `:${item.status}`}`).join(' ')} of ${JSON.stringify(total)}`;
+  } catch {
+    return body.slice(0, 40);
+  }
+}
