@@ -1,3 +1,4 @@
+import type { MirrorError } from '../base/errors.ts';
 import type { RowsAsStored } from './as-stored.ts';
 import type { BilledTarget, BilledWriter } from './costs.ts';
 import type { Erasure, Traces } from './erasure.ts';
@@ -397,4 +398,9 @@ export interface ApplyResult {
   readonly newlyListed: ReadonlySet<string>;
   /** IDs of the batch, of rows and of rejections, that were forgotten: neither stored nor listed. */
   readonly forgotten: ReadonlySet<string>;
+  /**
+   * The target refuses rows of the batch for a reason of its own (L6): they are neither stored nor listed, and whoever applied
+   * them fails with this. The others are stored.
+   */
+  readonly refused?: MirrorError;
 }

@@ -19,7 +19,7 @@ export interface HashParts {
 export async function hashDeletedRows(parts: HashParts): Promise<void> {
   const { writer } = parts;
   await hashRows(parts, writer.deletedIds(), async (plain, hashed) => {
-    await writer.apply(hashed, []);
+    await applyAll(writer, hashed, []);
     // To apply a row is to bring it back: what is told of it must not say that it was.
     for (const [at, group] of Map.groupBy(plain, ({ deletedAt }) => deletedAt ?? '')) {
       await writer.markDeleted(
@@ -45,11 +45,20 @@ export async function hashUnmetRows(
   await hashRows(parts, unmetIds(liveIds(), isMet), async (_plain, hashed) => {
     listings ??= (await writer.rejections(MOST_LISTINGS)).items;
     const ids = new Set(hashed.map(({ id }) => id));
-    await writer.apply(
+    await applyAll(
+      writer,
       hashed,
       listings.filter(({ submissionId }) => ids.has(submissionId)),
     );
   });
+}
+
+async function applyAll(
+  writer: WindowWriter,
+  ...batch: readonly [rows: readonly Row[], rejections: readonly Rejection[]]
+): Promise<void> {
+  const { refused } = await writer.apply(...batch);
+  if (refused !== undefined) throw refused;
 }
 
 async function* unmetIds(

@@ -37,6 +37,8 @@ export class RowComparer {
   readonly #unlisted: UnlistedFields;
   #reader: FormReader | undefined;
   #listed: ReadonlySet<string> = new Set();
+  /** Those of which no row was stored. */
+  #unstored: ReadonlySet<string> = new Set();
 
   constructor(options: ComparerOptions) {
     this.#options = options;
@@ -49,6 +51,8 @@ export class RowComparer {
     this.#reader = await this.#options.target.reader(this.#options.form.id);
     const rejections = (await this.#reader?.rejections(MOST_LISTED))?.items ?? [];
     this.#listed = new Set(rejections.map(({ submissionId }) => submissionId));
+    const unstored = rejections.filter(({ stored }) => !stored);
+    this.#unstored = new Set(unstored.map(({ submissionId }) => submissionId));
     return this.#reader;
   }
 
@@ -132,8 +136,9 @@ export class RowComparer {
     return results;
   }
 
-  /** A rejected submission was stored as far as possible, or not at all: that it differs is known. */
+  /** A rejected submission was stored as far as possible, or not at all: that it differs, or has no row, is known. */
   #mayDiffer(id: string, result: RowResult): boolean {
+    if (result === 'missing') return this.#unstored.has(id);
     if (!this.isListed(id) || result === 'same') return false;
     return typeof result !== 'object' || !result.columns.includes('_deleted_at');
   }

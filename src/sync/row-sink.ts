@@ -73,6 +73,8 @@ export class RowSink implements ItemSink {
   updated = 0;
   unchanged = 0;
   readonly #rejected = new Set<string>();
+  /** The first refusal of rows for a reason of the target's own. */
+  #refused: MirrorError | undefined;
   /** By status, what was met and is not stored, and what the list shows. */
   readonly unstored = new UnstoredCounts();
 
@@ -171,12 +173,16 @@ export class RowSink implements ItemSink {
     for (const { id, status } of rows.values()) this.unstored.leaveOut(id, status);
   }
 
-  /** Writes what is pending; afterwards all that was taken is durable and in the ledger. */
+  /**
+   * Writes what is pending; afterwards all that was taken is durable and in the ledger. Throws where the target refused some
+   * of it: by now it has been offered the rest as well (L6).
+   */
   async flush(): Promise<void> {
     do {
       await this.#begin();
       await this.#written();
     } while (this.#pending.size > 0);
+    if (this.#refused !== undefined) throw this.#refused;
   }
 
   /** Waits for a batch on its way, whatever becomes of it: for a pass that has failed already. */
@@ -258,6 +264,7 @@ export class RowSink implements ItemSink {
       if (isFirst && notStored(outcome)) this.unstored.meet(item.status, !existed);
     }
     onBatch(this);
+    this.#refused ??= result.refused;
   }
 
   /** The same ID twice in one response is one submission. The first entry is stored; a different one must not vanish (L6). */

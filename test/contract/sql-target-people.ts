@@ -285,7 +285,7 @@ export function describeSqlConstraints(stage: SqlStage): void {
     const forbid =
       "CREATE TRIGGER no BEFORE INSERT ON {contact_form} WHEN new.full_name LIKE 'forbidden%' BEGIN SELECT RAISE(ABORT, 'no forbidden secret'); END";
 
-    it('costs no other one, is listed without its answer, and is stored once nothing is in its way', async () => {
+    it('costs no other one, is named without its answer, and is stored once nothing is in its way', async () => {
       await store([], NAME);
       await sql(
         stage.place.product === 'SQLite'
@@ -295,10 +295,11 @@ export function describeSqlConstraints(stage: SqlStage): void {
       const result = await store(rows, NAME);
       expect(result.outcomes.filter((outcome) => outcome === 'inserted')).toHaveLength(99);
       expect(result.outcomes[42]).toBe('rejected');
-      expect(result.newlyListed).toEqual(new Set(['r42']));
-      expect(result.rejections).toMatchObject([{ submissionId: 'r42', stored: false }]);
-      expect(result.rejections[0]?.reason).not.toContain('secret');
-      expect((await (await stage.read()).rejections(10)).total).toBe(1);
+      expect(result.refused).toMatchObject({ code: 'TARGET_FAILED', retryable: false });
+      expect(result.refused?.message).toMatch(/contact_form refuses 1 row of form "Contact form"/);
+      expect(result.refused?.message).not.toContain('secret');
+      expect([result.newlyListed.size, result.rejections]).toEqual([0, []]);
+      expect((await (await stage.read()).rejections(10)).total).toBe(0);
       await sql(
         stage.place.product === 'SQLite'
           ? 'DROP TRIGGER no'
@@ -312,9 +313,12 @@ export function describeSqlConstraints(stage: SqlStage): void {
       await store([], NAME);
       await sql("ALTER TABLE {contact_form} ADD COLUMN theirs varchar(20) NOT NULL DEFAULT ''");
       await sql('CREATE UNIQUE INDEX only_one ON {contact_form} (theirs)');
-      const result = await store(rows.slice(0, 5), NAME);
-      expect(result.outcomes).toEqual(['inserted', 'rejected', 'rejected', 'rejected', 'rejected']);
-      expect(result.rejections[0]?.reason).toMatch(/only_one|theirs/);
+      await expect(store(rows.slice(0, 5), NAME)).rejects.toMatchObject({
+        code: 'TARGET_FAILED',
+        retryable: false,
+        message: expect.stringMatching(/even without their answers.*(?:only_one|theirs)/),
+      });
+      expect(await sql('SELECT id FROM {contact_form}')).toEqual([]);
     });
   });
 }

@@ -12,6 +12,7 @@ import { describeStatusHistory } from './sql-status-history.ts';
 import { describeSqlLimits } from './sql-target-limits.ts';
 import { describeSqlLiveViews } from './sql-live-views.ts';
 import { describeSqlModel } from './sql-target-model.ts';
+import { describeSqlRefused } from './sql-refused.ts';
 import { describeSqlSwallowed } from './sql-swallowed.ts';
 import { describeSqlConstraints, describeSqlPeople } from './sql-target-people.ts';
 import { describeLabelledView, describeSqlTables } from './sql-target-tables.ts';
@@ -68,6 +69,7 @@ export function describeSqlTarget(name: string, makePlace: () => Promise<SqlPlac
     describeRowHistory(stage);
     describeChangedHistory(stage);
     describeHistoryDue(stage);
+    describeSqlRefused(stage);
     describeSqlSwallowed(stage);
     describeRelations(stage);
     describeSqlViews(stage);

@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import type { Clock } from '../../src/base/clock.ts';
 import { Events } from '../../src/base/events.ts';
 import { silentLogger } from '../../src/base/logger.ts';
 import { FormsClient } from '../../src/forms/client.ts';
@@ -43,6 +44,8 @@ export interface SyncPlaceOptions {
   readonly windowSizes?: WindowSizes;
   /** What targets keep of former versions; default as in the program. */
   readonly history?: HistoryKind;
+  /** Opens a target to mirror into; default: a file of SQLite. */
+  readonly openTarget?: (name: string, clock: Clock) => Promise<Target>;
 }
 
 /**
@@ -63,6 +66,8 @@ export class SyncPlace {
   #now = Date.UTC(2026, 2, 1, 8);
   #windowSizes: WindowSizes | undefined;
   #history: HistoryKind | undefined;
+  #openTarget: NonNullable<SyncPlaceOptions['openTarget']> = async (name, clock) =>
+    openSqlite(name, this.file(name), clock, this.#history);
 
   private constructor() {
     this.store = new FormsStore({ seed: 7, clock: { now: () => this.#now } });
@@ -73,6 +78,7 @@ export class SyncPlace {
     const place = new SyncPlace();
     place.#windowSizes = options.windowSizes;
     place.#history = options.history;
+    place.#openTarget = options.openTarget ?? place.#openTarget;
     place.submitMany(options.submissions ?? 0);
     place.sandbox = await startSandbox({
       store: place.store,
@@ -185,9 +191,7 @@ export class SyncPlace {
     names: readonly string[],
     work: (context: SyncContext, targets: Target[]) => Promise<T>,
   ): Promise<T> {
-    const targets = names.map((name) =>
-      openSqlite(name, this.file(name), this.clock, this.#history),
-    );
+    const targets = await Promise.all(names.map((name) => this.#openTarget(name, this.clock)));
     await using client = new FormsClient({
       baseUrl: this.sandbox.url,
       apiKey: this.sandbox.apiKey,

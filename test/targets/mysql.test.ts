@@ -267,23 +267,31 @@ describe('MySQL errors', () => {
     const error = ofServer(1062, "Duplicate entry 'secret' for key 'contact.only_one'");
     expect(error).toBeInstanceOf(MysqlError);
     expect(inspect(error, { showHidden: true })).not.toContain('secret');
-    expect(mysqlRowDefect(error)).toBe(
+    expect(mysqlRowDefect(error)?.reason).toBe(
       'the database refuses the row (error 1062, contact.only_one)',
     );
   });
 
   it('L6: blame a row only where a row can be to blame, naming no value', () => {
     const check = 'CONSTRAINT `polite` failed for `db`.`contact_form`';
-    expect(mysqlRowDefect(ofServer(4025, check))).toContain('polite');
+    expect(mysqlRowDefect(ofServer(4025, check))?.reason).toContain('polite');
     const column = "Incorrect double value: 'secret' for column `db`.`contact_form`.`age` at row 1";
-    expect(mysqlRowDefect(ofServer(1366, column))).toBe(
-      'the database refuses the row (error 1366, age)',
-    );
-    expect(mysqlRowDefect(ofServer(1644, 'secret'))).toBe(
-      'the database refuses the row (error 1644)',
-    );
-    expect(mysqlRowDefect(ofServer(1118))).toContain('too large');
-    expect(mysqlRowDefect(new RowTooLarge())).toContain('max_allowed_packet');
+    expect(mysqlRowDefect(ofServer(1366, column))).toEqual({
+      reason: 'the database refuses the row (error 1366, age)',
+      isOfRow: false,
+    });
+    expect(mysqlRowDefect(ofServer(1644, 'secret'))).toEqual({
+      reason: 'the database refuses the row (error 1644)',
+      isOfRow: false,
+    });
+    expect(mysqlRowDefect(ofServer(1118))).toMatchObject({
+      reason: expect.stringContaining('too large'),
+      isOfRow: true,
+    });
+    expect(mysqlRowDefect(new RowTooLarge())).toMatchObject({
+      reason: expect.stringContaining('max_allowed_packet'),
+      isOfRow: true,
+    });
     expect(mysqlRowDefect(ofServer(1064))).toBeUndefined();
     expect(mysqlRowDefect(new Error('secret'))).toBeUndefined();
   });

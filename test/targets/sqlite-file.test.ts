@@ -347,9 +347,15 @@ describe('SQLite errors', () => {
   });
 
   it('L6: blame a row only where a row can be to blame', () => {
-    expect(sqliteRowDefect(sqlite(18))).toContain('too large');
-    expect(sqliteRowDefect(sqlite(1299, 'NOT NULL constraint failed: t.x'))).toContain('t.x');
-    expect(sqliteRowDefect(sqlite(1811))).not.toContain('secret');
+    expect(sqliteRowDefect(sqlite(18))).toMatchObject({
+      reason: expect.stringContaining('too large'),
+      isOfRow: true,
+    });
+    expect(sqliteRowDefect(sqlite(1299, 'NOT NULL constraint failed: t.x'))).toMatchObject({
+      reason: expect.stringContaining('t.x'),
+      isOfRow: false,
+    });
+    expect(sqliteRowDefect(sqlite(1811))?.reason).not.toContain('secret');
     expect(sqliteRowDefect(sqlite(13))).toBeUndefined();
   });
 });

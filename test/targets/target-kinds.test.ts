@@ -149,10 +149,24 @@ describe('PostgreSQL errors', () => {
 
   it('L6: blame a row only where a row can be to blame, naming no value', () => {
     const defect = postgresRowDefect(coded('23514', 'secret', { constraint: 'adults_only' }));
-    expect(defect).toBe('PostgreSQL refuses the row (23514, constraint adults_only)');
-    expect(postgresRowDefect(coded('22P05'))).toContain('22P05');
-    expect(postgresRowDefect(coded('54000'))).toContain('too large');
-    expect(postgresRowDefect(coded('23502', '', { column: 'x"); secret' }))).not.toContain(
+    expect(defect).toEqual({
+      reason: 'PostgreSQL refuses the row (23514, constraint adults_only)',
+      isOfRow: false,
+    });
+    expect(postgresRowDefect(coded('22P05'))).toMatchObject({
+      reason: expect.stringContaining('22P05'),
+      isOfRow: true,
+    });
+    expect(postgresRowDefect(coded('54000'))).toMatchObject({
+      reason: expect.stringContaining('too large'),
+      isOfRow: true,
+    });
+    // Too large for an index of people's.
+    expect(postgresRowDefect(coded('54000', '', { constraint: 'theirs' }))).toMatchObject({
+      reason: expect.stringContaining('theirs'),
+      isOfRow: false,
+    });
+    expect(postgresRowDefect(coded('23502', '', { column: 'x"); secret' }))?.reason).not.toContain(
       'secret',
     );
     expect(postgresRowDefect(coded('42703'))).toBeUndefined();

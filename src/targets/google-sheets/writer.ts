@@ -160,6 +160,7 @@ export class SheetFormWriter extends SheetFormReader implements FormWriter {
         rejections: own,
         newlyListed,
         forgotten: gone,
+        ...(batch.refused && { refused: batch.refused }),
       };
     });
   }

@@ -20,6 +20,8 @@ export interface RowLimits {
   /** Longest ID of a submission, in bytes, and longest reason for which one is listed. */
   readonly maxIdBytes: number;
   readonly maxReasonBytes: number;
+  /** Longest status, in units of UTF-16, where an index of ours has no room for a longer one. */
+  readonly maxStatusLength?: number;
   /** False when no text can hold U+0000. None holds a lone surrogate, which has no UTF-8. */
   readonly takesNul: boolean;
 }
@@ -31,6 +33,14 @@ export interface StorableRow {
   readonly createdAt: string | null;
   /** In the order of the fields that are being written; undefined for no answer, as null is. */
   readonly cells: readonly (Cell | undefined)[];
+}
+
+/** Why a database refuses a row. */
+export interface RowDefect {
+  /** A sentence without any of the row's values. */
+  readonly reason: string;
+  /** No table of this database holds such answers. Otherwise something that people added to this table refuses them. */
+  readonly isOfRow: boolean;
 }
 
 /** What storing a row did. `edited`: as `updated`, where it is known that the status is what it was. */
@@ -255,8 +265,8 @@ export interface SqlDialect extends AnswerLimits, RowLimits {
   /** The cell in a column of answers that holds `type`; null for NULL. What {@link partsOf} says of a field is what is stored. */
   decodeCell(value: unknown, type: AnswerType): Cell;
 
-  /** Why the database refuses this one row, as a sentence without any of its values; undefined for errors of another kind. */
-  rowDefect(error: unknown): string | undefined;
+  /** Why the database refuses this one row; undefined for errors of another kind. */
+  rowDefect(error: unknown): RowDefect | undefined;
   /** Describes the errors of the driver. */
   readonly describeError: DescribeError;
 }

@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import { cutToBytes } from '../../mirror/column-names.ts';
 import { readerOf } from '../../mirror/field-map.ts';
 import { type Cell, JsonText, type Rejection, type Row } from '../../mirror/types.ts';
-import type { RowLimits, SqlDialect, StorableRow, StoreOutcome } from './dialect.ts';
+import type { RowDefect, RowLimits, SqlDialect, StorableRow, StoreOutcome } from './dialect.ts';
 import type { FieldColumn, FormTable } from './field-column.ts';
+import { RefusedRows } from './refused-rows.ts';
 import { inSavepoint, type SqlSession } from './sql-session.ts';
 
 /** Most characters in all answers of a row: PostgreSQL and SQLite both take less than 1 GB, and a batch must fit into memory. */
@@ -27,7 +28,7 @@ export function storableBatch(
   const read = readerOf(fields.map(({ id }) => id));
   const storable = rows.map((row) => {
     const answers = read(row.cells);
-    const defect = unstorableDefect(row.id, answers, dialect);
+    const defect = unstorableDefect(row, answers, dialect);
     if (defect !== undefined) {
       rejections.push({ submissionId: row.id, reason: defect, stored: false });
       return undefined;
@@ -42,10 +43,13 @@ export function storableBatch(
   return { rows: storable, rejections };
 }
 
-/** Outcomes in the order of the rows, and why some were refused. */
+/** Outcomes in the order of the rows, and why some were not stored. */
 export interface StoredBatch {
   readonly outcomes: readonly StoreOutcome[];
+  /** Of the rows that are at fault themselves. */
   readonly rejections: readonly Rejection[];
+  /** Of the others: the target failed, and they are listed nowhere. */
+  readonly refused?: RefusedRows;
 }
 
 /** Where a batch is stored, and when (ISO). */
@@ -58,7 +62,10 @@ export interface BatchPlace {
   readonly looksNew: boolean | undefined;
 }
 
-/** Stores a batch: new rows in the quickest way that there is, and the rest so that no row holds up the others (L6). */
+/**
+ * Stores a batch: new rows in the quickest way that there is, and the rest so that no row holds up the others (L6). Throws
+ * {@link RefusedRows} where the table takes no row.
+ */
 export async function storeBatch(
   tx: SqlSession,
   dialect: SqlDialect,
@@ -70,13 +77,28 @@ export async function storeBatch(
       ? undefined
       : await dialect.storeNew?.(tx, form, fields, rows, { at, looksNew: looksNew === true });
   const left = isStored === undefined ? rows : rows.filter((_, index) => isStored[index] !== true);
-  const stored = await storeRows(tx, dialect, left, (piece) =>
-    dialect.upsert(tx, form, fields, piece, at),
-  );
-  if (isStored === undefined) return stored;
-  const rest = stored.outcomes.values();
-  const outcomes = isStored.map((isNew) => (isNew ? 'inserted' : nextOutcome(rest)));
-  return { outcomes, rejections: stored.rejections };
+  const refused = (reasons: readonly string[], takesNone: boolean): RefusedRows => {
+    const table = dialect.shownRelation(form.table);
+    return new RefusedRows({ form: form.form, table, reasons, takesNone });
+  };
+  const store: RowStore = {
+    upsert: (piece) => dialect.upsert(tx, form, fields, piece, at),
+    takesNone: (reason) => refused([reason], true),
+  };
+  const rest = await storeRows(tx, dialect, left, store);
+  const others = rest.outcomes.values();
+  const outcomes = isStored?.map((isNew) => (isNew ? 'inserted' : nextOutcome(others)));
+  return {
+    outcomes: outcomes ?? rest.outcomes,
+    rejections: rest.rejections,
+    ...(rest.refusals.length > 0 && { refused: refused(rest.refusals, false) }),
+  };
+}
+
+/** Where rows are stored, and what is thrown where the table takes no row at all. */
+interface RowStore {
+  readonly upsert: (rows: readonly StorableRow[]) => Promise<StoreOutcome[]>;
+  readonly takesNone: (reason: string) => RefusedRows;
 }
 
 /** The outcome of the next row. */
@@ -94,29 +116,64 @@ async function storeRows(
   tx: SqlSession,
   dialect: SqlDialect,
   rows: readonly StorableRow[],
-  upsert: (rows: readonly StorableRow[]) => Promise<StoreOutcome[]>,
-): Promise<StoredBatch> {
-  if (rows.length === 0) return { outcomes: [], rejections: [] };
+  store: RowStore,
+): Promise<StoredRows> {
+  if (rows.length === 0) return { outcomes: [], rejections: [], refusals: [] };
   try {
-    const outcomes = await inSavepoint(tx, () => upsert(rows));
-    return { outcomes, rejections: [] };
+    const outcomes = await inSavepoint(tx, () => store.upsert(rows));
+    return { outcomes, rejections: [], refusals: [] };
   } catch (error) {
     const defect = dialect.rowDefect(error);
     if (defect === undefined) throw error;
     const [only, second] = rows;
     if (only !== undefined && second === undefined) {
-      const rejection = { submissionId: only.id, reason: defect, stored: false };
-      return { outcomes: ['rejected'], rejections: [rejection] };
+      if (!(await takesBlank(tx, dialect, only, store))) throw store.takesNone(defect.reason);
+      return notStored(only, defect);
     }
   }
   const middle = Math.ceil(rows.length / 2);
-  const first = await storeRows(tx, dialect, rows.slice(0, middle), upsert);
-  const rest = await storeRows(tx, dialect, rows.slice(middle), upsert);
+  const first = await storeRows(tx, dialect, rows.slice(0, middle), store);
+  const rest = await storeRows(tx, dialect, rows.slice(middle), store);
   return {
     outcomes: [...first.outcomes, ...rest.outcomes],
     rejections: [...first.rejections, ...rest.rejections],
+    refusals: [...first.refusals, ...rest.refusals],
   };
 }
+
+/** Outcomes in the order of the rows, why some are at fault, and why the table refuses others: one reason for each. */
+interface StoredRows extends Pick<StoredBatch, 'outcomes' | 'rejections'> {
+  readonly refusals: readonly string[];
+}
+
+function notStored({ id }: StorableRow, { reason, isOfRow }: RowDefect): StoredRows {
+  const outcomes = ['rejected'] as const;
+  return isOfRow
+    ? { outcomes, rejections: [{ submissionId: id, reason, stored: false }], refusals: [] }
+    : { outcomes, rejections: [], refusals: [reason] };
+}
+
+/** Whether the table would take the row if nothing were answered. Nothing of the try stays. */
+async function takesBlank(
+  tx: SqlSession,
+  dialect: SqlDialect,
+  row: StorableRow,
+  { upsert }: RowStore,
+): Promise<boolean> {
+  try {
+    return await inSavepoint(tx, async () => {
+      await upsert([{ ...row, cells: [] }]);
+      throw new OnlyTried();
+    });
+  } catch (error) {
+    if (error instanceof OnlyTried) return true;
+    if (dialect.rowDefect(error) === undefined) throw error;
+    return false;
+  }
+}
+
+/** Thrown to take back what was only tried. */
+class OnlyTried extends Error {}
 
 /** True for an ID that can be a row's key. No table holds any other, so there is no point in querying for it. */
 export function isStorableId(id: string, { maxIdBytes }: Pick<RowLimits, 'maxIdBytes'>): boolean {
@@ -145,10 +202,17 @@ export function cleanText(text: string): string {
 /** The cells of a row that are written, in the order of their fields. */
 type Answers = readonly (Cell | undefined)[];
 
-function unstorableDefect(id: string, answers: Answers, dialect: RowLimits): string | undefined {
+function unstorableDefect(
+  { id, status }: Row,
+  answers: Answers,
+  dialect: RowLimits,
+): string | undefined {
   if (!isStorableId(id, dialect)) {
     return `the submission ID has more than ${dialect.maxIdBytes} bytes or characters that no key can hold`;
   }
+  const { maxStatusLength = Infinity } = dialect;
+  if (status.length > maxStatusLength)
+    return `the status has more than ${maxStatusLength} characters`;
   let characters = 0;
   for (const cell of answers) {
     if (typeof cell === 'string') characters += cell.length;

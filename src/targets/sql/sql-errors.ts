@@ -1,5 +1,6 @@
 import { type ErrorCode, isAbort, MirrorError, toMirrorError } from '../../base/errors.ts';
 import type { CheckResult } from '../../mirror/target.ts';
+import { describeRefused, RefusedRows } from './refused-rows.ts';
 import { describeSwallowed, SwallowedWrites } from './swallowed-writes.ts';
 
 /** A driver's error, described for people. Never a value from a row, a password, or the driver's own text. */
@@ -24,6 +25,7 @@ export function translateError(
 ): MirrorError {
   if (error instanceof MirrorError || isAbort(error)) return toMirrorError(error);
   if (error instanceof SwallowedWrites) return describeSwallowed(error, place);
+  if (error instanceof RefusedRows) return describeRefused(error, place);
   const description = describe(error);
   if (description === undefined) return toMirrorError(error);
   const { code, what, remedy, retryable } = description;

@@ -12,6 +12,7 @@ import { type FormContext, SqlFormReader } from './form-reader.ts';
 import { updateWindow } from './form-windows.ts';
 import { addCounts, type StoredCounts } from './losses.ts';
 import { endRefusals } from './refused-marks.ts';
+import { describeRefused } from './refused-rows.ts';
 import { listRejections } from './rejected-rows.ts';
 import { listable, nextOutcome, storableBatch, storeBatch } from './row-batch.ts';
 import { markRowsDeleted } from './row-changes.ts';
@@ -129,6 +130,7 @@ export class SqlWindowWriter extends SqlFormReader implements WindowWriter {
         rejections: own,
         newlyListed: listings.newlyListed,
         forgotten: gone,
+        ...(stored.refused && { refused: describeRefused(stored.refused, place) }),
       };
     };
     return this.transactions.run('together', store, readGone);

@@ -114,7 +114,7 @@ describe('protection blocks only what it protects', () => {
     expect(await notices()).toEqual([]);
   });
 
-  it('a column of notes: new rows go into the blank rows below, and are said to lack a place when none is left', async () => {
+  it('L6: a column of notes: new rows go into the blank rows below, and the pass fails when none is left', async () => {
     mirror.person.type(0, NOTE, 'Our notes');
     mirror.person.type(15, NOTE, 'in total');
     const range = mirror.person.protect({ left: NOTE, right: NOTE + 1 });
@@ -137,16 +137,24 @@ describe('protection blocks only what it protects', () => {
     const report = await mirror.pass('full');
     const free = report.inserted;
     expect(free).toBeGreaterThan(5);
-    expect(report).toMatchObject({ outcome: 'ok', rejected: length - free });
+    expect(free).toBe(length - 1);
+    expect(report).toMatchObject({ outcome: 'failed', code: 'TARGET_DENIED', rejected: 0 });
+    expect(report.error).toBe(
+      `On the tab "Contact" no row can be added for 1 submission of form "Contact" (frm_contact) because of ` +
+        `the protected range (G:G). Everything else of this batch is written. Allow ${EMULATOR_EMAIL} to edit it (Data › ` +
+        'Protect sheets and ranges), or let it only show a warning. The next pass tries again.',
+    );
     expect(ids()).toHaveLength(1 + 13 + free);
     expect(new Set(ids()).size).toBe(1 + 13 + free);
-    expect((await listed())[0]).toMatch(
-      /^s\d+ false: A row for it cannot be added because of the protected range \(G:G\)\.$/,
-    );
+    expect(await listed()).toEqual([]);
+    expect(await mirror.verify()).toMatchObject({
+      outcome: 'different',
+      missing: { count: length - free },
+    });
     expect(mirror.grid()[15]?.[NOTE]).toBe('in total');
     mirror.person.unprotect(range);
     expect(await mirror.pass()).toMatchObject({
-      kind: 'full',
+      outcome: 'ok',
       inserted: length - free,
       rejected: 0,
     });
@@ -176,10 +184,11 @@ describe('protection blocks only what it protects', () => {
     mirror.store.setAnswers('s4', { field_name: 'Anew', field_age: 99 });
     mirror.submit(12);
     expect(await mirror.pass('full')).toMatchObject({
-      outcome: 'ok',
+      outcome: 'failed',
+      code: 'TARGET_DENIED',
       inserted: 0,
       updated: 2,
-      rejected: 2,
+      rejected: 1,
     });
     expect(mirror.rowOf('s3')?.[STATUS]).toBe('PAID');
     expect(mirror.rowOf('s4')?.slice(NAME, REMOVED)).toEqual(['Anew', 24]);
@@ -234,13 +243,15 @@ describe('protection blocks only what it protects', () => {
     mirror.submit(12);
     mirror.store.setStatus('s3', 'PAID');
     expect(await mirror.pass('full')).toMatchObject({
-      outcome: 'ok',
+      outcome: 'failed',
+      code: 'TARGET_DENIED',
       inserted: 0,
       updated: 1,
-      rejected: 1,
+      rejected: 0,
     });
     expect(mirror.rowOf('s3')?.[STATUS]).toBe('PAID');
     expect(ids()).toHaveLength(13);
+    expect(await mirror.verify()).toMatchObject({ outcome: 'different', missing: { count: 1 } });
   });
 
   it('L7: a status cell, after marking: the row is listed, and not marked again', async () => {

@@ -73,11 +73,6 @@ function cellsBlocked({ layout, email }: NoticedTab, blocked: Blocked): TargetNo
   const { name } = blocked;
   const kind = kindOf(name);
   const keep = kind === 'merge' ? 'keep' : 'keeps';
-  const remedies = {
-    protection: allowRemedy(email),
-    merge: 'Unmerge them (Format › Merge cells › Unmerge).',
-    head: 'Revert the table to unformatted data (by its menu); from the header row on it can be made a table again.',
-  };
   return {
     code: BLOCKED_CODES[kind],
     blocks: false,
@@ -87,9 +82,17 @@ function cellsBlocked({ layout, email }: NoticedTab, blocked: Blocked): TargetNo
     message:
       `On the tab "${layout.title}" ${name} ${keep} forms-mirror from writing: ${waitsFor(blocked)}. ` +
       'Everything else is written.',
-    remedy: `${remedies[kind]} The rest follows by itself.`,
+    remedy: `${obstacleRemedy(kind, email)} The rest follows by itself.`,
   };
 }
+
+/** What to do about something that keeps cells from being written; `email`: of the account that writes. */
+export const obstacleRemedy = (kind: Obstacle['kind'], email: string | undefined): string =>
+  ({
+    protection: allowRemedy(email),
+    merge: 'Unmerge them (Format › Merge cells › Unmerge).',
+    head: 'Revert the table to unformatted data (by its menu); from the header row on it can be made a table again.',
+  })[kind];
 
 function waitsFor({ submissions, headers }: Blocked): string {
   const them = submissions === 1 ? 'it' : 'them';

@@ -1,4 +1,5 @@
-import { count } from '../../../base/format.ts';
+import { MirrorError } from '../../../base/errors.ts';
+import { count, plural } from '../../../base/format.ts';
 import type { Rejection } from '../../../mirror/types.ts';
 import type { RowOutcome } from '../../../mirror/target.ts';
 import { keepsFrom, keepsFromInserting, type Obstacle } from '../api/obstacles.ts';
@@ -9,6 +10,7 @@ import { type ComparedRows, placed, type RowChange } from '../rows/row-compariso
 import type { SheetRow } from '../rows/row-values.ts';
 import { IN_THE_WAY } from '../state/blocked.ts';
 import type { FormSheet } from '../state/form-sheet.ts';
+import { obstacleRemedy } from '../state/notices.ts';
 
 /*
  * What of a batch can be written where people have protected or merged cells. The rest is listed, so that nothing calls it
@@ -81,8 +83,12 @@ export function blockedListings(
 }
 
 function inTheWay(sheet: FormSheet, obstacles: readonly Obstacle[]): string {
+  sheet.noteInTheWay(obstacles.map(({ name }) => name));
+  return namesOf(obstacles);
+}
+
+function namesOf(obstacles: readonly Obstacle[]): string {
   const names = [...new Set(obstacles.map(({ name }) => name))].sort();
-  sheet.noteInTheWay(names);
   return names.length === 0 ? 'something that is protected' : names.join(' and ');
 }
 
@@ -98,6 +104,7 @@ export interface WritableBatch {
   /** What became of those that something is in the way of. */
   readonly outcomes: ReadonlyMap<string, RowOutcome>;
   readonly rejections: readonly Rejection[];
+  readonly refused?: MirrorError | undefined;
 }
 
 /** What of a compared batch can be written; reads the rows below the last one where new rows cannot be inserted. */
@@ -119,7 +126,7 @@ export async function writableBatch(
     else if (!written.has(id)) outcomes.set(id, 'unchanged');
   }
   const added = await placeNewRows(sheet, compared.newRows);
-  for (const { submissionId } of added.rejections) outcomes.set(submissionId, 'rejected');
+  for (const { id } of added.placeless) outcomes.set(id, 'rejected');
   const partly = [...blocked, ...added.blocked];
   const byStored = Map.groupBy(partly, ({ id }) => !stays.has(id));
   return {
@@ -136,8 +143,8 @@ export async function writableBatch(
     rejections: [
       ...blockedListings(sheet, byStored.get(false) ?? [], false),
       ...blockedListings(sheet, byStored.get(true) ?? []),
-      ...added.rejections,
     ],
+    refused: added.refused,
   };
 }
 
@@ -162,8 +169,9 @@ interface PlacedNewRows {
   readonly placed: readonly SheetRow[];
   readonly growBy: number;
   readonly blocked: readonly BlockedRow[];
-  /** Those for which there is no place. */
-  readonly rejections: readonly Rejection[];
+  /** Those for which there is no place, and what they make the pass fail with. */
+  readonly placeless: readonly SheetRow[];
+  readonly refused?: MirrorError;
 }
 
 /** A row without these is none of ours. */
@@ -178,7 +186,7 @@ async function placeNewRows(
   sheet: FormSheet,
   newRows: readonly SheetRow[],
 ): Promise<PlacedNewRows> {
-  const nothing = { changes: [], placed: [], growBy: 0, blocked: [], rejections: [] };
+  const nothing = { changes: [], placed: [], growBy: 0, blocked: [], placeless: [] };
   const { all, mayInsert, mayGrow } = sheet.obstacles;
   const below = (sheet.view.index?.lastRow ?? 0) + 1;
   const across = all.filter((one) => keepsFromInserting(one, below));
@@ -196,7 +204,7 @@ async function placeNewRows(
   });
   const { changes, blocked } = writableChanges(cells, all);
   const lacking = (places.at(-1) ?? 0) + 1 - layout.rowCount;
-  const reason = `A row for it cannot be added because of ${inTheWay(sheet, reasonsFor(all, across))}.`;
+  const placeless = newRows.slice(places.length);
   return {
     inserted: [],
     // Nothing may stand in the ID cell of a blank row.
@@ -204,10 +212,24 @@ async function placeNewRows(
     placed: placedRows,
     growBy: lacking > 0 ? lacking + SPARE_ROWS : 0,
     blocked,
-    rejections: newRows
-      .slice(places.length)
-      .map(({ id }) => ({ submissionId: id, reason, stored: false })),
+    placeless,
+    ...(placeless.length > 0 && {
+      refused: noPlaceError(sheet, placeless.length, reasonsFor(all, across)),
+    }),
   };
+}
+
+/** Rows cannot be added at all: whoever may not add any may not keep the form up to date. */
+function noPlaceError(sheet: FormSheet, rows: number, obstacles: readonly Obstacle[]): MirrorError {
+  const { form, spreadsheet } = sheet;
+  const { title } = sheet.usableLayout();
+  const kinds = new Set(obstacles.map(({ kind }) => kind));
+  const remedies = [...kinds].map((kind) => obstacleRemedy(kind, spreadsheet.api.email));
+  return new MirrorError(
+    'TARGET_DENIED',
+    `On the tab "${title}" no row can be added for ${plural(rows, 'submission')} of form "${form.name}" (${form.id}) because of ` +
+      `${namesOf(obstacles)}. Everything else of this batch is written. ${remedies.join(' ')} The next pass tries again.`,
+  );
 }
 
 /** What may have made Google refuse to insert rows: where that is not known, any protection. */

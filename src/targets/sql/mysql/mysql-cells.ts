@@ -13,6 +13,9 @@ const MAX_JSON_CHARACTERS = 50_000_000;
 /** Half a character, which the functions for JSON may refuse: as JSON writes it, with an even number of `\` before. */
 const REFUSED_ESCAPE = /(?<!\\)(?:\\\\)*\\u(?:0000|[dD][89a-fA-F])/;
 
+/** A number that no double comes near: to MySQL a text with one is no JSON. */
+const BEYOND_DOUBLE = /\d{309}/;
+
 /**
  * See {@link AnswerLimits}. A number column is a DOUBLE: every number that JavaScript has is one, and shows as people write
  * it, where a DECIMAL that is wide enough would show thirty zeros. JSON is a text that the server has found to be JSON, as
@@ -23,6 +26,7 @@ export const MYSQL_LIMITS: AnswerLimits = {
   fitsJsonColumn: (json) =>
     json.length <= MAX_JSON_CHARACTERS &&
     !REFUSED_ESCAPE.test(json) &&
+    !BEYOND_DOUBLE.test(json) &&
     jsonDepth(json) <= MAX_JSON_DEPTH,
 };
 

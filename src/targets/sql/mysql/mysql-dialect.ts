@@ -54,6 +54,7 @@ export function mysqlDialect(database: string): SqlDialect {
     maxLabelBytes: 64,
     viewLabel: mysqlLabel,
     maxIdBytes: 255,
+    maxStatusLength: 255,
     maxReasonBytes: 255,
     takesNul: true,
     scrubs: false,

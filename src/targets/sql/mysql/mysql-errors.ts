@@ -1,4 +1,5 @@
 import { errorCode } from '../../../base/error-code.ts';
+import type { RowDefect } from '../dialect.ts';
 import { BY_SYSTEM_CODE, DAMAGED, IN_THE_WAY, READ_ONLY, UNREACHABLE } from '../server-errors.ts';
 import {
   diskFull,
@@ -35,7 +36,7 @@ export class MysqlError extends Error {
 
 /** What a name may look like to be shown. */
 const ABOUT =
-  /(?:for key|for column|CONSTRAINT|constraint|[Cc]olumn) [`'](?:[\w$ .-]{1,130}[`']\.[`'])*([\w$ .-]{1,64})[`']/;
+  /(?:for key|for column|CONSTRAINT|constraint|[Cc]olumn|Field) [`'](?:[\w$ .-]{1,130}[`']\.[`'])*([\w$ .-]{1,64})[`']/;
 
 /** Words of the driver that say what its code does not. */
 const WORDS: readonly (readonly [RegExp, string])[] = [
@@ -198,10 +199,8 @@ const BY_CODE: Readonly<Record<string, ErrorDescription>> = {
 export function describeMysqlError(error: unknown): ErrorDescription | undefined {
   if (!(error instanceof Error)) return undefined;
   if (error instanceof RowTooLarge) return BY_NUMBER[1153];
-  const errno = error instanceof MysqlError ? error.errno : undefined;
-  if (errno !== undefined) {
-    return BY_NUMBER[errno] ?? refusedStatement(PRODUCT, `error ${errno}`);
-  }
+  if (error instanceof MysqlError && error.errno !== undefined)
+    return BY_NUMBER[error.errno] ?? refusedStatement(PRODUCT, numberWithName(error));
   const code = errorCode(error) ?? '';
   if (BY_CODE[code] !== undefined) return BY_CODE[code];
   if (/CERT|TLS|SSL|SIGNATURE/.test(code)) return BAD_CERTIFICATE;
@@ -223,17 +222,22 @@ const ROW_DEFECTS: Readonly<Record<number, string>> = {
 };
 
 /** See {@link SqlDialect.rowDefect}. Names key, constraint or column, which are no answers. */
-export function mysqlRowDefect(error: unknown): string | undefined {
-  if (error instanceof RowTooLarge)
-    return 'the answers are too large for one statement (max_allowed_packet of the server)';
-  const errno = error instanceof MysqlError ? error.errno : undefined;
+export function mysqlRowDefect(error: unknown): RowDefect | undefined {
+  if (error instanceof RowTooLarge) {
+    const reason = 'the answers are too large for one statement (max_allowed_packet of the server)';
+    return { reason, isOfRow: true };
+  }
+  if (!(error instanceof MysqlError)) return undefined;
+  const { errno } = error;
   if (errno === undefined || !ROW_ERRORS.has(errno)) return undefined;
   const words = ROW_DEFECTS[errno];
-  if (words !== undefined) return `${words} (error ${errno})`;
-  const { about } = error as MysqlError;
-  const named = about === undefined ? '' : `, ${about}`;
-  return `the database refuses the row (error ${errno}${named})`;
+  if (words !== undefined) return { reason: `${words} (error ${errno})`, isOfRow: true };
+  return { reason: `the database refuses the row (${numberWithName(error)})`, isOfRow: false };
 }
+
+/** `error 1062, contact.only_one` */
+const numberWithName = ({ errno, about }: MysqlError): string =>
+  `error ${errno}${about === undefined ? '' : `, ${about}`}`;
 
 /** Errors of a change of a column that objects of users (keys, generated columns, constraints) cause. */
 const BLOCKING = new Set([

@@ -56,6 +56,7 @@ export function postgresDialect(schema: string): SqlDialect {
     maxViewColumns: 1_600,
     maxLabelBytes: 63,
     maxIdBytes: MAX_ID_BYTES,
+    maxStatusLength: 600,
     maxReasonBytes: MAX_REASON_BYTES,
     takesNul: false,
     scrubs: false,

@@ -1,4 +1,5 @@
 import { errorCode } from '../../../base/error-code.ts';
+import type { RowDefect } from '../dialect.ts';
 import {
   BY_SYSTEM_CODE,
   DAMAGED,
@@ -114,7 +115,10 @@ export function describePostgresError(error: unknown): ErrorDescription | undefi
   const known = BY_SQLSTATE[code] ?? BY_SYSTEM_CODE[code];
   if (known !== undefined) return known;
   if (/^[A-Z0-9]{5}$/.test(code))
-    return BY_CLASS[code.slice(0, 2)] ?? refusedStatement('PostgreSQL', `SQLSTATE ${code}`);
+    return (
+      BY_CLASS[code.slice(0, 2)] ??
+      refusedStatement('PostgreSQL', `SQLSTATE ${codeWithNames(error, code)}`)
+    );
   if (/CERT|TLS|SSL|SIGNATURE/.test(code)) return BAD_CERTIFICATE;
   return BY_MESSAGE.find(([pattern]) => pattern.test(error.message))?.[1];
 }
@@ -130,19 +134,27 @@ const ROW_DEFECTS: Readonly<Record<string, string>> = {
 };
 
 /** See {@link SqlDialect.rowDefect}. Names constraint and column, which are no answers; details can quote answers. */
-export function postgresRowDefect(error: unknown): string | undefined {
-  if (error instanceof RangeError) return 'the answers are too large for one statement';
+export function postgresRowDefect(error: unknown): RowDefect | undefined {
+  if (error instanceof RangeError)
+    return { reason: 'the answers are too large for one statement', isOfRow: true };
   const code = sqlStateOf(error);
   if (code === undefined || !ROW_CLASSES.has(code.slice(0, 2))) return undefined;
   const words = ROW_DEFECTS[code];
-  if (words !== undefined) return `${words} (PostgreSQL ${code})`;
+  // Too large for an index, which is then named as the constraint, is no fault of the row.
+  const { constraint } = error as { constraint?: unknown };
+  if (words !== undefined && constraint === undefined)
+    return { reason: `${words} (PostgreSQL ${code})`, isOfRow: true };
+  return { reason: `PostgreSQL refuses the row (${codeWithNames(error, code)})`, isOfRow: false };
+}
+
+/** A SQLSTATE with the constraint and the column that the error names. */
+function codeWithNames(error: unknown, code: string): string {
   const { constraint, column } = error as { constraint?: unknown; column?: unknown };
-  const about = [
-    code,
+  const names = [
     ...(isName(constraint) ? [`constraint ${constraint}`] : []),
     ...(isName(column) ? [`column ${column}`] : []),
   ];
-  return `PostgreSQL refuses the row (${about.join(', ')})`;
+  return [code, ...names].join(', ');
 }
 
 /**

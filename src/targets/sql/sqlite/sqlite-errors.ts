@@ -1,4 +1,5 @@
 import { errorCode } from '../../../base/error-code.ts';
+import type { RowDefect } from '../dialect.ts';
 import {
   diskFull,
   type ErrorDescription,
@@ -137,12 +138,14 @@ const OWN_WORDING =
   /^(?:UNIQUE|NOT NULL|CHECK|FOREIGN KEY) constraint failed(?:: [\w ".,-]{1,200})?$/;
 
 /** See {@link SqlDialect.rowDefect}. */
-export function sqliteRowDefect(error: unknown): string | undefined {
+export function sqliteRowDefect(error: unknown): RowDefect | undefined {
   const code = sqliteCodeOf(error);
-  if (code === TOO_BIG) return 'the answers are too large for a row of SQLite';
+  if (code === TOO_BIG)
+    return { reason: 'the answers are too large for a row of SQLite', isOfRow: true };
   if (code !== CONSTRAINT && code !== MISMATCH) return undefined;
   const text = error instanceof Error && OWN_WORDING.test(error.message) ? error.message : '';
-  return `a constraint or trigger that was added to the table refuses the row${text && `: ${text}`}`;
+  const reason = `a constraint or trigger that was added to the table refuses the row${text && `: ${text}`}`;
+  return { reason, isOfRow: false };
 }
 
 function sqliteCodeOf(error: unknown): number | undefined {
