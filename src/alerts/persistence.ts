@@ -23,6 +23,7 @@ const FACTS: ReadonlySet<ProblemCode> = new Set([
   'ROWS_REJECTED',
   'STALE',
   'SETTINGS',
+  'OTHER_SCHEMA',
 ]);
 
 /** Since when a subject has had a problem, without having been well for {@link SETTLE_MS} in between. */

@@ -10,6 +10,11 @@ export const ERROR_CODES = {
     retryable: false,
     meaning: 'A setting is missing, misspelt or has a value we cannot use.',
   },
+  OTHER_SCHEMA: {
+    retryable: false,
+    meaning:
+      'A target, or a file in DATA_DIR, was written by another build of forms-mirror; nothing in it was changed.',
+  },
   USAGE: { retryable: false, meaning: 'A command was called with arguments it does not know.' },
   FORMS_UNREACHABLE: {
     retryable: true,

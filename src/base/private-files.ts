@@ -38,8 +38,8 @@ export interface PrivacyReport {
 const OWN_NAMES = /^(?:queue|failures|processes|alerts\.json|mirror\.sqlite)(?:$|[.-])/;
 
 /**
- * Takes from everybody but the owner what this program has in `dataDir`, and the folder itself: earlier releases and careless
- * hands left it open. `files`: SQLite files of targets, of which those inside count. A folder that also holds what is not
+ * Takes from everybody but the owner what this program has in `dataDir`, and the folder itself: careless hands
+ * left it open. `files`: SQLite files of targets, of which those inside count. A folder that also holds what is not
  * ours stays as it is, and so does what belongs to another user: both are named. Links are not followed. Does not throw.
  */
 export function keepPrivate(dataDir: string, files: readonly string[]): PrivacyReport {

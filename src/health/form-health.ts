@@ -222,7 +222,9 @@ function waitingTitle(code: ProblemCode): string {
   if (code === 'SETTINGS') return 'Settings to correct';
   if (code === 'NOT_RUNNING') return 'Not running';
   if (code.startsWith('QUEUE_') || code === 'SCHEDULE_OVERDUE') return 'Waiting on the queue';
-  return code.startsWith('TARGET_') ? 'Waiting on the target' : 'Waiting on the source';
+  return code.startsWith('TARGET_') || code === 'OTHER_SCHEMA'
+    ? 'Waiting on the target'
+    : 'Waiting on the source';
 }
 
 function problemsOf(known: KnownForm, context: FormContext): FormProblem[] {

@@ -34,6 +34,7 @@ const TARGET_CODES: ReadonlyMap<ProblemCode, number> = new Map([
   ['TARGET_FULL', 2],
   ['TARGET_BUDGET', 1],
   ['TARGET_FAILED', 2],
+  ['OTHER_SCHEMA', 1],
 ]);
 
 const TITLES: Partial<Record<ProblemCode, string>> = {
@@ -48,6 +49,7 @@ const TITLES: Partial<Record<ProblemCode, string>> = {
   TARGET_BUDGET: 'What the target may cost a day is used up',
   TARGET_BUDGET_TOO_SMALL: 'What the target may cost a day is too little for one job',
   TARGET_FAILED: 'The target fails',
+  OTHER_SCHEMA: 'Another build wrote the target',
   SETTINGS: 'The settings name what does not exist',
   NOT_RUNNING: 'The process of the mirror has died',
   STALE: 'All forms are stale',

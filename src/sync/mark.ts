@@ -27,7 +27,8 @@ const STORE_WAIT_MS = 60_000;
 /** How many of the submissions that could not be marked a report names. */
 const MOST_NAMED = 10;
 /** Failures that every further submission would meet as well. */
-const ENDS_THE_RUN = /^(CANCELLED|PAUSED|FORMS_UNAUTHORIZED|SETTINGS|INTERNAL|TARGET_.*)$/;
+const ENDS_THE_RUN =
+  /^(CANCELLED|PAUSED|FORMS_UNAUTHORIZED|SETTINGS|OTHER_SCHEMA|INTERNAL|TARGET_.*)$/;
 
 /** What to mark. `targets`: every target that mirrors the form, not only the one that was just synchronised. */
 export interface MarkRequest {

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { PickedField, Row } from '../../src/mirror/types.ts';
+import { CATALOGUE_TABLES, CATALOGUE_VERSION } from '../../src/targets/sql/catalogue-tables.ts';
 import { dropViews, sqlOf } from './sql-by-hand.ts';
 import type { QueriedStage, SqlStage } from './sql-target.ts';
+import { columnsOf } from './sql-target-tables.ts';
 import {
   AGE,
   AT_ONCE,
@@ -259,23 +261,63 @@ export function describeSqlConstraints(stage: SqlStage): void {
     });
 
     it.each([
-      ['of a newer version', "UPDATE {mirror_meta} SET value = '99'", /99.*Upgrade forms-mirror/],
-      ['of version 0', "UPDATE {mirror_meta} SET value = '0'", /"0".*restore .* backup/],
-      ['of no number', "UPDATE {mirror_meta} SET value = '1.5'", /"1.5".*restore .* backup/],
-      ['of an empty version', "UPDATE {mirror_meta} SET value = ''", /"".*restore .* backup/],
-      ['without a version', 'DELETE FROM {mirror_meta}', /no version.*restore .* backup/],
-    ])('a catalogue %s is refused with what to do, and left as it is', async (_, change, words) => {
-      await store([row('a')], NAME);
-      await sql(change);
-      const before = await sql('SELECT * FROM {mirror_meta}');
-      const refusal = { code: 'SETTINGS', message: expect.stringMatching(words) };
-      const fresh = await stage.open();
-      await expect(fresh.openWriter(FORM, AT_ONCE)).rejects.toMatchObject(refusal);
-      await expect(fresh.overview()).rejects.toMatchObject(refusal);
-      await expect(fresh.reader(FORM.id)).rejects.toMatchObject(refusal);
-      expect(await fresh.check()).toContainEqual({ ok: false, message: refusal.message });
-      expect(await sql('SELECT * FROM {mirror_meta}')).toEqual(before);
-    });
+      [
+        'a later one',
+        "UPDATE {mirror_meta} SET value = '99' WHERE \"key\" = 'catalogue_version'",
+        'schema 99,',
+      ],
+      [
+        'an earlier one',
+        "UPDATE {mirror_meta} SET value = '4' WHERE \"key\" = 'catalogue_version'",
+        'schema 4,',
+      ],
+      [
+        'no number',
+        "UPDATE {mirror_meta} SET value = '1.5' WHERE \"key\" = 'catalogue_version'",
+        'schema 1.5,',
+      ],
+      ['none at all', 'DELETE FROM {mirror_meta}', 'no schema,'],
+    ])(
+      'another schema, %s, is refused with what to do, and all is left as it is',
+      async (_, change, words) => {
+        await store([row('a')], NAME);
+        await sql(change);
+        const everything = async (): Promise<unknown> => {
+          const rows: unknown[] = [];
+          for (const table of [...CATALOGUE_TABLES, 'contact_form', 'contact_form_labelled']) {
+            rows.push([
+              table,
+              await columnsOf(stage, table),
+              await sql(`SELECT * FROM {${table}}`),
+            ]);
+          }
+          return rows;
+        };
+        const before = await everything();
+        const message = new RegExp(
+          `mirror_meta was written by another build of forms-mirror \\(${words} this one needs ${CATALOGUE_VERSION}\\). Nothing in it was changed. Delete it, or choose another .* in the target URL, and run again.`,
+        );
+        const refusal = {
+          code: 'OTHER_SCHEMA',
+          retryable: false,
+          message: expect.stringMatching(message),
+        };
+        const fresh = await stage.open();
+        await expect(fresh.openWriter(FORM, AT_ONCE)).rejects.toMatchObject(refusal);
+        await expect(fresh.overview()).rejects.toMatchObject(refusal);
+        await expect(fresh.heldForms()).rejects.toMatchObject(refusal);
+        await expect(fresh.reader(FORM.id)).rejects.toMatchObject(refusal);
+        await expect(fresh.snapshot(FORM.id)).rejects.toMatchObject(refusal);
+        await expect(fresh.relations()).rejects.toMatchObject(refusal);
+        await expect(fresh.pauses()).rejects.toMatchObject(refusal);
+        const pause = { formId: null, since: '2026-03-02T08:00:00.000Z', by: 'me', reason: null };
+        await expect(fresh.pause(pause)).rejects.toMatchObject(refusal);
+        await expect(fresh.lastLook()).rejects.toMatchObject(refusal);
+        await expect(fresh.lockMarking(FORM.id)).rejects.toMatchObject(refusal);
+        expect(await fresh.check()).toContainEqual({ ok: false, message: refusal.message });
+        expect(await everything()).toEqual(before);
+      },
+    );
   });
 
   describe('L6: a row that the database refuses', () => {

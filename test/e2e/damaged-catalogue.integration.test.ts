@@ -5,9 +5,9 @@ import { App } from '../../src/app.ts';
 import { jobHandlers } from '../../src/cli/job-handlers.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/logger.ts';
+import { CATALOGUE_TABLES } from '../../src/targets/sql/catalogue-tables.ts';
 import { LOOKS } from '../../src/targets/sql/looks.ts';
 import { PAUSES } from '../../src/targets/sql/pauses.ts';
-import { MIGRATIONS } from '../../src/targets/sql/migrations.ts';
 import { runCli, startCli } from '../support/cli-host.ts';
 import { openPlace } from '../support/cli-sandbox.ts';
 import { lentPostgres } from '../support/lent-server.ts';
@@ -20,9 +20,7 @@ import { load } from '../support/settings.ts';
  */
 
 /** The tables that say something of rows. */
-const TABLES = MIGRATIONS.flatMap((step) => step.creates).filter(
-  (table) => table !== LOOKS && table !== PAUSES,
-);
+const TABLES = [...CATALOGUE_TABLES].filter((table) => table !== LOOKS && table !== PAUSES);
 const FORM = 'customer-feedback';
 const SUBMISSIONS = 30;
 const SOON = { timeout: 120_000, interval: 100 };

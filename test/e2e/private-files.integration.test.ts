@@ -55,7 +55,7 @@ describe.skipIf(process.platform === 'win32')('files', { timeout: 240_000 }, () 
     expect(start.stderr).not.toContain('other users');
   });
 
-  it('of earlier releases are closed by whatever command comes first, and said so once', async ({
+  it('that were opened are closed by whatever command comes first, and said so once', async ({
     onTestFinished,
   }) => {
     const { place, dataDir, control } = await openPlace(onTestFinished);

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import type { PGlite } from '@electric-sql/pglite';
 import { Client } from 'pg';
 import { systemClock } from '../../src/base/clock.ts';
@@ -32,18 +31,14 @@ function nextDatabase(server: { readonly url: string }): Promise<string> {
   return database.made;
 }
 
-/** A fresh schema on a real server, empty or with the dump of `file` in it. */
-export async function postgresPlace(
-  server: { readonly url: string },
-  file?: string,
-): Promise<SqlPlace> {
+/** A fresh schema on a real server. */
+export async function postgresPlace(server: { readonly url: string }): Promise<SqlPlace> {
   const database = await nextDatabase(server);
   const schema = `${SCHEMA} ${schemas++}`;
   const url = `${database}?schema=${encodeURIComponent(schema)}`;
   const client = new Client({ connectionString: database });
   client.on('error', () => {});
   await client.connect();
-  if (file !== undefined) await client.query(dumpOf(file, schema));
   return {
     ...schemaPlace(schema, async (sql) => (await client.query<Record<string, unknown>>(sql)).rows),
     url,
@@ -53,14 +48,9 @@ export async function postgresPlace(
   };
 }
 
-/** A fresh schema in PGlite, which takes seconds to start; empty or with the dump of `file` in it. */
-export async function pglitePlace(
-  database: PGlite,
-  driver: PostgresDriver,
-  file?: string,
-): Promise<SqlPlace> {
+/** A fresh schema in PGlite, which takes seconds to start. */
+export async function pglitePlace(database: PGlite, driver: PostgresDriver): Promise<SqlPlace> {
   const schema = `${SCHEMA} ${schemas++}`;
-  if (file !== undefined) await database.exec(dumpOf(file, schema));
   const address = parsePostgresUrl(
     `postgres://pglite@localhost/postgres?schema=${encodeURIComponent(schema)}`,
   );
@@ -79,12 +69,6 @@ export async function pglitePlace(
       await database.exec(`DROP SCHEMA IF EXISTS ${quoted(schema)} CASCADE`);
     },
   };
-}
-
-/** A dump of the schema `public`, as statements that put it into another one. */
-function dumpOf(file: string, schema: string): string {
-  const dump = readFileSync(file, 'utf8').replaceAll('public.', `${quoted(schema)}.`);
-  return `CREATE SCHEMA ${quoted(schema)};\n${dump}`;
 }
 
 function schemaPlace(

@@ -1,18 +1,14 @@
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { openSqlite } from '../../src/targets/sql/sqlite/sqlite-database.ts';
 import { sqlDamage, type SqlPlace } from '../contract/sql-target.ts';
 
-/** A SQLite file in a folder of its own: not there yet, or a copy of `original`. */
-export async function sqlitePlace(original?: string): Promise<SqlPlace> {
+/** A SQLite file in a folder of its own: not there yet. */
+export async function sqlitePlace(): Promise<SqlPlace> {
   const folder = mkdtempSync(join(tmpdir(), 'forms-mirror-sqlite-'));
   const path = join(folder, 'data', 'mirror.sqlite');
-  if (original !== undefined) {
-    mkdirSync(dirname(path));
-    copyFileSync(original, path);
-  }
   const query: SqlPlace['query'] = async (sql) => {
     using database = new DatabaseSync(path, { timeout: 5_000 });
     const statement = database.prepare(sql);

@@ -291,18 +291,18 @@ describe('what the source counts and no row stands for', () => {
     }
   });
 
-  it('L17: where an earlier release did not say what has no row, agreement is not taken from counts', async () => {
+  it('L17: where it is not known what has no row, agreement is not taken from counts', async () => {
     const place = await openSynced(1_500);
     const ids = place.store.ids(FORM);
-    const forgetEarlier = (): void => {
+    const forgetCounts = (): void => {
       using database = new DatabaseSync(place.file());
-      database.exec(`UPDATE mirror_checkpoints SET statuses = NULL, unstored = NULL`);
+      database.exec(`UPDATE mirror_checkpoints SET statuses = NULL, unstored = '[]'`);
     };
-    forgetEarlier();
+    forgetCounts();
     expect(await place.pass('incremental')).toMatchObject({ kind: 'incremental', outcome: 'ok' });
     expect((await accounted(place)).checkpoint?.statuses).not.toBeNull();
     await forget(place, [ids[777] ?? '']);
-    forgetEarlier();
+    forgetCounts();
     place.store.delete(ids[778] ?? '');
     place.store.setStatus(ids[3] ?? '', 'PAID');
     const report = await compare(place);

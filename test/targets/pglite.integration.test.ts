@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe } from 'vitest';
 import type { PostgresDriver } from '../../src/targets/sql/postgres/postgres-driver.ts';
 import { describeCatalogueDamage } from '../contract/sql-catalogue-damage.ts';
 import { describeDamage } from '../contract/sql-damage.ts';
-import { describeEarlierReleases } from '../contract/sql-earlier-releases.ts';
 import { describeSqlTarget } from '../contract/sql-target.ts';
 import { describeTarget } from '../contract/target.ts';
 import { pgliteDriver } from '../support/pglite-driver.ts';
@@ -24,5 +23,4 @@ describe.runIf(postgresMissing())('PGlite', () => {
   describeSqlTarget('PGlite', () => pglitePlace(database, driver));
   describeDamage('PGlite', () => pglitePlace(database, driver));
   describeCatalogueDamage('PGlite', () => pglitePlace(database, driver));
-  describeEarlierReleases('PGlite', 'sql', (file) => pglitePlace(database, driver, file));
 });

@@ -20,10 +20,8 @@ const field = (column: string, type: 'text' | 'json', storage: 'column' | 'more'
   type,
   textColumn: null,
   textStorage: 'column',
-  numberColumn: null,
   viewLabel: null,
   textViewLabel: null,
-  numberViewLabel: null,
   removedAt: null,
 });
 const FIELDS = [

@@ -230,35 +230,6 @@ describe.skipIf(postgresMissing())('what people have in PostgreSQL', () => {
     ]);
   });
 
-  it('L9, L10: a column that an earlier release gave its numbers another name for goes on with both', async () => {
-    await stage.write(async (writer) => {
-      await writer.prepare(fieldList(NAME, AGE));
-      await writer.apply([row('a', { field_2_b: 'many' }), row('b', { field_2_b: '7' })], []);
-    });
-    await sql('ALTER TABLE {contact_form} ADD COLUMN age_number numeric');
-    await sql("UPDATE {mirror_fields} SET number_column = 'age_number' WHERE column_name = 'age'");
-    await stage.write(async (writer) => {
-      await writer.prepare([NAME, AGE]);
-      await writer.apply([row('a', { field_2_b: 5 }), row('b', { field_2_b: 'seven' })], []);
-    });
-    expect(
-      await sql('SELECT "Age" AS t, "Age (number)" AS n FROM {contact_form_labelled} ORDER BY id'),
-    ).toEqual([
-      { t: '5', n: '5' },
-      { t: 'seven', n: null },
-    ]);
-    // They tidy up, and the view on the column goes along.
-    await sql('ALTER TABLE {contact_form} DROP COLUMN age_number CASCADE');
-    await stage.write(async (writer) => {
-      await writer.prepare([NAME, AGE]);
-      await writer.apply([row('a', { field_2_b: 6 })], []);
-    });
-    expect(await sql('SELECT "Age" AS t FROM {contact_form_labelled} ORDER BY id')).toEqual([
-      { t: '6' },
-      { t: 'seven' },
-    ]);
-  });
-
   it('L10: arrays and objects are jsonb, and what jsonb would refuse or change stands beside it', async () => {
     const odd = ['["\\u0000"]', '["\\ud83d"]', `${'['.repeat(2_000)}${']'.repeat(2_000)}`];
     const sound = ['["x","\\\\u0000"]', '{"b":1e+21,"a":[0.1,12345678901234567890.123]}', '[]'];

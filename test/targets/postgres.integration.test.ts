@@ -1,10 +1,6 @@
 import { beforeAll, describe } from 'vitest';
 import { describeCatalogueDamage } from '../contract/sql-catalogue-damage.ts';
 import { describeDamage } from '../contract/sql-damage.ts';
-import {
-  describeEarlierReleases,
-  describeMigratingProcesses,
-} from '../contract/sql-earlier-releases.ts';
 import { describeSqlTarget } from '../contract/sql-target.ts';
 import { describeTarget } from '../contract/target.ts';
 import { lentPostgres } from '../support/lent-server.ts';
@@ -21,6 +17,4 @@ describe.skipIf(postgresMissing())('a real server', () => {
   describeSqlTarget('PostgreSQL', () => postgresPlace(server));
   describeDamage('PostgreSQL', () => postgresPlace(server));
   describeCatalogueDamage('PostgreSQL', () => postgresPlace(server));
-  describeMigratingProcesses('sql', (file) => postgresPlace(server, file));
-  describeEarlierReleases('PostgreSQL', 'sql', (file) => postgresPlace(server, file));
 });

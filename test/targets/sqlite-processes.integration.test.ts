@@ -4,18 +4,14 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openSqlite } from '../../src/targets/sql/sqlite/sqlite-database.ts';
-import { describeMigratingProcesses } from '../contract/sql-earlier-releases.ts';
 import { AT_ONCE, FORM, sorted } from '../contract/target-harness.ts';
 import { Child, type Finally } from '../support/child.ts';
-import { sqlitePlace } from '../support/sqlite-place.ts';
 
 const CHILD = join(import.meta.dirname, '../support/target-child.ts');
 const ENDED_WELL = { code: 0, signal: null };
 
 const startChild = (onFinished: Finally, ...args: string[]): Child =>
   new Child(CHILD, args).killedAfter(onFinished);
-
-describeMigratingProcesses('sqlite', sqlitePlace);
 
 describe('processes on one SQLite file', () => {
   let folder: string;

@@ -4,12 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Cell, ExactNumber, JsonText } from '../../src/mirror/types.ts';
+import { type Cell, JsonText } from '../../src/mirror/types.ts';
 import { declareTypes } from '../../src/targets/sql/sqlite/sqlite-declaration.ts';
 import { openSqlite } from '../../src/targets/sql/sqlite/sqlite-database.ts';
 import { AGE, AT_ONCE, FORM, field, fieldList, NAME, row } from '../contract/target-harness.ts';
 
-const LONG = new ExactNumber('123456789012345678901234567890');
 const TAGS = field('f3', 'Tags');
 
 describe('types in a SQLite file', () => {
@@ -79,45 +78,6 @@ print(base.execute('select sum("Age") from contact_form_labelled').fetchone())`;
       ]);
     },
   );
-
-  it('L4, L10: are given to a table of an earlier release, with its long numbers beside the others', async () => {
-    await store(['a', { field_1_a: 'x', field_2_b: 7 }], ['b', { field_2_b: 8 }]);
-    {
-      // As earlier releases made and filled it.
-      using database = new DatabaseSync(path);
-      database.enableDefensive(false);
-      const sql = String(
-        database.prepare("SELECT sql FROM sqlite_schema WHERE name = 'contact_form'").get()?.[
-          'sql'
-        ],
-      );
-      database.exec('PRAGMA writable_schema = ON');
-      database
-        .prepare("UPDATE sqlite_schema SET sql = ? WHERE name = 'contact_form'")
-        .run(sql.replace(/("(?:full_name|age|tags)") (?:TEXT|NUMERIC)/g, '$1'));
-      database.exec('PRAGMA writable_schema = RESET');
-      database.exec(`UPDATE contact_form SET age = '${LONG.digits}' WHERE id = 'a'`);
-      database.exec('CREATE INDEX theirs ON contact_form (age)');
-      database.exec('CREATE VIEW their_ages AS SELECT age FROM contact_form');
-      expect(
-        database.prepare('SELECT typeof(age) AS t FROM contact_form ORDER BY id').all(),
-      ).toEqual([{ t: 'text' }, { t: 'integer' }]);
-    }
-    expect(declared()).toMatchObject({ full_name: '', age: '', tags: '' });
-    expect(await read('a')).toEqual(LONG);
-    const rows: Parameters<typeof store> = [
-      ['a', { field_1_a: 'x', field_2_b: LONG }],
-      ['b', { field_2_b: 8 }],
-    ];
-    expect(await store(...rows)).toEqual(['unchanged', 'unchanged']);
-    expect(await read('a')).toEqual(LONG);
-    expect(declared()).toMatchObject({ full_name: 'TEXT', age: 'NUMERIC', age_text: 'TEXT' });
-    using database = new DatabaseSync(path);
-    expect(database.prepare('SELECT sum(age) AS n FROM their_ages').get()).toEqual({
-      n: Number(LONG.digits) + 8,
-    });
-    expect(database.prepare('PRAGMA integrity_check').get()).toEqual({ integrity_check: 'ok' });
-  });
 
   it('L9: leave a column alone that people declared otherwise, or wrote to', async () => {
     await store();

@@ -1,6 +1,5 @@
 import { describeCatalogueDamage } from '../contract/sql-catalogue-damage.ts';
 import { describeDamage } from '../contract/sql-damage.ts';
-import { describeEarlierReleases } from '../contract/sql-earlier-releases.ts';
 import { describeSqlTarget } from '../contract/sql-target.ts';
 import { describeTarget } from '../contract/target.ts';
 import { sqlitePlace } from '../support/sqlite-place.ts';
@@ -9,4 +8,3 @@ describeTarget('SQLite', () => sqlitePlace());
 describeSqlTarget('SQLite', () => sqlitePlace());
 describeDamage('SQLite', () => sqlitePlace());
 describeCatalogueDamage('SQLite', () => sqlitePlace());
-describeEarlierReleases('SQLite', 'sqlite', sqlitePlace);

@@ -32,12 +32,10 @@ export interface AnswerLimits {
 /** Where the answers to these fields stand: field by field, the own column first. */
 export function partsOf(fields: readonly FieldColumn[]): AnswerPart[] {
   return fields.flatMap((field): AnswerPart[] => {
-    const { column: name, storage, type, textColumn, textStorage, numberColumn } = field;
+    const { column: name, storage, type, textColumn, textStorage } = field;
     const parts: AnswerPart[] = [{ field, kind: 'own', name, storage, type: type ?? 'text' }];
     if (textColumn !== null)
       parts.push({ field, kind: 'text', name: textColumn, storage: textStorage, type: 'text' });
-    if (numberColumn !== null)
-      parts.push({ field, kind: 'numbers', name: numberColumn, storage: 'column', type: 'number' });
     return parts;
   });
 }
@@ -55,8 +53,7 @@ export function partCell(
   if (type === 'json')
     return cell instanceof JsonText && limits.fitsJsonColumn(cell.text) ? cell : null;
   if (typeof cell === 'string' || cell instanceof JsonText) return null;
-  if (limits.fitsNumberColumn(cell)) return cell;
-  return kind === 'own' ? nearest(cell) : null;
+  return limits.fitsNumberColumn(cell) ? cell : nearest(cell);
 }
 
 /** What of an answer a column of this type can't hold; null when nothing. */
@@ -102,7 +99,7 @@ export function answerReader(
   present: ReadonlySet<string>,
   decoder: { decodeCell(value: unknown, type: AnswerType): Cell },
 ): AnswerReader {
-  const parts = partsOf(fields).filter(({ kind }) => kind !== 'numbers');
+  const parts = partsOf(fields);
   const columns = parts
     .filter(({ storage, name }) => storage === 'column' && present.has(name))
     .map(({ name }) => name);

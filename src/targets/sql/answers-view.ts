@@ -83,7 +83,7 @@ function expressionsOf(
   present: ReadonlySet<string>,
   { views }: ViewDialect,
 ): AnswerExpressions {
-  const { column, numberColumn, storage, textColumn, textStorage, type } = field;
+  const { column, storage, textColumn, textStorage, type } = field;
   const hasMore = present.has(MORE_COLUMN);
   const columnOf = (name: string): string | null =>
     present.has(name) ? `t.${(views.quoted ?? quoted)(name)}` : null;
@@ -100,10 +100,7 @@ function expressionsOf(
   const inColumn = textColumn === null ? null : columnOf(textColumn);
   const beside = textStorage === 'more' ? inMore : inColumn;
   if (type === 'json') return { text: beside, number: null, list: own };
-  if (type === 'text') {
-    const number = numberColumn === null ? null : columnOf(numberColumn);
-    return { text: own, number, list: null };
-  }
+  if (type === 'text') return { text: own, number: null, list: null };
   const digits = own === null ? null : views.numberText(own);
   const text = beside !== null && digits !== null ? `coalesce(${beside}, ${digits})` : digits;
   return { text: text ?? beside, number: own, list: null };

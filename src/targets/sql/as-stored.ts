@@ -61,10 +61,8 @@ export const newField = (id: string): FieldColumn => ({
   type: null,
   textColumn: null,
   textStorage: 'column',
-  numberColumn: null,
   viewLabel: null,
   textViewLabel: null,
-  numberViewLabel: null,
   removedAt: null,
 });
 

@@ -1,6 +1,5 @@
-import { saveCopies } from './catalogue-copy.ts';
 import { repairCatalogue } from './catalogue-repair.ts';
-import { CATALOGUE_VERSION, catalogueVersion, migrate } from './catalogue-version.ts';
+import { hasCatalogue, makeCatalogue } from './catalogue-version.ts';
 import type { SqlDialect } from './dialect.ts';
 import type { FormLock } from './form-lock.ts';
 import type { SqlConnection, SqlSession } from './sql-session.ts';
@@ -14,15 +13,16 @@ export interface CataloguePlace {
   readonly at: string;
 }
 
-/** Makes the catalogue, brings it to the present version, and makes tables of it again that people dropped. True when it was older. */
+/** Makes the catalogue, or makes tables of it again that people dropped. */
 export async function healCatalogue(
   connection: SqlConnection,
   { dialect, place, at }: CataloguePlace,
-): Promise<boolean> {
-  await repairCatalogue(connection, dialect, place, at);
-  const isOld = (await catalogueVersion(connection, dialect)) !== CATALOGUE_VERSION;
-  if (isOld) await migrate(connection, dialect);
-  return isOld;
+): Promise<void> {
+  if (await hasCatalogue(connection, dialect)) {
+    await repairCatalogue(connection, dialect, place, at);
+  } else {
+    await makeCatalogue(connection, dialect);
+  }
 }
 
 /**
@@ -37,11 +37,8 @@ export async function changeCatalogue<T>(
 ): Promise<T> {
   const { connection } = lock;
   try {
-    const migrated = await healCatalogue(connection, where);
-    const result = await connection.transaction(async (tx) => {
-      if (migrated) await saveCopies(tx, where.dialect);
-      return change(tx);
-    });
+    await healCatalogue(connection, where);
+    const result = await connection.transaction(change);
     await after(connection);
     return result;
   } finally {

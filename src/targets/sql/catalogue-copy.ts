@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { FormIdentity } from '../../mirror/types.ts';
 import { listForms, loadForm, saveFields, saveForm, saveHistory } from './catalogue.ts';
 import type { SqlDialect } from './dialect.ts';
 import type { FormTable } from './field-column.ts';
@@ -114,10 +113,7 @@ async function readCopy(
 
 function toCopy(text: string): FormTable | undefined {
   try {
-    const copy = JSON.parse(text) as FormTable & { readonly form: FormIdentity };
-    // A copy of an earlier release knows of no columns of texts.
-    const none = { textColumn: null, textStorage: 'column', textViewLabel: null } as const;
-    return { ...copy, fields: copy.fields.map((field) => Object.assign({}, none, field)) };
+    return JSON.parse(text) as FormTable;
   } catch {
     // Only another program writes anything else.
     return undefined;

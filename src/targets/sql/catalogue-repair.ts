@@ -2,33 +2,30 @@ import { MirrorError } from '../../base/errors.ts';
 import type { CheckResult } from '../../mirror/target.ts';
 import { listForms, loadForm, recordLabels } from './catalogue.ts';
 import { copiedForms, restoreForm, saveCopies } from './catalogue-copy.ts';
-import { makeTables } from './catalogue-steps.ts';
-import { presentTables, saveVersion, tablesOfVersion } from './catalogue-structure.ts';
-import { catalogueVersion } from './catalogue-version.ts';
+import { catalogueColumns, makeTables, presentTables } from './catalogue-tables.ts';
+import { hasCatalogue } from './catalogue-version.ts';
 import type { SqlDialect } from './dialect.ts';
 import { leftViewNotices } from './left-view.ts';
 import { LOOKS } from './looks.ts';
-import { COUNTING_VERSION, rememberLosses } from './losses.ts';
-import { MIGRATIONS } from './migrations.ts';
+import { rememberLosses } from './losses.ts';
 import { PAUSES } from './pauses.ts';
 import { numberOf, type SqlConnection, type SqlSession } from './sql-session.ts';
 import { viewFailureResults } from './view-failures.ts';
 import { modelViewNames } from './view-notes.ts';
 import { noteStatusesSince } from './status-history.ts';
 
-/** Lines of `check`: whether there is a mirror, and whole. Throws as {@link catalogueVersion} does. */
+/** Lines of `check`: whether there is a mirror, and whole. Throws as {@link hasCatalogue} does. */
 export async function catalogueResults(
   session: SqlSession,
   dialect: SqlDialect,
 ): Promise<CheckResult[]> {
-  const version = await catalogueVersion(session, dialect);
-  if (version === undefined) return [{ ok: true, message: 'It holds no mirror yet.' }];
-  const missing = await missingTables(session, dialect, version);
+  if (!(await hasCatalogue(session, dialect)))
+    return [{ ok: true, message: 'It holds no mirror yet.' }];
+  const missing = await missingTables(session, dialect);
   if (missing.length > 0) {
     const message = `${missingSentence(dialect, missing)}.`;
     return [{ ok: false, message, remedy: remedyFor(missing) }];
   }
-  const old = MIGRATIONS.at(-1)?.version === version ? '' : ' The next pass updates its catalogue.';
   const forms = await listForms(session, dialect);
   const views = forms.map(({ view }) => view);
   const left = [...(await leftViewNotices(session, dialect, views)).values()].flat();
@@ -36,7 +33,7 @@ export async function catalogueResults(
     ([view, name]) => view !== name,
   );
   return [
-    { ok: true, message: `It holds a mirror already.${old}` },
+    { ok: true, message: 'It holds a mirror already.' },
     ...elsewhere.map(([view, name]) => ({
       ok: true,
       message: `Something else is called ${dialect.shownRelation(view)}, so the view over all forms is ${dialect.shownRelation(name)}.`,
@@ -50,10 +47,9 @@ export async function catalogueResults(
 export async function assertWhole(
   session: SqlSession,
   dialect: SqlDialect,
-  version: number,
   place: string,
 ): Promise<void> {
-  const missing = await missingTables(session, dialect, version);
+  const missing = await missingTables(session, dialect);
   if (missing.length === 0) return;
   const message = `${place}: ${missingSentence(dialect, missing)}. ${remedyFor(missing)}`;
   throw new MirrorError('TARGET_FAILED', message);
@@ -84,18 +80,15 @@ export async function repairCatalogue(
   place: string,
   at: string,
 ): Promise<void> {
-  const version = await catalogueVersion(connection, dialect);
-  if (version === undefined) return;
-  if ((await missingTables(connection, dialect, version)).length === 0) return;
+  if ((await missingTables(connection, dialect)).length === 0) return;
   await connection.transaction(async (tx) => {
     await dialect.lockCatalogue(tx);
     // Another process may have repaired it.
-    const missing = new Set(await missingTables(tx, dialect, version));
+    const missing = new Set(await missingTables(tx, dialect));
     if (missing.size === 0) return;
     await refuseToGuess(tx, dialect, missing, place);
-    await makeAgain(tx, dialect, missing, version);
+    await makeTables(tx, dialect, missing);
     await restoreForms(tx, dialect, missing, at);
-    if (version < COUNTING_VERSION) return;
     await saveCopies(tx, dialect);
     const lacksStatuses = missing.has('mirror_status_history');
     const losses = tellsOfRows(missing).map(
@@ -125,24 +118,6 @@ async function refuseToGuess(
   if (missing.has('mirror_fields') && listed.some(({ id }) => !copied.has(id))) {
     throw wouldGuess(dialect, place, 'mirror_fields', 'column belongs to which field');
   }
-}
-
-async function makeAgain(
-  tx: SqlSession,
-  dialect: SqlDialect,
-  missing: ReadonlySet<string>,
-  version: number,
-): Promise<void> {
-  const { stepwise } = dialect;
-  if (stepwise !== undefined) {
-    await makeTables(tx, dialect, stepwise, { tables: missing, version });
-    return;
-  }
-  for (const step of MIGRATIONS.filter((one) => one.version <= version)) {
-    const changes = step.changes(dialect).filter(({ table }) => missing.has(table));
-    for (const { sql } of changes) await tx.exec(sql);
-  }
-  if (missing.has('mirror_meta')) await saveVersion(tx, dialect, version);
 }
 
 async function restoreForms(
@@ -181,14 +156,10 @@ function wouldGuess(dialect: SqlDialect, place: string, table: string, which: st
 }
 
 /** The tables of the catalogue that are not there. Throws TARGET_FAILED for one that lacks a column. */
-async function missingTables(
-  session: SqlSession,
-  dialect: SqlDialect,
-  version: number,
-): Promise<string[]> {
+async function missingTables(session: SqlSession, dialect: SqlDialect): Promise<string[]> {
   const present = await presentTables(session, dialect);
   const missing: string[] = [];
-  for (const [table, columns] of tablesOfVersion(dialect, version)) {
+  for (const [table, columns] of catalogueColumns(dialect)) {
     const there = present.get(table);
     const lost = columns.filter((column) => !there?.includes(column));
     if (there === undefined) missing.push(table);

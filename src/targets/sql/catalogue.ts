@@ -26,8 +26,6 @@ const FIELDS_A_STATEMENT = 200;
 export interface Catalogue {
   readonly session: SqlSession;
   readonly dialect: SqlDialect;
-  /** An older one than this program writes lacks what came with later versions. */
-  readonly version: number;
 }
 
 /** A form as `mirror_forms` holds it. */
@@ -69,7 +67,6 @@ export async function loadForm(
     [formId],
   );
   if (row === undefined) return undefined;
-  // All columns: a catalogue of an earlier version has fewer.
   const fields = await session.query(
     `SELECT f.*, ${dialect.timeText('removed_at')} AS removed
      FROM ${dialect.relation('mirror_fields')} AS f WHERE form_id = $1 ORDER BY ordinal`,
@@ -84,10 +81,9 @@ export async function loadForm(
   };
 }
 
-/** A catalogue of an earlier version knows of none. */
 function historyOf(row: SqlRow): FormHistory | null {
-  if (row['history_table'] === undefined || row['history_table'] === null) return null;
-  return { table: textOf(row, 'history_table'), isOpen: booleanOf(row, 'history_open') };
+  const table = textOrNull(row, 'history_table');
+  return table === null ? null : { table, isOpen: booleanOf(row, 'history_open') };
 }
 
 /** Writes where a form's history is, and whether it goes on. */
@@ -130,10 +126,8 @@ function toFieldColumn(row: SqlRow, dialect: SqlDialect): FieldColumn {
     storage: storageOf(row),
     type: row['type'] as ColumnType,
     ...textColumnOf(row),
-    numberColumn: textOrNull(row, 'number_column'),
     viewLabel: textOrNull(row, 'view_label'),
-    textViewLabel: hasTextColumns(row) ? textOrNull(row, 'text_view_label') : null,
-    numberViewLabel: textOrNull(row, 'number_view_label'),
+    textViewLabel: textOrNull(row, 'text_view_label'),
     removedAt: dialect.time(row['removed']),
   };
 }
@@ -144,13 +138,11 @@ export const storageOf = (
   column: 'stored_in' | 'text_stored_in' = 'stored_in',
 ): FieldStorage => (row[column] === '_more' ? 'more' : 'column');
 
-/** What it says of the column of texts beside them; a row of an earlier version of the catalogue says nothing. */
+/** What it says of the column of texts beside them. */
 export const textColumnOf = (row: SqlRow): Pick<FieldColumn, 'textColumn' | 'textStorage'> => ({
-  textColumn: hasTextColumns(row) ? textOrNull(row, 'text_column') : null,
+  textColumn: textOrNull(row, 'text_column'),
   textStorage: storageOf(row, 'text_stored_in'),
 });
-
-const hasTextColumns = (row: SqlRow): boolean => row['text_column'] !== undefined;
 
 /** Inserts a form, or updates its slug, name, table and view. */
 export async function saveForm(
@@ -169,7 +161,7 @@ export async function saveForm(
   );
 }
 
-/** Inserts new fields and updates changed ones; into a catalogue of an earlier version as far as that goes. */
+/** Inserts new fields and updates changed ones. */
 export async function saveFields(
   tx: SqlSession,
   dialect: SqlDialect,
@@ -178,15 +170,14 @@ export async function saveFields(
   at: string,
 ): Promise<void> {
   if (fields.length === 0) return;
-  const present = await dialect.columnsOf(tx, 'mirror_fields');
-  const rest = Object.entries(CHANGING).filter(([name]) => present?.includes(name));
-  const columns = [...Object.entries(FIXED), ...rest];
+  const columns = [...Object.entries(FIXED), ...Object.entries(CHANGING)];
   const names = columns.map(([name]) => name);
+  const update = Object.keys(CHANGING).map((name) => `${name} = excluded.${name}`);
   for (const piece of piecesOf(fields, FIELDS_A_STATEMENT)) {
     await tx.query(
       `INSERT INTO ${dialect.relation('mirror_fields')} (${names.join(', ')})
        VALUES ${placeholders(piece.length, names.length)}
-       ON CONFLICT (form_id, field_id) DO UPDATE SET ${rest.map(([name]) => `${name} = excluded.${name}`).join(', ')}`,
+       ON CONFLICT (form_id, field_id) DO UPDATE SET ${update.join(', ')}`,
       piece.flatMap((field) => columns.map(([, valueOf]) => valueOf(field, formId, at, dialect))),
     );
   }
@@ -212,10 +203,8 @@ const CHANGING: Readonly<Record<string, ValueOf>> = {
   text_column: ({ textColumn }) => textColumn,
   text_stored_in: ({ textColumn, textStorage }) =>
     textColumn === null ? null : storedIn(textStorage),
-  number_column: ({ numberColumn }) => numberColumn,
   view_label: ({ viewLabel }) => viewLabel,
   text_view_label: ({ textViewLabel }) => textViewLabel,
-  number_view_label: ({ numberViewLabel }) => numberViewLabel,
 };
 
 const storedIn = (storage: FieldStorage): string => (storage === 'more' ? '_more' : 'column');

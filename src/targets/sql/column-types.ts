@@ -75,7 +75,7 @@ export async function meetNeeds(
 }
 
 /** Makes columns of texts beside those of the fields with these IDs; the form with them. Catalogue and view are to follow. */
-export async function addTextColumns(
+async function addTextColumns(
   tx: SqlSession,
   dialect: SqlDialect,
   form: FormTable,

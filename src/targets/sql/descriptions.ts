@@ -26,7 +26,7 @@ export const FORM_TEXTS = {
 };
 
 /** What the label of a field is followed by where it names one of the columns that its answers stand in. */
-export const PART_TEXTS = { own: '', text: ' (text)', numbers: ' (number)' } as const;
+export const PART_TEXTS = { own: '', text: ' (text)' } as const;
 
 /** What a table of the catalogue is. */
 export interface CatalogueText {

@@ -73,14 +73,6 @@ export interface SyncedView {
   readonly columns: readonly ViewColumn[];
 }
 
-/** Brings a table that an earlier release made to what this one makes. */
-export interface EarlierTables {
-  /** IDs of the fields whose column holds what belongs beside it by now (see answer-parts.ts). */
-  fieldsToSplit(tx: SqlSession, form: FormTable): Promise<ReadonlySet<string>>;
-  /** Moves it there, and gives columns their types. No answer is lost or changed, and no `_changed_at` moves (L4). */
-  bringForward(tx: SqlSession, form: FormTable): Promise<void>;
-}
-
 /**
  * Where a statement that changes tables ends the transaction it is in, a process may die between any two of them. So what is
  * about to be changed is in the catalogue first, and the next pass makes what is missing; and a table of the catalogue is made
@@ -169,7 +161,7 @@ export interface SqlDialect extends AnswerLimits, RowLimits {
   ): Promise<Map<string, string[]>>;
   /** CREATE INDEX statement, under a name that is free. `where` makes it a partial index. */
   indexOn(table: string, columns: string, where?: string): string;
-  /** Keeps every other process from creating tables or migrating until the transaction ends. Creates a missing schema. */
+  /** Keeps every other process from creating tables until the transaction ends. Creates a missing schema. */
   lockCatalogue(tx: SqlSession): Promise<void>;
   /**
    * Where windows of a form are written side by side: enters the form until the transaction ends, `together` with others
@@ -190,8 +182,11 @@ export interface SqlDialect extends AnswerLimits, RowLimits {
     columns: readonly NewColumn[],
     withMore: boolean,
   ): Promise<void>;
-  /** What earlier releases made otherwise; undefined where nothing is to be done about that. */
-  readonly earlierTables?: EarlierTables;
+  /**
+   * Gives columns the types that the catalogue says they have, where a process died before it came to that; see
+   * {@link Stepwise}. Undefined where that can't happen.
+   */
+  readonly finishTypes?: (tx: SqlSession, form: FormTable) => Promise<void>;
   /** Makes the index by which marking finds its candidates. */
   addStatusIndex(tx: SqlSession, table: string): Promise<void>;
   /** The same where it is missing, once a pass has stored what there is. Undefined where {@link createTable} makes it. */

@@ -3,7 +3,6 @@ import type { Catalogue } from './catalogue.ts';
 import type { SqlDialect } from './dialect.ts';
 import { type FieldColumn, type FormTable, MORE_COLUMN } from './field-column.ts';
 import { heldTable } from './erasure.ts';
-import { ERASURE_VERSION } from './forgotten.ts';
 import { dropCheckpoint } from './pass-records.ts';
 import { clearVersions, heldVersions } from './row-history.ts';
 import { noteScrub } from './scrubbing.ts';
@@ -19,9 +18,7 @@ import { numberOf, quoted, type SqlSession, textOf } from './sql-session.ts';
 export async function readEmptied({
   session,
   dialect,
-  version,
 }: Catalogue): Promise<Map<string, Set<string>>> {
-  if (version < ERASURE_VERSION) return new Map();
   const rows = await session.query(
     `SELECT form_id, field_id FROM ${dialect.relation('mirror_emptied')}`,
   );

@@ -6,7 +6,6 @@ import type { Catalogue } from './catalogue.ts';
 import type { SqlDialect } from './dialect.ts';
 import type { FormTable } from './field-column.ts';
 import { readWindows, updateWindow } from './form-windows.ts';
-import { ERASURE_VERSION } from './forgotten.ts';
 import { readCheckpoints, saveCheckpoint } from './pass-records.ts';
 import { readMarkings, saveMarking } from './refused-marks.ts';
 import { isStorableId, listable } from './row-batch.ts';
@@ -21,7 +20,6 @@ import {
   textOf,
   textOrNull,
 } from './sql-session.ts';
-import { STATUS_HISTORY_VERSION } from './status-history.ts';
 import { requireNone } from './swallowed-writes.ts';
 import { standingOf } from './table-standing.ts';
 
@@ -58,7 +56,6 @@ interface Source {
 const sourcesOf = (
   dialect: SqlDialect,
   { table, versions }: Pick<Place, 'table' | 'versions'>,
-  version: number,
 ): Source[] => [
   ...versions.map((one) => ({
     part: 'history' as const,
@@ -88,16 +85,12 @@ const sourcesOf = (
     idColumn: 'submission_id',
     ofForm: 'form_id = $2',
   },
-  ...(version < STATUS_HISTORY_VERSION
-    ? []
-    : [
-        {
-          part: 'history',
-          relation: dialect.relation('mirror_status_history'),
-          idColumn: 'submission_id',
-          ofForm: 'form_id = $2',
-        } as const,
-      ]),
+  {
+    part: 'history',
+    relation: dialect.relation('mirror_status_history'),
+    idColumn: 'submission_id',
+    ofForm: 'form_id = $2',
+  },
 ];
 
 /** The rows of a source that speak of these submissions: how a statement goes on, and its parameters. */
@@ -124,13 +117,13 @@ const storedIds = (ids: readonly string[], dialect: SqlDialect): string[] => [
 
 /** What is held of these submissions. */
 export async function countTraces(
-  { session, dialect, version }: Catalogue,
+  { session, dialect }: Catalogue,
   place: Place,
   ids: readonly string[],
 ): Promise<Traces> {
   const counts = { rows: 0, listings: 0, refusals: 0, history: 0 };
   const { formId } = place;
-  for (const source of sourcesOf(dialect, place, version)) {
+  for (const source of sourcesOf(dialect, place)) {
     for (const piece of piecesOf(storedIds(ids, dialect), IDS_A_STATEMENT)) {
       const [which, params] = whichOf(dialect, source, formId, piece);
       const [row] = await session.query(`SELECT count(*) AS n ${which}`, params);
@@ -157,7 +150,7 @@ export async function eraseSubmissions(
   const live: DatedStatus[] = [];
   const kept = ['_deleted_at', 'status'].filter((column) => present.has(column));
   const dated = present.has('created_at') ? [`${dialect.timeText('created_at')} AS dated`] : [];
-  for (const source of sourcesOf(dialect, place, STATUS_HISTORY_VERSION)) {
+  for (const source of sourcesOf(dialect, place)) {
     const isRows = source.part === 'rows';
     const told = [source.idColumn, ...(isRows ? [...kept, ...dated] : [])].join(', ');
     for (const piece of piecesOf(storedIds(ids, dialect), IDS_A_STATEMENT)) {
@@ -186,7 +179,7 @@ export async function accountForgotten(
   rows: readonly DatedStatus[],
 ): Promise<void> {
   if (rows.length === 0) return;
-  const catalogue = { session: tx, dialect, version: ERASURE_VERSION };
+  const catalogue = { session: tx, dialect };
   const checkpoint = (await readCheckpoints(catalogue, formId)).get(formId);
   if (checkpoint !== undefined) {
     const unstored = plusCounts(checkpoint.unstored, tallied(rows));
@@ -216,7 +209,7 @@ export async function eraseFromMessages(
     if (rest === text) continue;
     await tx.query(`UPDATE ${passes} SET error = $1 WHERE id = $2`, [rest, numberOf(row, 'id')]);
   }
-  const catalogue = { session: tx, dialect, version: ERASURE_VERSION };
+  const catalogue = { session: tx, dialect };
   const record = (await readMarkings(catalogue)).get(formId);
   if (record !== undefined) await saveMarking(tx, dialect, formId, { record, named: ids });
 }

@@ -24,15 +24,9 @@ export interface FieldColumn {
    */
   readonly textColumn: string | null;
   readonly textStorage: FieldStorage;
-  /**
-   * Set by an earlier release when a number column met text while a view of a user depended on it: that column keeps the
-   * numbers under this name, and `column` is a text column that holds everything.
-   */
-  readonly numberColumn: string | null;
   /** Names in the labelled view; null when the view has no room for it. */
   readonly viewLabel: string | null;
   readonly textViewLabel: string | null;
-  readonly numberViewLabel: string | null;
   readonly removedAt: string | null;
 }
 
@@ -45,8 +39,8 @@ export const MORE_COLUMN = '_more';
 /** A column, or a key of the overflow column, that holds answers to a field. */
 export interface AnswerPart {
   readonly field: FieldColumn;
-  /** `own`: the field's column; `text`: that of texts beside it; `numbers`: see {@link FieldColumn.numberColumn}. */
-  readonly kind: 'own' | 'text' | 'numbers';
+  /** `own`: the field's column; `text`: that of texts beside it. */
+  readonly kind: 'own' | 'text';
   /** The column, or the key. */
   readonly name: string;
   readonly storage: FieldStorage;

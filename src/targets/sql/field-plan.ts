@@ -101,9 +101,7 @@ function newFields(
       storage: room >= 0 ? 'column' : 'more',
       type: field.hashed ? 'text' : null,
       ...NO_TEXT_COLUMN,
-      numberColumn: null,
       viewLabel: null,
-      numberViewLabel: null,
       removedAt: field.inSchema ? null : options.at,
     };
   });

@@ -21,9 +21,6 @@ import {
  * forgetting others, or letting them come back, does not make good what is lost.
  */
 
-/** The first version of the catalogue that knows what was erased. */
-export const ERASURE_VERSION = 3;
-
 /** Hashes looked up or written by one statement. */
 const HASHES_A_STATEMENT = 1_000;
 
@@ -41,11 +38,10 @@ const saltOf = async (
 
 /** Of these IDs those that were forgotten, each with when. */
 export async function readForgotten(
-  { session, dialect, version }: Catalogue,
+  { session, dialect }: Catalogue,
   formId: string,
   ids: Iterable<string>,
 ): Promise<Map<string, string>> {
-  if (version < ERASURE_VERSION) return new Map();
   const salt = await saltOf(session, dialect, formId);
   return salt === undefined ? new Map() : notesOf(session, dialect, { formId, salt }, ids);
 }
@@ -262,9 +258,7 @@ export async function dropForgotten(
 export async function countForgotten({
   session,
   dialect,
-  version,
 }: Catalogue): Promise<Map<string, number>> {
-  if (version < ERASURE_VERSION) return new Map();
   const rows = await session.query(
     `SELECT form_id, count(*) AS forgotten FROM ${dialect.relation('mirror_forgotten')} GROUP BY form_id`,
   );

@@ -52,8 +52,6 @@ const IDS_A_CHUNK = 5_000;
 export interface FormContext {
   readonly formId: string;
   readonly dialect: SqlDialect;
-  /** The catalogue's version when this was opened. */
-  readonly version: number;
   /** Sees committed state only. */
   readonly session: () => Promise<SqlSession>;
   /** The target, for messages. */
@@ -75,23 +73,21 @@ export class SqlFormReader implements FormReader {
   }
 
   async checkpoint(): Promise<Checkpoint | undefined> {
-    const { dialect, formId, version } = this.context;
+    const { dialect, formId } = this.context;
     return this.guarded(async (session) => {
-      const checkpoints = await readCheckpoints({ session, dialect, version }, formId);
+      const checkpoints = await readCheckpoints({ session, dialect }, formId);
       return checkpoints.get(formId);
     });
   }
 
   async windows(): Promise<readonly WindowRecord[]> {
-    const { dialect, formId, version } = this.context;
-    return this.guarded((session) => readWindows({ session, dialect, version }, formId));
+    const { dialect, formId } = this.context;
+    return this.guarded((session) => readWindows({ session, dialect }, formId));
   }
 
   async losses(): Promise<readonly Loss[]> {
-    const { dialect, formId, version } = this.context;
-    const found = await this.guarded((session) =>
-      findLosses({ session, dialect, version }, formId),
-    );
+    const { dialect, formId } = this.context;
+    const found = await this.guarded((session) => findLosses({ session, dialect }, formId));
     return found.losses;
   }
 
@@ -236,9 +232,9 @@ export class SqlFormReader implements FormReader {
   }
 
   async marking(): Promise<MarkingRecord | null> {
-    const { dialect, formId, version } = this.context;
+    const { dialect, formId } = this.context;
     return this.guarded(async (session) => {
-      const markings = await readMarkings({ session, dialect, version });
+      const markings = await readMarkings({ session, dialect });
       return markings.get(formId) ?? null;
     });
   }
@@ -255,18 +251,18 @@ export class SqlFormReader implements FormReader {
   }
 
   async forgotten(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
-    const { dialect, formId, version } = this.context;
-    return this.guarded((session) => readForgotten({ session, dialect, version }, formId, ids));
+    const { dialect, formId } = this.context;
+    return this.guarded((session) => readForgotten({ session, dialect }, formId, ids));
   }
 
   async traces(ids: readonly string[]): Promise<Traces> {
-    const { dialect, formId, version } = this.context;
+    const { dialect, formId } = this.context;
     return this.guarded(async (session) => {
       const table = (await this.#table(session))?.form.table;
       const form = await loadForm(session, dialect, formId);
       const { tables: versions } = await tablesOfVersions(session, dialect, form);
       const place = { formId, table, versions };
-      return countTraces({ session, dialect, version }, place, ids);
+      return countTraces({ session, dialect }, place, ids);
     });
   }
 
@@ -293,8 +289,8 @@ export class SqlFormReader implements FormReader {
   }
 
   async passes(limit: number): Promise<PassRecord[]> {
-    const { dialect, formId, version } = this.context;
-    return this.guarded((session) => readPasses({ session, dialect, version }, formId, limit));
+    const { dialect, formId } = this.context;
+    return this.guarded((session) => readPasses({ session, dialect }, formId, limit));
   }
 
   /** Runs `read`; rejects with MirrorErrors only. */

@@ -8,7 +8,7 @@ import type { SqlDialect } from './dialect.ts';
 import { beginCounts, columnsLost, placeLost, rememberLosses } from './losses.ts';
 import type { FieldColumn, FormTable } from './field-column.ts';
 import { MODEL_VIEWS } from './model-views.ts';
-import { addTextColumns, syncLabelledView } from './column-types.ts';
+import { syncLabelledView } from './column-types.ts';
 import { type FieldPlan, NO_TEXT_COLUMN, planFields } from './field-plan.ts';
 import { dropCheckpoint } from './pass-records.ts';
 import type { SqlSession } from './sql-session.ts';
@@ -53,7 +53,7 @@ export async function syncFormSchema(
     existing !== undefined && known !== undefined
       ? known
       : await chooseNames(tx, dialect, form, known);
-  let table: FormTable = {
+  const table: FormTable = {
     form,
     table: names.table,
     view: names.view,
@@ -75,7 +75,7 @@ export async function syncFormSchema(
     await noteStaleViews(tx, dialect, form.id);
   } else {
     await completeTable(tx, dialect, { table, present: existing, at, place: options.place });
-    table = await bringForward(tx, dialect, table, at);
+    await dialect.finishTypes?.(tx, table);
   }
   const saved = await saveSchema(tx, dialect, table, plan, options);
   if (existing === undefined) await beginCounts(tx, dialect, form.id, known === undefined);
@@ -128,17 +128,12 @@ function remainingFields(
 ): readonly FieldColumn[] {
   if (known === undefined) return [];
   if (present === undefined) {
-    return known.fields.map((field) =>
-      Object.assign(reopened(field), NO_TEXT_COLUMN, NO_NUMBER_COLUMN),
-    );
+    return known.fields.map((field) => Object.assign(reopened(field), NO_TEXT_COLUMN));
   }
   const there = new Set(present);
   return known.fields.map((field) => {
-    const { storage, column, numberColumn } = field;
-    const isLost = storage === 'column' && !there.has(column);
-    const lacksNumbers = numberColumn !== null && !there.has(numberColumn);
-    if (!isLost && !lacksNumbers) return field;
-    return Object.assign(isLost ? reopened(field) : { ...field }, lacksNumbers && NO_NUMBER_COLUMN);
+    const isLost = field.storage === 'column' && !there.has(field.column);
+    return isLost ? reopened(field) : field;
   });
 }
 
@@ -146,8 +141,6 @@ const reopened = (field: FieldColumn): FieldColumn => ({
   ...field,
   type: field.type === 'text' ? null : field.type,
 });
-
-const NO_NUMBER_COLUMN = { numberColumn: null, numberViewLabel: null };
 
 const cleanIdentity = ({ id, slug, name }: FormIdentity): FormIdentity => ({
   id,
@@ -176,21 +169,6 @@ async function chooseNames(
   }
   const table = formTableName(form, taken);
   return { table, view: known?.view ?? `${table}${VIEW_SUFFIX}` };
-}
-
-/** Of a table that an earlier release made. */
-async function bringForward(
-  tx: SqlSession,
-  dialect: SqlDialect,
-  table: FormTable,
-  at: string,
-): Promise<FormTable> {
-  const { earlierTables } = dialect;
-  if (earlierTables === undefined) return table;
-  const toSplit = await earlierTables.fieldsToSplit(tx, table);
-  const split = await addTextColumns(tx, dialect, table, toSplit, at);
-  await earlierTables.bringForward(tx, split);
-  return split;
 }
 
 async function saveSchema(

@@ -16,17 +16,14 @@ import {
  * whole has none; one that can't be read in windows has a single one, which says since when that is known.
  */
 
-/** Since this version of the catalogue there are windows. */
-const WINDOWS_VERSION = 3;
 /** Windows written by one statement. */
 const WINDOWS_A_STATEMENT = 200;
 
 /** A form's windows, in order of time. */
 export async function readWindows(
-  { session, dialect, version }: Catalogue,
+  { session, dialect }: Catalogue,
   formId: string,
 ): Promise<WindowRecord[]> {
-  if (version < WINDOWS_VERSION) return [];
   const time = (column: string): string => `${dialect.timeText(column)} AS ${column}`;
   const rows = await session.query(
     `SELECT ${['from_at', 'to_at', 'proven_at', 'failed_at'].map(time).join(', ')},

@@ -58,9 +58,9 @@ export class SqlFormWriter extends SqlWindowWriter implements FormWriter {
 
   /** Alone, so that nothing that is being stored falls between what is counted here and what is counted since. */
   override async losses(): Promise<readonly Loss[]> {
-    const { dialect, formId, version } = this.#context;
+    const { dialect, formId } = this.#context;
     const found = await this.#alone(async ({ tx }) => {
-      const now = await findLosses({ session: tx, dialect, version }, formId);
+      const now = await findLosses({ session: tx, dialect }, formId);
       await countUncounted(tx, dialect, formId, now);
       return now;
     });

@@ -1,20 +1,19 @@
 import type { HeldForm } from '../../mirror/target.ts';
 import { listForms } from './catalogue.ts';
 import { readCopies } from './catalogue-copy.ts';
-import { presentTables, tablesOfVersion } from './catalogue-structure.ts';
-import { catalogueVersion } from './catalogue-version.ts';
+import { catalogueColumns, presentTables } from './catalogue-tables.ts';
+import { hasCatalogue } from './catalogue-version.ts';
 import type { SqlDialect } from './dialect.ts';
 import { type SqlSession, textOf } from './sql-session.ts';
 
 /**
  * The forms of a catalogue and their fields, from the tables that are there: where `mirror_forms` or `mirror_fields` lost
- * something, the copies in `mirror_meta` tell it. Throws as {@link catalogueVersion} does.
+ * something, the copies in `mirror_meta` tell it. Throws as {@link hasCatalogue} does.
  */
 export async function readHeldForms(session: SqlSession, dialect: SqlDialect): Promise<HeldForm[]> {
-  const version = await catalogueVersion(session, dialect);
-  if (version === undefined) return [];
+  if (!(await hasCatalogue(session, dialect))) return [];
   const present = await presentTables(session, dialect);
-  const expected = tablesOfVersion(dialect, version);
+  const expected = catalogueColumns(dialect);
   // A table that lacks a column is for the pass to refuse.
   const isWhole = (table: string): boolean =>
     expected.get(table)?.every((column) => present.get(table)?.includes(column)) === true;

@@ -27,21 +27,15 @@ export interface FoundLosses {
   readonly counted: { readonly [Part in keyof StoredCounts]: number | null };
 }
 
-/** The first version of the catalogue that counts rows. */
-export const COUNTING_VERSION = 3;
-
 /** What `mirror_forms` says, as a SELECT list: how much was stored, and what is remembered as lost. */
-export const countColumns = (version: number): string =>
-  version < COUNTING_VERSION
-    ? 'NULL AS row_count, NULL AS live_count, NULL AS rejected_count, NULL AS losses'
-    : 'row_count, live_count, rejected_count, losses';
+export const COUNT_COLUMNS = 'row_count, live_count, rejected_count, losses';
 
 /**
  * Compares a form's table and list of rejections with what was stored. One statement, and so one instant: a batch that is
  * being written is in both counts or in neither.
  */
 export async function findLosses(
-  { session, dialect, version }: Catalogue,
+  { session, dialect }: Catalogue,
   formId: string,
 ): Promise<FoundLosses> {
   const form = await loadForm(session, dialect, formId);
@@ -52,7 +46,7 @@ export async function findLosses(
   const present = await dialect.columnsOf(session, form.table);
   const { rows, live } = rowCounts(dialect, form.table, present);
   const [row] = await session.query(
-    `SELECT ${countColumns(version)}, ${rows} AS held_rows, ${live} AS held_live,
+    `SELECT ${COUNT_COLUMNS}, ${rows} AS held_rows, ${live} AS held_live,
        (SELECT count(*) FROM ${dialect.relation('mirror_rejected')} WHERE form_id = $1) AS held_rejections
      FROM ${dialect.relation('mirror_forms')} WHERE form_id = $1`,
     [formId],
@@ -89,7 +83,7 @@ export function rowCounts(
   return { rows: `${rows})`, live: isMarked ? `${rows} WHERE _deleted_at IS NULL)` : `${rows})` };
 }
 
-/** What the columns of {@link countColumns} say beside what is there; `lost`: what was seen to be missing. */
+/** What the columns of {@link COUNT_COLUMNS} say beside what is there; `lost`: what was seen to be missing. */
 export function lossesOf(row: SqlRow, held: StoredCounts, lost: readonly Loss[]): Loss[] {
   const isPlaceGone = lost.some(({ what }) => what === 'place');
   const missing = (column: string, there: number): number =>

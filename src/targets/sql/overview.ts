@@ -15,7 +15,7 @@ import { leftViewNotices } from './left-view.ts';
 import { readEmptied } from './emptied-fields.ts';
 import { countForgotten } from './forgotten.ts';
 import { readLook } from './looks.ts';
-import { countColumns, type ExpectedColumn, lossesOf, rowCounts, tableLosses } from './losses.ts';
+import { COUNT_COLUMNS, type ExpectedColumn, lossesOf, rowCounts, tableLosses } from './losses.ts';
 import { readCheckpoints, readNotablePasses } from './pass-records.ts';
 import { readMarkings } from './refused-marks.ts';
 import { isHistory } from './row-history.ts';
@@ -122,7 +122,7 @@ interface TableState {
  * commits in between would look like a loss.
  */
 async function readTables(
-  { session, dialect, version }: Catalogue,
+  { session, dialect }: Catalogue,
   forms: readonly CataloguedForm[],
   fields: ReadonlyMap<string, readonly FieldOfTable[]>,
 ): Promise<Map<string, TableState>> {
@@ -135,7 +135,7 @@ async function readTables(
     const parts = piece.map(({ table }, index) => {
       const { rows, live } = rowCounts(dialect, table, present.get(table));
       const counts = `(SELECT ${rows} AS total, ${live} AS live)`;
-      return `SELECT form_id, ${countColumns(version)}, total, live,
+      return `SELECT form_id, ${COUNT_COLUMNS}, total, live,
         (SELECT count(*) FROM ${dialect.relation('mirror_rejected')} AS r WHERE r.form_id = f.form_id) AS rejected
         FROM ${dialect.relation('mirror_forms')} AS f CROSS JOIN ${counts} AS c WHERE form_id = $${index + 1}`;
     });
@@ -159,7 +159,6 @@ async function readFieldColumns(
   dialect: SqlDialect,
 ): Promise<Map<string, FieldOfTable[]>> {
   const rows = await session.query(
-    // All columns: a catalogue of an earlier version has fewer.
     `SELECT * FROM ${dialect.relation('mirror_fields')} ORDER BY form_id, ordinal`,
   );
   const columns = new Map<string, FieldOfTable[]>();

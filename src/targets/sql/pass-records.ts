@@ -106,9 +106,9 @@ export async function readNotablePasses(catalogue: Catalogue): Promise<Map<strin
   return notable;
 }
 
-const passColumns = ({ dialect, version }: Catalogue): string =>
+const passColumns = ({ dialect }: Catalogue): string =>
   `kind, ${dialect.timeText('started_at')} AS started, ${dialect.timeText('ended_at')} AS ended, outcome, total, error, ` +
-  `${version < 2 ? 'NULL AS error_code' : 'error_code'}, ${COUNT_COLUMNS}`;
+  `error_code, ${COUNT_COLUMNS}`;
 
 function toPassRecord(row: SqlRow, dialect: SqlDialect): PassRecord {
   return {
@@ -183,21 +183,14 @@ export async function dropCheckpoint(
   ]);
 }
 
-/** Since this version of the catalogue checkpoints have all that is read of them; before, only what they began with. */
-const FULL_VERSION = 3;
-
 /** The checkpoints of one form, or of all, by form ID. */
 export async function readCheckpoints(
-  { session, dialect, version }: Catalogue,
+  { session, dialect }: Catalogue,
   formId?: string,
 ): Promise<Map<string, Checkpoint>> {
-  const newer =
-    version < FULL_VERSION
-      ? `0 AS absent, 0 AS withheld, 0 AS hidden, NULL AS proven_for, NULL AS statuses, NULL AS unstored, NULL AS counts_at`
-      : `coalesce(absent, 0) AS absent, coalesce(withheld, 0) AS withheld, coalesce(hidden, 0) AS hidden, proven_for,
-         statuses, unstored, ${dialect.timeText('counts_at')} AS counts_at`;
   const rows = await session.query(
-    `SELECT form_id, total, ${newer}, ${dialect.timeText('watermark')} AS watermark,
+    `SELECT form_id, total, absent, withheld, hidden, proven_for, statuses, unstored,
+       ${dialect.timeText('counts_at')} AS counts_at, ${dialect.timeText('watermark')} AS watermark,
        ${dialect.timeText('proven_at')} AS proven_at, ${dialect.timeText('full_proven_at')} AS full_proven_at
      FROM ${dialect.relation('mirror_checkpoints')}${formId === undefined ? '' : ' WHERE form_id = $1'}`,
     formId === undefined ? [] : [formId],

@@ -5,7 +5,7 @@ import type { MarkingRecord } from '../../mirror/marking-record.ts';
 import type { Refusal, SentMark } from '../../mirror/target.ts';
 import type { Catalogue } from './catalogue.ts';
 import type { SqlDialect } from './dialect.ts';
-import { ERASURE_VERSION, readForgotten } from './forgotten.ts';
+import { readForgotten } from './forgotten.ts';
 import { piecesOf, placeholders, type SqlSession, textOf } from './sql-session.ts';
 import { cleanText } from './row-batch.ts';
 
@@ -22,7 +22,7 @@ const goneOf = (
 ): Promise<ReadonlyMap<string, string>> =>
   ids.length === 0
     ? Promise.resolve(new Map())
-    : readForgotten({ session: tx, dialect, version: ERASURE_VERSION }, formId, ids);
+    : readForgotten({ session: tx, dialect }, formId, ids);
 
 /** Status changes stored by one statement. */
 const MARKS_A_STATEMENT = 100;
@@ -144,16 +144,11 @@ export async function readTriedBefore(
   return new Set(rows.map((row) => textOf(row, 'submission_id')));
 }
 
-/** The first version of the catalogue that keeps what marking left to say. */
-const MARKING_VERSION = 3;
-
 /** What marking left to say of each form; forms of which there is nothing to say are missing. */
 export async function readMarkings({
   session,
   dialect,
-  version,
 }: Catalogue): Promise<Map<string, MarkingRecord>> {
-  if (version < MARKING_VERSION) return new Map();
   const rows = await session.query(
     `SELECT form_id, marking FROM ${dialect.relation('mirror_forms')} WHERE marking IS NOT NULL`,
   );

@@ -4,8 +4,6 @@ import { type SqlSession, textOf } from './sql-session.ts';
 
 /** Begins a key in `mirror_meta`, with a form's ID: something of it was removed whose bytes may still be in the database's files. */
 const KEY = 'scrub:';
-/** As an earlier release noted it, for all forms. */
-const KEY_OF_ALL = 'scrub';
 
 /** Notes, with what removes it, that the files have to be scrubbed: whoever dies before leaves that to the next. */
 export async function noteScrub(
@@ -21,15 +19,12 @@ export async function noteScrub(
   );
 }
 
-/** The forms of which that was noted and not done since; null stands for all. */
-async function scrubsOf(session: SqlSession, dialect: SqlDialect): Promise<(string | null)[]> {
+/** The forms of which that was noted and not done since. */
+async function scrubsOf(session: SqlSession, dialect: SqlDialect): Promise<string[]> {
   const rows = await session.query(
     `SELECT "key" FROM ${dialect.relation('mirror_meta')} WHERE ${IS_NOTE}`,
   );
-  return rows.map((row) => {
-    const key = textOf(row, 'key');
-    return key === KEY_OF_ALL ? null : key.slice(KEY.length);
-  });
+  return rows.map((row) => textOf(row, 'key').slice(KEY.length));
 }
 
 /** Whether that was noted and not done since. */
@@ -41,7 +36,7 @@ export async function endScrub(session: SqlSession, dialect: SqlDialect): Promis
   await session.query(`DELETE FROM ${dialect.relation('mirror_meta')} WHERE ${IS_NOTE}`);
 }
 
-const IS_NOTE = `("key" = '${KEY_OF_ALL}' OR "key" LIKE '${KEY}%')`;
+const IS_NOTE = `"key" LIKE '${KEY}%'`;
 
 /** What there is to say of a form whose erasure has not come to its end yet, or never did. */
 export async function scrubNotice(
@@ -50,7 +45,7 @@ export async function scrubNotice(
 ): Promise<(formId: string, place: string) => TargetNotice[]> {
   const forms = dialect.scrubs ? await scrubsOf(session, dialect) : [];
   return (formId, place) =>
-    forms.includes(formId) || forms.includes(null)
+    forms.includes(formId)
       ? [
           {
             code: 'SCRUB_PENDING',

@@ -22,9 +22,9 @@ import type { FormIdentity } from '../../mirror/types.ts';
 import type { FormWindow } from '../../mirror/window.ts';
 import { type Catalogue, loadForm } from './catalogue.ts';
 import { type CataloguePlace, changeCatalogue, healCatalogue } from './catalogue-change.ts';
-import { restoreForm, saveCopies } from './catalogue-copy.ts';
+import { restoreForm } from './catalogue-copy.ts';
 import { assertWhole } from './catalogue-repair.ts';
-import { CATALOGUE_VERSION, catalogueVersion } from './catalogue-version.ts';
+import { hasCatalogue } from './catalogue-version.ts';
 import type { SqlDialect } from './dialect.ts';
 import { restoreForgotten } from './forgotten.ts';
 import { busyForm, type FormLock, takeEpoch } from './form-lock.ts';
@@ -117,10 +117,9 @@ export class SqlTarget implements Target {
   }
 
   async heldForms(): Promise<HeldForm[]> {
-    const { dialect } = this.#database;
     return this.#guarded(async () => {
       const session = await this.#database.reading();
-      return session === undefined ? [] : readHeldForms(session, dialect);
+      return session === undefined ? [] : readHeldForms(session, this.#database.dialect);
     });
   }
 
@@ -129,7 +128,7 @@ export class SqlTarget implements Target {
       const catalogue = await this.#catalogue();
       if (catalogue === undefined) return undefined;
       const form = await loadForm(catalogue.session, catalogue.dialect, formId);
-      return form && new SqlFormReader(this.#context(formId, catalogue.version));
+      return form && new SqlFormReader(this.#context(formId));
     });
   }
 
@@ -166,7 +165,7 @@ export class SqlTarget implements Target {
         throw await busyForm(session, dialect, form.id, this.#place);
       }
       try {
-        if (options.whilePaused !== true)
+        if (options.whilePaused !== true && (await hasCatalogue(lock.connection, dialect)))
           await refusePaused(lock.connection, dialect, form, this.name);
         return await this.#writer(form, lock);
       } catch (error) {
@@ -199,7 +198,7 @@ export class SqlTarget implements Target {
       if (lock === undefined) {
         throw await busyForm(await this.#database.reading(), dialect, formId, this.#place, name);
       }
-      const context = this.#context(formId, CATALOGUE_VERSION);
+      const context = this.#context(formId);
       const keepsVersions = this.#keepsVersions;
       return openWindow({ ...context, name, lock, clock: this.#clock, keepsVersions });
     });
@@ -214,6 +213,8 @@ export class SqlTarget implements Target {
       const lock = await this.#database.lockForm(name, { waitMs: 0, signal });
       if (lock === undefined) return undefined;
       try {
+        // Refuses one of another schema.
+        await hasCatalogue(lock.connection, dialect);
         return await holdMarkingLock(lock, { dialect, formId, place, clock: this.#clock });
       } catch (error) {
         await lock.release().catch(() => {});
@@ -223,10 +224,9 @@ export class SqlTarget implements Target {
   }
 
   async lastLook(): Promise<LookRecord | null> {
-    const { dialect } = this.#database;
     return this.#guarded(async () => {
-      const session = await this.#database.reading();
-      return session === undefined ? null : readLook(session, dialect);
+      const session = await this.#mirror();
+      return session === undefined ? null : readLook(session, this.#database.dialect);
     });
   }
 
@@ -243,10 +243,9 @@ export class SqlTarget implements Target {
   }
 
   async pauses(): Promise<Pause[]> {
-    const { dialect } = this.#database;
     return this.#guarded(async () => {
-      const session = await this.#database.reading();
-      return session === undefined ? [] : readPauses(session, dialect);
+      const session = await this.#mirror();
+      return session === undefined ? [] : readPauses(session, this.#database.dialect);
     });
   }
 
@@ -340,13 +339,11 @@ export class SqlTarget implements Target {
   }
 
   async #writer(form: FormIdentity, lock: FormLock): Promise<SqlFormWriter> {
-    const { dialect } = this.#database;
-    const at = new Date(this.#clock.now()).toISOString();
-    const migrated = await healCatalogue(lock.connection, this.#where());
+    const { dialect, at } = this.#where();
+    await healCatalogue(lock.connection, this.#where());
     const open = async (tx: SqlSession): Promise<SqlFormWriter> => {
       // Whoever wrote to a window of the form for an earlier pass has ended its batch, and writes no other.
       await dialect.enterForm?.(tx, form.id, 'alone');
-      if (migrated) await saveCopies(tx, dialect);
       const restored = await restoreForm(tx, dialect, form.id, at);
       const losses = restored.map(
         (name) => ({ what: 'records', name: `content of ${name}` }) as const,
@@ -356,7 +353,7 @@ export class SqlTarget implements Target {
       const epoch = await takeEpoch(tx, dialect, form.id, at);
       const known = await loadForm(tx, dialect, form.id);
       return new SqlFormWriter({
-        ...this.#context(form.id, CATALOGUE_VERSION),
+        ...this.#context(form.id),
         form,
         lock,
         epochs: new Map([[form.id, epoch]]),
@@ -375,10 +372,9 @@ export class SqlTarget implements Target {
     return { dialect: this.#database.dialect, place: this.#place, at };
   }
 
-  #context(formId: string, version: number) {
+  #context(formId: string) {
     return {
       formId,
-      version,
       dialect: this.#database.dialect,
       place: this.#place,
       session: async (): Promise<SqlSession> => {
@@ -392,7 +388,14 @@ export class SqlTarget implements Target {
     };
   }
 
-  /** The catalogue; undefined when there is none. Never migrates it: reading leaves a mirror as it is. */
+  /** Where to read a mirror; undefined when there is none yet. */
+  async #mirror(): Promise<SqlSession | undefined> {
+    const session = await this.#database.reading();
+    const isThere = session && (await hasCatalogue(session, this.#database.dialect));
+    return isThere === true ? session : undefined;
+  }
+
+  /** The catalogue; undefined when there is none. */
   async #catalogue(): Promise<Catalogue | undefined> {
     const session = await this.#database.reading();
     return session && this.#catalogueOf(session);
@@ -400,10 +403,9 @@ export class SqlTarget implements Target {
 
   async #catalogueOf(session: SqlSession): Promise<Catalogue | undefined> {
     const { dialect } = this.#database;
-    const version = await catalogueVersion(session, dialect);
-    if (version === undefined) return undefined;
-    await assertWhole(session, dialect, version, this.#place);
-    return { session, dialect, version };
+    if (!(await hasCatalogue(session, dialect))) return undefined;
+    await assertWhole(session, dialect, this.#place);
+    return { session, dialect };
   }
 
   async #guarded<T>(work: () => Promise<T>): Promise<T> {

@@ -6,12 +6,9 @@ import { piecesOf, placeholders, run, type SqlSession, textOrNull } from './sql-
  * row another status than its last entry has, or stores it for the first time: `seen_at` is when; `not_before` is the last
  * time that the submission was seen in another one, so that the change lies between the two. Null: it was not seen before.
  *
- * A mirror of an earlier release has no entries. Nothing is made up for what it saw: rows get their first entry when they
- * change, and the others with the first pass that has compared everything; `statuses_since` in `mirror_forms` says when.
+ * Where people dropped the table, nothing is made up for what it said: rows get an entry when they change, and the others
+ * with the first pass that has compared everything; `statuses_since` in `mirror_forms` says when.
  */
-
-/** The first version of the catalogue that keeps it. */
-export const STATUS_HISTORY_VERSION = 4;
 
 /** Rows of one statement. */
 const ROWS_A_STATEMENT = 2_000;
@@ -83,7 +80,7 @@ export async function recordStatuses(
   if (ids.length === 0) return;
   const history = historyOf(dialect);
   const proven = `(SELECT c.full_proven_at FROM ${dialect.relation('mirror_checkpoints')} AS c
-    WHERE c.form_id = $1 AND c.full_proven_at > t.held_at AND c.full_proven_at <= $2 AND coalesce(c.withheld, 0) = 0
+    WHERE c.form_id = $1 AND c.full_proven_at > t.held_at AND c.full_proven_at <= $2 AND c.withheld = 0
       AND NOT EXISTS (SELECT 1 FROM ${dialect.relation('mirror_rejected')} AS r
         WHERE r.form_id = $1 AND r.submission_id = t.id))`;
   const otherwise = wasLive ? `coalesce(${proven}, t.held_at)` : 't.held_at';
@@ -119,8 +116,8 @@ export async function noteStatusesSince(
 }
 
 /**
- * After a pass that has compared everything since `since` (ISO): gives the rows of a mirror that an earlier release began,
- * or whose history people dropped, their first entries.
+ * After a pass that has compared everything since `since` (ISO): gives the rows of a form whose history people dropped
+ * their first entries.
  */
 export async function completeStatuses(
   tx: SqlSession,

@@ -33,7 +33,6 @@ export async function completeTable(
   const lacksMore = !there.has(MORE_COLUMN) && parts.some(({ storage }) => storage === 'more');
   if (missing.length > 0 || lacksMore)
     await dialect.addColumns(tx, table.table, missing, lacksMore);
-  // Tables of earlier releases have none.
   await dialect.ensureDateIndex(tx, table.table);
   if (await dialect.hasKey(tx, table.table)) return;
   try {

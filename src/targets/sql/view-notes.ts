@@ -20,8 +20,6 @@ export const modelKey = (view: ModelView): string => PREFIX + view;
 export interface KeptView {
   readonly name: string;
   readonly state: string;
-  /** See {@link viewsText}; an earlier release kept none. */
-  readonly text?: string | undefined;
 }
 
 /** Why a view is not as it is to be, from when making it first failed until it is made. Holds no answer. */

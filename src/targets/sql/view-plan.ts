@@ -37,11 +37,7 @@ export function planView(
 }
 
 /** Where a field keeps the names that its columns have in the view. */
-const VIEW_LABELS = {
-  own: 'viewLabel',
-  text: 'textViewLabel',
-  numbers: 'numberViewLabel',
-} as const;
+const VIEW_LABELS = { own: 'viewLabel', text: 'textViewLabel' } as const;
 
 /** The fields with the names that they have in the view now. Unchanged fields are the same objects. */
 export function withViewLabels(
@@ -54,17 +50,13 @@ export function withViewLabels(
   return fields.map((field) => {
     const viewLabel = labels.get(`own ${field.id}`) ?? null;
     const textViewLabel = labels.get(`text ${field.id}`) ?? null;
-    const numberViewLabel = labels.get(`numbers ${field.id}`) ?? null;
-    const isSame =
-      viewLabel === field.viewLabel &&
-      textViewLabel === field.textViewLabel &&
-      numberViewLabel === field.numberViewLabel;
-    return isSame ? field : { ...field, viewLabel, textViewLabel, numberViewLabel };
+    const isSame = viewLabel === field.viewLabel && textViewLabel === field.textViewLabel;
+    return isSame ? field : { ...field, viewLabel, textViewLabel };
   });
 }
 
 /** The names of the view's columns besides the system columns, as far as the catalogue knows them. */
 export const shownLabels = ({ fields }: Pick<FormTable, 'fields'>): string[] =>
-  fields.flatMap(({ viewLabel, textViewLabel, numberViewLabel }) =>
-    [viewLabel, textViewLabel, numberViewLabel].filter((label) => label !== null),
+  fields.flatMap(({ viewLabel, textViewLabel }) =>
+    [viewLabel, textViewLabel].filter((label) => label !== null),
   );

@@ -1,7 +1,7 @@
 import { SYSTEM_COLUMNS } from '../../mirror/reserved-names.ts';
 import type { ShownForm } from './answers-view.ts';
 import { loadForm, loadForms } from './catalogue.ts';
-import { presentTables } from './catalogue-structure.ts';
+import { presentTables } from './catalogue-tables.ts';
 import { CATALOGUE_TEXTS } from './descriptions.ts';
 import type { SqlDialect } from './dialect.ts';
 import type { FormTable } from './field-column.ts';
@@ -25,7 +25,6 @@ import {
   saveView,
   wasLeft,
 } from './view-notes.ts';
-import { viewsText } from './views-text.ts';
 
 /*
  * The views over all forms, and that of a form's live rows. They are made at the end of a pass, in a transaction of their own:
@@ -59,8 +58,7 @@ export interface ViewsEnd {
 }
 
 /**
- * Brings the views over all forms, and that of this form's live rows, to what there is; those that people dropped, or that an
- * earlier release made, are made again. `in time`: the former may be left to the next pass that changes no column, or to who calls
+ * Brings the views over all forms, and that of this form's live rows, to what there is; those that people dropped are made again. `in time`: the former may be left to the next pass that changes no column, or to who calls
  * it `now`, while forms come one after the other. Never rejects: what a pass stored holds. What could not be made is kept, for
  * whoever shows how the mirror is (view-failures.ts).
  */
@@ -147,8 +145,7 @@ async function findDue(
   const states = await dialect.views.states(session, left);
   const isAsLeft = (key: string): boolean => {
     const kept = notes.kept.get(key);
-    const isCurrent = kept?.text === viewsText(dialect);
-    return kept !== undefined && isCurrent && states.get(kept.name) === kept.state;
+    return kept !== undefined && states.get(kept.name) === kept.state;
   };
   const isDropped = (key: string): boolean => {
     const kept = notes.kept.get(key);
@@ -227,7 +224,7 @@ async function saveMade(
 ): Promise<void> {
   const states = await dialect.views.states(tx, new Map(made.values().map((name) => [name, ''])));
   for (const [key, name] of made) {
-    const kept: KeptView = { name, state: states.get(name) ?? '', text: viewsText(dialect) };
+    const kept: KeptView = { name, state: states.get(name) ?? '' };
     await saveView(tx, dialect, key, kept);
   }
 }

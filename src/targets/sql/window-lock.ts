@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { FormWindow } from '../../mirror/window.ts';
 import { loadForm } from './catalogue.ts';
-import { CATALOGUE_VERSION, catalogueVersion } from './catalogue-version.ts';
+import { hasCatalogue } from './catalogue-version.ts';
 import type { SqlDialect } from './dialect.ts';
 import { epochOf, type FormLock, lostLock, takeEpoch } from './form-lock.ts';
 import type { FormContext } from './form-reader.ts';
@@ -35,8 +35,9 @@ export async function openWindow(locked: LockedWindow): Promise<SqlWindowWriter>
     return await connection.transaction(async (tx) => {
       await dialect.enterForm?.(tx, formId, 'together');
       // Making and repairing the catalogue is the form's writer's.
-      const version = await catalogueVersion(tx, dialect);
-      const epoch = version === CATALOGUE_VERSION ? await epochOf(tx, dialect, formId) : undefined;
+      const epoch = (await hasCatalogue(tx, dialect))
+        ? await epochOf(tx, dialect, formId)
+        : undefined;
       const known = epoch === undefined ? undefined : await loadForm(tx, dialect, formId);
       if (epoch === undefined || known === undefined) throw lostLock(place, formId);
       const own = await takeEpoch(tx, dialect, name, at);

@@ -149,8 +149,6 @@ const fieldAt = (ordinal: number): StateField => ({
   ordinal,
   column: `c${ordinal}`,
   type: 'text',
-  numberColumn: null,
-  numberViewLabel: null,
   firstSeenAt: '2026-01-01T00:00:00.000Z',
   isEmptied: false,
 });

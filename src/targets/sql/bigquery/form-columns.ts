@@ -129,8 +129,6 @@ export class FormColumns {
       const isEmptied = was?.isEmptied === true && !prepared.has(field.id);
       return {
         ...field,
-        numberColumn: null,
-        numberViewLabel: null,
         firstSeenAt: was?.firstSeenAt ?? at,
         isEmptied,
       };

@@ -37,7 +37,7 @@ export const OWN_COLUMNS: readonly ColumnShape[] = [
 
 /** The parts of fields that have a column. */
 export const columnParts = (fields: readonly FieldColumn[]): AnswerPart[] =>
-  partsOf(fields).filter(({ field, kind }) => field.type !== null && kind !== 'numbers');
+  partsOf(fields).filter(({ field }) => field.type !== null);
 
 /** A column of answers. */
 export const columnOfPart = ({ field, kind, name, type }: AnswerPart): ColumnShape => {

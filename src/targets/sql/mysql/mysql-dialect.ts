@@ -18,7 +18,7 @@ import {
   mysqlColumnsOfEach,
   mysqlNames,
 } from './mysql-tables.ts';
-import { decideMysqlTypes, lateMysqlTypes } from './mysql-types.ts';
+import { decideMysqlTypes, finishMysqlTypes } from './mysql-types.ts';
 import { storeNewInMysql, upsertIntoMysql } from './mysql-upsert.ts';
 import { mysqlLabel, syncMysqlView } from './mysql-view.ts';
 import { mysqlViews } from './mysql-views.ts';
@@ -102,7 +102,7 @@ export function mysqlDialect(database: string): SqlDialect {
     hasKey: hasMysqlKey,
     addKey: addMysqlKey,
     decideTypes: decideMysqlTypes,
-    earlierTables: lateMysqlTypes,
+    finishTypes: finishMysqlTypes,
     syncView: syncMysqlView,
     views: mysqlViews,
 

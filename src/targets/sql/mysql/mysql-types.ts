@@ -1,5 +1,5 @@
 import { partsOf } from '../answer-parts.ts';
-import type { DecidedTypes, EarlierTables, NewColumn, TypeChange } from '../dialect.ts';
+import type { DecidedTypes, NewColumn, TypeChange } from '../dialect.ts';
 import type { FieldColumn, FormTable } from '../field-column.ts';
 import { quoted, type SqlSession, textOf } from '../sql-session.ts';
 import { checkKey, checksOf } from './mysql-comments.ts';
@@ -10,7 +10,7 @@ import { definition, MYSQL_TYPES, mysqlTypesOf } from './mysql-tables.ts';
 
 /**
  * See {@link SqlDialect.decideTypes}. What was decided is in the catalogue before a column is changed, which commits it: a
- * process that dies in between leaves the change to {@link lateMysqlTypes}.
+ * process that dies in between leaves the change to {@link finishMysqlTypes}.
  */
 export async function decideMysqlTypes(
   tx: SqlSession,
@@ -48,32 +48,29 @@ export async function decideMysqlTypes(
   return { fields, afterView: [] };
 }
 
-/** Gives columns the types that the catalogue says they have, where a process died before it came to that. */
-export const lateMysqlTypes: EarlierTables = {
-  fieldsToSplit: async () => new Set(),
-  async bringForward(tx, form) {
-    const declared = await mysqlTypesOf(tx, form.table);
-    const late = partsOf(form.fields).filter(
-      ({ kind, storage, type, name }) =>
-        kind === 'own' &&
-        storage === 'column' &&
-        type === 'number' &&
-        declared.get(name) === MYSQL_TYPES.text,
-    );
-    if (late.length === 0) return;
-    const blank = await blankColumns(
-      tx,
-      form.table,
-      late.map(({ name }) => name),
-    );
-    const untouched = await untouchedColumns(tx, form.table);
-    await changeColumns(
-      tx,
-      form.table,
-      late.filter(({ name }) => blank.has(name) && untouched.has(name)),
-    );
-  },
-};
+/** See {@link SqlDialect.finishTypes}. */
+export async function finishMysqlTypes(tx: SqlSession, form: FormTable): Promise<void> {
+  const declared = await mysqlTypesOf(tx, form.table);
+  const late = partsOf(form.fields).filter(
+    ({ kind, storage, type, name }) =>
+      kind === 'own' &&
+      storage === 'column' &&
+      type === 'number' &&
+      declared.get(name) === MYSQL_TYPES.text,
+  );
+  if (late.length === 0) return;
+  const blank = await blankColumns(
+    tx,
+    form.table,
+    late.map(({ name }) => name),
+  );
+  const untouched = await untouchedColumns(tx, form.table);
+  await changeColumns(
+    tx,
+    form.table,
+    late.filter(({ name }) => blank.has(name) && untouched.has(name)),
+  );
+}
 
 /**
  * The columns of texts that are as they were made. A change of the type says all of a column's definition anew, and would take away

@@ -2,7 +2,7 @@ import { cellText } from '../../../mirror/cell.ts';
 import { jsonDepth } from '../../../mirror/json-text.ts';
 import { parseNumber } from '../../../mirror/numbers.ts';
 import { type Cell, ExactNumber, JsonText } from '../../../mirror/types.ts';
-import { type AnswerLimits, nearest } from '../answer-parts.ts';
+import type { AnswerLimits } from '../answer-parts.ts';
 import type { AnswerType } from '../field-column.ts';
 
 /** An answer as a SQLite column holds it, or as {@link toBound} makes it so. */
@@ -33,12 +33,6 @@ export function encodeSqliteCell(cell: Cell, type: AnswerType): SqliteCell {
   return toInt64(cellText(cell) ?? '') ?? (typeof cell === 'number' ? cell : cellText(cell));
 }
 
-/** The double that is nearest to a number written with all its digits; null for what is no number. */
-export function nearestNumber(text: string): number | null {
-  const number = parseNumber(text);
-  return number === null ? null : nearest(number);
-}
-
 /** A cell as it is bound, and read: what is whole as a bigint, which is how `node:sqlite` tells INTEGER from REAL. */
 export const toBound = (cell: SqliteCell): SqliteCell =>
   typeof cell === 'number' && Number.isSafeInteger(cell) ? BigInt(cell) : cell;
@@ -57,7 +51,7 @@ function toInt64(digits: string): bigint | undefined {
 /** The text in a column; a placeholder for a BLOB, which only other programs write. */
 export const textFrom = (value: unknown): string => (typeof value === 'string' ? value : '[BLOB]');
 
-/** The cell in a column. An earlier release kept numbers with many digits as texts among the others. */
+/** The cell in a column. Only other programs write a text into one of numbers. */
 export function decodeSqliteCell(value: unknown, type: AnswerType): Cell {
   if (value === null || value === undefined) return null;
   if (typeof value === 'bigint') return parseNumber(value.toString());

@@ -16,7 +16,7 @@ import {
   sqliteColumnsOfEach,
   sqliteNames,
 } from './sqlite-tables.ts';
-import { decideSqliteTypes, earlierSqliteTables } from './sqlite-types.ts';
+import { decideSqliteTypes } from './sqlite-types.ts';
 import { upsertIntoSqlite } from './sqlite-upsert.ts';
 import { syncSqliteView } from './sqlite-view.ts';
 import { sqliteViews } from './sqlite-views.ts';
@@ -90,7 +90,6 @@ export const sqliteDialect: SqlDialect = {
   hasKey: hasSqliteKey,
   addKey: addSqliteKey,
   decideTypes: decideSqliteTypes,
-  earlierTables: earlierSqliteTables,
   syncView: syncSqliteView,
   views: sqliteViews,
 

@@ -1,8 +1,6 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { decimalText } from '../../../mirror/numbers.ts';
 import type { SqlRow, SqlValue } from '../sql-session.ts';
-import { nearestNumber } from './sqlite-cells.ts';
 import { rolledBackError } from './sqlite-errors.ts';
 import { type FlatRows, storeFlatRows, type StorePlan } from './sqlite-store.ts';
 
@@ -42,10 +40,6 @@ export class SqliteEngine implements AnyEngine {
     const place = access === 'rewrite' ? existingFile(path) : path;
     // Types of columns are declared in the schema table itself (see sqlite-types.ts), which is refused by default.
     this.#database = new DatabaseSync(place, { timeout: 0, readOnly, defensive: readOnly });
-    if (readOnly) return;
-    const options = { useBigIntArguments: true, deterministic: true };
-    this.#database.function('decimal_text', options, toText);
-    this.#database.function('nearest_number', options, toNearest);
   }
 
   all(sql: string, params: readonly SqlValue[], asArrays: boolean): SqlRow[] | unknown[][] {
@@ -127,14 +121,4 @@ function existingFile(path: string): URL {
 function toBound(value: SqlValue): string | number | bigint | null {
   if (value === null || typeof value !== 'object') return value;
   throw new TypeError('SQLite takes no lists');
-}
-
-/** SQL function `nearest_number`: the double next to a number written with all its digits; NULL for any other text. */
-const toNearest = (value: unknown): number | null =>
-  typeof value === 'string' ? nearestNumber(value) : null;
-
-/** SQL function `decimal_text`: a number's canonical decimal, where SQLite's own text would round to 15 digits. */
-function toText(value: unknown): string | null {
-  if (typeof value === 'bigint') return value.toString();
-  return typeof value === 'number' ? decimalText(value) : null;
 }

@@ -1,6 +1,5 @@
-import { partsOf } from '../answer-parts.ts';
-import type { DecidedTypes, EarlierTables, TypeChange } from '../dialect.ts';
-import type { AnswerPart, FieldColumn, FormTable } from '../field-column.ts';
+import type { DecidedTypes, TypeChange } from '../dialect.ts';
+import type { FieldColumn, FormTable } from '../field-column.ts';
 import { numberOf, quoted, type SqlSession, textOf } from '../sql-session.ts';
 import { declareTypes } from './sqlite-declaration.ts';
 import { SQLITE_TYPES } from './sqlite-tables.ts';
@@ -28,53 +27,6 @@ export async function decideSqliteTypes(
     return { ...field, type: isOfType ? to : 'text' };
   });
   return { fields, afterView: [] };
-}
-
-/** Columns of earlier releases have no type, and a number column held as texts what neither an int64 nor a double does. */
-export const earlierSqliteTables: EarlierTables = {
-  async fieldsToSplit(tx, form) {
-    const ids = new Set<string>();
-    for (const { field, kind, name, type } of await untypedParts(tx, form)) {
-      if (kind !== 'own' || type !== 'number') continue;
-      const [row] = await tx.query(
-        `SELECT EXISTS (SELECT 1 FROM ${quoted(form.table)} WHERE typeof(${quoted(name)}) = 'text') AS found`,
-      );
-      if (row !== undefined && numberOf(row, 'found') > 0) ids.add(field.id);
-    }
-    return ids;
-  },
-  async bringForward(tx, form) {
-    const untyped = await untypedParts(tx, form);
-    if (untyped.length === 0) return;
-    const table = quoted(form.table);
-    for (const { field, name, type } of untyped) {
-      const column = quoted(name);
-      if (type !== 'number') {
-        // What people wrote there, perhaps.
-        await tx.query(
-          `UPDATE ${table} SET ${column} = decimal_text(${column}) WHERE typeof(${column}) IN ('integer', 'real')`,
-        );
-      } else if (field.textColumn !== null) {
-        const beside = quoted(field.textColumn);
-        await tx.query(
-          `UPDATE ${table} SET ${beside} = ${column}, ${column} = nearest_number(${column}) WHERE typeof(${column}) = 'text'`,
-        );
-      }
-    }
-    await declare(
-      tx,
-      form.table,
-      new Map(untyped.map(({ name, type }) => [name, SQLITE_TYPES[type]])),
-    );
-  },
-};
-
-/** The columns of answers that are there and have no declared type. */
-async function untypedParts(tx: SqlSession, form: FormTable): Promise<AnswerPart[]> {
-  const declared = await declaredTypes(tx, form.table);
-  return partsOf(form.fields).filter(
-    ({ storage, name }) => storage === 'column' && declared.get(name) === '',
-  );
 }
 
 async function declaredTypes(tx: SqlSession, table: string): Promise<Map<string, string>> {
