@@ -2,36 +2,20 @@
 # today; those of all official images stand in github.com/docker-library/repo-info.
 ARG NODE_IMAGE=node:24-slim@sha256:cd84903a12dbd26b46f1f3b8144a2568c41c5d37ddd0c7a80a34c7a19786b35f
 
-FROM ${NODE_IMAGE} AS build
+# The published package, which needs no other.
+FROM ${NODE_IMAGE} AS package
 WORKDIR /app
 COPY package.json package-lock.json ./
 COPY packages/google-sheets-emulator/package.json ./packages/google-sheets-emulator/
 # The pinned Node of the development tools has an install script that the image does not need.
 RUN npm ci --ignore-scripts --no-audit --no-fund
-COPY tsconfig.json tsconfig.build.json ./
-COPY src ./src
-COPY packages ./packages
-RUN npm run build
-
-FROM ${NODE_IMAGE} AS modules
-WORKDIR /app
-COPY package.json package-lock.json ./
-COPY packages/google-sheets-emulator/package.json ./packages/google-sheets-emulator/
-RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
-# Of Google's 350 APIs the program loads one: 70 MB instead of 340.
-COPY scripts/prune-modules.ts ./scripts/
-RUN node scripts/prune-modules.ts node_modules sheets bigquery
+COPY . .
+RUN npm pack && tar -xzf forms-mirror-*.tgz
 
 FROM ${NODE_IMAGE}
 ENV NODE_ENV=production DATA_DIR=/data HOST=0.0.0.0 PORT=8080
 WORKDIR /app
-COPY --from=modules /app/node_modules ./node_modules
-COPY --from=build /app/dist ./dist
-# node_modules links to this folder; without src/ its entry takes dist/.
-COPY packages/google-sheets-emulator/package.json packages/google-sheets-emulator/*.js packages/google-sheets-emulator/LICENSE ./packages/google-sheets-emulator/
-COPY --from=build /app/packages/google-sheets-emulator/dist ./packages/google-sheets-emulator/dist
-COPY package.json README.md CHANGELOG.md SECURITY.md LICENSE ./
-COPY bin ./bin
+COPY --from=package /app/package ./
 RUN mkdir -m 700 /data && chown node:node /data
 USER node
 VOLUME /data

@@ -1,5 +1,5 @@
-// Lists the packages that ship with the program and their licences, as package-lock.json names them, and fails on a
-// licence of any package, of the development tools too, that nobody has looked at: `npm run -s licences`.
+// Lists the licences of all packages, of the development tools too, as package-lock.json names them, and fails on one that
+// nobody has looked at: `npm run -s licences`. Those of the published package are in dist/THIRD-PARTY.txt.
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 
@@ -24,19 +24,21 @@ const LOOKED_AT: Readonly<Record<string, string>> = {
 
 /** A package of the lock file. */
 export interface Licensed {
-  /** `name@version` */
+  /** Where npm installs it, such as `node_modules/zod`. */
+  readonly path: string;
   readonly name: string;
+  readonly version: string;
   /** As the package names it; empty when it names none. */
   readonly licence: string;
-  /** False for a development tool. */
-  readonly ships: boolean;
+  /** The checksum that npm holds it against; empty when the lock file has none. */
+  readonly integrity: string;
   readonly isAllowed: boolean;
 }
 
 interface LockEntry {
   readonly version?: string;
   readonly license?: string;
-  readonly dev?: boolean;
+  readonly integrity?: string;
   readonly link?: boolean;
 }
 
@@ -45,23 +47,23 @@ export function licences(lockFile: string): Licensed[] {
   const { packages } = JSON.parse(lockFile) as { packages: Record<string, LockEntry> };
   return Object.entries(packages)
     .filter(([path, { link }]) => path.includes('node_modules/') && link !== true)
-    .map(([path, { version = '', license = '', dev = false }]) => {
-      const name = `${path.slice(path.lastIndexOf('node_modules/') + 13)}@${version}`;
-      const licence = LOOKED_AT[name] ?? license;
-      return { name, licence, ships: !dev, isAllowed: ALLOWED.has(licence) };
+    .map(([path, { version = '', license = '', integrity = '' }]) => {
+      const name = path.slice(path.lastIndexOf('node_modules/') + 13);
+      const licence = LOOKED_AT[`${name}@${version}`] ?? license;
+      return { path, name, version, licence, integrity, isAllowed: ALLOWED.has(licence) };
     })
     .sort((a, b) => a.name.localeCompare(b.name, 'en'));
 }
 
 if (import.meta.main) {
   const all = licences(readFileSync(resolve(import.meta.dirname, '../package-lock.json'), 'utf8'));
-  for (const { name, licence, ships } of all) {
-    if (ships) process.stdout.write(`${name}  ${licence}\n`);
+  for (const { name, version, licence } of all) {
+    process.stdout.write(`${name}@${version}  ${licence}\n`);
   }
   const unknown = all.filter(({ isAllowed }) => !isAllowed);
-  for (const { name, licence } of unknown) {
+  for (const { name, version, licence } of unknown) {
     process.stderr.write(
-      `${name} has the licence "${licence}", which nobody has looked at yet: read it, then add it to scripts/licences.ts or leave the package out.\n`,
+      `${name}@${version} has the licence "${licence}", which nobody has looked at yet: read it, then add it to scripts/licences.ts or leave the package out.\n`,
     );
   }
   process.exitCode = unknown.length === 0 ? 0 : 1;

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { systemClock } from './base/clock.ts';
 import { printable } from './base/printable.ts';
 import { COMMANDS } from './cli/commands.ts';
@@ -13,7 +14,7 @@ const EXIT_AFTER_MS = 3_000;
 process.umask(0o077);
 
 const { version } = JSON.parse(
-  readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
+  readFileSync(join(import.meta.dirname, '../package.json'), 'utf8'),
 ) as { version: string };
 const terminal = new Terminal(process.stdout, process.stderr);
 // Libraries print warnings and errors of their own, some of which quote what they were given. What matters of them reaches

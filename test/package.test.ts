@@ -1,16 +1,20 @@
 import { execFileSync } from 'node:child_process';
-import { resolve } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { dirname, join, normalize, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
+
+const ROOT = resolve(import.meta.dirname, '..');
+const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 
 interface Packed {
   readonly bundled: readonly string[];
   readonly files: readonly { readonly path: string }[];
 }
 
-/** What `npm pack` would put into the published package, without building it first. */
+/** What `npm pack` would put into the published package, without building it first: `dist/` may be missing. */
 function packed(): Packed {
   const json = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
-    cwd: resolve(import.meta.dirname, '..'),
+    cwd: ROOT,
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'ignore'],
   });
@@ -19,11 +23,21 @@ function packed(): Packed {
   return only;
 }
 
+/** Where the links and pictures of a page lead, as paths in the repository. */
+const linksOf = (page: string): string[] =>
+  [...read(page).matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, link = '']) =>
+    normalize(join(dirname(page), link)),
+  );
+
+/** Pages that only a checkout has. */
+const OF_CHECKOUT = ['DECISIONS.md', 'docker-compose.yml', 'src/mirror/SPEC.md'];
+
 describe('the published package', () => {
-  it('carries the Sheets emulator inside, and no TypeScript: Node strips no types in node_modules', () => {
-    const { bundled, files } = packed();
-    const paths = files.map(({ path }) => path);
-    expect(bundled).toEqual(['google-sheets-emulator']);
+  const { bundled, files } = packed();
+  const paths = files.map(({ path }) => path);
+
+  it('has the program, its documents and what deploys it, and nothing of the checkout', () => {
+    expect(bundled).toEqual([]);
     expect(paths).toEqual(
       expect.arrayContaining([
         'bin/forms-mirror.js',
@@ -33,12 +47,37 @@ describe('the published package', () => {
         'deploy/prometheus/alerts.yaml',
         'deploy/otel/tracing.mjs',
         'docs/operating.md',
-        'node_modules/google-sheets-emulator/index.js',
-        'node_modules/google-sheets-emulator/package.json',
       ]),
     );
-    const sources = paths.filter((path) => path.endsWith('.ts') && !path.endsWith('.d.ts'));
-    expect(sources).toEqual([]);
-    expect(paths.filter((path) => /(^|\/)test\//.test(path))).toEqual([]);
+    const tops = new Set(paths.map((path) => path.split('/')[0] ?? ''));
+    tops.delete('dist');
+    expect([...tops].toSorted()).toEqual(
+      ['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md', 'bin', 'deploy', 'docs'].concat(
+        'package.json',
+      ),
+    );
+  });
+
+  it('has the pictures and the pages that its documents show and lead to', () => {
+    const pages = paths.filter((path) => path.endsWith('.md') && !path.startsWith('dist/'));
+    const links = [...new Set(pages.flatMap(linksOf))];
+    expect(links).toContain('docs/pictures/sheet.png');
+    const isThere = (link: string): boolean =>
+      paths.some((path) => path === link || path.startsWith(`${link}/`));
+    expect(links.filter((link) => !isThere(link)).toSorted()).toEqual(OF_CHECKOUT);
+  });
+
+  it('needs no other package: dist/ contains what the program imports', () => {
+    const manifest = JSON.parse(read('package.json')) as Readonly<Record<string, unknown>>;
+    const fields = [
+      'dependencies',
+      'optionalDependencies',
+      'peerDependencies',
+      'bundleDependencies',
+    ];
+    expect(fields.filter((field) => field in manifest)).toEqual([]);
+    // npm would warn of scripts that a package runs where it is installed.
+    const scripts = Object.keys(manifest['scripts'] as object);
+    expect(scripts.filter((name) => /^(pre|post)?(install|prepare)$/.test(name))).toEqual([]);
   });
 });

@@ -263,7 +263,10 @@ export const COMMANDS: readonly CommandSpec[] = [
           `reads what the specification leaves open another way: ${READING_SYNTAX}`,
           collect,
         )
-        .option('--sheets', 'run a stand-in for Google Sheets too, on the next port')
+        .option(
+          '--sheets',
+          'run a stand-in for Google Sheets too, on the next port (in a checkout)',
+        )
         .option('--json', 'print address, key and forms as one JSON document'),
     load: () => import('./sandbox.ts'),
   },
@@ -280,7 +283,10 @@ export const COMMANDS: readonly CommandSpec[] = [
         .option('--seconds <number>', 'how long to watch submissions arrive', '20')
         .option('--keep-running', 'go on until Ctrl-C')
         .option('--submissions <number>', 'sample submissions to begin with', '1250')
-        .option('--sheets', 'mirror into a stand-in for Google Sheets too, and show it as a page'),
+        .option(
+          '--sheets',
+          'mirror into a stand-in for Google Sheets too, shown as a page (in a checkout)',
+        ),
     load: () => import('./demo.ts'),
   },
 ];

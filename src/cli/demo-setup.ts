@@ -24,12 +24,12 @@ export async function openDemo(
   host: Host,
   options: { readonly submissions: number; readonly sheets: boolean },
 ): Promise<DemoSetup> {
+  await using opened = new AsyncDisposableStack();
+  const sheet = options.sheets ? opened.use(await startSandboxSheet()) : undefined;
   const folder = mkdtempSync(join(tmpdir(), 'forms-mirror-demo-'));
   const file = join(folder, 'forms.sqlite');
   const store = createSampleWorkspace({ submissions: options.submissions });
-  await using opened = new AsyncDisposableStack();
   const sandbox = opened.use(await startSandbox({ store }));
-  const sheet = options.sheets ? opened.use(await startSandboxSheet()) : undefined;
   const env = { ...settings(sandbox, folder), ...targets(file, sheet) };
   const config = loadConfig(env, noFiles, { source: true });
   const app = opened.use(

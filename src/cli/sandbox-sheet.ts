@@ -1,3 +1,5 @@
+import { errorCode } from '../base/error-code.ts';
+import { MirrorError } from '../base/errors.ts';
 import { EMULATOR_EMAIL, EMULATOR_TOKEN } from '../targets/google/credentials.ts';
 
 /** A stand-in for Google Sheets with one empty spreadsheet that the mirror may write to. */
@@ -8,9 +10,9 @@ export interface SandboxSheet extends AsyncDisposable {
   readonly viewUrl: string;
 }
 
-/** Starts it on loopback, on `port` or, with 0, any free one. */
+/** Starts it on loopback, on `port` or, with 0, any free one. Throws USAGE outside a checkout of the repository. */
 export async function startSandboxSheet(port = 0): Promise<SandboxSheet> {
-  const { startSheetsEmulator } = await import('google-sheets-emulator');
+  const { startSheetsEmulator } = await loadEmulator();
   const emulator = await startSheetsEmulator({ port });
   emulator.accounts.issue({ email: EMULATOR_EMAIL }, EMULATOR_TOKEN);
   const id = emulator.createSpreadsheet({
@@ -23,4 +25,17 @@ export async function startSandboxSheet(port = 0): Promise<SandboxSheet> {
     viewUrl: `${root}/view/${id}`,
     [Symbol.asyncDispose]: () => emulator.stop(),
   };
+}
+
+/** The published package does not carry the emulator. */
+async function loadEmulator() {
+  try {
+    return await import('google-sheets-emulator');
+  } catch (error) {
+    if (errorCode(error) !== 'ERR_MODULE_NOT_FOUND') throw error;
+    throw new MirrorError(
+      'USAGE',
+      '--sheets needs a checkout of the repository, where npm ci installs the stand-in for Google Sheets: this package does not include it.',
+    );
+  }
 }

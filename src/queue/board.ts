@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import type { BullMQAdapter as Adapter } from '@bull-board/api/bullMQAdapter';
 import type { Job } from 'bullmq';
@@ -26,6 +28,9 @@ export interface QueueBoard {
 /** Where the board lives. */
 const BOARD_PATH = '/queue';
 
+/** Where the published package has the board's pages. In a checkout the board finds those of its own package. */
+const PAGES = join(import.meta.dirname, 'board');
+
 /** Stands for what a job carries: payloads are nobody's to read here (L11, L15). */
 const HIDDEN = 'not shown';
 
@@ -43,6 +48,7 @@ export async function openBoard(queues: readonly AnyQueue[]): Promise<QueueBoard
     queues: adapters,
     serverAdapter: server,
     options: {
+      ...(existsSync(PAGES) ? { uiBasePath: PAGES } : {}),
       uiConfig: {
         boardTitle: 'forms-mirror: queue',
         favIcon: { default: 'static/images/logo.svg', alternative: 'static/favicon-32x32.png' },
