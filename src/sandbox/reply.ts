@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { FaultRule } from './faults.ts';
+import type { Fault } from './faults.ts';
 
 /** An answer of a stand-in service, before it goes on the wire. */
 export interface Reply {
@@ -21,7 +21,7 @@ export function htmlReply(status: number, html: string): Reply {
 }
 
 /** The answer that a fault shows instead of the real one; undefined when it only spoils the delivery. */
-function faultReply(fault: FaultRule): Reply | undefined {
+function faultReply(fault: Fault): Reply | undefined {
   if (fault.status === undefined) return undefined;
   const { status } = fault;
   const text = fault.body ?? JSON.stringify({ error: 'injected', message: `Injected ${status}` });
@@ -32,22 +32,22 @@ function faultReply(fault: FaultRule): Reply | undefined {
 
 /**
  * Answers one request as the fault wants it: waits, serves (or not), spoils the delivery. `serve` is called at most
- * once, synchronously before the answer is sent. Resolves with the status shown, 0 when the connection was dropped
+ * once, right before the answer is sent. Resolves with the status shown, 0 when the connection was dropped
  * or `signal` ended the wait; never rejects on behalf of a client that went away.
  */
 export async function answer(
   response: ServerResponse,
-  fault: FaultRule | undefined,
-  serve: () => Reply,
+  fault: Fault | undefined,
+  serve: () => Reply | Promise<Reply>,
   signal: AbortSignal,
 ): Promise<number> {
-  const applied = fault?.applied === true ? serve() : undefined;
+  const applied = fault?.applied === true ? await serve() : undefined;
   if (fault?.delayMs !== undefined && !(await waited(fault.delayMs, signal))) return 0;
   if (fault?.dropConnection === true) {
     response.destroy();
     return 0;
   }
-  const reply = (fault && faultReply(fault)) ?? applied ?? serve();
+  const reply = (fault && faultReply(fault)) ?? applied ?? (await serve());
   send(response, reply, fault);
   return reply.status;
 }
@@ -62,7 +62,8 @@ async function waited(ms: number, signal: AbortSignal): Promise<boolean> {
 }
 
 /** Puts a reply on the wire; with `cutBodyAt` or `hang` only a part of it. */
-function send(response: ServerResponse, reply: Reply, fault: FaultRule | undefined): void {
+function send(response: ServerResponse, reply: Reply, fault: Fault | undefined): void {
+  if (response.destroyed) return;
   const body = Buffer.from(reply.body);
   const hasBody = reply.status !== 204 && reply.status !== 304;
   response.writeHead(reply.status, {

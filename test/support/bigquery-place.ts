@@ -21,7 +21,6 @@ export interface BigQueryFaultRule {
   readonly status?: number;
   readonly body?: string;
   readonly applied?: boolean;
-  readonly silent?: boolean;
   readonly dropConnection?: boolean;
 }
 

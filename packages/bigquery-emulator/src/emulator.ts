@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { answer, jsonReply, type Reply } from '../../../src/sandbox/reply.ts';
 import { analyzerServer } from './analyzer-server.ts';
 import { Analyzer } from './analyzer.ts';
 import { ApiError, invalid } from './api-error.ts';
@@ -10,7 +11,6 @@ import { Jobs, placeName } from './jobs.ts';
 import { isRaw, textAt, type Raw } from './json-object.ts';
 import { DmlQuota } from './quotas.ts';
 import { Reckoning } from './reckoning.ts';
-import { deliver, type Reply } from './reply.ts';
 import { RequestLog } from './request-log.ts';
 import { unknownAddress } from './rest-jobs.ts';
 import { Router } from './router.ts';
@@ -53,6 +53,7 @@ export interface BigQueryEmulator {
 }
 
 const MAX_REQUEST_BYTES = 10 * 1_048_576;
+const NO_CONTENT: Reply = { status: 204, headers: {}, body: '' };
 
 /** Starts an emulator of the BigQuery API v2 on loopback. Everything is in memory and gone with `close()`. */
 export async function startBigQueryEmulator(
@@ -130,15 +131,13 @@ export async function startBigQueryEmulator(
           signal: gone.signal,
         };
         const made = await route.method.run(call);
-        return made === undefined
-          ? { status: 204, body: '' }
-          : { status: 200, body: JSON.stringify(made) };
+        return made === undefined ? NO_CONTENT : jsonReply(200, JSON.stringify(made));
       } catch (error) {
         return refused(error);
       }
     };
     const fault = faults.take({ method: name, query: textAt(queryOf(body ?? {}), 'query') });
-    const status = await deliver(response, fault, serve, stopping.signal);
+    const status = await answer(response, fault, serve, stopping.signal);
     requests.add({
       atMs: now(),
       method: name,
@@ -189,7 +188,7 @@ const isAllowed = (header: string | undefined, token: string | undefined): boole
 
 function unauthorized(): Reply {
   const { status, body } = GOOGLE_FAULTS.noCredentials;
-  return { status: status ?? 401, body: body ?? '' };
+  return jsonReply(status ?? 401, body ?? '');
 }
 
 /** What an error says on the wire. One of the emulator's own says so. */
@@ -201,7 +200,7 @@ function refused(error: unknown): Reply {
           'internalError',
           `bigquery-emulator failed: ${error instanceof Error ? error.message : String(error)}`,
         );
-  return { status: known.code, body: JSON.stringify(known.body()) };
+  return jsonReply(known.code, JSON.stringify(known.body()));
 }
 
 function parsed(bytes: Buffer): Raw | undefined {

@@ -4,7 +4,7 @@ export {
   type BigQueryEmulator,
   type BigQueryEmulatorOptions,
 } from './emulator.ts';
-export type { FaultInjector, FaultRule, FaultTally } from './faults.ts';
+export type { FaultInjector, FaultRule } from './faults.ts';
 export { GOOGLE_FAULTS } from './google-faults.ts';
 export type { LoggedRequest, RequestLog } from './request-log.ts';
 export type { StatementFaults } from './statement-faults.ts';

@@ -49,7 +49,7 @@ describe('faults of requests', () => {
   });
 
   it('leave a request without an answer until the client gives up', async () => {
-    bed.emulator.faults.add({ query: /INSERT/, silent: true });
+    bed.emulator.faults.add({ query: /INSERT/, delayMs: 3_600_000 });
     const body = { query: INSERT, useLegacySql: false };
     const gone = new AbortController();
     const asked = bed.api.jobs.query(

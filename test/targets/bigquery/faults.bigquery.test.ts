@@ -167,7 +167,7 @@ describe('L5: a form in BigQuery', () => {
       for (let after = 0; after < MOST_REQUESTS; after += 3) {
         const place = await bigQueryPlace(standIn);
         // Every other time what was asked for last has happened.
-        const rule = { after, times: 1, applied: after % 2 === 0, silent: true };
+        const rule = { after, times: 1, applied: after % 2 === 0, delayMs: 3_600_000 };
         standIn.faults.add(rule);
         const child = new Child(CHILD, [standIn.url, place.dataset]);
         const end = await Promise.race([child.ended, hit()]);
