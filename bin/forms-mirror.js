@@ -9,7 +9,7 @@ const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 if (major < 24 || (major === 24 && minor < 12)) {
   process.stderr.write(
     `forms-mirror needs Node 24.12 or newer; this is ${process.versions.node} (${process.execPath}). ` +
-      'In a checkout run it as: npm run -s mirror -- <command>\n',
+      'In a checkout, run ./forms-mirror instead: it brings its own Node.\n',
   );
   process.exit(2);
 }

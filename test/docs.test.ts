@@ -19,8 +19,7 @@ import {
 import { settingsDotEnv, settingsMarkdown } from './support/settings-docs.ts';
 
 /** A call of the program, at the start of a line or in backticks. */
-const CALL =
-  /(?:^ *|`)(?:[A-Z_]+=\S+ )*(?:npx forms-mirror|forms-mirror|npm run -s mirror --) ([a-z]+)/gm;
+const CALL = /(?:^ *|`)(?:[A-Z_]+=\S+ )*(?:npx forms-mirror|(?:\.\/)?forms-mirror) ([a-z]+)/gm;
 
 /** A setting, or a code of an error or a problem: in backticks, in capitals with an underscore. */
 const NAME = /`([A-Z]+_[A-Z_]+)(?:=[^`]*)?`/g;

@@ -1,7 +1,8 @@
-import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join, normalize, resolve } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { scratchFolder } from './support/scratch.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
@@ -79,5 +80,26 @@ describe('the published package', () => {
     // npm would warn of scripts that a package runs where it is installed.
     const scripts = Object.keys(manifest['scripts'] as object);
     expect(scripts.filter((name) => /^(pre|post)?(install|prepare)$/.test(name))).toEqual([]);
+  });
+});
+
+describe('./forms-mirror', () => {
+  it('runs the program on the Node of this checkout, whatever PATH leads to', () => {
+    const options = { cwd: '/', env: { PATH: '/usr/bin:/bin' }, encoding: 'utf8' } as const;
+    const { stdout, status } = spawnSync(join(ROOT, 'forms-mirror'), ['--version'], options);
+    const { version } = JSON.parse(read('package.json')) as { version: string };
+    expect([stdout, status]).toEqual([`${version}\n`, 0]);
+  });
+
+  it('says in one sentence that npm ci was not run', () => {
+    const folder = scratchFolder('checkout');
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    cpSync(join(ROOT, 'forms-mirror'), join(folder, 'forms-mirror'));
+    expect(existsSync(join(folder, 'node_modules'))).toBe(false);
+    const { stderr, status } = spawnSync(join(folder, 'forms-mirror'), [], { encoding: 'utf8' });
+    expect(stderr).toBe(
+      `forms-mirror is not installed in this checkout yet: run \`npm ci\` in ${folder}, then this command again.\n`,
+    );
+    expect(status).toBe(2);
   });
 });
