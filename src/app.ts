@@ -137,7 +137,7 @@ export class App implements AsyncDisposable {
   picksOf(name: string): FieldPicks {
     const { picks, variables } = this.#settingsById(name);
     if (picks !== undefined) return picks;
-    const remedy = 'forms-mirror fields lists what there is';
+    const remedy = 'forms-mirror forms <form> lists the fields of a form';
     throw new MirrorError('SETTINGS', `${variables.fields} is missing: ${remedy}.`);
   }
 

@@ -9,14 +9,9 @@ import { COMMANDS } from '../src/cli/commands.ts';
 import { loadConfig } from '../src/config.ts';
 import { STATUSES } from '../src/mirror/types.ts';
 import { SETTING_NAMES, settingOf } from '../src/settings/settings-table.ts';
-import {
-  UPDATING,
-  projectText,
-  readmePart,
-  replaceReadmePart,
-  writeProjectText,
-} from './support/readme.ts';
-import { settingsDotEnv, settingsMarkdown } from './support/settings-docs.ts';
+import { UPDATING, projectText, writeProjectText } from './support/readme.ts';
+import { referencePages } from './support/reference.ts';
+import { settingsDotEnv } from './support/settings-docs.ts';
 
 /** A call of the program, at the start of a line or in backticks. */
 const CALL = /(?:^ *|`)(?:[A-Z_]+=\S+ )*(?:npx forms-mirror|(?:\.\/)?forms-mirror) ([a-z]+)/gm;
@@ -24,14 +19,19 @@ const CALL = /(?:^ *|`)(?:[A-Z_]+=\S+ )*(?:npx forms-mirror|(?:\.\/)?forms-mirro
 /** A setting, or a code of an error or a problem: in backticks, in capitals with an underscore. */
 const NAME = /`([A-Z]+_[A-Z_]+)(?:=[^`]*)?`/g;
 /** Where a link leads, unless it is to another site. */
-const LINK = /\]\((?!https?:|#)([^)#]+)/g;
+const LINK = /\]\((?!https?:)([^)]+)/g;
+/** A command line of the program in a block of commands. */
+const COMMAND_LINE = /^(?:\$ )?(?:[A-Z_]+=\S+ )*(?:npx |\.\/)?forms-mirror +([^#\n]*?) *(?:#.*)?$/;
+/** A block of code, with its language. */
+const BLOCK = /^ *```([a-z]+)[^\n]*\n([\s\S]*?)^ *```$/gm;
 
 const PROJECT = resolve(import.meta.dirname, '..');
 /** What people read. */
 const PAGES = [
   'README.md',
   'SECURITY.md',
-  ...readdirSync(join(PROJECT, 'docs'))
+  'CONTRIBUTING.md',
+  ...readdirSync(join(PROJECT, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.md'))
     .map((name) => `docs/${name}`),
 ];
@@ -59,29 +59,16 @@ const inPages = (pattern: RegExp): PageMatch[] =>
 const isKnown = (word: string): boolean =>
   KNOWN.has(word) || KNOWN.has(word.replace(/^TARGET_WAREHOUSE_/, 'TARGET_'));
 
-/** A part of README; brought up to date first when that was asked for. */
-function partOf(name: string, text: string): string {
-  if (UPDATING) replaceReadmePart(name, text);
-  return readmePart(name);
-}
-
-function usageOf(name: string): string {
-  const spec = COMMANDS.find((candidate) => candidate.name === name);
-  const command = new Command(name);
-  spec?.configure?.(command);
-  const args = command.registeredArguments.map((argument) =>
-    argument.required ? `<${argument.name()}>` : `[${argument.name()}]`,
-  );
-  const options = command.options.map(({ flags }) => `[${flags.replace(/^-\w, /, '')}]`);
-  return [name, ...args, ...options].join(' ');
-}
-
-describe('README and .env.example (npm run docs brings them up to date)', () => {
-  it('show every setting, and no other', () => {
-    const text = settingsMarkdown();
-    expect(partOf('settings', text)).toBe(text);
+describe('the documentation (npm run docs updates the generated pages)', () => {
+  it('.env.example shows every setting, and no other', () => {
     if (UPDATING) writeProjectText('.env.example', settingsDotEnv());
     expect(projectText('.env.example')).toBe(settingsDotEnv());
+  });
+
+  it.each(Object.entries(referencePages()))('docs/reference/%s equals the code', (name, text) => {
+    const path = `docs/reference/${name}`;
+    if (UPDATING) writeProjectText(path, text);
+    expect(projectText(path)).toBe(text);
   });
 
   it('.env.example, copied as it is, sets nothing; with the # taken away it is read without a mistake', () => {
@@ -113,33 +100,71 @@ describe('README and .env.example (npm run docs brings them up to date)', () => 
     );
   });
 
-  it('show every command with its options, and no other', () => {
-    const rows = COMMANDS.map(({ name, summary }) => `| \`${usageOf(name)}\` | ${summary} |`);
-    const text = ['| command | does |', '|---|---|', ...rows].join('\n');
-    expect(partOf('commands', text)).toBe(text);
-  });
-
-  it('show every error code, and no other', () => {
-    const rows = Object.entries(ERROR_CODES).map(
-      ([code, { retryable, meaning }]) =>
-        `| \`${code}\` | ${meaning} | ${retryable ? 'by itself' : 'after a person acted'} |`,
-    );
-    const text = ['| code | meaning | goes on |', '|---|---|---|', ...rows].join('\n');
-    expect(partOf('error-codes', text)).toBe(text);
-  });
-
   it('name only commands and settings that exist', () => {
     const commands = new Set(COMMANDS.map(({ name }) => name));
     const named = inPages(CALL).filter(([, name]) => !commands.has(name));
     expect([...named, ...inPages(NAME).filter(([, word]) => !isKnown(word))]).toEqual([]);
   });
 
-  it('lead to files that exist', () => {
-    const isMissing = ([page, link]: PageMatch): boolean =>
-      !existsSync(resolve(PROJECT, dirname(page), link));
-    expect(inPages(LINK).filter(isMissing)).toEqual([]);
+  it('link only to files and headings that exist', () => {
+    expect(inPages(LINK).filter(([page, link]) => !leads(page, link))).toEqual([]);
+  });
+
+  it('call commands only with options that they have', () => {
+    const lines = PAGES.flatMap((page) => commandLines(page).map((line) => `${page}: ${line}`));
+    expect(lines.length).toBeGreaterThan(20);
+    expect(lines.filter((line) => !parses(line.split(': ').slice(1).join(': ')))).toEqual([]);
   });
 });
+
+/** Whether a link of a page leads to a file, and to a heading in it where it names one. */
+function leads(page: string, link: string): boolean {
+  const [path = '', heading] = link.split('#');
+  const target = path === '' ? page : join(dirname(page), path);
+  if (!existsSync(resolve(PROJECT, target))) return false;
+  return heading === undefined || headings(target).has(heading);
+}
+
+/** The anchors of a page's headings, as GitHub makes them. */
+function headings(page: string): ReadonlySet<string> {
+  const titles = [...projectText(page).matchAll(/^#+ (.+)$/gm)].map(([, title = '']) => title);
+  return new Set(
+    titles.map((title) =>
+      title
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N}_\- ]/gu, '')
+        .replaceAll(' ', '-'),
+    ),
+  );
+}
+
+/** The command lines in blocks of a page, without the program's name. */
+function commandLines(page: string): string[] {
+  const blocks = [...projectText(page).matchAll(BLOCK)].filter(([, language = '']) =>
+    ['sh', 'console'].includes(language),
+  );
+  return blocks
+    .flatMap(([, , block = '']) => block.split('\n'))
+    .map((line) => COMMAND_LINE.exec(line.trim())?.[1] ?? '')
+    .filter((line) => line !== '');
+}
+
+/** Whether a command takes these arguments and options. */
+function parses(line: string): boolean {
+  const [name = '', ...words] = line.replace(/ *[>|].*$/, '').match(/'[^']*'|"[^"]*"|\S+/g) ?? [];
+  if (name.startsWith('-')) return true;
+  const spec = COMMANDS.find((candidate) => candidate.name === name);
+  if (spec === undefined) return false;
+  const command = new Command(name).exitOverride().configureOutput({ writeErr: () => undefined });
+  spec.configure?.(command);
+  command.action(() => undefined);
+  try {
+    command.parse(words, { from: 'user' });
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 describe('the settings table', () => {
   it('names only commands that exist', () => {

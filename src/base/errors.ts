@@ -8,14 +8,14 @@ import { printable } from './printable.ts';
 export const ERROR_CODES = {
   SETTINGS: {
     retryable: false,
-    meaning: 'A setting is missing, misspelt or has a value we cannot use.',
+    meaning: 'A setting is missing, misspelled or invalid.',
   },
   OTHER_SCHEMA: {
     retryable: false,
     meaning:
       'A target, or a file in DATA_DIR, was written by another build of forms-mirror; nothing in it was changed.',
   },
-  USAGE: { retryable: false, meaning: 'A command was called with arguments it does not know.' },
+  USAGE: { retryable: false, meaning: 'A command was called with unknown arguments.' },
   FORMS_UNREACHABLE: {
     retryable: true,
     meaning: 'The Forms API did not answer: wrong host, network down, or too slow.',
@@ -38,29 +38,30 @@ export const ERROR_CODES = {
   },
   FORMS_NOT_JSON: {
     retryable: true,
-    meaning: 'The answer was not what the API promises: HTML, cut short, or of another shape.',
+    meaning:
+      'The response was not the JSON that the API documents: HTML, cut short, or another shape.',
   },
   FORMS_REDIRECT: {
     retryable: false,
-    meaning: 'The API answered with a redirect; the key is never sent along to another address.',
+    meaning: 'The API answered with a redirect. The key is never sent to another address.',
   },
   FORMS_PAGE_IGNORED: {
     retryable: false,
     meaning:
-      'The API answers every page number with the same page, so a form cannot be read whole.',
+      'The API answers every page number with the same page, so a form cannot be read completely.',
   },
   PASS_INCOMPLETE: {
     retryable: true,
     meaning:
-      'The list gave no proof that nothing was missed: it moved too much, leaves submissions out, or shows some twice. The next pass looks again.',
+      'The source gave no proof that nothing was missed: the list changed too much, hides submissions, or shows some twice.',
   },
   FORM_GONE: {
     retryable: false,
-    meaning: 'The form no longer exists at the source; its table stays as it is.',
+    meaning: 'The form no longer exists at the source. Its table stays.',
   },
   DELETES_WITHHELD: {
     retryable: false,
-    meaning: 'More rows are absent than MAX_DELETE_FRACTION allows; nothing was marked deleted.',
+    meaning: 'More rows disappeared than MAX_DELETE_FRACTION allows. Nothing was marked deleted.',
   },
   SLUG_REUSED: {
     retryable: false,
@@ -69,36 +70,34 @@ export const ERROR_CODES = {
   },
   PAUSED: {
     retryable: false,
-    meaning:
-      'A person has paused the form there, or the whole target: nothing is written until it is resumed.',
+    meaning: 'A person paused the form or the target. Nothing is written until it is resumed.',
   },
   TARGET_UNREACHABLE: { retryable: true, meaning: 'The target did not answer.' },
   TARGET_DENIED: {
     retryable: false,
-    meaning: 'The target refused us: wrong password, missing right, unwritable file.',
+    meaning: 'The target refused access: wrong password, missing right, unwritable file.',
   },
   TARGET_BUSY: {
     retryable: true,
-    meaning: 'Another pass is writing to this form in this target (one writer at a time).',
+    meaning: 'Another run is writing to this form in this target.',
   },
   TARGET_LOST_LOCK: {
     retryable: true,
     meaning:
-      'Another pass took over this form while this one was stalled; this one wrote nothing more.',
+      'Another run took over this form while this one was stalled. This one wrote nothing more.',
   },
   TARGET_FULL: {
     retryable: false,
-    meaning: 'The target has no room: disk full, or too many cells.',
+    meaning: 'The target is full: disk, or cells of a spreadsheet.',
   },
   TARGET_BUDGET: {
     retryable: true,
     meaning:
-      'BIGQUERY_MAX_BYTES_PER_DAY, or a quota of the Cloud project, is used up; nothing is lost, and it goes on the next day.',
+      'BIGQUERY_MAX_BYTES_PER_DAY, or a quota of the Cloud project, is used up. It continues the next day.',
   },
   TARGET_BUDGET_TOO_SMALL: {
     retryable: false,
-    meaning:
-      'One job would be billed more than BIGQUERY_MAX_BYTES_PER_DAY allows for a whole day: it cannot run until that is raised.',
+    meaning: 'One job would be billed more than BIGQUERY_MAX_BYTES_PER_DAY allows for a day.',
   },
   TARGET_FAILED: {
     retryable: true,
@@ -114,20 +113,19 @@ export const ERROR_CODES = {
   },
   QUEUE_DENIED: {
     retryable: false,
-    meaning: 'The queue refused us: wrong password, unknown database or missing right.',
+    meaning: 'The queue refused access: wrong password, unknown database or missing right.',
   },
   QUEUE_BUSY: {
     retryable: false,
-    meaning: 'Another process already holds the embedded queue in this DATA_DIR.',
+    meaning: 'Another process uses the embedded queue in this DATA_DIR.',
   },
   QUEUE_UNSAFE: {
     retryable: false,
-    meaning: 'The Redis server may throw jobs away: maxmemory-policy must be noeviction.',
+    meaning: 'Redis may drop jobs: maxmemory-policy must be noeviction.',
   },
   CANCELLED: {
     retryable: true,
-    meaning:
-      'The process was asked to stop, or another worker took over; the batch in hand was finished.',
+    meaning: 'The process was asked to stop, or another worker took over. It finished its batch.',
   },
   INTERNAL: { retryable: false, meaning: 'A defect in this program. Please report it.' },
 } as const satisfies Record<string, { retryable: boolean; meaning: string }>;

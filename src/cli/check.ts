@@ -1,4 +1,4 @@
-import { channelNames } from '../alerts/alerts.ts';
+import { channelNames, testChannels } from '../alerts/alerts.ts';
 import type { App } from '../app.ts';
 import type { Clock } from '../base/clock.ts';
 import { withinTime } from '../base/deadline.ts';
@@ -24,11 +24,10 @@ import type { TargetSettings } from '../settings/target-settings.ts';
 import { type UnmatchedName, unmatchedMessage } from '../sync/unmatched-names.ts';
 import { requireFreePort } from '../web/listen.ts';
 import { statusPlace } from '../web/server.ts';
-import { channelsOf } from './alert.ts';
 import type { CommandCall } from './command-spec.ts';
 import type { Host } from './host.ts';
 import { startRunsHere } from './process-record.ts';
-import { filesOf, openApp } from './open-app.ts';
+import { channelsOf, filesOf, openApp } from './open-app.ts';
 import type { Terminal } from './terminal.ts';
 
 /** `check`: tries everything that the mirror depends on. */
@@ -62,6 +61,7 @@ export async function run({ host, flag }: CommandCall): Promise<ExitCode> {
   report(await checkQueue(app, host.clock));
   report(await checkPort(app, host.clock));
   for (const result of describeAlerts(app, host.clock)) report(result);
+  if (flag('alert')) for (const result of await tryAlerts(app, host.clock)) report(result);
   const ok = results.every((result) => result.ok);
   if (flag('json')) terminal.printJson({ ok, findings: results });
   const ending = results.some(({ mistaken }) => mistaken) ? EXIT_CODES.USAGE : EXIT_CODES.FAILED;
@@ -138,6 +138,21 @@ async function checkPort(app: App, clock: Clock): Promise<SubjectResult> {
     }
     return { subject, ok: false, mistaken: true, message: toMirrorError(error).message };
   }
+}
+
+/** Sends a test message to each receiver. The heartbeat is not called: a call would say that nothing has failed. Does not throw. */
+async function tryAlerts({ config }: App, clock: Clock): Promise<SubjectResult[]> {
+  const channels = channelsOf(config, clock);
+  if (channelNames(channels).length === 0) {
+    const message = 'No test message was sent: set ALERT_WEBHOOK_URL or ALERT_EMAIL_TO';
+    return [{ subject: 'test message', ok: false, mistaken: true, message }];
+  }
+  const results = await testChannels(channels);
+  return results.map(({ channel, ok, message }) => ({
+    subject: 'test message',
+    ok,
+    message: `${channel}: ${message}`,
+  }));
 }
 
 /** Where alerts go, and whether that may be meant; nothing is sent. */
@@ -217,7 +232,7 @@ function checkNames(
     ok: false,
     mistaken: true,
     message: `${each.variable} ${unmatchedMessage(each)}`,
-    remedy: `forms-mirror ${each.kind === 'form' ? 'forms' : 'fields'} lists what there is`,
+    remedy: `forms-mirror forms${each.kind === 'form' ? ' lists them' : ' <form> lists the fields of a form'}`,
   }));
   const chosen = forms.filter((form) => app.isChosen(name, form));
   for (const form of chosen) {
@@ -228,7 +243,7 @@ function checkNames(
   }
   if (settings.picks === undefined) {
     const message = `${variables.fields} is missing, so nothing may leave the source`;
-    const remedy = 'forms-mirror fields lists the fields to pick from';
+    const remedy = 'forms-mirror forms <form> lists the fields to choose from';
     return [...results, { subject, ok: false, mistaken: true, message, remedy }];
   }
   if (results.length > 0) return results;

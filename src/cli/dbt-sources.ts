@@ -35,7 +35,7 @@ export function dbtSources(
 }
 
 const HEAD =
-  ' Made by `forms-mirror dbt`; make it anew when forms or fields come.\n' +
+  ' Made by `forms-mirror export --dbt`. Run it again when forms or fields change.\n' +
   ' For dbt 1.10 or later. A table is as fresh as the last comparison of all its rows with the source.';
 
 function tableOf({ name, description, columns, comparedAt }: Relation, freshness: unknown) {

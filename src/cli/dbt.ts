@@ -7,8 +7,8 @@ import type { CommandCall } from './command-spec.ts';
 import { dbtSources } from './dbt-sources.ts';
 import { openApp } from './open-app.ts';
 
-/** `dbt`: a `sources.yml` with the tables of a SQL target. Asks the source nothing. */
-export async function run(call: CommandCall): Promise<ExitCode> {
+/** `export --dbt`: a `sources.yml` with the tables of a SQL target. Asks the source nothing. */
+export async function printDbtSources(call: CommandCall): Promise<ExitCode> {
   const { host, text } = call;
   await using app = await openApp(host);
   const { target, found } = await findRelations(call, app);
@@ -38,13 +38,16 @@ async function findRelations({ text }: CommandCall, app: App): Promise<Found> {
   }
   const [first, ...others] = sql;
   if (first === undefined) {
-    throw new MirrorError('USAGE', 'dbt reads tables of a database: no such target is meant here.');
+    throw new MirrorError(
+      'USAGE',
+      'dbt reads tables of a database. No target here is one; set TARGET_URL or --target.',
+    );
   }
   if (others.length > 0) {
     const which = sql.map(({ target }) => target.name).join(', ');
     throw new MirrorError(
       'USAGE',
-      `Several targets have tables: say with --target which (${which}).`,
+      `Several targets have tables. Name one with --target (${which}).`,
     );
   }
   const { target, found } = first;

@@ -19,6 +19,7 @@ const NOT_AT_ONCE =
 
 /** `export`: the rows of one form as a target holds them. Asks the source nothing. */
 export async function run(call: CommandCall): Promise<ExitCode> {
+  if (call.flag('dbt')) return (await import('./dbt.ts')).printDbtSources(call);
   const { host, flag, text } = call;
   const formatOf = formatFor(call);
   await using app = await openApp(host);

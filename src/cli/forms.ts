@@ -1,23 +1,24 @@
 import { EXIT_CODES, type ExitCode } from '../base/exit-codes.ts';
 import { count, plural } from '../base/format.ts';
-import { settingLine } from '../base/shell.ts';
+import { canBeListed, settingLine } from '../base/shell.ts';
 import type { Form } from '../mirror/types.ts';
 import type { CommandCall } from './command-spec.ts';
 import { openApp } from './open-app.ts';
-import { listedName, sayUnmatched } from './selection.ts';
+import { fieldLines, listedName, requireForm, sayUnmatched } from './selection.ts';
 import type { Terminal } from './terminal.ts';
 import { textTable } from './text-table.ts';
 
-/** `forms`: the forms that TARGET_FORMS can name. */
-export async function run({ host, flag }: CommandCall): Promise<ExitCode> {
+/** `forms`: the forms that TARGET_FORMS can name, or the fields of one form that TARGET_FIELDS can name. */
+export async function run({ host, args: [wanted], flag }: CommandCall): Promise<ExitCode> {
   const { terminal, stop } = host;
   await using app = await openApp(host, { source: true });
   const forms = await app.forms(stop.signal);
-  print(terminal, forms, flag('json'));
+  if (wanted === undefined) printForms(terminal, forms, flag('json'));
+  else printFields(terminal, requireForm(forms, wanted), flag('json'));
   return (await sayUnmatched(host, app, forms)) ? EXIT_CODES.USAGE.code : EXIT_CODES.DONE.code;
 }
 
-function print(terminal: Terminal, forms: readonly Form[], json: boolean): void {
+function printForms(terminal: Terminal, forms: readonly Form[], json: boolean): void {
   if (json) {
     const rows = forms.map(({ id, slug, name, fields }) => ({
       id,
@@ -46,4 +47,27 @@ function print(terminal: Terminal, forms: readonly Form[], json: boolean): void 
     const what = plural(unnamed, 'form has', 'forms have');
     terminal.print(`# ${what} no name that a setting can hold; TARGET_FORMS='*' mirrors all.`);
   }
+}
+
+function printFields(terminal: Terminal, form: Form, json: boolean): void {
+  const { id, slug, name, fields } = form;
+  if (json) terminal.printJson({ id, slug, name, fields });
+  else for (const line of [...fieldLines([form]), ...settingLines(form)]) terminal.print(line);
+}
+
+/** TARGET_FIELDS for this form: as a whole, and field by field. */
+function settingLines(form: Form): string[] {
+  const name = listedName(form);
+  const ids = form.fields.map(({ id }) => id);
+  const single = ids.filter(canBeListed);
+  const lines = ['# Every field, including fields that only old answers have:'];
+  lines.push(settingLine('TARGET_FIELDS', name === undefined ? '*' : `${name}:*`));
+  if (single.length > 0)
+    lines.push(
+      '# Or field by field. Remove fields that should stay at the source:',
+      settingLine('TARGET_FIELDS', single.join(',')),
+    );
+  const unnamed = ids.length - single.length;
+  if (unnamed > 0) lines.push(`# No setting can name the IDs of ${plural(unnamed, 'field')}.`);
+  return lines;
 }

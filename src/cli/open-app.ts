@@ -1,4 +1,6 @@
+import type { testChannels } from '../alerts/alerts.ts';
 import { App } from '../app.ts';
+import type { Clock } from '../base/clock.ts';
 import { Events } from '../base/events.ts';
 import { printable } from '../base/printable.ts';
 import { plural } from '../base/format.ts';
@@ -127,4 +129,12 @@ export async function openQueue(
     logger,
     events,
   });
+}
+
+/** Where alerts of these settings go. */
+export function channelsOf(
+  { alertUrl: url, telling: { email, statusUrl }, proxy }: Config,
+  clock: Clock,
+): Parameters<typeof testChannels>[0] {
+  return { url, email, statusUrl, proxy, clock };
 }

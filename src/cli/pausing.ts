@@ -1,6 +1,5 @@
 import type { App } from '../app.ts';
 import { MirrorError, toMirrorError } from '../base/errors.ts';
-import { shellOption } from '../base/shell.ts';
 import { newPause, type Pause, pauseOf, pauseText, resumeCommand } from '../mirror/pauses.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import { findForm } from '../sync/form-choice.ts';
@@ -201,11 +200,3 @@ export function resumedLines(outcomes: readonly PauseOutcome[]): DoneLine[] {
     return [done, ...left];
   });
 }
-
-/** A command line for what is selected: `forms-mirror run --form contact`. */
-export const commandFor = (command: string, form: string | null, target: string | null): string =>
-  [
-    `forms-mirror ${command}`,
-    ...(form === null ? [] : [shellOption('--form', form)]),
-    ...(target === null ? [] : [shellOption('--target', target)]),
-  ].join(' ');

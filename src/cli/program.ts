@@ -9,7 +9,7 @@ import type { Terminal } from './terminal.ts';
 const EXAMPLES = `
 Examples:
   forms-mirror demo                 see it work, with nothing set up
-  forms-mirror fields               what your forms hold, ready to paste into TARGET_FIELDS
+  forms-mirror forms                your forms; with the name of one, its fields
   forms-mirror sync --full          copy everything once, now
   forms-mirror start                keep the copy up to date
 

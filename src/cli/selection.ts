@@ -83,7 +83,8 @@ export function unmatchedError(
   return new SettingsError(
     unmatched.map((each) => {
       const { variable, kind, nearest } = each;
-      const all = kind === 'form' ? namesOf(forms) : 'forms-mirror fields lists what there is';
+      const all =
+        kind === 'form' ? namesOf(forms) : 'forms-mirror forms <form> lists the fields of a form';
       const knowsAll = nearest !== null || kind === 'unpicked' || kind === 'unchosen';
       const message = unmatchedMessage(each) + (knowsAll ? '' : `: ${all}`);
       return { variable, message, example: exampleFor(each, forms) };

@@ -14,12 +14,11 @@ import { nextRunMs } from '../settings/sync-settings.ts';
 import type { FormPlan } from '../sync/planner.ts';
 import { requireFreePort } from '../web/listen.ts';
 import { type StatusServer, startStatus, statusPlace } from '../web/server.ts';
-import { channelsOf } from './alert.ts';
 import { createActor } from './actions.ts';
 import type { CommandCall } from './command-spec.ts';
 import type { Host } from './host.ts';
 import { jobFeed } from './job-feed.ts';
-import { openApp, openQueue } from './open-app.ts';
+import { channelsOf, openApp, openQueue } from './open-app.ts';
 import { readWaitElsewhere, recordThisProcess } from './process-record.ts';
 import { requirePicks, unmatchedError } from './selection.ts';
 

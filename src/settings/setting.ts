@@ -34,17 +34,7 @@ export interface Setting {
 }
 
 /** The commands that read the source. */
-export const READERS = [
-  'start',
-  'worker',
-  'sync',
-  'verify',
-  'check',
-  'forms',
-  'fields',
-  'explain',
-  'forget',
-];
+export const READERS = ['start', 'worker', 'sync', 'verify', 'check', 'forms', 'explain', 'forget'];
 /** Those that open targets. */
 export const WRITERS = [
   'start',
@@ -65,12 +55,10 @@ export const ALL = [
   'verify',
   'check',
   'forms',
-  'fields',
   'status',
   'explain',
   'forget',
   'purge',
-  'alert',
 ];
 
 /** What most settings are. */

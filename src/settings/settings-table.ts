@@ -10,8 +10,7 @@ export const SETTINGS = {
     ...plain,
     group: 'Source',
     whenUnset: 'required',
-    meaning:
-      'Base address of the Forms API with its version prefix: https, or http for a loopback host.',
+    meaning: 'Base URL of the Forms API including its version: https, or http for a loopback host.',
     example: 'https://forms.example.com/api/v1',
     usedBy: READERS,
   },
@@ -36,16 +35,16 @@ export const SETTINGS = {
     ...plain,
     group: 'Source',
     default: '4',
-    meaning: 'Requests to the Forms API that each process has in flight at once, 1 to 32.',
+    meaning: 'Requests to the Forms API that each process has in flight at a time, 1 to 32.',
     example: '2',
     usedBy: READERS,
   },
   FORMS_API_RATE: {
     ...plain,
     group: 'Source',
-    whenUnset: 'no limit, until the API answers 429',
+    whenUnset: 'no limit until the API answers 429',
     meaning:
-      'Most requests to the Forms API that each process sends in any minute, 1 to 1,000,000, repeated ones included. With N processes (`start`, each `worker`, each command), divide what the API allows by N. A 429 slows down the process that gets it.',
+      "Most requests per minute that each process sends to the Forms API, including retries, 1 to 1,000,000. With N workers, divide your plan's limit by N.",
     example: '600',
     usedBy: READERS,
   },
@@ -54,7 +53,7 @@ export const SETTINGS = {
     group: 'Targets',
     whenUnset: '`sqlite:./data/mirror.sqlite` (inside `DATA_DIR`)',
     meaning:
-      'Where the copy lives: `sqlite:<file>`, `postgres://user:password@host/database?schema=forms&sslmode=verify-full`, `mysql://user:password@host/database?ssl-mode=VERIFY_IDENTITY` (or `mariadb://…`), `bigquery://<project>/<dataset>?location=EU`, or the address of a Google Sheet as copied from the browser.',
+      'Where the copy lives: `sqlite:<file>`, `postgres://user:password@host/database?schema=forms&sslmode=verify-full`, `mysql://user:password@host/database?ssl-mode=VERIFY_IDENTITY` (or `mariadb://…`), `bigquery://<project>/<dataset>?location=EU`, or the URL of a Google Sheet as copied from the browser.',
     example: 'postgres://mirror:password@db.example.com/forms?schema=forms&sslmode=verify-full',
     secret: true,
     perTarget: true,
@@ -64,8 +63,7 @@ export const SETTINGS = {
     ...plain,
     group: 'Targets',
     default: '*',
-    meaning:
-      'The forms to mirror: `*`, or form IDs or slugs with commas between them. A slug, here and below, means the form that it first named, also once that has another one: where it comes to belong to another form, nothing of that is copied, and `SLUG_REUSED` says which ID to write.',
+    meaning: 'The forms to mirror: `*`, or form IDs or slugs separated by commas.',
     example: 'contact,job-application',
     perTarget: true,
     usedBy: WRITERS,
@@ -73,9 +71,9 @@ export const SETTINGS = {
   TARGET_FIELDS: {
     ...plain,
     group: 'Targets',
-    whenUnset: 'required; `fields` lists what there is',
+    whenUnset: 'required; `forms <form>` lists the fields',
     meaning:
-      'The fields that may leave the source: field IDs, `<form>:<field ID>` for one of one form, `<form>:*` for every field of a form, or `*` for every field of every form, those included that only old answers still carry.',
+      'The fields that may leave the source: field IDs, `<form>:<field ID>` for a field of one form, `<form>:*` for every field of a form, or `*` for every field of every form, including fields that only old answers have.',
     example: 'field_1700000000001_name,contact:*',
     perTarget: true,
     usedBy: WRITERS,
@@ -85,7 +83,7 @@ export const SETTINGS = {
     group: 'Targets',
     default: 'status',
     meaning:
-      'What a SQL target tells of before. `status`: every status that a submission was seen in (`mirror_status_history`). `full`: every version of every row as well, in `<table>_history`, from the first look or pass after it is turned on. A spreadsheet keeps neither.',
+      'The history that a SQL target keeps. `status`: every status that a submission had (`mirror_status_history`). `full`: also every version of every row, in `<table>_history`, from the time you turn it on. A spreadsheet keeps no history.',
     example: 'full',
     perTarget: true,
     usedBy: WRITERS,
@@ -95,7 +93,7 @@ export const SETTINGS = {
     group: 'Targets',
     whenUnset: 'none',
     meaning:
-      'The fields whose answers are stored as a keyed hash (needs `HASH_KEY`), written as in `TARGET_FIELDS`: still countable and joinable, no longer readable. It picks none of them.',
+      'The fields whose answers are stored as a keyed hash (needs `HASH_KEY`), written as in `TARGET_FIELDS`. You can still count and join them. It does not select fields.',
     example: 'field_1700000000002_email,job-application:*',
     perTarget: true,
     usedBy: WRITERS,
@@ -115,7 +113,7 @@ export const SETTINGS = {
     group: 'Targets',
     whenUnset: 'required with `TARGET_HASH_FIELDS`',
     meaning:
-      'The key of those hashes, 32 characters at least. Make one with `openssl rand -base64 32` and keep it: another key makes other hashes.',
+      'The key of those hashes, at least 32 characters. Create one with `openssl rand -base64 32` and keep it: another key makes other hashes.',
     example: 'the-output-of-openssl-rand-base64-32',
     secret: true,
     usedBy: ['start', 'worker', 'sync', 'verify', 'check'],
@@ -125,7 +123,7 @@ export const SETTINGS = {
     group: 'Targets',
     whenUnset: 'one target, named `default`',
     meaning:
-      'Names of several targets. Each then reads `TARGET_<NAME>_URL`, `TARGET_<NAME>_FIELDS` and so on; an unnamed `TARGET_…` is the default for all of them.',
+      'Names of several targets. Each reads `TARGET_<NAME>_URL`, `TARGET_<NAME>_FIELDS` and so on; a `TARGET_…` without a name is the default for all of them.',
     example: 'sheet,warehouse',
     usedBy: WRITERS,
   },
@@ -134,16 +132,15 @@ export const SETTINGS = {
     group: 'Schedule',
     default: '1m',
     meaning:
-      'How often to look for what is new: `30s`, `1m`, `6h`, `1d`; `10s` at least. With BigQuery, which bills each look, `15m` is a good choice.',
+      'How often to poll for changes: `30s`, `1m`, `6h`, `1d`; at least `10s`. BigQuery bills each poll, so use `15m` there.',
     example: '30s',
     usedBy: ['start', 'worker', 'status', 'check'],
   },
   SYNC_CRON: {
     ...plain,
     group: 'Schedule',
-    whenUnset: '`SYNC_EVERY` counts',
-    meaning:
-      'A cron expression to look for what is new by, instead of `SYNC_EVERY`; every 10 seconds at most.',
+    whenUnset: '`SYNC_EVERY` applies',
+    meaning: 'A cron expression for polls, instead of `SYNC_EVERY`; at most every 10 seconds.',
     example: '*/5 8-18 * * 1-5',
     usedBy: ['start', 'worker', 'status', 'check'],
   },
@@ -160,7 +157,7 @@ export const SETTINGS = {
     group: 'Schedule',
     default: '6h',
     meaning:
-      'Within what time everything is compared row by row, evenly spread over the ticks of `SYNC_EVERY`: finds edited answers, and whatever counts alone cannot tell; `1m` at least.',
+      'Time within which every row is compared, spread evenly over polls. Row comparisons find edited answers and changes that no count shows. At least `1m`.',
     example: '1d',
     usedBy: ['start', 'worker', 'status', 'check'],
   },
@@ -169,7 +166,7 @@ export const SETTINGS = {
     group: 'Marking',
     whenUnset: 'the source is never changed',
     meaning:
-      'The status that a submission gets at the source once it is safely stored in every target: `NEW`, `IN_PROGRESS`, `DONE`, `PAID`, `REJECTED` or `ARCHIVED`.',
+      'The status that a submission gets at the source after every target has stored it: `NEW`, `IN_PROGRESS`, `DONE`, `PAID`, `REJECTED` or `ARCHIVED`.',
     example: 'DONE',
     usedBy: ['start', 'worker', 'sync', 'check', 'explain'],
   },
@@ -177,7 +174,7 @@ export const SETTINGS = {
     ...plain,
     group: 'Marking',
     default: 'NEW',
-    meaning: 'Only submissions in one of these statuses are marked, as read just before.',
+    meaning: 'Only submissions in one of these statuses are changed, as read immediately before.',
     example: 'NEW,IN_PROGRESS',
     usedBy: ['start', 'worker', 'sync', 'check', 'explain'],
   },
@@ -186,52 +183,51 @@ export const SETTINGS = {
     group: 'Safety',
     default: '0.2',
     meaning:
-      'When more than this part of a form (and more than 20 rows) vanishes at once, nothing is marked deleted until a person says so: `sync --full --accept-deletes`.',
+      'If more than this fraction of a form (and more than 20 rows) disappears at once, nothing is marked deleted until a person accepts it: `sync --full --accept-deletes`.',
     example: '0.05',
     usedBy: ['start', 'worker', 'sync'],
   },
   PURGE_DELETED_AFTER: {
     ...plain,
     group: 'Safety',
-    whenUnset: 'never: rows marked deleted stay',
+    whenUnset: 'never',
     meaning:
-      'How long a row stays after it was marked deleted, `30d` for one: `start` and `worker` remove it after a comparison of its form, as `purge --deleted-before` does.',
+      'How long a row stays after it was marked deleted, such as `30d`. `start` and `worker` then remove it after a row comparison, as `purge --deleted-before` does.',
     example: '30d',
     usedBy: ['start', 'worker'],
   },
   PURGE_HISTORY_AFTER: {
     ...plain,
     group: 'Safety',
-    whenUnset: 'never: histories stay whole',
+    whenUnset: 'never',
     meaning:
-      'How long a SQL target tells what a submission was before, `365d` for one: after a comparison of a form `start` and `worker` remove statuses that another one had followed before then. What is true now stays.',
+      'How long a SQL target keeps history, such as `365d`. `start` and `worker` remove older history after a row comparison. Current values stay.',
     example: '365d',
     usedBy: ['start', 'worker'],
   },
   ALLOW_PLAINTEXT: {
     ...plain,
     group: 'Safety',
-    whenUnset:
-      'none: another machine is reached over TLS, with its certificate checked, or not at all',
+    whenUnset: 'none: another machine is reached only over TLS with a checked certificate',
     meaning:
-      'Hosts of a network that is yours alone, with commas between them: a queue, a target, a webhook, a heartbeat and a mail server there may go without TLS, a certificate unchecked, a Redis without a password.',
+      'Hosts on a network that only you use, separated by commas. A queue, target, webhook, heartbeat or mail server there may be reached without TLS, with an unchecked certificate, or, for Redis, without a password.',
     example: 'redis,postgres',
-    usedBy: ['start', 'worker', 'sync', 'verify', 'check', 'status', 'explain', 'alert'],
+    usedBy: ['start', 'worker', 'sync', 'verify', 'check', 'status', 'explain'],
   },
   GOOGLE_APPLICATION_CREDENTIALS: {
     ...plain,
     group: 'Google Sheets and BigQuery',
     whenUnset: "the machine's own Google account",
     meaning:
-      'The key file of the service account that the sheet is shared with, or that has the rights to the dataset.',
+      'The key file of the service account that the sheet is shared with, or that has rights to the dataset.',
     example: './service-account.json',
     usedBy: WRITERS,
   },
   GOOGLE_CREDENTIALS_JSON: {
     ...plain,
     group: 'Google Sheets and BigQuery',
-    whenUnset: 'see above',
-    meaning: 'That key itself, as JSON or as JSON in base64, instead of a file.',
+    whenUnset: '`GOOGLE_APPLICATION_CREDENTIALS` applies',
+    meaning: 'The key itself, as JSON or as JSON in base64, instead of a file.',
     example: '{"type":"service_account","client_email":"…","private_key":"…"}',
     secret: true,
     usedBy: WRITERS,
@@ -240,7 +236,7 @@ export const SETTINGS = {
     ...plain,
     group: 'Google Sheets and BigQuery',
     whenUnset: 'the real service',
-    meaning: 'A local stand-in for the Sheets API, for trying things out; a loopback address.',
+    meaning: 'A local emulator of the Sheets API for experiments; a loopback address.',
     example: 'http://127.0.0.1:4020',
     usedBy: WRITERS,
   },
@@ -248,7 +244,7 @@ export const SETTINGS = {
     ...plain,
     group: 'Google Sheets and BigQuery',
     whenUnset: 'the real service',
-    meaning: 'A local stand-in for the BigQuery API, for trying things out; a loopback address.',
+    meaning: 'A local emulator of the BigQuery API for experiments; a loopback address.',
     example: 'http://127.0.0.1:4030',
     usedBy: WRITERS,
   },
@@ -257,7 +253,7 @@ export const SETTINGS = {
     group: 'Google Sheets and BigQuery',
     whenUnset: 'no limit',
     meaning:
-      'Most bytes that BigQuery may bill this program for a target in a day (UTC), all workers and commands that have the setting together: `200GB`, `1TB`; `1GB` at least. Once they are used up the target rests until midnight UTC, with nothing lost.',
+      'Most bytes that BigQuery may bill for a target per day (UTC), over all workers and commands that have the setting: `200GB`, `1TB`; at least `1GB`. When they are used up, the target rests until midnight UTC. Nothing is lost.',
     example: '200GB',
     perTarget: true,
     usedBy: WRITERS,
@@ -265,18 +261,19 @@ export const SETTINGS = {
   SHEETS_SUMMARY: {
     ...plain,
     group: 'Google Sheets and BigQuery',
-    whenUnset: '`true` for a spreadsheet in which the mirror makes its first tab, else `false`',
+    whenUnset:
+      '`true` for a spreadsheet in which the mirror creates its first tab, otherwise `false`',
     meaning:
-      'Whether the spreadsheet has a tab that counts: submissions a week, statuses, the answers to questions of choice. `false` leaves a tab that is there as it is, without new forms and questions. One that people delete comes back only after `false` and `true` again, with a pass between.',
+      'Whether the spreadsheet has a Summary tab: submissions per week, statuses, answers to multiple-choice questions. `false` stops updating an existing one. To get a deleted one back, set `false`, run `sync`, and set `true` again.',
     example: 'false',
     usedBy: ['start', 'worker', 'sync'],
   },
   HTTPS_PROXY: {
     ...plain,
     group: 'Network',
-    whenUnset: '`HTTP_PROXY`, else everything is reached directly',
+    whenUnset: '`HTTP_PROXY`, otherwise none',
     meaning:
-      'The proxy that leads to the Forms API, Google, the alert webhook and the heartbeat, as `http://user:password@host:port`; it is told the host and no more. Loopback hosts, Redis, PostgreSQL, MySQL and mail servers are reached without it. As everywhere, the name may be in lower case.',
+      'The proxy for the Forms API, Google, webhooks and the heartbeat, as `http://user:password@host:port`. It sees only host names. Loopback hosts, Redis, databases and mail servers are reached without it. The lowercase name works, too.',
     example: 'http://proxy.example.com:3128',
     secret: true,
     commonName: true,
@@ -286,7 +283,7 @@ export const SETTINGS = {
     ...plain,
     group: 'Network',
     whenUnset: 'none',
-    meaning: 'Taken where `HTTPS_PROXY` is not set.',
+    meaning: 'Used if `HTTPS_PROXY` is not set.',
     example: 'http://proxy.example.com:3128',
     secret: true,
     commonName: true,
@@ -297,7 +294,7 @@ export const SETTINGS = {
     group: 'Network',
     whenUnset: 'none',
     meaning:
-      'Hosts that are reached without the proxy, with commas between them: `example.com` (and all below it), `host:port`, `10.0.0.0/8`, or `*`.',
+      'Hosts that are reached without the proxy, separated by commas: `example.com` (including subdomains), `host:port`, `10.0.0.0/8`, or `*`.',
     example: 'forms.example.com,10.0.0.0/8',
     commonName: true,
     usedBy: ALL,
@@ -305,9 +302,9 @@ export const SETTINGS = {
   QUEUE_URL: {
     ...plain,
     group: 'Queue',
-    whenUnset: 'embedded, inside `DATA_DIR`: no server needed, one process',
+    whenUnset: 'embedded in `DATA_DIR`: no server, one process',
     meaning:
-      'The job queue: `rediss://…` or `redis://…` (for production and for several workers), or `postgres://…`. `rediss+sentinel://:password@host:26379/master?sentinel=other:26379` finds the master by Sentinel. A Redis Cluster cannot hold the queue.',
+      'The job queue: `rediss://…` or `redis://…` (for production and several workers), or `postgres://…`. `rediss+sentinel://:password@host:26379/master?sentinel=other:26379` finds the master through Sentinel.',
     example: 'rediss://:password@redis.example.com:6379',
     secret: true,
     usedBy: ['start', 'worker', 'sync', 'status', 'check'],
@@ -317,7 +314,7 @@ export const SETTINGS = {
     group: 'Queue',
     default: './data',
     meaning:
-      'The directory of the embedded queue and of the default target, and of what processes record for each other: failures that no target holds, alerts, who runs. It is for its owner alone.',
+      'The directory of the embedded queue, the default target, and records that processes keep for each other: failures, notifications, running processes. Only its owner can read it.',
     example: '/var/lib/forms-mirror',
     commonName: true,
     usedBy: WRITERS,
@@ -327,7 +324,7 @@ export const SETTINGS = {
     group: 'Status page and alerts',
     default: '127.0.0.1',
     meaning:
-      'The address that the status page listens on, and `WORKER_PORT`; beyond loopback it needs an `ADMIN_PASSWORD` of 12 characters or more.',
+      'The address that the status page and `WORKER_PORT` listen on. Beyond loopback, it needs an `ADMIN_PASSWORD` of at least 12 characters.',
     example: '0.0.0.0',
     commonName: true,
     usedBy: ['start', 'worker'],
@@ -336,7 +333,7 @@ export const SETTINGS = {
     ...plain,
     group: 'Status page and alerts',
     default: '8080',
-    meaning: 'Its port; 0 takes any free one.',
+    meaning: 'The port of the status page; 0 takes any free port.',
     example: '8081',
     commonName: true,
     usedBy: ['start'],
@@ -344,9 +341,8 @@ export const SETTINGS = {
   ADMIN_PASSWORD: {
     ...plain,
     group: 'Status page and alerts',
-    whenUnset: 'no password, on loopback only',
-    meaning:
-      'The password of the status page (user name `admin`), and of the `/metrics` of a worker: 12 characters or more. Set it where a proxy shows the page.',
+    whenUnset: 'none, on loopback only',
+    meaning: 'The password of the status page (user name `admin`) and of `/metrics` of a worker.',
     example: 'a-long-sentence-of-your-own',
     secret: true,
     usedBy: ['start', 'worker'],
@@ -356,7 +352,7 @@ export const SETTINGS = {
     group: 'Status page and alerts',
     whenUnset: 'a worker opens no port',
     meaning:
-      'The port at which a `worker` answers `/live`, `/health`, `/ready` and `/metrics`; 0 takes any free one. `start` has them at `PORT`.',
+      'The port at which a `worker` answers `/live`, `/health`, `/ready` and `/metrics`; 0 takes any free port. `start` answers them at `PORT`.',
     example: '9091',
     usedBy: ['worker'],
   },
@@ -364,8 +360,8 @@ export const SETTINGS = {
   LOG_LEVEL: {
     ...plain,
     group: 'Status page and alerts',
-    whenUnset: '`info` for `start` and `worker`, `warn` for the others',
-    meaning: '`trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`; logs go to stderr.',
+    whenUnset: '`info` for `start` and `worker`, otherwise `warn`',
+    meaning: '`trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`. Logs go to stderr.',
     example: 'debug',
     commonName: true,
     usedBy: ALL,

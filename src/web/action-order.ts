@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /*
- * What a person can have a running mirror do: on the page by a form, from the command line as JSON.
+ * What a person can have a running mirror do from its status page.
  */
 
 /**
@@ -42,7 +42,7 @@ export interface Actor {
 const text = z.string().max(300);
 const name = text.transform((value) => (value === '' ? null : value)).nullable();
 
-/** An action as an address, a form or JSON asks for it. */
+/** An action as an address or a form asks for it. */
 const wanted = {
   do: z.enum(ACTIONS),
   form: name.default(null),
@@ -63,10 +63,4 @@ export const actForm = z.object({
     count.nullable().default(null),
   ),
   token: z.string().max(200).default(''),
-});
-
-/** What the command line sends to `POST /actions`, and is answered. */
-export const actRequest = z.strictObject({ ...wanted, by: text.min(1) });
-export const actAnswer = z.object({
-  lines: z.array(z.object({ ok: z.boolean(), text: z.string() })),
 });

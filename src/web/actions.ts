@@ -1,15 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { MirrorError, toMirrorError } from '../base/errors.ts';
+import { toMirrorError } from '../base/errors.ts';
 import type { StatusReport } from '../health/report.ts';
 import { ActionTokens, isOwnRequest, mayAct, tokenSubject } from './action-guard.ts';
-import {
-  type ActionOrder,
-  actForm,
-  actQuery,
-  type Actor,
-  actRequest,
-  type DoneLine,
-} from './action-order.ts';
+import { type ActionOrder, actForm, actQuery, type Actor, type DoneLine } from './action-order.ts';
 import { type AskedAction, confirmationMain, describeAction, doneMain } from './action-pages.ts';
 import type { Html } from './html.ts';
 
@@ -40,7 +33,7 @@ const REFUSED = {
   order: 'That is no action.',
 } as const;
 
-/** `GET /act` asks, `POST /actions` acts: with a form of that page, or JSON of the command line; `GET /acted` says what was done. */
+/** `GET /act` asks, `POST /actions` acts with the form of that page, `GET /acted` shows the result. */
 export function addActions(app: FastifyInstance, options: ActionOptions): void {
   const tokens = new ActionTokens();
   const done = new Map<string, { asked: AskedAction; lines: readonly DoneLine[] }>();
@@ -62,12 +55,6 @@ export function addActions(app: FastifyInstance, options: ActionOptions): void {
   app.post('/actions', { bodyLimit: BODY_LIMIT }, async (request, reply) => {
     if (!mayAct(request, options.hasPassword)) return refuse(reply, 403, 'password');
     if (!isOwnRequest(request)) return refuse(reply, 403, 'site');
-    if (isJson(request)) {
-      const asked = actRequest.safeParse(request.body).data;
-      if (asked === undefined) return refuse(reply, 400, 'order');
-      const order = { ...asked, count: null, reason: null, by: asked.by };
-      return answerJson(reply, options.actor, order);
-    }
     const asked = actForm.safeParse(request.body).data;
     if (asked === undefined) return refuse(reply, 400, 'order');
     if (!tokens.isRight(asked.token, tokenSubject(asked))) return refuse(reply, 403, 'token');
@@ -86,9 +73,6 @@ export function addActions(app: FastifyInstance, options: ActionOptions): void {
   });
 }
 
-const isJson = ({ headers }: FastifyRequest): boolean =>
-  /^application\/json\b/i.test(headers['content-type'] ?? '');
-
 const byOf = ({ ip }: FastifyRequest, { hasPassword }: ActionOptions): string =>
   `status page, ${hasPassword ? 'admin at ' : ''}${ip}`;
 
@@ -97,21 +81,6 @@ async function act(actor: Actor, order: ActionOrder): Promise<readonly DoneLine[
     return await actor.act(order);
   } catch (error) {
     return [{ ok: false, text: toMirrorError(error).message }];
-  }
-}
-
-/** A form or target that does not exist is the caller's mistake. */
-async function answerJson(
-  reply: FastifyReply,
-  actor: Actor,
-  order: ActionOrder,
-): Promise<FastifyReply> {
-  try {
-    return reply.send({ lines: await actor.act(order) });
-  } catch (error) {
-    const { code, message } = toMirrorError(error);
-    const isUsage = error instanceof MirrorError && code === 'USAGE';
-    return reply.code(isUsage ? 400 : 500).send({ lines: [{ ok: false, text: message }] });
   }
 }
 

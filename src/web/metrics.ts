@@ -5,7 +5,11 @@ import type { FormHealth } from '../health/form-health.ts';
 import type { MirrorHealth } from '../health/mirror-health.ts';
 import type { EndedPass } from '../health/pass-tracker.ts';
 import { lagSeconds } from '../health/report.ts';
-import { ProcessMetrics, type ProcessMetricsOptions } from './process-metrics.ts';
+import {
+  ProcessMetrics,
+  type ProcessMetricsOptions,
+  type RegisteredMetric,
+} from './process-metrics.ts';
 
 /** From a pass that finds nothing to a backfill of hours. */
 const DURATION_BUCKETS = [0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_600, 14_400];
@@ -35,38 +39,38 @@ export class Metrics {
     const registers = [this.#process.registry];
     this.#passes = new Counter({
       name: 'forms_mirror_passes_total',
-      help: 'Passes that ended, by how.',
+      help: 'Runs that ended, by outcome.',
       labelNames: ['form', 'target', 'kind', 'outcome'],
       registers,
     });
     this.#durations = new Histogram({
       name: 'forms_mirror_pass_duration_seconds',
-      help: 'How long passes took.',
+      help: 'Duration of runs.',
       labelNames: ['target', 'kind'],
       buckets: DURATION_BUCKETS,
       registers,
     });
     this.#changes = new Counter({
       name: 'forms_mirror_row_changes_total',
-      help: 'Rows that passes inserted, updated, marked deleted or met as rejected (again in each pass that meets them).',
+      help: 'Rows that runs inserted, updated, marked deleted or found rejected (counted again by each run that finds them).',
       labelNames: ['form', 'target', 'change'],
       registers,
     });
     this.#requests = new Counter({
       name: 'forms_mirror_api_requests_total',
-      help: 'Requests of passes to the Forms API, retries included.',
+      help: 'Requests of runs to the Forms API, including retries.',
       labelNames: ['form', 'target'],
       registers,
     });
     this.#billed = new Counter({
       name: 'forms_mirror_target_billed_bytes_total',
-      help: 'Bytes that targets billed for passes alone; none of targets that bill nothing. forms_mirror_process_billed_bytes_total has looks and the rest, too.',
+      help: 'Bytes billed for runs. forms_mirror_process_billed_bytes_total includes polls and everything else.',
       labelNames: ['form', 'target'],
       registers,
     });
     this.#statements = new Counter({
       name: 'forms_mirror_target_statements_total',
-      help: 'Statements that targets billed for passes alone; none of targets that bill nothing. forms_mirror_process_billed_statements_total has looks and the rest, too.',
+      help: 'Statements billed for runs. forms_mirror_process_billed_statements_total includes polls and everything else.',
       labelNames: ['form', 'target'],
       registers,
     });
@@ -115,8 +119,8 @@ export class Metrics {
     }
   }
 
-  /** Every metric that there can be, with the labels that it can have: what dashboards and alert rules may use. */
-  registered(): { name: string; type: string; labels: readonly string[] }[] {
+  /** Every metric that can exist, with its labels: what dashboards and alert rules may use. */
+  registered(): RegisteredMetric[] {
     return this.#process.registered();
   }
 
@@ -135,66 +139,62 @@ function createGauges(registers: Registry[]) {
   const formInTarget = ['form', 'target'] as const;
   const queueNames = ['step', 'target', 'kind'] as const;
   return {
-    info: gauge('form_info', 'Always 1; the labels say what a form is called at the source.', [
+    info: gauge('form_info', 'Always 1. The labels are the slug and name of a form.', [
       'form',
       'slug',
       'name',
     ]),
     lag: gauge(
       'lag_seconds',
-      'Seconds since the beginning of the last pass or look that showed that nothing is missing.',
+      'Seconds since the start of the last run or poll that showed that nothing is missing.',
       formInTarget,
     ),
     proven: gauge(
       'last_proven_timestamp_seconds',
-      'When the last pass of any kind, or look, began that showed that nothing is missing: which submissions there are is as of then.',
+      'Start of the last run or poll that showed that nothing is missing. Submissions are as of this time.',
       formInTarget,
     ),
     fullProven: gauge(
       'last_full_proven_timestamp_seconds',
-      'Since when everything has been compared row by row: answers are as of then.',
+      'Answers are as of this time: since then, every row has been compared.',
       formInTarget,
     ),
     statuses: gauge(
       'statuses_timestamp_seconds',
-      'When the counts by status of the source were last seen to agree: statuses are as of then.',
+      'Statuses are as of this time: the counts by status last agreed.',
       formInTarget,
     ),
-    sourceWaiting: gauge(
-      'source_waiting',
-      '1 while requests to the source wait to be tried again.',
-      [],
-    ),
+    sourceWaiting: gauge('source_waiting', '1 while requests to the source wait for a retry.', []),
     rows: gauge('rows', 'Rows in the target.', [...formInTarget, 'state']),
-    rejected: gauge('rejected_submissions', 'Submissions listed as rejected.', formInTarget),
-    withheld: gauge('withheld_deletions', 'Absent rows that the brake holds back.', formInTarget),
+    rejected: gauge('rejected_submissions', 'Submissions that could not be stored.', formInTarget),
+    withheld: gauge('withheld_deletions', 'Held deletions.', formInTarget),
     absent: gauge(
       'absent_rows',
-      'Rows that the count of the source does not account for, to be looked for by the next full pass.',
+      'Rows that the source no longer counts and that are not settled yet.',
       formInTarget,
     ),
-    state: gauge('form_state', '1 for the state that the form is in, else 0.', [
+    state: gauge('form_state', '1 for the current state of the form, otherwise 0.', [
       ...formInTarget,
       'state',
     ]),
     marksRefused: gauge(
       'marks_refused',
-      'Submissions that marking leaves alone, because the API refused the change within the last day; absent where marking left nothing to say.',
+      'Submissions whose status change the source refused within the last day.',
       ['form'],
     ),
-    targetUp: gauge('target_up', '1 when the target could be read just now.', ['target']),
+    targetUp: gauge('target_up', '1 if the target could be read just now.', ['target']),
     billedToday: gauge(
       'target_billed_today_bytes',
-      'Bytes that the target billed since midnight UTC, for whatever, the processes that have BIGQUERY_MAX_BYTES_PER_DAY set, as far as this one knows; absent where it is not set.',
+      'Bytes billed since midnight UTC, if BIGQUERY_MAX_BYTES_PER_DAY is set.',
       ['target'],
     ),
     jobs: gauge('queue_jobs', 'Jobs in the queue.', [...queueNames, 'state']),
     oldest: gauge(
       'queue_oldest_waiting_timestamp_seconds',
-      'When the job was added that is the next to be taken; absent where none waits.',
+      'When the next waiting job was added; absent if none waits.',
       queueNames,
     ),
-    overdue: gauge('schedule_overdue', '1 when ticks should have come long ago.', ['kind']),
+    overdue: gauge('schedule_overdue', '1 if polls are overdue.', ['kind']),
   };
 }
 

@@ -36,6 +36,16 @@ export interface ProcessMetricsOptions {
   readonly billed?: (() => readonly (readonly [target: string, costs: Costs])[]) | undefined;
 }
 
+/** A metric as it is registered. */
+export interface RegisteredMetric {
+  readonly name: string;
+  /** `counter`, `gauge` or `histogram`. */
+  readonly type: string;
+  readonly labels: readonly string[];
+  /** What it counts, in a sentence. */
+  readonly help: string;
+}
+
 /** From a count in memory to a source that takes as long as it may. */
 const REQUEST_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
@@ -54,13 +64,13 @@ export class ProcessMetrics {
     collectDefaultMetrics({ register: this.registry });
     new Gauge({
       name: 'forms_mirror_build_info',
-      help: 'Always 1; the labels say what runs.',
+      help: 'Always 1. The labels are the version, the Node version and the role.',
       labelNames: ['version', 'node', 'role'],
       registers,
     }).set({ version, node: process.version, role }, 1);
     this.#queueUp = new Gauge({
       name: 'forms_mirror_queue_up',
-      help: '1 when the queue answers this process.',
+      help: '1 if the queue answers this process.',
       registers,
     });
     tellBilled(billed, registers);
@@ -83,22 +93,25 @@ export class ProcessMetrics {
   }
 
   /** See {@link Metrics.registered}. */
-  registered(): { name: string; type: string; labels: readonly string[] }[] {
+  registered(): RegisteredMetric[] {
     return this.registry.getMetricsAsArray().map((metric) => {
       // Its type leaves these out.
       const {
         name,
         type,
+        help,
         labelNames = [],
       } = metric as unknown as {
         name: string;
         type?: string;
+        help: string;
         labelNames?: readonly string[];
       };
       return {
         name,
         type: (type ?? metric.constructor.name).toLowerCase(),
         labels: labelNames,
+        help,
       };
     });
   }
@@ -113,30 +126,30 @@ export class ProcessMetrics {
 function countRequests(events: Events<SyncEvents>, registers: Registry[]): (() => void)[] {
   const retries = new Counter({
     name: 'forms_mirror_api_retries_total',
-    help: 'Requests to the Forms API that failed and were tried again, by this process.',
+    help: 'Requests of this process to the Forms API that failed and were retried.',
     registers,
   });
   const responses = new Counter({
     name: 'forms_mirror_source_responses_total',
-    help: 'Requests of this process to the Forms API, retries included, by what was answered: 2xx, 3xx, 4xx, 5xx, 429 (fewer requests, please), or none in time.',
+    help: 'Requests of this process to the Forms API, including retries, by response: 2xx, 3xx, 4xx, 5xx, 429, or none.',
     labelNames: ['status'],
     registers,
   });
   const durations = new Histogram({
     name: 'forms_mirror_source_request_duration_seconds',
-    help: 'How long requests of this process to the Forms API took, from sending to the end of the response.',
+    help: 'Duration of requests of this process to the Forms API.',
     buckets: REQUEST_BUCKETS,
     registers,
   });
   const waits = new Counter({
     name: 'forms_mirror_source_wait_seconds_total',
-    help: 'How long requests of this process waited, added up: for their turn (others in flight, FORMS_API_RATE, a pause that the source asked for), or for another try.',
+    help: 'Seconds that requests of this process waited for their turn (other requests, FORMS_API_RATE, Retry-After) or for a retry.',
     labelNames: ['for'],
     registers,
   });
   const rate = new Gauge({
     name: 'forms_mirror_source_rate_per_minute',
-    help: 'Requests to the Forms API that this process may send in a minute; absent where there is no limit.',
+    help: 'Requests per minute that this process may send to the Forms API; absent without a limit.',
     labelNames: [],
     registers,
   });
@@ -178,7 +191,7 @@ function tellBilled(
   const tell = (name: string, help: string, of: keyof Costs): void =>
     void new Counter({
       name: `forms_mirror_process_${name}_total`,
-      help: `${help} of this process since it began, whatever for: passes, looks, pages, and scripts that failed; none of targets that bill nothing.`,
+      help: `${help} of this process since it started. Only for targets that bill.`,
       labelNames: ['target'],
       registers,
       collect() {
@@ -193,13 +206,13 @@ function tellBilled(
 function countMarks(events: Events<SyncEvents>, registers: Registry[]): (() => void)[] {
   const marked = new Counter({
     name: 'forms_mirror_marks_total',
-    help: 'Submissions whose status this process set, that the API refused to set, or that could not be tried.',
+    help: 'Status changes of this process at the source: made, refused, or not possible.',
     labelNames: ['form', 'outcome'],
     registers,
   });
   const runs = new Counter({
     name: 'forms_mirror_marking_runs_total',
-    help: 'Runs of marking that ended, by how.',
+    help: 'Jobs that change statuses at the source, by outcome.',
     labelNames: ['form', 'outcome'],
     registers,
   });
@@ -218,30 +231,30 @@ function countJobs(jobs: JobFeed, registers: Registry[]): () => void {
   const place = ['step', 'target', 'kind'] as const;
   const ended = new Counter({
     name: 'forms_mirror_jobs_total',
-    help: 'Jobs of the queue that this process ended, by how.',
+    help: 'Jobs that this process ended, by outcome.',
     labelNames: [...place, 'outcome'],
     registers,
   });
   const seconds = new Counter({
     name: 'forms_mirror_job_seconds_total',
-    help: 'How long they took, added up.',
+    help: 'Seconds that these jobs took.',
     labelNames: place,
     registers,
   });
   const failures = new Counter({
     name: 'forms_mirror_job_failures_total',
-    help: 'Those that failed, by the code of the error.',
+    help: 'Failed jobs, by problem code.',
     labelNames: ['step', 'target', 'code'],
     registers,
   });
   const recovered = new Counter({
     name: 'forms_mirror_jobs_recovered_total',
-    help: 'Jobs of a worker that died, which this process put back into the queue.',
+    help: 'Jobs of a dead worker that this process put back into the queue.',
     registers,
   });
   const errors = new Counter({
     name: 'forms_mirror_queue_errors_total',
-    help: 'Errors of the connection to the queue; the same one counts once in half a minute.',
+    help: 'Errors of the connection to the queue. The same error counts once in 30 seconds.',
     registers,
   });
   return jobs({

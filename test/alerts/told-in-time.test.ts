@@ -57,7 +57,7 @@ const CASES: readonly Case[] = [
     what: 'the source throttles: 429, come back in a minute',
     fault: hanging,
     shows: looksFail('FORMS_FAILED', LOOK_S + 300),
-    note: 'It is waited for as it asks, and told of when five waits in a row were in vain. The page shows it at once.',
+    note: 'The mirror waits as asked, and reports it after five waits in a row. The page shows it at once.',
   },
   {
     what: 'the key is revoked',

@@ -16,7 +16,7 @@ import {
 } from '../support/servers.ts';
 import { scratchFolder } from '../support/scratch.ts';
 
-// Times the queries of docs/for-analysts.md, and what else is asked of the views over all forms, on a form `contact` of 20
+// Times the queries of docs/analysts.md, and what else is asked of the views over all forms, on a form `contact` of 20
 // fields and a form `workshop`, twenty times smaller, beside as many further forms as are asked for.
 // Run with: npm run bench analyst [submissions, 100000 unless told] [further forms, 0] [sqlite,postgres,mariadb]
 

@@ -66,13 +66,13 @@ export function linesOf(samples: Samples, distance: Distance): Line[] {
     ),
     ...['first', 'unchanged'].map((time) =>
       line(
-        [`sqlite.${time}`, `write alone, SQLite, ${time}, against undici reading bytes`, '≥ 0.58'],
+        [`sqlite.${time}`, `write only, SQLite, ${time}, against undici reading bytes`, '≥ 0.58'],
         `write@sqlite.${time}`,
         'bytes',
       ),
     ),
     line(
-      ['sqlite.insert', 'write alone, SQLite, first, against bare INSERTs', LIMIT],
+      ['sqlite.insert', 'write only, SQLite, first, against bare INSERTs', LIMIT],
       'write@sqlite.first',
       'bare@sqlite.insert',
     ),
@@ -89,7 +89,7 @@ export function linesOf(samples: Samples, distance: Distance): Line[] {
       ],
     ].map(([time = '', bare = '', how = '']) =>
       line(
-        [`sqlite.${time}.bare`, `write alone, SQLite, ${time}, against ${how}`, LIMIT],
+        [`sqlite.${time}.bare`, `write only, SQLite, ${time}, against ${how}`, LIMIT],
         `write@sqlite.${time}`,
         `bare@sqlite.${bare}`,
       ),
@@ -102,7 +102,7 @@ export function linesOf(samples: Samples, distance: Distance): Line[] {
       line(
         [
           `postgres.${time}`,
-          `write alone, PostgreSQL, ${words}, against an upsert of raw JSON, 100 rows each`,
+          `write only, PostgreSQL, ${words}, against an upsert of raw JSON, 100 rows each`,
           '≥ 3',
         ],
         `write@postgres.${time}`,
@@ -117,7 +117,7 @@ export function linesOf(samples: Samples, distance: Distance): Line[] {
       line(
         [
           `mariadb.${time}`,
-          `write alone, MariaDB, ${words}, against an upsert of every row, 1,000 each`,
+          `write only, MariaDB, ${words}, against an upsert of every row, 1,000 each`,
           goal,
         ],
         `write@mariadb.${time}`,
@@ -125,14 +125,14 @@ export function linesOf(samples: Samples, distance: Distance): Line[] {
       ),
     ),
     line(
-      ['postgres.copy', 'write alone, PostgreSQL, first, against bare COPY', '≥ 0.45'],
+      ['postgres.copy', 'write only, PostgreSQL, first, against bare COPY', '≥ 0.45'],
       'write@postgres.first',
       'copy@postgres.copy',
     ),
     line(
       [
         'postgres.batches',
-        'write alone, PostgreSQL, first, against the same COPY, history and commits, without the program',
+        'write only, PostgreSQL, first, against the same COPY, history and commits, without the program',
         LIMIT,
       ],
       'write@postgres.first',
@@ -159,7 +159,7 @@ export function linesOf(samples: Samples, distance: Distance): Line[] {
         line(
           [
             `both.${kind}.${time}`,
-            `fetch and write at once, ${product}, ${time}, nothing joined or proven, against the slower of them alone`,
+            `fetch and write at once, ${product}, ${time}, nothing joined or proven, against the slower of the two`,
             LIMIT,
           ],
           `both@${kind}.${time}`,

@@ -5,13 +5,13 @@ import { freePort } from '../support/servers.ts';
 import { startSmtp } from '../alerts/smtp-receiver.ts';
 import { startWebhook } from '../alerts/webhook-stand-in.ts';
 
-const alert = (args: string[], env: Record<string, string>) => runCli(['alert', ...args], env);
-
-describe('alert --test', () => {
-  it('sends a message through each channel, with no source set up, and says what became of it', async () => {
+describe('check --alert', () => {
+  it('sends a message to each receiver, and says what became of it', async () => {
+    const { env } = await openPlace({ submissions: 1 });
     await using webhook = await startWebhook();
     await using smtp = await startSmtp();
-    const { code, stdout } = await alert(['--test'], {
+    const { code, stdout } = await runCli(['check', '--alert'], {
+      ...env,
       ALERT_WEBHOOK_URL: webhook.url,
       ALERT_SMTP_URL: `smtp://127.0.0.1:${smtp.port}`,
       ALERT_EMAIL_TO: 'ops@example.com',
@@ -20,7 +20,7 @@ describe('alert --test', () => {
       STATUS_URL: 'https://mirror.example.com',
     });
     expect(stdout).toMatch(
-      /^✓ webhook \(plain JSON, 127\.0\.0\.1:\d+\): A test message was taken\.\n✓ e-mail \(127\.0\.0\.1, to 1 address\): A test message was taken\.\n· heartbeat: hc-ping\.example\.com is not called by a test, /,
+      /^✓ test message: webhook \(plain JSON, 127\.0\.0\.1:\d+\): A test message was taken\.\n✓ test message: e-mail \(127\.0\.0\.1, to 1 address\): A test message was taken\.$/m,
     );
     expect(stdout).not.toContain('S3CRET');
     expect(code).toBe(0);
@@ -30,45 +30,46 @@ describe('alert --test', () => {
     expect(smtp.mails[0]?.heads.has('in-reply-to')).toBe(false);
   });
 
-  it('exits 1 when one fails, and tells which and why', async () => {
+  it('exits 1 when one fails, and says which and why', async () => {
+    const place = await openPlace({ submissions: 1 });
     await using webhook = await startWebhook();
     webhook.answer = (_request, response) => response.writeHead(404).end();
     await using smtp = await startSmtp();
     const env = {
+      ...place.env,
       ALERT_WEBHOOK_URL: webhook.url,
       ALERT_SMTP_URL: `smtp://127.0.0.1:${smtp.port}`,
       ALERT_EMAIL_TO: 'ops@example.com',
       ALERT_EMAIL_FROM: 'mirror@example.com',
     };
-    const { code, stdout } = await alert(['--test', '--json'], env);
-    expect(JSON.parse(stdout)).toMatchObject({
-      ok: false,
-      channels: [
-        { ok: false, message: expect.stringMatching(/answers 404\. Check ALERT_WEBHOOK_URL\.$/) },
-        { ok: true },
-      ],
-    });
+    const { code, stdout } = await runCli(['check', '--alert', '--json'], env);
+    const { findings } = JSON.parse(stdout) as { findings: { subject: string }[] };
+    expect(findings.filter(({ subject }) => subject === 'test message')).toMatchObject([
+      { ok: false, message: expect.stringMatching(/answers 404\. Check ALERT_WEBHOOK_URL\.$/) },
+      { ok: true },
+    ]);
     expect(code).toBe(1);
-    // Once: a person waits for what becomes of it.
+    // Once: a person waits for the result.
     expect(webhook.requests).toBe(1);
     expect(smtp.mails).toHaveLength(1);
   });
 
-  it('exits 1 for a webhook where nobody listens', async () => {
+  it('exits 1 for a webhook where nothing listens', async () => {
+    const { env } = await openPlace({ submissions: 1 });
     const url = `http://127.0.0.1:${await freePort()}/S3CRET`;
-    const { code, stdout } = await alert(['--test'], { ALERT_WEBHOOK_URL: url });
-    expect(stdout).toMatch(/^✗ webhook .* cannot be reached\. Check ALERT_WEBHOOK_URL\.$/m);
+    const { code, stdout } = await runCli(['check', '--alert'], { ...env, ALERT_WEBHOOK_URL: url });
+    expect(stdout).toMatch(
+      /^✗ test message: webhook .* cannot be reached\. Check ALERT_WEBHOOK_URL\.$/m,
+    );
     expect(stdout).not.toContain('S3CRET');
     expect(code).toBe(1);
   });
 
-  it('exits 2 when no channel is set up, or nobody says that it is a test', async () => {
-    const none = await alert(['--test'], { HEARTBEAT_URL: 'https://hc-ping.example.com/x' });
-    expect(none.stderr).toContain('set ALERT_WEBHOOK_URL or ALERT_EMAIL_TO');
-    expect(none.code).toBe(2);
-    const plain = await alert([], { ALERT_WEBHOOK_URL: 'https://hooks.example.com/x' });
-    expect(plain.stderr).toContain('forms-mirror alert --test');
-    expect(plain.code).toBe(2);
+  it('exits 2 when no receiver is set', async () => {
+    const { env } = await openPlace({ submissions: 1 });
+    const { code, stdout } = await runCli(['check', '--alert'], env);
+    expect(stdout).toContain('✗ test message: No test message was sent: set ALERT_WEBHOOK_URL');
+    expect(code).toBe(2);
   });
 });
 

@@ -25,12 +25,12 @@ interface Sources {
   }[];
 }
 
-describe('dbt', () => {
+describe('export --dbt', () => {
   it('prints the tables that there are, with columns, labels, tests and freshness', async () => {
     const place = await openPlace({ submissions: 30 });
     expect((await runCli(['sync', '--full'], place.env)).code).toBe(0);
     const env = { ...place.env, RECONCILE_EVERY: '90m' };
-    const { code, stdout } = await runCli(['dbt', '--name', 'answers'], env);
+    const { code, stdout } = await runCli(['export', '--dbt', '--name', 'answers'], env);
     expect(code).toBe(0);
     const { version, sources } = parse(stdout) as Sources;
     const [source] = sources;
@@ -118,7 +118,7 @@ describe('dbt', () => {
     ],
   ])('with %j %j says what to do', async (settings, args, said) => {
     const { env } = await openPlace({ submissions: 1 });
-    expect(await runCli(['dbt', ...args], { ...env, ...settings })).toMatchObject({
+    expect(await runCli(['export', '--dbt', ...args], { ...env, ...settings })).toMatchObject({
       code: 2,
       stdout: '',
       stderr: expect.stringContaining(said),

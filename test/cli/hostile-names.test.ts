@@ -73,7 +73,8 @@ async function everyOutput(place: CliPlace, isTTY: boolean): Promise<string[]> {
   };
   const [form] = place.sandbox.store.forms();
   const ids = place.sandbox.store.ids(form?.id ?? '');
-  for (const command of ['forms', 'fields', 'check']) await run([command]);
+  for (const command of ['forms', 'check']) await run([command]);
+  await run(['forms', form?.id ?? '']);
   await run(['sync'], { TARGET_FIELDS: undefined });
   await run(['sync'], { TARGET_FORMS: 'nope', TARGET_FIELDS: 'nothing:*' });
   await run(['sync', '--form', 'nope']);

@@ -13,12 +13,12 @@ import { openPlace } from '../support/cli-sandbox.ts';
 
 const ENV_LINE = /^TARGET_[A-Z]+='([^']*)'$/gm;
 
-describe('forms and fields', () => {
+describe('forms', () => {
   it('print lines that work when pasted into the settings', async () => {
     const { env } = await openPlace();
     const forms = await runCli(['forms'], env);
     const [[, slugs = ''] = []] = [...forms.stdout.matchAll(ENV_LINE)];
-    const fields = await runCli(['fields', 'customer-feedback'], env);
+    const fields = await runCli(['forms', 'customer-feedback'], env);
     const [whole, single] = [...fields.stdout.matchAll(ENV_LINE)].map((match) => match[1] ?? '');
     expect(whole).toBe('customer-feedback:*');
     expect(single?.split(',')).toHaveLength(10);
@@ -37,13 +37,18 @@ describe('forms and fields', () => {
         .map(({ id }) => id)
         .toSorted(),
     );
-    const fields = await runCli(['fields', '--json'], env);
-    expect(JSON.parse(fields.stdout)).toMatchObject({ forms: [{}, {}, {}] });
+    const form = await runCli(['forms', 'customer-feedback', '--json'], env);
+    expect(JSON.parse(form.stdout)).toMatchObject({
+      slug: 'customer-feedback',
+      fields: expect.arrayContaining([{ id: expect.any(String), label: expect.any(String) }]),
+    });
   });
 
   it('need no TARGET_FIELDS', async () => {
     const { env } = await openPlace();
-    expect((await runCli(['fields'], { ...env, TARGET_FIELDS: '' })).code).toBe(0);
+    expect((await runCli(['forms', 'customer-feedback'], { ...env, TARGET_FIELDS: '' })).code).toBe(
+      0,
+    );
   });
 });
 

@@ -154,30 +154,6 @@ describe('pause and resume', () => {
     const dry = await runCli(['sync', '--full', '--dry-run'], env);
     expect([dry.code, dry.stdout]).toEqual([0, expect.stringContaining('it would be 1 new')]);
   });
-});
-
-describe('run', () => {
-  it('says that nothing runs here, and what does the same without', async () => {
-    const { env } = await openPlace({ submissions: 30 });
-    const place = { ...env, PORT: '1' };
-    for (const [args, instead] of [
-      [[], 'forms-mirror sync'],
-      [['--full', '--form', 'a b'], "forms-mirror sync --full --form 'a b'"],
-      [
-        ['--accept-deletes', '--form', 'x', '--target', 'y'],
-        'forms-mirror sync --full --accept-deletes --form x --target y',
-      ],
-    ] as const) {
-      const { code, stderr } = await runCli(['run', ...args], place);
-      expect([code, stderr]).toEqual([
-        1,
-        expect.stringContaining('nothing answers at http://127.0.0.1:1'),
-      ]);
-      expect(stderr).toContain(`in this process instead: ${instead} [NOT_RUNNING]`);
-    }
-    const all = await runCli(['run', '--accept-deletes'], place);
-    expect([all.code, all.stderr]).toEqual([2, expect.stringContaining('name it with --form')]);
-  });
 
   it('L17: say that the workspace was not asked, where no target holds the form', async () => {
     const { env } = await openPlace({ submissions: 10 });

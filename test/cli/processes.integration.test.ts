@@ -156,9 +156,9 @@ describe.concurrent('the process', () => {
 
   it('does not fail when its reader goes away', async ({ onTestFinished }) => {
     const place = await openPlace(onTestFinished);
-    const fields = place.start(['fields']);
-    fields.process.stdout?.destroy();
-    expect(await fields.ended).toEqual(DONE);
-    expect(fields.stderr).toBe('');
+    const forms = place.start(['forms']);
+    forms.process.stdout?.destroy();
+    expect(await forms.ended).toEqual(DONE);
+    expect(forms.stderr).toBe('');
   });
 });

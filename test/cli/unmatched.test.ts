@@ -8,7 +8,7 @@ import { openPlace } from '../support/cli-sandbox.ts';
 import { load } from '../support/settings.ts';
 
 describe('settings that match nothing', () => {
-  const COMMANDS = [['sync'], ['sync', '--full'], ['verify'], ['check'], ['fields'], ['start']];
+  const COMMANDS = [['sync'], ['sync', '--full'], ['verify'], ['check'], ['forms'], ['start']];
 
   it.each(COMMANDS)(
     'L17: %s %s ends with 2 and names the nearest, and nothing is stored',

@@ -54,7 +54,7 @@ const EXPECTED: Readonly<Record<string, readonly Record<string, unknown>[]>> = {
     { topic: 'Price', submissions: '3' },
     { topic: 'Delivery', submissions: '1' },
   ],
-  'What is open now, and since when': [
+  'Open submissions, and the oldest': [
     { slug: 'contact', status: 'NEW', submissions: '2', oldest: '2026-03-02T00:00:00.000Z' },
     { slug: 'workshop', status: 'NEW', submissions: '1', oldest: '2026-03-04T10:00:00.000Z' },
   ],
@@ -65,7 +65,9 @@ const EXPECTED: Readonly<Record<string, readonly Record<string, unknown>[]>> = {
     { slug: 'workshop', submission_id: 'w1', status: 'PAID', what: 'changed' },
     { slug: 'workshop', submission_id: 'w2', status: 'NEW', what: 'new' },
   ],
-  'And what in it': [{ id: 'c3', was_status: 'NEW', was_source: 'Web', source: 'Friend' }],
+  'What changed in the answers': [
+    { id: 'c3', was_status: 'NEW', was_source: 'Web', source: 'Friend' },
+  ],
   'Free text that mentions something': [{ submission_id: 'c1', message: 'I want a Refund' }],
   'All forms in one long table': [
     { submission_id: 'c1', label: 'Email', value_index: '1', value_text: 'Ann@example.com' },
@@ -83,7 +85,7 @@ const EXPECTED: Readonly<Record<string, readonly Record<string, unknown>[]>> = {
     { submission_id: 'w2', label: 'Seats', value_index: '1', value_text: '1' },
   ],
   "One submission's history": [{ status: 'NEW' }],
-  'And all that it ever said': [{ status: 'NEW', email: 'Ann@example.com', source: 'Web' }],
+  'Every version of one submission': [{ status: 'NEW', email: 'Ann@example.com', source: 'Web' }],
   'Two forms, joined by e-mail': [
     { workshop_submission: 'w1', contact_submission: 'c1', source: 'Web', seats: '2' },
   ],

@@ -131,13 +131,13 @@ describe('what must be seen nowhere', { timeout: 240_000 }, () => {
       ['check', '--json'],
       ['explain', some],
       ['explain', odd],
-      ['fields'],
+      ['forms', FORM],
     ]) {
       const { code, stdout } = await place.run(args);
       expect([args.join(' '), code]).toEqual([args.join(' '), 0]);
       expect(stdout).not.toBe('');
     }
-    expect((await place.run(['alert', '--test'])).code).toBe(1);
+    expect((await place.run(['check', '--alert'])).code).toBe(1);
     const places: Places = filesBelow(place.folder);
     for (const { pid, stdout, stderr } of place.children) {
       places.set(`output of process ${pid}`, stdout + stderr);

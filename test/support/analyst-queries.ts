@@ -9,9 +9,9 @@ export interface AnalystQuery {
 /** The kinds of database that the page has queries for. */
 export type AnalystDatabase = 'sqlite' | 'postgres' | 'mariadb';
 
-/** The questions of docs/for-analysts.md, each with its query in that database. Throws where one has none. */
+/** The questions of docs/analysts.md, each with its query in that database. Throws where one has none. */
 export function analystQueries(database: AnalystDatabase): AnalystQuery[] {
-  const page = projectText('docs/for-analysts.md');
+  const page = projectText('docs/analysts.md');
   const [, questions = ''] = page.split(/^## .* questions$/m);
   const [asked = ''] = questions.split(/^## /m);
   return asked

@@ -2,15 +2,16 @@ import { describe, expect, it } from 'vitest';
 import { MODEL_COLUMNS } from '../../src/targets/sql/model-views.ts';
 import { projectText } from '../support/readme.ts';
 
-describe('the page for analysts', () => {
-  it('names every column of the views over all forms, and what it is', () => {
-    const lines = projectText('docs/for-analysts.md')
-      .split('\n')
-      .map((line) => line.replaceAll(/ +/g, ' '));
-    for (const columns of Object.values(MODEL_COLUMNS)) {
-      for (const [name, text] of Object.entries(columns)) {
-        expect(lines).toContain(`| \`${name}\` | ${text} |`);
-      }
-    }
+/** The names in backticks below a heading of docs/sql.md, in order. */
+function namesBelow(heading: string): string[] {
+  const [, rest = ''] = projectText('docs/sql.md').split(`### \`${heading}\`\n`);
+  const [section = ''] = rest.split(/^#/m);
+  const cells = section.split('\n').map((line) => line.split('|')[1] ?? '');
+  return cells.flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name));
+}
+
+describe('the page on SQL databases', () => {
+  it.each(Object.entries(MODEL_COLUMNS))('names every column of %s', (view, columns) => {
+    expect(namesBelow(view)).toEqual(Object.keys(columns));
   });
 });

@@ -1,0 +1,24 @@
+import { describe, expect, it } from 'vitest';
+import { runCli } from '../support/cli-host.ts';
+import { openPlace } from '../support/cli-sandbox.ts';
+import { type JsonFields, STATUS_FIELDS, SYNC_FIELDS, pathsOf } from '../support/json-reference.ts';
+
+/** The fields that a document has and docs/reference/json.md lacks. */
+function undocumented(stdout: string, fields: JsonFields): string[] {
+  const paths = new Set(pathsOf(JSON.parse(stdout), fields));
+  return [...paths].filter((path) => !(path in fields));
+}
+
+describe('docs/reference/json.md', () => {
+  it('lists every field of sync --json and status --json, when all is well and when it fails', async () => {
+    const { env, sandbox } = await openPlace();
+    for (const answersWell of [true, false]) {
+      if (!answersWell) await sandbox.stop();
+      const sync = await runCli(['sync', '--json'], env);
+      const status = await runCli(['status', '--json'], env);
+      expect(sync.code).toBe(answersWell ? 0 : 1);
+      expect(undocumented(sync.stdout, SYNC_FIELDS)).toEqual([]);
+      expect(undocumented(status.stdout, STATUS_FIELDS)).toEqual([]);
+    }
+  });
+});
