@@ -125,7 +125,11 @@ export async function startVerification(
   const comparer = new RowComparer({ target, form, picks, hashKey });
   const reader = await comparer.open();
   const look = await target.lastLook();
-  const passes = withLook((await reader?.passes(RECENT_PASSES)) ?? [], look?.at ?? null);
+  const recorded = (await reader?.passes(RECENT_PASSES)) ?? [];
+  const passes = withLook(recorded, look?.at ?? null);
+  const [newest] = recorded;
+  // What the target refuses is no lag, however young it is: no pass is known to bring it (L6).
+  const isRefused = newest?.outcome === 'failed' && newest.code?.startsWith('TARGET_') === true;
   const byId = new ById(context.client, call);
   const comparison = new Comparison({ context, form, reader, comparer, ledger, byId });
   const proven = await fullScan({
@@ -143,7 +147,8 @@ export async function startVerification(
   const planned = intervals
     ? patienceOf(intervals, passes, context.clock.now(), waitMs)
     : NO_PATIENCE;
-  const patience = comparison.allWrong ? NO_PATIENCE : planned;
+  const explained = isRefused ? { ...planned, explainedMs: 0 } : planned;
+  const patience = comparison.allWrong ? NO_PATIENCE : explained;
   return {
     async finish() {
       const onDecided = (suspect: Suspect, lag: boolean): void => comparison.decide(suspect, lag);

@@ -103,7 +103,7 @@ export function describeSqlRefused(stage: SqlStage): void {
         });
         expect(await source.pass('full')).toMatchObject({ outcome: 'ok' });
         await sql(add[product]);
-        source.submitMany(5);
+        source.submitMany(5, { createdAt: source.clock.now() });
         const stored = refused === 'all' ? 0 : 4;
         for (const kind of ['incremental', 'full'] as const) {
           const report = await source.pass(kind);
@@ -119,11 +119,17 @@ export function describeSqlRefused(stage: SqlStage): void {
           expect(report.error).toContain(named[product] ?? '');
           expect(report.error).not.toContain('Žofie');
         }
-        expect(await source.verify()).toMatchObject({
-          outcome: 'different',
-          missing: { count: 5 - stored },
-          listed: 0,
-        });
+        // Young as they are, a schedule explains nothing of what the target refuses.
+        for (const intervals of [undefined, { incrementalMs: 60_000, fullMs: 120_000 }]) {
+          expect(await source.verify({ waitMs: 0, ...(intervals && { intervals }) })).toMatchObject(
+            {
+              outcome: 'different',
+              missing: { count: 5 - stored },
+              lagging: { count: 0 },
+              listed: 0,
+            },
+          );
+        }
         // L7: what is not stored is not written back.
         expect(await source.mark()).toMatchObject({ marked: stored });
         await sql(drop[product]);
