@@ -9,6 +9,8 @@ import { ListedForms } from './forms/listed-forms.ts';
 import { RequestRate } from './forms/request-rate.ts';
 import { type ReadingSettings, readOverview, type TargetOverview } from './health/facts.ts';
 import { FailureFiles, type FailureStore } from './health/failure-store.ts';
+import { refilledText } from './health/form-health.ts';
+import { remedyFor } from './health/problem.ts';
 import { describeHealth } from './health/recorded-health.ts';
 import { sheetLimitMinutes } from './health/staleness.ts';
 import type { TargetCosts } from './mirror/costs.ts';
@@ -163,7 +165,10 @@ export class App implements AsyncDisposable {
     const { hashKey, marking } = this.config;
     const { picks } = this.#settingsById(name);
     const isChosen = (form: FormIdentity): boolean => this.isChosen(name, form);
-    return { marks: marking !== undefined, storing: picks && { picks, hashKey }, isChosen };
+    const refills = (address: string): Promise<ReadonlyMap<string, string>> =>
+      this.failures.refills(name, address).catch(() => new Map());
+    const storing = picks && { picks, hashKey };
+    return { marks: marking !== undefined, storing, isChosen, refills };
   }
 
   /**
@@ -276,9 +281,23 @@ export class App implements AsyncDisposable {
     if (report.outcome === 'gone') this.#planner.dropGone(target, formId);
     if (options.dryRun === true) return report;
     await this.#keep(this.failures.notePass(report));
+    await this.#keep(this.#noteCopy(report));
     if (report.outcome === 'paused') return report;
     if (report.failure?.code.startsWith('TARGET_') !== true) await this.#scrub(report);
     return report;
+  }
+
+  /** Keeps in DATA_DIR which target holds which forms, and says so where one that held a form was found empty. */
+  async #noteCopy({ form, target, outcome, wasEmpty = false }: PassReport): Promise<void> {
+    const isHeld = outcome === 'ok' || outcome === 'withheld';
+    if (!isHeld && !wasEmpty) return;
+    const { address } = await this.target(target);
+    const nowMs = this.#clock.now();
+    const seen = { target, address, formId: form.id, wasEmpty, isHeld };
+    if (!(await this.failures.noteCopy(seen, nowMs))) return;
+    const about = { form: form.id, slug: form.slug, target, code: 'COPY_REFILLED' };
+    const text = refilledText(form, target, new Date(nowMs).toISOString());
+    this.logger.warn(about, `${text} ${remedyFor('COPY_REFILLED')}`);
   }
 
   /** Takes out of the files of a target what a pass replaced there, or an erasure that died before its end. Never rejects. */

@@ -20,6 +20,7 @@ const FACTS: ReadonlySet<ProblemCode> = new Set([
   'DELETES_WITHHELD',
   'PASS_INCOMPLETE',
   'FORM_GONE',
+  'COPY_REFILLED',
   'ROWS_REJECTED',
   'STALE',
   'SETTINGS',

@@ -339,7 +339,8 @@ async function checkForms(app: App, name: string, clock: Clock): Promise<Subject
         // The line about its fields says so.
         if (code === 'SLUG_REUSED') continue;
         const hasFailed = track === 'passes' && (level === 'error' || code === 'PASS_INCOMPLETE');
-        if (!hasFailed && !needsDecision && code !== 'FORM_GONE') continue;
+        const isNews = code === 'FORM_GONE' || code === 'COPY_REFILLED';
+        if (!hasFailed && !needsDecision && !isNews) continue;
         const remedy = remedyText(problem) ?? undefined;
         const message = hasFailed ? `${title} (${code}): ${problem.message}` : problem.message;
         const ok = !hasFailed && !needsDecision;

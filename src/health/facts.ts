@@ -109,6 +109,8 @@ export interface ReadingSettings {
   readonly storing: StoringSettings | undefined;
   /** Whether the settings choose a form for the target; by default all. */
   readonly isChosen?: (form: FormIdentity) => boolean;
+  /** By form ID, when (ISO) the target, at this address, was found empty. Never rejects; by default never. */
+  readonly refills?: (address: string) => Promise<ReadonlyMap<string, string>>;
 }
 
 /**
@@ -117,17 +119,20 @@ export interface ReadingSettings {
  */
 export async function readOverview(
   target: Target,
-  { marks, storing, isChosen = () => true }: ReadingSettings,
+  { marks, storing, isChosen = () => true, refills }: ReadingSettings,
 ): Promise<TargetOverview> {
   const { kind, address, name } = target;
   const [held, pauses] = await askTarget(target, [() => target.overview(), () => target.pauses()]);
+  const refilled = await refills?.(address);
   const forms = held.map((form): FormOverview => {
     const losses = [...form.losses, ...outdated(form, storing)];
     const unpicked = storing && unpickedNotice(storing.picks, form, name);
     const plain = storing && plainNotice({ storing, isChosen }, form, name);
     const found = [unpicked, plain].filter((notice) => notice !== undefined);
     const notices = [...form.notices, ...found];
-    return Object.assign({}, form, { losses, notices, marking: marks ? form.marking : null });
+    const refilledAt = refilled?.get(form.formId);
+    const marking = marks ? form.marking : null;
+    return Object.assign({}, form, { losses, notices, marking }, refilledAt && { refilledAt });
   });
   return { kind, address, forms, pauses };
 }

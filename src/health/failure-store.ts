@@ -12,6 +12,7 @@ import {
   type KeptFailure,
   type KeptFailures,
   failureChange,
+  keptCopy,
   keptFailure,
   keptSourceFailure,
   keptUnmatched,
@@ -26,13 +27,33 @@ export interface FailureStore {
   noteSource(failure: MirrorError | null, atMs: number): Promise<void>;
   /** Keeps the names in the settings that match nothing; none: forgets those of before. Rejects likewise. */
   noteUnmatched(unmatched: readonly UnmatchedName[]): Promise<void>;
+  /**
+   * Keeps that a target, at this address, holds a form. True where it was known to hold it and turned out to be empty: that
+   * is kept, too, with when. Rejects likewise.
+   */
+  noteCopy(copy: CopySeen, atMs: number): Promise<boolean>;
+  /** By form ID, when (ISO) the copy in a target at this address was last found gone. Rejects likewise. */
+  refills(target: string, address: string): Promise<ReadonlyMap<string, string>>;
   /** Everything that is kept; what is damaged is left out. Rejects likewise. */
   read(): Promise<KeptFailures>;
   /** Why nothing can be kept, so that failures may not be known; null where it can, or the folder is yet to be made. Never rejects. */
   problem(): Promise<Problem | null>;
 }
 
+/** A form in a target, as a pass has found it. */
+export interface CopySeen {
+  readonly target: string;
+  readonly address: string;
+  readonly formId: string;
+  /** The pass found nothing there. */
+  readonly wasEmpty: boolean;
+  /** The target holds the form by now, with a record of the pass. */
+  readonly isHeld: boolean;
+}
+
 const FOLDER = 'failures';
+/** Where it stands which target holds which forms. */
+const COPIES_FOLDER = 'copies';
 const SOURCE_FILE = 'source.json';
 const SETTINGS_FILE = 'settings.json';
 /** Room for failures on a disk that is full: a target beside them on the same disk is what fails then. */
@@ -47,12 +68,14 @@ const LEAST_ROOM_BYTES = 1_048_576;
  */
 export class FailureFiles implements FailureStore {
   readonly #folder: string;
+  readonly #copies: string;
   readonly #dataDir: string;
   readonly #reserve: string;
 
   constructor(dataDir: string) {
     this.#dataDir = dataDir;
     this.#folder = join(dataDir, FOLDER);
+    this.#copies = join(dataDir, COPIES_FOLDER);
     this.#reserve = join(dataDir, RESERVE_FILE);
   }
 
@@ -86,6 +109,30 @@ export class FailureFiles implements FailureStore {
   async noteUnmatched(unmatched: readonly UnmatchedName[]): Promise<void> {
     if (unmatched.length === 0) return this.#forget(SETTINGS_FILE);
     await this.#write(SETTINGS_FILE, keptUnmatched.parse(unmatched));
+  }
+
+  async noteCopy(
+    { target, address, formId, wasEmpty, isHeld }: CopySeen,
+    atMs: number,
+  ): Promise<boolean> {
+    const file = `${hashOf(target, formId)}.json`;
+    const kept = await this.#readOne(file, keptCopy, this.#copies);
+    const before = kept?.address === address ? kept : null;
+    const isRefill = wasEmpty && before !== null;
+    const refilledAt = isRefill ? new Date(atMs).toISOString() : (before?.refilledAt ?? null);
+    if (isRefill || (isHeld && before === null))
+      await this.#write(file, { target, address, formId, refilledAt }, this.#copies);
+    return isRefill;
+  }
+
+  async refills(target: string, address: string): Promise<ReadonlyMap<string, string>> {
+    const found = new Map<string, string>();
+    for (const file of await this.#files(this.#copies)) {
+      const copy = await this.#readOne(file, keptCopy, this.#copies);
+      if (copy?.target !== target || copy.address !== address || copy.refilledAt === null) continue;
+      found.set(copy.formId, copy.refilledAt);
+    }
+    return found;
   }
 
   async read(): Promise<KeptFailures> {
@@ -123,16 +170,17 @@ export class FailureFiles implements FailureStore {
     }
   }
 
-  async #files(): Promise<string[]> {
-    const names = await orNull(readdir(this.#folder));
+  async #files(folder = this.#folder): Promise<string[]> {
+    const names = await orNull(readdir(folder));
     return (names ?? []).filter((name) => name.endsWith('.json'));
   }
 
   async #readOne<Schema extends z.ZodType>(
     file: string,
     schema: Schema,
+    folder = this.#folder,
   ): Promise<z.infer<Schema> | null> {
-    const text = await orNull(readFile(join(this.#folder, file), 'utf8'));
+    const text = await orNull(readFile(join(folder, file), 'utf8'));
     if (text === null) return null;
     try {
       return schema.parse(JSON.parse(text));
@@ -141,19 +189,19 @@ export class FailureFiles implements FailureStore {
     }
   }
 
-  async #write(file: string, content: object): Promise<void> {
+  async #write(file: string, content: object, folder = this.#folder): Promise<void> {
     try {
-      await this.#writeNow(file, content);
+      await this.#writeNow(folder, file, content);
     } catch (error) {
       if (errorCode(error) !== 'ENOSPC') throw error;
       await rm(this.#reserve, { force: true });
-      await this.#writeNow(file, content);
+      await this.#writeNow(folder, file, content);
     }
   }
 
-  async #writeNow(file: string, content: object): Promise<void> {
-    await mkdir(this.#folder, { recursive: true, mode: PRIVATE_FOLDER });
-    const path = join(this.#folder, file);
+  async #writeNow(folder: string, file: string, content: object): Promise<void> {
+    await mkdir(folder, { recursive: true, mode: PRIVATE_FOLDER });
+    const path = join(folder, file);
     const beside = `${path}.${randomUUID()}`;
     try {
       await writeFile(beside, JSON.stringify(content), { mode: PRIVATE_FILE });
@@ -170,12 +218,14 @@ export class FailureFiles implements FailureStore {
 }
 
 /** A name for any target and form, whatever characters they hold. */
-function fileOf(target: string, formId: string, kind: PassKind): string {
-  const hash = createHash('sha256')
+const fileOf = (target: string, formId: string, kind: PassKind): string =>
+  `${hashOf(target, formId)}-${kind}.json`;
+
+const hashOf = (target: string, formId: string): string =>
+  createHash('sha256')
     .update(JSON.stringify([target, formId]))
-    .digest('hex');
-  return `${hash.slice(0, 32)}-${kind}.json`;
-}
+    .digest('hex')
+    .slice(0, 32);
 
 /** Null for what does not exist. */
 async function orNull<T>(reading: Promise<T>): Promise<T | null> {

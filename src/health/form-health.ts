@@ -4,7 +4,7 @@ import { shellOption } from '../base/shell.ts';
 import { isOfSettings, lossSentence } from '../mirror/losses.ts';
 import type { HealthState } from '../mirror/health-text.ts';
 import { type Pause, pauseTitle } from '../mirror/pauses.ts';
-import type { PassKind, PassRecord } from '../mirror/types.ts';
+import type { FormIdentity, PassKind, PassRecord } from '../mirror/types.ts';
 import { absentTitle, type Coverage, upToDateTitle } from './coverage.ts';
 import type { KnownForm } from './facts.ts';
 import {
@@ -68,6 +68,8 @@ export interface FormHealth extends KnownForm {
 const UNPROVEN_NOTIFIES = 2;
 /** A form that was deleted some time ago needs no attention any more. */
 const GONE_IS_NEWS_MS = 7 * 24 * 3_600_000;
+/** Likewise a copy that had to be made again. */
+const REFILL_IS_NEWS_MS = GONE_IS_NEWS_MS;
 
 /** Judges a form in a target. Pure. */
 export function assessForm(told: KnownForm, context: FormContext): FormHealth {
@@ -229,7 +231,7 @@ function waitingTitle(code: ProblemCode): string {
 
 function problemsOf(known: KnownForm, context: FormContext): FormProblem[] {
   return [
-    passesProblem(known, context) ?? lossesProblem(known),
+    passesProblem(known, context) ?? lossesProblem(known) ?? refilledProblem(known, context.nowMs),
     stalenessProblem(known, context),
     deletionsProblem(known),
     markingProblem(known.overview, context.isShared),
@@ -349,6 +351,28 @@ function lossesProblem(known: KnownForm): FormProblem | null {
     occurrence: newestPass(known.summary)?.startedAt ?? '',
   };
 }
+
+/** What a copy cannot be filled with again is not missed by any pass: it is told for a while. */
+function refilledProblem({ form, target, overview }: KnownForm, nowMs: number): FormProblem | null {
+  const at = overview?.refilledAt;
+  if (at === undefined || nowMs - Date.parse(at) > REFILL_IS_NEWS_MS) return null;
+  return {
+    ...USUAL,
+    track: 'passes',
+    level: 'warning',
+    code: 'COPY_REFILLED',
+    title: 'The copy was gone and was made again',
+    message: refilledText(form, target, at),
+    remedy: remedyFor('COPY_REFILLED'),
+    since: at,
+    occurrence: at,
+  };
+}
+
+/** That a target was found empty which DATA_DIR says has held a form, and what no pass brings back. */
+export const refilledText = ({ name, id }: FormIdentity, target: string, at: string): string =>
+  `Target ${target} held a copy of form "${name}" (${id}) and was empty at ${exact(at)}, so it was filled again from the source. ` +
+  'Lost for good: rows of submissions that are deleted at the source, the history of statuses and former versions, and the list of what was forgotten on request.';
 
 function deletionsProblem({ summary, form, target }: KnownForm): FormProblem | null {
   const { withheld, withheldSinceMs, full } = summary;

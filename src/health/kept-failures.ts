@@ -106,3 +106,11 @@ export const keptUnmatched = z.array(
     targets: z.array(z.string()),
   }),
 );
+
+/** That a target holds a form, as it is stored, and when it was found empty and filled again. */
+export const keptCopy = z.object({
+  target: z.string(),
+  address: z.string(),
+  formId: z.string(),
+  refilledAt: z.iso.datetime().nullable(),
+});

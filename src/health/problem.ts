@@ -7,6 +7,7 @@ export type ProblemCode =
   | 'ROWS_REJECTED'
   | 'MARKS_REFUSED'
   | 'COPY_DAMAGED'
+  | 'COPY_REFILLED'
   | 'SETTINGS_CHANGED'
   | 'SCHEDULE_OVERDUE'
   | 'SOURCE_WAITING'
@@ -75,6 +76,8 @@ const REMEDIES: Partial<Record<ProblemCode, string>> = {
   FORMS_PAGE_IGNORED:
     'Report to the operator of the API that every page number returns the same page.',
   COPY_DAMAGED: 'No action needed: the next run reads everything again.',
+  COPY_REFILLED:
+    'If it was removed by mistake, restore a backup of the target and run forms-mirror sync --full. Run forms-mirror forget again for submissions that were erased on request.',
   SETTINGS_CHANGED:
     'No action needed: the next run reads everything again. To do it now, run forms-mirror sync.',
   SLUG_REUSED:

@@ -168,6 +168,8 @@ export interface FormOverview extends UnreadForm {
   readonly filledFields: readonly Pick<StoredField, 'id' | 'label'>[];
   /** The next pass, whatever it finds, begins or ends the history of versions that the target's settings ask for. */
   readonly isHistoryDue?: boolean;
+  /** When the target was found empty that had held the form (ISO). Told by no target: it has lost its memory with the rest. */
+  readonly refilledAt?: string;
   /** Submissions that were forgotten; see {@link FormWriter.forget}. */
   readonly forgotten: number;
   /** What people changed and we leave alone, as far as it is known without reading rows; see {@link FormReader.notices}. */

@@ -35,6 +35,8 @@ export interface PassReport extends PassSubject, PassRecord {
   readonly ms: number;
   /** The error behind `error`, when one was thrown. */
   readonly failure: MirrorError | null;
+  /** True where the target held nothing of the form, not even a pass, when this one began. */
+  readonly wasEmpty?: boolean;
   /** True where a look found the form as it was accounted for: no pass was run, and no target records one. */
   readonly byLook?: boolean;
   /** With that: by how many it has and by the newest of them alone, not status by status. */

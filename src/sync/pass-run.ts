@@ -69,6 +69,8 @@ export class PassRun {
   form: FormIdentity;
   /** The target had the form before this pass. */
   isHeld = false;
+  /** The target held nothing of the form, not even a pass. */
+  wasEmpty = false;
   notices: readonly TargetNotice[] = [];
   /** Called after each batch. */
   onBatch: () => void = () => {};

@@ -110,6 +110,7 @@ async function scan(run: PassRun, open: OpenForm): Promise<PassResult> {
   const { request } = run.setup;
   // Columns that are to be filled take the checkpoint away; what it said tells why.
   const stored = await writer.checkpoint();
+  run.wasEmpty = stored === undefined && (await writer.passes(1)).length === 0;
   const columns = await sink.open(request.restoreColumns ?? false);
   run.emitColumns(columns);
   run.isHeld = sink.wasKnown;
@@ -186,5 +187,14 @@ function reportOf(
   const { doubles, notices, reason } = run;
   const absent = checkpoint?.absent ?? 0;
   const counts = { absent, undecided, doubles, marked: 0 };
-  return { ...run.subject, ...record, reason, notices, ...counts, ms, failure };
+  return {
+    ...run.subject,
+    ...record,
+    reason,
+    notices,
+    ...counts,
+    ms,
+    failure,
+    ...(run.wasEmpty && { wasEmpty: true }),
+  };
 }
