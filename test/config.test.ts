@@ -362,7 +362,7 @@ describe('several targets', () => {
       TARGET_FIELDS: '*',
       TARGET_WARE_HOUSE_FORMS: 'contact\norder',
       TARGET_WARE_HOUSE_HASH_FIELDS: 'field_1_mail',
-      TARGET_WARE_HOUSE_CONCURRENCY: '8',
+      TARGET_WARE_HOUSE_HISTORY: 'full',
       HASH_KEY,
     });
     expect(config.targets.map(({ name, address, forms }) => [name, address.shown, forms])).toEqual([
@@ -372,7 +372,7 @@ describe('several targets', () => {
     expect(config.targets.map(({ picks }) => picks?.all)).toEqual([false, true]);
     expect([...(config.targets[1]?.picks?.hashed.fields ?? [])]).toEqual(['field_1_mail']);
     expect(config.targets[0]?.variables.fields).toBe('TARGET_SHEET_FIELDS');
-    expect(config.targets.map(({ concurrency }) => concurrency)).toEqual([2, 8]);
+    expect(config.targets.map(({ history }) => history)).toEqual(['status', 'full']);
   });
 
   it('have a place each', () => {

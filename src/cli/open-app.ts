@@ -124,7 +124,6 @@ export async function openQueue(
       marking: config.marking !== undefined,
       targets: config.targets.map(({ name }) => name),
     },
-    concurrency: (target) => app.settingsOf(target).concurrency,
     clock: host.clock,
     logger,
     events,

@@ -33,8 +33,6 @@ export interface QueueOptions {
   readonly role: 'all' | 'worker';
   readonly handlers: JobHandlers;
   readonly schedules: Schedules;
-  /** Passes of a target that run at one time. */
-  readonly concurrency: (target: string) => number;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly events: Events<QueueEventMap>;
@@ -82,7 +80,6 @@ export async function startQueue(options: QueueOptions): Promise<QueueRuntime> {
     schedules,
     marking: schedules.marking,
     handlers: options.handlers,
-    concurrency: options.concurrency,
     timings,
     clock,
     random: options.random ?? Math.random,

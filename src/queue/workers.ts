@@ -28,9 +28,14 @@ export type AnyWorker = Worker<
 /** What the workers share. */
 export interface WorkerContext extends ProcessorContext {
   readonly onError: ErrorListener;
-  /** Passes of a target that run at one time. */
-  readonly concurrency: (target: string) => number;
 }
+
+/**
+ * Passes of a target, and forms that are marked, that a process works on at one time: one waits for the source while the other
+ * writes. Those that read a form whole are one at a time: they take the requests and the memory of a process for hours.
+ */
+const PASSES_AT_ONCE = 2;
+const FULL_PASSES_AT_ONCE = 1;
 
 /** How many workers {@link startWorkers} starts: each holds a connection. */
 export const workerCount = (targets: readonly string[]): number => 2 + 3 * targets.length;
@@ -42,12 +47,10 @@ export const workerCount = (targets: readonly string[]): number => 2 + 3 * targe
  */
 export function startWorkers(context: WorkerContext): AnyWorker[] {
   const { targets } = context.queues;
-  const most = Math.max(1, ...targets.map((target) => context.concurrency(target)));
   return [
     startWorker(context, PLAN_QUEUE, planProcessor(context), 1),
-    startWorker(context, MARK_QUEUE, markProcessor(context), most),
+    startWorker(context, MARK_QUEUE, markProcessor(context), PASSES_AT_ONCE),
     ...targets.flatMap((target) => {
-      const concurrency = context.concurrency(target);
       const start = (kind: PassKind, count: number): AnyWorker =>
         startWorker(
           context,
@@ -55,7 +58,7 @@ export function startWorkers(context: WorkerContext): AnyWorker[] {
           passProcessor(context, { kind, target }),
           count,
         );
-      const passes = [start('incremental', concurrency), start('full', Math.ceil(concurrency / 2))];
+      const passes = [start('incremental', PASSES_AT_ONCE), start('full', FULL_PASSES_AT_ONCE)];
       const isAlone = context.backend.kind === 'embedded';
       return isAlone ? passes : passes.concat(startAssisting(context, target));
     }),

@@ -98,16 +98,6 @@ export const SETTINGS = {
     perTarget: true,
     usedBy: WRITERS,
   },
-  TARGET_CONCURRENCY: {
-    ...plain,
-    group: 'Targets',
-    default: '2',
-    meaning:
-      'How many forms of the target a process looks after at once, 1 to 32, and half as many that it reads whole. Several processes read one large form together where the target is PostgreSQL, MySQL or MariaDB, a part each.',
-    example: '4',
-    perTarget: true,
-    usedBy: ['start', 'worker'],
-  },
   HASH_KEY: {
     ...plain,
     group: 'Targets',

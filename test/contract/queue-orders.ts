@@ -126,7 +126,7 @@ export function describeOrders(it: QueueIt): void {
     const handlers = new FakeHandlers(forms.map((formId) => form(formId, ['a'])));
     const end = Promise.withResolvers<void>();
     handlers.script = () => end.promise.then(() => 'ok' as const);
-    const queue = use(await startAt(place, handlers, { targets: ['a'] }, { concurrency: () => 1 }));
+    const queue = use(await startAt(place, handlers, { targets: ['a'] }));
     const waits = async () => {
       const { queues } = await queue.status();
       const depth = queues.find(({ step, kind }) => step === 'sync' && kind === 'full');

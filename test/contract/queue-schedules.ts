@@ -236,16 +236,14 @@ export function describeSchedules(it: QueueIt): void {
   });
 
   it('leave no queue of a removed target behind', async ({ place, use, server }) => {
-    const handlers = new FakeHandlers([form(['a', 'gone']), form(['a', 'gone'], 'f2')]);
+    const handlers = new FakeHandlers(['f1', 'f2', 'f3'].map((id) => form(['a', 'gone'], id)));
     const gate = new Gate();
     handlers.script = (order, signal) => (order.target === 'gone' ? gate.wait(signal) : 'ok');
     const targets = ['a', 'gone'];
-    const before = use(
-      await startAt(place, handlers, { targets, marking: true }, { concurrency: () => 1 }),
-    );
+    const before = use(await startAt(place, handlers, { targets, marking: true }));
     await before.runNow('incremental');
     await before.runNow('full');
-    await vi.waitFor(() => expect(handlers.count('gone')).toBe(2), SOON);
+    await vi.waitFor(() => expect(handlers.count('gone')).toBe(3), SOON);
     await before.stop();
     const after = use(await startAt(place, handlers, { targets: ['a'], marking: true }));
     // The marks that waited for it go on.
@@ -298,24 +296,23 @@ export function describeSchedules(it: QueueIt): void {
   });
 
   it('keep a slow target from delaying another', async ({ place, use }) => {
-    const handlers = new FakeHandlers([form(['a', 'b']), form(['a', 'b'], 'f2')]);
+    const handlers = new FakeHandlers(['f1', 'f2', 'f3'].map((id) => form(['a', 'b'], id)));
     const gate = new Gate();
     handlers.script = (order, signal) => (order.target === 'a' ? gate.wait(signal) : 'ok');
     const schedules = { incremental: { everyMs: 100 }, targets: ['a', 'b'] };
-    use(await startAt(place, handlers, schedules, { concurrency: () => 1 }));
+    use(await startAt(place, handlers, schedules));
     await vi.waitFor(() => expect(handlers.count('b')).toBeGreaterThanOrEqual(6), SOON);
-    expect(handlers.count('a')).toBe(1);
+    expect(handlers.count('a')).toBe(2);
   });
 
-  it('run as many passes of a target at once as are allowed of it', async ({ place, use }) => {
+  it('run two passes of a target at once', async ({ place, use }) => {
     const handlers = new FakeHandlers(['f1', 'f2', 'f3', 'f4'].map((id) => form(['a', 'b'], id)));
     const gate = new Gate();
     handlers.script = (_order, signal) => gate.wait(signal);
-    const concurrency = (target: string): number => (target === 'a' ? 1 : 3);
-    const queue = use(await startAt(place, handlers, { targets: ['a', 'b'] }, { concurrency }));
+    const queue = use(await startAt(place, handlers, { targets: ['a', 'b'] }));
     await queue.runNow('incremental');
     await vi.waitFor(
-      () => expect([handlers.count('a'), handlers.count('b')]).toEqual([1, 3]),
+      () => expect([handlers.count('a'), handlers.count('b')]).toEqual([2, 2]),
       SOON,
     );
     gate.open();
@@ -329,7 +326,7 @@ export function describeSchedules(it: QueueIt): void {
     const handlers = new FakeHandlers(['f1', 'f2', 'f3', 'f4'].map((id) => form(['a'], id)));
     const gate = new Gate();
     handlers.script = (order, signal) => (order.kind === 'full' ? gate.wait(signal) : 'ok');
-    const queue = use(await startAt(place, handlers, {}, { concurrency: () => 1 }));
+    const queue = use(await startAt(place, handlers));
     await queue.runNow('full');
     await vi.waitFor(() => expect(handlers.count('a', 'full')).toBe(1), SOON);
     await queue.runNow('incremental');

@@ -106,7 +106,6 @@ export async function startAt(
     role: 'all',
     handlers,
     schedules: { ...NEVER, ...schedules },
-    concurrency: () => 2,
     clock: systemClock,
     logger: silentLogger,
     events,
