@@ -1,5 +1,4 @@
 import { createHmac, scryptSync } from 'node:crypto';
-import { namelessName } from '../mirror/nameless.ts';
 import { jsonText } from '../mirror/numbers.ts';
 import { ExactNumber, type Json } from '../mirror/types.ts';
 
@@ -16,7 +15,8 @@ export function namelessKeys(secret: string): NamelessKey {
   return (item) => {
     // Slow on purpose, so that a name is no way to guess the secret either, and done only where there is such an item.
     key ??= scryptSync(secret, 'forms-mirror: items without an ID', 32);
-    return namelessName(createHmac('sha256', key).update(outline(item)).digest('hex'));
+    const digest = createHmac('sha256', key).update(outline(item)).digest('hex');
+    return `no-id:k${digest.slice(0, 31)}`;
   };
 }
 

@@ -94,6 +94,6 @@ const newest = (stored: string | null, knownMs: number): string | null =>
 export const isoOrNull = (ms: number): string | null =>
   ms === 0 ? null : new Date(ms).toISOString();
 
-/** What is known of losses; what an earlier release did not say need not be lost. */
+/** What is known to be lost. */
 export const lossesOf = ({ overview }: Pick<Known, 'overview'>): Loss[] =>
   knownLosses(overview?.losses ?? []);

@@ -88,7 +88,7 @@ export function addPass(summary: PassSummary, { absent, ...pass }: KnownPass): P
   if (summary[kind]?.outcome !== outcome) {
     outcomeSinceMs[kind] = Math.min(lastOtherMs(summary, pass) || endedMs, endedMs);
   }
-  // Until they are settled; an incremental pass of an earlier release did not say that they still are.
+  // Until they are settled: an incremental pass that ends `ok` says nothing of them.
   const isToldWithheld = proven && (kind !== 'incremental' || outcome === 'withheld');
   const withheld = isToldWithheld ? pass.withheld : summary.withheld;
   return {

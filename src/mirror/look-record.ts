@@ -89,7 +89,6 @@ export function lookFrom(text: string): LookRecord | null {
       at,
       open,
       others: othersFrom(others),
-      // An earlier release did not say.
       ...(areIds(differing) && { differing }),
       ...(times.size > 0 && { uncounted: times }),
       ...(forms.size > 0 && { withheld: forms }),
@@ -128,7 +127,6 @@ function withheldFrom(value: unknown): Map<string, WithheldForm> {
 
 function othersFrom(value: unknown): OtherCounts | null {
   if (!Array.isArray(value)) return null;
-  // One without a page counted as new what had been counted before: it is found out anew.
   if (value.length !== 4) return null;
   const [total, text, besides, newest] = value as [unknown, unknown, unknown, unknown];
   const statuses = typeof text === 'string' ? countsFrom(text) : null;

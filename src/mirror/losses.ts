@@ -16,7 +16,7 @@ export type Loss =
   | { readonly what: 'marks'; readonly missing: number }
   /** Something that we keep beside the rows: a table of the catalogue, a list; `missing`: so many of its entries. */
   | { readonly what: 'records'; readonly name: string; readonly missing?: number }
-  /** How many rows were stored is not known: an earlier release did not count them. Nothing need be missing. */
+  /** How many rows were stored is not known: what counted them was lost. Nothing need be missing. */
   | { readonly what: 'uncounted' }
   /** Cells that could not be written, as people had protected or merged them, can be written now. */
   | { readonly what: 'unblocked' }
@@ -26,16 +26,11 @@ export type Loss =
   | { readonly what: 'settings'; readonly changes: readonly SettingsChange[] };
 
 /**
- * What is known to be lost or outdated, without that of which an earlier release did not say whether it is, without what
- * people kept from being written for a while, and without times that another time zone shifted.
+ * What is known to be lost or outdated, without rows that were not counted, without what people kept from being written for a
+ * while, and without times that another time zone shifted.
  */
 export const knownLosses = (losses: readonly Loss[]): Loss[] =>
-  losses.flatMap((loss): Loss[] => {
-    if (loss.what === 'uncounted' || loss.what === 'unblocked' || loss.what === 'zone') return [];
-    if (loss.what !== 'settings') return [loss];
-    const changes = loss.changes.filter((change) => change !== 'unknown');
-    return changes.length === 0 ? [] : [{ what: 'settings', changes }];
-  });
+  losses.filter(({ what }) => what !== 'uncounted' && what !== 'unblocked' && what !== 'zone');
 
 /** True when nothing was taken from the target: the settings alone ask for something else. */
 export const isOfSettings = (losses: readonly Loss[]): boolean =>
@@ -73,7 +68,6 @@ const CHANGES: Readonly<Record<SettingsChange, string>> = {
     'other fields are hashed, or in another way, than when the rows were stored, so plain answers may still stand there',
   key: 'HASH_KEY is another one than when the rows were stored',
   fields: 'the form has fields that a pass before this one did not fill',
-  unknown: 'with which settings the rows were stored is not known',
 };
 
 function rowsLost(missing: number): string {

@@ -10,8 +10,8 @@ import type { FormIdentity, PickedField } from './types.ts';
  * what was asked for.
  */
 
-/** In what the settings differ from those that a checkpoint was proven for; `unknown`: an earlier release did not say. */
-export type SettingsChange = 'picks' | 'hashes' | 'key' | 'fields' | 'unknown';
+/** In what the settings differ from those that a checkpoint was proven for. */
+export type SettingsChange = 'picks' | 'hashes' | 'key' | 'fields';
 
 /** The settings of a target that decide what is stored of an answer. */
 export interface StoringSettings {
@@ -64,25 +64,23 @@ export function storeAlike(one: string, other: string): boolean {
 
 /**
  * Whether a pass may have written rows anew that stood there as they are not to stand any more, in plain text perhaps.
- * `before`: as the checkpoint had it; null where an earlier release did not say, undefined without a checkpoint: rows may
- * have been hashed by a pass that died before it left one. Where that is all that changed, and nothing is hashed, nothing
- * is to be cleared.
+ * `before`: as the checkpoint had it; undefined without a checkpoint: rows may have been hashed by a pass that died before it
+ * left one. Where nothing is hashed then, nothing is to be cleared.
  */
-export function replacesRows(before: string | null | undefined, after: string | null): boolean {
+export function replacesRows(before: string | undefined, after: string): boolean {
   if (before === after) return false;
-  return typeof before === 'string' || (after?.split('.')[3] ?? NONE) !== NONE;
+  return before !== undefined || (after.split('.')[3] ?? NONE) !== NONE;
 }
 
 /** How `stored`, of a checkpoint, differs from what a pass under these settings would leave. Empty when it does not. */
 function changesSince(
-  stored: string | null,
+  stored: string,
   form: FormIdentity,
   settings: StoringSettings,
   fields: readonly FieldId[],
 ): SettingsChange[] {
   const [picks, hashes] = settingsParts(form, settings);
   const [ids, hashed, key] = fieldParts(form, settings, fields);
-  if (stored === null) return hashed === NONE ? ['unknown'] : ['unknown', 'hashes'];
   const [oldPicks, oldHashes, oldIds, oldHashed, oldKey] = stored.split('.');
   const changes: SettingsChange[] = [];
   if (picks !== oldPicks) changes.push('picks');
@@ -98,7 +96,7 @@ function changesSince(
  * columns are new in this pass; it tells of those itself.
  */
 export function outdatedRows(
-  stored: string | null,
+  stored: string,
   form: FormIdentity,
   settings: StoringSettings,
   { fields, newColumns }: { fields: readonly FieldId[]; newColumns: number },
@@ -113,14 +111,13 @@ export function outdatedRows(
  * not. A change of which fields are hashed counts where one of them is, or was, hashed.
  */
 export function knownChangesSince(
-  stored: string | null,
+  stored: string,
   form: FormIdentity,
   settings: StoringSettings,
   filled: readonly FieldId[],
 ): SettingsChange[] {
   const [picks, hashes] = settingsParts(form, settings);
   const [, hashed, key] = fieldParts(form, settings, filled);
-  if (stored === null) return hashed === NONE ? ['unknown'] : ['unknown', 'hashes'];
   const [oldPicks, oldHashes, , oldHashed, oldKey] = stored.split('.');
   const isFormatOld = hashed.split('-')[0] !== oldHashed?.split('-')[0];
   const changes: SettingsChange[] = [];

@@ -173,8 +173,8 @@ export interface Checkpoint {
   /** Since when the last proven pass of any kind, and the last proven full one, was reading: what each proves was so then. */
   readonly provenAt: string;
   readonly fullProvenAt: string | null;
-  /** What all rows were stored as; see `proven-for.ts`. Null where an earlier release did not say. */
-  readonly provenFor: string | null;
+  /** What all rows were stored as; see `proven-for.ts`. */
+  readonly provenFor: string;
   /** By status, what the last proven pass accounted for: live rows and what is not stored. Null: not known, so that a look has the form visited. */
   readonly statuses: StatusCounts | null;
   /** The part of `statuses` that has no row. */

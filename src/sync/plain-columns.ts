@@ -31,8 +31,9 @@ export function maybePlainFields(settings: PlainSettings, overview: FormOverview
   const hashed = filledFields.filter(
     (field) => isPicked(picks, form, field.id) && isHashed(picks, form, field.id),
   );
-  const stored = checkpoint?.provenFor ?? null;
-  const isOther = knownChangesSince(stored, form, storing, filledFields).includes('hashes');
+  const isOther =
+    checkpoint === null ||
+    knownChangesSince(checkpoint.provenFor, form, storing, filledFields).includes('hashes');
   return isOther ? hashed : [];
 }
 

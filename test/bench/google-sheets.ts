@@ -104,7 +104,7 @@ async function onePass([
     absent: 0,
     withheld: 0,
     hidden: 0,
-    provenFor: null,
+    provenFor: '',
     statuses: null,
     unstored: new Map(),
     countsAt: null,

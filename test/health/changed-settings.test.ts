@@ -53,12 +53,6 @@ describe('settings that are other than when rows were stored', () => {
     expect((await read(PLAIN)).state).toBe('ok');
   });
 
-  it('what an earlier release stored is told only where plain answers may stand for hashes', async () => {
-    const old = { checkpoint: { ...checkpoint(FORM_A), provenFor: null } };
-    expect(formOf(await read(PLAIN, old)).state).toBe('ok');
-    expect(formOf(await read(HASHED, old)).problems).toMatchObject([{ code: 'SETTINGS_CHANGED' }]);
-  });
-
   it('a form that is gone is never written again, and no loss; its plain answers are told', async () => {
     const health = await read(HASHED, { goneAt: '2026-01-01T00:00:00.000Z' });
     expect(formOf(health).problems.map(({ code }) => code)).not.toContain('SETTINGS_CHANGED');

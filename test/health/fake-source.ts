@@ -71,7 +71,7 @@ export function formOverview(
             provenAt: lastOk.endedAt,
             fullProvenAt: lastFull?.endedAt ?? null,
             hidden: 0,
-            provenFor: null,
+            provenFor: '',
             statuses: null,
             unstored: new Map(),
             countsAt: null,

@@ -12,7 +12,7 @@ const CHECKPOINT: Checkpoint = {
   hidden: 0,
   provenAt: PROVEN,
   fullProvenAt: '2026-03-02T06:00:00.000Z',
-  provenFor: null,
+  provenFor: '',
   statuses: new Map([['NEW', 2]]),
   unstored: new Map(),
   countsAt: '2026-03-02T07:00:00.000Z',

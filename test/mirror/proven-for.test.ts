@@ -51,12 +51,6 @@ describe('what a checkpoint was proven for', () => {
     expect(knownChangesSince(stored, FORM, now, FIELDS)).toEqual(changes);
   });
 
-  it('L17: an earlier release did not say, and where something is to be hashed plain answers may be there', () => {
-    expect(knownChangesSince(null, FORM, PLAIN, FIELDS)).toEqual(['unknown']);
-    expect(knownChangesSince(null, FORM, HASHED, FIELDS)).toEqual(['unknown', 'hashes']);
-    expect(knownChangesSince(null, FORM, HASHED, [])).toEqual(['unknown']);
-  });
-
   it('L5: fields that no pass has filled yet are a change, but for columns of this very pass', () => {
     const stored = provenFor(FORM, PLAIN, FIELDS);
     const fields = [...FIELDS, { id: 'new' }];
@@ -72,11 +66,9 @@ describe('what a checkpoint was proven for', () => {
 
   it('L4, L11: clears what rows were only where they may have been written anew', () => {
     const [plain, hashed] = [PLAIN, HASHED].map((one) => provenFor(FORM, one, FIELDS));
-    // An earlier release did not say, or a pass died before it could: nothing is hashed, or rows may be.
-    for (const unsaid of [null, undefined]) {
-      expect(replacesRows(unsaid, plain ?? '')).toBe(false);
-      expect(replacesRows(unsaid, hashed ?? '')).toBe(true);
-    }
+    // A pass died before it could say: nothing is hashed, or rows may be.
+    expect(replacesRows(undefined, plain ?? '')).toBe(false);
+    expect(replacesRows(undefined, hashed ?? '')).toBe(true);
     expect(replacesRows(plain, hashed ?? '')).toBe(true);
     expect(replacesRows(hashed, hashed ?? '')).toBe(false);
   });

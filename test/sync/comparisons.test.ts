@@ -90,7 +90,7 @@ describe('what is compared at a tick', () => {
     expect(await comparisons.due(others, [], never)).toEqual([]);
   });
 
-  it('is a form that was never compared, as an earlier release may have left it', async () => {
+  it('is a form that was never compared', async () => {
     const known = held('f1', 1);
     const { due } = compared({
       a: [{ ...known, checkpoint: { ...known.checkpoint!, fullProvenAt: null }, lastFull: null }],

@@ -138,7 +138,7 @@ export class StoredIds implements ItemSink {
         provenAt: '',
         fullProvenAt: null,
         hidden: 0,
-        provenFor: null,
+        provenFor: '',
         statuses: null,
         unstored: new Map(),
         countsAt: null,

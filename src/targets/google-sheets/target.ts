@@ -27,7 +27,6 @@ import { keepLook, readLook } from './state/kept-look.ts';
 import { endPause, keepPause, readPauses } from './state/kept-pauses.ts';
 import { keepSlug, readSlugs } from './state/kept-slugs.ts';
 import { stateWithoutTab } from './state/known-forms.ts';
-import { isOutdated, migrate } from './state/migrate.ts';
 import { overviewOf } from './state/overview.ts';
 import { BATCH_ROWS, SheetFormWriter } from './writer.ts';
 import { checkSpreadsheet } from './check.ts';
@@ -231,7 +230,7 @@ class SheetsTarget implements Target {
     }
   }
 
-  /** Waits for writers of other processes, as far as the commit log shows them; then migrates what is outdated. */
+  /** Waits for writers of other processes, as far as the commit log shows them. */
   async #openSheet(
     form: FormIdentity,
     deadline: number,
@@ -241,11 +240,7 @@ class SheetsTarget implements Target {
     for (;;) {
       const structure = await spreadsheet.refresh(signal);
       const lease = spreadsheet.leaseLeftMs;
-      if (lease === 0) {
-        if (!isOutdated(structure)) return FormSheet.open(spreadsheet, form, structure);
-        await migrate(spreadsheet, form.id, this.#describe);
-        continue;
-      }
+      if (lease === 0) return FormSheet.open(spreadsheet, form, structure);
       const left = deadline - spreadsheet.clock.now();
       if (left <= 0) throw spreadsheet.busy();
       await spreadsheet.clock.sleep(Math.min(LEASE_POLL_MS, lease + 50, left), signal);

@@ -117,7 +117,7 @@ export class SheetFormWriter extends SheetFormReader implements FormWriter {
       // Marks are counted as they are from now on: that others are lost later shows no other number.
       const now = lossesOf({ ...sheet.view.state, losses: [] }, present, removed, zone).losses;
       if (now.some(({ what }) => what === 'marks')) await reopenWindows(sheet);
-      sheet.countFrom(present, found.losses);
+      sheet.noteLostMarks(found.losses);
       this.#found = { ...found, sheetId: sheet.view.tab?.sheetId, zone };
       return [...found.losses, ...(await unblockedOf(sheet))];
     });

@@ -133,7 +133,7 @@ const TABLES: Readonly<Record<string, (dialect: SqlDialect) => CatalogueTable>> 
       withheld: `${integer} NOT NULL`,
       hidden: `${integer} NOT NULL`,
       // What the rows were stored as; see mirror/proven-for.ts.
-      proven_for: text,
+      proven_for: `${text} NOT NULL`,
       // What a proven pass accounted for by status, what of that has no row, and when the source was seen to agree.
       statuses: text,
       unstored: `${text} NOT NULL`,

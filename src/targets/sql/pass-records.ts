@@ -164,12 +164,12 @@ export async function storedFor(
   tx: SqlSession,
   dialect: SqlDialect,
   formId: string,
-): Promise<string | null | undefined> {
+): Promise<string | undefined> {
   const [row] = await tx.query(
     `SELECT proven_for FROM ${dialect.relation('mirror_checkpoints')} WHERE form_id = $1`,
     [formId],
   );
-  return row === undefined ? undefined : textOrNull(row, 'proven_for');
+  return row && textOf(row, 'proven_for');
 }
 
 /** Deletes a form's checkpoint, so that the next pass reads everything. */
@@ -206,7 +206,7 @@ export async function readCheckpoints(
         hidden: numberOf(row, 'hidden'),
         provenAt: dialect.time(row['proven_at']) ?? '',
         fullProvenAt: dialect.time(row['full_proven_at']),
-        provenFor: textOrNull(row, 'proven_for'),
+        provenFor: textOf(row, 'proven_for'),
         statuses: countsFrom(textOrNull(row, 'statuses')),
         unstored: countsFrom(textOrNull(row, 'unstored')) ?? NO_COUNTS,
         countsAt: dialect.time(row['counts_at']),

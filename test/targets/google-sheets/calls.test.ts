@@ -57,7 +57,7 @@ describe('what a pass costs in calls, at Google’s own quota', () => {
       absent: 0,
       withheld: 0,
       hidden: 0,
-      provenFor: null,
+      provenFor: '',
       statuses: null,
       unstored: new Map(),
       countsAt: null,

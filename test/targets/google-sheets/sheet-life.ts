@@ -235,7 +235,7 @@ export class SheetLife {
         absent: 0,
         withheld: 0,
         hidden: 0,
-        provenFor: null,
+        provenFor: '',
         statuses: null,
         unstored: new Map(),
         countsAt: null,

@@ -144,14 +144,6 @@ export type TabRole = 'mirror' | 'state' | 'undo' | 'summary';
 /** Every {@link TabRole}. */
 export const TAB_ROLES: readonly TabRole[] = ['mirror', 'state', 'undo', 'summary'];
 
-/** How a role is spelt in metadata: spreadsheets of earlier releases call the state tab "ledger". */
-const STORED_ROLES: Readonly<Record<TabRole, string>> = {
-  mirror: 'mirror',
-  state: 'ledger',
-  undo: 'undo',
-  summary: 'summary',
-};
-
 /** The value of the metadata that marks a tab of ours. */
 export const roleMark = (role: TabRole, spreadsheetId: string, sheetId: number): string =>
-  JSON.stringify([STORED_ROLES[role], spreadsheetId, sheetId]);
+  JSON.stringify([role, spreadsheetId, sheetId]);

@@ -78,7 +78,6 @@ export const droppedLabels = (catalogue: FieldCatalogue): string[] => [
 /** As compact JSON. */
 export function encodeCatalogue({ fields, droppedOwn }: FieldCatalogue): string {
   return JSON.stringify({
-    v: 1,
     o: droppedOwn,
     f: fields.map((field) => [
       field.id,
@@ -101,8 +100,8 @@ export function decodeCatalogue(text: string): FieldCatalogue | undefined {
   } catch {
     return undefined;
   }
-  const catalogue = raw as { v?: unknown; o?: unknown; f?: unknown } | null;
-  if (catalogue?.v !== 1 || !Array.isArray(catalogue.f)) return undefined;
+  const catalogue = raw as { o?: unknown; f?: unknown } | null;
+  if (!Array.isArray(catalogue?.f)) return undefined;
   return {
     droppedOwn: Array.isArray(catalogue.o) ? (catalogue.o as ColumnKey[]) : [],
     fields: catalogue.f.flatMap(decodeField),

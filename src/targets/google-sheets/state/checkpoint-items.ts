@@ -30,7 +30,7 @@ export function decodeCheckpoint(items: unknown[]): Checkpoint | null {
     hidden: number(hidden),
     provenAt,
     fullProvenAt: textOrNull(fullProvenAt),
-    provenFor: textOrNull(provenFor),
+    provenFor: textOrNull(provenFor) ?? '',
     statuses: countsFrom(textOrNull(statuses)),
     unstored: countsFrom(textOrNull(unstored)) ?? NO_COUNTS,
     countsAt: textOrNull(countsAt),

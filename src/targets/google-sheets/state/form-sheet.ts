@@ -19,7 +19,7 @@ import { SerialTime } from '../rows/serial-time.ts';
 import type { ForgottenTally } from './forgotten-list.ts';
 import type { FormState } from './form-state.ts';
 import { stateWithoutTab } from './known-forms.ts';
-import { countedFrom } from './losses.ts';
+import { withLostMarks } from './losses.ts';
 import { headAreas, seenTab } from './mirror-area.ts';
 import { idColumnDeleted } from './notices.ts';
 import type { Spreadsheet } from './spreadsheet.ts';
@@ -322,9 +322,9 @@ export class FormSheet {
     this.spreadsheet.deferState(this.form.id, state);
   }
 
-  /** Counts rows from what is there now, where an earlier release did not count them; `found`: what is lost. */
-  countFrom(present: number, found: readonly Loss[]): void {
-    this.#change({ state: countedFrom(this.#view.state, present, found) });
+  /** Remembers the marks that are among what is lost. */
+  noteLostMarks(found: readonly Loss[]): void {
+    this.#change({ state: withLostMarks(this.#view.state, found) });
   }
 
   /** Notes what was forgotten, where the state does not say. */

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { errorCodeOrNull, MirrorError, safeText } from '../../../base/errors.ts';
+import { errorCodeOrNull } from '../../../base/errors.ts';
+import { otherSchema } from '../../../base/other-schema.ts';
 import { withoutIds } from '../../../mirror/forgotten.ts';
 import type { Loss } from '../../../mirror/losses.ts';
 import { markingRecord } from '../../../mirror/marking-record.ts';
@@ -7,7 +8,6 @@ import type { MarkingRecord } from '../../../mirror/marking-record.ts';
 import type { Blocked } from './blocked.ts';
 import { decodeCheckpoint, encodeCheckpoint, hasSameCounts } from './checkpoint-items.ts';
 import type { ForgottenTally } from './forgotten-list.ts';
-import { MIGRATIONS, type StoredState } from './migrations.ts';
 import {
   type Checkpoint,
   PASS_KINDS,
@@ -33,13 +33,13 @@ export interface FormState {
   readonly oddRows: OddRows;
   /** What keeps cells of submissions from being written; see `blocked.ts`. */
   readonly blocked: readonly Blocked[];
-  /** Rows written to the tab in all; null where an earlier release did not count them. Marking a row deleted keeps it. */
-  readonly stored: number | null;
+  /** Rows written to the tab in all. Marking a row deleted keeps it. */
+  readonly stored: number;
   /** What was forgotten; null for a tab that was just made: the state tab knows. */
   readonly forgotten: ForgottenTally | null;
   /** What was created again and is still to be filled; see `losses.ts`. */
   readonly losses: readonly Loss[];
-  /** The time zone that the times in the rows are written in; null where no full pass of this release has come yet. */
+  /** The time zone that the times in the rows are written in; null where no full pass has come yet. */
   readonly zone: string | null;
   /** Fingerprint of the fields that were last prepared: the same ones need nothing done. */
   readonly prepared: string;
@@ -77,8 +77,11 @@ export type OddRow = readonly [row: number, other: number];
 /** How many odd rows of a kind are named. */
 export const NAMED_ROWS = 10;
 
-/** The version of the states that this release writes. The catalogue of fields goes by it, too. */
-export const STATE_VERSION = (MIGRATIONS.at(-1) ?? MIGRATIONS[0]).version;
+/** The schema of what the mirror keeps in a spreadsheet: to be raised with every change of it. The state of each form has it. */
+export const STATE_VERSION = 3;
+
+/** A form's state as it is kept. */
+type StoredState = Readonly<Record<string, unknown>>;
 
 /** A form that was never written. */
 export const EMPTY_STATE: FormState = {
@@ -227,26 +230,20 @@ export function encodeState(state: FormState): string {
 }
 
 /**
- * The reverse, with the version that the text was written in. A text that is no state at all (damaged by way of the API)
- * is an empty one, so that a full pass follows. Throws SETTINGS for a state of a newer release, and for one with a version
- * that no release wrote. `place` names the tab in the message.
+ * The reverse. A text that is no state at all (damaged by way of the API) is an empty one, so that a full pass follows.
+ * Throws OTHER_SCHEMA for a state that another build wrote. `spreadsheet`: its address, for the message.
  */
-export function decodeState(
-  text: string,
-  place: string,
-): { readonly state: FormState; readonly stateVersion: number } {
+export function decodeState(text: string, spreadsheet: string): FormState {
   const stored = parseState(text);
-  if (stored === undefined) return { state: EMPTY_STATE, stateVersion: STATE_VERSION };
-  const stateVersion = stored['v'];
-  if (typeof stateVersion !== 'number' || !Number.isInteger(stateVersion) || stateVersion < 1) {
-    throw unknownVersion(place, stateVersion);
-  }
-  if (stateVersion > STATE_VERSION) throw tooNew(place, stateVersion);
-  const current = MIGRATIONS.filter(({ version }) => version > stateVersion).reduce(
-    (state, step) => step.state(state),
-    stored,
-  );
-  return { state: readState(current), stateVersion };
+  if (stored === undefined) return EMPTY_STATE;
+  const found = stored['v'];
+  if (found === STATE_VERSION) return readState(stored);
+  throw otherSchema({
+    store: `The mirror in the spreadsheet ${spreadsheet}`,
+    found,
+    needed: STATE_VERSION,
+    elsewhere: 'choose another spreadsheet in the target URL',
+  });
 }
 
 function parseState(text: string): StoredState | undefined {
@@ -259,39 +256,17 @@ function parseState(text: string): StoredState | undefined {
   }
 }
 
-function tooNew(place: string, version: number): MirrorError {
-  return new MirrorError(
-    'SETTINGS',
-    `The state on ${place} was written by a newer forms-mirror: it has version ${version}, and this release knows ` +
-      `versions up to ${STATE_VERSION}. Nothing was changed. Upgrade forms-mirror here to the release that runs ` +
-      'elsewhere, or to the latest one.',
-  );
-}
-
-function unknownVersion(place: string, version: unknown): MirrorError {
-  const has =
-    version === undefined
-      ? 'has no version'
-      : `has version ${safeText(JSON.stringify(version), 20)}`;
-  return new MirrorError(
-    'SETTINGS',
-    `The state on ${place} ${has}, which no release of forms-mirror writes, so nothing was changed. Bring back an ` +
-      'earlier version of the spreadsheet (File › Version history), or delete the tab: the next pass then writes a new one.',
-  );
-}
-
 function readState(state: StoredState): FormState {
   const [slug, name] = list(state['f']);
   const [live, removed, rejected, copies, withoutId] = list(state['n']);
   const [copiedRows, rowsWithoutId] = list(state['o']);
-  const checkpoint = decodeCheckpoint(list(state['c']));
   const [prepared, columns, catalogue] = list(state['d']);
   const [since, rows] = list(state['r']);
   return {
     slug: asText(slug),
     name: asText(name),
     goneAt: textOrNull(state['g']),
-    checkpoint,
+    checkpoint: decodeCheckpoint(list(state['c'])),
     marking: typeof state['m'] === 'string' ? markingRecord(state['m']) : null,
     passes: list(state['p']).flatMap((pass) => decodePass(list(pass))),
     counts: {
@@ -310,8 +285,7 @@ function readState(state: StoredState): FormState {
         headers: number(headers),
       };
     }),
-    // Without a checkpoint everything is read anyway.
-    stored: typeof state['s'] === 'number' ? state['s'] : checkpoint === null ? 0 : null,
+    stored: number(state['s']),
     forgotten: decodeTally(list(state['z'])),
     losses: list(state['l']).filter(isLoss),
     zone: textOrNull(state['t']),

@@ -36,9 +36,8 @@ export function lossesOf(
   removed: number | undefined,
   zone: string,
 ): Pick<FoundLosses, 'losses' | 'difference'> {
-  const difference = (state.stored ?? present) - present;
+  const difference = state.stored - present;
   const all: Loss[] = [...state.losses];
-  if (state.stored === null) all.push({ what: 'uncounted' });
   // More rows than were stored are no loss: people write rows of their own, and bring back what they deleted.
   if (difference > 0) all.push({ what: 'rows', missing: difference });
   else if (difference === 0 && removed !== undefined && removed !== state.counts.removed) {
@@ -56,17 +55,10 @@ export function remembering(state: FormState, losses: readonly Loss[]): FormStat
   return { ...state, losses: distinct([...state.losses, ...shortened]).slice(0, MAX_KEPT) };
 }
 
-/**
- * The state that counts from what is there now, where an earlier release did not count. Writes count the marks as they
- * are: that they are not as they were set is remembered.
- */
-export function countedFrom(state: FormState, present: number, found: readonly Loss[]): FormState {
+/** The state that remembers that marks are not as they were set: writes count them as they are. */
+export function withLostMarks(state: FormState, found: readonly Loss[]): FormState {
   const marks = found.filter(({ what }) => what === 'marks');
-  const counted =
-    state.stored === null
-      ? remembering({ ...state, stored: present }, [{ what: 'uncounted' }])
-      : state;
-  return marks.length === 0 ? counted : remembering(counted, marks);
+  return marks.length === 0 ? state : remembering(state, marks);
 }
 
 /**
@@ -85,7 +77,7 @@ export function settled(
     ...state,
     zone,
     losses: rest,
-    stored: state.stored === null ? null : state.stored - found.difference,
+    stored: state.stored - found.difference,
   };
 }
 

@@ -35,16 +35,18 @@ export interface LowerTables {
 
 /**
  * True when people inserted, deleted or moved rows or columns of the tab since its tables were written, as far as that was
- * looked at, or made a table of what must not be the head of one. False where putting that right did not last before.
+ * looked at, or made a table of what must not be the head of one, or when nothing says any more what was written. False where
+ * putting that right did not last before.
  */
 export const isRearranged = (tab: OwnTab): boolean =>
-  hasOtherSize(tab) || tablesOverHead(tab).length > 0 || isMisplaced(tab);
+  tab.tables === undefined ||
+  hasOtherSize(tab) ||
+  tablesOverHead(tab).length > 0 ||
+  isMisplaced(tab);
 
 /** True when rows or columns came in or went. */
 export const hasOtherSize = ({ tables, rowCount, columnCount }: OwnTab): boolean =>
-  tables !== undefined &&
-  (tables.rowCount !== rowCount ||
-    (tables.columnCount ?? Math.max(WIDTH, columnCount)) !== columnCount);
+  tables !== undefined && (tables.rowCount !== rowCount || tables.columnCount !== columnCount);
 
 const isMisplaced = ({ tables, shown = '' }: OwnTab): boolean =>
   tables !== undefined && shown !== '' && shown !== tables.repaired;
@@ -60,11 +62,10 @@ export const tablesOverHead = ({ tables, ranges = [] }: OwnTab): string[] =>
 function headPlaces(tab: OwnTab): { row: number; rows: readonly TableRow[] }[] {
   const { tables } = tab;
   if (tables === undefined || hasOtherSize(tab)) return [];
-  const fields = { row: tables.fieldsAt ?? -1, rows: titled(FIELDS, []) };
   return [
     { row: 0, rows: [...LABELS.map((label) => [label]), [], ...titled(FORMS, [])] },
     { row: TABLE_ROW + tables.forms + 1, rows: titled(PROBLEMS, []) },
-    ...(tables.fieldsAt === undefined ? [] : [fields]),
+    { row: tables.fieldsAt, rows: titled(FIELDS, []) },
   ];
 }
 
@@ -96,7 +97,7 @@ export function seenTab(tab: OwnTab, read: readonly AreaRead[]): OwnTab {
 
 /** True when the tables below that of so many forms have to be written: they stand elsewhere, or nobody knows where. */
 export const mustMove = (tab: OwnTab, forms: number): boolean =>
-  tab.tables === undefined || tab.tables.forms !== forms || isRearranged(tab);
+  tab.tables?.forms !== forms || isRearranged(tab);
 
 /**
  * Requests that bring the tables up to date, and the tab as they leave it. `lower` may be left out unless they {@link mustMove}.

@@ -81,9 +81,6 @@ export const DATES = { startColumn: 7, endColumn: 9 };
 export const SUCCESS_COLUMN = 'H';
 export const SPARE_ROWS = 20;
 
-/** Columns of the tab as earlier releases made it: its tables stood side by side. */
-const EARLIER_WIDTH = 23;
-
 /** A Mirror tab that is yet to be made. `taken`: titles of the tabs there are. */
 export function newMirrorTab(taken: Iterable<string>, sheetId: number): Tab {
   const title = freeTabTitle('Mirror', taken);
@@ -125,36 +122,6 @@ export function mirrorTabRequests(
 
 /** Health stays in sight. */
 const FROZEN_ROWS = 1;
-
-/**
- * Requests that give a Mirror tab of an earlier release the columns and looks of a new one, and the tab as they leave it. The tab is
- * the mirror's but for the limit of staleness, which stays; columns that people put beside the earlier ones stay too.
- */
-export function relaidMirrorTab(old: Tab): { requests: Request[]; tab: Tab } {
-  const { sheetId, columnCount } = old;
-  const columns = { sheetId, dimension: 'COLUMNS' };
-  const surplus = Math.min(columnCount, EARLIER_WIDTH) - WIDTH;
-  const requests: Request[] = [
-    {
-      updateSheetProperties: {
-        properties: { sheetId, gridProperties: { frozenRowCount: FROZEN_ROWS } },
-        fields: 'gridProperties.frozenRowCount',
-      },
-    },
-    ...(surplus > 0
-      ? [
-          {
-            deleteDimension: {
-              range: { ...columns, startIndex: WIDTH, endIndex: WIDTH + surplus },
-            },
-          },
-        ]
-      : []),
-    ...(surplus < 0 ? [{ appendDimension: { ...columns, length: -surplus } }] : []),
-    ...headRequests(sheetId),
-  ];
-  return { requests, tab: { ...old, columnCount: columnCount - surplus } };
-}
 
 const [HEALTH_LABEL, LIMIT_LABEL] = ['Health', 'Stale after minutes without a success'];
 /** What the first cells of the first rows say. */

@@ -9,14 +9,7 @@ import { EMPTY_CATALOGUE, type FieldCatalogue } from '../columns/field-catalogue
 import { newStateTab, type StateTab } from './state-tab.ts';
 import { gridRange } from '../api/formatting.ts';
 import { readProtections } from '../api/obstacles.ts';
-import {
-  HEAD_AREA,
-  mirrorTabRequests,
-  newMirrorTab,
-  relaidMirrorTab,
-  repairedHead,
-  write,
-} from './mirror-tab.ts';
+import { HEAD_AREA, mirrorTabRequests, newMirrorTab, repairedHead, write } from './mirror-tab.ts';
 import { capacityOf, capacityText } from './capacity.ts';
 import {
   hasOtherSize,
@@ -77,10 +70,6 @@ export async function updateOwnTabs(
   if (old === undefined) {
     const { health } = forms[0];
     requests.push(...mirrorTabRequests(begun, structure.autoRecalc, spreadsheetId, health));
-  } else if (old.tables === undefined) {
-    const relaid = relaidMirrorTab(old);
-    requests.push(...relaid.requests);
-    mirror = relaid.tab;
   } else if (isRearranged(old)) {
     const isSorted = !hasOtherSize(old);
     const range = gridRange({ sheetId: old.sheetId, ...(isSorted ? ALL_ROWS : HEAD_AREA) });
@@ -92,7 +81,12 @@ export async function updateOwnTabs(
     requests.push(...over.map((tableId) => ({ deleteTable: { tableId } })), ...repaired.requests);
     const ranges = old.ranges?.filter(({ tableId = '' }) => !over.includes(tableId)) ?? [];
     // Nothing of the tables is taken to be where it was.
-    mirror = { ...old, ...repaired.tab, ranges, tables: { ...old.tables, rowCount: -1 } };
+    mirror = {
+      ...old,
+      ...repaired.tab,
+      ranges,
+      tables: old.tables && { ...old.tables, rowCount: -1 },
+    };
   }
   const shown = tableRequests(
     mirror,

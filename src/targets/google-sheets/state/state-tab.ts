@@ -1,5 +1,4 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
-import { isPlainDigest } from '../../../mirror/nameless.ts';
 import type { ListedRejection, Refusal, SentMark } from '../../../mirror/target.ts';
 import { HEADER_FORMAT, formatCells, warnBeforeEdits } from '../api/formatting.ts';
 import { createMetadata, METADATA_KEYS, roleMark } from '../api/metadata.ts';
@@ -60,11 +59,11 @@ export class StateTab {
   constructor(cells: readonly (readonly ReadValue[])[] = []) {
     for (let place = 1; place < cells.length; place++) {
       const row = parseRow(cells[place] ?? []);
-      const goes = row !== undefined && (this.#places.has(nameOf(row)) || isPlainDigest(row.item));
+      const goes = row !== undefined && this.#places.has(nameOf(row));
       if (row === undefined || goes) {
         this.#rows[place] = undefined;
         this.#free.push(place);
-        // A copied row goes, and a listing that tells of answers; an empty row is left as it is.
+        // A copied row goes; an empty one is left as it is.
         if (goes) this.#dirty.add(place);
         continue;
       }

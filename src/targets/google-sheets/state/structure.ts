@@ -25,8 +25,6 @@ import {
 export interface FormTab extends MarkedTab {
   readonly formId: string;
   readonly state: FormState;
-  /** The version that the state was written in; an older one is shown in the shape of ours. */
-  readonly stateVersion: number;
   readonly stateId: number | undefined;
   /** The catalogue, when it is kept here. */
   readonly fieldsText: string | undefined;
@@ -36,7 +34,7 @@ export interface FormTab extends MarkedTab {
 
 /** A tab of our own. */
 export interface OwnTab extends Tab {
-  /** Of the Mirror tab: what its tables were when they were written; undefined for one of an earlier release. */
+  /** Of the Mirror tab: what its tables were when they were written; undefined where nothing says so. */
   readonly tables?: MirrorTables | undefined;
   /** What people laid over it. */
   readonly ranges?: readonly LaidRange[];
@@ -54,10 +52,10 @@ export interface MirrorTables {
   /** Digests of what the lower tables hold. */
   readonly problems: string;
   readonly fields: string;
-  /** Of the grid. Another one shows that people inserted or deleted columns; undefined where an earlier release wrote it. */
-  readonly columnCount: number | undefined;
-  /** The row of the last table's title; undefined where an earlier release wrote it. */
-  readonly fieldsAt: number | undefined;
+  /** Of the grid. Another one shows that people inserted or deleted columns. */
+  readonly columnCount: number;
+  /** The row of the last table's title. */
+  readonly fieldsAt: number;
   /** What {@link OwnTab.shown} was when all was put right the last time: where it is so again, that did not last. */
   readonly repaired: string;
 }
@@ -101,7 +99,7 @@ export interface Structure {
   readonly emptyTab: EmptyTab | undefined;
 }
 
-/** Reads the answer of {@link SheetsApi.structure}. Throws SETTINGS when a form's state has a version that is not ours to read. */
+/** Reads the answer of {@link SheetsApi.structure}. Throws OTHER_SCHEMA when another build wrote it. */
 export function readStructure(
   spreadsheetId: string,
   answer: sheets_v4.Schema$Spreadsheet,
@@ -118,8 +116,7 @@ export function readStructure(
     if (role !== undefined)
       roles.set(role, { ...tab, tables: tablesOf(own), ranges: laidRanges(sheet) });
     else if (formId !== undefined) {
-      const place = `the tab "${tab.title}" of ${browserAddress(spreadsheetId)}`;
-      forms.set(formId, readFormTab(tab, formId, own, sheet, place));
+      forms.set(formId, readFormTab(tab, formId, own, sheet, browserAddress(spreadsheetId)));
     }
     return tab;
   });
@@ -184,7 +181,7 @@ function readFormTab(
   formId: string,
   own: readonly MetadataEntry[],
   sheet: sheets_v4.Schema$Sheet,
-  place: string,
+  spreadsheet: string,
 ): FormTab {
   const state = own.find(({ key }) => key === METADATA_KEYS.state);
   const fields = own.find(({ key }) => key === METADATA_KEYS.fields);
@@ -195,7 +192,7 @@ function readFormTab(
   return {
     ...tab,
     formId,
-    ...decodeState(state?.value ?? '', place),
+    state: decodeState(state?.value ?? '', spreadsheet),
     stateId: state?.id,
     fieldsText: fields === undefined || fields.value === IN_STATE_TAB ? undefined : fields.value,
     fieldsId: fields?.id,
@@ -247,18 +244,11 @@ function roleOf(
 function tablesOf(own: readonly MetadataEntry[]): MirrorTables | undefined {
   const mark = own.find(({ key }) => key === METADATA_KEYS.tables);
   const list = parseList(mark?.value ?? '');
-  const [forms, rowCount, problems, fields, columnCount, fieldsAt, repaired = ''] = list;
+  const [forms, rowCount, problems, fields, columnCount, fieldsAt, repaired] = list;
   if (mark === undefined || typeof forms !== 'number' || typeof rowCount !== 'number') return;
-  return {
-    id: mark.id,
-    forms,
-    rowCount,
-    problems: String(problems),
-    fields: String(fields),
-    columnCount: typeof columnCount === 'number' ? columnCount : undefined,
-    fieldsAt: typeof fieldsAt === 'number' ? fieldsAt : undefined,
-    repaired: String(repaired),
-  };
+  if (typeof columnCount !== 'number' || typeof fieldsAt !== 'number') return;
+  const texts = { problems: String(problems), fields: String(fields), repaired: String(repaired) };
+  return { id: mark.id, forms, rowCount, columnCount, fieldsAt, ...texts };
 }
 
 function emptyTabOf(

@@ -5,8 +5,6 @@ import type { CountedQuestion } from '../state/summary-marks.ts';
 
 /** Forms that the Summary tab shows, in the order of their tabs. */
 export const MAX_FORMS = 30;
-/** Raised when the tab is laid out in another way, so that it is written anew. */
-const LAYOUT_VERSION = 2;
 
 /** A form as the Summary tab shows it, with where its columns are now. */
 export interface SummaryForm {
@@ -54,7 +52,7 @@ export function planSummary(
     ...[id, at, status, removed].map((column) => column?.metadataId ?? 0),
     ...own.map(({ column, listed, numbers }) => [column.metadataId, listed, numbers]),
   ]);
-  const digest = hashText(JSON.stringify([LAYOUT_VERSION, isCut, ...parts]), 12);
+  const digest = hashText(JSON.stringify([isCut, ...parts]), 12);
   return { forms, isCut, digest };
 }
 

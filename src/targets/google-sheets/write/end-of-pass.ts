@@ -56,8 +56,9 @@ export async function writeEndOfPass(
   const { tab, state } = sheet.view;
   // Rows that were written anew, hashed perhaps, do not stay there as they were (L18).
   const before = state.checkpoint?.provenFor;
-  const provenFor = changes.checkpoint?.provenFor ?? null;
-  if (proven && replacesRows(before, provenFor)) await clearUndoTab(sheet);
+  const provenFor = changes.checkpoint?.provenFor;
+  if (proven && provenFor !== undefined && replacesRows(before, provenFor))
+    await clearUndoTab(sheet);
   const ended = withPass(state, pass, changes);
   const settles = isFull && found !== undefined;
   const after = stateNow(sheet, now, settles ? settled(ended, found, tab?.sheetId) : ended);

@@ -98,7 +98,7 @@ async function eraseAll(
       ...checkpoint,
       unstored: plusCounts(checkpoint.unstored, live),
     },
-    stored: stored === null ? null : stored - known.length,
+    stored: stored - known.length,
     counts: {
       ...counts,
       live: counts.live - known.length + removed,

@@ -203,7 +203,7 @@ export async function writeBatchOfRows(sheet: FormSheet, batch: BatchWrite): Pro
     const { counts } = base;
     const added = inserted + placed.length;
     const live = counts.live + restored + added;
-    const stored = base.stored === null ? null : base.stored + added;
+    const stored = base.stored + added;
     return { ...base, stored, counts: { ...counts, live, removed: counts.removed - restored } };
   };
   const changed = new Set(changes.map(({ id }) => id));

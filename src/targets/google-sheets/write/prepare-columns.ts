@@ -17,7 +17,7 @@ import { freeTabTitle } from '../columns/tab-title.ts';
 import { RowIndex } from '../rows/row-index.ts';
 import { isHeaderFree, movedAlong } from '../state/blocked.ts';
 import { catalogueDigest, type FormSheet, layoutDigest } from '../state/form-sheet.ts';
-import { type FormState, STATE_VERSION } from '../state/form-state.ts';
+import type { FormState } from '../state/form-state.ts';
 import { remembering } from '../state/losses.ts';
 import { updateOwnTabs, writeStateTab } from '../state/own-tabs.ts';
 import {
@@ -166,7 +166,6 @@ async function makeTab(
   const tab: FormTab = {
     ...made.tab,
     ...bare,
-    stateVersion: STATE_VERSION,
     fieldsText: undefined,
     ranges: [],
   };

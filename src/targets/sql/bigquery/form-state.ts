@@ -182,7 +182,7 @@ const CHECKPOINT = z.object({
   hidden: count,
   provenAt: text,
   fullProvenAt: textOrNull,
-  provenFor: textOrNull,
+  provenFor: text,
   statuses: textOrNull,
   unstored: text,
   countsAt: textOrNull,
@@ -265,7 +265,6 @@ const LOSS = z.union([
     .transform(({ what, name, missing }): Loss => {
       return { what, name, ...(missing !== undefined && { missing }) };
     }),
-  z.object({ what: z.literal('uncounted') }),
 ]);
 
 const STATE = z.object({

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Person } from '../../../../packages/google-sheets-emulator/test/support/people.ts';
+import { METADATA_KEYS } from '../../../../src/targets/google-sheets/api/metadata.ts';
 import { SheetMirror } from '../sheet-mirror.ts';
 
 /* Rows of the tab: Health, the limit, Room, a remark, Forms with its headers and a row, Problems from row 9 on, Fields from 13. */
@@ -77,6 +78,20 @@ describe('the Mirror tab, rearranged in the same size', () => {
     expect(await mirror.pass()).toMatchObject({ outcome: 'ok', inserted: 1 });
     const words = (lines: string[]): unknown[] => lines.map((line) => line.split('|')[0]);
     expect(words(steady())).toEqual(words(before));
+  });
+
+  it('is written anew where a tool took away the note of what stands where', async () => {
+    const before = steady();
+    const { document } = mirror.place.sandbox.files.get(mirror.place.spreadsheetId);
+    document.metadata = document.metadata.filter(({ key }) => key !== METADATA_KEYS.tables);
+    person().sortSheet(0, 'DESCENDING');
+    mirror.target = await mirror.place.openElsewhere();
+    mirror.submit(3);
+    expect(await mirror.pass()).toMatchObject({ outcome: 'ok', inserted: 1 });
+    const words = (lines: string[]): unknown[] => lines.map((line) => line.split('|')[0]);
+    expect(words(steady())).toEqual(words(before));
+    expect(mirror.shown()[1]?.[1]).toBe('77');
+    expect(await writes()).toBe(0);
   });
 
   it('L4: stays as it is where people protect it', async () => {

@@ -46,7 +46,7 @@ describe('a form’s state as metadata', () => {
       fc.property(fc.array(record, { maxLength: 40, size: 'max' }), text, (records, name) => {
         let state: FormState = { ...EMPTY_STATE, name, slug: 'slug', checkpoint: CHECKPOINT };
         for (const one of records) state = withPass(state, one, {});
-        expect(decodeState(encodeState(state), 'the tab').state).toEqual(state);
+        expect(decodeState(encodeState(state), 'the sheet')).toEqual(state);
         expect(encodeState(state).length).toBeLessThanOrEqual(MAX_STATE_CHARACTERS);
         // The notable passes are kept, however many came after them.
         const newest = records.toReversed();
@@ -70,17 +70,17 @@ describe('a form’s state as metadata', () => {
         {},
       );
     }
-    const back = decodeState(encodeState(state), 'the tab').state;
+    const back = decodeState(encodeState(state), 'the sheet');
     expect(encodeState(state).length).toBeLessThanOrEqual(MAX_STATE_CHARACTERS);
     expect(back.passes.at(-1)).toMatchObject({ kind: 'full', outcome: 'ok' });
     expect(back.passes[0]?.error).toMatch(/^8 ž+$/);
     expect(back.checkpoint).toEqual(CHECKPOINT);
   });
 
-  it.each(['', 'nonsense', '[]', '{"v":2}', 'null', '7', '{"v":1,"p":[[9]],"n":"x","c":[1]}'])(
+  it.each(['', 'nonsense', '[]', '{"v":3}', 'null', '7', '{"v":3,"p":[[9]],"n":"x","c":[1]}'])(
     'that is damaged is an empty one: %s',
     (damaged) => {
-      expect(decodeState(damaged, 'the tab').state).toEqual(EMPTY_STATE);
+      expect(decodeState(damaged, 'the sheet')).toEqual(EMPTY_STATE);
     },
   );
 
@@ -221,18 +221,6 @@ describe('the state tab', () => {
     const [header = [], first = [], ...others] = cells;
     const torn = new StateTab([header, first, ['what', 'is', 'this'], [], first, ...others]);
     expect(torn.rejections('f')).toHaveLength(60);
-  });
-
-  it('L11: clears the listings of earlier releases under plain digests of answers', () => {
-    const stateTab = new StateTab();
-    const listing = { reason: 'id is missing', stored: false, firstSeenAt: '', lastSeenAt: '' };
-    const names = [`no-id:${'5f'.repeat(16)}`, `no-id:k${'5'.repeat(31)}`];
-    for (const submissionId of names) stateTab.list('f', { submissionId, ...listing });
-    const read = new StateTab(applied(stateTab, [['Kind']]));
-    expect(read.rejections('f').map(({ submissionId }) => submissionId)).toEqual([names[1]]);
-    expect(read.changed).toBe(true);
-    const cells = applied(read, applied(stateTab, [['Kind']]));
-    expect(cells.flat().join()).not.toContain('5f5f');
   });
 });
 

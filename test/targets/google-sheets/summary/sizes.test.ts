@@ -41,7 +41,6 @@ function formTab(nth: number): FormTab {
     })),
     otherCharacters: 0,
     state: { ...EMPTY_STATE, name: title },
-    stateVersion: 1,
     stateId: 1,
     fieldsText: undefined,
     fieldsId: 2,

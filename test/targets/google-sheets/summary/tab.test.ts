@@ -154,7 +154,7 @@ describe('the Summary tab', () => {
     await using old = await SummaryPlace.begin({ summary: false });
     await old.pass(SUBMISSIONS);
     expect(old.titles).not.toContain('Summary');
-    // As an earlier release left it.
+    // Somebody's tool took away the note of what was planned.
     const { document } = old.place.sandbox.files.get(old.place.spreadsheetId);
     document.metadata = document.metadata.filter(({ key }) => key !== 'fm.summary');
     await old.restart();
