@@ -17,6 +17,7 @@ process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.c
 /** Tests of whole lives and of large sheets: many seconds each, in a project of their own so that `npm run check` is quick. */
 const LONG = [
   '**/*.property.test.ts',
+  'test/sync/gaps.test.ts',
   'test/targets/google-sheets/calls.test.ts',
   'test/targets/google-sheets/rows/large-sheet.test.ts',
   'test/targets/google-sheets/write/moments.test.ts',

@@ -1,6 +1,6 @@
 import type { FormsClient } from '../forms/client.ts';
 import { FormsApiError } from '../forms/errors.ts';
-import { type CountsByStatus, SourceCounts } from '../forms/submission-counts.ts';
+import { type CountsByStatus, countsWith, SourceCounts } from '../forms/submission-counts.ts';
 import type { HeldBucket, MsSpan } from '../mirror/cut-span.ts';
 import {
   type BoundsReading,
@@ -42,6 +42,8 @@ export interface CompareParts extends Omit<LeafParts, 'client' | 'byId' | 'spend
   readonly client: Pick<FormsClient, 'getForm' | 'getSubmission' | 'listSubmissions'>;
   /** How many submissions the form has, as just read. */
   readonly total: number;
+  /** The counts of its statuses, where they were read before the newest were; see {@link SourceCounts.ofStatuses}. */
+  readonly statuses: readonly number[] | null | undefined;
   /** So many submissions of a status are read at once instead of being halved. */
   readonly leafSize: number;
   /** By status, what the source is known to count and the target has no row of. */
@@ -56,6 +58,8 @@ export interface CompareParts extends Omit<LeafParts, 'client' | 'byId' | 'spend
   readonly maxRounds: number;
   /** False where the bounds of this source are known to be of no use. */
   readonly mayNarrow: boolean;
+  /** Reads and stores the newest once more. True where none came since it was read before, and the form has so many submissions. */
+  readonly isStill: (total: number) => Promise<boolean>;
 }
 
 /** What a comparison by counts came to. */
@@ -75,7 +79,8 @@ const MOST_READ_WHOLE = 2_000;
 /**
  * Compares the source's counts by status with those of the target, and settles what differs: statuses that changed,
  * submissions that appeared whatever their date, and deletions, each of which the source confirms by its ID (L8). That both
- * agree is said of counts that were read after everything was stored.
+ * agree is said of counts that were read after everything was stored, and after which the newest showed that they have no newcomer: it
+ * would make up for a deletion.
  */
 export function compareCounts(parts: CompareParts): Promise<Comparison> {
   return new CountComparison(parts).run();
@@ -111,15 +116,29 @@ class CountComparison {
   }
 
   async run(): Promise<Comparison> {
-    const { formId, total, maxRounds } = this.#parts;
-    let source = await this.#counts.byStatus({ formId }, total);
+    const { formId, total, statuses, maxRounds } = this.#parts;
+    let source =
+      statuses === undefined
+        ? await this.#counts.byStatus({ formId }, total)
+        : countsWith(total, statuses);
+    // Of the counts in hand, whether the newest were read after them.
+    let isNewestRead = statuses !== undefined;
     let obstacle: Obstacle | null = null;
     for (let round = 0; ; round++) {
       if (source.verdict === 'ignored') return this.#end('counts');
       // No list could be had that shows with which status the source counts what shows none.
       const differing = await this.#differences(source, obstacle === 'bounds');
-      if (differing.length === 0) return this.#end(this.#hidesNone() ? null : 'bounds');
+      if (differing.length === 0) {
+        if (!this.#hidesNone()) return this.#end('bounds');
+        if (await this.#isStill(source, isNewestRead)) return this.#end(null);
+        obstacle = null;
+      }
       if (obstacle !== null || round >= maxRounds) return this.#end(obstacle ?? 'moving');
+      isNewestRead = false;
+      if (differing.length === 0) {
+        source = await this.#counts.byStatus({ formId });
+        continue;
+      }
       const before = await this.#heldCounts();
       obstacle = await this.#settle(source, differing);
       // Where so many requests found nothing, more would not either.
@@ -136,6 +155,12 @@ class CountComparison {
     const known = this.#parts.unstored;
     const isBlank = known.has('') || this.#unstored.has('');
     return !isBlank || totalOf(this.#unstored) >= totalOf(known);
+  }
+
+  async #isStill({ verdict, total }: CountsByStatus, isNewestRead: boolean): Promise<boolean> {
+    if (verdict !== 'fits' || isNewestRead) return verdict === 'fits';
+    this.#held = undefined;
+    return this.#parts.isStill(total);
   }
 
   /** A target may have to read a good deal for it. */

@@ -1,10 +1,11 @@
+import { SourceCounts } from '../forms/submission-counts.ts';
 import { plusCounts, type StatusCounts, totalOf } from '../mirror/status-counts.ts';
 import type { Checkpoint } from '../mirror/types.ts';
 import { compareCounts, type Comparison, comparisonBudget } from './compare-counts.ts';
 import { COMPARISON_SIZES, type ComparisonSizes } from './comparison-sizes.ts';
 import { fullPass } from './full-pass.ts';
 import type { ScanParts } from './full-scan.ts';
-import { type IncrementalProof, incrementalScan } from './incremental-scan.ts';
+import { type IncrementalProof, incrementalScan, readNewest } from './incremental-scan.ts';
 import {
   countsReason,
   deletionsReason,
@@ -30,6 +31,9 @@ const CLOCKS_MS = 60 * 60_000;
 const earlier = (at: string | null): string | null =>
   at === null ? null : new Date(Date.parse(at) - CLOCKS_MS).toISOString();
 
+/** Submissions on a page. */
+const PAGE = 100;
+
 /** How often the counts are read again after something was settled. */
 const ROUNDS = 5;
 
@@ -40,6 +44,8 @@ const sizesOf = ({ setup }: PassRun): ComparisonSizes =>
 interface Found {
   readonly proof: IncrementalProof;
   readonly before: Checkpoint;
+  /** As in {@link earlyCounts}. */
+  readonly statuses: readonly number[] | null | undefined;
 }
 
 /**
@@ -53,6 +59,7 @@ export async function incrementalPass(
   before: Checkpoint,
 ): Promise<PassResult> {
   const { writer, sink } = open;
+  const statuses = await earlyCounts(run, open, before);
   const long = { longerThan: sizesOf(run).shortPages, most: windowSizesOf(run).most };
   const proof = await incrementalScan(parts, before, long);
   await sink.flush();
@@ -60,7 +67,7 @@ export async function incrementalPass(
     run.widen(null);
     return fullPass(run, open, parts, { checkpoint: before });
   }
-  const end = proof && (await followUp(run, open, parts, { proof, before }));
+  const end = proof && (await followUp(run, open, parts, { proof, before, statuses }));
   if (run.kind === 'full') {
     return fullPass(run, open, parts, { checkpoint: before, isRead: proof?.whole === true });
   }
@@ -76,7 +83,7 @@ async function followUp(
   found: Found,
 ): Promise<PassResult | null> {
   const { proof, before } = found;
-  const isToBeCompared = isToCompare(run, found);
+  const isToBeCompared = isToCompare(run, before, proof.gone);
   // What is missing can only be found by counts, or by reading everything.
   if (proof.isShort && !isToBeCompared) {
     run.widen(null);
@@ -90,7 +97,7 @@ async function followUp(
   // Reading everything does not tell with which status the source counts what shows none.
   const isBlank = (await open.writer.statusCounts()).has('');
   const hasFewPages = proof.pages <= sizesOf(run).shortPages && !isBlank;
-  if ((hasFewPages || !isAccountable) && (await mayBeRead(run, open, found))) {
+  if ((hasFewPages || !isAccountable) && (await mayBeRead(run, open, before, proof.pages))) {
     run.widen(reasonFor(found, isAccountable ? shortReason : unknownReason));
     return null;
   }
@@ -100,7 +107,7 @@ async function followUp(
   }
   const startedAt = run.now();
   const live = totalOf(await open.writer.statusCounts());
-  const known = totalOf(unstoredBefore(open, found));
+  const known = totalOf(unstoredBefore(open, found.before));
   const comparison = await compare(run, open, parts, found);
   const { obstacle, unstored, deleted, undecided } = comparison;
   if (proof.isShort && obstacle !== null) {
@@ -110,7 +117,7 @@ async function followUp(
   // Where statuses can't be counted, only deletions that the total shows are worth reading everything.
   const isUncounted = obstacle === 'counts' && before.absent + proof.gone !== 0;
   const needsAll = obstacle === 'bounds' || obstacle === 'brake' || isUncounted;
-  if (needsAll && (await mayBeRead(run, open, found))) {
+  if (needsAll && (await mayBeRead(run, open, before, proof.pages))) {
     run.widen(reasonFor(found, countsReason));
     return null;
   }
@@ -132,14 +139,31 @@ async function followUp(
 }
 
 /** What has no row, as far as it is known before counts are compared. */
-const unstoredBefore = ({ sink }: OpenForm, { before }: Found): StatusCounts =>
+const unstoredBefore = ({ sink }: OpenForm, before: Checkpoint): StatusCounts =>
   plusCounts(before.unstored, sink.unstored.newcomers);
 
 /** What the brake withheld, or the list hides, is no part of what the source counts: then a full pass has the word. */
-function isToCompare(run: PassRun, { proof, before }: Found): boolean {
+function isToCompare(run: PassRun, before: Checkpoint, gone: number): boolean {
   if (before.withheld + before.hidden > 0) return false;
   const isAsked = run.setup.request.compareCounts === true;
-  return isAsked || before.absent + proof.gone !== 0 || before.statuses === null;
+  return isAsked || before.absent + gone !== 0 || before.statuses === null;
+}
+
+/**
+ * The counts by status, where they are sure to be compared: asked for before the newest are read, so that these show every newcomer
+ * that the counts have. Of a short form all is read instead.
+ */
+async function earlyCounts(
+  run: PassRun,
+  open: OpenForm,
+  before: Checkpoint,
+): Promise<readonly number[] | null | undefined> {
+  if (!isToCompare(run, before, 0) || before.total <= PAGE) return undefined;
+  const pages = Math.ceil(before.total / PAGE);
+  if (pages <= sizesOf(run).shortPages && (await mayBeRead(run, open, before, pages))) {
+    return undefined;
+  }
+  return new SourceCounts(run.setup.context.client, run.call).ofStatuses({ formId: open.form.id });
 }
 
 /**
@@ -177,9 +201,10 @@ async function plainResult(
 async function compare(
   run: PassRun,
   open: OpenForm,
-  { pages, ledger }: ScanParts,
-  { proof, before }: Found,
+  parts: ScanParts,
+  { proof, before, statuses }: Found,
 ): Promise<Comparison> {
+  const { pages, ledger } = parts;
   const { form, writer, sink } = open;
   const { call, setup } = run;
   const { context, request, signal, target } = setup;
@@ -197,14 +222,20 @@ async function compare(
     batchRows: target.batchRows,
     at: run.now(),
     total: run.total ?? proof.total,
+    statuses,
     leafSize: sizesOf(run).leaf,
-    unstored: unstoredBefore(open, { proof, before }),
+    unstored: unstoredBefore(open, before),
     maxDeleteFraction: context.maxDeleteFraction,
     acceptDeletes: request.acceptDeletes ?? false,
     changedSince: earlier(before.countsAt),
     maxRequests: comparisonBudget(proof.pages),
     maxRounds: request.dryRun === true ? 1 : ROUNDS,
     mayNarrow: !bounds.has(form.id, context.clock.now()),
+    isStill: async (total) => {
+      const newcomers = ledger.newcomersInPass;
+      const isRead = await readNewest(parts, before);
+      return isRead && ledger.baseTotal === total && ledger.newcomersInPass === newcomers;
+    },
   });
   if (comparison.isBoundless) bounds.note(form.id, context.clock.now());
   return comparison;
@@ -219,7 +250,7 @@ async function followDeletions(run: PassRun, open: OpenForm, found: Found): Prom
   const isKnown = before.absent !== 0 || before.hidden !== 0 || proof.gone !== 0;
   // What the brake withheld is a person's to decide: it is no reason to look again until the list changes.
   if (!isKnown && !(await hasUnseen(run, open, found))) return;
-  if (!proof.whole && !(await mayBeRead(run, open, found))) return;
+  if (!proof.whole && !(await mayBeRead(run, open, before, proof.pages))) return;
   const known = before.absent + proof.gone;
   run.widen(known > 0 ? deletionsReason(known) : hiddenReason(before));
 }
@@ -242,8 +273,9 @@ const uncountedRows = ({ unstored }: Checkpoint): StatusCounts =>
 const mayBeRead = (
   run: PassRun,
   { writer }: OpenForm,
-  { proof, before }: Found,
-): Promise<boolean> => mayReadInFull(writer, before, proof.pages, run.setup.context.clock.now());
+  before: Checkpoint,
+  pages: number,
+): Promise<boolean> => mayReadInFull(writer, before, pages, run.setup.context.clock.now());
 
 function reasonFor({ proof, before }: Found, otherwise: string): string {
   const known = before.absent + proof.gone;

@@ -61,6 +61,15 @@ export async function incrementalScan(
   return (await fullScan(parts)) ? proof(true, ledger.accounted) : null;
 }
 
+/** Reads the newest once more. False where the list moved meanwhile, or says nothing: then something may have come. */
+export async function readNewest(parts: ScanParts, checkpoint: Checkpoint): Promise<boolean> {
+  const { ledger } = parts;
+  if (ledger.roundsLeft === 0) return false;
+  const outcome = await new IncrementalScan(parts, checkpoint).run();
+  ledger.endSweep();
+  return outcome !== 'moved' && outcome !== 'unclear';
+}
+
 /** Which lists an incremental scan does not read whole; by default it reads any. */
 interface LongLists {
   /** In pages. */

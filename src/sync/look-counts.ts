@@ -1,5 +1,5 @@
 import type { CountsByStatus } from '../forms/submission-counts.ts';
-import type { StatusCounts } from '../mirror/status-counts.ts';
+import { type StatusCounts, totalOf } from '../mirror/status-counts.ts';
 import { STATUSES } from '../mirror/types.ts';
 
 /**
@@ -20,9 +20,9 @@ export function askable(counts: StatusCounts): StatusCounts {
   return withoutZeros(folded);
 }
 
-/** The same of what the source was asked for. */
-export const askedCounts = ({ statuses, other }: CountsByStatus): StatusCounts =>
-  withoutZeros(new Map([...statuses, [OTHER, other]]));
+/** The same of what the source was asked for; fewer than none of {@link OTHER} where statuses add up to more than there are. */
+export const askedCounts = ({ statuses, total }: CountsByStatus): StatusCounts =>
+  withoutZeros(new Map([...statuses, [OTHER, total - totalOf(statuses)]]));
 
 const withoutZeros = (counts: ReadonlyMap<string, number>): StatusCounts =>
   new Map([...counts].filter(([, count]) => count !== 0));

@@ -5,11 +5,13 @@ import {
   sameCounts,
   type StatusCounts,
   sumOf,
+  tallied,
   totalOf,
 } from '../mirror/status-counts.ts';
+import { STATUSES, type Submission } from '../mirror/types.ts';
 import { OTHER } from './look-counts.ts';
 import { type NewestPage, pagesWorth, type ReadingOn } from './look-page.ts';
-import { type FormCounts, type Found, searchForms } from './look-search.ts';
+import { type FormCounts, searchForms } from './look-search.ts';
 
 /** What is known of a target when a look judges it. All counts are {@link askable} ones. */
 export interface TargetFacts {
@@ -31,6 +33,8 @@ export interface TargetFacts {
   readonly due: ReadonlySet<string>;
   /** What the newest page of a settled form's own list says of it. */
   readonly compare: (formId: string, page: NewestPage) => Promise<PageVerdict>;
+  /** What a newest page that is read now shows, and no page before it. */
+  readonly news: (page: NewestPage) => readonly Pick<Submission, 'formId' | 'status'>[];
 }
 
 /**
@@ -39,16 +43,25 @@ export interface TargetFacts {
  */
 export type PageVerdict = 'agrees' | 'alike' | 'newer' | 'differs';
 
+/** What a form has: its counts, and then its newest page. */
+export interface FormCounted {
+  readonly counts: StatusCounts;
+  readonly page: NewestPage;
+}
+
+/** What the workspace has of some statuses, and then its newest page. */
+export type WorkspaceAgain = FormCounted;
+
 /** What the source is asked for beyond the workspace's counts. */
 export interface LookSource extends FormCounts {
   /** A form's own counts; `unasked`: the API does not count by status; undefined where it does not answer. */
-  countsOf(formId: string): Promise<StatusCounts | 'unasked' | undefined>;
+  countsOf(formId: string): Promise<FormCounted | 'unasked' | undefined>;
   /** The newest page of a form's own list; undefined where it does not answer. */
   formPage(formId: string): Promise<NewestPage | undefined>;
   /** Of these forms those whose turn it is to be asked for their number where the workspace has none; all of them where it never had any. */
   emptyFormsInTurn(formIds: readonly string[], hadSome: boolean): readonly string[];
-  /** The workspace's counts once more; undefined where they can't be had. */
-  workspaceAgain(): Promise<StatusCounts | undefined>;
+  /** The workspace's counts of these statuses once more; undefined where they can't be had. */
+  workspaceAgain(statuses: readonly string[]): Promise<WorkspaceAgain | undefined>;
 }
 
 /** Which forms of a target need a pass. */
@@ -59,13 +72,12 @@ export interface Verdict {
   readonly uncounted: ReadonlySet<string>;
   /** As {@link TargetFacts.others}, from now on. */
   readonly others: StatusCounts | null;
-  /**
-   * Which newest page `others` goes with, so that what that page did not show had not been counted: that of its last look,
-   * the one that was judged by, or one that has to be read after the counts.
-   */
-  readonly page: 'before' | 'shown' | 'afterwards';
+  /** Which newest page `others` goes with, so that what that page did not show had not been counted: that of its last look, or the one that was judged by. */
+  readonly page: 'before' | 'shown';
   /** How it was found out: for logs. */
   readonly by: 'nothing-settled' | 'workspace' | 'newest-page' | 'search' | 'forms';
+  /** The source changed while forms were asked: nothing is known of those that are not visited. */
+  readonly isTorn?: boolean;
 }
 
 /** What a look may be told to do first. */
@@ -145,9 +157,9 @@ class Judging {
   async countUnsettled(): Promise<StatusCounts | undefined> {
     let sum: StatusCounts = NO_COUNTS;
     for (const formId of this.#facts.unsettled) {
-      const counts = await this.#source.countsOf(formId);
-      if (counts === undefined || counts === 'unasked') return undefined;
-      sum = plusCounts(sum, counts);
+      const counted = await this.#source.countsOf(formId);
+      if (counted === undefined || counted === 'unasked') return undefined;
+      sum = plusCounts(sum, counted.counts);
     }
     return sum;
   }
@@ -158,7 +170,7 @@ class Judging {
     workspace: StatusCounts,
     may: MayAsk,
   ): Promise<Verdict | ToAsk> {
-    const { shown, older, elsewhere } = this.#facts;
+    const { shown, older, elsewhere, unsettled } = this.#facts;
     const before = this.#facts.others ?? NO_COUNTS;
     const others = plusCounts(before, elsewhere);
     // Others have these in any case: where the counts are what they were although they came, something else is gone.
@@ -175,16 +187,27 @@ class Judging {
     }
     // What a page shows explains counts that were read after it.
     if (may.pages === 'uncounted') return 'again';
+    const found = await searchForms(difference, this.#expected, this.#source);
+    for (const formId of [...found.forms.keys(), ...found.silent]) this.#visit(formId, true);
+    // What changed since the workspace was counted may make a form explain what another one, which is not visited, has lost.
+    const hasAsked = difference.size + unsettled.length > 0;
+    const isClaimed = [...this.#expected.keys()].some((formId) => !this.#visits.has(formId));
+    if (
+      hasAsked &&
+      isClaimed &&
+      (await this.#cameSince(workspace, difference.keys())) === undefined
+    ) {
+      if (may.again) return 'again';
+      return { ...this.#end, others: before, page: 'before', by: 'search', isTorn: true };
+    }
     if (difference.size === 0) {
       const by = shown.size + elsewhere.size === 0 ? 'workspace' : 'newest-page';
       return { ...this.#end, others, page: 'shown', by };
     }
-    const found = await searchForms(difference, this.#expected, this.#source);
-    for (const formId of [...found.forms.keys(), ...found.silent]) this.#visit(formId, true);
     const isExplained = found.left.size === 0 && found.silent.size === 0;
     if (isExplained) return { ...this.#end, others, page: 'shown', by: 'search' };
-    const isBeyond = await this.#isBeyond(found, workspace);
     // A form's own list may be late, or have changed and changed back: so the next look asks each form for all it has.
+    const isBeyond = found.left.size > 0 && found.silent.size === 0;
     return { ...this.#end, others: isBeyond ? null : before, page: 'before', by: 'search' };
   }
 
@@ -205,8 +228,10 @@ class Judging {
     if (asked.sum === undefined) return unknown;
     const others = minusCounts(mirrored, asked.sum);
     const isCertain = asked.differ === 0 && unsettled.length === 0 && !others.has(OTHER);
-    const isKnown = isPossible(others) && (isCertain || (await this.#isStill(workspace)));
-    return isKnown ? { ...unknown, others, page: 'afterwards' } : unknown;
+    const isStill = async (): Promise<boolean> =>
+      (await this.#cameSince(workspace, STATUSES))?.size === 0;
+    const isKnown = isPossible(others) && (isCertain || (await isStill()));
+    return isKnown ? { ...unknown, ...this.#end, others, page: 'shown' } : unknown;
   }
 
   /**
@@ -257,7 +282,8 @@ class Judging {
     for (let at = 0; at < forms.length; at += width) {
       const agree = await Promise.all(
         forms.slice(at, at + width).map(async ([formId, counts]) => {
-          return (await this.#source.count(formId, null)) === totalOf(counts);
+          const page = await this.#source.formPage(formId);
+          return page?.total === totalOf(counts) && (await this.#isAsAccounted(formId, page));
         }),
       );
       if (agree.includes(false)) return false;
@@ -273,39 +299,54 @@ class Judging {
     let differ = 0;
     for (const formId of formIds) {
       const expected = this.#expected.get(formId) ?? NO_COUNTS;
-      const counts = await this.#source.countsOf(formId);
-      if (counts === undefined || counts === 'unasked') {
+      const counted = await this.#source.countsOf(formId);
+      if (counted === undefined || counted === 'unasked') {
         // Nothing says that it is as accounted for: a pass looks, as it did before there were counts.
         this.#visit(formId, false);
         sum = undefined;
         continue;
       }
+      const { counts, page } = counted;
       if (sum !== undefined) sum = plusCounts(sum, counts);
-      if (sameCounts(counts, expected)) continue;
+      if (sameCounts(counts, expected) && (await this.#isAsAccounted(formId, page))) continue;
       differ++;
       this.#visit(formId, true);
     }
     return { sum, differ };
   }
 
-  /**
-   * Whether something is explained by no mirrored form. Where a form differs it may have changed since the workspace was
-   * counted, and what seems to have an unknown status may have changed while it was counted; then that counts only if the
-   * workspace still is as it was.
-   */
-  async #isBeyond({ forms, silent, left }: Found, workspace: StatusCounts): Promise<boolean> {
-    if (left.size === 0 || silent.size > 0) return false;
-    const isQuiet = forms.size === 0 && this.#facts.unsettled.length === 0;
-    return (isQuiet && !left.has(OTHER)) || (await this.#isStill(workspace));
+  /** A newcomer that the counts of a form have may hide what it has lost: its newest page, read after them, shows it. */
+  async #isAsAccounted(formId: string, page: NewestPage): Promise<boolean> {
+    if (this.#facts.shown.has(formId)) return true;
+    const found = await this.#facts.compare(formId, page);
+    return found === 'agrees' || found === 'alike';
   }
 
   #pagesWorth(left: StatusCounts): number {
     return pagesWorth({ ...this.#facts.list, left, forms: this.#expected.size });
   }
 
-  async #isStill(workspace: StatusCounts): Promise<boolean> {
-    const again = await this.#source.workspaceAgain();
-    return again !== undefined && sameCounts(again, workspace);
+  /**
+   * What has come since the workspace was counted, if nothing else has changed in how many it has, and has of these statuses;
+   * undefined where something has. Forms that got any are visited: what they were asked since may hide what they have lost.
+   */
+  async #cameSince(
+    workspace: StatusCounts,
+    statuses: Iterable<string>,
+  ): Promise<StatusCounts | undefined> {
+    const asked = [...statuses].filter((status) => status !== OTHER);
+    const again = await this.#source.workspaceAgain(asked);
+    if (again === undefined) return undefined;
+    const news = this.#facts.news(again.page);
+    for (const { formId } of news) {
+      if (this.#facts.settled.has(formId)) this.#visit(formId, true);
+    }
+    const came = tallied(news);
+    const now = plusCounts(workspace, came);
+    const isStill =
+      again.page.total === totalOf(now) &&
+      asked.every((status) => (again.counts.get(status) ?? 0) === (now.get(status) ?? 0));
+    return isStill ? came : undefined;
   }
 
   #visit(formId: string, compareCounts: boolean): void {

@@ -1,11 +1,11 @@
 import { isAbort, MirrorError } from '../base/errors.ts';
 import type { CallOptions } from '../forms/client.ts';
 import { FormsApiError } from '../forms/errors.ts';
-import { SourceCounts } from '../forms/submission-counts.ts';
+import { type CountsByStatus, countsWith, SourceCounts } from '../forms/submission-counts.ts';
 import { NO_COUNTS, type StatusCounts } from '../mirror/status-counts.ts';
 import type { SyncContext } from './context.ts';
 import { askedCounts } from './look-counts.ts';
-import type { LookSource } from './look-judgement.ts';
+import type { FormCounted, LookSource, WorkspaceAgain } from './look-judgement.ts';
 import type { NewestPage } from './look-page.ts';
 import { Turns } from './turns.ts';
 
@@ -13,7 +13,7 @@ import { Turns } from './turns.ts';
 export interface Workspace {
   /** By status; null where the API does not count so without `formId`. */
   readonly counts: StatusCounts | null;
-  /** Its list, newest first: the newest page, read before the counts, and those that were read on. None where it can't be had. */
+  /** Its list, newest first: the newest page, read after the counts, and those that were read on. None where it can't be had. */
   readonly pages: readonly NewestPage[];
 }
 
@@ -23,7 +23,7 @@ const NEWEST_FIRST = { sortBy: 'submittedAt', sortOrder: 'desc' } as const;
 const NO_PAGE: NewestPage = { items: [], total: 0, limit: 100 };
 /** Forms of a workspace without submissions that are asked whether they have any: with that a look costs what a quiet one does. */
 const EMPTY_FORMS_A_LOOK = 6;
-/** How often the workspace is read anew because statuses changed while they were counted. */
+/** How often counts are read anew because statuses changed meanwhile. */
 const ROUNDS = 3;
 /** After so many questions in a row without an answer none is asked any more: each has been tried several times. */
 const MOST_SILENT = 3;
@@ -42,8 +42,7 @@ export class SourceReading implements LookSource {
   readonly #asked = new Map<string, Promise<number | undefined>>();
   readonly #pages = new Map<string, Promise<NewestPage | undefined>>();
   readonly #turns: Turns | undefined;
-  readonly #forms = new Map<string, Promise<StatusCounts | 'unasked' | undefined>>();
-  #afterwards: Promise<NewestPage | undefined> | undefined;
+  readonly #forms = new Map<string, Promise<FormCounted | 'unasked' | undefined>>();
   #silent = 0;
   #isUnasked = false;
 
@@ -56,25 +55,21 @@ export class SourceReading implements LookSource {
     this.#counts = new SourceCounts(client, this.#call);
   }
 
-  /** Seven requests, where nothing changes meanwhile; one where there is nothing. */
-  async workspace(): Promise<Workspace> {
-    this.#afterwards = undefined;
-    let page: NewestPage | undefined = await this.#answer(() => this.#page(1));
-    if (page === undefined) return { counts: null, pages: [] };
-    if (page.total === 0 && page.items.length === 0) return { counts: NO_COUNTS, pages: [page] };
-    for (let round = 1; ; round++) {
-      const { total } = page;
-      const counts = await this.#answer(() => this.#counts.byStatus({}, total));
-      if (counts === undefined || counts.verdict === 'ignored') {
-        return { counts: null, pages: [page] };
-      }
-      if (counts.verdict === 'fits' || round === ROUNDS) {
-        return { counts: askedCounts(counts), pages: [page] };
-      }
-      const next = await this.#answer(() => this.#page(1));
-      if (next === undefined) return { counts: null, pages: [page] };
-      page = next;
+  /**
+   * The counts, and then the newest page: so that it shows every newcomer that they count. Seven requests, where nothing changes
+   * meanwhile; one where nothing is expected (`isEmpty`), and nothing is there. What forms were asked before is asked again.
+   */
+  async workspace(isEmpty: boolean): Promise<Workspace> {
+    for (const asked of [this.#asked, this.#pages, this.#forms]) asked.clear();
+    if (isEmpty) {
+      const page = await this.#answer(() => this.#page(1));
+      if (page === undefined) return { counts: null, pages: [] };
+      if (page.total === 0 && page.items.length === 0) return { counts: NO_COUNTS, pages: [page] };
     }
+    const read = await this.#answer(() => this.#countedWithPage());
+    if (read === undefined) return { counts: null, pages: [] };
+    const { counts, page } = read;
+    return { counts: counts.verdict === 'ignored' ? null : askedCounts(counts), pages: [page] };
   }
 
   /** `more` further pages of the workspace's list, side by side, but no more at once than may be; undefined where one can't be had. */
@@ -90,15 +85,13 @@ export class SourceReading implements LookSource {
     return further.length < read.length ? undefined : [...pages, ...further];
   }
 
-  /** The newest page, read after the counts of the workspace: it misses none of what these have. */
-  pageAfterwards(): Promise<NewestPage | undefined> {
-    this.#afterwards ??= this.#answer(() => this.#page(1));
-    return this.#afterwards;
-  }
-
-  async workspaceAgain(): Promise<StatusCounts | undefined> {
-    const counts = await this.#answer(() => this.#counts.byStatus({}));
-    return counts?.verdict === 'fits' ? askedCounts(counts) : undefined;
+  async workspaceAgain(statuses: readonly string[]): Promise<WorkspaceAgain | undefined> {
+    return this.#answer(async () => {
+      const count = async (status: string) =>
+        [status, await this.#counts.count({ status })] as const;
+      const counts = new Map(await Promise.all(statuses.map(count)));
+      return { counts, page: await this.#page(1) };
+    });
   }
 
   count(formId: string, status: string | null): Promise<number | undefined> {
@@ -109,7 +102,7 @@ export class SourceReading implements LookSource {
     return asked;
   }
 
-  countsOf(formId: string): Promise<StatusCounts | 'unasked' | undefined> {
+  countsOf(formId: string): Promise<FormCounted | 'unasked' | undefined> {
     const asked = this.#forms.get(formId) ?? this.#countsOf(formId);
     this.#forms.set(formId, asked);
     return asked;
@@ -127,14 +120,24 @@ export class SourceReading implements LookSource {
     return [...turns.next('empty', formIds, EMPTY_FORMS_A_LOOK)];
   }
 
-  async #countsOf(formId: string): Promise<StatusCounts | 'unasked' | undefined> {
+  /** By status, and then the newest page, which says how many there are. */
+  async #countedWithPage(formId?: string): Promise<{ counts: CountsByStatus; page: NewestPage }> {
+    for (let round = 1; ; round++) {
+      const statuses = await this.#counts.ofStatuses({ formId });
+      const page = await this.#page(1, formId);
+      const counts = countsWith(page.total, statuses);
+      if (counts.verdict !== 'moved' || round === ROUNDS) return { counts, page };
+    }
+  }
+
+  async #countsOf(formId: string): Promise<FormCounted | 'unasked' | undefined> {
     if (this.#isUnasked) return 'unasked';
     try {
-      const read = async (): Promise<StatusCounts | 'unasked'> => {
-        const counts = await this.#counts.byStatus({ formId });
-        return counts.verdict === 'ignored' ? 'unasked' : askedCounts(counts);
+      const read = async (): Promise<FormCounted | 'unasked'> => {
+        const { counts, page } = await this.#countedWithPage(formId);
+        return counts.verdict === 'ignored' ? 'unasked' : { counts: askedCounts(counts), page };
       };
-      const counts = await this.#answer(read, NO_COUNTS, true);
+      const counts = await this.#answer(read, { counts: NO_COUNTS, page: NO_PAGE }, true);
       if (counts === 'unasked') this.#isUnasked = true;
       return counts;
     } catch (error) {

@@ -185,11 +185,20 @@ export async function factsOf(
       perPage: 2 * inTail,
     },
     due: toCount,
+    news: (page) => newsOn(page, list),
     compare: async (formId, page) => {
       const form = settled.get(formId);
       return form === undefined ? 'differs' : compareWithPage(form, page);
     },
   };
+}
+
+/** What comes first on a page that is read later, before anything that the list has shown. */
+function newsOn({ items }: NewestPage, before: NewestPage | null): Submission[] {
+  const known = new Set(before?.items.map(({ key }) => key));
+  const end = items.findIndex(({ key }) => known.has(key));
+  const news = end === -1 ? items : items.slice(0, end);
+  return news.flatMap(({ submission }) => submission ?? []);
 }
 
 /** Compares a form with the newest page of its own list. */

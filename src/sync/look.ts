@@ -95,9 +95,16 @@ export async function look(
   return report;
 }
 
-interface Judged extends Pick<Verdict, 'visits' | 'uncounted'> {
+interface Judged extends Pick<Verdict, 'visits' | 'uncounted' | 'isTorn'> {
   readonly others: OtherCounts | null;
 }
+
+/** Nothing is accounted for, of these targets' forms and, as far as is known, of others. */
+const isEmpty = (looked: Iterable<LookedTarget>): boolean =>
+  [...looked].every(({ settled, lastLook }) => {
+    const accounted = sumOf([...settled.values()].map((form) => form.accounted));
+    return accounted.size + (lastLook?.others?.total ?? 0) === 0;
+  });
 
 class Look {
   readonly #context: SyncContext;
@@ -197,16 +204,16 @@ class Look {
   async #judge(looked: ReadonlyMap<string, LookedTarget>): Promise<Map<string, Judged>> {
     const hasSettled = [...looked.values()].some(({ settled }) => settled.size > 0);
     let workspace: Workspace = { counts: null, pages: [] };
-    if (hasSettled) workspace = await this.#source.workspace();
+    if (hasSettled) workspace = await this.#source.workspace(isEmpty(looked.values()));
     const verdicts = new Map<string, Judged>();
     for (const [name, target] of looked) {
       if (target.isLeftAlone) continue;
       const judged = await this.#judgeOn(target, workspace);
       workspace = judged.workspace;
       const { verdict } = judged;
-      const others = await this.#othersOf(target, verdict, workspace.pages[0] ?? null);
-      const { by, visits, uncounted } = verdict;
-      verdicts.set(name, { visits, uncounted, others });
+      const others = this.#othersOf(target, verdict, workspace.pages[0] ?? null);
+      const { by, visits, uncounted, isTorn = false } = verdict;
+      verdicts.set(name, { visits, uncounted, others, isTorn });
       const found = { target: name, by, forms: visits.size, requests: this.#source.requests };
       this.#context.logger.debug(found, 'Looked.');
     }
@@ -239,7 +246,7 @@ class Look {
 
   /** The workspace read again. What its list showed before stands: newcomers may have pushed something off the newest page. */
   async #again({ pages: before }: Workspace): Promise<Workspace> {
-    const { counts, pages } = await this.#source.workspace();
+    const { counts, pages } = await this.#source.workspace(false);
     if (before.length < 2 || pages.length === 0) return { counts, pages };
     return { counts, pages: [...pages, ...before] };
   }
@@ -265,29 +272,29 @@ class Look {
   }
 
   /** What is to be known of others from now on, with the page that it goes with. */
-  async #othersOf(
+  #othersOf(
     target: LookedTarget,
     { others, page: which }: Verdict,
     shown: NewestPage | null,
-  ): Promise<OtherCounts | null> {
+  ): OtherCounts | null {
     if (others === null) return null;
     const planned = this.#plannedIds(target);
     const { lastLook } = target;
     const rest = { total: totalOf(others), statuses: others, besides: formsPrint(planned) };
     if (which === 'before') return { ...rest, newest: othersOf(lastLook, planned)?.newest ?? null };
-    const page = which === 'shown' ? shown : ((await this.#source.pageAfterwards()) ?? null);
-    return { ...rest, newest: page && foreignPage(page, planned) };
+    return { ...rest, newest: shown && foreignPage(shown, planned) };
   }
 
   /** False when the target can't keep it: then its forms are visited, and the passes say why. */
-  async #record(looked: LookedTarget, { visits, others, uncounted }: Judged): Promise<boolean> {
+  async #record(looked: LookedTarget, judged: Judged): Promise<boolean> {
     if (this.#request.dryRun === true) return true;
     const { target, held, settled, lastLook } = looked;
+    const { visits, others, uncounted, isTorn = false } = judged;
     const at = new Date(this.#startedMs).toISOString();
     const withheld = await this.#withheldOf(looked, visits);
     try {
       // Of forms that were not planned here, another process's perhaps, nothing was found.
-      const unjudged = held.filter((formId) => !settled.has(formId));
+      const unjudged = held.filter((formId) => isTorn || !settled.has(formId));
       const differing = [...visits].flatMap(([id, { compareCounts }]) =>
         compareCounts ? [id] : [],
       );
@@ -325,10 +332,10 @@ class Look {
         forms.set(formId, before);
         continue;
       }
-      const source = await this.#source.countsOf(formId);
-      if (source === undefined || source === 'unasked') continue;
+      const counted = await this.#source.countsOf(formId);
+      if (counted === undefined || counted === 'unasked') continue;
       const askedAt = new Date(this.#context.clock.now()).toISOString();
-      forms.set(formId, { source, ...copy, askedAt });
+      forms.set(formId, { source: counted.counts, ...copy, askedAt });
     }
     return forms;
   }
@@ -355,6 +362,7 @@ class Look {
           continue;
         }
         mark ||= form.toMark;
+        if (verdict.isTorn === true) continue;
         const isCounted = !verdict.uncounted.has(plan.form.id);
         settled.push(settledReport(plan.form, target, form, { ...times, isCounted }));
       }

@@ -88,8 +88,8 @@ describe('the judgement of a look', () => {
     world.foreign = new Map([['NEW', 3]]);
     // A form's own list may only be late: each is asked for all it has at the next look.
     expect(await world.tick()).toMatchObject({ visits: new Map(), others: null });
-    // A page that was read before the counts might miss what they have.
-    expect(await world.tick()).toMatchObject({ visits: new Map(), page: 'afterwards' });
+    // The page was read after the counts: it misses nothing that they have.
+    expect(await world.tick()).toMatchObject({ visits: new Map(), page: 'shown' });
     expect(world.others).toEqual(new Map([['NEW', 3]]));
     expect(await world.tick()).toMatchObject({ visits: new Map(), page: 'shown' });
     expect(world.asked).toBe(0);

@@ -4,6 +4,7 @@ import {
   plusCounts,
   sameCounts,
   type StatusCounts,
+  totalOf,
 } from '../../src/mirror/status-counts.ts';
 import { askable } from '../../src/sync/look-counts.ts';
 import {
@@ -12,6 +13,14 @@ import {
   type TargetFacts,
   type Verdict,
 } from '../../src/sync/look-judgement.ts';
+import type { NewestPage } from '../../src/sync/look-page.ts';
+
+/** A page that shows nothing but how many there are. */
+const pageOf = (counts: StatusCounts): NewestPage => ({
+  items: [],
+  total: totalOf(counts),
+  limit: 100,
+});
 
 /** Forms of a source, and what a target accounts for, as counts alone: a look with nothing around it. */
 export class CountedWorld {
@@ -70,7 +79,7 @@ export class CountedWorld {
     this.others = verdict.others;
     if (verdict.page === 'shown') this.newcomers = minusCounts(this.newcomers, elsewhere);
     // As nobody knows what was there, the next page that `others` goes with shows nothing that is new.
-    if (verdict.page === 'afterwards' || this.others === null) this.newcomers = NO_COUNTS;
+    if (verdict.by === 'forms' || this.others === null) this.newcomers = NO_COUNTS;
     for (const id of verdict.visits.keys()) {
       if (this.silent.has(id)) continue;
       this.accounted.set(id, this.countsOf(id));
@@ -95,7 +104,11 @@ export class CountedWorld {
       elsewhere: NO_COUNTS,
       list: { read: 1, pages: 1, perPage: 0 },
       due: new Set(ids),
-      compare: () => Promise.resolve('differs'),
+      compare: (id, { total }) =>
+        Promise.resolve(
+          total === totalOf(this.accounted.get(id) ?? NO_COUNTS) ? 'alike' : 'differs',
+        ),
+      news: () => [],
       ...given,
     });
     const first = await judge(facts(), this.#read(), this.#source(), { again: true, pages: 'no' });
@@ -132,10 +145,15 @@ export class CountedWorld {
           if (status !== null) return counts.get(status) ?? 0;
           return [...counts.values()].reduce((sum, each) => sum + each, 0);
         }),
-      countsOf: (id) => ask(id, () => this.countsOf(id)),
-      formPage: (id) => ask(id, () => ({ items: [], total: 0, limit: 100 })),
+      countsOf: (id) =>
+        ask(id, () => ({ counts: this.countsOf(id), page: pageOf(this.countsOf(id)) })),
+      formPage: (id) => ask(id, () => pageOf(this.countsOf(id))),
       emptyFormsInTurn: (ids) => ids,
-      workspaceAgain: () => ask('', () => this.workspace()),
+      workspaceAgain: () => {
+        this.meddle();
+        const counts = this.workspace();
+        return Promise.resolve({ counts, page: pageOf(counts) });
+      },
     };
   }
 }

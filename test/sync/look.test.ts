@@ -147,8 +147,8 @@ describe('a look', () => {
     place.store.delete(place.oldest('f4'));
     let asked = 0;
     place.onRequest = () => {
-      // The list of forms and the newest page come before the counts.
-      if (++asked !== 3) return;
+      // The list of forms and the counts come before the newest page.
+      if (++asked !== 8) return;
       place.submit('f5');
       place.store.delete(place.oldest('f4'));
     };
