@@ -11,6 +11,7 @@ import type { FormPlan, MirrorPlan } from '../sync/planner.ts';
 import {
   type UnmatchedName,
   formAsNamed,
+  shownName,
   unmatchedMessage,
   unmatchedNames,
 } from '../sync/unmatched-names.ts';
@@ -102,10 +103,10 @@ function exampleFor(
     const meant = forms.find(
       (form) => choosesForm([formName ?? ''], form) || form.fields.some(({ id }) => id === fieldId),
     );
-    return settingLine('TARGET_FORMS', `…,${(meant && listedName(meant)) ?? name}`);
+    return settingLine('TARGET_FORMS', `…,${(meant && listedName(meant)) ?? shownName(name)}`);
   }
   if (kind === 'unpicked')
-    return settingLine(variable.replace('HASH_FIELDS', 'FIELDS'), `…,${name}`);
+    return settingLine(variable.replace('HASH_FIELDS', 'FIELDS'), `…,${shownName(name)}`);
   const [form] = forms;
   const isForm = kind === 'form' && variable.endsWith('_FORMS');
   const whole = wholeForm(form);

@@ -7,7 +7,7 @@ import { errorCode } from '../base/error-code.ts';
 import { PRIVATE_FILE, PRIVATE_FOLDER } from '../base/private-files.ts';
 import { type MirrorError, isAbort } from '../base/errors.ts';
 import type { FormIdentity, PassKind, PassRecord } from '../mirror/types.ts';
-import type { UnmatchedName } from '../sync/unmatched-names.ts';
+import { shownName, type UnmatchedName } from '../sync/unmatched-names.ts';
 import {
   type KeptFailure,
   type KeptFailures,
@@ -108,7 +108,8 @@ export class FailureFiles implements FailureStore {
 
   async noteUnmatched(unmatched: readonly UnmatchedName[]): Promise<void> {
     if (unmatched.length === 0) return this.#forget(SETTINGS_FILE);
-    await this.#write(SETTINGS_FILE, keptUnmatched.parse(unmatched));
+    const shown = unmatched.map((each) => Object.assign({}, each, { name: shownName(each.name) }));
+    await this.#write(SETTINGS_FILE, keptUnmatched.parse(shown));
   }
 
   async noteCopy(

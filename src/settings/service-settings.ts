@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isCommonPassword, isPlainPattern } from '../base/common-password.ts';
 import { LOG_LEVELS, type LogLevel } from '../base/logger.ts';
+import { looksLikeKey } from '../base/key-like.ts';
 import { isLoopback } from '../base/loopback.ts';
 import type { ProxySettings } from '../base/proxy.ts';
 import { QueueUrlError, parseQueueUrl, queueTransport } from '../queue/backends.ts';
@@ -148,7 +149,14 @@ export function readGoogle(reader: SettingsReader): GoogleSettings {
 const proxyAddress = text.transform((value, context): URL => {
   // As curl and others take it: host and port alone.
   const url = URL.parse(value.includes('://') ? value : `http://${value}`);
-  if (url !== null && /^https?:$/.test(url.protocol) && url.hostname !== '') return url;
+  // The host is shown.
+  if (
+    url !== null &&
+    !looksLikeKey(url.hostname) &&
+    /^https?:$/.test(url.protocol) &&
+    url.hostname !== ''
+  )
+    return url;
   context.addIssue({
     code: 'custom',
     message: 'is not the address of an http proxy: write http://host:port',

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { errorCode } from '../base/error-code.ts';
 import { type SettingProblem, exampleLine, problemWith } from './problems.ts';
 import { type SettingName, settingOf, variableOf } from './settings-table.ts';
+import { Secrets } from './secrets.ts';
 import type { ReadFile, Variable } from './variables.ts';
 
 /**
@@ -12,6 +13,7 @@ export class SettingsReader {
   readonly problems: SettingProblem[];
   readonly #variables: ReadonlyMap<string, Variable>;
   readonly #readFile: ReadFile;
+  readonly #secrets: Secrets;
   /** Each `_FILE` is read, and complained about, once, however many targets share it. */
   readonly #files = new Map<string, string | undefined>();
 
@@ -22,6 +24,7 @@ export class SettingsReader {
   ) {
     this.#variables = variables;
     this.#readFile = readFile;
+    this.#secrets = new Secrets(variables, readFile);
     this.problems = problems;
   }
 
@@ -51,11 +54,14 @@ export class SettingsReader {
     const fallback = (): T | undefined =>
       byDefault === null ? undefined : schema.parse(byDefault);
     if (!this.isGiven(name, from)) return fallback();
-    const text = this.#text(name, variableOf(name, from));
+    const variable = variableOf(name, from);
+    const text = this.#text(name, variable);
     if (text === undefined) return fallback();
     const result = schema.safeParse(text);
-    if (result.success) return result.data;
-    this.complain(name, result.error.issues[0]?.message ?? 'is wrong', from);
+    const said = result.success ? undefined : (result.error.issues[0]?.message ?? 'is wrong');
+    const wrong = this.#secrets.complaintAbout(name, variable, text, said);
+    if (result.success && wrong === undefined) return result.data;
+    this.complain(name, wrong ?? 'is wrong', from);
     return fallback();
   }
 

@@ -1,3 +1,4 @@
+import { looksLikeKey } from '../base/key-like.ts';
 import { type NamedThing, nearestName } from '../base/nearest-name.ts';
 import {
   type FieldNames,
@@ -239,13 +240,14 @@ export function mayConcern(
 }
 
 /** `names custmer-feedback, and there is no such form: did you mean customer-feedback?`; goes on after the variable's name. */
-export function unmatchedMessage({ name, kind, nearest }: UnmatchedName): string {
+export function unmatchedMessage({ name: written, kind, nearest }: UnmatchedName): string {
+  const name = shownName(written);
   const hint = nearest === null ? '' : `: did you mean ${nearest}?`;
   switch (kind) {
     case 'form':
       return `names ${name}, and there is no such form${hint}`;
     case 'field': {
-      const [form] = splitName(name);
+      const [form] = splitName(written);
       return form === null
         ? `names ${name}, and no form has a field with this ID${hint}`
         : `names ${name}, and that form has no field with this ID${hint}`;
@@ -256,6 +258,10 @@ export function unmatchedMessage({ name, kind, nearest }: UnmatchedName): string
       return `names ${name}, and none of the picked fields is meant by it: pick it, or take it out`;
   }
 }
+
+/** The name as people may see it (L15): a key may have been pasted there, and no form or field is called so. */
+export const shownName = (name: string): string =>
+  looksLikeKey(name) ? 'what looks like a key, and so is not shown' : name;
 
 /** The whole sentence: `TARGET_FORMS names nope, and there is no such form.` */
 export function unmatchedSentence(unmatched: UnmatchedName): string {
@@ -276,7 +282,7 @@ export function stillSet(
     ids: new Map(),
   });
   return found.filter(({ variable, name }) =>
-    all.some((one) => one.variable === variable && one.name === name),
+    all.some((one) => one.variable === variable && shownName(one.name) === shownName(name)),
   );
 }
 

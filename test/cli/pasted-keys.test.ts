@@ -1,0 +1,153 @@
+import { describe, expect, it } from 'vitest';
+import { looksLikeKey } from '../../src/base/key-like.ts';
+import { SETTING_NAMES, settingOf } from '../../src/settings/settings-table.ts';
+import type { Environment } from '../../src/settings/variables.ts';
+import { runCli, startCli } from '../support/cli-host.ts';
+import { openPlace } from '../support/cli-sandbox.ts';
+import { problemsOf, SOURCE } from '../support/settings.ts';
+
+const OTHER_KEY = 'fsk_9f8e7d6c5b4a39281706f5e4';
+/** Another key, random tokens, and an address with a password: each in one piece. */
+const PASTED: readonly string[] = [
+  OTHER_KEY,
+  'sk_live_QwErTyUiOpAsDfGhJkLzXcVb',
+  'hJ2mQ9xT4bN7+vK1wR8cF5yL0pZ3sD6gA=',
+  '550e8400-e29b-41d4-a716-446655440000',
+  'https://ann:s3cr3tpassw0rd@db.example.com/x',
+];
+
+/** The text, and what is left of it where a message quotes only its beginning. */
+const tracesOf = (secret: string): string[] =>
+  [secret.slice(0, 16), secret.slice(-12), secret.toLowerCase().slice(0, 16)].filter(
+    (part) => part.length >= 12,
+  );
+
+/** The output, where it shows a part of the secret; '' where it does not. */
+const leakOf = (secret: string, output: string): string =>
+  tracesOf(secret).some((trace) => output.includes(trace)) ? output : '';
+
+describe('a key in the wrong setting', () => {
+  it.each(SETTING_NAMES)('L15: is shown by no command: %s', async (name) => {
+    const { env, sandbox } = await openPlace({ submissions: 5 });
+    const keys = [sandbox.apiKey, OTHER_KEY];
+    for (const key of keys) {
+      for (const text of [key, `Bearer ${key}`]) {
+        const given: Environment = { ...env, LOG_LEVEL: 'debug', [name]: text };
+        for (const args of [['check'], ['sync'], ['status'], ['forms']]) {
+          const { stdout, stderr } = await runCli(args, given);
+          expect([args, leakOf(key, stdout + stderr)]).toEqual([args, '']);
+        }
+      }
+    }
+  });
+
+  it('L15: is in no mistake that is told of, as a whole or in part, for a named target as well', () => {
+    for (const name of SETTING_NAMES) {
+      for (const text of [...PASTED, SOURCE.FORMS_API_KEY]) {
+        for (const written of [text, `x,${text}`, `"${text}"`, `KEY=${text}`]) {
+          const { perTarget, secret } = settingOf(name);
+          const named = name.startsWith('TARGET_')
+            ? name.replace('TARGET_', 'TARGET_A_')
+            : `TARGET_A_${name}`;
+          const env = perTarget ? { TARGETS: 'a', [named]: written } : { [name]: written };
+          for (const given of [env, ...(secret ? [{ [`${name}_FILE`]: written }] : [])]) {
+            const told = JSON.stringify(problemsOf({ ...SOURCE, ...given }, { [written]: text }));
+            expect([name, written, leakOf(text, told)]).toEqual([name, written, '']);
+          }
+        }
+      }
+    }
+  });
+
+  it('L15: is refused where nothing else is wrong with it, by the name of the setting that has it', () => {
+    const key = SOURCE.FORMS_API_KEY;
+    for (const name of ['DATA_DIR', 'HOST', 'TARGETS', 'NO_PROXY', 'TARGET_FORMS', 'HTTPS_PROXY']) {
+      expect(problemsOf({ ...SOURCE, [name]: key })).toMatchObject([
+        { variable: name, message: 'holds the value of FORMS_API_KEY, which belongs nowhere else' },
+      ]);
+    }
+    for (const name of ['DATA_DIR', 'HOST', 'GOOGLE_APPLICATION_CREDENTIALS', 'TARGETS']) {
+      expect(problemsOf({ ...SOURCE, [name]: OTHER_KEY })).toMatchObject([
+        { variable: name, message: expect.stringContaining('looks like a key') as string },
+      ]);
+    }
+  });
+
+  it('L15: is hidden where a password of another setting is all that is known of it', () => {
+    const env = { ...SOURCE, QUEUE_URL: 'rediss://:correct%20horse@r.example.com' };
+    for (const text of ['correct horse', 'correct%20horse']) {
+      expect(JSON.stringify(problemsOf({ ...env, SYNC_EVERY: text }))).not.toContain('horse');
+    }
+    expect(
+      JSON.stringify(
+        problemsOf({ ...SOURCE, ADMIN_PASSWORD: '12345678901', SYNC_EVERY: '12345678901' }),
+      ),
+    ).not.toContain('1234');
+  });
+
+  it('L15: in TARGET_FORMS and TARGET_FIELDS is no name that start or the status page tells', async () => {
+    const { env } = await openPlace({ submissions: 5 });
+    await runCli(['sync'], env);
+    for (const name of ['TARGET_FORMS', 'TARGET_FIELDS', 'TARGET_HASH_FIELDS']) {
+      const HASH_KEY = 'hJ2mQ9xT4bN7vK1wR8cF5yL0pZ3sD6gA';
+      const given = {
+        ...env,
+        HASH_KEY: name.includes('HASH') ? HASH_KEY : undefined,
+        [name]: OTHER_KEY,
+      };
+      const { stdout, stderr } = await startCli(['start'], {
+        ...given,
+        DATA_DIR: `${env['DATA_DIR']}/new`,
+        TARGET_URL: undefined,
+      }).done;
+      expect(stderr).toContain('what looks like a key');
+      expect(leakOf(OTHER_KEY, stdout + stderr)).toBe('');
+      const sync = await runCli(['sync'], given);
+      const status = await runCli(['status'], given);
+      expect([sync.code, status.stdout]).toEqual([
+        2,
+        expect.stringContaining('what looks like a key'),
+      ]);
+      expect(leakOf(OTHER_KEY, [sync, status].map((one) => one.stdout + one.stderr).join(''))).toBe(
+        '',
+      );
+    }
+  });
+});
+
+describe('a text that looks like a key', () => {
+  it.each(
+    [
+      ...PASTED,
+      SOURCE.FORMS_API_KEY,
+      'Bearer fk_live_abcdefghij0123456789',
+      'eyJhbGciOi.eyJzdWIiOi.c2ln',
+      '-----BEGIN PRIVATE KEY-----',
+    ].filter((text) => text !== SOURCE.FORMS_API_KEY),
+  )('%s', (text) => {
+    expect(looksLikeKey(text)).toBe(true);
+  });
+
+  it.each([
+    'field_1700000000001_email,contact:*',
+    'job-application:field_1700000000002_name',
+    '/var/lib/forms-mirror/2025-data',
+    '/run/secrets/my-project-1a2b3c4d5e6f.json',
+    './service-account.json',
+    'production-warehouse-2025-copy',
+    'mirror_data_production_2025',
+    'ip-10-0-12-34.eu-west-1.compute.internal',
+    '2001:0db8:85a3:0000:0000:8a2e:0370:7334',
+    'https://forms.example.com/api/v1',
+    'Forms mirror <mirror@example.com>',
+    '*/5 8-18 * * 1-5',
+    'America/Argentina/ComodRivadavia',
+  ])('is not %s', (text) => {
+    expect(looksLikeKey(text)).toBe(false);
+  });
+
+  it('is no example of a setting that is no secret', () => {
+    const examples = SETTING_NAMES.filter((name) => !settingOf(name).secret);
+    expect(examples.filter((name) => looksLikeKey(settingOf(name).example))).toEqual([]);
+  });
+});
