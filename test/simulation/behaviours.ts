@@ -97,6 +97,8 @@ export const KNOWN: ReadonlySet<string> = new Set([
   'total=absurd',
   // The submissions of other forms are taken for those of the form.
   'formFilter=ignored',
+  // Once a source has made a change of status, a 200 is believed, also one that made none: seed 82 before this switch.
+  'some-patches-not-made',
   // Two forms trade their slugs.
   'trade-slugs',
   // A trigger or constraint of people's refuses rows, and the run says that it is complete.

@@ -44,6 +44,11 @@ export function excuseFor(
   const event = window.findLast(({ id }) => id === submission.id);
   if (event === undefined) return null;
   if (event.isNewcomer && groups.seesNewcomers) return null;
+  const { submissionsAsOf, statusesAsOf } = claim;
+  // Where statuses are older than submissions, or nothing is said of them, only totals were asked.
+  const areStatusesAsked =
+    statusesAsOf !== null && submissionsAsOf !== null && statusesAsOf >= submissionsAsOf;
+  const byStatus = groups.byStatus && (areStatusesAsked || aspect === 'status');
   const rule = claim.isWhole ? 'list moves' : 'counts cancel';
   // The list of a first reading cannot be told from one that moved; later ones know what they had.
   if (claim.isWhole && aspect !== 'missing') return null;
@@ -55,7 +60,7 @@ export function excuseFor(
   const hides = (other: SourceEvent): boolean =>
     other.at > claim.askedFrom || isUnseen(source, copy, other);
   const isIn = (status: string | null, group: string): boolean =>
-    status !== null && (!groups.byStatus || claim.isWhole || status === group);
+    status !== null && (!byStatus || claim.isWhole || status === group);
   const hiddenBy: SourceEvent[] = [];
   // The source has one more of this status than the copy: something else must have left it.
   if (there !== null) {
@@ -64,7 +69,7 @@ export function excuseFor(
     hiddenBy.push(other);
   }
   // The copy has one more: something else must have entered it.
-  if (stored !== null && (groups.byStatus || there === null)) {
+  if (stored !== null && (byStatus || there === null)) {
     const other = others.find((each) => isIn(each.entered, stored) && hides(each));
     if (other === undefined) return null;
     hiddenBy.push(other);

@@ -55,6 +55,8 @@ export class People {
       .filter(({ exists }) => exists)
       .flatMap(({ fields }) => fields.filter(({ exists }) => exists));
     const names = [...(this.#selected ?? []), ...this.#hashed];
+    // Where no form shows its fields, a name is known only by the answers that there are.
+    if (this.#source.behaviour.sections === 'absent' && names.length > 0) return true;
     return names.some((id) => !there.some((field) => field.id === id));
   }
 
