@@ -73,7 +73,7 @@ const subjectSchema = z.object({
   /** Every code notified of since the first fired; empty when the subject was only inhibited. */
   codes: z.array(z.string()),
   notifiedAtMs: z.number(),
-  /** When the first of its codes was notified of; absent where an earlier release did, or nobody. */
+  /** When the first of its codes was notified of; absent where nobody was. */
   openedAtMs: z.number().optional(),
   /** See {@link Alert.incident}. */
   incident: z.string().optional(),
@@ -84,15 +84,18 @@ const subjectSchema = z.object({
 
 const rejectedSchema = z.object({ count: z.number(), notifiedAtMs: z.number() });
 
+/** The schema of the state of alerts: to be raised with every change of it. */
+export const ALERTS_VERSION = 3;
+
 const stateSchema = z.object({
-  version: z.literal(2),
+  version: z.literal(ALERTS_VERSION),
   subjects: z.record(z.string(), subjectSchema),
   /** Rejected submissions that people were notified of, and when, by subject. */
   rejected: z.record(z.string(), rejectedSchema),
-  /** Problems that are waited for, and ends that are; by subject. Release 0.1.0 had none. */
-  spells: z.record(z.string(), spellSchema).default({}),
-  /** When alerts of a kind were last sent about single forms, by kind. Release 0.1.0 had none. */
-  groups: z.record(z.string(), z.number()).default({}),
+  /** Problems that are waited for, and ends that are; by subject. */
+  spells: z.record(z.string(), spellSchema),
+  /** When alerts of a kind were last sent about single forms, by kind. */
+  groups: z.record(z.string(), z.number()),
 });
 
 /** Of what people were notified about one subject. */
@@ -106,60 +109,17 @@ export type AlertState = z.infer<typeof stateSchema>;
 
 /** Nobody was ever notified of anything. */
 export const NO_ALERTS: AlertState = {
-  version: 2,
+  version: ALERTS_VERSION,
   subjects: {},
   rejected: {},
   spells: {},
   groups: {},
 };
 
-const toldAtMs = z.number();
-
-/** As release 0.1.0 wrote it, with its names for staleness. */
-const version1Schema = z
-  .object({
-    version: z.literal(1),
-    subjects: z.record(
-      z.string(),
-      z.object({
-        codes: z.array(z.string()),
-        toldAtMs,
-        covered: z.string().nullable(),
-        problem: problemSchema,
-      }),
-    ),
-    rejected: z.record(z.string(), z.object({ count: z.number(), toldAtMs })),
-  })
-  .transform(({ subjects, rejected }): AlertState => {
-    const codeNow = (code: string): string => (code === 'SILENT' ? 'STALE' : code);
-    return {
-      version: 2,
-      subjects: Object.fromEntries(
-        Object.entries(subjects).map(([key, { codes, toldAtMs, covered, problem }]) => [
-          key.replace(/^silence(?=\n|$)/, 'staleness'),
-          {
-            codes: codes.map(codeNow),
-            notifiedAtMs: toldAtMs,
-            inhibited: covered,
-            problem: { ...problem, code: codeNow(problem.code) },
-          },
-        ]),
-      ),
-      rejected: Object.fromEntries(
-        Object.entries(rejected).map(([key, { count, toldAtMs }]) => [
-          key,
-          { count, notifiedAtMs: toldAtMs },
-        ]),
-      ),
-      spells: {},
-      groups: {},
-    };
-  });
-
-/** Reads what an {@link AlertState} was written as, by this release or the last; undefined for anything else. */
+/** Reads what an {@link AlertState} was written as; undefined for anything else. */
 export function parseAlertState(text: string): AlertState | undefined {
   try {
-    return z.union([stateSchema, version1Schema]).safeParse(JSON.parse(text)).data;
+    return stateSchema.safeParse(JSON.parse(text)).data;
   } catch {
     return undefined;
   }

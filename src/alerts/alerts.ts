@@ -4,7 +4,13 @@ import { MirrorError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { ProxySettings } from '../base/proxy.ts';
 import type { MirrorHealth } from '../health/mirror-health.ts';
-import { type Alert, type AlertState, NO_ALERTS, parseAlertState } from './alert-state.ts';
+import {
+  type Alert,
+  ALERTS_VERSION,
+  type AlertState,
+  NO_ALERTS,
+  parseAlertState,
+} from './alert-state.ts';
 import { DeliveryQueue, type Transport } from './delivery-queue.ts';
 import { Email, type EmailSettings } from './email.ts';
 import { evaluateAll } from './grouping.ts';
@@ -74,10 +80,11 @@ export class Alerts {
     this.#heartbeat = url === undefined ? undefined : new Heartbeat({ url, proxy, clock, logger });
   }
 
-  /** Reads the state of before. Never rejects: one that cannot be read is an empty one. */
+  /** Reads the state of before; one that cannot be read is an empty one. Rejects with OTHER_SCHEMA where another build wrote it. */
   static async open(options: AlertOptions): Promise<Alerts> {
     const { stateFile: path, logger } = options;
-    const file = new KeptFile({ what: 'alert state', path, logger, parse: parseAlertState });
+    const kept = { what: 'alert state', path, version: ALERTS_VERSION, logger };
+    const file = new KeptFile({ ...kept, parse: parseAlertState });
     return new Alerts(options, file, (await file.read()) ?? NO_ALERTS);
   }
 

@@ -6,6 +6,7 @@ import { newestPass } from '../health/pass-summary.ts';
 import type { FormProblem, Problem, Track } from '../health/problem.ts';
 import {
   type Alert,
+  ALERTS_VERSION,
   type AlertState,
   type Observation,
   type RejectedState,
@@ -77,7 +78,7 @@ export function evaluateAll(
     }
   }
   const state = {
-    version: 2,
+    version: ALERTS_VERSION,
     subjects: Object.fromEntries(subjects),
     spells: Object.fromEntries(spells),
     rejected: Object.fromEntries(rejected.subjects),

@@ -2,6 +2,7 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { errorCode } from '../base/error-code.ts';
 import type { Logger } from '../base/logger.ts';
+import { requireVersion } from '../base/other-schema.ts';
 import { PRIVATE_FILE, PRIVATE_FOLDER } from '../base/private-files.ts';
 
 /** What is kept in a file, and how it is called in the log. */
@@ -11,11 +12,13 @@ export interface KeptFileOptions<T> {
   /** Absent: nothing is kept over a restart. */
   readonly path: string | undefined;
   readonly logger: Logger;
+  /** The `version` that is in it: to be raised with every change of what is kept. */
+  readonly version: number;
   /** Reads a text; undefined for one that is none of ours. */
   readonly parse: (text: string) => T | undefined;
 }
 
-/** A state in a file. Nothing about it ever throws: it is worth a line in the log, not more. */
+/** A state in a file. What cannot be read or written is worth a line in the log, not more. */
 export class KeptFile<T> {
   readonly #options: KeptFileOptions<T>;
   #writing: Promise<void> = Promise.resolve();
@@ -26,19 +29,23 @@ export class KeptFile<T> {
     this.#options = options;
   }
 
-  /** The state of before; undefined when there is no file, or none that can be read. */
+  /** The state of before; undefined when there is no file, or none that can be read. Rejects with OTHER_SCHEMA where another build wrote it. */
   async read(): Promise<T | undefined> {
-    const { what, path, logger, parse } = this.#options;
+    const { what, path, version, logger, parse } = this.#options;
     if (path === undefined) return undefined;
+    let text: string;
     try {
-      const state = parse(await readFile(path, 'utf8'));
-      if (state !== undefined) return state;
-      logger.warn({ file: path }, `The ${what} file is broken; a new one is begun.`);
+      text = await readFile(path, 'utf8');
     } catch (error) {
       const isFirst = errorCode(error) === 'ENOENT';
       if (!isFirst) logger.warn({ err: error, file: path }, `The ${what} file cannot be read.`);
+      return undefined;
     }
-    return undefined;
+    requireVersion(text, path, version);
+    const state = parse(text);
+    if (state === undefined)
+      logger.warn({ file: path }, `The ${what} file is broken; a new one is begun.`);
+    return state;
   }
 
   /** Writes it soon, when it has changed. */

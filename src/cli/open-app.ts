@@ -1,6 +1,7 @@
 import type { testChannels } from '../alerts/alerts.ts';
 import { App } from '../app.ts';
 import type { Clock } from '../base/clock.ts';
+import { toMirrorError } from '../base/errors.ts';
 import { Events } from '../base/events.ts';
 import { printable } from '../base/printable.ts';
 import { plural } from '../base/format.ts';
@@ -35,6 +36,7 @@ export async function openApp(host: Host, options: OpenAppOptions = {}): Promise
   for (const warning of config.warnings) logger.warn(warning);
   sayRights(config, logger);
   const app = new App(config, { clock: host.clock, logger });
+  await refuseOtherSchema(app);
   if (!options.reportsPasses || config.logLevel !== undefined) {
     logSync(app.events, logger, remedyFor);
   }
@@ -52,6 +54,15 @@ function sayRights(config: Config, logger: Logger): void {
     );
   }
   for (const { message, remedy } of loose) logger.warn(`${message}. ${remedy}.`);
+}
+
+/** Throws OTHER_SCHEMA where another build kept failures in DATA_DIR. What else is wrong there is told by who reads them. */
+async function refuseOtherSchema({ failures }: App): Promise<void> {
+  try {
+    await failures.read();
+  } catch (error) {
+    if (toMirrorError(error).code === 'OTHER_SCHEMA') throw error;
+  }
 }
 
 /** Where the SQLite targets are. */

@@ -6,6 +6,7 @@ import type { z } from 'zod';
 import { errorCode } from '../base/error-code.ts';
 import { PRIVATE_FILE, PRIVATE_FOLDER } from '../base/private-files.ts';
 import { type MirrorError, isAbort } from '../base/errors.ts';
+import { requireVersion } from '../base/other-schema.ts';
 import type { FormIdentity, PassKind, PassRecord } from '../mirror/types.ts';
 import { shownName, type UnmatchedName } from '../sync/unmatched-names.ts';
 import {
@@ -34,7 +35,7 @@ export interface FailureStore {
   noteCopy(copy: CopySeen, atMs: number): Promise<boolean>;
   /** By form ID, when (ISO) the copy in a target at this address was last found gone. Rejects likewise. */
   refills(target: string, address: string): Promise<ReadonlyMap<string, string>>;
-  /** Everything that is kept; what is damaged is left out. Rejects likewise. */
+  /** Everything that is kept; what is damaged is left out. Rejects likewise, and with OTHER_SCHEMA where another build wrote it. */
   read(): Promise<KeptFailures>;
   /** Why nothing can be kept, so that failures may not be known; null where it can, or the folder is yet to be made. Never rejects. */
   problem(): Promise<Problem | null>;
@@ -54,6 +55,8 @@ export interface CopySeen {
 const FOLDER = 'failures';
 /** Where it stands which target holds which forms. */
 const COPIES_FOLDER = 'copies';
+/** The schema of what is kept: to be raised with every change of it. */
+const FAILURES_VERSION = 2;
 const SOURCE_FILE = 'source.json';
 const SETTINGS_FILE = 'settings.json';
 /** Room for failures on a disk that is full: a target beside them on the same disk is what fails then. */
@@ -181,10 +184,12 @@ export class FailureFiles implements FailureStore {
     schema: Schema,
     folder = this.#folder,
   ): Promise<z.infer<Schema> | null> {
-    const text = await orNull(readFile(join(folder, file), 'utf8'));
+    const path = join(folder, file);
+    const text = await orNull(readFile(path, 'utf8'));
     if (text === null) return null;
+    requireVersion(text, path, FAILURES_VERSION);
     try {
-      return schema.parse(JSON.parse(text));
+      return schema.parse((JSON.parse(text) as { kept?: unknown }).kept);
     } catch {
       return null;
     }
@@ -205,7 +210,9 @@ export class FailureFiles implements FailureStore {
     const path = join(folder, file);
     const beside = `${path}.${randomUUID()}`;
     try {
-      await writeFile(beside, JSON.stringify(content), { mode: PRIVATE_FILE });
+      await writeFile(beside, JSON.stringify({ version: FAILURES_VERSION, kept: content }), {
+        mode: PRIVATE_FILE,
+      });
       await rename(beside, path);
     } catch (error) {
       await rm(beside, { force: true }).catch(() => undefined);

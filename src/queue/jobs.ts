@@ -60,30 +60,29 @@ const kind = z.enum(PASS_KINDS);
 const midnight = z.iso.datetime().nullable();
 const formId = z.string().min(1).max(1_000).refine(isStorable);
 const target = z.string().min(1).max(100);
-const tries = z.number().int().nonnegative().default(0);
+const tries = z.number().int().nonnegative();
 
 /** Payload of a scheduled job: the kind of pass, and the targets known when it was scheduled. */
 export const planData = z.strictObject({ kind, targets: z.array(target).max(1_000) });
 /**
  * Payload of a pass. `busy`: how often it was postponed because another pass was running. `failed`: how often a full pass
- * has failed, and `againAt` when it is tried again (ISO; null until it has failed). What an earlier version did not write has
- * a default.
+ * has failed, and `againAt` when it is tried again (ISO; null until it has failed).
  */
 export const passData = z.strictObject({
   formId,
   target,
   kind,
-  compareCounts: z.boolean().default(false),
+  compareCounts: z.boolean(),
   /** Of a comparison: which windows of the form. */
   windows: z
     .array(z.strictObject({ from: midnight, to: midnight }))
     .max(1_000)
     .optional(),
-  /** So many absent rows a person has accepted as deleted; left out of ordinary passes, which an earlier version must take. */
+  /** So many absent rows a person has accepted as deleted; left out of ordinary passes. */
   acceptDeletes: z.number().int().positive().optional(),
   busy: tries,
   failed: tries,
-  againAt: z.iso.datetime().nullable().default(null),
+  againAt: z.iso.datetime().nullable(),
 });
 /** Payload of helping with a full pass. */
 export const assistData = z.strictObject({ formId, target });

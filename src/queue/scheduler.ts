@@ -14,7 +14,7 @@ import type { Timings } from './timings.ts';
 
 /*
  * One job scheduler adds jobs to the plan queue: a tick looks for what is new, and adds the comparisons that are due. At the
- * start it is made to agree with the settings; what earlier settings and releases left behind is removed. From then on a
+ * start it is made to agree with the settings; what earlier settings left behind is removed. From then on a
  * heartbeat checks it: it creates it again when the store has lost it (a flushed Redis), and when a run is long overdue and
  * no job for it exists. And it keeps its rhythm, which PostgreSQL's scheduler loses after a tick that was late by more than
  * its interval.

@@ -218,37 +218,10 @@ describe('the state of alerts', () => {
       '',
       '{',
       '[]',
-      '{"version":2}',
+      '{"version":3}',
       JSON.stringify({ ...whole, rejected: 1 }),
     ]) {
       expect(parseAlertState(text)).toBeUndefined();
     }
-  });
-
-  it('of release 0.1.0 is taken over: nothing is sent twice for its names of then', () => {
-    const problem = { level: 'error', code: 'SILENT', title: 'Silent' };
-    const told = { codes: ['SILENT'], toldAtMs: 5, covered: null, problem };
-    const withheld = { ...told, codes: ['DELETES_WITHHELD'], covered: 'x' };
-    const old = {
-      version: 1,
-      subjects: { silence: told, 'silence\ndb\nf': told, 'deletions\ndb\nf': withheld },
-      rejected: { 'rejected\ndb\nf': { count: 3, toldAtMs: 7 } },
-    };
-    const state = parseAlertState(JSON.stringify(old));
-    expect(Object.keys(state?.subjects ?? {})).toEqual([
-      'staleness',
-      'staleness\ndb\nf',
-      'deletions\ndb\nf',
-    ]);
-    expect(state?.subjects['staleness']).toEqual({
-      codes: ['STALE'],
-      notifiedAtMs: 5,
-      inhibited: null,
-      problem: { level: 'error', code: 'STALE', title: 'Silent' },
-    });
-    expect(state?.subjects['deletions\ndb\nf']?.inhibited).toBe('x');
-    expect(state?.rejected).toEqual({ 'rejected\ndb\nf': { count: 3, notifiedAtMs: 7 } });
-    const stale = observation({ problem: problemWith('STALE') });
-    expect(evaluate(state?.subjects['staleness'], stale, HOUR).alert).toBeUndefined();
   });
 });

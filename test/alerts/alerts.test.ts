@@ -330,6 +330,20 @@ describe('the state of alerts', () => {
     ]);
     expect(webhook.requests).toBe(3);
   });
+
+  it.each(['{"version":99}', '{"version":2,"subjects":{}}', '{}'])(
+    'of another schema is refused with what to do, and left as it is: %s',
+    async (text) => {
+      const stateFile = join(ownFolder(), 'alerts.json');
+      writeFileSync(stateFile, text);
+      const opening = Alerts.open({ stateFile, clock: new HastyClock(NOW), logger: silentLogger });
+      const message = expect.stringMatching(
+        /alerts\.json was written by another build of forms-mirror \((no schema|schema \d+), this one needs \d+\)\. Nothing in it was changed\. Delete it, or choose another DATA_DIR, and run again\./,
+      ) as string;
+      await expect(opening).rejects.toMatchObject({ code: 'OTHER_SCHEMA', message });
+      expect(readFileSync(stateFile, 'utf8')).toBe(text);
+    },
+  );
 });
 
 describe('the text for a chat', () => {

@@ -57,19 +57,4 @@ export function describeLooks(it: QueueIt): void {
     const counts = await producer.queues.mark.getJobCounts();
     expect([counts['waiting'], counts['waiting-children']]).toEqual([1, 1]);
   });
-
-  it('a pass of an earlier version, which says nothing of counts, is run', async ({
-    place,
-    use,
-  }) => {
-    const handlers = new FakeHandlers([form('f1', [])]);
-    {
-      await using producer = await produceAt(place, { ...NEVER, ...schedules });
-      const data = { formId: 'f1', target: 'a', kind: 'incremental', busy: 0 };
-      await producer.queues.passes('incremental', 'a')?.add('sync', data, { jobId: 'form-f1' });
-    }
-    use(await startAt(place, handlers, schedules));
-    await vi.waitFor(() => expect(handlers.passes).toHaveLength(1), SOON);
-    expect(handlers.passes).toEqual([{ formId: 'f1', target: 'a', kind: 'incremental' }]);
-  });
 }

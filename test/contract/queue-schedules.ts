@@ -89,10 +89,7 @@ export function describeSchedules(it: QueueIt): void {
     expect(outcomes).not.toContain('superseded');
   });
 
-  it('remove the schedule of full passes that an earlier release left in the store', async ({
-    place,
-    use,
-  }) => {
+  it('remove a schedule that is none of theirs from the store', async ({ place, use }) => {
     {
       await using producer = await produceAt(place, NEVER);
       await producer.queues.plan.upsertJobScheduler(
