@@ -94,7 +94,7 @@ export class ProcessFiles {
       try {
         records.push(processRecord.parse(JSON.parse(text)));
       } catch {
-        // Half written, or by another release.
+        // Half written, or by another build.
       }
     }
     return records;

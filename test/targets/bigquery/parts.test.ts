@@ -256,12 +256,12 @@ describe('the state of a form', () => {
     expect(stateFrom(stateText(empty))).toEqual(empty);
   });
 
-  it('is nothing of a text that no release wrote', () => {
+  it('is nothing of a text that we did not write', () => {
     for (const text of [null, '', '{}', '[]', 'x', stateText(full).slice(0, -3)])
       expect(stateFrom(text)).toBeUndefined();
   });
 
-  it('keeps what a later release says of a pass that this one does not know', () => {
+  it('is kept where a pass has a code that is none of ours', () => {
     const text = stateText(full).replace('"code":null', '"code":"TARGET_MELTED"');
     expect(stateFrom(text)?.table).toBe('contact');
   });

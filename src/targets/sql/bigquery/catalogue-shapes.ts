@@ -18,8 +18,8 @@ export const markingKey = (formId: string): string => `#marking ${formId}`;
 /** The key of the copy of what is noted of a form's forgotten submissions. */
 export const copyKey = (formId: string): string => `#forgotten ${formId}`;
 
-/** What stands in the row {@link CATALOGUE_KEY}: to be raised with every change of what stands below. */
-export const CATALOGUE_VERSION = '1';
+/** The schema of the mirror, as the row {@link CATALOGUE_KEY} has it: to be raised with every change of what is stored. */
+export const CATALOGUE_VERSION = 2;
 
 const columnsOf = (columns: Readonly<Record<string, ColumnShape['type']>>): ColumnShape[] =>
   Object.entries(columns).map(([name, type]) => ({ name, type, description: '' }));

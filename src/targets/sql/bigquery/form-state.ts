@@ -132,10 +132,10 @@ export function stateText(state: FormState): string {
     statuses: checkpoint.statuses && countsText(checkpoint.statuses),
     unstored: countsText(checkpoint.unstored),
   };
-  return JSON.stringify({ version: VERSION, ...rest, checkpoint: plain });
+  return JSON.stringify({ ...rest, checkpoint: plain });
 }
 
-/** The reverse; undefined for a text that no release of ours wrote. */
+/** The reverse; undefined for a text that we did not write. */
 export function stateFrom(text: string | null): FormState | undefined {
   if (text === null) return undefined;
   let value: unknown;
@@ -146,12 +146,10 @@ export function stateFrom(text: string | null): FormState | undefined {
   }
   const parsed = STATE.safeParse(value);
   if (!parsed.success) return undefined;
-  const { version: _version, checkpoint, marking, losses, ...rest } = parsed.data;
+  const { checkpoint, marking, losses, ...rest } = parsed.data;
   const record = marking === null ? null : markingRecord(JSON.stringify(marking));
   return { ...rest, checkpoint: checkpoint && asCheckpoint(checkpoint), marking: record, losses };
 }
-
-const VERSION = 1;
 
 const text = z.string();
 const textOrNull = z.string().nullable();
@@ -242,7 +240,6 @@ const PASS_PARTS = z.object({
   deleted: count,
   rejected: count,
   withheld: count,
-  // Of a later release, perhaps.
   code: z.unknown().transform(errorCodeOrNull),
   error: textOrNull,
   billedBytes: count.optional(),
@@ -268,7 +265,6 @@ const LOSS = z.union([
 ]);
 
 const STATE = z.object({
-  version: z.literal(VERSION),
   nonce: text,
   slug: text,
   name: text,
@@ -307,10 +303,8 @@ const STATE = z.object({
   }),
   history: z.object({ table: text, isOpen: z.boolean() }).nullable(),
   views: z.record(text, text),
-  viewFailures: z
-    .record(
-      text,
-      z.object({ name: text, at: text, isMissing: z.boolean(), what: text, remedy: text }),
-    )
-    .default({}),
+  viewFailures: z.record(
+    text,
+    z.object({ name: text, at: text, isMissing: z.boolean(), what: text, remedy: text }),
+  ),
 });

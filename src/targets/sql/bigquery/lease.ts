@@ -1,7 +1,13 @@
 import { MirrorError } from '../../../base/errors.ts';
 import type { WriterOptions } from '../../../mirror/target.ts';
 import type { ResultRow } from './bigquery-values.ts';
-import { CATALOGUE_KEY, markingKey, PAUSES_KEY, STATE } from './catalogue-shapes.ts';
+import {
+  CATALOGUE_KEY,
+  CATALOGUE_VERSION,
+  markingKey,
+  PAUSES_KEY,
+  STATE,
+} from './catalogue-shapes.ts';
 import { endHolder, holderText, isDead, newHolder } from './holder.ts';
 import { numberParameter, type Statement, textParameter, listParameter } from './sql-text.ts';
 import type { Store } from './store.ts';
@@ -96,14 +102,16 @@ async function tryOnce(
     const { rows } = await store.change(
       `UPDATE ${state} SET epoch = epoch + 1, holder = @holder,
          leased_until = TIMESTAMP_ADD(CURRENT_TIMESTAMP(), INTERVAL ${LEASE_SECONDS} SECOND)
-       WHERE form_id = @key AND (holder IS NULL OR leased_until IS NULL OR leased_until <= CURRENT_TIMESTAMP() OR holder = @dead);
+       WHERE form_id = @key AND (holder IS NULL OR leased_until IS NULL OR leased_until <= CURRENT_TIMESTAMP() OR holder = @dead)
+         AND NOT EXISTS (SELECT 1 FROM ${state} AS c WHERE c.form_id = '${CATALOGUE_KEY}' AND c.state <> '${CATALOGUE_VERSION}');
        SELECT form_id, epoch, holder, commit_number, state,
          TIMESTAMP_DIFF(leased_until, CURRENT_TIMESTAMP(), MILLISECOND) AS left_ms
-       FROM ${state} WHERE form_id IN (@key, '${PAUSES_KEY}')`,
+       FROM ${state} WHERE form_id IN (@key, '${PAUSES_KEY}', '${CATALOGUE_KEY}')`,
       { holder: textParameter(holder), key: textParameter(key), dead: textParameter(dead) },
       [STATE],
       signal,
     );
+    store.requireSchema(rows);
     if (rows.length > 0) return rows;
   } catch (error) {
     if (!(error instanceof MirrorError) || !('fault' in error) || error.fault !== 'absent')

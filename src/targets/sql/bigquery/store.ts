@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../../base/clock.ts';
 import { MirrorError, toMirrorError } from '../../../base/errors.ts';
+import { otherSchema } from '../../../base/other-schema.ts';
 import { BatchedReads } from './batched-reads.ts';
 import { BigQueryError } from './bigquery-errors.ts';
 import type { BigQueryJobs, JobResult, OpenResult } from './bigquery-jobs.ts';
@@ -38,7 +39,7 @@ export class Store {
     some: (keys) =>
       this.#readTexts({
         sql: `SELECT form_id, state FROM ${this.relation(STATE)} WHERE form_id IN UNNEST(@keys)`,
-        parameters: { keys: listParameter(keys) },
+        parameters: { keys: listParameter([...keys, CATALOGUE_KEY]) },
       }),
     // Always the same words, without parameters: where nothing was written since, BigQuery has the answer, and bills nothing.
     all: () =>
@@ -135,7 +136,20 @@ export class Store {
     statement: Pick<Statement, 'sql' | 'parameters'>,
   ): Promise<ReadonlyMap<string, string | null>> {
     const rows = await this.queryHeld(statement);
+    this.requireSchema(rows);
     return new Map(rows.map((row) => [row['form_id'] ?? '', row['state'] ?? null]));
+  }
+
+  /** Throws OTHER_SCHEMA where the row of the catalogue is among these rows of the table of states, and another build wrote it. */
+  requireSchema(rows: readonly ResultRow[]): void {
+    const row = rows.find((one) => one['form_id'] === CATALOGUE_KEY);
+    if (row === undefined || row['state'] === String(CATALOGUE_VERSION)) return;
+    throw otherSchema({
+      store: `${this.place}: the mirror in the dataset ${this.jobs.dataset}`,
+      found: row['state'],
+      needed: CATALOGUE_VERSION,
+      elsewhere: 'choose another dataset in the target URL',
+    });
   }
 
   /** The state of a form; undefined where it has none. Throws TARGET_FAILED where people damaged it. */
@@ -160,7 +174,7 @@ export class Store {
     if (state !== undefined) return state;
     throw new MirrorError(
       'TARGET_FAILED',
-      `${this.place}: what ${this.shownRelation(STATE)} keeps of form ${formId} can't be read: somebody changed it, or a later release wrote it. ` +
+      `${this.place}: what ${this.shownRelation(STATE)} keeps of form ${formId} can't be read: somebody changed it. ` +
         'Restore the row (FOR SYSTEM_TIME AS OF shows it as it was), or delete it with the table of the form: the next pass then begins anew.',
       { retryable: false },
     );
@@ -177,7 +191,7 @@ export class Store {
     const state = this.relation(STATE);
     await this.change(
       `INSERT INTO ${state} (form_id, epoch, commit_number, state)
-       SELECT k, 0, 0, IF(k = ${literal(CATALOGUE_KEY)}, ${literal(CATALOGUE_VERSION)}, '{}') FROM UNNEST(@keys) AS k
+       SELECT k, 0, 0, IF(k = ${literal(CATALOGUE_KEY)}, ${literal(String(CATALOGUE_VERSION))}, '{}') FROM UNNEST(@keys) AS k
        WHERE k NOT IN (SELECT form_id FROM ${state})`,
       { keys: listParameter(keys) },
       [STATE],
@@ -190,10 +204,12 @@ export class Store {
     change: (text: string | null) => string | undefined,
   ): Promise<void> {
     for (let tries = 1; ; tries++) {
-      const [row] = await this.queryHeld({
-        sql: `SELECT state, commit_number FROM ${this.relation(STATE)} WHERE form_id = @key LIMIT 1`,
+      const rows = await this.queryHeld({
+        sql: `SELECT form_id, state, commit_number FROM ${this.relation(STATE)} WHERE form_id IN (@key, '${CATALOGUE_KEY}')`,
         parameters: { key: textParameter(key) },
       });
+      this.requireSchema(rows);
+      const row = rows.find((one) => one['form_id'] === key);
       if (row === undefined) {
         await this.makeCatalogue();
         continue;
@@ -203,14 +219,14 @@ export class Store {
       const holder = randomUUID();
       const number = Number(row['commit_number']);
       // The holder tells this change from another one of the same number.
-      const { rows } = await this.change(
+      const { rows: changed } = await this.change(
         `UPDATE ${this.relation(STATE)} SET state = @state, holder = @holder, commit_number = commit_number + 1
          WHERE form_id = @key AND commit_number = ${number};
          SELECT holder FROM ${this.relation(STATE)} WHERE form_id = @key`,
         { state: textParameter(text), holder: textParameter(holder), key: textParameter(key) },
         [STATE],
       );
-      if (rows[0]?.['holder'] === holder) return;
+      if (changed[0]?.['holder'] === holder) return;
       if (tries >= MOST_TRIES) throw busyText(this.place);
     }
   }
