@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { MirrorError } from '../../src/base/errors.ts';
 import { EXIT_CODES, exitCodeOf } from '../../src/base/exit-codes.ts';
@@ -7,15 +6,6 @@ describe('exit codes', () => {
   it('are few, and each is used once', () => {
     const codes = Object.values(EXIT_CODES).map(({ code }) => code);
     expect(codes).toEqual([0, 1, 2, 130, 143]);
-  });
-
-  it('are all named in the README', () => {
-    const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-    const [paragraph = ''] = /Exit codes:[^#]*/.exec(readme) ?? [];
-    const named = paragraph.match(/\b\d+\b/g) ?? [];
-    expect(Object.values(EXIT_CODES).map(({ code }) => String(code))).toEqual(
-      Array.from(new Set(named)),
-    );
   });
 
   it('follow from the error that ended a command', () => {
