@@ -60,45 +60,47 @@ export function remedyFor(code: ProblemCode | null): string | null {
 }
 
 const CHECK =
-  'Run forms-mirror check. It tries the source and every target and says how to fix what fails.';
-const NEXT_PASS = 'The next run tries again.';
+  'Run forms-mirror check: it tries the source and every target and says what is wrong.';
+const NEXT_PASS = 'The next pass tries again.';
 const LASTING = 'If this lasts, run forms-mirror check.';
 
 const REMEDIES: Partial<Record<ProblemCode, string>> = {
   SETTINGS: CHECK,
   FORMS_UNREACHABLE: `${NEXT_PASS} ${LASTING}`,
-  FORMS_UNAUTHORIZED: 'Set a valid FORMS_API_KEY and restart, or restore the key. Nothing is lost.',
+  FORMS_UNAUTHORIZED:
+    'Everything waits until there is a valid key: set FORMS_API_KEY and restart, or restore the key. Nothing is lost.',
   FORMS_NOT_FOUND: CHECK,
   FORMS_REFUSED: CHECK,
-  FORMS_FAILED: `The Forms API has a problem of its own. ${NEXT_PASS}`,
+  FORMS_FAILED: `The Forms API itself is in trouble. ${NEXT_PASS}`,
   FORMS_NOT_JSON: `${NEXT_PASS} ${LASTING}`,
   FORMS_REDIRECT: "Set FORMS_API_URL to the API's new address and restart.",
   FORMS_PAGE_IGNORED:
-    'Report to the operator of the API that every page number returns the same page.',
-  COPY_DAMAGED: 'No action needed: the next run reads everything again.',
+    'The API has a defect that makes the form unreadable: report to its operator that every page number returns the same page.',
+  COPY_DAMAGED: 'Nothing is to be done: the next pass reads everything again.',
   COPY_REFILLED:
     'If it was removed by mistake, restore a backup of the target and run forms-mirror sync --full. Run forms-mirror forget again for submissions that were erased on request.',
   SETTINGS_CHANGED:
-    'No action needed: the next run reads everything again. To do it now, run forms-mirror sync.',
+    'Nothing is to be done: the next pass under these settings reads everything again. At once: forms-mirror sync.',
   SLUG_REUSED:
     'In the settings, write the ID of the form that is meant in place of its slug, and restart. forms-mirror forms lists the IDs.',
-  PASS_INCOMPLETE: `Everything that was read is stored. ${NEXT_PASS} ${LASTING}`,
+  PASS_INCOMPLETE: `What was read is stored. ${NEXT_PASS} ${LASTING}`,
   FORM_GONE:
-    'If someone deleted it on purpose, do nothing: its rows stay. Otherwise check that the key belongs to the right workspace.',
+    'If it was deleted on purpose, there is nothing to do: rows that were mirrored stay. If not, check that the key belongs to the right workspace.',
   TARGET_UNREACHABLE: `${NEXT_PASS} If this lasts, check that the target is up: forms-mirror check tries it.`,
-  TARGET_DENIED: 'Grant the missing right; forms-mirror check names it.',
-  TARGET_FULL: 'Free space in the target. The next run continues where this one stopped.',
+  TARGET_DENIED: 'Grant the mirror the right it lacks; forms-mirror check says which.',
+  TARGET_FULL: 'Make room in the target; the next pass continues where this one stopped.',
   TARGET_BUDGET:
-    'No action needed: it continues the next day (UTC), and nothing is lost. To continue now, raise BIGQUERY_MAX_BYTES_PER_DAY. forms-mirror status shows the billed bytes.',
-  TARGET_BUDGET_TOO_SMALL: 'Raise BIGQUERY_MAX_BYTES_PER_DAY. Waiting does not help.',
+    'Nothing has to be done: it goes on the next day (UTC), with nothing lost. To go on before, raise BIGQUERY_MAX_BYTES_PER_DAY; forms-mirror status shows what was billed.',
+  TARGET_BUDGET_TOO_SMALL:
+    'Nothing more comes until BIGQUERY_MAX_BYTES_PER_DAY is raised: waiting does not help.',
   TARGET_FAILED: `${NEXT_PASS} If this lasts, see forms-mirror check and the log.`,
   QUEUE_UNREACHABLE:
-    'Check that the server in QUEUE_URL is up. Work resumes by itself when it is back.',
+    'Check that the server of QUEUE_URL is up. Work resumes by itself when it is back.',
   QUEUE_DENIED: 'Check user and password in QUEUE_URL.',
-  SOURCE_WAITING: `No action needed: the mirror tries again by itself. ${LASTING}`,
-  NOT_RUNNING: 'Start it again, and look in its log for why it ended.',
+  SOURCE_WAITING: `Nothing is to be done: it is tried again by itself. ${LASTING}`,
+  NOT_RUNNING: 'Start it again, and look into its log for why it ended.',
   STALE: 'Check that start or a worker is running, and its log.',
   SCHEDULE_OVERDUE: 'Check that start is running, and its log.',
   FAILED: CHECK,
-  INTERNAL: 'This is a defect. Please report it with the log lines around it.',
+  INTERNAL: 'This is a defect: please report it with the log around it.',
 };

@@ -30,7 +30,7 @@ describe('a form in a target', () => {
         inhibited: false,
       },
     ]);
-    expect(problems[0]?.remedy).toContain('Free space');
+    expect(problems[0]?.remedy).toContain('Make room');
     expect(health.state).toBe('failed');
   });
 

@@ -246,7 +246,7 @@ describe('metrics', () => {
       }
     }
     const all = await samples(page.text('/metrics'));
-    const told = /with 200 forms in one target they are ([\d,]+) series/.exec(
+    const told = /200 forms in one target have ([\d,]+) series/.exec(
       projectText('docs/operating.md'),
     );
     expect(ours(all).length).toBe(Number(told?.[1]?.replaceAll(',', '')));
