@@ -20,13 +20,6 @@ export function writeProjectText(path: string, text: string): void {
   writeFileSync(resolve(ROOT, path), text);
 }
 
-/** What README holds between `<!-- name -->` and `<!-- /name -->`. */
-export const readmePart = (name: string): string => documentPart('README.md', name);
-
-/** Replaces that part. */
-export const replaceReadmePart = (name: string, text: string): void =>
-  replaceDocumentPart('README.md', name, text);
-
 /** What a page of the project holds between `<!-- name -->` and `<!-- /name -->`. */
 export function documentPart(page: string, name: string): string {
   const [, part] = markers(name).exec(projectText(page)) ?? [];
