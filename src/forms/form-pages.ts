@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { MirrorError } from '../base/errors.ts';
 import { boundsOf, type FormWindow, type QueryBounds, WHOLE_FORM } from '../mirror/window.ts';
@@ -226,6 +227,8 @@ export class FormPages {
 
 /** So many times as many pages as requests may be in flight are kept until they are taken. */
 const AHEAD = 2;
+/** A server may show pages again after the last one, for as many as it says there are: so many in a row are the end of the list. */
+const MOST_REPEATED = 3;
 /** The tail of a list is as many pages as arrive while the source is waited for so often. */
 const TAIL = 2;
 
@@ -260,10 +263,16 @@ class PagesAhead {
     this.#onTail = onTail;
     this.#most = this.#span.readAhead * AHEAD;
     this.#ask(this.#last);
+    const shown = new Set<string>();
+    let repeated = 0;
     for (let asked = this.#span.from; asked <= this.#last; asked++) {
       this.#ask(this.#last);
       const response = await (this.#ahead.shift() as Promise<SubmissionPage>);
       if (this.#span.bounded !== true) this.#last = response.totalPages;
+      const print = hash('sha1', keysOf(response), 'base64url');
+      repeated = shown.has(print) ? repeated + 1 : 0;
+      shown.add(print);
+      if (repeated >= MOST_REPEATED) this.#last = asked;
       // Pages that have come already leave a turn to others: the target's answer, for one, is waited for meanwhile.
       await nextTurn();
       yield { ...response, asked };

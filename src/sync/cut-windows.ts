@@ -19,6 +19,8 @@ const MOST_PIECES = 8;
 /** As many windows are placed at once where submissions are taken to come evenly, each a little smaller than it may be. */
 const MOST_PLACED = 64;
 const FILLED = 0.95;
+/** After so many questions nothing is cut any smaller: a form of 40 million takes half of them, and no counts that make no sense more. */
+const MOST_ASKED = 10_000;
 
 /** What is to be cut: the part of a form from a day on, or all of it. */
 export interface Cutting {
@@ -58,11 +60,13 @@ export async function cutWindows(cutting: Cutting): Promise<CutWindow[]> {
   const end = dayOf(newest) + 1;
   const known = new Map([[end, total]]);
   /** How many are dated before a day. */
+  let asked = 0;
   const before = async (day: number): Promise<number> => {
-    const found = known.get(day) ?? (await count({ from, to: startOf(day) }));
+    const found = known.get(day) ?? (asked++, await count({ from, to: startOf(day) }));
     known.set(day, found);
     return found;
   };
+  const isSpent = (): boolean => asked >= MOST_ASKED;
   const most = (dated: number): number =>
     isShared ? Math.max(aim * LEAST, Math.min(aim, (total - dated) * SHARE)) : aim;
   const first = from === null ? FIRST_DAY : dayOf(from);
@@ -84,7 +88,7 @@ export async function cutWindows(cutting: Cutting): Promise<CutWindow[]> {
   const cuts = await Promise.all(
     borders.map(async (day, at) => {
       const [low, high] = marks.slice(at);
-      return low && high ? (await split(low, high, { most, before })).concat(day) : [];
+      return low && high ? (await split(low, high, { most, before, isSpent })).concat(day) : [];
     }),
   );
   return merged(cuts.flat(), { from, most, total }, known);
@@ -104,7 +108,9 @@ function evenDays(
   const [start, stop] = [Math.max(first, low), Math.min(end, high + 1)];
   if (start >= stop) return [];
   const days = new Set([start]);
-  for (let dated = 0; total - dated > most(dated) && days.size < MOST_PLACED;) {
+  let dated = 0;
+  // By a number of its own: by an absurd total, each place would be on one day.
+  for (let placed = 1; placed < MOST_PLACED && total - dated > most(dated); placed++) {
     dated += most(dated) * FILLED;
     days.add(start + Math.round(((stop - start) * dated) / total));
   }
@@ -121,13 +127,14 @@ interface Splitting {
   /** How many a window is to have at most that begins where so many are dated before. */
   readonly most: (dated: number) => number;
   readonly before: (day: number) => Promise<number>;
+  readonly isSpent: () => boolean;
 }
 
 /** The days at which the span is to be cut, in order. */
 async function split(low: Border, high: Border, parts: Splitting): Promise<number[]> {
   const [most, many] = [parts.most(low.total), high.total - low.total];
   const span = high.day - low.day;
-  if (many <= most || span <= 1) return [];
+  if (many <= most || span <= 1 || parts.isSpent()) return [];
   const pieces = Math.min(span, MOST_PIECES, 2 * Math.ceil(many / most));
   const days = Array.from({ length: pieces - 1 }, (_, nth) =>
     Math.floor(low.day + (span * (nth + 1)) / pieces),
