@@ -61,6 +61,11 @@ export class LabelCache {
     else this.#entries.delete(listed.id);
   }
 
+  /** Takes note that the list of forms does not show a form: whether it is there is asked when it is next wanted. */
+  forget(formId: string): void {
+    this.#entries.delete(formId);
+  }
+
   /** As {@link form}; null when it answers 404. */
   formOrNull(formId: string, options: { fresh: boolean; call: CallOptions }): Promise<Form | null> {
     return orNull(this.form(formId, options));

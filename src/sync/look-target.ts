@@ -33,6 +33,8 @@ export interface LookedTarget {
   readonly settled: ReadonlyMap<string, LookedForm>;
   /** IDs of all forms that it holds, whoever mirrors them. */
   readonly held: readonly string[];
+  /** Those of them that were found gone at the source. */
+  readonly gone: ReadonlySet<string>;
   readonly lastLook: LookRecord | null;
   /** Of forms whose deletions are withheld, settled or not: see {@link withheldCopy}. */
   readonly withheld: ReadonlyMap<string, Pick<WithheldForm, 'copy' | 'provenAt'>>;
@@ -109,6 +111,7 @@ export async function lookAtTarget(
     target,
     settled,
     held: [...overviews.keys()],
+    gone: new Set(held.flatMap(({ formId, goneAt }) => (goneAt === null ? [] : [formId]))),
     lastLook,
     withheld: copies,
     isPaused,

@@ -106,6 +106,10 @@ const isEmpty = (looked: Iterable<LookedTarget>): boolean =>
     return accounted.size + (lastLook?.others?.total ?? 0) === 0;
   });
 
+/** No pass is to visit it: it is paused there, or was found gone, whoever found that, and is not listed since. */
+const isLeft = ({ form, listed }: FormPlan, { isPaused, gone }: LookedTarget): boolean =>
+  isPaused(form.id) || (listed === null && gone.has(form.id));
+
 class Look {
   readonly #context: SyncContext;
   readonly #request: LookRequest;
@@ -123,7 +127,11 @@ class Look {
 
   async run(): Promise<LookReport> {
     const { forms, targets } = this.#request;
-    for (const { listed } of forms) if (listed !== null) this.#context.labels.follow(listed);
+    const { labels } = this.#context;
+    for (const { form, listed } of forms) {
+      if (listed === null) labels.forget(form.id);
+      else labels.follow(listed);
+    }
     const looked = new Map<string, LookedTarget>();
     await Promise.all(
       targets.map(async (target) => {
@@ -189,9 +197,9 @@ class Look {
   }
 
   /** What is paused there is like a form that is not mirrored: it is counted among the others, and looked at anew afterwards. */
-  #plannedIds({ target, isPaused }: LookedTarget): Set<string> {
-    const ids = this.#plannedFor(target.name).map(({ form }) => form.id);
-    return new Set(ids.filter((formId) => !isPaused(formId)));
+  #plannedIds(looked: LookedTarget): Set<string> {
+    const plans = this.#plannedFor(looked.target.name).filter((plan) => !isLeft(plan, looked));
+    return new Set(plans.map(({ form }) => form.id));
   }
 
   #marking(): MarkingRules | undefined {
@@ -353,9 +361,10 @@ class Look {
       let mark = false;
       const paused = plan.targets.filter((target) => looked.get(target)?.isPaused(plan.form.id));
       for (const target of plan.targets) {
-        if (paused.includes(target)) continue;
+        const found = looked.get(target);
+        if (found !== undefined && isLeft(plan, found)) continue;
         const verdict = verdicts.get(target);
-        const form = looked.get(target)?.settled.get(plan.form.id);
+        const form = found?.settled.get(plan.form.id);
         const visit = verdict?.visits.get(plan.form.id);
         if (verdict === undefined || form === undefined || visit !== undefined) {
           visits.push({ target, compareCounts: visit?.compareCounts ?? false });

@@ -48,20 +48,28 @@ async function runToEnd(run: PassRun): Promise<PassReport> {
   const { context, request, signal } = run.setup;
   let spent = (): Partial<Costs> => ({});
   try {
+    const before = run.requests;
     const form = await run.readForm();
+    const isAsked = run.requests > before;
     if (form === null) return await formIsGone(run);
     run.form = form;
     context.events.emit('pass.started', run.subject);
     await request.requireNames?.(form, signal);
     await using writer = await openWriter(run, form);
     spent = () => writer.spent?.() ?? {};
-    const result = await attempt(run, form, writer);
+    const tried = await attempt(run, form, writer);
+    // An empty list is what some servers show of a form that is gone, whose fields were remembered.
+    const isEmpty = tried.failure === null && run.total === 0;
+    const isVanished = isEmpty && !isAsked && (await isGone(run));
+    const result: PassResult = isVanished ? { ...NOTHING, outcome: 'gone' } : tried;
     const record = { ...recordOf(run, result), ...spent() };
     // What is left alone gets no record either: as after a crash, the next pass goes on from what is stored.
     if (result.outcome === 'paused') return reportOf(run, record, result);
     try {
       const since = await writer.finish(record, {
-        goneAt: result.outcome === 'gone' ? run.now() : null,
+        // That it is there is known only where it was asked for.
+        ...(result.outcome === 'gone' && { goneAt: run.now() }),
+        ...(result.outcome !== 'gone' && isAsked && { goneAt: null }),
         ...(result.checkpoint === undefined ? {} : { checkpoint: result.checkpoint }),
         ...(result.comparedSince === undefined ? {} : { comparedSince: result.comparedSince }),
       });
