@@ -253,7 +253,7 @@ describe('failures of the Sheets API', () => {
 
   it('that ask something of a person are all in docs/google-sheets.md, and no others', () => {
     const docs = projectText('docs/google-sheets.md');
-    const table = docs.split('## What check may say')[1]?.split('\n## ')[0] ?? '';
+    const table = docs.split('## If `check` reports a problem')[1]?.split('\n## ')[0] ?? '';
     const told = [...table.matchAll(/^\| (.+?) \| .+ \|$/gm)]
       .map(([, text = '']) => text.trim())
       .slice(2);
