@@ -133,9 +133,15 @@ describe.concurrent('what an admin does with a running mirror', () => {
     await vi.waitFor(() => expect(mirror.count('b', TABLE)).toBe(mirror.source(FORM)), SOON);
     mirror.submit(FORM);
     const authorization = `Basic ${Buffer.from(`admin:${PASSWORD}`).toString('base64')}`;
-    const look = await press(url, { do: 'look', form: FORM }, { authorization });
-    expect(look).toContain('customer-feedback in a is looked at now');
-    await vi.waitFor(() => expect(mirror.count('a', TABLE)).toBe(mirror.source(FORM)), SOON);
+    // Not before the first pass of the form has ended.
+    await vi.waitFor(async () => {
+      const look = await press(url, { do: 'look', form: FORM }, { authorization });
+      expect(look).toContain('customer-feedback in a is looked at now');
+    }, SOON);
+    await vi.waitFor(() => {
+      expect(mirror.count('a', TABLE)).toBe(mirror.source(FORM));
+      expect(mirror.count('b', TABLE)).toBe(mirror.source(FORM));
+    }, SOON);
     await child.shows(
       /"action":"look","form":"customer-feedback","target":null,"by":"status page, admin at 127.0.0.1"/,
       'stderr',
@@ -165,9 +171,11 @@ describe.concurrent('what an admin does with a running mirror', () => {
       'stderr',
     );
     mirror.submit(FORM);
-    const full = await press(url, { do: 'compare', form: FORM }, { authorization });
-    expect(full).toMatch(/Target b is paused since/);
-    expect(full).toMatch(/customer-feedback in a is compared/);
+    await vi.waitFor(async () => {
+      const full = await press(url, { do: 'compare', form: FORM }, { authorization });
+      expect(full).toContain('Target b is paused since');
+      expect(full).toContain('customer-feedback in a is compared');
+    }, SOON);
     await vi.waitFor(() => expect(mirror.count('a', TABLE)).toBe(mirror.source(FORM)), SOON);
     expect(mirror.count('b', TABLE)).toBe(mirror.source(FORM) - 1);
     expect(child.stderr).not.toContain(PASSWORD);

@@ -43,6 +43,8 @@ export async function openPlace(
     TARGET_URL: `sqlite:${file}`,
     TARGET_FIELDS: '*',
     DATA_DIR: folder,
+    // Tests run side by side, and `check` tries the port.
+    PORT: '0',
   };
   return {
     sandbox,
