@@ -35,7 +35,7 @@ export interface PrivacyReport {
 }
 
 /** What this program makes in DATA_DIR, the default target and leftovers included. */
-const OWN_NAMES = /^(?:queue|failures|processes|alerts\.json|mirror\.sqlite)(?:$|[.-])/;
+const OWN_NAMES = /^(?:queue|failures|copies|processes|alerts\.json|mirror\.sqlite)(?:$|[.-])/;
 
 /**
  * Takes from everybody but the owner what this program has in `dataDir`, and the folder itself: careless hands

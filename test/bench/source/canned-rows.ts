@@ -71,9 +71,12 @@ export class CannedRows {
   /** One submission in a hundred has another answer than before. */
   changed = false;
   readonly #templates: readonly Template[];
+  readonly #firstNumber: number;
 
-  constructor(formId: string, total: number) {
+  /** `firstNumber`: how many submissions other forms have before it, as no ID belongs to two forms. */
+  constructor(formId: string, total: number, firstNumber: number) {
     this.total = total;
+    this.#firstNumber = firstNumber;
     this.form = formOf(formId);
     this.#templates = Array.from({ length: TEMPLATES }, (_, nth) => template(formId, nth));
   }
@@ -116,12 +119,17 @@ export class CannedRows {
   /** One submission, by its ID without the prefix; undefined where there is none. */
   one(id: string): Buffer | undefined {
     for (let place = 0; place < this.total; place++) {
-      if (idOf(place) !== id) continue;
+      if (this.#idOf(place) !== id) continue;
       const bytes = Buffer.allocUnsafe(this.#template(place).bytes.length);
       this.#write(bytes, 0, place);
       return bytes;
     }
     return undefined;
+  }
+
+  #idOf(place: number): string {
+    const number = this.#firstNumber + place;
+    return (Math.imul(number, SHUFFLE) >>> 0).toString(36).padStart(ID_LENGTH, '0');
   }
 
   #template(place: number): Template {
@@ -131,7 +139,7 @@ export class CannedRows {
   #write(into: Buffer, at: number, place: number): number {
     const { bytes, idAt, dateAt, numberAt } = this.#template(place);
     into.set(bytes, at);
-    into.write(idOf(place), at + idAt, 'latin1');
+    into.write(this.#idOf(place), at + idAt, 'latin1');
     into.write(new Date(NEWEST_MS - place * STEP_MS).toISOString(), at + dateAt, 'latin1');
     const number = place + (this.changed && place % 100 === 0 ? 90_000_000 : 0);
     into.write(String(number).padStart(NUMBER_LENGTH, '0'), at + numberAt, 'latin1');
@@ -149,9 +157,6 @@ function formOf(id: string): unknown {
     schema: { sections: [{ fields: FIELDS }], logic: [] },
   };
 }
-
-const idOf = (place: number): string =>
-  (Math.imul(place, SHUFFLE) >>> 0).toString(36).padStart(ID_LENGTH, '0');
 
 const NAMES = ['Žofie Dvořáková', 'Ben Miller', 'Chloë Khan', 'Jürgen Müller', 'Anna Nováková'];
 const STREETS = ['Na Příkopě', 'High Street', 'Große Straße', 'Rue de la Paix', 'Via Roma'];

@@ -11,7 +11,12 @@ const PREFIX = '/service/v1';
 const LARGEST_PAGE = 100;
 
 const sizes = JSON.parse(process.argv[2] ?? '{}') as Record<string, number>;
-const forms = new Map(Object.entries(sizes).map(([id, size]) => [id, new CannedRows(id, size)]));
+const forms = new Map<string, CannedRows>();
+let submissions = 0;
+for (const [id, size] of Object.entries(sizes)) {
+  forms.set(id, new CannedRows(id, size, submissions));
+  submissions += size;
+}
 /** Lists that name no form are of the first one. */
 const [first] = forms.values();
 let latencyMs = 0;
