@@ -159,7 +159,8 @@ export function fieldLines(forms: readonly Form[]): string[] {
 }
 
 function namesOf(forms: readonly Pick<FormIdentity, 'slug'>[]): string {
-  if (forms.length === 0) return 'the workspace has none';
+  // True wherever they were looked for: in the workspace, in targets, or in both.
+  if (forms.length === 0) return 'no forms were found';
   const slugs = forms.map(({ slug }) => slug);
   return `there is ${slugs.slice(0, 12).join(', ')}${slugs.length > 12 ? ' and more' : ''}`;
 }
