@@ -3,7 +3,7 @@ import { formKey } from '../health/facts.ts';
 import type { FormHealth } from '../health/form-health.ts';
 import type { MirrorHealth, TargetHealth } from '../health/mirror-health.ts';
 import { newestPass } from '../health/pass-summary.ts';
-import type { FormProblem, Problem, Track } from '../health/problem.ts';
+import { type FormProblem, type Problem, remedyFor, type Track } from '../health/problem.ts';
 import {
   type Alert,
   ALERTS_VERSION,
@@ -268,7 +268,7 @@ function rejectedProblem(risen: number, total: number): Problem {
     code: 'ROWS_REJECTED',
     title: plural(risen, 'newly rejected submission'),
     message: `They could not be stored, or not unchanged${all}. All others are.`,
-    remedy: "The form's page in the status page lists their IDs with the reason for each.",
+    remedy: remedyFor('ROWS_REJECTED'),
     command: null,
     since: null,
   };

@@ -37,8 +37,7 @@ export function markingProblem(
     code: 'MARKS_REFUSED',
     title: 'Statuses refused',
     message: `${plural(refused, 'submission')} could not be marked: the source refused the change of status, or answered with success and left it as it was, or shows another status in its list than by ID. Each is tried again when it changes, and a day after it was refused.`,
-    remedy:
-      'forms-mirror explain <submission-id> says why. Compare MARK_STATUS and MARK_FROM with what the source allows.',
+    remedy: remedyFor('MARKS_REFUSED'),
     notifies: false,
     inhibited: false,
   };

@@ -97,6 +97,9 @@ const REMEDIES: Partial<Record<ProblemCode, string>> = {
   QUEUE_UNREACHABLE:
     'Check that the server of QUEUE_URL is up. Work resumes by itself when it is back.',
   QUEUE_DENIED: 'Check user and password in QUEUE_URL.',
+  ROWS_REJECTED: "The form's page in the status page lists their IDs with the reason for each.",
+  MARKS_REFUSED:
+    'forms-mirror explain <submission-id> says why. Compare MARK_STATUS and MARK_FROM with what the source allows.',
   SOURCE_WAITING: `Nothing is to be done: it is tried again by itself. ${LASTING}`,
   NOT_RUNNING: 'Start it again, and look into its log for why it ended.',
   STALE: 'Check that start or a worker is running, and its log.',

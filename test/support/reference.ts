@@ -8,6 +8,7 @@ import type { CommandSpec } from '../../src/cli/command-spec.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { remedyFor } from '../../src/health/problem.ts';
 import { Metrics } from '../../src/web/metrics.ts';
+import { FOUND_PROBLEMS, NOTICES } from './code-reference.ts';
 import { type JsonFields, STATUS_FIELDS, SYNC_FIELDS } from './json-reference.ts';
 import { settingsMarkdown } from './settings-docs.ts';
 
@@ -35,6 +36,9 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   const lines = [head, head.map(() => '---'), ...rows.map((row) => row.map(cell))];
   return lines.map((line) => `| ${line.join(' | ')} |`).join('\n');
 }
+
+/** Text of the program as Markdown: angle brackets make no tag. */
+const plain = (text: string): string => text.replaceAll('<', '\\<');
 
 function commands(): string[] {
   const codes = Object.values(EXIT_CODES).map(({ code, meaning }) => [`${code}`, meaning]);
@@ -74,15 +78,33 @@ function settings(): string[] {
 }
 
 function problems(): string[] {
-  const rows = Object.entries(ERROR_CODES).map(([code, { retryable, meaning }]) => [
+  const errors = Object.entries(ERROR_CODES).map(([code, { retryable, meaning }]) => [
     `\`${code}\``,
     meaning,
-    remedyFor(code as keyof typeof ERROR_CODES) ?? 'The message says what to do.',
+    plain(remedyFor(code as keyof typeof ERROR_CODES) ?? 'The message says what to do.'),
     retryable ? 'yes' : 'no',
   ]);
+  const found = Object.entries(FOUND_PROBLEMS).map(([code, meaning]) => [
+    `\`${code}\``,
+    meaning,
+    plain(remedyFor(code as keyof typeof FOUND_PROBLEMS) ?? ''),
+  ]);
+  const notices = Object.entries(NOTICES).map(([code, [meaning, remedy]]) => [
+    `\`${code}\``,
+    meaning,
+    remedy,
+  ]);
   return [
-    'Messages, logs, `sync --json`, `status --json` and webhooks carry these codes. "Retried" means that the mirror tries again by itself and may succeed without your help.',
-    table(['code', 'meaning', 'what to do', 'retried'], rows),
+    'Messages, logs, `sync --json`, `status --json` and webhooks carry these codes. What a message adds, such as a command for the form concerned, is not repeated here.',
+    '## Errors',
+    'A command or a run ended with this code. "Retried" means that the mirror tries again by itself and may succeed without your help.',
+    table(['code', 'meaning', 'what to do', 'retried'], errors),
+    '## Found by the mirror',
+    '`status`, the status page and notifications report these.',
+    table(['code', 'meaning', 'what to do'], found),
+    '## Notices',
+    'Something in a target is not as the mirror made it, or may contain more than the settings allow. Runs go on, except with `ID_COLUMN_DELETED`.',
+    table(['code', 'meaning', 'what to do'], notices),
   ];
 }
 

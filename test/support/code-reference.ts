@@ -1,0 +1,75 @@
+import type { ErrorCode } from '../../src/base/errors.ts';
+import type { ProblemCode } from '../../src/health/problem.ts';
+import type { NoticeCode } from '../../src/mirror/notices.ts';
+
+/** What the codes of problems mean that are not codes of errors: the mirror finds these by itself. */
+export const FOUND_PROBLEMS: Readonly<Record<Exclude<ProblemCode, ErrorCode>, string>> = {
+  STALE:
+    'No run has ended, and no poll has found the form unchanged, for longer than the schedule explains.',
+  SCHEDULE_OVERDUE: 'A scheduled poll or row comparison did not start at its time.',
+  SOURCE_WAITING:
+    'The Forms API throttles (429) or does not answer as it should. The mirror waits and then tries again; runs have not failed yet.',
+  FAILED:
+    'A run failed, and its code is not known. Also: DATA_DIR cannot be written, so a failure might go unnoticed.',
+  ROWS_REJECTED: 'The target could not store some submissions. It stores all others.',
+  MARKS_REFUSED: 'The source refused to change the status of some submissions.',
+  COPY_DAMAGED:
+    'Rows, columns or tables that were in the copy are missing, or rows were changed that only the mirror may change.',
+  COPY_REFILLED:
+    'The copy was gone and was filled again from the source. Deleted submissions, history and the list of erased submissions are lost. Shown for seven days.',
+  SETTINGS_CHANGED:
+    'The rows were stored under other settings: other fields, other hashed fields, or another HASH_KEY.',
+};
+
+/** What a notice means, and what to do about it. */
+export const NOTICES: Readonly<Record<NoticeCode, readonly [meaning: string, remedy: string]>> = {
+  ID_COLUMN_DELETED: [
+    "Someone deleted the column of submission IDs from a form's tab. Runs fail until it is back.",
+    'Undo the deletion or restore an earlier version. Otherwise rename the tab, copy your notes out of it and delete it: the next run makes a new tab.',
+  ],
+  COLUMNS_DELETED: [
+    'Someone deleted columns. Their answers are not mirrored.',
+    'If it was a mistake, run forms-mirror sync --full --restore-columns.',
+  ],
+  ROWS_COPIED: [
+    'A row is a copy of another one, with the same submission ID. Only the upper one is updated.',
+    'Delete the copy or move it to a tab of your own.',
+  ],
+  ROWS_WITHOUT_ID: [
+    'A row has lost its submission ID and is not updated. The submission has a new row.',
+    'Move your notes to the new row and delete the old one.',
+  ],
+  CELLS_PROTECTED: [
+    'A protection keeps the mirror from writing some cells.',
+    'Allow the service account to edit the range. The next run writes the cells.',
+  ],
+  CELLS_MERGED: ['Merged cells keep the mirror from writing.', 'Unmerge them.'],
+  CELLS_IN_HEAD: [
+    'The header row of a table that someone made lies on rows of submissions, so the mirror cannot write there.',
+    'Revert the table to unformatted data, then make a table that begins at the header row of the tab.',
+  ],
+  VIEW_LEFT: [
+    'An old view shows a former table. It stays because something depends on it.',
+    'Let its readers use the view that the message names, then drop it.',
+  ],
+  VIEW_BEHIND: [
+    'A view could not be replaced and lacks new forms or fields.',
+    'Close transactions that hold it. The next poll or run tries again.',
+  ],
+  ANSWERS_BESIDE: [
+    'Some answers do not fit the type of their column and are in the column `<column>_text`.',
+    'Read both columns.',
+  ],
+  UNPICKED_ANSWERS: [
+    'Columns of fields that are no longer selected may still contain answers.',
+    'To empty them, run forms-mirror purge --unpicked. It cannot be undone.',
+  ],
+  PLAIN_ANSWERS: [
+    'Columns may still contain plain answers of fields that are to be hashed, because no run writes to their form.',
+    'Select the form again and run forms-mirror sync --full, or empty the columns with forms-mirror purge --unpicked.',
+  ],
+  SCRUB_PENDING: [
+    "Erased or replaced answers may still be in the database's files.",
+    'The next run removes them. To do it now, run forms-mirror sync.',
+  ],
+};
