@@ -110,6 +110,19 @@ describe('the documentation (npm run docs updates the generated pages)', () => {
     expect(inPages(LINK).filter(([page, link]) => !leads(page, link))).toEqual([]);
   });
 
+  it('quote only messages that the program has', () => {
+    const symptoms = [...projectText('docs/troubleshooting.md').matchAll(/^\| ([^|]*) \|/gm)];
+    const quoted = symptoms.flatMap(([, symptom = '']) =>
+      [...symptom.matchAll(/"([^"]+)"/g)].map(([, message = '']) => message),
+    );
+    const code = readdirSync(resolve(PROJECT, 'src'), { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.ts'))
+      .map((path) => projectText(`src/${path}`))
+      .join('\n');
+    expect(quoted.length).toBeGreaterThan(5);
+    expect(quoted.filter((message) => !code.includes(message))).toEqual([]);
+  });
+
   it('call commands only with options that they have', () => {
     const lines = PAGES.flatMap((page) => commandLines(page).map((line) => `${page}: ${line}`));
     expect(lines.length).toBeGreaterThan(20);

@@ -45,7 +45,7 @@ async function runDemo({ host }: CommandCall, setup: DemoSetup, watchMs: number)
   const forms = await app.forms(stop.signal);
   const formId = forms.at(-1)?.id ?? '';
   terminal.print(
-    `A stand-in Forms API with ${plural(forms.length, 'form')} and ${count(sandbox.store.count())} submissions`,
+    `A sample Forms API with ${plural(forms.length, 'form')} and ${count(sandbox.store.count())} submissions`,
     `is mirrored through the embedded queue into ${file}`,
     ...(sheetUrl === undefined ? [] : [`and into a sheet. Watch it here: ${sheetUrl}`]),
     '',

@@ -52,7 +52,7 @@ function announce(call: CommandCall, sandbox: Sandbox, sheet: SandboxSheet | und
     return;
   }
   const content = `${plural(forms.length, 'form')} and ${plural(store.count(), 'submission')}`;
-  terminal.say(`A stand-in Forms API with ${content} is listening; Ctrl-C ends it.`);
+  terminal.say(`A sample Forms API with ${content} is listening; Ctrl-C ends it.`);
   if (sheet !== undefined)
     terminal.say(`A stand-in for Google Sheets shows its sheet at ${sheet.viewUrl}`);
   terminal.say(

@@ -125,7 +125,7 @@ export function describeAnalystPage(stage: SqlStage): void {
       `UPDATE {contact} SET _changed_at = ${long}, _first_seen_at = ${long} WHERE id IN ('c1', 'c2')`,
     );
     await sql(
-      "UPDATE {mirror_status_history} SET seen_at = '2026-03-09T05:59:59.000Z' WHERE submission_id = 'c2'",
+      "UPDATE {mirror_status_history} SET not_before = '2026-03-09T05:58:59.000Z', seen_at = '2026-03-09T05:59:59.000Z' WHERE submission_id = 'c2'",
     );
     await sql(`UPDATE {workshop} SET _first_seen_at = ${long} WHERE id = 'w1'`);
   }

@@ -1,0 +1,87 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { runCli, startCli } from './support/cli-host.ts';
+import { projectText } from './support/readme.ts';
+import { scratchFolder } from './support/scratch.ts';
+import { freePort } from './support/servers.ts';
+
+/** A command of the page, and the lines below it. `...`: anything, also several lines. */
+interface Sample {
+  readonly command: string;
+  readonly output: string;
+}
+
+function samples(page: string): Sample[] {
+  const blocks = [...projectText(page).matchAll(/^```console\n([\s\S]*?)^```$/gm)];
+  return blocks.flatMap(([, block = '']) =>
+    block
+      .split(/^\$ /m)
+      .slice(1)
+      .map((part) => {
+        const [command = '', ...lines] = part.trimEnd().split('\n');
+        return { command, output: lines.join('\n') };
+      }),
+  );
+}
+
+/** What stays the same from run to run: without times, and without the width of columns. */
+const lasting = (text: string): string =>
+  text
+    .replaceAll(/\d+\.\d s\b/g, '0.0 s')
+    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '2026-01-01T00:00:00.000Z')
+    .replaceAll(/ +/g, ' ')
+    .trimEnd();
+
+/** Matches what a command printed, by {@link lasting}. */
+function pattern(output: string): RegExp {
+  const literal = lasting(output).replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`);
+  return new RegExp(`^${literal.replaceAll(String.raw`\.\.\.`, '[^]*')}$`);
+}
+
+/** What the `sqlite3` of the page prints. */
+function query(file: string, command: string): string {
+  using database = new DatabaseSync(file, { readOnly: true });
+  const [, sql = ''] = /'(.*)'/.exec(command) ?? [];
+  const rows = database.prepare(sql).all();
+  return rows.map((row) => Object.values(row).join('|')).join('\n');
+}
+
+/** Starts the sandbox of the page; its settings go into `env`, as a reader puts them into .env. */
+async function sandbox(args: readonly string[], env: Record<string, string>): Promise<string> {
+  const running = startCli(args);
+  const { stdout, stderr } = running;
+  onTestFinished(async () => {
+    running.send('SIGINT');
+    await running.done;
+  });
+  await vi.waitUntil(() => stdout.text.includes('TARGET_FIELDS'));
+  for (const [, name = '', value = ''] of stdout.text.matchAll(/^(\w+)='?([^'\n]*)/gm))
+    env[name] = value;
+  return stderr.text + stdout.text;
+}
+
+it('docs/getting-started.md shows what the commands print', async () => {
+  const folder = scratchFolder('getting-started');
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const [forms, page] = [`${await freePort()}`, `${await freePort()}`];
+  const env: Record<string, string> = { DATA_DIR: join(folder, 'data'), PORT: page };
+
+  async function printed(command: string): Promise<string> {
+    const [program, ...args] = command.split(' ');
+    if (program === 'sqlite3') return query(join(folder, 'data/mirror.sqlite'), command);
+    if (args[0] === 'sandbox') return sandbox([...args, '--port', forms], env);
+    return (await runCli(args, env)).stdout;
+  }
+
+  const found = samples('docs/getting-started.md');
+  expect(found.map(({ command }) => command)).toContain('forms-mirror sync');
+  for (const { command, output } of found) {
+    const text = (await printed(command))
+      .replaceAll(forms, '4010')
+      .replaceAll(page, '8080')
+      .replaceAll(folder, '.');
+    expect(`$ ${command}\n${lasting(text)}`).toMatch(pattern(`$ ${command}\n${output}`));
+  }
+});
