@@ -51,10 +51,10 @@ const CASES: readonly Case[] = [
     what: 'the source is down',
     fault: hanging,
     shows: looksFail('FORMS_UNREACHABLE', LOOK_S + RETRIES_S),
-    note: 'A look within a minute, its retries, then 90 s.',
+    note: 'A poll within a minute, its retries, then 90 s.',
   },
   {
-    what: 'the source throttles: 429, come back in a minute',
+    what: 'the source throttles: 429, retry after a minute',
     fault: hanging,
     shows: looksFail('FORMS_FAILED', LOOK_S + 300),
     note: 'The mirror waits as asked, and reports it after five waits in a row. The page shows it at once.',
@@ -63,10 +63,10 @@ const CASES: readonly Case[] = [
     what: 'the key is revoked',
     fault: hanging,
     shows: looksFail('FORMS_UNAUTHORIZED', LOOK_S),
-    note: 'A look within a minute, then 20 s.',
+    note: 'A poll within a minute, then 20 s.',
   },
   {
-    what: 'the database is half open: connections stay, nothing comes',
+    what: 'the database hangs: connections stay open, no answers',
     fault: hanging,
     shows: ({ source }) => {
       const well = source.overviews.get('db')!;
@@ -81,7 +81,7 @@ const CASES: readonly Case[] = [
         source.overviews.set('db', isOn(atS) ? hung.promise : well);
       };
     },
-    note: 'The page reads it every half minute, and gives up after 20 s.',
+    note: 'The mirror reads it every 30 s and gives up after 20 s.',
   },
   {
     what: 'the disk of the target is full',
@@ -101,12 +101,12 @@ const CASES: readonly Case[] = [
     note: '',
   },
   {
-    what: 'the workspace was emptied: each form withholds deletions',
+    what: 'the workspace was emptied: deletions of each form are held',
     fault: (atS) =>
       isOn(atS)
         ? { pass: { kind: 'full', outcome: 'withheld', withheld: 30 } }
         : { pass: { kind: 'full' } },
-    note: 'One at once, the others together every five minutes; the same when they are released.',
+    note: 'One at once, the others together every five minutes. The same when they are accepted.',
   },
 ];
 
@@ -139,11 +139,11 @@ const HEAD = [
 ];
 
 const GONE =
-  '| `start` is gone | when the service that `HEARTBEAT_URL` calls misses it: the last call was 90 s before at most | the same | its own | its own | Without a heartbeat, never. |';
+  '| `start` is gone | when the service at `HEARTBEAT_URL` misses a call: the last one was at most 90 s earlier | the same | its own | its own | Without a heartbeat, never. |';
 
 /** The table as it is; `row` itself while it is brought up to date. */
 const inTable = (row: string): string =>
-  UPDATING ? row : documentPart('docs/operating.md', 'told-in-time');
+  UPDATING ? row : documentPart('docs/operating.md', 'time-to-message');
 
 describe('people are told in time', () => {
   const rows = new Map<string, string>();
@@ -185,7 +185,7 @@ describe('people are told in time', () => {
   it('as docs/operating.md says', () => {
     if (rows.size < CASES.length) return;
     const table = [...HEAD, ...CASES.map(({ what }) => rows.get(what) ?? ''), GONE].join('\n');
-    if (UPDATING) replaceDocumentPart('docs/operating.md', 'told-in-time', table);
-    expect(documentPart('docs/operating.md', 'told-in-time')).toBe(table);
+    if (UPDATING) replaceDocumentPart('docs/operating.md', 'time-to-message', table);
+    expect(documentPart('docs/operating.md', 'time-to-message')).toBe(table);
   });
 });
