@@ -1,4 +1,4 @@
-// Takes the pictures of the README and the guides from a running demo and a running mirror, with a Chromium that is installed
+// Takes the pictures of the README and the guides from a running mirror of the sandbox, with a Chromium that is installed
 // (CHROMIUM names another one) and a font for emojis (Debian: fonts-noto-color-emoji): `npm run pictures`, or
 // `npm run pictures -- status.png`. Look at them before they are committed.
 import { execFileSync, spawn } from 'node:child_process';
@@ -9,14 +9,13 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Files are named after what they show; `tab` is the title of a tab, and none the first one. */
+/** The status page of a mirror that is well, and tabs of its sheet by their titles. */
 const PICTURES: readonly { file: string; tab?: string; width: number; height: number }[] = [
-  { file: 'sheet.png', width: 1280, height: 560 },
-  { file: 'summary.png', tab: 'Summary', width: 1480, height: 620 },
+  { file: 'status.png', width: 1200, height: 820 },
+  { file: 'sheet.png', tab: 'Přihláška na pracovní pozici', width: 1316, height: 560 },
+  { file: 'summary.png', tab: 'Summary', width: 1640, height: 620 },
   { file: 'mirror.png', tab: 'Mirror', width: 1400, height: 560 },
 ];
-/** The status page of a mirror that is well. */
-const STATUS = { file: 'status.png', width: 1200, height: 820 };
 const FOLDER = resolve(import.meta.dirname, '../docs/pictures');
 /** So that a clone stays small. */
 const MOST_BYTES = 200_000;
@@ -29,42 +28,25 @@ const scratch = mkdtempSync(join(tmpdir(), 'forms-mirror-pictures-'));
 const program = resolve(import.meta.dirname, '../bin/forms-mirror.js');
 try {
   mkdirSync(FOLDER, { recursive: true });
-  if (PICTURES.some(({ file }) => isWanted(file))) await takeSheets();
-  if (isWanted(STATUS.file)) await takeStatusPage();
+  await takePictures();
 } finally {
   rmSync(scratch, { recursive: true, force: true });
 }
 
-/** The tabs of the demo's sheet. */
-async function takeSheets(): Promise<void> {
-  const demo = spawn(process.execPath, [program, 'demo', '--sheets', '--keep-running'], {
-    cwd: scratch,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const ended = once(demo, 'exit');
-  try {
-    const sheet = await sheetOf(createInterface({ input: demo.stdout }));
-    const tabs = await tabsOf(sheet);
-    for (const { file, tab, width, height } of PICTURES.filter((one) => isWanted(one.file))) {
-      const address = tab === undefined ? sheet : tabs.get(tab);
-      if (address === undefined) throw new Error(`There is no tab "${tab}".`);
-      take(address, { file, width, height });
-    }
-  } finally {
-    demo.kill();
-    await ended;
-  }
-}
-
-/** A mirror of its own: a SQLite copy and a sheet, once all that it says of itself is that it is well. */
-async function takeStatusPage(): Promise<void> {
+/** Starts a mirror with a SQLite copy and a sheet, waits until it is well and has nothing to do, and takes the pictures. */
+async function takePictures(): Promise<void> {
   const sandbox = spawnProgram(['sandbox', '--sheets', '--json', '--port', '0', '--forms', '4']);
-  const env = settingsOf(JSON.parse(await firstLine(sandbox.stdout)) as SandboxReport);
-  const mirror = spawnProgram(['start'], env);
+  const report = JSON.parse(await firstLine(sandbox.stdout)) as SandboxReport;
+  const mirror = spawnProgram(['start'], settingsOf(report));
   try {
     const url = await pageOf(createInterface({ input: mirror.stderr }));
     await untilWell(url);
-    take(url, STATUS);
+    const tabs = await tabsOf(report.sheet.viewUrl);
+    for (const { tab, ...picture } of PICTURES.filter(({ file }) => isWanted(file))) {
+      const address = tab === undefined ? url : tabs.get(tab);
+      if (address === undefined) throw new Error(`There is no tab "${tab}".`);
+      take(address, picture);
+    }
   } finally {
     for (const child of [mirror, sandbox]) {
       child.kill();
@@ -76,7 +58,7 @@ async function takeStatusPage(): Promise<void> {
 interface SandboxReport {
   readonly url: string;
   readonly key: string;
-  readonly sheet: { readonly env: Readonly<Record<string, string>> };
+  readonly sheet: { readonly env: Readonly<Record<string, string>>; readonly viewUrl: string };
 }
 
 function settingsOf({ url, key, sheet }: SandboxReport): Record<string, string> {
@@ -122,7 +104,8 @@ async function untilWell(url: string): Promise<void> {
     };
     // The rows of a sheet are counted some seconds after they are written.
     const rows = new Set(report.forms.map(({ form, rows }) => `${form.id} ${rows}`));
-    const isSettled = report.forms.length > 0 && rows.size * 2 === report.forms.length;
+    const isCounted = report.forms.every((form) => form.rows !== null && form.rows > 0);
+    const isSettled = isCounted && report.forms.length > 0 && rows.size * 2 === report.forms.length;
     if (report.state === 'ok' && report.work.length === 0 && isSettled) return;
     await sleep(1_000);
   }
@@ -138,16 +121,6 @@ function take(
   const { size } = statSync(path);
   console.log(`docs/pictures/${file}: ${Math.ceil(size / 1_000)} kB`);
   if (size > MOST_BYTES) throw new Error(`${file} is too large.`);
-}
-
-/** The address of the sheet, once everything is in it. */
-async function sheetOf(lines: AsyncIterable<string>): Promise<string> {
-  let address: string | undefined;
-  for await (const line of lines) {
-    address ??= /Watch it here: (\S+)/.exec(line)?.[1];
-    if (address !== undefined && line.startsWith('The copy is complete')) return address;
-  }
-  throw new Error('The demo ended before its copy was complete.');
 }
 
 /** The addresses of the tabs, by their titles. */
