@@ -13,9 +13,7 @@ import { canonicalTime } from '../../src/mirror/canonical-time.ts';
 import type { Target } from '../../src/mirror/target.ts';
 import { parseMysqlUrl } from '../../src/targets/sql/mysql/mysql-address.ts';
 import { openMysql } from '../../src/targets/sql/mysql/mysql-database.ts';
-import { openBigQueryTarget } from '../../src/targets/sql/bigquery/bigquery-target.ts';
 import { openSqlite } from '../../src/targets/sql/sqlite/sqlite-database.ts';
-import { asGoogleSql, standInJobsBy } from '../support/bigquery-place.ts';
 import { createMysqlDatabase } from '../support/servers.ts';
 import { scratchFolder } from '../support/scratch.ts';
 
@@ -109,36 +107,6 @@ export async function mysqlLawPlace(server: { readonly url: string }): Promise<L
   };
 }
 
-let datasets = 0;
-
-/** A dataset of its own, which is not there yet, in a stand-in for BigQuery. */
-export async function bigQueryLawPlace(standIn: BigQueryThread): Promise<LawPlace> {
-  datasets += 1;
-  const dataset = `laws_${datasets}`;
-  const jobs = await standInJobsBy(standIn.url, dataset);
-  const all = (sql: string, ...params: readonly string[]): Shown[] =>
-    standIn.ask(dataset, asGoogleSql(withLosses(sql)), params);
-  return {
-    asker: {
-      all,
-      run(sql) {
-        for (const each of sql.split(';')) all(each.trim());
-      },
-      tables: () => new Set(standIn.tables(dataset)),
-    },
-    open: (name, clock) =>
-      openBigQueryTarget(name, jobs(clock), { clock, address: dataset, check: async () => [] }),
-    dispose: async () => {},
-  };
-}
-
-/** Of losses the view of forms says nothing there; they are in the state of the form. */
-const withLosses = (sql: string): string =>
-  sql.replace(
-    ', losses,',
-    `, (SELECT NULLIF(JSON_QUERY(s.state, '$.losses'), '[]') FROM mirror_state AS s WHERE s.form_id = f.form_id) AS losses,`,
-  );
-
 /** Times as the mirror writes them. */
 const withTimes = (row: Shown): Shown =>
   Object.fromEntries(
@@ -185,25 +153,4 @@ class AskingThread {
     this.#port.close();
     await this.#worker.terminate();
   }
-}
-
-/** A stand-in for BigQuery in a thread of its own, which goes on while this one stands still. */
-export interface BigQueryThread {
-  readonly url: string;
-  ask(dataset: string, sql: string, params: readonly string[]): Shown[];
-  /** Its tables and views; none where it is not there yet. */
-  tables(dataset: string): string[];
-  end(): Promise<void>;
-}
-
-/** Starts one. */
-export async function bigQueryThread(): Promise<BigQueryThread> {
-  const thread = new AskingThread('./bigquery-asking-child.ts', {});
-  const { url } = (await thread.greeting()) as { readonly url: string };
-  return {
-    url,
-    ask: (dataset, sql, params) => thread.ask({ dataset, sql, params }),
-    tables: (dataset) => thread.ask({ dataset, params: [] }).map((row) => String(row['name'])),
-    end: () => thread.end(),
-  };
 }

@@ -19,21 +19,13 @@ const SUITES = [
   { file: 'test/laws/laws.property.test.ts', project: 'long', cases: share(0.4), batch: 150 },
   { file: 'test/laws/fresh.property.test.ts', project: 'long', cases: share(0.4), batch: 150 },
   { file: 'test/sync/windows.property.test.ts', project: 'long', cases: share(0.2), batch: 150 },
-  // A life there takes as long as tens of them in SQLite.
-  { file: 'test/laws/laws.bigquery.test.ts', project: 'bigquery', cases: share(0.004), batch: 20 },
   // Each `ok` is judged when it is claimed; some on PostgreSQL.
   { file: 'test/soak/claims.property.test.ts', project: 'long', cases, batch: 400 },
   {
-    file: 'test/soak/claims.integration.test.ts',
-    project: 'integration',
+    file: 'test/soak/claims.wide.test.ts',
+    project: 'wide',
     cases: share(0.04),
     batch: 100,
-  },
-  {
-    file: 'test/sync/double-entries.property.test.ts',
-    project: 'long',
-    cases: share(0.3),
-    batch: 1_000,
   },
   { file: 'test/sync/scan.property.test.ts', project: 'long', cases: share(3), batch: 3_000 },
 ];
