@@ -17,8 +17,6 @@ const LONG = [
   '**/*.property.test.ts',
   'test/simulation/*.test.ts',
   'test/sync/gaps.test.ts',
-  'test/targets/google-sheets/calls.test.ts',
-  'test/targets/google-sheets/rows/large-sheet.test.ts',
 ];
 
 /** Tests of real processes, on embedded defaults where they can. */

@@ -1,9 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import { FormsStore } from '../../src/sandbox/forms-api/store.ts';
 import { ChildPlace } from '../support/child-place.ts';
-import { filesBelow, filesWith, keysOfRedis, leaksIn } from '../support/leaks.ts';
+import { filesBelow, filesWith, leaksIn } from '../support/leaks.ts';
 import { MirrorView } from '../support/mirror-view.ts';
-import { redisMissing, startRedis, type TestServer } from '../support/servers.ts';
 
 const SOON = { timeout: 120_000, interval: 200 };
 const FORM = 'form-1';
@@ -22,75 +21,49 @@ function createStore(): { store: FormsStore; forgotten: string; deleted: string 
   return { store, forgotten, deleted };
 }
 
-/** Queues, each with whether it is missing here. */
-const QUEUES: readonly [string, boolean][] = [
-  ['embedded', false],
-  ['Redis', redisMissing()],
-];
+describe('L18: erasure beside a running start', { timeout: 240_000 }, () => {
+  it('leaves no answer in any file, the queue included, and brings none back', async ({
+    onTestFinished,
+  }) => {
+    const { store, forgotten, deleted } = createStore();
+    const place = await ChildPlace.open(onTestFinished, { store });
+    place.env = {
+      ...place.env,
+      MARK_STATUS: 'DONE',
+      SYNC_EVERY: '1s',
+      RECONCILE_EVERY: '2s',
+      PURGE_DELETED_AFTER: '1s',
+      LOG_LEVEL: 'trace',
+    };
+    const view = new MirrorView(place.targetUrl);
+    const start = place.start(['start']);
+    const rows = async (id: string): Promise<number> =>
+      (await view.ask(`SELECT id FROM visit WHERE id = '${id}'`).catch(() => [])).length;
+    const passes = async (): Promise<number> =>
+      (await view.ask(`SELECT * FROM mirror_passes WHERE kind = 'full' AND outcome = 'ok'`)).length;
+    await vi.waitFor(async () => expect(await rows(forgotten)).toBe(1), SOON);
+    expect(filesWith(place.folder, [FORGOTTEN])).not.toEqual([]);
 
-describe.each(QUEUES)(
-  'L18: erasure beside a running start, its queue %s',
-  { timeout: 240_000 },
-  (queue, missing) => {
-    it.skipIf(missing)(
-      'leaves no answer in any file, nor in the queue, and brings none back',
-      async ({ onTestFinished }) => {
-        const { store, forgotten, deleted } = createStore();
-        const place = await ChildPlace.open(onTestFinished, { store });
-        let redis: TestServer | undefined;
-        if (queue === 'Redis') {
-          redis = await startRedis();
-          onTestFinished(() => redis?.stop());
-        }
-        place.env = {
-          ...place.env,
-          QUEUE_URL: redis?.url,
-          MARK_STATUS: 'DONE',
-          SYNC_EVERY: '1s',
-          RECONCILE_EVERY: '2s',
-          PURGE_DELETED_AFTER: '1s',
-          LOG_LEVEL: 'trace',
-        };
-        const view = new MirrorView(place.targetUrl);
-        const start = place.start(['start']);
-        const rows = async (id: string): Promise<number> =>
-          (await view.ask(`SELECT id FROM visit WHERE id = '${id}'`).catch(() => [])).length;
-        const passes = async (): Promise<number> =>
-          (await view.ask(`SELECT * FROM mirror_passes WHERE kind = 'full' AND outcome = 'ok'`))
-            .length;
-        await vi.waitFor(async () => expect(await rows(forgotten)).toBe(1), SOON);
-        expect(filesWith(place.folder, [FORGOTTEN])).not.toEqual([]);
+    store.delete(deleted);
+    const forgot = await place.run(['forget', forgotten, '--yes', '--json']);
+    expect([forgot.code, JSON.parse(forgot.stdout)]).toMatchObject([0, { targets: [{ rows: 1 }] }]);
+    const before = await passes();
+    await vi.waitFor(async () => {
+      expect(await passes()).toBeGreaterThan(before + 2);
+      expect(await rows(deleted)).toBe(0);
+    }, SOON);
+    expect(await rows(forgotten)).toBe(0);
+    // What was removed last leaves the files with the scrubbing that follows.
+    await vi.waitFor(() => expect(filesWith(place.folder, [FORGOTTEN, DELETED])).toEqual([]), SOON);
+    const secrets = { forgotten: FORGOTTEN, deleted: DELETED };
+    expect(await start.end('SIGTERM')).toEqual({ code: 0, signal: null });
 
-        store.delete(deleted);
-        const forgot = await place.run(['forget', forgotten, '--yes', '--json']);
-        expect([forgot.code, JSON.parse(forgot.stdout)]).toMatchObject([
-          0,
-          { targets: [{ rows: 1 }] },
-        ]);
-        const before = await passes();
-        await vi.waitFor(async () => {
-          expect(await passes()).toBeGreaterThan(before + 2);
-          expect(await rows(deleted)).toBe(0);
-        }, SOON);
-        expect(await rows(forgotten)).toBe(0);
-        // What was removed last leaves the files with the scrubbing that follows.
-        await vi.waitFor(
-          () => expect(filesWith(place.folder, [FORGOTTEN, DELETED])).toEqual([]),
-          SOON,
-        );
-        const secrets = { forgotten: FORGOTTEN, deleted: DELETED };
-        const keys = redis === undefined ? new Map() : await keysOfRedis(redis.url);
-        expect(leaksIn(keys, secrets)).toEqual([]);
-        expect(await start.end('SIGTERM')).toEqual({ code: 0, signal: null });
-
-        const places = filesBelow(place.folder);
-        for (const { pid, stdout, stderr } of place.children) {
-          places.set(`output of process ${pid}`, stdout + stderr);
-        }
-        expect(leaksIn(places, secrets)).toEqual([]);
-        // It would be found: the others are there.
-        expect(leaksIn(places, { other: 'Somebody 17' })).not.toEqual([]);
-      },
-    );
-  },
-);
+    const places = filesBelow(place.folder);
+    for (const { pid, stdout, stderr } of place.children) {
+      places.set(`output of process ${pid}`, stdout + stderr);
+    }
+    expect(leaksIn(places, secrets)).toEqual([]);
+    // It would be found: the others are there.
+    expect(leaksIn(places, { other: 'Somebody 17' })).not.toEqual([]);
+  });
+});

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe } from 'vitest';
-import { describeErasure } from '../../contract/target-erasure.ts';
 import { stageTargets } from '../../contract/target-harness.ts';
 import { describePasses } from '../../contract/target-passes.ts';
 import { describeRows } from '../../contract/target-rows.ts';
@@ -24,5 +23,4 @@ describe('the target contract over BigQuery, in what its statements differ', () 
   describeValues(stage);
   describePasses(stage);
   describeSideBySide(stage);
-  describeErasure(stage);
 });
