@@ -1,6 +1,5 @@
 import { type TestAPI, afterAll, beforeAll, describe, it } from 'vitest';
 import type { QueuePlace, QueueServer, TestQueue } from '../queue/harness.ts';
-import { describeAssists } from './queue-assists.ts';
 import { describeBoard } from './queue-board.ts';
 import { describeEndings } from './queue-endings.ts';
 import { describeLooks } from './queue-looks.ts';
@@ -23,11 +22,34 @@ export interface QueueTest {
 /** Declares a test of the contract. */
 export type QueueIt = TestAPI<QueueTest>;
 
-/** The promises of the queue, the same on every backend: Redis, PostgreSQL, embedded PGlite. */
+/** The promises of the queue, by what they are about. */
+const PROMISES = {
+  schedules: describeSchedules,
+  endings: describeEndings,
+  sharing: describeSharing,
+  'to people': describeBoard,
+  looks: describeLooks,
+  'orders of people': describeOrders,
+  marking: describeMarking,
+  refusals: describeRefusals,
+  outages: describeOutages,
+};
+
+interface QueueContract {
+  /** Tests wait for ticks most of the time: side by side, unless each has a database in this process. */
+  readonly concurrent?: boolean;
+  /** BullMQ hides the backend: one keeps all promises, the others those that a backend can break. */
+  readonly about?: readonly (keyof typeof PROMISES)[];
+}
+
+/** The promises of the queue on a backend: Redis, PostgreSQL, embedded PGlite. */
 export function describeQueue(
   name: string,
   open: () => Promise<QueueServer>,
-  { concurrent = true, refusals = true }: { concurrent?: boolean; refusals?: boolean } = {},
+  {
+    concurrent = true,
+    about = Object.keys(PROMISES) as (keyof typeof PROMISES)[],
+  }: QueueContract = {},
 ): void {
   describe(`the queue on ${name}`, () => {
     let server: QueueServer | undefined;
@@ -54,40 +76,10 @@ export function describeQueue(
         });
       },
     });
-    // Most of the time is spent waiting for ticks.
-    const describeMany = concurrent ? describe.concurrent : describe;
-    describeMany('schedules', () => {
-      describeSchedules(test);
-    });
-    describeMany('endings', () => {
-      describeEndings(test);
-    });
-    describeMany('sharing', () => {
-      describeSharing(test);
-    });
-    describeMany('helping', () => {
-      describeAssists(test);
-    });
-    describeMany('to people', () => {
-      describeBoard(test);
-    });
-    describeMany('looks', () => {
-      describeLooks(test);
-    });
-    describeMany('orders of people', () => {
-      describeOrders(test);
-    });
-    describeMany('marking', () => {
-      describeMarking(test);
-    });
-    if (refusals) {
-      describeMany('refusals', () => {
-        describeRefusals(test);
-      });
+    for (const promise of about) {
+      // Outages take the server away from all others.
+      const describeThem = concurrent && promise !== 'outages' ? describe.concurrent : describe;
+      describeThem(promise, () => PROMISES[promise](test));
     }
-    // Not these: they take the server away.
-    describe('outages', () => {
-      describeOutages(test);
-    });
   });
 }

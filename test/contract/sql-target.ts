@@ -20,11 +20,16 @@ import { describeSqlTypes } from './sql-target-types.ts';
 import { describeSqlViewDates } from './sql-view-dates.ts';
 import { describeSqlViewsBehind } from './sql-views-behind.ts';
 import { describeSqlViewPlaces } from './sql-view-places.ts';
-import { describeSqlViewsInTime } from './sql-views-in-time.ts';
 import { describeSqlViews } from './sql-views.ts';
 import { dropViews } from './sql-by-hand.ts';
 import type { SqlDialect } from '../../src/targets/sql/dialect.ts';
 import { type Damage, stageTargets, type TargetPlace, type TargetStage } from './target-harness.ts';
+import { describeErasure } from './target-erasure.ts';
+import { describeFields } from './target-fields.ts';
+import { describeRows } from './target-rows.ts';
+import { describeSideBySide } from './target-side-by-side.ts';
+import { describeSnapshot } from './target-snapshot.ts';
+import { describeValues } from './target-values.ts';
 
 /** A place that takes SQL of any kind besides. */
 export interface QueriedPlace extends TargetPlace {
@@ -75,7 +80,35 @@ export function describeSqlTarget(name: string, makePlace: () => Promise<SqlPlac
     describeSqlViews(stage);
     describeSqlViewDates(stage);
     describeSqlViewPlaces(stage);
-    describeSqlViewsInTime(stage);
+    describeSqlViewsBehind(stage);
+    describeSqlLiveViews(stage);
+    describeAnalystPage(stage);
+  });
+}
+
+/**
+ * What one database does otherwise than another: values and types, columns, refusals, locks and transactions, and the SQL of
+ * histories and views. What all of them share is tried on SQLite, by {@link describeTarget} and {@link describeSqlTarget}.
+ */
+export function describeDialect(name: string, makePlace: () => Promise<SqlPlace>): void {
+  describe(`the dialect of ${name}`, () => {
+    const stage = stageTargets(makePlace);
+    describeRows(stage);
+    describeValues(stage);
+    describeFields(stage);
+    describeSideBySide(stage);
+    describeErasure(stage);
+    describeSnapshot(stage);
+    describeSqlTables(stage);
+    describeSqlTypes(stage);
+    describeSqlConstraints(stage);
+    describeSqlLimits(stage);
+    describeSqlModel(stage);
+    describeSqlRefused(stage);
+    describeSqlSwallowed(stage);
+    describeRowHistory(stage);
+    describeSqlViews(stage);
+    describeSqlViewDates(stage);
     describeSqlViewsBehind(stage);
     describeSqlLiveViews(stage);
     describeAnalystPage(stage);

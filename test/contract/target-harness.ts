@@ -19,8 +19,6 @@ export interface TargetPlace {
   readonly usurpMarking?: (formId: string) => Promise<void>;
   /** What people do to what is there; undefined where the adapter does not say what is lost. */
   readonly damage?: Damage;
-  /** Every connection to it is the same one, so that nobody reads in a transaction while others write. */
-  readonly hasOneConnection?: boolean;
   /** A snapshot is of the moment when its first rows are read. */
   readonly readsAtFirstPiece?: boolean;
   /** Removes it. */

@@ -2,16 +2,16 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Files that mostly wait for a long time, the longest first: whatever computes runs beside them. */
 const LONG = [
-  'fault/outages',
-  'fault/redis',
-  'queue/embedded',
-  'fault/seams',
-  'queue/postgres',
-  'queue/redis',
-  'e2e/mistakes',
-  'cli/processes',
-  'fault/backfill',
-].map((name) => `/test/${name}.integration.test.ts`);
+  'fault/outages.integration',
+  'e2e/mistakes.integration',
+  'cli/processes.integration',
+  'fault/backfill.integration',
+  'fault/redis.wide',
+  'fault/seams.wide',
+  'queue/embedded.wide',
+  'queue/postgres.wide',
+  'queue/redis.wide',
+].map((name) => `/test/${name}.test.ts`);
 
 /** Starts the long files first, on a machine that has never run them too, so that none is left over at the end. */
 export class LongestFirst extends BaseSequencer {

@@ -15,8 +15,8 @@ import { FormsStore } from '../../src/sandbox/forms-api/store.ts';
 import type { Environment } from '../../src/settings/variables.ts';
 import type { PassReport } from '../../src/sync/events.ts';
 import type { LookReport } from '../../src/sync/look.ts';
-import { sqliteAsker } from '../laws/law-places.ts';
-import { TableView } from '../laws/table-view.ts';
+import { sqliteAsker } from './sqlite-asker.ts';
+import { TableView } from './table-view.ts';
 import { scratchFolder } from './scratch.ts';
 import { load } from './settings.ts';
 

@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { createConnection } from 'mysql2/promise';
 import pg from 'pg';
 import { canonicalTime } from '../../src/mirror/canonical-time.ts';
-import { joinAnswer } from '../laws/table-view.ts';
+import { joinAnswer } from './table-view.ts';
 
 /** A stored row, whichever database holds it. */
 export interface MirrorRow {

@@ -1,13 +1,6 @@
-import type { PGlite } from '@electric-sql/pglite';
 import { Client } from 'pg';
-import { systemClock } from '../../src/base/clock.ts';
-import { parsePostgresUrl } from '../../src/targets/sql/postgres/postgres-address.ts';
-import { PostgresDatabase } from '../../src/targets/sql/postgres/postgres-database.ts';
-import type { PostgresDriver } from '../../src/targets/sql/postgres/postgres-driver.ts';
 import { qualified } from '../../src/targets/sql/postgres/postgres-names.ts';
-import { quoted } from '../../src/targets/sql/sql-session.ts';
 import { parseTargetUrl } from '../../src/targets/target-kinds.ts';
-import { SqlTarget } from '../../src/targets/sql/sql-target.ts';
 import { sqlDamage, type SqlPlace } from '../contract/sql-target.ts';
 import { createDatabase } from './servers.ts';
 
@@ -45,29 +38,6 @@ export async function postgresPlace(server: { readonly url: string }): Promise<S
     open: async (name = 'default', clock, history) =>
       parseTargetUrl(url).open(name, { clock, history }),
     dispose: () => client.end(),
-  };
-}
-
-/** A fresh schema in PGlite, which takes seconds to start. */
-export async function pglitePlace(database: PGlite, driver: PostgresDriver): Promise<SqlPlace> {
-  const schema = `${SCHEMA} ${schemas++}`;
-  const address = parsePostgresUrl(
-    `postgres://pglite@localhost/postgres?schema=${encodeURIComponent(schema)}`,
-  );
-  return {
-    ...schemaPlace(
-      schema,
-      async (sql) => (await database.query<Record<string, unknown>>(sql)).rows,
-    ),
-    url: address.shown,
-    hasOneConnection: true,
-    open: async (name = 'default', clock = systemClock, history) => {
-      const opened = new PostgresDatabase(address, driver, clock);
-      return new SqlTarget(name, opened, clock, history);
-    },
-    dispose: async () => {
-      await database.exec(`DROP SCHEMA IF EXISTS ${quoted(schema)} CASCADE`);
-    },
   };
 }
 

@@ -18,6 +18,3 @@ export function propertyRuns(numRuns: number): {
   };
   return { ...runs, ...which };
 }
-
-/** How long a property may take: as long as it likes, where somebody says how many cases. */
-export const PROPERTY_MS = process.env['FC_RUNS'] === undefined ? 600_000 : 7_200_000;

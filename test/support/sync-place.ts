@@ -26,8 +26,8 @@ import { runPass } from '../../src/sync/run-pass.ts';
 import type { WindowSizes } from '../../src/sync/window-sizes.ts';
 import { openSqlite } from '../../src/targets/sql/sqlite/sqlite-database.ts';
 import { verifyForm, type VerifyReport, type VerifyRequest } from '../../src/sync/verify.ts';
-import { sqliteAsker } from '../laws/law-places.ts';
-import { TableView } from '../laws/table-view.ts';
+import { sqliteAsker } from './sqlite-asker.ts';
+import { TableView } from './table-view.ts';
 import { scratchFolder } from './scratch.ts';
 import { TestClock } from './test-clock.ts';
 

@@ -5,7 +5,6 @@ import { openSqlite } from '../../src/targets/sql/sqlite/sqlite-database.ts';
 import { FORM, SyncPlace } from '../support/sync-place.ts';
 
 export const HOUR_MS = 60 * 60_000;
-export const DAY_MS = 24 * HOUR_MS;
 
 /** A form of 200 submissions in 50 days, four a day, in windows of at most 30 and pages of 10. */
 export async function openLarge(behaviour: Partial<SandboxBehaviour> = {}): Promise<SyncPlace> {

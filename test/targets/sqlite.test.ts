@@ -1,4 +1,3 @@
-import { describeCatalogueDamage } from '../contract/sql-catalogue-damage.ts';
 import { describeDamage } from '../contract/sql-damage.ts';
 import { describeSqlTarget } from '../contract/sql-target.ts';
 import { describeTarget } from '../contract/target.ts';
@@ -7,4 +6,3 @@ import { sqlitePlace } from '../support/sqlite-place.ts';
 describeTarget('SQLite', () => sqlitePlace());
 describeSqlTarget('SQLite', () => sqlitePlace());
 describeDamage('SQLite', () => sqlitePlace());
-describeCatalogueDamage('SQLite', () => sqlitePlace());

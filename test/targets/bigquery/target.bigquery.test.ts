@@ -1,11 +1,9 @@
 import { afterAll, beforeAll, describe } from 'vitest';
 import { stageTargets } from '../../contract/target-harness.ts';
 import { describePasses } from '../../contract/target-passes.ts';
-import { describePauses } from '../../contract/target-pauses.ts';
+import { describeRows } from '../../contract/target-rows.ts';
 import { describeSideBySide } from '../../contract/target-side-by-side.ts';
-import { describeStates } from '../../contract/target-states.ts';
-import { describeWindows } from '../../contract/target-windows.ts';
-import { describeTarget } from '../../contract/target.ts';
+import { describeValues } from '../../contract/target-values.ts';
 import {
   bigQueryPlace,
   type BigQueryStandIn,
@@ -18,14 +16,11 @@ beforeAll(async () => {
 });
 afterAll(() => standIn.close());
 
-describeTarget('BigQuery', () => bigQueryPlace(standIn));
-
-// Where processes meet: what one stores and another reads of rows and values is the same whoever stored it.
-describe('the target contract over BigQuery, several processes', () => {
+// Several processes: what one stores, another reads.
+describe('the target contract over BigQuery, in what its statements differ', () => {
   const stage = stageTargets(() => bigQueryPlace(standIn, 'several processes'));
-  describeStates(stage);
+  describeRows(stage);
+  describeValues(stage);
   describePasses(stage);
-  describePauses(stage);
   describeSideBySide(stage);
-  describeWindows(stage);
 });

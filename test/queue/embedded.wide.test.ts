@@ -41,5 +41,7 @@ async function ask<Row>(dataDir: string, query: string): Promise<Row[]> {
   return (results.at(-1)?.rows ?? []) as Row[];
 }
 
-// One at a time: each has a database in this process. What is refused, is so before any store is asked.
-describeQueue('embedded PGlite', openEmbeddedPlace, { concurrent: false, refusals: false });
+describeQueue('embedded PGlite', openEmbeddedPlace, {
+  concurrent: false,
+  about: ['looks', 'marking', 'outages'],
+});

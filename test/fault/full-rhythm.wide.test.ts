@@ -142,18 +142,4 @@ describe('the rhythm of full passes, after kill -9 and SIGSTOP', { timeout: 900_
       }
     },
   );
-
-  it('L5, L16: of the embedded queue, beside a sync by hand', async ({ onTestFinished }) => {
-    const shop = await Workshop.open(onTestFinished, {});
-    const { children } = shop;
-    const start = children.start(['start']);
-    await shop.comparesAll(1);
-    const byHand = children.start(['sync', '--full'], { LOG_LEVEL: 'info' });
-    const held = await shop.strike(byHand, 'SIGSTOP');
-    await shop.postponed(held, ENCOUNTERS);
-    await byHand.end('SIGKILL');
-    await shop.comparesAll(2);
-    await expectRhythm(shop);
-    expect(await start.end('SIGTERM')).toEqual({ code: 0, signal: null });
-  });
 });

@@ -94,7 +94,7 @@ describe('a sheet that people live in', () => {
           }
         },
       ),
-      propertyRuns(60),
+      propertyRuns(25),
     );
     console.info(`${cases} cases, ${deeds} things that people did`);
   }, 1_800_000);

@@ -60,5 +60,7 @@ async function openPostgresServer(): Promise<QueueServer> {
 }
 
 describe.skipIf(postgresMissing())('PostgreSQL', () => {
-  describeQueue('PostgreSQL', openPostgresServer);
+  describeQueue('PostgreSQL', openPostgresServer, {
+    about: ['schedules', 'sharing', 'looks', 'outages'],
+  });
 });

@@ -1,12 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { CostPlace } from '../support/large-source/cost-place.ts';
 import type { WorkspaceSize } from '../support/large-source/large-workspace.ts';
-import {
-  costOfDeletions,
-  costOfKill,
-  costOfStatuses,
-  sortsOf,
-} from '../support/large-source/request-costs.ts';
+import { costOfDeletions, costOfStatuses, sortsOf } from '../support/large-source/request-costs.ts';
 import { requestsOfTicks } from '../support/large-source/worker-costs.ts';
 import type { ChildEnv, Finally } from '../support/child.ts';
 
@@ -57,14 +52,5 @@ describe('what it costs, counted by a server that is not ours', { timeout: 300_0
     expect([deleted.seen, deleted.notFound]).toEqual([5, 5]);
     expect(deleted.requests).toBeLessThanOrEqual(120);
     expect(await place.differences()).toBe(0);
-  });
-
-  it('L5: a backfill that was killed reads no proven window again', async ({ onTestFinished }) => {
-    const place = await openPlace(onTestFinished, { forms: 1, submissions: 60_000 });
-    const { before, after, again } = await costOfKill(place, 380);
-    expect(before).toBeGreaterThan(380);
-    expect(after).toBeLessThanOrEqual(450);
-    // The window in hand, and what is asked at the beginning and the end.
-    expect(again).toBeLessThanOrEqual(230);
   });
 });
