@@ -11,6 +11,7 @@ export interface CopiedRow {
   readonly createdAt: string;
   readonly changedAt: string | null;
   readonly isDeleted: boolean;
+  readonly deletedAt: string | null;
   /** By column name, system columns left out. */
   readonly cells: Readonly<Record<string, unknown>>;
 }
@@ -31,7 +32,8 @@ export interface CopiedForm {
   readonly fields: readonly CopiedField[];
   /** Submissions that are listed as rejected; those without an ID are not in it. */
   readonly rejected: ReadonlySet<string>;
-  readonly rejections: number;
+  /** By submission, the newest entry of the history of statuses. */
+  readonly lastStatuses: ReadonlyMap<string, string>;
 }
 
 export type Copy = ReadonlyMap<string, CopiedForm>;
@@ -63,6 +65,7 @@ export async function readCopy(query: Query, quote = '"'): Promise<Copy> {
   const forms = await all('mirror_forms');
   const fields = await all('mirror_fields');
   const rejections = await all('mirror_rejected');
+  const statuses = await all('mirror_status_history');
   for (const form of forms) {
     const [formId, table] = [text(form['form_id']), text(form['table_name'])];
     const rows = new Map<string, CopiedRow>();
@@ -76,6 +79,7 @@ export async function readCopy(query: Query, quote = '"'): Promise<Copy> {
         createdAt: text(row['created_at']),
         changedAt: textOrNull(row['_changed_at']),
         isDeleted: row['_deleted_at'] !== null,
+        deletedAt: textOrNull(row['_deleted_at']),
         cells: Object.fromEntries(Object.entries(row).filter(([name]) => !SYSTEM.has(name))),
       });
     }
@@ -94,7 +98,11 @@ export async function readCopy(query: Query, quote = '"'): Promise<Copy> {
           label: text(field['label']),
         })),
       rejected: new Set(listed.flatMap((each) => textOrNull(each['submission_id']) ?? [])),
-      rejections: listed.length,
+      lastStatuses: new Map(
+        statuses
+          .filter((entry) => entry['form_id'] === formId)
+          .map((entry) => [text(entry['submission_id']), text(entry['status'])]),
+      ),
     });
   }
   return copy;

@@ -1,14 +1,13 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, existsSync } from 'node:fs';
+import { mkdtempSync, renameSync, rmSync, existsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Api, API_KEY } from './api.ts';
 import { contradictsItself, deviations, KNOWN } from './behaviours.ts';
 import { type Copy, readSqlite } from './copy.ts';
+import type { Breach } from './breach.ts';
 import {
   clockTime,
-  CopyWatch,
   type Assertion,
-  type Breach,
   difference,
   judgeClaim,
   type Special,
@@ -22,6 +21,7 @@ import {
   command,
   comparisonsOf,
   errorOf,
+  hasFailedMark,
   type Job,
   jobKey,
   type Printed,
@@ -32,6 +32,8 @@ import {
 } from './program.ts';
 import { Random } from './random.ts';
 import { SECRET_MARK, Source } from './source.ts';
+import { bannedTraces, filesWith } from './traces.ts';
+import { CopyWatch, labelBreach } from './watch.ts';
 import { type Ending, World } from './world.ts';
 
 /** How a history went. */
@@ -190,6 +192,7 @@ class History {
         `— step ${index + 1}: ${step.what}${step.full === true ? ' everything' : ''}${step.deed ?? ''}${(step.processes ?? 1) > 1 ? ', two processes' : ''}${(step.crashAt ?? 0) > 0 ? `, crash at act ${step.crashAt}` : ''}`,
       );
       await this.#do(step);
+      this.#judgeTraces(false);
     }
     this.#step = undefined;
     await this.#judgeQuiet();
@@ -215,6 +218,8 @@ class History {
         return this.#verify();
       case 'tick':
         return this.#tick(step);
+      case 'broken':
+        return this.#broken(random);
     }
   }
 
@@ -265,9 +270,14 @@ class History {
     return endings;
   }
 
-  async #command(args: readonly string[], name: string, crashAt = 0): Promise<Printed | undefined> {
+  async #command(
+    args: readonly string[],
+    name: string,
+    crashAt = 0,
+    other: Readonly<Record<string, string>> = {},
+  ): Promise<Printed | undefined> {
     const process = this.#process(name, crashAt);
-    const settings = this.#settings();
+    const settings = { ...this.#settings(), ...other };
     const [ending] = await this.#run([
       { process, work: () => command(this.world, process, settings, args) },
     ]);
@@ -297,6 +307,7 @@ class History {
     const copies = await this.#look();
     for (const each of printed) this.#judgeSync(each, from, copies);
     await this.#judgeStatus();
+    if (this.breaches.length > 0) throw new Broken();
     return printed;
   }
 
@@ -305,7 +316,14 @@ class History {
     const printed = await this.#command(['verify', '--json', '--wait', '0'], 'verify');
     if (printed === undefined) return;
     const copies = await this.#look();
-    for (const { formId, target, isEqual } of comparisonsOf(printed)) {
+    const comparisons = comparisonsOf(printed);
+    const isWell = comparisons.every((each) => each.isWell);
+    if (comparisons.length > 0 && (printed.code === 0) !== isWell)
+      this.#break(
+        'L17',
+        `verify exits with ${printed.code}, and ${isWell ? 'everything is' : 'not everything is'} the same`,
+      );
+    for (const { formId, target, isEqual } of comparisons) {
       this.world.say(`verify: ${formId} in ${target} is ${isEqual ? 'the same' : 'not the same'}`);
       if (!isEqual) continue;
       this.#judge(copies, {
@@ -407,10 +425,81 @@ class History {
     if (deed === null) return;
     this.world.say(`people: ${deed.text}`);
     if (deed.args === undefined) return;
-    const printed = await this.#command(deed.args, 'person', step.crashAt);
+    deed.begun?.();
+    const printed = await this.#command(deed.args, 'person', step.crashAt, deed.mistaken);
     if (printed !== undefined) deed.done?.(printed.code);
-    if (printed?.code === 0 && deed.forgets !== undefined) this.#judgeForgotten(deed.forgets);
-    await this.#look();
+    this.world.say(`it exits with ${printed?.code ?? 'nothing'}`);
+    if (printed !== undefined && deed.mistaken !== undefined && printed.code !== 2)
+      this.#break('L11', `${deed.text} exits with ${printed.code}`);
+    this.#isPurging = deed.purgesBefore !== undefined;
+    const copies = await this.#look();
+    this.#isPurging = false;
+    if (printed?.code === 0 && deed.purgesBefore !== undefined)
+      this.#judgePurged(copies, deed.purgesBefore);
+  }
+
+  #isPurging = false;
+
+  /** What was marked deleted before then has no row any more. */
+  #judgePurged(copies: Map<string, Copy>, beforeMs: number): void {
+    for (const [target, copy] of copies) {
+      for (const { rows } of copy.values()) {
+        for (const { id, deletedAt } of rows.values()) {
+          if (deletedAt !== null && Date.parse(deletedAt) < beforeMs)
+            this.#break(
+              'L18',
+              `${id} was marked deleted at ${deletedAt}, and is still in ${target}`,
+            );
+        }
+      }
+    }
+  }
+
+  /** L12: a form that the source cannot show, or a target that cannot be used, holds up no other. */
+  async #broken(random: Random): Promise<void> {
+    const forms = this.#source.forms.filter(({ exists }) => exists);
+    const [one, two] = this.#targets;
+    const isTarget = two !== undefined && random.chance(0.5) && existsSync(this.#path(two));
+    const form = !isTarget && forms.length > 1 ? random.pick(forms) : undefined;
+    if (!isTarget && form === undefined) return;
+    this.world.say(`${isTarget ? `the target ${two}` : form?.id} is broken`);
+    const from = this.#source.now;
+    const aside = isTarget ? this.#breakTarget(two) : undefined;
+    this.#api.faults.brokenForm = form?.id ?? null;
+    const printed = await this.#command(syncArgs({ full: random.chance(0.5) }), 'sync');
+    this.#api.faults.brokenForm = null;
+    aside?.();
+    const copies = await this.#look();
+    if (printed === undefined || errorOf(printed) !== null) return;
+    this.#judgeSync(printed, from, copies);
+    const { behaviour, busy, faultRate } = this.#plan;
+    if (busy > 0 || faultRate > 0 || contradictsItself(behaviour)) return;
+    // With two forms nobody can tell whether each has a list of its own.
+    if (!isTarget && forms.length < 3) return;
+    for (const { formId, target, outcome, error } of runsOf(printed)) {
+      const isOther = isTarget ? target === one : formId !== form?.id;
+      if (isOther && outcome === 'failed')
+        this.#break('L12', `the run over ${formId} in ${target} failed, too: ${error}`);
+    }
+    for (const { id } of forms) {
+      if (id === form?.id || this.#people.isPaused(id)) continue;
+      if (!runsOf(printed).some(({ formId, target }) => formId === id && target === one))
+        this.#break('L12', `there is no run over ${id} in ${one}`);
+    }
+  }
+
+  /** Puts something else in a target's place; returns what takes it away again. */
+  #breakTarget(target: string): () => void {
+    for (const { process } of this.#workers) process.kill();
+    this.#workers = [];
+    const files = ['', '-wal', '-shm'].map((end) => `${this.#path(target)}${end}`);
+    const kept = files.filter((file) => existsSync(file));
+    for (const file of kept) renameSync(file, `${file}.aside`);
+    writeFileSync(this.#path(target), 'This is no database. '.repeat(100));
+    return () => {
+      for (const file of files) rmSync(file, { force: true });
+      for (const file of kept) renameSync(`${file}.aside`, file);
+    };
   }
 
   /** L16: what changes reaches every target within two polls, and a quiet poll costs eight requests. */
@@ -418,7 +507,7 @@ class History {
     const isPlain = deviations(this.#plan.behaviour).length === 0 && this.#people.isUsual;
     if (!isPlain || this.#plan.targets > 1) return;
     const kinds = this.#plan.changes.filter((kind) =>
-      ['new', 'status', 'delete', 'import', 'restore', 'burst', 'twin'].includes(kind),
+      ['relabel', 'new', 'status', 'delete', 'import', 'restore', 'burst', 'twin'].includes(kind),
     );
     if (kinds.length === 0) return;
     const quiet = this.#step;
@@ -438,6 +527,7 @@ class History {
     const claims = await this.#claims();
     for (const { formId, target, except, goneAt } of claims) {
       if (goneAt !== null) continue;
+      this.#judgeLabels(formId, copies.get(target), from);
       const comparedAt = this.#comparedAt.get(`${target} ${formId}`) ?? 0;
       this.#judge(copies, {
         by: 'L16: two polls after a change everybody',
@@ -485,12 +575,22 @@ class History {
       copies.set(target, copy);
       const watch = this.#watches.get(target) ?? new CopyWatch();
       this.#watches.set(target, watch);
-      for (const breach of watch.look(this.#source, copy, target, this.#special(), (id) =>
-        this.#goneAt(id),
-      ))
+      const since = {
+        goneAt: (id: string) => this.#goneAt(id),
+        mostDeleted: (live: number) => this.#mostDeleted(live),
+        isPurged: this.#isPurging,
+      };
+      for (const breach of watch.look(this.#source, copy, target, this.#special(), since))
         this.#break(breach.law, breach.text);
     }
     return copies;
+  }
+
+  /** Where nobody accepted more, and the source stood still. */
+  #mostDeleted(live: number): number {
+    const { busy, maxDeleteFraction } = this.#plan;
+    const isAccepted = this.#step === undefined || this.#step.accept === true;
+    return isAccepted || busy > 0 ? Infinity : Math.max(20, live * maxDeleteFraction);
   }
 
   #goneAt(id: string): number {
@@ -510,11 +610,14 @@ class History {
         'L17',
         `sync exits with 0, and a run ended ${runs.find(({ outcome }) => outcome !== 'ok')?.outcome}`,
       );
+    if (printed.code === 1 && isWell && runs.length > 0 && !hasFailedMark(printed))
+      this.#break('L17', 'sync exits with 1, and everything in it went well');
     for (const run of runs) {
       this.tally.runs++;
       if (run.outcome === 'incomplete') this.tally.incomplete++;
       if (run.outcome !== 'ok') continue;
       const { formId, target, isWhole, except } = run;
+      this.#judgeLabels(formId, copies.get(target), from);
       const comparedAt = this.#comparedAt.get(`${target} ${formId}`) ?? 0;
       const asOf = isWhole ? from : null;
       this.#judge(copies, {
@@ -530,6 +633,15 @@ class History {
         isWhole,
       });
     }
+  }
+
+  #judgeLabels(formId: string, copy: Copy | undefined, from: number): void {
+    const form = this.#source.formOf(formId);
+    const held = copy?.get(formId);
+    if (form?.exists !== true || held === undefined) return;
+    if (this.#plan.behaviour.sections === 'absent') return;
+    const breach = labelBreach(form, held, from);
+    if (breach !== null) this.#break(breach.law, breach.text);
   }
 
   #sayRuns(runs: readonly Run[], { code, text }: Printed): void {
@@ -606,7 +718,13 @@ class History {
     if (submission === undefined) return;
     this.tally.patches++;
     const read = this.world.logOf(process).read.get(id);
-    if (read === undefined || !read.byId)
+    if (this.#people.isPaused(submission.formId))
+      this.#patchBreach(`PATCH of ${id}, whose form is paused`);
+    const isSpent = read !== undefined && read === this.#usedReadings.get(process)?.get(id);
+    const used = this.#usedReadings.get(process) ?? new Map<string, object>();
+    this.#usedReadings.set(process, used);
+    if (read !== undefined) used.set(id, read);
+    if (read === undefined || !read.byId || isSpent)
       this.#patchBreach(`PATCH of ${id}, which was not read by its ID just before`);
     else if (read.status !== 'NEW')
       this.#patchBreach(`PATCH of ${id}, which was read as ${read.status}`);
@@ -616,6 +734,9 @@ class History {
         this.#patchBreach(`PATCH of ${id} before it was stored in ${target}`);
     }
   }
+
+  /** What a process has read and then sent a PATCH for: each needs a reading of its own. */
+  readonly #usedReadings = new Map<SimProcess, Map<string, object>>();
 
   /** Not thrown into the program, which would take it for an answer. */
   #patchBreach(text: string): void {
@@ -631,24 +752,10 @@ class History {
       );
   }
 
-  #filesWith(mark: string): string[] {
-    const all = readdirSync(this.#dir, { recursive: true, withFileTypes: true }).filter((entry) =>
-      entry.isFile(),
-    );
-    return all
-      .map((entry) => join(entry.parentPath, entry.name))
-      .filter((file) => readFileSync(file).includes(mark));
-  }
-
-  #judgeForgotten(ids: readonly string[]): void {
-    for (const id of ids) {
-      const files = this.#filesWith(`${id}.1 `);
-      if (files.length > 0)
-        this.#break(
-          'L18',
-          `answers of ${id}, which was forgotten, are in ${files[0]?.slice(this.#dir.length)}`,
-        );
-    }
+  /** What was forgotten, hashed or is not selected any more is nowhere. */
+  #judgeTraces(isSettled: boolean): void {
+    const breach = bannedTraces(this.#dir, this.#source, this.#people.banned(), isSettled);
+    if (breach !== null) this.#break(breach.law, breach.text);
   }
 
   /** At the end nothing changes any more, and nothing fails: everything has to be there, and a second run writes nothing. */
@@ -699,16 +806,19 @@ class History {
     }
     if (first === undefined || runsOf(first).length === 0)
       this.#break('L3', `a quiet source, and no run: ${first?.text.slice(0, 300)}`);
+    const isWhole = first !== undefined && runsOf(first).every(({ outcome }) => outcome === 'ok');
+    const isEach = this.#source.forms.every(({ exists }) => exists);
+    this.#judgeTraces(isWhole && isEach);
     if (this.#plan.seed % 3 === 0) await this.#verify();
     if (this.#plan.hasSecret) {
-      const files = this.#filesWith(SECRET_MARK);
+      const files = filesWith(this.#dir, SECRET_MARK);
       if (files.length > 0)
         this.#break(
           'L11',
           `an answer that is not selected is in ${files[0]?.slice(this.#dir.length)}`,
         );
     }
-    if (this.#filesWith(API_KEY).length > 0) this.#break('L15', 'the key is in a file');
+    if (filesWith(this.#dir, API_KEY).length > 0) this.#break('L15', 'the key is in a file');
     if (this.breaches.length > 0) throw new Broken();
   }
 

@@ -1,3 +1,4 @@
+import type { Breach } from './breach.ts';
 import { type CopiedForm, type CopiedRow, type Copy } from './copy.ts';
 import { type Excuse, type Groups, excuseFor } from './excuses.ts';
 import {
@@ -9,12 +10,6 @@ import {
   type Submission,
   versionsBetween,
 } from './source.ts';
-
-/** A law that is broken, with what broke it. */
-export interface Breach {
-  readonly law: string;
-  readonly text: string;
-}
 
 /** Something that the program says about a form in a target, and as of when (milliseconds; null: it says nothing). */
 export interface Assertion {
@@ -37,8 +32,10 @@ export interface Assertion {
 
 /** What people did, which no claim made before speaks of. */
 export interface Special {
-  /** Forgotten: kept away. */
+  /** Forgotten, or nearly so: nobody claims anything of them. */
   readonly forgotten: ReadonlySet<string>;
+  /** Forgotten for certain: kept away. */
+  readonly erased: ReadonlySet<string>;
   /** When people last changed a form's table in a target, by target and form. */
   readonly touched: ReadonlyMap<string, number>;
   readonly isSelected: (fieldId: string) => boolean;
@@ -228,97 +225,6 @@ function isJson(stored: unknown, value: unknown): boolean {
   }
 }
 
-/** What may be seen of the copy by itself, or beside the copy as it was read before. */
-export class CopyWatch {
-  readonly #columns = new Map<string, string>();
-  #before: Copy = new Map();
-  #beforeAt = 0;
-
-  /** `goneSince`: when an ID was last answered with 404 or 410. */
-  look(
-    source: Source,
-    copy: Copy,
-    target: string,
-    special: Special,
-    goneAt: (id: string) => number,
-  ): Breach[] {
-    const breaches: Breach[] = [];
-    const isOurs = (formId: string): boolean =>
-      (special.touched.get(`${target} ${formId}`) ?? 0) < this.#beforeAt;
-    for (const [formId, form] of copy) {
-      if (form.twice.length > 0)
-        breaches.push({ law: 'L5', text: `${form.twice[0]} has two rows` });
-      breaches.push(...this.#columnsOf(form, target));
-      const before = this.#before.get(formId);
-      if (before === undefined || !isOurs(formId)) continue;
-      for (const [id, was] of before.rows) {
-        const is = form.rows.get(id);
-        if (is === undefined) {
-          if (!special.forgotten.has(id))
-            breaches.push({ law: 'L8', text: `the row of ${id} has vanished from ${form.table}` });
-          continue;
-        }
-        if (is.isDeleted && !was.isDeleted && goneAt(id) < this.#beforeAt)
-          breaches.push({
-            law: 'L8',
-            text: `${id} was marked deleted, and never answered 404 or 410 since ${clockTime(this.#beforeAt)}`,
-          });
-        if (is.changedAt === was.changedAt) continue;
-        const submission = source.submissions.get(id);
-        const lives = source.formOf(formId)?.lives ?? [];
-        const isQuiet = [...(submission?.versions ?? []), ...lives].every(
-          ({ at }) => at < this.#beforeAt,
-        );
-        if (isQuiet && contentOf(is) === contentOf(was))
-          breaches.push({ law: 'L4', text: `the row of ${id} was written again without a change` });
-      }
-      for (const id of form.rejected) {
-        const submission = source.submissions.get(id);
-        if (submission?.defect === 'none')
-          breaches.push({
-            law: 'L6',
-            text: `${id} is listed as rejected, and nothing is wrong with it`,
-          });
-      }
-    }
-    this.#before = copy;
-    this.#beforeAt = source.now;
-    return breaches;
-  }
-
-  #columnsOf(form: CopiedForm, target: string): Breach[] {
-    const breaches: Breach[] = [];
-    const owners = new Map<string, string>();
-    for (const { fieldId, column, textColumn } of form.fields) {
-      for (const name of [column, textColumn]) {
-        if (name === null) continue;
-        const owner = owners.get(name);
-        if (owner !== undefined && owner !== fieldId)
-          breaches.push({ law: 'L9', text: `${owner} and ${fieldId} share the column ${name}` });
-        owners.set(name, fieldId);
-      }
-      if (column === null) continue;
-      const key = `${target} ${form.formId} ${fieldId}`;
-      const known = this.#columns.get(key);
-      if (known !== undefined && known !== column)
-        breaches.push({
-          law: 'L9',
-          text: `${fieldId} was in the column ${known} and is in ${column}`,
-        });
-      this.#columns.set(key, column);
-    }
-    return breaches;
-  }
-}
-
-const contentOf = ({ status, createdAt, isDeleted, cells }: CopiedRow): string =>
-  JSON.stringify([
-    status,
-    createdAt,
-    isDeleted,
-    Object.entries(cells).map(([name, cell]) => [name, String(cell)]),
-  ]);
-
 /** What of the source a quiet copy lacks, or holds otherwise: L1 to the letter. Null where they are the same. */
 export function difference(
   source: Source,
@@ -343,12 +249,17 @@ export function difference(
     }
     if (defect !== 'status' && row.status !== status)
       return `${nameOf(submission)} is stored as ${row.status}`;
+    if (defect !== 'none' && held?.rejected.has(id) !== true)
+      return `${nameOf(submission)} has no usable ${defect}, and is not listed`;
     if (defect !== 'data' && held !== undefined) {
       const field = differingField(held, row, answers, special);
       if (field !== null)
         return `${nameOf(submission)} has another answer in ${field}: ${describe(held, row, answers, field)}`;
     }
   }
+  const listed = [...(held?.rejected ?? [])].filter((id) => !source.submissions.has(id)).length;
+  const nameless = source.existing(formId).filter(({ defect }) => defect === 'id').length;
+  if (listed < nameless) return `${nameless} items have no ID, and ${listed} are listed`;
   for (const [id, row] of held?.rows ?? []) {
     if (!row.isDeleted && !source.submissions.has(id)) return `${id} is live and never existed`;
   }

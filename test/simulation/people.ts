@@ -4,15 +4,23 @@ import type { Special } from './judge.ts';
 import type { Deed, Plan } from './plan.ts';
 import type { Random } from './random.ts';
 import type { Source, SourceForm } from './source.ts';
+import type { Banned } from './traces.ts';
 
 /** What a person is about to do: to the target itself, or with a command. */
 export interface PlannedDeed {
   readonly text: string;
   /** A command line; what is done to a file has been done already. */
   readonly args?: readonly string[];
+  /** Before the command runs, which may die. */
+  readonly begun?: () => void;
   readonly done?: (code: number) => void;
-  readonly forgets?: readonly string[];
+  /** Other settings, for this command only; they hold a mistake, and nothing may come of it. */
+  readonly mistaken?: Readonly<Record<string, string>>;
+  /** Rows that were marked deleted before then are to go (milliseconds). */
+  readonly purgesBefore?: number;
 }
+
+const HASH_KEY = { HASH_KEY: 'a-key-of-thirty-two-characters-at-least' };
 
 /** People at the targets and at the settings, and what must be known of them to judge a claim. */
 export class People {
@@ -20,10 +28,13 @@ export class People {
   readonly #targets: readonly string[];
   readonly #path: (target: string) => string;
   readonly #touched = new Map<string, number>();
+  /** Perhaps forgotten: the command may have died. */
   readonly #forgotten = new Set<string>();
+  readonly #erased = new Set<string>();
   /** Undefined: every field. */
   #selected: Set<string> | undefined;
   readonly #hashed = new Set<string>();
+  readonly #privateSince = new Map<string, number>();
   readonly #paused = new Set<string>();
 
   constructor(
@@ -64,15 +75,24 @@ export class People {
     const hashed = [...this.#hashed].join(',');
     return {
       TARGET_FIELDS: this.#selected === undefined ? '*' : [...this.#selected].join(','),
-      ...(hashed === ''
-        ? {}
-        : { TARGET_HASH_FIELDS: hashed, HASH_KEY: 'a-key-of-thirty-two-characters-at-least' }),
+      ...(hashed === '' ? {} : { TARGET_HASH_FIELDS: hashed, ...HASH_KEY }),
     };
+  }
+
+  /** Whether a form is paused for certain. */
+  isPaused(formId: string): boolean {
+    return this.#paused.has(formId);
+  }
+
+  /** What may be in no file. */
+  banned(): Banned {
+    return { erased: this.#erased, privateSince: this.#privateSince, hashed: this.#hashed };
   }
 
   special(): Special {
     return {
       forgotten: this.#forgotten,
+      erased: this.#erased,
       touched: this.#touched,
       isSelected: (fieldId) => this.#selected?.has(fieldId) ?? true,
       isHashed: (fieldId) => this.#hashed.has(fieldId),
@@ -117,8 +137,8 @@ export class People {
         return {
           text: `forget ${id}`,
           args: ['forget', id, '--form', form.id, '--yes', '--json'],
-          forgets: [id],
-          done: () => void this.#forgotten.add(id),
+          begun: () => void this.#forgotten.add(id),
+          done: (code) => void (code === 0 && this.#erased.add(id)),
         };
       }
       case 'unforget': {
@@ -128,6 +148,7 @@ export class People {
         return {
           text: `forget --undo ${id}`,
           args: ['forget', '--undo', id, '--form', form.id, '--yes', '--json'],
+          begun: () => void this.#erased.delete(id),
           done: (code) => void (code === 0 && this.#forgotten.delete(id)),
         };
       }
@@ -135,15 +156,16 @@ export class People {
         const field = form.fields.find(
           ({ kind, exists, id }) => kind === 'text' && exists && (this.#selected?.has(id) ?? true),
         );
-        if (field === undefined) return null;
+        if (field === undefined || this.#hashed.has(field.id)) return null;
         this.#hashed.add(field.id);
+        this.#makePrivate(field.id);
         this.#touchAll();
         return { text: `hash ${field.id} from now on` };
       }
       case 'deselect': {
         const all = this.#source.forms
           .flatMap(({ fields }) => fields.map(({ id }) => id))
-          .filter((id) => id !== '__proto__' && !this.#hashed.has(id));
+          .filter((id) => id !== '__proto__');
         const left = new Set(this.#selected ?? all);
         if (
           left.size < 2 ||
@@ -152,14 +174,26 @@ export class People {
           )
         )
           return null;
-        const id = random.pick([...left].filter((each) => !this.#hashed.has(each)));
+        const plain = [...left].filter((each) => !this.#hashed.has(each));
+        if (plain.length === 0) return null;
+        const id = random.pick(plain);
         left.delete(id);
         this.#selected = left;
+        this.#makePrivate(id);
         this.#touchAll();
         return { text: `select all but ${id}` };
       }
-      case 'select':
-        return null;
+      case 'misname':
+        return this.#misname(random);
+      case 'purge': {
+        const ageMs = random.pick([60_000, 600_000]);
+        const purgesBefore = this.#source.now - ageMs;
+        return {
+          text: `purge what was marked deleted ${ageMs / 60_000} minutes ago`,
+          args: ['purge', '--deleted-before', `${ageMs / 60_000}m`, '--yes', '--json'],
+          purgesBefore,
+        };
+      }
       case 'remove-rows':
       case 'drop-table':
       case 'drop-column':
@@ -168,6 +202,27 @@ export class People {
       case 'dropped-database':
         return this.#atTable(deed, form, target, random);
     }
+  }
+
+  /** A name that no form and no field has stops the program. */
+  #misname(random: Random): PlannedDeed {
+    const variable = random.pick(['TARGET_FORMS', 'TARGET_FIELDS', 'TARGET_HASH_FIELDS']);
+    const before = this.settings()[variable];
+    const mistaken: Record<string, string> = {
+      ...(variable === 'TARGET_HASH_FIELDS' ? HASH_KEY : {}),
+      [variable]: before === undefined || before === '*' ? 'no_such' : `${before},no_such`,
+    };
+    return {
+      text: `sync with ${variable}=${mistaken[variable]}`,
+      args: ['sync', '--json'],
+      mistaken,
+    };
+  }
+
+  /** From now on no new answer may be stored as it is; where nothing was stored yet, none at all. */
+  #makePrivate(fieldId: string): void {
+    const isBegun = this.#targets.some((target) => existsSync(this.#path(target)));
+    this.#privateSince.set(fieldId, isBegun ? this.#source.now : 0);
   }
 
   #touchAll(): void {

@@ -13,7 +13,8 @@ export const DEEDS = [
   'unforget',
   'hash',
   'deselect',
-  'select',
+  'misname',
+  'purge',
   'edit-cell',
   'refusing-trigger',
   'dropped-database',
@@ -23,7 +24,7 @@ export type Deed = (typeof DEEDS)[number];
 /** One thing that is done, with a seed of its own, so that it goes the same way where another one is left out. */
 export interface Step {
   readonly seed: number;
-  readonly what: 'sync' | 'tick' | 'verify' | 'changes' | 'wait' | 'deed' | 'fresh';
+  readonly what: 'sync' | 'tick' | 'verify' | 'changes' | 'wait' | 'deed' | 'fresh' | 'broken';
   readonly full?: boolean;
   readonly accept?: boolean;
   /** How many processes do it at the same time. */
@@ -72,6 +73,17 @@ const CHANGE_SETS: readonly (readonly ChangeKind[])[] = [
   ['status', 'delete'],
   ['new', 'import', 'burst', 'twin'],
   ['new', 'status', 'delete', 'edit', 'import', 'restore', 'burst', 'twin'],
+  ['delete', 'restore', 'status'],
+  ['new', 'delete-many', 'status'],
+];
+/** What people do in one history: things that bear on each other. */
+const DEED_SETS: readonly (readonly Deed[])[] = [
+  ['pause', 'pause', 'resume'],
+  ['forget', 'forget', 'unforget'],
+  ['hash', 'hash', 'deselect'],
+  ['remove-rows', 'drop-table', 'drop-column', 'edit-cell', 'refusing-trigger', 'dropped-database'],
+  ['purge', 'misname'],
+  DEEDS,
 ];
 const FORM_CHANGES: readonly ChangeKind[] = [
   'relabel',
@@ -93,17 +105,18 @@ export function drawPlan(
   const isOdd = kind === 'odd' || kind === 'hostile';
   const behaviour = isOdd ? drawBehaviour(random, 1 + random.below(3), known) : PLAIN;
   const isBusy = kind === 'busy' || kind === 'hostile' || (kind === 'odd' && random.chance(0.5));
-  const people = random.chance(0.4);
+  const deeds = random.chance(0.5) ? random.pick(DEED_SETS) : [];
   const crashes = random.chance(0.4);
   const changes = [...random.pick(CHANGE_SETS)];
+  const deletesMany = changes.includes('delete-many');
   if (random.chance(0.3)) changes.push(...FORM_CHANGES.filter((change) => !known.has(change)));
   if (behaviour.doubles !== 'none') changes.push('double');
   const initial = Array.from({ length: 1 + random.below(3) }, () =>
-    random.pick([0, 3, 8, 12, 25, 40]),
+    random.pick(deletesMany ? [3, 40] : [0, 3, 3, 8, 12, 25, 40]),
   );
-  const steps = Array.from({ length: 3 + random.below(6) }, () =>
-    drawStep(random, { people, crashes, known }),
-  );
+  const steps = Array.from({ length: 3 + random.below(5) }, () =>
+    drawStep(random, { deeds: deeds.filter((deed) => !known.has(deed)), crashes }),
+  ).flatMap((step) => (isBusy || !random.chance(0.5) ? [step] : [drawChanges(random), step]));
   return {
     seed,
     kind,
@@ -116,7 +129,7 @@ export function drawPlan(
     hasSecret: random.chance(0.5),
     writeBack: random.chance(0.3),
     history: random.chance(0.3),
-    maxDeleteFraction: random.pick([1, 1, 0.2]),
+    maxDeleteFraction: deletesMany ? 0.2 : random.pick([1, 1, 0.2]),
     changes,
     busy: isBusy ? random.pick([0.05, 0.2, 0.5]) : 0,
     faultRate: kind === 'hostile' ? random.pick([0, 0.02, 0.1]) : 0,
@@ -135,30 +148,34 @@ export function drawPlan(
 /** Half of all crashes are among the first thirty acts. */
 const drawCrash = (random: Random): number => 1 + Math.floor(2 ** (random.next() * 9));
 
+const drawChanges = (random: Random): Step => ({
+  seed: random.below(2 ** 31),
+  what: 'changes',
+  changes: 1 + random.below(4),
+});
+
 function drawStep(
   random: Random,
-  { people, crashes, known }: { people: boolean; crashes: boolean; known: ReadonlySet<string> },
+  { deeds, crashes }: { deeds: readonly Deed[]; crashes: boolean },
 ): Step {
   const seed = random.below(2 ** 31);
   const crashAt = crashes && random.chance(0.4) ? drawCrash(random) : 0;
   const draw = random.next();
-  if (people && draw < 0.3) {
-    const deed = random.pick(DEEDS);
-    if (!known.has(deed)) return { seed, what: 'deed', deed };
-  }
-  if (draw < 0.55) return { seed, what: 'tick', processes: random.chance(0.25) ? 2 : 1, crashAt };
-  if (draw < 0.75)
+  if (deeds.length > 0 && random.chance(0.35))
+    return { seed, what: 'deed', deed: random.pick(deeds), crashAt };
+  if (draw < 0.42) return { seed, what: 'tick', processes: random.chance(0.25) ? 2 : 1, crashAt };
+  if (draw < 0.74)
     return {
       seed,
       what: 'sync',
       full: random.chance(0.4),
-      accept: random.chance(0.3),
+      accept: random.chance(0.2),
       processes: random.chance(0.2) ? 2 : 1,
       crashAt,
     };
   if (draw < 0.8) return { seed, what: 'verify' };
-  if (draw < 0.88)
+  if (draw < 0.87)
     return { seed, what: 'wait', ms: random.pick([60_000, 10 * 60_000, 7 * 3_600_000]) };
-  if (draw < 0.93) return { seed, what: 'fresh', changes: 1 + random.below(2) };
-  return { seed, what: 'changes', changes: 1 + random.below(6) };
+  if (draw < 0.95) return { seed, what: 'fresh', changes: 1 + random.below(2) };
+  return { seed, what: 'broken' };
 }

@@ -53,6 +53,8 @@ export interface Comparison {
   readonly formId: string;
   readonly target: string;
   readonly isEqual: boolean;
+  /** Nothing differs but what is too young to have been copied. */
+  readonly isWell: boolean;
   readonly code: string | null;
 }
 
@@ -179,7 +181,12 @@ interface FormDocument {
 
 type ComparedDocument = Pick<PassDocument, 'form' | 'target' | 'outcome' | 'code'>;
 
+interface MarkDocument {
+  readonly code: string | null;
+}
+
 interface Document {
+  readonly marks?: readonly MarkDocument[];
   readonly passes?: readonly PassDocument[];
   readonly forms?: readonly (FormDocument | ComparedDocument)[];
   readonly error?: { readonly code: string };
@@ -189,6 +196,10 @@ const documentOf = ({ json }: Printed): Document => json ?? {};
 
 /** The code of the error that ended a command. */
 export const errorOf = (printed: Printed): string | null => documentOf(printed).error?.code ?? null;
+
+/** Whether `sync --json` tells of a write-back that failed. */
+export const hasFailedMark = (printed: Printed): boolean =>
+  (documentOf(printed).marks ?? []).some(({ code }) => code !== null);
 
 /** The runs that `sync --json` printed. */
 export const runsOf = (printed: Printed): Run[] =>
@@ -224,7 +235,8 @@ export function claimsOf(printed: Printed): Claim[] {
 export function comparisonsOf(printed: Printed): Comparison[] {
   const forms = (documentOf(printed).forms ?? []) as readonly ComparedDocument[];
   return forms.map(({ form, target, outcome, code }) => {
-    return { formId: form, target, isEqual: outcome === 'same', code };
+    const isEqual = outcome === 'same';
+    return { formId: form, target, isEqual, isWell: isEqual || outcome === 'lagging', code };
   });
 }
 

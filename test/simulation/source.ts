@@ -84,6 +84,7 @@ export const CHANGE_KINDS = [
   'status',
   'edit',
   'delete',
+  'delete-many',
   'restore',
   'import',
   'twin',
@@ -309,6 +310,11 @@ export class Source {
         return one !== undefined && this.#edit(one);
       case 'delete':
         return one !== undefined && this.#exist(one, false, kind);
+      case 'delete-many': {
+        const all = there.filter(({ formId }) => formId === form.id);
+        for (const each of all.slice(0, 15 + random.below(15))) this.#exist(each, false, kind);
+        return all.length > 0;
+      }
       case 'restore': {
         const gone = [...this.submissions.values()].filter(
           ({ exists, formId }) => !exists && this.formOf(formId)?.exists === true,
