@@ -152,7 +152,7 @@ class History {
       (target) => this.#path(target),
       (line) => this.world.say(line),
     );
-    this.world.onRequest = () => this.#somethingHappens();
+    this.world.onRequest = (path) => this.#somethingHappens(path);
     this.world.onPatch = async (process, path) => this.#judgePatch(process, path);
   }
 
@@ -224,10 +224,25 @@ class History {
   }
 
   /** A change between two requests, if the source is busy. */
-  #somethingHappens(): void {
+  #somethingHappens(path: string): void {
     if (!this.#isBusy || this.#changeNumber >= MOST_CHANGES) return;
+    if (this.#plan.writeBack) this.#someoneIsFaster(path);
     if (!this.world.random.chance(this.#plan.busy)) return;
-    this.#change();
+    // Several at once may cancel in every count.
+    do this.#change();
+    while (this.world.random.chance(0.3));
+  }
+
+  /** A person sets the status of a submission that the program is about to read by its ID. */
+  #someoneIsFaster(path: string): void {
+    const submission = this.#source.submissions.get(
+      /\/submissions\/([^/?]+)$/.exec(path)?.[1] ?? '',
+    );
+    if (submission?.exists !== true || !this.world.random.chance(0.1)) return;
+    const key = `${this.#step?.seed ?? 0}:${this.#changeNumber++}`;
+    if (this.#plan.without.includes(key)) return;
+    this.#source.setStatus(submission, submission.status === 'PAID' ? 'NEW' : 'PAID');
+    this.world.say(`    [${key}] a person sets ${submission.id} to ${submission.status}`);
   }
 
   #change(): void {
@@ -457,7 +472,9 @@ class History {
 
   /** L12: a form that the source cannot show, or a target that cannot be used, holds up no other. */
   async #broken(random: Random): Promise<void> {
-    const forms = this.#source.forms.filter(({ exists }) => exists);
+    const forms = this.#source.forms.filter(
+      ({ id, exists }) => exists && this.#people.isChosen(id),
+    );
     const [one, two] = this.#targets;
     const isTarget = two !== undefined && random.chance(0.5) && existsSync(this.#path(two));
     const form = !isTarget && forms.length > 1 ? random.pick(forms) : undefined;
@@ -667,7 +684,11 @@ class History {
     this.#step = undefined;
     const printed = await this.#command(['status', '--json'], 'status');
     this.#step = wasBusy;
-    return printed === undefined ? [] : claimsOf(printed);
+    const claims = printed === undefined ? [] : claimsOf(printed);
+    const failed = claims.find(({ state, goneAt }) => state === 'failed' && goneAt === null);
+    if (printed?.code === 0 && failed !== undefined)
+      this.#break('L17', `status exits with 0, and ${failed.formId} has failed`);
+    return claims;
   }
 
   /** What `status` says now, of all forms. */
@@ -804,7 +825,8 @@ class History {
           `a second run over ${run.formId} in ${run.target} wrote ${run.written} rows`,
         );
     }
-    if (first === undefined || runsOf(first).length === 0)
+    const isAny = this.#source.forms.some(({ id, exists }) => exists && this.#people.isChosen(id));
+    if (isAny && (first === undefined || runsOf(first).length === 0))
       this.#break('L3', `a quiet source, and no run: ${first?.text.slice(0, 300)}`);
     const isWhole = first !== undefined && runsOf(first).every(({ outcome }) => outcome === 'ok');
     const isEach = this.#source.forms.every(({ exists }) => exists);

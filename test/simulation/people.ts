@@ -33,6 +33,8 @@ export class People {
   readonly #erased = new Set<string>();
   /** Undefined: every field. */
   #selected: Set<string> | undefined;
+  /** The forms that are mirrored; undefined: all of them. */
+  readonly #chosen: readonly string[] | undefined;
   readonly #hashed = new Set<string>();
   readonly #privateSince = new Map<string, number>();
   readonly #paused = new Set<string>();
@@ -47,11 +49,14 @@ export class People {
     this.#source = source;
     this.#targets = targets;
     this.#path = path;
+    if (plan.chooses) this.#chosen = source.forms.slice(0, -1).map(({ id }) => id);
     if (plan.hasSecret)
       this.#selected = new Set(
-        source.forms.flatMap(({ fields }) =>
-          fields.filter(({ kind }) => kind !== 'secret').map(({ id }) => id),
-        ),
+        source.forms
+          .filter(({ id }) => this.isChosen(id))
+          .flatMap(({ fields }) =>
+            fields.filter(({ kind }) => kind !== 'secret').map(({ id }) => id),
+          ),
       );
   }
 
@@ -65,6 +70,8 @@ export class People {
     const there = this.#source.forms
       .filter(({ exists }) => exists)
       .flatMap(({ fields }) => fields.filter(({ exists }) => exists));
+    if (this.#source.forms.some(({ id, exists }) => !exists && this.#chosen?.includes(id) === true))
+      return true;
     const names = [...(this.#selected ?? []), ...this.#hashed];
     // Where no form shows its fields, a name is known only by the answers that there are.
     if (this.#source.behaviour.sections === 'absent' && names.length > 0) return true;
@@ -74,9 +81,15 @@ export class People {
   settings(): Record<string, string> {
     const hashed = [...this.#hashed].join(',');
     return {
+      ...(this.#chosen === undefined ? {} : { TARGET_FORMS: this.#chosen.join(',') }),
       TARGET_FIELDS: this.#selected === undefined ? '*' : [...this.#selected].join(','),
       ...(hashed === '' ? {} : { TARGET_HASH_FIELDS: hashed, ...HASH_KEY }),
     };
+  }
+
+  /** Whether a form is mirrored. */
+  isChosen(formId: string): boolean {
+    return this.#chosen?.includes(formId) ?? true;
   }
 
   /** Whether a form is paused for certain. */
@@ -108,7 +121,7 @@ export class People {
 
   /** Does what is done to a target directly; null where there is nothing to do it to. */
   plan(deed: Deed, random: Random): PlannedDeed | null {
-    const forms = this.#source.forms.filter(({ exists }) => exists);
+    const forms = this.#source.forms.filter(({ id, exists }) => exists && this.isChosen(id));
     const form = forms.length === 0 ? undefined : random.pick(forms);
     if (form === undefined) return null;
     const target = random.pick(this.#targets);
@@ -164,6 +177,7 @@ export class People {
       }
       case 'deselect': {
         const all = this.#source.forms
+          .filter(({ id }) => this.isChosen(id))
           .flatMap(({ fields }) => fields.map(({ id }) => id))
           .filter((id) => id !== '__proto__');
         const left = new Set(this.#selected ?? all);

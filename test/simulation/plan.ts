@@ -48,6 +48,8 @@ export interface Plan {
   readonly concurrency: number;
   readonly targets: 1 | 2;
   readonly hasSecret: boolean;
+  /** The last form is not mirrored. */
+  readonly chooses: boolean;
   readonly writeBack: boolean;
   readonly history: boolean;
   readonly maxDeleteFraction: number;
@@ -111,10 +113,10 @@ export function drawPlan(
   const deletesMany = changes.includes('delete-many');
   if (random.chance(0.3)) changes.push(...FORM_CHANGES.filter((change) => !known.has(change)));
   if (behaviour.doubles !== 'none') changes.push('double');
-  const initial = Array.from({ length: 1 + random.below(3) }, () =>
-    random.pick(deletesMany ? [3, 40] : [0, 3, 3, 8, 12, 25, 40]),
+  const initial = Array.from({ length: random.pick([1, 1, 2, 3]) }, () =>
+    random.pick(deletesMany ? [3, 40] : [0, 3, 3, 8, 12, 25]),
   );
-  const steps = Array.from({ length: 3 + random.below(5) }, () =>
+  const steps = Array.from({ length: 2 + random.below(4) }, () =>
     drawStep(random, { deeds: deeds.filter((deed) => !known.has(deed)), crashes }),
   ).flatMap((step) => (isBusy || !random.chance(0.5) ? [step] : [drawChanges(random), step]));
   return {
@@ -127,7 +129,8 @@ export function drawPlan(
     concurrency: random.pick([1, 1, 2, 4]),
     targets: random.chance(0.25) ? 2 : 1,
     hasSecret: random.chance(0.5),
-    writeBack: random.chance(0.3),
+    chooses: initial.length > 1 && random.chance(0.3),
+    writeBack: random.chance(0.4),
     history: random.chance(0.3),
     maxDeleteFraction: deletesMany ? 0.2 : random.pick([1, 1, 0.2]),
     changes,

@@ -71,6 +71,7 @@ function simplerPlans(): Smaller[] {
     set('writeBack', false),
     set('history', false),
     set('hasSecret', false),
+    set('chooses', false),
     set('maxDeleteFraction', 1),
     (plan) => (plan.initial.length < 2 ? null : { ...plan, initial: plan.initial.slice(0, -1) }),
     (plan) =>

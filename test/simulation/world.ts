@@ -40,7 +40,7 @@ export class World {
   random: Random;
   readonly clock: { now: number };
   /** Called before the source answers; may change it. */
-  onRequest: () => void = () => {};
+  onRequest: (path: string) => void = () => {};
   /** Called before a PATCH reaches the source. */
   onPatch: (process: SimProcess, path: string) => Promise<void> = async () => {};
   /** What happened, a line each; kept only where somebody wants the story. */
@@ -166,8 +166,8 @@ export class World {
     if (die(`before it sends ${request}`)) return;
     wait(request, async () => {
       if (exchange.isOver()) return;
-      this.onRequest();
       const path = exchange.path.replace(/^\/api\/v1/, '');
+      this.onRequest(path);
       if (exchange.method === 'PATCH') await this.onPatch(process, path);
       const answer = this.api.answer(
         { method: exchange.method, path, body: exchange.body, headers: exchange.headers },
