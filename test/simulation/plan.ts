@@ -113,9 +113,15 @@ export function drawPlan(
   const deletesMany = changes.includes('delete-many');
   if (random.chance(0.3)) changes.push(...FORM_CHANGES.filter((change) => !known.has(change)));
   if (behaviour.doubles !== 'none') changes.push('double');
-  const initial = Array.from({ length: random.pick([1, 1, 2, 3]) }, () =>
-    random.pick(deletesMany ? [3, 40] : [0, 3, 3, 8, 12, 25]),
-  );
+  // So many pages that counts are narrowed, instead of all being read.
+  const isLong = random.chance(0.2);
+  const initial = isLong
+    ? [40]
+    : Array.from({ length: random.pick([1, 1, 2, 3]) }, () =>
+        random.pick(deletesMany ? [3, 40] : [0, 3, 3, 8, 12, 25]),
+      );
+  const chooses = initial.length > 1 && random.chance(0.3);
+  const writeBack = random.chance(0.4);
   const steps = Array.from({ length: 2 + random.below(4) }, () =>
     drawStep(random, { deeds: deeds.filter((deed) => !known.has(deed)), crashes }),
   ).flatMap((step) => (isBusy || !random.chance(0.5) ? [step] : [drawChanges(random), step]));
@@ -125,12 +131,12 @@ export function drawPlan(
     behaviour,
     initial,
     spacingMs: random.pick([1_000, 60_000, 3_600_000, DAY_MS]),
-    pageSize: random.pick([3, 5, 10, 100]),
+    pageSize: isLong ? 3 : random.pick([3, 5, 7, 10, 100]),
     concurrency: random.pick([1, 1, 2, 4]),
-    targets: random.chance(0.25) ? 2 : 1,
+    targets: random.chance(writeBack ? 0.4 : 0.15) ? 2 : 1,
     hasSecret: random.chance(0.5),
-    chooses: initial.length > 1 && random.chance(0.3),
-    writeBack: random.chance(0.4),
+    chooses,
+    writeBack,
     history: random.chance(0.3),
     maxDeleteFraction: deletesMany ? 0.2 : random.pick([1, 1, 0.2]),
     changes,
@@ -143,6 +149,7 @@ export function drawPlan(
         crashAt: crashes && random.chance(0.5) ? drawCrash(random) : 0,
       },
       ...steps,
+      ...(chooses ? [{ seed: random.below(2 ** 31), what: 'fresh', changes: 1 } as const] : []),
     ],
     without: [],
   };
