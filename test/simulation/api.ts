@@ -289,7 +289,9 @@ export class Api {
   #single(id: string, log: ApiLog): ApiResponse {
     const submission = this.source.submissions.get(id);
     const form = submission && this.source.formOf(submission.formId);
-    if (submission?.sick === true && submission.exists) return this.#sick(id, log);
+    const { sickId } = this.#behaviour;
+    if (submission?.sick === true && (submission.exists || sickId !== '410'))
+      return this.#sick(id, log);
     if (
       submission === undefined ||
       !submission.exists ||

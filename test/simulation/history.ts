@@ -58,6 +58,7 @@ export interface HistoryOptions {
 
 const START_MS = Date.UTC(2026, 0, 10, 12);
 const BASE = '/dev/shm';
+const PURGED_AFTER_MS = 120_000;
 /** In one step: a form that grows faster than it can be read is never read. */
 const MOST_CHANGES = 25;
 
@@ -436,6 +437,8 @@ class History {
   }
 
   async #deed(step: Step, random: Random): Promise<void> {
+    // Something is to be old enough.
+    if (step.deed === 'purge') this.world.clock.now += PURGED_AFTER_MS;
     const deed = this.#people.plan(step.deed ?? 'pause', random);
     if (deed === null) return;
     this.world.say(`people: ${deed.text}`);
@@ -491,17 +494,17 @@ class History {
     this.#judgeSync(printed, from, copies);
     const { behaviour, busy, faultRate } = this.#plan;
     if (busy > 0 || faultRate > 0 || contradictsItself(behaviour)) return;
+    for (const { id } of forms) {
+      if (id === form?.id || this.#people.isPaused(id)) continue;
+      if (!runsOf(printed).some(({ formId, target }) => formId === id && target === one))
+        this.#break('L12', `there is no run over ${id} in ${one}`);
+    }
     // With two forms nobody can tell whether each has a list of its own.
     if (!isTarget && forms.length < 3) return;
     for (const { formId, target, outcome, error } of runsOf(printed)) {
       const isOther = isTarget ? target === one : formId !== form?.id;
       if (isOther && outcome === 'failed')
         this.#break('L12', `the run over ${formId} in ${target} failed, too: ${error}`);
-    }
-    for (const { id } of forms) {
-      if (id === form?.id || this.#people.isPaused(id)) continue;
-      if (!runsOf(printed).some(({ formId, target }) => formId === id && target === one))
-        this.#break('L12', `there is no run over ${id} in ${one}`);
     }
   }
 

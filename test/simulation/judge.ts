@@ -69,6 +69,12 @@ export function judgeClaim(
   tally.claims++;
   const held = copy.get(claim.formId);
   const breaches: Breach[] = [];
+  const plain = held === undefined ? null : plainAnswer(held, special);
+  if (plain !== null)
+    breaches.push({
+      law: 'L11',
+      text: `${claim.by} claims ${claim.formId} in ${claim.target}, and ${plain}`,
+    });
   let isExcused = false;
   const report = (law: string, submission: Submission, aspect: Unseen, text: string): void => {
     const excuse = excuseFor(source, copy, submission, aspect, claim, groups);
@@ -98,7 +104,12 @@ export function judgeClaim(
           'missing',
           `${nameOf(submission)} is ${row === undefined ? 'missing' : 'marked deleted'}`,
         );
-    } else if (isLive && goneThroughout(submission, since, now) && ++ghosts > claim.except) {
+    } else if (
+      isLive &&
+      !isListed &&
+      goneThroughout(submission, since, now) &&
+      ++ghosts > claim.except
+    ) {
       report('L1', submission, 'ghost', `${nameOf(submission)} is gone and is live`);
     }
     if (!isLive || !submission.exists) continue;
@@ -175,6 +186,19 @@ const describe = (
   return `${show(answers?.get(fieldId ?? ''))} at the source, ${show(cell(field?.column))} and ${show(cell(field?.textColumn))} in ${field?.column ?? 'no column'}`;
 };
 
+/** A cell that is to be a hash, and shows its answer. */
+function plainAnswer({ fields, rows }: CopiedForm, special: Special): string | null {
+  for (const { fieldId, column } of fields) {
+    if (column === null || !special.isHashed(fieldId)) continue;
+    for (const { id, cells } of rows.values()) {
+      const cell = cells[column];
+      if (typeof cell === 'string' && cell.startsWith(`${id}.`))
+        return `${fieldId} of ${id} is to be hashed, and stored as ${JSON.stringify(cell)}`;
+    }
+  }
+  return null;
+}
+
 /** The first field whose cell is not what the answers say; null where all are right. */
 function differingField(
   held: CopiedForm,
@@ -239,7 +263,9 @@ export function difference(
     const row = held?.rows.get(id);
     const isLive = row !== undefined && !row.isDeleted;
     if (!exists) {
-      if (isLive) return `${nameOf(submission)} is gone and is live`;
+      // Asked for by its ID, it may answer neither that it is there nor that it is gone.
+      if (isLive && held?.rejected.has(id) !== true)
+        return `${nameOf(submission)} is gone and is live`;
       continue;
     }
     if (!isLive) {

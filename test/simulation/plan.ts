@@ -77,6 +77,7 @@ const CHANGE_SETS: readonly (readonly ChangeKind[])[] = [
   ['new', 'status', 'delete', 'edit', 'import', 'restore', 'burst', 'twin'],
   ['delete', 'restore', 'status'],
   ['new', 'delete-many', 'status'],
+  ['swap', 'import', 'new', 'edit'],
 ];
 /** What people do in one history: things that bear on each other. */
 const DEED_SETS: readonly (readonly Deed[])[] = [
@@ -84,8 +85,7 @@ const DEED_SETS: readonly (readonly Deed[])[] = [
   ['forget', 'forget', 'unforget'],
   ['hash', 'hash', 'deselect'],
   ['remove-rows', 'drop-table', 'drop-column', 'edit-cell', 'refusing-trigger', 'dropped-database'],
-  ['purge', 'misname'],
-  DEEDS,
+  ['purge', 'purge', 'misname'],
 ];
 const FORM_CHANGES: readonly ChangeKind[] = [
   'relabel',
@@ -107,7 +107,7 @@ export function drawPlan(
   const isOdd = kind === 'odd' || kind === 'hostile';
   const behaviour = isOdd ? drawBehaviour(random, 1 + random.below(3), known) : PLAIN;
   const isBusy = kind === 'busy' || kind === 'hostile' || (kind === 'odd' && random.chance(0.5));
-  const deeds = random.chance(0.5) ? random.pick(DEED_SETS) : [];
+  const deeds = random.chance(0.65) ? random.pick(DEED_SETS) : [];
   const crashes = random.chance(0.4);
   const changes = [...random.pick(CHANGE_SETS)];
   const deletesMany = changes.includes('delete-many');
@@ -171,7 +171,7 @@ function drawStep(
   const seed = random.below(2 ** 31);
   const crashAt = crashes && random.chance(0.4) ? drawCrash(random) : 0;
   const draw = random.next();
-  if (deeds.length > 0 && random.chance(0.35))
+  if (deeds.length > 0 && random.chance(0.4))
     return { seed, what: 'deed', deed: random.pick(deeds), crashAt };
   if (draw < 0.42) return { seed, what: 'tick', processes: random.chance(0.25) ? 2 : 1, crashAt };
   if (draw < 0.74)
@@ -184,8 +184,8 @@ function drawStep(
       crashAt,
     };
   if (draw < 0.8) return { seed, what: 'verify' };
-  if (draw < 0.87)
+  if (draw < 0.85)
     return { seed, what: 'wait', ms: random.pick([60_000, 10 * 60_000, 7 * 3_600_000]) };
-  if (draw < 0.95) return { seed, what: 'fresh', changes: 1 + random.below(2) };
+  if (draw < 0.92) return { seed, what: 'fresh', changes: 1 + random.below(2) };
   return { seed, what: 'broken' };
 }

@@ -114,7 +114,8 @@ function formBreaches(source: Source, form: CopiedForm, special: Special): Breac
       breaches.push({ law: 'L18', text: `${id} was forgotten, and is in ${form.table} again` });
   }
   for (const id of form.rejected) {
-    if (source.submissions.get(id)?.defect === 'none')
+    const submission = source.submissions.get(id);
+    if (submission?.defect === 'none' && !submission.sick)
       breaches.push({
         law: 'L6',
         text: `${id} is listed as rejected, and nothing is wrong with it`,

@@ -151,10 +151,10 @@ export const BREAKS: readonly Break[] = [
   },
   {
     law: 'L17',
-    name: 'counts that differ in the end count as agreed',
-    file: 'src/sync/compare-counts.ts',
-    find: "if (obstacle !== null || round >= maxRounds) return this.#end(obstacle ?? 'moving');",
-    replace: 'if (obstacle !== null || round >= maxRounds) return this.#end(null);',
+    name: 'a status of which the source has fewer counts as agreed',
+    file: 'src/sync/count-differences.ts',
+    find: 'return differences.filter(({ by }) => by !== 0)',
+    replace: 'return differences.filter(({ by }) => by > 0)',
   },
   {
     law: 'L18',
