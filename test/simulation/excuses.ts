@@ -15,6 +15,8 @@ export interface Groups {
   readonly seesNewcomers: boolean;
   /** Forms are looked at together, so that changes in two of them may cancel. */
   readonly together: boolean;
+  /** The list of a form has so many pages that its order is trusted at a first copy. */
+  readonly isLong: (formId: string) => boolean;
 }
 
 export interface Excuse {
@@ -42,7 +44,10 @@ export function excuseFor(
   const from = claim.isWhole ? claim.askedFrom : claim.comparedAt;
   const window = source.events.filter(({ at }) => at > from && at <= to);
   const event = window.findLast(({ id }) => id === submission.id);
-  if (event === undefined) return null;
+  if (event === undefined)
+    return aspect === 'missing' && groups.isLong(submission.formId)
+      ? movedAway(submission, window, claim)
+      : null;
   if (event.isNewcomer && groups.seesNewcomers) return null;
   const { submissionsAsOf, statusesAsOf } = claim;
   // Where statuses are older than submissions, or nothing is said of them, only totals were asked.
@@ -75,6 +80,25 @@ export function excuseFor(
     hiddenBy.push(other);
   }
   return { rule, submission: submission.id, event, hiddenBy, from, to };
+}
+
+/**
+ * While a long list was read for the first time, one was deleted, so that this one moved to a page that had been read, and another
+ * with an old date took its place on the page that was read next.
+ */
+function movedAway(
+  { id, formId }: Submission,
+  window: readonly SourceEvent[],
+  { askedFrom }: Assertion,
+): Excuse | null {
+  const inForm = window.filter((each) => each.formId === formId && each.at > askedFrom);
+  const gone = inForm.find(({ left, entered }) => left !== null && entered === null);
+  const came = inForm.find(
+    ({ left, entered, isNewcomer }) => left === null && entered !== null && !isNewcomer,
+  );
+  if (gone === undefined || came === undefined) return null;
+  const to = inForm.at(-1)?.at ?? askedFrom;
+  return { rule: 'list moves', submission: id, event: gone, hiddenBy: [came], from: askedFrom, to };
 }
 
 /** Whether the copy lacks a change, too. */

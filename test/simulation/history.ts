@@ -59,6 +59,8 @@ export interface HistoryOptions {
 const START_MS = Date.UTC(2026, 0, 10, 12);
 const BASE = '/dev/shm';
 const PURGED_AFTER_MS = 120_000;
+/** A list of so many pages is read until nothing is taken on trust. */
+const SHORT_PAGES = 2;
 /** In one step: a form that grows faster than it can be read is never read. */
 const MOST_CHANGES = 25;
 
@@ -718,6 +720,8 @@ class History {
       byStatus: statusFilter !== 'ignored',
       seesNewcomers: order === 'newest' || ['instants', 'exclusive', 'days'].includes(bounds),
       together: this.#source.forms.length > 1,
+      isLong: (formId: string) =>
+        this.#source.existing(formId).length > SHORT_PAGES * this.#plan.pageSize,
     };
     const copy = copies.get(claim.target) ?? new Map();
     const breaches = judgeClaim(

@@ -96,12 +96,35 @@ const FORM_CHANGES: readonly ChangeKind[] = [
   'trade-slugs',
 ];
 
-/** Draws a history. */
+/** Draws a history: one in four is a first copy of a list that moves while it is read, and no more. */
 export function drawPlan(
   seed: number,
   kinds: readonly SourceKind[] = SOURCE_KINDS,
   known: ReadonlySet<string> = KNOWN,
 ): Plan {
+  const plan = drawWhole(seed, kinds, known);
+  return seed % 4 === 3 && kinds.includes('busy') ? asFirstCopy(plan) : plan;
+}
+
+function asFirstCopy(plan: Plan): Plan {
+  const random = new Random(plan.seed ^ 0xf125);
+  return {
+    ...plan,
+    kind: 'busy',
+    behaviour: PLAIN,
+    initial: [random.pick([8, 12])],
+    pageSize: 6,
+    targets: 1,
+    chooses: false,
+    writeBack: false,
+    changes: random.pick([['swap'], ['swap', 'new'], ['delete', 'import', 'new']] as const),
+    busy: 0.5,
+    faultRate: 0,
+    steps: [{ seed: random.below(2 ** 31), what: random.pick(['sync', 'tick']) }],
+  };
+}
+
+function drawWhole(seed: number, kinds: readonly SourceKind[], known: ReadonlySet<string>): Plan {
   const random = new Random(seed);
   const kind = random.pick(kinds);
   const isOdd = kind === 'odd' || kind === 'hostile';
