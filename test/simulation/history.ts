@@ -316,7 +316,13 @@ class History {
         full: step.full === true && index === 0,
         accept: step.accept === true && index === 0,
       });
-      return { process, work: () => command(this.world, process, settings, args) };
+      // The second one comes later, so that it knows what the first one does not.
+      const delayMs = index === 0 ? 0 : new Random(step.seed + 5).below(300);
+      const work = async (): Promise<Printed> => {
+        if (delayMs > 0) await this.world.sleep(process, delayMs, undefined);
+        return command(this.world, process, settings, args);
+      };
+      return { process, work };
     });
     const endings = await this.#run(actors);
     const printed = endings.flatMap((ending) =>
@@ -482,7 +488,7 @@ class History {
     );
     const [one, two] = this.#targets;
     const isTarget = two !== undefined && random.chance(0.5) && existsSync(this.#path(two));
-    const form = !isTarget && forms.length > 1 ? random.pick(forms) : undefined;
+    const form = !isTarget && forms.length > 1 ? forms[0] : undefined;
     if (!isTarget && form === undefined) return;
     this.world.say(`${isTarget ? `the target ${two}` : form?.id} is broken`);
     const from = this.#source.now;
@@ -494,13 +500,13 @@ class History {
     const copies = await this.#look();
     if (printed === undefined || errorOf(printed) !== null) return;
     this.#judgeSync(printed, from, copies);
-    const { behaviour, busy, faultRate } = this.#plan;
-    if (busy > 0 || faultRate > 0 || contradictsItself(behaviour)) return;
-    for (const { id } of forms) {
-      if (id === form?.id || this.#people.isPaused(id)) continue;
+    for (const { id, exists } of forms) {
+      if (id === form?.id || !exists || this.#people.isPaused(id)) continue;
       if (!runsOf(printed).some(({ formId, target }) => formId === id && target === one))
         this.#break('L12', `there is no run over ${id} in ${one}`);
     }
+    const { behaviour, busy, faultRate } = this.#plan;
+    if (busy > 0 || faultRate > 0 || contradictsItself(behaviour)) return;
     // With two forms nobody can tell whether each has a list of its own.
     if (!isTarget && forms.length < 3) return;
     for (const { formId, target, outcome, error } of runsOf(printed)) {

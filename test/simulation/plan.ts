@@ -102,8 +102,16 @@ export function drawPlan(
   kinds: readonly SourceKind[] = SOURCE_KINDS,
   known: ReadonlySet<string> = KNOWN,
 ): Plan {
-  const plan = drawWhole(seed, kinds, known);
+  const plan = withRefusals(drawWhole(seed, kinds, known));
   return seed % 4 === 3 && kinds.includes('busy') ? asFirstCopy(plan) : plan;
+}
+
+/** Of write-back to an odd source much depends on how it takes changes of status. */
+function withRefusals(plan: Plan): Plan {
+  const random = new Random(plan.seed ^ 0x4ef5);
+  if (plan.behaviour === PLAIN || !plan.writeBack || !random.chance(0.4)) return plan;
+  const transitions = random.pick(['not-made', 'some-refused', 'refused-409'] as const);
+  return { ...plan, behaviour: { ...plan.behaviour, transitions } };
 }
 
 function asFirstCopy(plan: Plan): Plan {
