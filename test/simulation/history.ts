@@ -1,9 +1,9 @@
-import { mkdtempSync, renameSync, rmSync, existsSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Api, API_KEY } from './api.ts';
 import { contradictsItself, deviations, KNOWN } from './behaviours.ts';
-import { type Copy, readSqlite } from './copy.ts';
+import { type CopiedRow, type Copy, readSqlite } from './copy.ts';
 import type { Breach } from './breach.ts';
 import {
   clockTime,
@@ -13,6 +13,9 @@ import {
   type Special,
   type Tally,
 } from './judge.ts';
+import { databaseOf, plannedSettings } from './environment.ts';
+import { breakDatabase, isolationBreach } from './outage.ts';
+import { PatchJudge } from './patch-judge.ts';
 import { People } from './people.ts';
 import { drawPlan, type Plan, type Step } from './plan.ts';
 import type { SimProcess } from './process.ts';
@@ -25,7 +28,7 @@ import {
   type Job,
   jobKey,
   type Printed,
-  type Run,
+  runLines,
   runsOf,
   syncArgs,
   Worker,
@@ -33,7 +36,7 @@ import {
 import { Random } from './random.ts';
 import { SECRET_MARK, Source } from './source.ts';
 import { bannedTraces, filesWith } from './traces.ts';
-import { CopyWatch, labelBreach } from './watch.ts';
+import { CopyWatch, labelBreach, purgeBreach } from './watch.ts';
 import { type Ending, World } from './world.ts';
 
 /** How a history went. */
@@ -123,6 +126,7 @@ class History {
   readonly #source: Source;
   readonly #api: Api;
   readonly #people: People;
+  readonly #patchJudge = new PatchJudge();
   readonly #watches = new Map<string, CopyWatch>();
   readonly #queue = new Map<string, Job>();
   readonly #targets: readonly string[];
@@ -160,29 +164,11 @@ class History {
   }
 
   #path(target: string): string {
-    return join(this.#dir, `${target}.sqlite`);
+    return databaseOf(this.#dir, target);
   }
 
   #settings(): Record<string, string> {
-    const urls =
-      this.#plan.targets === 2
-        ? {
-            TARGETS: 'one,two',
-            TARGET_ONE_URL: `sqlite:${this.#path('one')}`,
-            TARGET_TWO_URL: `sqlite:${this.#path('two')}`,
-          }
-        : { TARGET_URL: `sqlite:${this.#path('default')}` };
-    return {
-      FORMS_API_URL: 'http://127.0.0.1:1/api/v1',
-      FORMS_API_KEY: API_KEY,
-      FORMS_API_CONCURRENCY: String(this.#plan.concurrency),
-      DATA_DIR: join(this.#dir, 'data'),
-      MAX_DELETE_FRACTION: String(this.#plan.maxDeleteFraction),
-      ...(this.#plan.writeBack ? { MARK_STATUS: 'DONE', MARK_FROM: 'NEW' } : {}),
-      ...(this.#plan.history ? { TARGET_HISTORY: 'full' } : {}),
-      ...urls,
-      ...this.#people.settings(),
-    };
+    return { ...plannedSettings(this.#plan, this.#dir), ...this.#people.settings() };
   }
 
   async live(): Promise<void> {
@@ -460,74 +446,50 @@ class History {
     this.#isPurging = deed.purgesBefore !== undefined;
     const copies = await this.#look();
     this.#isPurging = false;
-    if (printed?.code === 0 && deed.purgesBefore !== undefined)
-      this.#judgePurged(copies, deed.purgesBefore);
+    if (printed?.code !== 0 || deed.purgesBefore === undefined) return;
+    for (const [target, copy] of copies) {
+      const breach = purgeBreach(copy, target, deed.purgesBefore);
+      if (breach !== null) this.#break(breach.law, breach.text);
+    }
   }
 
   #isPurging = false;
 
-  /** What was marked deleted before then has no row any more. */
-  #judgePurged(copies: Map<string, Copy>, beforeMs: number): void {
-    for (const [target, copy] of copies) {
-      for (const { rows } of copy.values()) {
-        for (const { id, deletedAt } of rows.values()) {
-          if (deletedAt !== null && Date.parse(deletedAt) < beforeMs)
-            this.#break(
-              'L18',
-              `${id} was marked deleted at ${deletedAt}, and is still in ${target}`,
-            );
-        }
-      }
-    }
-  }
-
-  /** L12: a form that the source cannot show, or a target that cannot be used, holds up no other. */
+  /** A form that the source cannot show, or a target that cannot be used, holds up no other. */
   async #broken(random: Random): Promise<void> {
     const forms = this.#source.forms.filter(
       ({ id, exists }) => exists && this.#people.isChosen(id),
     );
-    const [one, two] = this.#targets;
+    const [first] = forms;
+    const [, two] = this.#targets;
     const isTarget = two !== undefined && random.chance(0.5) && existsSync(this.#path(two));
-    const form = !isTarget && forms.length > 1 ? forms[0] : undefined;
-    if (!isTarget && form === undefined) return;
-    this.world.say(`${isTarget ? `the target ${two}` : form?.id} is broken`);
+    if (!isTarget && (first === undefined || forms.length < 2)) return;
+    const outage = isTarget ? { target: two } : { form: first?.id ?? '' };
+    this.world.say(`${outage.target ?? outage.form} is broken`);
     const from = this.#source.now;
-    const aside = isTarget ? this.#breakTarget(two) : undefined;
-    this.#api.faults.brokenForm = form?.id ?? null;
+    if (isTarget) this.#killWorkers();
+    const mend = isTarget ? breakDatabase(this.#path(two)) : (): void => {};
+    this.#api.faults.brokenForm = outage.form ?? null;
     const printed = await this.#command(syncArgs({ full: random.chance(0.5) }), 'sync');
     this.#api.faults.brokenForm = null;
-    aside?.();
+    mend();
     const copies = await this.#look();
     if (printed === undefined || errorOf(printed) !== null) return;
     this.#judgeSync(printed, from, copies);
-    for (const { id, exists } of forms) {
-      if (id === form?.id || !exists || this.#people.isPaused(id)) continue;
-      if (!runsOf(printed).some(({ formId, target }) => formId === id && target === one))
-        this.#break('L12', `there is no run over ${id} in ${one}`);
-    }
+    const places = forms
+      .filter(({ id, exists }) => exists && !this.#people.isPaused(id))
+      .flatMap(({ id: formId }) => this.#targets.map((target) => ({ formId, target })));
     const { behaviour, busy, faultRate } = this.#plan;
-    if (busy > 0 || faultRate > 0 || contradictsItself(behaviour)) return;
+    const isCalm = busy === 0 && faultRate === 0 && !contradictsItself(behaviour);
     // With two forms nobody can tell whether each has a list of its own.
-    if (!isTarget && forms.length < 3) return;
-    for (const { formId, target, outcome, error } of runsOf(printed)) {
-      const isOther = isTarget ? target === one : formId !== form?.id;
-      if (isOther && outcome === 'failed')
-        this.#break('L12', `the run over ${formId} in ${target} failed, too: ${error}`);
-    }
+    const mayFail = !isCalm || (!isTarget && forms.length < 3);
+    const breach = isolationBreach(outage, runsOf(printed), places, mayFail);
+    if (breach !== null) this.#break(breach.law, breach.text);
   }
 
-  /** Puts something else in a target's place; returns what takes it away again. */
-  #breakTarget(target: string): () => void {
+  #killWorkers(): void {
     for (const { process } of this.#workers) process.kill();
     this.#workers = [];
-    const files = ['', '-wal', '-shm'].map((end) => `${this.#path(target)}${end}`);
-    const kept = files.filter((file) => existsSync(file));
-    for (const file of kept) renameSync(file, `${file}.aside`);
-    writeFileSync(this.#path(target), 'This is no database. '.repeat(100));
-    return () => {
-      for (const file of files) rmSync(file, { force: true });
-      for (const file of kept) renameSync(`${file}.aside`, file);
-    };
   }
 
   /** L16: what changes reaches every target within two polls, and a quiet poll costs eight requests. */
@@ -631,7 +593,7 @@ class History {
 
   #judgeSync(printed: Printed, from: number, copies: Map<string, Copy>): void {
     const runs = runsOf(printed);
-    this.#sayRuns(runs, printed);
+    for (const line of runLines(runs, printed)) this.world.say(line);
     const isWell = runs.every(({ outcome }) => outcome === 'ok');
     if (printed.code === 0 && !isWell)
       this.#break(
@@ -670,24 +632,6 @@ class History {
     if (this.#plan.behaviour.sections === 'absent') return;
     const breach = labelBreach(form, held, from);
     if (breach !== null) this.#break(breach.law, breach.text);
-  }
-
-  #sayRuns(runs: readonly Run[], { code, text }: Printed): void {
-    for (const {
-      formId,
-      target,
-      outcome,
-      code: problem,
-      written,
-      except,
-      requests,
-      error,
-    } of runs) {
-      this.world.say(
-        `sync: ${formId} in ${target} ended ${outcome}${problem === null ? '' : ` ${problem}`}: ${written} written, ${except} not claimed, ${requests} requests${error === null ? '' : ` (${error.slice(0, 150)})`}`,
-      );
-    }
-    this.world.say(`sync exits with ${code}${runs.length === 0 ? `: ${text.slice(0, 200)}` : ''}`);
   }
 
   async #claims(): Promise<ReturnType<typeof claimsOf>> {
@@ -751,30 +695,14 @@ class History {
     const submission = this.#source.submissions.get(id);
     if (submission === undefined) return;
     this.tally.patches++;
+    const rows = new Map<string, CopiedRow | undefined>();
+    for (const target of this.#targets)
+      rows.set(target, (await this.#copyOf(target)).get(submission.formId)?.rows.get(id));
     const read = this.world.logOf(process).read.get(id);
-    if (this.#people.isPaused(submission.formId))
-      this.#patchBreach(`PATCH of ${id}, whose form is paused`);
-    const isSpent = read !== undefined && read === this.#usedReadings.get(process)?.get(id);
-    const used = this.#usedReadings.get(process) ?? new Map<string, object>();
-    this.#usedReadings.set(process, used);
-    if (read !== undefined) used.set(id, read);
-    if (read === undefined || !read.byId || isSpent)
-      this.#patchBreach(`PATCH of ${id}, which was not read by its ID just before`);
-    else if (read.status !== 'NEW')
-      this.#patchBreach(`PATCH of ${id}, which was read as ${read.status}`);
-    for (const target of this.#targets) {
-      const row = (await this.#copyOf(target)).get(submission.formId)?.rows.get(id);
-      if (row === undefined || row.isDeleted)
-        this.#patchBreach(`PATCH of ${id} before it was stored in ${target}`);
-    }
-  }
-
-  /** What a process has read and then sent a PATCH for: each needs a reading of its own. */
-  readonly #usedReadings = new Map<SimProcess, Map<string, object>>();
-
-  /** Not thrown into the program, which would take it for an answer. */
-  #patchBreach(text: string): void {
-    this.breaches.push({ law: 'L7', text });
+    const isPaused = this.#people.isPaused(submission.formId);
+    // Not thrown into the program, which would take it for an answer.
+    for (const text of this.#patchJudge.faults(process, id, read, rows, isPaused))
+      this.breaches.push({ law: 'L7', text });
   }
 
   #judgeText(text: string): void {
@@ -865,6 +793,6 @@ class History {
 
   /** Closes what is open. */
   end(): void {
-    for (const { process } of this.#workers) process.kill();
+    this.#killWorkers();
   }
 }

@@ -200,11 +200,10 @@ export class People {
       case 'misname':
         return this.#misname(random);
       case 'purge': {
-        const ageMs = random.pick([60_000, 600_000]);
-        const purgesBefore = this.#source.now - ageMs;
+        const purgesBefore = this.#source.now - 60_000;
         return {
-          text: `purge what was marked deleted ${ageMs / 60_000} minutes ago`,
-          args: ['purge', '--deleted-before', `${ageMs / 60_000}m`, '--yes', '--json'],
+          text: 'purge what was marked deleted a minute ago',
+          args: ['purge', '--deleted-before', '1m', '--yes', '--json'],
           purgesBefore,
         };
       }

@@ -215,6 +215,16 @@ export const runsOf = (printed: Printed): Run[] =>
     error: pass.error,
   }));
 
+/** How the runs of a `sync` ended, for a story. */
+export function runLines(runs: readonly Run[], { code, text }: Printed): string[] {
+  const lines = runs.map(({ formId, target, outcome, written, except, requests, ...run }) => {
+    const problem = run.code === null ? '' : ` ${run.code}`;
+    const error = run.error === null ? '' : ` (${run.error.slice(0, 150)})`;
+    return `sync: ${formId} in ${target} ended ${outcome}${problem}: ${written} written, ${except} not claimed, ${requests} requests${error}`;
+  });
+  return [...lines, `sync exits with ${code}${runs.length === 0 ? `: ${text.slice(0, 200)}` : ''}`];
+}
+
 /** The claims that `status --json` printed. */
 export function claimsOf(printed: Printed): Claim[] {
   const ms = (text: string | null): number | null => (text === null ? null : Date.parse(text));

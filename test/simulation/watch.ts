@@ -178,3 +178,17 @@ const contentOf = ({ status, createdAt, isDeleted, cells }: CopiedRow): string =
     isDeleted,
     Object.entries(cells).map(([name, cell]) => [name, String(cell)]),
   ]);
+
+/** After a purge: what was marked deleted before then has no row any more (L18). */
+export function purgeBreach(copy: Copy, target: string, beforeMs: number): Breach | null {
+  for (const { rows } of copy.values()) {
+    for (const { id, deletedAt } of rows.values()) {
+      if (deletedAt !== null && Date.parse(deletedAt) < beforeMs)
+        return {
+          law: 'L18',
+          text: `${id} was marked deleted at ${deletedAt}, and is still in ${target}`,
+        };
+    }
+  }
+  return null;
+}
