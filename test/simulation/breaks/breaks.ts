@@ -53,6 +53,7 @@ export const BREAKS: readonly Break[] = [
     file: 'src/mirror/proof.ts',
     find: 'return this.#base !== undefined && this.#counted === this.#base.total;',
     replace: 'return this.#base !== undefined && this.#ids.size >= this.#base.total;',
+    why: 'How the total moved has to be accounted for as well, which catches it.',
   },
   {
     law: 'L2',
@@ -60,6 +61,7 @@ export const BREAKS: readonly Break[] = [
     file: 'src/sync/incremental-scan.ts',
     find: 'if (this.#missing > 0) return false;',
     replace: '',
+    why: 'A poll has every difference of counts compared, which finds what this leaves out.',
   },
   {
     law: 'L2',
@@ -67,6 +69,7 @@ export const BREAKS: readonly Break[] = [
     file: 'src/sync/incremental-scan.ts',
     find: "return same ? 'complete' : 'moved';",
     replace: "return 'complete';",
+    why: 'A poll has every difference of counts compared, which finds what this leaves out.',
   },
   {
     law: 'L4',
@@ -176,6 +179,7 @@ export const BREAKS: readonly Break[] = [
     file: 'src/sync/incremental-scan.ts',
     find: 'if (this.#missing > 0 && this.#pastOverlap(page)) return this.#older(page, first);',
     replace: "if (this.#missing > 0 && this.#pastOverlap(page)) return 'complete';",
+    why: 'A poll has every difference of counts compared, which finds what this leaves out.',
   },
   {
     law: 'L2',
@@ -361,6 +365,7 @@ export const BREAKS: readonly Break[] = [
     file: 'src/sync/look-search.ts',
     find: 'for (const status of [...lost, ...won]) {',
     replace: 'for (const status of won.length < 0 ? won : lost) {',
+    why: 'What one poll does not explain makes the next one ask each form, within the two polls of L16.',
   },
   {
     law: 'L17',
@@ -428,6 +433,7 @@ export const BREAKS: readonly Break[] = [
     file: 'src/sync/erase.ts',
     find: 'return { ...erasure, failure: await scrubbed(target) };',
     replace: 'return { ...erasure, failure: null };',
+    why: 'SQLite overwrites what is deleted, and each command empties the WAL at its end.',
   },
   {
     law: 'L18',
@@ -435,5 +441,6 @@ export const BREAKS: readonly Break[] = [
     file: 'src/targets/sql/form-writer.ts',
     find: 'if (dialect.scrubs && isReplaced) await noteScrub(tx, dialect, formId, at);',
     replace: '',
+    why: 'SQLite overwrites what is deleted, and each command empties the WAL at its end.',
   },
 ];
