@@ -23,6 +23,12 @@ export interface CopiedField {
   readonly label: string;
 }
 
+/** What is listed as rejected: of a submission that is stored, something about it only. */
+export interface Rejected {
+  readonly reason: string;
+  readonly isStored: boolean;
+}
+
 export interface CopiedForm {
   readonly formId: string;
   readonly table: string;
@@ -30,10 +36,10 @@ export interface CopiedForm {
   /** IDs that more than one row has. */
   readonly twice: readonly string[];
   readonly fields: readonly CopiedField[];
-  /** Submissions that are listed as rejected; those without an ID are not in it. */
-  readonly rejected: ReadonlySet<string>;
   /** By submission, the newest entry of the history of statuses. */
   readonly lastStatuses: ReadonlyMap<string, string>;
+  /** Submissions that are listed as rejected, and why; those without an ID are not in it. */
+  readonly rejected: ReadonlyMap<string, Rejected>;
 }
 
 export type Copy = ReadonlyMap<string, CopiedForm>;
@@ -56,6 +62,9 @@ const text = (value: unknown): string =>
   value instanceof Date ? value.toISOString() : String(value);
 const textOrNull = (value: unknown): string | null =>
   value === null || value === undefined ? null : text(value);
+
+/** Databases have booleans, or numbers for them. */
+const isTrue = (value: unknown): boolean => value === true || Number(value) === 1;
 
 /** Reads everything; `quote` is how the database quotes a name. */
 export async function readCopy(query: Query, quote = '"'): Promise<Copy> {
@@ -97,11 +106,16 @@ export async function readCopy(query: Query, quote = '"'): Promise<Copy> {
           textColumn: textOrNull(field['text_column']),
           label: text(field['label']),
         })),
-      rejected: new Set(listed.flatMap((each) => textOrNull(each['submission_id']) ?? [])),
       lastStatuses: new Map(
         statuses
           .filter((entry) => entry['form_id'] === formId)
           .map((entry) => [text(entry['submission_id']), text(entry['status'])]),
+      ),
+      rejected: new Map(
+        listed.map((each) => {
+          const [reason, stored] = [text(each['reason']), each['stored']];
+          return [text(each['submission_id']), { reason, isStored: isTrue(stored) }] as const;
+        }),
       ),
     });
   }

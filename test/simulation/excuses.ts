@@ -13,7 +13,7 @@ export interface Groups {
   readonly byStatus: boolean;
   /** Newcomers are seen without counts: the list is sorted or bounded. */
   readonly seesNewcomers: boolean;
-  /** Forms are looked at together, so that changes in two of them may cancel. */
+  /** What this claim rests on was asked of the workspace, so that changes in two of its forms may cancel. */
   readonly together: boolean;
   /** The list of a form has so many pages that its order is trusted at a first copy. */
   readonly isLong: (formId: string) => boolean;
@@ -40,7 +40,7 @@ export function excuseFor(
 ): Excuse | null {
   if (aspect === 'answers') return null;
   if (aspect === 'status' && !groups.byStatus) return null;
-  const to = source.now;
+  const to = claim.askedTo;
   const from = claim.isWhole ? claim.askedFrom : claim.comparedAt;
   const window = source.events.filter(({ at }) => at > from && at <= to);
   const event = window.findLast(({ id }) => id === submission.id);
@@ -59,11 +59,16 @@ export function excuseFor(
   if (claim.isWhole && aspect !== 'missing') return null;
   const stored = storedStatus(copy, submission);
   const there = submission.exists ? submission.status : null;
+  const isTogether = groups.together && !claim.isWhole;
+  // Counts are asked before the newest submissions are read: one that came in between is stored, and hides nothing.
   const others = window.filter(
-    ({ id, formId }) => id !== submission.id && (groups.together || formId === submission.formId),
+    ({ id, formId, isNewcomer }) =>
+      id !== submission.id &&
+      (isTogether || formId === submission.formId) &&
+      !(isNewcomer && groups.seesNewcomers),
   );
   const hides = (other: SourceEvent): boolean =>
-    other.at > claim.askedFrom || isUnseen(source, copy, other);
+    other.at > Math.min(claim.askedFrom, claim.knownUntil) || isUnseen(source, copy, other);
   const isIn = (status: string | null, group: string): boolean =>
     status !== null && (!byStatus || claim.isWhole || status === group);
   const hiddenBy: SourceEvent[] = [];

@@ -1,25 +1,26 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Api, API_KEY } from './api.ts';
-import { contradictsItself, deviations, KNOWN } from './behaviours.ts';
-import { type CopiedRow, type Copy, readSqlite } from './copy.ts';
 import type { Breach } from './breach.ts';
+import { contradictsItself, deviations, namesForms } from './behaviours.ts';
+import type { CopiedRow, Copy } from './copy.ts';
+import type { Place } from './stores.ts';
 import {
+  type Asked,
   clockTime,
   type Assertion,
   difference,
   judgeClaim,
-  type Special,
   type Tally,
 } from './judge.ts';
 import { databaseOf, plannedSettings } from './environment.ts';
 import { breakDatabase, isolationBreach } from './outage.ts';
 import { PatchJudge } from './patch-judge.ts';
 import { People } from './people.ts';
-import { drawPlan, type Plan, type Step } from './plan.ts';
+import type { Plan, Step } from './plan.ts';
 import type { SimProcess } from './process.ts';
 import {
+  type Claim,
   claimsOf,
   command,
   comparisonsOf,
@@ -34,18 +35,11 @@ import {
   Worker,
 } from './program.ts';
 import { Random } from './random.ts';
+import { Refills } from './refills.ts';
 import { SECRET_MARK, Source } from './source.ts';
 import { bannedTraces, filesWith } from './traces.ts';
 import { CopyWatch, labelBreach, purgeBreach } from './watch.ts';
 import { type Ending, World } from './world.ts';
-
-/** How a history went. */
-export interface Verdict {
-  readonly breaches: readonly Breach[];
-  readonly tally: HistoryTally;
-  readonly requests: number;
-  readonly lines: readonly string[];
-}
 
 export interface HistoryTally extends Tally {
   runs: number;
@@ -54,62 +48,18 @@ export interface HistoryTally extends Tally {
   patches: number;
 }
 
-export interface HistoryOptions {
-  /** Keep what happened, a line each. */
-  readonly story?: boolean;
-}
-
 const START_MS = Date.UTC(2026, 0, 10, 12);
-const BASE = '/dev/shm';
 const PURGED_AFTER_MS = 120_000;
 /** A list of so many pages is read until nothing is taken on trust. */
 const SHORT_PAGES = 2;
 /** In one step: a form that grows faster than it can be read is never read. */
 const MOST_CHANGES = 25;
 
-let isWarm = false;
-
-/** Modules that the program loads when it first needs them come in their own time: a history of no account loads them all. */
-async function warmUp(): Promise<void> {
-  isWarm = true;
-  const step = { seed: 1, crashAt: 0 } as const;
-  const steps: Step[] = [
-    { ...step, what: 'sync', full: true },
-    { ...step, what: 'tick' },
-    { ...step, what: 'deed', deed: 'forget' },
-    { ...step, what: 'deed', deed: 'pause' },
-    { ...step, what: 'verify' },
-  ];
-  await runHistory({ ...drawPlan(3, ['quiet']), writeBack: true, initial: [3], steps });
-}
-
-/** Runs a history, and judges every claim when it is made. It ends with the first breach. */
-export async function runHistory(plan: Plan, options: HistoryOptions = {}): Promise<Verdict> {
-  if (!isWarm) await warmUp();
-  const root = existsSync(BASE) ? BASE : tmpdir();
-  const dir = mkdtempSync(join(root, 'forms-mirror-simulation-'));
-  const history = new History(plan, dir, options.story === true ? [] : null);
-  try {
-    await history.live();
-  } catch (error) {
-    if (!(error instanceof Broken))
-      history.breaches.push({ law: 'L3', text: (error as Error).message });
-  } finally {
-    history.end();
-    rmSync(dir, { recursive: true, force: true });
-  }
-  return {
-    breaches: history.breaches,
-    tally: history.tally,
-    requests: history.world.requests,
-    lines: history.world.lines ?? [],
-  };
-}
-
 /** Ends a history at its first breach. */
-class Broken extends Error {}
+export class Broken extends Error {}
 
-class History {
+/** One history, from a plan. */
+export class History {
   readonly breaches: Breach[] = [];
   readonly world: World;
   readonly tally: HistoryTally = {
@@ -128,8 +78,10 @@ class History {
   readonly #people: People;
   readonly #patchJudge = new PatchJudge();
   readonly #watches = new Map<string, CopyWatch>();
+  readonly #refills = new Refills();
   readonly #queue = new Map<string, Job>();
   readonly #targets: readonly string[];
+  readonly #places: ReadonlyMap<string, Place>;
   /** Since when everything of a form in a target was compared, by target and form, as last claimed. */
   readonly #comparedAt = new Map<string, number>();
   /** The processes that stay, and with which settings they began. */
@@ -138,7 +90,8 @@ class History {
   #changeNumber = 0;
   #step: Step | undefined;
 
-  constructor(plan: Plan, dir: string, lines: string[] | null) {
+  constructor(plan: Plan, dir: string, places: ReadonlyMap<string, Place>, lines: string[] | null) {
+    this.#places = places;
     this.#plan = plan;
     this.#dir = dir;
     const clock = { now: START_MS };
@@ -147,7 +100,7 @@ class History {
     this.#source = new Source(plan.behaviour, plan.spacingMs, clock, random.fork());
     this.#api = new Api(this.#source, plan.pageSize, random.fork());
     this.world.api = this.#api;
-    this.#targets = plan.targets === 2 ? ['one', 'two'] : ['default'];
+    this.#targets = [...places.keys()];
     for (const size of plan.initial) {
       const form = this.#source.addForm();
       for (let n = 0; n < size; n++) this.#source.seed(form, (size - n) * plan.spacingMs);
@@ -168,7 +121,9 @@ class History {
   }
 
   #settings(): Record<string, string> {
-    return { ...plannedSettings(this.#plan, this.#dir), ...this.#people.settings() };
+    const urls = new Map([...this.#places].map(([target, { url }]) => [target, url]));
+    const settings = plannedSettings(this.#plan, join(this.#dir, 'data'), urls);
+    return { ...settings, ...this.#people.settings() };
   }
 
   async live(): Promise<void> {
@@ -345,6 +300,7 @@ class History {
         answersAsOf: from,
         except: 0,
         askedFrom: from,
+        ...this.#askedJustNow(),
         comparedAt: from,
         isWhole: true,
       });
@@ -400,6 +356,11 @@ class History {
     for (let job = this.#take(); job !== undefined; job = this.#take()) {
       const { outcome, again } = await this.#work(worker, process, job);
       this.world.say(`${process.name}: ${jobKey(job)}: ${outcome.slice(0, 160)}`);
+      if (job.kind === 'sync') {
+        this.tally.runs++;
+        if (outcome === 'incomplete') this.tally.incomplete++;
+        if (outcome === 'ok' && !process.isDead) this.#refills.noteMade(job.target, job.formId);
+      }
       if (again && postponed.length < 20) postponed.push(job);
     }
     for (const job of postponed) this.#queue.set(jobKey(job), job);
@@ -436,6 +397,11 @@ class History {
     const deed = this.#people.plan(step.deed ?? 'pause', random);
     if (deed === null) return;
     this.world.say(`people: ${deed.text}`);
+    if (deed.empties !== undefined) {
+      // Columns begin again there.
+      this.#watches.delete(deed.empties);
+      this.#refills.noteEmptied(deed.empties);
+    }
     if (deed.args === undefined) return;
     deed.begun?.();
     const printed = await this.#command(deed.args, 'person', step.crashAt, deed.mistaken);
@@ -528,13 +494,11 @@ class History {
         answersAsOf: null,
         except,
         askedFrom: from,
+        ...this.#askedJustNow(),
+        knownUntil: from,
         comparedAt,
         isWhole: false,
       });
-    }
-    if (KNOWN.has('emptied-then-deleted') && this.#source.forms.some(({ exists }) => !exists)) {
-      this.#step = quiet;
-      return;
     }
     const requests = this.world.requests;
     const [held] = this.#workers;
@@ -553,15 +517,11 @@ class History {
     this.#step = quiet;
   }
 
-  async #copyOf(target: string): Promise<Copy> {
-    return readSqlite(this.#path(target));
-  }
-
   /** Reads every copy, and what may be seen of it by itself. */
   async #look(): Promise<Map<string, Copy>> {
     const copies = new Map<string, Copy>();
     for (const target of this.#targets) {
-      const copy = await this.#copyOf(target);
+      const copy = (await this.#places.get(target)?.read()) ?? new Map();
       copies.set(target, copy);
       const watch = this.#watches.get(target) ?? new CopyWatch();
       this.#watches.set(target, watch);
@@ -570,7 +530,7 @@ class History {
         mostDeleted: (live: number) => this.#mostDeleted(live),
         isPurged: this.#isPurging,
       };
-      for (const breach of watch.look(this.#source, copy, target, this.#special(), since))
+      for (const breach of watch.look(this.#source, copy, target, this.#people.special(), since))
         this.#break(breach.law, breach.text);
     }
     return copies;
@@ -585,10 +545,6 @@ class History {
 
   #goneAt(id: string): number {
     return Math.max(0, ...[...this.world.logs.values()].map((log) => log.gone.get(id) ?? 0));
-  }
-
-  #special(): Special {
-    return this.#people.special();
   }
 
   #judgeSync(printed: Printed, from: number, copies: Map<string, Copy>): void {
@@ -607,6 +563,7 @@ class History {
       if (run.outcome === 'incomplete') this.tally.incomplete++;
       if (run.outcome !== 'ok') continue;
       const { formId, target, isWhole, except } = run;
+      this.#refills.noteMade(target, formId);
       this.#judgeLabels(formId, copies.get(target), from);
       const comparedAt = this.#comparedAt.get(`${target} ${formId}`) ?? 0;
       const asOf = isWhole ? from : null;
@@ -619,6 +576,7 @@ class History {
         answersAsOf: asOf,
         except,
         askedFrom: from,
+        ...this.#askedJustNow(),
         comparedAt,
         isWhole,
       });
@@ -634,7 +592,7 @@ class History {
     if (breach !== null) this.#break(breach.law, breach.text);
   }
 
-  async #claims(): Promise<ReturnType<typeof claimsOf>> {
+  async #claims(): Promise<Claim[]> {
     const wasBusy = this.#step;
     this.#step = undefined;
     const printed = await this.#command(['status', '--json'], 'status');
@@ -646,30 +604,49 @@ class History {
     return claims;
   }
 
+  /** When `status` first claimed this of a form in a target. */
+  #firstMet({ formId, target, submissionsAsOf, statusesAsOf }: Claim): Asked {
+    const key = `${target} ${formId} ${submissionsAsOf} ${statusesAsOf}`;
+    const met = this.#met.get(key) ?? this.#askedJustNow();
+    this.#met.set(key, met);
+    return met;
+  }
+
+  #askedJustNow(): Asked {
+    return { askedTo: this.#source.now, knownUntil: this.#lookedAt };
+  }
+
+  readonly #met = new Map<string, Asked>();
+  #lookedAt = 0;
+
   /** What `status` says now, of all forms. */
   async #judgeStatus(): Promise<void> {
     const claims = await this.#claims();
     const copies = await this.#look();
     for (const claim of claims) {
       if (claim.goneAt !== null) continue;
+      const refill = this.#refills.judge(claim);
+      if (refill !== null) this.#break(refill.law, refill.text);
       const { formId, target, submissionsAsOf, answersAsOf } = claim;
       this.#judge(copies, {
         ...claim,
         by: 'status',
         askedFrom: submissionsAsOf ?? 0,
+        ...this.#firstMet(claim),
         comparedAt: answersAsOf ?? 0,
         isWhole: false,
       });
       this.#comparedAt.set(`${target} ${formId}`, answersAsOf ?? 0);
     }
+    this.#lookedAt = this.#source.now;
   }
 
   #judge(copies: Map<string, Copy>, claim: Assertion): void {
-    const { order, bounds, statusFilter } = this.#plan.behaviour;
+    const { order, bounds, statusFilter, workspaceList } = this.#plan.behaviour;
     const groups = {
       byStatus: statusFilter !== 'ignored',
       seesNewcomers: order === 'newest' || ['instants', 'exclusive', 'days'].includes(bounds),
-      together: this.#source.forms.length > 1,
+      together: workspaceList === 'honoured',
       isLong: (formId: string) =>
         this.#source.existing(formId).length > SHORT_PAGES * this.#plan.pageSize,
     };
@@ -678,7 +655,7 @@ class History {
       this.#source,
       copy,
       claim,
-      this.#special(),
+      this.#people.special(),
       groups,
       this.tally,
       ({ rule, submission, event, hiddenBy }) => {
@@ -696,8 +673,12 @@ class History {
     if (submission === undefined) return;
     this.tally.patches++;
     const rows = new Map<string, CopiedRow | undefined>();
-    for (const target of this.#targets)
-      rows.set(target, (await this.#copyOf(target)).get(submission.formId)?.rows.get(id));
+    for (const [target, place] of this.#places) {
+      const copy = await place.read();
+      const forms = namesForms(this.#plan.behaviour) ? [submission.formId] : [...copy.keys()];
+      const found = forms.flatMap((formId) => copy.get(formId)?.rows.get(id) ?? []);
+      rows.set(target, found.find(({ isDeleted }) => !isDeleted) ?? found[0]);
+    }
     const read = this.world.logOf(process).read.get(id);
     const isPaused = this.#people.isPaused(submission.formId);
     // Not thrown into the program, which would take it for an answer.
@@ -750,7 +731,7 @@ class History {
         this.#source,
         copies.get(run.target) ?? new Map(),
         run.formId,
-        this.#special(),
+        this.#people.special(),
       );
       if (differs !== null)
         this.#break(

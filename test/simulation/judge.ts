@@ -11,8 +11,16 @@ import {
   versionsBetween,
 } from './source.ts';
 
+/** When a claim can have been deceived. */
+export interface Asked {
+  /** When it was first met: nothing later can have. */
+  readonly askedTo: number;
+  /** When the copies were last read before: what happened since may have been unknown when counts were asked. */
+  readonly knownUntil: number;
+}
+
 /** Something that the program says about a form in a target, and as of when (milliseconds; null: it says nothing). */
-export interface Assertion {
+export interface Assertion extends Asked {
   /** `status`, `sync` and so on. */
   readonly by: string;
   readonly formId: string;
@@ -215,11 +223,11 @@ function differingField(
     const cell = column === null ? undefined : row.cells[column];
     const text = textColumn === null ? undefined : row.cells[textColumn];
     const stored = text ?? cell ?? null;
+    if (!special.isSelected(fieldId)) continue;
     if (special.isHashed(fieldId)) {
       if (isBlank(value) !== isBlank(stored)) return fieldId;
       continue;
     }
-    if (!special.isSelected(fieldId)) continue;
     if (!isSame(value, stored)) return fieldId;
   }
   return null;
@@ -283,7 +291,9 @@ export function difference(
         return `${nameOf(submission)} has another answer in ${field}: ${describe(held, row, answers, field)}`;
     }
   }
-  const listed = [...(held?.rejected ?? [])].filter((id) => !source.submissions.has(id)).length;
+  const listed = [...(held?.rejected.keys() ?? [])].filter(
+    (id) => !source.submissions.has(id),
+  ).length;
   const nameless = source.existing(formId).filter(({ defect }) => defect === 'id').length;
   if (listed < nameless) return `${nameless} items have no ID, and ${listed} are listed`;
   for (const [id, row] of held?.rows ?? []) {

@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { existsSync } from 'node:fs';
+import { namesForms } from './behaviours.ts';
 import type { Special } from './judge.ts';
 import type { Deed, Plan } from './plan.ts';
 import type { Random } from './random.ts';
@@ -16,6 +17,8 @@ export interface PlannedDeed {
   readonly done?: (code: number) => void;
   /** Other settings, for this command only; they hold a mistake, and nothing may come of it. */
   readonly mistaken?: Readonly<Record<string, string>>;
+  /** The target in which nothing is left. */
+  readonly empties?: string;
   /** Rows that were marked deleted before then are to go (milliseconds). */
   readonly purgesBefore?: number;
 }
@@ -38,6 +41,8 @@ export class People {
   readonly #hashed = new Set<string>();
   readonly #privateSince = new Map<string, number>();
   readonly #paused = new Set<string>();
+  /** Targets in which a trigger refuses rows. */
+  readonly #refusing = new Set<string>();
 
   constructor(
     source: Source,
@@ -60,9 +65,9 @@ export class People {
       );
   }
 
-  /** Nothing is paused, forgotten or chosen. */
+  /** Nothing is paused, refused or chosen. */
   get isUsual(): boolean {
-    return this.#paused.size === 0 && this.#hashed.size === 0;
+    return this.#paused.size === 0 && this.#hashed.size === 0 && this.#refusing.size === 0;
   }
 
   /** The settings name a field that no form has any more. */
@@ -112,8 +117,14 @@ export class People {
     };
   }
 
-  /** The commands that end all pauses. */
+  /** Takes triggers away; the commands that end all pauses. */
   toNormal(): string[][] {
+    for (const target of this.#refusing) {
+      const database = new DatabaseSync(this.#path(target));
+      database.exec('DROP TRIGGER IF EXISTS refuses');
+      database.close();
+    }
+    this.#refusing.clear();
     const commands = [...this.#paused].map((formId) => ['resume', '--form', formId, '--json']);
     this.#paused.clear();
     return commands;
@@ -149,7 +160,7 @@ export class People {
         const id = random.pick(known);
         return {
           text: `forget ${id}`,
-          args: ['forget', id, '--form', form.id, '--yes', '--json'],
+          args: ['forget', id, ...this.#formOption(form), '--yes', '--json'],
           begun: () => void this.#forgotten.add(id),
           done: (code) => void (code === 0 && this.#erased.add(id)),
         };
@@ -160,7 +171,7 @@ export class People {
         const id = random.pick(known);
         return {
           text: `forget --undo ${id}`,
-          args: ['forget', '--undo', id, '--form', form.id, '--yes', '--json'],
+          args: ['forget', '--undo', id, ...this.#formOption(form), '--yes', '--json'],
           begun: () => void this.#erased.delete(id),
           done: (code) => void (code === 0 && this.#forgotten.delete(id)),
         };
@@ -217,6 +228,10 @@ export class People {
     }
   }
 
+  #formOption({ id }: SourceForm): string[] {
+    return namesForms(this.#source.behaviour) ? ['--form', id] : [];
+  }
+
   /** A name that no form and no field has stops the program. */
   #misname(random: Random): PlannedDeed {
     const variable = random.pick(['TARGET_FORMS', 'TARGET_FIELDS', 'TARGET_HASH_FIELDS']);
@@ -256,8 +271,13 @@ export class People {
       if (typeof table !== 'string') return null;
       const text = damage(database, deed, table, random);
       if (text === null) return null;
+      if (deed === 'refusing-trigger') this.#refusing.add(target);
       this.#touched.set(`${target} ${form.id}`, this.#source.now);
-      return { text: `${text} in ${target}` };
+      if (deed !== 'dropped-database') return { text: `${text} in ${target}` };
+      this.#touchAll();
+      // With the list of what was forgotten (DESIGN, section 6).
+      this.#erased.clear();
+      return { text: `${text} in ${target}`, empties: target };
     } catch {
       return null;
     } finally {
@@ -315,6 +335,14 @@ function damage(
         `CREATE TRIGGER refuses BEFORE INSERT ON "${table}" BEGIN SELECT RAISE(IGNORE); END`,
       );
       return `puts a trigger on ${table} that refuses rows`;
+    case 'dropped-database':
+      for (const type of ['view', 'table']) {
+        for (const { name } of database
+          .prepare(`SELECT name FROM sqlite_schema WHERE type = ? AND name NOT LIKE 'sqlite_%'`)
+          .all(type))
+          database.exec(`DROP ${type} "${String(name)}"`);
+      }
+      return 'drops everything';
     default:
       return null;
   }

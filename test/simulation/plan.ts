@@ -1,6 +1,7 @@
-import { type Behaviour, drawBehaviour, KNOWN, PLAIN } from './behaviours.ts';
+import { type Behaviour, behaveAs, drawBehaviour, KNOWN, PLAIN } from './behaviours.ts';
 import { Random } from './random.ts';
-import type { ChangeKind } from './source.ts';
+import type { StoreKind } from './stores.ts';
+import { CHANGE_KINDS, type ChangeKind } from './source.ts';
 
 /** What people do between runs, to the target or to the settings. */
 export const DEEDS = [
@@ -40,6 +41,7 @@ export interface Step {
 export interface Plan {
   readonly seed: number;
   readonly kind: SourceKind;
+  readonly store: StoreKind;
   readonly behaviour: Behaviour;
   /** How many submissions each form has at first. */
   readonly initial: readonly number[];
@@ -159,6 +161,7 @@ function drawWhole(seed: number, kinds: readonly SourceKind[], known: ReadonlySe
   return {
     seed,
     kind,
+    store: 'sqlite',
     behaviour,
     initial,
     spacingMs: random.pick([1_000, 60_000, 3_600_000, DAY_MS]),
@@ -185,6 +188,23 @@ function drawWhole(seed: number, kinds: readonly SourceKind[], known: ReadonlySe
     without: [],
   };
 }
+
+/** The plan with a behaviour (`point=value`), a change or a deed in it that it may not have drawn; throws where `what` is none of them. */
+export function withMore(plan: Plan, what: string): Plan {
+  const change = CHANGE_KINDS.find((each) => each === what);
+  if (change !== undefined) return { ...plan, changes: [...plan.changes, change, change] };
+  const deed = DEEDS.find((each) => each === what);
+  if (deed !== undefined) {
+    const random = new Random(plan.seed ^ 0xdeed);
+    const at = 1 + random.below(plan.steps.length);
+    const step: Step = { seed: random.below(2 ** 31), what: 'deed', deed };
+    return { ...plan, steps: plan.steps.toSpliced(at, 0, step) };
+  }
+  const behaviour = behaveAs(plan.behaviour, what);
+  const isDoubled = behaviour.doubles !== 'none' && !plan.changes.includes('double');
+  return { ...plan, behaviour, changes: [...plan.changes, ...(isDoubled ? DOUBLE : [])] };
+}
+const DOUBLE: readonly ChangeKind[] = ['double'];
 
 /** Half of all crashes are among the first thirty acts. */
 const drawCrash = (random: Random): number => 1 + Math.floor(2 ** (random.next() * 9));

@@ -46,6 +46,8 @@ export interface Claim {
   readonly except: number;
   readonly state: string;
   readonly goneAt: string | null;
+  /** Codes of what is said to need attention. */
+  readonly problems: readonly string[];
 }
 
 /** How `verify` found a form in a target. */
@@ -170,6 +172,7 @@ interface FormDocument {
   readonly target: string;
   readonly state: string;
   readonly goneAt: string | null;
+  readonly problems: readonly { readonly code: string }[];
   readonly covers: {
     readonly membership: string | null;
     readonly statuses: string | null;
@@ -229,7 +232,7 @@ export function runLines(runs: readonly Run[], { code, text }: Printed): string[
 export function claimsOf(printed: Printed): Claim[] {
   const ms = (text: string | null): number | null => (text === null ? null : Date.parse(text));
   const forms = (documentOf(printed).forms ?? []) as readonly FormDocument[];
-  return forms.map(({ form, target, covers, state, goneAt }) => ({
+  return forms.map(({ form, target, covers, state, goneAt, problems }) => ({
     formId: form.id,
     target,
     submissionsAsOf: ms(covers.membership),
@@ -238,6 +241,7 @@ export function claimsOf(printed: Printed): Claim[] {
     except: covers.absent + covers.withheld,
     state,
     goneAt,
+    problems: problems.map(({ code }) => code),
   }));
 }
 

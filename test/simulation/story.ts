@@ -1,5 +1,5 @@
 import { deviations, plainValue } from './behaviours.ts';
-import { runHistory, type Verdict } from './history.ts';
+import { runHistory, type Verdict } from './run-history.ts';
 import type { Plan, Step } from './plan.ts';
 
 /** How long a story is made shorter (milliseconds), and how many lines of requests its end shows. */

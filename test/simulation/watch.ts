@@ -113,12 +113,16 @@ function formBreaches(source: Source, form: CopiedForm, special: Special): Breac
     if (form.rows.has(id) || form.rejected.has(id))
       breaches.push({ law: 'L18', text: `${id} was forgotten, and is in ${form.table} again` });
   }
-  for (const id of form.rejected) {
+  for (const [id, { reason, isStored }] of form.rejected) {
     const submission = source.submissions.get(id);
-    if (submission?.defect === 'none' && !submission.sick)
+    if (submission?.defect !== 'none' || submission.sick) continue;
+    // Where `formId` is ignored, a form lists what belongs to others.
+    if (source.behaviour.formFilter === 'ignored' && submission.formId !== form.formId) continue;
+    // One that changed while a list in no order was read cannot be told from one that the list holds twice, differently.
+    if (!isStored || submission.versions.length === 1)
       breaches.push({
         law: 'L6',
-        text: `${id} is listed as rejected, and nothing is wrong with it`,
+        text: `${id} is listed as rejected (${reason}), and nothing is wrong with it`,
       });
   }
   return breaches;
