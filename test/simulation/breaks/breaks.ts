@@ -224,8 +224,8 @@ export const BREAKS: readonly Break[] = [
     law: 'L7',
     name: 'a success is believed each time, whatever became of it',
     file: 'src/sync/mark-submission.ts',
-    find: 'if (wasTried || !provenSources.has(client)) return',
-    replace: 'if (httpStatus === 0) return',
+    find: 'if (!isProven) return',
+    replace: 'if (change.httpStatus === 0) return',
   },
   {
     law: 'L7',
