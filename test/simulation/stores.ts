@@ -1,5 +1,5 @@
 import type { Client } from 'pg';
-import { createDatabase, startPostgres, type TestServer } from '../support/servers.ts';
+import type { TestServer } from '../support/servers.ts';
 import { databaseOf } from './environment.ts';
 import { type Copy, readCopy, readSqlite } from './copy.ts';
 
@@ -35,6 +35,8 @@ let schemas = 0;
 
 async function startedPostgres(): Promise<Postgres> {
   const { default: pg } = await import('pg');
+  // Only here, so that the simulation of SQLite needs nothing outside of its folder.
+  const { createDatabase, startPostgres } = await import('../support/servers.ts');
   const server = await startPostgres();
   process.on('exit', () => server.process?.kill('SIGKILL'));
   const database = await createDatabase(server);
