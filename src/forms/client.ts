@@ -14,7 +14,7 @@ import {
 import type { HttpResponse } from './http-transport.ts';
 import { type NamelessKey, namelessKeys } from './nameless-keys.ts';
 import { failedListError, notDoneError, tooMuchError } from './request-failure.ts';
-import { contradictionIn, listFailure } from './said-failure.ts';
+import { contradictionIn, listFailure, showsStatus } from './said-failure.ts';
 import { envelopeSchema, parseForm } from './schemas.ts';
 import { singleSubmission, submissionItem, type SubmissionItem } from './submission-item.ts';
 
@@ -44,6 +44,13 @@ export interface SubmissionQuery {
 }
 
 /** One page of the submissions list. */
+/** What a PATCH of a status was answered with. */
+export interface StatusChange {
+  readonly httpStatus: number;
+  /** The body shows the submission in the new status. */
+  readonly isShown: boolean;
+}
+
 export interface SubmissionPage {
   readonly items: readonly SubmissionItem[];
   /** How many match in all, as the server says. */
@@ -158,15 +165,15 @@ export class FormsClient implements AsyncDisposable {
   /**
    * Changes a submission's status. A 2xx is a success, unless its body names an error or shows the submission in another
    * status: then FORMS_FAILED with that 2xx as its status. FORMS_REFUSED (status 400 or 409) when the API refuses the change.
-   * Resolves with that 2xx: a claim, whatever its body shows.
+   * Resolves with that 2xx, and whether its body shows the submission in the new status.
    */
-  async setStatus(id: string, status: string, call: CallOptions = {}): Promise<number> {
+  async setStatus(id: string, status: string, call: CallOptions = {}): Promise<StatusChange> {
     const path = `/submissions/${pathSegment(id)}/status`;
     const request = patchRequest(path, 'status', status);
     return this.#http.done(request, call, (response) => {
       const contradiction = contradictionIn(response.text, id, status);
       if (contradiction !== null) throw notDoneError(request, response, contradiction);
-      return response.status;
+      return { httpStatus: response.status, isShown: showsStatus(response.text, id, status) };
     });
   }
 

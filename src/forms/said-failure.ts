@@ -94,6 +94,18 @@ export function contradictionIn(body: string, id: string, wanted: string): strin
   if (toldError(json) !== undefined) return 'an error in its body';
   const verdict = failureVerdict(json);
   if (verdict !== undefined) return `"${verdict}" in its body saying that it failed`;
-  const status = singleSubmission(json, id)?.submission?.status ?? '';
+  const status = statusIn(json, id);
   return status === '' || status === wanted ? null : 'the submission in another status';
 }
+
+/** Whether the body of a PATCH shows the submission in the status that was asked for. */
+export function showsStatus(body: string, id: string, wanted: string): boolean {
+  try {
+    return statusIn(parseExactJson(body), id) === wanted;
+  } catch {
+    return false;
+  }
+}
+
+const statusIn = (json: unknown, id: string): string =>
+  singleSubmission(json, id)?.submission?.status ?? '';

@@ -217,7 +217,11 @@ class FullScan {
   async #chooseBase(first: AskedPage): Promise<AskedPage> {
     if (first.totalPages < 2 || orderOf(timesOf(first)) !== 'ascending') return first;
     this.#oldestFirst = true;
-    await this.#parts.sink.take(first.items);
+    const { ledger, sink } = this.#parts;
+    await sink.take(first.items);
+    await sink.flush();
+    // The sweep reads this page again: by then an answer may be another one.
+    ledger.beginSweep();
     return this.#read(first.totalPages);
   }
 

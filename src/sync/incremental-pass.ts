@@ -248,22 +248,22 @@ async function compare(
 async function followDeletions(run: PassRun, open: OpenForm, found: Found): Promise<void> {
   const { proof, before } = found;
   const isKnown = before.absent !== 0 || before.hidden !== 0 || proof.gone !== 0;
-  // What the brake withheld is a person's to decide: it is no reason to look again until the list changes.
+  // What the brake withheld is a person's to decide: it is a reason to look again only when more is gone.
   if (!isKnown && !(await hasUnseen(run, open, found))) return;
   if (!proof.whole && !(await mayBeRead(run, open, before, proof.pages))) return;
   const known = before.absent + proof.gone;
   run.widen(known > 0 ? deletionsReason(known) : hiddenReason(before));
 }
 
-/** Whether a pass that has read the whole list holds another number of submissions than that shows. */
+/** Whether a pass that has read the whole list holds another number of submissions than that shows, and the brake withheld. */
 async function hasUnseen(
   run: PassRun,
   { writer, sink }: OpenForm,
   { proof, before }: Found,
 ): Promise<boolean> {
-  if (!proof.whole || before.withheld > 0 || run.ledger.isAsListed) return false;
+  if (!proof.whole || run.ledger.isAsListed) return false;
   const held = totalOf(await writer.statusCounts()) + totalOf(sink.unstored.all);
-  return held + totalOf(uncountedRows(before)) !== proof.total;
+  return held - before.withheld + totalOf(uncountedRows(before)) !== proof.total;
 }
 
 /** Live rows that the source does not count: an earlier pass asked for them by ID, and could not mark them. */

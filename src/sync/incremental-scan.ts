@@ -201,6 +201,8 @@ class IncrementalScan {
   async #byDate(plain: AskedPage): Promise<ScanOutcome> {
     const { watermark } = this.#checkpoint;
     if (watermark === null) return 'unclear';
+    // What the page before showed is shown again.
+    this.#parts.ledger.endSweep();
     const narrow = { dateFrom: minus(watermark, DATE_SLACK_MS) };
     const { pages, readAhead, sink } = this.#parts;
     const first = await pages.read({ ...narrow, page: 1 }).catch(nullWhenRefused);
@@ -249,6 +251,7 @@ class IncrementalScan {
 
   /** A scan over several pages holds only if the list did not change meanwhile: the page of the newest shows the same again. */
   async #confirm(newest: AskedPage): Promise<ScanOutcome> {
+    this.#parts.ledger.endSweep();
     const again = await this.#read(newest.asked);
     const same =
       again.total === this.#total && keysOf(again).join('\n') === keysOf(newest).join('\n');

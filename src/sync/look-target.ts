@@ -214,11 +214,12 @@ async function compareWithPage(
   );
   const isPlain =
     own.size === items.length && [...own.values()].every(({ status }) => status !== '');
+  const beyond = (await held?.beyond(own, true)) ?? afterWatermark(overview, own);
   if (isPlain && items.length === total) {
     const counts = sumOf([...own.values()].map(({ status }) => new Map([[status, 1]])));
-    return sameCounts(counts, accounted) ? 'agrees' : 'differs';
+    // A newcomer makes up for what is gone.
+    return beyond.size === 0 && sameCounts(counts, accounted) ? 'agrees' : 'differs';
   }
-  const beyond = (await held?.beyond(own, true)) ?? afterWatermark(overview, own);
   const found = sumOf(beyond.values());
   if (total - totalOf(accounted) !== totalOf(found)) return 'differs';
   return found.size === 0 ? 'alike' : 'newer';

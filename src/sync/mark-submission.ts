@@ -1,6 +1,6 @@
 import { isAbort, MirrorError, toMirrorError } from '../base/errors.ts';
 import { DEFAULT_RETRY, type RetryDecision, type RetryNotice, withRetry } from '../base/retry.ts';
-import type { CallOptions, FormsClient } from '../forms/client.ts';
+import type { CallOptions, FormsClient, StatusChange } from '../forms/client.ts';
 import { FormsApiError, orNull } from '../forms/errors.ts';
 import { decideMark, isHopeless, readRefusal } from '../mirror/mark-rules.ts';
 import type { MarkingLock, Refusal, SentMark } from '../mirror/target.ts';
@@ -43,8 +43,8 @@ export interface MarkSubject {
 }
 
 /**
- * Sources that were seen to have made a change: one request a process shows whether a 2xx of theirs means anything, whatever
- * its body shows.
+ * Sources that were seen to have made a change: one request a process shows whether a body with the new status means anything.
+ * A response that does not show it is never believed.
  */
 const provenSources = new WeakSet<FormsClient>();
 
@@ -227,15 +227,16 @@ export class SubmissionMarker {
     const onAttempt = (): void => {
       if (clock.now() - readAtMs > FRESH_MS) throw new FailedPatch();
     };
-    let httpStatus: number;
+    let change: StatusChange;
     try {
       const call = { signal: this.#signal, once: true, onAttempt };
-      httpStatus = await client.setStatus(id, this.#order.markStatus, call);
+      change = await client.setStatus(id, this.#order.markStatus, call);
     } catch (error) {
       if (error instanceof FailedPatch) throw error;
       return this.#afterFailure(id, status, toMirrorError(error), onSent);
     }
-    if (wasTried || !provenSources.has(client)) return this.#afterSuccess(id, status, httpStatus);
+    const isProven = change.isShown && !wasTried && provenSources.has(client);
+    if (!isProven) return this.#afterSuccess(id, status, change.httpStatus);
     return this.#marked(this.#sentMark(id, status));
   }
 

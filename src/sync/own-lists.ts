@@ -36,15 +36,33 @@ export class OwnLists {
   async require(form: FormIdentity, call: StoppableCall, first?: SubmissionPage): Promise<void> {
     if (this.#areOwn === true) return;
     const forms = await this.#options.listForms(call.signal);
-    const other = forms.find(({ id }) => id !== form.id);
-    if (other === undefined) return;
+    const others = forms.filter(({ id }) => id !== form.id);
+    if (others.length === 0) return;
     const page = first ?? (await this.#firstPage(form, call));
     const own = page.items.flatMap(submissionIn);
     // Nothing to mix up yet.
     if (own.length === 0) return;
-    const shown = new Set((await this.#firstPage(other, call)).items.flatMap(submissionIn));
+    const [other, { items }] = await this.#firstThatAnswers(others, call);
+    const shown = new Set(items.flatMap(submissionIn));
     this.#areOwn = !own.some((each) => shown.has(each));
     if (!this.#areOwn) throw sharedList(form, other);
+  }
+
+  /** A form that the source cannot show holds up no other (L12). Rejects as the last one does. */
+  async #firstThatAnswers(
+    forms: readonly FormIdentity[],
+    call: StoppableCall,
+  ): Promise<[FormIdentity, Pick<SubmissionPage, 'items'>]> {
+    let failure: unknown;
+    for (const form of forms) {
+      try {
+        return [form, await this.#firstPage(form, call)];
+      } catch (error) {
+        if (!(error instanceof MirrorError) || error.code !== 'FORMS_FAILED') throw error;
+        failure = error;
+      }
+    }
+    throw failure;
   }
 
   /** Nothing for a form that is not there. */

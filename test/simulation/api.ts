@@ -1,4 +1,4 @@
-import { type Behaviour, KNOWN } from './behaviours.ts';
+import type { Behaviour } from './behaviours.ts';
 import type { Random } from './random.ts';
 import { STATUSES, type Source, type SourceForm, type Submission } from './source.ts';
 
@@ -63,7 +63,7 @@ export class Api {
   answer(request: ApiRequest, log: ApiLog): ApiResponse | undefined {
     log.requests++;
     const url = new URL(request.path, 'http://source');
-    const fault = this.#fault(url, request.method);
+    const fault = this.#fault(url);
     if (fault !== null) return fault;
     const authorized = request.headers['authorization'] === `Bearer ${API_KEY}`;
     if (!authorized) return this.#error(401, 'unauthorized');
@@ -80,7 +80,7 @@ export class Api {
     return this.#single(id, log);
   }
 
-  #fault(url: URL, method: string): ApiResponse | undefined | null {
+  #fault(url: URL): ApiResponse | undefined | null {
     const { rate, brokenForm } = this.faults;
     const text = decodeURIComponent(url.pathname + url.search);
     if (brokenForm !== null && text.includes(brokenForm)) return this.#error(500, 'broken');
@@ -94,8 +94,6 @@ export class Api {
       'cut',
       'html',
     ] as const);
-    const isMade200 = kind === 'cut' || kind === 'html';
-    if (method === 'PATCH' && isMade200 && KNOWN.has('some-patches-not-made')) return null;
     switch (kind) {
       case 'reset':
         return undefined;
@@ -289,7 +287,9 @@ export class Api {
   #single(id: string, log: ApiLog): ApiResponse {
     const submission = this.source.submissions.get(id);
     const form = submission && this.source.formOf(submission.formId);
-    if (submission?.sick === true && submission.exists) return this.#sick(id, log);
+    const { sickId } = this.#behaviour;
+    if (submission?.sick === true && (submission.exists || sickId !== '410'))
+      return this.#sick(id, log);
     if (
       submission === undefined ||
       !submission.exists ||

@@ -2,12 +2,14 @@ import crypto from 'node:crypto';
 import fs from 'node:fs';
 import fsp from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
+import type { Socket } from 'node:net';
 import { DatabaseSync, StatementSync } from 'node:sqlite';
+import pg, { type Client } from 'pg';
 import { type Dispatcher, Pool } from 'undici';
 import { currentProcess, Killed, type SimProcess } from './process.ts';
 
 /*
- * Where a simulated process meets the world: HTTP by undici, SQLite by `node:sqlite`, files, randomness. Nothing here knows the program:
+ * Where a simulated process meets the world: HTTP by undici, SQLite by `node:sqlite`, PostgreSQL by `pg`, files, randomness. Nothing here knows the program:
  * it may be rewritten, as long as it goes through these. Code outside of a simulated process is not touched.
  */
 
@@ -46,6 +48,7 @@ function install(): void {
   isInstalled = true;
   patchPool();
   patchSqlite();
+  patchPostgres();
   patchFiles();
   patchRandom();
   syncBuiltinESMExports();
@@ -182,6 +185,84 @@ function patchSqlite(): void {
     };
     Object.assign(StatementSync.prototype, { [name]: patched });
   }
+}
+
+/** Connections that a server has not answered yet, and who waits until there are none. */
+const busyClients = new Set<Client>();
+const onIdle = new Set<() => void>();
+
+function becameIdle(client: Client): void {
+  busyClients.delete(client);
+  if (busyClients.size > 0) return;
+  for (const waiting of onIdle) waiting();
+  onIdle.clear();
+}
+
+/** Resolves when no real server is at work for a process, or after `ms` (real time); false where none was. */
+export async function serversAreIdle(ms: number): Promise<boolean> {
+  if (busyClients.size === 0) return false;
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    onIdle.add(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+  return true;
+}
+
+/** Connections to PostgreSQL close with their process, so that the server rolls back; the ends of transactions are counted. */
+function patchPostgres(): void {
+  const owners = new WeakMap<Client, SimProcess>();
+  const { prototype } = pg.Client;
+  const { connect, query } = prototype as unknown as Record<
+    string,
+    (...args: unknown[]) => unknown
+  >;
+  const own = (client: Client): SimProcess | undefined => {
+    const known = owners.get(client);
+    const owner = known ?? currentProcess();
+    if (owner === undefined || known !== undefined) return owner;
+    owners.set(client, owner);
+    const { stream } = (client as unknown as { connection: { stream: Socket } }).connection;
+    owner.handles.add({
+      close() {
+        stream.destroy();
+        becameIdle(client);
+      },
+    });
+    for (const event of ['drain', 'end', 'error'])
+      client.on(event as 'drain', () => becameIdle(client));
+    return owner;
+  };
+  const patched = {
+    connect(this: Client, ...args: unknown[]): unknown {
+      const owner = own(this);
+      if (owner?.isDead === true) throw new Killed();
+      if (owner !== undefined) {
+        busyClients.add(this);
+        this.once('connect', () => becameIdle(this));
+      }
+      return connect?.apply(this, args);
+    },
+    query(this: Client, ...args: unknown[]): unknown {
+      const owner = own(this);
+      if (owner === undefined) return query?.apply(this, args);
+      if (owner.isDead) throw new Killed();
+      const [first] = args;
+      const sql = typeof first === 'string' ? first : String((first as { text?: string })?.text);
+      const isCounted = /^\s*(COMMIT|END|INSERT|UPDATE|DELETE|CREATE|ALTER|COPY)\b/i.test(sql);
+      if (isCounted) owner.act(`before ${sql.trim().slice(0, 40)}`);
+      busyClients.add(this);
+      const result = query?.apply(this, args);
+      if (!isCounted || !(result instanceof Promise)) return result;
+      return result.then((answer: unknown) => {
+        owner.act(`after ${sql.trim().slice(0, 40)}`);
+        return answer;
+      });
+    },
+  };
+  Object.assign(prototype, patched);
 }
 
 const READS = ['readFile', 'readdir', 'access', 'stat', 'lstat', 'statfs', 'realpath'] as const;

@@ -11,6 +11,7 @@ export interface CopiedRow {
   readonly createdAt: string;
   readonly changedAt: string | null;
   readonly isDeleted: boolean;
+  readonly deletedAt: string | null;
   /** By column name, system columns left out. */
   readonly cells: Readonly<Record<string, unknown>>;
 }
@@ -22,6 +23,12 @@ export interface CopiedField {
   readonly label: string;
 }
 
+/** What is listed as rejected: of a submission that is stored, something about it only. */
+export interface Rejected {
+  readonly reason: string;
+  readonly isStored: boolean;
+}
+
 export interface CopiedForm {
   readonly formId: string;
   readonly table: string;
@@ -29,9 +36,10 @@ export interface CopiedForm {
   /** IDs that more than one row has. */
   readonly twice: readonly string[];
   readonly fields: readonly CopiedField[];
-  /** Submissions that are listed as rejected; those without an ID are not in it. */
-  readonly rejected: ReadonlySet<string>;
-  readonly rejections: number;
+  /** By submission, the newest entry of the history of statuses. */
+  readonly lastStatuses: ReadonlyMap<string, string>;
+  /** Submissions that are listed as rejected, and why; those without an ID are not in it. */
+  readonly rejected: ReadonlyMap<string, Rejected>;
 }
 
 export type Copy = ReadonlyMap<string, CopiedForm>;
@@ -55,6 +63,9 @@ const text = (value: unknown): string =>
 const textOrNull = (value: unknown): string | null =>
   value === null || value === undefined ? null : text(value);
 
+/** Databases have booleans, or numbers for them. */
+const isTrue = (value: unknown): boolean => value === true || Number(value) === 1;
+
 /** Reads everything; `quote` is how the database quotes a name. */
 export async function readCopy(query: Query, quote = '"'): Promise<Copy> {
   const copy = new Map<string, CopiedForm>();
@@ -63,6 +74,7 @@ export async function readCopy(query: Query, quote = '"'): Promise<Copy> {
   const forms = await all('mirror_forms');
   const fields = await all('mirror_fields');
   const rejections = await all('mirror_rejected');
+  const statuses = await all('mirror_status_history');
   for (const form of forms) {
     const [formId, table] = [text(form['form_id']), text(form['table_name'])];
     const rows = new Map<string, CopiedRow>();
@@ -76,6 +88,7 @@ export async function readCopy(query: Query, quote = '"'): Promise<Copy> {
         createdAt: text(row['created_at']),
         changedAt: textOrNull(row['_changed_at']),
         isDeleted: row['_deleted_at'] !== null,
+        deletedAt: textOrNull(row['_deleted_at']),
         cells: Object.fromEntries(Object.entries(row).filter(([name]) => !SYSTEM.has(name))),
       });
     }
@@ -93,8 +106,17 @@ export async function readCopy(query: Query, quote = '"'): Promise<Copy> {
           textColumn: textOrNull(field['text_column']),
           label: text(field['label']),
         })),
-      rejected: new Set(listed.flatMap((each) => textOrNull(each['submission_id']) ?? [])),
-      rejections: listed.length,
+      lastStatuses: new Map(
+        statuses
+          .filter((entry) => entry['form_id'] === formId)
+          .map((entry) => [text(entry['submission_id']), text(entry['status'])]),
+      ),
+      rejected: new Map(
+        listed.map((each) => {
+          const [reason, stored] = [text(each['reason']), each['stored']];
+          return [text(each['submission_id']), { reason, isStored: isTrue(stored) }] as const;
+        }),
+      ),
     });
   }
   return copy;

@@ -13,8 +13,10 @@ export interface Groups {
   readonly byStatus: boolean;
   /** Newcomers are seen without counts: the list is sorted or bounded. */
   readonly seesNewcomers: boolean;
-  /** Forms are looked at together, so that changes in two of them may cancel. */
+  /** What this claim rests on was asked of the workspace, so that changes in two of its forms may cancel. */
   readonly together: boolean;
+  /** The list of a form has so many pages that its order is trusted at a first copy. */
+  readonly isLong: (formId: string) => boolean;
 }
 
 export interface Excuse {
@@ -38,11 +40,14 @@ export function excuseFor(
 ): Excuse | null {
   if (aspect === 'answers') return null;
   if (aspect === 'status' && !groups.byStatus) return null;
-  const to = source.now;
+  const to = claim.askedTo;
   const from = claim.isWhole ? claim.askedFrom : claim.comparedAt;
   const window = source.events.filter(({ at }) => at > from && at <= to);
   const event = window.findLast(({ id }) => id === submission.id);
-  if (event === undefined) return null;
+  if (event === undefined)
+    return aspect === 'missing' && groups.isLong(submission.formId)
+      ? movedAway(submission, window, claim)
+      : null;
   if (event.isNewcomer && groups.seesNewcomers) return null;
   const { submissionsAsOf, statusesAsOf } = claim;
   // Where statuses are older than submissions, or nothing is said of them, only totals were asked.
@@ -54,11 +59,16 @@ export function excuseFor(
   if (claim.isWhole && aspect !== 'missing') return null;
   const stored = storedStatus(copy, submission);
   const there = submission.exists ? submission.status : null;
+  const isTogether = groups.together && !claim.isWhole;
+  // Counts are asked before the newest submissions are read: one that came in between is stored, and hides nothing.
   const others = window.filter(
-    ({ id, formId }) => id !== submission.id && (groups.together || formId === submission.formId),
+    ({ id, formId, isNewcomer }) =>
+      id !== submission.id &&
+      (isTogether || formId === submission.formId) &&
+      !(isNewcomer && groups.seesNewcomers),
   );
   const hides = (other: SourceEvent): boolean =>
-    other.at > claim.askedFrom || isUnseen(source, copy, other);
+    other.at > Math.min(claim.askedFrom, claim.knownUntil) || isUnseen(source, copy, other);
   const isIn = (status: string | null, group: string): boolean =>
     status !== null && (!byStatus || claim.isWhole || status === group);
   const hiddenBy: SourceEvent[] = [];
@@ -75,6 +85,25 @@ export function excuseFor(
     hiddenBy.push(other);
   }
   return { rule, submission: submission.id, event, hiddenBy, from, to };
+}
+
+/**
+ * While a long list was read for the first time, one was deleted, so that this one moved to a page that had been read, and another
+ * with an old date took its place on the page that was read next.
+ */
+function movedAway(
+  { id, formId }: Submission,
+  window: readonly SourceEvent[],
+  { askedFrom }: Assertion,
+): Excuse | null {
+  const inForm = window.filter((each) => each.formId === formId && each.at > askedFrom);
+  const gone = inForm.find(({ left, entered }) => left !== null && entered === null);
+  const came = inForm.find(
+    ({ left, entered, isNewcomer }) => left === null && entered !== null && !isNewcomer,
+  );
+  if (gone === undefined || came === undefined) return null;
+  const to = inForm.at(-1)?.at ?? askedFrom;
+  return { rule: 'list moves', submission: id, event: gone, hiddenBy: [came], from: askedFrom, to };
 }
 
 /** Whether the copy lacks a change, too. */

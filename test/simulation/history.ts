@@ -1,46 +1,45 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, existsSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Api, API_KEY } from './api.ts';
-import { contradictsItself, deviations, KNOWN } from './behaviours.ts';
-import { type Copy, readSqlite } from './copy.ts';
+import type { Breach } from './breach.ts';
+import { contradictsItself, deviations, namesForms } from './behaviours.ts';
+import type { CopiedRow, Copy } from './copy.ts';
+import type { Place } from './stores.ts';
 import {
+  type Asked,
   clockTime,
-  CopyWatch,
   type Assertion,
-  type Breach,
   difference,
   judgeClaim,
-  type Special,
   type Tally,
 } from './judge.ts';
+import { databaseOf, plannedSettings } from './environment.ts';
+import { breakDatabase, isolationBreach } from './outage.ts';
+import { PatchJudge } from './patch-judge.ts';
 import { People } from './people.ts';
-import { drawPlan, type Plan, type Step } from './plan.ts';
+import type { Plan, Step } from './plan.ts';
 import type { SimProcess } from './process.ts';
 import {
+  type Claim,
   claimsOf,
   command,
   comparisonsOf,
   errorOf,
+  hasFailedMark,
   type Job,
   jobKey,
   type Printed,
-  type Run,
+  runLines,
   runsOf,
   syncArgs,
   Worker,
 } from './program.ts';
 import { Random } from './random.ts';
+import { Refills } from './refills.ts';
 import { SECRET_MARK, Source } from './source.ts';
+import { bannedTraces, filesWith } from './traces.ts';
+import { CopyWatch, labelBreach, purgeBreach } from './watch.ts';
 import { type Ending, World } from './world.ts';
-
-/** How a history went. */
-export interface Verdict {
-  readonly breaches: readonly Breach[];
-  readonly tally: HistoryTally;
-  readonly requests: number;
-  readonly lines: readonly string[];
-}
 
 export interface HistoryTally extends Tally {
   runs: number;
@@ -49,59 +48,18 @@ export interface HistoryTally extends Tally {
   patches: number;
 }
 
-export interface HistoryOptions {
-  /** Keep what happened, a line each. */
-  readonly story?: boolean;
-}
-
 const START_MS = Date.UTC(2026, 0, 10, 12);
-const BASE = '/dev/shm';
+const PURGED_AFTER_MS = 120_000;
+/** A list of so many pages is read until nothing is taken on trust. */
+const SHORT_PAGES = 2;
 /** In one step: a form that grows faster than it can be read is never read. */
 const MOST_CHANGES = 25;
 
-let isWarm = false;
-
-/** Modules that the program loads when it first needs them come in their own time: a history of no account loads them all. */
-async function warmUp(): Promise<void> {
-  isWarm = true;
-  const step = { seed: 1, crashAt: 0 } as const;
-  const steps: Step[] = [
-    { ...step, what: 'sync', full: true },
-    { ...step, what: 'tick' },
-    { ...step, what: 'deed', deed: 'forget' },
-    { ...step, what: 'deed', deed: 'pause' },
-    { ...step, what: 'verify' },
-  ];
-  await runHistory({ ...drawPlan(3, ['quiet']), writeBack: true, initial: [3], steps });
-}
-
-/** Runs a history, and judges every claim when it is made. It ends with the first breach. */
-export async function runHistory(plan: Plan, options: HistoryOptions = {}): Promise<Verdict> {
-  if (!isWarm) await warmUp();
-  const root = existsSync(BASE) ? BASE : tmpdir();
-  const dir = mkdtempSync(join(root, 'forms-mirror-simulation-'));
-  const history = new History(plan, dir, options.story === true ? [] : null);
-  try {
-    await history.live();
-  } catch (error) {
-    if (!(error instanceof Broken))
-      history.breaches.push({ law: 'L3', text: (error as Error).message });
-  } finally {
-    history.end();
-    rmSync(dir, { recursive: true, force: true });
-  }
-  return {
-    breaches: history.breaches,
-    tally: history.tally,
-    requests: history.world.requests,
-    lines: history.world.lines ?? [],
-  };
-}
-
 /** Ends a history at its first breach. */
-class Broken extends Error {}
+export class Broken extends Error {}
 
-class History {
+/** One history, from a plan. */
+export class History {
   readonly breaches: Breach[] = [];
   readonly world: World;
   readonly tally: HistoryTally = {
@@ -118,9 +76,12 @@ class History {
   readonly #source: Source;
   readonly #api: Api;
   readonly #people: People;
+  readonly #patchJudge = new PatchJudge();
   readonly #watches = new Map<string, CopyWatch>();
+  readonly #refills = new Refills();
   readonly #queue = new Map<string, Job>();
   readonly #targets: readonly string[];
+  readonly #places: ReadonlyMap<string, Place>;
   /** Since when everything of a form in a target was compared, by target and form, as last claimed. */
   readonly #comparedAt = new Map<string, number>();
   /** The processes that stay, and with which settings they began. */
@@ -129,7 +90,8 @@ class History {
   #changeNumber = 0;
   #step: Step | undefined;
 
-  constructor(plan: Plan, dir: string, lines: string[] | null) {
+  constructor(plan: Plan, dir: string, places: ReadonlyMap<string, Place>, lines: string[] | null) {
+    this.#places = places;
     this.#plan = plan;
     this.#dir = dir;
     const clock = { now: START_MS };
@@ -138,7 +100,7 @@ class History {
     this.#source = new Source(plan.behaviour, plan.spacingMs, clock, random.fork());
     this.#api = new Api(this.#source, plan.pageSize, random.fork());
     this.world.api = this.#api;
-    this.#targets = plan.targets === 2 ? ['one', 'two'] : ['default'];
+    this.#targets = [...places.keys()];
     for (const size of plan.initial) {
       const form = this.#source.addForm();
       for (let n = 0; n < size; n++) this.#source.seed(form, (size - n) * plan.spacingMs);
@@ -150,34 +112,18 @@ class History {
       (target) => this.#path(target),
       (line) => this.world.say(line),
     );
-    this.world.onRequest = () => this.#somethingHappens();
+    this.world.onRequest = (path) => this.#somethingHappens(path);
     this.world.onPatch = async (process, path) => this.#judgePatch(process, path);
   }
 
   #path(target: string): string {
-    return join(this.#dir, `${target}.sqlite`);
+    return databaseOf(this.#dir, target);
   }
 
   #settings(): Record<string, string> {
-    const urls =
-      this.#plan.targets === 2
-        ? {
-            TARGETS: 'one,two',
-            TARGET_ONE_URL: `sqlite:${this.#path('one')}`,
-            TARGET_TWO_URL: `sqlite:${this.#path('two')}`,
-          }
-        : { TARGET_URL: `sqlite:${this.#path('default')}` };
-    return {
-      FORMS_API_URL: 'http://127.0.0.1:1/api/v1',
-      FORMS_API_KEY: API_KEY,
-      FORMS_API_CONCURRENCY: String(this.#plan.concurrency),
-      DATA_DIR: join(this.#dir, 'data'),
-      MAX_DELETE_FRACTION: String(this.#plan.maxDeleteFraction),
-      ...(this.#plan.writeBack ? { MARK_STATUS: 'DONE', MARK_FROM: 'NEW' } : {}),
-      ...(this.#plan.history ? { TARGET_HISTORY: 'full' } : {}),
-      ...urls,
-      ...this.#people.settings(),
-    };
+    const urls = new Map([...this.#places].map(([target, { url }]) => [target, url]));
+    const settings = plannedSettings(this.#plan, join(this.#dir, 'data'), urls);
+    return { ...settings, ...this.#people.settings() };
   }
 
   async live(): Promise<void> {
@@ -190,6 +136,7 @@ class History {
         `— step ${index + 1}: ${step.what}${step.full === true ? ' everything' : ''}${step.deed ?? ''}${(step.processes ?? 1) > 1 ? ', two processes' : ''}${(step.crashAt ?? 0) > 0 ? `, crash at act ${step.crashAt}` : ''}`,
       );
       await this.#do(step);
+      this.#judgeTraces(false);
     }
     this.#step = undefined;
     await this.#judgeQuiet();
@@ -215,14 +162,31 @@ class History {
         return this.#verify();
       case 'tick':
         return this.#tick(step);
+      case 'broken':
+        return this.#broken(random);
     }
   }
 
   /** A change between two requests, if the source is busy. */
-  #somethingHappens(): void {
+  #somethingHappens(path: string): void {
     if (!this.#isBusy || this.#changeNumber >= MOST_CHANGES) return;
+    if (this.#plan.writeBack) this.#someoneIsFaster(path);
     if (!this.world.random.chance(this.#plan.busy)) return;
-    this.#change();
+    // Several at once may cancel in every count.
+    do this.#change();
+    while (this.world.random.chance(0.3));
+  }
+
+  /** A person sets the status of a submission that the program is about to read by its ID. */
+  #someoneIsFaster(path: string): void {
+    const submission = this.#source.submissions.get(
+      /\/submissions\/([^/?]+)$/.exec(path)?.[1] ?? '',
+    );
+    if (submission?.exists !== true || !this.world.random.chance(0.1)) return;
+    const key = `${this.#step?.seed ?? 0}:${this.#changeNumber++}`;
+    if (this.#plan.without.includes(key)) return;
+    this.#source.setStatus(submission, submission.status === 'PAID' ? 'NEW' : 'PAID');
+    this.world.say(`    [${key}] a person sets ${submission.id} to ${submission.status}`);
   }
 
   #change(): void {
@@ -265,9 +229,14 @@ class History {
     return endings;
   }
 
-  async #command(args: readonly string[], name: string, crashAt = 0): Promise<Printed | undefined> {
+  async #command(
+    args: readonly string[],
+    name: string,
+    crashAt = 0,
+    other: Readonly<Record<string, string>> = {},
+  ): Promise<Printed | undefined> {
     const process = this.#process(name, crashAt);
-    const settings = this.#settings();
+    const settings = { ...this.#settings(), ...other };
     const [ending] = await this.#run([
       { process, work: () => command(this.world, process, settings, args) },
     ]);
@@ -288,7 +257,13 @@ class History {
         full: step.full === true && index === 0,
         accept: step.accept === true && index === 0,
       });
-      return { process, work: () => command(this.world, process, settings, args) };
+      // The second one comes later, so that it knows what the first one does not.
+      const delayMs = index === 0 ? 0 : new Random(step.seed + 5).below(300);
+      const work = async (): Promise<Printed> => {
+        if (delayMs > 0) await this.world.sleep(process, delayMs, undefined);
+        return command(this.world, process, settings, args);
+      };
+      return { process, work };
     });
     const endings = await this.#run(actors);
     const printed = endings.flatMap((ending) =>
@@ -297,6 +272,7 @@ class History {
     const copies = await this.#look();
     for (const each of printed) this.#judgeSync(each, from, copies);
     await this.#judgeStatus();
+    if (this.breaches.length > 0) throw new Broken();
     return printed;
   }
 
@@ -305,7 +281,14 @@ class History {
     const printed = await this.#command(['verify', '--json', '--wait', '0'], 'verify');
     if (printed === undefined) return;
     const copies = await this.#look();
-    for (const { formId, target, isEqual } of comparisonsOf(printed)) {
+    const comparisons = comparisonsOf(printed);
+    const isWell = comparisons.every((each) => each.isWell);
+    if (comparisons.length > 0 && (printed.code === 0) !== isWell)
+      this.#break(
+        'L17',
+        `verify exits with ${printed.code}, and ${isWell ? 'everything is' : 'not everything is'} the same`,
+      );
+    for (const { formId, target, isEqual } of comparisons) {
       this.world.say(`verify: ${formId} in ${target} is ${isEqual ? 'the same' : 'not the same'}`);
       if (!isEqual) continue;
       this.#judge(copies, {
@@ -317,6 +300,7 @@ class History {
         answersAsOf: from,
         except: 0,
         askedFrom: from,
+        ...this.#askedJustNow(),
         comparedAt: from,
         isWhole: true,
       });
@@ -372,6 +356,11 @@ class History {
     for (let job = this.#take(); job !== undefined; job = this.#take()) {
       const { outcome, again } = await this.#work(worker, process, job);
       this.world.say(`${process.name}: ${jobKey(job)}: ${outcome.slice(0, 160)}`);
+      if (job.kind === 'sync') {
+        this.tally.runs++;
+        if (outcome === 'incomplete') this.tally.incomplete++;
+        if (outcome === 'ok' && !process.isDead) this.#refills.noteMade(job.target, job.formId);
+      }
       if (again && postponed.length < 20) postponed.push(job);
     }
     for (const job of postponed) this.#queue.set(jobKey(job), job);
@@ -403,14 +392,70 @@ class History {
   }
 
   async #deed(step: Step, random: Random): Promise<void> {
+    // Something is to be old enough.
+    if (step.deed === 'purge') this.world.clock.now += PURGED_AFTER_MS;
     const deed = this.#people.plan(step.deed ?? 'pause', random);
     if (deed === null) return;
     this.world.say(`people: ${deed.text}`);
+    if (deed.empties !== undefined) {
+      // Columns begin again there.
+      this.#watches.delete(deed.empties);
+      this.#refills.noteEmptied(deed.empties);
+    }
     if (deed.args === undefined) return;
-    const printed = await this.#command(deed.args, 'person', step.crashAt);
+    deed.begun?.();
+    const printed = await this.#command(deed.args, 'person', step.crashAt, deed.mistaken);
     if (printed !== undefined) deed.done?.(printed.code);
-    if (printed?.code === 0 && deed.forgets !== undefined) this.#judgeForgotten(deed.forgets);
-    await this.#look();
+    this.world.say(`it exits with ${printed?.code ?? 'nothing'}`);
+    if (printed !== undefined && deed.mistaken !== undefined && printed.code !== 2)
+      this.#break('L11', `${deed.text} exits with ${printed.code}`);
+    this.#isPurging = deed.purgesBefore !== undefined;
+    const copies = await this.#look();
+    this.#isPurging = false;
+    if (printed?.code !== 0 || deed.purgesBefore === undefined) return;
+    for (const [target, copy] of copies) {
+      const breach = purgeBreach(copy, target, deed.purgesBefore);
+      if (breach !== null) this.#break(breach.law, breach.text);
+    }
+  }
+
+  #isPurging = false;
+
+  /** A form that the source cannot show, or a target that cannot be used, holds up no other. */
+  async #broken(random: Random): Promise<void> {
+    const forms = this.#source.forms.filter(
+      ({ id, exists }) => exists && this.#people.isChosen(id),
+    );
+    const [first] = forms;
+    const [, two] = this.#targets;
+    const isTarget = two !== undefined && random.chance(0.5) && existsSync(this.#path(two));
+    if (!isTarget && (first === undefined || forms.length < 2)) return;
+    const outage = isTarget ? { target: two } : { form: first?.id ?? '' };
+    this.world.say(`${outage.target ?? outage.form} is broken`);
+    const from = this.#source.now;
+    if (isTarget) this.#killWorkers();
+    const mend = isTarget ? breakDatabase(this.#path(two)) : (): void => {};
+    this.#api.faults.brokenForm = outage.form ?? null;
+    const printed = await this.#command(syncArgs({ full: random.chance(0.5) }), 'sync');
+    this.#api.faults.brokenForm = null;
+    mend();
+    const copies = await this.#look();
+    if (printed === undefined || errorOf(printed) !== null) return;
+    this.#judgeSync(printed, from, copies);
+    const places = forms
+      .filter(({ id, exists }) => exists && !this.#people.isPaused(id))
+      .flatMap(({ id: formId }) => this.#targets.map((target) => ({ formId, target })));
+    const { behaviour, busy, faultRate } = this.#plan;
+    const isCalm = busy === 0 && faultRate === 0 && !contradictsItself(behaviour);
+    // With two forms nobody can tell whether each has a list of its own.
+    const mayFail = !isCalm || (!isTarget && forms.length < 3);
+    const breach = isolationBreach(outage, runsOf(printed), places, mayFail);
+    if (breach !== null) this.#break(breach.law, breach.text);
+  }
+
+  #killWorkers(): void {
+    for (const { process } of this.#workers) process.kill();
+    this.#workers = [];
   }
 
   /** L16: what changes reaches every target within two polls, and a quiet poll costs eight requests. */
@@ -418,7 +463,7 @@ class History {
     const isPlain = deviations(this.#plan.behaviour).length === 0 && this.#people.isUsual;
     if (!isPlain || this.#plan.targets > 1) return;
     const kinds = this.#plan.changes.filter((kind) =>
-      ['new', 'status', 'delete', 'import', 'restore', 'burst', 'twin'].includes(kind),
+      ['relabel', 'new', 'status', 'delete', 'import', 'restore', 'burst', 'twin'].includes(kind),
     );
     if (kinds.length === 0) return;
     const quiet = this.#step;
@@ -438,6 +483,7 @@ class History {
     const claims = await this.#claims();
     for (const { formId, target, except, goneAt } of claims) {
       if (goneAt !== null) continue;
+      this.#judgeLabels(formId, copies.get(target), from);
       const comparedAt = this.#comparedAt.get(`${target} ${formId}`) ?? 0;
       this.#judge(copies, {
         by: 'L16: two polls after a change everybody',
@@ -448,13 +494,11 @@ class History {
         answersAsOf: null,
         except,
         askedFrom: from,
+        ...this.#askedJustNow(),
+        knownUntil: from,
         comparedAt,
         isWhole: false,
       });
-    }
-    if (KNOWN.has('emptied-then-deleted') && this.#source.forms.some(({ exists }) => !exists)) {
-      this.#step = quiet;
-      return;
     }
     const requests = this.world.requests;
     const [held] = this.#workers;
@@ -473,48 +517,54 @@ class History {
     this.#step = quiet;
   }
 
-  async #copyOf(target: string): Promise<Copy> {
-    return readSqlite(this.#path(target));
-  }
-
   /** Reads every copy, and what may be seen of it by itself. */
   async #look(): Promise<Map<string, Copy>> {
     const copies = new Map<string, Copy>();
     for (const target of this.#targets) {
-      const copy = await this.#copyOf(target);
+      const copy = (await this.#places.get(target)?.read()) ?? new Map();
       copies.set(target, copy);
       const watch = this.#watches.get(target) ?? new CopyWatch();
       this.#watches.set(target, watch);
-      for (const breach of watch.look(this.#source, copy, target, this.#special(), (id) =>
-        this.#goneAt(id),
-      ))
+      const since = {
+        goneAt: (id: string) => this.#goneAt(id),
+        mostDeleted: (live: number) => this.#mostDeleted(live),
+        isPurged: this.#isPurging,
+      };
+      for (const breach of watch.look(this.#source, copy, target, this.#people.special(), since))
         this.#break(breach.law, breach.text);
     }
     return copies;
+  }
+
+  /** Where nobody accepted more, and the source stood still. */
+  #mostDeleted(live: number): number {
+    const { busy, maxDeleteFraction } = this.#plan;
+    const isAccepted = this.#step === undefined || this.#step.accept === true;
+    return isAccepted || busy > 0 ? Infinity : Math.max(20, live * maxDeleteFraction);
   }
 
   #goneAt(id: string): number {
     return Math.max(0, ...[...this.world.logs.values()].map((log) => log.gone.get(id) ?? 0));
   }
 
-  #special(): Special {
-    return this.#people.special();
-  }
-
   #judgeSync(printed: Printed, from: number, copies: Map<string, Copy>): void {
     const runs = runsOf(printed);
-    this.#sayRuns(runs, printed);
+    for (const line of runLines(runs, printed)) this.world.say(line);
     const isWell = runs.every(({ outcome }) => outcome === 'ok');
     if (printed.code === 0 && !isWell)
       this.#break(
         'L17',
         `sync exits with 0, and a run ended ${runs.find(({ outcome }) => outcome !== 'ok')?.outcome}`,
       );
+    if (printed.code === 1 && isWell && runs.length > 0 && !hasFailedMark(printed))
+      this.#break('L17', 'sync exits with 1, and everything in it went well');
     for (const run of runs) {
       this.tally.runs++;
       if (run.outcome === 'incomplete') this.tally.incomplete++;
       if (run.outcome !== 'ok') continue;
       const { formId, target, isWhole, except } = run;
+      this.#refills.noteMade(target, formId);
+      this.#judgeLabels(formId, copies.get(target), from);
       const comparedAt = this.#comparedAt.get(`${target} ${formId}`) ?? 0;
       const asOf = isWhole ? from : null;
       this.#judge(copies, {
@@ -526,37 +576,48 @@ class History {
         answersAsOf: asOf,
         except,
         askedFrom: from,
+        ...this.#askedJustNow(),
         comparedAt,
         isWhole,
       });
     }
   }
 
-  #sayRuns(runs: readonly Run[], { code, text }: Printed): void {
-    for (const {
-      formId,
-      target,
-      outcome,
-      code: problem,
-      written,
-      except,
-      requests,
-      error,
-    } of runs) {
-      this.world.say(
-        `sync: ${formId} in ${target} ended ${outcome}${problem === null ? '' : ` ${problem}`}: ${written} written, ${except} not claimed, ${requests} requests${error === null ? '' : ` (${error.slice(0, 150)})`}`,
-      );
-    }
-    this.world.say(`sync exits with ${code}${runs.length === 0 ? `: ${text.slice(0, 200)}` : ''}`);
+  #judgeLabels(formId: string, copy: Copy | undefined, from: number): void {
+    const form = this.#source.formOf(formId);
+    const held = copy?.get(formId);
+    if (form?.exists !== true || held === undefined) return;
+    if (this.#plan.behaviour.sections === 'absent') return;
+    const breach = labelBreach(form, held, from);
+    if (breach !== null) this.#break(breach.law, breach.text);
   }
 
-  async #claims(): Promise<ReturnType<typeof claimsOf>> {
+  async #claims(): Promise<Claim[]> {
     const wasBusy = this.#step;
     this.#step = undefined;
     const printed = await this.#command(['status', '--json'], 'status');
     this.#step = wasBusy;
-    return printed === undefined ? [] : claimsOf(printed);
+    const claims = printed === undefined ? [] : claimsOf(printed);
+    const failed = claims.find(({ state, goneAt }) => state === 'failed' && goneAt === null);
+    if (printed?.code === 0 && failed !== undefined)
+      this.#break('L17', `status exits with 0, and ${failed.formId} has failed`);
+    return claims;
   }
+
+  /** When `status` first claimed this of a form in a target. */
+  #firstMet({ formId, target, submissionsAsOf, statusesAsOf }: Claim): Asked {
+    const key = `${target} ${formId} ${submissionsAsOf} ${statusesAsOf}`;
+    const met = this.#met.get(key) ?? this.#askedJustNow();
+    this.#met.set(key, met);
+    return met;
+  }
+
+  #askedJustNow(): Asked {
+    return { askedTo: this.#source.now, knownUntil: this.#lookedAt };
+  }
+
+  readonly #met = new Map<string, Asked>();
+  #lookedAt = 0;
 
   /** What `status` says now, of all forms. */
   async #judgeStatus(): Promise<void> {
@@ -564,31 +625,37 @@ class History {
     const copies = await this.#look();
     for (const claim of claims) {
       if (claim.goneAt !== null) continue;
+      const refill = this.#refills.judge(claim);
+      if (refill !== null) this.#break(refill.law, refill.text);
       const { formId, target, submissionsAsOf, answersAsOf } = claim;
       this.#judge(copies, {
         ...claim,
         by: 'status',
         askedFrom: submissionsAsOf ?? 0,
+        ...this.#firstMet(claim),
         comparedAt: answersAsOf ?? 0,
         isWhole: false,
       });
       this.#comparedAt.set(`${target} ${formId}`, answersAsOf ?? 0);
     }
+    this.#lookedAt = this.#source.now;
   }
 
   #judge(copies: Map<string, Copy>, claim: Assertion): void {
-    const { order, bounds, statusFilter } = this.#plan.behaviour;
+    const { order, bounds, statusFilter, workspaceList } = this.#plan.behaviour;
     const groups = {
       byStatus: statusFilter !== 'ignored',
       seesNewcomers: order === 'newest' || ['instants', 'exclusive', 'days'].includes(bounds),
-      together: this.#source.forms.length > 1,
+      together: workspaceList === 'honoured',
+      isLong: (formId: string) =>
+        this.#source.existing(formId).length > SHORT_PAGES * this.#plan.pageSize,
     };
     const copy = copies.get(claim.target) ?? new Map();
     const breaches = judgeClaim(
       this.#source,
       copy,
       claim,
-      this.#special(),
+      this.#people.special(),
       groups,
       this.tally,
       ({ rule, submission, event, hiddenBy }) => {
@@ -605,21 +672,18 @@ class History {
     const submission = this.#source.submissions.get(id);
     if (submission === undefined) return;
     this.tally.patches++;
-    const read = this.world.logOf(process).read.get(id);
-    if (read === undefined || !read.byId)
-      this.#patchBreach(`PATCH of ${id}, which was not read by its ID just before`);
-    else if (read.status !== 'NEW')
-      this.#patchBreach(`PATCH of ${id}, which was read as ${read.status}`);
-    for (const target of this.#targets) {
-      const row = (await this.#copyOf(target)).get(submission.formId)?.rows.get(id);
-      if (row === undefined || row.isDeleted)
-        this.#patchBreach(`PATCH of ${id} before it was stored in ${target}`);
+    const rows = new Map<string, CopiedRow | undefined>();
+    for (const [target, place] of this.#places) {
+      const copy = await place.read();
+      const forms = namesForms(this.#plan.behaviour) ? [submission.formId] : [...copy.keys()];
+      const found = forms.flatMap((formId) => copy.get(formId)?.rows.get(id) ?? []);
+      rows.set(target, found.find(({ isDeleted }) => !isDeleted) ?? found[0]);
     }
-  }
-
-  /** Not thrown into the program, which would take it for an answer. */
-  #patchBreach(text: string): void {
-    this.breaches.push({ law: 'L7', text });
+    const read = this.world.logOf(process).read.get(id);
+    const isPaused = this.#people.isPaused(submission.formId);
+    // Not thrown into the program, which would take it for an answer.
+    for (const text of this.#patchJudge.faults(process, id, read, rows, isPaused))
+      this.breaches.push({ law: 'L7', text });
   }
 
   #judgeText(text: string): void {
@@ -631,24 +695,10 @@ class History {
       );
   }
 
-  #filesWith(mark: string): string[] {
-    const all = readdirSync(this.#dir, { recursive: true, withFileTypes: true }).filter((entry) =>
-      entry.isFile(),
-    );
-    return all
-      .map((entry) => join(entry.parentPath, entry.name))
-      .filter((file) => readFileSync(file).includes(mark));
-  }
-
-  #judgeForgotten(ids: readonly string[]): void {
-    for (const id of ids) {
-      const files = this.#filesWith(`${id}.1 `);
-      if (files.length > 0)
-        this.#break(
-          'L18',
-          `answers of ${id}, which was forgotten, are in ${files[0]?.slice(this.#dir.length)}`,
-        );
-    }
+  /** What was forgotten, hashed or is not selected any more is nowhere. */
+  #judgeTraces(isSettled: boolean): void {
+    const breach = bannedTraces(this.#dir, this.#source, this.#people.banned(), isSettled);
+    if (breach !== null) this.#break(breach.law, breach.text);
   }
 
   /** At the end nothing changes any more, and nothing fails: everything has to be there, and a second run writes nothing. */
@@ -681,7 +731,7 @@ class History {
         this.#source,
         copies.get(run.target) ?? new Map(),
         run.formId,
-        this.#special(),
+        this.#people.special(),
       );
       if (differs !== null)
         this.#break(
@@ -697,18 +747,22 @@ class History {
           `a second run over ${run.formId} in ${run.target} wrote ${run.written} rows`,
         );
     }
-    if (first === undefined || runsOf(first).length === 0)
+    const isAny = this.#source.forms.some(({ id, exists }) => exists && this.#people.isChosen(id));
+    if (isAny && (first === undefined || runsOf(first).length === 0))
       this.#break('L3', `a quiet source, and no run: ${first?.text.slice(0, 300)}`);
+    const isWhole = first !== undefined && runsOf(first).every(({ outcome }) => outcome === 'ok');
+    const isEach = this.#source.forms.every(({ exists }) => exists);
+    this.#judgeTraces(isWhole && isEach);
     if (this.#plan.seed % 3 === 0) await this.#verify();
     if (this.#plan.hasSecret) {
-      const files = this.#filesWith(SECRET_MARK);
+      const files = filesWith(this.#dir, SECRET_MARK);
       if (files.length > 0)
         this.#break(
           'L11',
           `an answer that is not selected is in ${files[0]?.slice(this.#dir.length)}`,
         );
     }
-    if (this.#filesWith(API_KEY).length > 0) this.#break('L15', 'the key is in a file');
+    if (filesWith(this.#dir, API_KEY).length > 0) this.#break('L15', 'the key is in a file');
     if (this.breaches.length > 0) throw new Broken();
   }
 
@@ -720,6 +774,6 @@ class History {
 
   /** Closes what is open. */
   end(): void {
-    for (const { process } of this.#workers) process.kill();
+    this.#killWorkers();
   }
 }

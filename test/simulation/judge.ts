@@ -1,3 +1,4 @@
+import type { Breach } from './breach.ts';
 import { type CopiedForm, type CopiedRow, type Copy } from './copy.ts';
 import { type Excuse, type Groups, excuseFor } from './excuses.ts';
 import {
@@ -10,14 +11,16 @@ import {
   versionsBetween,
 } from './source.ts';
 
-/** A law that is broken, with what broke it. */
-export interface Breach {
-  readonly law: string;
-  readonly text: string;
+/** When a claim can have been deceived. */
+export interface Asked {
+  /** When it was first met: nothing later can have. */
+  readonly askedTo: number;
+  /** When the copies were last read before: what happened since may have been unknown when counts were asked. */
+  readonly knownUntil: number;
 }
 
 /** Something that the program says about a form in a target, and as of when (milliseconds; null: it says nothing). */
-export interface Assertion {
+export interface Assertion extends Asked {
   /** `status`, `sync` and so on. */
   readonly by: string;
   readonly formId: string;
@@ -37,8 +40,10 @@ export interface Assertion {
 
 /** What people did, which no claim made before speaks of. */
 export interface Special {
-  /** Forgotten: kept away. */
+  /** Forgotten, or nearly so: nobody claims anything of them. */
   readonly forgotten: ReadonlySet<string>;
+  /** Forgotten for certain: kept away. */
+  readonly erased: ReadonlySet<string>;
   /** When people last changed a form's table in a target, by target and form. */
   readonly touched: ReadonlyMap<string, number>;
   readonly isSelected: (fieldId: string) => boolean;
@@ -72,6 +77,12 @@ export function judgeClaim(
   tally.claims++;
   const held = copy.get(claim.formId);
   const breaches: Breach[] = [];
+  const plain = held === undefined ? null : plainAnswer(held, special);
+  if (plain !== null)
+    breaches.push({
+      law: 'L11',
+      text: `${claim.by} claims ${claim.formId} in ${claim.target}, and ${plain}`,
+    });
   let isExcused = false;
   const report = (law: string, submission: Submission, aspect: Unseen, text: string): void => {
     const excuse = excuseFor(source, copy, submission, aspect, claim, groups);
@@ -101,7 +112,12 @@ export function judgeClaim(
           'missing',
           `${nameOf(submission)} is ${row === undefined ? 'missing' : 'marked deleted'}`,
         );
-    } else if (isLive && goneThroughout(submission, since, now) && ++ghosts > claim.except) {
+    } else if (
+      isLive &&
+      !isListed &&
+      goneThroughout(submission, since, now) &&
+      ++ghosts > claim.except
+    ) {
       report('L1', submission, 'ghost', `${nameOf(submission)} is gone and is live`);
     }
     if (!isLive || !submission.exists) continue;
@@ -178,6 +194,19 @@ const describe = (
   return `${show(answers?.get(fieldId ?? ''))} at the source, ${show(cell(field?.column))} and ${show(cell(field?.textColumn))} in ${field?.column ?? 'no column'}`;
 };
 
+/** A cell that is to be a hash, and shows its answer. */
+function plainAnswer({ fields, rows }: CopiedForm, special: Special): string | null {
+  for (const { fieldId, column } of fields) {
+    if (column === null || !special.isHashed(fieldId)) continue;
+    for (const { id, cells } of rows.values()) {
+      const cell = cells[column];
+      if (typeof cell === 'string' && cell.startsWith(`${id}.`))
+        return `${fieldId} of ${id} is to be hashed, and stored as ${JSON.stringify(cell)}`;
+    }
+  }
+  return null;
+}
+
 /** The first field whose cell is not what the answers say; null where all are right. */
 function differingField(
   held: CopiedForm,
@@ -194,11 +223,11 @@ function differingField(
     const cell = column === null ? undefined : row.cells[column];
     const text = textColumn === null ? undefined : row.cells[textColumn];
     const stored = text ?? cell ?? null;
+    if (!special.isSelected(fieldId)) continue;
     if (special.isHashed(fieldId)) {
       if (isBlank(value) !== isBlank(stored)) return fieldId;
       continue;
     }
-    if (!special.isSelected(fieldId)) continue;
     if (!isSame(value, stored)) return fieldId;
   }
   return null;
@@ -228,97 +257,6 @@ function isJson(stored: unknown, value: unknown): boolean {
   }
 }
 
-/** What may be seen of the copy by itself, or beside the copy as it was read before. */
-export class CopyWatch {
-  readonly #columns = new Map<string, string>();
-  #before: Copy = new Map();
-  #beforeAt = 0;
-
-  /** `goneSince`: when an ID was last answered with 404 or 410. */
-  look(
-    source: Source,
-    copy: Copy,
-    target: string,
-    special: Special,
-    goneAt: (id: string) => number,
-  ): Breach[] {
-    const breaches: Breach[] = [];
-    const isOurs = (formId: string): boolean =>
-      (special.touched.get(`${target} ${formId}`) ?? 0) < this.#beforeAt;
-    for (const [formId, form] of copy) {
-      if (form.twice.length > 0)
-        breaches.push({ law: 'L5', text: `${form.twice[0]} has two rows` });
-      breaches.push(...this.#columnsOf(form, target));
-      const before = this.#before.get(formId);
-      if (before === undefined || !isOurs(formId)) continue;
-      for (const [id, was] of before.rows) {
-        const is = form.rows.get(id);
-        if (is === undefined) {
-          if (!special.forgotten.has(id))
-            breaches.push({ law: 'L8', text: `the row of ${id} has vanished from ${form.table}` });
-          continue;
-        }
-        if (is.isDeleted && !was.isDeleted && goneAt(id) < this.#beforeAt)
-          breaches.push({
-            law: 'L8',
-            text: `${id} was marked deleted, and never answered 404 or 410 since ${clockTime(this.#beforeAt)}`,
-          });
-        if (is.changedAt === was.changedAt) continue;
-        const submission = source.submissions.get(id);
-        const lives = source.formOf(formId)?.lives ?? [];
-        const isQuiet = [...(submission?.versions ?? []), ...lives].every(
-          ({ at }) => at < this.#beforeAt,
-        );
-        if (isQuiet && contentOf(is) === contentOf(was))
-          breaches.push({ law: 'L4', text: `the row of ${id} was written again without a change` });
-      }
-      for (const id of form.rejected) {
-        const submission = source.submissions.get(id);
-        if (submission?.defect === 'none')
-          breaches.push({
-            law: 'L6',
-            text: `${id} is listed as rejected, and nothing is wrong with it`,
-          });
-      }
-    }
-    this.#before = copy;
-    this.#beforeAt = source.now;
-    return breaches;
-  }
-
-  #columnsOf(form: CopiedForm, target: string): Breach[] {
-    const breaches: Breach[] = [];
-    const owners = new Map<string, string>();
-    for (const { fieldId, column, textColumn } of form.fields) {
-      for (const name of [column, textColumn]) {
-        if (name === null) continue;
-        const owner = owners.get(name);
-        if (owner !== undefined && owner !== fieldId)
-          breaches.push({ law: 'L9', text: `${owner} and ${fieldId} share the column ${name}` });
-        owners.set(name, fieldId);
-      }
-      if (column === null) continue;
-      const key = `${target} ${form.formId} ${fieldId}`;
-      const known = this.#columns.get(key);
-      if (known !== undefined && known !== column)
-        breaches.push({
-          law: 'L9',
-          text: `${fieldId} was in the column ${known} and is in ${column}`,
-        });
-      this.#columns.set(key, column);
-    }
-    return breaches;
-  }
-}
-
-const contentOf = ({ status, createdAt, isDeleted, cells }: CopiedRow): string =>
-  JSON.stringify([
-    status,
-    createdAt,
-    isDeleted,
-    Object.entries(cells).map(([name, cell]) => [name, String(cell)]),
-  ]);
-
 /** What of the source a quiet copy lacks, or holds otherwise: L1 to the letter. Null where they are the same. */
 export function difference(
   source: Source,
@@ -333,7 +271,9 @@ export function difference(
     const row = held?.rows.get(id);
     const isLive = row !== undefined && !row.isDeleted;
     if (!exists) {
-      if (isLive) return `${nameOf(submission)} is gone and is live`;
+      // Asked for by its ID, it may answer neither that it is there nor that it is gone.
+      if (isLive && held?.rejected.has(id) !== true)
+        return `${nameOf(submission)} is gone and is live`;
       continue;
     }
     if (!isLive) {
@@ -343,12 +283,19 @@ export function difference(
     }
     if (defect !== 'status' && row.status !== status)
       return `${nameOf(submission)} is stored as ${row.status}`;
+    if (defect !== 'none' && held?.rejected.has(id) !== true)
+      return `${nameOf(submission)} has no usable ${defect}, and is not listed`;
     if (defect !== 'data' && held !== undefined) {
       const field = differingField(held, row, answers, special);
       if (field !== null)
         return `${nameOf(submission)} has another answer in ${field}: ${describe(held, row, answers, field)}`;
     }
   }
+  const listed = [...(held?.rejected.keys() ?? [])].filter(
+    (id) => !source.submissions.has(id),
+  ).length;
+  const nameless = source.existing(formId).filter(({ defect }) => defect === 'id').length;
+  if (listed < nameless) return `${nameless} items have no ID, and ${listed} are listed`;
   for (const [id, row] of held?.rows ?? []) {
     if (!row.isDeleted && !source.submissions.has(id)) return `${id} is live and never existed`;
   }

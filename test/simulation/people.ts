@@ -1,18 +1,29 @@
 import { DatabaseSync } from 'node:sqlite';
 import { existsSync } from 'node:fs';
+import { namesForms } from './behaviours.ts';
 import type { Special } from './judge.ts';
 import type { Deed, Plan } from './plan.ts';
 import type { Random } from './random.ts';
 import type { Source, SourceForm } from './source.ts';
+import type { Banned } from './traces.ts';
 
 /** What a person is about to do: to the target itself, or with a command. */
 export interface PlannedDeed {
   readonly text: string;
   /** A command line; what is done to a file has been done already. */
   readonly args?: readonly string[];
+  /** Before the command runs, which may die. */
+  readonly begun?: () => void;
   readonly done?: (code: number) => void;
-  readonly forgets?: readonly string[];
+  /** Other settings, for this command only; they hold a mistake, and nothing may come of it. */
+  readonly mistaken?: Readonly<Record<string, string>>;
+  /** The target in which nothing is left. */
+  readonly empties?: string;
+  /** Rows that were marked deleted before then are to go (milliseconds). */
+  readonly purgesBefore?: number;
 }
+
+const HASH_KEY = { HASH_KEY: 'a-key-of-thirty-two-characters-at-least' };
 
 /** People at the targets and at the settings, and what must be known of them to judge a claim. */
 export class People {
@@ -20,11 +31,18 @@ export class People {
   readonly #targets: readonly string[];
   readonly #path: (target: string) => string;
   readonly #touched = new Map<string, number>();
+  /** Perhaps forgotten: the command may have died. */
   readonly #forgotten = new Set<string>();
+  readonly #erased = new Set<string>();
   /** Undefined: every field. */
   #selected: Set<string> | undefined;
+  /** The forms that are mirrored; undefined: all of them. */
+  readonly #chosen: readonly string[] | undefined;
   readonly #hashed = new Set<string>();
+  readonly #privateSince = new Map<string, number>();
   readonly #paused = new Set<string>();
+  /** Targets in which a trigger refuses rows. */
+  readonly #refusing = new Set<string>();
 
   constructor(
     source: Source,
@@ -36,17 +54,20 @@ export class People {
     this.#source = source;
     this.#targets = targets;
     this.#path = path;
+    if (plan.chooses) this.#chosen = source.forms.slice(0, -1).map(({ id }) => id);
     if (plan.hasSecret)
       this.#selected = new Set(
-        source.forms.flatMap(({ fields }) =>
-          fields.filter(({ kind }) => kind !== 'secret').map(({ id }) => id),
-        ),
+        source.forms
+          .filter(({ id }) => this.isChosen(id))
+          .flatMap(({ fields }) =>
+            fields.filter(({ kind }) => kind !== 'secret').map(({ id }) => id),
+          ),
       );
   }
 
-  /** Nothing is paused, forgotten or chosen. */
+  /** Nothing is paused, refused or chosen. */
   get isUsual(): boolean {
-    return this.#paused.size === 0 && this.#hashed.size === 0;
+    return this.#paused.size === 0 && this.#hashed.size === 0 && this.#refusing.size === 0;
   }
 
   /** The settings name a field that no form has any more. */
@@ -54,6 +75,8 @@ export class People {
     const there = this.#source.forms
       .filter(({ exists }) => exists)
       .flatMap(({ fields }) => fields.filter(({ exists }) => exists));
+    if (this.#source.forms.some(({ id, exists }) => !exists && this.#chosen?.includes(id) === true))
+      return true;
     const names = [...(this.#selected ?? []), ...this.#hashed];
     // Where no form shows its fields, a name is known only by the answers that there are.
     if (this.#source.behaviour.sections === 'absent' && names.length > 0) return true;
@@ -63,24 +86,45 @@ export class People {
   settings(): Record<string, string> {
     const hashed = [...this.#hashed].join(',');
     return {
+      ...(this.#chosen === undefined ? {} : { TARGET_FORMS: this.#chosen.join(',') }),
       TARGET_FIELDS: this.#selected === undefined ? '*' : [...this.#selected].join(','),
-      ...(hashed === ''
-        ? {}
-        : { TARGET_HASH_FIELDS: hashed, HASH_KEY: 'a-key-of-thirty-two-characters-at-least' }),
+      ...(hashed === '' ? {} : { TARGET_HASH_FIELDS: hashed, ...HASH_KEY }),
     };
+  }
+
+  /** Whether a form is mirrored. */
+  isChosen(formId: string): boolean {
+    return this.#chosen?.includes(formId) ?? true;
+  }
+
+  /** Whether a form is paused for certain. */
+  isPaused(formId: string): boolean {
+    return this.#paused.has(formId);
+  }
+
+  /** What may be in no file. */
+  banned(): Banned {
+    return { erased: this.#erased, privateSince: this.#privateSince, hashed: this.#hashed };
   }
 
   special(): Special {
     return {
       forgotten: this.#forgotten,
+      erased: this.#erased,
       touched: this.#touched,
       isSelected: (fieldId) => this.#selected?.has(fieldId) ?? true,
       isHashed: (fieldId) => this.#hashed.has(fieldId),
     };
   }
 
-  /** The commands that end all pauses. */
+  /** Takes triggers away; the commands that end all pauses. */
   toNormal(): string[][] {
+    for (const target of this.#refusing) {
+      const database = new DatabaseSync(this.#path(target));
+      database.exec('DROP TRIGGER IF EXISTS refuses');
+      database.close();
+    }
+    this.#refusing.clear();
     const commands = [...this.#paused].map((formId) => ['resume', '--form', formId, '--json']);
     this.#paused.clear();
     return commands;
@@ -88,7 +132,7 @@ export class People {
 
   /** Does what is done to a target directly; null where there is nothing to do it to. */
   plan(deed: Deed, random: Random): PlannedDeed | null {
-    const forms = this.#source.forms.filter(({ exists }) => exists);
+    const forms = this.#source.forms.filter(({ id, exists }) => exists && this.isChosen(id));
     const form = forms.length === 0 ? undefined : random.pick(forms);
     if (form === undefined) return null;
     const target = random.pick(this.#targets);
@@ -116,9 +160,9 @@ export class People {
         const id = random.pick(known);
         return {
           text: `forget ${id}`,
-          args: ['forget', id, '--form', form.id, '--yes', '--json'],
-          forgets: [id],
-          done: () => void this.#forgotten.add(id),
+          args: ['forget', id, ...this.#formOption(form), '--yes', '--json'],
+          begun: () => void this.#forgotten.add(id),
+          done: (code) => void (code === 0 && this.#erased.add(id)),
         };
       }
       case 'unforget': {
@@ -127,7 +171,8 @@ export class People {
         const id = random.pick(known);
         return {
           text: `forget --undo ${id}`,
-          args: ['forget', '--undo', id, '--form', form.id, '--yes', '--json'],
+          args: ['forget', '--undo', id, ...this.#formOption(form), '--yes', '--json'],
+          begun: () => void this.#erased.delete(id),
           done: (code) => void (code === 0 && this.#forgotten.delete(id)),
         };
       }
@@ -135,15 +180,17 @@ export class People {
         const field = form.fields.find(
           ({ kind, exists, id }) => kind === 'text' && exists && (this.#selected?.has(id) ?? true),
         );
-        if (field === undefined) return null;
+        if (field === undefined || this.#hashed.has(field.id)) return null;
         this.#hashed.add(field.id);
+        this.#makePrivate(field.id);
         this.#touchAll();
         return { text: `hash ${field.id} from now on` };
       }
       case 'deselect': {
         const all = this.#source.forms
+          .filter(({ id }) => this.isChosen(id))
           .flatMap(({ fields }) => fields.map(({ id }) => id))
-          .filter((id) => id !== '__proto__' && !this.#hashed.has(id));
+          .filter((id) => id !== '__proto__');
         const left = new Set(this.#selected ?? all);
         if (
           left.size < 2 ||
@@ -152,14 +199,25 @@ export class People {
           )
         )
           return null;
-        const id = random.pick([...left].filter((each) => !this.#hashed.has(each)));
+        const plain = [...left].filter((each) => !this.#hashed.has(each));
+        if (plain.length === 0) return null;
+        const id = random.pick(plain);
         left.delete(id);
         this.#selected = left;
+        this.#makePrivate(id);
         this.#touchAll();
         return { text: `select all but ${id}` };
       }
-      case 'select':
-        return null;
+      case 'misname':
+        return this.#misname(random);
+      case 'purge': {
+        const purgesBefore = this.#source.now - 60_000;
+        return {
+          text: 'purge what was marked deleted a minute ago',
+          args: ['purge', '--deleted-before', '1m', '--yes', '--json'],
+          purgesBefore,
+        };
+      }
       case 'remove-rows':
       case 'drop-table':
       case 'drop-column':
@@ -168,6 +226,31 @@ export class People {
       case 'dropped-database':
         return this.#atTable(deed, form, target, random);
     }
+  }
+
+  #formOption({ id }: SourceForm): string[] {
+    return namesForms(this.#source.behaviour) ? ['--form', id] : [];
+  }
+
+  /** A name that no form and no field has stops the program. */
+  #misname(random: Random): PlannedDeed {
+    const variable = random.pick(['TARGET_FORMS', 'TARGET_FIELDS', 'TARGET_HASH_FIELDS']);
+    const before = this.settings()[variable];
+    const mistaken: Record<string, string> = {
+      ...(variable === 'TARGET_HASH_FIELDS' ? HASH_KEY : {}),
+      [variable]: before === undefined || before === '*' ? 'no_such' : `${before},no_such`,
+    };
+    return {
+      text: `sync with ${variable}=${mistaken[variable]}`,
+      args: ['sync', '--json'],
+      mistaken,
+    };
+  }
+
+  /** From now on no new answer may be stored as it is; where nothing was stored yet, none at all. */
+  #makePrivate(fieldId: string): void {
+    const isBegun = this.#targets.some((target) => existsSync(this.#path(target)));
+    this.#privateSince.set(fieldId, isBegun ? this.#source.now : 0);
   }
 
   #touchAll(): void {
@@ -188,8 +271,13 @@ export class People {
       if (typeof table !== 'string') return null;
       const text = damage(database, deed, table, random);
       if (text === null) return null;
+      if (deed === 'refusing-trigger') this.#refusing.add(target);
       this.#touched.set(`${target} ${form.id}`, this.#source.now);
-      return { text: `${text} in ${target}` };
+      if (deed !== 'dropped-database') return { text: `${text} in ${target}` };
+      this.#touchAll();
+      // With the list of what was forgotten (DESIGN, section 6).
+      this.#erased.clear();
+      return { text: `${text} in ${target}`, empties: target };
     } catch {
       return null;
     } finally {
@@ -247,6 +335,14 @@ function damage(
         `CREATE TRIGGER refuses BEFORE INSERT ON "${table}" BEGIN SELECT RAISE(IGNORE); END`,
       );
       return `puts a trigger on ${table} that refuses rows`;
+    case 'dropped-database':
+      for (const type of ['view', 'table']) {
+        for (const { name } of database
+          .prepare(`SELECT name FROM sqlite_schema WHERE type = ? AND name NOT LIKE 'sqlite_%'`)
+          .all(type))
+          database.exec(`DROP ${type} "${String(name)}"`);
+      }
+      return 'drops everything';
     default:
       return null;
   }

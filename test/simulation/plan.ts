@@ -1,6 +1,7 @@
-import { type Behaviour, drawBehaviour, KNOWN, PLAIN } from './behaviours.ts';
+import { type Behaviour, behaveAs, drawBehaviour, KNOWN, PLAIN } from './behaviours.ts';
 import { Random } from './random.ts';
-import type { ChangeKind } from './source.ts';
+import type { StoreKind } from './stores.ts';
+import { CHANGE_KINDS, type ChangeKind } from './source.ts';
 
 /** What people do between runs, to the target or to the settings. */
 export const DEEDS = [
@@ -13,7 +14,8 @@ export const DEEDS = [
   'unforget',
   'hash',
   'deselect',
-  'select',
+  'misname',
+  'purge',
   'edit-cell',
   'refusing-trigger',
   'dropped-database',
@@ -23,7 +25,7 @@ export type Deed = (typeof DEEDS)[number];
 /** One thing that is done, with a seed of its own, so that it goes the same way where another one is left out. */
 export interface Step {
   readonly seed: number;
-  readonly what: 'sync' | 'tick' | 'verify' | 'changes' | 'wait' | 'deed' | 'fresh';
+  readonly what: 'sync' | 'tick' | 'verify' | 'changes' | 'wait' | 'deed' | 'fresh' | 'broken';
   readonly full?: boolean;
   readonly accept?: boolean;
   /** How many processes do it at the same time. */
@@ -39,6 +41,7 @@ export interface Step {
 export interface Plan {
   readonly seed: number;
   readonly kind: SourceKind;
+  readonly store: StoreKind;
   readonly behaviour: Behaviour;
   /** How many submissions each form has at first. */
   readonly initial: readonly number[];
@@ -47,6 +50,8 @@ export interface Plan {
   readonly concurrency: number;
   readonly targets: 1 | 2;
   readonly hasSecret: boolean;
+  /** The last form is not mirrored. */
+  readonly chooses: boolean;
   readonly writeBack: boolean;
   readonly history: boolean;
   readonly maxDeleteFraction: number;
@@ -72,6 +77,17 @@ const CHANGE_SETS: readonly (readonly ChangeKind[])[] = [
   ['status', 'delete'],
   ['new', 'import', 'burst', 'twin'],
   ['new', 'status', 'delete', 'edit', 'import', 'restore', 'burst', 'twin'],
+  ['delete', 'restore', 'status'],
+  ['new', 'delete-many', 'status'],
+  ['swap', 'import', 'new', 'edit'],
+];
+/** What people do in one history: things that bear on each other. */
+const DEED_SETS: readonly (readonly Deed[])[] = [
+  ['pause', 'pause', 'resume'],
+  ['forget', 'forget', 'unforget'],
+  ['hash', 'hash', 'deselect'],
+  ['remove-rows', 'drop-table', 'drop-column', 'edit-cell', 'refusing-trigger', 'dropped-database'],
+  ['purge', 'purge', 'misname'],
 ];
 const FORM_CHANGES: readonly ChangeKind[] = [
   'relabel',
@@ -82,41 +98,81 @@ const FORM_CHANGES: readonly ChangeKind[] = [
   'trade-slugs',
 ];
 
-/** Draws a history. */
+/** Draws a history: one in four is a first copy of a list that moves while it is read, and no more. */
 export function drawPlan(
   seed: number,
   kinds: readonly SourceKind[] = SOURCE_KINDS,
   known: ReadonlySet<string> = KNOWN,
 ): Plan {
+  const plan = withRefusals(drawWhole(seed, kinds, known));
+  return seed % 4 === 3 && kinds.includes('busy') ? asFirstCopy(plan) : plan;
+}
+
+/** Of write-back to an odd source much depends on how it takes changes of status. */
+function withRefusals(plan: Plan): Plan {
+  const random = new Random(plan.seed ^ 0x4ef5);
+  if (plan.behaviour === PLAIN || !plan.writeBack || !random.chance(0.4)) return plan;
+  const transitions = random.pick(['not-made', 'some-refused', 'refused-409'] as const);
+  return { ...plan, behaviour: { ...plan.behaviour, transitions } };
+}
+
+function asFirstCopy(plan: Plan): Plan {
+  const random = new Random(plan.seed ^ 0xf125);
+  return {
+    ...plan,
+    kind: 'busy',
+    behaviour: PLAIN,
+    initial: [random.pick([8, 12])],
+    pageSize: 6,
+    targets: 1,
+    chooses: false,
+    writeBack: false,
+    changes: random.pick([['swap'], ['swap', 'new'], ['delete', 'import', 'new']] as const),
+    busy: 0.5,
+    faultRate: 0,
+    steps: [{ seed: random.below(2 ** 31), what: random.pick(['sync', 'tick']) }],
+  };
+}
+
+function drawWhole(seed: number, kinds: readonly SourceKind[], known: ReadonlySet<string>): Plan {
   const random = new Random(seed);
   const kind = random.pick(kinds);
   const isOdd = kind === 'odd' || kind === 'hostile';
   const behaviour = isOdd ? drawBehaviour(random, 1 + random.below(3), known) : PLAIN;
   const isBusy = kind === 'busy' || kind === 'hostile' || (kind === 'odd' && random.chance(0.5));
-  const people = random.chance(0.4);
+  const deeds = random.chance(0.65) ? random.pick(DEED_SETS) : [];
   const crashes = random.chance(0.4);
   const changes = [...random.pick(CHANGE_SETS)];
+  const deletesMany = changes.includes('delete-many');
   if (random.chance(0.3)) changes.push(...FORM_CHANGES.filter((change) => !known.has(change)));
   if (behaviour.doubles !== 'none') changes.push('double');
-  const initial = Array.from({ length: 1 + random.below(3) }, () =>
-    random.pick([0, 3, 8, 12, 25, 40]),
-  );
-  const steps = Array.from({ length: 3 + random.below(6) }, () =>
-    drawStep(random, { people, crashes, known }),
-  );
+  // So many pages that counts are narrowed, instead of all being read.
+  const isLong = random.chance(0.2);
+  const initial = isLong
+    ? [40]
+    : Array.from({ length: random.pick([1, 1, 2, 3]) }, () =>
+        random.pick(deletesMany ? [3, 40] : [0, 3, 3, 8, 12, 25]),
+      );
+  const chooses = initial.length > 1 && random.chance(0.3);
+  const writeBack = random.chance(0.4);
+  const steps = Array.from({ length: 2 + random.below(4) }, () =>
+    drawStep(random, { deeds: deeds.filter((deed) => !known.has(deed)), crashes }),
+  ).flatMap((step) => (isBusy || !random.chance(0.5) ? [step] : [drawChanges(random), step]));
   return {
     seed,
     kind,
+    store: 'sqlite',
     behaviour,
     initial,
     spacingMs: random.pick([1_000, 60_000, 3_600_000, DAY_MS]),
-    pageSize: random.pick([3, 5, 10, 100]),
+    pageSize: isLong ? 3 : random.pick([3, 5, 7, 10, 100]),
     concurrency: random.pick([1, 1, 2, 4]),
-    targets: random.chance(0.25) ? 2 : 1,
+    targets: random.chance(writeBack ? 0.4 : 0.15) ? 2 : 1,
     hasSecret: random.chance(0.5),
-    writeBack: random.chance(0.3),
+    chooses,
+    writeBack,
     history: random.chance(0.3),
-    maxDeleteFraction: random.pick([1, 1, 0.2]),
+    maxDeleteFraction: deletesMany ? 0.2 : random.pick([1, 1, 0.2]),
     changes,
     busy: isBusy ? random.pick([0.05, 0.2, 0.5]) : 0,
     faultRate: kind === 'hostile' ? random.pick([0, 0.02, 0.1]) : 0,
@@ -127,38 +183,60 @@ export function drawPlan(
         crashAt: crashes && random.chance(0.5) ? drawCrash(random) : 0,
       },
       ...steps,
+      ...(chooses ? [{ seed: random.below(2 ** 31), what: 'fresh', changes: 1 } as const] : []),
     ],
     without: [],
   };
 }
 
+/** The plan with a behaviour (`point=value`), a change or a deed in it that it may not have drawn; throws where `what` is none of them. */
+export function withMore(plan: Plan, what: string): Plan {
+  const change = CHANGE_KINDS.find((each) => each === what);
+  if (change !== undefined) return { ...plan, changes: [...plan.changes, change, change] };
+  const deed = DEEDS.find((each) => each === what);
+  if (deed !== undefined) {
+    const random = new Random(plan.seed ^ 0xdeed);
+    const at = 1 + random.below(plan.steps.length);
+    const step: Step = { seed: random.below(2 ** 31), what: 'deed', deed };
+    return { ...plan, steps: plan.steps.toSpliced(at, 0, step) };
+  }
+  const behaviour = behaveAs(plan.behaviour, what);
+  const isDoubled = behaviour.doubles !== 'none' && !plan.changes.includes('double');
+  return { ...plan, behaviour, changes: [...plan.changes, ...(isDoubled ? DOUBLE : [])] };
+}
+const DOUBLE: readonly ChangeKind[] = ['double'];
+
 /** Half of all crashes are among the first thirty acts. */
 const drawCrash = (random: Random): number => 1 + Math.floor(2 ** (random.next() * 9));
 
+const drawChanges = (random: Random): Step => ({
+  seed: random.below(2 ** 31),
+  what: 'changes',
+  changes: 1 + random.below(4),
+});
+
 function drawStep(
   random: Random,
-  { people, crashes, known }: { people: boolean; crashes: boolean; known: ReadonlySet<string> },
+  { deeds, crashes }: { deeds: readonly Deed[]; crashes: boolean },
 ): Step {
   const seed = random.below(2 ** 31);
   const crashAt = crashes && random.chance(0.4) ? drawCrash(random) : 0;
   const draw = random.next();
-  if (people && draw < 0.3) {
-    const deed = random.pick(DEEDS);
-    if (!known.has(deed)) return { seed, what: 'deed', deed };
-  }
-  if (draw < 0.55) return { seed, what: 'tick', processes: random.chance(0.25) ? 2 : 1, crashAt };
-  if (draw < 0.75)
+  if (deeds.length > 0 && random.chance(0.4))
+    return { seed, what: 'deed', deed: random.pick(deeds), crashAt };
+  if (draw < 0.42) return { seed, what: 'tick', processes: random.chance(0.25) ? 2 : 1, crashAt };
+  if (draw < 0.74)
     return {
       seed,
       what: 'sync',
       full: random.chance(0.4),
-      accept: random.chance(0.3),
+      accept: random.chance(0.2),
       processes: random.chance(0.2) ? 2 : 1,
       crashAt,
     };
   if (draw < 0.8) return { seed, what: 'verify' };
-  if (draw < 0.88)
+  if (draw < 0.85)
     return { seed, what: 'wait', ms: random.pick([60_000, 10 * 60_000, 7 * 3_600_000]) };
-  if (draw < 0.93) return { seed, what: 'fresh', changes: 1 + random.below(2) };
-  return { seed, what: 'changes', changes: 1 + random.below(6) };
+  if (draw < 0.92) return { seed, what: 'fresh', changes: 1 + random.below(2) };
+  return { seed, what: 'broken' };
 }

@@ -46,6 +46,8 @@ export interface Claim {
   readonly except: number;
   readonly state: string;
   readonly goneAt: string | null;
+  /** Codes of what is said to need attention. */
+  readonly problems: readonly string[];
 }
 
 /** How `verify` found a form in a target. */
@@ -53,6 +55,8 @@ export interface Comparison {
   readonly formId: string;
   readonly target: string;
   readonly isEqual: boolean;
+  /** Nothing differs but what is too young to have been copied. */
+  readonly isWell: boolean;
   readonly code: string | null;
 }
 
@@ -168,6 +172,7 @@ interface FormDocument {
   readonly target: string;
   readonly state: string;
   readonly goneAt: string | null;
+  readonly problems: readonly { readonly code: string }[];
   readonly covers: {
     readonly membership: string | null;
     readonly statuses: string | null;
@@ -179,7 +184,12 @@ interface FormDocument {
 
 type ComparedDocument = Pick<PassDocument, 'form' | 'target' | 'outcome' | 'code'>;
 
+interface MarkDocument {
+  readonly code: string | null;
+}
+
 interface Document {
+  readonly marks?: readonly MarkDocument[];
   readonly passes?: readonly PassDocument[];
   readonly forms?: readonly (FormDocument | ComparedDocument)[];
   readonly error?: { readonly code: string };
@@ -189,6 +199,10 @@ const documentOf = ({ json }: Printed): Document => json ?? {};
 
 /** The code of the error that ended a command. */
 export const errorOf = (printed: Printed): string | null => documentOf(printed).error?.code ?? null;
+
+/** Whether `sync --json` tells of a write-back that failed. */
+export const hasFailedMark = (printed: Printed): boolean =>
+  (documentOf(printed).marks ?? []).some(({ code }) => code !== null);
 
 /** The runs that `sync --json` printed. */
 export const runsOf = (printed: Printed): Run[] =>
@@ -204,11 +218,21 @@ export const runsOf = (printed: Printed): Run[] =>
     error: pass.error,
   }));
 
+/** How the runs of a `sync` ended, for a story. */
+export function runLines(runs: readonly Run[], { code, text }: Printed): string[] {
+  const lines = runs.map(({ formId, target, outcome, written, except, requests, ...run }) => {
+    const problem = run.code === null ? '' : ` ${run.code}`;
+    const error = run.error === null ? '' : ` (${run.error.slice(0, 150)})`;
+    return `sync: ${formId} in ${target} ended ${outcome}${problem}: ${written} written, ${except} not claimed, ${requests} requests${error}`;
+  });
+  return [...lines, `sync exits with ${code}${runs.length === 0 ? `: ${text.slice(0, 200)}` : ''}`];
+}
+
 /** The claims that `status --json` printed. */
 export function claimsOf(printed: Printed): Claim[] {
   const ms = (text: string | null): number | null => (text === null ? null : Date.parse(text));
   const forms = (documentOf(printed).forms ?? []) as readonly FormDocument[];
-  return forms.map(({ form, target, covers, state, goneAt }) => ({
+  return forms.map(({ form, target, covers, state, goneAt, problems }) => ({
     formId: form.id,
     target,
     submissionsAsOf: ms(covers.membership),
@@ -217,6 +241,7 @@ export function claimsOf(printed: Printed): Claim[] {
     except: covers.absent + covers.withheld,
     state,
     goneAt,
+    problems: problems.map(({ code }) => code),
   }));
 }
 
@@ -224,7 +249,8 @@ export function claimsOf(printed: Printed): Claim[] {
 export function comparisonsOf(printed: Printed): Comparison[] {
   const forms = (documentOf(printed).forms ?? []) as readonly ComparedDocument[];
   return forms.map(({ form, target, outcome, code }) => {
-    return { formId: form, target, isEqual: outcome === 'same', code };
+    const isEqual = outcome === 'same';
+    return { formId: form, target, isEqual, isWell: isEqual || outcome === 'lagging', code };
   });
 }
 

@@ -1,6 +1,8 @@
 import { parseArgs } from 'node:util';
-import { drawPlan, type Plan, SOURCE_KINDS, type SourceKind } from './plan.ts';
-import { type HistoryTally, runHistory, type Verdict } from './history.ts';
+import { drawPlan, type Plan, SOURCE_KINDS, type SourceKind, withMore } from './plan.ts';
+import type { HistoryTally } from './history.ts';
+import { runHistory, type Verdict } from './run-history.ts';
+import { STORES, stopServers } from './stores.ts';
 import { shrink, tell } from './story.ts';
 
 const { values } = parseArgs({
@@ -11,6 +13,8 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '60' },
     from: { type: 'string', default: '1' },
     kind: { type: 'string' },
+    store: { type: 'string', default: 'sqlite' },
+    with: { type: 'string', multiple: true, default: [] },
     keep: { type: 'boolean', default: false },
     brief: { type: 'boolean', default: false },
     trace: { type: 'boolean', default: false },
@@ -18,15 +22,20 @@ const { values } = parseArgs({
 });
 
 const kinds = values.kind === undefined ? SOURCE_KINDS : (values.kind.split(',') as SourceKind[]);
+const store = STORES.find((each) => each === values.store);
+if (store === undefined) throw new Error(`--store is one of ${STORES.join(', ')}`);
+const planOf = (seed: number): Plan => ({
+  ...values.with.reduce(withMore, drawPlan(seed, kinds)),
+  store,
+});
 
 if (values.seed !== undefined || values.plan !== undefined) {
   const plan =
-    values.plan === undefined
-      ? drawPlan(Number(values.seed), kinds)
-      : (JSON.parse(values.plan) as Plan);
+    values.plan === undefined ? planOf(Number(values.seed)) : (JSON.parse(values.plan) as Plan);
   const verdict = await runHistory(plan, { story: true });
   if (verdict.breaches.length === 0) console.log('No law is broken.');
   else await report(plan, verdict, values.whole);
+  await stopServers();
   process.exit(verdict.breaches.length === 0 ? 0 : 1);
 }
 
@@ -36,7 +45,7 @@ async function report(plan: Plan, verdict: Verdict, whole: boolean): Promise<voi
   const short = whole ? { plan, verdict } : await shrink(plan, law);
   console.log(tell(short.plan, short.verdict));
   console.log(
-    `\nAgain, whole: npm run simulate -- --seed ${plan.seed}${values.kind === undefined ? '' : ` --kind ${values.kind}`}`,
+    `\nAgain, whole: npm run simulate -- --seed ${plan.seed}${values.kind === undefined ? '' : ` --kind ${values.kind}`}${store === 'sqlite' ? '' : ` --store ${store}`}${values.with.map((what) => ` --with ${what}`).join('')}`,
   );
   if (!whole)
     console.log(
@@ -49,7 +58,7 @@ const spent = (): number => (process.cpuUsage().user + process.cpuUsage().system
 const byKind = new Map<SourceKind, HistoryTally & { histories: number }>();
 let [requests, histories, broken] = [0, 0, 0];
 for (let seed = Number(values.from); histories === 0 || spent() < Number(values.seconds); seed++) {
-  const plan = drawPlan(seed, kinds);
+  const plan = planOf(seed);
   const before = performance.now();
   if (values.trace) console.error(`seed ${seed}`);
   const verdict = await runHistory(plan);
@@ -95,6 +104,7 @@ console.log(
 );
 for (const [kind, sum] of byKind)
   console.log(
-    `${kind}: ${sum.histories} histories, ${sum.claims} claims, ${sum.excused} excused, ${sum.runs} runs, ${sum.incomplete} incomplete, ${sum.crashes} crashes, ${sum.patches} patches`,
+    `${kind}: ${sum.histories} histories, ${sum.claims} claims, ${sum.excused} excused, ${sum.runs} runs, ${sum.incomplete} incomplete (${((100 * sum.incomplete) / Math.max(1, sum.runs)).toFixed(1)} %), ${sum.crashes} crashes, ${sum.patches} patches`,
   );
+await stopServers();
 process.exit(broken === 0 ? 0 : 1);

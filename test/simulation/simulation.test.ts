@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { drawPlan } from './plan.ts';
-import { runHistory } from './history.ts';
+import { runHistory } from './run-history.ts';
 import { tell } from './story.ts';
 
 /** `npm run simulate` draws others. */

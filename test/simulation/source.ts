@@ -84,6 +84,8 @@ export const CHANGE_KINDS = [
   'status',
   'edit',
   'delete',
+  'delete-many',
+  'swap',
   'restore',
   'import',
   'twin',
@@ -204,7 +206,7 @@ export class Source {
       copies: 1,
       defect: isBroken ? this.random.pick(['id', 'status', 'data', 'date']) : 'none',
       refuses: this.random.chance(0.3),
-      sick: this.behaviour.sickId !== 'none' && this.random.chance(0.1),
+      sick: this.behaviour.sickId !== 'none' && this.random.chance(0.3),
       versions: [],
     };
     this.submissions.set(id, submission);
@@ -309,6 +311,16 @@ export class Source {
         return one !== undefined && this.#edit(one);
       case 'delete':
         return one !== undefined && this.#exist(one, false, kind);
+      case 'swap':
+        // As many as before, however one counts by form.
+        if (one === undefined) return false;
+        this.#exist(one, false, 'delete');
+        return this.change(random.pick(['new', 'import']));
+      case 'delete-many': {
+        const all = there.filter(({ formId }) => formId === form.id);
+        for (const each of all.slice(0, 15 + random.below(15))) this.#exist(each, false, kind);
+        return all.length > 0;
+      }
       case 'restore': {
         const gone = [...this.submissions.values()].filter(
           ({ exists, formId }) => !exists && this.formOf(formId)?.exists === true,

@@ -1,5 +1,5 @@
 import { deviations, plainValue } from './behaviours.ts';
-import { runHistory, type Verdict } from './history.ts';
+import { runHistory, type Verdict } from './run-history.ts';
 import type { Plan, Step } from './plan.ts';
 
 /** How long a story is made shorter (milliseconds), and how many lines of requests its end shows. */
@@ -71,6 +71,7 @@ function simplerPlans(): Smaller[] {
     set('writeBack', false),
     set('history', false),
     set('hasSecret', false),
+    set('chooses', false),
     set('maxDeleteFraction', 1),
     (plan) => (plan.initial.length < 2 ? null : { ...plan, initial: plan.initial.slice(0, -1) }),
     (plan) =>

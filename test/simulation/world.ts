@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Api, ApiLog } from './api.ts';
 import { newApiLog } from './api.ts';
-import { answerRequests, type Exchange } from './boundary.ts';
+import { answerRequests, type Exchange, serversAreIdle } from './boundary.ts';
 import { inProcess, outside, SimProcess } from './process.ts';
 import type { Random } from './random.ts';
 
@@ -27,6 +27,8 @@ export type Ending<T> =
 
 /** Microtasks, dynamic imports and `setImmediate` of the program have run after so many turns. */
 const SETTLED_TURNS = 3;
+/** A statement that takes longer than this waits for another process (milliseconds, real time). */
+const SERVER_MS = 100;
 /** A process that waits for nothing of ours for so long hangs (milliseconds, real time). */
 const HANGS_AFTER_MS = 20_000;
 /** A command that takes more requests than this never ends. */
@@ -40,7 +42,7 @@ export class World {
   random: Random;
   readonly clock: { now: number };
   /** Called before the source answers; may change it. */
-  onRequest: () => void = () => {};
+  onRequest: (path: string) => void = () => {};
   /** Called before a PATCH reaches the source. */
   onPatch: (process: SimProcess, path: string) => Promise<void> = async () => {};
   /** What happened, a line each; kept only where somebody wants the story. */
@@ -113,7 +115,7 @@ export class World {
     }
     let idleSince = performance.now();
     for (;;) {
-      for (let turn = 0; turn < SETTLED_TURNS; turn++) await nextTurn();
+      await this.#settle();
       for (const [index, { process }] of actors.entries()) {
         if (process.isDead) endings[index] ??= { killedAt: process.lastAct };
       }
@@ -127,6 +129,17 @@ export class World {
       if (await this.#step()) idleSince = performance.now();
       else if (performance.now() - idleSince > HANGS_AFTER_MS)
         throw new Error('it waits for nothing');
+    }
+  }
+
+  /** All that processes do without waiting for this world is done; what a server does for long waits for a lock. */
+  async #settle(): Promise<void> {
+    for (let turn = 0; turn < SETTLED_TURNS; turn++) {
+      await nextTurn();
+      const before = performance.now();
+      if (!(await serversAreIdle(SERVER_MS))) continue;
+      if (performance.now() - before >= SERVER_MS) return;
+      turn = 0;
     }
   }
 
@@ -166,8 +179,8 @@ export class World {
     if (die(`before it sends ${request}`)) return;
     wait(request, async () => {
       if (exchange.isOver()) return;
-      this.onRequest();
       const path = exchange.path.replace(/^\/api\/v1/, '');
+      this.onRequest(path);
       if (exchange.method === 'PATCH') await this.onPatch(process, path);
       const answer = this.api.answer(
         { method: exchange.method, path, body: exchange.body, headers: exchange.headers },

@@ -1,0 +1,37 @@
+import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import type { Breach } from './breach.ts';
+import type { Run } from './program.ts';
+
+/** Puts something else in a database's place; returns what takes it away again. */
+export function breakDatabase(path: string): () => void {
+  const files = ['', '-wal', '-shm'].map((end) => `${path}${end}`);
+  const kept = files.filter((file) => existsSync(file));
+  for (const file of kept) renameSync(file, `${file}.aside`);
+  writeFileSync(path, 'This is no database. '.repeat(100));
+  return () => {
+    for (const file of files) rmSync(file, { force: true });
+    for (const file of kept) renameSync(`${file}.aside`, file);
+  };
+}
+
+/** What cannot be used: a form at the source, or a target. */
+export type Outage = { readonly form: string } | { readonly target: string };
+
+/** L12: it holds up no other. `places`: the forms and targets that each need a run. */
+export function isolationBreach(
+  outage: Outage,
+  runs: readonly Run[],
+  places: readonly { readonly formId: string; readonly target: string }[],
+  mayFail: boolean,
+): Breach | null {
+  for (const { formId, target } of places) {
+    const isOther = 'form' in outage ? formId !== outage.form : target !== outage.target;
+    if (!isOther) continue;
+    const run = runs.find((each) => each.formId === formId && each.target === target);
+    if (run === undefined)
+      return { law: 'L12', text: `there is no run over ${formId} in ${target}` };
+    if (run.outcome === 'failed' && !mayFail)
+      return { law: 'L12', text: `the run over ${formId} in ${target} failed, too: ${run.error}` };
+  }
+  return null;
+}

@@ -1,0 +1,33 @@
+import type { ApiLog } from './api.ts';
+import type { CopiedRow } from './copy.ts';
+
+type Reading = ReturnType<ApiLog['read']['get']>;
+
+/** Judges each PATCH by what its process knew, and by what the targets hold, when it reaches the source (L7). */
+export class PatchJudge {
+  /** What a process had read when it last sent a PATCH: each needs a reading of its own. */
+  readonly #used = new WeakMap<object, Map<string, Reading>>();
+
+  /** What is wrong with it. `rows`: of the submission, by target. */
+  faults(
+    process: object,
+    id: string,
+    read: Reading,
+    rows: ReadonlyMap<string, CopiedRow | undefined>,
+    isPaused: boolean,
+  ): string[] {
+    const used = this.#used.get(process) ?? new Map<string, Reading>();
+    this.#used.set(process, used);
+    const isSpent = read !== undefined && used.get(id) === read;
+    used.set(id, read);
+    const faults = isPaused ? [`PATCH of ${id}, whose form is paused`] : [];
+    if (read === undefined || !read.byId || isSpent)
+      faults.push(`PATCH of ${id}, which was not read by its ID just before`);
+    else if (read.status !== 'NEW') faults.push(`PATCH of ${id}, which was read as ${read.status}`);
+    for (const [target, row] of rows) {
+      if (row === undefined || row.isDeleted)
+        faults.push(`PATCH of ${id} before it was stored in ${target}`);
+    }
+    return faults;
+  }
+}

@@ -1,0 +1,24 @@
+import type { Breach } from './breach.ts';
+import type { Claim } from './program.ts';
+
+/** Copies that people emptied: once they are made again, `status` has to report it (L17). */
+export class Refills {
+  /** Of which a process lived to note that they are made, by target and form. */
+  readonly #made = new Set<string>();
+  readonly #emptied = new Set<string>();
+
+  noteMade(target: string, formId: string): void {
+    this.#made.add(`${target} ${formId}`);
+  }
+
+  noteEmptied(target: string): void {
+    for (const key of this.#made) if (key.startsWith(`${target} `)) this.#emptied.add(key);
+  }
+
+  judge({ formId, target, submissionsAsOf, problems }: Claim): Breach | null {
+    if (submissionsAsOf === null || !this.#emptied.delete(`${target} ${formId}`)) return null;
+    if (problems.length > 0) return null;
+    const text = `the copy of ${formId} in ${target} was gone and made again, and nothing reports it`;
+    return { law: 'L17', text };
+  }
+}

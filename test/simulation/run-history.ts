@@ -1,0 +1,66 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Breach } from './breach.ts';
+import { Broken, History, type HistoryTally } from './history.ts';
+import { drawPlan, type Plan, type Step } from './plan.ts';
+import { newPlace, type Place, type StoreKind } from './stores.ts';
+
+const BASE = '/dev/shm';
+
+/** How a history went. */
+export interface Verdict {
+  readonly breaches: readonly Breach[];
+  readonly tally: HistoryTally;
+  readonly requests: number;
+  readonly lines: readonly string[];
+}
+
+export interface HistoryOptions {
+  /** Keep what happened, a line each. */
+  readonly story?: boolean;
+}
+
+const warm = new Set<StoreKind>();
+
+/** Modules that the program loads when it first needs them come in their own time: a history of no account loads them all. */
+async function warmUp(store: StoreKind): Promise<void> {
+  warm.add(store);
+  const step = { seed: 1, crashAt: 0 } as const;
+  const steps: Step[] = [
+    { ...step, what: 'sync', full: true },
+    { ...step, what: 'tick' },
+    { ...step, what: 'deed', deed: 'forget' },
+    { ...step, what: 'deed', deed: 'pause' },
+    { ...step, what: 'verify' },
+  ];
+  await runHistory({ ...drawPlan(3, ['quiet']), store, writeBack: true, initial: [3], steps });
+}
+
+/** Runs a history, and judges every claim when it is made. It ends with the first breach. */
+export async function runHistory(plan: Plan, options: HistoryOptions = {}): Promise<Verdict> {
+  if (!warm.has(plan.store)) await warmUp(plan.store);
+  const root = existsSync(BASE) ? BASE : tmpdir();
+  const dir = mkdtempSync(join(root, 'forms-mirror-simulation-'));
+  const places = new Map<string, Place>();
+  for (const target of targetsOf(plan)) places.set(target, await newPlace(plan.store, dir, target));
+  const history = new History(plan, dir, places, options.story === true ? [] : null);
+  try {
+    await history.live();
+  } catch (error) {
+    if (!(error instanceof Broken))
+      history.breaches.push({ law: 'L3', text: (error as Error).message });
+  } finally {
+    history.end();
+    for (const place of places.values()) await place.dispose();
+    rmSync(dir, { recursive: true, force: true });
+  }
+  return {
+    breaches: history.breaches,
+    tally: history.tally,
+    requests: history.world.requests,
+    lines: history.world.lines ?? [],
+  };
+}
+
+const targetsOf = (plan: Plan): string[] => (plan.targets === 2 ? ['one', 'two'] : ['default']);

@@ -1,0 +1,73 @@
+import type { Client } from 'pg';
+import type { TestServer } from '../support/servers.ts';
+import { databaseOf } from './environment.ts';
+import { type Copy, readCopy, readSqlite } from './copy.ts';
+
+/** Kinds of target that a history can be run against. */
+export const STORES = ['sqlite', 'postgres'] as const;
+export type StoreKind = (typeof STORES)[number];
+
+/** Where one target of one history is. */
+export interface Place {
+  /** As in the settings. */
+  readonly url: string;
+  /** The copy, as an analyst reads it. */
+  read(): Promise<Copy>;
+  /** Takes it away. */
+  dispose(): Promise<void>;
+}
+
+/** A place of its own for a target; a file is below `dir`. */
+export async function newPlace(kind: StoreKind, dir: string, target: string): Promise<Place> {
+  if (kind === 'postgres') return postgresPlace();
+  const path = databaseOf(dir, target);
+  return { url: `sqlite:${path}`, read: async () => readSqlite(path), dispose: async () => {} };
+}
+
+interface Postgres {
+  readonly server: TestServer;
+  readonly database: string;
+  readonly client: Client;
+}
+
+let postgres: Promise<Postgres> | undefined;
+let schemas = 0;
+
+async function startedPostgres(): Promise<Postgres> {
+  const { default: pg } = await import('pg');
+  // Only here, so that the simulation of SQLite needs nothing outside of its folder.
+  const { createDatabase, startPostgres } = await import('../support/servers.ts');
+  const server = await startPostgres();
+  process.on('exit', () => server.process?.kill('SIGKILL'));
+  const database = await createDatabase(server);
+  const client = new pg.Client({ connectionString: database });
+  client.on('error', () => {});
+  await client.connect();
+  return { server, database, client };
+}
+
+/** A schema, which the program makes itself. */
+async function postgresPlace(): Promise<Place> {
+  postgres ??= startedPostgres();
+  const { database, client } = await postgres;
+  const schema = `simulated_${schemas++}`;
+  return {
+    url: `${database}?schema=${schema}`,
+    async read() {
+      await client.query(`SET search_path = ${schema}`);
+      return readCopy(async (sql) => (await client.query<Record<string, unknown>>(sql)).rows);
+    },
+    async dispose() {
+      await client.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
+    },
+  };
+}
+
+/** Stops the servers that were started. */
+export async function stopServers(): Promise<void> {
+  if (postgres === undefined) return;
+  const { server, client } = await postgres;
+  postgres = undefined;
+  await client.end();
+  await server.stop();
+}

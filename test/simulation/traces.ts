@@ -1,0 +1,60 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Breach } from './breach.ts';
+import type { Source, Submission } from './source.ts';
+
+/** What may be nowhere in the files of the program: neither in a row, nor in what a database keeps of rows that are gone. */
+export interface Banned {
+  /** Submissions that people had forgotten, by ID. */
+  readonly erased: ReadonlySet<string>;
+  /** By field, since when its answers may not be stored as they are (milliseconds): hashed, or not selected any more. */
+  readonly privateSince: ReadonlyMap<string, number>;
+  /** Fields of which no plain answer may be left, however old. */
+  readonly hashed: ReadonlySet<string>;
+}
+
+/** A text of the source begins with its submission, its field and its edition: see `answer` of the source. */
+const TRACE = /(s[0-9a-z]{1,8}n\d+)(?:\.(\d) (\d+) )?/g;
+
+/** The files of the program that hold a text. */
+export function filesWith(dir: string, mark: string): string[] {
+  return filesOf(dir).filter((file) => readFileSync(file).includes(mark));
+}
+
+/** Looks for banned texts in all files. `isSettled`: everything was compared since, so that nothing old may be left either. */
+export function bannedTraces(
+  dir: string,
+  source: Source,
+  { erased, privateSince, hashed }: Banned,
+  isSettled: boolean,
+): Breach | null {
+  if (erased.size === 0 && privateSince.size === 0) return null;
+  for (const file of filesOf(dir)) {
+    const place = file.slice(dir.length);
+    for (const [text, id = '', digit, edition = '0'] of readFileSync(file, 'latin1').matchAll(
+      TRACE,
+    )) {
+      if (erased.has(id))
+        return { law: 'L18', text: `${id}, which was forgotten, is in ${place}: ${text}` };
+      const submission = digit === undefined ? undefined : source.submissions.get(id);
+      const field = submission && fieldOf(source, submission, Number(digit));
+      const since = field === undefined ? undefined : privateSince.get(field);
+      if (submission === undefined || field === undefined || since === undefined) continue;
+      const isNew = (submission.versions[Number(edition)]?.at ?? 0) > since;
+      if (isNew || (isSettled && hashed.has(field)))
+        return {
+          law: 'L11',
+          text: `${isNew ? 'a new' : 'an old'} answer to ${field}, which ${hashed.has(field) ? 'is to be hashed' : 'is not selected'}, is in ${place}: ${text}`,
+        };
+    }
+  }
+  return null;
+}
+
+const fieldOf = (source: Source, { formId }: Submission, number: number): string | undefined =>
+  source.formOf(formId)?.fields[number - 1]?.id;
+
+const filesOf = (dir: string): string[] =>
+  readdirSync(dir, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));

@@ -1,0 +1,198 @@
+import type { Breach } from './breach.ts';
+import type { CopiedForm, CopiedRow, Copy } from './copy.ts';
+import { clockTime, type Special } from './judge.ts';
+import type { Source, SourceForm } from './source.ts';
+
+/** What happened since a copy was last looked at. */
+export interface Since {
+  /** When an ID was last answered with 404 or 410. */
+  readonly goneAt: (id: string) => number;
+  /** The most rows that may be marked deleted of a form with so many live ones. */
+  readonly mostDeleted: (live: number) => number;
+  /** Rows that were marked deleted before may have been purged. */
+  readonly isPurged: boolean;
+}
+
+/** What may be seen of the copy by itself, or beside the copy as it was read before. */
+export class CopyWatch {
+  readonly #columns = new Map<string, string>();
+  #before: Copy = new Map();
+  #beforeAt = 0;
+
+  look(source: Source, copy: Copy, target: string, special: Special, since: Since): Breach[] {
+    const breaches: Breach[] = [];
+    for (const [formId, form] of copy) {
+      const touched = special.touched.get(`${target} ${formId}`) ?? 0;
+      breaches.push(
+        ...formBreaches(source, form, special),
+        ...(touched === 0 ? historyBreaches(form) : []),
+        ...this.#columnsOf(form, target),
+      );
+      const before = this.#before.get(formId);
+      if (before !== undefined) breaches.push(...lostLabels(source, before, form));
+      if (before !== undefined && touched < this.#beforeAt)
+        breaches.push(...this.#changes(source, before, form, special, since));
+    }
+    this.#before = copy;
+    this.#beforeAt = source.now;
+    return breaches;
+  }
+
+  #changes(
+    source: Source,
+    before: CopiedForm,
+    form: CopiedForm,
+    special: Special,
+    { goneAt, isPurged, mostDeleted }: Since,
+  ): Breach[] {
+    const breaches: Breach[] = [];
+    let [live, deleted] = [0, 0];
+    for (const [id, was] of before.rows) {
+      if (!was.isDeleted) live++;
+      const is = form.rows.get(id);
+      if (is === undefined) {
+        if (!special.forgotten.has(id) && !(isPurged && was.isDeleted))
+          breaches.push({ law: 'L8', text: `the row of ${id} has vanished from ${form.table}` });
+        continue;
+      }
+      if (is.isDeleted && !was.isDeleted) {
+        deleted++;
+        if (goneAt(id) < this.#beforeAt)
+          breaches.push({
+            law: 'L8',
+            text: `${id} was marked deleted, and never answered 404 or 410 since ${clockTime(this.#beforeAt)}`,
+          });
+      }
+      if (is.changedAt === was.changedAt) continue;
+      const submission = source.submissions.get(id);
+      const lives = source.formOf(form.formId)?.lives ?? [];
+      const isQuiet = [...(submission?.versions ?? []), ...lives].every(
+        ({ at }) => at < this.#beforeAt,
+      );
+      if (isQuiet && contentOf(is) === contentOf(was))
+        breaches.push({ law: 'L4', text: `the row of ${id} was written again without a change` });
+    }
+    if (deleted > mostDeleted(live))
+      breaches.push({
+        law: 'L8',
+        text: `${deleted} of ${live} rows of ${form.formId} were marked deleted at once, and nobody accepted that`,
+      });
+    return breaches;
+  }
+
+  #columnsOf(form: CopiedForm, target: string): Breach[] {
+    const breaches: Breach[] = [];
+    const owners = new Map<string, string>();
+    for (const { fieldId, column, textColumn } of form.fields) {
+      for (const name of [column, textColumn]) {
+        if (name === null) continue;
+        const owner = owners.get(name);
+        if (owner !== undefined && owner !== fieldId)
+          breaches.push({ law: 'L9', text: `${owner} and ${fieldId} share the column ${name}` });
+        owners.set(name, fieldId);
+      }
+      if (column === null) continue;
+      const key = `${target} ${form.formId} ${fieldId}`;
+      const known = this.#columns.get(key);
+      if (known !== undefined && known !== column)
+        breaches.push({
+          law: 'L9',
+          text: `${fieldId} was in the column ${known} and is in ${column}`,
+        });
+      this.#columns.set(key, column);
+    }
+    return breaches;
+  }
+}
+
+/** What a form in a copy may never show. */
+function formBreaches(source: Source, form: CopiedForm, special: Special): Breach[] {
+  const breaches: Breach[] = [];
+  if (form.twice.length > 0) breaches.push({ law: 'L5', text: `${form.twice[0]} has two rows` });
+  for (const id of special.erased) {
+    if (form.rows.has(id) || form.rejected.has(id))
+      breaches.push({ law: 'L18', text: `${id} was forgotten, and is in ${form.table} again` });
+  }
+  for (const [id, { reason, isStored }] of form.rejected) {
+    const submission = source.submissions.get(id);
+    if (submission?.defect !== 'none' || submission.sick) continue;
+    // Where `formId` is ignored, a form lists what belongs to others.
+    if (source.behaviour.formFilter === 'ignored' && submission.formId !== form.formId) continue;
+    // One that changed while a list in no order was read cannot be told from one that the list holds twice, differently.
+    if (!isStored || submission.versions.length === 1)
+      breaches.push({
+        law: 'L6',
+        text: `${id} is listed as rejected (${reason}), and nothing is wrong with it`,
+      });
+  }
+  return breaches;
+}
+
+/** The history of statuses ends with the status that the row has. */
+function historyBreaches({ rows, lastStatuses }: CopiedForm): Breach[] {
+  for (const [id, { status }] of rows) {
+    const last = lastStatuses.get(id);
+    if (last !== status)
+      return [
+        {
+          law: 'L17',
+          text: `${id} is stored as ${status}, and the history of its statuses ends with ${last ?? 'nothing'}`,
+        },
+      ];
+  }
+  return [];
+}
+
+/** After a run that read the form since `from`: each label is one that the source has shown since (L9). */
+export function labelBreach(form: SourceForm, held: CopiedForm, from: number): Breach | null {
+  for (const { fieldId, label } of held.fields) {
+    const field = form.fields.find(({ id }) => id === fieldId);
+    if (field?.exists !== true) continue;
+    const first = field.labels.findLastIndex(({ at }) => at <= from);
+    const shown = field.labels
+      .slice(Math.max(0, first))
+      .map((each) => labelOrId(each.label, fieldId));
+    if (!shown.includes(label))
+      return {
+        law: 'L9',
+        text: `the label of ${fieldId} is "${label}" in the copy, and "${shown.join('", "')}" at the source`,
+      };
+  }
+  return null;
+}
+
+/** A field that is deleted keeps its last label (L9). */
+function lostLabels(source: Source, before: CopiedForm, { formId, fields }: CopiedForm): Breach[] {
+  return before.fields.flatMap(({ fieldId, label }): Breach[] => {
+    const field = source.formOf(formId)?.fields.find(({ id }) => id === fieldId);
+    const now = fields.find((each) => each.fieldId === fieldId)?.label;
+    if (field?.labels.some((each) => labelOrId(each.label, fieldId) === now) !== false) return [];
+    const text = `${fieldId} had the label "${label}" in the copy, and has "${now}", which it never had`;
+    return label === now ? [] : [{ law: 'L9', text }];
+  });
+}
+
+/** A field without a label goes by its ID. */
+const labelOrId = (label: string, id: string): string => (label.trim() === '' ? id : label);
+
+const contentOf = ({ status, createdAt, isDeleted, cells }: CopiedRow): string =>
+  JSON.stringify([
+    status,
+    createdAt,
+    isDeleted,
+    Object.entries(cells).map(([name, cell]) => [name, String(cell)]),
+  ]);
+
+/** After a purge: what was marked deleted before then has no row any more (L18). */
+export function purgeBreach(copy: Copy, target: string, beforeMs: number): Breach | null {
+  for (const { rows } of copy.values()) {
+    for (const { id, deletedAt } of rows.values()) {
+      if (deletedAt !== null && Date.parse(deletedAt) < beforeMs)
+        return {
+          law: 'L18',
+          text: `${id} was marked deleted at ${deletedAt}, and is still in ${target}`,
+        };
+    }
+  }
+  return null;
+}
