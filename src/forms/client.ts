@@ -43,7 +43,6 @@ export interface SubmissionQuery {
   readonly sortOrder?: string | undefined;
 }
 
-/** One page of the submissions list. */
 /** What a PATCH of a status was answered with. */
 export interface StatusChange {
   readonly httpStatus: number;
@@ -51,6 +50,7 @@ export interface StatusChange {
   readonly isShown: boolean;
 }
 
+/** One page of the submissions list. */
 export interface SubmissionPage {
   readonly items: readonly SubmissionItem[];
   /** How many match in all, as the server says. */
