@@ -184,7 +184,10 @@ export class Api {
     const status = query.get('status');
     if (formId === null && behaviour.workspaceList === 'refused')
       return this.#error(400, 'formId is required');
-    if (behaviour.okWithError === 'sometimes' && this.random.chance(0.15))
+    const isSilent =
+      (behaviour.okWithError === 'sometimes' && this.random.chance(0.15)) ||
+      (behaviour.okWithError === 'always-for-a-form' && formId === this.source.forms[0]?.id);
+    if (isSilent)
       return this.#ok({ error: 'timeout', items: [], total: 0, page: 1, limit: 50, totalPages: 1 });
     if (behaviour.bounds === 'refused' && (query.has('dateFrom') || query.has('dateTo')))
       return this.#error(400, 'dateFrom is not supported');

@@ -41,7 +41,7 @@ const POINTS = {
     'not-made',
   ],
   sickId: ['none', '410', '500', 'html'],
-  okWithError: ['never', 'sometimes'],
+  okWithError: ['never', 'sometimes', 'always-for-a-form'],
   dateHeader: ['sent', 'missing', 'future'],
 } as const;
 
