@@ -12,8 +12,8 @@ const common = {
 // Halves the time that a process takes to start: vitest's own, and those of the program that tests start.
 process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.cache/compile');
 
-/** Simulated histories and large sheets: many seconds each, in a project of their own so that `npm run check` is quick. */
-const LONG = ['**/*.property.test.ts', 'test/simulation/*.test.ts', 'test/sync/gaps.test.ts'];
+/** Simulated histories and properties: many seconds each, in a project of their own so that `npm run check` is quick. */
+const LONG = ['**/*.property.test.ts', 'test/simulation/*.test.ts'];
 
 /** Tests of real processes, on embedded defaults where they can. */
 const INTEGRATION = ['test/**/*.integration.test.ts'];

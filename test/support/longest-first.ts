@@ -2,10 +2,10 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Files that mostly wait for a long time, the longest first: whatever computes runs beside them. */
 const LONG = [
-  'fault/outages.integration',
+  'fault/outages.wide',
   'e2e/mistakes.integration',
   'cli/processes.integration',
-  'fault/backfill.integration',
+  'fault/backfill.wide',
   'fault/redis.wide',
   'fault/seams.wide',
   'queue/embedded.wide',
