@@ -24,7 +24,7 @@ const WIDE = ['test/**/*.wide.test.ts', 'packages/google-sheets-emulator/test/**
 /** Tests that need the BigQuery emulator, whose dependencies `npm ci` does not install. */
 const BIGQUERY = ['test/**/*.bigquery.test.ts', 'packages/bigquery-emulator/test/**/*.test.ts'];
 
-// A change is judged by its own merit: every run draws the same cases, and `npm run soak` draws new ones.
+// Property tests draw the same cases in every run, so that a failure belongs to the change. FC_SEED draws others.
 process.env['FC_SEED'] ??= '20260721';
 
 const globalSetup = ['test/support/shared-servers.ts'];

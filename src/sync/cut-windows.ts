@@ -19,7 +19,7 @@ const MOST_PIECES = 8;
 /** As many windows are placed at once where submissions are taken to come evenly, each a little smaller than it may be. */
 const MOST_PLACED = 64;
 const FILLED = 0.95;
-/** After so many questions nothing is cut any smaller: a form of 40 million takes half of them, and no counts that make no sense more. */
+/** Cutting stops after so many questions. A form of 40 million submissions takes half of them; absurd counts would never end. */
 const MOST_ASKED = 10_000;
 
 /** What is to be cut: the part of a form from a day on, or all of it. */
@@ -59,8 +59,8 @@ export async function cutWindows(cutting: Cutting): Promise<CutWindow[]> {
   const { from, total, newest, likely, aim, isShared, count } = cutting;
   const end = dayOf(newest) + 1;
   const known = new Map([[end, total]]);
-  /** How many are dated before a day. */
   let asked = 0;
+  /** How many are dated before a day. */
   const before = async (day: number): Promise<number> => {
     const found = known.get(day) ?? (asked++, await count({ from, to: startOf(day) }));
     known.set(day, found);

@@ -220,7 +220,7 @@ class FullScan {
     const { ledger, sink } = this.#parts;
     await sink.take(first.items);
     await sink.flush();
-    // The sweep reads this page again: by then an answer may be another one.
+    // The sweep reads this page again, and an answer may have been edited by then.
     ledger.beginSweep();
     return this.#read(first.totalPages);
   }

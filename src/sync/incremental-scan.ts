@@ -201,7 +201,7 @@ class IncrementalScan {
   async #byDate(plain: AskedPage): Promise<ScanOutcome> {
     const { watermark } = this.#checkpoint;
     if (watermark === null) return 'unclear';
-    // What the page before showed is shown again.
+    // This list shows what the page before it showed, and an answer may have been edited since.
     this.#parts.ledger.endSweep();
     const narrow = { dateFrom: minus(watermark, DATE_SLACK_MS) };
     const { pages, readAhead, sink } = this.#parts;

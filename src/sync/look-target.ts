@@ -217,7 +217,7 @@ async function compareWithPage(
   const beyond = (await held?.beyond(own, true)) ?? afterWatermark(overview, own);
   if (isPlain && items.length === total) {
     const counts = sumOf([...own.values()].map(({ status }) => new Map([[status, 1]])));
-    // A newcomer makes up for what is gone.
+    // In the counts, a newcomer would hide a deletion.
     return beyond.size === 0 && sameCounts(counts, accounted) ? 'agrees' : 'differs';
   }
   const found = sumOf(beyond.values());

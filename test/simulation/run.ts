@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { drawPlan, type Plan, SOURCE_KINDS, type SourceKind, withMore } from './plan.ts';
 import type { HistoryTally } from './history.ts';
@@ -11,7 +12,8 @@ const { values } = parseArgs({
     plan: { type: 'string' },
     whole: { type: 'boolean', default: false },
     seconds: { type: 'string', default: '60' },
-    from: { type: 'string', default: '1' },
+    /** The first seed; without it, histories that nobody has drawn before. */
+    from: { type: 'string' },
     kind: { type: 'string' },
     store: { type: 'string', default: 'sqlite' },
     with: { type: 'string', multiple: true, default: [] },
@@ -56,8 +58,10 @@ async function report(plan: Plan, verdict: Verdict, whole: boolean): Promise<voi
 /** Seconds of one core, so that a busy machine changes nothing. */
 const spent = (): number => (process.cpuUsage().user + process.cpuUsage().system) / 1e6;
 const byKind = new Map<SourceKind, HistoryTally & { histories: number }>();
+const first = values.from === undefined ? randomInt(1_000_000_000) : Number(values.from);
+console.log(`Seeds from ${first}.`);
 let [requests, histories, broken] = [0, 0, 0];
-for (let seed = Number(values.from); histories === 0 || spent() < Number(values.seconds); seed++) {
+for (let seed = first; histories === 0 || spent() < Number(values.seconds); seed++) {
   const plan = planOf(seed);
   const before = performance.now();
   if (values.trace) console.error(`seed ${seed}`);
@@ -89,8 +93,8 @@ for (let seed = Number(values.from); histories === 0 || spent() < Number(values.
   });
   if (verdict.breaches.length > 0) {
     broken++;
-    const [first] = verdict.breaches;
-    console.log(`seed ${seed} (${plan.kind}): ${first?.law}: ${first?.text.slice(0, 400)}`);
+    const [breach] = verdict.breaches;
+    console.log(`seed ${seed} (${plan.kind}): ${breach?.law}: ${breach?.text.slice(0, 400)}`);
     if (values.brief) break;
     if (!values.keep) {
       await report(plan, verdict, false);
