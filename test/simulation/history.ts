@@ -27,19 +27,18 @@ import {
   errorOf,
   hasFailedMark,
   type Job,
-  jobKey,
   type Printed,
   runLines,
   runsOf,
   syncArgs,
-  Worker,
 } from './program.ts';
 import { Random } from './random.ts';
 import { Refills } from './refills.ts';
 import { SECRET_MARK, Source } from './source.ts';
 import { bannedTraces, filesWith } from './traces.ts';
 import { CopyWatch, labelBreach, purgeBreach } from './watch.ts';
-import { type Ending, World } from './world.ts';
+import { Workers } from './workers.ts';
+import { type Actor, type Ending, World } from './world.ts';
 
 export interface HistoryTally extends Tally {
   runs: number;
@@ -79,13 +78,11 @@ export class History {
   readonly #patchJudge = new PatchJudge();
   readonly #watches = new Map<string, CopyWatch>();
   readonly #refills = new Refills();
-  readonly #queue = new Map<string, Job>();
   readonly #targets: readonly string[];
   readonly #places: ReadonlyMap<string, Place>;
   /** Since when everything of a form in a target was compared, by target and form, as last claimed. */
   readonly #comparedAt = new Map<string, number>();
-  /** The processes that stay, and with which settings they began. */
-  #workers: { worker: Worker; process: SimProcess; settings: string }[] = [];
+  readonly #workers: Workers;
   #isBusy = false;
   #changeNumber = 0;
   #step: Step | undefined;
@@ -101,6 +98,9 @@ export class History {
     this.#api = new Api(this.#source, plan.pageSize, random.fork());
     this.world.api = this.#api;
     this.#targets = [...places.keys()];
+    this.#workers = new Workers(this.world, (job, outcome, process) =>
+      this.#noteJob(job, outcome, process),
+    );
     for (const size of plan.initial) {
       const form = this.#source.addForm();
       for (let n = 0; n < size; n++) this.#source.seed(form, (size - n) * plan.spacingMs);
@@ -133,7 +133,7 @@ export class History {
       this.world.random = new Random(step.seed);
       this.#api.random = new Random(step.seed + 1);
       this.world.say(
-        `— step ${index + 1}: ${step.what}${step.full === true ? ' everything' : ''}${step.deed ?? ''}${(step.processes ?? 1) > 1 ? ', two processes' : ''}${(step.crashAt ?? 0) > 0 ? `, crash at act ${step.crashAt}` : ''}`,
+        `— step ${index + 1}: ${step.what}${step.full === true ? ' everything' : ''}${step.deed === undefined ? '' : ` ${step.deed}`}${(step.processes ?? 1) > 1 ? ', two processes' : ''}${(step.crashAt ?? 0) > 0 ? `, crash at act ${step.crashAt}` : ''}`,
       );
       await this.#do(step);
       this.#judgeTraces(false);
@@ -265,6 +265,7 @@ export class History {
       };
       return { process, work };
     });
+    this.#putToSleep(step, actors);
     const endings = await this.#run(actors);
     const printed = endings.flatMap((ending) =>
       'result' in ending ? [this.#printed(ending.result)] : [],
@@ -307,88 +308,48 @@ export class History {
     }
   }
 
-  /** A scheduled poll, and all jobs that it leads to. */
+  /** A scheduled poll, and all jobs that it leads to; people may act in the middle of it. */
   async #tick(step: Step): Promise<void> {
-    const settings = this.#settings();
-    const key = JSON.stringify(settings);
-    const taken = new Set<SimProcess>();
-    const wanted = step.processes ?? 1;
-    const actors = Array.from({ length: wanted }, (_, index) => {
-      const held = this.#workers.find(
-        ({ settings: with_, process }) => with_ === key && !process.isDead && !taken.has(process),
-      );
-      const process = held?.process ?? this.#process('worker');
-      taken.add(process);
-      process.crashAt =
-        index === 0 && (step.crashAt ?? 0) > 0 ? process.acts + (step.crashAt ?? 0) : 0;
-      return {
-        process,
-        work: async () => this.#serve(held?.worker, process, settings, key, index === 0),
-      };
-    });
-    await this.#run(actors);
-    this.#workers = this.#workers.filter(({ process }) => !process.isDead);
-    for (const { worker } of this.#workers) this.#judgeText(worker.log.text);
+    const workers = this.#workers.begin(step.processes ?? 1, this.#settings(), step.crashAt ?? 0);
+    this.#putToSleep(step, workers);
+    await this.#run([...workers, ...this.#inBetween(step)]);
+    this.#workers.forgetTheDead();
+    for (const { worker } of this.#workers.all) this.#judgeText(worker.log.text);
     await this.#look();
     await this.#judgeStatus();
   }
 
-  async #serve(
-    held: Worker | undefined,
-    process: SimProcess,
-    settings: Record<string, string>,
-    key: string,
-    polls: boolean,
-  ): Promise<void> {
-    const worker = held ?? new Worker(this.world, process, settings);
-    if (held === undefined) this.#workers.push({ worker, process, settings: key });
-    if (polls) {
-      try {
-        for (const job of await worker.poll([...this.#queue.values()]))
-          this.#queue.set(jobKey(job), this.#queue.get(jobKey(job)) ?? job);
-      } catch (error) {
-        this.world.say(
-          `${process.name}: the poll failed: ${(error as Error).message.slice(0, 120)}`,
-        );
-      }
-    }
-    const postponed: Job[] = [];
-    for (let job = this.#take(); job !== undefined; job = this.#take()) {
-      const { outcome, again } = await this.#work(worker, process, job);
-      this.world.say(`${process.name}: ${jobKey(job)}: ${outcome.slice(0, 160)}`);
-      if (job.kind === 'sync') {
-        this.tally.runs++;
-        if (outcome === 'incomplete') this.tally.incomplete++;
-        if (outcome === 'ok' && !process.isDead) this.#refills.noteMade(job.target, job.formId);
-      }
-      if (again && postponed.length < 20) postponed.push(job);
-    }
-    for (const job of postponed) this.#queue.set(jobKey(job), job);
+  /** Notes how a job of the queue ended. */
+  #noteJob(job: Job, outcome: string, process: SimProcess): void {
+    if (job.kind !== 'sync') return;
+    this.tally.runs++;
+    if (outcome === 'incomplete') this.tally.incomplete++;
+    if (outcome === 'ok' && !process.isDead) this.#refills.noteMade(job.target, job.formId);
   }
 
-  /** A job that dies with its worker is in the queue again. */
-  async #work(
-    worker: Worker,
-    process: SimProcess,
-    job: Job,
-  ): Promise<{ outcome: string; again: boolean }> {
-    this.#underWay.set(process, job);
-    const result = await worker.work(job);
-    this.#underWay.delete(process);
-    return result;
+  /** The command of a person, while workers work. */
+  #inBetween(step: Step): Actor<void>[] {
+    if (step.deed === undefined) return [];
+    const random = new Random(step.seed + 6);
+    const deed = this.#people.plan(step.deed, random);
+    if (deed?.args === undefined) return [];
+    const { args, text, done } = deed;
+    const [process, settings] = [this.#process('person'), this.#settings()];
+    const delayMs = random.below(600);
+    const work = async (): Promise<void> => {
+      await this.world.sleep(process, delayMs, undefined);
+      const printed = await command(this.world, process, settings, args);
+      this.world.say(`people: ${text}, which exits with ${printed.code}`);
+      this.#judgeText(printed.text);
+      done?.(printed.code);
+    };
+    return [{ process, work }];
   }
 
-  readonly #underWay = new Map<SimProcess, Job>();
-
-  #take(): Job | undefined {
-    for (const [process, job] of this.#underWay) {
-      if (!process.isDead) continue;
-      this.#underWay.delete(process);
-      this.#queue.set(jobKey(job), job);
-    }
-    const [first] = this.#queue;
-    if (first !== undefined) this.#queue.delete(first[0]);
-    return first?.[1];
+  /** The first process sleeps while one of its requests is answered, as on a machine that is suspended. */
+  #putToSleep({ sleepsAt = 0 }: Step, actors: readonly Actor<unknown>[]): void {
+    const process = actors[0]?.process;
+    if (process !== undefined && sleepsAt > 0) process.sleepsAt = process.requests + sleepsAt;
   }
 
   async #deed(step: Step, random: Random): Promise<void> {
@@ -433,7 +394,7 @@ export class History {
     const outage = isTarget ? { target: two } : { form: first?.id ?? '' };
     this.world.say(`${outage.target ?? outage.form} is broken`);
     const from = this.#source.now;
-    if (isTarget) this.#killWorkers();
+    if (isTarget) this.#workers.kill();
     const mend = isTarget ? breakDatabase(this.#path(two)) : (): void => {};
     this.#api.faults.brokenForm = outage.form ?? null;
     const printed = await this.#command(syncArgs({ full: random.chance(0.5) }), 'sync');
@@ -451,11 +412,6 @@ export class History {
     const mayFail = !isCalm || (!isTarget && forms.length < 3);
     const breach = isolationBreach(outage, runsOf(printed), places, mayFail);
     if (breach !== null) this.#break(breach.law, breach.text);
-  }
-
-  #killWorkers(): void {
-    for (const { process } of this.#workers) process.kill();
-    this.#workers = [];
   }
 
   /** L16: what changes reaches every target within two polls, and a quiet poll costs eight requests. */
@@ -501,7 +457,7 @@ export class History {
       });
     }
     const requests = this.world.requests;
-    const [held] = this.#workers;
+    const [held] = this.#workers.all;
     if (held !== undefined && claims.every(({ except }) => except === 0)) {
       await this.#run([
         {
@@ -680,7 +636,8 @@ export class History {
       rows.set(target, found.find(({ isDeleted }) => !isDeleted) ?? found[0]);
     }
     const read = this.world.logOf(process).read.get(id);
-    const isPaused = this.#people.isPaused(submission.formId);
+    const began = this.#workers.since(process);
+    const isPaused = this.#people.isPaused(submission.formId, began);
     // Not thrown into the program, which would take it for an answer.
     for (const text of this.#patchJudge.faults(process, id, read, rows, isPaused))
       this.breaches.push({ law: 'L7', text });
@@ -774,6 +731,6 @@ export class History {
 
   /** Closes what is open. */
   end(): void {
-    this.#killWorkers();
+    this.#workers.kill();
   }
 }

@@ -40,7 +40,8 @@ export class People {
   readonly #chosen: readonly string[] | undefined;
   readonly #hashed = new Set<string>();
   readonly #privateSince = new Map<string, number>();
-  readonly #paused = new Set<string>();
+  /** Forms that are paused for certain, and since when. */
+  readonly #paused = new Map<string, number>();
   /** Targets in which a trigger refuses rows. */
   readonly #refusing = new Set<string>();
 
@@ -97,9 +98,9 @@ export class People {
     return this.#chosen?.includes(formId) ?? true;
   }
 
-  /** Whether a form is paused for certain. */
-  isPaused(formId: string): boolean {
-    return this.#paused.has(formId);
+  /** Whether a form was paused for certain at an instant; by default now. */
+  isPaused(formId: string, at = this.#source.now): boolean {
+    return (this.#paused.get(formId) ?? Infinity) <= at;
   }
 
   /** What may be in no file. */
@@ -125,7 +126,12 @@ export class People {
       database.close();
     }
     this.#refusing.clear();
-    const commands = [...this.#paused].map((formId) => ['resume', '--form', formId, '--json']);
+    const commands = [...this.#paused.keys()].map((formId) => [
+      'resume',
+      '--form',
+      formId,
+      '--json',
+    ]);
     this.#paused.clear();
     return commands;
   }
@@ -144,7 +150,7 @@ export class People {
         return {
           text: `pause ${form.id}`,
           args: ['pause', '--form', form.id, '--json'],
-          done: (code) => void (code === 0 && this.#paused.add(form.id)),
+          done: (code) => void (code === 0 && this.#notePaused(form.id)),
         };
       case 'resume':
         return this.#paused.has(form.id)
@@ -230,6 +236,10 @@ export class People {
 
   #formOption({ id }: SourceForm): string[] {
     return namesForms(this.#source.behaviour) ? ['--form', id] : [];
+  }
+
+  #notePaused(formId: string): void {
+    if (!this.#paused.has(formId)) this.#paused.set(formId, this.#source.now);
   }
 
   /** A name that no form and no field has stops the program. */

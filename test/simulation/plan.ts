@@ -32,6 +32,8 @@ export interface Step {
   readonly processes?: number;
   /** At which act the first of them dies; 0 for never. */
   readonly crashAt?: number;
+  /** At which of its requests the first of them falls asleep; 0 for never. */
+  readonly sleepsAt?: number;
   readonly changes?: number;
   readonly ms?: number;
   readonly deed?: Deed;
@@ -113,7 +115,8 @@ function withRefusals(plan: Plan): Plan {
   const random = new Random(plan.seed ^ 0x4ef5);
   if (plan.behaviour === PLAIN || !plan.writeBack || !random.chance(0.4)) return plan;
   const transitions = random.pick(['not-made', 'some-refused', 'refused-409'] as const);
-  return { ...plan, behaviour: { ...plan.behaviour, transitions } };
+  const patchAnswer = random.pick(['submission', 'empty-object', 'nothing', 'text'] as const);
+  return { ...plan, behaviour: { ...plan.behaviour, transitions, patchAnswer } };
 }
 
 function asFirstCopy(plan: Plan): Plan {
@@ -155,9 +158,16 @@ function drawWhole(seed: number, kinds: readonly SourceKind[], known: ReadonlySe
       );
   const chooses = initial.length > 1 && random.chance(0.3);
   const writeBack = random.chance(0.4);
-  const steps = Array.from({ length: 2 + random.below(4) }, () =>
-    drawStep(random, { deeds: deeds.filter((deed) => !known.has(deed)), crashes }),
-  ).flatMap((step) => (isBusy || !random.chance(0.5) ? [step] : [drawChanges(random), step]));
+  const habits: Habits = {
+    deeds: deeds.filter((deed) => !known.has(deed)),
+    crashes,
+    polls: random.pick([0.25, 0.45, 0.6]),
+  };
+  // Of rows that are marked deleted much is expected, too.
+  if (deeds.includes('hash') || deeds.includes('purge')) changes.push('delete');
+  const steps = Array.from({ length: 2 + random.below(4) }, () => drawStep(random, habits)).flatMap(
+    (step) => (isBusy || !random.chance(0.5) ? [step] : [drawChanges(random), step]),
+  );
   return {
     seed,
     kind,
@@ -215,28 +225,44 @@ const drawChanges = (random: Random): Step => ({
   changes: 1 + random.below(4),
 });
 
-function drawStep(
-  random: Random,
-  { deeds, crashes }: { deeds: readonly Deed[]; crashes: boolean },
-): Step {
+/** Of all steps of a history. */
+interface Habits {
+  readonly deeds: readonly Deed[];
+  readonly crashes: boolean;
+  /** How many of them are polls. */
+  readonly polls: number;
+}
+
+function drawStep(random: Random, { deeds, crashes, polls }: Habits): Step {
   const seed = random.below(2 ** 31);
   const crashAt = crashes && random.chance(0.4) ? drawCrash(random) : 0;
-  const draw = random.next();
   if (deeds.length > 0 && random.chance(0.4))
     return { seed, what: 'deed', deed: random.pick(deeds), crashAt };
-  if (draw < 0.42) return { seed, what: 'tick', processes: random.chance(0.25) ? 2 : 1, crashAt };
-  if (draw < 0.74)
+  if (random.chance(polls)) {
+    const isPaused = deeds.includes('pause') && random.chance(0.5);
+    return { seed, what: 'tick', ...drawProcesses(random, crashAt), ...(isPaused && PAUSE) };
+  }
+  const draw = random.next();
+  if (draw < 0.5)
     return {
       seed,
       what: 'sync',
       full: random.chance(0.4),
       accept: random.chance(0.2),
-      processes: random.chance(0.2) ? 2 : 1,
-      crashAt,
+      ...drawProcesses(random, crashAt),
     };
-  if (draw < 0.8) return { seed, what: 'verify' };
-  if (draw < 0.85)
+  if (draw < 0.65) return { seed, what: 'verify' };
+  if (draw < 0.75)
     return { seed, what: 'wait', ms: random.pick([60_000, 10 * 60_000, 7 * 3_600_000]) };
-  if (draw < 0.92) return { seed, what: 'fresh', changes: 1 + random.below(2) };
+  if (draw < 0.9) return { seed, what: 'fresh', changes: 1 + random.below(2) };
   return { seed, what: 'broken' };
+}
+
+const PAUSE: Pick<Step, 'deed'> = { deed: 'pause' };
+
+/** One in four has company; then the first may die or fall asleep in the middle of its work. */
+function drawProcesses(random: Random, crashAt: number): Partial<Step> {
+  if (!random.chance(0.25)) return { crashAt };
+  const sleepsAt = crashAt === 0 && random.chance(0.5) ? 1 + random.below(16) : 0;
+  return { processes: 2, crashAt, sleepsAt };
 }

@@ -33,8 +33,12 @@ const SERVER_MS = 100;
 const HANGS_AFTER_MS = 20_000;
 /** A command that takes more requests than this never ends. */
 const MAX_REQUESTS = 4_000;
+/** How long a process sleeps that falls asleep. */
+const ASLEEP_MS = 10 * 60_000;
 /** By the world's clock: whatever takes longer than this has hung. */
 const MAX_WAIT_MS = 3 * 24 * 60 * 60_000;
+
+const dueOf = ({ dueMs, process }: Waiting): number => Math.max(dueMs ?? 0, process.asleepUntil);
 
 /** Time, order and death: decides which of all that processes wait for happens next. */
 export class World {
@@ -145,12 +149,12 @@ export class World {
 
   /** One thing that is waited for happens. False where there is none. */
   async #step(): Promise<boolean> {
-    const ready = this.#waiting.filter(({ dueMs }) => dueMs === null || dueMs <= this.clock.now);
+    const ready = this.#waiting.filter((each) => dueOf(each) <= this.clock.now);
     let next: Waiting | undefined = ready.length === 0 ? undefined : this.random.pick(ready);
     if (next === undefined) {
-      next = this.#waiting.toSorted((a, b) => (a.dueMs ?? 0) - (b.dueMs ?? 0))[0];
+      next = this.#waiting.toSorted((a, b) => dueOf(a) - dueOf(b))[0];
       if (next === undefined) return false;
-      this.clock.now = Math.max(this.clock.now, next.dueMs ?? 0);
+      this.clock.now = Math.max(this.clock.now, dueOf(next));
     }
     const chosen = next;
     this.#waiting = this.#waiting.filter((each) => each !== chosen);
@@ -186,6 +190,11 @@ export class World {
         { method: exchange.method, path, body: exchange.body, headers: exchange.headers },
         this.logOf(process),
       );
+      // The source has answered: what the process knows when it wakes is old.
+      if (++process.requests === process.sleepsAt) {
+        process.asleepUntil = this.clock.now + ASLEEP_MS;
+        this.say(`${process.name} falls asleep`);
+      }
       this.say(
         `${process.name}: ${request} → ${answer === undefined ? 'no answer' : `${answer.status} ${short(answer.body)}`}`,
       );
