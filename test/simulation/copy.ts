@@ -36,8 +36,8 @@ export interface CopiedForm {
   /** IDs that more than one row has. */
   readonly twice: readonly string[];
   readonly fields: readonly CopiedField[];
-  /** By submission, the newest entry of the history of statuses. */
-  readonly lastStatuses: ReadonlyMap<string, string>;
+  /** By submission, its history of statuses, the oldest first. */
+  readonly statuses: ReadonlyMap<string, readonly string[]>;
   /** Submissions that are listed as rejected, and why; those without an ID are not in it. */
   readonly rejected: ReadonlyMap<string, Rejected>;
 }
@@ -92,24 +92,23 @@ export async function readCopy(query: Query, quote = '"'): Promise<Copy> {
         cells: Object.fromEntries(Object.entries(row).filter(([name]) => !SYSTEM.has(name))),
       });
     }
-    const listed = rejections.filter((each) => each['form_id'] === formId);
+    const ofForm = (all: readonly Row[]): Row[] => all.filter((each) => each['form_id'] === formId);
+    const listed = ofForm(rejections);
     copy.set(formId, {
       formId,
       table,
       rows,
       twice,
-      fields: fields
-        .filter((field) => field['form_id'] === formId)
-        .map((field) => ({
-          fieldId: text(field['field_id']),
-          column: textOrNull(field['column_name']),
-          textColumn: textOrNull(field['text_column']),
-          label: text(field['label']),
-        })),
-      lastStatuses: new Map(
-        statuses
-          .filter((entry) => entry['form_id'] === formId)
-          .map((entry) => [text(entry['submission_id']), text(entry['status'])]),
+      fields: ofForm(fields).map((field) => ({
+        fieldId: text(field['field_id']),
+        column: textOrNull(field['column_name']),
+        textColumn: textOrNull(field['text_column']),
+        label: text(field['label']),
+      })),
+      statuses: new Map(
+        [...Map.groupBy(ofForm(statuses), (entry) => text(entry['submission_id']))].map(
+          ([id, entries]) => [id, entries.map((entry) => text(entry['status']))],
+        ),
       ),
       rejected: new Map(
         listed.map((each) => {

@@ -157,11 +157,13 @@ function drawWhole(seed: number, kinds: readonly SourceKind[], known: ReadonlySe
         random.pick(deletesMany ? [3, 40] : [0, 3, 3, 8, 12, 25]),
       );
   const chooses = initial.length > 1 && random.chance(0.3);
-  const writeBack = random.chance(0.4);
+  const writeBack = random.chance(0.45);
+  const targets = random.chance(writeBack ? 0.5 : 0.15) ? 2 : 1;
   const habits: Habits = {
     deeds: deeds.filter((deed) => !known.has(deed)),
     crashes,
     polls: random.pick([0.25, 0.45, 0.6]),
+    company: targets > 1 ? 0.6 : 0.25,
   };
   // Of rows that are marked deleted much is expected, too.
   if (deeds.includes('hash') || deeds.includes('purge')) changes.push('delete');
@@ -177,7 +179,7 @@ function drawWhole(seed: number, kinds: readonly SourceKind[], known: ReadonlySe
     spacingMs: random.pick([1_000, 60_000, 3_600_000, DAY_MS]),
     pageSize: isLong ? 3 : random.pick([3, 5, 7, 10, 100]),
     concurrency: random.pick([1, 1, 2, 4]),
-    targets: random.chance(writeBack ? 0.4 : 0.15) ? 2 : 1,
+    targets,
     hasSecret: random.chance(0.5),
     chooses,
     writeBack,
@@ -231,16 +233,23 @@ interface Habits {
   readonly crashes: boolean;
   /** How many of them are polls. */
   readonly polls: number;
+  /** How many of the polls and commands are not made by one process only. */
+  readonly company: number;
 }
 
-function drawStep(random: Random, { deeds, crashes, polls }: Habits): Step {
+function drawStep(random: Random, { deeds, crashes, polls, company }: Habits): Step {
   const seed = random.below(2 ** 31);
   const crashAt = crashes && random.chance(0.4) ? drawCrash(random) : 0;
   if (deeds.length > 0 && random.chance(0.4))
     return { seed, what: 'deed', deed: random.pick(deeds), crashAt };
   if (random.chance(polls)) {
     const isPaused = deeds.includes('pause') && random.chance(0.5);
-    return { seed, what: 'tick', ...drawProcesses(random, crashAt), ...(isPaused && PAUSE) };
+    return {
+      seed,
+      what: 'tick',
+      ...drawProcesses(random, company, crashAt),
+      ...(isPaused && PAUSE),
+    };
   }
   const draw = random.next();
   if (draw < 0.5)
@@ -249,7 +258,7 @@ function drawStep(random: Random, { deeds, crashes, polls }: Habits): Step {
       what: 'sync',
       full: random.chance(0.4),
       accept: random.chance(0.2),
-      ...drawProcesses(random, crashAt),
+      ...drawProcesses(random, company, crashAt),
     };
   if (draw < 0.65) return { seed, what: 'verify' };
   if (draw < 0.75)
@@ -260,9 +269,9 @@ function drawStep(random: Random, { deeds, crashes, polls }: Habits): Step {
 
 const PAUSE: Pick<Step, 'deed'> = { deed: 'pause' };
 
-/** One in four has company; then the first may die or fall asleep in the middle of its work. */
-function drawProcesses(random: Random, crashAt: number): Partial<Step> {
-  if (!random.chance(0.25)) return { crashAt };
+/** Where there are two, the first may fall asleep in the middle of its work. */
+function drawProcesses(random: Random, company: number, crashAt: number): Partial<Step> {
+  if (!random.chance(company)) return { crashAt };
   const sleepsAt = crashAt === 0 && random.chance(0.5) ? 1 + random.below(16) : 0;
   return { processes: 2, crashAt, sleepsAt };
 }

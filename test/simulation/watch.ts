@@ -25,7 +25,7 @@ export class CopyWatch {
       const touched = special.touched.get(`${target} ${formId}`) ?? 0;
       breaches.push(
         ...formBreaches(source, form, special),
-        ...(touched === 0 ? historyBreaches(form) : []),
+        ...(touched === 0 ? historyBreaches(source, form) : []),
         ...this.#columnsOf(form, target),
       );
       const before = this.#before.get(formId);
@@ -128,19 +128,35 @@ function formBreaches(source: Source, form: CopiedForm, special: Special): Breac
   return breaches;
 }
 
-/** The history of statuses ends with the status that the row has. */
-function historyBreaches({ rows, lastStatuses }: CopiedForm): Breach[] {
+/** The history of statuses ends with the status that the row has, and shows no change that the source did not make. */
+function historyBreaches(source: Source, { rows, statuses }: CopiedForm): Breach[] {
   for (const [id, { status }] of rows) {
-    const last = lastStatuses.get(id);
-    if (last !== status)
+    const seen = statuses.get(id) ?? [];
+    if (seen.at(-1) !== status)
       return [
         {
           law: 'L17',
-          text: `${id} is stored as ${status}, and the history of its statuses ends with ${last ?? 'nothing'}`,
+          text: `${id} is stored as ${status}, and the history of its statuses ends with ${seen.at(-1) ?? 'nothing'}`,
+        },
+      ];
+    const submission = source.submissions.get(id);
+    if (submission === undefined || submission.defect === 'status') continue;
+    const had = submission.versions.map((version) => version.status);
+    if (!isAmong(seen, had))
+      return [
+        {
+          law: 'L13',
+          text: `the history of ${id} shows ${seen.join(', ')}, and it was ${had.join(', ')}: old knowledge was stored over newer`,
         },
       ];
   }
   return [];
+}
+
+/** Whether these come in this order, others between them perhaps. */
+function isAmong(some: readonly string[], all: readonly string[]): boolean {
+  let at = -1;
+  return some.every((each) => (at = all.indexOf(each, at + 1)) !== -1);
 }
 
 /** After a run that read the form since `from`: each label is one that the source has shown since (L9). */
