@@ -346,10 +346,10 @@ export class History {
     return [{ process, work }];
   }
 
-  /** The first process sleeps while one of its requests is answered, as on a machine that is suspended. */
-  #putToSleep({ sleepsAt = 0 }: Step, actors: readonly Actor<unknown>[]): void {
-    const process = actors[0]?.process;
-    if (process !== undefined && sleepsAt > 0) process.sleepsAt = process.requests + sleepsAt;
+  /** One of the processes sleeps while a request of it is answered, as on a machine that is suspended. */
+  #putToSleep({ seed, sleepsAt = 0 }: Step, actors: readonly Actor<unknown>[]): void {
+    const { process } = new Random(seed + 7).pick(actors);
+    if (sleepsAt > 0) process.sleepsAt = process.requests + sleepsAt;
   }
 
   async #deed(step: Step, random: Random): Promise<void> {

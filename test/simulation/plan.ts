@@ -32,7 +32,7 @@ export interface Step {
   readonly processes?: number;
   /** At which act the first of them dies; 0 for never. */
   readonly crashAt?: number;
-  /** At which of its requests the first of them falls asleep; 0 for never. */
+  /** At which of its requests one of them falls asleep; 0 for never. */
   readonly sleepsAt?: number;
   readonly changes?: number;
   readonly ms?: number;
@@ -269,7 +269,7 @@ function drawStep(random: Random, { deeds, crashes, polls, company }: Habits): S
 
 const PAUSE: Pick<Step, 'deed'> = { deed: 'pause' };
 
-/** Where there are two, the first may fall asleep in the middle of its work. */
+/** Where there are two, one may fall asleep in the middle of its work. */
 function drawProcesses(random: Random, company: number, crashAt: number): Partial<Step> {
   if (!random.chance(company)) return { crashAt };
   const sleepsAt = crashAt === 0 && random.chance(0.5) ? 1 + random.below(16) : 0;

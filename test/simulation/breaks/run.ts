@@ -56,8 +56,8 @@ async function simulate(cwd: string, args: readonly string[]): Promise<Catch | u
 }
 
 /** Whether the sound program passes a seed. One that it fails says nothing of a fault. */
-async function isSound(seed: string): Promise<boolean> {
-  const found = await simulate(ROOT, ['--brief', '--from', seed, '--seconds', '0.01']);
+async function isSound(seed: string, drawn: readonly string[]): Promise<boolean> {
+  const found = await simulate(ROOT, [...drawn, '--from', seed, '--seconds', '0.01']);
   if (found !== undefined)
     console.error(`seed ${seed} fails without any fault: ${found.law}: ${found.text}`);
   return found === undefined;
@@ -78,16 +78,17 @@ async function hunt(fault: Break): Promise<Catch | undefined> {
       const file = join(dir, patch.file);
       writeFileSync(file, broken(readFileSync(file, 'utf8'), patch));
     }
+    const drawn = ['--brief', ...(fault.with ?? []).flatMap((what) => ['--with', what])];
     const known = seeds.get(fault.name);
     if (known !== undefined) {
-      const found = await simulate(dir, ['--brief', '--from', known, '--seconds', '0.01']);
-      if (found !== undefined && (await isSound(found.seed))) return found;
+      const found = await simulate(dir, [...drawn, '--from', known, '--seconds', '0.01']);
+      if (found !== undefined && (await isSound(found.seed, drawn))) return found;
     }
     const end = performance.now() + MOST_MS;
     for (let from = 1; performance.now() < end;) {
-      const args = ['--brief', '--seconds', values.seconds, '--from', String(from)];
+      const args = [...drawn, '--seconds', values.seconds, '--from', String(from)];
       const found = await simulate(dir, args);
-      if (found === undefined || (await isSound(found.seed))) return found;
+      if (found === undefined || (await isSound(found.seed, drawn))) return found;
       from = Number(found.seed) + 1;
     }
     return undefined;
