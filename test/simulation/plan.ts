@@ -34,6 +34,7 @@ export interface Step {
   readonly crashAt?: number;
   /** At which of its requests one of them falls asleep; 0 for never. */
   readonly sleepsAt?: number;
+  /** So many; before a verification, edits of answers. */
   readonly changes?: number;
   readonly ms?: number;
   readonly deed?: Deed;
@@ -164,6 +165,7 @@ function drawWhole(seed: number, kinds: readonly SourceKind[], known: ReadonlySe
     crashes,
     polls: random.pick([0.25, 0.45, 0.6]),
     company: targets > 1 ? 0.6 : 0.25,
+    pauses: deeds.includes('pause') ? 0.5 : writeBack ? 0.12 : 0,
   };
   // Of rows that are marked deleted much is expected, too.
   if (deeds.includes('hash') || deeds.includes('purge')) changes.push('delete');
@@ -235,15 +237,18 @@ interface Habits {
   readonly polls: number;
   /** How many of the polls and commands are not made by one process only. */
   readonly company: number;
+  /** In the middle of how many polls a person pauses a form. */
+  readonly pauses: number;
 }
 
-function drawStep(random: Random, { deeds, crashes, polls, company }: Habits): Step {
+function drawStep(random: Random, habits: Habits): Step {
+  const { deeds, crashes, polls, company, pauses } = habits;
   const seed = random.below(2 ** 31);
   const crashAt = crashes && random.chance(0.4) ? drawCrash(random) : 0;
   if (deeds.length > 0 && random.chance(0.4))
     return { seed, what: 'deed', deed: random.pick(deeds), crashAt };
   if (random.chance(polls)) {
-    const isPaused = deeds.includes('pause') && random.chance(0.5);
+    const isPaused = random.chance(pauses);
     return {
       seed,
       what: 'tick',
@@ -260,7 +265,7 @@ function drawStep(random: Random, { deeds, crashes, polls, company }: Habits): S
       accept: random.chance(0.2),
       ...drawProcesses(random, company, crashAt),
     };
-  if (draw < 0.65) return { seed, what: 'verify' };
+  if (draw < 0.65) return { seed, what: 'verify', changes: random.below(3) };
   if (draw < 0.75)
     return { seed, what: 'wait', ms: random.pick([60_000, 10 * 60_000, 7 * 3_600_000]) };
   if (draw < 0.9) return { seed, what: 'fresh', changes: 1 + random.below(2) };
