@@ -337,7 +337,7 @@ export class History {
     if (deed?.args === undefined) return [];
     const { args, text, done } = deed;
     const [process, settings] = [this.#process('person'), this.#settings()];
-    const delayMs = 100 + random.below(300);
+    const delayMs = random.below(250);
     const work = async (): Promise<void> => {
       await this.world.sleep(process, delayMs, undefined);
       const printed = await command(this.world, process, settings, args);

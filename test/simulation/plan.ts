@@ -126,13 +126,14 @@ function asFirstCopy(plan: Plan): Plan {
     ...plan,
     kind: 'busy',
     behaviour: PLAIN,
-    initial: [random.pick([8, 12])],
+    // Two pages.
+    initial: [random.pick([8, 11, 12])],
     pageSize: 6,
     targets: 1,
     chooses: false,
     writeBack: false,
-    changes: random.pick([['swap'], ['swap', 'new'], ['delete', 'import', 'new']] as const),
-    busy: 0.5,
+    changes: random.pick([['swap'], ['swap'], ['swap', 'new'], ['delete', 'import', 'new']]),
+    busy: 0.8,
     faultRate: 0,
     steps: [{ seed: random.below(2 ** 31), what: random.pick(['sync', 'tick']) }],
   };
