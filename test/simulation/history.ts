@@ -337,7 +337,8 @@ export class History {
     if (deed?.args === undefined) return [];
     const { args, text, done } = deed;
     const [process, settings] = [this.#process('person'), this.#settings()];
-    const delayMs = random.below(250);
+    // A first poll is over soon.
+    const delayMs = random.below(random.pick([100, 300]));
     const work = async (): Promise<void> => {
       await this.world.sleep(process, delayMs, undefined);
       const printed = await command(this.world, process, settings, args);

@@ -107,7 +107,7 @@ export function drawPlan(
   kinds: readonly SourceKind[] = SOURCE_KINDS,
   known: ReadonlySet<string> = KNOWN,
 ): Plan {
-  const plan = withRefusals(drawWhole(seed, kinds, known));
+  const plan = withPause(withRefusals(drawWhole(seed, kinds, known)));
   return seed % 4 === 3 && kinds.includes('busy') ? asFirstCopy(plan) : plan;
 }
 
@@ -118,6 +118,14 @@ function withRefusals(plan: Plan): Plan {
   const transitions = random.pick(['not-made', 'some-refused', 'refused-409'] as const);
   const patchAnswer = random.pick(['submission', 'empty-object', 'nothing', 'text'] as const);
   return { ...plan, behaviour: { ...plan.behaviour, transitions, patchAnswer } };
+}
+
+/** A person pauses a form while a first copy is made, whose submissions all wait to be written back. */
+function withPause(plan: Plan): Plan {
+  const random = new Random(plan.seed ^ 0x9a05e);
+  const [first] = plan.steps;
+  if (!plan.writeBack || first?.what !== 'tick' || !random.chance(0.5)) return plan;
+  return { ...plan, steps: plan.steps.with(0, { ...first, ...PAUSE }) };
 }
 
 function asFirstCopy(plan: Plan): Plan {
