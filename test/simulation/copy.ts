@@ -63,6 +63,9 @@ const text = (value: unknown): string =>
 const textOrNull = (value: unknown): string | null =>
   value === null || value === undefined ? null : text(value);
 
+/** Milliseconds since 1970. */
+const timeOf = (value: unknown): number => Date.parse(text(value));
+
 /** Databases have booleans, or numbers for them. */
 const isTrue = (value: unknown): boolean => value === true || Number(value) === 1;
 
@@ -74,7 +77,9 @@ export async function readCopy(query: Query, quote = '"'): Promise<Copy> {
   const forms = await all('mirror_forms');
   const fields = await all('mirror_fields');
   const rejections = await all('mirror_rejected');
-  const statuses = await all('mirror_status_history');
+  const statuses = (await all('mirror_status_history')).toSorted(
+    (a, b) => timeOf(a['seen_at']) - timeOf(b['seen_at']),
+  );
   for (const form of forms) {
     const [formId, table] = [text(form['form_id']), text(form['table_name'])];
     const rows = new Map<string, CopiedRow>();
@@ -92,7 +97,8 @@ export async function readCopy(query: Query, quote = '"'): Promise<Copy> {
         cells: Object.fromEntries(Object.entries(row).filter(([name]) => !SYSTEM.has(name))),
       });
     }
-    const ofForm = (all: readonly Row[]): Row[] => all.filter((each) => each['form_id'] === formId);
+    const ofForm = (relation: readonly Row[]): Row[] =>
+      relation.filter((each) => each['form_id'] === formId);
     const listed = ofForm(rejections);
     copy.set(formId, {
       formId,

@@ -26,6 +26,7 @@ import {
   comparisonsOf,
   errorOf,
   hasFailedMark,
+  leavesNamesOpen,
   type Job,
   type Printed,
   runLines,
@@ -47,7 +48,6 @@ export interface HistoryTally extends Tally {
   patches: number;
 }
 
-const EDIT: readonly ChangeKind[] = ['edit'];
 const START_MS = Date.UTC(2026, 0, 10, 12);
 const PURGED_AFTER_MS = 120_000;
 /** A list of so many pages is read until nothing is taken on trust. */
@@ -160,7 +160,7 @@ export class History {
         await this.#sync(step);
         return;
       case 'verify':
-        for (let n = step.changes ?? 0; n > 0; n--) this.#change(EDIT);
+        for (let n = step.changes ?? 0; n > 0; n--) this.#change(['edit']);
         return this.#verify();
       case 'tick':
         return this.#tick(step);
@@ -191,7 +191,7 @@ export class History {
     this.world.say(`    [${key}] a person sets ${submission.id} to ${submission.status}`);
   }
 
-  #change(changes = this.#plan.changes): void {
+  #change(changes: readonly ChangeKind[] = this.#plan.changes): void {
     const { without } = this.#plan;
     const seed = this.#step?.seed ?? 0;
     const number = this.#changeNumber++;
@@ -337,7 +337,7 @@ export class History {
     if (deed?.args === undefined) return [];
     const { args, text, done } = deed;
     const [process, settings] = [this.#process('person'), this.#settings()];
-    // A first poll is over soon.
+    // A first poll ends within some hundred milliseconds.
     const delayMs = random.below(random.pick([100, 300]));
     const work = async (): Promise<void> => {
       await this.world.sleep(process, delayMs, undefined);
@@ -349,10 +349,13 @@ export class History {
     return [{ process, work }];
   }
 
-  /** One of the processes sleeps while a request of it is answered, as on a machine that is suspended. */
+  /** One of the processes is suspended when the source answers one of its requests, if it makes so many in this step. */
   #putToSleep({ seed, sleepsAt = 0 }: Step, actors: readonly Actor<unknown>[]): void {
-    const { process } = new Random(seed + 7).pick(actors);
-    if (sleepsAt > 0) process.sleepsAt = process.requests + sleepsAt;
+    const chosen = new Random(seed + 7).pick(actors);
+    for (const actor of actors) {
+      const sleeps = actor === chosen && sleepsAt > 0;
+      actor.process.sleepsAt = sleeps ? actor.process.requests + sleepsAt : 0;
+    }
   }
 
   async #deed(step: Step, random: Random): Promise<void> {
@@ -371,11 +374,12 @@ export class History {
     const printed = await this.#command(deed.args, 'person', step.crashAt, deed.mistaken);
     if (printed !== undefined) deed.done?.(printed.code);
     this.world.say(`it exits with ${printed?.code ?? 'nothing'}`);
-    // What a source does not show cannot be known to be missing: then the runs may fail instead.
-    const mayFail = this.#plan.faultRate > 0 || contradictsItself(this.#plan.behaviour);
-    const isStopped = printed?.code === 2 || (mayFail && printed?.code === 1);
-    if (printed !== undefined && deed.mistaken !== undefined && !isStopped)
-      this.#break('L11', `${deed.text} exits with ${printed.code}`);
+    if (printed !== undefined && deed.mistaken !== undefined && printed.code !== 2) {
+      // A source that fails leaves it open whether it has a name: then only the forms that the name may mean are stopped.
+      const mayFail = this.#plan.faultRate > 0 || contradictsItself(this.#plan.behaviour);
+      if (!mayFail || printed.code !== 1 || !leavesNamesOpen(printed))
+        this.#break('L11', `${deed.text} exits with ${printed.code}`);
+    }
     this.#isPurging = deed.purgesBefore !== undefined;
     const copies = await this.#look();
     this.#isPurging = false;

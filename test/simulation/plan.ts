@@ -32,7 +32,7 @@ export interface Step {
   readonly processes?: number;
   /** At which act the first of them dies; 0 for never. */
   readonly crashAt?: number;
-  /** At which of its requests one of them falls asleep; 0 for never. */
+  /** At which of its requests one of them is suspended; 0 for never. */
   readonly sleepsAt?: number;
   /** So many; before a verification, edits of answers. */
   readonly changes?: number;
@@ -120,7 +120,7 @@ function withRefusals(plan: Plan): Plan {
   return { ...plan, behaviour: { ...plan.behaviour, transitions, patchAnswer } };
 }
 
-/** A person pauses a form while a first copy is made, whose submissions all wait to be written back. */
+/** A person pauses a form during its first copy, when all submissions wait to be written back. */
 function withPause(plan: Plan): Plan {
   const random = new Random(plan.seed ^ 0x9a05e);
   const [first] = plan.steps;
@@ -176,7 +176,7 @@ function drawWhole(seed: number, kinds: readonly SourceKind[], known: ReadonlySe
     company: targets > 1 ? 0.6 : 0.25,
     pauses: deeds.includes('pause') ? 0.5 : writeBack ? 0.12 : 0,
   };
-  // Of rows that are marked deleted much is expected, too.
+  // Hashing and purging have rules for rows that are marked deleted: some have to be.
   if (deeds.includes('hash') || deeds.includes('purge')) changes.push('delete');
   const steps = Array.from({ length: 2 + random.below(4) }, () => drawStep(random, habits)).flatMap(
     (step) => (isBusy || !random.chance(0.5) ? [step] : [drawChanges(random), step]),
@@ -238,15 +238,15 @@ const drawChanges = (random: Random): Step => ({
   changes: 1 + random.below(4),
 });
 
-/** Of all steps of a history. */
+/** How likely things are in the steps of one history. */
 interface Habits {
   readonly deeds: readonly Deed[];
   readonly crashes: boolean;
-  /** How many of them are polls. */
+  /** That a step is a poll. */
   readonly polls: number;
-  /** How many of the polls and commands are not made by one process only. */
+  /** That two processes work at the same time. */
   readonly company: number;
-  /** In the middle of how many polls a person pauses a form. */
+  /** That a person pauses a form during a poll. */
   readonly pauses: number;
 }
 
@@ -283,7 +283,7 @@ function drawStep(random: Random, habits: Habits): Step {
 
 const PAUSE: Pick<Step, 'deed'> = { deed: 'pause' };
 
-/** Where there are two, one may fall asleep in the middle of its work. */
+/** Of two processes, one may be suspended during its work. */
 function drawProcesses(random: Random, company: number, crashAt: number): Partial<Step> {
   if (!random.chance(company)) return { crashAt };
   const sleepsAt = crashAt === 0 && random.chance(0.5) ? 1 + random.below(16) : 0;

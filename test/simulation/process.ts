@@ -23,7 +23,7 @@ export class SimProcess {
   /** Where it dies: at so many acts; 0 for never. */
   crashAt = 0;
   acts = 0;
-  /** At which request it falls asleep, as one on a machine that is suspended; 0 for never. */
+  /** At which request it is suspended; 0 for never. */
   sleepsAt = 0;
   requests = 0;
   /** Until then nothing that it waits for happens (milliseconds). */

@@ -204,6 +204,12 @@ export const errorOf = (printed: Printed): string | null => documentOf(printed).
 export const hasFailedMark = (printed: Printed): boolean =>
   (documentOf(printed).marks ?? []).some(({ code }) => code !== null);
 
+/** Whether `sync --json` says that the source failed, or that a run was stopped for a name in the settings. */
+export function leavesNamesOpen(printed: Printed): boolean {
+  const codes = [errorOf(printed), ...runsOf(printed).map(({ code }) => code)];
+  return codes.some((code) => code === 'SETTINGS' || code?.startsWith('FORMS_') === true);
+}
+
 /** The runs that `sync --json` printed. */
 export const runsOf = (printed: Printed): Run[] =>
   (documentOf(printed).passes ?? []).map((pass) => ({

@@ -146,14 +146,14 @@ function historyBreaches(source: Source, { rows, statuses }: CopiedForm): Breach
       return [
         {
           law: 'L13',
-          text: `the history of ${id} shows ${seen.join(', ')}, and it was ${had.join(', ')}: old knowledge was stored over newer`,
+          text: `the history of ${id} shows ${seen.join(', ')}, and the source had ${had.join(', ')}`,
         },
       ];
   }
   return [];
 }
 
-/** Whether these come in this order, others between them perhaps. */
+/** Whether these come in this order; others may come between them. */
 function isAmong(some: readonly string[], all: readonly string[]): boolean {
   let at = -1;
   return some.every((each) => (at = all.indexOf(each, at + 1)) !== -1);

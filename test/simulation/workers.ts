@@ -2,7 +2,7 @@ import type { SimProcess } from './process.ts';
 import { type Job, jobKey, type Settings, Worker } from './program.ts';
 import type { Actor, World } from './world.ts';
 
-/** How often a worker without work looks whether there is some (milliseconds). */
+/** How often a worker without a job looks for one (milliseconds). */
 const IDLE_MS = 50;
 const MOST_POSTPONED = 20;
 
@@ -16,7 +16,7 @@ interface Held {
 /** How a job ended. */
 export type OnEnd = (job: Job, outcome: string, process: SimProcess) => void;
 
-/** The processes that stay, and their queue, which outlives them. */
+/** The long-running processes of the program, and their queue, which outlives them. */
 export class Workers {
   readonly #world: World;
   readonly #onEnd: OnEnd;
@@ -74,7 +74,7 @@ export class Workers {
     this.#held = [];
   }
 
-  /** When a worker began the job that it is at. Undefined where it is at none. */
+  /** When a worker began its current job (milliseconds); undefined while it has none. */
   since(process: SimProcess): number | undefined {
     return this.#underWay.get(process)?.since;
   }

@@ -33,7 +33,7 @@ const SERVER_MS = 100;
 const HANGS_AFTER_MS = 20_000;
 /** A command that takes more requests than this never ends. */
 const MAX_REQUESTS = 4_000;
-/** How long a process sleeps that falls asleep. */
+/** How long a process is suspended. */
 const ASLEEP_MS = 10 * 60_000;
 /** By the world's clock: whatever takes longer than this has hung. */
 const MAX_WAIT_MS = 3 * 24 * 60 * 60_000;
@@ -190,10 +190,10 @@ export class World {
         { method: exchange.method, path, body: exchange.body, headers: exchange.headers },
         this.logOf(process),
       );
-      // The source has answered: what the process knows when it wakes is old.
+      // The source has answered: when the process goes on, the answer is old.
       if (++process.requests === process.sleepsAt) {
         process.asleepUntil = this.clock.now + ASLEEP_MS;
-        this.say(`${process.name} falls asleep`);
+        this.say(`${process.name} is suspended`);
       }
       this.say(
         `${process.name}: ${request} → ${answer === undefined ? 'no answer' : `${answer.status} ${short(answer.body)}`}`,
