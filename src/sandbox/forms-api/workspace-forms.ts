@@ -80,6 +80,9 @@ export interface FormDraft {
   readonly sections?: readonly { readonly fields?: readonly FieldDraft[] }[];
 }
 
+/** The number in a field's ID begins here, not today: settings that name a field stay valid when the sandbox is started another day. */
+const FIRST_FIELD_MS = Date.UTC(2026, 4, 25);
+
 interface Entry {
   readonly form: SandboxForm;
   readonly number: number;
@@ -111,7 +114,7 @@ export class WorkspaceForms {
       language: draft.language ?? 'en',
       ...(sections && {
         sections: sections.map(({ fields }) =>
-          fields ? { fields: fields.map((field) => this.#makeField(field, createdAtMs)) } : {},
+          fields ? { fields: fields.map((field) => this.#makeField(field)) } : {},
         ),
       }),
     };
@@ -171,7 +174,7 @@ export class WorkspaceForms {
   /** Adds a field to a section (default: the last; made when there is none) and returns it. */
   addField(formId: string, draft: FieldDraft, section?: number): SandboxField {
     const { form } = this.#entry(formId);
-    const field = this.#makeField(draft, this.#now());
+    const field = this.#makeField(draft);
     form.sections ??= [];
     if (form.sections.length === 0) form.sections.push({});
     const target = form.sections[section ?? form.sections.length - 1];
@@ -198,8 +201,8 @@ export class WorkspaceForms {
     throw new MirrorError('USAGE', `Form ${formId} has no field ${fieldId}.`);
   }
 
-  #makeField(draft: FieldDraft, createdAtMs: number): SandboxField {
-    const stamp = createdAtMs + this.#random.int(0, 999_999);
+  #makeField(draft: FieldDraft): SandboxField {
+    const stamp = FIRST_FIELD_MS + this.#random.int(0, 999_999);
     return {
       id: draft.id ?? `field_${stamp}_${this.#random.word(6)}`,
       label: draft.label,
