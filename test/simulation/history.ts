@@ -335,7 +335,8 @@ export class History {
     const random = new Random(step.seed + 6);
     const deed = this.#people.plan(step.deed, random);
     if (deed?.args === undefined) return [];
-    const { args, text, done } = deed;
+    const { args, text, begun, done } = deed;
+    begun?.();
     const [process, settings] = [this.#process('person'), this.#settings()];
     // A first poll ends within some hundred milliseconds.
     const delayMs = random.below(random.pick([100, 300]));
@@ -414,6 +415,7 @@ export class History {
     if (printed === undefined || errorOf(printed) !== null) return;
     this.#judgeSync(printed, from, copies);
     const places = forms
+      .filter(({ lives }) => lives.every(({ at }) => at <= from))
       .filter(({ id, exists }) => exists && !this.#people.isPaused(id))
       .flatMap(({ id: formId }) => this.#targets.map((target) => ({ formId, target })));
     const { behaviour, busy, faultRate } = this.#plan;

@@ -42,6 +42,8 @@ export class People {
   readonly #privateSince = new Map<string, number>();
   /** Forms that are paused for certain, and since when. */
   readonly #paused = new Map<string, number>();
+  /** And those whose pause may have died. */
+  readonly #perhapsPaused = new Set<string>();
   /** Targets in which a trigger refuses rows. */
   readonly #refusing = new Set<string>();
 
@@ -126,13 +128,14 @@ export class People {
       database.close();
     }
     this.#refusing.clear();
-    const commands = [...this.#paused.keys()].map((formId) => [
+    const commands = [...this.#perhapsPaused].map((formId) => [
       'resume',
       '--form',
       formId,
       '--json',
     ]);
     this.#paused.clear();
+    this.#perhapsPaused.clear();
     return commands;
   }
 
@@ -150,6 +153,7 @@ export class People {
         return {
           text: `pause ${form.id}`,
           args: ['pause', '--form', form.id, '--json'],
+          begun: () => void this.#perhapsPaused.add(form.id),
           done: (code) => void (code === 0 && this.#notePaused(form.id)),
         };
       case 'resume':
