@@ -10,7 +10,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['base'],
   ['mirror'],
   ['forms', 'targets'],
-  ['sync', 'sandbox'],
+  ['sync', 'core', 'sandbox'],
   ['health'],
   ['alerts', 'web', 'queue'],
   ['settings'],

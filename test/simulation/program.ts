@@ -10,6 +10,8 @@ import { runProgram } from '../../src/cli/program.ts';
 import { Terminal } from '../../src/cli/terminal.ts';
 import { loadConfig } from '../../src/config.ts';
 import type { JobHandlers, PassJob } from '../../src/queue/handlers.ts';
+import type { SyncJob } from '../../src/core/sync/poll.ts';
+import { isNext, nextDoorCommand, NextWorker } from './next-door.ts';
 import type { SimProcess } from './process.ts';
 import type { World } from './world.ts';
 
@@ -73,7 +75,7 @@ export type Job =
       readonly kind: 'sync';
       readonly formId: string;
       readonly target: string;
-      readonly detail: PassJob;
+      readonly detail: PassJob | (SyncJob & { readonly kind: 'incremental' });
     }
   | { readonly kind: 'write-back'; readonly formId: string };
 
@@ -117,6 +119,7 @@ export async function command(
   settings: Settings,
   args: readonly string[],
 ): Promise<Printed> {
+  if (isNext(settings)) return nextDoorCommand(process, settings, args, clockOf(world, process));
   const [stdout, stderr] = [
     new Recorded({ decodeStrings: false }),
     new Recorded({ decodeStrings: false }),
@@ -207,7 +210,8 @@ export const hasFailedMark = (printed: Printed): boolean =>
 /** Whether `sync --json` says that the source failed, or that a run was stopped for a name in the settings. */
 export function leavesNamesOpen(printed: Printed): boolean {
   const codes = [errorOf(printed), ...runsOf(printed).map(({ code }) => code)];
-  return codes.some((code) => code === 'SETTINGS' || code?.startsWith('FORMS_') === true);
+  const isOpen = /^(SETTINGS|PASS_INCOMPLETE|FORMS_.*)$/;
+  return codes.some((code) => code !== null && isOpen.test(code));
 }
 
 /** The runs that `sync --json` printed. */
@@ -261,7 +265,7 @@ export function comparisonsOf(printed: Printed): Comparison[] {
 }
 
 /** A `start` or `worker`: an app that stays open, whose jobs the test hands out. */
-export class Worker {
+class TodaysWorker {
   readonly process: SimProcess;
   readonly log = new Recorded({ decodeStrings: false });
   readonly #app: App;
@@ -313,6 +317,7 @@ export class Worker {
     const { signal } = new AbortController();
     try {
       if (job.kind === 'sync') {
+        if ('counts' in job.detail) throw new Error('a job of the other core');
         const outcome = await this.#handlers.pass(job.detail, signal);
         return { outcome, again: outcome === 'busy' };
       }
@@ -327,3 +332,17 @@ export class Worker {
     await this.#app[Symbol.asyncDispose]();
   }
 }
+
+/** A worker of the core that is simulated. */
+export interface Worker {
+  readonly process: SimProcess;
+  readonly log: { readonly text: string };
+  poll(underWay: readonly Job[]): Promise<Job[]>;
+  work(job: Job): Promise<{ outcome: string; again: boolean }>;
+  close(): Promise<void>;
+}
+
+export const newWorker = (world: World, process: SimProcess, settings: Settings): Worker =>
+  isNext(settings)
+    ? new NextWorker(world, process, settings, clockOf(world, process))
+    : new TodaysWorker(world, process, settings);

@@ -1,0 +1,204 @@
+import type { OutcomeName } from './outcomes.ts';
+
+/**
+ * All that is known of one form in one target, besides its rows and entries: one small JSON document, stored in the same
+ * atomic step as the rows it speaks of. It is changed by the functions below, which are pure; what {@link Tally} holds is
+ * counted by the store. Times are milliseconds since the epoch.
+ */
+export interface FormState {
+  readonly formId: string;
+  readonly slug: string;
+  readonly name: string;
+  /** Where the rows are: the table's name. It never changes. */
+  readonly place: string;
+  /** Without gaps from the beginning of time; the last one has no end. Empty: never read. */
+  readonly ranges: readonly Range[];
+  /** Every submission created before this moment was stored when it was last read; null: none is known to be. */
+  readonly watermarkMs: number | null;
+  /** The source and the copy agreed on the number of submissions as of then. */
+  readonly submissionsAsOfMs: number | null;
+  /** They agreed on the number of each status as of then. */
+  readonly statusesAsOfMs: number | null;
+  /** When the source first answered that the form is gone; null while it is there. */
+  readonly goneAtMs: number | null;
+  /** How the last run ended; null before the first has. */
+  readonly outcome: OutcomeName | null;
+  /** The problem of the last run, from the catalogue. */
+  readonly code: string | null;
+  /** Deletions since the last agreement, which the deletion guard adds up. */
+  readonly recentlyDeleted: number;
+  /** A list was seen to hide submissions: only a proven row comparison restores trust. */
+  readonly isListDoubted: boolean;
+  /** The settings that the rows were stored under; null before the first. */
+  readonly storedUnder: StoredUnder | null;
+  /** The name of the newest commit: its time in microseconds, which never goes back. 0: there was none. */
+  readonly commitUs: number;
+  readonly tally: Tally;
+}
+
+/** The submissions created within [from, to). */
+export interface Range {
+  readonly fromMs: number | null;
+  readonly toMs: number | null;
+  /** When its last complete reading began; null: it was never read completely. */
+  readonly readAtMs: number | null;
+  /** It is to be read. A flag, not a comparison of times: clocks go back. */
+  readonly isDue: boolean;
+}
+
+/** Fingerprints of the settings that decide what of an answer is stored. */
+export interface StoredUnder {
+  readonly selection: string;
+  readonly hashing: string;
+}
+
+export const isSameUnder = (a: StoredUnder | null, b: StoredUnder | null): boolean =>
+  a?.selection === b?.selection && a?.hashing === b?.hashing;
+
+/** What the store counts, in each commit and when a form is opened. */
+export interface Tally {
+  /** Live rows by status. */
+  readonly rows: Readonly<Record<string, number>>;
+  /** Live rows that the source's list does not show, by status: entries `held` and `undecided`. */
+  readonly missing: Readonly<Record<string, number>>;
+  /** Submissions that the source counts and that have no live row, by status: entries `rejected` and `forgotten`. */
+  readonly unstored: Readonly<Record<string, number>>;
+  /** Entries `held`. */
+  readonly held: number;
+  /** Entries `undecided`. */
+  readonly undecided: number;
+  /** Entries `refused`. */
+  readonly refused: number;
+  /** Entries `rejected`, with a row or without. */
+  readonly rejected: number;
+  /** Entries `forgotten`, counted by the source or not. */
+  readonly forgotten: number;
+}
+
+export const EMPTY_TALLY: Tally = {
+  rows: {},
+  missing: {},
+  unstored: {},
+  held: 0,
+  undecided: 0,
+  refused: 0,
+  rejected: 0,
+  forgotten: 0,
+};
+
+/** What identifies a form and its place. */
+export type Identity = Pick<FormState, 'formId' | 'slug' | 'name' | 'place'>;
+
+/** A form that was never read. */
+export function newFormState(identity: Identity): FormState {
+  return {
+    ...identity,
+    ranges: [],
+    watermarkMs: null,
+    submissionsAsOfMs: null,
+    statusesAsOfMs: null,
+    goneAtMs: null,
+    outcome: null,
+    code: null,
+    recentlyDeleted: 0,
+    isListDoubted: false,
+    storedUnder: null,
+    commitUs: 0,
+    tally: EMPTY_TALLY,
+  };
+}
+
+/** The next commit's name: unique for the form, and never earlier than the last one. */
+export const nextCommitUs = ({ commitUs }: Pick<FormState, 'commitUs'>, nowMs: number): number =>
+  Math.max(nowMs * 1_000, commitUs + 1);
+
+/** Everything is to be read again: rows or columns are missing that were stored, or other settings decide what is stored. */
+export const distrust = (state: FormState): FormState => ({
+  ...state,
+  ranges: state.ranges.map((range) => ({ ...range, readAtMs: null, isDue: true })),
+  watermarkMs: null,
+  submissionsAsOfMs: null,
+  statusesAsOfMs: null,
+});
+
+/** Flags every range as due. */
+export const flagAll = (state: FormState): FormState => ({
+  ...state,
+  ranges: state.ranges.map((range) => ({ ...range, isDue: true })),
+});
+
+/** Flags the ranges that were last read before `beforeMs`. */
+export const flagOld = (state: FormState, beforeMs: number): FormState => ({
+  ...state,
+  ranges: state.ranges.map((range) =>
+    range.readAtMs !== null && range.readAtMs < beforeMs ? { ...range, isDue: true } : range,
+  ),
+});
+
+/** Ranges between these moments, all of them due. What the whole form was known to be read at holds for each. */
+export function cutRanges(state: FormState, cutsMs: readonly number[]): FormState {
+  const edges = [null, ...new Set(cutsMs.toSorted((a, b) => a - b)), null];
+  const readAtMs = oldestReading(state);
+  const ranges = edges
+    .slice(1)
+    .map((toMs, at) => ({ fromMs: edges[at] ?? null, toMs, readAtMs, isDue: true }));
+  return { ...state, ranges };
+}
+
+/** The range that ends at `toMs` was read completely, beginning at `atMs`. */
+export const rangeRead = (state: FormState, toMs: number | null, atMs: number): FormState => ({
+  ...state,
+  ranges: state.ranges.map((range) =>
+    range.toMs === toMs ? { ...range, readAtMs: atMs, isDue: false } : range,
+  ),
+});
+
+/** The whole form was read completely, as one range, beginning at `atMs`. */
+export const wholeRead = (state: FormState, atMs: number): FormState => ({
+  ...state,
+  ranges: [{ fromMs: null, toMs: null, readAtMs: atMs, isDue: false }],
+  isListDoubted: false,
+});
+
+/** The source and the copy agreed, as of a moment; on statuses too where they were counted. */
+export const agreed = (state: FormState, atMs: number, onStatuses: boolean): FormState => ({
+  ...state,
+  submissionsAsOfMs: atMs,
+  statusesAsOfMs: onStatuses ? atMs : state.statusesAsOfMs,
+  recentlyDeleted: 0,
+});
+
+/** When the oldest reading of all ranges began; null where one was never read. */
+export const oldestReading = ({ ranges }: Pick<FormState, 'ranges'>): number | null =>
+  ranges.length === 0
+    ? null
+    : ranges.reduce<number | null>(
+        (oldest, { readAtMs }) =>
+          oldest === null || readAtMs === null ? null : Math.min(oldest, readAtMs),
+        Infinity,
+      );
+
+export const isDue = ({ ranges }: Pick<FormState, 'ranges'>): boolean =>
+  ranges.length === 0 || ranges.some((range) => range.isDue);
+
+/** How many submissions of each status a target accounts for: what the source is held against. */
+export function accounted({ rows, missing, unstored }: Tally): Map<string, number> {
+  const counts = new Map<string, number>();
+  const add = (record: Readonly<Record<string, number>>, sign: number): void => {
+    for (const [status, n] of Object.entries(record))
+      counts.set(status, (counts.get(status) ?? 0) + sign * n);
+  };
+  add(rows, 1);
+  add(missing, -1);
+  add(unstored, 1);
+  return counts;
+}
+
+/** Live rows. */
+export const liveRows = ({ rows }: Tally): number => sumOf(Object.values(rows));
+
+export const sumOf = (counts: Iterable<number>): number => {
+  let sum = 0;
+  for (const count of counts) sum += count;
+  return sum;
+};

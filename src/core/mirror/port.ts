@@ -1,0 +1,207 @@
+import type { Cell, Form, FormIdentity, PickedField, Row } from '../../mirror/types.ts';
+import type { FormState } from './form-state.ts';
+import type { OutcomeName } from './outcomes.ts';
+
+/*
+ * What the core asks of a target. Every kind of target stores the same FormState with a revision, in the same atomic step as
+ * the rows it speaks of. Operations reject with a MirrorError whose code begins with TARGET_, or STATE_LOST.
+ */
+
+/** One target, open. */
+export interface Store extends AsyncDisposable {
+  /** Whether the target can be used, a line for each thing that was tried. */
+  check(signal?: AbortSignal): Promise<CheckResult[]>;
+  /** Each form that the target has, as of its last commit. Nothing is counted. */
+  forms(): Promise<StoredForm[]>;
+  /**
+   * Opens a form. `write` takes its lease (L13), makes its table and the state where they are missing, and counts what is
+   * there, so that rows that people removed are noticed: {@link OpenForm.losses}. Rejects with TARGET_BUSY where another process
+   * has the lease. `read` changes nothing; null where the target has no such form.
+   */
+  open(form: FormIdentity, mode: 'write'): Promise<OpenForm>;
+  open(form: Pick<FormIdentity, 'id'>, mode: 'read'): Promise<OpenForm | null>;
+  /** A record that belongs to no form: pauses, polls, slug bindings, the source profile. */
+  record(key: string): Promise<StoredRecord | null>;
+  /** Writes a record whose revision is still `revision` (null: there is none). False: it is not. */
+  putRecord(key: string, value: unknown, revision: number | null): Promise<boolean>;
+}
+
+export interface StoredRecord {
+  readonly value: unknown;
+  readonly revision: number;
+}
+
+export interface CheckResult {
+  readonly what: string;
+  readonly isOk: boolean;
+  readonly remedy: string | null;
+}
+
+export interface StoredForm {
+  readonly state: FormState;
+  readonly fields: readonly StoredField[];
+}
+
+/** A field that the target knows. */
+export interface StoredField {
+  readonly id: string;
+  readonly label: string;
+  readonly position: number;
+  /** Its column; null before its first answer. */
+  readonly column: string | null;
+  readonly isInForm: boolean;
+}
+
+/** One form of a target, open. Closing it gives the lease back. */
+export interface OpenForm extends AsyncDisposable {
+  /** As of the last commit of this writer, or as it was found. A new object after each commit. */
+  readonly state: FormState;
+  readonly fields: readonly StoredField[];
+  /** What people removed, as it was found at opening, a sentence for each; with any, everything is to be read again. */
+  readonly losses: readonly string[];
+  /** Rows in batches, in no order. Without `cells` those are empty. */
+  rows(query: RowQuery, cells?: boolean): AsyncIterable<readonly StoredRow[]>;
+  /** What is accounted for of the dated submissions of a query, by status and time. Entries without a date are left out of a query with bounds. */
+  counts(query: CountQuery, grain: Grain): Promise<Count[]>;
+  /** Entries of a kind; of `forgotten` the ID is a digest. */
+  entries(kind: EntryKind): AsyncIterable<readonly Entry[]>;
+  /** Those of the IDs that were forgotten, with their digests. */
+  forgotten(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  /** The newest runs, the newest first. */
+  runs(limit: number): Promise<Run[]>;
+  /**
+   * Follows the form's fields: labels, positions, which are still in the form; of those that are not selected any more, too.
+   * `fields`: the selected ones, those included that the form does not have any more. Idempotent and outside of commits. Answers
+   * of a field that was never given here are not stored.
+   */
+  prepare(form: Form, fields: readonly PickedField[]): Promise<void>;
+  /**
+   * Stores a change, all or nothing. Rejects with TARGET_BUSY where another writer has committed since this one opened. A row
+   * that the target refuses for a fault of the row itself is listed as `rejected`; a target that refuses rows for a
+   * reason of its own has failed (L6).
+   */
+  commit(change: Change): Promise<Applied>;
+  /** Removes what a person asked to be removed, with history and files (L18). How many rows it concerned. */
+  erase(what: Erasure): Promise<number>;
+  /** Ends a run: views, indexes and files are brought up to date. What could not be done, a sentence for each. */
+  finish(): Promise<string[]>;
+}
+
+/** Live rows, unless `isDeleted`; every condition narrows. */
+export interface RowQuery {
+  readonly ids?: readonly string[];
+  readonly status?: string;
+  /** Created within [fromMs, toMs). Rows without a date are in no query with a bound. */
+  readonly fromMs?: number | null;
+  readonly toMs?: number | null;
+  readonly isDeleted?: boolean;
+}
+
+export type CountQuery = Pick<RowQuery, 'status' | 'fromMs' | 'toMs'>;
+
+/** How finely to count by time: the first so many characters of the ISO time. */
+export const GRAINS = ['all', 'day', 'hour', 'minute', 'second', 'millisecond'] as const;
+export type Grain = (typeof GRAINS)[number];
+
+export interface Count {
+  readonly status: string;
+  /** When the span of this grain begins; null for `all`, and for what has no date. */
+  readonly fromMs: number | null;
+  readonly count: number;
+}
+
+export interface StoredRow {
+  readonly id: string;
+  readonly status: string;
+  /** Canonical time; null where the source gives none. */
+  readonly createdAt: string | null;
+  readonly isDeleted: boolean;
+  readonly cells: ReadonlyMap<string, Cell>;
+}
+
+/**
+ * What a target keeps of a submission besides its row.
+ * `rejected`: it could not be stored, or not as it is. `forgotten`: erased, and kept away. `held`: the source does not show it,
+ * and the deletion guard keeps it. `undecided`: the source does not show it, and asked for by ID says neither that it is there
+ * nor that it is gone. `refused`: the source refused to change its status.
+ */
+export const ENTRY_KINDS = ['rejected', 'forgotten', 'held', 'undecided', 'refused'] as const;
+export type EntryKind = (typeof ENTRY_KINDS)[number];
+
+export interface Entry {
+  readonly kind: EntryKind;
+  /** The submission's ID; of an item without one a name; of a forgotten one a digest. One entry of a kind has it. */
+  readonly id: string;
+  /** As last seen. '' for none: of a forgotten submission, that the source does not show it, so that it is not counted. */
+  readonly status: string;
+  readonly createdAt: string | null;
+  /** A sentence for a person, without any answer. */
+  readonly reason: string;
+  readonly atMs: number;
+}
+
+/** Entries to remove: of a kind, with these IDs. */
+export interface Settled {
+  readonly kind: EntryKind;
+  readonly ids: readonly string[];
+}
+
+/**
+ * What is stored at once. A row that is stored ends what was listed of it as held, undecided or rejected, unless `entries`
+ * lists it. A row or entry of a forgotten submission is not stored: its entry follows its status instead.
+ */
+export interface Change {
+  /** Each ID once. */
+  readonly rows?: readonly Row[];
+  readonly entries?: readonly Entry[];
+  readonly settled?: readonly Settled[];
+  /** IDs that the source has no more: rows are marked deleted, and every entry but a forgotten one is removed. */
+  readonly deleted?: readonly string[];
+  /** Applied to the state with the tally of this very commit. */
+  readonly state?: (state: FormState) => FormState;
+  readonly run?: Run;
+}
+
+export interface Applied {
+  readonly inserted: number;
+  /** Changed, or live again. */
+  readonly updated: number;
+  readonly unchanged: number;
+  readonly deleted: number;
+  /** Rows that the target could not hold. */
+  readonly rejected: number;
+}
+
+/** The record of one run. */
+export interface Run extends Applied {
+  readonly startedAtMs: number;
+  readonly endedAtMs: number;
+  readonly outcome: OutcomeName;
+  readonly code: string | null;
+  readonly error: string | null;
+  readonly requests: number;
+  readonly held: number;
+  /** Every range was read in it. */
+  readonly isWhole: boolean;
+}
+
+/**
+ * `forget`: these submissions, for good. `remember`: they may come back. `purge`: rows that were marked deleted before, and ended
+ * versions before; null: none. `columns`: the answers of fields that are not selected. `rehash`: each stored answer of
+ * the fields becomes what `hash` makes of it; one that is hashed stays.
+ */
+export type Erasure =
+  | { readonly kind: 'forget' | 'remember'; readonly ids: readonly string[] }
+  | {
+      readonly kind: 'purge';
+      readonly deletedBeforeMs: number | null;
+      readonly versionsBeforeMs: number | null;
+    }
+  | { readonly kind: 'columns'; readonly fieldIds: readonly string[] }
+  | {
+      readonly kind: 'rehash';
+      readonly fieldIds: readonly string[];
+      readonly hash: (cell: Cell) => Cell;
+    };
+
+export type { Cell, FormIdentity, PickedField, Row };

@@ -1,0 +1,120 @@
+/*
+ * When a list proves that nothing was missed (docs: "Reading a range"). Pure: pages go in, a verdict comes out.
+ */
+
+/** What a proof needs to know of one response. */
+export interface Shown {
+  /** In their order, one twice if the list shows it twice. */
+  readonly keys: readonly string[];
+  /** How many submissions the list has, as the response says. */
+  readonly total: number;
+  /** All of them belong to the range that was asked for. */
+  readonly isWithin: boolean;
+  /** The list says that it ends here. */
+  readonly isLast: boolean;
+}
+
+/**
+ * `proven`: everything was shown. `moved`: the list changed while it was read. `elsewhere`: it shows what does not belong
+ * to it. `contradiction`: it stood still and shows another number than it says.
+ */
+export type Verdict = 'proven' | 'moved' | 'elsewhere' | 'contradiction';
+
+/** One reading of a list from its first page to its last. */
+export class Sweep {
+  readonly seen = new Set<string>();
+  readonly #known: { has(key: string): boolean } | null;
+  #total: number | null = null;
+  #pages = 0;
+  #shown = 0;
+  #isSteady = true;
+  #isWithin = true;
+  #isComplete = false;
+
+  /** `known`: what was live here before; null where the range was never read. */
+  constructor(known: { has(key: string): boolean } | null) {
+    this.#known = known;
+  }
+
+  add({ keys, total, isWithin, isLast }: Shown): void {
+    this.#total ??= total;
+    if (total !== this.#total) this.#isSteady = false;
+    if (!isWithin) this.#isWithin = false;
+    for (const key of keys) {
+      // What is new after the first response may have taken the place of another.
+      if (this.#pages > 0 && this.#known?.has(key) === false && !this.seen.has(key))
+        this.#isSteady = false;
+      this.seen.add(key);
+    }
+    this.#pages++;
+    this.#shown += keys.length;
+    this.#isComplete = isLast;
+  }
+
+  /** Of all pages so far. */
+  get verdict(): Verdict {
+    if (!this.#isWithin) return 'elsewhere';
+    if (!this.#isSteady || !this.#isComplete) return 'moved';
+    // One response is a snapshot: an item shown twice there is counted once.
+    const isNumber =
+      this.#pages === 1
+        ? this.seen.size === this.#total
+        : this.#shown === this.#total && this.seen.size === this.#total;
+    if (isNumber) return 'proven';
+    return this.#shown === this.#total ? 'moved' : 'contradiction';
+  }
+}
+
+/** A moment when the list said how many it has: whatever was met before it, and is seen after it, existed then. */
+interface Base {
+  readonly total: number;
+  readonly metBefore: number;
+  readonly since: Set<string>;
+}
+
+/** Bases that are kept: more would cost memory, and rarely help. */
+const MOST_BASES = 32;
+
+/**
+ * The base argument, for a list that cannot be split: a response says `total`; when exactly that many distinct submissions,
+ * each known to have existed at that moment, have been seen since, all were seen. Every response is a base.
+ */
+export class BaseProof {
+  readonly seen = new Set<string>();
+  readonly #met = new Map<string, number>();
+  #bases: Base[] = [];
+
+  /** `known`: what was live here before. */
+  constructor(known: Iterable<string>) {
+    for (const key of known) this.#meet(key);
+  }
+
+  add({ keys, total }: Shown): void {
+    for (const key of keys) {
+      this.#meet(key);
+      this.seen.add(key);
+    }
+    const metBefore = this.#met.size;
+    // Before so many are known, no base can be completed; and one that was there before, with the same numbers, has seen more.
+    const isNew = !this.#bases.some((base) => base.total === total && base.metBefore === metBefore);
+    if (metBefore >= total && isNew)
+      this.#bases = [...this.#bases.slice(-MOST_BASES + 1), { total, metBefore, since: new Set() }];
+    for (const base of this.#bases) {
+      for (const key of keys)
+        if ((this.#met.get(key) ?? Infinity) < base.metBefore) base.since.add(key);
+    }
+  }
+
+  get isProven(): boolean {
+    return this.#bases.some(({ total, since }) => since.size === total);
+  }
+
+  /** Grows while reading on may still prove it. */
+  get progress(): number {
+    return this.#met.size + Math.max(0, ...this.#bases.map(({ since }) => since.size));
+  }
+
+  #meet(key: string): void {
+    if (!this.#met.has(key)) this.#met.set(key, this.#met.size);
+  }
+}

@@ -1,0 +1,162 @@
+import { flagAll, liveRows } from '../mirror/form-state.ts';
+import type { Entry, RowQuery, StoredRow } from '../mirror/port.ts';
+import { Incomplete } from './incomplete.ts';
+import type { Span, Work } from './work.ts';
+import type { SubmissionItem } from '../../forms/client.ts';
+
+/** Up to so many deletions at once need nobody, whatever part of the rows they are: a small form may well lose half of them. */
+const FEW_DELETIONS = 20;
+
+/**
+ * After a proven list: settles what it did not show. A row is asked for by its ID: only a 404 or 410 marks it deleted (L8). An
+ * entry without a row is removed. What was forgotten is not counted any more. `keys`: all that the list showed.
+ * Throws Incomplete where a submission is there that the list should have shown.
+ */
+export async function settleAbsent(
+  work: Work,
+  query: Span,
+  keys: ReadonlySet<string>,
+): Promise<void> {
+  const { form, sink, clock } = work;
+  await sink.flush();
+  const absent: StoredRow[] = [];
+  for await (const rows of form.rows(query)) absent.push(...rows.filter(({ id }) => !keys.has(id)));
+  await dropListed(work, query, keys);
+  if (absent.length === 0) return;
+  // What a list of one status does not show may have another status now: it is asked for in any case.
+  if (query.status === undefined) {
+    const listed = await listedMissing(work);
+    const fresh = absent.filter(({ id }) => !listed.has(id));
+    if (isOverLimit(work, fresh.length)) {
+      const entries = fresh.map((row) => missingEntry('held', row, TOO_MANY, clock.now()));
+      if (entries.length > 0) await sink.flush({ entries });
+      return;
+    }
+  }
+  const there = await askAbsent(work, absent);
+  if (!there.some((item) => isIn(item, query))) return;
+  // Dates may compare something else than the creation.
+  if (query.fromMs !== null || query.toMs !== null) work.profile.learn({ bounds: 'none' });
+  await sink.setState((state) => ({ ...flagAll(state), isListDoubted: true }));
+  throw new Incomplete('HIDES');
+}
+
+/**
+ * Whether more rows are gone than the deletion guard lets go without a person (L8): it adds up over ranges and runs, and looks at
+ * once at how many the whole form is short. `more`: rows that are gone besides those that are known to be.
+ */
+export function isOverLimit({ form, options, shortBy }: Work, more = 0): boolean {
+  const { tally, recentlyDeleted } = form.state;
+  const limit = Math.max(
+    FEW_DELETIONS,
+    // Rows that were deleted since the last agreement count as rows that were there.
+    options.maxDeleteFraction * (liveRows(tally) + recentlyDeleted),
+    options.acceptDeletes,
+  );
+  return recentlyDeleted + tally.held + Math.max(more, shortBy) > limit;
+}
+
+const TOO_MANY = 'many rows disappeared at once';
+
+const missingEntry = (
+  kind: 'held' | 'undecided',
+  { id, status, createdAt }: StoredRow,
+  reason: string,
+  atMs: number,
+): Entry => ({ kind, id, status, createdAt, reason, atMs });
+
+/** IDs of the rows that are listed as held or undecided. */
+async function listedMissing({ form }: Work): Promise<Set<string>> {
+  const listed = new Set<string>();
+  for (const kind of ['held', 'undecided'] as const)
+    for await (const entries of form.entries(kind)) for (const { id } of entries) listed.add(id);
+  return listed;
+}
+
+/** Asks for absent rows by ID, and stores the answers; those that are there. */
+async function askAbsent(work: Work, rows: readonly StoredRow[]): Promise<SubmissionItem[]> {
+  const { source, sink, clock } = work;
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  const gone: string[] = [];
+  const undecided: Entry[] = [];
+  const there: SubmissionItem[] = [];
+  await source.byIds([...byId.keys()], (id, answer) => {
+    const row = byId.get(id) as StoredRow;
+    if (answer.kind === 'gone') gone.push(id);
+    else if (answer.kind === 'there') there.push(withKnownStatus(answer.item, row.status));
+    else undecided.push(missingEntry('undecided', row, answer.reason, clock.now()));
+  });
+  await sink.add(there);
+  await sink.flush();
+  const listed = await listedMissing(work);
+  const isHeld = isOverLimit(work, gone.filter((id) => !listed.has(id)).length);
+  const held = (isHeld ? gone : []).map((id) =>
+    missingEntry('held', byId.get(id) as StoredRow, TOO_MANY, clock.now()),
+  );
+  const deleted = isHeld ? [] : gone;
+  await sink.flush({
+    deleted,
+    entries: [...undecided, ...held],
+    settled: [
+      { kind: 'held', ids: undecided.map(({ id }) => id) },
+      { kind: 'undecided', ids: held.map(({ id }) => id) },
+    ],
+    state: (state) => ({ ...state, recentlyDeleted: state.recentlyDeleted + deleted.length }),
+  });
+  return there;
+}
+
+/** What was listed without a row and is not shown any more is not counted any more. */
+async function dropListed(
+  { form, sink }: Work,
+  query: RowQuery,
+  keys: ReadonlySet<string>,
+): Promise<void> {
+  const { tally } = form.state;
+  if (tally.rejected > 0) {
+    const ids: string[] = [];
+    for await (const entries of form.entries('rejected'))
+      for (const entry of entries)
+        if (isEntryIn(entry, query) && !keys.has(entry.id)) ids.push(entry.id);
+    const stored = new Set<string>();
+    if (ids.length > 0)
+      for await (const rows of form.rows({ ids })) for (const { id } of rows) stored.add(id);
+    const gone = ids.filter((id) => !stored.has(id));
+    if (gone.length > 0) await sink.flush({ settled: [{ kind: 'rejected', ids: gone }] });
+  }
+  if (tally.forgotten === 0) return;
+  const shown = new Set((await form.forgotten([...keys])).values());
+  const ended: Entry[] = [];
+  for await (const entries of form.entries('forgotten'))
+    for (const entry of entries)
+      if (entry.status !== '' && isEntryIn(entry, query) && !shown.has(entry.id))
+        ended.push({ ...entry, status: '' });
+  if (ended.length > 0) await sink.flush({ entries: ended });
+}
+
+function isEntryIn(
+  { status, createdAt }: Pick<Entry, 'status' | 'createdAt'>,
+  query: RowQuery,
+): boolean {
+  if (query.status !== undefined && status !== query.status) return false;
+  const { fromMs = null, toMs = null } = query;
+  if (fromMs === null && toMs === null) return true;
+  if (createdAt === null) return false;
+  const ms = Date.parse(createdAt);
+  return (fromMs === null || ms >= fromMs) && (toMs === null || ms < toMs);
+}
+
+/** Whether a list of this query should have shown an item. */
+const isIn = ({ submission }: SubmissionItem, query: RowQuery): boolean =>
+  submission !== null && isEntryIn(submission, query);
+
+/** An answer by ID that leaves the status out says nothing of it: what is stored stays. */
+export function withKnownStatus(item: SubmissionItem, status: string): SubmissionItem {
+  const { submission, defects } = item;
+  if (submission === null || submission.status !== '') return item;
+  return {
+    ...item,
+    submission: { ...submission, status },
+    defects: defects.filter((defect) => !defect.startsWith('status ')),
+  };
+}

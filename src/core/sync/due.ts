@@ -1,0 +1,154 @@
+import {
+  cutRanges,
+  flagAll,
+  flagOld,
+  type FormState,
+  liveRows,
+  oldestReading,
+  rangeRead,
+  wholeRead,
+} from '../mirror/form-state.ts';
+import { cutsOf } from '../mirror/halving.ts';
+import { settleAbsent } from './absent.ts';
+import { atStep, createdMsOf, stepOf } from './profile.ts';
+import { readRange, readWhole, shownOf } from './read-range.ts';
+import { Sweep } from '../mirror/proof.ts';
+import type { Page } from './source.ts';
+import { WHOLE, type Work } from './work.ts';
+
+/** A form of up to so many submissions is one range; a larger one is cut into ranges of about so many. */
+const [MOST_OF_ONE, RANGE] = [40_000, 20_000];
+const DAY_MS = 86_400_000;
+
+/** The state with the ranges flagged that this run is to read. */
+export function flagDue(
+  state: FormState,
+  { options, clock }: Pick<Work, 'options' | 'clock'>,
+): FormState {
+  if (options.isFull) return flagAll(state);
+  const old = options.dueBeforeMs;
+  // A reading that lies in the future was named by a clock that was wrong: it says nothing.
+  const flagged = old === null ? state : flagOld(state, old);
+  return flagged.ranges.some(({ readAtMs }) => readAtMs !== null && readAtMs > clock.now() + DAY_MS)
+    ? flagAll(flagged)
+    : flagged;
+}
+
+/** One response that shows all of a form is a snapshot: it proves everything. True where it was one. */
+export async function takeSnapshot(work: Work, page: Page, atMs: number): Promise<boolean> {
+  const sweep = new Sweep(null);
+  sweep.add(shownOf(page, WHOLE));
+  if (sweep.verdict !== 'proven') return false;
+  await work.sink.add(page.items);
+  await settleAbsent(work, WHOLE, sweep.seen);
+  await noteWhole(work, atMs);
+  return true;
+}
+
+/** Everything was read and proven, from `atMs` on. */
+const noteWhole = ({ sink }: Work, atMs: number): Promise<void> =>
+  sink.setState((state) => ({
+    ...wholeRead(state, atMs),
+    // A submission may be dated in the future.
+    watermarkMs: sink.topMs === null ? state.watermarkMs : Math.min(sink.topMs, atMs),
+  }));
+
+/**
+ * Reads every range that is due, the newest last. What lies beyond the last one is left to the reading of the newest range.
+ * Throws Incomplete where one cannot be proven; what was read before stays read, so that the next run goes on.
+ */
+export async function readDue(work: Work, first: Page): Promise<void> {
+  const { form, sink, profile, clock } = work;
+  const atMs = clock.now();
+  if (stepOf(profile.now) === null || !(await cutDue(work, first))) {
+    await readWhole(work, first);
+    return noteWhole(work, atMs);
+  }
+  for (const { toMs } of form.state.ranges) {
+    const range = form.state.ranges.find((each) => each.toMs === toMs);
+    if (range === undefined || !range.isDue || toMs === null) continue;
+    const beganMs = clock.now();
+    await readRange(work, range, range.readAtMs === null);
+    // Its dates may have proved to be of no use, and then all of the form was read.
+    if (stepOf(profile.now) === null) return noteWhole(work, atMs);
+    await sink.setState((state) => rangeRead(state, toMs, beganMs));
+  }
+  await readLast(work);
+  await sink.setState((state) => {
+    const read = rangeRead(state, null, atMs);
+    const endMs = read.ranges.at(-1)?.fromMs ?? null;
+    return {
+      ...read,
+      watermarkMs: endMs === null ? state.watermarkMs : Math.max(endMs, state.watermarkMs ?? endMs),
+      isListDoubted: state.isListDoubted && (oldestReading(read) ?? -Infinity) < atMs,
+    };
+  });
+}
+
+/**
+ * The range without an end is read by each run, as far as it is new. What of it was stored before is compared here: where the
+ * source tells only days apart, that is the whole last day.
+ */
+async function readLast(work: Work): Promise<void> {
+  const last = work.form.state.ranges.at(-1);
+  if (last?.isDue !== true) return;
+  const stored = await work.form.counts({ fromMs: last.fromMs }, 'all');
+  if (stored.length > 0) await readRange(work, last, last.readAtMs === null);
+}
+
+/**
+ * Cuts the form into ranges where it has none that can be read as they are; the last cut is just after the newest submission, so
+ * that newcomers move no range. False where nothing has a date to cut by.
+ */
+async function cutDue(work: Work, first: Page): Promise<boolean> {
+  const { form, sink } = work;
+  const { ranges } = form.state;
+  const last = ranges.at(-1);
+  const isBegun = ranges.length > 1 && ranges.some((range) => !range.isDue);
+  if (isBegun && last?.isDue !== true) return true;
+  const stepMs = stepOf(work.profile.now);
+  const topMs = Math.max(
+    ...first.items.flatMap((item) => createdMsOf(item) ?? []),
+    form.state.watermarkMs ?? -Infinity,
+  );
+  if (!Number.isFinite(topMs)) return false;
+  const end = atStep(topMs + 1, stepMs);
+  if (isBegun) {
+    // Only what was added to the end since is new.
+    if (last === undefined || (last.fromMs !== null && end <= last.fromMs)) return true;
+    await sink.setState((state) => ({
+      ...state,
+      ranges: [...state.ranges.slice(0, -1), { ...last, toMs: end }, { ...last, fromMs: end }],
+    }));
+    return true;
+  }
+  const cuts = await plannedCuts(work, first, end);
+  await sink.setState((state) => cutRanges(state, [...cuts, end]));
+  return true;
+}
+
+/** Cuts at midnights: by the rows that are there, or in a first copy by the dates on the pages at those ranks. */
+async function plannedCuts(work: Work, first: Page, endMs: number): Promise<number[]> {
+  const { form, source, profile } = work;
+  const rows = liveRows(form.state.tally);
+  const many = Math.max(rows, first.total);
+  if (many <= MOST_OF_ONE) return [];
+  const isFirst = oldestReading(form.state) === null && rows < many / 2;
+  if (!isFirst) return cutsOf(await form.counts({ toMs: endMs }, 'day'), RANGE);
+  if (!profile.now.isSorted) return [];
+  const size = Math.max(1, first.items.length);
+  const cuts = new Set<number>();
+  // Ranks past the end of the list show nothing: the total only plans.
+  for (let rank = RANGE; rank < many - RANGE / 2; rank += RANGE) {
+    const page = await source.page(
+      { formId: form.state.formId },
+      Math.floor(rank / size) + 1,
+      size,
+    );
+    const [top] = page.items;
+    const ms = top === undefined ? null : createdMsOf(top);
+    if (ms === null) break;
+    cuts.add(atStep(ms, DAY_MS));
+  }
+  return [...cuts];
+}

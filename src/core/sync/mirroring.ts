@@ -1,0 +1,143 @@
+import type { Clock } from '../../base/clock.ts';
+import { MirrorError } from '../../base/errors.ts';
+import type { FormsClient } from '../../forms/client.ts';
+import { orNull } from '../../forms/errors.ts';
+import { fingerprint, HASH_FORMAT, hashedCell, keyFingerprint } from '../../mirror/hashing.ts';
+import { type FieldPicks, isHashed, isPicked, namesFor } from '../../mirror/picks.ts';
+import type { Form, FormIdentity } from '../../mirror/types.ts';
+import { distrust, type FormState, isSameUnder, type StoredUnder } from '../mirror/form-state.ts';
+import type { OpenForm, Store } from '../mirror/port.ts';
+import { pauseOf, readPauses } from './pauses.ts';
+import { type Joining, Sink } from './sink.ts';
+
+/** What runs into one target share. */
+export interface Mirroring {
+  readonly target: string;
+  readonly store: Store;
+  readonly client: FormsClient;
+  /** How many requests may be in flight. */
+  readonly concurrency: number;
+  readonly clock: Clock;
+  /** Names the source and the key that it is read with, in the target's record of its profile. */
+  readonly sourceName: string;
+  /** More deletions than this part of the rows wait for a person. */
+  readonly maxDeleteFraction: number;
+  /**
+   * How the answers of a form become rows there. Throws SETTINGS or SLUG_REUSED where nothing of the form may be stored: a name
+   * matches nothing, or means another form.
+   */
+  readonly joining: (form: Form, signal: AbortSignal) => Promise<Joining>;
+}
+
+/** A form that is open for writing, and ready to take rows. */
+export interface Opened extends AsyncDisposable {
+  readonly form: OpenForm;
+  readonly sink: Sink;
+  /** The form as the source shows it now. */
+  readonly source: Form;
+}
+
+/** The form as the source shows it now; null where it has none. Rejects as the client does. */
+export const readForm = (
+  { client }: Pick<Mirroring, 'client'>,
+  formId: string,
+  signal: AbortSignal,
+): Promise<Form | null> => orNull(client.getForm(formId, { signal }));
+
+/** Throws PAUSED where a person has the form or the whole target left alone. */
+export async function requireUnpaused(
+  { store, target }: Pick<Mirroring, 'store' | 'target'>,
+  form: FormIdentity,
+): Promise<void> {
+  const pause = pauseOf(await readPauses(store), form.id);
+  if (pause === null) return;
+  const what = pause.formId === null ? `target ${target}` : `form ${form.slug} in target ${target}`;
+  throw new MirrorError('PAUSED', `A person paused ${what}, so nothing is written there.`);
+}
+
+/**
+ * Opens a form for writing: takes its lease, follows its fields, and brings what is stored in line with the settings. Throws
+ * PAUSED, SETTINGS, SLUG_REUSED, TARGET_BUSY and other errors of the target.
+ */
+export async function openForWriting(
+  mirroring: Mirroring,
+  source: Form,
+  signal: AbortSignal,
+): Promise<Opened> {
+  const { store, clock } = mirroring;
+  await requireUnpaused(mirroring, source);
+  const joining = await mirroring.joining(source, signal);
+  const form = await store.open({ id: source.id, slug: source.slug, name: source.name }, 'write');
+  try {
+    const sink = new Sink(
+      form,
+      source,
+      () => readForm(mirroring, source.id, signal),
+      joining,
+      () => clock.now(),
+    );
+    sink.beforeCommit = () => requireUnpaused(mirroring, source);
+    if (form.losses.length > 0) await form.commit({ state: distrust });
+    await followSettings(form, source, joining);
+    await sink.open();
+    if (form.state.goneAtMs !== null)
+      await form.commit({ state: (state) => ({ ...state, goneAtMs: null }) });
+    return { form, sink, source, [Symbol.asyncDispose]: () => form[Symbol.asyncDispose]() };
+  } catch (error) {
+    await form[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+/** The form is not at the source any more: its rows stay, and the state says so. False where the target has none of it. */
+export async function noteGone(
+  { store, clock }: Pick<Mirroring, 'store' | 'clock'>,
+  identity: FormIdentity,
+): Promise<boolean> {
+  const held = await store.open({ id: identity.id }, 'read');
+  if (held === null) return false;
+  const { slug, name, goneAtMs } = held.state;
+  await held[Symbol.asyncDispose]();
+  if (goneAtMs !== null) return true;
+  await using form = await store.open({ id: identity.id, slug, name }, 'write');
+  await form.commit({
+    state: (state) => ({ ...state, goneAtMs: clock.now(), outcome: 'gone', code: 'FORM_GONE' }),
+  });
+  await form.finish();
+  return true;
+}
+
+/** Fingerprints of what the settings say of a form. */
+export function storedUnder(
+  { picks, hashKey }: Joining,
+  form: Pick<FormIdentity, 'id' | 'slug'>,
+): StoredUnder {
+  const hashed = namesFor(picks.hashed, form);
+  const key = hashKey === undefined || hashed.length === 0 ? '' : keyFingerprint(hashKey);
+  return {
+    selection: fingerprint(namesFor(picks, form)),
+    hashing: fingerprint([...hashed, key, String(HASH_FORMAT)]),
+  };
+}
+
+/** Other settings than those that the rows were stored under: old answers are hashed at once, and all is read again. */
+async function followSettings(form: OpenForm, source: Form, joining: Joining): Promise<void> {
+  const now = storedUnder(joining, source);
+  const before = form.state.storedUnder;
+  if (isSameUnder(before, now)) return;
+  const { picks, hashKey } = joining;
+  if (hashKey !== undefined && before?.hashing !== now.hashing) {
+    const fieldIds = form.fields.map(({ id }) => id).filter((id) => isHashedNow(picks, source, id));
+    if (fieldIds.length > 0)
+      await form.erase({ kind: 'rehash', fieldIds, hash: (cell) => hashedCell(cell, hashKey) });
+  }
+  await form.commit({
+    state: (state): FormState => ({
+      ...(before === null ? state : distrust(state)),
+      storedUnder: now,
+    }),
+  });
+}
+
+const isHashedNow = (picks: FieldPicks, form: Form, id: string): boolean =>
+  isPicked(picks, form, id) && isHashed(picks, form, id);

@@ -1,0 +1,109 @@
+import type { FormState } from '../mirror/form-state.ts';
+import type { Counts } from './counts.ts';
+import { atStep, createdMsOf, dated, isNewestFirst, stepOf } from './profile.ts';
+import { readRange } from './read-range.ts';
+import { SinceCounts } from './since-counts.ts';
+import type { Page } from './source.ts';
+import { pagesOf, type Work } from './work.ts';
+
+/** What the newest range showed. */
+export interface Newest {
+  /** How many submissions the form has, by a response that was asked for after the counts. */
+  readonly total: number;
+  readonly since: Pick<SinceCounts, 'late' | 'hasChanged'>;
+}
+
+/** The newest range overlaps with what was read before: clocks and commits of a source are not exact. */
+const OVERLAP_MS = 5 * 60_000;
+const MOST_TRIES = 3;
+
+/**
+ * Reads everything created since the watermark, and stores it. The watermark moves only where the range was read without
+ * a gap, and never past the source's own clock. A source that is neither sorted nor bounded has no newest range: there the counts
+ * find newcomers. `first`: the first page of the form's list, where it was just read.
+ */
+export async function readNewest(work: Work, counts: Counts, first?: Page): Promise<Newest> {
+  const { form, profile } = work;
+  const since = new SinceCounts(form, counts);
+  work.since = since;
+  try {
+    let given = first;
+    for (let tries = 0; tries < MOST_TRIES; tries++) {
+      const stepMs = stepOf(profile.now);
+      const { isSorted } = profile.now;
+      if (!isSorted && stepMs === null) break;
+      const markMs = form.state.watermarkMs;
+      const fromMs = markMs === null ? null : atStep(markMs - OVERLAP_MS, stepMs);
+      const total = await readOnce(work, fromMs, isSorted ? given : undefined);
+      given = undefined;
+      if (total === null) continue;
+      return { total: isSorted ? total : await askTotal(work), since };
+    }
+    const stepMs = stepOf(profile.now);
+    const markMs = form.state.watermarkMs;
+    // So much comes and goes at the top of the list, or has one date, that no single reading of it is steady.
+    if (stepMs !== null) {
+      const fromMs = markMs === null ? null : atStep(markMs - OVERLAP_MS, stepMs);
+      await readRange(work, { fromMs, toMs: null }, false);
+    }
+    return { total: await askTotal(work), since };
+  } finally {
+    work.since = null;
+  }
+}
+
+/** One reading; the total that it began with, or null where it may have a gap. */
+async function readOnce(
+  work: Work,
+  fromMs: number | null,
+  first: Page | undefined,
+): Promise<number | null> {
+  const { profile, sink } = work;
+  const { isSorted } = profile.now;
+  const seen = new Set<string>();
+  let [isSteady, isWhole, shown] = [true, false, 0];
+  let total: number | null = null;
+  let topMs: number | null = null;
+  let serverMs: number | null = null;
+  const query = isSorted ? {} : dated(profile.now, fromMs, null);
+  for await (const page of pagesOf(work, query, first, 1)) {
+    total ??= page.total;
+    serverMs ??= page.serverMs;
+    if (page.total !== total) isSteady = false;
+    if (isSorted && !isNewestFirst(page)) profile.learn({ isSorted: false });
+    shown += page.items.length;
+    let oldestMs = Infinity;
+    for (const item of page.items) {
+      seen.add(item.key);
+      const ms = createdMsOf(item);
+      if (ms === null) continue;
+      topMs = Math.max(ms, topMs ?? ms);
+      oldestMs = Math.min(ms, oldestMs);
+    }
+    await sink.add(page.items);
+    isWhole = page.isLast || (isSorted && fromMs !== null && oldestMs < fromMs);
+    if (isWhole) break;
+  }
+  await sink.flush();
+  const isGapless = isWhole && isSteady && shown === seen.size && isSorted === profile.now.isSorted;
+  if (!isGapless) return null;
+  await moveMark(work, topMs, serverMs);
+  return total ?? 0;
+}
+
+async function moveMark(
+  { form, sink, clock }: Work,
+  topMs: number | null,
+  serverMs: number | null,
+): Promise<void> {
+  if (topMs === null) return;
+  const markMs = Math.min(topMs, serverMs ?? clock.now());
+  if (markMs <= (form.state.watermarkMs ?? -Infinity)) return;
+  await sink.setState((state: FormState) => ({ ...state, watermarkMs: markMs }));
+}
+
+/** -1 where the source refuses to be asked: then nothing agrees with it. */
+async function askTotal({ source, form }: Work): Promise<number> {
+  const answer = await source.count({ formId: form.state.formId });
+  return answer?.total ?? -1;
+}

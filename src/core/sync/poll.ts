@@ -1,0 +1,261 @@
+import type { Clock } from '../../base/clock.ts';
+import { labelMap } from '../../mirror/label-map.ts';
+import { type Pause, pauseOf } from '../../mirror/pauses.ts';
+import type { Form } from '../../mirror/types.ts';
+import {
+  accounted,
+  type FormState,
+  isDue,
+  isSameUnder,
+  type StoredUnder,
+} from '../mirror/form-state.ts';
+import { OUTCOMES } from '../mirror/outcomes.ts';
+import type { Store, StoredForm } from '../mirror/port.ts';
+import { areIgnored, askCounts, type Counts } from './counts.ts';
+import { readPauses } from './pauses.ts';
+import { ProfileRecord } from './profile.ts';
+import { Difference, explainNewest, type Workspace } from './poll-difference.ts';
+import { readRest, writeAgreement, writeRest } from './poll-records.ts';
+import { askEach, askRest, searchWorkspace, topOf } from './poll-search.ts';
+import type { Source } from './source.ts';
+import { mayWait, type WriteBackRule } from './write-back.ts';
+
+/** A target as a poll sees it. */
+export interface PolledTarget {
+  readonly name: string;
+  readonly store: Store;
+  readonly sourceName: string;
+  /** Whether the settings choose the form for this target. */
+  readonly isChosen: (form: Pick<Form, 'id' | 'slug'>) => boolean;
+  /** What the settings say of a form now; null where that is not known. */
+  readonly storedUnder: (form: Pick<Form, 'id' | 'slug'>) => StoredUnder | null;
+  /** Ranges that were last read before this moment are due (milliseconds); null: none because of its age. */
+  readonly dueBeforeMs: number | null;
+}
+
+/** A form in a target that needs a run. */
+export interface SyncJob {
+  readonly formId: string;
+  readonly target: string;
+  /** The form's own counts, where the poll has them. */
+  readonly counts: Counts | null;
+}
+
+export interface PollResult {
+  readonly syncs: readonly SyncJob[];
+  /** Forms that have, or get, submissions to write back. */
+  readonly writeBacks: readonly string[];
+}
+
+/**
+ * The scheduled check of the whole workspace: its six counts by status, then its newest page, held against what each target
+ * accounts for. `forms`: as the source lists them. Rejects as the client does; a target that fails is `failed`.
+ */
+export async function poll(
+  source: Source,
+  targets: readonly PolledTarget[],
+  forms: readonly Form[],
+  rule: WriteBackRule | null,
+  clock: Clock,
+  onFailure: (target: string, error: unknown) => void,
+): Promise<PollResult> {
+  const syncs: SyncJob[] = [];
+  const writeBacks = new Set<string>();
+  const asking: { workspace?: Promise<Workspace> } = {};
+  const ask = (): Promise<Workspace> => (asking.workspace ??= askWorkspace(source, clock));
+  for (const target of targets) {
+    try {
+      const polled = new PolledForms(
+        target,
+        forms,
+        await target.store.forms(),
+        await readPauses(target.store),
+      );
+      const jobs = new Map<string, Counts | null>(polled.unsettled.map((id) => [id, null]));
+      if (polled.spokenFor.length > 0) {
+        for (const [id, counts] of await judge(source, target, polled, ask)) jobs.set(id, counts);
+      }
+      for (const [formId, counts] of jobs) syncs.push({ formId, target: target.name, counts });
+      for (const { state } of polled.spokenFor)
+        if (rule !== null && mayWait(state, rule)) writeBacks.add(state.formId);
+    } catch (error) {
+      onFailure(target.name, error);
+    }
+  }
+  // What a run is about to store may wait for write-back as well.
+  if (rule !== null) for (const { formId } of syncs) writeBacks.add(formId);
+  return { syncs, writeBacks: [...writeBacks] };
+}
+
+/** Counts first: what arrives in between can only add to what is stored. */
+async function askWorkspace(source: Source, clock: Clock): Promise<Workspace> {
+  const counts = await askCounts(source, {}, clock.now());
+  return { counts, newest: await source.page({}) };
+}
+
+/** The forms of the workspace as they are in one target. */
+export class PolledForms {
+  /** Settled: their numbers are known, and the poll speaks for them. */
+  readonly spokenFor: readonly StoredForm[];
+  /** IDs of forms that need a run, whatever the workspace says. */
+  readonly unsettled: readonly string[];
+  /** IDs of listed forms that the poll does not speak for. */
+  readonly rest: readonly string[];
+
+  constructor(
+    target: PolledTarget,
+    forms: readonly Form[],
+    stored: readonly StoredForm[],
+    pauses: readonly Pause[],
+  ) {
+    const byId = new Map(stored.map((each) => [each.state.formId, each]));
+    const listed = new Map(forms.map((form) => [form.id, form]));
+    const spokenFor: StoredForm[] = [];
+    const unsettled: string[] = [];
+    for (const form of forms) {
+      const held = byId.get(form.id);
+      const isPaused = pauseOf(pauses, form.id) !== null;
+      if (!target.isChosen(form)) continue;
+      const isAsNow =
+        held !== undefined && isSameUnder(held.state.storedUnder, target.storedUnder(form));
+      const isSettled = held !== undefined && isAsNow && isSpokenFor(held.state);
+      if (isSettled) spokenFor.push(held);
+      if (!isPaused && (!isSettled || needsRun(target, form, held))) unsettled.push(form.id);
+    }
+    for (const { state } of stored) {
+      const { formId, slug, goneAtMs } = state;
+      const isMissing = !listed.has(formId) && goneAtMs === null;
+      // A run finds out whether it is gone.
+      if (isMissing && target.isChosen({ id: formId, slug }) && pauseOf(pauses, formId) === null)
+        unsettled.push(formId);
+    }
+    const known = new Set(spokenFor.map(({ state }) => state.formId));
+    [this.spokenFor, this.unsettled] = [spokenFor, unsettled];
+    this.rest = forms.flatMap(({ id }) => (known.has(id) ? [] : [id]));
+  }
+}
+
+const isSpokenFor = ({ outcome, ranges, goneAtMs, submissionsAsOfMs }: FormState): boolean =>
+  outcome !== null &&
+  OUTCOMES[outcome].isSettled &&
+  ranges.length > 0 &&
+  goneAtMs === null &&
+  submissionsAsOfMs !== null;
+
+function needsRun(
+  { dueBeforeMs }: PolledTarget,
+  form: Form,
+  { state, fields }: StoredForm,
+): boolean {
+  const isOld = ({ readAtMs }: { readAtMs: number | null }): boolean =>
+    dueBeforeMs !== null && (readAtMs ?? 0) < dueBeforeMs;
+  return (
+    isDue(state) ||
+    state.ranges.some(isOld) ||
+    state.slug !== form.slug ||
+    state.name !== form.name ||
+    areRelabelled(form, fields)
+  );
+}
+
+/** Whether the form shows other fields or labels than the target knows; a list may leave the fields out. */
+function areRelabelled(form: Form, fields: StoredForm['fields']): boolean {
+  if (form.fields.length === 0) return false;
+  const labels = labelMap(form);
+  return fields.some(({ id, label, isInForm }) => {
+    const now = labels.get(id);
+    return now === undefined ? isInForm : now.label !== label || !isInForm;
+  });
+}
+
+/** Which of the settled forms of a target need a run. */
+async function judge(
+  source: Source,
+  target: PolledTarget,
+  polled: PolledForms,
+  ask: () => Promise<Workspace>,
+): Promise<Map<string, Counts | null>> {
+  const { store } = target;
+  const { spokenFor, rest } = polled;
+  const all = new Map<string, Counts | null>(spokenFor.map(({ state }) => [state.formId, null]));
+  const workspace = await ask();
+  const { counts, newest } = workspace;
+  const profile = await ProfileRecord.load(store, target.sourceName, counts.askedAtMs);
+  if (newest.total > 0) {
+    profile.learn({
+      hasWorkspace: true,
+      hasWorkspaceStatuses: counts.statuses !== null && !areIgnored(counts, newest.total),
+    });
+  }
+  await profile.save(store);
+  // A workspace that has shown nothing yet may be one that cannot be asked without a form: each form is.
+  if (profile.now.hasWorkspace !== true) return all;
+
+  const statuses = profile.now.hasWorkspaceStatuses === true ? counts.statuses : null;
+  const topMs = topOf(newest, rest);
+  const known = await readRest(store, rest, topMs);
+  const difference = new Difference(newest.total, statuses);
+  for (const { state } of spokenFor) difference.takeOff(accounted(state.tally));
+  // Whatever the counts say: a newcomer beside a deletion moves none of them.
+  const explained = await explainNewest(store, spokenFor, workspace, difference);
+  const found = new Map<string, Counts | null>([...explained].map((id) => [id, null]));
+  if (known !== null) {
+    difference.takeOff(new Map(Object.entries(known.statuses)), known.total);
+    if (difference.isNone && found.size === 0)
+      return agreeAll(target, polled, workspace, statuses !== null);
+    // The newest page explains everything that differs: runs need no counts of their own.
+    if (difference.isNone)
+      return new Map([...explained].map((id) => [id, { ...counts, statuses: null }]));
+  }
+  const [only] = spokenFor;
+  if (spokenFor.length === 1 && rest.length === 0 && only !== undefined)
+    return found.set(only.state.formId, statuses === null ? null : counts);
+
+  if (rest.length > 0 && (known === null || rest.length <= spokenFor.length)) {
+    const asked = await askRest(source, rest, workspace, statuses !== null);
+    if (known !== null) difference.putBack(new Map(Object.entries(known.statuses)), known.total);
+    difference.takeOff(new Map(Object.entries(asked.statuses)), asked.total);
+    await writeRest(store, asked);
+    if (difference.isNone) return found;
+  } else if (rest.length === 0) {
+    const searched = await searchWorkspace(
+      source,
+      store,
+      spokenFor,
+      profile.now,
+      difference,
+      counts,
+    );
+    if (searched !== null && searched.size > 0) {
+      for (const id of searched) found.set(id, null);
+      return found;
+    }
+  }
+  const differing = await askEach(source, spokenFor, difference);
+  for (const id of differing) found.set(id, null);
+  if (found.size > 0) return found;
+  // No form explains it, so it belongs to none of them, if the workspace still says so.
+  const again = await askCounts(source, {}, counts.askedAtMs);
+  const total = (await source.count({}))?.total;
+  const isStill =
+    total === newest.total &&
+    (statuses === null || [...statuses].every(([key, n]) => again.statuses?.get(key) === n));
+  if (isStill) {
+    const beyond = new Difference(newest.total, statuses);
+    for (const { state } of spokenFor) beyond.takeOff(accounted(state.tally));
+    await writeRest(store, { formIds: [...rest], topMs, ...beyond.asRest() });
+  }
+  return found;
+}
+
+/** The workspace has what the target accounts for: nothing needs a run. */
+async function agreeAll(
+  { store }: PolledTarget,
+  { spokenFor }: PolledForms,
+  { counts }: Workspace,
+  onStatuses: boolean,
+): Promise<Map<string, Counts | null>> {
+  const formIds = spokenFor.map(({ state }) => state.formId);
+  await writeAgreement(store, { atMs: counts.askedAtMs, onStatuses, formIds });
+  return new Map();
+}

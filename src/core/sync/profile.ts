@@ -1,0 +1,148 @@
+import { z } from 'zod';
+import type { Store } from '../mirror/port.ts';
+import type { ListQuery, Page, Source } from './source.ts';
+
+const boundsSchema = z.object({
+  grain: z.enum(['day', 'millisecond']),
+  /** A submission of the very moment that is the lower or the upper bound is shown. */
+  includesFrom: z.boolean(),
+  includesTo: z.boolean(),
+});
+
+const profileSchema = z.object({
+  /** Lists come newest first. */
+  isSorted: z.boolean(),
+  /** How date bounds are read. `none`: they are of no use. Null: not learned yet. */
+  bounds: z.union([boundsSchema, z.literal('none')]).nullable(),
+  /** `status` counts. Null: not learned yet. */
+  hasStatuses: z.boolean().nullable(),
+  /** The same without a form. */
+  hasWorkspaceStatuses: z.boolean().nullable(),
+  /** `formId` is honoured. Null: not learned yet. */
+  hasForms: z.boolean().nullable(),
+  /** The workspace can be asked without a form. Null: it has shown nothing yet. */
+  hasWorkspace: z.boolean().nullable(),
+  learnedAtMs: z.number(),
+});
+
+/** What has been learned about how this API behaves. It plans what to ask; it is never evidence. */
+export type Profile = z.infer<typeof profileSchema>;
+
+const WEEK_MS = 7 * 86_400_000;
+const DAY_MS = 86_400_000;
+
+export const newProfile = (nowMs: number): Profile => ({
+  isSorted: true,
+  bounds: null,
+  hasStatuses: null,
+  hasWorkspaceStatuses: null,
+  hasForms: null,
+  hasWorkspace: null,
+  learnedAtMs: nowMs,
+});
+
+/** The profile of one source, kept in a target. `key` names the source, and the key that it is read with. */
+export class ProfileRecord {
+  now: Profile;
+  readonly #key: string;
+  #kept: string;
+  #revision: number | null;
+
+  private constructor(key: string, now: Profile, kept: string, revision: number | null) {
+    [this.#key, this.now, this.#kept, this.#revision] = [key, now, kept, revision];
+  }
+
+  /** A profile that is older than a week is learned again. */
+  static async load(store: Store, source: string, nowMs: number): Promise<ProfileRecord> {
+    const key = `profile ${source}`;
+    const record = await store.record(key);
+    const parsed = profileSchema.safeParse(record?.value);
+    const isYoung = parsed.success && Math.abs(nowMs - parsed.data.learnedAtMs) < WEEK_MS;
+    const now = isYoung ? parsed.data : newProfile(nowMs);
+    return new ProfileRecord(key, now, JSON.stringify(now), record?.revision ?? null);
+  }
+
+  learn(change: Partial<Profile>): void {
+    this.now = { ...this.now, ...change };
+  }
+
+  /** Where another process was faster, its profile stays: what this one learned it will learn again. */
+  async save(store: Store): Promise<void> {
+    const text = JSON.stringify(this.now);
+    if (text === this.#kept) return;
+    if (await store.putRecord(this.#key, this.now, this.#revision)) {
+      this.#kept = text;
+      this.#revision = (this.#revision ?? 0) + 1;
+    }
+  }
+}
+
+/** The smallest step between two moments that the source can tell apart (milliseconds); null: it tells none. */
+export function stepOf({ bounds }: Profile): number | null {
+  if (bounds === null || bounds === 'none') return null;
+  return bounds.grain === 'day' ? DAY_MS : 1;
+}
+
+/** A moment at a step that the source can tell apart. */
+export const atStep = (ms: number, stepMs: number | null): number =>
+  stepMs === null ? ms : Math.floor(ms / stepMs) * stepMs;
+
+/** Asks for what was created within [fromMs, toMs), both at a step of the source. */
+export function dated(
+  { bounds }: Profile,
+  fromMs: number | null,
+  toMs: number | null,
+): Pick<ListQuery, 'dateFrom' | 'dateTo'> {
+  if (bounds === null || bounds === 'none') return {};
+  const iso = (ms: number): string => new Date(ms).toISOString();
+  return {
+    ...(fromMs !== null && { dateFrom: iso(bounds.includesFrom ? fromMs : fromMs - 1) }),
+    ...(toMs !== null && { dateTo: iso(bounds.includesTo ? toMs - 1 : toMs) }),
+  };
+}
+
+/** When an item was created (milliseconds); null where it has no usable date. */
+export function createdMsOf({ submission }: Page['items'][number]): number | null {
+  const ms = submission === null ? NaN : Date.parse(submission.createdAt);
+  return Number.isNaN(ms) ? null : ms;
+}
+
+/** Whether the dated items of a page come newest first. */
+export function isNewestFirst({ items }: Pick<Page, 'items'>): boolean {
+  let last = Infinity;
+  for (const item of items) {
+    const ms = createdMsOf(item);
+    if (ms === null) continue;
+    if (ms > last) return false;
+    last = ms;
+  }
+  return true;
+}
+
+/** Learns how date bounds are read, by four counts about the newest submission of a page. */
+export async function learnBounds(
+  source: Source,
+  formId: string,
+  page: Page,
+): Promise<Profile['bounds']> {
+  const times = page.items.flatMap((item) => createdMsOf(item) ?? []);
+  if (times.length === 0) return null;
+  const at = Math.max(...times);
+  const within = async (fromMs: number, toMs: number): Promise<number | null> => {
+    const [dateFrom, dateTo] = [new Date(fromMs).toISOString(), new Date(toMs).toISOString()];
+    return (await source.count({ formId, dateFrom, dateTo }))?.total ?? null;
+  };
+  const after = await within(at + 1, at + 1);
+  const from = await within(at, at + 1);
+  const to = await within(at - 1, at);
+  const around = await within(at - 1, at + 1);
+  if (after === null || from === null || to === null || around === null) return 'none';
+  if (around === 0) return 'none';
+  // All of a day is shown, so nothing finer than days is told apart; or all there is.
+  if (after > 0) {
+    const day = atStep(at, DAY_MS);
+    const next = await within(day + DAY_MS, day + 2 * DAY_MS);
+    return next === 0 ? { grain: 'day', includesFrom: true, includesTo: true } : 'none';
+  }
+  return { grain: 'millisecond', includesFrom: from > 0, includesTo: to === around };
+}

@@ -1,0 +1,125 @@
+import { halve, GRAIN_MS, grainsTo } from '../mirror/halving.ts';
+import { BaseProof, Sweep, type Shown, type Verdict } from '../mirror/proof.ts';
+import { settleAbsent } from './absent.ts';
+import { Incomplete } from './incomplete.ts';
+import { atStep, createdMsOf, dated, type Profile, stepOf } from './profile.ts';
+import type { ListQuery, Page } from './source.ts';
+import { pagesOf, type Span, WHOLE, type Work } from './work.ts';
+
+/** So often a range that moves is divided. */
+const MOST_DIVISIONS = 12;
+/** Full readings of a list that cannot be divided: in all, and without progress. Of 640 submissions in random order it takes some 14. */
+const [MOST_READINGS, MOST_IDLE] = [24, 2];
+
+/**
+ * Reads what was created within a span, stores it, and proves that nothing was missed; then settles what the proven list did not show.
+ * `isNew`: it was never read. Throws Incomplete where it cannot be proven.
+ */
+export async function readRange(
+  work: Work,
+  span: Span,
+  isNew: boolean,
+  divided = 0,
+): Promise<void> {
+  const known = isNew ? null : await knownIds(work, span);
+  const { verdict, seen } = await sweepOnce(work, span, known);
+  if (verdict === 'proven') return settleAbsent(work, span, seen);
+  if (verdict === 'elsewhere') {
+    work.profile.learn({ bounds: 'none' });
+    return readWhole(work);
+  }
+  if (verdict === 'contradiction') throw new Incomplete('CONTRADICTION');
+  const cutMs = divided < MOST_DIVISIONS ? await cutOf(work, span) : null;
+  if (cutMs === null) return readFromBases(work, span);
+  await readRange(work, { ...span, toMs: cutMs }, isNew, divided + 1);
+  await readRange(work, { ...span, fromMs: cutMs }, isNew, divided + 1);
+}
+
+/** The whole form as one list, for a source that cannot be asked by date. */
+export async function readWhole(work: Work, first?: Page): Promise<void> {
+  const known = await knownIds(work, WHOLE);
+  const { verdict, seen } = await sweepOnce(work, WHOLE, known.size === 0 ? null : known, first);
+  if (verdict === 'proven' && known.size > 0) return settleAbsent(work, WHOLE, seen);
+  if (verdict === 'contradiction') throw new Incomplete('CONTRADICTION');
+  await readFromBases(work, WHOLE);
+}
+
+/** Reads a list once, and stores what it shows. */
+export async function sweepOnce(
+  work: Work,
+  span: Span,
+  known: ReadonlySet<string> | null,
+  first?: Page,
+): Promise<{ verdict: Verdict; seen: ReadonlySet<string> }> {
+  const sweep = new Sweep(known);
+  for await (const page of pagesOf(work, listOf(work.profile.now, span), first)) {
+    sweep.add(shownOf(page, span));
+    await work.sink.add(page.items);
+  }
+  await work.sink.flush();
+  return { verdict: sweep.verdict, seen: sweep.seen };
+}
+
+/** Reads a list again and again, until the base argument proves it. */
+async function readFromBases(work: Work, span: Span): Promise<void> {
+  const proof = new BaseProof(await knownIds(work, span));
+  const query = listOf(work.profile.now, span);
+  let [idle, progress] = [0, -1];
+  for (let reading = 1; reading <= MOST_READINGS && idle <= MOST_IDLE; reading++) {
+    for await (const page of pagesOf(work, query)) {
+      proof.add(shownOf(page, span));
+      await work.sink.add(page.items);
+    }
+    await work.sink.flush();
+    if (proof.isProven) return settleAbsent(work, span, proof.seen);
+    idle = proof.progress > progress ? 0 : idle + 1;
+    progress = proof.progress;
+  }
+  throw new Incomplete('UNPROVEN');
+}
+
+export const listOf = (profile: Profile, { status, fromMs, toMs }: Span): ListQuery => ({
+  ...(status !== undefined && { status }),
+  ...dated(profile, fromMs, toMs),
+});
+
+export function shownOf({ items, total, isLast }: Page, { fromMs, toMs }: Span): Shown {
+  const isBounded = fromMs !== null || toMs !== null;
+  return {
+    keys: items.map(({ key }) => key),
+    total,
+    isLast,
+    isWithin:
+      !isBounded ||
+      items.every((item) => {
+        const ms = createdMsOf(item);
+        return ms !== null && (fromMs === null || ms >= fromMs) && (toMs === null || ms < toMs);
+      }),
+  };
+}
+
+/** The live rows of a span, and what is listed of it without a row. */
+async function knownIds({ form }: Work, span: Span): Promise<Set<string>> {
+  const known = new Set<string>();
+  for await (const rows of form.rows(span)) for (const { id } of rows) known.add(id);
+  if (form.state.tally.rejected > 0)
+    for await (const entries of form.entries('rejected'))
+      for (const { id } of entries) known.add(id);
+  return known;
+}
+
+/** The moment that divides what is stored of a span, at a step of the source; null where nothing does. */
+export async function cutOf(
+  { form, profile }: Pick<Work, 'form' | 'profile'>,
+  span: Span,
+): Promise<number | null> {
+  const stepMs = stepOf(profile.now);
+  if (stepMs === null) return null;
+  for (const grain of grainsTo(stepMs === 1 ? 'millisecond' : 'day')) {
+    if (span.fromMs !== null && span.toMs !== null && span.toMs - span.fromMs <= GRAIN_MS[grain])
+      continue;
+    const cut = halve(await form.counts(span, grain), span.fromMs, span.toMs);
+    if (cut !== null) return atStep(cut, stepMs);
+  }
+  return null;
+}

@@ -1,0 +1,188 @@
+import type { SubmissionItem } from '../../forms/client.ts';
+import { pickFields } from '../../mirror/label-map.ts';
+import { type FieldPicks, isPicked } from '../../mirror/picks.ts';
+import { joinRow } from '../../mirror/row.ts';
+import type { Form, PickedField } from '../../mirror/types.ts';
+import { UnlistedFields } from '../../mirror/unlisted-fields.ts';
+import type { FormState } from '../mirror/form-state.ts';
+import type { Applied, Change, Entry, OpenForm, Row } from '../mirror/port.ts';
+import { Incomplete } from './incomplete.ts';
+
+/** How answers become rows. */
+export interface Joining {
+  readonly picks: FieldPicks;
+  readonly hashKey: string | undefined;
+}
+
+const BATCH_ROWS = 2_000;
+
+export const NOTHING_APPLIED: Applied = {
+  inserted: 0,
+  updated: 0,
+  unchanged: 0,
+  deleted: 0,
+  rejected: 0,
+};
+
+export const plus = (a: Applied, b: Applied): Applied => ({
+  inserted: a.inserted + b.inserted,
+  updated: a.updated + b.updated,
+  unchanged: a.unchanged + b.unchanged,
+  deleted: a.deleted + b.deleted,
+  rejected: a.rejected + b.rejected,
+});
+
+/** An item joined with the selected fields: a row, or only what is listed of it. */
+interface Joined {
+  readonly row: Row | null;
+  readonly entries: readonly Entry[];
+}
+
+/**
+ * Joins items and stores them in batches: while one is being stored, the next is filled. Of a submission that is met twice
+ * the last is stored.
+ */
+export class Sink {
+  applied: Applied = NOTHING_APPLIED;
+  readonly #form: OpenForm;
+  readonly #joining: Joining;
+  readonly #nowMs: () => number;
+  readonly #unlisted: UnlistedFields;
+  readonly #reread: () => Promise<Form | null>;
+  #source: Form;
+  #fields: PickedField[] = [];
+  #batch = new Map<string, Joined>();
+  #storing: Promise<void> = Promise.resolve();
+  #beingStored = 0;
+  /** When the newest submission was created that was taken (milliseconds); null before one with a date was. */
+  topMs: number | null = null;
+  /** Called before each commit; throws where nothing may be stored. */
+  beforeCommit: () => Promise<void> = async () => {};
+
+  /** `source`: the form as the source shows it; `reread`: as it shows it now, null where it is gone. */
+  constructor(
+    form: OpenForm,
+    source: Form,
+    reread: () => Promise<Form | null>,
+    joining: Joining,
+    nowMs: () => number,
+  ) {
+    this.#reread = reread;
+    [this.#form, this.#source, this.#joining, this.#nowMs] = [form, source, joining, nowMs];
+    this.#unlisted = new UnlistedFields((id) => isPicked(joining.picks, source, id));
+  }
+
+  /** The selected fields, those included that only answers carry. */
+  get fields(): readonly PickedField[] {
+    return this.#fields;
+  }
+
+  /** Rows that are stored, or on their way. */
+  get size(): number {
+    return this.#batch.size + this.#beingStored;
+  }
+
+  /** Prepares the columns. To be called before the first item. */
+  async open(): Promise<void> {
+    await this.#prepare();
+  }
+
+  /** Takes the items of a page. Throws Incomplete for one that names another form. */
+  async add(items: readonly SubmissionItem[]): Promise<void> {
+    let met = 0;
+    for (const { submission } of items) {
+      if (submission === null) continue;
+      if (submission.formId !== '' && submission.formId !== this.#source.id)
+        throw new Incomplete('FOREIGN');
+      met += this.#unlisted.meet(submission.data).length;
+    }
+    if (met > 0) {
+      await this.flush();
+      // A field that was added since the run began has a label.
+      this.#source = (await this.#reread()) ?? this.#source;
+      await this.#prepare();
+    }
+    for (const item of items) {
+      const joined = joinItem(item, this.#fields, this.#joining, this.#unlisted, this.#nowMs());
+      this.#batch.set(item.key, joined);
+      const createdMs = Date.parse(joined.row?.createdAt ?? '');
+      if (createdMs > (this.topMs ?? -Infinity)) this.topMs = createdMs;
+    }
+    if (this.#batch.size < BATCH_ROWS) return;
+    await this.#storing;
+    this.#storing = this.#store({});
+    this.#storing.catch(() => {}); // Waited for by the next one.
+  }
+
+  /** Everything that was taken is stored; with it, `change`. */
+  async flush(change: Omit<Change, 'rows'> = {}): Promise<Applied> {
+    await this.#storing;
+    if (this.#batch.size === 0 && Object.keys(change).length === 0) return NOTHING_APPLIED;
+    const before = this.applied;
+    await this.#store(change);
+    return minus(this.applied, before);
+  }
+
+  /** Stores a state, with everything that was taken. */
+  async setState(state: (state: FormState) => FormState): Promise<void> {
+    await this.flush({ state });
+  }
+
+  async #store(change: Omit<Change, 'rows'>): Promise<void> {
+    const joined = [...this.#batch.values()];
+    this.#batch = new Map();
+    this.#beingStored = joined.length;
+    try {
+      await this.beforeCommit();
+      const rows = joined.flatMap(({ row }) => row ?? []);
+      const entries = [...joined.flatMap((each) => each.entries), ...(change.entries ?? [])];
+      this.applied = plus(this.applied, await this.#form.commit({ ...change, rows, entries }));
+    } finally {
+      this.#beingStored = 0;
+    }
+  }
+
+  async #prepare(): Promise<void> {
+    const { picks } = this.#joining;
+    const known = this.#form.fields;
+    this.#unlisted.know(
+      this.#source.fields.map(({ id }) => id),
+      known.map(({ id }) => id),
+    );
+    this.#fields = pickFields(this.#source, picks, known, this.#unlisted.ids);
+    await this.#form.prepare(this.#source, this.#fields);
+  }
+}
+
+/** An item as it is to be stored. One without an ID is listed; one with another defect is stored and listed. */
+export function joinItem(
+  { key, submission, status, defects }: SubmissionItem,
+  fields: readonly PickedField[],
+  { hashKey }: Joining,
+  unlisted: Pick<UnlistedFields, 'defectsOf'>,
+  atMs: number,
+): Joined {
+  const listed = (reason: string, of: string, createdAt: string | null): Entry => ({
+    kind: 'rejected',
+    id: key,
+    status: of,
+    createdAt,
+    reason,
+    atMs,
+  });
+  if (submission === null)
+    return { row: null, entries: [listed(defects.join('; '), status ?? '', null)] };
+  const missing = unlisted.defectsOf(submission.data);
+  const { row, rejections } = joinRow(submission, [...defects, ...missing], fields, hashKey);
+  if (rejections.length === 0) return { row, entries: [] };
+  const reason = rejections.map((each) => each.reason).join('; ');
+  return { row, entries: [listed(reason, row.status, row.createdAt)] };
+}
+
+const minus = (a: Applied, b: Applied): Applied => ({
+  inserted: a.inserted - b.inserted,
+  updated: a.updated - b.updated,
+  unchanged: a.unchanged - b.unchanged,
+  deleted: a.deleted - b.deleted,
+  rejected: a.rejected - b.rejected,
+});

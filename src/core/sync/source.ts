@@ -1,0 +1,162 @@
+import { MirrorError } from '../../base/errors.ts';
+import type { CallOptions, FormsClient, StatusChange, SubmissionItem } from '../../forms/client.ts';
+import { FormsApiError } from '../../forms/errors.ts';
+
+/** Which submissions to list; without a form: those of the whole workspace. */
+export interface ListQuery {
+  readonly formId?: string;
+  readonly status?: string;
+  /** ISO 8601. */
+  readonly dateFrom?: string;
+  readonly dateTo?: string;
+}
+
+/** One page of a list. */
+export interface Page {
+  readonly items: readonly SubmissionItem[];
+  /** How many the list has, as the source says. */
+  readonly total: number;
+  readonly isLast: boolean;
+  /** The source's clock when it answered (milliseconds, whole seconds); null where it does not say. */
+  readonly serverMs: number | null;
+}
+
+/** What the source says of one submission. `undecided`: neither that it is there nor that it is gone. */
+export type ById =
+  | { readonly kind: 'there'; readonly item: SubmissionItem }
+  | { readonly kind: 'gone' }
+  | { readonly kind: 'undecided'; readonly reason: string };
+
+const PAGE = 100;
+/** Pages in a row that show nothing new end a list: a source may answer each page with the same one. */
+const MOST_IDLE = 3;
+/** After so many submissions that did not answer, tries included, each other one is asked for once. */
+const PATIENCE = 10;
+const SORTED = { sortBy: 'submittedAt', sortOrder: 'desc' } as const;
+
+/** The Forms API as one run reads it: counts the requests, and stops with its signal. */
+export class Source {
+  /** Sent so far, retries included. */
+  requests = 0;
+  /** Lists may be asked for newest first. */
+  maySort = true;
+  readonly concurrency: number;
+  readonly #client: FormsClient;
+  readonly #call: CallOptions;
+  #unanswered = 0;
+
+  constructor(client: FormsClient, concurrency: number, signal: AbortSignal) {
+    this.#client = client;
+    this.concurrency = concurrency;
+    this.#call = { signal, onAttempt: () => void this.requests++ };
+  }
+
+  /** One page, newest first where the source can sort. `size`: how many the first page showed; 0: not known. */
+  async page(query: ListQuery, page = 1, size = 0): Promise<Page> {
+    const { items, total, totalPages, limit, serverTimeMs } = await this.#list(query, page);
+    // A full page that is said to be the last may be one of a list whose total is too low: the next page shows it.
+    const isFull = items.length >= Math.min(PAGE, limit, size === 0 ? PAGE : size);
+    const isLast = items.length === 0 || (page >= totalPages && !isFull);
+    return { items, total, isLast, serverMs: serverTimeMs };
+  }
+
+  /** Pages in their order, read ahead. What a response says ends a list early, never late. */
+  async *pages(
+    query: ListQuery,
+    first?: Page,
+    ahead = 2 * this.concurrency,
+  ): AsyncGenerator<Page, void, undefined> {
+    const coming: Promise<Page>[] = [];
+    const seen = new Set<string>();
+    let page = first ?? (await this.page(query));
+    const size = Math.max(1, page.items.length);
+    let idle = 0;
+    for (let next = 2; ;) {
+      const before = seen.size;
+      for (const { key } of page.items) seen.add(key);
+      idle = seen.size === before ? idle + 1 : 0;
+      const isLast = page.isLast || idle >= MOST_IDLE;
+      yield { ...page, isLast };
+      if (isLast) return;
+      const { total } = page;
+      while (coming.length === 0 || (coming.length < ahead && (next - 1) * size < total)) {
+        const asked = this.page(query, next++, size);
+        asked.catch(() => {}); // It is waited for below, or of no interest any more.
+        coming.push(asked);
+      }
+      page = (await coming.shift()) as Page;
+    }
+  }
+
+  /** How many match, with the source's clock; null where the source refuses the question. */
+  async count(query: ListQuery): Promise<{ total: number; serverMs: number | null } | null> {
+    try {
+      const answer = await this.#client.listSubmissions(
+        { ...query, page: 1, limit: 1 },
+        this.#call,
+      );
+      return { total: answer.total, serverMs: answer.serverTimeMs };
+    } catch (error) {
+      if (error instanceof FormsApiError && error.code === 'FORMS_REFUSED') return null;
+      throw error;
+    }
+  }
+
+  /** Throws what concerns all submissions: a refused key, a stop. */
+  async byId(id: string): Promise<ById> {
+    const once = this.#unanswered >= PATIENCE;
+    try {
+      return {
+        kind: 'there',
+        item: await this.#client.getSubmission(id, { ...this.#call, once }),
+      };
+    } catch (error) {
+      if (isGone(error)) return { kind: 'gone' };
+      const isOwn = error instanceof MirrorError && error.code.startsWith('FORMS_');
+      if (!isOwn || error.code === 'FORMS_UNAUTHORIZED') throw error;
+      if (error.retryable) this.#unanswered++;
+      const reason = error instanceof FormsApiError ? error.reason : 'has no address';
+      return { kind: 'undecided', reason };
+    }
+  }
+
+  /** Asks for many by ID, as many at a time as the source takes. */
+  async byIds(ids: readonly string[], take: (id: string, answer: ById) => void): Promise<void> {
+    const next = ids.values();
+    await Promise.all(
+      Array.from({ length: Math.min(this.concurrency, ids.length) }, async () => {
+        for (const id of next) take(id, await this.byId(id));
+      }),
+    );
+  }
+
+  /** Sends a status once; `beforeSend` may throw to stop it. Rejects as the client does. */
+  setStatus(id: string, status: string, beforeSend: () => void): Promise<StatusChange> {
+    const onAttempt = (): void => {
+      beforeSend();
+      this.requests++;
+    };
+    return this.#client.setStatus(id, status, { ...this.#call, once: true, onAttempt });
+  }
+
+  async #list(query: ListQuery, page: number): ReturnType<FormsClient['listSubmissions']> {
+    const sort = this.maySort ? SORTED : {};
+    try {
+      return await this.#client.listSubmissions({ ...query, ...sort, page }, this.#call);
+    } catch (error) {
+      if (!(error instanceof FormsApiError)) throw error;
+      const isRefused = error.status === 400 || error.status === 404;
+      // The list shrank under a request that was on its way, and this server refuses a page beyond the last.
+      if (isRefused && page > 1)
+        return { items: [], total: 0, page, totalPages: page - 1, limit: PAGE, serverTimeMs: null };
+      if (error.status !== 400 || !this.maySort) throw error;
+      this.maySort = false;
+      return this.#list(query, page);
+    }
+  }
+}
+
+/** 410 says what 404 says, and for ever (RFC 9110). */
+const isGone = (error: unknown): boolean =>
+  error instanceof MirrorError &&
+  (error.code === 'FORMS_NOT_FOUND' || (error instanceof FormsApiError && error.status === 410));

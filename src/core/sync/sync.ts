@@ -1,0 +1,98 @@
+import { accounted, agreed, isDue, sumOf } from '../mirror/form-state.ts';
+import { areIgnored, askCounts, type Counts, sameCounts, uncounted } from './counts.ts';
+import { flagDue, readDue, takeSnapshot } from './due.ts';
+import { Incomplete } from './incomplete.ts';
+import { isNewestFirst, learnBounds } from './profile.ts';
+import { narrowAll } from './narrow.ts';
+import { type Newest, readNewest } from './newest.ts';
+import { readWhole } from './read-range.ts';
+import type { Work } from './work.ts';
+
+/** So often source and copy are compared before a run gives up. */
+const MOST_ROUNDS = 5;
+
+/**
+ * Brings one form in one target up to date: the first copy, new submissions, changes to old ones and row comparisons. Returns
+ * where source and copy agree; throws Incomplete where nothing can be proven.
+ */
+export async function sync(work: Work): Promise<void> {
+  const { form, source, sink, profile, clock, options } = work;
+  const { formId } = form.state;
+  await sink.setState((state) => flagDue(state, work));
+  const isReading = isDue(form.state);
+  await requireForms(work);
+
+  const startMs = clock.now();
+  const first = await source.page({ formId });
+  work.shortBy = shortBy(work, first.total);
+  if (await takeSnapshot(work, first, startMs)) return agree(work, startMs, true);
+  if (!isNewestFirst(first)) profile.learn({ isSorted: false });
+  if (profile.now.bounds === null && (isReading || !profile.now.isSorted))
+    profile.learn({ bounds: await learnBounds(source, formId, first) });
+  if (isReading) await readDue(work, first);
+
+  let before: Counts | null = null;
+  for (let round = 0; round < MOST_ROUNDS; round++) {
+    // Counts first: a newcomer that arrives in between can only add to what is stored, as an unseen deletion does.
+    const given = round === 0 && !isReading ? options.counts : null;
+    const counts = given ?? (await askOwnCounts(work));
+    const newest = await readNewest(work, counts, given === null ? undefined : first);
+    work.shortBy = shortBy(work, newest.total);
+    learnStatuses(work, counts, newest);
+    if (agrees(work, counts, newest))
+      return agree(work, counts.askedAtMs, hasStatuses(work, counts, given));
+    // Nothing moves at the source, and narrowing did not find what differs: its dates are not what they seem.
+    const isStill = before !== null && (counts.statuses === null || sameCounts(counts, before));
+    if (isStill && round > 1) await readWhole(work);
+    else if (given === null || counts.statuses !== null)
+      await narrowAll(work, counts, newest.total);
+    before = counts;
+  }
+  throw new Incomplete('MOVING');
+}
+
+/** Whether agreeing with these counts says anything of statuses: a poll may have counted them for the whole workspace. */
+const hasStatuses = ({ profile }: Work, counts: Counts, given: Counts | null): boolean =>
+  counts.statuses === null
+    ? given !== null && profile.now.hasWorkspaceStatuses === true
+    : profile.now.hasStatuses !== false;
+
+function learnStatuses({ profile }: Work, counts: Counts, { total }: Newest): void {
+  if (profile.now.hasStatuses === null && counts.statuses !== null && total > 0)
+    profile.learn({ hasStatuses: !areIgnored(counts, total) });
+}
+
+/** How many submissions fewer the source has than the target accounts for. */
+const shortBy = ({ form }: Work, total: number): number =>
+  sumOf(accounted(form.state.tally).values()) - total;
+
+/** The counts of the form; without statuses where the source is known not to look at them. */
+async function askOwnCounts({ source, form, profile, clock }: Work): Promise<Counts> {
+  if (profile.now.hasStatuses === false) return uncounted(clock.now());
+  return askCounts(source, { formId: form.state.formId }, clock.now());
+}
+
+/** Whether the source's counts are what the target accounts for. */
+function agrees({ form, profile }: Work, { statuses }: Counts, { total, since }: Newest): boolean {
+  const stored = accounted(form.state.tally);
+  if (sumOf(stored.values()) !== total) return false;
+  if (statuses === null || profile.now.hasStatuses === false) return true;
+  if (since.hasChanged) return false;
+  return [...statuses].every(
+    ([status, count]) => (stored.get(status) ?? 0) - (since.late.get(status) ?? 0) === count,
+  );
+}
+
+async function agree({ sink, form }: Work, atMs: number, onStatuses: boolean): Promise<void> {
+  await sink.setState((state) => agreed(state, atMs, onStatuses));
+  if (form.state.isListDoubted) throw new Incomplete('HIDES');
+}
+
+/** A source that ignores `formId` shows the submissions of all forms in each: then nothing is proven of any. */
+async function requireForms({ source, profile }: Work): Promise<void> {
+  if (profile.now.hasForms === null) {
+    const answer = await source.count({ formId: 'no-such-form' });
+    profile.learn({ hasForms: answer === null || answer.total === 0 });
+  }
+  if (profile.now.hasForms === false) throw new Incomplete('FOREIGN');
+}

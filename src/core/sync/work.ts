@@ -1,0 +1,74 @@
+import type { Clock } from '../../base/clock.ts';
+import { liveRows } from '../mirror/form-state.ts';
+import type { OpenForm, RowQuery } from '../mirror/port.ts';
+import { Incomplete } from './incomplete.ts';
+import type { ProfileRecord } from './profile.ts';
+import type { SinceCounts } from './since-counts.ts';
+import type { Sink } from './sink.ts';
+import type { Counts } from './counts.ts';
+import type { ListQuery, Page, Source } from './source.ts';
+
+/** What a run is asked to do. */
+export interface SyncOptions {
+  /** Read everything, and compare each answer. */
+  readonly isFull: boolean;
+  /** Ranges that were last read before this moment are read (milliseconds); null: none because of its age. */
+  readonly dueBeforeMs: number | null;
+  /** How many deletions a person accepts; Infinity: whatever they are. 0: none beyond the guard's limit. */
+  readonly acceptDeletes: number;
+  /** More deletions than this part of the rows wait for a person. */
+  readonly maxDeleteFraction: number;
+  /**
+   * The form's counts, if a poll has just asked for them. Without statuses: its newest page explained all that the workspace's counts
+   * showed of the form, so that the total is enough.
+   */
+  readonly counts: Counts | null;
+}
+
+/** What the steps of one run share. */
+export interface Work {
+  readonly source: Source;
+  readonly form: OpenForm;
+  readonly sink: Sink;
+  readonly profile: ProfileRecord;
+  readonly clock: Clock;
+  readonly options: SyncOptions;
+  /** How many submissions fewer the source says the form has than the target accounts for. */
+  shortBy: number;
+  /** Notes what readings show that the counts of this round may not have. */
+  since: SinceCounts | null;
+}
+
+/** What of a form is read: what was created within [fromMs, toMs), of one status or of all. */
+export interface Span extends Pick<RowQuery, 'status'> {
+  readonly fromMs: number | null;
+  readonly toMs: number | null;
+}
+
+export const WHOLE: Span = { fromMs: null, toMs: null };
+
+const PAGE = 100;
+/** A run may take so many requests, and so many for each page that its rows fill. */
+const [FEW_REQUESTS, REQUESTS_A_PAGE] = [300, 4];
+
+/** The pages of a list of the form, read ahead, within the run's budget. */
+export async function* pagesOf(
+  work: Work,
+  query: Omit<ListQuery, 'formId'>,
+  first?: Page,
+  ahead?: number,
+): AsyncGenerator<Page, void, undefined> {
+  const { source, form } = work;
+  for await (const page of source.pages({ ...query, formId: form.state.formId }, first, ahead)) {
+    spend(work, page.items.length);
+    await work.since?.look(page.items);
+    yield page;
+  }
+}
+
+/** Ends a run that takes too many requests. What it has stored decides, not what a response says. */
+export function spend({ source, form, sink }: Work, pageSize = PAGE): void {
+  const rows = liveRows(form.state.tally) + sink.size;
+  const pages = rows / Math.max(1, Math.min(PAGE, pageSize));
+  if (source.requests > FEW_REQUESTS + REQUESTS_A_PAGE * pages) throw new Incomplete('REQUESTS');
+}

@@ -1,0 +1,279 @@
+import { MirrorError, toMirrorError } from '../../base/errors.ts';
+import type { SubmissionItem } from '../../forms/client.ts';
+import { FormsApiError } from '../../forms/errors.ts';
+import { isHopeless, readRefusal, REFUSAL_LASTS_MS } from '../../mirror/mark-rules.ts';
+import type { FormIdentity } from '../../mirror/types.ts';
+import { type FormState, sumOf } from '../mirror/form-state.ts';
+import type { Entry, OpenForm } from '../mirror/port.ts';
+import { type Mirroring, openForWriting, type Opened, readForm } from './mirroring.ts';
+import { Source } from './source.ts';
+
+/** Which statuses are changed, and into which. */
+export interface WriteBackRule {
+  readonly from: readonly string[];
+  readonly to: string;
+}
+
+export interface WriteBackReport {
+  readonly form: FormIdentity;
+  /** `waiting`: a target does not have the form yet, or another process has it. */
+  readonly outcome: 'done' | 'waiting' | 'paused' | 'failed' | 'stopped';
+  readonly written: number;
+  /** Somebody else had changed the status: theirs is stored. */
+  readonly adopted: number;
+  readonly refused: number;
+  readonly failed: number;
+  /** More wait: the job is to be queued again. */
+  readonly hasMore: boolean;
+  readonly code: string | null;
+  readonly error: string | null;
+}
+
+/** So many submissions a job: a crash in between costs reading these again. */
+const MOST_AT_ONCE = 50;
+/** A status that was read longer ago may have changed since: it is read again before the PATCH (L7). */
+const FRESH_MS = 10_000;
+/** Some sources show a change a moment after they made it. */
+const LOOK_AGAIN_MS = 2_000;
+
+/** Rows that may wait for write-back: not fewer than do. */
+export const mayWait = ({ tally }: FormState, { from }: WriteBackRule): boolean =>
+  sumOf(from.map((status) => (tally.rows[status] ?? 0) - (tally.missing[status] ?? 0))) >
+  tally.refused;
+
+/** What became of one submission. `shown`: as it was read last; null where the source has none of it. */
+interface Written {
+  readonly shown: SubmissionItem | null;
+  readonly what: 'written' | 'adopted' | 'refused' | 'failed';
+  readonly reason: string;
+}
+
+/**
+ * Changes the status of submissions at the source after they are stored in every target that mirrors the form (L7): holds the
+ * form's lease in each, reads each submission by its ID just before the PATCH and again after it, and stores what it read last. A
+ * submission that the source refuses holds up no other. Never rejects.
+ */
+export async function writeBack(
+  targets: readonly Mirroring[],
+  identity: FormIdentity,
+  rule: WriteBackRule,
+  signal: AbortSignal,
+): Promise<WriteBackReport> {
+  const report: WriteBackReport = {
+    form: identity,
+    outcome: 'done',
+    written: 0,
+    adopted: 0,
+    refused: 0,
+    failed: 0,
+    hasMore: false,
+    code: null,
+    error: null,
+  };
+  const [first] = targets;
+  if (first === undefined) return report;
+  try {
+    await using stack = new AsyncDisposableStack();
+    const form = await readForm(first, identity.id, signal);
+    if (form === null) return report;
+    const opened: Opened[] = [];
+    for (const mirroring of targets) {
+      const held = await mirroring.store.open({ id: identity.id }, 'read');
+      await held?.[Symbol.asyncDispose]();
+      // A target that has none of it yet: its first copy comes before.
+      if (held === null) return { ...report, outcome: 'waiting' };
+      opened.push(stack.use(await openForWriting(mirroring, form, signal)));
+    }
+    return await writeAll(
+      new Source(first.client, first.concurrency, signal),
+      first,
+      opened,
+      rule,
+      report,
+    );
+  } catch (error) {
+    const { code, message } = toMirrorError(error);
+    const outcome =
+      code === 'PAUSED'
+        ? 'paused'
+        : code === 'TARGET_BUSY'
+          ? 'waiting'
+          : code === 'CANCELLED'
+            ? 'stopped'
+            : 'failed';
+    return { ...report, outcome, code, error: message };
+  }
+}
+
+async function writeAll(
+  source: Source,
+  { clock }: Mirroring,
+  opened: readonly Opened[],
+  rule: WriteBackRule,
+  report: WriteBackReport,
+): Promise<WriteBackReport> {
+  const waiting = await candidates(opened, rule, clock.now());
+  const ids = waiting.slice(0, MOST_AT_ONCE);
+  const results = new Map<string, Written>();
+  const tally = { succeeded: 0, failedInARow: 0 };
+  let fatal: unknown;
+  const next = ids.values();
+  await Promise.all(
+    Array.from({ length: Math.min(source.concurrency, ids.length) }, async () => {
+      for (const id of next) {
+        if (fatal !== undefined || isHopeless(tally)) return;
+        try {
+          const result = await writeOne(source, clock, id, rule);
+          results.set(id, result);
+          const isFailure = result.what === 'refused' || result.what === 'failed';
+          if (isFailure) tally.failedInARow++;
+          else [tally.succeeded, tally.failedInARow] = [tally.succeeded + 1, 0];
+        } catch (error) {
+          fatal ??= error;
+        }
+      }
+    }),
+  );
+  await storeAll(opened, results, rule, clock.now());
+  if (fatal !== undefined) throw fatal;
+  const count = (what: Written['what']): number =>
+    [...results.values()].filter((each) => each.what === what).length;
+  const [refused, failed] = [count('refused'), count('failed')];
+  const worst = [...results.values()].find(({ what }) => what === 'refused' || what === 'failed');
+  const error = worst === undefined ? null : worst.reason;
+  return {
+    ...report,
+    outcome: worst === undefined ? 'done' : 'failed',
+    written: count('written'),
+    adopted: count('adopted'),
+    refused,
+    failed,
+    hasMore: waiting.length > ids.length && !isHopeless(tally),
+    code: worst === undefined ? null : worst.what === 'refused' ? 'FORMS_REFUSED' : 'FORMS_FAILED',
+    error,
+  };
+}
+
+/** Submissions in one of the statuses that every target holds, and that none lists; what was refused lately rests for a day. */
+async function candidates(
+  opened: readonly Opened[],
+  { from }: WriteBackRule,
+  nowMs: number,
+): Promise<string[]> {
+  const wanted = new Set<string>();
+  for (const { form } of opened)
+    for (const status of from)
+      for await (const rows of form.rows({ status })) for (const { id } of rows) wanted.add(id);
+  for (const { form } of opened) {
+    if (wanted.size === 0) return [];
+    const durable = new Set<string>();
+    for await (const rows of form.rows({ ids: [...wanted] }))
+      for (const { id } of rows) durable.add(id);
+    for (const id of wanted) if (!durable.has(id)) wanted.delete(id);
+    for (const id of await listedIn(form, nowMs)) wanted.delete(id);
+  }
+  return [...wanted];
+}
+
+async function listedIn(form: OpenForm, nowMs: number): Promise<Set<string>> {
+  const listed = new Set<string>();
+  for (const kind of ['rejected', 'held', 'undecided', 'refused'] as const)
+    for await (const entries of form.entries(kind))
+      for (const { id, atMs } of entries)
+        if (kind !== 'refused' || nowMs - atMs < REFUSAL_LASTS_MS) listed.add(id);
+  return listed;
+}
+
+/** One submission. Throws what concerns all of them: a refused key, a stop. */
+async function writeOne(
+  source: Source,
+  clock: Mirroring['clock'],
+  id: string,
+  { from, to }: WriteBackRule,
+): Promise<Written> {
+  const before = await read(source, id);
+  if (typeof before === 'string') return { shown: null, what: 'failed', reason: before };
+  const status = statusOf(before);
+  if (before === null || status === null) return { shown: before, what: 'adopted', reason: '' };
+  if (!from.includes(status)) return { shown: before, what: 'adopted', reason: '' };
+  let refusal: string | null = null;
+  const readAtMs = clock.now();
+  try {
+    await source.setStatus(id, to, () => {
+      if (clock.now() - readAtMs > FRESH_MS)
+        throw new MirrorError('FORMS_FAILED', 'its status was read too long ago');
+    });
+  } catch (error) {
+    const failure = toMirrorError(error);
+    if (/^(CANCELLED|FORMS_UNAUTHORIZED|INTERNAL)$/.test(failure.code)) throw failure;
+    const http = failure instanceof FormsApiError ? failure.status : null;
+    if (readRefusal(http) === 'failure' && (http === null || http >= 300))
+      return { shown: before, what: 'failed', reason: failure.message };
+    refusal = failure.message;
+  }
+  // Whether it was made, only the submission itself tells.
+  let after = await read(source, id);
+  if (refusal === null && typeof after !== 'string' && statusOf(after) === status) {
+    await clock.sleep(LOOK_AGAIN_MS);
+    after = await read(source, id);
+  }
+  if (typeof after === 'string') return { shown: null, what: 'failed', reason: after };
+  if (after === null || statusOf(after) === to)
+    return { shown: after, what: 'written', reason: '' };
+  if (statusOf(after) !== status) return { shown: after, what: 'adopted', reason: '' };
+  const reason =
+    refusal ??
+    `the source answered PATCH /submissions/${id}/status with success and left the status as it was`;
+  return { shown: after, what: 'refused', reason };
+}
+
+/** The submission as it is now; null where it is gone; a sentence where the source does not say. */
+async function read(source: Source, id: string): Promise<SubmissionItem | string | null> {
+  const answer = await source.byId(id);
+  if (answer.kind === 'gone') return null;
+  return answer.kind === 'there' ? answer.item : `submission ${id}: ${answer.reason}`;
+}
+
+/** Null where the answer leaves it out: then nobody knows whether it may be changed. */
+const statusOf = (item: SubmissionItem | null): string | null => {
+  const status = item?.submission?.status ?? '';
+  return status === '' ? null : status;
+};
+
+/** Stores what was read last in every target, even if one fails; the next job finds what is missing. */
+async function storeAll(
+  opened: readonly Opened[],
+  results: ReadonlyMap<string, Written>,
+  { from }: WriteBackRule,
+  atMs: number,
+): Promise<void> {
+  // An answer without a status says nothing of it: what is stored stays.
+  const shown = [...results.values()].flatMap(({ shown: item }) =>
+    item === null || statusOf(item) === null ? [] : [item],
+  );
+  const entries = [...results].flatMap(([id, { what, reason, shown: item }]): Entry[] =>
+    what === 'refused'
+      ? [
+          {
+            kind: 'refused',
+            id,
+            status: statusOf(item) ?? from[0] ?? '',
+            createdAt: item?.submission?.createdAt ?? null,
+            reason,
+            atMs,
+          },
+        ]
+      : [],
+  );
+  const done = [...results].flatMap(([id, { what }]) => (what === 'refused' ? [] : [id]));
+  const failures: unknown[] = [];
+  for (const { sink } of opened) {
+    try {
+      await sink.add(shown);
+      await sink.flush({ entries, settled: [{ kind: 'refused', ids: done }] });
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  if (failures.length > 0) throw failures[0];
+}
