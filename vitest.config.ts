@@ -1,7 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
-import { hasBigQueryEmulator } from './test/support/bigquery-emulator.ts';
 import { LongestFirst } from './test/support/longest-first.ts';
 
 const common = {
@@ -21,9 +20,6 @@ const INTEGRATION = ['test/**/*.integration.test.ts'];
 /** What `npm run test:all` runs besides `npm test`: every kind of server, costs, memory, and the tests of the Sheets emulator. */
 const WIDE = ['test/**/*.wide.test.ts', 'packages/google-sheets-emulator/test/**/*.test.ts'];
 
-/** Tests that need the BigQuery emulator, whose dependencies `npm ci` does not install. */
-const BIGQUERY = ['test/**/*.bigquery.test.ts', 'packages/bigquery-emulator/test/**/*.test.ts'];
-
 // Property tests draw the same cases in every run, so that a failure belongs to the change. FC_SEED draws others.
 process.env['FC_SEED'] ??= '20260721';
 
@@ -40,20 +36,12 @@ export default defineConfig({
           ...common,
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: [...INTEGRATION, ...WIDE, ...BIGQUERY, ...LONG],
+          exclude: [...INTEGRATION, ...WIDE, ...LONG],
         },
       },
       { test: { ...common, name: 'long', include: LONG, exclude: ['**/node_modules/**'] } },
       { test: { ...common, name: 'integration', include: INTEGRATION, globalSetup } },
       { test: { ...common, name: 'wide', include: WIDE, globalSetup } },
-      {
-        test: {
-          ...common,
-          name: 'bigquery',
-          include: hasBigQueryEmulator() ? BIGQUERY : [],
-          exclude: ['**/node_modules/**'],
-        },
-      },
     ],
     coverage: { provider: 'v8', include: ['src/**', 'packages/*/src/**'] },
   },

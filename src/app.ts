@@ -13,7 +13,6 @@ import { refilledText } from './health/form-health.ts';
 import { remedyFor } from './health/problem.ts';
 import { describeHealth } from './health/recorded-health.ts';
 import { sheetLimitMinutes } from './health/staleness.ts';
-import type { TargetCosts } from './mirror/costs.ts';
 import type { FieldPicks } from './mirror/picks.ts';
 import type { Target } from './mirror/target.ts';
 import type { Form, FormIdentity } from './mirror/types.ts';
@@ -98,7 +97,7 @@ export class App implements AsyncDisposable {
   target(name: string): Promise<Target> {
     const open = this.#targets.get(name);
     if (open !== undefined) return open;
-    const { address, history, maxBytesPerDay } = this.settingsOf(name);
+    const { address, history } = this.settingsOf(name);
     const gapMs = longestGapMs(this.config.schedule, this.#clock.now());
     const describe = describeHealth(name, sheetLimitMinutes(gapMs));
     const google = { ...this.config.google, proxy: this.config.proxy, describe };
@@ -106,8 +105,6 @@ export class App implements AsyncDisposable {
       clock: this.#clock,
       google,
       history,
-      maxBytesPerDay,
-      onSilence: (silentMs) => this.events.emit('target.silent', { target: name, silentMs }),
     });
     this.#targets.set(name, opening);
     opening.then(
@@ -115,11 +112,6 @@ export class App implements AsyncDisposable {
       () => this.#targets.delete(name),
     );
     return opening;
-  }
-
-  /** What this process knows now of what a target billed; null where nothing is billed, or it was not opened. Makes no call. */
-  costs(name: string): TargetCosts | null {
-    return this.#opened.get(name)?.costs?.() ?? null;
   }
 
   /** The settings of a target. Throws USAGE for a name that the settings do not know. */

@@ -21,7 +21,6 @@ describe('names that are no setting', () => {
     ['SYNC_INTERVAL', 'the nearest is SYNC_'],
     ['MARK_STATE', 'MARK_STATUS'],
     ['SHEETS_EMULATOR', 'SHEETS_EMULATOR_URL'],
-    ['BIGQUERY_EMULATOR', 'BIGQUERY_EMULATOR_URL'],
     ['RECONCILE_EVRY', 'did you mean RECONCILE_EVERY?'],
     ['QEUE_URL', 'did you mean QUEUE_URL?'],
     ['HASHKEY', 'did you mean HASH_KEY?'],

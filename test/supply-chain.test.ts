@@ -95,7 +95,6 @@ const NOT_IN_COMPOSE: ReadonlySet<SettingName> = new Set([
   'GOOGLE_APPLICATION_CREDENTIALS',
   'HTTP_PROXY',
   'SHEETS_EMULATOR_URL',
-  'BIGQUERY_EMULATOR_URL',
 ]);
 
 describe('docker-compose.yml', () => {
@@ -277,17 +276,10 @@ const WITHOUT_CHECKSUM: readonly RegExp[] = [
   /^@oxlint\/binding-[\w-]+@1\.94\.0$/,
 ];
 
-/** The stand-in for BigQuery is large and for tests alone: it has a lock file of its own. */
 const LOCK_FILES: readonly {
   readonly file: string;
   readonly withoutChecksum: readonly RegExp[];
-}[] = [
-  { file: 'package-lock.json', withoutChecksum: WITHOUT_CHECKSUM },
-  {
-    file: 'packages/bigquery-emulator/package-lock.json',
-    withoutChecksum: [],
-  },
-];
+}[] = [{ file: 'package-lock.json', withoutChecksum: WITHOUT_CHECKSUM }];
 
 describe.each(LOCK_FILES)('$file', ({ file, withoutChecksum }) => {
   const { packages } = JSON.parse(read(file)) as {

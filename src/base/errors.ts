@@ -90,15 +90,6 @@ export const ERROR_CODES = {
     retryable: false,
     meaning: 'The target is full: disk, or cells of a spreadsheet.',
   },
-  TARGET_BUDGET: {
-    retryable: true,
-    meaning:
-      'BIGQUERY_MAX_BYTES_PER_DAY, or a quota of the Cloud project, is used up. It continues the next day.',
-  },
-  TARGET_BUDGET_TOO_SMALL: {
-    retryable: false,
-    meaning: 'One job would be billed more than BIGQUERY_MAX_BYTES_PER_DAY allows for a day.',
-  },
   TARGET_FAILED: {
     retryable: true,
     meaning: 'The target refused or broke a write for another reason.',

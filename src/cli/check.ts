@@ -18,7 +18,6 @@ import type { Form } from '../mirror/types.ts';
 import { openBackend } from '../queue/backends.ts';
 import { absentText } from '../health/coverage.ts';
 import { retiredAddress } from '../settings/alert-settings.ts';
-import { costHints } from '../settings/cost-hints.ts';
 import { nextRunMs } from '../settings/sync-settings.ts';
 import type { TargetSettings } from '../settings/target-settings.ts';
 import { type UnmatchedName, unmatchedMessage } from '../sync/unmatched-names.ts';
@@ -47,9 +46,6 @@ export async function run({ host, flag }: CommandCall): Promise<ExitCode> {
     // What is wrong with it fails below.
     if (warning.startsWith('ALERT_WEBHOOK_URL ')) continue;
     report({ subject: 'settings', ok: true, message: warning });
-  }
-  for (const { target, message, remedy } of costHints(app.config, host.clock.now())) {
-    report({ subject: `target ${target}`, ok: true, message, remedy });
   }
   for (const result of describeProxy(app)) report(result);
   for (const result of await checkDataDir(app)) report(result);
@@ -92,7 +88,6 @@ function describeProxy({ config }: App): SubjectResult[] {
   if (proxy === undefined) return [];
   const standIns: Readonly<Record<string, string | undefined>> = {
     'google-sheets': google.emulatorUrl,
-    bigquery: google.bigQueryEmulatorUrl,
   };
   const addresses = [
     ['the Forms API', source?.url],

@@ -11,13 +11,7 @@ import type { Config, ConfigNeeds } from '../config.ts';
 import { remedyFor } from '../health/problem.ts';
 import type { QueueEventMap } from '../queue/events.ts';
 import type { QueueRuntime } from '../queue/runtime.ts';
-import {
-  isLongWait,
-  logSync,
-  rateSentence,
-  silenceSentence,
-  waitSentence,
-} from '../sync/sync-log.ts';
+import { isLongWait, logSync, rateSentence, waitSentence } from '../sync/sync-log.ts';
 import type { Host } from './host.ts';
 import { jobHandlers } from './job-handlers.ts';
 
@@ -79,12 +73,6 @@ function sayWaits({ events }: App, { terminal, clock }: Host): void {
     if (!isLongWait(notice) || clock.now() - saidAtMs < WAIT_REST_MS) return;
     saidAtMs = clock.now();
     terminal.say(waitSentence(notice));
-  });
-  let toldAtMs = Number.NEGATIVE_INFINITY;
-  events.on('target.silent', (notice) => {
-    if (clock.now() - toldAtMs < WAIT_REST_MS) return;
-    toldAtMs = clock.now();
-    terminal.say(silenceSentence(notice));
   });
   events.on('forms.rate', (notice) => terminal.say(rateSentence(notice)));
 }

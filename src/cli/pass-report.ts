@@ -1,7 +1,6 @@
-import { bytes, count, plural, duration } from '../base/format.ts';
+import { count, plural, duration } from '../base/format.ts';
 import { OUTCOMES } from '../health/pass-summary.ts';
 import type { TargetNotice } from '../mirror/notices.ts';
-import type { Costs } from '../mirror/costs.ts';
 import type { PassKind } from '../mirror/types.ts';
 import type { PassProgress, PassReport, PassSubject } from '../sync/events.ts';
 import type { Terminal } from './terminal.ts';
@@ -47,9 +46,7 @@ export function endedLine(report: PassReport): string {
   const isProven = report.outcome === 'ok' || report.outcome === 'withheld';
   const nothing = isProven ? 'nothing new' : 'nothing written';
   const what = changes.length > 0 ? changes.join(', ') : nothing;
-  const { billedBytes } = report;
-  const billed = billedBytes === undefined ? '' : `${bytes(billedBytes)} billed, `;
-  const cost = `${plural(report.requests, 'request')}, ${billed}${duration(report.ms)}`;
+  const cost = `${plural(report.requests, 'request')}, ${duration(report.ms)}`;
   return `${passName(report)}: ${resultText(report)}; ${what} (${cost})`;
 }
 
@@ -74,8 +71,6 @@ export function passDocument(pass: PassReport, refused: number): Record<string, 
     code,
     error,
     notices,
-    billedBytes,
-    statements,
   } = pass;
   const subject = { form: form.id, slug: form.slug, target, kind, outcome };
   const changes = {
@@ -90,21 +85,14 @@ export function passDocument(pass: PassReport, refused: number): Record<string, 
     doubles,
   };
   const counts = { ...changes, marked, refused, requests, ms };
-  // Only of targets that bill.
-  const costs = {
-    ...(billedBytes !== undefined && { billedBytes }),
-    ...(statements !== undefined && { statements }),
-  };
-  return { ...subject, total, distinct, ...counts, ...costs, reason, code, error, notices };
+  return { ...subject, total, distinct, ...counts, reason, code, error, notices };
 }
 
-/** Passes as lines of a table, with a column `marked` where something was marked, and `billed` where anything is. */
+/** Passes as lines of a table, with a column `marked` where something was marked. */
 export function passTable(terminal: Terminal, passes: readonly PassReport[]): string[] {
   const marking = passes.some(({ marked }) => marked > 0);
   const numbers = ['rows', 'new', 'changed', 'same', 'deleted', 'rejected'];
-  const billing = passes.some(({ billedBytes }) => billedBytes !== undefined);
-  const costs = ['requests', ...(billing ? ['billed'] : []), 'time'];
-  const right = [...numbers, ...(marking ? ['marked'] : []), ...costs];
+  const right = [...numbers, ...(marking ? ['marked'] : []), 'requests', 'time'];
   const columns = [
     ...['form', 'target', 'pass', 'result'].map((title) => ({ title })),
     ...right.map((title) => ({ title, align: 'right' as const })),
@@ -118,7 +106,6 @@ export function passTable(terminal: Terminal, passes: readonly PassReport[]): st
     ...[pass.inserted, pass.updated, pass.unchanged, pass.deleted, pass.rejected].map(count),
     ...(marking ? [count(pass.marked)] : []),
     count(pass.requests),
-    ...(billing ? [pass.billedBytes === undefined ? '' : bytes(pass.billedBytes)] : []),
     duration(pass.ms),
   ]);
   const head = (line: string): string => terminal.style('bold', line);
@@ -156,13 +143,6 @@ export const noticeLines = (
     `${terminal.style('yellow', '!')} ${about}: ${message}`,
     `    → ${remedy}`,
   ]);
-
-/** What a run was billed in all, one line for each target that bills. */
-export const billedLines = (billed: readonly (readonly [target: string, costs: Costs])[]) =>
-  billed.map(
-    ([target, { billedBytes, statements }]) =>
-      `· ${target}: ${bytes(billedBytes)} billed in ${plural(statements, 'statement')}, in all`,
-  );
 
 /** One line that sums up all passes. */
 export function summaryLine(

@@ -9,7 +9,6 @@ import type { ExitCode } from '../base/exit-codes.ts';
 import { type HealthSource, type PlanState, readDetails } from '../health/facts.ts';
 import type { QueueEventMap } from '../queue/events.ts';
 import type { QueueRuntime } from '../queue/runtime.ts';
-import { costHints } from '../settings/cost-hints.ts';
 import { nextRunMs } from '../settings/sync-settings.ts';
 import type { FormPlan } from '../sync/planner.ts';
 import { requireFreePort } from '../web/listen.ts';
@@ -26,9 +25,6 @@ import { requirePicks, unmatchedError } from './selection.ts';
 export async function run({ host }: CommandCall): Promise<ExitCode> {
   const { signal } = host.stop;
   await using app = await openApp(host, { source: true, statusPage: true, logLevel: 'info' });
-  for (const { target, message, remedy } of costHints(app.config, host.clock.now())) {
-    app.logger.warn({ target }, `${message}. ${remedy}.`);
-  }
   await checkBeforeStart(host, app);
   // Before a job is taken: a process that cannot show its page ends at once, with nothing in progress.
   await requireFreePort(statusPlace(app.config.status));
@@ -121,7 +117,6 @@ function healthSource(app: App, queue: QueueRuntime, clock: Clock): HealthSource
   return {
     targets: app.config.targets.map(({ name }) => name),
     overview: async (name) => app.overview(name),
-    costs: (name) => app.costs(name),
     async passes(name, formId, limit) {
       return (await (await readerOf(name, formId))?.passes(limit)) ?? [];
     },

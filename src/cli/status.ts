@@ -1,5 +1,5 @@
 import { EXIT_CODES, type ExitCode } from '../base/exit-codes.ts';
-import { ago, bytes, plural, soon, span } from '../base/format.ts';
+import { ago, plural, soon, span } from '../base/format.ts';
 import { exceptText } from '../health/coverage.ts';
 import type { FormInTarget } from '../health/facts.ts';
 import { assessRecorded, readRecorded } from '../health/recorded-health.ts';
@@ -10,7 +10,6 @@ import {
   type StatusReport,
   type TargetReport,
   absentNote,
-  costsText,
   countText,
   isKnown,
   knowsAll,
@@ -50,7 +49,6 @@ export async function run({ host, flag }: CommandCall): Promise<ExitCode> {
     nextRunMs: nextRun,
     fullEveryMs,
     kept,
-    costs: (name) => app.costs(name),
     isChosen,
     processes,
     dataDir: await app.failures.problem(),
@@ -123,13 +121,10 @@ function signOf(terminal: Terminal, state: HealthState): string {
 
 function printTarget(
   terminal: Terminal,
-  { name, address, readable, pause, problem, costs }: TargetReport,
+  { name, address, readable, pause, problem }: TargetReport,
   nowMs: number,
 ): void {
   if (readable) terminal.print(`${name}: ${address}`);
-  // What this very command was billed tells nobody anything.
-  if (readable && costs !== null && costs.today !== null)
-    terminal.print(`· ${name}: ${costsText(costs)}`);
   if (pause !== null) printPause(terminal, name, pause);
   if (problem !== null) printProblem(terminal, `${name}: `, problem, nowMs);
 }
@@ -144,7 +139,6 @@ function printPause(
 }
 
 function printForms(terminal: Terminal, forms: readonly FormReport[], nowMs: number): void {
-  const isBilled = forms.some(({ lastPass }) => lastPass?.billedBytes !== undefined);
   const titles = [
     'form',
     'target',
@@ -157,7 +151,6 @@ function printForms(terminal: Terminal, forms: readonly FormReport[], nowMs: num
     'statuses as of',
     'answers as of',
     'next',
-    ...(isBilled ? ['last pass billed'] : []),
   ];
   const columns = titles.map((title, at) => ({
     title,
@@ -173,7 +166,6 @@ function printForms(terminal: Terminal, forms: readonly FormReport[], nowMs: num
     ago(form.covers.statuses, nowMs, missingTime(form)),
     ago(form.covers.answers, nowMs, missingTime(form)),
     nextRunText(form, nowMs),
-    ...(isBilled ? [billedText(form)] : []),
   ]);
   const head = (line: string): string => terminal.style('bold', line);
   for (const line of textTable(columns, rows, { maxCell: 44, head })) terminal.print(line);
@@ -204,11 +196,6 @@ function endedText(report: FormReport, nowMs: number): string {
   const { lastPass, rows } = report;
   if (lastPass === null) return rows === null ? 'unknown' : 'none yet';
   return `${lastPassText(report)}, ${ago(lastPass.endedAt, nowMs)}`;
-}
-
-function billedText({ lastPass }: FormReport): string {
-  if (lastPass?.billedBytes === undefined) return '';
-  return `${bytes(lastPass.billedBytes)}, ${plural(lastPass.statements ?? 0, 'statement')}`;
 }
 
 function membershipText(report: FormReport, nowMs: number): string {

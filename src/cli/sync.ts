@@ -1,7 +1,6 @@
 import type { App } from '../app.ts';
 import { MirrorError } from '../base/errors.ts';
 import { EXIT_CODES, type ExitCode } from '../base/exit-codes.ts';
-import { billedTargets, type Costs } from '../mirror/costs.ts';
 import type { PassKind } from '../mirror/types.ts';
 import type { MarkReport, PassReport } from '../sync/events.ts';
 
@@ -18,7 +17,6 @@ import { openApp } from './open-app.ts';
 import { markDocument, markLines, wouldMarkLines } from './mark-report.ts';
 import {
   errorLines,
-  billedLines,
   noticeLines,
   passDocument,
   passName,
@@ -92,8 +90,6 @@ interface SyncResult {
   readonly look: { readonly requests: number; readonly ms: number } | null;
   /** With a dry run: what each pass would do to rows. */
   readonly foreseen: readonly ForeseenRows[] | undefined;
-  /** What targets that bill billed for all of it, passes and the rest, by their names. */
-  readonly billed: readonly (readonly [target: string, costs: Costs])[];
 }
 
 /**
@@ -153,7 +149,6 @@ async function runSync(
     marks,
     look: sumOf(looks),
     foreseen: options.dryRun ? foreseen : undefined,
-    billed: billedTargets(targets, (name) => app.costs(name)),
   };
 }
 
@@ -198,7 +193,7 @@ function withMarks(pass: PassReport, marks: readonly MarkReport[]): PassReport {
 }
 
 function syncDocument(
-  { passes, marks, look, foreseen, billed }: SyncResult,
+  { passes, marks, look, foreseen }: SyncResult,
   values: boolean,
 ): Record<string, unknown> {
   return {
@@ -208,10 +203,6 @@ function syncDocument(
     }),
     marks: marks.map(markDocument),
     look,
-    // Only of targets that bill.
-    ...(billed.length > 0 && {
-      billed: billed.map(([target, costs]) => ({ target, ...costs })),
-    }),
     ...(foreseen && { changes: foreseen.map((rows) => foreseenDocument(rows, values)) }),
   };
 }
@@ -231,7 +222,7 @@ function syncExitCode({ passes, marks }: SyncResult): ExitCode {
 /** A table of the passes, what went wrong, and one line that sums it up. */
 function printResult(
   terminal: Terminal,
-  { passes, marks, foreseen, billed }: SyncResult,
+  { passes, marks, foreseen }: SyncResult,
   values: boolean,
 ): void {
   for (const line of passTable(terminal, passes)) terminal.print(line);
@@ -241,7 +232,6 @@ function printResult(
   for (const pass of passes) {
     for (const line of noticeLines(terminal, passName(pass), pass.notices)) terminal.print(line);
   }
-  for (const line of billedLines(billed)) terminal.print(line);
   for (const rows of foreseen ?? []) terminal.print(...foreseenLines(rows, values));
   if (foreseen) for (const line of wouldMarkLines(marks)) terminal.print(line);
   terminal.print('', summaryLine(terminal, passes, foreseen !== undefined));

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import type { App } from '../app.ts';
 import { Events } from '../base/events.ts';
 import type { ExitCode } from '../base/exit-codes.ts';
-import { billedTargets } from '../mirror/costs.ts';
 import type { QueueEventMap } from '../queue/events.ts';
 import type { QueueRuntime } from '../queue/runtime.ts';
 import type { WorkerServer } from '../web/worker-server.ts';
@@ -39,7 +38,7 @@ async function openServer(
   app: App,
   open: { readonly queue: QueueRuntime; readonly events: Events<QueueEventMap> },
 ): Promise<WorkerServer | undefined> {
-  const { workerPort, status, targets } = app.config;
+  const { workerPort, status } = app.config;
   if (workerPort === undefined) return undefined;
   const { startWorkerServer } = await import('../web/worker-server.ts');
   return startWorkerServer({
@@ -49,11 +48,6 @@ async function openServer(
     queueAnswers: async () => (await open.queue.status()).reachable,
     events: app.events,
     jobs: jobFeed(open.events),
-    billed: () =>
-      billedTargets(
-        targets.map(({ name }) => name),
-        (name) => app.costs(name),
-      ),
     logger: app.logger,
     version: host.version,
     clock: host.clock,

@@ -1,10 +1,8 @@
 import { type ErrorCode, MirrorError } from '../base/errors.ts';
 import type { Loss } from '../mirror/losses.ts';
 import { knownChangesSince, type StoringSettings } from '../mirror/proven-for.ts';
-import { askTarget } from '../sync/ask-target.ts';
 import { plainNotice } from '../sync/plain-columns.ts';
 import { unpickedNotice } from '../sync/purge.ts';
-import type { TargetCosts } from '../mirror/costs.ts';
 import type { Pause } from '../mirror/pauses.ts';
 import type {
   FormOverview,
@@ -44,9 +42,6 @@ export interface HealthSource {
 
   /** What a target holds, by its own records. Rejects with a MirrorError when it cannot be read. */
   overview(target: string): Promise<TargetOverview>;
-
-  /** What this process knows now of what a target billed; null where nothing is. Makes no call. */
-  costs(target: string): TargetCosts | null;
 
   /** A form's newest passes into a target, newest first; empty when it was never mirrored there. */
   passes(target: string, formId: string, limit: number): Promise<readonly PassRecord[]>;
@@ -122,7 +117,8 @@ export async function readOverview(
   { marks, storing, isChosen = () => true, refills }: ReadingSettings,
 ): Promise<TargetOverview> {
   const { kind, address, name } = target;
-  const [held, pauses] = await askTarget(target, [() => target.overview(), () => target.pauses()]);
+  const held = await target.overview();
+  const pauses = await target.pauses();
   const refilled = await refills?.(address);
   const forms = held.map((form): FormOverview => {
     const losses = [...form.losses, ...outdated(form, storing)];
@@ -289,8 +285,6 @@ export interface TargetReading {
   readonly failures: number;
   /** Since when passes into this target can be expected: the start of the process, the end of an outage. */
   readonly expectedSinceMs: number;
-  /** What its statements were billed, as it is known now, whenever the overview was read; null or absent where nothing is. */
-  readonly costs?: TargetCosts | null;
 }
 
 /** What is known of a form that a target holds or is to hold. */

@@ -1,5 +1,4 @@
 import { HEALTH_STATES, type HealthState } from '../mirror/health-text.ts';
-import type { TargetCosts } from '../mirror/costs.ts';
 import { type Pause, pauseOf, wholePause } from '../mirror/pauses.ts';
 import type { TargetKind } from '../mirror/target.ts';
 import type { FormIdentity } from '../mirror/types.ts';
@@ -66,8 +65,6 @@ export interface TargetHealth {
   readonly paused: boolean;
   /** That people have the target as a whole left alone; null when they have not. */
   readonly pause: Pause | null;
-  /** What its statements were billed; null where nothing is. */
-  readonly costs: TargetCosts | null;
 }
 
 /** Judges the mirror. Pure. */
@@ -206,7 +203,7 @@ function sinceOfForms(state: HealthState, forms: readonly FormHealth[]): string 
 }
 
 function targetHealth(
-  { name, overview, readAtMs, failure, costs = null }: TargetReading,
+  { name, overview, readAtMs, failure }: TargetReading,
   problem: Problem | null,
   forms: readonly FormHealth[],
   facts: HealthFacts,
@@ -221,7 +218,6 @@ function targetHealth(
     problem,
     kind: overview?.kind ?? null,
     address: overview?.address ?? null,
-    costs,
     readAtMs,
     readable: failure === null,
     heardAtMs: lastSuccessMs(forms.filter(({ wanted }) => wanted)),

@@ -243,7 +243,6 @@ export class HealthMonitor {
       failure: failure && { code: failure.code, message: failure.message, sinceMs },
       failures,
       expectedSinceMs: this.#expectedSinceMs.get(name) ?? 0,
-      costs: this.#options.source.costs(name),
     };
   }
 

@@ -200,11 +200,6 @@ function recordOf(report: PassReport): PassRecord {
   const { kind, startedAt, endedAt, outcome, requests, total, distinct } = report;
   const { inserted, updated, unchanged, deleted, rejected, withheld, code, error } = report;
   const counts = { inserted, updated, unchanged, deleted, rejected, withheld };
-  const { billedBytes, statements } = report;
-  const costs = {
-    ...(billedBytes !== undefined && { billedBytes }),
-    ...(statements !== undefined && { statements }),
-  };
   const read = { requests, total, distinct };
-  return { kind, startedAt, endedAt, outcome, ...read, ...counts, code, error, ...costs };
+  return { kind, startedAt, endedAt, outcome, ...read, ...counts, code, error };
 }

@@ -89,10 +89,6 @@ const REMEDIES: Partial<Record<ProblemCode, string>> = {
   TARGET_UNREACHABLE: `${NEXT_PASS} If this lasts, check that the target is up: forms-mirror check tries it.`,
   TARGET_DENIED: 'Grant the mirror the right it lacks; forms-mirror check says which.',
   TARGET_FULL: 'Make room in the target; the next pass continues where this one stopped.',
-  TARGET_BUDGET:
-    'Nothing has to be done: it goes on the next day (UTC), with nothing lost. To go on before, raise BIGQUERY_MAX_BYTES_PER_DAY; forms-mirror status shows what was billed.',
-  TARGET_BUDGET_TOO_SMALL:
-    'Nothing more comes until BIGQUERY_MAX_BYTES_PER_DAY is raised: waiting does not help.',
   TARGET_FAILED: `${NEXT_PASS} If this lasts, see forms-mirror check and the log.`,
   QUEUE_UNREACHABLE:
     'Check that the server of QUEUE_URL is up. Work resumes by itself when it is back.',

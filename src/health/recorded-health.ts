@@ -1,7 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { withinTime } from '../base/deadline.ts';
 import { toMirrorError } from '../base/errors.ts';
-import type { TargetCosts } from '../mirror/costs.ts';
 import type { DescribeHealth } from '../mirror/health-text.ts';
 import { resumeCommand } from '../mirror/pauses.ts';
 import type { FormOverview, Target } from '../mirror/target.ts';
@@ -92,8 +91,6 @@ export interface RecordedFacts {
   readonly kept?: KeptFailures;
   /** See {@link HealthFacts.dataDir}. */
   readonly dataDir?: Problem | null;
-  /** What targets billed; by default nothing. */
-  readonly costs?: (target: string) => TargetCosts | null;
   /** Whether the settings choose a form for a target; by default all. */
   readonly isChosen?: (subject: FormInTarget) => boolean;
   /** What the processes of the mirror tell of themselves. */
@@ -117,7 +114,6 @@ export function assessRecorded(
     fullEveryMs,
     kept = NO_FAILURES,
     dataDir = null,
-    costs = () => null,
     isChosen = () => true,
     processes = RUNNING,
   }: RecordedFacts,
@@ -147,7 +143,6 @@ export function assessRecorded(
       // There is no second try that could confirm it.
       failures: failure === null ? 0 : CONFIRMED_FAILURES,
       expectedSinceMs: 0,
-      costs: costs(name),
     })),
     queue: null,
     hasNoQueue: true,

@@ -1,5 +1,4 @@
-import { bytes, count, plural } from '../base/format.ts';
-import type { Costs, TargetCosts } from '../mirror/costs.ts';
+import { count } from '../base/format.ts';
 import type { TargetNotice } from '../mirror/notices.ts';
 import type { HealthState } from '../mirror/health-text.ts';
 import { type Pause, resumeCommand } from '../mirror/pauses.ts';
@@ -54,8 +53,6 @@ export interface TargetReport {
   /** That people have the target as a whole left alone; null when they have not. */
   readonly pause: ShownPause | null;
   readonly problem: ShownProblem | null;
-  /** What its statements were billed, as far as the process that tells knows; null where nothing is. */
-  readonly costs: TargetCosts | null;
 }
 
 /** A pause as it is shown. */
@@ -121,7 +118,7 @@ export interface FormReport {
 /** The parts of a pass's record that tell how it ended. */
 export type ShownPass = Pick<
   PassRecord,
-  'kind' | 'outcome' | 'startedAt' | 'endedAt' | 'code' | 'error' | 'billedBytes' | 'statements'
+  'kind' | 'outcome' | 'startedAt' | 'endedAt' | 'code' | 'error'
 >;
 
 /** The queue. */
@@ -199,7 +196,7 @@ function shownPause(pause: Pause | null, target: string): ShownPause | null {
 }
 
 function targetReport(target: TargetHealth): TargetReport {
-  const { name, state, since, kind, address, readable, readAtMs, paused, problem, costs } = target;
+  const { name, state, since, kind, address, readable, readAtMs, paused, problem } = target;
   const readAt = readAtMs === 0 ? null : iso(readAtMs);
   return {
     name,
@@ -212,7 +209,6 @@ function targetReport(target: TargetHealth): TargetReport {
     paused,
     pause: shownPause(target.pause, name),
     problem: problem && shown(problem),
-    costs,
   };
 }
 
@@ -261,24 +257,8 @@ function formReport(health: FormHealth, { nowMs, targets }: MirrorHealth): FormR
 }
 
 function shownPass(pass: PassRecord): ShownPass {
-  const { kind, outcome, startedAt, endedAt, code, error, billedBytes, statements } = pass;
-  const costs = {
-    ...(billedBytes !== undefined && { billedBytes }),
-    ...(statements !== undefined && { statements }),
-  };
-  return { kind, outcome, startedAt, endedAt, code, error, ...costs };
-}
-
-const COUNTED = '(by processes that have this limit)';
-
-/** `120 MB billed today (UTC) in 14 statements, of 1 TB a day at most (by processes that have this limit)`; where no day is summed up: by this process since it began. */
-export function costsText({ today, maxBytesPerDay, ...own }: TargetCosts): string {
-  const spent = ({ billedBytes, statements }: Costs, when: string): string =>
-    `${bytes(billedBytes)} billed ${when} in ${plural(statements, 'statement')}`;
-  if (today === null) return spent(own, 'since this process began');
-  const most =
-    maxBytesPerDay === null ? '' : `, of ${bytes(maxBytesPerDay)} a day at most ${COUNTED}`;
-  return `${spent(today, 'today (UTC)')}${most}`;
+  const { kind, outcome, startedAt, endedAt, code, error } = pass;
+  return { kind, outcome, startedAt, endedAt, code, error };
 }
 
 /** Whole seconds since a form was last shown to be complete; null when it never was. */

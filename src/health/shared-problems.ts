@@ -32,7 +32,6 @@ const TARGET_CODES: ReadonlyMap<ProblemCode, number> = new Map([
   ['TARGET_UNREACHABLE', 2],
   ['TARGET_DENIED', 2],
   ['TARGET_FULL', 2],
-  ['TARGET_BUDGET', 1],
   ['TARGET_FAILED', 2],
   ['OTHER_SCHEMA', 1],
 ]);
@@ -46,8 +45,6 @@ const TITLES: Partial<Record<ProblemCode, string>> = {
   TARGET_UNREACHABLE: 'The target does not answer',
   TARGET_DENIED: 'The target denies access',
   TARGET_FULL: 'The target is full',
-  TARGET_BUDGET: 'What the target may cost a day is used up',
-  TARGET_BUDGET_TOO_SMALL: 'What the target may cost a day is too little for one job',
   TARGET_FAILED: 'The target fails',
   OTHER_SCHEMA: 'Another build wrote the target',
   SETTINGS: 'The settings name what does not exist',

@@ -1,6 +1,5 @@
 import type { MirrorError } from '../base/errors.ts';
 import type { RowsAsStored } from './as-stored.ts';
-import type { BilledTarget, BilledWriter } from './costs.ts';
 import type { Erasure, Traces } from './erasure.ts';
 import type { Loss } from './losses.ts';
 import type { Histories } from './histories.ts';
@@ -35,7 +34,7 @@ export type TargetKind = string;
  * (`test/contract/target.ts`) runs over every adapter. Checkpoints, field catalogue and pass history live in the target.
  * Errors: MirrorError with a TARGET_… code, whose message names the target and the remedy and holds no answer or secret.
  */
-export interface Target extends AsyncDisposable, Histories, Pauses, KeptSlugs, BilledTarget {
+export interface Target extends AsyncDisposable, Histories, Pauses, KeptSlugs {
   /** The name from the settings (`default` when unnamed). */
   readonly name: string;
   readonly kind: TargetKind;
@@ -325,7 +324,7 @@ export interface WindowWriter extends FormReader, AsyncDisposable {
 }
 
 /** Write access to one form; at most one at a time across processes and machines (L13). Dispose to release it. */
-export interface FormWriter extends WindowWriter, BilledWriter, RowDistrust {
+export interface FormWriter extends WindowWriter, RowDistrust {
   /**
    * Sets statuses after marking (L7), `_changed_at` included; unknown IDs and equal statuses are left alone. `sent`, which
    * are among them, are remembered in the same atomic step; what was remembered of the others before is forgotten.

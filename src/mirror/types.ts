@@ -150,9 +150,6 @@ export interface PassRecord {
   readonly code: ErrorCode | null;
   /** Message for a person; never an answer or a secret. */
   readonly error: string | null;
-  /** What the target billed for the pass, as far as it is known when the pass is recorded; absent where targets bill nothing. */
-  readonly billedBytes?: number;
-  readonly statements?: number;
 }
 
 /** What the next pass starts from; stored in the target, committed with the rows it speaks of. */

@@ -4,15 +4,7 @@ import { SETTING_NAMES, type SettingName, settingOf, variableOf } from './settin
 import type { Variable } from './variables.ts';
 
 /** Prefixes that only this program uses: any unknown name with one is a mistake. */
-const OUR_PREFIXES = [
-  'FORMS_API_',
-  'TARGET_',
-  'SYNC_',
-  'MARK_',
-  'SHEETS_',
-  'BIGQUERY_',
-  'RECONCILE_',
-];
+const OUR_PREFIXES = ['FORMS_API_', 'TARGET_', 'SYNC_', 'MARK_', 'SHEETS_', 'RECONCILE_'];
 
 /**
  * Variables that are not settings but were meant as one. With our own prefixes and in `.env`, where every line is ours,

@@ -64,13 +64,12 @@ export interface StatusSettings {
   readonly password: string | undefined;
 }
 
-/** How to reach Google Sheets and BigQuery. All undefined: the machine's own Google account. */
+/** How to reach Google Sheets. All undefined: the machine's own Google account. */
 export interface GoogleSettings {
   /** The key as JSON, or as JSON in base64. */
   readonly credentialsJson: string | undefined;
   readonly credentialsFile: string | undefined;
   readonly emulatorUrl: string | undefined;
-  readonly bigQueryEmulatorUrl: string | undefined;
   /** Whether a spreadsheet has a Summary tab; undefined: one that the mirror began. */
   readonly summary: boolean | undefined;
 }
@@ -131,7 +130,7 @@ const queueAddress = text.transform((value, context): URL => {
   }
 });
 
-/** Access to Sheets and BigQuery. GOOGLE_CREDENTIALS_JSON, which only this program reads, wins over a file that the machine may set for all. */
+/** Access to Google Sheets. GOOGLE_CREDENTIALS_JSON, which only this program reads, wins over a file that the machine may set for all. */
 export function readGoogle(reader: SettingsReader): GoogleSettings {
   const credentialsJson = reader.read('GOOGLE_CREDENTIALS_JSON', googleKey);
   const credentialsFile = reader.read('GOOGLE_APPLICATION_CREDENTIALS', text);
@@ -140,7 +139,6 @@ export function readGoogle(reader: SettingsReader): GoogleSettings {
     credentialsJson,
     credentialsFile: credentialsJson === undefined ? credentialsFile : undefined,
     emulatorUrl: reader.read('SHEETS_EMULATOR_URL', emulatorAddress),
-    bigQueryEmulatorUrl: reader.read('BIGQUERY_EMULATOR_URL', emulatorAddress),
     summary: summary === undefined ? undefined : summary === 'true',
   };
 }

@@ -5,7 +5,7 @@ export const SETTING_GROUPS = [
   'Schedule',
   'Marking',
   'Safety',
-  'Google Sheets and BigQuery',
+  'Google Sheets',
   'Network',
   'Queue',
   'Status page and alerts',

@@ -53,7 +53,7 @@ export const SETTINGS = {
     group: 'Targets',
     whenUnset: '`sqlite:./data/mirror.sqlite` (inside `DATA_DIR`)',
     meaning:
-      'Where the copy lives: `sqlite:<file>`, `postgres://user:password@host/database?schema=forms&sslmode=verify-full`, `mysql://user:password@host/database?ssl-mode=VERIFY_IDENTITY` (or `mariadb://…`), `bigquery://<project>/<dataset>?location=EU`, or the URL of a Google Sheet as copied from the browser.',
+      'Where the copy lives: `sqlite:<file>`, `postgres://user:password@host/database?schema=forms&sslmode=verify-full`, `mysql://user:password@host/database?ssl-mode=VERIFY_IDENTITY` (or `mariadb://…`), or the URL of a Google Sheet as copied from the browser.',
     example: 'postgres://mirror:password@db.example.com/forms?schema=forms&sslmode=verify-full',
     secret: true,
     perTarget: true,
@@ -121,8 +121,7 @@ export const SETTINGS = {
     ...plain,
     group: 'Schedule',
     default: '1m',
-    meaning:
-      'How often to poll for changes: `30s`, `1m`, `6h`, `1d`; at least `10s`. BigQuery bills each poll, so use `15m` there.',
+    meaning: 'How often to poll for changes: `30s`, `1m`, `6h`, `1d`; at least `10s`.',
     example: '30s',
     usedBy: ['start', 'worker', 'status', 'check'],
   },
@@ -206,16 +205,15 @@ export const SETTINGS = {
   },
   GOOGLE_APPLICATION_CREDENTIALS: {
     ...plain,
-    group: 'Google Sheets and BigQuery',
+    group: 'Google Sheets',
     whenUnset: "the machine's own Google account",
-    meaning:
-      'The key file of the service account that the sheet is shared with, or that has rights to the dataset.',
+    meaning: 'The key file of the service account that the sheet is shared with.',
     example: './service-account.json',
     usedBy: WRITERS,
   },
   GOOGLE_CREDENTIALS_JSON: {
     ...plain,
-    group: 'Google Sheets and BigQuery',
+    group: 'Google Sheets',
     whenUnset: '`GOOGLE_APPLICATION_CREDENTIALS` applies',
     meaning: 'The key itself, as JSON or as JSON in base64, instead of a file.',
     example: '{"type":"service_account","client_email":"…","private_key":"…"}',
@@ -224,33 +222,15 @@ export const SETTINGS = {
   },
   SHEETS_EMULATOR_URL: {
     ...plain,
-    group: 'Google Sheets and BigQuery',
+    group: 'Google Sheets',
     whenUnset: 'the real service',
     meaning: 'A local emulator of the Sheets API for experiments; a loopback address.',
     example: 'http://127.0.0.1:4020',
     usedBy: WRITERS,
   },
-  BIGQUERY_EMULATOR_URL: {
-    ...plain,
-    group: 'Google Sheets and BigQuery',
-    whenUnset: 'the real service',
-    meaning: 'A local emulator of the BigQuery API for experiments; a loopback address.',
-    example: 'http://127.0.0.1:4030',
-    usedBy: WRITERS,
-  },
-  BIGQUERY_MAX_BYTES_PER_DAY: {
-    ...plain,
-    group: 'Google Sheets and BigQuery',
-    whenUnset: 'no limit',
-    meaning:
-      'Most bytes that BigQuery may bill for a target per day (UTC), over all workers and commands that have the setting: `200GB`, `1TB`; at least `1GB`. When they are used up, the target rests until midnight UTC. Nothing is lost.',
-    example: '200GB',
-    perTarget: true,
-    usedBy: WRITERS,
-  },
   SHEETS_SUMMARY: {
     ...plain,
-    group: 'Google Sheets and BigQuery',
+    group: 'Google Sheets',
     whenUnset:
       '`true` for a spreadsheet in which the mirror creates its first tab, otherwise `false`',
     meaning:

@@ -7,7 +7,7 @@ import { TargetUrlError } from '../targets/target-url-error.ts';
 import { requireSafeTransport } from './plaintext.ts';
 import type { SettingsReader } from './settings-reader.ts';
 import { type SettingName, variableOf } from './settings-table.ts';
-import { byteCount, list, oneOf, quoted } from './value-schemas.ts';
+import { list, oneOf, quoted } from './value-schemas.ts';
 
 /** A target that forms are mirrored into. */
 export interface TargetSettings {
@@ -20,8 +20,6 @@ export interface TargetSettings {
   readonly picks: FieldPicks | undefined;
   /** What it tells of before, where it is a database. */
   readonly history: HistoryKind;
-  /** Most bytes that it may bill a day, where it bills any; undefined: no limit. */
-  readonly maxBytesPerDay: number | undefined;
   /** The variables that they came from, to name when something about them is wrong. */
   readonly variables: {
     readonly url: string;
@@ -95,7 +93,6 @@ function readTarget(
     forms: forms.includes('*') ? '*' : forms,
     picks: fields && parsePicks(fields, hashed),
     history: reader.readWithDefault('TARGET_HISTORY', oneOf(HISTORY_KINDS), name),
-    maxBytesPerDay: reader.read('BIGQUERY_MAX_BYTES_PER_DAY', byteCount, name),
     variables: {
       url: variable('TARGET_URL'),
       forms: variable('TARGET_FORMS'),

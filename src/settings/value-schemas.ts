@@ -46,22 +46,6 @@ export const wholeNumber = (min: number, max: number) =>
     (text) => `is ${quoted(text)}: write a whole number from ${min} to ${max}`,
   );
 
-const BYTE_UNITS = { B: 1, KB: 2 ** 10, MB: 2 ** 20, GB: 2 ** 30, TB: 2 ** 40 } as const;
-const LEAST_BYTES = BYTE_UNITS.GB;
-const MOST_BYTES = 1_000 * BYTE_UNITS.TB;
-
-/** `200GB`, `1.5 TB`, or plain bytes, as a whole number of bytes, from 1 GB (2^30) to 1,000 TB. */
-export const byteCount = textTo(
-  (text) => {
-    const match = /^(\d+(?:\.\d+)?)\s*([KMGT]?B)?$/i.exec(text);
-    if (!match) return undefined;
-    const unit = (match[2] ?? 'B').toUpperCase() as keyof typeof BYTE_UNITS;
-    const bytes = Math.round(Number(match[1]) * BYTE_UNITS[unit]);
-    return bytes >= LEAST_BYTES && bytes <= MOST_BYTES ? bytes : undefined;
-  },
-  (text) => `is ${quoted(text)}: write bytes from 1GB to 1000TB, such as 200GB or 1TB`,
-);
-
 /** A part of one: 0 to 1. */
 export const fraction = textTo(
   (text) => {

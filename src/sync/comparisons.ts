@@ -6,7 +6,6 @@ import type { FormOverview, Target } from '../mirror/target.ts';
 import type { PassRecord } from '../mirror/types.ts';
 import { type FormWindow, isCut, type WindowRecord } from '../mirror/window.ts';
 import { type Comparable, type ComparisonRhythm, dueComparisons } from './due-comparisons.ts';
-import { askTarget } from './ask-target.ts';
 import { TARGET_WAIT_MS } from './look.ts';
 import type { FormPlan } from './planner.ts';
 import { WINDOW_SIZES } from './window-sizes.ts';
@@ -168,10 +167,8 @@ export class Comparisons {
     try {
       const opened = await this.#options.openTarget(target);
       const units: Unit[] = [];
-      const [overview, pauses] = await askTarget(opened, [
-        () => opened.overview(),
-        () => opened.pauses(),
-      ]);
+      const overview = await opened.overview();
+      const pauses = await opened.pauses();
       for (const held of overview) {
         if (!planned.has(held.formId) || pauseOf(pauses, held.formId) !== null) continue;
         const windows = await windowsOf(opened, held);

@@ -121,7 +121,5 @@ export interface SyncEvents {
   };
   /** What is worth telling of the rate at which requests are sent. */
   'forms.rate': RateNotice;
-  /** A target has not answered for so long; it is waited for. */
-  'target.silent': { readonly target: string; readonly silentMs: number };
   'mark.ended': MarkReport;
 }

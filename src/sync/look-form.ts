@@ -18,7 +18,6 @@ import type {
   Target,
 } from '../mirror/target.ts';
 import type { Checkpoint, Form } from '../mirror/types.ts';
-import { askTarget } from './ask-target.ts';
 
 /** Which rows are to be marked. */
 export interface MarkingRules {
@@ -82,7 +81,7 @@ async function settledAsTold(
   const { fields = [], statuses: live } = overview;
   if (!isStoredAs(checkpoint, form, storing, fields)) return null;
   const reader = readsRows ? await target.reader(form.id) : undefined;
-  if (reader !== undefined && (await isChangedByPeople(target, reader, overview))) return null;
+  if (reader !== undefined && (await isChangedByPeople(reader, overview))) return null;
   // Where its rows were looked at, by what is there now.
   const held = live && ((await reader?.statusCounts()) ?? live);
   const told = held === undefined ? checkpoint.statuses : plusCounts(held, unstored);
@@ -97,13 +96,9 @@ async function settledAsTold(
 }
 
 /** What people did to the rows since the last pass, which is to say so. */
-async function isChangedByPeople(
-  target: Target,
-  reader: FormReader,
-  { notices }: FormOverview,
-): Promise<boolean> {
-  const [losses, now] = await askTarget(target, [() => reader.losses(), () => reader.notices()]);
-  return losses.length > 0 || !isDeepStrictEqual(now, notices);
+async function isChangedByPeople(reader: FormReader, { notices }: FormOverview): Promise<boolean> {
+  const losses = await reader.losses();
+  return losses.length > 0 || !isDeepStrictEqual(await reader.notices(), notices);
 }
 
 /**

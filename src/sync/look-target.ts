@@ -13,7 +13,6 @@ import {
 } from '../mirror/status-counts.ts';
 import type { FormOverview, FormReader, StoredRow, Target } from '../mirror/target.ts';
 import type { Form, Submission } from '../mirror/types.ts';
-import { askTarget } from './ask-target.ts';
 import { askable } from './look-counts.ts';
 import { type MarkingRules, type SettledForm, settledForm, withheldCopy } from './look-form.ts';
 import type { PageVerdict, TargetFacts } from './look-judgement.ts';
@@ -71,11 +70,10 @@ export async function lookAtTarget(
   target: Target,
   { forms, storing, marking, requireNames, rowsOf, turns, isLate }: TargetQuestion,
 ): Promise<LookedTarget> {
-  const [held, lastLook, pauses] = await askTarget(target, [
-    () => target.overview(),
-    () => target.lastLook(),
-    () => target.pauses(),
-  ]);
+  // One after the other, as a spreadsheet has what the first of them read for the rest.
+  const held = await target.overview();
+  const lastLook = await target.lastLook();
+  const pauses = await target.pauses();
   const overviews = new Map(held.map((form) => [form.formId, form]));
   const isPaused = (formId: string): boolean => pauseOf(pauses, formId) !== null;
   const settled = new Map<string, LookedForm>();

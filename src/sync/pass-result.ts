@@ -33,7 +33,6 @@ export const KEEPS_RECORDS: ReadonlySet<ErrorCode> = new Set([
   'TARGET_DENIED',
   'TARGET_FAILED',
   'TARGET_FULL',
-  'TARGET_BUDGET_TOO_SMALL',
 ]);
 
 /** The result of a pass that was ended by a failure. */

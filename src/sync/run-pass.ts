@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { toMirrorError } from '../base/errors.ts';
 import { withLogFields } from '../base/logger.ts';
-import type { Costs } from '../mirror/costs.ts';
 import { outdatedRows } from '../mirror/proven-for.ts';
 import { ProofLedger } from '../mirror/proof.ts';
 import type { FormWriter, Target } from '../mirror/target.ts';
@@ -46,7 +45,6 @@ export async function runPass(
 
 async function runToEnd(run: PassRun): Promise<PassReport> {
   const { context, request, signal } = run.setup;
-  let spent = (): Partial<Costs> => ({});
   try {
     const before = run.requests;
     const form = await run.readForm();
@@ -56,13 +54,12 @@ async function runToEnd(run: PassRun): Promise<PassReport> {
     context.events.emit('pass.started', run.subject);
     await request.requireNames?.(form, signal);
     await using writer = await openWriter(run, form);
-    spent = () => writer.spent?.() ?? {};
     const tried = await attempt(run, form, writer);
     // An empty list is what some servers show of a form that is gone, whose fields were remembered.
     const isEmpty = tried.failure === null && run.total === 0;
     const isVanished = isEmpty && !isAsked && (await isGone(run));
     const result: PassResult = isVanished ? { ...NOTHING, outcome: 'gone' } : tried;
-    const record = { ...recordOf(run, result), ...spent() };
+    const record = recordOf(run, result);
     // What is left alone gets no record either: as after a crash, the next pass goes on from what is stored.
     if (result.outcome === 'paused') return reportOf(run, record, result);
     try {
@@ -78,11 +75,10 @@ async function runToEnd(run: PassRun): Promise<PassReport> {
       // That a target which refuses rows refuses the record, too, is no second failure.
       if (result.failure?.code.startsWith('TARGET_') !== true) throw error;
     }
-    // The end of the pass has its costs, too, which its record cannot hold.
-    return reportOf(run, { ...record, ...spent() }, result);
+    return reportOf(run, record, result);
   } catch (error) {
     const result = failed(toMirrorError(error));
-    return reportOf(run, { ...recordOf(run, result), ...spent() }, result);
+    return reportOf(run, recordOf(run, result), result);
   }
 }
 

@@ -30,7 +30,6 @@ export function logSync(events: Events<SyncEvents>, logger: Logger, remedyOf: Re
     const { silentMs } = notice;
     logger.info(notice, `Waiting on the source (no answer for ${span(silentMs)}).`);
   });
-  events.on('target.silent', (notice) => logger.info(notice, silenceSentence(notice)));
   events.on('forms.retry', (notice) => {
     logger[isLongWait(notice) ? 'info' : 'debug'](notice, waitSentence(notice));
   });
@@ -119,10 +118,6 @@ export function waitSentence({ reason, delayMs }: SyncEvents['forms.retry']): st
   const when = delayMs < LONG_WAIT_MS ? 'in a moment' : `in ${span(delayMs)}`;
   return `Waiting on the source (${reason}); tried again ${when}.`;
 }
-
-/** `Waiting on target default (no answer for 40 s).` */
-export const silenceSentence = ({ target, silentMs }: SyncEvents['target.silent']): string =>
-  `Waiting on target ${target} (no answer for ${span(silentMs)}).`;
 
 /** `The source answers 429 (too many requests): at most 120 requests a minute are sent from now on, …` */
 export function rateSentence({ what, perMinute, waitMs }: RateNotice): string {

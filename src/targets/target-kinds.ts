@@ -4,16 +4,10 @@ import type { HistoryKind } from '../mirror/histories.ts';
 import type { Target, TargetKind } from '../mirror/target.ts';
 import { browserAddress, parseSheetAddress } from './google-sheets/api/address.ts';
 import type { SheetsOptions } from './google-sheets/target.ts';
-import { BIGQUERY_FORM, parseBigQueryUrl } from './sql/bigquery/bigquery-address.ts';
 import { parseMysqlUrl } from './sql/mysql/mysql-address.ts';
 import { parsePostgresUrl } from './sql/postgres/postgres-address.ts';
 import { parseSqliteUrl } from './sql/sqlite/sqlite-address.ts';
 import { TargetUrlError } from './target-url-error.ts';
-
-/** Stand-ins for services of Google beside Sheets. */
-interface GoogleStandIns {
-  readonly bigQueryEmulatorUrl?: string | undefined;
-}
 
 /** What a target is opened with besides its address. */
 export interface OpenTargetOptions {
@@ -22,11 +16,7 @@ export interface OpenTargetOptions {
   /** What a SQL target tells of before; statuses when absent. */
   readonly history?: HistoryKind | undefined;
   /** Access to Google's services; application default credentials when absent. */
-  readonly google?: (Omit<SheetsOptions, 'clock'> & GoogleStandIns) | undefined;
-  /** Most bytes that it may bill a day; any when absent. */
-  readonly maxBytesPerDay?: number | undefined;
-  /** Called when BigQuery has not answered for so long; it goes on waiting. */
-  readonly onSilence?: ((silentMs: number) => void) | undefined;
+  readonly google?: Omit<SheetsOptions, 'clock'> | undefined;
 }
 
 /** A target URL, parsed. The password is in `open` alone, so that no listing or log of settings shows it (L15). */
@@ -54,8 +44,6 @@ interface Kind {
   readonly form: string;
   /** How long an answer of `overview` serves before it is read again, where reading takes of a quota that passes need. */
   readonly overviewRestMs: number;
-  /** What it bills at least for each table that a statement touches; nothing when absent. */
-  readonly leastBilledBytes?: number;
   /** It can tell what was before: statuses, and versions of rows. */
   readonly keepsHistory: boolean;
   /** Reads a URL without connecting or loading a driver. Throws {@link TargetUrlError}. */
@@ -123,36 +111,6 @@ const KINDS: Readonly<Record<TargetKind, Kind>> = {
       };
     },
   },
-  bigquery: {
-    product: 'BigQuery',
-    begins: /^bigquery:/i,
-    form: BIGQUERY_FORM,
-    // Each is billed 10 MB; staleness has ten minutes of grace.
-    overviewRestMs: 300_000,
-    leastBilledBytes: 10 * 1024 * 1024,
-    keepsHistory: true,
-    parse(url) {
-      const address = parseBigQueryUrl(url);
-      return {
-        shown: address.shown,
-        place: address.place,
-        // As for Sheets.
-        transport: { host: 'bigquery.googleapis.com', weaknesses: [] },
-        async open(name, { clock = systemClock, history, google, maxBytesPerDay, onSilence } = {}) {
-          const { openBigQuery } = await import('./sql/bigquery/bigquery-open.ts');
-          const { credentialsFile, credentialsJson, bigQueryEmulatorUrl, proxy } = google ?? {};
-          const source = {
-            credentialsFile,
-            credentialsJson,
-            emulatorUrl: bigQueryEmulatorUrl,
-            proxy,
-          };
-          const limits = { maxBytesPerDay, onSilence };
-          return openBigQuery(name, address, { ...source, ...limits, clock, history });
-        },
-      };
-    },
-  },
   'google-sheets': {
     product: 'Google Sheets',
     begins: /^(?:sheets:|https:\/\/(?:docs|drive|sheets)\.google\.com\/)/i,
@@ -198,6 +156,3 @@ export const overviewRestMs = (kind: TargetKind): number => KINDS[kind]?.overvie
 
 /** Whether such a target can tell what was before. */
 export const keepsHistory = (kind: TargetKind): boolean => KINDS[kind]?.keepsHistory ?? false;
-
-/** What such a target bills at least, in bytes, for each table that a statement touches; 0 where it bills nothing. */
-export const leastBilledBytes = (kind: TargetKind): number => KINDS[kind]?.leastBilledBytes ?? 0;

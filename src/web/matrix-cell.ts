@@ -17,7 +17,6 @@ import {
   type FormReport,
   type StatusReport,
   type TargetReport,
-  costsText,
   isKnown,
   missingTime,
 } from '../health/report.ts';
@@ -40,14 +39,13 @@ export function targetHeading(
   { actions, at }: { readonly actions: boolean; readonly at: number },
 ): Html {
   const nowMs = Date.parse(report.at);
-  const { name, paused, readable, readAt, costs } = target;
+  const { name, paused, readable, readAt } = target;
   const next = report.forms.find((form) => form.target === name && form.nextRunAt !== null);
   return html`<th scope="col">
     <b>${name}</b>
     ${paused && html` <span class="state waiting">${stateIcon('waiting')} Paused</span>`}
     <span class="fact">${addressText(target)}</span>
     ${next !== undefined && html`<span class="fact">next run ${timeUntil(next.nextRunAt, nowMs)}</span>`}
-    ${costs !== null && html`<span class="fact">${costsText(costs)}</span>`}
     ${!readable && html`<span class="fact">as of ${timeAgo(readAt, nowMs, 'never read')}</span>`}
     ${!isKnown(target) && !report.forms.some((form) => form.target === name) && html`<span class="fact">What is mirrored here is not known.</span>`}
     ${actions && actionMenu({ id: `menu-t${at}`, about: `target ${name}`, actions: targetActions(target) })}

@@ -30,8 +30,6 @@ export class Metrics {
   readonly #durations: Histogram<'target' | 'kind'>;
   readonly #changes: Counter<'form' | 'target' | 'change'>;
   readonly #requests: Counter<'form' | 'target'>;
-  readonly #billed: Counter<'form' | 'target'>;
-  readonly #statements: Counter<'form' | 'target'>;
   readonly #gauges: Gauges;
 
   constructor(options: Omit<ProcessMetricsOptions, 'role'>) {
@@ -62,18 +60,6 @@ export class Metrics {
       labelNames: ['form', 'target'],
       registers,
     });
-    this.#billed = new Counter({
-      name: 'forms_mirror_target_billed_bytes_total',
-      help: 'Bytes billed for runs. forms_mirror_process_billed_bytes_total includes polls and everything else.',
-      labelNames: ['form', 'target'],
-      registers,
-    });
-    this.#statements = new Counter({
-      name: 'forms_mirror_target_statements_total',
-      help: 'Statements billed for runs. forms_mirror_process_billed_statements_total includes polls and everything else.',
-      labelNames: ['form', 'target'],
-      registers,
-    });
     this.#gauges = createGauges(registers);
   }
 
@@ -90,9 +76,6 @@ export class Metrics {
     this.#durations.observe({ target, kind }, Math.max(0, seconds));
     for (const change of CHANGES) this.#changes.inc({ form, target, change }, pass[change]);
     this.#requests.inc({ form, target }, requests);
-    if (pass.billedBytes === undefined) return;
-    this.#billed.inc({ form, target }, pass.billedBytes);
-    this.#statements.inc({ form, target }, pass.statements ?? 0);
   }
 
   /** All metrics in Prometheus' text format, with the mirror's health. */
@@ -107,15 +90,11 @@ export class Metrics {
   }
 
   /** A counter that begins with its first pass would show none of it to whoever asks for a rate. */
-  #countFromZero({ forms, targets }: MirrorHealth): void {
-    const billing = new Set(targets.flatMap(({ name, costs }) => (costs === null ? [] : [name])));
+  #countFromZero({ forms }: MirrorHealth): void {
     for (const { form, target } of forms) {
       const labels = { form: form.id, target };
       for (const change of CHANGES) this.#changes.inc({ ...labels, change }, 0);
       this.#requests.inc(labels, 0);
-      if (!billing.has(target)) continue;
-      this.#billed.inc(labels, 0);
-      this.#statements.inc(labels, 0);
     }
   }
 
@@ -183,11 +162,6 @@ function createGauges(registers: Registry[]) {
       ['form'],
     ),
     targetUp: gauge('target_up', '1 if the target could be read just now.', ['target']),
-    billedToday: gauge(
-      'target_billed_today_bytes',
-      'Bytes billed since midnight UTC, if BIGQUERY_MAX_BYTES_PER_DAY is set.',
-      ['target'],
-    ),
     jobs: gauge('queue_jobs', 'Jobs in the queue.', [...queueNames, 'state']),
     oldest: gauge(
       'queue_oldest_waiting_timestamp_seconds',
@@ -245,11 +219,9 @@ function showForm(gauges: Gauges, health: FormHealth, nowMs: number): void {
   gauges.rejected.set(labels, overview.rejected);
 }
 
-function showTargets({ targetUp, billedToday }: Gauges, { targets }: MirrorHealth): void {
-  for (const { name, readable, readAtMs, costs } of targets) {
+function showTargets({ targetUp }: Gauges, { targets }: MirrorHealth): void {
+  for (const { name, readable, readAtMs } of targets) {
     targetUp.set({ target: name }, readable && readAtMs > 0 ? 1 : 0);
-    if (costs !== null && costs.today !== null)
-      billedToday.set({ target: name }, costs.today.billedBytes);
   }
 }
 

@@ -3,7 +3,7 @@ import { type Html, html } from './html.ts';
 import { OUTCOMES } from '../health/pass-summary.ts';
 import { stateMark, timeAgo } from './page-parts.ts';
 import { msOf, passTimeline } from './pass-timeline.ts';
-import { bytes, count, duration, plural } from '../base/format.ts';
+import { count, duration, plural } from '../base/format.ts';
 
 /** The passes of a form into a target, newest first: at a glance, then one by one, the older ones folded. */
 export function passHistory(target: string, passes: readonly PassRecord[], nowMs: number): Html {
@@ -22,7 +22,6 @@ export function passHistory(target: string, passes: readonly PassRecord[], nowMs
 const SHOWN_AT_ONCE = 12;
 
 function passList(passes: readonly PassRecord[], nowMs: number, id: string, caption: string): Html {
-  const isBilled = passes.some(({ billedBytes }) => billedBytes !== undefined);
   return html`<table class="list" id="${id}">
     <caption>
       ${caption}, newest first
@@ -38,17 +37,16 @@ function passList(passes: readonly PassRecord[], nowMs: number, id: string, capt
         <th scope="col" class="number">Deleted</th>
         <th scope="col" class="number">Rejected</th>
         <th scope="col" class="number">Requests</th>
-        ${isBilled && html`<th scope="col" class="number">Billed</th>`}
         <th scope="col" class="number">Took</th>
       </tr>
     </thead>
     <tbody>
-      ${passes.map((pass) => passRow(pass, nowMs, isBilled))}
+      ${passes.map((pass) => passRow(pass, nowMs))}
     </tbody>
   </table>`;
 }
 
-function passRow(pass: PassRecord, nowMs: number, isBilled: boolean): Html {
+function passRow(pass: PassRecord, nowMs: number): Html {
   const seen =
     pass.total === null ? count(pass.distinct) : `${count(pass.distinct)} of ${count(pass.total)}`;
   const numbers: readonly (readonly [string, string])[] = [
@@ -58,7 +56,6 @@ function passRow(pass: PassRecord, nowMs: number, isBilled: boolean): Html {
     ['Deleted', count(pass.deleted)],
     ['Rejected', count(pass.rejected)],
     ['Requests', count(pass.requests)],
-    ...(isBilled ? [['Billed', billedText(pass)] as const] : []),
     ['Took', duration(msOf(pass))],
   ];
   return html`<tr>
@@ -77,13 +74,7 @@ function passRow(pass: PassRecord, nowMs: number, isBilled: boolean): Html {
     ${
       pass.error !== null &&
       html`<tr class="why">
-        <td class="full small quiet" colspan="${isBilled ? 11 : 10}">${pass.error}</td>
+        <td class="full small quiet" colspan="10">${pass.error}</td>
       </tr>`
     }`;
-}
-
-/** `120 MB in 14 statements`. */
-function billedText({ billedBytes, statements }: PassRecord): string {
-  if (billedBytes === undefined) return '';
-  return `${bytes(billedBytes)} in ${plural(statements ?? 0, 'statement')}`;
 }

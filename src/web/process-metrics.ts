@@ -1,6 +1,5 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import type { Events } from '../base/events.ts';
-import type { Costs } from '../mirror/costs.ts';
 import type { SyncEvents } from '../sync/events.ts';
 
 /** A job that this process took from the queue and that has ended. IDs of targets and words of fixed lists only (L11). */
@@ -32,8 +31,6 @@ export interface ProcessMetricsOptions {
   readonly role: 'start' | 'worker';
   /** Absent: nothing of jobs is counted. */
   readonly jobs?: JobFeed | undefined;
-  /** What targets that bill billed this process since it began, by their names; absent: none does. */
-  readonly billed?: (() => readonly (readonly [target: string, costs: Costs])[]) | undefined;
 }
 
 /** A metric as it is registered. */
@@ -51,7 +48,7 @@ const REQUEST_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 /**
  * For Prometheus what each process of the mirror knows of itself: its memory and event loop, its requests to the source, its
- * jobs, its marks, what it was billed. Sums over all processes are true. Labels as {@link Metrics} has them.
+ * jobs, its marks. Sums over all processes are true. Labels as {@link Metrics} has them.
  */
 export class ProcessMetrics {
   /** Of this process alone; {@link Metrics} adds to it. */
@@ -59,7 +56,7 @@ export class ProcessMetrics {
   readonly #queueUp: Gauge;
   readonly #unsubscribe: readonly (() => void)[];
 
-  constructor({ events, version, role, jobs, billed = () => [] }: ProcessMetricsOptions) {
+  constructor({ events, version, role, jobs }: ProcessMetricsOptions) {
     const registers = [this.registry];
     collectDefaultMetrics({ register: this.registry });
     new Gauge({
@@ -73,7 +70,6 @@ export class ProcessMetrics {
       help: '1 if the queue answers this process.',
       registers,
     });
-    tellBilled(billed, registers);
     this.#unsubscribe = [
       ...countRequests(events, registers),
       ...countMarks(events, registers),
@@ -181,26 +177,6 @@ function statusClass(status: number | null): (typeof STATUS_CLASSES)[number] {
   if (status < 300) return '2xx';
   if (status < 400) return '3xx';
   return status < 500 ? '4xx' : '5xx';
-}
-
-/** All jobs that targets billed, whatever for: each scrape reads the sums. */
-function tellBilled(
-  billed: NonNullable<ProcessMetricsOptions['billed']>,
-  registers: Registry[],
-): void {
-  const tell = (name: string, help: string, of: keyof Costs): void =>
-    void new Counter({
-      name: `forms_mirror_process_${name}_total`,
-      help: `${help} of this process since it started. Only for targets that bill.`,
-      labelNames: ['target'],
-      registers,
-      collect() {
-        this.reset();
-        for (const [target, costs] of billed()) this.inc({ target }, costs[of]);
-      },
-    });
-  tell('billed_bytes', 'Bytes that targets billed for all jobs', 'billedBytes');
-  tell('billed_statements', 'Statements that targets billed in all jobs', 'statements');
 }
 
 function countMarks(events: Events<SyncEvents>, registers: Registry[]): (() => void)[] {

@@ -13,7 +13,6 @@ import { Metrics } from './metrics.ts';
 import type { JobFeed } from './process-metrics.ts';
 import type { JobBoard } from './queue-route.ts';
 import { addRoutes } from './routes.ts';
-import { billedTargets } from '../mirror/costs.ts';
 import type { HealthSource } from '../health/facts.ts';
 import { HealthMonitor } from '../health/monitor.ts';
 
@@ -83,8 +82,7 @@ export async function startStatus(options: StatusOptions): Promise<StatusServer>
   }
   const app = createApp();
   await guardAccess(app, { adminPassword, clock, logger });
-  const billed = () => billedTargets(source.targets, (name) => source.costs(name));
-  const metrics = new Metrics({ events, version, jobs: options.jobs, billed });
+  const metrics = new Metrics({ events, version, jobs: options.jobs });
   const monitor = new HealthMonitor({
     source,
     events,

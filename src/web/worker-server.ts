@@ -8,7 +8,7 @@ import { isLoopback } from '../base/loopback.ts';
 import type { SyncEvents } from '../sync/events.ts';
 import { guardAccess } from './access.ts';
 import { listen } from './listen.ts';
-import { type JobFeed, ProcessMetrics, type ProcessMetricsOptions } from './process-metrics.ts';
+import { type JobFeed, ProcessMetrics } from './process-metrics.ts';
 
 /** See {@link startWorkerServer}. */
 export interface WorkerServerOptions {
@@ -21,7 +21,6 @@ export interface WorkerServerOptions {
   readonly queueAnswers: () => Promise<boolean>;
   readonly events: Events<SyncEvents>;
   readonly jobs: JobFeed;
-  readonly billed?: ProcessMetricsOptions['billed'];
   readonly logger: Logger;
   /** Of the program. */
   readonly version: string;
@@ -65,7 +64,6 @@ export async function startWorkerServer(options: WorkerServerOptions): Promise<W
     version,
     role: 'worker',
     jobs,
-    billed: options.billed,
   });
   const queueAnswers = async (): Promise<boolean> => {
     const answer = options.queueAnswers().catch(() => false);

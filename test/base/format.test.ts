@@ -63,7 +63,7 @@ describe('formatting for people', () => {
 });
 
 describe('sizes', () => {
-  it('are in the units that BigQuery bills in', () => {
+  it('are in units of 1,024', () => {
     expect([0, 1_023, 10_485_760, 1.5 * 2 ** 30, 2 ** 40, 5_000 * 2 ** 40].map(bytes)).toEqual([
       '0 B',
       '1,023 B',

@@ -28,9 +28,7 @@ export function describeSqlErasure(stage: QueriedStage): void {
     const dropCopies = () => {
       const { place } = stage;
       return place.query(
-        place.product === 'BigQuery'
-          ? `DELETE FROM ${place.relation('mirror_state')} WHERE form_id LIKE '#forgotten%'`
-          : `DELETE FROM ${place.relation('mirror_meta')} WHERE "key" LIKE 'forgotten%'`,
+        `DELETE FROM ${place.relation('mirror_meta')} WHERE "key" LIKE 'forgotten%'`,
       );
     };
     const drop = async (...tables: string[]) => {
@@ -41,9 +39,7 @@ export function describeSqlErasure(stage: QueriedStage): void {
 
     it.for([['mirror_forgotten'], ['mirror_forgotten', 'mirror_forms']])(
       'brings nothing back where people dropped %s: the notes are restored from their copy',
-      async (tables, { skip }) => {
-        if (stage.place.product === 'BigQuery' && tables.length > 1)
-          skip('there it is a view; what it shows is in mirror_state');
+      async (tables) => {
         await forget('sub_0c');
         await drop(...tables);
         expect((await apply()).outcomes).toEqual(['forgotten', 'unchanged']);
@@ -91,7 +87,7 @@ export function describeSqlErasure(stage: QueriedStage): void {
         'mirror_forgotten',
         'mirror_forms',
         'mirror_passes',
-        place.product === 'BigQuery' ? 'mirror_state' : 'mirror_meta',
+        'mirror_meta',
       ]) {
         const rows = await place.query(`SELECT * FROM ${place.relation(table)}`);
         const text = JSON.stringify(rows, (_, value: unknown) =>

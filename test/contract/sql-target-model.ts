@@ -14,8 +14,6 @@ const TIME = '2026-05-05T05:05:05.000Z';
 
 /** What the target should hold: the plainest thing that keeps the contract. */
 interface Model {
-  /** See {@link QueriedStage}. */
-  hasLateColumns: boolean;
   rows: Map<string, { row: Row; deleted: boolean }>;
   rejected: Set<string>;
   prepared: string[];
@@ -133,7 +131,6 @@ export function describeSqlModel(stage: QueriedStage): void {
 async function play(stage: QueriedStage, formId: string, steps: readonly Step[]): Promise<void> {
   const identity = { id: formId, slug: 'model', name: 'Model' };
   const model: Model = {
-    hasLateColumns: stage.place.hasLateColumns === true,
     rows: new Map(),
     rejected: new Set(),
     prepared: [],
@@ -235,8 +232,7 @@ function take(model: Model, now: Row): RowOutcome {
   const cells = new Map(held?.row.cells);
   for (const id of model.prepared) {
     const cell = now.cells.get(id) ?? null;
-    const none = model.hasLateColumns ? null : 'text';
-    const isText = (model.types.get(id) ?? none) === 'text';
+    const isText = (model.types.get(id) ?? 'text') === 'text';
     cells.set(id, cell === '' && !isText ? null : cell);
   }
   model.rows.set(now.id, { row: { ...now, cells }, deleted: false });

@@ -35,10 +35,8 @@ import { describeValues } from './target-values.ts';
 export interface QueriedPlace extends TargetPlace {
   /** As {@link TargetPlace.open}, by another clock than the machine's, or to keep more of what was. */
   open(name?: string, clock?: Clock, history?: HistoryKind): Promise<Target>;
-  readonly product: SqlDialect['product'] | 'BigQuery';
+  readonly product: SqlDialect['product'];
   readonly url: string;
-  /** A column comes with the first answer to its field: an empty text before that is no answer. */
-  readonly hasLateColumns?: boolean;
   /** The names of a table's columns, where the product has a way of its own. */
   readonly columnsOf?: (relation: string) => Promise<string[]>;
   /** Runs one statement on a connection of its own, as a person would. */

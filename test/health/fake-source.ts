@@ -1,5 +1,4 @@
 import { MirrorError } from '../../src/base/errors.ts';
-import type { TargetCosts } from '../../src/mirror/costs.ts';
 import type { FormOverview } from '../../src/mirror/target.ts';
 import type { FormIdentity, PassRecord } from '../../src/mirror/types.ts';
 import type {
@@ -183,13 +182,6 @@ export class FakeSource implements HealthSource {
     if (answer === undefined) throw new MirrorError('USAGE', `There is no target ${target}.`);
     if (answer instanceof MirrorError) throw answer;
     return answer;
-  }
-
-  /** What targets billed; none by default. */
-  readonly billed = new Map<string, TargetCosts>();
-
-  costs(target: string): TargetCosts | null {
-    return this.billed.get(target) ?? null;
   }
 
   async passes(target: string, formId: string, limit: number): Promise<readonly PassRecord[]> {

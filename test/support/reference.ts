@@ -113,7 +113,6 @@ function metrics(): string[] {
     events: new Events(() => undefined),
     version: '0',
     jobs: () => () => undefined,
-    billed: () => [],
   });
   const rows = all
     .registered()

@@ -29,15 +29,6 @@ describe('the log', () => {
     return lines;
   }
 
-  it('says that a target is waited for', () => {
-    const lines: string[] = [];
-    const logger = { info: (_fields: unknown, text: string) => void lines.push(text) };
-    const events = new Events<SyncEvents>();
-    logSync(events, logger as unknown as Logger, () => null);
-    events.emit('target.silent', { target: 'db', silentMs: 40_000 });
-    expect(lines).toEqual(['Waiting on target db (no answer for 40 s).']);
-  });
-
   it('L17: calls no pass complete that knows of deletions', () => {
     expect(linesOf({})).toEqual(['debug: The pass is complete.']);
     const text = 'The pass ended well but for deletions that the next passes look for.';

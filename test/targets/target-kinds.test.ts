@@ -26,11 +26,6 @@ describe('target URLs', () => {
       'mariadb://u@db/forms',
     ],
     [
-      'bigquery://my-project/forms?location=eu',
-      'bigquery',
-      'bigquery://my-project/forms?location=EU',
-    ],
-    [
       'https://docs.google.com/spreadsheets/d/1AbcdefghijklmnopqrstuvwxYZ_-/edit#gid=0',
       'google-sheets',
       'https://docs.google.com/spreadsheets/d/1AbcdefghijklmnopqrstuvwxYZ_-/edit',

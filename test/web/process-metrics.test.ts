@@ -17,28 +17,6 @@ function open() {
   return { events, queue, metrics, lines };
 }
 
-describe('what targets billed a process', () => {
-  it('is told as it is at each scrape, by target, whatever it was for', async () => {
-    let billedBytes = 0;
-    const billed = () => [['bq', { billedBytes, statements: billedBytes / 10 }]] as const;
-    const metrics = new ProcessMetrics({
-      events: new Events(),
-      version: '1',
-      role: 'start',
-      billed,
-    });
-    for (const most of [0, 30, 70]) {
-      billedBytes = most;
-      const text = await metrics.text(true);
-      expect(text).toContain(`forms_mirror_process_billed_bytes_total{target="bq"} ${most}\n`);
-      expect(text).toContain(
-        `forms_mirror_process_billed_statements_total{target="bq"} ${most / 10}\n`,
-      );
-    }
-    expect(await open().lines('process_billed_bytes_total')).toEqual([]);
-  });
-});
-
 const SENT = { status: 200, ms: 80, waitedMs: 0, perMinute: null };
 
 describe('the metrics of a process', () => {

@@ -25,7 +25,7 @@ export interface CredentialsSource {
   readonly credentialsFile?: string | undefined;
   /** GOOGLE_CREDENTIALS_JSON: the content of such a file, as it is or in base64. */
   readonly credentialsJson?: string | undefined;
-  /** SHEETS_EMULATOR_URL or BIGQUERY_EMULATOR_URL: credentials are only used to sign, nothing is fetched from Google. */
+  /** SHEETS_EMULATOR_URL: credentials are only used to sign, nothing is fetched from Google. */
   readonly emulatorUrl?: string | undefined;
   /** The proxy of this machine's network. */
   readonly proxy?: ProxySettings | undefined;
