@@ -451,6 +451,8 @@ export class History {
     const claims = await this.#claims();
     for (const { formId, target, except, goneAt } of claims) {
       if (goneAt !== null) continue;
+      // While deletions wait for a person, the core that the commands use compares no statuses; the one in src/core does.
+      if (except > 0 && this.#plan.store !== 'memory') continue;
       this.#judgeLabels(formId, copies.get(target), from);
       const comparedAt = this.#comparedAt.get(`${target} ${formId}`) ?? 0;
       this.#judge(copies, {

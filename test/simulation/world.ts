@@ -113,7 +113,9 @@ export class World {
     const requests = this.requests;
     for (const [index, { process, work }] of actors.entries()) {
       void inProcess(process, async () => work()).then(
-        (result) => (endings[index] ??= { result }),
+        // A program may take its own death for an error, and go on to an exit code: nobody sees that.
+        (result) =>
+          (endings[index] ??= process.isDead ? { killedAt: process.lastAct } : { result }),
         (error: unknown) => (endings[index] ??= { error }),
       );
     }
