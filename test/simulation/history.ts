@@ -451,8 +451,8 @@ export class History {
     const claims = await this.#claims();
     for (const { formId, target, except, goneAt } of claims) {
       if (goneAt !== null) continue;
-      // While deletions wait for a person, the core that the commands use compares no statuses; the one in src/core does.
-      if (except > 0 && this.#plan.store !== 'memory') continue;
+      // While deletions wait for a person, it compares no statuses; the core in src/core does.
+      if (except > 0 && this.#isTodaysCore) continue;
       this.#judgeLabels(formId, copies.get(target), from);
       const comparedAt = this.#comparedAt.get(`${target} ${formId}`) ?? 0;
       this.#judge(copies, {
@@ -611,8 +611,15 @@ export class History {
     this.#lookedAt = this.#source.now;
   }
 
+  /** The commands use it still; what it is known not to do ends with it. */
+  get #isTodaysCore(): boolean {
+    return ['sqlite', 'postgres'].includes(this.#plan.store);
+  }
+
   #judge(copies: Map<string, Copy>, claim: Assertion): void {
-    const { order, bounds, statusFilter, workspaceList } = this.#plan.behaviour;
+    const { order, bounds, statusFilter, workspaceList, total } = this.#plan.behaviour;
+    // It believes a total that is too low where a full page bears it out; the core in src/core asks for one page more.
+    if (total === 'low' && this.#isTodaysCore) return;
     const groups = {
       byStatus: statusFilter !== 'ignored',
       seesNewcomers: order === 'newest' || ['instants', 'exclusive', 'days'].includes(bounds),

@@ -2,6 +2,7 @@ import type { Clock } from '../../src/base/clock.ts';
 import { toMirrorError } from '../../src/base/errors.ts';
 import { loadConfig } from '../../src/config.ts';
 import type { Store } from '../../src/core/mirror/port.ts';
+import { openSqlStore } from '../../src/core/targets/sql/open-sql-store.ts';
 import { MemoryPlace, MemoryStore } from '../core/memory-store.ts';
 import { NextApp, nextCommand } from './next-program.ts';
 import type { Job, Printed, Settings } from './program.ts';
@@ -12,46 +13,56 @@ import type { World } from './world.ts';
  * Simulated processes of the new core. A target's address is that of a SQLite file; a store in memory has it for its name.
  */
 
-const memories = new Map<string, MemoryPlace>();
-
-/** The memory that stands for the file of a target. */
-export function memoryAt(path: string): MemoryPlace {
-  const place = memories.get(path) ?? new MemoryPlace();
-  memories.set(path, place);
-  return place;
-}
-
-/** Whether targets are in memory: only the new core has such. */
-export const isNext = (settings: Settings): boolean =>
-  Object.values(settings).some(
-    (value) => value.startsWith(SQLITE) && memories.has(value.slice(SQLITE.length)),
-  );
-
-const SQLITE = 'sqlite:';
-
-export const forgetMemory = (path: string): void => void memories.delete(path);
-
 /** How the stores of a history are opened. */
-export type Opener = (
+type Opener = (
   url: string,
   clock: Clock,
-  history: 'status' | 'full',
+  options: { readonly name: string; readonly history: 'status' | 'full' },
   process: SimProcess,
 ) => Promise<Store>;
 
-const openMemory: Opener = async (url, clock, _history, process) =>
+const SQLITE = 'sqlite:';
+const memories = new Map<string, MemoryPlace>();
+/** By path, the targets that the new core writes. */
+const openers = new Map<string, Opener>();
+
+/** Whether the new core writes the targets of these settings. */
+export const isNext = (settings: Settings): boolean =>
+  Object.values(settings).some(
+    (value) => value.startsWith(SQLITE) && openers.has(value.slice(SQLITE.length)),
+  );
+
+/** A target in memory, which has the path for its name. */
+export function newMemory(path: string): MemoryPlace {
+  const place = new MemoryPlace();
+  memories.set(path, place);
+  openers.set(path, openMemory);
+  return place;
+}
+
+/** A SQLite file that the new core writes. */
+export const newFile = (path: string): void => void openers.set(path, openSql);
+
+export function forgetPlace(path: string): void {
+  openers.delete(path);
+  memories.delete(path);
+}
+
+const openMemory: Opener = async (url, clock, _options, process) =>
   new MemoryStore(
-    memoryAt(url.slice(SQLITE.length)),
+    memories.get(url.slice(SQLITE.length)) ?? new MemoryPlace(),
     () => clock.now(),
     (what) => process.act(what),
     (end) => void process.handles.add({ close: end }),
   );
 
+const openSql: Opener = (url, clock, options) => openSqlStore(url, { ...options, clock });
+
 const noFile = (path: string): string => {
   throw Object.assign(new Error(`no ${path}`), { code: 'ENOENT' });
 };
 
-function appOf(process: SimProcess, settings: Settings, clock: Clock, open: Opener): NextApp {
+function appOf(process: SimProcess, settings: Settings, clock: Clock): NextApp {
   const config = loadConfig(settings, noFile, { source: true });
   return new NextApp({
     config,
@@ -59,7 +70,8 @@ function appOf(process: SimProcess, settings: Settings, clock: Clock, open: Open
     signal: new AbortController().signal,
     openStore: (name, history) => {
       const url = settings[name === 'default' ? 'TARGET_URL' : `TARGET_${name.toUpperCase()}_URL`];
-      return open(url ?? '', clock, history, process);
+      const open = openers.get((url ?? '').slice(SQLITE.length)) ?? openSql;
+      return open(url ?? '', clock, { name, history }, process);
     },
   });
 }
@@ -72,7 +84,7 @@ export async function nextDoorCommand(
   clock: Clock,
 ): Promise<Printed> {
   try {
-    await using app = appOf(process, settings, clock, openMemory);
+    await using app = appOf(process, settings, clock);
     const { code, json } = await nextCommand(app, args, clock.now());
     return { code, json, text: JSON.stringify(json) };
   } catch (error) {
@@ -90,7 +102,7 @@ export class NextWorker {
 
   constructor(_world: World, process: SimProcess, settings: Settings, clock: Clock) {
     this.process = process;
-    this.#app = appOf(process, settings, clock, openMemory);
+    this.#app = appOf(process, settings, clock);
   }
 
   async poll(): Promise<Job[]> {

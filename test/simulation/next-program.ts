@@ -3,6 +3,7 @@ import type { Clock } from '../../src/base/clock.ts';
 import { MirrorError, toMirrorError } from '../../src/base/errors.ts';
 import { createLogger } from '../../src/base/logger.ts';
 import type { Config } from '../../src/config.ts';
+import { FailureFiles } from '../../src/health/failure-store.ts';
 import { FormsClient } from '../../src/forms/client.ts';
 import { ListedForms } from '../../src/forms/listed-forms.ts';
 import { RequestRate } from '../../src/forms/request-rate.ts';
@@ -54,6 +55,8 @@ export interface NextOptions {
 /** One process of the program. */
 export class NextApp implements AsyncDisposable {
   readonly config: Config;
+  /** What DATA_DIR remembers of copies. */
+  readonly copies: FailureFiles;
   readonly #clock: Clock;
   readonly #openStore: OpenStore;
   readonly #signal: AbortSignal;
@@ -64,6 +67,7 @@ export class NextApp implements AsyncDisposable {
 
   constructor({ config, clock, openStore, signal }: NextOptions) {
     [this.config, this.#clock, this.#openStore, this.#signal] = [config, clock, openStore, signal];
+    this.copies = new FailureFiles(config.dataDir);
     const { source } = config;
     if (source === undefined) throw new MirrorError('SETTINGS', 'no source');
     this.#client = new FormsClient({
@@ -144,7 +148,14 @@ export class NextApp implements AsyncDisposable {
   ): Promise<RunReport> {
     const all = { isFull: false, dueBeforeMs: null, acceptDeletes: 0, counts: null, ...options };
     try {
-      return await runForm(await this.mirroring(target), form, all, this.#signal);
+      const report = await runForm(await this.mirroring(target), form, all, this.#signal);
+      const { outcome, wasEmpty } = report;
+      const isHeld = outcome === 'ok' || outcome === 'held';
+      if (isHeld || (wasEmpty && outcome !== 'paused' && outcome !== 'busy')) {
+        const seen = { target, address: target, formId: form.id, wasEmpty, isHeld };
+        await this.copies.noteCopy(seen, this.#clock.now());
+      }
+      return report;
     } catch (error) {
       return failedRun(form, target, error, this.#clock.now());
     }
@@ -402,6 +413,7 @@ async function statusCommand(app: NextApp): Promise<{ code: number; json: unknow
   for (const { name } of app.config.targets) {
     const store = await app.store(name);
     const agreement = await readAgreement(store);
+    const refills = await app.copies.refills(name, name);
     for (const { state } of await store.forms()) {
       const { formId: id, slug } = state;
       const claim = claimWith(state, app.under(name, { id, slug }), agreement);
@@ -412,7 +424,7 @@ async function statusCommand(app: NextApp): Promise<{ code: number; json: unknow
         target: name,
         state: isFailed ? 'failed' : 'ok',
         goneAt: iso(state.goneAtMs),
-        problems: [],
+        problems: refills.has(state.formId) ? [{ code: 'COPY_REFILLED' }] : [],
         covers: {
           membership: iso(claim.submissionsAsOfMs),
           statuses: iso(claim.statusesAsOfMs),

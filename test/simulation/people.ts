@@ -289,8 +289,9 @@ export class People {
       this.#touched.set(`${target} ${form.id}`, this.#source.now);
       if (deed !== 'dropped-database') return { text: `${text} in ${target}` };
       this.#touchAll();
-      // With the list of what was forgotten (DESIGN, section 6).
+      // With the list of what was forgotten (DESIGN, section 6), and what was paused.
       this.#erased.clear();
+      this.#paused.clear();
       return { text: `${text} in ${target}`, empties: target };
     } catch {
       return null;

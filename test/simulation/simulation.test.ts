@@ -6,7 +6,7 @@ import { tell } from './story.ts';
 /** `npm run simulate` draws others. */
 const SEEDS = Array.from({ length: 24 }, (_, index) => index + 1);
 
-describe.each(['sqlite', 'memory'] as const)('over %s', (store) => {
+describe.each(['sqlite', 'memory', 'new-sqlite'] as const)('over %s', (store) => {
   it.each(SEEDS)('every law is kept in the history of seed %i', async (seed) => {
     const plan = { ...drawPlan(seed), store };
     const verdict = await runHistory(plan);

@@ -2,11 +2,11 @@ import type { Client } from 'pg';
 import type { TestServer } from '../support/servers.ts';
 import { databaseOf } from './environment.ts';
 import { type Copy, readCopy, readSqlite } from './copy.ts';
-import { forgetMemory, memoryAt } from './next-door.ts';
+import { forgetPlace, newFile, newMemory } from './next-door.ts';
 import { readMemory } from './memory-copy.ts';
 
 /** Kinds of target that a history can be run against. */
-export const STORES = ['sqlite', 'postgres', 'memory'] as const;
+export const STORES = ['sqlite', 'postgres', 'memory', 'new-sqlite'] as const;
 export type StoreKind = (typeof STORES)[number];
 
 /** Where one target of one history is. */
@@ -24,16 +24,26 @@ export async function newPlace(kind: StoreKind, dir: string, target: string): Pr
   if (kind === 'postgres') return postgresPlace();
   const path = databaseOf(dir, target);
   if (kind === 'memory') return memoryPlace(path);
-  return { url: `sqlite:${path}`, read: async () => readSqlite(path), dispose: async () => {} };
+  if (kind === 'new-sqlite') {
+    newFile(path);
+    return { ...sqlitePlace(path), dispose: async () => forgetPlace(path) };
+  }
+  return sqlitePlace(path);
 }
+
+const sqlitePlace = (path: string): Place => ({
+  url: `sqlite:${path}`,
+  read: async () => readSqlite(path),
+  dispose: async () => {},
+});
 
 /** A store of the new core in memory: its public relations are what it holds. */
 function memoryPlace(path: string): Place {
-  memoryAt(path);
+  const memory = newMemory(path);
   return {
     url: `sqlite:${path}`,
-    read: async () => readMemory(memoryAt(path)),
-    dispose: async () => forgetMemory(path),
+    read: async () => readMemory(memory),
+    dispose: async () => forgetPlace(path),
   };
 }
 

@@ -1,0 +1,409 @@
+import { MirrorError } from '../../../base/errors.ts';
+import type { PickedField, Row } from '../../../mirror/types.ts';
+import type { FormState } from '../../mirror/form-state.ts';
+import type { Applied, Change, Entry } from '../../mirror/port.ts';
+import {
+  type Dialect,
+  type Param,
+  quoted,
+  type Session,
+  type SqlField,
+  textOf,
+  type VersionPlan,
+} from './database.ts';
+import { encoderOf, MORE, withColumns } from './fields.ts';
+import { countEntries } from './tally.ts';
+
+/** What a change is applied to. */
+export interface Committing {
+  /** With the name of this commit. */
+  readonly state: FormState;
+  readonly fields: readonly SqlField[];
+  /** Columns that the table has. */
+  readonly columns: ReadonlySet<string>;
+  readonly prepared: readonly PickedField[];
+  readonly keepsAnswers: boolean;
+  /** Those of the IDs that were forgotten, with their digests. */
+  readonly forgotten: (ids: readonly string[]) => Promise<ReadonlyMap<string, string>>;
+}
+
+export interface Committed {
+  readonly state: FormState;
+  readonly fields: readonly SqlField[];
+  readonly columns: Set<string>;
+  readonly applied: Applied;
+}
+
+/** A run more than this many ago is not kept. */
+const MOST_RUNS = 1_000;
+
+/** Applies a change within a transaction. What it rejects with ends the transaction. */
+export async function applyChange(
+  tx: Session,
+  dialect: Dialect,
+  change: Change,
+  from: Committing,
+): Promise<Committed> {
+  const { state } = from;
+  const { formId } = state;
+  const at = dialect.nameOf(state.commitUs);
+  const all = [
+    ...(change.rows ?? []).map(({ id }) => id),
+    ...(change.entries ?? []).map(({ id }) => id),
+  ];
+  const forgotten = all.length === 0 ? new Map<string, string>() : await from.forgotten(all);
+  const rows = (change.rows ?? []).filter(({ id }) => !forgotten.has(id));
+  await followForgotten(tx, formId, forgotten, change, at);
+
+  const stored = await storeRows(tx, dialect, rows, from);
+  const entries = [
+    ...(change.entries ?? []).filter(({ id, kind }) => kind === 'forgotten' || !forgotten.has(id)),
+    ...stored.rejected,
+  ];
+  const refused = new Set(stored.rejected.map(({ id }) => id));
+  const kept = rows.filter(({ id }) => !refused.has(id));
+  const isTouched = await changeEntries(
+    tx,
+    dialect,
+    formId,
+    change,
+    entries,
+    kept,
+    stored.liveRejected,
+    at,
+    state,
+  );
+  const deleted = await deleteRows(tx, dialect, change.deleted ?? [], from, at);
+
+  const counts = new Map(Object.entries(state.tally.rows));
+  const add = (status: string, n: number): void =>
+    void counts.set(status, (counts.get(status) ?? 0) + n);
+  for (const [status, n] of stored.before) add(status, -n);
+  for (const { status } of kept) add(status, 1);
+  for (const [status, n] of deleted.before) add(status, -n);
+  const tally = {
+    ...state.tally,
+    rows: Object.fromEntries([...counts].filter(([, n]) => n !== 0)),
+    ...(isTouched || deleted.isTouched || forgotten.size > 0 ? await countEntries(tx, formId) : {}),
+  };
+  if (change.run !== undefined) await addRun(tx, formId, change.run);
+  const { inserted, updated, unchanged } = stored;
+  return {
+    state: { ...state, tally },
+    fields: stored.fields,
+    columns: stored.columns,
+    applied: {
+      inserted,
+      updated,
+      unchanged,
+      deleted: deleted.rows,
+      rejected: stored.rejected.length,
+    },
+  };
+}
+
+/** What was forgotten is not stored: its entry follows its status. */
+async function followForgotten(
+  tx: Session,
+  formId: string,
+  forgotten: ReadonlyMap<string, string>,
+  { rows = [], entries = [] }: Change,
+  at: string,
+): Promise<void> {
+  if (forgotten.size === 0) return;
+  const seen = [...rows, ...entries.filter(({ kind }) => kind !== 'forgotten')];
+  for (const { id, status, createdAt } of seen) {
+    const digest = forgotten.get(id);
+    if (digest === undefined) continue;
+    await tx.run(
+      `UPDATE _mirror_entries SET status = $1, created_at = $2, last_seen_at = $3 WHERE form_id = $4 AND kind = 'forgotten' AND id = $5`,
+      [status, createdAt, at, formId, digest],
+    );
+  }
+}
+
+interface StoredRows {
+  readonly fields: readonly SqlField[];
+  readonly columns: Set<string>;
+  readonly inserted: number;
+  readonly updated: number;
+  readonly unchanged: number;
+  /** Live rows of these IDs that there were before, by status. */
+  readonly before: ReadonlyMap<string, number>;
+  readonly rejected: readonly Entry[];
+  /** Rejected submissions of which an earlier row stays. */
+  readonly liveRejected: ReadonlySet<string>;
+}
+
+async function storeRows(
+  tx: Session,
+  dialect: Dialect,
+  rows: readonly Row[],
+  from: Committing,
+): Promise<StoredRows> {
+  const { state, prepared } = from;
+  const columns = new Set(from.columns);
+  const none = { inserted: 0, updated: 0, unchanged: 0, before: new Map(), rejected: [] };
+  if (rows.length === 0) return { ...none, fields: from.fields, columns, liveRejected: new Set() };
+  const fields = withColumns(from.fields, prepared, rows, dialect);
+  await addColumns(tx, dialect, state.place, fields, columns);
+  const encoder = encoderOf(fields, prepared, dialect);
+  const batchOf = (some: readonly Row[]) => ({
+    formId: state.formId,
+    table: state.place,
+    columns: encoder.columns,
+    at: dialect.nameOf(state.commitUs),
+    rows: some.map((row): Param[] => [
+      row.id,
+      row.status.toWellFormed(),
+      row.createdAt,
+      ...encoder.values(row),
+    ]),
+  });
+  const versions = versionPlan(from, dialect, columns);
+  const before = await liveBefore(tx, dialect, state.place, rows);
+  const rejected = new Map<string, Entry>();
+  const upsert = async (some: readonly Row[]): Promise<{ inserted: number; updated: number }> => {
+    try {
+      return await inSavepoint(tx, () => dialect.upsert(tx, batchOf(some), versions));
+    } catch (error) {
+      const refusal = dialect.refusal(error);
+      if (refusal === undefined) throw error;
+      if (some.length > 1) {
+        const half = some.length >> 1;
+        const [a, b] = [await upsert(some.slice(0, half)), await upsert(some.slice(half))];
+        return { inserted: a.inserted + b.inserted, updated: a.updated + b.updated };
+      }
+      const [row] = some;
+      // Only a fault of the row itself rejects it: if it is refused without its answers, the target has failed (L6).
+      if (row === undefined || !refusal.isOfRow || !(await takesBlank(row)))
+        throw asFailure(refusal.reason);
+      rejected.set(row.id, rejectedEntry(row, refusal.reason, Math.floor(state.commitUs / 1_000)));
+      return { inserted: 0, updated: 0 };
+    }
+  };
+  const takesBlank = async (row: Row): Promise<boolean> => {
+    const blank = { ...row, cells: new Map() };
+    try {
+      await inSavepoint(tx, async () => {
+        await dialect.upsert(tx, batchOf([blank]), versions);
+        throw new RolledBack();
+      });
+    } catch (error) {
+      return error instanceof RolledBack;
+    }
+    return false;
+  };
+  const { inserted, updated } = await upsert(rows);
+  const lost = new Map(before.statuses);
+  const liveRejected = new Set<string>();
+  for (const id of rejected.keys()) {
+    const status = before.byId.get(id);
+    if (status === undefined) continue;
+    liveRejected.add(id);
+    lost.set(status, (lost.get(status) ?? 0) - 1);
+  }
+  return {
+    fields,
+    columns,
+    inserted,
+    updated,
+    unchanged: rows.length - inserted - updated - rejected.size,
+    before: lost,
+    rejected: [...rejected.values()],
+    liveRejected,
+  };
+}
+
+class RolledBack extends Error {}
+
+const asFailure = (reason: string): MirrorError =>
+  new MirrorError(
+    'TARGET_FAILED',
+    `The target refuses rows: ${reason}. Nothing of this batch was stored.`,
+  );
+
+const rejectedEntry = ({ id, status, createdAt }: Row, reason: string, atMs: number): Entry => ({
+  kind: 'rejected',
+  id,
+  status,
+  createdAt,
+  reason,
+  atMs,
+});
+
+async function addColumns(
+  tx: Session,
+  dialect: Dialect,
+  table: string,
+  fields: readonly SqlField[],
+  columns: Set<string>,
+): Promise<void> {
+  const add = async (name: string, type: 'number' | 'text' | 'json'): Promise<void> => {
+    if (columns.has(name)) return;
+    await tx.run(`ALTER TABLE ${quoted(table)} ADD COLUMN ${quoted(name)} ${dialect.types[type]}`);
+    columns.add(name);
+  };
+  for (const { column, type, textColumn, isInMore } of fields) {
+    if (column === null) continue;
+    await (isInMore ? add(MORE, 'text') : add(column, type ?? 'text'));
+    if (textColumn !== null) await add(textColumn, 'text');
+  }
+}
+
+/** Live rows of these IDs, by status and by ID. */
+async function liveBefore(
+  tx: Session,
+  dialect: Dialect,
+  table: string,
+  rows: readonly { readonly id: string }[],
+): Promise<{ readonly statuses: Map<string, number>; readonly byId: ReadonlyMap<string, string> }> {
+  const statuses = new Map<string, number>();
+  const byId = new Map<string, string>();
+  const found = await tx.query(
+    `SELECT id, status FROM ${quoted(table)} WHERE _deleted_at IS NULL AND ${dialect.among('id', '$1')}`,
+    [JSON.stringify(rows.map(({ id }) => id))],
+  );
+  for (const row of found) {
+    const status = textOf(row['status']);
+    byId.set(textOf(row['id']), status);
+    statuses.set(status, (statuses.get(status) ?? 0) + 1);
+  }
+  return { statuses, byId };
+}
+
+function versionPlan(
+  { state, fields, keepsAnswers }: Pick<Committing, 'state' | 'fields' | 'keepsAnswers'>,
+  dialect: Dialect,
+  columns: ReadonlySet<string>,
+): VersionPlan {
+  const { formId, place, statusesAsOfMs } = state;
+  const notBefore = statusesAsOfMs === null ? null : dialect.nameOf(statusesAsOfMs * 1_000);
+  const answers = keepsAnswers
+    ? fields.flatMap(({ column, textColumn }) =>
+        [column, textColumn].flatMap((name) => (name !== null && columns.has(name) ? [name] : [])),
+      )
+    : null;
+  return { formId, table: place, notBefore, answers };
+}
+
+/** Puts and settles entries; true where there was anything to do. */
+async function changeEntries(
+  tx: Session,
+  dialect: Dialect,
+  formId: string,
+  { settled = [], deleted = [] }: Change,
+  entries: readonly Entry[],
+  kept: readonly Row[],
+  liveRejected: ReadonlySet<string>,
+  at: string,
+  { tally }: FormState,
+): Promise<boolean> {
+  let touched = 0;
+  const drop = async (kinds: readonly string[], ids: readonly string[]): Promise<void> => {
+    if (ids.length === 0) return;
+    touched += await tx.run(
+      `DELETE FROM _mirror_entries WHERE form_id = $1 AND ${dialect.among('kind', '$2')} AND ${dialect.among('id', '$3')}`,
+      [formId, JSON.stringify(kinds), JSON.stringify(ids)],
+    );
+  };
+  const listed = new Set(entries.map(({ id }) => id));
+  if (tally.held + tally.undecided + tally.rejected > 0) {
+    await drop(
+      ['held', 'undecided'],
+      kept.map(({ id }) => id),
+    );
+    // What is listed again stays, with the time that it was first seen at.
+    await drop(
+      ['rejected'],
+      kept.flatMap(({ id }) => (listed.has(id) ? [] : [id])),
+    );
+  }
+  for (const { kind, ids } of settled) await drop([kind], ids);
+  await drop(['rejected', 'held', 'undecided', 'refused'], deleted);
+  const live = new Set(kept.map(({ id }) => id));
+  for (const { kind, id, status, createdAt, reason, atMs } of entries) {
+    touched++;
+    const isStored =
+      kind === 'held' || kind === 'undecided' || live.has(id) || liveRejected.has(id);
+    const seen = kind === 'refused' ? new Date(atMs).toISOString() : at;
+    await tx.run(
+      `INSERT INTO _mirror_entries (form_id, kind, id, status, created_at, reason, is_stored, first_seen_at, last_seen_at)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (form_id, kind, id) DO UPDATE SET
+       status = excluded.status, created_at = excluded.created_at, reason = excluded.reason,
+       is_stored = excluded.is_stored, last_seen_at = excluded.last_seen_at`,
+      [formId, kind, id, status, createdAt, reason, isStored ? 1 : 0, seen, seen],
+    );
+  }
+  return touched > 0;
+}
+
+async function deleteRows(
+  tx: Session,
+  dialect: Dialect,
+  ids: readonly string[],
+  from: Committing,
+  at: string,
+): Promise<{
+  readonly rows: number;
+  readonly before: ReadonlyMap<string, number>;
+  readonly isTouched: boolean;
+}> {
+  if (ids.length === 0) return { rows: 0, before: new Map(), isTouched: false };
+  const table = from.state.place;
+  const { statuses } = await liveBefore(
+    tx,
+    dialect,
+    table,
+    ids.map((id) => ({ id })),
+  );
+  const versions = versionPlan(from, dialect, from.columns);
+  const rows = await dialect.markDeleted(tx, { table, at, ids }, versions);
+  return { rows, before: statuses, isTouched: true };
+}
+
+async function addRun(tx: Session, formId: string, run: NonNullable<Change['run']>): Promise<void> {
+  const { startedAtMs, endedAtMs, outcome, code, error, requests, held, isWhole } = run;
+  await tx.run(
+    `INSERT INTO _mirror_runs (form_id, started_at, ended_at, outcome, code, error, requests, inserted, updated, unchanged, deleted, rejected, held, is_whole)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) ON CONFLICT (form_id, started_at) DO NOTHING`,
+    [
+      formId,
+      new Date(startedAtMs).toISOString(),
+      new Date(endedAtMs).toISOString(),
+      outcome,
+      code,
+      error,
+      requests,
+      run.inserted,
+      run.updated,
+      run.unchanged,
+      run.deleted,
+      run.rejected,
+      held,
+      isWhole ? 1 : 0,
+    ],
+  );
+  await tx.run(
+    `DELETE FROM _mirror_runs WHERE form_id = $1 AND started_at <= (SELECT started_at FROM _mirror_runs WHERE form_id = $2 ORDER BY started_at DESC LIMIT 1 OFFSET ${MOST_RUNS})`,
+    [formId, formId],
+  );
+}
+
+let savepoints = 0;
+
+/** What fails in it leaves the transaction as it was. */
+export async function inSavepoint<T>(tx: Session, work: () => Promise<T>): Promise<T> {
+  const name = `mirror_${++savepoints}`;
+  await tx.run(`SAVEPOINT ${name}`);
+  try {
+    const result = await work();
+    await tx.run(`RELEASE ${name}`);
+    return result;
+  } catch (error) {
+    // Something that people added may have rolled back everything.
+    await tx.run(`ROLLBACK TO ${name}`).catch(() => {});
+    await tx.run(`RELEASE ${name}`).catch(() => {});
+    throw error;
+  }
+}

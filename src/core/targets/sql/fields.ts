@@ -1,0 +1,235 @@
+import { fieldColumnName, uniqueName } from '../../../mirror/column-names.ts';
+import { labelMap } from '../../../mirror/label-map.ts';
+import { cellText, isBlank } from '../../../mirror/cell.ts';
+import { decimalText, parseNumber } from '../../../mirror/numbers.ts';
+import { SYSTEM_COLUMNS } from '../../../mirror/reserved-names.ts';
+import {
+  type Cell,
+  ExactNumber,
+  type Form,
+  JsonText,
+  type PickedField,
+  type Row,
+} from '../../../mirror/types.ts';
+import type { BatchColumn, ColumnType, Dialect, Param, SqlField } from './database.ts';
+
+/*
+ * Where answers go. A field's column is made with its first answer, which gives it its type. What is not of that type, or what a
+ * number column can hold only rounded, goes into a text column beside it. A blank is no answer anywhere.
+ */
+
+export const MORE = '_more';
+
+/** The fields with these followed: labels, positions, and whether the form has them. `at`: ISO. */
+export function followFields(
+  before: readonly SqlField[],
+  form: Form,
+  picked: readonly PickedField[],
+  at: string,
+): SqlField[] {
+  const fields = new Map(before.map((field) => [field.id, field]));
+  const labels = labelMap(form);
+  for (const { id, label, position, inSchema } of picked) {
+    const known = fields.get(id);
+    fields.set(id, {
+      ...(known ?? NEW_FIELD),
+      id,
+      position,
+      isInForm: inSchema,
+      ...relabelled(known, label, at),
+    });
+  }
+  const selected = new Set(picked.map(({ id }) => id));
+  for (const [id, field] of fields) {
+    const now = labels.get(id);
+    if (selected.has(id)) continue;
+    fields.set(id, {
+      ...field,
+      isInForm: now !== undefined,
+      ...(now !== undefined && relabelled(field, now.label, at)),
+    });
+  }
+  return [...fields.values()];
+}
+
+const NEW_FIELD = {
+  column: null,
+  type: null,
+  textColumn: null,
+  isInMore: false,
+  labels: [],
+} as const;
+
+function relabelled(
+  field: SqlField | undefined,
+  label: string,
+  at: string,
+): Pick<SqlField, 'label' | 'labels'> {
+  const labels = field?.labels ?? [];
+  return {
+    label,
+    labels: labels.at(-1)?.label === label ? labels : [...labels, { label, from: at }],
+  };
+}
+
+/** The fields with the columns that these rows need. */
+export function withColumns(
+  fields: readonly SqlField[],
+  prepared: readonly PickedField[],
+  rows: readonly Row[],
+  dialect: Dialect,
+): readonly SqlField[] {
+  const selected = new Map(prepared.map((field) => [field.id, field]));
+  const taken = new Set<string>([...SYSTEM_COLUMNS, MORE]);
+  let many = 0;
+  for (const { column, textColumn, isInMore } of fields) {
+    for (const name of [column, textColumn]) {
+      if (name === null) continue;
+      taken.add(name.toLowerCase());
+      if (!isInMore) many++;
+    }
+  }
+  let isChanged = false;
+  const next = fields.map((field) => {
+    if (!selected.has(field.id)) return field;
+    const need = needOf(field, selected.get(field.id)?.hashed === true, rows, dialect);
+    if (need === null) return field;
+    isChanged = true;
+    let made: SqlField = field;
+    if (made.column === null) {
+      const column = fieldColumnName(field, taken);
+      taken.add(column);
+      const isInMore = many >= dialect.maxColumns;
+      if (!isInMore) many++;
+      made = { ...made, column, type: need.type, isInMore };
+    }
+    if (need.isBeside && made.textColumn === null && !made.isInMore) {
+      const textColumn = uniqueName(`${made.column}_text`, taken);
+      taken.add(textColumn);
+      many++;
+      made = { ...made, textColumn };
+    }
+    return made;
+  });
+  return isChanged ? next : fields;
+}
+
+/** What a field lacks for the answers of these rows; null for nothing. */
+function needOf(
+  { id, column, type, textColumn, isInMore }: SqlField,
+  isHashed: boolean,
+  rows: readonly Row[],
+  dialect: Dialect,
+): { readonly type: ColumnType; readonly isBeside: boolean } | null {
+  if (column !== null && (isInMore || type === 'text' || textColumn !== null)) return null;
+  // A hash is text whatever was answered.
+  let first: ColumnType | null = type ?? (isHashed && column === null ? 'text' : null);
+  let isAnswered = false;
+  for (const { cells } of rows) {
+    const cell = cells.get(id) ?? null;
+    if (isBlank(cell) || cell === null) continue;
+    isAnswered = true;
+    first ??= typeOf(cell);
+    if (first === 'text') break;
+    if (isBeside(cell, first, dialect)) return { type: first, isBeside: true };
+  }
+  return column === null && isAnswered && first !== null ? { type: first, isBeside: false } : null;
+}
+
+const typeOf = (cell: Exclude<Cell, null>): ColumnType =>
+  typeof cell === 'string' ? 'text' : cell instanceof JsonText ? 'json' : 'number';
+
+/** Whether an answer needs the text column: it is of another type, or the own column would round it. */
+const isBeside = (cell: Exclude<Cell, null>, type: ColumnType, dialect: Dialect): boolean =>
+  type !== 'text' && (typeOf(cell) !== type || dialect.encode(cell, type) === undefined);
+
+/** The columns that a batch of these fields is stored in, and how a row's answers become their values. */
+export function encoderOf(
+  fields: readonly SqlField[],
+  prepared: readonly PickedField[],
+  dialect: Dialect,
+): { readonly columns: readonly BatchColumn[]; readonly values: (row: Row) => Param[] } {
+  const selected = new Set(prepared.map(({ id }) => id));
+  const stored = fields.filter(({ id, column }) => selected.has(id) && column !== null);
+  const own = stored.filter(({ isInMore }) => !isInMore);
+  const more = stored.filter(({ isInMore }) => isInMore);
+  const columns = own.flatMap(({ column, type, textColumn }): BatchColumn[] => [
+    { name: column ?? '', type: type ?? 'text' },
+    ...(textColumn === null ? [] : [{ name: textColumn, type: 'text' as const }]),
+  ]);
+  if (more.length > 0) columns.push({ name: MORE, type: 'text' });
+  const values = ({ cells }: Row): Param[] => {
+    const encoded: Param[] = [];
+    for (const { id, type, textColumn } of own) {
+      const cell = cells.get(id) ?? null;
+      const { value, beside } = encode(cell, type ?? 'text', dialect);
+      encoded.push(value);
+      if (textColumn !== null) encoded.push(beside);
+    }
+    if (more.length > 0) encoded.push(encodeMore(more, cells));
+    return encoded;
+  };
+  return { columns, values };
+}
+
+function encode(
+  cell: Cell,
+  type: ColumnType,
+  dialect: Dialect,
+): { readonly value: Param; readonly beside: string | null } {
+  if (cell === null || cell === '') return { value: null, beside: null };
+  if (type === 'text') return { value: cellText(cell), beside: null };
+  if (typeOf(cell) !== type) return { value: null, beside: cellText(cell) };
+  const exact = dialect.encode(cell, type);
+  if (exact !== undefined) return { value: exact, beside: null };
+  // The nearest double, for sums; all digits are beside it.
+  const isNumber = typeof cell === 'number' || cell instanceof ExactNumber;
+  return { value: isNumber ? nearest(cell) : null, beside: cellText(cell) };
+}
+
+const nearest = (number: number | ExactNumber): number =>
+  Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, Number(decimalText(number))));
+
+/** Answers without a column of their own: one JSON object by column name. Numbers with all their digits; all else as text. */
+function encodeMore(fields: readonly SqlField[], cells: Row['cells']): string | null {
+  const properties = fields.flatMap(({ id, column }) => {
+    const cell = cells.get(id) ?? null;
+    if (cell === null || cell === '') return [];
+    const isNumber = typeof cell === 'number' || cell instanceof ExactNumber;
+    const text = isNumber ? decimalText(cell) : JSON.stringify(cellText(cell));
+    return [`${JSON.stringify(column)}:${text}`];
+  });
+  return properties.length === 0 ? null : `{${properties.join(',')}}`;
+}
+
+/** Reads the answers of a row by field ID, from columns that are there. */
+export function decodeRow(
+  fields: readonly SqlField[],
+  row: Readonly<Record<string, unknown>>,
+  dialect: Dialect,
+): Map<string, Cell> {
+  const cells = new Map<string, Cell>();
+  const more = decodeMore(row[MORE]);
+  for (const { id, column, type, textColumn, isInMore } of fields) {
+    if (column === null) continue;
+    const own = isInMore ? (more.get(column) ?? null) : dialect.decode(row[column], type ?? 'text');
+    const beside = textColumn === null ? null : dialect.decode(row[textColumn], 'text');
+    const isExact = own !== null && typeof beside === 'string' && type === 'number';
+    cells.set(id, isExact ? (parseNumber(beside) ?? beside) : (own ?? beside));
+  }
+  return cells;
+}
+
+function decodeMore(text: unknown): ReadonlyMap<string, Cell> {
+  if (typeof text !== 'string') return new Map();
+  try {
+    const revive = (_key: string, value: unknown, context?: { source?: string }): unknown =>
+      typeof value === 'number' && context?.source !== undefined
+        ? (parseNumber(context.source) ?? context.source)
+        : value;
+    return new Map(Object.entries(JSON.parse(text, revive) as Record<string, Cell>));
+  } catch {
+    // Edited by hand.
+    return new Map();
+  }
+}

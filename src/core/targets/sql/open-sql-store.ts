@@ -1,0 +1,16 @@
+import { MirrorError } from '../../../base/errors.ts';
+import type { Store } from '../../mirror/port.ts';
+import { SqlStore, type SqlStoreOptions } from './store.ts';
+
+/** Opens a target in a SQL database by its address. Loads the driver of its kind and no other. */
+export async function openSqlStore(url: string, options: SqlStoreOptions): Promise<Store> {
+  if (/^sqlite:/i.test(url)) {
+    const { SqliteDatabase } = await import('./sqlite/sqlite-database.ts');
+    const path = url.slice('sqlite:'.length);
+    return SqlStore.open(await SqliteDatabase.open(path, options.clock), options);
+  }
+  throw new MirrorError(
+    'SETTINGS',
+    `The address of target ${options.name} names no database that is supported here.`,
+  );
+}

@@ -1,0 +1,58 @@
+import { MirrorError } from '../../../base/errors.ts';
+import { newSalt } from '../../../mirror/forgotten.ts';
+import { type Database, type Session, textOf } from './database.ts';
+
+/*
+ * Tables of our own. They begin with `_mirror_`, and nobody else is to use them.
+ */
+
+/** To be raised with every change of what is stored: a target of another schema is left alone. */
+const SCHEMA = '3';
+
+/** Makes the tables where there are none; throws OTHER_SCHEMA for a target that another build wrote. The salt of the digests. */
+export async function ensureSchema(database: Database): Promise<string> {
+  const { dialect } = database;
+  return database.transaction(async (tx) => {
+    const relations = await dialect.relations(tx);
+    if (relations.has('mirror_meta')) throw otherSchema(dialect.product);
+    const { time, integer, key } = dialect.types;
+    const text = dialect.types.text;
+    for (const table of [
+      `_mirror_state (form_id ${key} PRIMARY KEY, revision ${integer} NOT NULL, state ${text} NOT NULL, fields ${text} NOT NULL)`,
+      `_mirror_entries (form_id ${key}, kind ${key}, id ${key}, status ${text} NOT NULL, created_at ${time}, reason ${text} NOT NULL,
+        is_stored ${integer} NOT NULL, first_seen_at ${time} NOT NULL, last_seen_at ${time} NOT NULL, PRIMARY KEY (form_id, kind, id))`,
+      `_mirror_versions (form_id ${key}, submission_id ${key}, until ${time}, not_before ${time}, status ${text} NOT NULL,
+        created_at ${time}, deleted_at ${time}, answers ${text}, PRIMARY KEY (form_id, submission_id, until))`,
+      `_mirror_runs (form_id ${key}, started_at ${time}, ended_at ${time} NOT NULL, outcome ${text} NOT NULL, code ${text}, error ${text},
+        requests ${integer} NOT NULL, inserted ${integer} NOT NULL, updated ${integer} NOT NULL, unchanged ${integer} NOT NULL,
+        deleted ${integer} NOT NULL, rejected ${integer} NOT NULL, held ${integer} NOT NULL, is_whole ${integer} NOT NULL,
+        PRIMARY KEY (form_id, started_at))`,
+      `_mirror_records (name ${key} PRIMARY KEY, revision ${integer} NOT NULL, value ${text} NOT NULL)`,
+    ])
+      await tx.run(`CREATE TABLE IF NOT EXISTS ${table}`);
+    const schema = await readText(tx, 'schema');
+    if (schema !== null && schema !== SCHEMA) throw otherSchema(dialect.product);
+    if (schema === null) await writeText(tx, 'schema', SCHEMA);
+    const salt = (await readText(tx, 'salt')) ?? newSalt();
+    await writeText(tx, 'salt', salt);
+    return salt;
+  });
+}
+
+const otherSchema = (product: string): MirrorError =>
+  new MirrorError(
+    'OTHER_SCHEMA',
+    `The tables in ${product} were written by another build of forms-mirror. Delete them, or choose another place, and run again.`,
+  );
+
+async function readText(tx: Session, name: string): Promise<string | null> {
+  const [row] = await tx.query('SELECT value FROM _mirror_records WHERE name = $1', [name]);
+  return row === undefined ? null : (JSON.parse(textOf(row['value'])) as string);
+}
+
+async function writeText(tx: Session, name: string, value: string): Promise<void> {
+  await tx.run(
+    'INSERT INTO _mirror_records (name, revision, value) VALUES ($1, 1, $2) ON CONFLICT (name) DO NOTHING',
+    [name, JSON.stringify(value)],
+  );
+}

@@ -1,0 +1,236 @@
+import { viewLabels } from '../../../../mirror/column-names.ts';
+import { SYSTEM_COLUMNS } from '../../../../mirror/reserved-names.ts';
+import { literal, quoted, type SqlField, type ViewedForm } from '../database.ts';
+import { MORE } from '../fields.ts';
+import { dateOf, elementsOf, numberText } from './sqlite-values.ts';
+
+/** SELECTs joined by one UNION; SQLite takes at most 500. */
+const SELECTS_A_UNION = 200;
+const MAX_LABEL_BYTES = 1_000;
+
+/** The public relations besides the forms' tables. Each is a view, so that nothing is kept twice. */
+export function sqliteViews(
+  forms: readonly ViewedForm[],
+  history: boolean,
+): ReadonlyMap<string, string> {
+  const selects = new Map<string, string>([
+    ['mirror_forms', FORMS],
+    ['mirror_fields', FIELDS],
+    ['mirror_label_history', LABELS],
+    ['mirror_runs', RUNS],
+    ['mirror_rejected', REJECTED],
+    ['freshness', FRESHNESS],
+  ]);
+  for (const form of forms) {
+    selects.set(`${form.table}_live`, liveSelect(form));
+    selects.set(`${form.table}_labelled`, labelledSelect(form));
+    if (history) selects.set(`${form.table}_history`, historySelect(form));
+  }
+  selects.set('mirror_status_history', statusHistory(forms));
+  if (forms.length > 0) selects.set('submissions', unionOf(forms.map(submissionSelect)));
+  const answers = forms.flatMap(answerSelects);
+  if (answers.length > 0) selects.set('answers', answersSelect(unionOf(answers)));
+  return new Map(
+    [...selects].map(
+      ([name, select]) => [name, `CREATE VIEW ${quoted(name)} AS ${select}`] as const,
+    ),
+  );
+}
+
+const state = (path: string): string => `json_extract(s.state, '$.${path}')`;
+const iso = (ms: string): string => `strftime('%Y-%m-%dT%H:%M:%fZ', ${ms} / 1000.0, 'unixepoch')`;
+
+const FORMS = `SELECT s.form_id, ${state('slug')} AS slug, ${state('name')} AS name, ${state('place')} AS table_name,
+ ${state('place')} || '_labelled' AS view_name, ${iso(state('goneAtMs'))} AS gone_at FROM _mirror_state AS s`;
+
+const field = (path: string): string => `json_extract(f.value, '$.${path}')`;
+
+const FIELDS = `SELECT s.form_id, ${field('id')} AS field_id, ${field('column')} AS column_name, ${field('textColumn')} AS text_column,
+ ${field('label')} AS label, ${field('position')} AS position, ${field('type')} AS type, ${field('isInForm')} AS is_in_form
+ FROM _mirror_state AS s, json_each(s.fields) AS f`;
+
+const LABELS = `SELECT s.form_id, ${field('id')} AS field_id, json_extract(l.value, '$.label') AS label,
+ json_extract(l.value, '$.from') AS valid_from,
+ lead(json_extract(l.value, '$.from')) OVER (PARTITION BY s.form_id, f.key ORDER BY l.key) AS valid_to
+ FROM _mirror_state AS s, json_each(s.fields) AS f, json_each(f.value, '$.labels') AS l`;
+
+const RUNS = 'SELECT * FROM _mirror_runs';
+
+const REJECTED = `SELECT form_id, id AS submission_id, reason, is_stored AS stored, first_seen_at, last_seen_at
+ FROM _mirror_entries WHERE kind IN ('rejected', 'undecided')`;
+
+const FRESHNESS = `SELECT ${state('slug')} AS form,
+ (SELECT sum(value) FROM json_each(s.state, '$.tally.rows')) AS rows,
+ ${iso(state('submissionsAsOfMs'))} AS submissions_as_of, ${iso(state('statusesAsOfMs'))} AS statuses_as_of,
+ (SELECT CASE WHEN count(json_extract(r.value, '$.readAtMs')) = count(*) THEN ${iso("min(json_extract(r.value, '$.readAtMs'))")} END
+  FROM json_each(s.state, '$.ranges') AS r) AS answers_as_of FROM _mirror_state AS s`;
+
+/** The columns of a form that hold answers, in the order of the form. */
+function columnsOf({
+  fields,
+  columns,
+}: ViewedForm): { field: SqlField; name: string; isText: boolean }[] {
+  return fields
+    .toSorted((a, b) => a.position - b.position)
+    .flatMap((each) =>
+      [each.isInMore ? null : each.column, each.textColumn].flatMap((name, index) =>
+        name !== null && columns.has(name) ? [{ field: each, name, isText: index === 1 }] : [],
+      ),
+    );
+}
+
+/** NULL, never '', where there is no answer. */
+function liveSelect(form: ViewedForm): string {
+  const own = columnsOf(form).map(({ name }) => quoted(name));
+  const more = form.columns.has(MORE) ? [MORE] : [];
+  const names = [...SYSTEM_COLUMNS.slice(0, 3), ...own, ...more, ...SYSTEM_COLUMNS.slice(3)];
+  return `SELECT ${names.join(', ')} FROM ${quoted(form.table)} WHERE _deleted_at IS NULL`;
+}
+
+function labelledSelect(form: ViewedForm): string {
+  const shown = [
+    ...columnsOf(form).map(({ field: { id, label }, name, isText }) => ({
+      id,
+      label: isText ? `${label} (text)` : label,
+      expression: quoted(name),
+    })),
+    ...form.fields.flatMap(({ id, label, column, isInMore }) =>
+      isInMore && column !== null && form.columns.has(MORE)
+        ? [{ id, label, expression: `json_extract(${MORE}, '$.${column}')` }]
+        : [],
+    ),
+  ];
+  const labels = viewLabels(shown, SYSTEM_COLUMNS, MAX_LABEL_BYTES);
+  const items = shown.map(({ expression }, at) => `${expression} AS ${quoted(labels[at] ?? '')}`);
+  const names = [...SYSTEM_COLUMNS.slice(0, 3), ...items, ...SYSTEM_COLUMNS.slice(3)];
+  return `SELECT ${names.join(', ')} FROM ${quoted(form.table)}`;
+}
+
+/** Ended versions, and the current one. */
+function historySelect(form: ViewedForm): string {
+  const { table, formId } = form;
+  const own = columnsOf(form).map(({ name }) => name);
+  const ended = own.map(
+    (name) => `json_extract(v.answers, ${literal(`$."${name}"`)}) AS ${quoted(name)}`,
+  );
+  const current = own.map((name) => `t.${quoted(name)}`);
+  const first = `(SELECT _first_seen_at FROM ${quoted(table)} AS o WHERE o.id = v.submission_id)`;
+  return `SELECT v.submission_id AS id, v.status, v.created_at${list(ended)},
+ coalesce(lag(v.until) OVER (PARTITION BY v.submission_id ORDER BY v.until), ${first}) AS _valid_from, v.until AS _valid_to,
+ (v.deleted_at IS NOT NULL) AS _is_deleted FROM _mirror_versions AS v WHERE v.form_id = ${literal(formId)} AND v.answers IS NOT NULL
+ UNION ALL SELECT t.id, t.status, t.created_at${list(current)},
+ coalesce((SELECT max(v.until) FROM _mirror_versions AS v WHERE v.form_id = ${literal(formId)} AND v.submission_id = t.id AND v.answers IS NOT NULL), t._first_seen_at),
+ NULL, (t._deleted_at IS NOT NULL) FROM ${quoted(table)} AS t`;
+}
+
+const list = (items: readonly string[]): string => items.map((item) => `, ${item}`).join('');
+
+/** A row for each status that a submission had: of versions that follow each other with one status, the first. */
+function statusHistory(forms: readonly ViewedForm[]): string {
+  const first = (table: string, id: string): string =>
+    `(SELECT t._first_seen_at FROM ${quoted(table)} AS t WHERE t.id = ${id})`;
+  const versions = forms.map(
+    ({ formId, table }) =>
+      `SELECT v.form_id, v.submission_id, v.status, v.until, v.not_before AS until_not_before, ${first(table, 'v.submission_id')} AS first_seen
+       FROM _mirror_versions AS v WHERE v.form_id = ${literal(formId)}
+       UNION ALL SELECT ${literal(formId)}, t.id, t.status, NULL, NULL, t._first_seen_at FROM ${quoted(table)} AS t`,
+  );
+  if (versions.length === 0)
+    return `SELECT NULL AS form_id, NULL AS submission_id, NULL AS status, NULL AS not_before, NULL AS seen_at WHERE 0`;
+  const window = `OVER (PARTITION BY form_id, submission_id ORDER BY until IS NULL, until)`;
+  return `SELECT form_id, submission_id, status, not_before, seen_at FROM (
+ SELECT form_id, submission_id, status, lag(status) ${window} AS before, lag(until_not_before) ${window} AS not_before,
+ coalesce(lag(until) ${window}, first_seen) AS seen_at FROM (${unionOf(versions)})) WHERE before IS NULL OR before <> status`;
+}
+
+function submissionSelect({ formId, slug, name, table }: ViewedForm): string {
+  return `SELECT ${literal(formId)} AS form_id, ${literal(slug)} AS slug, ${literal(name)} AS form_name, t.id AS submission_id,
+ t.status AS status, t.created_at AS created_at, t._first_seen_at AS first_seen_at, t._changed_at AS changed_at,
+ t._deleted_at AS deleted_at, (t._deleted_at IS NULL) AS is_live FROM ${quoted(table)} AS t`;
+}
+
+/** An answer to one of the fields, in a row of the form's table. */
+interface Choice {
+  readonly key: number;
+  readonly expression: string;
+}
+
+/** The answers of a form: single ones, then those of lists. Fields come from the state, so that a label is always the current one. */
+function answerSelects(form: ViewedForm): string[] {
+  const texts: Choice[] = [];
+  const numbers: Choice[] = [];
+  const lists: Choice[] = [];
+  for (const [key, each] of form.fields.entries()) {
+    const { column, textColumn, type, isInMore } = each;
+    if (column === null) continue;
+    const own = isInMore
+      ? form.columns.has(MORE)
+        ? `json_extract(t.${MORE}, '$.${column}')`
+        : null
+      : form.columns.has(column)
+        ? `t.${quoted(column)}`
+        : null;
+    const beside =
+      textColumn !== null && form.columns.has(textColumn) ? `t.${quoted(textColumn)}` : null;
+    if (type === 'json') {
+      if (own !== null) lists.push({ key, expression: own });
+      if (beside !== null) texts.push({ key, expression: beside });
+      continue;
+    }
+    const both = beside === null || own === null ? (own ?? beside) : `coalesce(${beside}, ${own})`;
+    if (both !== null) texts.push({ key, expression: both });
+    if (type === 'number' && own !== null) numbers.push({ key, expression: own });
+  }
+  const selects: string[] = [];
+  if (texts.length > 0)
+    selects.push(
+      answerSelect(form, texts, {
+        from: '',
+        index: '1',
+        text: choose(texts),
+        number: choose(numbers),
+      }),
+    );
+  if (lists.length > 0) {
+    const elements = elementsOf(choose(lists));
+    selects.push(answerSelect(form, lists, { ...elements, from: ` CROSS JOIN ${elements.from}` }));
+  }
+  return selects;
+}
+
+function answerSelect(
+  { formId, slug, table }: ViewedForm,
+  choices: readonly Choice[],
+  value: {
+    readonly from: string;
+    readonly index: string;
+    readonly text: string;
+    readonly number: string;
+  },
+): string {
+  const id = literal(formId);
+  return `SELECT ${id} AS form_id, ${literal(slug)} AS slug, t.id AS submission_id, t.status AS status, t.created_at AS created_at,
+ (t._deleted_at IS NULL) AS is_live, ${field('id')} AS field_id, ${field('column')} AS column_name, ${field('label')} AS label,
+ ${value.index} AS value_index, ${value.text} AS value_text, ${value.number} AS value_number
+ FROM _mirror_state AS s CROSS JOIN json_each(s.fields) AS f CROSS JOIN ${quoted(table)} AS t${value.from}
+ WHERE s.form_id = ${id} AND f.key IN (${choices.map(({ key }) => key).join(', ')})`;
+}
+
+const choose = (choices: readonly Choice[]): string =>
+  choices.length === 0
+    ? 'NULL'
+    : `CASE f.key ${choices.map(({ key, expression }) => `WHEN ${key} THEN ${expression}`).join(' ')} END`;
+
+const answersSelect = (from: string): string =>
+  `SELECT a.form_id, a.slug, a.submission_id, a.status, a.created_at, a.is_live, a.field_id, a.column_name, a.label, a.value_index,
+ ${numberText('a.value_text')} AS value_text, a.value_number, ${dateOf('a.value_text')} AS value_date
+ FROM (${from}) AS a WHERE a.value_text <> ''`;
+
+/** Unions of unions where there are many. */
+function unionOf(selects: readonly string[]): string {
+  if (selects.length <= SELECTS_A_UNION) return selects.join('\n UNION ALL ');
+  const unions: string[] = [];
+  for (let start = 0; start < selects.length; start += SELECTS_A_UNION)
+    unions.push(`SELECT * FROM (${unionOf(selects.slice(start, start + SELECTS_A_UNION))})`);
+  return unionOf(unions);
+}

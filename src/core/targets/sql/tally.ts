@@ -1,0 +1,52 @@
+import type { FormState, Tally } from '../../mirror/form-state.ts';
+import { numberOf, quoted, type Session, textOf } from './database.ts';
+
+/** What is accounted for, counted from rows and entries. Notes of each rejected submission whether it has a row. */
+export async function countTally(
+  tx: Session,
+  { formId, place }: Pick<FormState, 'formId' | 'place'>,
+): Promise<Tally> {
+  const table = quoted(place);
+  await tx.run(
+    `UPDATE _mirror_entries SET is_stored = (CASE WHEN EXISTS (SELECT 1 FROM ${table} AS t WHERE t.id = _mirror_entries.id AND t._deleted_at IS NULL) THEN 1 ELSE 0 END)
+     WHERE form_id = $1 AND kind <> 'forgotten'`,
+    [formId],
+  );
+  // What is said to be missing at the source is said of a row.
+  await tx.run(
+    `DELETE FROM _mirror_entries WHERE form_id = $1 AND kind IN ('held', 'undecided') AND is_stored = 0`,
+    [formId],
+  );
+  const rows: Record<string, number> = {};
+  for (const row of await tx.query(
+    `SELECT status, count(*) AS n FROM ${table} WHERE _deleted_at IS NULL GROUP BY status`,
+  ))
+    rows[textOf(row['status'])] = numberOf(row['n']);
+  return { rows, ...(await countEntries(tx, formId)) };
+}
+
+/** What entries do to what is accounted for. */
+export async function countEntries(tx: Session, formId: string): Promise<Omit<Tally, 'rows'>> {
+  const missing: Record<string, number> = {};
+  const unstored: Record<string, number> = {};
+  const kinds: Record<string, number> = {};
+  for (const row of await tx.query(
+    'SELECT kind, status, is_stored, count(*) AS n FROM _mirror_entries WHERE form_id = $1 GROUP BY kind, status, is_stored',
+    [formId],
+  )) {
+    const [kind, status, n] = [textOf(row['kind']), textOf(row['status']), numberOf(row['n'])];
+    kinds[kind] = (kinds[kind] ?? 0) + n;
+    const sign = signOf(kind, status, numberOf(row['is_stored']) === 1);
+    if (sign < 0) missing[status] = (missing[status] ?? 0) + n;
+    if (sign > 0) unstored[status] = (unstored[status] ?? 0) + n;
+  }
+  const { held = 0, undecided = 0, refused = 0, rejected = 0, forgotten = 0 } = kinds;
+  return { missing, unstored, held, undecided, refused, rejected, forgotten };
+}
+
+/** What an entry adds to what is accounted for. `isStored`: the submission has a live row. */
+export function signOf(kind: string, status: string, isStored: boolean): -1 | 0 | 1 {
+  if (kind === 'held' || kind === 'undecided') return isStored ? -1 : 0;
+  if (kind === 'rejected') return isStored ? 0 : 1;
+  return kind === 'forgotten' && status !== '' ? 1 : 0;
+}

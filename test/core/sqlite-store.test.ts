@@ -1,0 +1,289 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Clock } from '../../src/base/clock.ts';
+import type { OpenForm, Store } from '../../src/core/mirror/port.ts';
+import { openSqlStore } from '../../src/core/targets/sql/open-sql-store.ts';
+import { hashedCell } from '../../src/mirror/hashing.ts';
+import {
+  type Cell,
+  ExactNumber,
+  JsonText,
+  type PickedField,
+  type Row,
+} from '../../src/mirror/types.ts';
+
+/*
+ * What the simulation does not draw: what a database cannot hold, what its views show, and what people find of what was erased.
+ */
+
+const NAME: PickedField = {
+  id: 'f_name',
+  label: 'Full name',
+  position: 0,
+  inSchema: true,
+  hashed: false,
+};
+const AGE: PickedField = { id: 'f_age', label: 'Age', position: 1, inSchema: true, hashed: false };
+
+const formOf = (fields: readonly PickedField[]) => ({
+  id: 'form_1',
+  slug: 'contact',
+  name: 'Contact',
+  fields: fields.map(({ id, label }) => ({ id, label })),
+});
+
+const row = (id: string, cells: Record<string, Cell>, status = 'NEW'): Row => ({
+  id,
+  status,
+  createdAt: '2026-01-01T00:00:00.000Z',
+  cells: new Map(Object.entries(cells)),
+});
+
+let dir: string;
+let path: string;
+let nowMs = Date.UTC(2026, 0, 2);
+const clock: Clock = { now: () => (nowMs += 1_000), sleep: async () => {} };
+const open = (history: 'status' | 'full' = 'status'): Promise<Store> =>
+  openSqlStore(`sqlite:${path}`, { name: 'default', clock, history });
+
+/** Opens the form, does something with it, and ends as a run does. */
+async function write<T>(
+  work: (form: OpenForm) => Promise<T>,
+  fields: readonly PickedField[] = [NAME, AGE],
+  history: 'status' | 'full' = 'status',
+): Promise<T> {
+  await using store = await open(history);
+  await using form = await store.open(formOf(fields), 'write');
+  await form.prepare(formOf(fields), fields);
+  const result = await work(form);
+  await form.finish();
+  return result;
+}
+
+/** As an analyst would. */
+function query(sql: string): Record<string, unknown>[] {
+  const database = new DatabaseSync(path);
+  try {
+    return database
+      .prepare(sql)
+      .all()
+      .map((each) => Object.assign({}, each));
+  } finally {
+    database.close();
+  }
+}
+
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'forms-mirror-store-'));
+  path = join(dir, 'mirror.sqlite');
+});
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+describe('answers in SQLite', () => {
+  it("L10: keep their digits, and what is not of a column's type stands beside it", async () => {
+    await write(async (form) => {
+      await form.commit({
+        rows: [
+          row('a', { f_age: 7 }),
+          row('b', { f_age: new ExactNumber('12345678901234567890123') }),
+        ],
+      });
+      await form.commit({ rows: [row('c', { f_age: '007' }), row('d', { f_age: '' })] });
+    });
+    expect(query('SELECT id, age, age_text FROM contact ORDER BY id')).toEqual([
+      { id: 'a', age: 7, age_text: null },
+      { id: 'b', age: 1.2345678901234568e22, age_text: '12345678901234567890123' },
+      { id: 'c', age: null, age_text: '007' },
+      { id: 'd', age: null, age_text: null },
+    ]);
+    const cells = await write(async (form) => {
+      const found = new Map<string, Cell | undefined>();
+      for await (const rows of form.rows({}, true))
+        for (const each of rows) found.set(each.id, each.cells.get('f_age'));
+      return found;
+    });
+    expect([...cells.values()]).toEqual([
+      7,
+      new ExactNumber('12345678901234567890123'),
+      '007',
+      null,
+    ]);
+    expect(query('SELECT submission_id, value_text, value_number FROM answers ORDER BY 1')).toEqual(
+      [
+        { submission_id: 'a', value_text: '7', value_number: 7 },
+        {
+          submission_id: 'b',
+          value_text: '12345678901234567890123',
+          value_number: 1.2345678901234568e22,
+        },
+        { submission_id: 'c', value_text: '007', value_number: null },
+      ],
+    );
+  });
+
+  it('are shown by choice, with dates, under the current labels', async () => {
+    await write((form) =>
+      form.commit({ rows: [row('a', { f_name: new JsonText('["x","2024-02-29"]') })] }),
+    );
+    const later = { ...NAME, label: 'Name' };
+    await write(async () => {}, [later, AGE]);
+    expect(
+      query('SELECT label, value_index, value_text, value_date FROM answers ORDER BY 2'),
+    ).toEqual([
+      { label: 'Name', value_index: 1, value_text: 'x', value_date: null },
+      {
+        label: 'Name',
+        value_index: 2,
+        value_text: '2024-02-29',
+        value_date: '2024-02-29 00:00:00',
+      },
+    ]);
+    expect(
+      query(
+        "SELECT label, valid_to IS NULL AS isNow FROM mirror_label_history WHERE field_id = 'f_name'",
+      ),
+    ).toEqual([
+      { label: 'Full name', isNow: 0 },
+      { label: 'Name', isNow: 1 },
+    ]);
+    expect(query('SELECT "Name" AS n FROM contact_labelled')).toEqual([
+      { n: '["x","2024-02-29"]' },
+    ]);
+  });
+
+  it('L14: of 2,000 fields are all there, most of them in columns', async () => {
+    const fields = Array.from({ length: 2_000 }, (_, n) => ({
+      ...NAME,
+      id: `f_${n}`,
+      label: `Q ${n}`,
+      position: n,
+    }));
+    const cells = Object.fromEntries(fields.map(({ id }, n) => [id, `answer ${n}`]));
+    await write((form) => form.commit({ rows: [row('a', cells)] }), fields);
+    const stored = await write(async (form) => {
+      for await (const [first] of form.rows({}, true)) return first?.cells;
+      return undefined;
+    }, fields);
+    expect(stored?.size).toBe(2_000);
+    expect(stored?.get('f_1999')).toBe('answer 1999');
+    const again = await write((form) => form.commit({ rows: [row('a', cells)] }), fields);
+    expect(again).toMatchObject({ unchanged: 1, updated: 0 });
+  });
+});
+
+describe('versions in SQLite', () => {
+  it('are kept when they end: statuses always, answers with TARGET_HISTORY=full', async () => {
+    for (const [name, status] of [
+      ['Ada', 'NEW'],
+      ['Eva', 'NEW'],
+      ['Eva', 'DONE'],
+    ] as const)
+      await write(
+        (form) => form.commit({ rows: [row('a', { f_name: name }, status)] }),
+        [NAME],
+        'full',
+      );
+    expect(query('SELECT status FROM mirror_status_history ORDER BY seen_at')).toEqual([
+      { status: 'NEW' },
+      { status: 'DONE' },
+    ]);
+    expect(
+      query(
+        'SELECT full_name, status, _valid_to IS NULL AS isNow FROM contact_history ORDER BY _valid_from',
+      ),
+    ).toEqual([
+      { full_name: 'Ada', status: 'NEW', isNow: 0 },
+      { full_name: 'Eva', status: 'NEW', isNow: 0 },
+      { full_name: 'Eva', status: 'DONE', isNow: 1 },
+    ]);
+  });
+});
+
+describe('a SQLite file', () => {
+  it('L6: that refuses rows for a reason of its own has failed, and stores nothing of the batch', async () => {
+    await write((form) => form.commit({ rows: [row('a', { f_name: 'x' })] }));
+    const database = new DatabaseSync(path);
+    database.exec(
+      `CREATE TRIGGER theirs BEFORE INSERT ON contact WHEN NEW.id = 'c' BEGIN SELECT RAISE(ABORT, 'no'); END`,
+    );
+    database.close();
+    const refused = write((form) =>
+      form.commit({ rows: [row('b', { f_name: 'y' }), row('c', { f_name: 'z' })] }),
+    );
+    await expect(refused).rejects.toMatchObject({ code: 'TARGET_FAILED' });
+    expect(query('SELECT id FROM contact')).toEqual([{ id: 'a' }]);
+  });
+
+  it('L18: holds nothing of what was forgotten, and does not take it back', async () => {
+    await write((form) =>
+      form.commit({ rows: [row('sub_gone', { f_name: 'a secret' }), row('b', { f_name: 'y' })] }),
+    );
+    await write((form) => form.erase({ kind: 'forget', ids: ['sub_gone'] }));
+    for (const file of [path, `${path}-wal`].filter((each) => existsSync(each))) {
+      const bytes = readFileSync(file, 'latin1');
+      expect([bytes.includes('sub_gone'), bytes.includes('a secret')]).toEqual([false, false]);
+    }
+    const applied = await write((form) =>
+      form.commit({ rows: [row('sub_gone', { f_name: 'back' })] }),
+    );
+    expect([applied.inserted, query('SELECT id FROM contact')]).toEqual([0, [{ id: 'b' }]]);
+  });
+
+  it('L11: has no plain answer left of a field that is hashed', async () => {
+    const hash = (cell: Cell): Cell => hashedCell(cell, 'a-key-of-thirty-two-characters-at-least');
+    for (const name of ['plain one', 'plain two'])
+      await write(
+        (form) => form.commit({ rows: [row('a', { f_name: name, f_age: 42_424_242 })] }),
+        [NAME, AGE],
+        'full',
+      );
+    await write(
+      (form) => form.erase({ kind: 'rehash', fieldIds: ['f_name', 'f_age'], hash }),
+      [NAME, AGE],
+      'full',
+    );
+    expect(readFileSync(path, 'latin1')).not.toMatch(/plain (one|two)|42424242/);
+    expect(query('SELECT full_name AS n FROM contact')[0]?.['n']).toBe(hash('plain two'));
+  });
+
+  it('L18: that lost our tables beside its rows is left alone', async () => {
+    await write((form) => form.commit({ rows: [row('a', { f_name: 'x' })] }));
+    const database = new DatabaseSync(path);
+    for (const { name } of database
+      .prepare(`SELECT name FROM sqlite_schema WHERE type = 'view'`)
+      .all())
+      database.exec(`DROP VIEW "${String(name)}"`);
+    database.exec('DROP TABLE _mirror_state');
+    database.close();
+    await expect(write(async () => {})).rejects.toMatchObject({ code: 'TARGET_FAILED' });
+  });
+
+  it('of another build is left alone', async () => {
+    new DatabaseSync(path).exec('CREATE TABLE mirror_meta (key TEXT, value TEXT)');
+    await expect(open()).rejects.toMatchObject({ code: 'OTHER_SCHEMA' });
+  });
+
+  it('says in SQL as of when its forms are', async () => {
+    await write((form) =>
+      form.commit({
+        rows: [row('a', { f_name: 'x' })],
+        state: (state) => ({
+          ...state,
+          submissionsAsOfMs: Date.UTC(2026, 0, 1),
+          statusesAsOfMs: null,
+        }),
+      }),
+    );
+    expect(query('SELECT form, rows, submissions_as_of, statuses_as_of FROM freshness')).toEqual([
+      {
+        form: 'contact',
+        rows: 1,
+        submissions_as_of: '2026-01-01T00:00:00.000Z',
+        statuses_as_of: null,
+      },
+    ]);
+  });
+});
