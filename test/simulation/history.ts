@@ -4,7 +4,7 @@ import { Api, API_KEY } from './api.ts';
 import type { Breach } from './breach.ts';
 import { contradictsItself, deviations, namesForms } from './behaviours.ts';
 import type { CopiedRow, Copy } from './copy.ts';
-import type { Place } from './stores.ts';
+import { isOfTodaysCore, type Place } from './stores.ts';
 import {
   type Asked,
   clockTime,
@@ -611,20 +611,25 @@ export class History {
     this.#lookedAt = this.#source.now;
   }
 
-  /** The commands use it still; what it is known not to do ends with it. */
+  /** What it is known not to do ends with it. */
   get #isTodaysCore(): boolean {
-    return ['sqlite', 'postgres'].includes(this.#plan.store);
+    return isOfTodaysCore(this.#plan.store);
   }
 
   #judge(copies: Map<string, Copy>, claim: Assertion): void {
-    const { order, bounds, statusFilter, workspaceList, total } = this.#plan.behaviour;
+    const { order, bounds, statusFilter, workspaceList, total, itemForm } = this.#plan.behaviour;
     // It believes a total that is too low where a full page bears it out; the core in src/core asks for one page more.
     if (total === 'low' && this.#isTodaysCore) return;
     const groups = {
       byStatus: statusFilter !== 'ignored',
-      seesNewcomers: order === 'newest' || ['instants', 'exclusive', 'days'].includes(bounds),
+      // Polls of today's core pass over items that do not name their form.
+      seesNewcomers:
+        (order === 'newest' || ['instants', 'exclusive', 'days'].includes(bounds)) &&
+        (itemForm === 'named' || !this.#isTodaysCore),
       together: workspaceList === 'honoured',
+      // The core in src/core proves a first reading by one sweep, however short the list is.
       isLong: (formId: string) =>
+        !this.#isTodaysCore ||
         this.#source.existing(formId).length > SHORT_PAGES * this.#plan.pageSize,
     };
     const copy = copies.get(claim.target) ?? new Map();

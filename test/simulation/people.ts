@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { namesForms } from './behaviours.ts';
 import type { Special } from './judge.ts';
 import type { Deed, Plan } from './plan.ts';
+import { isOfTodaysCore } from './stores.ts';
 import type { Random } from './random.ts';
 import type { Source, SourceForm } from './source.ts';
 import type { Banned } from './traces.ts';
@@ -29,6 +30,7 @@ const HASH_KEY = { HASH_KEY: 'a-key-of-thirty-two-characters-at-least' };
 export class People {
   readonly #source: Source;
   readonly #targets: readonly string[];
+  readonly #isTodaysCore: boolean;
   readonly #path: (target: string) => string;
   readonly #touched = new Map<string, number>();
   /** Perhaps forgotten: the command may have died. */
@@ -56,6 +58,7 @@ export class People {
   ) {
     this.#source = source;
     this.#targets = targets;
+    this.#isTodaysCore = isOfTodaysCore(plan.store);
     this.#path = path;
     if (plan.chooses) this.#chosen = source.forms.slice(0, -1).map(({ id }) => id);
     if (plan.hasSecret)
@@ -183,7 +186,7 @@ export class People {
           text: `forget --undo ${id}`,
           args: ['forget', '--undo', id, ...this.#formOption(form), '--yes', '--json'],
           begun: () => void this.#erased.delete(id),
-          done: (code) => void (code === 0 && this.#forgotten.delete(id)),
+          done: (code) => void (code === 0 && this.#noteBack(id)),
         };
       }
       case 'hash': {
@@ -236,6 +239,12 @@ export class People {
       case 'dropped-database':
         return this.#atTable(deed, form, target, random);
     }
+  }
+
+  #noteBack(id: string): void {
+    this.#forgotten.delete(id);
+    // Today's core goes on claiming what it claimed before the submission may come back.
+    if (this.#isTodaysCore) this.#touchAll();
   }
 
   #formOption({ id }: SourceForm): string[] {

@@ -9,6 +9,10 @@ import { readMemory } from './memory-copy.ts';
 export const STORES = ['sqlite', 'postgres', 'memory', 'new-sqlite'] as const;
 export type StoreKind = (typeof STORES)[number];
 
+/** Whether the core that the commands use today writes it. */
+export const isOfTodaysCore = (kind: StoreKind): boolean =>
+  kind === 'sqlite' || kind === 'postgres';
+
 /** Where one target of one history is. */
 export interface Place {
   /** As in the settings. */
