@@ -93,18 +93,22 @@ export function excuseFor(
  * with an old date took its place on the page that was read next.
  */
 function movedAway(
-  { id, formId }: Submission,
+  { id, formId, status }: Submission,
   window: readonly SourceEvent[],
-  { askedFrom }: Assertion,
+  { askedFrom, comparedAt, isWhole }: Assertion,
 ): Excuse | null {
-  const inForm = window.filter((each) => each.formId === formId && each.at > askedFrom);
-  const gone = inForm.find(({ left, entered }) => left !== null && entered === null);
+  const from = isWhole ? askedFrom : comparedAt;
+  const inForm = window.filter((each) => each.formId === formId && each.at > from);
+  // Later counts are equal if the one that is gone, and still stored, has the status of the one that is missing.
+  const gone = inForm.find(
+    ({ left, entered }) => left !== null && entered === null && (isWhole || left === status),
+  );
   const came = inForm.find(
     ({ left, entered, isNewcomer }) => left === null && entered !== null && !isNewcomer,
   );
   if (gone === undefined || came === undefined) return null;
-  const to = inForm.at(-1)?.at ?? askedFrom;
-  return { rule: 'list moves', submission: id, event: gone, hiddenBy: [came], from: askedFrom, to };
+  const to = inForm.at(-1)?.at ?? from;
+  return { rule: 'list moves', submission: id, event: gone, hiddenBy: [came], from, to };
 }
 
 /** Whether the copy lacks a change, too. */
