@@ -1,10 +1,8 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { createSampleWorkspace } from '../../src/sandbox/forms-api/sample-workspace.ts';
 import type { Finally } from '../support/child.ts';
-import { ChildPlace, passesOf } from '../support/child-place.ts';
+import { ChildPlace } from '../support/child-place.ts';
 import { MirrorView } from '../support/mirror-view.ts';
-import { seededRandom } from '../support/seeded-random.ts';
 import { breachesOf } from '../support/settled.ts';
 
 const SOON = { timeout: 180_000, interval: 50 };
@@ -67,27 +65,5 @@ describe('a backfill of 50,000 by `start`, on embedded defaults', { timeout: 600
     expect(await breachesOf(children.store, view)).toEqual([]);
     expect(await last.end('SIGTERM')).toEqual({ code: 0, signal: null });
     await expectSound(view);
-  });
-});
-
-describe('kill -9 at random instants', { timeout: 600_000 }, () => {
-  it('L5: of `sync --full`, in the middle of whatever transaction: then the table equals the source', async ({
-    onTestFinished,
-  }) => {
-    const seed = Number(process.env['FC_SEED']);
-    process.stdout.write(`random kills: FC_SEED=${seed}\n`);
-    const random = seededRandom(seed);
-    const { children, view, formId, holds } = await openBackfill(onTestFinished, 12_000);
-    for (let kill = 0, rows = 0; kill < 4; kill++) {
-      const child = children.start(['sync', '--full']);
-      await holds(Math.min(11_000, rows + 500));
-      await wait(random() * 300);
-      await child.end('SIGKILL');
-      await expectSound(view);
-      rows = (await view.rows(formId)).size;
-    }
-    const last = await children.run(['sync', '--full', '--json']);
-    expect(passesOf(last)).toMatchObject([{ outcome: 'ok', distinct: 12_000 }]);
-    expect(await breachesOf(children.store, view)).toEqual([]);
   });
 });

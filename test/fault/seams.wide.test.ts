@@ -199,12 +199,7 @@ async function checkByHand(place: SeamPlace): Promise<void> {
 }
 
 describe.concurrent('L5, L7, L13: kill -9 before each write', { timeout: 600_000 }, () => {
-  it('into SQLite', async ({ onTestFinished }) => {
-    const place = await SeamPlace.open(onTestFinished, undefined);
-    expect(await killAtEverySeam(place)).toEqual([]);
-    await checkByHand(place);
-  });
-
+  // The simulation kills processes at any write into SQLite.
   it.skipIf(postgresMissing())('into PostgreSQL', async ({ onTestFinished }) => {
     const place = await SeamPlace.open(onTestFinished, await createDatabase(await lentPostgres()));
     expect(await killAtEverySeam(place)).toEqual([]);
