@@ -26,11 +26,11 @@ const memories = new Map<string, MemoryPlace>();
 /** By path, the targets that the new core writes. */
 const openers = new Map<string, Opener>();
 
+const pathOf = (url: string): string => (url.startsWith(SQLITE) ? url.slice(SQLITE.length) : url);
+
 /** Whether the new core writes the targets of these settings. */
 export const isNext = (settings: Settings): boolean =>
-  Object.values(settings).some(
-    (value) => value.startsWith(SQLITE) && openers.has(value.slice(SQLITE.length)),
-  );
+  Object.values(settings).some((value) => openers.has(pathOf(value)));
 
 /** A target in memory, which has the path for its name. */
 export function newMemory(path: string): MemoryPlace {
@@ -42,6 +42,9 @@ export function newMemory(path: string): MemoryPlace {
 
 /** A SQLite file that the new core writes. */
 export const newFile = (path: string): void => void openers.set(path, openSql);
+
+/** An address that the new core opens. */
+export const newUrl = (url: string): void => void openers.set(url, openSql);
 
 export function forgetPlace(path: string): void {
   openers.delete(path);
@@ -70,7 +73,7 @@ function appOf(process: SimProcess, settings: Settings, clock: Clock): NextApp {
     signal: new AbortController().signal,
     openStore: (name, history) => {
       const url = settings[name === 'default' ? 'TARGET_URL' : `TARGET_${name.toUpperCase()}_URL`];
-      const open = openers.get((url ?? '').slice(SQLITE.length)) ?? openSql;
+      const open = openers.get(pathOf(url ?? '')) ?? openSql;
       return open(url ?? '', clock, { name, history }, process);
     },
   });

@@ -2,11 +2,11 @@ import type { Client } from 'pg';
 import type { TestServer } from '../support/servers.ts';
 import { databaseOf } from './environment.ts';
 import { type Copy, readCopy, readSqlite } from './copy.ts';
-import { forgetPlace, newFile, newMemory } from './next-door.ts';
+import { forgetPlace, newFile, newMemory, newUrl } from './next-door.ts';
 import { readMemory } from './memory-copy.ts';
 
 /** Kinds of target that a history can be run against. */
-export const STORES = ['sqlite', 'postgres', 'memory', 'new-sqlite'] as const;
+export const STORES = ['sqlite', 'postgres', 'memory', 'new-sqlite', 'new-postgres'] as const;
 export type StoreKind = (typeof STORES)[number];
 
 /** Whether the core that the commands use today writes it. */
@@ -26,6 +26,11 @@ export interface Place {
 /** A place of its own for a target; a file is below `dir`. */
 export async function newPlace(kind: StoreKind, dir: string, target: string): Promise<Place> {
   if (kind === 'postgres') return postgresPlace();
+  if (kind === 'new-postgres') {
+    const place = await postgresPlace();
+    newUrl(place.url);
+    return place;
+  }
   const path = databaseOf(dir, target);
   if (kind === 'memory') return memoryPlace(path);
   if (kind === 'new-sqlite') {

@@ -12,6 +12,7 @@ import {
   type VersionPlan,
 } from './database.ts';
 import { encoderOf, MORE, withColumns } from './fields.ts';
+import { inSavepoint } from './savepoint.ts';
 import { countEntries } from './tally.ts';
 
 /** What a change is applied to. */
@@ -52,13 +53,15 @@ export async function applyChange(
     ...(change.entries ?? []).map(({ id }) => id),
   ];
   const forgotten = all.length === 0 ? new Map<string, string>() : await from.forgotten(all);
-  const rows = (change.rows ?? []).filter(({ id }) => !forgotten.has(id));
+  const known = (change.rows ?? []).filter(({ id }) => !forgotten.has(id));
+  const { rows, replaced } = withoutNul(known, dialect, Math.floor(state.commitUs / 1_000));
   await followForgotten(tx, formId, forgotten, change, at);
 
   const stored = await storeRows(tx, dialect, rows, from);
   const entries = [
     ...(change.entries ?? []).filter(({ id, kind }) => kind === 'forgotten' || !forgotten.has(id)),
     ...stored.rejected,
+    ...replaced.filter(({ id }) => !stored.rejected.some((each) => each.id === id)),
   ];
   const refused = new Set(stored.rejected.map(({ id }) => id));
   const kept = rows.filter(({ id }) => !refused.has(id));
@@ -101,6 +104,32 @@ export async function applyChange(
     },
   };
 }
+
+/** Rows as the database can hold them; of those that it cannot hold as they are, an entry. */
+function withoutNul(
+  rows: readonly Row[],
+  dialect: Dialect,
+  atMs: number,
+): { readonly rows: readonly Row[]; readonly replaced: readonly Entry[] } {
+  if (dialect.takesNul) return { rows, replaced: [] };
+  const replaced: Entry[] = [];
+  const clean = rows.map((row) => {
+    const wrong = [...row.cells].filter(
+      ([, cell]) => typeof cell === 'string' && cell.includes(NUL),
+    );
+    if (wrong.length === 0 && !row.status.includes(NUL)) return row;
+    const reason = `U+0000, which ${dialect.product} cannot hold, was replaced by U+FFFD`;
+    replaced.push(rejectedEntry(row, reason, atMs));
+    const cells = new Map([
+      ...row.cells,
+      ...wrong.map(([id, cell]) => [id, String(cell).replaceAll(NUL, '\uFFFD')] as const),
+    ]);
+    return { ...row, status: row.status.replaceAll(NUL, '\uFFFD'), cells };
+  });
+  return { rows: clean, replaced };
+}
+
+const NUL = '\u0000';
 
 /** What was forgotten is not stored: its entry follows its status. */
 async function followForgotten(
@@ -388,22 +417,4 @@ async function addRun(tx: Session, formId: string, run: NonNullable<Change['run'
     `DELETE FROM _mirror_runs WHERE form_id = $1 AND started_at <= (SELECT started_at FROM _mirror_runs WHERE form_id = $2 ORDER BY started_at DESC LIMIT 1 OFFSET ${MOST_RUNS})`,
     [formId, formId],
   );
-}
-
-let savepoints = 0;
-
-/** What fails in it leaves the transaction as it was. */
-export async function inSavepoint<T>(tx: Session, work: () => Promise<T>): Promise<T> {
-  const name = `mirror_${++savepoints}`;
-  await tx.run(`SAVEPOINT ${name}`);
-  try {
-    const result = await work();
-    await tx.run(`RELEASE ${name}`);
-    return result;
-  } catch (error) {
-    // Something that people added may have rolled back everything.
-    await tx.run(`ROLLBACK TO ${name}`).catch(() => {});
-    await tx.run(`RELEASE ${name}`).catch(() => {});
-    throw error;
-  }
 }

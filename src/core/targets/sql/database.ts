@@ -85,7 +85,11 @@ export interface Dialect {
   ): Promise<number>;
   /** Where a row is refused for a fault of its own (`isOfRow`) or by something that people added; undefined for another error. */
   refusal(error: unknown): { readonly reason: string; readonly isOfRow: boolean } | undefined;
-  /** The public relations besides tables, as `CREATE VIEW name AS …` statements by name. */
+  /** Whether texts may hold U+0000. */
+  readonly takesNul: boolean;
+  /** Makes a view, or one of ours anew. Rejects where that cannot be; what people built on it stays. */
+  putView(tx: Session, name: string, select: string): Promise<void>;
+  /** The public relations besides tables: the SELECT of each view, by name. */
   views(forms: readonly ViewedForm[], history: boolean): ReadonlyMap<string, string>;
   /** Mends an error of the database for people. */
   describe(error: unknown): unknown;

@@ -9,6 +9,10 @@ export async function openSqlStore(url: string, options: SqlStoreOptions): Promi
     const path = url.slice('sqlite:'.length);
     return SqlStore.open(await SqliteDatabase.open(path, options.clock), options);
   }
+  if (/^postgres(?:ql)?:/i.test(url)) {
+    const { PostgresDatabase } = await import('./postgres/postgres-database.ts');
+    return SqlStore.open(await PostgresDatabase.open(url), options);
+  }
   throw new MirrorError(
     'SETTINGS',
     `The address of target ${options.name} names no database that is supported here.`,

@@ -8,8 +8,7 @@ export async function countTally(
 ): Promise<Tally> {
   const table = quoted(place);
   await tx.run(
-    `UPDATE _mirror_entries SET is_stored = (CASE WHEN EXISTS (SELECT 1 FROM ${table} AS t WHERE t.id = _mirror_entries.id AND t._deleted_at IS NULL) THEN 1 ELSE 0 END)
-     WHERE form_id = $1 AND kind <> 'forgotten'`,
+    `UPDATE _mirror_entries SET is_stored = 1 - is_stored WHERE form_id = $1 AND kind <> 'forgotten' AND is_stored <> (CASE WHEN EXISTS (SELECT 1 FROM ${table} AS t WHERE t.id = _mirror_entries.id AND t._deleted_at IS NULL) THEN 1 ELSE 0 END)`,
     [formId],
   );
   // What is said to be missing at the source is said of a row.

@@ -8,7 +8,7 @@ import {
   textOf,
   type ViewedForm,
 } from './database.ts';
-import { inSavepoint } from './commit.ts';
+import { inSavepoint } from './savepoint.ts';
 
 const KEPT = 'views';
 
@@ -53,10 +53,7 @@ export async function makeViews(
       continue;
     }
     try {
-      await inSavepoint(tx, async () => {
-        await tx.run(`DROP VIEW IF EXISTS ${quoted(name)}`);
-        await tx.run(sql);
-      });
+      await inSavepoint(tx, () => dialect.putView(tx, name, sql));
       next.set(name, sql);
     } catch (error) {
       notes.push(`The view ${name} could not be brought up to date: ${(error as Error).message}`);

@@ -15,6 +15,7 @@ import {
   textOf,
   type VersionPlan,
 } from '../database.ts';
+import { SWALLOWED } from '../savepoint.ts';
 import { describeSqliteError, refusalOf } from './sqlite-errors.ts';
 import { sqliteViews } from './sqlite-views.ts';
 
@@ -49,6 +50,7 @@ export const sqliteDialect: Dialect = {
   },
   // SQLite takes 2,000 columns in a table and a view (SQLITE_MAX_COLUMN); people may add some of their own.
   maxColumns: 1_900,
+  takesNul: true,
 
   timeOf: (value) => (value === null || value === undefined ? null : textOf(value)),
   // Without its Z a time comes before all that begin with it, those with more digits included.
@@ -89,6 +91,10 @@ export const sqliteDialect: Dialect = {
   },
   refusal: refusalOf,
   views: sqliteViews,
+  async putView(tx, name, select) {
+    await tx.run(`DROP VIEW IF EXISTS ${quoted(name)}`);
+    await tx.run(`CREATE VIEW ${quoted(name)} AS ${select}`);
+  },
   describe: describeSqliteError,
 };
 
@@ -173,9 +179,6 @@ async function requireStored(tx: Session, { table, rows }: Batch): Promise<void>
       code: SWALLOWED,
     });
 }
-
-/** The code of the error of rows that were written and are not there. */
-export const SWALLOWED = 'MIRROR_SWALLOWED';
 
 /**
  * A trigger of this connection keeps each version that ends, whichever statement ends it. The current version is the row itself.

@@ -30,11 +30,7 @@ export function sqliteViews(
   if (forms.length > 0) selects.set('submissions', unionOf(forms.map(submissionSelect)));
   const answers = forms.flatMap(answerSelects);
   if (answers.length > 0) selects.set('answers', answersSelect(unionOf(answers)));
-  return new Map(
-    [...selects].map(
-      ([name, select]) => [name, `CREATE VIEW ${quoted(name)} AS ${select}`] as const,
-    ),
-  );
+  return selects;
 }
 
 const state = (path: string): string => `json_extract(s.state, '$.${path}')`;

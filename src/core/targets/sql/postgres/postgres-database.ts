@@ -1,0 +1,177 @@
+import { once } from 'node:events';
+import { createHash } from 'node:crypto';
+import pg from 'pg';
+import { from as copyFrom } from 'pg-copy-streams';
+import { verifyCertificates } from '../../../../base/transport.ts';
+import { type Database, type Param, quoted, type Session, type SqlRow } from '../database.ts';
+import { postgresDialect } from './postgres-dialect.ts';
+import type { CopyingSession } from './postgres-upsert.ts';
+
+/** Values stay the text that the server sends: numbers keep all their digits. */
+const AS_TEXT = { getTypeParser: () => (value: string) => value };
+/** Nothing else notices a network that drops packets silently. */
+const ANSWER_LIMIT_MS = 600_000;
+
+/**
+ * Settings of the connection. The server notices within a minute that this process is gone, and gives its locks back; waiting for
+ * somebody's lock ends; a commit is durable also where the server's default is otherwise.
+ */
+const SETTINGS = `SET lock_timeout = '30s'; SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3;
+  SET jit = off; SET client_min_messages = warning; SET timezone = 'UTC'; SET datestyle = 'ISO';
+  SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';
+  SELECT set_config(name, '0', false) FROM pg_settings WHERE name = 'idle_session_timeout'`;
+
+/** A connection to PostgreSQL, in one schema, made again after it was lost. Locks are lost with it: then revisions keep writers apart. */
+export class PostgresDatabase implements Database {
+  readonly dialect = postgresDialect;
+  readonly #connectionString: string;
+  readonly #schema: string;
+  #client: pg.Client | undefined;
+  /** Locks that this process has: a session may take the same one twice. */
+  #locks = new Set<string>();
+  #turn: Promise<unknown> = Promise.resolve();
+
+  private constructor(connectionString: string, schema: string) {
+    [this.#connectionString, this.#schema] = [connectionString, schema];
+  }
+
+  /** Connects, and makes the schema where it is missing. */
+  static async open(url: string): Promise<PostgresDatabase> {
+    const parsed = new URL(url);
+    const schema = parsed.searchParams.get('schema') ?? 'public';
+    parsed.searchParams.delete('schema');
+    verifyCertificates(parsed.searchParams);
+    const database = new PostgresDatabase(parsed.href, schema);
+    try {
+      await database.query('SELECT 1');
+      return database;
+    } catch (error) {
+      await database[Symbol.asyncDispose]();
+      throw postgresDialect.describe(error);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#turn;
+    const client = this.#client;
+    this.#client = undefined;
+    await client?.end().catch(() => {});
+  }
+
+  query(sql: string, params?: readonly Param[]): Promise<SqlRow[]> {
+    return this.#inTurn(async () => (await this.#session()).query(sql, params));
+  }
+
+  run(sql: string, params?: readonly Param[]): Promise<number> {
+    return this.#inTurn(async () => (await this.#session()).run(sql, params));
+  }
+
+  transaction<T>(work: (tx: Session) => Promise<T>): Promise<T> {
+    return this.#inTurn(async () => {
+      const session = await this.#session();
+      await session.run('BEGIN');
+      try {
+        const result = await work(session);
+        await session.run('COMMIT');
+        return result;
+      } catch (error) {
+        await session.run('ROLLBACK').catch(() => {});
+        throw error;
+      }
+    });
+  }
+
+  async lock(name: string): Promise<AsyncDisposable | null> {
+    const key = `${this.#schema}\0${name}`;
+    if (this.#locks.has(key)) return null;
+    const locks = this.#locks;
+    locks.add(key);
+    const number = createHash('sha256').update(key).digest().readBigInt64BE();
+    try {
+      const [row] = await this.query('SELECT pg_try_advisory_lock($1) AS mine', [number]);
+      if (row?.['mine'] !== 't') {
+        locks.delete(key);
+        return null;
+      }
+    } catch (error) {
+      locks.delete(key);
+      throw postgresDialect.describe(error);
+    }
+    return {
+      [Symbol.asyncDispose]: async () => {
+        // One that was lost with its connection is nobody's any more.
+        if (locks !== this.#locks || !locks.delete(key)) return;
+        await this.query('SELECT pg_advisory_unlock($1)', [number]).catch(() => {});
+      },
+    };
+  }
+
+  /** What was deleted stays in the files until the server reuses its place: the documentation names what to do. */
+  async scrub(): Promise<void> {}
+
+  async settle(): Promise<void> {}
+
+  async #session(): Promise<CopyingSession> {
+    const client = (this.#client ??= await this.#connect());
+    return sessionOn(client);
+  }
+
+  async #connect(): Promise<pg.Client> {
+    const client = new pg.Client({
+      connectionString: this.#connectionString,
+      query_timeout: ANSWER_LIMIT_MS,
+    });
+    const lose = (): void => {
+      if (this.#client !== client) return;
+      this.#client = undefined;
+      this.#locks = new Set();
+    };
+    client.on('error', lose);
+    client.on('end', lose);
+    await client.connect();
+    const schema = quoted(this.#schema);
+    await client.query(SETTINGS);
+    const known = await client.query('SELECT 1 FROM pg_namespace WHERE nspname = $1', [
+      this.#schema,
+    ]);
+    if (known.rowCount === 0) await client.query(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
+    await client.query(`SET search_path = ${schema}`);
+    return client;
+  }
+
+  /** One after the other: this connection has one transaction at a time. */
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#turn.then(work);
+    this.#turn = result.catch(() => {});
+    return result;
+  }
+}
+
+const bound = (params: readonly Param[]): (string | number | null)[] =>
+  params.map((param) => (typeof param === 'bigint' ? param.toString() : param));
+
+function sessionOn(client: pg.Client): CopyingSession {
+  return {
+    async query(sql, params = []) {
+      const result = await client.query({ text: sql, values: bound(params), types: AS_TEXT });
+      return result.rows as SqlRow[];
+    },
+    async run(sql, params = []) {
+      const result =
+        params.length > 0
+          ? await client.query({ text: sql, values: bound(params), types: AS_TEXT })
+          : await client.query(sql);
+      return result.rowCount ?? 0;
+    },
+    async copy(sql, parts) {
+      const stream = client.query(copyFrom(sql));
+      const done = once(stream, 'finish');
+      // It is waited for below.
+      done.catch(() => {});
+      for (const part of parts)
+        if (!stream.write(part)) await Promise.race([once(stream, 'drain'), done]);
+      stream.end();
+      await done;
+    },
+  };
+}

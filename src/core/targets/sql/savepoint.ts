@@ -1,0 +1,22 @@
+import type { Session } from './database.ts';
+
+/** The code of the error of rows that were written and are not there. */
+export const SWALLOWED = 'MIRROR_SWALLOWED';
+
+let savepoints = 0;
+
+/** What fails in it leaves the transaction as it was. */
+export async function inSavepoint<T>(tx: Session, work: () => Promise<T>): Promise<T> {
+  const name = `mirror_${++savepoints}`;
+  await tx.run(`SAVEPOINT ${name}`);
+  try {
+    const result = await work();
+    await tx.run(`RELEASE ${name}`);
+    return result;
+  } catch (error) {
+    // Something that people added may have rolled back everything.
+    await tx.run(`ROLLBACK TO ${name}`).catch(() => {});
+    await tx.run(`RELEASE ${name}`).catch(() => {});
+    throw error;
+  }
+}

@@ -1,0 +1,179 @@
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Clock } from '../../src/base/clock.ts';
+import type { OpenForm } from '../../src/core/mirror/port.ts';
+import { openSqlStore } from '../../src/core/targets/sql/open-sql-store.ts';
+import {
+  type Cell,
+  ExactNumber,
+  JsonText,
+  type PickedField,
+  type Row,
+} from '../../src/mirror/types.ts';
+import { lentPostgres } from '../support/lent-server.ts';
+import { createDatabase, postgresMissing } from '../support/servers.ts';
+
+/*
+ * What PostgreSQL does otherwise than SQLite, which the simulation does not draw.
+ */
+
+const NAME: PickedField = {
+  id: 'f_name',
+  label: 'Full name',
+  position: 0,
+  inSchema: true,
+  hashed: false,
+};
+const AGE: PickedField = { id: 'f_age', label: 'Age', position: 1, inSchema: true, hashed: false };
+
+const formOf = (slug: string, fields: readonly PickedField[]) => ({
+  id: `form_${slug}`,
+  slug,
+  name: slug,
+  fields: fields.map(({ id, label }) => ({ id, label })),
+});
+
+const row = (id: string, cells: Record<string, Cell>, status = 'NEW'): Row => ({
+  id,
+  status,
+  createdAt: '2026-01-01T00:00:00.123456Z',
+  cells: new Map(Object.entries(cells)),
+});
+
+let nowMs = Date.UTC(2026, 0, 2);
+const clock: Clock = { now: () => (nowMs += 1_000), sleep: async () => {} };
+
+describe.skipIf(postgresMissing())('the new SQL store over PostgreSQL', () => {
+  let url: string;
+  let person: pg.Client;
+
+  beforeAll(async () => {
+    url = await createDatabase(await lentPostgres());
+    person = new pg.Client({ connectionString: url });
+    await person.connect();
+  });
+  afterAll(() => person.end());
+
+  /** Opens a form, does something with it, and ends as a run does. */
+  async function write<T>(
+    slug: string,
+    work: (form: OpenForm) => Promise<T>,
+    fields: readonly PickedField[] = [NAME, AGE],
+  ): Promise<{ result: T; notes: string[] }> {
+    await using store = await openSqlStore(url, { name: 'default', clock, history: 'full' });
+    const form = formOf(slug, fields);
+    await using open = await store.open(form, 'write');
+    await open.prepare(form, fields);
+    const result = await work(open);
+    return { result, notes: await open.finish() };
+  }
+
+  const query = async (sql: string): Promise<Record<string, unknown>[]> =>
+    (await person.query<Record<string, unknown>>(sql)).rows;
+
+  it('L10: numbers keep all their digits, times their microseconds', async () => {
+    const long = new ExactNumber('12345678901234567890123.5');
+    await write('numbers', (form) =>
+      form.commit({ rows: [row('a', { f_age: long }), row('b', { f_age: '007' })] }),
+    );
+    expect(await query('SELECT age, age_text FROM numbers ORDER BY id')).toEqual([
+      { age: long.digits, age_text: null },
+      { age: null, age_text: '007' },
+    ]);
+    const { result } = await write('numbers', async (form) => {
+      for await (const [first] of form.rows({ ids: ['a'] }, true))
+        return [first?.createdAt, first?.cells.get('f_age')];
+      return [];
+    });
+    expect(result).toEqual(['2026-01-01T00:00:00.123456Z', long]);
+  });
+
+  it('shows choices, dates and versions', async () => {
+    for (const list of ['["x"]', '["x","2024-02-29"]'])
+      await write('choices', (form) =>
+        form.commit({ rows: [row('a', { f_name: new JsonText(list) })] }),
+      );
+    expect(
+      await query(
+        `SELECT label, value_index, value_text, value_date::text AS d FROM answers WHERE slug = 'choices' ORDER BY 2`,
+      ),
+    ).toEqual([
+      { label: 'Full name', value_index: '1', value_text: 'x', d: null },
+      { label: 'Full name', value_index: '2', value_text: '2024-02-29', d: '2024-02-29 00:00:00' },
+    ]);
+    expect(
+      await query(
+        'SELECT full_name, _valid_to IS NULL AS now FROM choices_history ORDER BY _valid_from',
+      ),
+    ).toEqual([
+      { full_name: ['x'], now: false },
+      { full_name: ['x', '2024-02-29'], now: true },
+    ]);
+  });
+
+  it('L10: replaces what it cannot hold, visibly, and lists it', async () => {
+    const rows = [
+      row('a', { f_name: 'x\0y' }),
+      row('b', { f_name: new JsonText(String.raw`["\u0000"]`) }),
+    ];
+    await write('nul', (form) => form.commit({ rows }));
+    expect(await query('SELECT id, full_name FROM nul ORDER BY id')).toEqual([
+      { id: 'a', full_name: 'x\uFFFDy' },
+      { id: 'b', full_name: String.raw`["\u0000"]` },
+    ]);
+    expect(
+      await query(`SELECT submission_id, stored FROM mirror_rejected WHERE form_id = 'form_nul'`),
+    ).toEqual([{ submission_id: 'a', stored: true }]);
+    const { result } = await write('nul', (form) => form.commit({ rows }));
+    expect(result).toMatchObject({ unchanged: 2 });
+  });
+
+  it('L6: has failed where a constraint or a trigger of somebody takes rows away', async () => {
+    await write('refused', (form) => form.commit({ rows: [row('a', { f_name: 'x' })] }));
+    await person.query('ALTER TABLE refused ADD CONSTRAINT theirs CHECK (id <> $$c$$)');
+    const refused = write('refused', (form) => form.commit({ rows: [row('b', {}), row('c', {})] }));
+    await expect(refused).rejects.toMatchObject({
+      code: 'TARGET_FAILED',
+      message: expect.stringContaining('theirs'),
+    });
+    await person.query(`ALTER TABLE refused DROP CONSTRAINT theirs;
+      CREATE FUNCTION swallow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
+      CREATE TRIGGER theirs BEFORE INSERT ON refused FOR EACH ROW EXECUTE FUNCTION swallow()`);
+    const swallowed = write('refused', (form) => form.commit({ rows: [row('d', {})] }));
+    await expect(swallowed).rejects.toMatchObject({ code: 'TARGET_FAILED' });
+    expect(await query('SELECT id FROM refused')).toEqual([{ id: 'a' }]);
+  });
+
+  it('leaves the views and rights of people as they are', async () => {
+    await write('kept', (form) => form.commit({ rows: [row('a', { f_name: 'x' })] }));
+    await person.query(`CREATE VIEW theirs AS SELECT id, "Full name" AS n FROM kept_labelled;
+      DROP ROLE IF EXISTS mirror_analyst; CREATE ROLE mirror_analyst; GRANT SELECT ON kept_live TO mirror_analyst`);
+    const { notes } = await write(
+      'kept',
+      (form) => form.commit({ rows: [row('b', { f_name: 'y', f_age: 5 })] }),
+      [{ ...NAME, label: 'Name' }, AGE],
+    );
+    expect(await query('SELECT n FROM theirs ORDER BY id')).toEqual([{ n: 'x' }, { n: 'y' }]);
+    expect(notes).toEqual([expect.stringContaining('kept_labelled')]);
+    expect(
+      await query(`SELECT has_table_privilege('mirror_analyst', 'kept_live', 'SELECT') AS may`),
+    ).toEqual([{ may: true }]);
+  });
+
+  it('L13: lets one writer in, and a writer that was asleep commits nothing', async () => {
+    await using one = await openSqlStore(url, { name: 'default', clock, history: 'status' });
+    await using two = await openSqlStore(url, { name: 'default', clock, history: 'status' });
+    const form = formOf('writers', [NAME]);
+    const first = await one.open(form, 'write');
+    await expect(two.open(form, 'write')).rejects.toMatchObject({ code: 'TARGET_BUSY' });
+    await person.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted
+       AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+    );
+    await using second = await two.open(form, 'write');
+    await second.prepare(form, [NAME]);
+    await second.commit({ rows: [row('a', { f_name: 'second' })] });
+    const late = first.commit({ rows: [row('a', { f_name: 'first' })] });
+    await expect(late).rejects.toMatchObject({ code: 'TARGET_BUSY' });
+  });
+});
