@@ -122,7 +122,7 @@ function withoutNul(
     replaced.push(rejectedEntry(row, reason, atMs));
     const cells = new Map([
       ...row.cells,
-      ...wrong.map(([id, cell]) => [id, String(cell).replaceAll(NUL, '\uFFFD')] as const),
+      ...wrong.map(([id, cell]) => [id, (cell as string).replaceAll(NUL, '\uFFFD')] as const),
     ]);
     return { ...row, status: row.status.replaceAll(NUL, '\uFFFD'), cells };
   });
