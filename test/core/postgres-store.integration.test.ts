@@ -166,8 +166,9 @@ describe.skipIf(postgresMissing())('the new SQL store over PostgreSQL', () => {
     const form = formOf('writers', [NAME]);
     const first = await one.open(form, 'write');
     await expect(two.open(form, 'write')).rejects.toMatchObject({ code: 'TARGET_BUSY' });
+    // Waits until the session is gone, and its lock with it.
     await person.query(
-      `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted
+      `SELECT pg_terminate_backend(pid, 10000) FROM pg_locks WHERE locktype = 'advisory' AND granted
        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
     );
     await using second = await two.open(form, 'write');
