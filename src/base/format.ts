@@ -18,7 +18,7 @@ export function plural(number: number, one: string, many = `${one}s`): string {
 
 const KB = 1024;
 
-/** `0 B`, `10 MB`, `1.4 GB`; a MB is 1,048,576  bytes. */
+/** `0 B`, `10 MB`, `1.4 GB`; a MB is 1,048,576 bytes. */
 export function bytes(number: number): string {
   const units = ['B', 'KB', 'MB', 'GB', 'TB'];
   let [value, at] = [number, 0];

@@ -3,13 +3,13 @@ import { ExactNumber, type Json } from './types.ts';
 
 /** The JSON text as we write it: without white space between its parts, numbers digit by digit. Undefined for what is none. */
 export function compactJson(text: string): string | undefined {
-  const value = parsed(text);
+  const value = parseJson(text);
   return value === undefined ? undefined : jsonText(value);
 }
 
 /** A text that equal JSON values share, whatever the order of their keys is. Undefined for what is none. */
 export function canonicalJson(text: string): string | undefined {
-  const value = parsed(text);
+  const value = parseJson(text);
   return value === undefined ? undefined : canonical(value);
 }
 
@@ -26,11 +26,11 @@ export function jsonDepth(text: string): number {
   return deepest;
 }
 
-function parsed(text: string): Json | undefined {
+/** A JSON value, its numbers with all their digits. Undefined for a text that is not JSON, or is nested too deeply. */
+export function parseJson(text: string): Json | undefined {
   try {
     return JSON.parse(text, revive) as Json;
   } catch {
-    // No JSON, or nested too deep for a reviver.
     return undefined;
   }
 }

@@ -1,47 +1,16 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Clock } from '../../src/base/clock.ts';
 import type { OpenForm } from '../../src/core/mirror/port.ts';
 import { openSqlStore } from '../../src/core/targets/sql/open-sql-store.ts';
-import {
-  type Cell,
-  ExactNumber,
-  JsonText,
-  type PickedField,
-  type Row,
-} from '../../src/mirror/types.ts';
+import { hashedCell } from '../../src/mirror/hashing.ts';
+import { type Cell, ExactNumber, JsonText, type PickedField } from '../../src/mirror/types.ts';
 import { lentPostgres } from '../support/lent-server.ts';
 import { createDatabase, postgresMissing } from '../support/servers.ts';
+import { AGE, clock, formOf, NAME, row } from './store-fixtures.ts';
 
 /*
  * What PostgreSQL does otherwise than SQLite, which the simulation does not draw.
  */
-
-const NAME: PickedField = {
-  id: 'f_name',
-  label: 'Full name',
-  position: 0,
-  inSchema: true,
-  hashed: false,
-};
-const AGE: PickedField = { id: 'f_age', label: 'Age', position: 1, inSchema: true, hashed: false };
-
-const formOf = (slug: string, fields: readonly PickedField[]) => ({
-  id: `form_${slug}`,
-  slug,
-  name: slug,
-  fields: fields.map(({ id, label }) => ({ id, label })),
-});
-
-const row = (id: string, cells: Record<string, Cell>, status = 'NEW'): Row => ({
-  id,
-  status,
-  createdAt: '2026-01-01T00:00:00.123456Z',
-  cells: new Map(Object.entries(cells)),
-});
-
-let nowMs = Date.UTC(2026, 0, 2);
-const clock: Clock = { now: () => (nowMs += 1_000), sleep: async () => {} };
 
 describe.skipIf(postgresMissing())('the new SQL store over PostgreSQL', () => {
   let url: string;
@@ -142,6 +111,50 @@ describe.skipIf(postgresMissing())('the new SQL store over PostgreSQL', () => {
     const swallowed = write('refused', (form) => form.commit({ rows: [row('d', {})] }));
     await expect(swallowed).rejects.toMatchObject({ code: 'TARGET_FAILED' });
     expect(await query('SELECT id FROM refused')).toEqual([{ id: 'a' }]);
+  });
+
+  it('L11: has no plain answer left of hashed numbers and lists, and takes no other digit', async () => {
+    const hash = (cell: Cell): Cell => hashedCell(cell, 'a-key-of-thirty-two-characters-at-least');
+    const list = { ...NAME, id: 'f_list', label: 'List', position: 2 };
+    const size = { ...NAME, id: 'f_size', label: 'Size', position: 3 };
+    const fields = [AGE, list, size];
+    const long = new ExactNumber('12345678901234567890123.5');
+    const answers = (n: number): Record<string, Cell> => ({
+      f_age: 42_424_242 + n,
+      f_list: new JsonText(`["secret ${n}"]`),
+      f_size: long,
+    });
+    for (const n of [1, 2])
+      await write('hashed', (form) => form.commit({ rows: [row('a', answers(n))] }), fields);
+    const plain = answers(2);
+    const hashed = (id: string): Cell => hash(plain[id] ?? null);
+    await write(
+      'hashed',
+      (form) => form.erase({ kind: 'rehash', fieldIds: ['f_age', 'f_list'], hash }),
+      fields,
+    );
+    const [found] = await query('SELECT age, age_text, list, list_text, size FROM hashed');
+    expect(found).toEqual({
+      age: null,
+      age_text: hashed('f_age'),
+      list: null,
+      list_text: hashed('f_list'),
+      size: long.digits,
+    });
+    const [version] = await query(
+      `SELECT answers::text AS t FROM _mirror_versions WHERE form_id = 'form_hashed' AND answers IS NOT NULL`,
+    );
+    expect(version?.['t']).not.toMatch(/4242424|secret/);
+    expect(version?.['t']).toContain(long.digits);
+    const { result } = await write(
+      'hashed',
+      (form) =>
+        form.commit({
+          rows: [row('a', { ...plain, f_age: hashed('f_age'), f_list: hashed('f_list') })],
+        }),
+      fields,
+    );
+    expect(result).toMatchObject({ unchanged: 1, updated: 0 });
   });
 
   it('leaves the views and rights of people as they are', async () => {

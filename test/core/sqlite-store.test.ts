@@ -3,49 +3,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Clock } from '../../src/base/clock.ts';
 import type { OpenForm, Store } from '../../src/core/mirror/port.ts';
 import { openSqlStore } from '../../src/core/targets/sql/open-sql-store.ts';
 import { hashedCell } from '../../src/mirror/hashing.ts';
-import {
-  type Cell,
-  ExactNumber,
-  JsonText,
-  type PickedField,
-  type Row,
-} from '../../src/mirror/types.ts';
+import { type Cell, ExactNumber, JsonText, type PickedField } from '../../src/mirror/types.ts';
+import { AGE, clock, formOf, NAME, row } from './store-fixtures.ts';
 
 /*
  * What the simulation does not draw: what a database cannot hold, what its views show, and what people find of what was erased.
  */
 
-const NAME: PickedField = {
-  id: 'f_name',
-  label: 'Full name',
-  position: 0,
-  inSchema: true,
-  hashed: false,
-};
-const AGE: PickedField = { id: 'f_age', label: 'Age', position: 1, inSchema: true, hashed: false };
-
-const formOf = (fields: readonly PickedField[]) => ({
-  id: 'form_1',
-  slug: 'contact',
-  name: 'Contact',
-  fields: fields.map(({ id, label }) => ({ id, label })),
-});
-
-const row = (id: string, cells: Record<string, Cell>, status = 'NEW'): Row => ({
-  id,
-  status,
-  createdAt: '2026-01-01T00:00:00.000Z',
-  cells: new Map(Object.entries(cells)),
-});
-
 let dir: string;
 let path: string;
-let nowMs = Date.UTC(2026, 0, 2);
-const clock: Clock = { now: () => (nowMs += 1_000), sleep: async () => {} };
 const open = (history: 'status' | 'full' = 'status'): Promise<Store> =>
   openSqlStore(`sqlite:${path}`, { name: 'default', clock, history });
 
@@ -56,8 +25,8 @@ async function write<T>(
   history: 'status' | 'full' = 'status',
 ): Promise<T> {
   await using store = await open(history);
-  await using form = await store.open(formOf(fields), 'write');
-  await form.prepare(formOf(fields), fields);
+  await using form = await store.open(formOf('contact', fields), 'write');
+  await form.prepare(formOf('contact', fields), fields);
   const result = await work(form);
   await form.finish();
   return result;
@@ -171,6 +140,17 @@ describe('answers in SQLite', () => {
     expect(stored?.get('f_1999')).toBe('answer 1999');
     const again = await write((form) => form.commit({ rows: [row('a', cells)] }), fields);
     expect(again).toMatchObject({ unchanged: 1, updated: 0 });
+  });
+});
+
+describe('columns in SQLite', () => {
+  it('L9: that people added stay theirs, whatever a field is called', async () => {
+    await write((form) => form.commit({ rows: [row('a', { f_name: 'x' })] }));
+    const database = new DatabaseSync(path);
+    database.exec("ALTER TABLE contact ADD COLUMN age TEXT; UPDATE contact SET age = 'mine'");
+    database.close();
+    await write((form) => form.commit({ rows: [row('a', { f_name: 'x', f_age: 7 })] }));
+    expect(query('SELECT age, age_2 FROM contact')).toEqual([{ age: 'mine', age_2: 7 }]);
   });
 });
 

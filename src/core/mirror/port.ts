@@ -4,7 +4,7 @@ import type { OutcomeName } from './outcomes.ts';
 
 /*
  * What the core asks of a target. Every kind of target stores the same FormState with a revision, in the same atomic step as
- * the rows it speaks of. Operations reject with a MirrorError whose code begins with TARGET_, or STATE_LOST.
+ * the rows it speaks of. Operations reject with a MirrorError whose code begins with TARGET_.
  */
 
 /** One target, open. */
@@ -57,7 +57,7 @@ export interface OpenForm extends AsyncDisposable {
   /** As of the last commit of this writer, or as it was found. A new object after each commit. */
   readonly state: FormState;
   readonly fields: readonly StoredField[];
-  /** What people removed, as it was found at opening, a sentence for each; with any, everything is to be read again. */
+  /** What people removed, found when the form was opened: a sentence each. The state then claims nothing, and every range is due. */
   readonly losses: readonly string[];
   /** Rows in batches, in no order. Without `cells` those are empty. */
   rows(query: RowQuery, cells?: boolean): AsyncIterable<readonly StoredRow[]>;

@@ -4,10 +4,11 @@ import type { FormsClient } from '../../forms/client.ts';
 import { orNull } from '../../forms/errors.ts';
 import { fingerprint, HASH_FORMAT, hashedCell, keyFingerprint } from '../../mirror/hashing.ts';
 import { type FieldPicks, isHashed, isPicked, namesFor } from '../../mirror/picks.ts';
+import { pauseOf } from '../../mirror/pauses.ts';
 import type { Form, FormIdentity } from '../../mirror/types.ts';
 import { distrust, type FormState, isSameUnder, type StoredUnder } from '../mirror/form-state.ts';
 import type { OpenForm, Store } from '../mirror/port.ts';
-import { pauseOf, readPauses } from './pauses.ts';
+import { readPauses } from './pauses.ts';
 import { type Joining, Sink } from './sink.ts';
 
 /** What runs into one target share. */
@@ -77,7 +78,6 @@ export async function openForWriting(
       () => clock.now(),
     );
     sink.beforeCommit = () => requireUnpaused(mirroring, source);
-    if (form.losses.length > 0) await form.commit({ state: distrust });
     await followSettings(form, source, joining);
     await sink.open();
     if (form.state.goneAtMs !== null)

@@ -2,13 +2,13 @@ import { accounted, sumOf } from '../mirror/form-state.ts';
 import { isOverLimit, settleAbsent } from './absent.ts';
 import type { Counts } from './counts.ts';
 import { dated } from './profile.ts';
-import { cutOf, readRange, sweepOnce } from './read-range.ts';
+import { PAGE } from './source.ts';
+import { cutRows, readRange, sweepOnce } from './read-range.ts';
 import { type Span, spend, WHOLE, type Work } from './work.ts';
 
-const PAGE = 100;
 /** Where more than this part differs, all of it is read. */
 const MOSTLY = 1 / 8;
-const MOST_HALVINGS = 40;
+export const MOST_HALVINGS = 40;
 
 /**
  * Finds what differs from the source's counts, by date, and stores it. Gains before losses: a row that has another status now is
@@ -34,7 +34,8 @@ async function narrow(work: Work, span: Span, count: number, halved = 0): Promis
   if (stored === count) return;
   const isFew = Math.max(count, stored) <= PAGE;
   const isMostlyOther = Math.abs(count - stored) > count * MOSTLY;
-  const cutMs = isFew || isMostlyOther || halved >= MOST_HALVINGS ? null : await cutOf(work, span);
+  const cutMs =
+    isFew || isMostlyOther || halved >= MOST_HALVINGS ? null : await cutRows(work, span);
   if (cutMs === null) return settle(work, span);
   spend(work);
   const left = await source.count({

@@ -1,4 +1,4 @@
-import { type Pause, newPause, pauseOf } from '../../mirror/pauses.ts';
+import { type Pause, newPause } from '../../mirror/pauses.ts';
 import type { Store } from '../mirror/port.ts';
 
 /*
@@ -46,5 +46,3 @@ async function change(
     if (tries === MOST_TRIES) throw new Error('others change the pauses at the same time');
   }
 }
-
-export { pauseOf };

@@ -1,15 +1,13 @@
 import { accounted, sumOf } from '../mirror/form-state.ts';
-import { halve } from '../mirror/halving.ts';
-import type { Count, OpenForm, Store, StoredForm } from '../mirror/port.ts';
+import type { Count, Grain, OpenForm, Store, StoredForm } from '../mirror/port.ts';
 import type { Counts } from './counts.ts';
 import type { Difference, Workspace } from './poll-difference.ts';
 import type { Rest } from './poll-records.ts';
-import { atStep, createdMsOf, dated, type Profile, stepOf } from './profile.ts';
-import type { Page, Source } from './source.ts';
+import { MOST_HALVINGS } from './narrow.ts';
+import { createdMsOf, dated, type Profile, stepOf } from './profile.ts';
+import { cutOf } from './read-range.ts';
+import { type Page, PAGE, type Source } from './source.ts';
 import type { Span } from './work.ts';
-
-const PAGE = 100;
-const MOST_HALVINGS = 40;
 
 /** Asks the forms that a poll does not speak for, each by itself. */
 export async function askRest(
@@ -113,7 +111,9 @@ class Search {
     const known = sumOf(stored.map((each) => each.count));
     if (known === count || this.isTooLong) return;
     const cutMs =
-      Math.max(count, known) <= PAGE || halved >= MOST_HALVINGS ? null : await this.#cut(span);
+      Math.max(count, known) <= PAGE || halved >= MOST_HALVINGS
+        ? null
+        : await cutOf((within, grain) => this.#counts(within, grain), this.#profile, span);
     if (cutMs === null) return this.#readSpan(span);
     const left = await this.#source.count({
       ...(span.status !== undefined && { status: span.status }),
@@ -124,19 +124,10 @@ class Search {
     await this.narrow({ ...span, fromMs: cutMs }, Math.max(0, count - left.total), halved + 1);
   }
 
-  async #counts(span: Span, grain: 'all' | 'day' | 'hour' | 'second'): Promise<Count[]> {
+  async #counts(span: Span, grain: Grain): Promise<Count[]> {
     const counts: Count[] = [];
     for (const form of this.#forms) counts.push(...(await form.counts(span, grain)));
     return counts;
-  }
-
-  async #cut(span: Span): Promise<number | null> {
-    const stepMs = stepOf(this.#profile);
-    for (const grain of stepMs === 1 ? (['day', 'hour', 'second'] as const) : (['day'] as const)) {
-      const cut = halve(await this.#counts(span, grain), span.fromMs, span.toMs);
-      if (cut !== null) return atStep(cut, stepMs);
-    }
-    return null;
   }
 
   /** Reads all that the workspace shows of a span, and names the forms that have something else stored. */

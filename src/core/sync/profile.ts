@@ -119,7 +119,10 @@ export function isNewestFirst({ items }: Pick<Page, 'items'>): boolean {
   return true;
 }
 
-/** Learns how date bounds are read, by four counts about the newest submission of a page. */
+/**
+ * Learns how the source reads date bounds, by four counts around the newest submission of a page. That submission may be deleted
+ * between two counts, so the oldest one has to confirm that bounds are of no use.
+ */
 export async function learnBounds(
   source: Source,
   formId: string,
@@ -127,7 +130,15 @@ export async function learnBounds(
 ): Promise<Profile['bounds']> {
   const times = page.items.flatMap((item) => createdMsOf(item) ?? []);
   if (times.length === 0) return null;
-  const at = Math.max(...times);
+  const bounds = await boundsAround(source, formId, Math.max(...times));
+  return bounds === 'none' ? boundsAround(source, formId, Math.min(...times)) : bounds;
+}
+
+async function boundsAround(
+  source: Source,
+  formId: string,
+  at: number,
+): Promise<Profile['bounds']> {
   const within = async (fromMs: number, toMs: number): Promise<number | null> => {
     const [dateFrom, dateTo] = [new Date(fromMs).toISOString(), new Date(toMs).toISOString()];
     return (await source.count({ formId, dateFrom, dateTo }))?.total ?? null;

@@ -1,4 +1,5 @@
 import { halve, GRAIN_MS, grainsTo } from '../mirror/halving.ts';
+import type { Count, Grain } from '../mirror/port.ts';
 import { BaseProof, Sweep, type Shown, type Verdict } from '../mirror/proof.ts';
 import { settleAbsent } from './absent.ts';
 import { Incomplete } from './incomplete.ts';
@@ -29,7 +30,7 @@ export async function readRange(
     return readWhole(work);
   }
   if (verdict === 'contradiction') throw new Incomplete('CONTRADICTION');
-  const cutMs = divided < MOST_DIVISIONS ? await cutOf(work, span) : null;
+  const cutMs = divided < MOST_DIVISIONS ? await cutRows(work, span) : null;
   if (cutMs === null) return readFromBases(work, span);
   await readRange(work, { ...span, toMs: cutMs }, isNew, divided + 1);
   await readRange(work, { ...span, fromMs: cutMs }, isNew, divided + 1);
@@ -108,17 +109,22 @@ async function knownIds({ form }: Work, span: Span): Promise<Set<string>> {
   return known;
 }
 
-/** The moment that divides what is stored of a span, at a step of the source; null where nothing does. */
+/** As {@link cutOf}, by the rows of the form. */
+export const cutRows = ({ form, profile }: Work, span: Span): Promise<number | null> =>
+  cutOf((within, grain) => form.counts(within, grain), profile.now, span);
+
+/** The moment, at a step of the source, that divides a span into halves by these counts; null if none does. */
 export async function cutOf(
-  { form, profile }: Pick<Work, 'form' | 'profile'>,
+  counts: (span: Span, grain: Grain) => Promise<Count[]>,
+  profile: Profile,
   span: Span,
 ): Promise<number | null> {
-  const stepMs = stepOf(profile.now);
+  const stepMs = stepOf(profile);
   if (stepMs === null) return null;
   for (const grain of grainsTo(stepMs === 1 ? 'millisecond' : 'day')) {
     if (span.fromMs !== null && span.toMs !== null && span.toMs - span.fromMs <= GRAIN_MS[grain])
       continue;
-    const cut = halve(await form.counts(span, grain), span.fromMs, span.toMs);
+    const cut = halve(await counts(span, grain), span.fromMs, span.toMs);
     if (cut !== null) return atStep(cut, stepMs);
   }
   return null;

@@ -1,6 +1,6 @@
 import { isAbort, type MirrorError, toMirrorError } from '../../base/errors.ts';
 import type { FormIdentity } from '../../mirror/types.ts';
-import type { OutcomeName } from '../mirror/outcomes.ts';
+import { type OutcomeName, OUTCOMES } from '../mirror/outcomes.ts';
 import type { Applied, Run } from '../mirror/port.ts';
 import { Incomplete } from './incomplete.ts';
 import { type Mirroring, noteGone, openForWriting, type Opened, readForm } from './mirroring.ts';
@@ -114,7 +114,7 @@ export async function runForm(
     });
   try {
     const { outcome, code } = ending;
-    if (outcome !== 'paused')
+    if (OUTCOMES[outcome].isRecorded)
       await form.commit({ run: about(), state: (state) => ({ ...state, outcome, code }) });
     notes.push(...(await form.finish()));
   } catch (error) {

@@ -27,7 +27,8 @@ export type ById =
   | { readonly kind: 'gone' }
   | { readonly kind: 'undecided'; readonly reason: string };
 
-const PAGE = 100;
+/** The largest page that the API gives. */
+export const PAGE = 100;
 /** Pages in a row that show nothing new end a list: a source may answer each page with the same one. */
 const MOST_IDLE = 3;
 /** After so many submissions that did not answer, tries included, each other one is asked for once. */

@@ -6,7 +6,7 @@ import type { ProfileRecord } from './profile.ts';
 import type { SinceCounts } from './since-counts.ts';
 import type { Sink } from './sink.ts';
 import type { Counts } from './counts.ts';
-import type { ListQuery, Page, Source } from './source.ts';
+import { type ListQuery, type Page, PAGE, type Source } from './source.ts';
 
 /** What a run is asked to do. */
 export interface SyncOptions {
@@ -47,7 +47,6 @@ export interface Span extends Pick<RowQuery, 'status'> {
 
 export const WHOLE: Span = { fromMs: null, toMs: null };
 
-const PAGE = 100;
 /** A run may take so many requests, and so many for each page that its rows fill. */
 const [FEW_REQUESTS, REQUESTS_A_PAGE] = [300, 4];
 

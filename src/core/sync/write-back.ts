@@ -117,13 +117,17 @@ async function writeAll(
   const results = new Map<string, Written>();
   const tally = { succeeded: 0, failedInARow: 0 };
   let fatal: unknown;
+  // A person may pause while a batch is under way: that stops the next PATCH.
+  const requireUnpaused = async (): Promise<void> => {
+    for (const { sink } of opened) await sink.beforeCommit();
+  };
   const next = ids.values();
   await Promise.all(
     Array.from({ length: Math.min(source.concurrency, ids.length) }, async () => {
       for (const id of next) {
         if (fatal !== undefined || isHopeless(tally)) return;
         try {
-          const result = await writeOne(source, clock, id, rule);
+          const result = await writeOne(source, clock, id, rule, requireUnpaused);
           results.set(id, result);
           const isFailure = result.what === 'refused' || result.what === 'failed';
           if (isFailure) tally.failedInARow++;
@@ -184,12 +188,13 @@ async function listedIn(form: OpenForm, nowMs: number): Promise<Set<string>> {
   return listed;
 }
 
-/** One submission. Throws what concerns all of them: a refused key, a stop. */
+/** Writes back one submission. Throws an error that stops the batch: a refused key, a pause, a stop. */
 async function writeOne(
   source: Source,
   clock: Mirroring['clock'],
   id: string,
   { from, to }: WriteBackRule,
+  requireUnpaused: () => Promise<void>,
 ): Promise<Written> {
   const before = await read(source, id);
   if (typeof before === 'string') return { shown: null, what: 'failed', reason: before };
@@ -198,6 +203,7 @@ async function writeOne(
   if (!from.includes(status)) return { shown: before, what: 'adopted', reason: '' };
   let refusal: string | null = null;
   const readAtMs = clock.now();
+  await requireUnpaused();
   try {
     await source.setStatus(id, to, () => {
       if (clock.now() - readAtMs > FRESH_MS)

@@ -34,7 +34,7 @@ export interface CredentialsSource {
 /** An account to act for. */
 export interface GoogleAccount {
   readonly auth: AnyAuthClient | OAuth2Client;
-  /** Its e-mail address: what a spreadsheet or a dataset has to be shared with. Undefined for a person's own sign-in. */
+  /** Its e-mail address: what a spreadsheet has to be shared with. Undefined for a person's own sign-in. */
   readonly email: string | undefined;
   /** Equal for two uses of one account: they share its quota. */
   readonly key: string;

@@ -1,7 +1,7 @@
 import { MirrorError } from '../../../base/errors.ts';
 import type { PickedField, Row } from '../../../mirror/types.ts';
 import type { FormState } from '../../mirror/form-state.ts';
-import type { Applied, Change, Entry } from '../../mirror/port.ts';
+import type { Applied, Change, Entry, EntryKind } from '../../mirror/port.ts';
 import {
   type Dialect,
   type Param,
@@ -11,7 +11,7 @@ import {
   textOf,
   type VersionPlan,
 } from './database.ts';
-import { encoderOf, MORE, withColumns } from './fields.ts';
+import { encoderOf, MORE, ownColumns, withColumns } from './fields.ts';
 import { inSavepoint } from './savepoint.ts';
 import { countEntries } from './tally.ts';
 
@@ -65,17 +65,10 @@ export async function applyChange(
   ];
   const refused = new Set(stored.rejected.map(({ id }) => id));
   const kept = rows.filter(({ id }) => !refused.has(id));
-  const isTouched = await changeEntries(
-    tx,
-    dialect,
-    formId,
-    change,
-    entries,
-    kept,
-    stored.liveRejected,
-    at,
-    state,
-  );
+  const stays = new Set([...kept.map(({ id }) => id), ...stored.liveRejected]);
+  const isSettled = await settleEntries(tx, dialect, state, change, entries, kept);
+  await putEntries(tx, formId, entries, stays, at);
+  const isTouched = isSettled || entries.length > 0;
   const deleted = await deleteRows(tx, dialect, change.deleted ?? [], from, at);
 
   const counts = new Map(Object.entries(state.tally.rows));
@@ -174,7 +167,7 @@ async function storeRows(
   const columns = new Set(from.columns);
   const none = { inserted: 0, updated: 0, unchanged: 0, before: new Map(), rejected: [] };
   if (rows.length === 0) return { ...none, fields: from.fields, columns, liveRejected: new Set() };
-  const fields = withColumns(from.fields, prepared, rows, dialect);
+  const fields = withColumns(from.fields, prepared, rows, columns, dialect);
   await addColumns(tx, dialect, state.place, fields, columns);
   const encoder = encoderOf(fields, prepared, dialect);
   const batchOf = (some: readonly Row[]) => ({
@@ -261,7 +254,8 @@ const rejectedEntry = ({ id, status, createdAt }: Row, reason: string, atMs: num
   atMs,
 });
 
-async function addColumns(
+/** Adds the columns of these fields that the table does not have, to the table and to `columns`. */
+export async function addColumns(
   tx: Session,
   dialect: Dialect,
   table: string,
@@ -308,53 +302,52 @@ function versionPlan(
 ): VersionPlan {
   const { formId, place, statusesAsOfMs } = state;
   const notBefore = statusesAsOfMs === null ? null : dialect.nameOf(statusesAsOfMs * 1_000);
-  const answers = keepsAnswers
-    ? fields.flatMap(({ column, textColumn }) =>
-        [column, textColumn].flatMap((name) => (name !== null && columns.has(name) ? [name] : [])),
-      )
-    : null;
+  const answers = keepsAnswers ? fields.flatMap((field) => ownColumns(field, columns)) : null;
   return { formId, table: place, notBefore, answers };
 }
 
-/** Puts and settles entries; true where there was anything to do. */
-async function changeEntries(
+/** Removes entries that this change settles; true where there were any. `kept`: the rows that it stores. */
+async function settleEntries(
   tx: Session,
   dialect: Dialect,
-  formId: string,
+  { formId, tally }: FormState,
   { settled = [], deleted = [] }: Change,
   entries: readonly Entry[],
   kept: readonly Row[],
-  liveRejected: ReadonlySet<string>,
-  at: string,
-  { tally }: FormState,
 ): Promise<boolean> {
-  let touched = 0;
-  const drop = async (kinds: readonly string[], ids: readonly string[]): Promise<void> => {
+  let many = 0;
+  const drop = async (kinds: readonly EntryKind[], ids: readonly string[]): Promise<void> => {
     if (ids.length === 0) return;
-    touched += await tx.run(
+    many += await tx.run(
       `DELETE FROM _mirror_entries WHERE form_id = $1 AND ${dialect.among('kind', '$2')} AND ${dialect.among('id', '$3')}`,
       [formId, JSON.stringify(kinds), JSON.stringify(ids)],
     );
   };
-  const listed = new Set(entries.map(({ id }) => id));
   if (tally.held + tally.undecided + tally.rejected > 0) {
-    await drop(
-      ['held', 'undecided'],
-      kept.map(({ id }) => id),
-    );
-    // What is listed again stays, with the time that it was first seen at.
+    const stored = kept.map(({ id }) => id);
+    await drop(['held', 'undecided'], stored);
+    // An entry that is listed again keeps the time at which it was first seen.
+    const listed = new Set(entries.map(({ id }) => id));
     await drop(
       ['rejected'],
-      kept.flatMap(({ id }) => (listed.has(id) ? [] : [id])),
+      stored.filter((id) => !listed.has(id)),
     );
   }
   for (const { kind, ids } of settled) await drop([kind], ids);
   await drop(['rejected', 'held', 'undecided', 'refused'], deleted);
-  const live = new Set(kept.map(({ id }) => id));
+  return many > 0;
+}
+
+/** Writes entries. `live`: IDs of this change that have a live row. */
+async function putEntries(
+  tx: Session,
+  formId: string,
+  entries: readonly Entry[],
+  live: ReadonlySet<string>,
+  at: string,
+): Promise<void> {
   for (const { kind, id, status, createdAt, reason, atMs } of entries) {
-    touched++;
-    const isStored =
-      kind === 'held' || kind === 'undecided' || live.has(id) || liveRejected.has(id);
+    const isStored = kind === 'held' || kind === 'undecided' || live.has(id);
     const seen = kind === 'refused' ? new Date(atMs).toISOString() : at;
     await tx.run(
       `INSERT INTO _mirror_entries (form_id, kind, id, status, created_at, reason, is_stored, first_seen_at, last_seen_at)
@@ -364,7 +357,6 @@ async function changeEntries(
       [formId, kind, id, status, createdAt, reason, isStored ? 1 : 0, seen, seen],
     );
   }
-  return touched > 0;
 }
 
 async function deleteRows(

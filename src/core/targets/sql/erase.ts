@@ -1,5 +1,7 @@
-import type { Cell } from '../../../mirror/types.ts';
+import { cellText, toCell } from '../../../mirror/cell.ts';
 import { looksHashed } from '../../../mirror/hashing.ts';
+import { parseJson } from '../../../mirror/json-text.ts';
+import { type Cell, type Json, JsonText } from '../../../mirror/types.ts';
 import type { FormState } from '../../mirror/form-state.ts';
 import type { Erasure } from '../../mirror/port.ts';
 import {
@@ -10,7 +12,8 @@ import {
   type SqlField,
   textOf,
 } from './database.ts';
-import { MORE } from './fields.ts';
+import { addColumns } from './commit.ts';
+import { decodeMore, decodeRow, encodeMore, MORE, ownColumns, withTextColumns } from './fields.ts';
 import { countTally } from './tally.ts';
 
 /** What is erased from. */
@@ -26,6 +29,7 @@ export interface Erasing {
 export interface Erased {
   readonly state: FormState;
   readonly fields: readonly SqlField[];
+  readonly columns: Set<string>;
   readonly rows: number;
 }
 
@@ -36,15 +40,19 @@ export async function eraseFrom(
   what: Erasure,
   from: Erasing,
 ): Promise<Erased> {
-  const { state, fields } = from;
-  const rows = await eraseRows(tx, dialect, what, from);
-  return { state: { ...state, tally: await countTally(tx, state) }, fields, rows };
+  const done =
+    what.kind === 'columns' || what.kind === 'rehash'
+      ? await rewrite(tx, dialect, what, from)
+      : { rows: await eraseRows(tx, dialect, what, from) };
+  const { state, fields, columns } = from;
+  const tally = await countTally(tx, state);
+  return { fields, columns: new Set(columns), ...done, state: { ...state, tally } };
 }
 
 async function eraseRows(
   tx: Session,
   dialect: Dialect,
-  what: Erasure,
+  what: Exclude<Erasure, { kind: 'columns' | 'rehash' }>,
   from: Erasing,
 ): Promise<number> {
   switch (what.kind) {
@@ -59,9 +67,6 @@ async function eraseRows(
     }
     case 'purge':
       return purge(tx, dialect, what, from);
-    case 'columns':
-    case 'rehash':
-      return rewrite(tx, what.fieldIds, what.kind === 'rehash' ? what.hash : () => null, from);
   }
 }
 
@@ -134,82 +139,128 @@ async function purge(
   return erased;
 }
 
-/** Replaces each stored answer of some fields: in rows, in those that are marked deleted, and in versions. */
+/** How many rows are rewritten at once. */
+const ROWS_AT_ONCE = 2_000;
+
+/**
+ * Replaces each stored answer of some fields, in rows and in versions, deleted rows included. An answer that is hashed stays. The
+ * text that replaces an answer goes where a text answer of the field goes: a column of numbers or JSON cannot hold it.
+ */
 async function rewrite(
   tx: Session,
-  fieldIds: readonly string[],
-  change: (cell: Cell) => Cell,
-  { state, fields, columns }: Erasing,
-): Promise<number> {
-  const table = quoted(state.place);
-  const wanted = new Set(fieldIds);
-  const names: string[] = [];
-  for (const { id, column, textColumn, isInMore } of fields) {
-    if (!wanted.has(id) || column === null) continue;
-    for (const name of isInMore ? [] : [column, textColumn])
-      if (name !== null && columns.has(name)) names.push(name);
-  }
-  const changed = (value: unknown): Param => {
-    if (value === null || value === undefined) return null;
-    const cell =
-      typeof value === 'number' || typeof value === 'bigint' ? String(value) : textOf(value);
-    if (looksHashed(cell)) return cell;
-    const next = change(cell);
-    return typeof next === 'string' || next === null ? next : textOf(next);
+  dialect: Dialect,
+  what: Extract<Erasure, { kind: 'columns' | 'rehash' }>,
+  { state, fields: before, columns: had }: Erasing,
+): Promise<Pick<Erased, 'rows' | 'fields' | 'columns'>> {
+  const columns = new Set(had);
+  const isThere = ({ column, isInMore }: SqlField): boolean =>
+    column !== null && columns.has(isInMore ? MORE : column);
+  const ids = new Set(what.fieldIds);
+  const fields = what.kind === 'rehash' ? withTextColumns(before, ids, columns) : before;
+  const wanted = fields.filter((field) => ids.has(field.id) && isThere(field));
+  if (wanted.length === 0) return { rows: 0, fields: before, columns };
+  await addColumns(tx, dialect, state.place, wanted, columns);
+
+  const change = (cell: Cell): string | null => {
+    const next = what.kind === 'rehash' && !looksHashed(cell) ? what.hash(cell) : cell;
+    return what.kind === 'rehash' ? cellText(next) : null;
   };
+  const rows = await rewriteRows(tx, dialect, state.place, fields, wanted, columns, change);
+  await rewriteVersions(tx, state.formId, fields, wanted, change);
+  return { rows, fields, columns };
+}
+
+/** How many rows had an answer that was replaced. */
+async function rewriteRows(
+  tx: Session,
+  dialect: Dialect,
+  place: string,
+  fields: readonly SqlField[],
+  wanted: readonly SqlField[],
+  columns: ReadonlySet<string>,
+  change: (cell: Cell) => string | null,
+): Promise<number> {
+  const own = wanted.filter(({ isInMore }) => !isInMore);
+  const more = wanted.length > own.length ? fields.filter(({ isInMore }) => isInMore) : [];
+  const names = own.flatMap((field) => ownColumns(field, columns));
+  if (more.length > 0) names.push(MORE);
+  const read = [...own, ...more];
+  const table = quoted(place);
+  const update = `UPDATE ${table} SET ${names.map((name, at) => `${quoted(name)} = $${at + 1}`).join(', ')} WHERE id = $${names.length + 1}`;
   let rows = 0;
-  for (const name of names) {
-    const column = quoted(name);
-    for (const row of await tx.query(
-      `SELECT id, ${column} AS v FROM ${table} WHERE ${column} IS NOT NULL`,
-    )) {
-      const next = changed(row['v']);
-      if (next === row['v']) continue;
-      rows += await tx.run(`UPDATE ${table} SET ${column} = $1 WHERE id = $2`, [
-        next,
-        textOf(row['id']),
-      ]);
+  for (let last = ''; ;) {
+    const found = await tx.query(
+      `SELECT id, ${names.map(quoted).join(', ')} FROM ${table} WHERE id > $1 ORDER BY id LIMIT ${ROWS_AT_ONCE}`,
+      [last],
+    );
+    for (const row of found) {
+      last = textOf(row['id']);
+      const cells = decodeRow(read, row, dialect);
+      const values = new Map<string, Param>();
+      let isChanged = false;
+      for (const { id, column, textColumn, type, isInMore } of wanted) {
+        const cell = cells.get(id) ?? null;
+        const next = cell === null ? null : change(cell);
+        if (next !== cell) isChanged = true;
+        cells.set(id, next);
+        if (isInMore) continue;
+        values.set(column ?? '', type === 'text' ? next : null);
+        if (textColumn !== null) values.set(textColumn, type === 'text' ? null : next);
+      }
+      if (!isChanged) continue;
+      if (more.length > 0) values.set(MORE, encodeMore(more, cells));
+      await tx.run(update, [...names.map((name) => values.get(name) ?? null), last]);
+      rows++;
     }
+    if (found.length < ROWS_AT_ONCE) return rows;
   }
-  const inMore = fields.flatMap(({ id, column, isInMore }) =>
-    wanted.has(id) && column !== null && isInMore ? [column] : [],
-  );
-  if (inMore.length > 0 && columns.has(MORE))
-    for (const row of await tx.query(
-      `SELECT id, ${MORE} AS v FROM ${table} WHERE ${MORE} IS NOT NULL`,
-    ))
-      await tx.run(`UPDATE ${table} SET ${MORE} = $1 WHERE id = $2`, [
-        changedIn(textOf(row['v']), inMore, changed),
-        textOf(row['id']),
-      ]);
-  await rewriteVersions(tx, state.formId, [...names, ...inMore], changed);
-  return rows;
 }
 
 async function rewriteVersions(
   tx: Session,
   formId: string,
-  names: readonly string[],
-  changed: (value: unknown) => Param,
+  fields: readonly SqlField[],
+  wanted: readonly SqlField[],
+  change: (cell: Cell) => string | null,
 ): Promise<void> {
   const versions = await tx.query(
     'SELECT submission_id, until, answers FROM _mirror_versions WHERE form_id = $1 AND answers IS NOT NULL',
     [formId],
   );
+  const more = fields.filter(({ isInMore }) => isInMore);
   for (const { submission_id: id, until, answers } of versions)
     await tx.run(
       'UPDATE _mirror_versions SET answers = $1 WHERE form_id = $2 AND submission_id = $3 AND until = $4',
-      [changedIn(textOf(answers), names, changed), formId, textOf(id), textOf(until)],
+      [rewritten(textOf(answers), more, wanted, change), formId, textOf(id), textOf(until)],
     );
 }
 
-/** A JSON object with some of its values changed. */
-function changedIn(
+/** The answers of a version by column name, as JSON. A text that cannot be read as JSON keeps none of them. */
+function rewritten(
   text: string,
-  names: readonly string[],
-  changed: (value: unknown) => Param,
+  more: readonly SqlField[],
+  wanted: readonly SqlField[],
+  change: (cell: Cell) => string | null,
 ): string {
-  const values = JSON.parse(text) as Record<string, unknown>;
-  for (const name of names) if (Object.hasOwn(values, name)) values[name] = changed(values[name]);
-  return JSON.stringify(values);
+  const parsed = parseJson(text);
+  const isObject = typeof parsed === 'object' && parsed !== null;
+  const values = new Map<string, Json>(isObject ? Object.entries(parsed) : []);
+  const inMore = decodeMore(values.get(MORE), more);
+  for (const { id, column, textColumn, type, isInMore } of wanted) {
+    const name = column ?? '';
+    const beside = textColumn === null ? null : (values.get(textColumn) ?? null);
+    const own = values.get(name) ?? null;
+    // SQLite keeps JSON as text, PostgreSQL as a value.
+    const shown =
+      type === 'json' && typeof own === 'string' ? new JsonText(own) : toCell(beside ?? own);
+    const cell = isInMore ? (inMore.get(id) ?? null) : shown;
+    const next = cell === null ? null : change(cell);
+    if (isInMore) inMore.set(id, next);
+    else {
+      values.set(name, type === 'text' ? next : null);
+      if (textColumn !== null) values.set(textColumn, type === 'text' ? null : next);
+    }
+  }
+  if (values.has(MORE)) values.set(MORE, encodeMore(more, inMore));
+  return JSON.stringify(Object.fromEntries(values));
 }

@@ -1,12 +1,14 @@
 import { fieldColumnName, uniqueName } from '../../../mirror/column-names.ts';
 import { labelMap } from '../../../mirror/label-map.ts';
-import { cellText, isBlank } from '../../../mirror/cell.ts';
+import { cellText, isBlank, toCell } from '../../../mirror/cell.ts';
+import { parseJson } from '../../../mirror/json-text.ts';
 import { decimalText, parseNumber } from '../../../mirror/numbers.ts';
 import { SYSTEM_COLUMNS } from '../../../mirror/reserved-names.ts';
 import {
   type Cell,
   ExactNumber,
   type Form,
+  type Json,
   JsonText,
   type PickedField,
   type Row,
@@ -72,23 +74,17 @@ function relabelled(
   };
 }
 
-/** The fields with the columns that these rows need. */
+/** The fields with the columns that these rows need. `columns`: those that the table has. */
 export function withColumns(
   fields: readonly SqlField[],
   prepared: readonly PickedField[],
   rows: readonly Row[],
+  columns: Iterable<string>,
   dialect: Dialect,
 ): readonly SqlField[] {
   const selected = new Map(prepared.map((field) => [field.id, field]));
-  const taken = new Set<string>([...SYSTEM_COLUMNS, MORE]);
-  let many = 0;
-  for (const { column, textColumn, isInMore } of fields) {
-    for (const name of [column, textColumn]) {
-      if (name === null) continue;
-      taken.add(name.toLowerCase());
-      if (!isInMore) many++;
-    }
-  }
+  const taken = takenNames(fields, columns);
+  let many = fields.reduce((sum, field) => sum + ownColumns(field).length, 0);
   let isChanged = false;
   const next = fields.map((field) => {
     if (!selected.has(field.id)) return field;
@@ -104,14 +100,48 @@ export function withColumns(
       made = { ...made, column, type: need.type, isInMore };
     }
     if (need.isBeside && made.textColumn === null && !made.isInMore) {
-      const textColumn = uniqueName(`${made.column}_text`, taken);
-      taken.add(textColumn);
+      made = withTextColumn(made, taken);
       many++;
-      made = { ...made, textColumn };
     }
     return made;
   });
   return isChanged ? next : fields;
+}
+
+/** The columns of its own that a field has; of `columns`, where those are given. */
+export const ownColumns = (
+  { column, textColumn, isInMore }: SqlField,
+  columns?: ReadonlySet<string>,
+): string[] =>
+  [isInMore ? null : column, textColumn]
+    .filter((name) => name !== null)
+    .filter((name) => columns?.has(name) !== false);
+
+/** Names that a new column may not have, in lower case. A column that a person added stays theirs (L9). */
+function takenNames(fields: readonly SqlField[], columns: Iterable<string>): Set<string> {
+  const known = fields.flatMap(({ column, textColumn }) => [column ?? '', textColumn ?? '']);
+  const names = [...SYSTEM_COLUMNS, MORE, ...known, ...columns];
+  return new Set(names.map((name) => name.toLowerCase()));
+}
+
+function withTextColumn(field: SqlField, taken: Set<string>): SqlField {
+  const textColumn = uniqueName(`${field.column}_text`, taken);
+  taken.add(textColumn);
+  return { ...field, textColumn };
+}
+
+/** The fields, where those with these IDs can hold a text: a column of numbers or JSON gets a text column beside it. */
+export function withTextColumns(
+  fields: readonly SqlField[],
+  ids: ReadonlySet<string>,
+  columns: Iterable<string>,
+): readonly SqlField[] {
+  const taken = takenNames(fields, columns);
+  return fields.map((field) =>
+    ids.has(field.id) && ownColumns(field).length === 1 && field.type !== 'text'
+      ? withTextColumn(field, taken)
+      : field,
+  );
 }
 
 /** What a field lacks for the answers of these rows; null for nothing. */
@@ -191,7 +221,7 @@ const nearest = (number: number | ExactNumber): number =>
   Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, Number(decimalText(number))));
 
 /** Answers without a column of their own: one JSON object by column name. Numbers with all their digits; all else as text. */
-function encodeMore(fields: readonly SqlField[], cells: Row['cells']): string | null {
+export function encodeMore(fields: readonly SqlField[], cells: Row['cells']): string | null {
   const properties = fields.flatMap(({ id, column }) => {
     const cell = cells.get(id) ?? null;
     if (cell === null || cell === '') return [];
@@ -209,10 +239,13 @@ export function decodeRow(
   dialect: Dialect,
 ): Map<string, Cell> {
   const cells = new Map<string, Cell>();
-  const more = decodeMore(row[MORE]);
+  const more = decodeMore(
+    row[MORE],
+    fields.filter(({ isInMore }) => isInMore),
+  );
   for (const { id, column, type, textColumn, isInMore } of fields) {
     if (column === null) continue;
-    const own = isInMore ? (more.get(column) ?? null) : dialect.decode(row[column], type ?? 'text');
+    const own = isInMore ? (more.get(id) ?? null) : dialect.decode(row[column], type ?? 'text');
     const beside = textColumn === null ? null : dialect.decode(row[textColumn], 'text');
     const isExact = own !== null && typeof beside === 'string' && type === 'number';
     cells.set(id, isExact ? (parseNumber(beside) ?? beside) : (own ?? beside));
@@ -220,16 +253,12 @@ export function decodeRow(
   return cells;
 }
 
-function decodeMore(text: unknown): ReadonlyMap<string, Cell> {
-  if (typeof text !== 'string') return new Map();
-  try {
-    const revive = (_key: string, value: unknown, context?: { source?: string }): unknown =>
-      typeof value === 'number' && context?.source !== undefined
-        ? (parseNumber(context.source) ?? context.source)
-        : value;
-    return new Map(Object.entries(JSON.parse(text, revive) as Record<string, Cell>));
-  } catch {
-    // Edited by hand.
-    return new Map();
-  }
+/** Reads the JSON object of {@link MORE}, by field ID. A person may have edited it: what is not JSON holds no answers. */
+export function decodeMore(text: unknown, fields: readonly SqlField[]): Map<string, Cell> {
+  const value = typeof text === 'string' ? parseJson(text) : undefined;
+  if (typeof value !== 'object' || value === null) return new Map();
+  const answers = new Map(Object.entries(value));
+  return new Map(
+    fields.map(({ id, column }) => [id, toCell(answers.get(column ?? '') as Json)] as const),
+  );
 }

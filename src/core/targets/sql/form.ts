@@ -29,7 +29,7 @@ import {
   textOf,
 } from './database.ts';
 import { eraseFrom } from './erase.ts';
-import { decodeRow, followFields, MORE } from './fields.ts';
+import { decodeRow, followFields, MORE, ownColumns } from './fields.ts';
 import type { KeptHistory } from './store.ts';
 import { signOf } from './tally.ts';
 import { rebuildViews } from './views.ts';
@@ -87,13 +87,7 @@ export class SqlForm implements OpenForm {
     const shown = this.#fields.filter(
       ({ column, isInMore }) => column !== null && (isInMore || this.#columns.has(column)),
     );
-    const names = cells
-      ? shown.flatMap(({ column, textColumn, isInMore }) =>
-          [isInMore ? null : column, textColumn].flatMap((name) =>
-            name !== null && this.#columns.has(name) ? [name] : [],
-          ),
-        )
-      : [];
+    const names = cells ? shown.flatMap((field) => ownColumns(field, this.#columns)) : [];
     if (cells && this.#columns.has(MORE)) names.push(MORE);
     const columns = ['id', 'status', 'created_at', ...names.map(quoted)].join(', ');
     let last: string | null = null;
@@ -252,7 +246,7 @@ export class SqlForm implements OpenForm {
         at: new Date(clock.now()).toISOString(),
       });
       await this.#save(tx, done.state, done.fields);
-      return { state: done.state, fields: done.fields, result: done.rows };
+      return { ...done, result: done.rows };
     });
     await database.scrub();
     return erased;

@@ -2,7 +2,13 @@ import type { Clock } from '../../../base/clock.ts';
 import { MirrorError } from '../../../base/errors.ts';
 import { formTableName } from '../../../mirror/column-names.ts';
 import type { FormIdentity } from '../../../mirror/types.ts';
-import { EMPTY_TALLY, type FormState, liveRows, newFormState } from '../../mirror/form-state.ts';
+import {
+  distrust,
+  EMPTY_TALLY,
+  type FormState,
+  liveRows,
+  newFormState,
+} from '../../mirror/form-state.ts';
 import type { CheckResult, OpenForm, Store, StoredForm, StoredRecord } from '../../mirror/port.ts';
 import {
   type Database,
@@ -163,7 +169,9 @@ export class SqlStore implements Store {
     const tally = await countTally(tx, before);
     if (tally.forgotten < before.tally.forgotten) throw stateLost(this.#options.name, slug);
     const losses = lossesOf(before, { isThere, columns, fields, rows: liveRows(tally) });
-    const state: FormState = { ...before, tally };
+    const counted: FormState = { ...before, tally };
+    // In the transaction that counts what is left: no later run would notice the loss.
+    const state = losses.length > 0 ? distrust(counted) : counted;
     const revision = row === undefined ? 1 : numberOf(row['revision']) + 1;
     await tx.run(
       `INSERT INTO _mirror_state (form_id, revision, state, fields) VALUES ($1, $2, $3, $4)

@@ -1,9 +1,14 @@
-import { viewLabels } from '../../../../mirror/column-names.ts';
 import { SYSTEM_COLUMNS } from '../../../../mirror/reserved-names.ts';
-import { literal, quoted, type SqlField, type ViewedForm } from '../database.ts';
+import { literal, quoted, type ViewedForm } from '../database.ts';
 import { MORE } from '../fields.ts';
+import { answerColumns, type FormViewStyle, labelledSelect, liveSelect } from '../form-views.ts';
 
-const MAX_LABEL_BYTES = 63;
+const STYLE: FormViewStyle = {
+  // PostgreSQL replaces a view in place only if new columns come last.
+  arrange: (answers) => [...SYSTEM_COLUMNS, ...answers],
+  maxLabelBytes: 63,
+  inMore: (key) => `${MORE}::jsonb ->> ${key}`,
+};
 /** A longer text is no date. */
 const MAX_DATE_LENGTH = 40;
 
@@ -21,8 +26,8 @@ export function postgresViews(
     ['freshness', FRESHNESS],
   ]);
   for (const form of forms) {
-    selects.set(`${form.table}_live`, liveSelect(form));
-    selects.set(`${form.table}_labelled`, labelledSelect(form));
+    selects.set(`${form.table}_live`, liveSelect(form, STYLE));
+    selects.set(`${form.table}_labelled`, labelledSelect(form, STYLE));
     if (history) selects.set(`${form.table}_history`, historySelect(form));
   }
   selects.set('mirror_status_history', statusHistory(forms));
@@ -57,50 +62,12 @@ const FRESHNESS = `SELECT ${state('slug')} AS form,
  (SELECT CASE WHEN count(r.value ->> 'readAtMs') = count(*) THEN ${moment("min((r.value ->> 'readAtMs')::numeric)")} END
   FROM jsonb_array_elements(s.state::jsonb -> 'ranges') AS r(value)) AS answers_as_of FROM _mirror_state AS s`;
 
-/** The columns of a form that hold answers, in the order of the form. */
-function columnsOf({
-  fields,
-  columns,
-}: ViewedForm): { field: SqlField; name: string; isText: boolean }[] {
-  return fields
-    .toSorted((a, b) => a.position - b.position)
-    .flatMap((each) =>
-      [each.isInMore ? null : each.column, each.textColumn].flatMap((name, index) =>
-        name !== null && columns.has(name) ? [{ field: each, name, isText: index === 1 }] : [],
-      ),
-    );
-}
-
-function liveSelect(form: ViewedForm): string {
-  const own = columnsOf(form).map(({ name }) => quoted(name));
-  const more = form.columns.has(MORE) ? [MORE] : [];
-  return `SELECT ${[...SYSTEM_COLUMNS, ...own, ...more].join(', ')} FROM ${quoted(form.table)} WHERE _deleted_at IS NULL`;
-}
-
-function labelledSelect(form: ViewedForm): string {
-  const shown = [
-    ...columnsOf(form).map(({ field: { id, label }, name, isText }) => ({
-      id,
-      label: isText ? `${label} (text)` : label,
-      expression: quoted(name),
-    })),
-    ...form.fields.flatMap(({ id, label, column, isInMore }) =>
-      isInMore && column !== null && form.columns.has(MORE)
-        ? [{ id, label, expression: `${MORE}::jsonb ->> ${literal(column)}` }]
-        : [],
-    ),
-  ];
-  const labels = viewLabels(shown, SYSTEM_COLUMNS, MAX_LABEL_BYTES);
-  const items = shown.map(({ expression }, at) => `${expression} AS ${quoted(labels[at] ?? '')}`);
-  return `SELECT ${[...SYSTEM_COLUMNS, ...items].join(', ')} FROM ${quoted(form.table)}`;
-}
-
 /** Ended versions, and the current one. */
 function historySelect(form: ViewedForm): string {
   const { table, formId } = form;
   const types = { number: 'numeric', text: 'text', json: 'jsonb' } as const;
-  const own = columnsOf(form).map(({ field, name, isText }) => {
-    const type = isText ? 'text' : types[field.type ?? 'text'];
+  const own = answerColumns(form).map(({ field, name, isBeside }) => {
+    const type = isBeside ? 'text' : types[field.type ?? 'text'];
     const of = `v.answers::jsonb ${type === 'jsonb' ? '->' : '->>'} ${literal(name)}`;
     return { ended: `(${of})::${type} AS ${quoted(name)}`, current: `t.${quoted(name)}` };
   });

@@ -1,12 +1,17 @@
-import { viewLabels } from '../../../../mirror/column-names.ts';
 import { SYSTEM_COLUMNS } from '../../../../mirror/reserved-names.ts';
-import { literal, quoted, type SqlField, type ViewedForm } from '../database.ts';
+import { literal, quoted, type ViewedForm } from '../database.ts';
 import { MORE } from '../fields.ts';
+import { answerColumns, type FormViewStyle, labelledSelect, liveSelect } from '../form-views.ts';
 import { dateOf, elementsOf, numberText } from './sqlite-values.ts';
 
 /** SELECTs joined by one UNION; SQLite takes at most 500. */
 const SELECTS_A_UNION = 200;
-const MAX_LABEL_BYTES = 1_000;
+
+const STYLE: FormViewStyle = {
+  arrange: (answers) => [...SYSTEM_COLUMNS.slice(0, 3), ...answers, ...SYSTEM_COLUMNS.slice(3)],
+  maxLabelBytes: 1_000,
+  inMore: (key) => `json_extract(${MORE}, '$.' || ${key})`,
+};
 
 /** The public relations besides the forms' tables. Each is a view, so that nothing is kept twice. */
 export function sqliteViews(
@@ -22,8 +27,8 @@ export function sqliteViews(
     ['freshness', FRESHNESS],
   ]);
   for (const form of forms) {
-    selects.set(`${form.table}_live`, liveSelect(form));
-    selects.set(`${form.table}_labelled`, labelledSelect(form));
+    selects.set(`${form.table}_live`, liveSelect(form, STYLE));
+    selects.set(`${form.table}_labelled`, labelledSelect(form, STYLE));
     if (history) selects.set(`${form.table}_history`, historySelect(form));
   }
   selects.set('mirror_status_history', statusHistory(forms));
@@ -61,51 +66,10 @@ const FRESHNESS = `SELECT ${state('slug')} AS form,
  (SELECT CASE WHEN count(json_extract(r.value, '$.readAtMs')) = count(*) THEN ${iso("min(json_extract(r.value, '$.readAtMs'))")} END
   FROM json_each(s.state, '$.ranges') AS r) AS answers_as_of FROM _mirror_state AS s`;
 
-/** The columns of a form that hold answers, in the order of the form. */
-function columnsOf({
-  fields,
-  columns,
-}: ViewedForm): { field: SqlField; name: string; isText: boolean }[] {
-  return fields
-    .toSorted((a, b) => a.position - b.position)
-    .flatMap((each) =>
-      [each.isInMore ? null : each.column, each.textColumn].flatMap((name, index) =>
-        name !== null && columns.has(name) ? [{ field: each, name, isText: index === 1 }] : [],
-      ),
-    );
-}
-
-/** NULL, never '', where there is no answer. */
-function liveSelect(form: ViewedForm): string {
-  const own = columnsOf(form).map(({ name }) => quoted(name));
-  const more = form.columns.has(MORE) ? [MORE] : [];
-  const names = [...SYSTEM_COLUMNS.slice(0, 3), ...own, ...more, ...SYSTEM_COLUMNS.slice(3)];
-  return `SELECT ${names.join(', ')} FROM ${quoted(form.table)} WHERE _deleted_at IS NULL`;
-}
-
-function labelledSelect(form: ViewedForm): string {
-  const shown = [
-    ...columnsOf(form).map(({ field: { id, label }, name, isText }) => ({
-      id,
-      label: isText ? `${label} (text)` : label,
-      expression: quoted(name),
-    })),
-    ...form.fields.flatMap(({ id, label, column, isInMore }) =>
-      isInMore && column !== null && form.columns.has(MORE)
-        ? [{ id, label, expression: `json_extract(${MORE}, '$.${column}')` }]
-        : [],
-    ),
-  ];
-  const labels = viewLabels(shown, SYSTEM_COLUMNS, MAX_LABEL_BYTES);
-  const items = shown.map(({ expression }, at) => `${expression} AS ${quoted(labels[at] ?? '')}`);
-  const names = [...SYSTEM_COLUMNS.slice(0, 3), ...items, ...SYSTEM_COLUMNS.slice(3)];
-  return `SELECT ${names.join(', ')} FROM ${quoted(form.table)}`;
-}
-
 /** Ended versions, and the current one. */
 function historySelect(form: ViewedForm): string {
   const { table, formId } = form;
-  const own = columnsOf(form).map(({ name }) => name);
+  const own = answerColumns(form).map(({ name }) => name);
   const ended = own.map(
     (name) => `json_extract(v.answers, ${literal(`$."${name}"`)}) AS ${quoted(name)}`,
   );

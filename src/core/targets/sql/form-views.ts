@@ -1,0 +1,63 @@
+import { viewLabels } from '../../../mirror/column-names.ts';
+import { SYSTEM_COLUMNS } from '../../../mirror/reserved-names.ts';
+import { literal, quoted, type SqlField, type ViewedForm } from './database.ts';
+import { MORE, ownColumns } from './fields.ts';
+
+/*
+ * The views of one form that all dialects write alike. An answer that is missing is NULL, never ''.
+ */
+
+/** How one dialect writes the views of a form. */
+export interface FormViewStyle {
+  /** Puts the system columns and the columns of answers in order. */
+  readonly arrange: (answers: readonly string[]) => readonly string[];
+  readonly maxLabelBytes: number;
+  /** An expression for an answer in {@link MORE}. `key`: its key there, a literal. */
+  readonly inMore: (key: string) => string;
+}
+
+/** A column that shows answers. */
+interface ShownColumn {
+  readonly field: SqlField;
+  readonly name: string;
+  /** It is the text column beside the field's own column. */
+  readonly isBeside: boolean;
+}
+
+/** The columns of a form that hold answers, in the order of the form. */
+export const answerColumns = ({ fields, columns }: ViewedForm): ShownColumn[] =>
+  fields
+    .toSorted((a, b) => a.position - b.position)
+    .flatMap((field) =>
+      ownColumns(field, columns).map((name) => ({
+        field,
+        name,
+        isBeside: name === field.textColumn,
+      })),
+    );
+
+/** The rows that are not marked deleted. */
+export function liveSelect(form: ViewedForm, { arrange }: FormViewStyle): string {
+  const answers = answerColumns(form).map(({ name }) => quoted(name));
+  if (form.columns.has(MORE)) answers.push(MORE);
+  return `SELECT ${arrange(answers).join(', ')} FROM ${quoted(form.table)} WHERE _deleted_at IS NULL`;
+}
+
+/** All rows, each column named by its field's label. */
+export function labelledSelect(
+  form: ViewedForm,
+  { arrange, maxLabelBytes, inMore }: FormViewStyle,
+): string {
+  const shown = answerColumns(form).map(({ field: { id, label }, name, isBeside }) => ({
+    id,
+    label: isBeside ? `${label} (text)` : label,
+    expression: quoted(name),
+  }));
+  if (form.columns.has(MORE))
+    for (const { id, label, column, isInMore } of form.fields)
+      if (isInMore && column !== null)
+        shown.push({ id, label, expression: inMore(literal(column)) });
+  const labels = viewLabels(shown, SYSTEM_COLUMNS, maxLabelBytes);
+  const items = shown.map(({ expression }, at) => `${expression} AS ${quoted(labels[at] ?? '')}`);
+  return `SELECT ${arrange(items).join(', ')} FROM ${quoted(form.table)}`;
+}
