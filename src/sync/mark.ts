@@ -327,7 +327,12 @@ class Marking {
     for (const target of this.#targets) {
       try {
         await using writer = await this.#openWriter(target);
-        if (statuses.size > 0) await writer.setStatuses(statuses, sent);
+        // A row that has left these statuses while the writer was waited for was read later than it was marked.
+        const rows = await writer.rows([...statuses.keys()]);
+        const own = [...statuses].filter(([id]) =>
+          this.#request.markFrom.includes(rows.get(id)?.status ?? ''),
+        );
+        if (own.length > 0) await writer.setStatuses(new Map(own), sent);
         if (refusals.length > 0) await writer.recordRefusals(refusals);
       } catch (error) {
         failures.push(error);

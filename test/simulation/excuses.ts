@@ -15,8 +15,8 @@ export interface Groups {
   readonly seesNewcomers: boolean;
   /** What this claim rests on was asked of the workspace, so that changes in two of its forms may cancel. */
   readonly together: boolean;
-  /** The list of a form has so many pages that its order is trusted at a first copy. */
-  readonly isLong: (formId: string) => boolean;
+  /** The list of a form has several pages: a first copy is proven by one sweep, which trusts their order. */
+  readonly isSplit: (formId: string) => boolean;
 }
 
 export interface Excuse {
@@ -45,7 +45,7 @@ export function excuseFor(
   const window = source.events.filter(({ at }) => at > from && at <= to);
   const event = window.findLast(({ id }) => id === submission.id);
   if (event === undefined)
-    return aspect === 'missing' && groups.isLong(submission.formId)
+    return aspect === 'missing' && groups.isSplit(submission.formId)
       ? movedAway(submission, window, claim)
       : null;
   if (event.isNewcomer && groups.seesNewcomers) return null;
@@ -89,19 +89,21 @@ export function excuseFor(
 }
 
 /**
- * While a long list was read for the first time, one was deleted, so that this one moved to a page that had been read, and another
+ * While a list of several pages was read for the first time, one was deleted, so that this one moved to a page that had been read, and another
  * with an old date took its place on the page that was read next.
  */
 function movedAway(
   { id, formId, status }: Submission,
   window: readonly SourceEvent[],
-  { askedFrom, comparedAt, isWhole }: Assertion,
+  { askedFrom, comparedAt, isWhole, submissionsAsOf }: Assertion,
 ): Excuse | null {
   const from = isWhole ? askedFrom : comparedAt;
   const inForm = window.filter((each) => each.formId === formId && each.at > from);
-  // Later counts are equal if the one that is gone, and still stored, has the status of the one that is missing.
+  // Where the claim rests on more than the reading: later counts are equal only if the one that is gone, and still stored, has
+  // the status of the one that is missing.
+  const isReading = isWhole || submissionsAsOf === comparedAt;
   const gone = inForm.find(
-    ({ left, entered }) => left !== null && entered === null && (isWhole || left === status),
+    ({ left, entered }) => left !== null && entered === null && (isReading || left === status),
   );
   const came = inForm.find(
     ({ left, entered, isNewcomer }) => left === null && entered !== null && !isNewcomer,

@@ -50,8 +50,6 @@ export interface HistoryTally extends Tally {
 
 const START_MS = Date.UTC(2026, 0, 10, 12);
 const PURGED_AFTER_MS = 120_000;
-/** A list of so many pages is read until nothing is taken on trust. */
-const SHORT_PAGES = 2;
 /** In one step: a form that grows faster than it can be read is never read. */
 const MOST_CHANGES = 25;
 
@@ -558,7 +556,7 @@ export class History {
     const held = copy?.get(formId);
     if (form?.exists !== true || held === undefined) return;
     if (this.#plan.behaviour.sections === 'absent') return;
-    const breach = labelBreach(form, held, from);
+    const breach = labelBreach(form, held, from, this.#people.special().isSelected);
     if (breach !== null) this.#break(breach.law, breach.text);
   }
 
@@ -627,10 +625,7 @@ export class History {
         (order === 'newest' || ['instants', 'exclusive', 'days'].includes(bounds)) &&
         (itemForm === 'named' || !this.#isTodaysCore),
       together: workspaceList === 'honoured',
-      // The core in src/core proves a first reading by one sweep, however short the list is.
-      isLong: (formId: string) =>
-        !this.#isTodaysCore ||
-        this.#source.existing(formId).length > SHORT_PAGES * this.#plan.pageSize,
+      isSplit: (formId: string) => this.#source.existing(formId).length > this.#plan.pageSize,
     };
     const copy = copies.get(claim.target) ?? new Map();
     const breaches = judgeClaim(
@@ -663,7 +658,8 @@ export class History {
     }
     const read = this.world.logOf(process).read.get(id);
     const began = this.#workers.since(process);
-    const isPaused = this.#people.isPaused(submission.formId, began);
+    // A job that began in that millisecond may have asked before the pause was stored: a server answers while this clock stands.
+    const isPaused = this.#people.isPaused(submission.formId, began && began - 1);
     // Not thrown into the program, which would take it for an answer.
     for (const text of this.#patchJudge.faults(process, id, read, rows, isPaused))
       this.breaches.push({ law: 'L7', text });

@@ -159,11 +159,19 @@ function isAmong(some: readonly string[], all: readonly string[]): boolean {
   return some.every((each) => (at = all.indexOf(each, at + 1)) !== -1);
 }
 
-/** After a run that read the form since `from`: each label is one that the source has shown since (L9). */
-export function labelBreach(form: SourceForm, held: CopiedForm, from: number): Breach | null {
+/**
+ * After a run that read the form since `from`: each label is one that the source has shown since (L9). A field that is not
+ * selected any more is to the copy as a deleted one: it keeps its last label.
+ */
+export function labelBreach(
+  form: SourceForm,
+  held: CopiedForm,
+  from: number,
+  isSelected: (fieldId: string) => boolean,
+): Breach | null {
   for (const { fieldId, label } of held.fields) {
     const field = form.fields.find(({ id }) => id === fieldId);
-    if (field?.exists !== true) continue;
+    if (field?.exists !== true || !isSelected(fieldId)) continue;
     const first = field.labels.findLastIndex(({ at }) => at <= from);
     const shown = field.labels
       .slice(Math.max(0, first))
