@@ -73,6 +73,8 @@ export function excuseFor(
   const isIn = (status: string | null, group: string): boolean =>
     status !== null && (!byStatus || claim.isWhole || status === group);
   const hiddenBy: SourceEvent[] = [];
+  const missed = missedFor(source, copy, submission, window, claim);
+  if (aspect === 'ghost' && missed !== null) return missed;
   // The source has one more of this status than the copy: something else must have left it.
   if (there !== null) {
     const other = others.find((each) => isIn(each.left, there) && hides(each));
@@ -111,6 +113,22 @@ function movedAway(
   if (gone === undefined || came === undefined) return null;
   const to = inForm.at(-1)?.at ?? from;
   return { rule: 'list moves', submission: id, event: gone, hiddenBy: [came], from, to };
+}
+
+/** One of the same status that moved away while this one was deleted, and is missing: the counts are equal. */
+function missedFor(
+  source: Source,
+  copy: Copy,
+  { id, formId }: Submission,
+  window: readonly SourceEvent[],
+  claim: Assertion,
+): Excuse | null {
+  for (const other of source.existing(formId)) {
+    if (storedStatus(copy, other) !== null) continue;
+    const excuse = movedAway(other, window, claim);
+    if (excuse?.event.id === id) return { ...excuse, submission: id };
+  }
+  return null;
 }
 
 /** Whether the copy lacks a change, too. */

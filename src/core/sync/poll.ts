@@ -137,7 +137,7 @@ export class PolledForms {
 
 const isSpokenFor = ({ outcome, ranges, goneAtMs, submissionsAsOfMs }: FormState): boolean =>
   outcome !== null &&
-  OUTCOMES[outcome].isSettled &&
+  OUTCOMES[outcome].isSuccess &&
   ranges.length > 0 &&
   goneAtMs === null &&
   submissionsAsOfMs !== null;
@@ -188,8 +188,9 @@ async function judge(
     });
   }
   await profile.save(store);
-  // A workspace that has shown nothing yet may be one that cannot be asked without a form: each form is.
-  if (profile.now.hasWorkspace !== true) return all;
+  // A workspace that has shown nothing yet may be one that cannot be asked without a form: each form is. Where lists are not
+  // sorted, the first page does not show the newest submissions, and one that came beside a deletion moves no count.
+  if (profile.now.hasWorkspace !== true || !profile.now.isSorted) return all;
 
   const statuses = profile.now.hasWorkspaceStatuses === true ? counts.statuses : null;
   const topMs = topOf(newest, rest);

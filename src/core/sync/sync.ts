@@ -58,8 +58,10 @@ const hasStatuses = ({ profile }: Work, counts: Counts, given: Counts | null): b
     : profile.now.hasStatuses !== false;
 
 function learnStatuses({ profile }: Work, counts: Counts, { total }: Newest): void {
-  if (profile.now.hasStatuses === null && counts.statuses !== null && total > 0)
-    profile.learn({ hasStatuses: !areIgnored(counts, total) });
+  if (counts.statuses === null || total === 0) return;
+  if (areIgnored(counts, total)) profile.learn({ hasStatuses: false });
+  // Counts of another moment than the total, or beside a status that is not documented, tell nothing.
+  else if (sumOf(counts.statuses.values()) === total) profile.learn({ hasStatuses: true });
 }
 
 /** How many submissions fewer the source has than the target accounts for. */
