@@ -4,12 +4,13 @@ import fsp from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import type { Socket } from 'node:net';
 import { DatabaseSync, StatementSync } from 'node:sqlite';
+import { gaxios } from 'google-auth-library';
 import pg, { type Client } from 'pg';
 import { type Dispatcher, Pool } from 'undici';
 import { currentProcess, Killed, type SimProcess } from './process.ts';
 
 /*
- * Where a simulated process meets the world: HTTP by undici, SQLite by `node:sqlite`, PostgreSQL by `pg`, files, randomness. Nothing here knows the program:
+ * Where a simulated process meets the world: HTTP by undici and by Google's client, SQLite by `node:sqlite`, PostgreSQL by `pg`, files, randomness. Nothing here knows the program:
  * it may be rewritten, as long as it goes through these. Code outside of a simulated process is not touched.
  */
 
@@ -33,11 +34,22 @@ export interface Reply {
   readonly cutAt?: number;
 }
 
-/** Who answers requests. */
-let onExchange: ((exchange: Exchange) => void) | undefined;
+/** A call of a process to a real server, which is made when its turn comes. */
+export interface Call {
+  readonly process: SimProcess;
+  readonly label: string;
+  make(): Promise<Response>;
+}
 
-export function answerRequests(answer: (exchange: Exchange) => void): void {
-  onExchange = answer;
+/** Who answers requests, and who decides when calls are made. */
+let onExchange: ((exchange: Exchange) => void) | undefined;
+let onCall: ((call: Call) => Promise<Response>) | undefined;
+
+export function answerRequests(
+  answer: (exchange: Exchange) => void,
+  call: (call: Call) => Promise<Response>,
+): void {
+  [onExchange, onCall] = [answer, call];
   install();
 }
 
@@ -47,6 +59,7 @@ function install(): void {
   if (isInstalled) return;
   isInstalled = true;
   patchPool();
+  patchGaxios();
   patchSqlite();
   patchPostgres();
   patchFiles();
@@ -65,6 +78,44 @@ function patchPool(): void {
     onExchange(new SimExchange(process, options, handler));
     return true;
   };
+}
+
+/** Google's client sends by it. An answer is read whole, so that it comes at one instant. */
+function patchGaxios(): void {
+  const { prototype } = gaxios.Gaxios;
+  // oxlint-disable-next-line typescript/unbound-method
+  const original = prototype.request as (options?: object) => Promise<unknown>;
+  const patched = function patched(this: unknown, options?: object): Promise<unknown> {
+    const process = currentProcess();
+    if (process === undefined || onCall === undefined) return original.call(this, options);
+    const fetchImplementation: typeof fetch = (input, init) => {
+      const { pathname } = new URL(input instanceof Request ? input.url : input);
+      const make = async (): Promise<Response> => {
+        const answer = await fetch(input, { ...init });
+        const { status, headers } = answer;
+        return new Response(status === 204 ? null : await answer.arrayBuffer(), {
+          status,
+          headers,
+        });
+      };
+      const body = typeof init?.body === 'string' ? ` ${requestsIn(init.body)}` : '';
+      return (
+        onCall?.({ process, label: `${init?.method ?? 'GET'} ${pathname}${body}`, make }) ?? make()
+      );
+    };
+    return original.call(this, { ...options, fetchImplementation });
+  };
+  Object.assign(prototype, { request: patched });
+}
+
+/** The kinds of change that a batch has, without what is in it. */
+function requestsIn(body: string): string {
+  try {
+    const { requests = [] } = JSON.parse(body) as { requests?: object[] };
+    return [...new Set(requests.flatMap((each) => Object.keys(each)))].join(', ');
+  } catch {
+    return '';
+  }
 }
 
 class SimExchange implements Exchange {

@@ -36,8 +36,8 @@ export interface CopiedForm {
   /** IDs that more than one row has. */
   readonly twice: readonly string[];
   readonly fields: readonly CopiedField[];
-  /** By submission, its history of statuses, the oldest first. */
-  readonly statuses: ReadonlyMap<string, readonly string[]>;
+  /** By submission, its history of statuses, the oldest first; null where the target keeps none. */
+  readonly statuses: ReadonlyMap<string, readonly string[]> | null;
   /** Submissions that are listed as rejected, and why; those without an ID are not in it. */
   readonly rejected: ReadonlyMap<string, Rejected>;
 }

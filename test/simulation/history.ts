@@ -122,7 +122,8 @@ export class History {
   #settings(): Record<string, string> {
     const urls = new Map([...this.#places].map(([target, { url }]) => [target, url]));
     const settings = plannedSettings(this.#plan, join(this.#dir, 'data'), urls);
-    return { ...settings, ...this.#people.settings() };
+    const others = [...this.#places.values()].map((place) => place.settings);
+    return Object.assign(settings, ...others, this.#people.settings()) as typeof settings;
   }
 
   async live(): Promise<void> {
@@ -419,7 +420,7 @@ export class History {
     const { behaviour, busy, faultRate } = this.#plan;
     const isCalm = busy === 0 && faultRate === 0 && !contradictsItself(behaviour);
     // With two forms nobody can tell whether each has a list of its own.
-    const mayFail = !isCalm || (!isTarget && forms.length < 3);
+    const mayFail = !isCalm || !this.#people.isUsual || (!isTarget && forms.length < 3);
     const breach = isolationBreach(outage, runsOf(printed), places, mayFail);
     if (breach !== null) this.#break(breach.law, breach.text);
   }
@@ -434,8 +435,13 @@ export class History {
     if (kinds.length === 0) return;
     const quiet = this.#step;
     this.#step = undefined;
-    await this.#tick(step);
-    await this.#tick(step);
+    const poll = async (): Promise<void> => {
+      // Polls are minutes apart: a lease of a process that is gone has ended.
+      this.world.clock.now += 60_000;
+      await this.#tick(step);
+    };
+    await poll();
+    await poll();
     for (let n = 0; n < (step.changes ?? 1); n++) {
       this.#source.random = new Random(step.seed + 31 * n);
       const kind = this.#source.random.pick(kinds);
@@ -443,8 +449,8 @@ export class History {
       this.world.say(`    ${kind}`);
     }
     const from = this.#source.now;
-    await this.#tick(step);
-    await this.#tick(step);
+    await poll();
+    await poll();
     const copies = await this.#look();
     const claims = await this.#claims();
     for (const { formId, target, except, goneAt } of claims) {

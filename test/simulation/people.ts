@@ -164,7 +164,8 @@ export class People {
           ? {
               text: `resume ${form.id}`,
               args: ['resume', '--form', form.id, '--json'],
-              done: () => void this.#paused.delete(form.id),
+              // A command that dies may have ended the pause.
+              begun: () => void this.#paused.delete(form.id),
             }
           : null;
       case 'forget': {

@@ -1,12 +1,15 @@
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { drawPlan } from './plan.ts';
 import { runHistory } from './run-history.ts';
+import { stopServers } from './stores.ts';
 import { tell } from './story.ts';
 
 /** `npm run simulate` draws others. */
 const SEEDS = Array.from({ length: 24 }, (_, index) => index + 1);
 
-describe.each(['sqlite', 'memory', 'new-sqlite'] as const)('over %s', (store) => {
+afterAll(stopServers);
+
+describe.each(['sqlite', 'sheets', 'memory', 'new-sqlite'] as const)('over %s', (store) => {
   it.each(SEEDS)('every law is kept in the history of seed %i', async (seed) => {
     const plan = { ...drawPlan(seed), store };
     const verdict = await runHistory(plan);

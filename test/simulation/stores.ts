@@ -4,19 +4,29 @@ import { databaseOf } from './environment.ts';
 import { type Copy, readCopy, readSqlite } from './copy.ts';
 import { forgetPlace, newFile, newMemory, newUrl } from './next-door.ts';
 import { readMemory } from './memory-copy.ts';
+import { newSheet, stopSheets } from './sheet-copy.ts';
 
 /** Kinds of target that a history can be run against. */
-export const STORES = ['sqlite', 'postgres', 'memory', 'new-sqlite', 'new-postgres'] as const;
+export const STORES = [
+  'sqlite',
+  'postgres',
+  'sheets',
+  'memory',
+  'new-sqlite',
+  'new-postgres',
+] as const;
 export type StoreKind = (typeof STORES)[number];
 
 /** Whether the core that the commands use today writes it. */
 export const isOfTodaysCore = (kind: StoreKind): boolean =>
-  kind === 'sqlite' || kind === 'postgres';
+  kind === 'sqlite' || kind === 'postgres' || kind === 'sheets';
 
 /** Where one target of one history is. */
 export interface Place {
   /** As in the settings. */
   readonly url: string;
+  /** What else is set for it. */
+  readonly settings?: Readonly<Record<string, string>>;
   /** The copy, as an analyst reads it. */
   read(): Promise<Copy>;
   /** Takes it away. */
@@ -26,6 +36,7 @@ export interface Place {
 /** A place of its own for a target; a file is below `dir`. */
 export async function newPlace(kind: StoreKind, dir: string, target: string): Promise<Place> {
   if (kind === 'postgres') return postgresPlace();
+  if (kind === 'sheets') return newSheet();
   if (kind === 'new-postgres') {
     const place = await postgresPlace();
     newUrl(place.url);
@@ -97,6 +108,7 @@ async function postgresPlace(): Promise<Place> {
 
 /** Stops the servers that were started. */
 export async function stopServers(): Promise<void> {
+  await stopSheets();
   if (postgres === undefined) return;
   const { server, client } = await postgres;
   postgres = undefined;

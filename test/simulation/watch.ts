@@ -130,6 +130,7 @@ function formBreaches(source: Source, form: CopiedForm, special: Special): Breac
 
 /** The history of statuses ends with the status that the row has, and shows no change that the source did not make. */
 function historyBreaches(source: Source, { rows, statuses }: CopiedForm): Breach[] {
+  if (statuses === null) return [];
   for (const [id, { status }] of rows) {
     const seen = statuses.get(id) ?? [];
     if (seen.at(-1) !== status)
@@ -176,7 +177,7 @@ export function labelBreach(
     const shown = field.labels
       .slice(Math.max(0, first))
       .map((each) => labelOrId(each.label, fieldId));
-    if (!shown.includes(label))
+    if (!shown.includes(label.trim()))
       return {
         law: 'L9',
         text: `the label of ${fieldId} is "${label}" in the copy, and "${shown.join('", "')}" at the source`,
@@ -190,14 +191,15 @@ function lostLabels(source: Source, before: CopiedForm, { formId, fields }: Copi
   return before.fields.flatMap(({ fieldId, label }): Breach[] => {
     const field = source.formOf(formId)?.fields.find(({ id }) => id === fieldId);
     const now = fields.find((each) => each.fieldId === fieldId)?.label;
-    if (field?.labels.some((each) => labelOrId(each.label, fieldId) === now) !== false) return [];
+    if (field?.labels.some((each) => labelOrId(each.label, fieldId) === now?.trim()) !== false)
+      return [];
     const text = `${fieldId} had the label "${label}" in the copy, and has "${now}", which it never had`;
     return label === now ? [] : [{ law: 'L9', text }];
   });
 }
 
-/** A field without a label goes by its ID. */
-const labelOrId = (label: string, id: string): string => (label.trim() === '' ? id : label);
+/** A field without a label goes by its ID. Space around a label is of no account: a header of a sheet has none. */
+const labelOrId = (label: string, id: string): string => label.trim() || id;
 
 const contentOf = ({ status, createdAt, isDeleted, cells }: CopiedRow): string =>
   JSON.stringify([

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Api, ApiLog } from './api.ts';
 import { newApiLog } from './api.ts';
-import { answerRequests, type Exchange, serversAreIdle } from './boundary.ts';
+import { answerRequests, type Call, type Exchange, serversAreIdle } from './boundary.ts';
 import { inProcess, outside, SimProcess } from './process.ts';
 import type { Random } from './random.ts';
 
@@ -47,6 +47,8 @@ export class World {
   readonly clock: { now: number };
   /** Called before the source answers; may change it. */
   onRequest: (path: string) => void = () => {};
+  /** Called before a call reaches a real server: people may act there. */
+  onCall: () => void = () => {};
   /** Called before a PATCH reaches the source. */
   onPatch: (process: SimProcess, path: string) => Promise<void> = async () => {};
   /** What happened, a line each; kept only where somebody wants the story. */
@@ -63,7 +65,10 @@ export class World {
     this.clock = clock;
     this.random = random;
     this.lines = lines;
-    answerRequests((exchange) => this.#send(exchange));
+    answerRequests(
+      (exchange) => this.#send(exchange),
+      (call) => this.#call(call),
+    );
   }
 
   say(line: string): void {
@@ -166,6 +171,29 @@ export class World {
     return true;
   }
 
+  /** A call to a real server reaches it at one instant, and its answer comes back at another. */
+  #call(call: Call): Promise<Response> {
+    const { process, label } = call;
+    return new Promise((resolve, reject) => {
+      if (dies(process, `before it sends ${label}`)) return;
+      const wait = (what: string, go: () => void | Promise<void>): void => {
+        this.#waiting.push({ process, label: what, dueMs: null, go });
+      };
+      wait(label, async () => {
+        this.onCall();
+        const answer = await call.make().catch((error: unknown) => error as Error);
+        this.say(
+          `${process.name}: ${label} → ${answer instanceof Error ? answer.message : answer.status}`,
+        );
+        wait(`answer to ${label}`, () => {
+          if (dies(process, `when ${label} is answered`)) return;
+          if (answer instanceof Error) reject(answer);
+          else resolve(answer);
+        });
+      });
+    });
+  }
+
   /** A request is on its way: it reaches the source at one instant, and its answer comes back at another. */
   #send(exchange: Exchange): void {
     const { process } = exchange;
@@ -174,15 +202,7 @@ export class World {
     const wait = (label: string, go: () => void | Promise<void>): void => {
       this.#waiting.push({ process, label, dueMs: null, go });
     };
-    const die = (what: string): boolean => {
-      try {
-        process.act(what);
-        return false;
-      } catch {
-        return true;
-      }
-    };
-    if (die(`before it sends ${request}`)) return;
+    if (dies(process, `before it sends ${request}`)) return;
     wait(request, async () => {
       if (exchange.isOver()) return;
       const path = exchange.path.replace(/^\/api\/v1/, '');
@@ -201,12 +221,22 @@ export class World {
         `${process.name}: ${request} → ${answer === undefined ? 'no answer' : `${answer.status} ${short(answer.body)}`}`,
       );
       wait(`answer to ${request}`, () => {
-        if (die(`when ${request} is answered`)) return;
+        if (dies(process, `when ${request} is answered`)) return;
         if (answer === undefined)
           exchange.fail(Object.assign(new Error('reset'), { code: 'ECONNRESET' }));
         else exchange.respond(answer);
       });
     });
+  }
+}
+
+/** Counts an act of a process; whether the process dies of it. */
+function dies(process: SimProcess, what: string): boolean {
+  try {
+    process.act(what);
+    return false;
+  } catch {
+    return true;
   }
 }
 
