@@ -27,7 +27,6 @@ import { type Damage, stageTargets, type TargetPlace, type TargetStage } from '.
 import { describeErasure } from './target-erasure.ts';
 import { describeFields } from './target-fields.ts';
 import { describeRows } from './target-rows.ts';
-import { describeSideBySide } from './target-side-by-side.ts';
 import { describeSnapshot } from './target-snapshot.ts';
 import { describeValues } from './target-values.ts';
 
@@ -94,7 +93,6 @@ export function describeDialect(name: string, makePlace: () => Promise<SqlPlace>
     describeRows(stage);
     describeValues(stage);
     describeFields(stage);
-    describeSideBySide(stage);
     describeErasure(stage);
     describeSnapshot(stage);
     describeSqlTables(stage);
