@@ -4,14 +4,8 @@ import { sameCell } from '../../src/mirror/cell.ts';
 import { labelMap } from '../../src/mirror/label-map.ts';
 import type { Form } from '../../src/mirror/types.ts';
 import type { Cell, FormIdentity, PickedField, Row } from '../../src/core/mirror/port.ts';
-import {
-  EMPTY_TALLY,
-  type FormState,
-  newFormState,
-  nextCommitUs,
-  type Tally,
-} from '../../src/core/mirror/form-state.ts';
-import { GRAIN_MS } from '../../src/core/mirror/halving.ts';
+import { type FormState, newFormState, nextCommitUs } from '../../src/core/mirror/form-state.ts';
+import { countsOf, entriesAfter, isIn, tallyOf } from '../../src/core/mirror/ledger.ts';
 import type {
   Applied,
   Change,
@@ -65,7 +59,6 @@ export class MemoryPlace {
 export type OnAct = (what: string) => void;
 
 const SALT = 'salt';
-const entryKey = ({ kind, id }: Pick<Entry, 'kind' | 'id'>): string => `${kind} ${id}`;
 
 export class MemoryStore implements Store {
   readonly #place: MemoryPlace;
@@ -171,23 +164,7 @@ class MemoryOpenForm implements OpenForm {
   }
 
   async counts(query: CountQuery, grain: Grain): Promise<Count[]> {
-    const counts = new Map<string, Count>();
-    const { entries, rows } = this.#held;
-    const add = (status: string, createdAt: string | null, count: number): void => {
-      const ms = createdAt === null ? null : Date.parse(createdAt);
-      const span = GRAIN_MS[grain];
-      const fromMs = ms === null || grain === 'all' ? null : Math.floor(ms / span) * span;
-      const key = `${status} ${fromMs}`;
-      counts.set(key, { status, fromMs, count: (counts.get(key)?.count ?? 0) + count });
-    };
-    for (const { status, createdAt } of this.#query(query)) add(status, createdAt, 1);
-    for (const entry of entries.values()) {
-      const row = rows.get(entry.id);
-      const sign = signOf(entry, row);
-      const of = sign < 0 && row !== undefined ? row : entry;
-      if (sign !== 0 && isIn(of, query)) add(of.status, of.createdAt, sign);
-    }
-    return [...counts.values()].filter(({ count }) => count !== 0);
+    return countsOf(this.#held.rows, this.#held.entries, query, grain);
   }
 
   async *entries(kind: EntryKind): AsyncIterable<readonly Entry[]> {
@@ -226,31 +203,16 @@ class MemoryOpenForm implements OpenForm {
   }
 
   async commit(change: Change): Promise<Applied> {
-    const { rows = [], entries = [], settled = [], deleted = [], state = (same) => same } = change;
+    const { rows = [], deleted = [], state = (same) => same } = change;
     const held = this.#held;
     if (this.#writer === null || held.writer !== this.#writer || held.revision !== this.#revision)
       throw new MirrorError('TARGET_BUSY', 'another writer has committed since');
     const now = this.#now();
     const commitUs = nextCommitUs(held.state, now);
-    const [nextRows, nextEntries] = [new Map(held.rows), new Map(held.entries)];
-    const isForgotten = (id: string): boolean => nextEntries.has(`forgotten ${this.#digest(id)}`);
-    const follow = ({
-      id,
-      status,
-      createdAt,
-    }: Pick<Entry, 'id' | 'status' | 'createdAt'>): void => {
-      const key = `forgotten ${this.#digest(id)}`;
-      const entry = nextEntries.get(key);
-      if (entry !== undefined) nextEntries.set(key, { ...entry, status, createdAt });
-    };
+    const nextRows = new Map(held.rows);
+    const known = rows.filter(({ id }) => !held.entries.has(`forgotten ${this.#digest(id)}`));
     const applied = { inserted: 0, updated: 0, unchanged: 0, deleted: 0, rejected: 0 };
-    for (const row of rows) {
-      if (isForgotten(row.id)) {
-        follow(row);
-        continue;
-      }
-      for (const kind of ['held', 'undecided', 'rejected'] as const)
-        nextEntries.delete(`${kind} ${row.id}`);
+    for (const row of known) {
       const before = nextRows.get(row.id);
       if (before !== undefined && isSameRow(before, row, this.#prepared)) {
         applied.unchanged++;
@@ -259,19 +221,14 @@ class MemoryOpenForm implements OpenForm {
       applied[before === undefined ? 'inserted' : 'updated']++;
       nextRows.set(row.id, this.#stored(row, before, commitUs));
     }
-    for (const { kind, ids } of settled) for (const id of ids) nextEntries.delete(`${kind} ${id}`);
     for (const id of deleted) {
-      for (const kind of ['rejected', 'held', 'undecided', 'refused'])
-        nextEntries.delete(`${kind} ${id}`);
       const row = nextRows.get(id);
       if (row === undefined || row.isDeleted) continue;
       applied.deleted++;
       nextRows.set(id, { ...row, isDeleted: true, deletedMs: now, changedUs: commitUs });
     }
-    for (const entry of entries) {
-      if (entry.kind !== 'forgotten' && isForgotten(entry.id)) follow(entry);
-      else nextEntries.set(entryKey(entry), entry);
-    }
+    const stored = known.map(({ id }) => id);
+    const nextEntries = entriesAfter(held.entries, change, stored, (id) => this.#digest(id));
     this.#act('before COMMIT');
     held.rows = nextRows;
     held.entries = nextEntries;
@@ -387,55 +344,4 @@ function isSameRow(before: MemoryRow, row: Row, fields: readonly PickedField[]):
     before.createdAt === row.createdAt &&
     fields.every(({ id }) => sameCell(before.cells.get(id) ?? null, row.cells.get(id) ?? null))
   );
-}
-
-/** What an entry does to the number that is accounted for. */
-function signOf(
-  { kind, status }: Pick<Entry, 'kind' | 'status'>,
-  row: MemoryRow | undefined,
-): -1 | 0 | 1 {
-  const isLive = row !== undefined && !row.isDeleted;
-  if (kind === 'held' || kind === 'undecided') return isLive ? -1 : 0;
-  if (kind === 'rejected') return isLive ? 0 : 1;
-  return kind === 'forgotten' && status !== '' ? 1 : 0;
-}
-
-function isIn(
-  { status, createdAt }: Pick<StoredRow, 'status' | 'createdAt'>,
-  { status: wanted, fromMs = null, toMs = null }: CountQuery,
-): boolean {
-  if (wanted !== undefined && status !== wanted) return false;
-  if (fromMs === null && toMs === null) return true;
-  const ms = createdAt === null ? NaN : Date.parse(createdAt);
-  return !Number.isNaN(ms) && (fromMs === null || ms >= fromMs) && (toMs === null || ms < toMs);
-}
-
-/** Counted as the port says. */
-export function tallyOf(
-  rows: ReadonlyMap<string, MemoryRow>,
-  entries: ReadonlyMap<string, Entry>,
-): Tally {
-  const counts = {
-    rows: new Map<string, number>(),
-    missing: new Map<string, number>(),
-    unstored: new Map<string, number>(),
-  };
-  const add = (map: Map<string, number>, status: string): void =>
-    void map.set(status, (map.get(status) ?? 0) + 1);
-  for (const { status, isDeleted } of rows.values()) if (!isDeleted) add(counts.rows, status);
-  const kinds = { held: 0, undecided: 0, refused: 0, rejected: 0, forgotten: 0 };
-  for (const entry of entries.values()) {
-    kinds[entry.kind]++;
-    const row = rows.get(entry.id);
-    const sign = signOf(entry, row);
-    if (sign < 0) add(counts.missing, row?.status ?? '');
-    if (sign > 0) add(counts.unstored, entry.status);
-  }
-  return {
-    ...EMPTY_TALLY,
-    ...kinds,
-    rows: Object.fromEntries(counts.rows),
-    missing: Object.fromEntries(counts.missing),
-    unstored: Object.fromEntries(counts.unstored),
-  };
 }

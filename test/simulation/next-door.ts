@@ -2,6 +2,7 @@ import type { Clock } from '../../src/base/clock.ts';
 import { toMirrorError } from '../../src/base/errors.ts';
 import { loadConfig } from '../../src/config.ts';
 import type { Store } from '../../src/core/mirror/port.ts';
+import { openSheetStore } from '../../src/core/targets/google-sheets/store.ts';
 import { openSqlStore } from '../../src/core/targets/sql/open-sql-store.ts';
 import { MemoryPlace, MemoryStore } from '../core/memory-store.ts';
 import { NextApp, nextCommand } from './next-program.ts';
@@ -43,8 +44,14 @@ export function newMemory(path: string): MemoryPlace {
 /** A SQLite file that the new core writes. */
 export const newFile = (path: string): void => void openers.set(path, openSql);
 
-/** An address that the new core opens. */
+/** An address of a database that the new core opens. */
 export const newUrl = (url: string): void => void openers.set(url, openSql);
+
+/** A spreadsheet of an emulator that the new core opens. */
+export const newSheetUrl = (url: string, emulatorUrl: string): void =>
+  void openers.set(url, async (address, clock, { name }, process) =>
+    openSheetStore(address, { name, clock, emulatorUrl, random: process.random }),
+  );
 
 export function forgetPlace(path: string): void {
   openers.delete(path);

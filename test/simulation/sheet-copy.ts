@@ -122,12 +122,22 @@ function rejectedIn(
   for (const { sheetId } of inspect.tabs(spreadsheetId)) {
     for (const line of inspect.grid(spreadsheetId, sheetId)) {
       const [kind, formId, id, reason, ...data] = line.map(String);
+      if (kind === 'entry') noteEntry(listed, formId ?? '', line.slice(3).join(''));
       if (kind !== 'rejection' || formId === undefined || id === undefined) continue;
       const ofForm = listed.get(formId) ?? new Map<string, Rejected>();
       listed.set(formId, ofForm.set(id, { reason: reason ?? '', isStored: data[0] === 'stored' }));
     }
   }
   return listed;
+}
+
+/** The same, as the core in src/core lists it. */
+function noteEntry(listed: Map<string, Map<string, Rejected>>, formId: string, text: string): void {
+  const { kind, id, reason } = JSON.parse(text) as { kind: string; id: string; reason: string };
+  if (kind !== 'rejected' && kind !== 'undecided') return;
+  const ofForm = listed.get(formId) ?? new Map<string, Rejected>();
+  // Whether there is a row, too, is seen by the row.
+  listed.set(formId, ofForm.set(id, { reason, isStored: true }));
 }
 
 const EPOCH_DAY = 25_569;

@@ -2,7 +2,7 @@ import type { Client } from 'pg';
 import type { TestServer } from '../support/servers.ts';
 import { databaseOf } from './environment.ts';
 import { type Copy, readCopy, readSqlite } from './copy.ts';
-import { forgetPlace, newFile, newMemory, newUrl } from './next-door.ts';
+import { forgetPlace, newFile, newMemory, newSheetUrl, newUrl } from './next-door.ts';
 import { readMemory } from './memory-copy.ts';
 import { newSheet, stopSheets } from './sheet-copy.ts';
 
@@ -14,6 +14,7 @@ export const STORES = [
   'memory',
   'new-sqlite',
   'new-postgres',
+  'new-sheets',
 ] as const;
 export type StoreKind = (typeof STORES)[number];
 
@@ -37,6 +38,11 @@ export interface Place {
 export async function newPlace(kind: StoreKind, dir: string, target: string): Promise<Place> {
   if (kind === 'postgres') return postgresPlace();
   if (kind === 'sheets') return newSheet();
+  if (kind === 'new-sheets') {
+    const place = await newSheet();
+    newSheetUrl(place.url, place.settings?.['SHEETS_EMULATOR_URL'] ?? '');
+    return place;
+  }
   if (kind === 'new-postgres') {
     const place = await postgresPlace();
     newUrl(place.url);

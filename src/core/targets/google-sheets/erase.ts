@@ -1,0 +1,135 @@
+import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
+import { cellText } from '../../../mirror/cell.ts';
+import { looksHashed } from '../../../mirror/hashing.ts';
+import { toSheetValue } from '../../../targets/google-sheets/api/cell-value.ts';
+import { type ColumnKey, fieldKey } from '../../../targets/google-sheets/api/metadata.ts';
+import { answerOf } from '../../../targets/google-sheets/rows/row-values.ts';
+import { ENDED_BY_DELETION, type Entries, entryKey } from '../../mirror/ledger.ts';
+import type { Entry, Erasure } from '../../mirror/port.ts';
+import type { SheetField } from './fields.ts';
+import { type KnownRow, linesById, rowsById, writeRow } from './rows.ts';
+import type { SheetFile, View } from './sheet-file.ts';
+import type { FormTab } from './structure.ts';
+
+type Request = sheets_v4.Schema$Request;
+
+/** What is erased from. */
+export interface Erasing {
+  readonly formId: string;
+  readonly fields: readonly SheetField[];
+  readonly rows: ReadonlyMap<string, KnownRow>;
+  readonly entries: Entries;
+  readonly digestOf: (id: string) => string;
+  readonly atMs: number;
+}
+
+export interface PlannedErasure {
+  readonly requests: readonly Request[];
+  readonly rows: ReadonlyMap<string, KnownRow>;
+  readonly entries: Entries;
+  /** How many rows it concerns. */
+  readonly erased: number;
+}
+
+/** Plans an erasure over the spreadsheet as it was just read. Google's version history keeps what was there. */
+export async function planErasure(
+  file: SheetFile,
+  { structure }: View,
+  what: Erasure,
+  from: Erasing,
+): Promise<PlannedErasure> {
+  const tab = structure.forms.get(from.formId);
+  const entries = new Map(from.entries);
+  switch (what.kind) {
+    case 'forget':
+      for (const id of what.ids) forget(entries, id, from);
+      return removeRows(file, tab, what.ids, { ...from, entries });
+    case 'remember':
+      for (const id of what.ids) entries.delete(`forgotten ${from.digestOf(id)}`);
+      return { requests: [], rows: from.rows, entries, erased: 0 };
+    case 'purge': {
+      const before = what.deletedBeforeMs ?? -Infinity;
+      const old = [...from.rows.values()].filter(
+        ({ deletedAt }) => deletedAt !== null && Date.parse(deletedAt) < before,
+      );
+      const ids = old.map(({ id }) => id);
+      return removeRows(file, tab, ids, from);
+    }
+    case 'columns':
+    case 'rehash':
+      return rewrite(file, tab, what, from);
+  }
+}
+
+function forget(
+  entries: Map<string, Entry>,
+  id: string,
+  { rows, digestOf, atMs }: Pick<Erasing, 'rows' | 'digestOf' | 'atMs'>,
+): void {
+  const row = rows.get(id);
+  const listed = entries.get(entryKey({ kind: 'rejected', id }));
+  const known = row === undefined || row.isDeleted ? listed : row;
+  for (const kind of ENDED_BY_DELETION) entries.delete(entryKey({ kind, id }));
+  const { status = '', createdAt = null } = known ?? {};
+  const entry: Entry = { kind: 'forgotten', id: digestOf(id), status, createdAt, reason: '', atMs };
+  if (!entries.has(entryKey(entry))) entries.set(entryKey(entry), entry);
+}
+
+/** Rows go from below, so that those above stay where they were found. */
+async function removeRows(
+  file: SheetFile,
+  tab: FormTab | undefined,
+  ids: readonly string[],
+  { rows: before, entries }: Pick<Erasing, 'rows' | 'entries'>,
+): Promise<PlannedErasure> {
+  const rows = new Map(before);
+  const there = ids.filter((id) => rows.delete(id));
+  if (tab === undefined || there.length === 0)
+    return { requests: [], rows, entries, erased: there.length };
+  const { sheetId, columns } = tab;
+  const gone = new Set(there);
+  const lines = await file.column(sheetId, columns.get('s:id') ?? 0);
+  const places = lines.flatMap((id, row) => (gone.has(String(id ?? '')) ? [row] : []));
+  const requests = places
+    .toSorted((a, b) => b - a)
+    .map((row) => ({
+      deleteDimension: {
+        range: { sheetId, dimension: 'ROWS', startIndex: row, endIndex: row + 1 },
+      },
+    }));
+  return { requests, rows, entries, erased: there.length };
+}
+
+/** Replaces each stored answer of some fields. An answer that is hashed stays. */
+async function rewrite(
+  file: SheetFile,
+  tab: FormTab | undefined,
+  what: Extract<Erasure, { kind: 'columns' | 'rehash' }>,
+  { fields, rows: before, entries }: Erasing,
+): Promise<PlannedErasure> {
+  const wanted = fields.filter(({ id, column }) => what.fieldIds.includes(id) && column !== null);
+  if (tab === undefined || wanted.length === 0)
+    return { requests: [], rows: before, entries, erased: 0 };
+  const { sheetId, columns } = tab;
+  const [lines = []] = await file.cells([sheetId]);
+  const places = rowsById(lines.map((line) => line[columns.get('s:id') ?? -1]));
+  const rows = new Map(before);
+  const requests: Request[] = [];
+  let erased = 0;
+  for (const [id, line] of linesById(lines, columns)) {
+    const values = new Map<ColumnKey, string | number | null>();
+    for (const { id: fieldId, content } of wanted) {
+      const cell = answerOf(line[columns.get(fieldKey(fieldId)) ?? -1], content);
+      if (cell === null || (what.kind === 'rehash' && looksHashed(cell))) continue;
+      const next = what.kind === 'rehash' ? cellText(what.hash(cell)) : null;
+      values.set(fieldKey(fieldId), toSheetValue(next).value);
+    }
+    const place = places.get(id);
+    if (values.size === 0 || place === undefined) continue;
+    requests.push(...writeRow(sheetId, place, values, columns));
+    const row = rows.get(id);
+    if (row !== undefined) rows.set(id, { ...row, print: null });
+    erased++;
+  }
+  return { requests, rows, entries, erased };
+}

@@ -1,0 +1,72 @@
+import { labelMap } from '../../../mirror/label-map.ts';
+import type { Form, PickedField, Row } from '../../../mirror/types.ts';
+import { type ColumnKey, fieldKey } from '../../../targets/google-sheets/api/metadata.ts';
+import {
+  type FieldContent,
+  OWN_COLUMNS,
+} from '../../../targets/google-sheets/columns/field-catalogue.ts';
+import { headerText } from '../../../targets/google-sheets/columns/tab-title.ts';
+import type { StoredField } from '../../mirror/port.ts';
+
+/** A field as a spreadsheet keeps it. Its column is named by metadata, and has a name from its first answer on. */
+export interface SheetField extends StoredField {
+  /** The header that was written last: another one in the sheet is people's own. Null before there is a column. */
+  readonly header: string | null;
+  /** In a column of numbers, digits that a cell keeps as text are a number. */
+  readonly content: FieldContent;
+}
+
+/** Follows the fields of a form. `picked`: the selected ones. */
+export function followFields(
+  before: readonly SheetField[],
+  form: Form,
+  picked: readonly PickedField[],
+): SheetField[] {
+  const fields = new Map(before.map((field) => [field.id, field]));
+  for (const { id, label, position, inSchema } of picked) {
+    const { column = null, header = null, content = 'none' } = fields.get(id) ?? {};
+    fields.set(id, { id, label, position, column, header, content, isInForm: inSchema });
+  }
+  const labels = labelMap(form);
+  const selected = new Set(picked.map(({ id }) => id));
+  for (const [id, field] of fields) {
+    const now = labels.get(id);
+    if (!selected.has(id)) fields.set(id, { ...field, ...now, isInForm: now !== undefined });
+  }
+  return [...fields.values()];
+}
+
+/** Fields after some rows are stored: those with a first answer get a column. `selected`: IDs of the fields that are stored. */
+export function withAnswers(
+  fields: readonly SheetField[],
+  rows: readonly Row[],
+  selected: ReadonlySet<string>,
+): SheetField[] {
+  const contents = new Map<string, FieldContent>();
+  for (const { cells } of rows)
+    for (const [id, cell] of cells) {
+      if (cell === null || cell === '' || contents.get(id) === 'mixed') continue;
+      contents.set(id, typeof cell === 'string' ? 'mixed' : 'numbers');
+    }
+  return fields.map((field) => {
+    const now = contents.get(field.id);
+    if (now === undefined || !selected.has(field.id)) return field;
+    const content = now === 'mixed' || field.content === 'mixed' ? 'mixed' : now;
+    return { ...field, column: fieldKey(field.id), content };
+  });
+}
+
+/** The headers that columns should have, each once: a label that another column has gets a number. */
+export function headersOf(fields: readonly SheetField[]): Map<ColumnKey, string> {
+  const headers = new Map<ColumnKey, string>(OWN_COLUMNS.map(({ key, header }) => [key, header]));
+  const taken = new Set([...headers.values()].map((header) => header.toLowerCase()));
+  for (const { id, label, column } of fields.toSorted((a, b) => a.position - b.position)) {
+    if (column === null) continue;
+    const wanted = headerText(label, id);
+    let header = wanted;
+    for (let n = 2; taken.has(header.toLowerCase()); n++) header = `${wanted} (${n})`;
+    taken.add(header.toLowerCase());
+    headers.set(fieldKey(id), header);
+  }
+  return headers;
+}

@@ -1,0 +1,298 @@
+import { MirrorError } from '../../../base/errors.ts';
+import { forgottenHash } from '../../../mirror/forgotten.ts';
+import type { Form, PickedField } from '../../../mirror/types.ts';
+import type { ReadValue } from '../../../targets/google-sheets/api/cell-value.ts';
+import { SerialTime } from '../../../targets/google-sheets/rows/serial-time.ts';
+import { type FormState, nextCommitUs } from '../../mirror/form-state.ts';
+import { countsOf, entriesAfter, type Entries, isIn, tallyOf } from '../../mirror/ledger.ts';
+import type {
+  Applied,
+  Change,
+  Count,
+  CountQuery,
+  Entry,
+  EntryKind,
+  Erasure,
+  Grain,
+  OpenForm,
+  RowQuery,
+  Run,
+  StoredField,
+  StoredRow,
+} from '../../mirror/port.ts';
+import { planCommit } from './commit.ts';
+import { followFields, type SheetField } from './fields.ts';
+import { planErasure } from './erase.ts';
+import { encoderOf, type KnownRow, knownRow, linesById, storedRow } from './rows.ts';
+import type { Plan, SheetFile, View, Writer } from './sheet-file.ts';
+import type { StateKey, StateRow } from './state-tab.ts';
+import type { FormTab } from './structure.ts';
+
+/** The document of one form in the hidden tab. */
+export interface FormDocument {
+  readonly state: FormState;
+  readonly fields: readonly SheetField[];
+}
+
+/** What an open form is made of. */
+export interface SheetFormParts {
+  readonly file: SheetFile;
+  readonly salt: string;
+  readonly document: FormDocument;
+  readonly rows: ReadonlyMap<string, KnownRow>;
+  readonly entries: Entries;
+  readonly losses: readonly string[];
+  /** Null: open for reading. */
+  readonly writer: Writer | null;
+}
+
+const ROWS_AT_ONCE = 2_000;
+/** Runs that are kept of a form. */
+const MOST_RUNS = 50;
+
+/** One form of a spreadsheet. */
+export class SheetForm implements OpenForm {
+  readonly losses: readonly string[];
+  readonly #file: SheetFile;
+  readonly #salt: string;
+  readonly #writer: Writer | null;
+  #state: FormState;
+  #fields: readonly SheetField[];
+  #rows: ReadonlyMap<string, KnownRow>;
+  #entries: Entries;
+  #prepared: readonly PickedField[] = [];
+
+  constructor({ file, salt, document, rows, entries, losses, writer }: SheetFormParts) {
+    [this.#file, this.#salt, this.#writer, this.losses] = [file, salt, writer, losses];
+    [this.#state, this.#fields] = [document.state, document.fields];
+    [this.#rows, this.#entries] = [rows, entries];
+  }
+
+  get state(): FormState {
+    return this.#state;
+  }
+
+  get fields(): readonly StoredField[] {
+    return this.#fields;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#writer !== null) this.#file.held.delete(this.#state.formId);
+  }
+
+  async *rows(query: RowQuery, cells = false): AsyncIterable<readonly StoredRow[]> {
+    const found = this.#query(query);
+    const lines = cells && found.length > 0 ? await this.#lines() : null;
+    for (let at = 0; at < found.length; at += ROWS_AT_ONCE)
+      yield found.slice(at, at + ROWS_AT_ONCE).map((row) => {
+        const { id, status, createdAt, isDeleted } = row;
+        const line = lines?.byId.get(id);
+        return lines === null || line === undefined
+          ? { id, status, createdAt, isDeleted, cells: new Map() }
+          : storedRow(row, line, lines.tab.columns, this.#fields);
+      });
+  }
+
+  async counts(query: CountQuery, grain: Grain): Promise<Count[]> {
+    return countsOf(this.#rows, this.#entries, query, grain);
+  }
+
+  async *entries(kind: EntryKind): AsyncIterable<readonly Entry[]> {
+    yield [...this.#entries.values()].filter((entry) => entry.kind === kind);
+  }
+
+  async forgotten(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    if (this.#state.tally.forgotten === 0) return new Map();
+    return new Map(
+      ids.flatMap((id) => {
+        const digest = this.#digest(id);
+        return this.#entries.has(`forgotten ${digest}`) ? [[id, digest] as const] : [];
+      }),
+    );
+  }
+
+  async runs(limit: number): Promise<Run[]> {
+    const { stateTab } = await this.#file.refresh();
+    return runRows(stateTab, this.#state.formId)
+      .slice(-limit)
+      .toReversed()
+      .map(({ text }) => JSON.parse(text) as Run);
+  }
+
+  async prepare(form: Form, fields: readonly PickedField[]): Promise<void> {
+    this.#prepared = fields;
+    const next = followFields(this.#fields, form, fields);
+    const isSame = JSON.stringify(next) === JSON.stringify(this.#fields);
+    this.#fields = next;
+    await this.#readPrints();
+    // New labels are written with the next commit of rows, or at the end of the run.
+    if (!isSame) await this.commit({});
+  }
+
+  async commit(change: Change): Promise<Applied> {
+    const { clock } = this.#file;
+    const commitUs = nextCommitUs(this.#state, clock.now());
+    return this.#write(async (view) => {
+      const planned = await planCommit(this.#file, view, change, {
+        state: this.#state,
+        fields: this.#fields,
+        prepared: this.#prepared,
+        rows: this.#rows,
+        atMs: Math.floor(commitUs / 1_000),
+        isForgotten: (id) => this.#entries.has(`forgotten ${this.#digest(id)}`),
+      });
+      const entries = entriesAfter(
+        this.#entries,
+        { ...change, entries: [...(change.entries ?? []), ...planned.rejected] },
+        planned.stored,
+        (id) => this.#digest(id),
+      );
+      const counted = { ...this.#state, commitUs, tally: tallyOf(planned.rows, entries) };
+      const state = change.state?.(counted) ?? counted;
+      return {
+        requests: planned.requests,
+        rows: planned.rows,
+        entries,
+        state,
+        fields: planned.fields,
+        run: change.run ?? null,
+        result: planned.applied,
+      };
+    });
+  }
+
+  async erase(what: Erasure): Promise<number> {
+    const { clock } = this.#file;
+    const done = await this.#write(async (view) => {
+      const planned = await planErasure(this.#file, view, what, {
+        formId: this.#state.formId,
+        fields: this.#fields,
+        rows: this.#rows,
+        entries: this.#entries,
+        digestOf: (id) => this.#digest(id),
+        atMs: clock.now(),
+      });
+      const { rows, entries, requests, erased: result } = planned;
+      const commitUs = nextCommitUs(this.#state, clock.now());
+      const state = { ...this.#state, commitUs, tally: tallyOf(rows, entries) };
+      return { requests, rows, entries, state, fields: this.#fields, run: null, result };
+    });
+    if (this.#prepared.length > 0) await this.#readPrints();
+    return done;
+  }
+
+  async finish(): Promise<string[]> {
+    return [];
+  }
+
+  /** One write of this writer; what it leaves is remembered once it is done. */
+  async #write<T>(
+    plan: (view: View) => Promise<{
+      readonly requests: Plan<T>['requests'];
+      readonly rows: ReadonlyMap<string, KnownRow>;
+      readonly entries: Entries;
+      readonly state: FormState;
+      readonly fields: readonly SheetField[];
+      readonly run: Run | null;
+      readonly result: T;
+    }>,
+  ): Promise<T> {
+    const writer = this.#writer;
+    if (writer === null) throw new TypeError('the form is open for reading');
+    const { formId } = this.#state;
+    const done = await this.#file.write(writer, async (view) => {
+      const next = await plan(view);
+      const document: FormDocument = { state: next.state, fields: next.fields };
+      const changed = changedEntries(formId, this.#entries, next.entries);
+      const old = next.run === null ? [] : runRows(view.stateTab, formId).slice(0, 1 - MOST_RUNS);
+      return {
+        requests: next.requests,
+        put: [
+          { kind: 'state', formId, key: '', text: JSON.stringify(document) },
+          ...changed.put,
+          ...(next.run === null ? [] : [runRow(formId, next.run)]),
+        ] satisfies StateRow[],
+        drop: [...changed.drop, ...old],
+        result: next,
+      };
+    });
+    [this.#state, this.#fields] = [done.state, done.fields];
+    [this.#rows, this.#entries] = [done.rows, done.entries];
+    return done.result;
+  }
+
+  /** The lines of the tab as they are now, and where its columns are. */
+  async #lines(): Promise<{
+    byId: Map<string, readonly ReadValue[]>;
+    tab: FormTab;
+    time: SerialTime;
+  } | null> {
+    const { structure } = await this.#file.refresh();
+    const tab = structure.forms.get(this.#state.formId);
+    if (tab === undefined) return null;
+    const [lines = []] = await this.#file.cells([tab.sheetId]);
+    const time = new SerialTime(structure.timeZone);
+    return { byId: linesById(lines, tab.columns), tab, time };
+  }
+
+  /** Remembers what stands in the columns of the selected fields, so that equal rows are told without a reading. */
+  async #readPrints(): Promise<void> {
+    if (this.#writer === null || this.#rows.size === 0) return;
+    const lines = await this.#lines();
+    if (lines === null) return;
+    const { tab, time, byId } = lines;
+    const encoder = encoderOf(tab.columns, this.#prepared, time);
+    this.#rows = new Map(
+      [...byId].map(([id, line]) => [id, knownRow(id, line, tab.columns, time, encoder)]),
+    );
+  }
+
+  #digest(id: string): string {
+    return forgottenHash(this.#salt, this.#state.formId, id);
+  }
+
+  #query(query: RowQuery): KnownRow[] {
+    const ids = query.ids === undefined ? null : new Set(query.ids);
+    const isDeleted = query.isDeleted === true;
+    return [...this.#rows.values()].filter(
+      (row) => row.isDeleted === isDeleted && (ids === null || ids.has(row.id)) && isIn(row, query),
+    );
+  }
+}
+
+const runRow = (formId: string, run: Run): StateRow => ({
+  kind: 'run',
+  formId,
+  key: new Date(run.startedAtMs).toISOString(),
+  text: JSON.stringify(run),
+});
+
+const runRows = ({ rows }: View['stateTab'], formId: string): StateRow[] =>
+  [...rows.values()]
+    .filter((row) => row.kind === 'run' && row.formId === formId)
+    .toSorted((a, b) => (a.key < b.key ? -1 : 1));
+
+/** The rows of the hidden tab in which two sets of entries differ. */
+function changedEntries(
+  formId: string,
+  before: Entries,
+  after: Entries,
+): { put: StateRow[]; drop: StateKey[] } {
+  const put: StateRow[] = [];
+  for (const [key, entry] of after)
+    if (before.get(key) !== entry)
+      put.push({ kind: 'entry', formId, key, text: JSON.stringify(entry) });
+  const drop = [...before.keys()]
+    .filter((key) => !after.has(key))
+    .map((key) => ({ kind: 'entry' as const, formId, key }));
+  return { put, drop };
+}
+
+/** The sheet has rows of a form, and what was known of them is lost: erased people might come back. */
+export const stateLost = (name: string, slug: string): MirrorError =>
+  new MirrorError(
+    'TARGET_FAILED',
+    `Target ${name} has a tab of form ${slug}, but the hidden tab with what is known of it is lost, the list of forgotten submissions ` +
+      'perhaps among it. Nothing is written there. Restore it from the version history, or delete the tab to copy the form again.',
+    { retryable: false },
+  );

@@ -1,0 +1,187 @@
+import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
+import type { Clock } from '../../../base/clock.ts';
+import { MirrorError } from '../../../base/errors.ts';
+import type { ReadValue } from '../../../targets/google-sheets/api/cell-value.ts';
+import { createMetadata, METADATA_KEYS } from '../../../targets/google-sheets/api/metadata.ts';
+import type { SheetsApi } from '../../../targets/google-sheets/api/sheets-api.ts';
+import { SheetsError } from '../../../targets/google-sheets/api/sheets-error.ts';
+import { freeTabTitle } from '../../../targets/google-sheets/columns/tab-title.ts';
+import {
+  type CommitLog,
+  formTag,
+  headOf,
+  nextCommit,
+  overtaken,
+} from '../../../targets/google-sheets/state/commit-log.ts';
+import {
+  changeStateTab,
+  EMPTY_STATE_TAB,
+  readStateTab,
+  type StateKey,
+  type StateRow,
+  type StateTab,
+} from './state-tab.ts';
+import { readStructure, stateMark, type Structure } from './structure.ts';
+
+type Request = sheets_v4.Schema$Request;
+
+/** The spreadsheet as it was last read. */
+export interface View {
+  readonly structure: Structure;
+  readonly stateTab: StateTab;
+}
+
+/** What one write does, planned over a view of the spreadsheet. */
+export interface Plan<T> {
+  readonly requests: readonly Request[];
+  readonly put: readonly StateRow[];
+  readonly drop?: readonly StateKey[];
+  readonly result: T;
+}
+
+/** Who writes, and the number of the last write that the writer knows of. */
+export interface Writer {
+  readonly formId: string;
+  readonly slug: string;
+  since: number;
+}
+
+const MOST_TRIES = 6;
+const STATE_COLUMNS = 40;
+const STATE_ROWS = 200;
+
+/**
+ * One spreadsheet, as one process works on it. Its writes come one after the other. Each is one atomic batch, named by a number
+ * that no other write can have, so that of two processes that build on the same state only one gets through (L13).
+ */
+export class SheetFile {
+  readonly api: SheetsApi;
+  readonly clock: Clock;
+  /** Names this process. */
+  readonly holder: string;
+  /** Forms that this process has open for writing. */
+  readonly held = new Set<string>();
+  readonly #random: () => number;
+  #turn: Promise<unknown> = Promise.resolve();
+  #view: View | null = null;
+
+  constructor(api: SheetsApi, clock: Clock, holder: string, random: () => number) {
+    [this.api, this.clock, this.holder, this.#random] = [api, clock, holder, random];
+  }
+
+  /** Reads the spreadsheet: its structure, and the hidden tab where another process has written since. */
+  async refresh(): Promise<View> {
+    const answer = await this.api.structure();
+    const structure = readStructure(this.api.spreadsheetId, answer);
+    const before = this.#view;
+    const isSame =
+      before !== null &&
+      headOf(before.structure.log) === headOf(structure.log) &&
+      nonceOf(before.structure.log) === nonceOf(structure.log) &&
+      before.structure.stateTab?.sheetId === structure.stateTab?.sheetId;
+    let stateTab = isSame ? before.stateTab : EMPTY_STATE_TAB;
+    if (!isSame && structure.stateTab !== null)
+      stateTab = readStateTab((await this.cells([structure.stateTab.sheetId]))[0] ?? []);
+    this.#view = { structure, stateTab };
+    return this.#view;
+  }
+
+  /** The cells of whole tabs, row by row. */
+  async cells(sheetIds: readonly number[]): Promise<ReadValue[][][]> {
+    const filters = sheetIds.map((sheetId) => ({ gridRange: { sheetId } }));
+    const ranges = await this.api.values(filters, 'ROWS');
+    return sheetIds.map((sheetId) => {
+      const found = ranges.find(({ dataFilters }) =>
+        dataFilters?.some(({ gridRange }) => (gridRange?.sheetId ?? 0) === sheetId),
+      );
+      return (found?.valueRange?.values ?? []) as ReadValue[][];
+    });
+  }
+
+  /** The cells of one column, from the top. */
+  async column(sheetId: number, column: number): Promise<ReadValue[]> {
+    const gridRange = { sheetId, startColumnIndex: column, endColumnIndex: column + 1 };
+    const [range] = await this.api.values([{ gridRange }], 'COLUMNS');
+    return (range?.valueRange?.values?.[0] ?? []) as ReadValue[];
+  }
+
+  /**
+   * One atomic write. `plan` may read, and is asked again where the spreadsheet was rearranged or another process was faster;
+   * null: nothing is to be written. Rejects with TARGET_BUSY where another process has written to the form.
+   */
+  write<T>(writer: Writer, plan: (view: View) => Promise<Plan<T> | T>): Promise<T> {
+    const work = this.#turn.then(() => this.#write(writer, plan));
+    this.#turn = work.catch(() => {});
+    return work;
+  }
+
+  async #write<T>(writer: Writer, plan: (view: View) => Promise<Plan<T> | T>): Promise<T> {
+    for (let tries = 1; ; tries++) {
+      const view = await this.refresh();
+      this.#requireOwn(writer, view.structure.log);
+      const planned = await plan(view);
+      if (!isPlan(planned)) return planned;
+      const { requests, stateTab } = this.#withState(view, planned);
+      const nonce = Math.floor(this.#random() * 2 ** 40).toString(36);
+      const note = {
+        nonce,
+        holder: this.holder,
+        form: formTag(writer.formId),
+        atMs: this.clock.now(),
+        leaseMs: 0,
+      };
+      const next = nextCommit(view.structure.log, note);
+      try {
+        await this.api.update([...next.requests, ...requests], []);
+      } catch (error) {
+        if (!(error instanceof SheetsError) || tries >= MOST_TRIES) throw error;
+        if (!['taken', 'moved', 'refused', 'unclear'].includes(error.fault)) throw error;
+        const { structure } = await this.refresh();
+        const isDone = structure.log.entries.some((entry) => entry.nonce === nonce);
+        if (!isDone) continue;
+      }
+      writer.since = next.entry.number;
+      this.#view = { structure: { ...view.structure, log: next.log }, stateTab };
+      return planned.result;
+    }
+  }
+
+  #requireOwn({ formId, slug, since }: Writer, log: CommitLog): void {
+    if (formId === '') return;
+    // Entries are removed after a quarter of an hour: what happened since is not known then.
+    const isKnown = since === headOf(log) || log.entries.some(({ number }) => number === since);
+    if (isKnown && !overtaken(log, since, formTag(formId), this.holder)) return;
+    throw new MirrorError('TARGET_BUSY', `Another process has written form ${slug} in the sheet.`);
+  }
+
+  /** The requests of a plan with those for the hidden tab, which is made where it is missing. */
+  #withState(
+    { structure, stateTab }: View,
+    { requests, put, drop = [] }: Pick<Plan<unknown>, 'requests' | 'put' | 'drop'>,
+  ): { requests: Request[]; stateTab: StateTab } {
+    const made: Request[] = [];
+    let place = structure.stateTab;
+    if (place === null) {
+      const sheetId = this.newSheetId();
+      const title = freeTabTitle('forms-mirror data', structure.titles);
+      const gridProperties = { rowCount: STATE_ROWS, columnCount: STATE_COLUMNS };
+      made.push(
+        { addSheet: { properties: { sheetId, title, hidden: true, gridProperties } } },
+        createMetadata({ sheetId }, METADATA_KEYS.role, stateMark(this.api.spreadsheetId, sheetId)),
+      );
+      place = { sheetId, rowCount: STATE_ROWS };
+    }
+    const changed = changeStateTab(stateTab, place, put, drop);
+    return { requests: [...requests, ...made, ...changed.requests], stateTab: changed.tab };
+  }
+
+  /** An ID for a new tab, which no other one has. */
+  newSheetId(): number {
+    return 1 + Math.floor(this.#random() * 2_000_000_000);
+  }
+}
+
+const nonceOf = (log: CommitLog): string => log.entries.at(-1)?.nonce ?? '';
+
+const isPlan = <T>(planned: Plan<T> | T): planned is Plan<T> =>
+  typeof planned === 'object' && planned !== null && 'requests' in planned && 'put' in planned;

@@ -1,0 +1,108 @@
+import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
+import { cellData, type ReadValue } from '../../../targets/google-sheets/api/cell-value.ts';
+
+type Request = sheets_v4.Schema$Request;
+
+/** What one row of the hidden tab is about. `formId` is '' for what belongs to no form. */
+export interface StateKey {
+  readonly kind: 'state' | 'entry' | 'run' | 'record';
+  readonly formId: string;
+  readonly key: string;
+}
+
+export interface StateRow extends StateKey {
+  readonly text: string;
+}
+
+/** The hidden tab as it was read: texts by key, and in which row each is. Rows of it never move: people do not see it. */
+export interface StateTab {
+  readonly rows: ReadonlyMap<string, StateRow & { readonly row: number }>;
+  /** The first row that nothing was ever written to. */
+  readonly end: number;
+}
+
+export const EMPTY_STATE_TAB: StateTab = { rows: new Map(), end: 0 };
+
+/** A cell holds 50,000 characters; a longer text goes on in the cells beside it. */
+const CELL_CHARACTERS = 40_000;
+const SPARE_ROWS = 200;
+
+const nameOf = ({ kind, formId, key }: StateKey): string => [kind, formId, key].join('\u0001');
+
+export function readStateTab(values: readonly (readonly ReadValue[])[]): StateTab {
+  const rows = new Map<string, StateRow & { row: number }>();
+  for (const [row, [kind = '', formId = '', key = '', ...parts]] of values.entries()) {
+    if (kind === '' || kind === null) continue;
+    const found = {
+      kind: String(kind) as StateKey['kind'],
+      formId: String(formId),
+      key: String(key),
+      text: parts.map((part) => String(part ?? '')).join(''),
+      row,
+    };
+    rows.set(nameOf(found), found);
+  }
+  return { rows, end: values.length };
+}
+
+export const textIn = (tab: StateTab, key: StateKey): string | null =>
+  tab.rows.get(nameOf(key))?.text ?? null;
+
+/** Rows of a kind and form. */
+export const rowsOf = (tab: StateTab, kind: StateKey['kind'], formId: string): StateRow[] =>
+  [...tab.rows.values()].filter((row) => row.kind === kind && row.formId === formId);
+
+/**
+ * The tab with some rows written and others emptied, and the requests that make it so. `place`: the tab in the spreadsheet, with
+ * as many rows as its grid has.
+ */
+export function changeStateTab(
+  tab: StateTab,
+  place: { readonly sheetId: number; readonly rowCount: number },
+  put: readonly StateRow[],
+  drop: readonly StateKey[],
+): { readonly tab: StateTab; readonly requests: Request[] } {
+  const rows = new Map(tab.rows);
+  const requests: Request[] = [];
+  const write = (row: number, cells: readonly string[], before: string): void => {
+    // What was longer before leaves nothing behind.
+    const width = Math.max(cells.length, 3 + partsOf(before).length);
+    const values = Array.from({ length: width }, (_, at) => cellData(cells[at] ?? null));
+    const start = { sheetId: place.sheetId, rowIndex: row, columnIndex: 0 };
+    requests.push({ updateCells: { start, rows: [{ values }], fields: 'userEnteredValue' } });
+  };
+  const used = new Set([...rows.values()].map(({ row }) => row));
+  const free = Array.from({ length: tab.end }, (_, row) => row).filter((row) => !used.has(row));
+  for (const each of drop) {
+    const before = rows.get(nameOf(each));
+    if (before === undefined) continue;
+    rows.delete(nameOf(each));
+    write(before.row, [], before.text);
+  }
+  let { end } = tab;
+  for (const each of put) {
+    const before = rows.get(nameOf(each));
+    if (before?.text === each.text) continue;
+    const row = before?.row ?? free.shift() ?? end++;
+    rows.set(nameOf(each), { ...each, row });
+    write(row, [each.kind, each.formId, each.key, ...partsOf(each.text)], before?.text ?? '');
+  }
+  const missing = end - place.rowCount;
+  if (missing > 0)
+    requests.unshift({
+      appendDimension: { sheetId: place.sheetId, dimension: 'ROWS', length: missing + SPARE_ROWS },
+    });
+  return { tab: { rows, end }, requests };
+}
+
+function partsOf(text: string): string[] {
+  const parts: string[] = [];
+  for (let at = 0; at < text.length;) {
+    const part = text.slice(at, at + CELL_CHARACTERS);
+    // Half a character at the end of a cell would be lost.
+    const whole = part.isWellFormed() ? part : part.slice(0, -1);
+    parts.push(whole);
+    at += whole.length;
+  }
+  return parts;
+}

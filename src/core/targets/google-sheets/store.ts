@@ -1,0 +1,205 @@
+import type { Clock } from '../../../base/clock.ts';
+import { MirrorError } from '../../../base/errors.ts';
+import { newSalt } from '../../../mirror/forgotten.ts';
+import type { FormIdentity } from '../../../mirror/types.ts';
+import { GOOGLE_QUOTA, RequestQuota } from '../../../targets/google-sheets/api/request-quota.ts';
+import { parseSheetAddress } from '../../../targets/google-sheets/api/address.ts';
+import { SheetsApi } from '../../../targets/google-sheets/api/sheets-api.ts';
+import { SHEETS_SCOPE } from '../../../targets/google-sheets/api/sheets-error.ts';
+import { SerialTime } from '../../../targets/google-sheets/rows/serial-time.ts';
+import { headOf } from '../../../targets/google-sheets/state/commit-log.ts';
+import { type CredentialsSource, openAccount } from '../../../targets/google/credentials.ts';
+import { distrust, EMPTY_TALLY, liveRows, newFormState } from '../../mirror/form-state.ts';
+import { entryKey, tallyOf } from '../../mirror/ledger.ts';
+import type {
+  CheckResult,
+  Entry,
+  OpenForm,
+  Store,
+  StoredForm,
+  StoredRecord,
+} from '../../mirror/port.ts';
+import { type FormDocument, SheetForm, type SheetFormParts, stateLost } from './form.ts';
+import { type KnownRow, knownRow, linesById } from './rows.ts';
+import { SheetFile, type View } from './sheet-file.ts';
+import { rowsOf, type StateRow, textIn } from './state-tab.ts';
+
+export interface SheetStoreOptions extends CredentialsSource {
+  /** As the settings name it, for messages. */
+  readonly name: string;
+  readonly clock: Clock;
+  readonly random?: () => number;
+}
+
+const SALT = 'salt';
+
+/** Opens a spreadsheet by its address. Reads the credentials and makes no call yet; throws SETTINGS and TARGET_DENIED. */
+export async function openSheetStore(url: string, options: SheetStoreOptions): Promise<Store> {
+  const { spreadsheetId } = parseSheetAddress(url);
+  const { clock, random = Math.random, emulatorUrl } = options;
+  const account = await openAccount(options, SHEETS_SCOPE);
+  const rootUrl = emulatorUrl?.replace(/\/*$/, '/');
+  // A stand-in counts no requests.
+  const quota = rootUrl === undefined ? new RequestQuota(clock, GOOGLE_QUOTA) : undefined;
+  const api = new SheetsApi({ spreadsheetId, account, clock, quota, rootUrl, random });
+  const holder = Math.floor(random() * 2 ** 40).toString(36);
+  return new SheetStore(new SheetFile(api, clock, holder, random), options.name);
+}
+
+/** A target in a Google Sheet. */
+class SheetStore implements Store {
+  readonly #file: SheetFile;
+  readonly #name: string;
+
+  constructor(file: SheetFile, name: string) {
+    [this.#file, this.#name] = [file, name];
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {}
+
+  async check(): Promise<CheckResult[]> {
+    const { structure } = await this.#file.refresh();
+    const what = `the spreadsheet can be read: ${structure.titles.length} tabs`;
+    return [{ what, isOk: true, remedy: null }];
+  }
+
+  async forms(): Promise<StoredForm[]> {
+    const { stateTab } = await this.#file.refresh();
+    return [...stateTab.rows.values()]
+      .filter(({ kind }) => kind === 'state')
+      .map((row) => documentOf(row.text));
+  }
+
+  open(form: FormIdentity, mode: 'write'): Promise<OpenForm>;
+  open(form: Pick<FormIdentity, 'id'>, mode: 'read'): Promise<OpenForm | null>;
+  async open(
+    form: Partial<FormIdentity> & { id: string },
+    mode: 'read' | 'write',
+  ): Promise<OpenForm | null> {
+    const { id, slug = id, name = id } = form;
+    if (mode === 'write') return this.#openToWrite({ id, slug, name });
+    const view = await this.#file.refresh();
+    const document = documentIn(view, id);
+    if (document === null) return null;
+    return new SheetForm({ ...(await this.#read(view, document)), losses: [], writer: null });
+  }
+
+  async record(key: string): Promise<StoredRecord | null> {
+    const text = textIn((await this.#file.refresh()).stateTab, recordKey(key));
+    return text === null ? null : (JSON.parse(text) as StoredRecord);
+  }
+
+  putRecord(key: string, value: unknown, revision: number | null): Promise<boolean> {
+    const nobody = { formId: '', slug: '', since: 0 };
+    return this.#file.write<boolean>(nobody, async ({ stateTab }) => {
+      const text = textIn(stateTab, recordKey(key));
+      const before = text === null ? null : (JSON.parse(text) as StoredRecord);
+      if ((before?.revision ?? null) !== revision) return false;
+      const record: StoredRecord = { value, revision: (revision ?? 0) + 1 };
+      const put: StateRow[] = [{ ...recordKey(key), text: JSON.stringify(record) }];
+      return { requests: [], put, result: true };
+    });
+  }
+
+  async #openToWrite({ id, slug, name }: FormIdentity): Promise<OpenForm> {
+    const file = this.#file;
+    // Another process may have it open, too: only one of them gets its next write through.
+    if (file.held.has(id))
+      throw new MirrorError(
+        'TARGET_BUSY',
+        `This process writes form ${slug} in target ${this.#name}.`,
+      );
+    file.held.add(id);
+    try {
+      const salt = await this.#salt();
+      const view = await file.refresh();
+      const found = documentIn(view, id);
+      const tab = view.structure.forms.get(id);
+      if (found === null && tab !== undefined) throw stateLost(this.#name, slug);
+      const state = found?.state ?? newFormState({ formId: id, slug, name, place: id });
+      const document = { state: { ...state, slug, name }, fields: found?.fields ?? [] };
+      const parts = await this.#read(view, document);
+      const losses = lossesOf(view, document, parts.rows);
+      const tally = tallyOf(parts.rows, parts.entries);
+      const counted = { ...document.state, tally };
+      const trusted = losses.length > 0 ? distrust(counted) : counted;
+      const writer = { formId: id, slug, since: headOf(view.structure.log) };
+      return new SheetForm({
+        ...parts,
+        salt,
+        document: { ...document, state: trusted },
+        losses,
+        writer,
+      });
+    } catch (error) {
+      file.held.delete(id);
+      throw error;
+    }
+  }
+
+  /** What is there of a form. */
+  async #read(
+    { structure, stateTab }: View,
+    document: FormDocument,
+  ): Promise<Omit<SheetFormParts, 'losses' | 'writer'>> {
+    const { formId } = document.state;
+    const rows = new Map<string, KnownRow>();
+    const tab = structure.forms.get(formId);
+    if (tab !== undefined) {
+      const [lines = []] = await this.#file.cells([tab.sheetId]);
+      const time = new SerialTime(structure.timeZone);
+      for (const [id, line] of linesById(lines, tab.columns))
+        rows.set(id, knownRow(id, line, tab.columns, time, null));
+    }
+    const entries = new Map<string, Entry>();
+    for (const { text } of rowsOf(stateTab, 'entry', formId)) {
+      const entry = JSON.parse(text) as Entry;
+      entries.set(entryKey(entry), entry);
+    }
+    const salt = textIn(stateTab, recordKey(SALT)) ?? '';
+    return { file: this.#file, salt, document, rows, entries };
+  }
+
+  /** What the names of forgotten submissions are made with; made once. */
+  async #salt(): Promise<string> {
+    const { stateTab } = await this.#file.refresh();
+    const known = textIn(stateTab, recordKey(SALT));
+    if (known !== null) return known;
+    await this.putRecord(SALT, newSalt(), null);
+    return textIn((await this.#file.refresh()).stateTab, recordKey(SALT)) ?? '';
+  }
+}
+
+const recordKey = (key: string) => ({ kind: 'record', formId: '', key }) as const;
+
+const documentIn = ({ stateTab }: View, formId: string): FormDocument | null => {
+  const text = textIn(stateTab, { kind: 'state', formId, key: '' });
+  return text === null ? null : documentOf(text);
+};
+
+/** The document as it is kept; what a later build adds has its default. */
+function documentOf(text: string): FormDocument {
+  const kept = JSON.parse(text) as FormDocument;
+  return { ...kept, state: { ...kept.state, tally: { ...EMPTY_TALLY, ...kept.state.tally } } };
+}
+
+/** What people removed, a sentence for each. */
+function lossesOf(
+  { structure }: View,
+  { state, fields }: FormDocument,
+  found: ReadonlyMap<string, KnownRow>,
+): string[] {
+  const before = liveRows(state.tally);
+  const tab = structure.forms.get(state.formId);
+  if (tab === undefined)
+    return before > 0 ? [`The tab of ${state.name} was deleted; it is filled again.`] : [];
+  const lost = fields.flatMap(({ label, column }) =>
+    column !== null && !tab.columns.has(column as `f:${string}`)
+      ? [`The column "${label}" of ${state.name} was deleted; it is filled again.`]
+      : [],
+  );
+  const now = [...found.values()].filter(({ isDeleted }) => !isDeleted).length;
+  if (now < before)
+    lost.push(`${before - now} rows of ${state.name} were removed; they are read again.`);
+  return lost;
+}

@@ -1,0 +1,100 @@
+import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
+import {
+  type ColumnKey,
+  METADATA_KEYS,
+  type MetadataEntry,
+  metadataEntries,
+} from '../../../targets/google-sheets/api/metadata.ts';
+import { type CommitLog, readCommitLog } from '../../../targets/google-sheets/state/commit-log.ts';
+
+/** The tab of a form. */
+export interface FormTab {
+  readonly sheetId: number;
+  readonly title: string;
+  readonly rowCount: number;
+  readonly columnCount: number;
+  /** Where our columns are now, wherever people moved them. */
+  readonly columns: ReadonlyMap<ColumnKey, number>;
+}
+
+/** Everything about a spreadsheet but its cells, as of one reading. */
+export interface Structure {
+  readonly timeZone: string;
+  readonly log: CommitLog;
+  readonly titles: readonly string[];
+  readonly forms: ReadonlyMap<string, FormTab>;
+  /** The hidden tab that holds states and entries; null before the first write. */
+  readonly stateTab: Pick<FormTab, 'sheetId' | 'rowCount'> | null;
+}
+
+/** What the hidden tab's metadata says. A copy of the file or of the tab carries the original's, and so binds to nothing. */
+export const stateMark = (spreadsheetId: string, sheetId: number): string =>
+  JSON.stringify(['state', spreadsheetId, sheetId]);
+
+/** Reads the answer of `SheetsApi.structure`. */
+export function readStructure(
+  spreadsheetId: string,
+  answer: sheets_v4.Schema$Spreadsheet,
+): Structure {
+  const forms = new Map<string, FormTab>();
+  let stateTab: Structure['stateTab'] = null;
+  const others: number[] = [];
+  for (const sheet of answer.sheets ?? []) {
+    const tab = tabOf(sheet);
+    const own = metadataEntries(sheet.developerMetadata);
+    others.push(...own.map(({ id }) => id));
+    if (
+      own.some((entry) => isMark(entry, METADATA_KEYS.role, stateMark(spreadsheetId, tab.sheetId)))
+    )
+      stateTab = tab;
+    const formId = formOf(own, spreadsheetId, tab.sheetId);
+    if (formId !== null) forms.set(formId, { ...tab, columns: columnsOf(sheet, others) });
+  }
+  return {
+    timeZone: answer.properties?.timeZone ?? 'Etc/GMT',
+    log: readCommitLog(metadataEntries(answer.developerMetadata), others),
+    titles: (answer.sheets ?? []).map(({ properties }) => properties?.title ?? ''),
+    forms,
+    stateTab,
+  };
+}
+
+const isMark = (entry: MetadataEntry, key: string, value: string): boolean =>
+  entry.key === key && entry.value === value;
+
+function tabOf({ properties }: sheets_v4.Schema$Sheet): Omit<FormTab, 'columns'> {
+  const { sheetId, title, gridProperties } = properties ?? {};
+  return {
+    sheetId: sheetId ?? 0,
+    title: title ?? '',
+    rowCount: gridProperties?.rowCount ?? 0,
+    columnCount: gridProperties?.columnCount ?? 0,
+  };
+}
+
+/** The form that a tab is bound to. */
+function formOf(
+  own: readonly MetadataEntry[],
+  spreadsheetId: string,
+  sheetId: number,
+): string | null {
+  for (const { key, value } of own) {
+    if (key !== METADATA_KEYS.form) continue;
+    const [formId, file, sheet] = JSON.parse(value) as unknown[];
+    if (typeof formId === 'string' && file === spreadsheetId && sheet === sheetId) return formId;
+  }
+  return null;
+}
+
+/** Columns by what they show; of two with one mark the left one counts. `ids`: gets the IDs of their metadata. */
+function columnsOf({ data }: sheets_v4.Schema$Sheet, ids: number[]): Map<ColumnKey, number> {
+  const columns = new Map<ColumnKey, number>();
+  for (const { startColumn, columnMetadata } of data ?? [])
+    for (const [offset, { developerMetadata }] of (columnMetadata ?? []).entries())
+      for (const { id, key, value } of metadataEntries(developerMetadata)) {
+        ids.push(id);
+        if (key === METADATA_KEYS.column && !columns.has(value as ColumnKey))
+          columns.set(value as ColumnKey, (startColumn ?? 0) + offset);
+      }
+  return columns;
+}
