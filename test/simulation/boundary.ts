@@ -289,7 +289,8 @@ function patchPostgres(): void {
   const patched = {
     connect(this: Client, ...args: unknown[]): unknown {
       const owner = own(this);
-      if (owner?.isDead === true) throw new Killed();
+      // A pool asks by itself: nobody would catch what is thrown.
+      if (owner?.isDead === true) return new Promise(() => {});
       if (owner !== undefined) {
         busyClients.add(this);
         this.once('connect', () => becameIdle(this));

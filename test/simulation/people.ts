@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { namesForms } from './behaviours.ts';
 import type { Special } from './judge.ts';
 import type { Deed, Plan } from './plan.ts';
-import { isOfTodaysCore } from './stores.ts';
+import { isOfTodaysCore, type Place } from './stores.ts';
 import type { Random } from './random.ts';
 import type { Source, SourceForm } from './source.ts';
 import type { Banned } from './traces.ts';
@@ -32,6 +32,7 @@ export class People {
   readonly #targets: readonly string[];
   readonly #isTodaysCore: boolean;
   readonly #path: (target: string) => string;
+  readonly #places: ReadonlyMap<string, Place>;
   readonly #touched = new Map<string, number>();
   /** Perhaps forgotten: the command may have died. */
   readonly #forgotten = new Set<string>();
@@ -54,8 +55,9 @@ export class People {
     targets: readonly string[],
     plan: Plan,
     path: (target: string) => string,
-    _say: (line: string) => void,
+    places: ReadonlyMap<string, Place>,
   ) {
+    this.#places = places;
     this.#source = source;
     this.#targets = targets;
     this.#isTodaysCore = isOfTodaysCore(plan.store);
@@ -284,14 +286,21 @@ export class People {
   }
 
   #atTable(deed: Deed, form: SourceForm, target: string, random: Random): PlannedDeed | null {
+    const place = this.#places.get(target);
+    if (place?.damage !== undefined) {
+      const text = place.damage(deed, form.id, random);
+      if (text === null) return null;
+      this.#touched.set(`${target} ${form.id}`, this.#source.now);
+      return { text: `${text} in ${target}` };
+    }
     const path = this.#path(target);
     if (!existsSync(path)) return null;
     const database = new DatabaseSync(path, { timeout: 1_000 });
     try {
-      const [place] = database
+      const [known] = database
         .prepare(`SELECT table_name FROM mirror_forms WHERE form_id = '${form.id}'`)
         .all();
-      const table = place?.['table_name'];
+      const table = known?.['table_name'];
       if (typeof table !== 'string') return null;
       const text = damage(database, deed, table, random);
       if (text === null) return null;

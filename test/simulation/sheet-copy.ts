@@ -1,5 +1,6 @@
 import type { TestEmulator } from '../../packages/google-sheets-emulator/test/support/emulator.ts';
 import type { Copy, CopiedField, CopiedForm, CopiedRow, Rejected } from './copy.ts';
+import type { Random } from './random.ts';
 import type { Place } from './stores.ts';
 
 /*
@@ -22,8 +23,10 @@ async function startEmulator(): Promise<TestEmulator> {
   return emulator;
 }
 
-/** A spreadsheet of its own. */
-export async function newSheet(): Promise<Place> {
+/**
+ * A spreadsheet of its own. `refills`: a column that people delete is made again; today's target leaves it out, as it promises.
+ */
+export async function newSheet(refills: boolean): Promise<Place> {
   started ??= startEmulator();
   const emulator = await started;
   const { EMULATOR_EMAIL } = await import('../../src/targets/google/credentials.ts');
@@ -32,8 +35,100 @@ export async function newSheet(): Promise<Place> {
     url: `sheets:${id}`,
     settings: { SHEETS_EMULATOR_URL: emulator.url.replace(/\/$/, '') },
     read: async () => readSheet(emulator, id),
+    damage: (deed, formId, random) =>
+      deed === 'drop-column' && !refills ? null : damage(emulator, id, deed, formId, random),
+    rearrange: (random) => rearrange(emulator, id, random),
     dispose: async () => {},
   };
+}
+
+/** The tab of a form, and where its columns are. */
+function tabOf(
+  { inspect }: TestEmulator,
+  spreadsheetId: string,
+  formId: string,
+): { sheetId: number; columns: Map<string, number>; lines: number } | null {
+  const metadata = inspect.metadata(spreadsheetId);
+  const bound = metadata.find(
+    ({ metadataKey, metadataValue }) =>
+      metadataKey === 'fm.form' && (JSON.parse(metadataValue ?? '[]') as unknown[])[0] === formId,
+  );
+  const sheetId = bound?.location?.sheetId;
+  if (typeof sheetId !== 'number') return null;
+  const columns = new Map<string, number>();
+  for (const { metadataKey, metadataValue, location } of metadata) {
+    const range = location?.dimensionRange;
+    if (metadataKey === 'fm.col' && range?.sheetId === sheetId)
+      columns.set(metadataValue ?? '', range.startIndex ?? 0);
+  }
+  return { sheetId, columns, lines: inspect.grid(spreadsheetId, sheetId).length };
+}
+
+/** What people take away or write over. */
+function damage(
+  emulator: TestEmulator,
+  spreadsheetId: string,
+  deed: string,
+  formId: string,
+  random: Random,
+): string | null {
+  const tab = tabOf(emulator, spreadsheetId, formId);
+  if (tab === null || tab.lines < 2) return null;
+  const person = emulator.people.at(spreadsheetId, tab.sheetId);
+  const row = 1 + random.below(tab.lines - 1);
+  switch (deed) {
+    case 'remove-rows':
+      person.deleteRows(row, Math.min(1 + random.below(3), tab.lines - row));
+      return `deletes rows of ${formId}`;
+    case 'drop-table':
+      person.deleteTab();
+      return `deletes the tab of ${formId}`;
+    case 'drop-column': {
+      const [key, column] = [...tab.columns].find(([each]) => each.startsWith('f:')) ?? [];
+      if (column === undefined) return null;
+      person.deleteColumns(column);
+      return `deletes the column ${key} of ${formId}`;
+    }
+    case 'edit-cell':
+      person.type(row, tab.columns.get('s:status') ?? 0, 'PAID');
+      return `edits a status of ${formId}`;
+    default:
+      return null;
+  }
+}
+
+/** What people move about. Nothing of it loses a submission or an answer. */
+function rearrange(emulator: TestEmulator, spreadsheetId: string, random: Random): string | null {
+  const forms = [...readSheet(emulator, spreadsheetId).keys()];
+  const formId = forms.length === 0 ? '' : random.pick(forms);
+  const tab = tabOf(emulator, spreadsheetId, formId);
+  if (tab === null || tab.lines < 2) return null;
+  const person = emulator.people.at(spreadsheetId, tab.sheetId);
+  const row = 1 + random.below(tab.lines - 1);
+  const column = random.pick([...tab.columns.values()]);
+  switch (random.below(7)) {
+    case 0:
+      person.sortSheet(column, random.chance(0.5) ? 'ASCENDING' : 'DESCENDING');
+      return `sorts ${formId}`;
+    case 1:
+      person.moveColumns(column, 1, 0);
+      return `moves a column of ${formId}`;
+    case 2:
+      person.insertRows(row, 1 + random.below(2));
+      return `inserts rows into ${formId}`;
+    case 3:
+      person.insertColumns(column);
+      return `inserts a column into ${formId}`;
+    case 4:
+      person.moveRows(row, 1, 1);
+      return `moves a row of ${formId}`;
+    case 5:
+      person.note(row, column, 'a note');
+      return `adds a note to ${formId}`;
+    default:
+      person.renameTab(`Renamed ${random.below(1_000)}`);
+      return `renames the tab of ${formId}`;
+  }
 }
 
 export async function stopSheets(): Promise<void> {

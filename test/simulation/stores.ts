@@ -4,6 +4,7 @@ import { databaseOf } from './environment.ts';
 import { type Copy, readCopy, readSqlite } from './copy.ts';
 import { forgetPlace, newFile, newMemory, newSheetUrl, newUrl } from './next-door.ts';
 import { readMemory } from './memory-copy.ts';
+import type { Random } from './random.ts';
 import { newSheet, stopSheets } from './sheet-copy.ts';
 
 /** Kinds of target that a history can be run against. */
@@ -30,6 +31,10 @@ export interface Place {
   readonly settings?: Readonly<Record<string, string>>;
   /** The copy, as an analyst reads it. */
   read(): Promise<Copy>;
+  /** A person does a deed to the tab of a form; what it was, or null where it cannot be done. */
+  damage?(deed: string, formId: string, random: Random): string | null;
+  /** A person moves things about in a tab, and loses nothing; what it was. */
+  rearrange?(random: Random): string | null;
   /** Takes it away. */
   dispose(): Promise<void>;
 }
@@ -37,9 +42,9 @@ export interface Place {
 /** A place of its own for a target; a file is below `dir`. */
 export async function newPlace(kind: StoreKind, dir: string, target: string): Promise<Place> {
   if (kind === 'postgres') return postgresPlace();
-  if (kind === 'sheets') return newSheet();
+  if (kind === 'sheets') return newSheet(false);
   if (kind === 'new-sheets') {
-    const place = await newSheet();
+    const place = await newSheet(true);
     newSheetUrl(place.url, place.settings?.['SHEETS_EMULATOR_URL'] ?? '');
     return place;
   }

@@ -29,7 +29,7 @@ export class CopyWatch {
         ...this.#columnsOf(form, target),
       );
       const before = this.#before.get(formId);
-      if (before !== undefined) breaches.push(...lostLabels(source, before, form));
+      if (before !== undefined) breaches.push(...lostLabels(source, before, form, touched > 0));
       if (before !== undefined && touched < this.#beforeAt)
         breaches.push(...this.#changes(source, before, form, special, since));
     }
@@ -186,11 +186,17 @@ export function labelBreach(
   return null;
 }
 
-/** A field that is deleted keeps its last label (L9). */
-function lostLabels(source: Source, before: CopiedForm, { formId, fields }: CopiedForm): Breach[] {
+/** A field that is deleted keeps its last label (L9). In a sheet its column is gone where people deleted it. */
+function lostLabels(
+  source: Source,
+  before: CopiedForm,
+  { formId, fields }: CopiedForm,
+  isTouched: boolean,
+): Breach[] {
   return before.fields.flatMap(({ fieldId, label }): Breach[] => {
     const field = source.formOf(formId)?.fields.find(({ id }) => id === fieldId);
     const now = fields.find((each) => each.fieldId === fieldId)?.label;
+    if (now === undefined && isTouched) return [];
     if (field?.labels.some((each) => labelOrId(each.label, fieldId) === now?.trim()) !== false)
       return [];
     const text = `${fieldId} had the label "${label}" in the copy, and has "${now}", which it never had`;

@@ -67,7 +67,15 @@ async function isSound(seed: string, drawn: readonly string[]): Promise<boolean>
 async function hunt(fault: Break): Promise<Catch | undefined> {
   const dir = mkdtempSync(join(tmpdir(), 'forms-mirror-break-'));
   try {
-    for (const part of ['src', 'package.json', 'tsconfig.json', 'packages', 'test/simulation']) {
+    for (const part of [
+      'src',
+      'package.json',
+      'tsconfig.json',
+      'packages',
+      'test/core',
+      'test/simulation',
+      'test/support',
+    ]) {
       cpSync(join(ROOT, part), join(dir, part), {
         recursive: true,
         filter: (path) => !path.includes('node_modules'),

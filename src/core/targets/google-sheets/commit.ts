@@ -10,7 +10,7 @@ import type { FormState } from '../../mirror/form-state.ts';
 import type { Applied, Change, Entry, Row } from '../../mirror/port.ts';
 import { headersOf, type SheetField, withAnswers } from './fields.ts';
 import { appendRows, type Columns, encoderOf, type KnownRow, rowsById, writeRow } from './rows.ts';
-import type { SheetFile, View } from './sheet-file.ts';
+import type { Aim, SheetFile, View } from './sheet-file.ts';
 import type { FormTab } from './structure.ts';
 
 type Request = sheets_v4.Schema$Request;
@@ -34,6 +34,8 @@ export interface PlannedCommit {
   /** IDs of the rows that are stored then. */
   readonly stored: readonly string[];
   readonly applied: Applied;
+  /** Where rows are written that were there before. */
+  readonly aim: Aim | null;
 }
 
 /** Plans the write of a change over the spreadsheet as it was just read. */
@@ -86,20 +88,27 @@ export async function planCommit(
   // Where people have the rows now: they may have sorted them since the form was opened.
   const isMoving = updated.length + deleted.length > 0;
   const places =
-    isMoving && tab !== undefined
-      ? rowsById(await file.column(tab.sheetId, tab.columns.get('s:id') ?? 0))
-      : new Map<string, number>();
+    isMoving && tab !== undefined ? rowsById(await file.ids(tab)) : new Map<string, number>();
   const { sheetId, columns } = laid;
   const requests = [...laid.requests];
+  const aimed = new Map<number, string>();
   for (const row of updated) {
     const place = places.get(row.id);
     if (place === undefined) inserted.push(row);
-    else requests.push(...writeRow(sheetId, place, row.values, columns));
+    else {
+      requests.push(...writeRow(sheetId, place, row.values, columns));
+      aimed.set(place, row.id);
+    }
   }
   for (const id of deleted) {
     const place = places.get(id);
     const mark = new Map([['s:removed' as const, time.toSerial(deletedAt) ?? deletedAt]]);
-    if (place !== undefined) requests.push(...writeRow(sheetId, place, mark, columns));
+    // People removed the row since the form was opened.
+    if (place === undefined) rows.delete(id);
+    else {
+      requests.push(...writeRow(sheetId, place, mark, columns));
+      aimed.set(place, id);
+    }
   }
   requests.push(...appendRows(sheetId, inserted, columns));
   return {
@@ -108,6 +117,18 @@ export async function planCommit(
     fields: laid.fields,
     rejected: [...rejected.values()],
     stored,
+    aim:
+      tab === undefined || requests.length === 0
+        ? null
+        : {
+            sheetId,
+            title: tab.title,
+            idColumn: columns.get('s:id') ?? 0,
+            rows: aimed,
+            columns: new Map(
+              [...laid.marks].map(([key, id]) => [id, columns.get(key) ?? -1] as const),
+            ),
+          },
     applied: {
       inserted: stored.length - updated.length - unchanged,
       updated: updated.length,
@@ -130,8 +151,9 @@ const rejectedEntry = ({ id, status, createdAt }: Row, reason: string, atMs: num
 interface LaidOut {
   readonly sheetId: number;
   readonly requests: readonly Request[];
-  /** Where the columns are after the requests. */
+  /** Where the columns are after the requests, and the IDs of the metadata that says so. */
   readonly columns: Columns;
+  readonly marks: ReadonlyMap<ColumnKey, number>;
   /** With the headers that are written. */
   readonly fields: readonly SheetField[];
 }
@@ -164,7 +186,7 @@ async function layOut(
       marker,
     );
     const columns = new Map([...made.layout.columns].map(([key, { index }]) => [key, index]));
-    return { sheetId, requests: made.requests, columns, fields: named };
+    return { sheetId, requests: made.requests, columns, marks: new Map(), fields: named };
   }
   const missing = [...headers.keys()].filter((key) => !tab.columns.has(key));
   const added = addColumns(file, tab, missing, headers, name);
@@ -176,7 +198,7 @@ async function layOut(
   // A header that people wrote stays.
   const [shown = []] = renamed.length === 0 ? [] : await file.cells([tab.sheetId]);
   const [headerLine = []] = shown;
-  const requests = [...added.requests];
+  const requests = added.requests;
   for (const [key, column] of renamed) {
     if (headerLine[tab.columns.get(key) ?? -1] !== before.get(key)) continue;
     requests.push({
@@ -187,7 +209,7 @@ async function layOut(
       },
     });
   }
-  return { sheetId: tab.sheetId, requests, columns: added.columns, fields: named };
+  return { sheetId: tab.sheetId, ...added, fields: named };
 }
 
 /** Own columns as a new tab has them: what people read first, what only the mirror needs last. */
@@ -199,18 +221,20 @@ function orderOf(headers: ReadonlyMap<ColumnKey, string>): ColumnKey[] {
 /** New columns go before those that only the mirror needs, or behind all. */
 function addColumns(
   file: SheetFile,
-  { sheetId, columns: old, columnCount }: FormTab,
+  { sheetId, columns: old, columnCount, marks: known }: FormTab,
   keys: readonly ColumnKey[],
   headers: ReadonlyMap<ColumnKey, string>,
   formName: string,
-): { requests: Request[]; columns: Columns } {
-  if (keys.length === 0) return { requests: [], columns: old };
+): { requests: Request[]; columns: Columns; marks: ReadonlyMap<ColumnKey, number> } {
+  if (keys.length === 0) return { requests: [], columns: old, marks: known };
   const at = old.get('s:removed') ?? old.get('s:id') ?? columnCount;
   const columns = new Map(
     [...old].map(([key, index]) => [key, index >= at ? index + keys.length : index] as const),
   );
-  const marks = [...old].map(([mark, index]) => ({ mark, index, metadataId: 0, compact: false }));
-  const marker = new ColumnMarker(sheetId, marks, keys, formName, () => file.newSheetId());
+  const there = [...old].map(([mark, index]) => ({ mark, index, metadataId: 0, compact: false }));
+  const marker = new ColumnMarker(sheetId, there, keys, formName, () => file.newSheetId());
+  const placed = keys.map((key, n) => marker.place(key, at + n));
+  const marks = new Map(known);
   const range = { sheetId, dimension: 'COLUMNS', startIndex: at, endIndex: at + keys.length };
   const made = keys.map((key) => ({ key, header: headers.get(key) ?? '' }));
   const requests: Request[] = [
@@ -218,8 +242,11 @@ function addColumns(
       ? { appendDimension: { sheetId, dimension: 'COLUMNS', length: keys.length } }
       : { insertDimension: { range, inheritFromBefore: false } },
     ...formatColumns(sheetId, at, made, 0),
-    ...keys.map((key, n) => marker.request(marker.place(key, at + n))),
+    ...placed.map((mark) => marker.request(mark)),
   ];
-  for (const [n, key] of keys.entries()) columns.set(key, at + n);
-  return { requests, columns };
+  for (const [n, key] of keys.entries()) {
+    columns.set(key, at + n);
+    marks.set(key, placed[n]?.metadataId ?? 0);
+  }
+  return { requests, columns, marks };
 }

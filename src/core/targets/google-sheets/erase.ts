@@ -86,9 +86,9 @@ async function removeRows(
   const there = ids.filter((id) => rows.delete(id));
   if (tab === undefined || there.length === 0)
     return { requests: [], rows, entries, erased: there.length };
-  const { sheetId, columns } = tab;
+  const { sheetId } = tab;
   const gone = new Set(there);
-  const lines = await file.column(sheetId, columns.get('s:id') ?? 0);
+  const lines = await file.ids(tab);
   const places = lines.flatMap((id, row) => (gone.has(String(id ?? '')) ? [row] : []));
   const requests = places
     .toSorted((a, b) => b - a)

@@ -2,8 +2,10 @@ import { MirrorError } from '../../../base/errors.ts';
 import { forgottenHash } from '../../../mirror/forgotten.ts';
 import type { Form, PickedField } from '../../../mirror/types.ts';
 import type { ReadValue } from '../../../targets/google-sheets/api/cell-value.ts';
+import { browserAddress } from '../../../targets/google-sheets/api/address.ts';
+import { movedError } from '../../../targets/google-sheets/api/sheets-error.ts';
 import { SerialTime } from '../../../targets/google-sheets/rows/serial-time.ts';
-import { type FormState, nextCommitUs } from '../../mirror/form-state.ts';
+import { distrust, type FormState, nextCommitUs } from '../../mirror/form-state.ts';
 import { countsOf, entriesAfter, type Entries, isIn, tallyOf } from '../../mirror/ledger.ts';
 import type {
   Applied,
@@ -24,7 +26,7 @@ import { planCommit } from './commit.ts';
 import { followFields, type SheetField } from './fields.ts';
 import { planErasure } from './erase.ts';
 import { encoderOf, type KnownRow, knownRow, linesById, storedRow } from './rows.ts';
-import type { Plan, SheetFile, View, Writer } from './sheet-file.ts';
+import type { Aim, Plan, SheetFile, View, Writer } from './sheet-file.ts';
 import type { StateKey, StateRow } from './state-tab.ts';
 import type { FormTab } from './structure.ts';
 
@@ -32,6 +34,8 @@ import type { FormTab } from './structure.ts';
 export interface FormDocument {
   readonly state: FormState;
   readonly fields: readonly SheetField[];
+  /** Rows were written with it, and nobody has seen yet that they met the cells that they were meant for. */
+  readonly isUnverified: boolean;
 }
 
 /** What an open form is made of. */
@@ -156,6 +160,7 @@ export class SheetForm implements OpenForm {
         state,
         fields: planned.fields,
         run: change.run ?? null,
+        aim: planned.aim,
         result: planned.applied,
       };
     });
@@ -194,15 +199,18 @@ export class SheetForm implements OpenForm {
       readonly state: FormState;
       readonly fields: readonly SheetField[];
       readonly run: Run | null;
+      readonly aim?: Aim | null;
       readonly result: T;
     }>,
   ): Promise<T> {
     const writer = this.#writer;
     if (writer === null) throw new TypeError('the form is open for reading');
     const { formId } = this.#state;
-    const done = await this.#file.write(writer, async (view) => {
+    const { result: done, isAstray } = await this.#file.write(writer, async (view) => {
       const next = await plan(view);
-      const document: FormDocument = { state: next.state, fields: next.fields };
+      const aim = next.aim ?? null;
+      const { state, fields } = next;
+      const document: FormDocument = { state, fields, isUnverified: aim !== null };
       const changed = changedEntries(formId, this.#entries, next.entries);
       const old = next.run === null ? [] : runRows(view.stateTab, formId).slice(0, 1 - MOST_RUNS);
       return {
@@ -213,12 +221,25 @@ export class SheetForm implements OpenForm {
           ...(next.run === null ? [] : [runRow(formId, next.run)]),
         ] satisfies StateRow[],
         drop: [...changed.drop, ...old],
+        aim,
         result: next,
       };
     });
     [this.#state, this.#fields] = [done.state, done.fields];
     [this.#rows, this.#entries] = [done.rows, done.entries];
+    if (isAstray) await this.#startAfresh();
     return done.result;
+  }
+
+  /** People moved cells while they were written: what stands there now is found out, and all of it is to be read again. */
+  async #startAfresh(): Promise<never> {
+    await this.#readPrints();
+    const state = distrust({ ...this.#state, tally: tallyOf(this.#rows, this.#entries) });
+    const [rows, entries, fields] = [this.#rows, this.#entries, this.#fields];
+    await this.#write(async () => {
+      return { requests: [], rows, entries, state, fields, run: null, result: null };
+    });
+    throw movedError(browserAddress(this.#file.api.spreadsheetId));
   }
 
   /** The lines of the tab as they are now, and where its columns are. */

@@ -3,6 +3,7 @@ import type { Clock } from '../../../base/clock.ts';
 import { MirrorError } from '../../../base/errors.ts';
 import type { ReadValue } from '../../../targets/google-sheets/api/cell-value.ts';
 import { createMetadata, METADATA_KEYS } from '../../../targets/google-sheets/api/metadata.ts';
+import { columnCells, spansOf, wholeRow } from '../../../targets/google-sheets/api/a1.ts';
 import type { SheetsApi } from '../../../targets/google-sheets/api/sheets-api.ts';
 import { SheetsError } from '../../../targets/google-sheets/api/sheets-error.ts';
 import { freeTabTitle } from '../../../targets/google-sheets/columns/tab-title.ts';
@@ -21,7 +22,7 @@ import {
   type StateRow,
   type StateTab,
 } from './state-tab.ts';
-import { readStructure, stateMark, type Structure } from './structure.ts';
+import { type FormTab, readStructure, stateMark, type Structure } from './structure.ts';
 
 type Request = sheets_v4.Schema$Request;
 
@@ -36,7 +37,26 @@ export interface Plan<T> {
   readonly requests: readonly Request[];
   readonly put: readonly StateRow[];
   readonly drop?: readonly StateKey[];
+  readonly aim?: Aim | null;
   readonly result: T;
+}
+
+/** Where a write is to meet rows and columns of a tab. */
+export interface Aim {
+  readonly sheetId: number;
+  readonly title: string;
+  /** Where each column is to be, by the ID of its metadata. */
+  readonly columns: ReadonlyMap<number, number>;
+  readonly idColumn: number;
+  /** Rows that are written by their place: the ID that is to stand in each. */
+  readonly rows: ReadonlyMap<number, string>;
+}
+
+/** What a write led to. */
+export interface Written<T> {
+  readonly result: T;
+  /** People moved rows or columns between the reading and the write, so that other cells were written. */
+  readonly isAstray: boolean;
 }
 
 /** Who writes, and the number of the last write that the writer knows of. */
@@ -98,10 +118,10 @@ export class SheetFile {
     });
   }
 
-  /** The cells of one column, from the top. */
-  async column(sheetId: number, column: number): Promise<ReadValue[]> {
-    const gridRange = { sheetId, startColumnIndex: column, endColumnIndex: column + 1 };
-    const [range] = await this.api.values([{ gridRange }], 'COLUMNS');
+  /** The IDs in a tab, from the top: by the column's metadata, wherever people have moved it meanwhile. */
+  async ids({ marks }: FormTab): Promise<ReadValue[]> {
+    const metadataId = marks.get('s:id') ?? 0;
+    const [range] = await this.api.values([{ developerMetadataLookup: { metadataId } }], 'COLUMNS');
     return (range?.valueRange?.values?.[0] ?? []) as ReadValue[];
   }
 
@@ -109,18 +129,18 @@ export class SheetFile {
    * One atomic write. `plan` may read, and is asked again where the spreadsheet was rearranged or another process was faster;
    * null: nothing is to be written. Rejects with TARGET_BUSY where another process has written to the form.
    */
-  write<T>(writer: Writer, plan: (view: View) => Promise<Plan<T> | T>): Promise<T> {
+  write<T>(writer: Writer, plan: (view: View) => Promise<Plan<T> | T>): Promise<Written<T>> {
     const work = this.#turn.then(() => this.#write(writer, plan));
     this.#turn = work.catch(() => {});
     return work;
   }
 
-  async #write<T>(writer: Writer, plan: (view: View) => Promise<Plan<T> | T>): Promise<T> {
+  async #write<T>(writer: Writer, plan: (view: View) => Promise<Plan<T> | T>): Promise<Written<T>> {
     for (let tries = 1; ; tries++) {
       const view = await this.refresh();
       this.#requireOwn(writer, view.structure.log);
       const planned = await plan(view);
-      if (!isPlan(planned)) return planned;
+      if (!isPlan(planned)) return { result: planned, isAstray: false };
       const { requests, stateTab } = this.#withState(view, planned);
       const nonce = Math.floor(this.#random() * 2 ** 40).toString(36);
       const note = {
@@ -131,18 +151,23 @@ export class SheetFile {
         leaseMs: 0,
       };
       const next = nextCommit(view.structure.log, note);
+      const { aim = null } = planned;
+      let isAstray = false;
       try {
-        await this.api.update([...next.requests, ...requests], []);
+        const answer = await this.api.update([...next.requests, ...requests], rangesOf(aim));
+        isAstray = aim !== null && !isRight(aim, answer.updatedSpreadsheet);
       } catch (error) {
         if (!(error instanceof SheetsError) || tries >= MOST_TRIES) throw error;
         if (!['taken', 'moved', 'refused', 'unclear'].includes(error.fault)) throw error;
         const { structure } = await this.refresh();
         const isDone = structure.log.entries.some((entry) => entry.nonce === nonce);
         if (!isDone) continue;
+        // Nobody saw where it went.
+        isAstray = aim !== null;
       }
       writer.since = next.entry.number;
       this.#view = { structure: { ...view.structure, log: next.log }, stateTab };
-      return planned.result;
+      return { result: planned.result, isAstray };
     }
   }
 
@@ -179,6 +204,40 @@ export class SheetFile {
   newSheetId(): number {
     return 1 + Math.floor(this.#random() * 2_000_000_000);
   }
+}
+
+/** What shows after a write whether it met the rows and columns that it was meant for. */
+const rangesOf = (aim: Aim | null): string[] =>
+  aim === null
+    ? []
+    : [
+        wholeRow(aim.title, 0),
+        ...spansOf([...aim.rows.keys()].toSorted((a, b) => a - b)).map(({ start, end }) =>
+          columnCells(aim.title, aim.idColumn, start, end),
+        ),
+      ];
+
+/** Whether each row that was written has the ID that it was written for, and each column is where it was. */
+function isRight(aim: Aim, shown: sheets_v4.Schema$Spreadsheet | undefined): boolean {
+  const ids = new Map<number, string>();
+  const columns = new Map<number, number>();
+  for (const { properties, data } of shown?.sheets ?? []) {
+    if ((properties?.sheetId ?? 0) !== aim.sheetId) continue;
+    for (const { startRow, startColumn, rowData, columnMetadata } of data ?? []) {
+      for (const [offset, { developerMetadata }] of (columnMetadata ?? []).entries())
+        for (const { metadataId } of developerMetadata ?? [])
+          columns.set(metadataId ?? 0, (startColumn ?? 0) + offset);
+      if ((startColumn ?? 0) !== aim.idColumn) continue;
+      for (const [offset, { values }] of (rowData ?? []).entries()) {
+        const { stringValue, numberValue } = values?.[0]?.userEnteredValue ?? {};
+        ids.set((startRow ?? 0) + offset, String(stringValue ?? numberValue ?? ''));
+      }
+    }
+  }
+  return (
+    [...aim.columns].every(([id, column]) => columns.get(id) === column) &&
+    [...aim.rows].every(([row, id]) => ids.get(row) === id)
+  );
 }
 
 const nonceOf = (log: CommitLog): string => log.entries.at(-1)?.nonce ?? '';

@@ -89,9 +89,9 @@ class SheetStore implements Store {
     return text === null ? null : (JSON.parse(text) as StoredRecord);
   }
 
-  putRecord(key: string, value: unknown, revision: number | null): Promise<boolean> {
+  async putRecord(key: string, value: unknown, revision: number | null): Promise<boolean> {
     const nobody = { formId: '', slug: '', since: 0 };
-    return this.#file.write<boolean>(nobody, async ({ stateTab }) => {
+    const { result } = await this.#file.write<boolean>(nobody, async ({ stateTab }) => {
       const text = textIn(stateTab, recordKey(key));
       const before = text === null ? null : (JSON.parse(text) as StoredRecord);
       if ((before?.revision ?? null) !== revision) return false;
@@ -99,6 +99,7 @@ class SheetStore implements Store {
       const put: StateRow[] = [{ ...recordKey(key), text: JSON.stringify(record) }];
       return { requests: [], put, result: true };
     });
+    return result;
   }
 
   async #openToWrite({ id, slug, name }: FormIdentity): Promise<OpenForm> {
@@ -117,12 +118,17 @@ class SheetStore implements Store {
       const tab = view.structure.forms.get(id);
       if (found === null && tab !== undefined) throw stateLost(this.#name, slug);
       const state = found?.state ?? newFormState({ formId: id, slug, name, place: id });
-      const document = { state: { ...state, slug, name }, fields: found?.fields ?? [] };
+      const document = {
+        state: { ...state, slug, name },
+        fields: found?.fields ?? [],
+        isUnverified: false,
+      };
       const parts = await this.#read(view, document);
       const losses = lossesOf(view, document, parts.rows);
+      const isTrusted = losses.length === 0 && found?.isUnverified !== true;
       const tally = tallyOf(parts.rows, parts.entries);
       const counted = { ...document.state, tally };
-      const trusted = losses.length > 0 ? distrust(counted) : counted;
+      const trusted = isTrusted ? counted : distrust(counted);
       const writer = { formId: id, slug, since: headOf(view.structure.log) };
       return new SheetForm({
         ...parts,

@@ -15,6 +15,8 @@ export interface FormTab {
   readonly columnCount: number;
   /** Where our columns are now, wherever people moved them. */
   readonly columns: ReadonlyMap<ColumnKey, number>;
+  /** The IDs of the metadata that says so. */
+  readonly marks: ReadonlyMap<ColumnKey, number>;
 }
 
 /** Everything about a spreadsheet but its cells, as of one reading. */
@@ -48,7 +50,7 @@ export function readStructure(
     )
       stateTab = tab;
     const formId = formOf(own, spreadsheetId, tab.sheetId);
-    if (formId !== null) forms.set(formId, { ...tab, columns: columnsOf(sheet, others) });
+    if (formId !== null) forms.set(formId, { ...tab, ...columnsOf(sheet, others) });
   }
   return {
     timeZone: answer.properties?.timeZone ?? 'Etc/GMT',
@@ -62,7 +64,7 @@ export function readStructure(
 const isMark = (entry: MetadataEntry, key: string, value: string): boolean =>
   entry.key === key && entry.value === value;
 
-function tabOf({ properties }: sheets_v4.Schema$Sheet): Omit<FormTab, 'columns'> {
+function tabOf({ properties }: sheets_v4.Schema$Sheet): Omit<FormTab, 'columns' | 'marks'> {
   const { sheetId, title, gridProperties } = properties ?? {};
   return {
     sheetId: sheetId ?? 0,
@@ -87,14 +89,19 @@ function formOf(
 }
 
 /** Columns by what they show; of two with one mark the left one counts. `ids`: gets the IDs of their metadata. */
-function columnsOf({ data }: sheets_v4.Schema$Sheet, ids: number[]): Map<ColumnKey, number> {
+function columnsOf(
+  { data }: sheets_v4.Schema$Sheet,
+  ids: number[],
+): Pick<FormTab, 'columns' | 'marks'> {
   const columns = new Map<ColumnKey, number>();
+  const marks = new Map<ColumnKey, number>();
   for (const { startColumn, columnMetadata } of data ?? [])
     for (const [offset, { developerMetadata }] of (columnMetadata ?? []).entries())
       for (const { id, key, value } of metadataEntries(developerMetadata)) {
         ids.push(id);
-        if (key === METADATA_KEYS.column && !columns.has(value as ColumnKey))
-          columns.set(value as ColumnKey, (startColumn ?? 0) + offset);
+        if (key !== METADATA_KEYS.column || columns.has(value as ColumnKey)) continue;
+        columns.set(value as ColumnKey, (startColumn ?? 0) + offset);
+        marks.set(value as ColumnKey, id);
       }
-  return columns;
+  return { columns, marks };
 }
