@@ -1,0 +1,156 @@
+import { type Connection, type ConnectionOptions, createConnection } from 'mysql2';
+import { errorCode } from '../../../../base/error-code.ts';
+import type { Param, Session, SqlRow } from '../database.ts';
+import { MysqlError, safeError } from './mysql-errors.ts';
+import { withValues } from './mysql-literal.ts';
+
+const CONNECT_LIMIT_MS = 15_000;
+/** Nothing else notices a network that drops packets silently. */
+const ANSWER_LIMIT_MS = 600_000;
+const KEEP_ALIVE_AFTER_MS = 10_000;
+/** The server ends a session of which it has heard nothing for so long, and gives its locks back. */
+export const SILENCE_LIMIT_S = 300;
+const LOCK_LIMIT_S = 30;
+/** Bounds the memory here and at the server. */
+const MOST_BYTES = 4_000_000;
+
+/**
+ * Names in `"…"` and texts mean what they mean in other databases, and what does not fit is refused instead of changed.
+ */
+const MODES = [
+  'ANSI_QUOTES',
+  'PIPES_AS_CONCAT',
+  'NO_BACKSLASH_ESCAPES',
+  'STRICT_ALL_TABLES',
+  'NO_ZERO_DATE',
+  'NO_ZERO_IN_DATE',
+  'ERROR_FOR_DIVISION_BY_ZERO',
+  'NO_ENGINE_SUBSTITUTION',
+];
+
+/** Collations that tell all texts apart, by case, accents and spaces at their end. */
+const EXACT = { mariaDb: 'utf8mb4_nopad_bin', mysql: 'utf8mb4_0900_bin' } as const;
+
+const settings = (collation: string): string[] => [
+  `SET NAMES utf8mb4 COLLATE ${collation}`,
+  `SET SESSION sql_mode = '${MODES.join(',')}', time_zone = '+00:00', autocommit = 1, wait_timeout = ${SILENCE_LIMIT_S},
+   lock_wait_timeout = ${LOCK_LIMIT_S}, innodb_lock_wait_timeout = ${LOCK_LIMIT_S}, sql_safe_updates = 0,
+   sql_select_limit = 18446744073709551615`,
+  'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
+  // A table that people gave system versioning takes new columns; a long list of IDs is looked up by the key.
+  ...(collation === EXACT.mariaDb
+    ? ['SET SESSION system_versioning_alter_history = KEEP, in_predicate_conversion_threshold = 0']
+    : []),
+];
+
+/**
+ * A session of a server. Values are read as the texts that it writes: numbers keep all their digits. Rejects with
+ * `MysqlError`s, which quote no answer.
+ */
+export class MysqlSession implements Session {
+  readonly #connection: Connection;
+  readonly collation: string;
+  /** Most bytes of a statement of several rows, and of one. */
+  readonly room: number;
+  readonly maxPacket: number;
+  /** The lock that {@link alone} takes. */
+  readonly #aloneLock: string;
+  #isAlone = false;
+
+  private constructor(
+    connection: Connection,
+    { collation, maxPacket, lock }: { collation: string; maxPacket: number; lock: string },
+  ) {
+    this.#connection = connection;
+    [this.collation, this.maxPacket, this.#aloneLock] = [collation, maxPacket, lock];
+    this.room = Math.min(maxPacket, MOST_BYTES);
+  }
+
+  /** Connects. `lock`: the name of the lock for making tables; `onEnd`: the connection was lost or closed. */
+  static async open(
+    options: ConnectionOptions,
+    lock: string,
+    onEnd: () => void,
+  ): Promise<MysqlSession> {
+    const connection = createConnection({
+      ...options,
+      charset: 'utf8mb4',
+      connectTimeout: CONNECT_LIMIT_MS,
+      enableKeepAlive: true,
+      keepAliveInitialDelay: KEEP_ALIVE_AFTER_MS,
+      // Affected rows are those that changed; and no server may ask for files of ours.
+      flags: ['-FOUND_ROWS', '-LOCAL_FILES'],
+    });
+    connection.on('error', onEnd);
+    connection.on('end', onEnd);
+    try {
+      await new Promise<void>((done, failed) =>
+        connection.connect((error) => (error === null ? done() : failed(safeError(error)))),
+      );
+      const [server] = await ask(connection, 'SELECT VERSION() AS v, @@max_allowed_packet AS p');
+      const { v, p } = (server as SqlRow[])[0] ?? {};
+      const collation = /mariadb/i.test(String(v)) ? EXACT.mariaDb : EXACT.mysql;
+      for (const each of settings(collation)) await ask(connection, each);
+      return new MysqlSession(connection, { collation, maxPacket: Number(p) - 1_024, lock });
+    } catch (error) {
+      connection.destroy();
+      throw error;
+    }
+  }
+
+  async query(sql: string, params: readonly Param[] = []): Promise<SqlRow[]> {
+    const [rows] = await ask(this.#connection, withValues(sql, params));
+    return Array.isArray(rows) ? (rows as SqlRow[]) : [];
+  }
+
+  async run(sql: string, params: readonly Param[] = []): Promise<number> {
+    const [result] = await ask(this.#connection, withValues(sql, params));
+    return Array.isArray(result)
+      ? result.length
+      : (result as { affectedRows: number }).affectedRows;
+  }
+
+  /** Without `autocommit` a statement that commits by itself, as making a table does, is followed by the next transaction. */
+  async begin(): Promise<void> {
+    await this.run('SET autocommit = 0');
+  }
+
+  async end(how: 'COMMIT' | 'ROLLBACK'): Promise<void> {
+    await this.run(how);
+    await this.run('SET autocommit = 1');
+    if (!this.#isAlone) return;
+    this.#isAlone = false;
+    await this.run('DO RELEASE_LOCK($1)', [this.#aloneLock]);
+  }
+
+  /** See `Dialect.alone`. */
+  async alone(): Promise<void> {
+    if (this.#isAlone) return;
+    const [row] = await this.query(`SELECT GET_LOCK($1, ${LOCK_LIMIT_S}) AS mine`, [
+      this.#aloneLock,
+    ]);
+    if (row?.['mine'] !== '1') throw new MysqlError({ errno: LOCK_WAIT_TIMEOUT });
+    this.#isAlone = true;
+  }
+
+  /** Says goodbye. */
+  close(): Promise<void> {
+    return new Promise((done) => this.#connection.end(() => done()));
+  }
+}
+
+const LOCK_WAIT_TIMEOUT = 1205;
+
+function ask(connection: Connection, sql: string): Promise<[unknown]> {
+  return new Promise((done, failed) => {
+    connection.query(
+      { sql, timeout: ANSWER_LIMIT_MS, typeCast: (field) => field.string() },
+      (error, result) => {
+        if (error === null) return done([result]);
+        // Its late answer would be taken for that of the next statement.
+        if (errorCode(error) === 'PROTOCOL_SEQUENCE_TIMEOUT') connection.destroy();
+        return failed(safeError(error));
+      },
+    );
+  });
+}
