@@ -72,6 +72,10 @@ export class MysqlDatabase implements Database {
   }
 
   async lock(name: string): Promise<AsyncDisposable | null> {
+    // A connection that was lost is made again first: the locks went with it.
+    await this.query('DO 1').catch((error: unknown) => {
+      throw describeMysqlError(error);
+    });
     if (this.#locks.has(name)) return null;
     const locks = this.#locks;
     locks.add(name);
@@ -118,15 +122,11 @@ export class MysqlDatabase implements Database {
   }
 
   async #connected(): Promise<MysqlSession> {
-    if (this.#session !== undefined) return this.#session;
-    const session = await MysqlSession.open(this.#options, this.#lockName('tables'), () => {
-      if (this.#session !== session) return;
-      this.#session = undefined;
-      this.#locks = new Set();
-    });
-    this.#dialect ??= mysqlDialect(session.collation);
-    this.#session = session;
-    return session;
+    if (this.#session?.isLost === false) return this.#session;
+    this.#locks = new Set();
+    this.#session = await MysqlSession.open(this.#options, this.#lockName('tables'));
+    this.#dialect ??= mysqlDialect(this.#session.collation);
+    return this.#session;
   }
 
   /** One after the other: this connection has one transaction at a time. */

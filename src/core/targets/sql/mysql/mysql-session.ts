@@ -56,6 +56,7 @@ export class MysqlSession implements Session {
   /** The lock that {@link alone} takes. */
   readonly #aloneLock: string;
   #isAlone = false;
+  #isLost = false;
 
   private constructor(
     connection: Connection,
@@ -64,14 +65,18 @@ export class MysqlSession implements Session {
     this.#connection = connection;
     [this.collation, this.maxPacket, this.#aloneLock] = [collation, maxPacket, lock];
     this.room = Math.min(maxPacket, MOST_BYTES);
+    const lose = (): void => void (this.#isLost = true);
+    connection.on('error', lose);
+    connection.on('end', lose);
   }
 
-  /** Connects. `lock`: the name of the lock for making tables; `onEnd`: the connection was lost or closed. */
-  static async open(
-    options: ConnectionOptions,
-    lock: string,
-    onEnd: () => void,
-  ): Promise<MysqlSession> {
+  /** The connection was lost or closed, and with it transaction and locks. */
+  get isLost(): boolean {
+    return this.#isLost;
+  }
+
+  /** Connects. `lock`: the name of the lock for making tables. */
+  static async open(options: ConnectionOptions, lock: string): Promise<MysqlSession> {
     const connection = createConnection({
       ...options,
       charset: 'utf8mb4',
@@ -81,8 +86,8 @@ export class MysqlSession implements Session {
       // Affected rows are those that changed; and no server may ask for files of ours.
       flags: ['-FOUND_ROWS', '-LOCAL_FILES'],
     });
-    connection.on('error', onEnd);
-    connection.on('end', onEnd);
+    // Of a loss the next statement tells, too.
+    connection.on('error', () => {});
     try {
       await new Promise<void>((done, failed) =>
         connection.connect((error) => (error === null ? done() : failed(safeError(error)))),

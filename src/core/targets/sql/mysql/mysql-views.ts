@@ -40,12 +40,6 @@ const state = (path: string): string => `json_unquote(json_extract(s.state, '$.$
 const moment = (ms: string): string =>
   `timestampadd(MICROSECOND, 1000 * CAST(${ms} AS signed), CAST('1970-01-01' AS datetime(6)))`;
 
-/** The fields of the state as rows. */
-const fieldRows = (more: string): string =>
-  `JSON_TABLE(s.fields, '$[*]' COLUMNS (place FOR ORDINALITY, field_id longtext PATH '$.id',
- column_name varchar(64) PATH '$.column', text_column varchar(64) PATH '$.textColumn', label longtext PATH '$.label',
- position int PATH '$.position', type varchar(16) PATH '$.type', is_in_form int PATH '$.isInForm'${more})) AS f`;
-
 /** An answer to one of the fields, in a row of the form's table. */
 interface Choice {
   readonly place: number;
@@ -55,10 +49,13 @@ interface Choice {
 /** The SELECTs, with all texts of one collation. */
 class Views {
   readonly #collation: string;
+  /** The type of texts in a table of JSON, which are otherwise encoded as the database is. */
+  readonly #longtext: string;
   readonly style: FormViewStyle;
 
   constructor(collation: string) {
     this.#collation = collation;
+    this.#longtext = `longtext CHARACTER SET utf8mb4 COLLATE ${collation}`;
     this.style = {
       arrange: (answers) => [...SYSTEM_COLUMNS.slice(0, 3), ...answers, ...SYSTEM_COLUMNS.slice(3)],
       maxLabelBytes: 64,
@@ -75,17 +72,17 @@ class Views {
   }
 
   fields(): string {
-    return `SELECT s.form_id, ${this.#text('f.field_id')} AS field_id, ${this.#text('f.column_name')} AS column_name,
- ${this.#text('f.text_column')} AS text_column, ${this.#text('f.label')} AS label, f.position AS position,
- ${this.#text('f.type')} AS type, f.is_in_form AS is_in_form FROM _mirror_state AS s CROSS JOIN ${fieldRows('')}`;
+    return `SELECT s.form_id, f.field_id AS field_id, f.column_name AS column_name,
+ f.text_column AS text_column, f.label AS label, f.position AS position,
+ f.type AS type, f.is_in_form AS is_in_form FROM _mirror_state AS s CROSS JOIN ${this.#fieldRows()}`;
   }
 
   labels(): string {
-    const nested = `, NESTED PATH '$.labels[*]' COLUMNS (nth FOR ORDINALITY, was longtext PATH '$.label', since varchar(40) PATH '$.from')`;
+    const nested = `, NESTED PATH '$.labels[*]' COLUMNS (nth FOR ORDINALITY, was ${this.#longtext} PATH '$.label', since varchar(40) PATH '$.from')`;
     const since = 'CAST(left(f.since, 23) AS datetime(6))';
-    return `SELECT s.form_id, ${this.#text('f.field_id')} AS field_id, ${this.#text('f.was')} AS label, ${since} AS valid_from,
+    return `SELECT s.form_id, f.field_id AS field_id, f.was AS label, ${since} AS valid_from,
  lead(${since}) OVER (PARTITION BY s.form_id, f.place ORDER BY f.nth) AS valid_to
- FROM _mirror_state AS s CROSS JOIN ${fieldRows(nested)} WHERE f.nth IS NOT NULL`;
+ FROM _mirror_state AS s CROSS JOIN ${this.#fieldRows(nested)} WHERE f.nth IS NOT NULL`;
   }
 
   freshness(): string {
@@ -101,10 +98,9 @@ class Views {
     const { table, formId } = form;
     const own = answerColumns(form).map(({ field, name, isBeside }) => {
       const isNumber = field.type === 'number' && !isBeside;
-      const of = `a.${quoted(name)}`;
       return {
-        path: `${quoted(name)} ${isNumber ? 'double' : 'longtext'} PATH '$."${name}"'`,
-        ended: `${isNumber ? of : this.#text(of)} AS ${quoted(name)}`,
+        path: `${quoted(name)} ${isNumber ? 'double' : this.#longtext} PATH '$."${name}"'`,
+        ended: `a.${quoted(name)} AS ${quoted(name)}`,
         current: `t.${quoted(name)}`,
       };
     });
@@ -205,10 +201,17 @@ class Views {
   ): string {
     const id = this.#literal(formId);
     return `SELECT ${id} AS form_id, ${this.#literal(slug)} AS slug, t.id AS submission_id, t.status AS status, t.created_at AS created_at,
- (t._deleted_at IS NULL) AS is_live, ${this.#text('f.field_id')} AS field_id, ${this.#text('f.column_name')} AS column_name,
- ${this.#text('f.label')} AS label, ${value.index} AS value_index, ${value.text} AS value_text, ${value.number} AS value_number
- FROM _mirror_state AS s CROSS JOIN ${fieldRows('')} CROSS JOIN ${quoted(table)} AS t${value.from}
+ (t._deleted_at IS NULL) AS is_live, f.field_id AS field_id, f.column_name AS column_name,
+ f.label AS label, ${value.index} AS value_index, ${value.text} AS value_text, ${value.number} AS value_number
+ FROM _mirror_state AS s CROSS JOIN ${this.#fieldRows()} CROSS JOIN ${quoted(table)} AS t${value.from}
  WHERE s.form_id = ${id} AND f.place IN (${choices.map(({ place }) => place).join(', ')})`;
+  }
+
+  /** The fields of the state as rows. */
+  #fieldRows(more = ''): string {
+    return `JSON_TABLE(s.fields, '$[*]' COLUMNS (place FOR ORDINALITY, field_id ${this.#longtext} PATH '$.id',
+ column_name ${this.#longtext} PATH '$.column', text_column ${this.#longtext} PATH '$.textColumn', label ${this.#longtext} PATH '$.label',
+ position int PATH '$.position', type ${this.#longtext} PATH '$.type', is_in_form int PATH '$.isInForm'${more})) AS f`;
   }
 
   /** Of a number that may be null in the state. */
