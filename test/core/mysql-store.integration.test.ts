@@ -38,7 +38,7 @@ describe.skipIf(mariadbMissing())('the new SQL store over MariaDB', () => {
 
   const query = async (sql: string): Promise<Record<string, unknown>[]> => {
     const [rows] = await person.query(sql);
-    return (rows as object[]).map((each) => ({ ...each }));
+    return (rows as Record<string, unknown>[]).map((each) => Object.assign({}, each));
   };
 
   const all = async (form: OpenForm): Promise<StoredRow[]> => {
@@ -68,7 +68,7 @@ describe.skipIf(mariadbMissing())('the new SQL store over MariaDB', () => {
       await all(form),
       await form.commit({ rows }),
     ]);
-    expect(result[0]).toEqual(rows.map((each) => ({ ...each, isDeleted: false })));
+    expect(result[0]).toEqual(rows.map((each) => Object.assign(each, { isDeleted: false })));
     expect(result[1]).toMatchObject({ unchanged: 5, inserted: 0, updated: 0 });
   });
 
@@ -86,6 +86,12 @@ describe.skipIf(mariadbMissing())('the new SQL store over MariaDB', () => {
       new Map(rows.map(({ id, cells }) => [id, cells.get('f_name') ?? null])),
     );
     expect(result[1]).toMatchObject({ unchanged: rows.length });
+    const done = rows.map(({ id }) => row(id, {}, 'DONE'));
+    await write('texts', (form) => form.commit({ rows: done }));
+    const ended = await query('SELECT id, full_name AS f FROM texts_history WHERE _valid_to > 0');
+    expect(new Map(ended.map(({ id, f }) => [id, f]))).toEqual(
+      new Map(rows.map(({ id, cells }) => [id, cells.get('f_name') ?? null])),
+    );
   });
 
   it('L10: takes IDs and names as long as they may be', async () => {
@@ -329,7 +335,7 @@ describe.skipIf(mariadbMissing())('the new SQL store over MariaDB', () => {
       ).map(({ id }) => id);
     const before = await sessions();
     await using one = await openSqlStore(url, { name: 'default', clock, history: 'status' });
-    const [session] = (await sessions()).filter((id) => !before.includes(id));
+    const session = (await sessions()).find((id) => !before.includes(id));
     await using two = await openSqlStore(url, { name: 'default', clock, history: 'status' });
     const form = formOf('writers', [NAME]);
     const first = await one.open(form, 'write');
@@ -344,20 +350,29 @@ describe.skipIf(mariadbMissing())('the new SQL store over MariaDB', () => {
     await expect(late).rejects.toMatchObject({ code: 'TARGET_BUSY' });
   });
 
+  it('gives two forms that are made at once, and have one slug, a table each', async () => {
+    const places = await Promise.all(
+      ['one', 'two'].map(async (id) => {
+        await using store = await openSqlStore(url, { name: 'default', clock, history: 'status' });
+        await using open = await store.open({ ...formOf('same', [NAME]), id }, 'write');
+        return open.state.place;
+      }),
+    );
+    expect(new Set(places).size).toBe(2);
+    expect(places).toContain('same');
+  });
+
   it('L5: knows the columns and views that a killed process left', async () => {
     await write('killed', (form) => form.commit({ rows: [row('a', { f_name: 'x' })] }));
     // As it is when a process ends between announcing columns and making them, or making them and using them.
     const announce = async (make: boolean): Promise<void> => {
       const [kept] = await query(`SELECT fields FROM _mirror_state WHERE form_id = 'form_killed'`);
       const fields = JSON.parse(String(kept?.['fields'])) as Record<string, unknown>[];
-      const next = fields.map((field) =>
-        field['id'] === 'f_age'
-          ? { ...field, column: 'age', type: 'number', announced: ['age'] }
-          : field,
-      );
+      const age = fields.find(({ id }) => id === 'f_age');
+      Object.assign(age ?? {}, { column: 'age', type: 'number', announced: ['age'] });
       await person.query(
         `UPDATE _mirror_state SET fields = ?, revision = revision + 1 WHERE form_id = 'form_killed'`,
-        [JSON.stringify(next)],
+        [JSON.stringify(fields)],
       );
       if (make) await person.query('ALTER TABLE killed ADD COLUMN age double');
     };

@@ -5,6 +5,8 @@ import { mysqlDialect } from './mysql-dialect.ts';
 import { describeMysqlError } from './mysql-errors.ts';
 import { MysqlSession, SILENCE_LIMIT_S } from './mysql-session.ts';
 
+const SIGN_EVERY_MS = (SILENCE_LIMIT_S * 1_000) / 4;
+
 /**
  * A connection to a database of MySQL or MariaDB, made again after it was lost. Locks are lost with it: then revisions keep
  * writers apart.
@@ -16,10 +18,12 @@ export class MysqlDatabase implements Database {
   /** Locks that this process has: a session may take the same one twice. */
   #locks = new Set<string>();
   #turn: Promise<unknown> = Promise.resolve();
-  #sign: NodeJS.Timeout | undefined;
+  readonly #sign: NodeJS.Timeout;
 
   private constructor(url: string) {
     this.#options = connectionOptions(url);
+    // While the source is slow, nothing is said: the server must not take this process for one that is gone.
+    this.#sign = setInterval(() => void this.query('DO 1').catch(() => {}), SIGN_EVERY_MS).unref();
   }
 
   /** Connects. The database must be there. */
@@ -90,7 +94,6 @@ export class MysqlDatabase implements Database {
       locks.delete(name);
       throw describeMysqlError(error);
     }
-    this.#keepHeard();
     return {
       [Symbol.asyncDispose]: async () => {
         // One that was lost with its connection is nobody's any more.
@@ -109,16 +112,6 @@ export class MysqlDatabase implements Database {
   #lockName(what: string): string {
     const digest = createHash('sha256').update(`${this.#options.database}\0${what}`).digest('hex');
     return `forms-mirror:${digest.slice(0, 48)}`;
-  }
-
-  /** While the source is slow the session says nothing, and must not be taken for one whose process is gone. */
-  #keepHeard(): void {
-    this.#sign ??= setInterval(
-      () => {
-        if (this.#locks.size > 0) void this.query('DO 1').catch(() => {});
-      },
-      (SILENCE_LIMIT_S * 1_000) / 4,
-    ).unref();
   }
 
   async #connected(): Promise<MysqlSession> {

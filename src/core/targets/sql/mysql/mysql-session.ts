@@ -1,5 +1,6 @@
 import { type Connection, type ConnectionOptions, createConnection } from 'mysql2';
 import { errorCode } from '../../../../base/error-code.ts';
+import { MirrorError } from '../../../../base/errors.ts';
 import type { Param, Session, SqlRow } from '../database.ts';
 import { MysqlError, safeError } from './mysql-errors.ts';
 import { withValues } from './mysql-literal.ts';
@@ -94,7 +95,9 @@ export class MysqlSession implements Session {
       );
       const [server] = await ask(connection, 'SELECT VERSION() AS v, @@max_allowed_packet AS p');
       const { v, p } = (server as SqlRow[])[0] ?? {};
-      const collation = /mariadb/i.test(String(v)) ? EXACT.mariaDb : EXACT.mysql;
+      const isMariaDb = /mariadb/i.test(String(v));
+      requireVersion(isMariaDb, String(v));
+      const collation = isMariaDb ? EXACT.mariaDb : EXACT.mysql;
       for (const each of settings(collation)) await ask(connection, each);
       return new MysqlSession(connection, { collation, maxPacket: Number(p) - 1_024, lock });
     } catch (error) {
@@ -122,10 +125,11 @@ export class MysqlSession implements Session {
 
   async end(how: 'COMMIT' | 'ROLLBACK'): Promise<void> {
     await this.run(how);
-    await this.run('SET autocommit = 1');
-    if (!this.#isAlone) return;
+    const rest = ['SET autocommit = 1'];
+    if (this.#isAlone) rest.push(`DO RELEASE_LOCK('${this.#aloneLock}')`);
     this.#isAlone = false;
-    await this.run('DO RELEASE_LOCK($1)', [this.#aloneLock]);
+    // What was committed stays so if the connection is lost now.
+    for (const each of rest) await this.run(each).catch(() => {});
   }
 
   /** See `Dialect.alone`. */
@@ -145,6 +149,24 @@ export class MysqlSession implements Session {
 }
 
 const LOCK_WAIT_TIMEOUT = 1205;
+
+/** The oldest with all that is used here: tables of JSON, collations, changes of tables that are whole or not made. */
+const OLDEST = { MariaDB: [10, 6, 0], MySQL: [8, 0, 19] } as const;
+
+function requireVersion(isMariaDb: boolean, version: string): void {
+  const product = isMariaDb ? 'MariaDB' : 'MySQL';
+  const [wanted, is] = [
+    OLDEST[product],
+    (/^[\d.]+/.exec(version)?.[0] ?? '').split('.').map(Number),
+  ];
+  const at = wanted.findIndex((part, index) => part !== (is[index] ?? 0));
+  if (at < 0 || (is[at] ?? 0) > (wanted[at] ?? 0)) return;
+  throw new MirrorError(
+    'TARGET_FAILED',
+    `${product} ${version} is too old: use ${wanted.join('.')} or later.`,
+    { retryable: false },
+  );
+}
 
 function ask(connection: Connection, sql: string): Promise<[unknown]> {
   return new Promise((done, failed) => {
