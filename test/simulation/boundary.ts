@@ -283,6 +283,8 @@ function patchMysql(): void {
     owner.handles.add({
       close() {
         (connection as unknown as { stream: Socket }).stream.destroy();
+        // Nothing that the driver does is called back any more.
+        connection.emit('end');
         becameIdle(connection);
       },
     });

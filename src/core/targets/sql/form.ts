@@ -39,6 +39,7 @@ import {
   withColumns,
   withTextColumns,
 } from './fields.ts';
+import { addColumns } from './schema.ts';
 import type { KeptHistory } from './store.ts';
 import { signOf } from './tally.ts';
 import { rebuildViews } from './views.ts';
@@ -184,8 +185,9 @@ export class SqlForm implements OpenForm {
   async forgotten(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
     if (this.#state.tally.forgotten === 0 || ids.length === 0) return new Map();
     const digests = new Map(ids.map((id) => [this.#digest(id), id]));
+    const { dialect } = this.#parts.database;
     const rows = await this.#query(
-      `SELECT id FROM _mirror_entries WHERE form_id = $1 AND kind = 'forgotten' AND ${this.#parts.database.dialect.among('id', '$2')}`,
+      `SELECT id FROM _mirror_entries WHERE form_id = $1 AND kind = 'forgotten' AND ${dialect.among('id', '$2')}`,
       [this.#state.formId, [...digests.keys()]],
     );
     return new Map(
@@ -238,9 +240,10 @@ export class SqlForm implements OpenForm {
     const ids = [...(change.rows ?? []), ...(change.entries ?? [])].map(({ id }) => id);
     const forgotten = await this.forgotten(ids);
     const storable = storableRows(change, dialect, forgotten, Math.floor(state.commitUs / 1_000));
-    await this.#makeColumns(
-      withColumns(this.#fields, this.#prepared, storable.rows, this.#columns, dialect),
-    );
+    if (storable.rows.length > 0)
+      await this.#makeColumns(
+        withColumns(this.#fields, this.#prepared, storable.rows, this.#columns, dialect),
+      );
     return this.#write(async (tx) => {
       const done = await applyChange(tx, dialect, change, storable, {
         state,
@@ -288,26 +291,21 @@ export class SqlForm implements OpenForm {
    */
   async #makeColumns(fields: readonly SqlField[]): Promise<void> {
     const { database } = this.#parts;
-    const { dialect } = database;
     const missing = missingColumns(fields, this.#columns);
     if (missing.length > 0) {
+      const next = announced(fields, missing);
       await this.#write(async (tx) => {
-        await this.#save(tx, this.#state, announced(fields, missing));
-        return {};
+        await this.#save(tx, this.#state, next);
+        return { fields: next };
       });
       await database
-        .transaction(async (tx) => {
-          for (const { name, type } of missing)
-            await tx.run(
-              `ALTER TABLE ${quoted(this.#state.place)} ADD COLUMN ${quoted(name)} ${dialect.types[type]}`,
-            );
-        })
+        .transaction((tx) => addColumns(tx, database.dialect, this.#state.place, missing))
         .catch((error: unknown) => {
-          throw dialect.describe(error);
+          throw database.dialect.describe(error);
         });
     }
-    this.#fields = fields;
     for (const { name } of missing) this.#columns.add(name);
+    this.#fields = fields;
   }
 
   /** One transaction of this writer: rejects with TARGET_BUSY where another one has written since. */

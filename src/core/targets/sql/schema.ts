@@ -1,9 +1,10 @@
 import { MirrorError } from '../../../base/errors.ts';
 import { newSalt } from '../../../mirror/forgotten.ts';
-import { type Database, type Dialect, type Session, textOf } from './database.ts';
+import { type Database, type Dialect, quoted, type Session, textOf } from './database.ts';
+import type { NewColumn } from './fields.ts';
 
 /*
- * Tables of our own. They begin with `_mirror_`, and nobody else is to use them.
+ * Tables of our own, which begin with `_mirror_` and are for nobody else, and the tables of forms.
  */
 
 /** To be raised with every change of what is stored: a target of another schema is left alone. */
@@ -60,4 +61,24 @@ async function writeText(
     `INSERT INTO _mirror_records (name, revision, value) VALUES ($1, 1, $2) ${dialect.onConflict(['name'])}`,
     [name, JSON.stringify(value)],
   );
+}
+
+/** Makes the table of a form, without columns for answers. */
+export async function createTable(tx: Session, dialect: Dialect, table: string): Promise<void> {
+  const { time, text, id } = dialect.types;
+  await tx.run(
+    `CREATE TABLE ${quoted(table)} (id ${id} PRIMARY KEY NOT NULL, status ${text} NOT NULL, created_at ${time},
+     _first_seen_at ${time} NOT NULL, _changed_at ${time} NOT NULL, _deleted_at ${time})`,
+  );
+}
+
+/** Adds columns to the table of a form. */
+export async function addColumns(
+  tx: Session,
+  dialect: Dialect,
+  table: string,
+  columns: readonly NewColumn[],
+): Promise<void> {
+  for (const { name, type } of columns)
+    await tx.run(`ALTER TABLE ${quoted(table)} ADD COLUMN ${quoted(name)} ${dialect.types[type]}`);
 }

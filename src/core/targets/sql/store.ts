@@ -10,17 +10,10 @@ import {
   newFormState,
 } from '../../mirror/form-state.ts';
 import type { CheckResult, OpenForm, Store, StoredForm, StoredRecord } from '../../mirror/port.ts';
-import {
-  type Database,
-  numberOf,
-  quoted,
-  type Session,
-  type SqlField,
-  textOf,
-} from './database.ts';
+import { type Database, numberOf, type Session, type SqlField, textOf } from './database.ts';
 import { settled } from './fields.ts';
 import { SqlForm, type SqlFormParts, storedFields } from './form.ts';
-import { ensureSchema } from './schema.ts';
+import { createTable, ensureSchema } from './schema.ts';
 import { countTally } from './tally.ts';
 import { makeViews, rebuildViews } from './views.ts';
 
@@ -174,7 +167,7 @@ export class SqlStore implements Store {
         'INSERT INTO _mirror_state (form_id, revision, state, fields) VALUES ($1, 0, $2, $3)',
         [id, JSON.stringify(before), '[]'],
       );
-    if (!isThere) await createTable(tx, this.#database, before.place);
+    if (!isThere) await createTable(tx, dialect, before.place);
     const columns = await dialect.columnsOf(tx, before.place);
     const fields = settled(known, columns);
     const tally = await countTally(tx, before);
@@ -243,14 +236,6 @@ const stateOf = (row: Readonly<Record<string, unknown>>): FormState => {
 
 const fieldsOf = (row: Readonly<Record<string, unknown>>): readonly SqlField[] =>
   JSON.parse(textOf(row['fields'])) as readonly SqlField[];
-
-async function createTable(tx: Session, { dialect }: Database, table: string): Promise<void> {
-  const { time, text, id } = dialect.types;
-  await tx.run(
-    `CREATE TABLE ${quoted(table)} (id ${id} PRIMARY KEY NOT NULL, status ${text} NOT NULL, created_at ${time},
-     _first_seen_at ${time} NOT NULL, _changed_at ${time} NOT NULL, _deleted_at ${time})`,
-  );
-}
 
 /** What people removed, a sentence for each. */
 function lossesOf(

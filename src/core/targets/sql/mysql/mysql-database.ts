@@ -3,9 +3,7 @@ import type { Database, Dialect, Param, Session, SqlRow } from '../database.ts';
 import { connectionOptions } from './mysql-address.ts';
 import { mysqlDialect } from './mysql-dialect.ts';
 import { describeMysqlError } from './mysql-errors.ts';
-import { MysqlSession, SILENCE_LIMIT_S } from './mysql-session.ts';
-
-const SIGN_EVERY_MS = (SILENCE_LIMIT_S * 1_000) / 4;
+import { MysqlSession } from './mysql-session.ts';
 
 /**
  * A connection to a database of MySQL or MariaDB, made again after it was lost. Locks are lost with it: then revisions keep
@@ -18,12 +16,9 @@ export class MysqlDatabase implements Database {
   /** Locks that this process has: a session may take the same one twice. */
   #locks = new Set<string>();
   #turn: Promise<unknown> = Promise.resolve();
-  readonly #sign: NodeJS.Timeout;
 
   private constructor(url: string) {
     this.#options = connectionOptions(url);
-    // While the source is slow, nothing is said: the server must not take this process for one that is gone.
-    this.#sign = setInterval(() => void this.query('DO 1').catch(() => {}), SIGN_EVERY_MS).unref();
   }
 
   /** Connects. The database must be there. */
@@ -44,7 +39,6 @@ export class MysqlDatabase implements Database {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    clearInterval(this.#sign);
     await this.#turn;
     const session = this.#session;
     this.#session = undefined;

@@ -1,16 +1,15 @@
 import { type Connection, type ConnectionOptions, createConnection } from 'mysql2';
-import { errorCode } from '../../../../base/error-code.ts';
 import { MirrorError } from '../../../../base/errors.ts';
 import type { Param, Session, SqlRow } from '../database.ts';
 import { MysqlError, safeError } from './mysql-errors.ts';
 import { withValues } from './mysql-literal.ts';
 
 const CONNECT_LIMIT_MS = 15_000;
-/** Nothing else notices a network that drops packets silently. */
+/** Nothing else notices a network that drops packets silently. Looked at with each sign of ours. */
 const ANSWER_LIMIT_MS = 600_000;
 const KEEP_ALIVE_AFTER_MS = 10_000;
 /** The server ends a session of which it has heard nothing for so long, and gives its locks back. */
-export const SILENCE_LIMIT_S = 300;
+const SILENCE_LIMIT_S = 300;
 const LOCK_LIMIT_S = 30;
 /** Bounds the memory here and at the server. */
 const MOST_BYTES = 4_000_000;
@@ -58,6 +57,9 @@ export class MysqlSession implements Session {
   readonly #aloneLock: string;
   #isAlone = false;
   #isLost = false;
+  /** The statement that the server has not answered yet; there is one at a time. */
+  #pending: { readonly sinceMs: number; readonly fail: (error: Error) => void } | null = null;
+  readonly #lose: () => void;
 
   private constructor(
     connection: Connection,
@@ -66,9 +68,13 @@ export class MysqlSession implements Session {
     this.#connection = connection;
     [this.collation, this.maxPacket, this.#aloneLock] = [collation, maxPacket, lock];
     this.room = Math.min(maxPacket, MOST_BYTES);
-    const lose = (): void => void (this.#isLost = true);
-    connection.on('error', lose);
-    connection.on('end', lose);
+    const sign = setInterval(() => this.#showLife(), (SILENCE_LIMIT_S * 1_000) / 4).unref();
+    this.#lose = () => {
+      this.#isLost = true;
+      clearInterval(sign);
+    };
+    connection.on('error', this.#lose);
+    connection.on('end', this.#lose);
   }
 
   /** The connection was lost or closed, and with it transaction and locks. */
@@ -84,16 +90,18 @@ export class MysqlSession implements Session {
       connectTimeout: CONNECT_LIMIT_MS,
       enableKeepAlive: true,
       keepAliveInitialDelay: KEEP_ALIVE_AFTER_MS,
+      // It would compile and keep a reader of each kind of answer.
+      disableEval: true,
       // Affected rows are those that changed; and no server may ask for files of ours.
       flags: ['-FOUND_ROWS', '-LOCAL_FILES'],
     });
-    // Of a loss the next statement tells, too.
+    // Of a loss here the statement tells.
     connection.on('error', () => {});
     try {
       await new Promise<void>((done, failed) =>
         connection.connect((error) => (error === null ? done() : failed(safeError(error)))),
       );
-      const [server] = await ask(connection, 'SELECT VERSION() AS v, @@max_allowed_packet AS p');
+      const server = await ask(connection, 'SELECT VERSION() AS v, @@max_allowed_packet AS p');
       const { v, p } = (server as SqlRow[])[0] ?? {};
       const isMariaDb = /mariadb/i.test(String(v));
       requireVersion(isMariaDb, String(v));
@@ -107,12 +115,12 @@ export class MysqlSession implements Session {
   }
 
   async query(sql: string, params: readonly Param[] = []): Promise<SqlRow[]> {
-    const [rows] = await ask(this.#connection, withValues(sql, params));
+    const rows = await this.#ask(sql, params);
     return Array.isArray(rows) ? (rows as SqlRow[]) : [];
   }
 
   async run(sql: string, params: readonly Param[] = []): Promise<number> {
-    const [result] = await ask(this.#connection, withValues(sql, params));
+    const result = await this.#ask(sql, params);
     return Array.isArray(result)
       ? result.length
       : (result as { affectedRows: number }).affectedRows;
@@ -143,8 +151,38 @@ export class MysqlSession implements Session {
   }
 
   /** Says goodbye. */
-  close(): Promise<void> {
-    return new Promise((done) => this.#connection.end(() => done()));
+  async close(): Promise<void> {
+    if (this.#isLost) return;
+    this.#lose();
+    await new Promise<void>((done) => this.#connection.end(() => done()));
+  }
+
+  /**
+   * While the source is slow, nothing is said: the server must not take this process for one that is gone. Nor this one wait for
+   * a server that is.
+   */
+  #showLife(): void {
+    if (this.#pending === null) return void this.run('DO 1').catch(() => {});
+    if (performance.now() - this.#pending.sinceMs > ANSWER_LIMIT_MS)
+      this.#pending.fail(new MysqlError({ code: 'ETIMEDOUT' }));
+  }
+
+  async #ask(sql: string, params: readonly Param[]): Promise<unknown> {
+    try {
+      return await new Promise((done, fail) => {
+        this.#pending = { sinceMs: performance.now(), fail };
+        send(this.#connection, withValues(sql, params), done, fail);
+      });
+    } catch (error) {
+      // After an error of the driver the connection is of no use. Of a loss it tells either the statement or the connection.
+      if (error instanceof MysqlError && error.errno === undefined) {
+        this.#lose();
+        this.#connection.destroy();
+      }
+      throw error;
+    } finally {
+      this.#pending = null;
+    }
   }
 }
 
@@ -168,16 +206,16 @@ function requireVersion(isMariaDb: boolean, version: string): void {
   );
 }
 
-function ask(connection: Connection, sql: string): Promise<[unknown]> {
-  return new Promise((done, failed) => {
-    connection.query(
-      { sql, timeout: ANSWER_LIMIT_MS, typeCast: (field) => field.string() },
-      (error, result) => {
-        if (error === null) return done([result]);
-        // Its late answer would be taken for that of the next statement.
-        if (errorCode(error) === 'PROTOCOL_SEQUENCE_TIMEOUT') connection.destroy();
-        return failed(safeError(error));
-      },
-    );
-  });
+const ask = (connection: Connection, sql: string): Promise<unknown> =>
+  new Promise((done, fail) => send(connection, sql, done, fail));
+
+function send(
+  connection: Connection,
+  sql: string,
+  done: (result: unknown) => void,
+  fail: (error: Error) => void,
+): void {
+  connection.query({ sql, typeCast: (field) => field.string() }, (error, result) =>
+    error === null ? done(result) : fail(safeError(error)),
+  );
 }
