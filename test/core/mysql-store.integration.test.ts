@@ -259,6 +259,17 @@ describe.skipIf(mariadbMissing())('the new SQL store over MariaDB', () => {
     expect(await query('SELECT id FROM refused')).toEqual([{ id: 'a' }]);
   });
 
+  it('L6: lists a row that no statement has room for, and stores the others', async () => {
+    const large = row('b', { f_name: 'x'.repeat(17_000_000) });
+    const rows = [row('a', { f_name: 'x' }), large, row('c', { f_name: 'z' })];
+    const { result } = await write('large', (form) => form.commit({ rows }));
+    expect(result).toMatchObject({ inserted: 2, rejected: 1 });
+    expect(
+      await query(`SELECT submission_id, stored FROM mirror_rejected WHERE form_id = 'form_large'`),
+    ).toEqual([{ submission_id: 'b', stored: 0 }]);
+    expect(await query('SELECT id FROM large ORDER BY id')).toEqual([{ id: 'a' }, { id: 'c' }]);
+  });
+
   it('L11: has no plain answer left of hashed numbers and lists, and takes no other digit', async () => {
     const hash = (cell: Cell): Cell => hashedCell(cell, 'a-key-of-thirty-two-characters-at-least');
     const list = { ...NAME, id: 'f_list', label: 'List', position: 2 };
