@@ -5,13 +5,14 @@ import { syncBuiltinESMExports } from 'node:module';
 import type { Socket } from 'node:net';
 import { DatabaseSync, StatementSync } from 'node:sqlite';
 import { gaxios } from 'google-auth-library';
+import mysql, { type Connection } from 'mysql2';
 import pg, { type Client } from 'pg';
 import { type Dispatcher, Pool } from 'undici';
 import { currentProcess, Killed, type SimProcess } from './process.ts';
 
 /*
- * Where a simulated process meets the world: HTTP by undici and by Google's client, SQLite by `node:sqlite`, PostgreSQL by `pg`, files, randomness. Nothing here knows the program:
- * it may be rewritten, as long as it goes through these. Code outside of a simulated process is not touched.
+ * Where a simulated process meets the world: HTTP by undici and by Google's client, SQLite by `node:sqlite`, PostgreSQL by `pg`, MySQL by `mysql2`, files, randomness. Nothing here
+ * knows the program: it may be rewritten, as long as it goes through these. Code outside of a simulated process is not touched.
  */
 
 /** A request of a process, and the ways in which it can end. */
@@ -62,6 +63,7 @@ function install(): void {
   patchGaxios();
   patchSqlite();
   patchPostgres();
+  patchMysql();
   patchFiles();
   patchRandom();
   syncBuiltinESMExports();
@@ -239,10 +241,10 @@ function patchSqlite(): void {
 }
 
 /** Connections that a server has not answered yet, and who waits until there are none. */
-const busyClients = new Set<Client>();
+const busyClients = new Set<Client | Connection>();
 const onIdle = new Set<() => void>();
 
-function becameIdle(client: Client): void {
+function becameIdle(client: Client | Connection): void {
   busyClients.delete(client);
   if (busyClients.size > 0) return;
   for (const waiting of onIdle) waiting();
@@ -261,6 +263,9 @@ export async function serversAreIdle(ms: number): Promise<boolean> {
   });
   return true;
 }
+
+/** Statements that are counted. */
+const CHANGES = /^\s*(COMMIT|END|INSERT|UPDATE|DELETE|CREATE|ALTER|COPY)\b/i;
 
 /** Connections to PostgreSQL close with their process, so that the server rolls back; the ends of transactions are counted. */
 function patchPostgres(): void {
@@ -303,7 +308,7 @@ function patchPostgres(): void {
       if (owner.isDead) throw new Killed();
       const [first] = args;
       const sql = typeof first === 'string' ? first : String((first as { text?: string })?.text);
-      const isCounted = /^\s*(COMMIT|END|INSERT|UPDATE|DELETE|CREATE|ALTER|COPY)\b/i.test(sql);
+      const isCounted = CHANGES.test(sql);
       if (isCounted) owner.act(`before ${sql.trim().slice(0, 40)}`);
       busyClients.add(this);
       const result = query?.apply(this, args);
@@ -312,6 +317,67 @@ function patchPostgres(): void {
         owner.act(`after ${sql.trim().slice(0, 40)}`);
         return answer;
       });
+    },
+  };
+  Object.assign(prototype, patched);
+}
+
+/** The same of MySQL, whose driver calls back. Nothing is called back to a process that has died. */
+function patchMysql(): void {
+  const owners = new WeakMap<Connection, SimProcess>();
+  const { prototype } = mysql.Connection as unknown as { prototype: object };
+  const { connect, query } = prototype as Record<string, (...args: unknown[]) => unknown>;
+  const own = (connection: Connection): SimProcess | undefined => {
+    const known = owners.get(connection);
+    const owner = known ?? currentProcess();
+    if (owner === undefined || known !== undefined) return owner;
+    owners.set(connection, owner);
+    owner.handles.add({
+      close() {
+        (connection as unknown as { stream: Socket }).stream.destroy();
+        // Nothing that the driver does is called back any more.
+        connection.emit('end');
+        becameIdle(connection);
+      },
+    });
+    return owner;
+  };
+  /** The arguments, with a callback that says that the server has answered. */
+  const answered = (
+    connection: Connection,
+    owner: SimProcess,
+    args: readonly unknown[],
+    what: string | null,
+  ): unknown[] => {
+    const done = args.at(-1) as (...results: unknown[]) => void;
+    busyClients.add(connection);
+    const callback = (...results: unknown[]): void => {
+      becameIdle(connection);
+      if (owner.isDead) return;
+      try {
+        if (what !== null) owner.act(`after ${what}`);
+      } catch {
+        return;
+      }
+      done(...results);
+    };
+    return [...args.slice(0, -1), callback];
+  };
+  const patched = {
+    connect(this: Connection, ...args: unknown[]): unknown {
+      const owner = own(this);
+      if (owner === undefined) return connect?.apply(this, args);
+      if (owner.isDead) throw new Killed();
+      return connect?.apply(this, answered(this, owner, args, null));
+    },
+    query(this: Connection, ...args: unknown[]): unknown {
+      const owner = own(this);
+      if (owner === undefined) return query?.apply(this, args);
+      if (owner.isDead) throw new Killed();
+      const what = (args[0] as { sql: string }).sql.trim().slice(0, 40);
+      const isCounted = CHANGES.test(what);
+      if (isCounted) owner.act(`before ${what}`);
+      return query?.apply(this, answered(this, owner, args, isCounted ? what : null));
     },
   };
   Object.assign(prototype, patched);

@@ -15,6 +15,7 @@ export const STORES = [
   'memory',
   'new-sqlite',
   'new-postgres',
+  'new-mysql',
   'new-sheets',
 ] as const;
 export type StoreKind = (typeof STORES)[number];
@@ -50,6 +51,11 @@ export async function newPlace(kind: StoreKind, dir: string, target: string): Pr
   }
   if (kind === 'new-postgres') {
     const place = await postgresPlace();
+    newUrl(place.url);
+    return place;
+  }
+  if (kind === 'new-mysql') {
+    const place = await mysqlPlace();
     newUrl(place.url);
     return place;
   }
@@ -117,12 +123,47 @@ async function postgresPlace(): Promise<Place> {
   };
 }
 
+let mariadb: Promise<TestServer> | undefined;
+
+async function startedMariadb(): Promise<TestServer> {
+  const { startMariadb } = await import('../support/servers.ts');
+  const server = await startMariadb();
+  process.on('exit', () => server.process?.kill('SIGKILL'));
+  return server;
+}
+
+/** A database of its own: there are no schemas. */
+async function mysqlPlace(): Promise<Place> {
+  mariadb ??= startedMariadb();
+  const server = await mariadb;
+  const { createConnection } = await import('mysql2/promise');
+  const { createMysqlDatabase } = await import('../support/servers.ts');
+  const url = await createMysqlDatabase(server);
+  const client = await createConnection({ uri: url, charset: 'utf8mb4', timezone: 'Z' });
+  return {
+    url,
+    read: () =>
+      readCopy(async (sql) => {
+        const [rows] = await client.query(sql);
+        return rows as Record<string, unknown>[];
+      }, '`'),
+    async dispose() {
+      await client.query(`DROP DATABASE ${new URL(url).pathname.slice(1)}`);
+      await client.end();
+    },
+  };
+}
+
 /** Stops the servers that were started. */
 export async function stopServers(): Promise<void> {
   await stopSheets();
-  if (postgres === undefined) return;
-  const { server, client } = await postgres;
-  postgres = undefined;
-  await client.end();
-  await server.stop();
+  if (postgres !== undefined) {
+    const { server, client } = await postgres;
+    postgres = undefined;
+    await client.end();
+    await server.stop();
+  }
+  const server = await mariadb;
+  mariadb = undefined;
+  await server?.stop();
 }

@@ -11,7 +11,7 @@ import {
   textOf,
   type VersionPlan,
 } from './database.ts';
-import { encoderOf, MORE, ownColumns, withColumns } from './fields.ts';
+import { encoderOf, ownColumns } from './fields.ts';
 import { inSavepoint } from './savepoint.ts';
 import { countEntries } from './tally.ts';
 
@@ -24,38 +24,48 @@ export interface Committing {
   readonly columns: ReadonlySet<string>;
   readonly prepared: readonly PickedField[];
   readonly keepsAnswers: boolean;
-  /** Those of the IDs that were forgotten, with their digests. */
-  readonly forgotten: (ids: readonly string[]) => Promise<ReadonlyMap<string, string>>;
+}
+
+/** Rows of a change as they are stored. */
+export interface StorableRows {
+  readonly rows: readonly Row[];
+  /** Entries of those that the database cannot hold as they are. */
+  readonly replaced: readonly Entry[];
+  /** IDs in the change that were forgotten, with their digests. */
+  readonly forgotten: ReadonlyMap<string, string>;
 }
 
 export interface Committed {
   readonly state: FormState;
-  readonly fields: readonly SqlField[];
-  readonly columns: Set<string>;
   readonly applied: Applied;
 }
 
 /** A run more than this many ago is not kept. */
 const MOST_RUNS = 1_000;
 
+/** The rows of a change, without those that were forgotten. */
+export function storableRows(
+  { rows = [] }: Change,
+  dialect: Dialect,
+  forgotten: ReadonlyMap<string, string>,
+  atMs: number,
+): StorableRows {
+  const known = rows.filter(({ id }) => !forgotten.has(id));
+  return { ...withoutNul(known, dialect, atMs), forgotten };
+}
+
 /** Applies a change within a transaction. What it rejects with ends the transaction. */
 export async function applyChange(
   tx: Session,
   dialect: Dialect,
   change: Change,
+  { rows, replaced, forgotten }: StorableRows,
   from: Committing,
 ): Promise<Committed> {
   const { state } = from;
   const { formId } = state;
   const at = dialect.nameOf(state.commitUs);
-  const all = [
-    ...(change.rows ?? []).map(({ id }) => id),
-    ...(change.entries ?? []).map(({ id }) => id),
-  ];
-  const forgotten = all.length === 0 ? new Map<string, string>() : await from.forgotten(all);
-  const known = (change.rows ?? []).filter(({ id }) => !forgotten.has(id));
-  const { rows, replaced } = withoutNul(known, dialect, Math.floor(state.commitUs / 1_000));
-  await followForgotten(tx, formId, forgotten, change, at);
+  await followForgotten(tx, dialect, formId, forgotten, change, at);
 
   const stored = await storeRows(tx, dialect, rows, from);
   const entries = [
@@ -67,7 +77,7 @@ export async function applyChange(
   const kept = rows.filter(({ id }) => !refused.has(id));
   const stays = new Set([...kept.map(({ id }) => id), ...stored.liveRejected]);
   const isSettled = await settleEntries(tx, dialect, state, change, entries, kept);
-  await putEntries(tx, formId, entries, stays, at);
+  await putEntries(tx, dialect, formId, entries, stays, at);
   const isTouched = isSettled || entries.length > 0;
   const deleted = await deleteRows(tx, dialect, change.deleted ?? [], from, at);
 
@@ -82,12 +92,10 @@ export async function applyChange(
     rows: Object.fromEntries([...counts].filter(([, n]) => n !== 0)),
     ...(isTouched || deleted.isTouched || forgotten.size > 0 ? await countEntries(tx, formId) : {}),
   };
-  if (change.run !== undefined) await addRun(tx, formId, change.run);
+  if (change.run !== undefined) await addRun(tx, dialect, formId, change.run);
   const { inserted, updated, unchanged } = stored;
   return {
     state: { ...state, tally },
-    fields: stored.fields,
-    columns: stored.columns,
     applied: {
       inserted,
       updated,
@@ -127,6 +135,7 @@ const NUL = '\u0000';
 /** What was forgotten is not stored: its entry follows its status. */
 async function followForgotten(
   tx: Session,
+  dialect: Dialect,
   formId: string,
   forgotten: ReadonlyMap<string, string>,
   { rows = [], entries = [] }: Change,
@@ -139,14 +148,12 @@ async function followForgotten(
     if (digest === undefined) continue;
     await tx.run(
       `UPDATE _mirror_entries SET status = $1, created_at = $2, last_seen_at = $3 WHERE form_id = $4 AND kind = 'forgotten' AND id = $5`,
-      [status, createdAt, at, formId, digest],
+      [status, dialect.timeParam(createdAt), at, formId, digest],
     );
   }
 }
 
 interface StoredRows {
-  readonly fields: readonly SqlField[];
-  readonly columns: Set<string>;
   readonly inserted: number;
   readonly updated: number;
   readonly unchanged: number;
@@ -163,12 +170,9 @@ async function storeRows(
   rows: readonly Row[],
   from: Committing,
 ): Promise<StoredRows> {
-  const { state, prepared } = from;
-  const columns = new Set(from.columns);
+  const { state, fields, prepared } = from;
   const none = { inserted: 0, updated: 0, unchanged: 0, before: new Map(), rejected: [] };
-  if (rows.length === 0) return { ...none, fields: from.fields, columns, liveRejected: new Set() };
-  const fields = withColumns(from.fields, prepared, rows, columns, dialect);
-  await addColumns(tx, dialect, state.place, fields, columns);
+  if (rows.length === 0) return { ...none, liveRejected: new Set() };
   const encoder = encoderOf(fields, prepared, dialect);
   const batchOf = (some: readonly Row[]) => ({
     formId: state.formId,
@@ -178,11 +182,11 @@ async function storeRows(
     rows: some.map((row): Param[] => [
       row.id,
       row.status.toWellFormed(),
-      row.createdAt,
+      dialect.timeParam(row.createdAt),
       ...encoder.values(row),
     ]),
   });
-  const versions = versionPlan(from, dialect, columns);
+  const versions = versionPlan(from, dialect);
   const before = await liveBefore(tx, dialect, state.place, rows);
   const rejected = new Map<string, Entry>();
   const upsert = async (some: readonly Row[]): Promise<{ inserted: number; updated: number }> => {
@@ -226,8 +230,6 @@ async function storeRows(
     lost.set(status, (lost.get(status) ?? 0) - 1);
   }
   return {
-    fields,
-    columns,
     inserted,
     updated,
     unchanged: rows.length - inserted - updated - rejected.size,
@@ -254,26 +256,6 @@ const rejectedEntry = ({ id, status, createdAt }: Row, reason: string, atMs: num
   atMs,
 });
 
-/** Adds the columns of these fields that the table does not have, to the table and to `columns`. */
-export async function addColumns(
-  tx: Session,
-  dialect: Dialect,
-  table: string,
-  fields: readonly SqlField[],
-  columns: Set<string>,
-): Promise<void> {
-  const add = async (name: string, type: 'number' | 'text' | 'json'): Promise<void> => {
-    if (columns.has(name)) return;
-    await tx.run(`ALTER TABLE ${quoted(table)} ADD COLUMN ${quoted(name)} ${dialect.types[type]}`);
-    columns.add(name);
-  };
-  for (const { column, type, textColumn, isInMore } of fields) {
-    if (column === null) continue;
-    await (isInMore ? add(MORE, 'text') : add(column, type ?? 'text'));
-    if (textColumn !== null) await add(textColumn, 'text');
-  }
-}
-
 /** Live rows of these IDs, by status and by ID. */
 async function liveBefore(
   tx: Session,
@@ -285,7 +267,7 @@ async function liveBefore(
   const byId = new Map<string, string>();
   const found = await tx.query(
     `SELECT id, status FROM ${quoted(table)} WHERE _deleted_at IS NULL AND ${dialect.among('id', '$1')}`,
-    [JSON.stringify(rows.map(({ id }) => id))],
+    [rows.map(({ id }) => id)],
   );
   for (const row of found) {
     const status = textOf(row['status']);
@@ -296,9 +278,8 @@ async function liveBefore(
 }
 
 function versionPlan(
-  { state, fields, keepsAnswers }: Pick<Committing, 'state' | 'fields' | 'keepsAnswers'>,
+  { state, fields, columns, keepsAnswers }: Committing,
   dialect: Dialect,
-  columns: ReadonlySet<string>,
 ): VersionPlan {
   const { formId, place, statusesAsOfMs } = state;
   const notBefore = statusesAsOfMs === null ? null : dialect.nameOf(statusesAsOfMs * 1_000);
@@ -320,7 +301,7 @@ async function settleEntries(
     if (ids.length === 0) return;
     many += await tx.run(
       `DELETE FROM _mirror_entries WHERE form_id = $1 AND ${dialect.among('kind', '$2')} AND ${dialect.among('id', '$3')}`,
-      [formId, JSON.stringify(kinds), JSON.stringify(ids)],
+      [formId, kinds, ids],
     );
   };
   if (tally.held + tally.undecided + tally.rejected > 0) {
@@ -341,20 +322,33 @@ async function settleEntries(
 /** Writes entries. `live`: IDs of this change that have a live row. */
 async function putEntries(
   tx: Session,
+  dialect: Dialect,
   formId: string,
   entries: readonly Entry[],
   live: ReadonlySet<string>,
   at: string,
 ): Promise<void> {
+  const there = dialect.onConflict(
+    ['form_id', 'kind', 'id'],
+    ['status', 'created_at', 'reason', 'is_stored', 'last_seen_at'],
+  );
   for (const { kind, id, status, createdAt, reason, atMs } of entries) {
     const isStored = kind === 'held' || kind === 'undecided' || live.has(id);
-    const seen = kind === 'refused' ? new Date(atMs).toISOString() : at;
+    const seen = kind === 'refused' ? dialect.nameOf(atMs * 1_000) : at;
     await tx.run(
       `INSERT INTO _mirror_entries (form_id, kind, id, status, created_at, reason, is_stored, first_seen_at, last_seen_at)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (form_id, kind, id) DO UPDATE SET
-       status = excluded.status, created_at = excluded.created_at, reason = excluded.reason,
-       is_stored = excluded.is_stored, last_seen_at = excluded.last_seen_at`,
-      [formId, kind, id, status, createdAt, reason, isStored ? 1 : 0, seen, seen],
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ${there}`,
+      [
+        formId,
+        kind,
+        id,
+        status,
+        dialect.timeParam(createdAt),
+        reason,
+        isStored ? 1 : 0,
+        seen,
+        seen,
+      ],
     );
   }
 }
@@ -378,20 +372,25 @@ async function deleteRows(
     table,
     ids.map((id) => ({ id })),
   );
-  const versions = versionPlan(from, dialect, from.columns);
+  const versions = versionPlan(from, dialect);
   const rows = await dialect.markDeleted(tx, { table, at, ids }, versions);
   return { rows, before: statuses, isTouched: true };
 }
 
-async function addRun(tx: Session, formId: string, run: NonNullable<Change['run']>): Promise<void> {
+async function addRun(
+  tx: Session,
+  dialect: Dialect,
+  formId: string,
+  run: NonNullable<Change['run']>,
+): Promise<void> {
   const { startedAtMs, endedAtMs, outcome, code, error, requests, held, isWhole } = run;
   await tx.run(
     `INSERT INTO _mirror_runs (form_id, started_at, ended_at, outcome, code, error, requests, inserted, updated, unchanged, deleted, rejected, held, is_whole)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) ON CONFLICT (form_id, started_at) DO NOTHING`,
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) ${dialect.onConflict(['form_id', 'started_at'])}`,
     [
       formId,
-      new Date(startedAtMs).toISOString(),
-      new Date(endedAtMs).toISOString(),
+      dialect.nameOf(startedAtMs * 1_000),
+      dialect.nameOf(endedAtMs * 1_000),
       outcome,
       code,
       error,
@@ -406,7 +405,8 @@ async function addRun(tx: Session, formId: string, run: NonNullable<Change['run'
     ],
   );
   await tx.run(
-    `DELETE FROM _mirror_runs WHERE form_id = $1 AND started_at <= (SELECT started_at FROM _mirror_runs WHERE form_id = $2 ORDER BY started_at DESC LIMIT 1 OFFSET ${MOST_RUNS})`,
+    `DELETE FROM _mirror_runs WHERE form_id = $1 AND started_at <= (SELECT started_at FROM
+     (SELECT started_at FROM _mirror_runs WHERE form_id = $2 ORDER BY started_at DESC LIMIT 1 OFFSET ${MOST_RUNS}) AS oldest)`,
     [formId, formId],
   );
 }

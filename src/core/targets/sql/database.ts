@@ -5,7 +5,8 @@ import type { Grain } from '../../mirror/port.ts';
  * What the SQL store asks of a database. Statements write parameters as `$1`, `$2`, … in the order of their first use.
  */
 
-export type Param = string | number | bigint | null;
+/** A list is for {@link Dialect.among}. */
+export type Param = string | number | bigint | null | readonly string[];
 export type SqlRow = Readonly<Record<string, unknown>>;
 
 /** A connection, or the transaction that it is in. */
@@ -51,19 +52,29 @@ export interface Batch {
 /** What is written otherwise in each database. */
 export interface Dialect {
   readonly product: string;
-  readonly types: Readonly<Record<ColumnType | 'time' | 'integer' | 'key', string>>;
+  /** `key`: IDs of forms, and names; `id`: IDs of submissions; `word`: one of a few short words of ours. */
+  readonly types: Readonly<Record<ColumnType | 'time' | 'integer' | 'key' | 'id' | 'word', string>>;
   /** Columns of answers that a table can have; answers beyond go into one JSON column. */
   readonly maxColumns: number;
-  /** How a time of ours is bound: canonical text in, canonical text or a time of the database out. */
+  /** A time of the database as canonical text. */
   timeOf(value: unknown): string | null;
+  /** A canonical time as the database takes it. */
+  timeParam(time: string | null): string | null;
   /** A moment as a bound, so that times at it are not before it. */
   boundOf(ms: number): string;
   /** A commit's name in microseconds, as a time. */
   nameOf(us: number): string;
   /** The first characters of a time that say its day, hour and so on; null for `all`. */
   grainOf(expression: string, grain: Grain): string | null;
-  /** A condition: the expression is among the texts of a JSON list, which is the parameter. */
+  /** A condition: the expression is among the texts of a list, which is the parameter. */
   among(expression: string, param: string): string;
+  /** The end of an INSERT: a row whose key is there stays as it is, or takes these columns of what was to be inserted. */
+  onConflict(key: readonly string[], taken?: readonly string[]): string;
+  /**
+   * Until the transaction ends, no other process makes tables or views. For a database that commits with each of them; where
+   * they are part of the transaction, that is enough.
+   */
+  alone(tx: Session): Promise<void>;
   /** The columns of a table; none where there is no such table. */
   columnsOf(session: Session, table: string): Promise<Set<string>>;
   /** Tables and views by name. */
@@ -87,7 +98,7 @@ export interface Dialect {
   refusal(error: unknown): { readonly reason: string; readonly isOfRow: boolean } | undefined;
   /** Whether texts may hold U+0000. */
   readonly takesNul: boolean;
-  /** Makes a view, or one of ours anew. Rejects where that cannot be; what people built on it stays. */
+  /** Makes a view, or one of ours anew. Rejects where that cannot be: then the transaction, and what people built on it, is as it was. */
   putView(tx: Session, name: string, select: string): Promise<void>;
   /** The public relations besides tables: the SELECT of each view, by name. */
   views(forms: readonly ViewedForm[], history: boolean): ReadonlyMap<string, string>;
@@ -128,6 +139,8 @@ export interface SqlField {
   readonly textColumn: string | null;
   /** It has no columns of its own: its answers are in `_more`. */
   readonly isInMore: boolean;
+  /** Those of its columns that may not have been made yet: they were announced, and no commit has used them. */
+  readonly announced?: readonly string[];
   /** Labels that it had, and since when (ISO); the last one is the current. */
   readonly labels: readonly { readonly label: string; readonly from: string }[];
 }
@@ -136,6 +149,20 @@ export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"
 
 /** A text as SQL writes it. It must not hold U+0000. */
 export const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+
+/** The end of an INSERT in PostgreSQL and SQLite, see {@link Dialect.onConflict}. */
+export function onConflict(key: readonly string[], taken: readonly string[] = []): string {
+  const set = taken.map((name) => `${name} = excluded.${name}`).join(', ');
+  return `ON CONFLICT (${key.join(', ')}) DO ${set === '' ? 'NOTHING' : `UPDATE SET ${set}`}`;
+}
+
+/** A time as servers write it, `2026-01-01 00:00:00.5+00`, in canonical form: `2026-01-01T00:00:00.500Z`. */
+export function canonicalOf(value: unknown): string | null {
+  if (value === null || value === undefined) return null;
+  const [, date = '', clock = '', fraction = ''] =
+    /^(\S+)[ T](\d\d:\d\d:\d\d)(?:\.(\d+))?/.exec(textOf(value)) ?? [];
+  return `${date}T${clock}.${fraction.replace(/0+$/, '').padEnd(3, '0')}Z`;
+}
 
 export const textOf = (value: unknown): string =>
   typeof value === 'string' ? value : String(value);

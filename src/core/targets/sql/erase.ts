@@ -12,8 +12,7 @@ import {
   type SqlField,
   textOf,
 } from './database.ts';
-import { addColumns } from './commit.ts';
-import { decodeMore, decodeRow, encodeMore, MORE, ownColumns, withTextColumns } from './fields.ts';
+import { decodeMore, decodeRow, encodeMore, MORE, ownColumns } from './fields.ts';
 import { countTally } from './tally.ts';
 
 /** What is erased from. */
@@ -28,8 +27,6 @@ export interface Erasing {
 
 export interface Erased {
   readonly state: FormState;
-  readonly fields: readonly SqlField[];
-  readonly columns: Set<string>;
   readonly rows: number;
 }
 
@@ -40,13 +37,12 @@ export async function eraseFrom(
   what: Erasure,
   from: Erasing,
 ): Promise<Erased> {
-  const done =
+  const rows =
     what.kind === 'columns' || what.kind === 'rehash'
       ? await rewrite(tx, dialect, what, from)
-      : { rows: await eraseRows(tx, dialect, what, from) };
-  const { state, fields, columns } = from;
-  const tally = await countTally(tx, state);
-  return { fields, columns: new Set(columns), ...done, state: { ...state, tally } };
+      : await eraseRows(tx, dialect, what, from);
+  const tally = await countTally(tx, from.state);
+  return { rows, state: { ...from.state, tally } };
 }
 
 async function eraseRows(
@@ -59,7 +55,7 @@ async function eraseRows(
     case 'forget':
       return forget(tx, dialect, what.ids, from);
     case 'remember': {
-      const digests = JSON.stringify(what.ids.map((id) => from.digestOf(id)));
+      const digests = what.ids.map((id) => from.digestOf(id));
       return tx.run(
         `DELETE FROM _mirror_entries WHERE form_id = $1 AND kind = 'forgotten' AND ${dialect.among('id', '$2')}`,
         [from.state.formId, digests],
@@ -93,14 +89,14 @@ async function forget(
     // One that is not known is remembered too; the source's list says later what it counts as.
     await tx.run(
       `INSERT INTO _mirror_entries (form_id, kind, id, status, created_at, reason, is_stored, first_seen_at, last_seen_at)
-       VALUES ($1, 'forgotten', $2, $3, $4, '', 0, $5, $6) ON CONFLICT (form_id, kind, id) DO NOTHING`,
+       VALUES ($1, 'forgotten', $2, $3, $4, '', 0, $5, $6) ${dialect.onConflict(['form_id', 'kind', 'id'])}`,
       [
         formId,
         digest,
         known === undefined ? '' : textOf(known['status']),
-        known === undefined ? null : dialect.timeOf(known['created_at']),
-        at,
-        at,
+        known === undefined ? null : dialect.timeParam(dialect.timeOf(known['created_at'])),
+        dialect.timeParam(at),
+        dialect.timeParam(at),
       ],
     );
     await tx.run(
@@ -150,16 +146,13 @@ async function rewrite(
   tx: Session,
   dialect: Dialect,
   what: Extract<Erasure, { kind: 'columns' | 'rehash' }>,
-  { state, fields: before, columns: had }: Erasing,
-): Promise<Pick<Erased, 'rows' | 'fields' | 'columns'>> {
-  const columns = new Set(had);
+  { state, fields, columns }: Erasing,
+): Promise<number> {
   const isThere = ({ column, isInMore }: SqlField): boolean =>
     column !== null && columns.has(isInMore ? MORE : column);
   const ids = new Set(what.fieldIds);
-  const fields = what.kind === 'rehash' ? withTextColumns(before, ids, columns) : before;
   const wanted = fields.filter((field) => ids.has(field.id) && isThere(field));
-  if (wanted.length === 0) return { rows: 0, fields: before, columns };
-  await addColumns(tx, dialect, state.place, wanted, columns);
+  if (wanted.length === 0) return 0;
 
   const change = (cell: Cell): string | null => {
     const next = what.kind === 'rehash' && !looksHashed(cell) ? what.hash(cell) : cell;
@@ -167,7 +160,7 @@ async function rewrite(
   };
   const rows = await rewriteRows(tx, dialect, state.place, fields, wanted, columns, change);
   await rewriteVersions(tx, state.formId, fields, wanted, change);
-  return { rows, fields, columns };
+  return rows;
 }
 
 /** How many rows had an answer that was replaced. */

@@ -108,6 +108,58 @@ export function withColumns(
   return isChanged ? next : fields;
 }
 
+/** A column that is to be made. */
+export interface NewColumn {
+  readonly name: string;
+  readonly type: ColumnType;
+}
+
+/** The columns of these fields that the table does not have. */
+export function missingColumns(
+  fields: readonly SqlField[],
+  columns: ReadonlySet<string>,
+): readonly NewColumn[] {
+  const missing = new Map<string, ColumnType>();
+  const need = (name: string, type: ColumnType): void => {
+    if (!columns.has(name)) missing.set(name, type);
+  };
+  for (const { column, type, textColumn, isInMore } of fields) {
+    if (column === null) continue;
+    if (isInMore) need(MORE, 'text');
+    else need(column, type ?? 'text');
+    if (textColumn !== null) need(textColumn, 'text');
+  }
+  return [...missing].map(([name, type]) => ({ name, type }));
+}
+
+/** The fields, with word of the columns that are about to be made. */
+export function announced(
+  fields: readonly SqlField[],
+  missing: readonly NewColumn[],
+): readonly SqlField[] {
+  const names = new Set(missing.map(({ name }) => name));
+  return fields.map((field) => {
+    const own = ownColumns(field).filter((name) => names.has(name));
+    return own.length === 0 ? field : { ...field, announced: own };
+  });
+}
+
+/**
+ * The fields as a writer finds them: of columns that were announced, a process that was killed has made some or none. Those that
+ * are there hold nothing yet; those that are not were never made, and nobody dropped them.
+ */
+export function settled(
+  fields: readonly SqlField[],
+  columns: ReadonlySet<string>,
+): readonly SqlField[] {
+  return fields.map(({ announced: names, ...field }) => {
+    const lacks = (name: string | null): boolean =>
+      name !== null && names?.includes(name) === true && !columns.has(name);
+    if (lacks(field.column)) return { ...field, column: null, type: null, textColumn: null };
+    return lacks(field.textColumn) ? { ...field, textColumn: null } : field;
+  });
+}
+
 /** The columns of its own that a field has; of `columns`, where those are given. */
 export const ownColumns = (
   { column, textColumn, isInMore }: SqlField,

@@ -1,6 +1,6 @@
 import { viewLabels } from '../../../mirror/column-names.ts';
 import { SYSTEM_COLUMNS } from '../../../mirror/reserved-names.ts';
-import { literal, quoted, type SqlField, type ViewedForm } from './database.ts';
+import { quoted, type SqlField, type ViewedForm } from './database.ts';
 import { MORE, ownColumns } from './fields.ts';
 
 /*
@@ -12,8 +12,10 @@ export interface FormViewStyle {
   /** Puts the system columns and the columns of answers in order. */
   readonly arrange: (answers: readonly string[]) => readonly string[];
   readonly maxLabelBytes: number;
-  /** An expression for an answer in {@link MORE}. `key`: its key there, a literal. */
-  readonly inMore: (key: string) => string;
+  /** A label as a column's name can be; absent where it can be any. */
+  readonly labelOf?: (label: string) => string;
+  /** An expression for an answer in {@link MORE}, by the name that its column would have. */
+  readonly inMore: (name: string) => string;
 }
 
 /** A column that shows answers. */
@@ -46,7 +48,7 @@ export function liveSelect(form: ViewedForm, { arrange }: FormViewStyle): string
 /** All rows, each column named by its field's label. */
 export function labelledSelect(
   form: ViewedForm,
-  { arrange, maxLabelBytes, inMore }: FormViewStyle,
+  { arrange, maxLabelBytes, inMore, labelOf = (label) => label }: FormViewStyle,
 ): string {
   const shown = answerColumns(form).map(({ field: { id, label }, name, isBeside }) => ({
     id,
@@ -55,9 +57,12 @@ export function labelledSelect(
   }));
   if (form.columns.has(MORE))
     for (const { id, label, column, isInMore } of form.fields)
-      if (isInMore && column !== null)
-        shown.push({ id, label, expression: inMore(literal(column)) });
-  const labels = viewLabels(shown, SYSTEM_COLUMNS, maxLabelBytes);
+      if (isInMore && column !== null) shown.push({ id, label, expression: inMore(column) });
+  const labels = viewLabels(
+    shown.map((each) => ({ ...each, label: labelOf(each.label) })),
+    SYSTEM_COLUMNS,
+    maxLabelBytes,
+  );
   const items = shown.map(({ expression }, at) => `${expression} AS ${quoted(labels[at] ?? '')}`);
   return `SELECT ${arrange(items).join(', ')} FROM ${quoted(form.table)}`;
 }

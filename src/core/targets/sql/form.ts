@@ -18,7 +18,7 @@ import type {
   StoredField,
   StoredRow,
 } from '../../mirror/port.ts';
-import { applyChange } from './commit.ts';
+import { applyChange, storableRows } from './commit.ts';
 import {
   type Database,
   numberOf,
@@ -29,7 +29,17 @@ import {
   textOf,
 } from './database.ts';
 import { eraseFrom } from './erase.ts';
-import { decodeRow, followFields, MORE, ownColumns } from './fields.ts';
+import {
+  announced,
+  decodeRow,
+  followFields,
+  missingColumns,
+  MORE,
+  ownColumns,
+  withColumns,
+  withTextColumns,
+} from './fields.ts';
+import { addColumns } from './schema.ts';
 import type { KeptHistory } from './store.ts';
 import { signOf } from './tally.ts';
 import { rebuildViews } from './views.ts';
@@ -58,7 +68,7 @@ export class SqlForm implements OpenForm {
   readonly #parts: SqlFormParts;
   #state: FormState;
   #fields: readonly SqlField[];
-  #columns: Set<string>;
+  readonly #columns: Set<string>;
   #revision: number;
   #prepared: readonly PickedField[] = [];
 
@@ -173,8 +183,16 @@ export class SqlForm implements OpenForm {
   }
 
   async forgotten(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
-    if (this.#state.tally.forgotten === 0) return new Map();
-    return this.#forgotten(this.#parts.database, ids);
+    if (this.#state.tally.forgotten === 0 || ids.length === 0) return new Map();
+    const digests = new Map(ids.map((id) => [this.#digest(id), id]));
+    const { dialect } = this.#parts.database;
+    const rows = await this.#query(
+      `SELECT id FROM _mirror_entries WHERE form_id = $1 AND kind = 'forgotten' AND ${dialect.among('id', '$2')}`,
+      [this.#state.formId, [...digests.keys()]],
+    );
+    return new Map(
+      rows.map((row) => [digests.get(textOf(row['id'])) ?? '', textOf(row['id'])] as const),
+    );
   }
 
   async runs(limit: number): Promise<Run[]> {
@@ -217,26 +235,34 @@ export class SqlForm implements OpenForm {
 
   async commit(change: Change): Promise<Applied> {
     const { database, clock, history } = this.#parts;
+    const { dialect } = database;
     const state = { ...this.#state, commitUs: nextCommitUs(this.#state, clock.now()) };
+    const ids = [...(change.rows ?? []), ...(change.entries ?? [])].map(({ id }) => id);
+    const forgotten = await this.forgotten(ids);
+    const storable = storableRows(change, dialect, forgotten, Math.floor(state.commitUs / 1_000));
+    if (storable.rows.length > 0)
+      await this.#makeColumns(
+        withColumns(this.#fields, this.#prepared, storable.rows, this.#columns, dialect),
+      );
     return this.#write(async (tx) => {
-      const forgotten = state.tally.forgotten > 0;
-      const done = await applyChange(tx, database.dialect, change, {
+      const done = await applyChange(tx, dialect, change, storable, {
         state,
         fields: this.#fields,
         columns: this.#columns,
         prepared: this.#prepared,
         keepsAnswers: history === 'full',
-        forgotten: async (ids) => (forgotten ? this.#forgotten(tx, ids) : new Map()),
       });
       const next = change.state?.(done.state) ?? done.state;
-      await this.#save(tx, next, done.fields);
-      return { state: next, fields: done.fields, columns: done.columns, result: done.applied };
+      await this.#save(tx, next, this.#fields);
+      return { state: next, result: done.applied };
     });
   }
 
   async erase(what: Erasure): Promise<number> {
     const { database, clock } = this.#parts;
     const state = { ...this.#state, commitUs: nextCommitUs(this.#state, clock.now()) };
+    if (what.kind === 'rehash')
+      await this.#makeColumns(withTextColumns(this.#fields, new Set(what.fieldIds), this.#columns));
     const erased = await this.#write(async (tx) => {
       const done = await eraseFrom(tx, database.dialect, what, {
         state,
@@ -245,8 +271,8 @@ export class SqlForm implements OpenForm {
         digestOf: (id) => this.#digest(id),
         at: new Date(clock.now()).toISOString(),
       });
-      await this.#save(tx, done.state, done.fields);
-      return { ...done, result: done.rows };
+      await this.#save(tx, done.state, this.#fields);
+      return { state: done.state, result: done.rows };
     });
     await database.scrub();
     return erased;
@@ -259,12 +285,34 @@ export class SqlForm implements OpenForm {
     return notes;
   }
 
+  /**
+   * Makes the columns that these fields lack. They are announced first, for a database that commits with each of them: a process
+   * that is killed leaves no column of which the state does not know the type. The next commit confirms them.
+   */
+  async #makeColumns(fields: readonly SqlField[]): Promise<void> {
+    const { database } = this.#parts;
+    const missing = missingColumns(fields, this.#columns);
+    if (missing.length > 0) {
+      const next = announced(fields, missing);
+      await this.#write(async (tx) => {
+        await this.#save(tx, this.#state, next);
+        return { fields: next };
+      });
+      await database
+        .transaction((tx) => addColumns(tx, database.dialect, this.#state.place, missing))
+        .catch((error: unknown) => {
+          throw database.dialect.describe(error);
+        });
+    }
+    for (const { name } of missing) this.#columns.add(name);
+    this.#fields = fields;
+  }
+
   /** One transaction of this writer: rejects with TARGET_BUSY where another one has written since. */
   async #write<T>(
     work: (tx: Session) => Promise<{
       readonly state?: FormState;
       readonly fields?: readonly SqlField[];
-      readonly columns?: Set<string>;
       readonly result?: T;
     }>,
   ): Promise<T> {
@@ -287,7 +335,6 @@ export class SqlForm implements OpenForm {
       this.#revision++;
       if (done.state !== undefined) this.#state = done.state;
       if (done.fields !== undefined) this.#fields = done.fields;
-      if (done.columns !== undefined) this.#columns = done.columns;
       return done.result as T;
     } catch (error) {
       throw database.dialect.describe(error);
@@ -306,18 +353,6 @@ export class SqlForm implements OpenForm {
     return forgottenHash(this.#parts.salt, this.#state.formId, id);
   }
 
-  async #forgotten(session: Session, ids: readonly string[]): Promise<Map<string, string>> {
-    const { dialect } = this.#parts.database;
-    const digests = new Map(ids.map((id) => [this.#digest(id), id]));
-    const rows = await session.query(
-      `SELECT id FROM _mirror_entries WHERE form_id = $1 AND kind = 'forgotten' AND ${dialect.among('id', '$2')}`,
-      [this.#state.formId, JSON.stringify([...digests.keys()])],
-    );
-    return new Map(
-      rows.map((row) => [digests.get(textOf(row['id'])) ?? '', textOf(row['id'])] as const),
-    );
-  }
-
   #query(sql: string, params: readonly Param[]): ReturnType<Session['query']> {
     const { database } = this.#parts;
     return database.query(sql, params).catch((error: unknown) => {
@@ -329,8 +364,7 @@ export class SqlForm implements OpenForm {
     const { where, params } = this.#conditions(query);
     where.unshift(query.isDeleted === true ? '_deleted_at IS NOT NULL' : '_deleted_at IS NULL');
     const { dialect } = this.#parts.database;
-    if (query.ids !== undefined)
-      where.push(dialect.among('id', `$${params.push(JSON.stringify(query.ids))}`));
+    if (query.ids !== undefined) where.push(dialect.among('id', `$${params.push(query.ids)}`));
     return { where, params };
   }
 

@@ -13,6 +13,10 @@ export async function openSqlStore(url: string, options: SqlStoreOptions): Promi
     const { PostgresDatabase } = await import('./postgres/postgres-database.ts');
     return SqlStore.open(await PostgresDatabase.open(url), options);
   }
+  if (/^(?:mysql|mariadb):/i.test(url)) {
+    const { MysqlDatabase } = await import('./mysql/mysql-database.ts');
+    return SqlStore.open(await MysqlDatabase.open(url), options);
+  }
   throw new MirrorError(
     'SETTINGS',
     `The address of target ${options.name} names no database that is supported here.`,

@@ -11,12 +11,12 @@ export async function inSavepoint<T>(tx: Session, work: () => Promise<T>): Promi
   await tx.run(`SAVEPOINT ${name}`);
   try {
     const result = await work();
-    await tx.run(`RELEASE ${name}`);
+    await tx.run(`RELEASE SAVEPOINT ${name}`);
     return result;
   } catch (error) {
     // Something that people added may have rolled back everything.
-    await tx.run(`ROLLBACK TO ${name}`).catch(() => {});
-    await tx.run(`RELEASE ${name}`).catch(() => {});
+    await tx.run(`ROLLBACK TO SAVEPOINT ${name}`).catch(() => {});
+    await tx.run(`RELEASE SAVEPOINT ${name}`).catch(() => {});
     throw error;
   }
 }

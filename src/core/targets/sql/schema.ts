@@ -1,9 +1,10 @@
 import { MirrorError } from '../../../base/errors.ts';
 import { newSalt } from '../../../mirror/forgotten.ts';
-import { type Database, type Session, textOf } from './database.ts';
+import { type Database, type Dialect, quoted, type Session, textOf } from './database.ts';
+import type { NewColumn } from './fields.ts';
 
 /*
- * Tables of our own. They begin with `_mirror_`, and nobody else is to use them.
+ * Tables of our own, which begin with `_mirror_` and are for nobody else, and the tables of forms.
  */
 
 /** To be raised with every change of what is stored: a target of another schema is left alone. */
@@ -13,15 +14,15 @@ const SCHEMA = '3';
 export async function ensureSchema(database: Database): Promise<string> {
   const { dialect } = database;
   return database.transaction(async (tx) => {
+    await dialect.alone(tx);
     const relations = await dialect.relations(tx);
     if (relations.has('mirror_meta')) throw otherSchema(dialect.product);
-    const { time, integer, key } = dialect.types;
-    const text = dialect.types.text;
+    const { time, integer, key, id, word, text } = dialect.types;
     for (const table of [
       `_mirror_state (form_id ${key} PRIMARY KEY, revision ${integer} NOT NULL, state ${text} NOT NULL, fields ${text} NOT NULL)`,
-      `_mirror_entries (form_id ${key}, kind ${key}, id ${key}, status ${text} NOT NULL, created_at ${time}, reason ${text} NOT NULL,
+      `_mirror_entries (form_id ${key}, kind ${word}, id ${id}, status ${text} NOT NULL, created_at ${time}, reason ${text} NOT NULL,
         is_stored ${integer} NOT NULL, first_seen_at ${time} NOT NULL, last_seen_at ${time} NOT NULL, PRIMARY KEY (form_id, kind, id))`,
-      `_mirror_versions (form_id ${key}, submission_id ${key}, until ${time}, not_before ${time}, status ${text} NOT NULL,
+      `_mirror_versions (form_id ${key}, submission_id ${id}, until ${time}, not_before ${time}, status ${text} NOT NULL,
         created_at ${time}, deleted_at ${time}, answers ${text}, PRIMARY KEY (form_id, submission_id, until))`,
       `_mirror_runs (form_id ${key}, started_at ${time}, ended_at ${time} NOT NULL, outcome ${text} NOT NULL, code ${text}, error ${text},
         requests ${integer} NOT NULL, inserted ${integer} NOT NULL, updated ${integer} NOT NULL, unchanged ${integer} NOT NULL,
@@ -32,9 +33,9 @@ export async function ensureSchema(database: Database): Promise<string> {
       await tx.run(`CREATE TABLE IF NOT EXISTS ${table}`);
     const schema = await readText(tx, 'schema');
     if (schema !== null && schema !== SCHEMA) throw otherSchema(dialect.product);
-    if (schema === null) await writeText(tx, 'schema', SCHEMA);
+    if (schema === null) await writeText(tx, dialect, 'schema', SCHEMA);
     const salt = (await readText(tx, 'salt')) ?? newSalt();
-    await writeText(tx, 'salt', salt);
+    await writeText(tx, dialect, 'salt', salt);
     return salt;
   });
 }
@@ -50,9 +51,34 @@ async function readText(tx: Session, name: string): Promise<string | null> {
   return row === undefined ? null : (JSON.parse(textOf(row['value'])) as string);
 }
 
-async function writeText(tx: Session, name: string, value: string): Promise<void> {
+async function writeText(
+  tx: Session,
+  dialect: Dialect,
+  name: string,
+  value: string,
+): Promise<void> {
   await tx.run(
-    'INSERT INTO _mirror_records (name, revision, value) VALUES ($1, 1, $2) ON CONFLICT (name) DO NOTHING',
+    `INSERT INTO _mirror_records (name, revision, value) VALUES ($1, 1, $2) ${dialect.onConflict(['name'])}`,
     [name, JSON.stringify(value)],
   );
+}
+
+/** Makes the table of a form, without columns for answers. */
+export async function createTable(tx: Session, dialect: Dialect, table: string): Promise<void> {
+  const { time, text, id } = dialect.types;
+  await tx.run(
+    `CREATE TABLE ${quoted(table)} (id ${id} PRIMARY KEY NOT NULL, status ${text} NOT NULL, created_at ${time},
+     _first_seen_at ${time} NOT NULL, _changed_at ${time} NOT NULL, _deleted_at ${time})`,
+  );
+}
+
+/** Adds columns to the table of a form. */
+export async function addColumns(
+  tx: Session,
+  dialect: Dialect,
+  table: string,
+  columns: readonly NewColumn[],
+): Promise<void> {
+  for (const { name, type } of columns)
+    await tx.run(`ALTER TABLE ${quoted(table)} ADD COLUMN ${quoted(name)} ${dialect.types[type]}`);
 }

@@ -10,16 +10,10 @@ import {
   newFormState,
 } from '../../mirror/form-state.ts';
 import type { CheckResult, OpenForm, Store, StoredForm, StoredRecord } from '../../mirror/port.ts';
-import {
-  type Database,
-  numberOf,
-  quoted,
-  type Session,
-  type SqlField,
-  textOf,
-} from './database.ts';
+import { type Database, numberOf, type Session, type SqlField, textOf } from './database.ts';
+import { settled } from './fields.ts';
 import { SqlForm, type SqlFormParts, storedFields } from './form.ts';
-import { ensureSchema } from './schema.ts';
+import { createTable, ensureSchema } from './schema.ts';
 import { countTally } from './tally.ts';
 import { makeViews, rebuildViews } from './views.ts';
 
@@ -67,6 +61,7 @@ export class SqlStore implements Store {
   async check(): Promise<CheckResult[]> {
     const table = '_mirror_check';
     await this.#database.transaction(async (tx) => {
+      await this.#database.dialect.alone(tx);
       await tx.run(`DROP TABLE IF EXISTS ${table}`);
       await tx.run(`CREATE TABLE ${table} (id ${this.#database.dialect.types.key} PRIMARY KEY)`);
       await tx.run(`DROP TABLE ${table}`);
@@ -105,7 +100,7 @@ export class SqlStore implements Store {
     const changed =
       revision === null
         ? await this.#database.run(
-            'INSERT INTO _mirror_records (name, revision, value) VALUES ($1, 1, $2) ON CONFLICT (name) DO NOTHING',
+            `INSERT INTO _mirror_records (name, revision, value) VALUES ($1, 1, $2) ${this.#database.dialect.onConflict(['name'])}`,
             [key, text],
           )
         : await this.#database.run(
@@ -152,6 +147,8 @@ export class SqlStore implements Store {
     const { dialect } = this.#database;
     const { id, slug, name } = identity;
     const row = await readState(tx, id);
+    // While a name for its table is looked for, nobody else takes it.
+    if (row === undefined) await dialect.alone(tx);
     const relations = await dialect.relations(tx);
     const before: FormState =
       row === undefined
@@ -162,10 +159,17 @@ export class SqlStore implements Store {
             place: await this.#place(tx, identity, relations),
           })
         : { ...stateOf(row), slug, name };
-    const fields = row === undefined ? [] : fieldsOf(row);
+    const known = row === undefined ? [] : fieldsOf(row);
     const isThere = relations.get(before.place) === 'table';
-    if (!isThere) await createTable(tx, this.#database, before.place);
+    // Before the table, for a database that commits with it: a table of which nothing is known is a loss.
+    if (row === undefined)
+      await tx.run(
+        'INSERT INTO _mirror_state (form_id, revision, state, fields) VALUES ($1, 0, $2, $3)',
+        [id, JSON.stringify(before), '[]'],
+      );
+    if (!isThere) await createTable(tx, dialect, before.place);
     const columns = await dialect.columnsOf(tx, before.place);
+    const fields = settled(known, columns);
     const tally = await countTally(tx, before);
     if (tally.forgotten < before.tally.forgotten) throw stateLost(this.#options.name, slug);
     const losses = lossesOf(before, { isThere, columns, fields, rows: liveRows(tally) });
@@ -174,9 +178,8 @@ export class SqlStore implements Store {
     const state = losses.length > 0 ? distrust(counted) : counted;
     const revision = row === undefined ? 1 : numberOf(row['revision']) + 1;
     await tx.run(
-      `INSERT INTO _mirror_state (form_id, revision, state, fields) VALUES ($1, $2, $3, $4)
-       ON CONFLICT (form_id) DO UPDATE SET revision = excluded.revision, state = excluded.state, fields = excluded.fields`,
-      [id, revision, JSON.stringify(state), JSON.stringify(fields)],
+      'UPDATE _mirror_state SET revision = $1, state = $2, fields = $3 WHERE form_id = $4',
+      [revision, JSON.stringify(state), JSON.stringify(fields), id],
     );
     // Whoever reads the form's rows finds the form in the views over all forms.
     if (!isThere) await makeViews(tx, dialect, this.#options.history === 'full');
@@ -233,14 +236,6 @@ const stateOf = (row: Readonly<Record<string, unknown>>): FormState => {
 
 const fieldsOf = (row: Readonly<Record<string, unknown>>): readonly SqlField[] =>
   JSON.parse(textOf(row['fields'])) as readonly SqlField[];
-
-async function createTable(tx: Session, { dialect }: Database, table: string): Promise<void> {
-  const { time, text, key } = dialect.types;
-  await tx.run(
-    `CREATE TABLE ${quoted(table)} (id ${key} PRIMARY KEY NOT NULL, status ${text} NOT NULL, created_at ${time},
-     _first_seen_at ${time} NOT NULL, _changed_at ${time} NOT NULL, _deleted_at ${time})`,
-  );
-}
 
 /** What people removed, a sentence for each. */
 function lossesOf(

@@ -8,7 +8,6 @@ import {
   textOf,
   type ViewedForm,
 } from './database.ts';
-import { inSavepoint } from './savepoint.ts';
 
 const KEPT = 'views';
 
@@ -25,47 +24,63 @@ export async function makeViews(
   dialect: Dialect,
   history: boolean,
 ): Promise<string[]> {
+  await dialect.alone(tx);
   const notes: string[] = [];
   const wanted = dialect.views(await viewedForms(tx, dialect), history);
-  const [row] = await tx.query('SELECT value FROM _mirror_records WHERE name = $1', [KEPT]);
-  const made = new Map(
-    Object.entries(
-      row === undefined ? {} : (JSON.parse(textOf(row['value'])) as Record<string, string>),
-    ),
-  );
+  const kept = await readKept(tx);
+  const made = new Map(Object.entries(kept ?? {}));
   const relations = await dialect.relations(tx);
-  const next = new Map<string, string>();
-  let isChanged = row === undefined;
-  for (const name of [...made.keys()].filter((each) => !wanted.has(each)).toReversed()) {
+  const isMade = (name: string): boolean =>
+    relations.get(name) === 'view' && made.get(name) === wanted.get(name);
+  const gone = [...made.keys()].filter((name) => !wanted.has(name)).toReversed();
+  const open = [...wanted].filter(([name]) => !isMade(name));
+  if (kept !== null && gone.length + open.length === 0) return notes;
+  const isOurs = (name: string): boolean =>
+    !relations.has(name) || (made.has(name) && relations.get(name) === 'view');
+  const next = new Map(made);
+  for (const [name] of open) if (isOurs(name)) next.set(name, NOT_AS_WANTED);
+  // Before they are made, for a database that commits with each of them: those that a killed process leaves are ours.
+  await keep(tx, dialect, next);
+  for (const name of gone) {
     if (relations.get(name) === 'view') await tx.run(`DROP VIEW IF EXISTS ${quoted(name)}`);
-    isChanged = true;
+    next.delete(name);
   }
-  for (const [name, sql] of wanted) {
-    const isOurs = made.has(name) || !relations.has(name);
-    const isThere = relations.get(name) === 'view' && made.get(name) === sql;
-    if (isThere) {
-      next.set(name, sql);
-      continue;
-    }
-    isChanged = true;
-    if (!isOurs || relations.get(name) === 'table') {
+  for (const [name, sql] of open) {
+    if (!isOurs(name)) {
       notes.push(`The view ${name} was not made: something else has that name.`);
+      next.delete(name);
       continue;
     }
     try {
-      await inSavepoint(tx, () => dialect.putView(tx, name, sql));
+      await dialect.putView(tx, name, sql);
       next.set(name, sql);
     } catch (error) {
       notes.push(`The view ${name} could not be brought up to date: ${(error as Error).message}`);
+      if (!relations.has(name)) next.delete(name);
     }
   }
-  if (!isChanged) return notes;
-  await tx.run(
-    `INSERT INTO _mirror_records (name, revision, value) VALUES ($1, 1, $2)
-       ON CONFLICT (name) DO UPDATE SET revision = _mirror_records.revision + 1, value = excluded.value`,
-    [KEPT, JSON.stringify(Object.fromEntries(next))],
-  );
+  await keep(tx, dialect, next);
   return notes;
+}
+
+/** What is kept of a view that is ours and shows something else. */
+const NOT_AS_WANTED = '';
+
+/** The SELECTs of the views that were made, by name; null before the first. */
+async function readKept(tx: Session): Promise<Record<string, string> | null> {
+  const [row] = await tx.query('SELECT value FROM _mirror_records WHERE name = $1', [KEPT]);
+  return row === undefined ? null : (JSON.parse(textOf(row['value'])) as Record<string, string>);
+}
+
+async function keep(
+  tx: Session,
+  dialect: Dialect,
+  made: ReadonlyMap<string, string>,
+): Promise<void> {
+  await tx.run(
+    `INSERT INTO _mirror_records (name, revision, value) VALUES ($1, 1, $2) ${dialect.onConflict(['name'], ['value'])}`,
+    [KEPT, JSON.stringify(Object.fromEntries(made))],
+  );
 }
 
 async function viewedForms(tx: Session, dialect: Dialect): Promise<ViewedForm[]> {

@@ -147,8 +147,12 @@ export class PostgresDatabase implements Database {
   }
 }
 
+/** A list is bound as JSON. */
 const bound = (params: readonly Param[]): (string | number | null)[] =>
-  params.map((param) => (typeof param === 'bigint' ? param.toString() : param));
+  params.map((param) => {
+    if (typeof param === 'bigint') return param.toString();
+    return typeof param === 'object' && param !== null ? JSON.stringify(param) : param;
+  });
 
 function sessionOn(client: pg.Client): CopyingSession {
   return {

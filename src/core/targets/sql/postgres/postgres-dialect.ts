@@ -2,7 +2,15 @@ import { cellText } from '../../../../mirror/cell.ts';
 import { parseNumber } from '../../../../mirror/numbers.ts';
 import { type Cell, JsonText } from '../../../../mirror/types.ts';
 import type { Grain } from '../../../mirror/port.ts';
-import { type ColumnType, type Dialect, type Param, quoted, textOf } from '../database.ts';
+import {
+  canonicalOf,
+  type ColumnType,
+  type Dialect,
+  onConflict,
+  type Param,
+  quoted,
+  textOf,
+} from '../database.ts';
 import { inSavepoint } from '../savepoint.ts';
 import { describePostgresError, refusalOf } from './postgres-errors.ts';
 import { markDeleted, upsert } from './postgres-upsert.ts';
@@ -31,12 +39,15 @@ export const postgresDialect: Dialect = {
     time: 'timestamptz',
     integer: 'bigint',
     key: 'text',
+    id: 'text',
+    word: 'text',
   },
   // A row must fit into a page of 8 kB: values longer than 24 bytes leave a pointer of 18 bytes.
   maxColumns: 300,
   takesNul: false,
 
-  timeOf,
+  timeOf: canonicalOf,
+  timeParam: (time) => time,
   boundOf: (ms) => new Date(ms).toISOString(),
   nameOf(us) {
     const [ms, rest] = [Math.floor(us / 1_000), us % 1_000];
@@ -48,6 +59,8 @@ export const postgresDialect: Dialect = {
   },
   among: (expression, param) =>
     `${expression} IN (SELECT jsonb_array_elements_text(${param}::jsonb))`,
+  onConflict,
+  async alone() {},
 
   async columnsOf(session, table) {
     const rows = await session.query(
@@ -79,10 +92,12 @@ export const postgresDialect: Dialect = {
     try {
       await inSavepoint(tx, () => tx.run(`CREATE OR REPLACE ${create}`));
     } catch {
-      const grants = await grantsOn(tx, name);
-      await tx.run(`DROP VIEW IF EXISTS ${quoted(name)}`);
-      await tx.run(`CREATE ${create}`);
-      for (const grant of grants) await tx.run(grant);
+      await inSavepoint(tx, async () => {
+        const grants = await grantsOn(tx, name);
+        await tx.run(`DROP VIEW IF EXISTS ${quoted(name)}`);
+        await tx.run(`CREATE ${create}`);
+        for (const grant of grants) await tx.run(grant);
+      });
     }
   },
   describe: describePostgresError,
@@ -98,14 +113,6 @@ async function grantsOn(tx: Parameters<Dialect['putView']>[0], view: string): Pr
     const role = textOf(row['role']);
     return `GRANT ${textOf(row['privilege'])} ON ${quoted(view)} TO ${role === '' ? 'PUBLIC' : quoted(role)}`;
   });
-}
-
-/** Canonical: `2026-01-01 00:00:00.5+00` is `2026-01-01T00:00:00.500Z`. */
-function timeOf(value: unknown): string | null {
-  if (value === null || value === undefined) return null;
-  const [, date = '', clock = '', fraction = ''] =
-    /^(\S+)[ T](\d\d:\d\d:\d\d)(?:\.(\d+))?/.exec(textOf(value)) ?? [];
-  return `${date}T${clock}.${fraction.replace(/0+$/, '').padEnd(3, '0')}Z`;
 }
 
 function encode(cell: Cell, type: ColumnType): Param | undefined {

@@ -1,6 +1,7 @@
 import {
   type Batch,
   numberOf,
+  type Param,
   quoted,
   type Session,
   textOf,
@@ -102,7 +103,6 @@ export async function markDeleted(
   versions: VersionPlan,
 ): Promise<number> {
   const to = quoted(table);
-  const list = JSON.stringify(ids);
   if (versions.answers !== null)
     await keepVersions(
       tx,
@@ -110,11 +110,11 @@ export async function markDeleted(
       at,
       `${to} AS t`,
       't._deleted_at IS NULL AND t.id IN (SELECT jsonb_array_elements_text($4::jsonb))',
-      [list],
+      [ids],
     );
   return tx.run(
     `UPDATE ${to} SET _deleted_at = $1, _changed_at = $1 WHERE _deleted_at IS NULL AND id IN (SELECT jsonb_array_elements_text($2::jsonb))`,
-    [at, list],
+    [at, ids],
   );
 }
 
@@ -125,7 +125,7 @@ async function keepVersions(
   at: string,
   from: string,
   where: string,
-  more: readonly string[] = [],
+  more: readonly Param[] = [],
 ): Promise<void> {
   const kept =
     answers === null

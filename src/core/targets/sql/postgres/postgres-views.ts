@@ -7,7 +7,7 @@ const STYLE: FormViewStyle = {
   // PostgreSQL replaces a view in place only if new columns come last.
   arrange: (answers) => [...SYSTEM_COLUMNS, ...answers],
   maxLabelBytes: 63,
-  inMore: (key) => `${MORE}::jsonb ->> ${key}`,
+  inMore: (name) => `${MORE}::jsonb ->> ${literal(name)}`,
 };
 /** A longer text is no date. */
 const MAX_DATE_LENGTH = 40;

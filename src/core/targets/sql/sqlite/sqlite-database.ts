@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import type { Clock } from '../../../../base/clock.ts';
 import type { Database, Param, Session, SqlRow } from '../database.ts';
 import { sqliteDialect } from './sqlite-dialect.ts';
@@ -178,5 +178,9 @@ class SqliteSession implements Session {
   }
 }
 
-const inOrder = (params: readonly Param[], order: Prepared['order']): readonly Param[] =>
-  order === null ? params : order.map((at) => params[at] ?? null);
+/** A list is bound as JSON. */
+const bound = (param: Param | undefined): SQLInputValue =>
+  typeof param === 'object' && param !== null ? JSON.stringify(param) : (param ?? null);
+
+const inOrder = (params: readonly Param[], order: Prepared['order']): SQLInputValue[] =>
+  order === null ? params.map(bound) : order.map((at) => bound(params[at]));

@@ -9,13 +9,14 @@ import {
   type Dialect,
   literal,
   numberOf,
+  onConflict,
   type Param,
   quoted,
   type Session,
   textOf,
   type VersionPlan,
 } from '../database.ts';
-import { SWALLOWED } from '../savepoint.ts';
+import { inSavepoint, SWALLOWED } from '../savepoint.ts';
 import { describeSqliteError, refusalOf } from './sqlite-errors.ts';
 import { sqliteViews } from './sqlite-views.ts';
 
@@ -47,11 +48,14 @@ export const sqliteDialect: Dialect = {
     time: 'TEXT',
     integer: 'INTEGER',
     key: 'TEXT',
+    id: 'TEXT',
+    word: 'TEXT',
   },
   // SQLite takes 2,000 columns in a table and a view (SQLITE_MAX_COLUMN); people may add some of their own.
   maxColumns: 1_900,
   takesNul: true,
 
+  timeParam: (time) => time,
   timeOf: (value) => (value === null || value === undefined ? null : textOf(value)),
   // Without its Z a time comes before all that begin with it, those with more digits included.
   boundOf: (ms) => new Date(ms).toISOString().slice(0, -1),
@@ -65,6 +69,8 @@ export const sqliteDialect: Dialect = {
     return length === null ? null : `substr(${expression}, 1, ${length})`;
   },
   among: (expression, param) => `${expression} IN (SELECT value FROM json_each(${param}))`,
+  onConflict,
+  async alone() {},
 
   async columnsOf(session, table) {
     const rows = await session.query('SELECT name FROM pragma_table_info($1)', [table]);
@@ -86,14 +92,16 @@ export const sqliteDialect: Dialect = {
     await keepVersions(tx, versions);
     return tx.run(
       `UPDATE ${quoted(table)} SET _deleted_at = $1, _changed_at = $2 WHERE _deleted_at IS NULL AND id IN (SELECT value FROM json_each($3))`,
-      [at, at, JSON.stringify(ids)],
+      [at, at, ids],
     );
   },
   refusal: refusalOf,
   views: sqliteViews,
   async putView(tx, name, select) {
-    await tx.run(`DROP VIEW IF EXISTS ${quoted(name)}`);
-    await tx.run(`CREATE VIEW ${quoted(name)} AS ${select}`);
+    await inSavepoint(tx, async () => {
+      await tx.run(`DROP VIEW IF EXISTS ${quoted(name)}`);
+      await tx.run(`CREATE VIEW ${quoted(name)} AS ${select}`);
+    });
   },
   describe: describeSqliteError,
 };
@@ -169,7 +177,7 @@ async function requireStored(tx: Session, { table, rows }: Batch): Promise<void>
     [table],
   );
   if (triggers.length === 0) return;
-  const ids = JSON.stringify(rows.map(([id]) => id));
+  const ids = rows.map(([id]) => textOf(id));
   const [found] = await tx.query(
     `SELECT count(*) AS n FROM ${quoted(table)} WHERE _deleted_at IS NULL AND id IN (SELECT value FROM json_each($1))`,
     [ids],

@@ -10,7 +10,7 @@ const SELECTS_A_UNION = 200;
 const STYLE: FormViewStyle = {
   arrange: (answers) => [...SYSTEM_COLUMNS.slice(0, 3), ...answers, ...SYSTEM_COLUMNS.slice(3)],
   maxLabelBytes: 1_000,
-  inMore: (key) => `json_extract(${MORE}, '$.' || ${key})`,
+  inMore: (name) => `json_extract(${MORE}, '$.${name}')`,
 };
 
 /** The public relations besides the forms' tables. Each is a view, so that nothing is kept twice. */

@@ -1,0 +1,125 @@
+import { createHash } from 'node:crypto';
+import type { Database, Dialect, Param, Session, SqlRow } from '../database.ts';
+import { connectionOptions } from './mysql-address.ts';
+import { mysqlDialect } from './mysql-dialect.ts';
+import { describeMysqlError } from './mysql-errors.ts';
+import { MysqlSession } from './mysql-session.ts';
+
+/**
+ * A connection to a database of MySQL or MariaDB, made again after it was lost. Locks are lost with it: then revisions keep
+ * writers apart.
+ */
+export class MysqlDatabase implements Database {
+  readonly #options: ReturnType<typeof connectionOptions>;
+  #dialect: Dialect | undefined;
+  #session: MysqlSession | undefined;
+  /** Locks that this process has: a session may take the same one twice. */
+  #locks = new Set<string>();
+  #turn: Promise<unknown> = Promise.resolve();
+
+  private constructor(url: string) {
+    this.#options = connectionOptions(url);
+  }
+
+  /** Connects. The database must be there. */
+  static async open(url: string): Promise<MysqlDatabase> {
+    const database = new MysqlDatabase(url);
+    try {
+      await database.query('SELECT 1');
+      return database;
+    } catch (error) {
+      await database[Symbol.asyncDispose]();
+      throw describeMysqlError(error);
+    }
+  }
+
+  get dialect(): Dialect {
+    if (this.#dialect === undefined) throw new TypeError('no connection was made yet');
+    return this.#dialect;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#turn;
+    const session = this.#session;
+    this.#session = undefined;
+    await session?.close();
+  }
+
+  query(sql: string, params?: readonly Param[]): Promise<SqlRow[]> {
+    return this.#inTurn(async () => (await this.#connected()).query(sql, params));
+  }
+
+  run(sql: string, params?: readonly Param[]): Promise<number> {
+    return this.#inTurn(async () => (await this.#connected()).run(sql, params));
+  }
+
+  /** Statements that make tables, columns or views commit what was done before them; what follows is a transaction of its own. */
+  transaction<T>(work: (tx: Session) => Promise<T>): Promise<T> {
+    return this.#inTurn(async () => {
+      const session = await this.#connected();
+      try {
+        await session.begin();
+        const result = await work(session);
+        await session.end('COMMIT');
+        return result;
+      } catch (error) {
+        await session.end('ROLLBACK').catch(() => {});
+        throw error;
+      }
+    });
+  }
+
+  async lock(name: string): Promise<AsyncDisposable | null> {
+    // A connection that was lost is made again first: the locks went with it.
+    await this.query('DO 1').catch((error: unknown) => {
+      throw describeMysqlError(error);
+    });
+    if (this.#locks.has(name)) return null;
+    const locks = this.#locks;
+    locks.add(name);
+    const key = this.#lockName(`form ${name}`);
+    try {
+      const [row] = await this.query('SELECT GET_LOCK($1, 0) AS mine', [key]);
+      if (row?.['mine'] !== '1') {
+        locks.delete(name);
+        return null;
+      }
+    } catch (error) {
+      locks.delete(name);
+      throw describeMysqlError(error);
+    }
+    return {
+      [Symbol.asyncDispose]: async () => {
+        // One that was lost with its connection is nobody's any more.
+        if (locks !== this.#locks || !locks.delete(name)) return;
+        await this.query('DO RELEASE_LOCK($1)', [key]).catch(() => {});
+      },
+    };
+  }
+
+  /** What was deleted stays in the files until the server reuses its place: the documentation names what to do. */
+  async scrub(): Promise<void> {}
+
+  async settle(): Promise<void> {}
+
+  /** Names of locks are known to the whole server, and have at most 64 characters. */
+  #lockName(what: string): string {
+    const digest = createHash('sha256').update(`${this.#options.database}\0${what}`).digest('hex');
+    return `forms-mirror:${digest.slice(0, 48)}`;
+  }
+
+  async #connected(): Promise<MysqlSession> {
+    if (this.#session?.isLost === false) return this.#session;
+    this.#locks = new Set();
+    this.#session = await MysqlSession.open(this.#options, this.#lockName('tables'));
+    this.#dialect ??= mysqlDialect(this.#session.collation);
+    return this.#session;
+  }
+
+  /** One after the other: this connection has one transaction at a time. */
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#turn.then(work);
+    this.#turn = result.catch(() => {});
+    return result;
+  }
+}

@@ -1,0 +1,167 @@
+import { cellText } from '../../../../mirror/cell.ts';
+import { parseNumber } from '../../../../mirror/numbers.ts';
+import { type Cell, JsonText } from '../../../../mirror/types.ts';
+import type { Grain } from '../../../mirror/port.ts';
+import {
+  canonicalOf,
+  type ColumnType,
+  type Dialect,
+  type Param,
+  quoted,
+  type Session,
+  textOf,
+} from '../database.ts';
+import { describeMysqlError, refusalOf } from './mysql-errors.ts';
+import type { MysqlSession } from './mysql-session.ts';
+import { markDeleted, upsert } from './mysql-upsert.ts';
+import { mysqlViews } from './mysql-views.ts';
+
+/** How the first characters of an ISO time are written. */
+const GRAINS: Readonly<Record<Grain, string | null>> = {
+  all: null,
+  day: '%Y-%m-%d',
+  hour: '%Y-%m-%dT%H',
+  minute: '%Y-%m-%dT%H:%i',
+  second: '%Y-%m-%dT%H:%i:%s',
+  millisecond: '%Y-%m-%dT%H:%i:%s.%f',
+};
+
+/** What someone reads in an open transaction is not waited for: a view is made at the end of the next run as well. */
+const [HURRY_S, PATIENCE_S] = [2, 30];
+
+/** How MySQL and MariaDB do things. `collation`: one that tells all texts apart. Times are DATETIME in UTC. */
+export function mysqlDialect(collation: string): Dialect {
+  const exact = `CHARACTER SET utf8mb4 COLLATE ${collation}`;
+  const types = {
+    // Every number that JavaScript has, as people write it; a DECIMAL that is wide enough would show thirty zeros.
+    number: 'double',
+    text: `longtext ${exact}`,
+    // MySQL's own type rounds numbers.
+    json: `longtext ${exact}`,
+    time: 'datetime(6)',
+    integer: 'bigint',
+    // Together they make the longest key: 3,072 bytes, at four bytes a character.
+    key: `varchar(250) ${exact}`,
+    id: `varchar(500) ${exact}`,
+    word: `varchar(18) ${exact}`,
+  } as const;
+  return {
+    product: 'MySQL',
+    types,
+    // A row must fit into half a page of 16 kB. Texts of up to 40 bytes stay in it, longer ones leave a pointer of 20.
+    maxColumns: 160,
+    takesNul: true,
+
+    timeOf: canonicalOf,
+    timeParam: (time) => time && inDatabase(time),
+    boundOf: (ms) => inDatabase(new Date(ms).toISOString()),
+    nameOf(us) {
+      const [ms, rest] = [Math.floor(us / 1_000), us % 1_000];
+      return inDatabase(
+        `${new Date(ms).toISOString().slice(0, -1)}${String(rest).padStart(3, '0')}Z`,
+      );
+    },
+    grainOf(expression, grain) {
+      const format = GRAINS[grain];
+      if (format === null) return null;
+      const text = `DATE_FORMAT(${expression}, '${format}')`;
+      return grain === 'millisecond' ? `left(${text}, 23)` : text;
+    },
+    among: (expression, param) => `${expression} IN (${param})`,
+    onConflict(key, taken = []) {
+      // Not INSERT IGNORE, which cuts what does not fit and calls it a success.
+      const set = taken.map((name) => `${name} = VALUES(${name})`).join(', ');
+      return `ON DUPLICATE KEY UPDATE ${set === '' ? `${key[0]} = ${key[0]}` : set}`;
+    },
+    alone: (tx) => (tx as MysqlSession).alone(),
+
+    async columnsOf(session, table) {
+      const rows = await session.query(
+        'SELECT column_name AS name FROM information_schema.columns WHERE table_schema = database() AND table_name = $1',
+        [table],
+      );
+      return new Set(rows.map((row) => textOf(row['name'])));
+    },
+    async relations(session) {
+      const rows = await session.query(
+        'SELECT table_name AS name, table_type AS type FROM information_schema.tables WHERE table_schema = database()',
+      );
+      return new Map(
+        rows.map(
+          (row) => [textOf(row['name']), row['type'] === 'VIEW' ? 'view' : 'table'] as const,
+        ),
+      );
+    },
+
+    encode,
+    decode,
+    upsert: (tx, batch, versions) => upsert(tx, batch, versions, types),
+    markDeleted,
+    refusal: refusalOf,
+    views: (forms, history) => mysqlViews(forms, history, collation),
+    async putView(tx, name, select) {
+      await tx.run(`SET SESSION lock_wait_timeout = ${HURRY_S}`);
+      try {
+        await replaceView(tx, name, select);
+      } finally {
+        await tx.run(`SET SESSION lock_wait_timeout = ${PATIENCE_S}`);
+      }
+    },
+    describe: describeMysqlError,
+  };
+}
+
+/** A canonical time as a DATETIME takes it. */
+const inDatabase = (time: string): string => time.replace('T', ' ').replace('Z', '');
+
+/** Rights on it stay. Where it would lack a column that a view of people's shows, it becomes what it was. */
+async function replaceView(tx: Session, name: string, select: string): Promise<void> {
+  const before = await tx.query(
+    'SELECT view_definition AS sql_text FROM information_schema.views WHERE table_schema = database() AND table_name = $1',
+    [name],
+  );
+  const dependants = before.length === 0 ? [] : await viewsOf(tx, name);
+  const create = `CREATE OR REPLACE VIEW ${quoted(name)} AS `;
+  await tx.run(create + select);
+  for (const dependant of dependants) {
+    if (await canBeRead(tx, dependant)) continue;
+    await tx.run(create + textOf(before[0]?.['sql_text']));
+    throw new Error(`the view ${dependant} shows a column that it would not have any more`);
+  }
+}
+
+/** Views, with their database, that read one of ours. */
+async function viewsOf(tx: Session, name: string): Promise<string[]> {
+  const found = await tx.query(
+    `SELECT table_schema AS place, table_name AS name FROM information_schema.views
+     WHERE NOT (table_schema = database() AND table_name = $1)
+       AND instr(replace(view_definition, '"', '\`'), concat('\`', database(), '\`.\`', $1, '\`')) > 0`,
+    [name],
+  );
+  const names = found.map(
+    (row) => `${quoted(textOf(row['place']))}.${quoted(textOf(row['name']))}`,
+  );
+  const working: string[] = [];
+  for (const each of names) if (await canBeRead(tx, each)) working.push(each);
+  return working;
+}
+
+const canBeRead = (tx: Session, view: string): Promise<boolean> =>
+  tx.query(`SELECT 1 FROM ${view} LIMIT 0`).then(
+    () => true,
+    () => false,
+  );
+
+function encode(cell: Cell, type: ColumnType): Param | undefined {
+  if (type === 'number') return typeof cell === 'number' ? cell : undefined;
+  return cellText(cell);
+}
+
+function decode(value: unknown, type: ColumnType): Cell {
+  if (value === null || value === undefined) return null;
+  const text = textOf(value);
+  if (type === 'json') return new JsonText(text);
+  if (type !== 'number') return text;
+  const number = Number(text);
+  return Number.isFinite(number) && text !== '' ? number : (parseNumber(text) ?? text);
+}

@@ -1,0 +1,221 @@
+import { type Connection, type ConnectionOptions, createConnection } from 'mysql2';
+import { MirrorError } from '../../../../base/errors.ts';
+import type { Param, Session, SqlRow } from '../database.ts';
+import { MysqlError, safeError } from './mysql-errors.ts';
+import { withValues } from './mysql-literal.ts';
+
+const CONNECT_LIMIT_MS = 15_000;
+/** Nothing else notices a network that drops packets silently. Looked at with each sign of ours. */
+const ANSWER_LIMIT_MS = 600_000;
+const KEEP_ALIVE_AFTER_MS = 10_000;
+/** The server ends a session of which it has heard nothing for so long, and gives its locks back. */
+const SILENCE_LIMIT_S = 300;
+const LOCK_LIMIT_S = 30;
+/** Bounds the memory here and at the server. */
+const MOST_BYTES = 4_000_000;
+
+/**
+ * Names in `"…"` and texts mean what they mean in other databases, and what does not fit is refused instead of changed.
+ */
+const MODES = [
+  'ANSI_QUOTES',
+  'PIPES_AS_CONCAT',
+  'NO_BACKSLASH_ESCAPES',
+  'STRICT_ALL_TABLES',
+  'NO_ZERO_DATE',
+  'NO_ZERO_IN_DATE',
+  'ERROR_FOR_DIVISION_BY_ZERO',
+  'NO_ENGINE_SUBSTITUTION',
+];
+
+/** Collations that tell all texts apart, by case, accents and spaces at their end. */
+const EXACT = { mariaDb: 'utf8mb4_nopad_bin', mysql: 'utf8mb4_0900_bin' } as const;
+
+const settings = (collation: string): string[] => [
+  `SET NAMES utf8mb4 COLLATE ${collation}`,
+  `SET SESSION sql_mode = '${MODES.join(',')}', time_zone = '+00:00', autocommit = 1, wait_timeout = ${SILENCE_LIMIT_S},
+   lock_wait_timeout = ${LOCK_LIMIT_S}, innodb_lock_wait_timeout = ${LOCK_LIMIT_S}, sql_safe_updates = 0,
+   sql_select_limit = 18446744073709551615`,
+  'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
+  // A table that people gave system versioning takes new columns; a long list of IDs is looked up by the key.
+  ...(collation === EXACT.mariaDb
+    ? ['SET SESSION system_versioning_alter_history = KEEP, in_predicate_conversion_threshold = 0']
+    : []),
+];
+
+/**
+ * A session of a server. Values are read as the texts that it writes: numbers keep all their digits. Rejects with
+ * `MysqlError`s, which quote no answer.
+ */
+export class MysqlSession implements Session {
+  readonly #connection: Connection;
+  readonly collation: string;
+  /** Most bytes of a statement of several rows, and of one. */
+  readonly room: number;
+  readonly maxPacket: number;
+  /** The lock that {@link alone} takes. */
+  readonly #aloneLock: string;
+  #isAlone = false;
+  #isLost = false;
+  /** The statement that the server has not answered yet; there is one at a time. */
+  #pending: { readonly sinceMs: number; readonly fail: (error: Error) => void } | null = null;
+  readonly #lose: () => void;
+
+  private constructor(
+    connection: Connection,
+    { collation, maxPacket, lock }: { collation: string; maxPacket: number; lock: string },
+  ) {
+    this.#connection = connection;
+    [this.collation, this.maxPacket, this.#aloneLock] = [collation, maxPacket, lock];
+    this.room = Math.min(maxPacket, MOST_BYTES);
+    const sign = setInterval(() => this.#showLife(), (SILENCE_LIMIT_S * 1_000) / 4).unref();
+    this.#lose = () => {
+      this.#isLost = true;
+      clearInterval(sign);
+    };
+    connection.on('error', this.#lose);
+    connection.on('end', this.#lose);
+  }
+
+  /** The connection was lost or closed, and with it transaction and locks. */
+  get isLost(): boolean {
+    return this.#isLost;
+  }
+
+  /** Connects. `lock`: the name of the lock for making tables. */
+  static async open(options: ConnectionOptions, lock: string): Promise<MysqlSession> {
+    const connection = createConnection({
+      ...options,
+      charset: 'utf8mb4',
+      connectTimeout: CONNECT_LIMIT_MS,
+      enableKeepAlive: true,
+      keepAliveInitialDelay: KEEP_ALIVE_AFTER_MS,
+      // It would compile and keep a reader of each kind of answer.
+      disableEval: true,
+      // Affected rows are those that changed; and no server may ask for files of ours.
+      flags: ['-FOUND_ROWS', '-LOCAL_FILES'],
+    });
+    // Of a loss here the statement tells.
+    connection.on('error', () => {});
+    try {
+      await new Promise<void>((done, failed) =>
+        connection.connect((error) => (error === null ? done() : failed(safeError(error)))),
+      );
+      const server = await ask(connection, 'SELECT VERSION() AS v, @@max_allowed_packet AS p');
+      const { v, p } = (server as SqlRow[])[0] ?? {};
+      const isMariaDb = /mariadb/i.test(String(v));
+      requireVersion(isMariaDb, String(v));
+      const collation = isMariaDb ? EXACT.mariaDb : EXACT.mysql;
+      for (const each of settings(collation)) await ask(connection, each);
+      return new MysqlSession(connection, { collation, maxPacket: Number(p) - 1_024, lock });
+    } catch (error) {
+      connection.destroy();
+      throw error;
+    }
+  }
+
+  async query(sql: string, params: readonly Param[] = []): Promise<SqlRow[]> {
+    const rows = await this.#ask(sql, params);
+    return Array.isArray(rows) ? (rows as SqlRow[]) : [];
+  }
+
+  async run(sql: string, params: readonly Param[] = []): Promise<number> {
+    const result = await this.#ask(sql, params);
+    return Array.isArray(result)
+      ? result.length
+      : (result as { affectedRows: number }).affectedRows;
+  }
+
+  /** Without `autocommit` a statement that commits by itself, as making a table does, is followed by the next transaction. */
+  async begin(): Promise<void> {
+    await this.run('SET autocommit = 0');
+  }
+
+  async end(how: 'COMMIT' | 'ROLLBACK'): Promise<void> {
+    await this.run(how);
+    const rest = ['SET autocommit = 1'];
+    if (this.#isAlone) rest.push(`DO RELEASE_LOCK('${this.#aloneLock}')`);
+    this.#isAlone = false;
+    // What was committed stays so if the connection is lost now.
+    for (const each of rest) await this.run(each).catch(() => {});
+  }
+
+  /** See `Dialect.alone`. */
+  async alone(): Promise<void> {
+    if (this.#isAlone) return;
+    const [row] = await this.query(`SELECT GET_LOCK($1, ${LOCK_LIMIT_S}) AS mine`, [
+      this.#aloneLock,
+    ]);
+    if (row?.['mine'] !== '1') throw new MysqlError({ errno: LOCK_WAIT_TIMEOUT });
+    this.#isAlone = true;
+  }
+
+  /** Says goodbye. */
+  async close(): Promise<void> {
+    if (this.#isLost) return;
+    this.#lose();
+    await new Promise<void>((done) => this.#connection.end(() => done()));
+  }
+
+  /**
+   * While the source is slow, nothing is said: the server must not take this process for one that is gone. Nor this one wait for
+   * a server that is.
+   */
+  #showLife(): void {
+    if (this.#pending === null) return void this.run('DO 1').catch(() => {});
+    if (performance.now() - this.#pending.sinceMs > ANSWER_LIMIT_MS)
+      this.#pending.fail(new MysqlError({ code: 'ETIMEDOUT' }));
+  }
+
+  async #ask(sql: string, params: readonly Param[]): Promise<unknown> {
+    try {
+      return await new Promise((done, fail) => {
+        this.#pending = { sinceMs: performance.now(), fail };
+        send(this.#connection, withValues(sql, params), done, fail);
+      });
+    } catch (error) {
+      // After an error of the driver the connection is of no use. Of a loss it tells either the statement or the connection.
+      if (error instanceof MysqlError && error.errno === undefined) {
+        this.#lose();
+        this.#connection.destroy();
+      }
+      throw error;
+    } finally {
+      this.#pending = null;
+    }
+  }
+}
+
+const LOCK_WAIT_TIMEOUT = 1205;
+
+/** The oldest with all that is used here: tables of JSON, collations, changes of tables that are whole or not made. */
+const OLDEST = { MariaDB: [10, 6, 0], MySQL: [8, 0, 19] } as const;
+
+function requireVersion(isMariaDb: boolean, version: string): void {
+  const product = isMariaDb ? 'MariaDB' : 'MySQL';
+  const [wanted, is] = [
+    OLDEST[product],
+    (/^[\d.]+/.exec(version)?.[0] ?? '').split('.').map(Number),
+  ];
+  const at = wanted.findIndex((part, index) => part !== (is[index] ?? 0));
+  if (at < 0 || (is[at] ?? 0) > (wanted[at] ?? 0)) return;
+  throw new MirrorError(
+    'TARGET_FAILED',
+    `${product} ${version} is too old: use ${wanted.join('.')} or later.`,
+    { retryable: false },
+  );
+}
+
+const ask = (connection: Connection, sql: string): Promise<unknown> =>
+  new Promise((done, fail) => send(connection, sql, done, fail));
+
+function send(
+  connection: Connection,
+  sql: string,
+  done: (result: unknown) => void,
+  fail: (error: Error) => void,
+): void {
+  connection.query({ sql, typeCast: (field) => field.string() }, (error, result) =>
+    error === null ? done(result) : fail(safeError(error)),
+  );
+}
