@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { wholeRead } from '../../src/core/mirror/form-state.ts';
 import type { OpenForm } from '../../src/core/mirror/port.ts';
 import { openSqlStore } from '../../src/core/targets/sql/open-sql-store.ts';
 import { hashedCell } from '../../src/mirror/hashing.ts';
@@ -155,6 +156,16 @@ describe.skipIf(postgresMissing())('the new SQL store over PostgreSQL', () => {
       fields,
     );
     expect(result).toMatchObject({ unchanged: 1, updated: 0 });
+  });
+
+  it('gets an index over live rows at the end of a first copy, once', async () => {
+    for (const id of ['a', 'b'])
+      await write('indexed', (form) =>
+        form.commit({ rows: [row(id, {})], state: (state) => wholeRead(state, 0) }),
+      );
+    expect(
+      await query(`SELECT count(*)::int AS n FROM pg_indexes WHERE tablename = 'indexed'`),
+    ).toEqual([{ n: 2 }]);
   });
 
   it('leaves the views and rights of people as they are', async () => {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { wholeRead } from '../../src/core/mirror/form-state.ts';
 import type { OpenForm, Store } from '../../src/core/mirror/port.ts';
 import { openSqlStore } from '../../src/core/targets/sql/open-sql-store.ts';
 import { hashedCell } from '../../src/mirror/hashing.ts';
@@ -244,6 +245,17 @@ describe('a SQLite file', () => {
   it('of another build is left alone', async () => {
     new DatabaseSync(path).exec('CREATE TABLE mirror_meta (key TEXT, value TEXT)');
     await expect(open()).rejects.toMatchObject({ code: 'OTHER_SCHEMA' });
+  });
+
+  it('gets an index over live rows at the end of a first copy', async () => {
+    const indexes = (): unknown[] =>
+      query(`SELECT name FROM sqlite_schema WHERE type = 'index' AND name LIKE '_mirror_live_%'`);
+    await write((form) => form.commit({ rows: [row('a', { f_name: 'x' })] }));
+    expect(indexes()).toEqual([]);
+    await write((form) =>
+      form.commit({ state: (state) => wholeRead(state, Date.UTC(2026, 0, 1)) }),
+    );
+    expect(indexes()).toHaveLength(1);
   });
 
   it('says in SQL as of when its forms are', async () => {

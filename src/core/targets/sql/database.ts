@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Cell } from '../../../mirror/types.ts';
 import type { Grain } from '../../mirror/port.ts';
 
@@ -28,6 +29,12 @@ export interface Database extends Session, AsyncDisposable {
   /** The files hold everything, as they are. */
   settle(): Promise<void>;
 }
+
+/** An index over live rows, for a database whose names of indexes are those of the schema. */
+export const liveIndex = (table: string): string => {
+  const name = `_mirror_live_${createHash('sha256').update(table).digest('hex').slice(0, 16)}`;
+  return `CREATE INDEX IF NOT EXISTS ${name} ON ${quoted(table)} (created_at, status) WHERE _deleted_at IS NULL`;
+};
 
 /** The type of a field's column, by its first answer. */
 export type ColumnType = 'number' | 'text' | 'json';
@@ -98,6 +105,8 @@ export interface Dialect {
   refusal(error: unknown): { readonly reason: string; readonly isOfRow: boolean } | undefined;
   /** Whether texts may hold U+0000. */
   readonly takesNul: boolean;
+  /** Makes the index over live rows by creation and status that finds what differs from the source's counts; it may be there. */
+  indexLive(session: Session, table: string): Promise<void>;
   /** Makes a view, or one of ours anew. Rejects where that cannot be: then the transaction, and what people built on it, is as it was. */
   putView(tx: Session, name: string, select: string): Promise<void>;
   /** The public relations besides tables: the SELECT of each view, by name. */

@@ -99,6 +99,16 @@ export function mysqlDialect(collation: string): Dialect {
     markDeleted,
     refusal: refusalOf,
     views: (forms, history) => mysqlViews(forms, history, collation),
+    async indexLive(session, table) {
+      const name = '_mirror_live';
+      const there = await session.query(
+        'SELECT 1 AS n FROM information_schema.statistics WHERE table_schema = database() AND table_name = $1 AND index_name = $2',
+        [table, name],
+      );
+      // Statuses are texts of any length, of which a key takes the beginning.
+      if (there.length === 0)
+        await session.run(`CREATE INDEX ${name} ON ${quoted(table)} (created_at, status(20))`);
+    },
     async putView(tx, name, select) {
       await tx.run(`SET SESSION lock_wait_timeout = ${HURRY_S}`);
       try {

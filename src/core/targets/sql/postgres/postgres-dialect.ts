@@ -6,6 +6,7 @@ import {
   canonicalOf,
   type ColumnType,
   type Dialect,
+  liveIndex,
   onConflict,
   type Param,
   quoted,
@@ -86,6 +87,9 @@ export const postgresDialect: Dialect = {
   markDeleted,
   refusal: refusalOf,
   views: postgresViews,
+  async indexLive(session, table) {
+    await session.run(liveIndex(table));
+  },
   /** As it was replaced, where that can be: so rights on it, and what people built on it, stay. */
   async putView(tx, name, select) {
     const create = `VIEW ${quoted(name)} AS ${select}`;

@@ -7,6 +7,7 @@ import {
   type Batch,
   type ColumnType,
   type Dialect,
+  liveIndex,
   literal,
   numberOf,
   onConflict,
@@ -97,6 +98,9 @@ export const sqliteDialect: Dialect = {
   },
   refusal: refusalOf,
   views: sqliteViews,
+  async indexLive(session, table) {
+    await session.run(liveIndex(table));
+  },
   async putView(tx, name, select) {
     await inSavepoint(tx, async () => {
       await tx.run(`DROP VIEW IF EXISTS ${quoted(name)}`);
