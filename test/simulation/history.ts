@@ -520,6 +520,7 @@ export class History {
         goneAt: (id: string) => (this.#rearrangedAt > 0 ? Infinity : this.#goneAt(id)),
         mostDeleted: (live: number) => this.#mostDeleted(live),
         isPurged: this.#isPurging,
+        isRearranged: this.#rearrangedAt > 0,
       };
       for (const breach of watch.look(this.#source, copy, target, this.#people.special(), since))
         this.#break(breach.law, breach.text);

@@ -11,6 +11,8 @@ export interface Since {
   readonly mostDeleted: (live: number) => number;
   /** Rows that were marked deleted before may have been purged. */
   readonly isPurged: boolean;
+  /** People moved columns while headers were written: the next run puts them right. */
+  readonly isRearranged: boolean;
 }
 
 /** What may be seen of the copy by itself, or beside the copy as it was read before. */

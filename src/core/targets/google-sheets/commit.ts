@@ -9,7 +9,15 @@ import { SerialTime } from '../../../targets/google-sheets/rows/serial-time.ts';
 import type { FormState } from '../../mirror/form-state.ts';
 import type { Applied, Change, Entry, Row } from '../../mirror/port.ts';
 import { headersOf, type SheetField, withAnswers } from './fields.ts';
-import { appendRows, type Columns, encoderOf, type KnownRow, rowsById, writeRow } from './rows.ts';
+import {
+  appendRows,
+  type Columns,
+  encoderOf,
+  headerRowOf,
+  type KnownRow,
+  rowsById,
+  writeRow,
+} from './rows.ts';
 import type { Aim, SheetFile, View } from './sheet-file.ts';
 import type { FormTab } from './structure.ts';
 
@@ -53,7 +61,7 @@ export async function planCommit(
   const time = new SerialTime(structure.timeZone);
   const laid = await layOut(file, structure.titles, tab, state, fields);
 
-  const encoder = encoderOf(laid.columns, prepared, time);
+  const encoder = encoderOf(laid.columns.keys(), prepared, time);
   const rows = new Map(from.rows);
   const inserted: SheetRow[] = [];
   const updated: SheetRow[] = [];
@@ -88,7 +96,9 @@ export async function planCommit(
   // Where people have the rows now: they may have sorted them since the form was opened.
   const isMoving = updated.length + deleted.length > 0;
   const places =
-    isMoving && tab !== undefined ? rowsById(await file.ids(tab)) : new Map<string, number>();
+    isMoving && tab !== undefined
+      ? rowsById(await file.table(tab, ['s:id']))
+      : new Map<string, number>();
   const { sheetId, columns } = laid;
   const requests = [...laid.requests];
   const aimed = new Map<number, string>();
@@ -191,23 +201,19 @@ async function layOut(
   const missing = [...headers.keys()].filter((key) => !tab.columns.has(key));
   const added = addColumns(file, tab, missing, headers, name);
   const before = new Map(fields.map((field) => [field.column, field.header]));
-  const renamed = [...added.columns].filter(([key]) => {
-    const old = before.get(key);
-    return tab.columns.has(key) && typeof old === 'string' && old !== headers.get(key);
-  });
-  // A header that people wrote stays.
-  const [shown = []] = renamed.length === 0 ? [] : await file.cells([tab.sheetId]);
-  const [headerLine = []] = shown;
+  const renamed = [...added.columns].filter(
+    ([key]) => tab.columns.has(key) && before.has(key) && before.get(key) !== headers.get(key),
+  );
+  const shown = renamed.length === 0 ? new Map() : await file.table(tab);
+  const rowIndex = headerRowOf(shown);
   const requests = added.requests;
-  for (const [key, column] of renamed) {
-    if (headerLine[tab.columns.get(key) ?? -1] !== before.get(key)) continue;
-    requests.push({
-      updateCells: {
-        start: { sheetId: tab.sheetId, rowIndex: 0, columnIndex: column },
-        rows: [{ values: [{ userEnteredValue: { stringValue: headers.get(key) ?? '' } }] }],
-        fields: 'userEnteredValue',
-      },
-    });
+  for (const [key, columnIndex] of renamed) {
+    // A header that people wrote stays.
+    const old = before.get(key);
+    if (typeof old === 'string' && shown.get(key)?.[rowIndex] !== old) continue;
+    const values = [{ userEnteredValue: { stringValue: headers.get(key) ?? '' } }];
+    const start = { sheetId: tab.sheetId, rowIndex, columnIndex };
+    requests.push({ updateCells: { start, rows: [{ values }], fields: 'userEnteredValue' } });
   }
   return { sheetId: tab.sheetId, ...added, fields: named };
 }

@@ -7,7 +7,7 @@ import { answerOf } from '../../../targets/google-sheets/rows/row-values.ts';
 import { ENDED_BY_DELETION, type Entries, entryKey } from '../../mirror/ledger.ts';
 import type { Entry, Erasure } from '../../mirror/port.ts';
 import type { SheetField } from './fields.ts';
-import { type KnownRow, linesById, rowsById, writeRow } from './rows.ts';
+import { type KnownRow, rowsById, writeRow } from './rows.ts';
 import type { SheetFile, View } from './sheet-file.ts';
 import type { FormTab } from './structure.ts';
 
@@ -88,8 +88,9 @@ async function removeRows(
     return { requests: [], rows, entries, erased: there.length };
   const { sheetId } = tab;
   const gone = new Set(there);
-  const lines = await file.ids(tab);
-  const places = lines.flatMap((id, row) => (gone.has(String(id ?? '')) ? [row] : []));
+  // Copies that people made of the rows go with them.
+  const column = (await file.table(tab, ['s:id'])).get('s:id') ?? [];
+  const places = column.flatMap((id, row) => (gone.has(String(id ?? '')) ? [row] : []));
   const requests = places
     .toSorted((a, b) => b - a)
     .map((row) => ({
@@ -111,21 +112,19 @@ async function rewrite(
   if (tab === undefined || wanted.length === 0)
     return { requests: [], rows: before, entries, erased: 0 };
   const { sheetId, columns } = tab;
-  const [lines = []] = await file.cells([sheetId]);
-  const places = rowsById(lines.map((line) => line[columns.get('s:id') ?? -1]));
+  const table = await file.table(tab);
   const rows = new Map(before);
   const requests: Request[] = [];
   let erased = 0;
-  for (const [id, line] of linesById(lines, columns)) {
+  for (const [id, place] of rowsById(table)) {
     const values = new Map<ColumnKey, string | number | null>();
     for (const { id: fieldId, content } of wanted) {
-      const cell = answerOf(line[columns.get(fieldKey(fieldId)) ?? -1], content);
+      const cell = answerOf(table.get(fieldKey(fieldId))?.[place] ?? null, content);
       if (cell === null || (what.kind === 'rehash' && looksHashed(cell))) continue;
       const next = what.kind === 'rehash' ? cellText(what.hash(cell)) : null;
       values.set(fieldKey(fieldId), toSheetValue(next).value);
     }
-    const place = places.get(id);
-    if (values.size === 0 || place === undefined) continue;
+    if (values.size === 0) continue;
     requests.push(...writeRow(sheetId, place, values, columns));
     const row = rows.get(id);
     if (row !== undefined) rows.set(id, { ...row, print: null });

@@ -1,7 +1,6 @@
 import { MirrorError } from '../../../base/errors.ts';
 import { forgottenHash } from '../../../mirror/forgotten.ts';
 import type { Form, PickedField } from '../../../mirror/types.ts';
-import type { ReadValue } from '../../../targets/google-sheets/api/cell-value.ts';
 import { browserAddress } from '../../../targets/google-sheets/api/address.ts';
 import { movedError } from '../../../targets/google-sheets/api/sheets-error.ts';
 import { SerialTime } from '../../../targets/google-sheets/rows/serial-time.ts';
@@ -25,10 +24,9 @@ import type {
 import { planCommit } from './commit.ts';
 import { followFields, type SheetField } from './fields.ts';
 import { planErasure } from './erase.ts';
-import { encoderOf, type KnownRow, knownRow, linesById, storedRow } from './rows.ts';
+import { encoderOf, type KnownRow, knownRow, rowsById, storedRow, type Table } from './rows.ts';
 import type { Aim, Plan, SheetFile, View, Writer } from './sheet-file.ts';
 import type { StateKey, StateRow } from './state-tab.ts';
-import type { FormTab } from './structure.ts';
 
 /** The document of one form in the hidden tab. */
 export interface FormDocument {
@@ -90,10 +88,10 @@ export class SheetForm implements OpenForm {
     for (let at = 0; at < found.length; at += ROWS_AT_ONCE)
       yield found.slice(at, at + ROWS_AT_ONCE).map((row) => {
         const { id, status, createdAt, isDeleted } = row;
-        const line = lines?.byId.get(id);
-        return lines === null || line === undefined
+        const at = lines?.places.get(id);
+        return lines === null || at === undefined
           ? { id, status, createdAt, isDeleted, cells: new Map() }
-          : storedRow(row, line, lines.tab.columns, this.#fields);
+          : storedRow(row, at, lines.table, this.#fields);
       });
   }
 
@@ -235,25 +233,26 @@ export class SheetForm implements OpenForm {
   async #startAfresh(): Promise<never> {
     await this.#readPrints();
     const state = distrust({ ...this.#state, tally: tallyOf(this.#rows, this.#entries) });
-    const [rows, entries, fields] = [this.#rows, this.#entries, this.#fields];
+    const [rows, entries] = [this.#rows, this.#entries];
+    // Headers may have gone to other columns, too.
+    const fields = this.#fields.map((field) => ({ ...field, header: null }));
     await this.#write(async () => {
       return { requests: [], rows, entries, state, fields, run: null, result: null };
     });
     throw movedError(browserAddress(this.#file.api.spreadsheetId));
   }
 
-  /** The lines of the tab as they are now, and where its columns are. */
+  /** The cells of the tab as they are now, and where each submission is. */
   async #lines(): Promise<{
-    byId: Map<string, readonly ReadValue[]>;
-    tab: FormTab;
-    time: SerialTime;
+    readonly table: Table;
+    readonly places: ReadonlyMap<string, number>;
+    readonly time: SerialTime;
   } | null> {
     const { structure } = await this.#file.refresh();
     const tab = structure.forms.get(this.#state.formId);
     if (tab === undefined) return null;
-    const [lines = []] = await this.#file.cells([tab.sheetId]);
-    const time = new SerialTime(structure.timeZone);
-    return { byId: linesById(lines, tab.columns), tab, time };
+    const table = await this.#file.table(tab);
+    return { table, places: rowsById(table), time: new SerialTime(structure.timeZone) };
   }
 
   /** Remembers what stands in the columns of the selected fields, so that equal rows are told without a reading. */
@@ -261,10 +260,10 @@ export class SheetForm implements OpenForm {
     if (this.#writer === null || this.#rows.size === 0) return;
     const lines = await this.#lines();
     if (lines === null) return;
-    const { tab, time, byId } = lines;
-    const encoder = encoderOf(tab.columns, this.#prepared, time);
+    const { table, places, time } = lines;
+    const encoder = encoderOf(table.keys(), this.#prepared, time);
     this.#rows = new Map(
-      [...byId].map(([id, line]) => [id, knownRow(id, line, tab.columns, time, encoder)]),
+      [...places].map(([id, row]) => [id, knownRow(id, row, table, time, encoder)]),
     );
   }
 

@@ -22,6 +22,8 @@ import type { SheetField } from './fields.ts';
 
 type Request = sheets_v4.Schema$Request;
 export type Columns = ReadonlyMap<ColumnKey, number>;
+/** The cells of columns, from the top. */
+export type Table = ReadonlyMap<ColumnKey, readonly ReadValue[]>;
 
 /** A row as the store remembers it, without its answers. */
 export interface KnownRow {
@@ -35,64 +37,48 @@ export interface KnownRow {
   readonly print: number | null;
 }
 
-/** The header over the IDs, which is one of them where people sorted it in among the rows. */
+/** The header over the IDs shows where the headers are, wherever people have sorted or pushed that row. */
 const ID_HEADER = 'Submission ID';
 
 /** What rows are written and compared with: our own columns and those of the selected fields. */
 export function encoderOf(
-  columns: Columns,
+  columns: Iterable<ColumnKey>,
   selected: readonly PickedField[],
   time: SerialTime,
 ): RowEncoder {
   const keys = new Set(selected.map(({ id }) => fieldKey(id)));
-  const written = [...columns.keys()].filter((key) => !key.startsWith('f:') || keys.has(key));
+  const written = [...columns].filter((key) => !key.startsWith('f:') || keys.has(key));
   return new RowEncoder(written, selected, time);
 }
 
-/** Lines of a tab that are rows of submissions, by ID. Of two with one ID the upper one counts. */
-export function linesById(
-  lines: readonly (readonly ReadValue[])[],
-  columns: Columns,
-): Map<string, readonly ReadValue[]> {
-  const at = columns.get('s:id') ?? -1;
-  const found = new Map<string, readonly ReadValue[]>();
-  for (const line of lines.slice(1)) {
-    const id = idOf(line[at]);
-    if (id !== null && !found.has(id)) found.set(id, line);
-  }
-  return found;
-}
+/** The row with the headers. */
+export const headerRowOf = (table: Table): number =>
+  Math.max(0, table.get('s:id')?.indexOf(ID_HEADER) ?? 0);
 
-/** In which row each submission is, by a column of IDs that was just read. */
-export function rowsById(ids: readonly ReadValue[]): Map<string, number> {
+/** In which row each submission is. Of two rows with one ID the upper one counts. */
+export function rowsById(table: Table): Map<string, number> {
   const rows = new Map<string, number>();
-  for (const [row, value] of ids.entries()) {
-    const id = row === 0 ? null : idOf(value);
-    if (id !== null && !rows.has(id)) rows.set(id, row);
+  const header = headerRowOf(table);
+  for (const [row, value] of (table.get('s:id') ?? []).entries()) {
+    const id = row === header || value === undefined || value === null ? '' : String(value);
+    if (id !== '' && !rows.has(id)) rows.set(id, row);
   }
   return rows;
 }
 
-function idOf(value: ReadValue): string | null {
-  if (value === undefined || value === null || value === '' || value === ID_HEADER) return null;
-  return String(value);
-}
-
 const reader =
-  (line: readonly ReadValue[], columns: Columns) =>
-  (key: ColumnKey): ReadValue => {
-    const at = columns.get(key);
-    return at === undefined ? null : line[at];
-  };
+  (table: Table, row: number) =>
+  (key: ColumnKey): ReadValue =>
+    table.get(key)?.[row] ?? null;
 
 export function knownRow(
   id: string,
-  line: readonly ReadValue[],
-  columns: Columns,
+  row: number,
+  table: Table,
   time: SerialTime,
   encoder: RowEncoder | null,
 ): KnownRow {
-  const read = reader(line, columns);
+  const read = reader(table, row);
   const removed = read('s:removed');
   const isDeleted = marksRemoved(removed);
   return {
@@ -107,13 +93,13 @@ export function knownRow(
 
 /** A row with its answers, as the port shows it. */
 export function storedRow(
-  row: KnownRow,
-  line: readonly ReadValue[],
-  columns: Columns,
+  known: KnownRow,
+  row: number,
+  table: Table,
   fields: readonly SheetField[],
 ): StoredRow {
-  const read = reader(line, columns);
-  const { id, status, createdAt, isDeleted } = row;
+  const read = reader(table, row);
+  const { id, status, createdAt, isDeleted } = known;
   const cells = new Map<string, Cell>();
   for (const field of fields)
     if (field.column !== null)

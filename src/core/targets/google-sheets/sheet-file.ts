@@ -2,7 +2,11 @@ import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import type { Clock } from '../../../base/clock.ts';
 import { MirrorError } from '../../../base/errors.ts';
 import type { ReadValue } from '../../../targets/google-sheets/api/cell-value.ts';
-import { createMetadata, METADATA_KEYS } from '../../../targets/google-sheets/api/metadata.ts';
+import {
+  type ColumnKey,
+  createMetadata,
+  METADATA_KEYS,
+} from '../../../targets/google-sheets/api/metadata.ts';
 import { columnCells, spansOf, wholeRow } from '../../../targets/google-sheets/api/a1.ts';
 import type { SheetsApi } from '../../../targets/google-sheets/api/sheets-api.ts';
 import { SheetsError } from '../../../targets/google-sheets/api/sheets-error.ts';
@@ -14,6 +18,7 @@ import {
   nextCommit,
   overtaken,
 } from '../../../targets/google-sheets/state/commit-log.ts';
+import type { Table } from './rows.ts';
 import {
   changeStateTab,
   EMPTY_STATE_TAB,
@@ -118,11 +123,18 @@ export class SheetFile {
     });
   }
 
-  /** The IDs in a tab, from the top: by the column's metadata, wherever people have moved it meanwhile. */
-  async ids({ marks }: FormTab): Promise<ReadValue[]> {
-    const metadataId = marks.get('s:id') ?? 0;
-    const [range] = await this.api.values([{ developerMetadataLookup: { metadataId } }], 'COLUMNS');
-    return (range?.valueRange?.values?.[0] ?? []) as ReadValue[];
+  /** The cells of our columns in a tab: by their metadata, wherever people have moved them meanwhile. `only`: some of them. */
+  async table({ marks }: FormTab, only?: readonly ColumnKey[]): Promise<Table> {
+    const wanted = [...marks].filter(([key]) => only?.includes(key) !== false);
+    const keys = new Map(wanted.map(([key, id]) => [id, key]));
+    const filters = wanted.map(([, metadataId]) => ({ developerMetadataLookup: { metadataId } }));
+    const ranges = filters.length === 0 ? [] : await this.api.values(filters, 'COLUMNS');
+    const table = new Map<ColumnKey, readonly ReadValue[]>();
+    for (const { dataFilters, valueRange } of ranges) {
+      const key = keys.get(dataFilters?.[0]?.developerMetadataLookup?.metadataId ?? 0);
+      if (key !== undefined) table.set(key, (valueRange?.values?.[0] ?? []) as ReadValue[]);
+    }
+    return table;
   }
 
   /**

@@ -20,7 +20,7 @@ import type {
   StoredRecord,
 } from '../../mirror/port.ts';
 import { type FormDocument, SheetForm, type SheetFormParts, stateLost } from './form.ts';
-import { type KnownRow, knownRow, linesById } from './rows.ts';
+import { type KnownRow, knownRow, rowsById } from './rows.ts';
 import { SheetFile, type View } from './sheet-file.ts';
 import { rowsOf, type StateRow, textIn } from './state-tab.ts';
 
@@ -152,10 +152,10 @@ class SheetStore implements Store {
     const rows = new Map<string, KnownRow>();
     const tab = structure.forms.get(formId);
     if (tab !== undefined) {
-      const [lines = []] = await this.#file.cells([tab.sheetId]);
+      const table = await this.#file.table(tab);
+      if (!table.has('s:id')) throw idsLost(this.#name, document.state.name);
       const time = new SerialTime(structure.timeZone);
-      for (const [id, line] of linesById(lines, tab.columns))
-        rows.set(id, knownRow(id, line, tab.columns, time, null));
+      for (const [id, row] of rowsById(table)) rows.set(id, knownRow(id, row, table, time, null));
     }
     const entries = new Map<string, Entry>();
     for (const { text } of rowsOf(stateTab, 'entry', formId)) {
@@ -188,6 +188,14 @@ function documentOf(text: string): FormDocument {
   const kept = JSON.parse(text) as FormDocument;
   return { ...kept, state: { ...kept.state, tally: { ...EMPTY_TALLY, ...kept.state.tally } } };
 }
+
+/** Without their IDs nobody can tell whose rows they are. */
+const idsLost = (target: string, form: string): MirrorError =>
+  new MirrorError(
+    'TARGET_FAILED',
+    `The column "Submission ID" of ${form} in target ${target} was deleted. Restore it from the version history, or delete the tab to copy the form again.`,
+    { retryable: false },
+  );
 
 /** What people removed, a sentence for each. */
 function lossesOf(
