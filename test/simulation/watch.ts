@@ -11,7 +11,7 @@ export interface Since {
   readonly mostDeleted: (live: number) => number;
   /** Rows that were marked deleted before may have been purged. */
   readonly isPurged: boolean;
-  /** People moved columns while headers were written: the next run puts them right. */
+  /** People moved columns while headers and rows were written: the next run puts them right. */
   readonly isRearranged: boolean;
 }
 
@@ -45,7 +45,7 @@ export class CopyWatch {
     before: CopiedForm,
     form: CopiedForm,
     special: Special,
-    { goneAt, isPurged, mostDeleted }: Since,
+    { goneAt, isPurged, mostDeleted, isRearranged }: Since,
   ): Breach[] {
     const breaches: Breach[] = [];
     let [live, deleted] = [0, 0];
@@ -53,7 +53,7 @@ export class CopyWatch {
       if (!was.isDeleted) live++;
       const is = form.rows.get(id);
       if (is === undefined) {
-        if (!special.forgotten.has(id) && !(isPurged && was.isDeleted))
+        if (!special.forgotten.has(id) && !(isPurged && was.isDeleted) && !isRearranged)
           breaches.push({ law: 'L8', text: `the row of ${id} has vanished from ${form.table}` });
         continue;
       }

@@ -135,6 +135,7 @@ export async function planCommit(
             title: tab.title,
             idColumn: columns.get('s:id') ?? 0,
             rows: aimed,
+            appended: inserted.map(({ id }) => id),
             columns: new Map(
               [...laid.marks].map(([key, id]) => [id, columns.get(key) ?? -1] as const),
             ),

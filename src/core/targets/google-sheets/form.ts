@@ -23,7 +23,7 @@ import type {
 } from '../../mirror/port.ts';
 import { planCommit } from './commit.ts';
 import { followFields, type SheetField } from './fields.ts';
-import { planErasure } from './erase.ts';
+import { planErasure, planSweep } from './erase.ts';
 import { encoderOf, type KnownRow, knownRow, rowsById, storedRow, type Table } from './rows.ts';
 import type { Aim, Plan, SheetFile, View, Writer } from './sheet-file.ts';
 import type { StateKey, StateRow } from './state-tab.ts';
@@ -32,8 +32,11 @@ import type { StateKey, StateRow } from './state-tab.ts';
 export interface FormDocument {
   readonly state: FormState;
   readonly fields: readonly SheetField[];
-  /** Rows were written with it, and nobody has seen yet that they met the cells that they were meant for. */
-  readonly isUnverified: boolean;
+  /**
+   * The new submissions that were written with it, while nobody has seen yet that the write met the cells that it was meant for; null
+   * where that was seen, or nothing was written.
+   */
+  readonly unverified: readonly string[] | null;
 }
 
 /** What an open form is made of. */
@@ -208,7 +211,7 @@ export class SheetForm implements OpenForm {
       const next = await plan(view);
       const aim = next.aim ?? null;
       const { state, fields } = next;
-      const document: FormDocument = { state, fields, isUnverified: aim !== null };
+      const document: FormDocument = { state, fields, unverified: aim?.appended ?? null };
       const changed = changedEntries(formId, this.#entries, next.entries);
       const old = next.run === null ? [] : runRows(view.stateTab, formId).slice(0, 1 - MOST_RUNS);
       return {
@@ -225,21 +228,28 @@ export class SheetForm implements OpenForm {
     });
     [this.#state, this.#fields] = [done.state, done.fields];
     [this.#rows, this.#entries] = [done.rows, done.entries];
-    if (isAstray) await this.#startAfresh();
+    if (isAstray) {
+      await this.startAfresh(done.aim?.appended ?? []);
+      throw movedError(browserAddress(this.#file.api.spreadsheetId));
+    }
     return done.result;
   }
 
-  /** People moved cells while they were written: what stands there now is found out, and all of it is to be read again. */
-  async #startAfresh(): Promise<never> {
-    await this.#readPrints();
-    const state = distrust({ ...this.#state, tally: tallyOf(this.#rows, this.#entries) });
+  /**
+   * A write met other cells than it was meant for: people moved them meanwhile. What went beside the columns is removed, what
+   * stands there now is found out, and all of it is to be read again. `appended`: the new submissions of that write.
+   */
+  async startAfresh(appended: readonly string[]): Promise<void> {
     const [rows, entries] = [this.#rows, this.#entries];
     // Headers may have gone to other columns, too.
     const fields = this.#fields.map((field) => ({ ...field, header: null }));
-    await this.#write(async () => {
-      return { requests: [], rows, entries, state, fields, run: null, result: null };
+    await this.#write(async (view) => {
+      const state = distrust(this.#state);
+      const requests = await planSweep(this.#file, view, state.formId, appended, rows);
+      return { requests, rows, entries, state, fields, run: null, result: null };
     });
-    throw movedError(browserAddress(this.#file.api.spreadsheetId));
+    await this.#readPrints();
+    this.#state = { ...this.#state, tally: tallyOf(this.#rows, this.#entries) };
   }
 
   /** The cells of the tab as they are now, and where each submission is. */
@@ -257,7 +267,7 @@ export class SheetForm implements OpenForm {
 
   /** Remembers what stands in the columns of the selected fields, so that equal rows are told without a reading. */
   async #readPrints(): Promise<void> {
-    if (this.#writer === null || this.#rows.size === 0) return;
+    if (this.#writer === null) return;
     const lines = await this.#lines();
     if (lines === null) return;
     const { table, places, time } = lines;

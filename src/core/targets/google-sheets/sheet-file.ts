@@ -55,6 +55,8 @@ export interface Aim {
   readonly idColumn: number;
   /** Rows that are written by their place: the ID that is to stand in each. */
   readonly rows: ReadonlyMap<number, string>;
+  /** IDs of the rows that are added below all others. */
+  readonly appended: readonly string[];
 }
 
 /** What a write led to. */

@@ -121,22 +121,24 @@ class SheetStore implements Store {
       const document = {
         state: { ...state, slug, name },
         fields: found?.fields ?? [],
-        isUnverified: false,
+        unverified: null,
       };
       const parts = await this.#read(view, document);
       const losses = lossesOf(view, document, parts.rows);
-      const isTrusted = losses.length === 0 && found?.isUnverified !== true;
+      const unverified = found?.unverified ?? null;
       const tally = tallyOf(parts.rows, parts.entries);
       const counted = { ...document.state, tally };
-      const trusted = isTrusted ? counted : distrust(counted);
+      const trusted = losses.length === 0 ? counted : distrust(counted);
       const writer = { formId: id, slug, since: headOf(view.structure.log) };
-      return new SheetForm({
+      const form = new SheetForm({
         ...parts,
         salt,
         document: { ...document, state: trusted },
         losses,
         writer,
       });
+      if (unverified !== null) await form.startAfresh(unverified);
+      return form;
     } catch (error) {
       file.held.delete(id);
       throw error;
