@@ -2,7 +2,7 @@ import { type FormState, isSameUnder, oldestReading, type StoredUnder } from './
 
 /** What a copy of a form is claimed to hold, and as of when (milliseconds; null: nothing is claimed). */
 export interface Claim {
-  /** Every submission of the source as of then, but for `except`. */
+  /** Every submission of the source as of then, except those in `except`. */
   readonly submissionsAsOfMs: number | null;
   readonly statusesAsOfMs: number | null;
   readonly answersAsOfMs: number | null;

@@ -1,7 +1,7 @@
 import type { OutcomeName } from './outcomes.ts';
 
 /**
- * All that is known of one form in one target, besides its rows and entries: one small JSON document, stored in the same
+ * All that is known of one form in one target, apart from its rows and entries: one small JSON document, stored in the same
  * atomic step as the rows it speaks of. It is changed by the functions below, which are pure; what {@link Tally} holds is
  * counted by the store. Times are milliseconds since the epoch.
  */

@@ -10,7 +10,7 @@ interface Meaning {
 export const OUTCOMES = {
   /** Source and copy agree. */
   ok: { isSuccess: true, isRecorded: true },
-  /** They agree, but for deletions that wait for a person (L8). */
+  /** They agree, except for deletions that wait for a person (L8). */
   held: { isSuccess: false, isRecorded: true },
   /** What was seen is stored, and nothing is proven (L3). */
   incomplete: { isSuccess: false, isRecorded: true },
@@ -21,7 +21,7 @@ export const OUTCOMES = {
   paused: { isSuccess: false, isRecorded: false },
   /** Another process has the form. */
   busy: { isSuccess: false, isRecorded: false },
-  /** The program was told to stop; the next run goes on. */
+  /** The program is stopping; the next run goes on. */
   stopped: { isSuccess: false, isRecorded: true },
 } as const satisfies Record<string, Meaning>;
 

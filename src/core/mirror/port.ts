@@ -120,7 +120,7 @@ export interface StoredRow {
 }
 
 /**
- * What a target keeps of a submission besides its row.
+ * What a target keeps of a submission in addition to its row.
  * `rejected`: it could not be stored, or not as it is. `forgotten`: erased, and kept away. `held`: the source does not show it,
  * and the deletion guard keeps it. `undecided`: the source does not show it, and asked for by ID says neither that it is there
  * nor that it is gone. `refused`: the source refused to change its status.

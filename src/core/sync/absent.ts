@@ -4,7 +4,7 @@ import { Incomplete } from './incomplete.ts';
 import type { Span, Work } from './work.ts';
 import type { SubmissionItem } from '../../forms/client.ts';
 
-/** Up to so many deletions at once need nobody, whatever part of the rows they are: a small form may well lose half of them. */
+/** Up to so many deletions at once never wait for a person: a small form may well lose half of its rows. */
 const FEW_DELETIONS = 20;
 
 /**
@@ -43,7 +43,7 @@ export async function settleAbsent(
 
 /**
  * Whether more rows are gone than the deletion guard lets go without a person (L8): it adds up over ranges and runs, and looks at
- * once at how many the whole form is short. `more`: rows that are gone besides those that are known to be.
+ * once at how many the whole form is short. `more`: rows that are gone in addition to those that are known to be.
  */
 export function isOverLimit({ form, options, shortBy }: Work, more = 0): boolean {
   const { tally, recentlyDeleted } = form.state;
@@ -113,16 +113,18 @@ async function dropListed(
   keys: ReadonlySet<string>,
 ): Promise<void> {
   const { tally } = form.state;
-  if (tally.rejected > 0) {
+  for (const kind of ['rejected', 'held', 'undecided'] as const) {
+    if (tally[kind] === 0) continue;
     const ids: string[] = [];
-    for await (const entries of form.entries('rejected'))
+    for await (const entries of form.entries(kind))
       for (const entry of entries)
         if (isEntryIn(entry, query) && !keys.has(entry.id)) ids.push(entry.id);
     const stored = new Set<string>();
     if (ids.length > 0)
       for await (const rows of form.rows({ ids })) for (const { id } of rows) stored.add(id);
+    // People may have removed a row that was held.
     const gone = ids.filter((id) => !stored.has(id));
-    if (gone.length > 0) await sink.flush({ settled: [{ kind: 'rejected', ids: gone }] });
+    if (gone.length > 0) await sink.flush({ settled: [{ kind, ids: gone }] });
   }
   if (tally.forgotten === 0) return;
   const shown = new Set((await form.forgotten([...keys])).values());

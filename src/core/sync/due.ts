@@ -87,7 +87,7 @@ export async function readDue(work: Work, first: Page): Promise<void> {
 
 /**
  * The range without an end is read by each run, as far as it is new. What of it was stored before is compared here: where the
- * source tells only days apart, that is the whole last day.
+ * source distinguishes only days, that is the whole last day.
  */
 async function readLast(work: Work): Promise<void> {
   const last = work.form.state.ranges.at(-1);

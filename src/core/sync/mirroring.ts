@@ -45,7 +45,7 @@ export const readForm = (
   signal: AbortSignal,
 ): Promise<Form | null> => orNull(client.getForm(formId, { signal }));
 
-/** Throws PAUSED where a person has the form or the whole target left alone. */
+/** Throws PAUSED where a person has paused the form or the whole target. */
 export async function requireUnpaused(
   { store, target }: Pick<Mirroring, 'store' | 'target'>,
   form: FormIdentity,

@@ -2,7 +2,7 @@ import { type Pause, newPause } from '../../mirror/pauses.ts';
 import type { Store } from '../mirror/port.ts';
 
 /*
- * A person has a form in a target, or a whole target, left alone. It is kept in the target, so that it holds for every process that
+ * A person has paused a form in a target, or a whole target. It is kept in the target, so that it holds for every process that
  * writes there.
  */
 

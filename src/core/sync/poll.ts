@@ -97,7 +97,7 @@ async function askWorkspace(source: Source, clock: Clock): Promise<Workspace> {
 export class PolledForms {
   /** Settled: their numbers are known, and the poll speaks for them. */
   readonly spokenFor: readonly StoredForm[];
-  /** IDs of forms that need a run, whatever the workspace says. */
+  /** IDs of forms that need a run even if all counts agree. */
   readonly unsettled: readonly string[];
   /** IDs of listed forms that the poll does not speak for. */
   readonly rest: readonly string[];

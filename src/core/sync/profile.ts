@@ -77,13 +77,13 @@ export class ProfileRecord {
   }
 }
 
-/** The smallest step between two moments that the source can tell apart (milliseconds); null: it tells none. */
+/** The smallest difference between two moments that the source distinguishes (milliseconds); null: it distinguishes none. */
 export function stepOf({ bounds }: Profile): number | null {
   if (bounds === null || bounds === 'none') return null;
   return bounds.grain === 'day' ? DAY_MS : 1;
 }
 
-/** A moment at a step that the source can tell apart. */
+/** A moment, rounded down to one that the source distinguishes. */
 export const atStep = (ms: number, stepMs: number | null): number =>
   stepMs === null ? ms : Math.floor(ms / stepMs) * stepMs;
 
@@ -149,7 +149,7 @@ async function boundsAround(
   const around = await within(at - 1, at + 1);
   if (after === null || from === null || to === null || around === null) return 'none';
   if (around === 0) return 'none';
-  // All of a day is shown, so nothing finer than days is told apart; or all there is.
+  // All of a day is shown, so the source distinguishes only days, or nothing.
   if (after > 0) {
     const day = atStep(at, DAY_MS);
     const next = await within(day + DAY_MS, day + 2 * DAY_MS);

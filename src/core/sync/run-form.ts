@@ -118,7 +118,7 @@ export async function runForm(
       await form.commit({ run: about(), state: (state) => ({ ...state, outcome, code }) });
     notes.push(...(await form.finish()));
   } catch (error) {
-    // A run that is not recorded has not ended well, whatever it did.
+    // A run that is not recorded has failed.
     if (ending.outcome !== 'failed') ending = endingOf(error);
   }
   return about();

@@ -217,7 +217,7 @@ async function writeOne(
       return { shown: before, what: 'failed', reason: failure.message };
     refusal = failure.message;
   }
-  // Whether it was made, only the submission itself tells.
+  // Only the submission itself shows whether it was made.
   let after = await read(source, id);
   if (refusal === null && typeof after !== 'string' && statusOf(after) === status) {
     await clock.sleep(LOOK_AGAIN_MS);
@@ -240,7 +240,7 @@ async function read(source: Source, id: string): Promise<SubmissionItem | string
   return answer.kind === 'there' ? answer.item : `submission ${id}: ${answer.reason}`;
 }
 
-/** Null where the answer leaves it out: then nobody knows whether it may be changed. */
+/** Null where the answer leaves it out: then it is not known whether it may be changed. */
 const statusOf = (item: SubmissionItem | null): string | null => {
   const status = item?.submission?.status ?? '';
   return status === '' ? null : status;

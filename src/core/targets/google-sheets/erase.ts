@@ -126,34 +126,8 @@ async function rewrite(
   return { requests, rows, entries, erased };
 }
 
-/**
- * Plans to remove rows that a write added beside our columns: below all rows of submissions, with the ID of one of these in another
- * column than that of the IDs.
- */
-export async function planSweep(
-  file: SheetFile,
-  { structure }: View,
-  formId: string,
-  ids: readonly string[],
-  known: ReadonlyMap<string, unknown>,
-): Promise<Request[]> {
-  const tab = structure.forms.get(formId);
-  if (tab === undefined || ids.length === 0) return [];
-  const { sheetId, columns } = tab;
-  const [lines = []] = await file.cells([sheetId]);
-  const added = new Set(ids);
-  const at = columns.get('s:id') ?? -1;
-  const idIn = (line: (typeof lines)[number]): string => String(line[at] ?? '');
-  const last = lines.findLastIndex((line) => known.has(idIn(line)) && !added.has(idIn(line)));
-  const places = lines.flatMap((line, row) => {
-    const isAstray = line.some((cell, column) => column !== at && added.has(String(cell ?? '')));
-    return row > last && isAstray && !added.has(idIn(line)) ? [row] : [];
-  });
-  return deleteRows(sheetId, places);
-}
-
 /** Rows go from below, so that those above stay where they were found. */
-const deleteRows = (sheetId: number, rows: readonly number[]): Request[] =>
+export const deleteRows = (sheetId: number, rows: readonly number[]): Request[] =>
   rows
     .toSorted((a, b) => b - a)
     .map((row) => ({

@@ -23,20 +23,18 @@ import type {
 } from '../../mirror/port.ts';
 import { planCommit } from './commit.ts';
 import { followFields, type SheetField } from './fields.ts';
-import { planErasure, planSweep } from './erase.ts';
+import { planErasure } from './erase.ts';
 import { encoderOf, type KnownRow, knownRow, rowsById, storedRow, type Table } from './rows.ts';
 import type { Aim, Plan, SheetFile, View, Writer } from './sheet-file.ts';
 import type { StateKey, StateRow } from './state-tab.ts';
+import { planSweep, type Unverified } from './sweep.ts';
 
 /** The document of one form in the hidden tab. */
 export interface FormDocument {
   readonly state: FormState;
   readonly fields: readonly SheetField[];
-  /**
-   * The new submissions that were written with it, while nobody has seen yet that the write met the cells that it was meant for; null
-   * where that was seen, or nothing was written.
-   */
-  readonly unverified: readonly string[] | null;
+  /** The cells that were written with it, until it is known that they are the ones that were meant; null once it is. */
+  readonly unverified: Unverified | null;
 }
 
 /** What an open form is made of. */
@@ -211,7 +209,8 @@ export class SheetForm implements OpenForm {
       const next = await plan(view);
       const aim = next.aim ?? null;
       const { state, fields } = next;
-      const document: FormDocument = { state, fields, unverified: aim?.appended ?? null };
+      const unverified = aim && { appended: aim.appended, rows: [...aim.rows] };
+      const document: FormDocument = { state, fields, unverified };
       const changed = changedEntries(formId, this.#entries, next.entries);
       const old = next.run === null ? [] : runRows(view.stateTab, formId).slice(0, 1 - MOST_RUNS);
       return {
@@ -229,7 +228,10 @@ export class SheetForm implements OpenForm {
     [this.#state, this.#fields] = [done.state, done.fields];
     [this.#rows, this.#entries] = [done.rows, done.entries];
     if (isAstray) {
-      await this.startAfresh(done.aim?.appended ?? []);
+      await this.startAfresh({
+        appended: done.aim?.appended ?? [],
+        rows: [...(done.aim?.rows ?? [])],
+      });
       throw movedError(browserAddress(this.#file.api.spreadsheetId));
     }
     return done.result;
@@ -237,15 +239,15 @@ export class SheetForm implements OpenForm {
 
   /**
    * A write met other cells than it was meant for: people moved them meanwhile. What went beside the columns is removed, what
-   * stands there now is found out, and all of it is to be read again. `appended`: the new submissions of that write.
+   * stands there now is found out, and all of it is to be read again.
    */
-  async startAfresh(appended: readonly string[]): Promise<void> {
+  async startAfresh(unverified: Unverified): Promise<void> {
     const [rows, entries] = [this.#rows, this.#entries];
     // Headers may have gone to other columns, too.
     const fields = this.#fields.map((field) => ({ ...field, header: null }));
     await this.#write(async (view) => {
       const state = distrust(this.#state);
-      const requests = await planSweep(this.#file, view, state.formId, appended, rows);
+      const requests = await planSweep(this.#file, view, state.formId, unverified, rows);
       return { requests, rows, entries, state, fields, run: null, result: null };
     });
     await this.#readPrints();
@@ -265,7 +267,7 @@ export class SheetForm implements OpenForm {
     return { table, places: rowsById(table), time: new SerialTime(structure.timeZone) };
   }
 
-  /** Remembers what stands in the columns of the selected fields, so that equal rows are told without a reading. */
+  /** Remembers what stands in the columns of the selected fields, so that equal rows are found without reading them again. */
   async #readPrints(): Promise<void> {
     if (this.#writer === null) return;
     const lines = await this.#lines();

@@ -191,7 +191,7 @@ function documentOf(text: string): FormDocument {
   return { ...kept, state: { ...kept.state, tally: { ...EMPTY_TALLY, ...kept.state.tally } } };
 }
 
-/** Without their IDs nobody can tell whose rows they are. */
+/** Without IDs, rows cannot be matched with submissions. */
 const idsLost = (target: string, form: string): MirrorError =>
   new MirrorError(
     'TARGET_FAILED',

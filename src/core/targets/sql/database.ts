@@ -109,7 +109,7 @@ export interface Dialect {
   indexLive(session: Session, table: string): Promise<void>;
   /** Makes a view, or one of ours anew. Rejects where that cannot be: then the transaction, and what people built on it, is as it was. */
   putView(tx: Session, name: string, select: string): Promise<void>;
-  /** The public relations besides tables: the SELECT of each view, by name. */
+  /** The public views: the SELECT of each, by name. */
   views(forms: readonly ViewedForm[], history: boolean): ReadonlyMap<string, string>;
   /** Mends an error of the database for people. */
   describe(error: unknown): unknown;

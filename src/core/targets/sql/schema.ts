@@ -4,10 +4,10 @@ import { type Database, type Dialect, quoted, type Session, textOf } from './dat
 import type { NewColumn } from './fields.ts';
 
 /*
- * Tables of our own, which begin with `_mirror_` and are for nobody else, and the tables of forms.
+ * Tables of our own, which begin with `_mirror_` and are for the mirror only, and the tables of forms.
  */
 
-/** To be raised with every change of what is stored: a target of another schema is left alone. */
+/** To be raised with every change of what is stored: a target of another schema is not touched. */
 const SCHEMA = '3';
 
 /** Makes the tables where there are none; throws OTHER_SCHEMA for a target that another build wrote. The salt of the digests. */

@@ -147,7 +147,7 @@ export class SqlStore implements Store {
     const { dialect } = this.#database;
     const { id, slug, name } = identity;
     const row = await readState(tx, id);
-    // While a name for its table is looked for, nobody else takes it.
+    // No other process takes the name for its table before it is chosen.
     if (row === undefined) await dialect.alone(tx);
     const relations = await dialect.relations(tx);
     const before: FormState =

@@ -90,7 +90,7 @@ export class MysqlDatabase implements Database {
     }
     return {
       [Symbol.asyncDispose]: async () => {
-        // One that was lost with its connection is nobody's any more.
+        // The server has released one that was lost with its connection.
         if (locks !== this.#locks || !locks.delete(name)) return;
         await this.query('DO RELEASE_LOCK($1)', [key]).catch(() => {});
       },

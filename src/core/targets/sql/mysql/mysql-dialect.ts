@@ -29,7 +29,7 @@ const GRAINS: Readonly<Record<Grain, string | null>> = {
 /** What someone reads in an open transaction is not waited for: a view is made at the end of the next run as well. */
 const [HURRY_S, PATIENCE_S] = [2, 30];
 
-/** How MySQL and MariaDB do things. `collation`: one that tells all texts apart. Times are DATETIME in UTC. */
+/** How MySQL and MariaDB do things. `collation`: one in which different texts are never equal. Times are DATETIME in UTC. */
 export function mysqlDialect(collation: string): Dialect {
   const exact = `CHARACTER SET utf8mb4 COLLATE ${collation}`;
   const types = {

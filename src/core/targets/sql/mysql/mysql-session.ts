@@ -95,7 +95,7 @@ export class MysqlSession implements Session {
       // Affected rows are those that changed; and no server may ask for files of ours.
       flags: ['-FOUND_ROWS', '-LOCAL_FILES'],
     });
-    // Of a loss here the statement tells.
+    // The statement reports a loss here.
     connection.on('error', () => {});
     try {
       await new Promise<void>((done, failed) =>
@@ -174,7 +174,7 @@ export class MysqlSession implements Session {
         send(this.#connection, withValues(sql, params), done, fail);
       });
     } catch (error) {
-      // After an error of the driver the connection is of no use. Of a loss it tells either the statement or the connection.
+      // After an error of the driver the connection cannot be used. The driver reports a loss to the statement or to the connection.
       if (error instanceof MysqlError && error.errno === undefined) {
         this.#lose();
         this.#connection.destroy();

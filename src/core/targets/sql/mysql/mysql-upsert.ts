@@ -31,7 +31,7 @@ export async function upsert(
   const names = ['status', 'created_at', ...answers.map(({ name }) => name)];
   const same = names.map((name) => `t.${name} <=> s.${name}`).join(' AND ');
   const differs = `(t._deleted_at IS NOT NULL OR NOT (${same}))`;
-  // From the staged rows to the table by its key, whatever the server thinks of the sizes of both.
+  // From the staged rows to the table by its key, although the server may estimate their sizes otherwise.
   const joined = `${STAGE} AS s STRAIGHT_JOIN ${to} AS t ON t.id = s.id`;
   await keepVersions(
     tx,
@@ -51,7 +51,7 @@ export async function upsert(
      SELECT s.id, ${names.map((name) => `s.${name}`).join(', ')}, ${time}, ${time}
      FROM ${STAGE} AS s LEFT JOIN ${to} AS t ON t.id = s.id WHERE t.id IS NULL`,
   );
-  // A trigger of somebody's may have swallowed or changed rows: then the target has failed, and they are not equal.
+  // A trigger that people added may have swallowed or changed rows: then the target has failed, and they are not equal.
   const [left] = await tx.query(
     `SELECT count(*) AS n FROM ${STAGE} AS s LEFT JOIN ${to} AS t ON t.id = s.id WHERE t.id IS NULL OR ${differs}`,
   );

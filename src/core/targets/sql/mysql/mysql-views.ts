@@ -5,7 +5,7 @@ import { answerColumns, type FormViewStyle, labelledSelect, liveSelect } from '.
 import { textLiteral } from './mysql-literal.ts';
 import { dateOf, elementsOf, textIn } from './mysql-values.ts';
 
-/** The public relations besides the forms' tables: the SELECT of each view, by name. */
+/** The public views: the SELECT of each view, by name. */
 export function mysqlViews(
   forms: readonly ViewedForm[],
   history: boolean,

@@ -99,7 +99,7 @@ export class PostgresDatabase implements Database {
     }
     return {
       [Symbol.asyncDispose]: async () => {
-        // One that was lost with its connection is nobody's any more.
+        // The server has released one that was lost with its connection.
         if (locks !== this.#locks || !locks.delete(key)) return;
         await this.query('SELECT pg_advisory_unlock($1)', [number]).catch(() => {});
       },

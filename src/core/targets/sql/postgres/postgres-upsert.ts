@@ -76,7 +76,7 @@ export async function upsert(
   return { inserted, updated: numberOf(counts?.['n']) - inserted };
 }
 
-/** A trigger of somebody's may have swallowed or changed rows: then the target has failed, and they are not equal. */
+/** A trigger that people added may have swallowed or changed rows: then the target has failed, and they are not equal. */
 async function requireStored(
   tx: Session,
   to: string,

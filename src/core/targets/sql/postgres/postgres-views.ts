@@ -12,7 +12,7 @@ const STYLE: FormViewStyle = {
 /** A longer text is no date. */
 const MAX_DATE_LENGTH = 40;
 
-/** The public relations besides the forms' tables: the SELECT of each view, by name. */
+/** The public views: the SELECT of each view, by name. */
 export function postgresViews(
   forms: readonly ViewedForm[],
   history: boolean,

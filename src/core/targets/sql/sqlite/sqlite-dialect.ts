@@ -115,7 +115,7 @@ function encode(cell: Cell, type: ColumnType): Param | undefined {
   const text = cellText(cell) ?? '';
   if (type !== 'number')
     return type === 'json' && jsonDepth(text) > MAX_JSON_DEPTH ? undefined : text;
-  // What is whole is bound as a bigint, which is how `node:sqlite` tells INTEGER from REAL.
+  // What is whole is bound as a bigint, from which `node:sqlite` makes an INTEGER, not a REAL.
   const whole = int64(text);
   if (whole !== undefined) return whole;
   return typeof cell === 'number' ? cell : undefined;
@@ -152,7 +152,7 @@ async function upsert(
   const sql = `INSERT INTO ${to} AS t (id, ${names.join(', ')}, _first_seen_at, _changed_at) VALUES (${places}, ${name}, ${name})
     ON CONFLICT (id) DO UPDATE SET ${names.map((column) => `${column} = excluded.${column}`).join(', ')},
     _changed_at = excluded._changed_at, _deleted_at = NULL WHERE t._deleted_at IS NOT NULL OR ${differs}`;
-  // An insert is told from an update by the highest rowid: nobody else writes in between.
+  // The highest rowid shows whether it was an insert or an update: no other connection writes in between.
   const before = await topRow(tx, to);
   let changed = 0;
   for (const row of rows) changed += await tx.run(sql, row);
@@ -174,7 +174,7 @@ async function topRow(tx: Session, to: string): Promise<number> {
   return numberOf(row?.['n']);
 }
 
-/** A trigger of somebody's may have swallowed rows: then the target has failed, and they are not equal. */
+/** A trigger that people added may have swallowed rows: then the target has failed, and they are not equal. */
 async function requireStored(tx: Session, { table, rows }: Batch): Promise<void> {
   const triggers = await tx.query(
     "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = $1",

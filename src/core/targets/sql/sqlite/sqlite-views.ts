@@ -13,7 +13,7 @@ const STYLE: FormViewStyle = {
   inMore: (name) => `json_extract(${MORE}, '$.${name}')`,
 };
 
-/** The public relations besides the forms' tables. Each is a view, so that nothing is kept twice. */
+/** The public relations that are not tables of forms. Each is a view, so that nothing is kept twice. */
 export function sqliteViews(
   forms: readonly ViewedForm[],
   history: boolean,
