@@ -158,7 +158,8 @@ describe.skipIf(postgresMissing())('PostgreSQL that fails', () => {
   it('L13: ends a connection; its writer stops, another one takes over', async () => {
     const writer = await write('a');
     await stage.place.query(
-      "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND pid <> pg_backend_pid()",
+      // Waits until the session is gone, and its lock with it.
+      "SELECT pg_terminate_backend(pid, 10000) FROM pg_locks WHERE locktype = 'advisory' AND pid <> pg_backend_pid()",
     );
     await expect(writer.apply([row('b')], [])).rejects.toMatchObject({
       code: 'TARGET_UNREACHABLE',

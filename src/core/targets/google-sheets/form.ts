@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { MirrorError } from '../../../base/errors.ts';
 import { forgottenHash } from '../../../mirror/forgotten.ts';
 import type { Form, PickedField } from '../../../mirror/types.ts';
@@ -42,6 +43,8 @@ export interface SheetFormParts {
   readonly file: SheetFile;
   readonly salt: string;
   readonly document: FormDocument;
+  /** As the sheet keeps it; null where it keeps none. */
+  readonly kept: FormDocument | null;
   readonly rows: ReadonlyMap<string, KnownRow>;
   readonly entries: Entries;
   readonly losses: readonly string[];
@@ -64,8 +67,11 @@ export class SheetForm implements OpenForm {
   #rows: ReadonlyMap<string, KnownRow>;
   #entries: Entries;
   #prepared: readonly PickedField[] = [];
+  /** As the sheet keeps it; null where it keeps none. */
+  #kept: FormDocument | null;
 
-  constructor({ file, salt, document, rows, entries, losses, writer }: SheetFormParts) {
+  constructor({ file, salt, document, kept, rows, entries, losses, writer }: SheetFormParts) {
+    this.#kept = kept;
     [this.#file, this.#salt, this.#writer, this.losses] = [file, salt, writer, losses];
     [this.#state, this.#fields] = [document.state, document.fields];
     [this.#rows, this.#entries] = [rows, entries];
@@ -80,7 +86,10 @@ export class SheetForm implements OpenForm {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#writer !== null) this.#file.held.delete(this.#state.formId);
+    if (this.#writer === null) return;
+    // Else the next writer would take the last write for one that nobody has checked. Where it fails, that is what happens.
+    if (this.#kept?.unverified) await this.commit({}).catch(() => {});
+    this.#file.held.delete(this.#state.formId);
   }
 
   async *rows(query: RowQuery, cells = false): AsyncIterable<readonly StoredRow[]> {
@@ -205,6 +214,7 @@ export class SheetForm implements OpenForm {
     const writer = this.#writer;
     if (writer === null) throw new TypeError('the form is open for reading');
     const { formId } = this.#state;
+    let written = this.#kept;
     const { result: done, isAstray } = await this.#file.write(writer, async (view) => {
       const next = await plan(view);
       const aim = next.aim ?? null;
@@ -212,7 +222,10 @@ export class SheetForm implements OpenForm {
       const unverified = aim && { appended: aim.appended, rows: [...aim.rows] };
       const document: FormDocument = { state, fields, unverified };
       const changed = changedEntries(formId, this.#entries, next.entries);
+      const isChanged = next.requests.length + changed.put.length + changed.drop.length > 0;
+      if (!isChanged && next.run === null && isSameDocument(document, this.#kept)) return next;
       const old = next.run === null ? [] : runRows(view.stateTab, formId).slice(0, 1 - MOST_RUNS);
+      written = document;
       return {
         requests: next.requests,
         put: [
@@ -227,6 +240,7 @@ export class SheetForm implements OpenForm {
     });
     [this.#state, this.#fields] = [done.state, done.fields];
     [this.#rows, this.#entries] = [done.rows, done.entries];
+    this.#kept = written;
     if (isAstray) {
       await this.startAfresh({
         appended: done.aim?.appended ?? [],
@@ -291,6 +305,14 @@ export class SheetForm implements OpenForm {
     );
   }
 }
+
+/** The name of a commit alone is not worth a write: the next one takes it. */
+const isSameDocument = (a: FormDocument, b: FormDocument | null): boolean =>
+  b !== null &&
+  isDeepStrictEqual(
+    { ...a, state: { ...a.state, commitUs: 0 } },
+    { ...b, state: { ...b.state, commitUs: 0 } },
+  );
 
 const runRow = (formId: string, run: Run): StateRow => ({
   kind: 'run',

@@ -81,7 +81,8 @@ class SheetStore implements Store {
     const view = await this.#file.refresh();
     const document = documentIn(view, id);
     if (document === null) return null;
-    return new SheetForm({ ...(await this.#read(view, document)), losses: [], writer: null });
+    const parts = await this.#read(view, document);
+    return new SheetForm({ ...parts, kept: document, losses: [], writer: null });
   }
 
   async record(key: string): Promise<StoredRecord | null> {
@@ -134,6 +135,7 @@ class SheetStore implements Store {
         ...parts,
         salt,
         document: { ...document, state: trusted },
+        kept: found,
         losses,
         writer,
       });
@@ -149,7 +151,7 @@ class SheetStore implements Store {
   async #read(
     { structure, stateTab }: View,
     document: FormDocument,
-  ): Promise<Omit<SheetFormParts, 'losses' | 'writer'>> {
+  ): Promise<Omit<SheetFormParts, 'kept' | 'losses' | 'writer'>> {
     const { formId } = document.state;
     const rows = new Map<string, KnownRow>();
     const tab = structure.forms.get(formId);
