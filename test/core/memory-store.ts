@@ -5,7 +5,7 @@ import { labelMap } from '../../src/mirror/label-map.ts';
 import type { Form } from '../../src/mirror/types.ts';
 import type { Cell, FormIdentity, PickedField, Row } from '../../src/core/mirror/port.ts';
 import { type FormState, newFormState, nextCommitUs } from '../../src/core/mirror/form-state.ts';
-import { countsOf, entriesAfter, isIn, tallyOf } from '../../src/core/mirror/ledger.ts';
+import { countsOf, entriesAfter, forgetIn, isIn, tallyOf } from '../../src/core/mirror/ledger.ts';
 import type {
   Applied,
   Change,
@@ -246,7 +246,10 @@ class MemoryOpenForm implements OpenForm {
     let erased = 0;
     switch (what.kind) {
       case 'forget':
-        for (const id of what.ids) erased += this.#forget(id, rows, entries);
+        for (const id of what.ids) {
+          forgetIn(entries, id, rows.get(id), { digest: this.#digest(id), atMs: this.#now() });
+          if (rows.delete(id)) erased++;
+        }
         break;
       case 'remember':
         for (const id of what.ids) entries.delete(`forgotten ${this.#digest(id)}`);
@@ -284,27 +287,6 @@ class MemoryOpenForm implements OpenForm {
 
   async finish(): Promise<string[]> {
     return [];
-  }
-
-  #forget(id: string, rows: Map<string, MemoryRow>, entries: Map<string, Entry>): number {
-    const row = rows.get(id);
-    const listed = entries.get(`rejected ${id}`);
-    const known = row === undefined || row.isDeleted ? listed : row;
-    for (const kind of ['rejected', 'held', 'undecided', 'refused'])
-      entries.delete(`${kind} ${id}`);
-    rows.delete(id);
-    const digest = this.#digest(id);
-    const { status = '', createdAt = null } = known ?? {};
-    if (!entries.has(`forgotten ${digest}`))
-      entries.set(`forgotten ${digest}`, {
-        kind: 'forgotten',
-        id: digest,
-        status,
-        createdAt,
-        reason: '',
-        atMs: this.#now(),
-      });
-    return row === undefined ? 0 : 1;
   }
 
   #digest(id: string): string {

@@ -35,6 +35,8 @@ export interface CopiedForm {
   readonly rows: ReadonlyMap<string, CopiedRow>;
   /** IDs that more than one row has. */
   readonly twice: readonly string[];
+  /** IDs in a cell where none belongs, of a target where that can be. */
+  readonly astray: readonly string[];
   readonly fields: readonly CopiedField[];
   /** By submission, its history of statuses, the oldest first; null where the target keeps none. */
   readonly statuses: ReadonlyMap<string, readonly string[]> | null;
@@ -105,6 +107,7 @@ export async function readCopy(query: Query, quote = '"'): Promise<Copy> {
       table,
       rows,
       twice,
+      astray: [],
       fields: ofForm(fields).map((field) => ({
         fieldId: text(field['field_id']),
         column: textOrNull(field['column_name']),

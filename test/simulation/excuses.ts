@@ -15,8 +15,8 @@ export interface Groups {
   readonly seesNewcomers: boolean;
   /** What this claim rests on was asked of the workspace, so that changes in two of its forms may cancel. */
   readonly together: boolean;
-  /** The list of a form has several pages: a first copy is proven by one sweep, which trusts their order. */
-  readonly isSplit: (formId: string) => boolean;
+  /** The list of a form has so many pages that its order is trusted at a first copy. */
+  readonly isLong: (formId: string) => boolean;
 }
 
 export interface Excuse {
@@ -45,7 +45,7 @@ export function excuseFor(
   const window = source.events.filter(({ at }) => at > from && at <= to);
   const event = window.findLast(({ id }) => id === submission.id);
   if (event === undefined)
-    return aspect === 'missing' && groups.isSplit(submission.formId)
+    return aspect === 'missing' && groups.isLong(submission.formId)
       ? movedAway(submission, window, claim)
       : null;
   if (event.isNewcomer && groups.seesNewcomers) return null;
@@ -91,7 +91,7 @@ export function excuseFor(
 }
 
 /**
- * While a list of several pages was read for the first time, one was deleted, so that this one moved to a page that had been read, and another
+ * While a long list was read for the first time, one was deleted, so that this one moved to a page that had been read, and another
  * with an old date took its place on the page that was read next.
  */
 function movedAway(

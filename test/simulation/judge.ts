@@ -73,8 +73,7 @@ export function judgeClaim(
   if (since === null || form === undefined) return [];
   // A form that came or went since is spoken of by nobody.
   if (!form.exists || form.lives.some(({ at }) => at > since)) return [];
-  const touchedAt = special.touched.get(`${claim.target} ${claim.formId}`) ?? 0;
-  if (touchedAt > claim.askedFrom) return [];
+  if ((special.touched.get(`${claim.target} ${claim.formId}`) ?? 0) > claim.askedFrom) return [];
   tally.claims++;
   const held = copy.get(claim.formId);
   const breaches: Breach[] = [];
@@ -139,8 +138,6 @@ export function judgeClaim(
     }
     if (
       answersAsOf === null ||
-      // What people did to answers since is found by the next run.
-      touchedAt > answersAsOf ||
       held === undefined ||
       submission.defect === 'data' ||
       !existedThroughout(submission, answersAsOf, now)

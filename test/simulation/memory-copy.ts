@@ -26,6 +26,7 @@ export function readMemory(place: MemoryPlace): Copy {
       table: formId,
       rows: new Map(copied.map((row) => [row.id, row])),
       twice: [],
+      astray: [],
       fields: fields.map(({ id, label, column }) => ({
         fieldId: id,
         column: column === null ? null : `f ${id}`,

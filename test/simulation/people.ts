@@ -100,6 +100,11 @@ export class People {
     };
   }
 
+  /** Whether a trigger refuses rows in a target. */
+  isRefusing(target: string): boolean {
+    return this.#refusing.has(target);
+  }
+
   /** Whether a form is mirrored. */
   isChosen(formId: string): boolean {
     return this.#chosen?.includes(formId) ?? true;

@@ -195,7 +195,11 @@ function formIn(
       cells: Object.fromEntries(fields.map(({ column }) => [column, cell(line, column ?? '')])),
     });
   }
-  return { formId, table: formId, rows, twice, fields, statuses: null, rejected };
+  const ids = columns.get('s:id');
+  const astray = lines.flatMap((line) =>
+    line.flatMap((value, at) => (at !== ids && rows.has(String(value)) ? [String(value)] : [])),
+  );
+  return { formId, table: formId, rows, twice, astray, fields, statuses: null, rejected };
 }
 
 /** The text of a header, without the number that keeps it apart from an equal one. */

@@ -11,8 +11,8 @@ export interface Since {
   readonly mostDeleted: (live: number) => number;
   /** Rows that were marked deleted before may have been purged. */
   readonly isPurged: boolean;
-  /** People moved columns while headers and rows were written: the next run puts them right. */
-  readonly isRearranged: boolean;
+  /** When people last moved cells of a sheet while it was written: what went beside them then, the next run puts right. */
+  readonly rearrangedAt: number;
 }
 
 /** What may be seen of the copy by itself, or beside the copy as it was read before. */
@@ -31,7 +31,9 @@ export class CopyWatch {
         ...this.#columnsOf(form, target),
       );
       const before = this.#before.get(formId);
-      if (before !== undefined) breaches.push(...lostLabels(source, before, form, touched > 0));
+      const isAstray = since.rearrangedAt > 0 && since.rearrangedAt >= this.#beforeAt;
+      if (before !== undefined && !isAstray)
+        breaches.push(...lostLabels(source, before, form, touched > 0));
       if (before !== undefined && touched < this.#beforeAt)
         breaches.push(...this.#changes(source, before, form, special, since));
     }
@@ -45,21 +47,22 @@ export class CopyWatch {
     before: CopiedForm,
     form: CopiedForm,
     special: Special,
-    { goneAt, isPurged, mostDeleted, isRearranged }: Since,
+    { goneAt, isPurged, mostDeleted, rearrangedAt }: Since,
   ): Breach[] {
     const breaches: Breach[] = [];
+    const isAstray = rearrangedAt >= this.#beforeAt && rearrangedAt > 0;
     let [live, deleted] = [0, 0];
     for (const [id, was] of before.rows) {
       if (!was.isDeleted) live++;
       const is = form.rows.get(id);
       if (is === undefined) {
-        if (!special.forgotten.has(id) && !(isPurged && was.isDeleted) && !isRearranged)
+        if (!special.forgotten.has(id) && !(isPurged && was.isDeleted) && !isAstray)
           breaches.push({ law: 'L8', text: `the row of ${id} has vanished from ${form.table}` });
         continue;
       }
       if (is.isDeleted && !was.isDeleted) {
         deleted++;
-        if (goneAt(id) < this.#beforeAt)
+        if (goneAt(id) < this.#beforeAt && !isAstray)
           breaches.push({
             law: 'L8',
             text: `${id} was marked deleted, and never answered 404 or 410 since ${clockTime(this.#beforeAt)}`,

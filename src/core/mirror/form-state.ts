@@ -195,7 +195,7 @@ export function accounted({ rows, missing, unstored }: Tally): Map<string, numbe
 }
 
 /** Live rows. */
-export const liveRows = ({ rows }: Tally): number => sumOf(Object.values(rows));
+export const liveRows = ({ rows }: Pick<Tally, 'rows'>): number => sumOf(Object.values(rows));
 
 export const sumOf = (counts: Iterable<number>): number => {
   let sum = 0;

@@ -90,7 +90,7 @@ export function tallyOf(rows: ReadonlyMap<string, LedgerRow>, entries: Entries):
 
 /** Ended by a row that is stored, and those ended by a deletion or an erasure. */
 const ENDED_BY_ROW: readonly EntryKind[] = ['held', 'undecided', 'rejected'];
-export const ENDED_BY_DELETION: readonly EntryKind[] = ['rejected', 'held', 'undecided', 'refused'];
+const ENDED_BY_DELETION: readonly EntryKind[] = ['rejected', 'held', 'undecided', 'refused'];
 
 /**
  * Entries after a change. `stored`: IDs of the rows that it stores; `digestOf`: the name of a forgotten submission. A row or an
@@ -123,4 +123,21 @@ export function entriesAfter(
   for (const entry of entries)
     if (entry.kind === 'forgotten' || !follow(entry)) after.set(entryKey(entry), entry);
   return after;
+}
+
+/** Notes in `entries` that a submission was forgotten. `row`: its own; `digest`: its name from now on. */
+export function forgetIn(
+  entries: Map<string, Entry>,
+  id: string,
+  row: LedgerRow | undefined,
+  { digest, atMs }: { readonly digest: string; readonly atMs: number },
+): void {
+  const listed = entries.get(entryKey({ kind: 'rejected', id }));
+  const { status, createdAt } = (row?.isDeleted === false ? row : listed) ?? {
+    status: '',
+    createdAt: null,
+  };
+  for (const kind of ENDED_BY_DELETION) entries.delete(entryKey({ kind, id }));
+  const entry: Entry = { kind: 'forgotten', id: digest, status, createdAt, reason: '', atMs };
+  if (!entries.has(entryKey(entry))) entries.set(entryKey(entry), entry);
 }

@@ -11,7 +11,10 @@ import type { OutcomeName } from './outcomes.ts';
 export interface Store extends AsyncDisposable {
   /** Whether the target can be used, a line for each thing that was tried. */
   check(signal?: AbortSignal): Promise<CheckResult[]>;
-  /** Each form that the target has, as of its last commit. Nothing is counted. */
+  /**
+   * Each form that the target has, as of its last commit. Live rows are counted: where people changed their number or their statuses,
+   * or removed columns, the state claims nothing and every range is due.
+   */
   forms(): Promise<StoredForm[]>;
   /**
    * Opens a form. `write` takes its lease (L13), makes its table and the state where they are missing, and counts what is

@@ -6,9 +6,11 @@ import {
   liveRows,
   oldestReading,
   rangeRead,
+  sumOf,
   wholeRead,
 } from '../mirror/form-state.ts';
 import { cutsOf } from '../mirror/halving.ts';
+import type { Count } from '../mirror/port.ts';
 import { settleAbsent } from './absent.ts';
 import { atStep, createdMsOf, stepOf } from './profile.ts';
 import { readRange, readWhole, shownOf } from './read-range.ts';
@@ -60,7 +62,8 @@ const noteWhole = ({ sink }: Work, atMs: number): Promise<void> =>
 export async function readDue(work: Work, first: Page): Promise<void> {
   const { form, sink, profile, clock } = work;
   const atMs = clock.now();
-  if (stepOf(profile.now) === null || !(await cutDue(work, first))) {
+  const isRanged = stepOf(profile.now) !== null && !(await hasUndated(work));
+  if (!isRanged || !(await cutDue(work, first))) {
     await readWhole(work, first);
     return noteWhole(work, atMs);
   }
@@ -83,6 +86,13 @@ export async function readDue(work: Work, first: Page): Promise<void> {
       isListDoubted: state.isListDoubted && (oldestReading(read) ?? -Infinity) < atMs,
     };
   });
+}
+
+/** Whether some submissions have no date: they are in no range, and only a list without bounds shows them. */
+async function hasUndated({ form }: Work): Promise<boolean> {
+  const sum = (counts: readonly Count[]): number => sumOf(counts.map(({ count }) => count));
+  const dated = await form.counts({ fromMs: 0 }, 'all');
+  return sum(await form.counts({}, 'all')) > sum(dated);
 }
 
 /**

@@ -42,7 +42,6 @@ export interface PlannedCommit {
   /** IDs of the rows that are stored then. */
   readonly stored: readonly string[];
   readonly applied: Applied;
-  /** Where rows are written that were there before. */
   readonly aim: Aim | null;
 }
 
@@ -101,13 +100,13 @@ export async function planCommit(
       : new Map<string, number>();
   const { sheetId, columns } = laid;
   const requests = [...laid.requests];
-  const aimed = new Map<number, string>();
+  const aimed: [row: number, id: string][] = [];
   for (const row of updated) {
     const place = places.get(row.id);
     if (place === undefined) inserted.push(row);
     else {
       requests.push(...writeRow(sheetId, place, row.values, columns));
-      aimed.set(place, row.id);
+      aimed.push([place, row.id]);
     }
   }
   for (const id of deleted) {
@@ -117,7 +116,7 @@ export async function planCommit(
     if (place === undefined) rows.delete(id);
     else {
       requests.push(...writeRow(sheetId, place, mark, columns));
-      aimed.set(place, id);
+      aimed.push([place, id]);
     }
   }
   requests.push(...appendRows(sheetId, inserted, columns));
@@ -184,8 +183,8 @@ async function layOut(
   });
   if (tab === undefined) {
     const keys = orderOf(headers);
-    const sheetId = file.newSheetId();
-    const marker = new ColumnMarker(sheetId, [], keys, name, () => file.newSheetId());
+    const sheetId = file.newId();
+    const marker = new ColumnMarker(sheetId, [], keys, name, () => file.newId());
     const made = newTab(
       {
         sheetId,
@@ -239,7 +238,7 @@ function addColumns(
     [...old].map(([key, index]) => [key, index >= at ? index + keys.length : index] as const),
   );
   const there = [...old].map(([mark, index]) => ({ mark, index, metadataId: 0, compact: false }));
-  const marker = new ColumnMarker(sheetId, there, keys, formName, () => file.newSheetId());
+  const marker = new ColumnMarker(sheetId, there, keys, formName, () => file.newId());
   const placed = keys.map((key, n) => marker.place(key, at + n));
   const marks = new Map(known);
   const range = { sheetId, dimension: 'COLUMNS', startIndex: at, endIndex: at + keys.length };

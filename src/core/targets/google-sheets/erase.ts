@@ -4,8 +4,8 @@ import { looksHashed } from '../../../mirror/hashing.ts';
 import { toSheetValue } from '../../../targets/google-sheets/api/cell-value.ts';
 import { type ColumnKey, fieldKey } from '../../../targets/google-sheets/api/metadata.ts';
 import { answerOf } from '../../../targets/google-sheets/rows/row-values.ts';
-import { ENDED_BY_DELETION, type Entries, entryKey } from '../../mirror/ledger.ts';
-import type { Entry, Erasure } from '../../mirror/port.ts';
+import { type Entries, forgetIn } from '../../mirror/ledger.ts';
+import type { Erasure } from '../../mirror/port.ts';
 import type { SheetField } from './fields.ts';
 import { type KnownRow, rowsById, writeRow } from './rows.ts';
 import type { SheetFile, View } from './sheet-file.ts';
@@ -42,7 +42,8 @@ export async function planErasure(
   const entries = new Map(from.entries);
   switch (what.kind) {
     case 'forget':
-      for (const id of what.ids) forget(entries, id, from);
+      for (const id of what.ids)
+        forgetIn(entries, id, from.rows.get(id), { digest: from.digestOf(id), atMs: from.atMs });
       return removeRows(file, tab, what.ids, { ...from, entries });
     case 'remember':
       for (const id of what.ids) entries.delete(`forgotten ${from.digestOf(id)}`);
@@ -59,20 +60,6 @@ export async function planErasure(
     case 'rehash':
       return rewrite(file, tab, what, from);
   }
-}
-
-function forget(
-  entries: Map<string, Entry>,
-  id: string,
-  { rows, digestOf, atMs }: Pick<Erasing, 'rows' | 'digestOf' | 'atMs'>,
-): void {
-  const row = rows.get(id);
-  const listed = entries.get(entryKey({ kind: 'rejected', id }));
-  const known = row === undefined || row.isDeleted ? listed : row;
-  for (const kind of ENDED_BY_DELETION) entries.delete(entryKey({ kind, id }));
-  const { status = '', createdAt = null } = known ?? {};
-  const entry: Entry = { kind: 'forgotten', id: digestOf(id), status, createdAt, reason: '', atMs };
-  if (!entries.has(entryKey(entry))) entries.set(entryKey(entry), entry);
 }
 
 async function removeRows(

@@ -26,7 +26,7 @@ import { planCommit } from './commit.ts';
 import { followFields, type SheetField } from './fields.ts';
 import { planErasure } from './erase.ts';
 import { encoderOf, type KnownRow, knownRow, rowsById, storedRow, type Table } from './rows.ts';
-import type { Aim, Plan, SheetFile, View, Writer } from './sheet-file.ts';
+import type { Aim, Batch, SheetFile, View, Writer } from './sheet-file.ts';
 import type { StateKey, StateRow } from './state-tab.ts';
 import { planSweep, type Unverified } from './sweep.ts';
 
@@ -137,7 +137,6 @@ export class SheetForm implements OpenForm {
     const isSame = JSON.stringify(next) === JSON.stringify(this.#fields);
     this.#fields = next;
     await this.#readPrints();
-    // New labels are written with the next commit of rows, or at the end of the run.
     if (!isSame) await this.commit({});
   }
 
@@ -201,7 +200,7 @@ export class SheetForm implements OpenForm {
   /** One write of this writer; what it leaves is remembered once it is done. */
   async #write<T>(
     plan: (view: View) => Promise<{
-      readonly requests: Plan<T>['requests'];
+      readonly requests: Batch['requests'];
       readonly rows: ReadonlyMap<string, KnownRow>;
       readonly entries: Entries;
       readonly state: FormState;
@@ -219,33 +218,27 @@ export class SheetForm implements OpenForm {
       const next = await plan(view);
       const aim = next.aim ?? null;
       const { state, fields } = next;
-      const unverified = aim && { appended: aim.appended, rows: [...aim.rows] };
+      const unverified = aim && { appended: aim.appended, rows: aim.rows };
       const document: FormDocument = { state, fields, unverified };
       const changed = changedEntries(formId, this.#entries, next.entries);
       const isChanged = next.requests.length + changed.put.length + changed.drop.length > 0;
-      if (!isChanged && next.run === null && isSameDocument(document, this.#kept)) return next;
+      if (!isChanged && next.run === null && isSameDocument(document, this.#kept))
+        return { batch: null, result: next };
       const old = next.run === null ? [] : runRows(view.stateTab, formId).slice(0, 1 - MOST_RUNS);
       written = document;
-      return {
-        requests: next.requests,
-        put: [
-          { kind: 'state', formId, key: '', text: JSON.stringify(document) },
-          ...changed.put,
-          ...(next.run === null ? [] : [runRow(formId, next.run)]),
-        ] satisfies StateRow[],
-        drop: [...changed.drop, ...old],
-        aim,
-        result: next,
-      };
+      const put: StateRow[] = [
+        { kind: 'state', formId, key: '', text: JSON.stringify(document) },
+        ...changed.put,
+        ...(next.run === null ? [] : [runRow(formId, next.run)]),
+      ];
+      const drop = [...changed.drop, ...old];
+      return { batch: { requests: next.requests, put, drop, aim }, result: next };
     });
     [this.#state, this.#fields] = [done.state, done.fields];
     [this.#rows, this.#entries] = [done.rows, done.entries];
     this.#kept = written;
     if (isAstray) {
-      await this.startAfresh({
-        appended: done.aim?.appended ?? [],
-        rows: [...(done.aim?.rows ?? [])],
-      });
+      await this.startAfresh(written?.unverified ?? { appended: [], rows: [] });
       throw movedError(browserAddress(this.#file.api.spreadsheetId));
     }
     return done.result;

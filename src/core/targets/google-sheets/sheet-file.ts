@@ -37,12 +37,19 @@ export interface View {
   readonly stateTab: StateTab;
 }
 
-/** What one write does, planned over a view of the spreadsheet. */
-export interface Plan<T> {
+/** What one write changes: in the tab of a form, and in the hidden one. */
+export interface Batch {
   readonly requests: readonly Request[];
   readonly put: readonly StateRow[];
-  readonly drop?: readonly StateKey[];
-  readonly aim?: Aim | null;
+  readonly drop: readonly StateKey[];
+  /** Null where nothing is written by its place. */
+  readonly aim: Aim | null;
+}
+
+/** A write, planned over a view of the spreadsheet. */
+export interface Plan<T> {
+  /** Null: nothing is to be written. */
+  readonly batch: Batch | null;
   readonly result: T;
 }
 
@@ -53,8 +60,8 @@ export interface Aim {
   /** Where each column is to be, by the ID of its metadata. */
   readonly columns: ReadonlyMap<number, number>;
   readonly idColumn: number;
-  /** Rows that are written by their place: the ID that is to stand in each. */
-  readonly rows: ReadonlyMap<number, string>;
+  /** Rows that are written by their place, with the ID that is to stand in each. */
+  readonly rows: readonly (readonly [row: number, id: string])[];
   /** IDs of the rows that are added below all others. */
   readonly appended: readonly string[];
 }
@@ -126,36 +133,50 @@ export class SheetFile {
   }
 
   /** The cells of our columns in a tab: by their metadata, wherever people have moved them meanwhile. `only`: some of them. */
-  async table({ marks }: FormTab, only?: readonly ColumnKey[]): Promise<Table> {
-    const wanted = [...marks].filter(([key]) => only?.includes(key) !== false);
-    const keys = new Map(wanted.map(([key, id]) => [id, key]));
-    const filters = wanted.map(([, metadataId]) => ({ developerMetadataLookup: { metadataId } }));
+  async table(tab: FormTab, only?: readonly ColumnKey[]): Promise<Table> {
+    return (await this.tables([tab], only)).get(tab) ?? new Map();
+  }
+
+  /** The same of several tabs, with one call. */
+  async tables(
+    tabs: readonly FormTab[],
+    only?: readonly ColumnKey[],
+  ): Promise<Map<FormTab, Table>> {
+    const places = new Map<number, readonly [tab: FormTab, key: ColumnKey]>();
+    for (const tab of tabs)
+      for (const [key, id] of tab.marks)
+        if (only?.includes(key) !== false) places.set(id, [tab, key]);
+    const filters = [...places.keys()].map((metadataId) => ({
+      developerMetadataLookup: { metadataId },
+    }));
     const ranges = filters.length === 0 ? [] : await this.api.values(filters, 'COLUMNS');
-    const table = new Map<ColumnKey, readonly ReadValue[]>();
+    const tables = new Map(tabs.map((tab) => [tab, new Map<ColumnKey, readonly ReadValue[]>()]));
     for (const { dataFilters, valueRange } of ranges) {
-      const key = keys.get(dataFilters?.[0]?.developerMetadataLookup?.metadataId ?? 0);
-      if (key !== undefined) table.set(key, (valueRange?.values?.[0] ?? []) as ReadValue[]);
+      const place = places.get(dataFilters?.[0]?.developerMetadataLookup?.metadataId ?? 0);
+      if (place === undefined) continue;
+      const [tab, key] = place;
+      tables.get(tab)?.set(key, (valueRange?.values?.[0] ?? []) as ReadValue[]);
     }
-    return table;
+    return tables;
   }
 
   /**
-   * One atomic write. `plan` may read, and is asked again where the spreadsheet was rearranged or another process was faster;
-   * null: nothing is to be written. Rejects with TARGET_BUSY where another process has written to the form.
+   * One atomic write. `plan` may read, and is asked again where the spreadsheet was rearranged or another process was faster. Rejects
+   * with TARGET_BUSY where another process has written to the form.
    */
-  write<T>(writer: Writer, plan: (view: View) => Promise<Plan<T> | T>): Promise<Written<T>> {
+  write<T>(writer: Writer, plan: (view: View) => Promise<Plan<T>>): Promise<Written<T>> {
     const work = this.#turn.then(() => this.#write(writer, plan));
     this.#turn = work.catch(() => {});
     return work;
   }
 
-  async #write<T>(writer: Writer, plan: (view: View) => Promise<Plan<T> | T>): Promise<Written<T>> {
+  async #write<T>(writer: Writer, plan: (view: View) => Promise<Plan<T>>): Promise<Written<T>> {
     for (let tries = 1; ; tries++) {
       const view = await this.refresh();
       this.#requireOwn(writer, view.structure.log);
-      const planned = await plan(view);
-      if (!isPlan(planned)) return { result: planned, isAstray: false };
-      const { requests, stateTab } = this.#withState(view, planned);
+      const { batch, result } = await plan(view);
+      if (batch === null) return { result, isAstray: false };
+      const { requests, stateTab } = this.#withState(view, batch);
       const nonce = Math.floor(this.#random() * 2 ** 40).toString(36);
       const note = {
         nonce,
@@ -165,7 +186,7 @@ export class SheetFile {
         leaseMs: 0,
       };
       const next = nextCommit(view.structure.log, note);
-      const { aim = null } = planned;
+      const { aim } = batch;
       let isAstray = false;
       try {
         const answer = await this.api.update([...next.requests, ...requests], rangesOf(aim));
@@ -181,7 +202,7 @@ export class SheetFile {
       }
       writer.since = next.entry.number;
       this.#view = { structure: { ...view.structure, log: next.log }, stateTab };
-      return { result: planned.result, isAstray };
+      return { result, isAstray };
     }
   }
 
@@ -196,12 +217,12 @@ export class SheetFile {
   /** The requests of a plan with those for the hidden tab, which is made where it is missing. */
   #withState(
     { structure, stateTab }: View,
-    { requests, put, drop = [] }: Pick<Plan<unknown>, 'requests' | 'put' | 'drop'>,
+    { requests, put, drop }: Batch,
   ): { requests: Request[]; stateTab: StateTab } {
     const made: Request[] = [];
     let place = structure.stateTab;
     if (place === null) {
-      const sheetId = this.newSheetId();
+      const sheetId = this.newId();
       const title = freeTabTitle('forms-mirror data', structure.titles);
       const gridProperties = { rowCount: STATE_ROWS, columnCount: STATE_COLUMNS };
       made.push(
@@ -214,8 +235,8 @@ export class SheetFile {
     return { requests: [...requests, ...made, ...changed.requests], stateTab: changed.tab };
   }
 
-  /** An ID for a new tab, which no other one has. */
-  newSheetId(): number {
+  /** An ID for a new tab or a new piece of metadata, which no other one has. */
+  newId(): number {
     return 1 + Math.floor(this.#random() * 2_000_000_000);
   }
 }
@@ -226,7 +247,7 @@ const rangesOf = (aim: Aim | null): string[] =>
     ? []
     : [
         wholeRow(aim.title, 0),
-        ...spansOf([...aim.rows.keys()].toSorted((a, b) => a - b)).map(({ start, end }) =>
+        ...spansOf(aim.rows.map(([row]) => row).toSorted((a, b) => a - b)).map(({ start, end }) =>
           columnCells(aim.title, aim.idColumn, start, end),
         ),
       ];
@@ -250,11 +271,8 @@ function isRight(aim: Aim, shown: sheets_v4.Schema$Spreadsheet | undefined): boo
   }
   return (
     [...aim.columns].every(([id, column]) => columns.get(id) === column) &&
-    [...aim.rows].every(([row, id]) => ids.get(row) === id)
+    aim.rows.every(([row, id]) => ids.get(row) === id)
   );
 }
 
 const nonceOf = (log: CommitLog): string => log.entries.at(-1)?.nonce ?? '';
-
-const isPlan = <T>(planned: Plan<T> | T): planned is Plan<T> =>
-  typeof planned === 'object' && planned !== null && 'requests' in planned && 'put' in planned;

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../../base/clock.ts';
 import { MirrorError } from '../../../base/errors.ts';
 import { newSalt } from '../../../mirror/forgotten.ts';
@@ -20,7 +21,7 @@ import type {
   StoredRecord,
 } from '../../mirror/port.ts';
 import { type FormDocument, SheetForm, type SheetFormParts, stateLost } from './form.ts';
-import { type KnownRow, knownRow, rowsById } from './rows.ts';
+import { type KnownRow, knownRow, rowsById, type Table } from './rows.ts';
 import { SheetFile, type View } from './sheet-file.ts';
 import { rowsOf, type StateRow, textIn } from './state-tab.ts';
 
@@ -32,6 +33,8 @@ export interface SheetStoreOptions extends CredentialsSource {
 }
 
 const SALT = 'salt';
+/** So often forms are read again because another process has written meanwhile. */
+const MOST_READINGS = 3;
 
 /** Opens a spreadsheet by its address. Reads the credentials and makes no call yet; throws SETTINGS and TARGET_DENIED. */
 export async function openSheetStore(url: string, options: SheetStoreOptions): Promise<Store> {
@@ -64,10 +67,26 @@ class SheetStore implements Store {
   }
 
   async forms(): Promise<StoredForm[]> {
-    const { stateTab } = await this.#file.refresh();
-    return [...stateTab.rows.values()]
-      .filter(({ kind }) => kind === 'state')
-      .map((row) => documentOf(row.text));
+    for (let tries = 1; ; tries++) {
+      const view = await this.#file.refresh();
+      const tabs = view.structure.forms;
+      const tables = await this.#file.tables([...tabs.values()], ['s:id', 's:status', 's:removed']);
+      const after = await this.#file.refresh();
+      // A write in between is in the rows and not in the states.
+      if (tries < MOST_READINGS && headOf(after.structure.log) !== headOf(view.structure.log))
+        continue;
+      const time = new SerialTime(view.structure.timeZone);
+      return documentsIn(view).map((document) => {
+        const { state, fields } = document;
+        const tab = tabs.get(state.formId);
+        const table = (tab && tables.get(tab)) ?? new Map();
+        const rows = tallyOf(rowsIn(table, time), new Map()).rows;
+        const losses = lossesOf(view, document, liveRows({ rows }));
+        const isIntact = losses.length === 0 && isDeepStrictEqual(rows, state.tally.rows);
+        // The next run that opens the form names what is lost, and mends it.
+        return { state: isIntact ? state : distrust(state), fields };
+      });
+    }
   }
 
   open(form: FormIdentity, mode: 'write'): Promise<OpenForm>;
@@ -95,10 +114,10 @@ class SheetStore implements Store {
     const { result } = await this.#file.write<boolean>(nobody, async ({ stateTab }) => {
       const text = textIn(stateTab, recordKey(key));
       const before = text === null ? null : (JSON.parse(text) as StoredRecord);
-      if ((before?.revision ?? null) !== revision) return false;
+      if ((before?.revision ?? null) !== revision) return { batch: null, result: false };
       const record: StoredRecord = { value, revision: (revision ?? 0) + 1 };
       const put: StateRow[] = [{ ...recordKey(key), text: JSON.stringify(record) }];
-      return { requests: [], put, result: true };
+      return { batch: { requests: [], put, drop: [], aim: null }, result: true };
     });
     return result;
   }
@@ -113,8 +132,7 @@ class SheetStore implements Store {
       );
     file.held.add(id);
     try {
-      const salt = await this.#salt();
-      const view = await file.refresh();
+      const view = await this.#viewWithSalt();
       const found = documentIn(view, id);
       const tab = view.structure.forms.get(id);
       if (found === null && tab !== undefined) throw stateLost(this.#name, slug);
@@ -125,15 +143,14 @@ class SheetStore implements Store {
         unverified: null,
       };
       const parts = await this.#read(view, document);
-      const losses = lossesOf(view, document, parts.rows);
       const unverified = found?.unverified ?? null;
       const tally = tallyOf(parts.rows, parts.entries);
+      const losses = lossesOf(view, document, liveRows(tally));
       const counted = { ...document.state, tally };
       const trusted = losses.length === 0 ? counted : distrust(counted);
       const writer = { formId: id, slug, since: headOf(view.structure.log) };
       const form = new SheetForm({
         ...parts,
-        salt,
         document: { ...document, state: trusted },
         kept: found,
         losses,
@@ -153,14 +170,10 @@ class SheetStore implements Store {
     document: FormDocument,
   ): Promise<Omit<SheetFormParts, 'kept' | 'losses' | 'writer'>> {
     const { formId } = document.state;
-    const rows = new Map<string, KnownRow>();
     const tab = structure.forms.get(formId);
-    if (tab !== undefined) {
-      const table = await this.#file.table(tab);
-      if (!table.has('s:id')) throw idsLost(this.#name, document.state.name);
-      const time = new SerialTime(structure.timeZone);
-      for (const [id, row] of rowsById(table)) rows.set(id, knownRow(id, row, table, time, null));
-    }
+    const table = tab === undefined ? new Map() : await this.#file.table(tab);
+    if (tab !== undefined && !table.has('s:id')) throw idsLost(this.#name, document.state.name);
+    const rows = rowsIn(table, new SerialTime(structure.timeZone));
     const entries = new Map<string, Entry>();
     for (const { text } of rowsOf(stateTab, 'entry', formId)) {
       const entry = JSON.parse(text) as Entry;
@@ -170,17 +183,24 @@ class SheetStore implements Store {
     return { file: this.#file, salt, document, rows, entries };
   }
 
-  /** What the names of forgotten submissions are made with; made once. */
-  async #salt(): Promise<string> {
-    const { stateTab } = await this.#file.refresh();
-    const known = textIn(stateTab, recordKey(SALT));
-    if (known !== null) return known;
+  /** The spreadsheet, with the salt for the names of forgotten submissions, which is made once. */
+  async #viewWithSalt(): Promise<View> {
+    const view = await this.#file.refresh();
+    if (textIn(view.stateTab, recordKey(SALT)) !== null) return view;
     await this.putRecord(SALT, newSalt(), null);
-    return textIn((await this.#file.refresh()).stateTab, recordKey(SALT)) ?? '';
+    return this.#file.refresh();
   }
 }
 
 const recordKey = (key: string) => ({ kind: 'record', formId: '', key }) as const;
+
+const documentsIn = ({ stateTab }: View): FormDocument[] =>
+  [...stateTab.rows.values()].flatMap(({ kind, text }) =>
+    kind === 'state' ? [documentOf(text)] : [],
+  );
+
+const rowsIn = (table: Table, time: SerialTime): Map<string, KnownRow> =>
+  new Map([...rowsById(table)].map(([id, row]) => [id, knownRow(id, row, table, time, null)]));
 
 const documentIn = ({ stateTab }: View, formId: string): FormDocument | null => {
   const text = textIn(stateTab, { kind: 'state', formId, key: '' });
@@ -201,12 +221,8 @@ const idsLost = (target: string, form: string): MirrorError =>
     { retryable: false },
   );
 
-/** What people removed, a sentence for each. */
-function lossesOf(
-  { structure }: View,
-  { state, fields }: FormDocument,
-  found: ReadonlyMap<string, KnownRow>,
-): string[] {
+/** What people removed, a sentence for each. `now`: how many live rows there are. */
+function lossesOf({ structure }: View, { state, fields }: FormDocument, now: number): string[] {
   const before = liveRows(state.tally);
   const tab = structure.forms.get(state.formId);
   if (tab === undefined)
@@ -216,7 +232,6 @@ function lossesOf(
       ? [`The column "${label}" of ${state.name} was deleted; it is filled again.`]
       : [],
   );
-  const now = [...found.values()].filter(({ isDeleted }) => !isDeleted).length;
   if (now < before)
     lost.push(`${before - now} rows of ${state.name} were removed; they are read again.`);
   return lost;

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../../base/clock.ts';
 import { MirrorError } from '../../../base/errors.ts';
 import { formTableName } from '../../../mirror/column-names.ts';
@@ -14,7 +15,7 @@ import { type Database, numberOf, type Session, type SqlField, textOf } from './
 import { settled } from './fields.ts';
 import { SqlForm, type SqlFormParts, storedFields } from './form.ts';
 import { createTable, ensureSchema } from './schema.ts';
-import { countTally } from './tally.ts';
+import { countTally, stateWithRows } from './tally.ts';
 import { makeViews, rebuildViews } from './views.ts';
 
 /** What a SQL store keeps of before: statuses, or every version of every row as well. */
@@ -70,10 +71,27 @@ export class SqlStore implements Store {
   }
 
   async forms(): Promise<StoredForm[]> {
-    const rows = await this.#database.query(
-      'SELECT state, fields FROM _mirror_state ORDER BY form_id',
-    );
-    return rows.map((row) => ({ state: stateOf(row), fields: storedFields(fieldsOf(row)) }));
+    const database = this.#database;
+    const { dialect } = database;
+    const found = await database.query('SELECT state, fields FROM _mirror_state ORDER BY form_id');
+    const relations = await dialect.relations(database);
+    const forms: StoredForm[] = [];
+    for (const row of found) {
+      const kept = stateOf(row);
+      const isThere = relations.get(kept.place) === 'table';
+      const now = isThere ? await stateWithRows(database, kept) : { state: row, rows: {} };
+      const before = now.state === undefined ? kept : stateOf(now.state);
+      const columns = await dialect.columnsOf(database, kept.place);
+      const fields = settled(fieldsOf(row), columns);
+      const losses = lossesOf(before, { isThere, columns, fields, rows: liveRows(now) });
+      const isIntact = losses.length === 0 && isDeepStrictEqual(now.rows, before.tally.rows);
+      // The next run that opens the form names what is lost, and mends it.
+      forms.push({
+        state: isIntact ? before : distrust(before),
+        fields: storedFields(fields),
+      });
+    }
+    return forms;
   }
 
   open(form: FormIdentity, mode: 'write'): Promise<OpenForm>;

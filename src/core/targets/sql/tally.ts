@@ -1,5 +1,5 @@
 import type { FormState, Tally } from '../../mirror/form-state.ts';
-import { numberOf, quoted, type Session, textOf } from './database.ts';
+import { numberOf, quoted, type Session, type SqlRow, textOf } from './database.ts';
 
 /** What is accounted for, counted from rows and entries. Notes of each rejected submission whether it has a row. */
 export async function countTally(
@@ -16,13 +16,31 @@ export async function countTally(
     `DELETE FROM _mirror_entries WHERE form_id = $1 AND kind IN ('held', 'undecided') AND is_stored = 0`,
     [formId],
   );
-  const rows: Record<string, number> = {};
-  for (const row of await tx.query(
-    `SELECT status, count(*) AS n FROM ${table} WHERE _deleted_at IS NULL GROUP BY status`,
-  ))
-    rows[textOf(row['status'])] = numberOf(row['n']);
-  return { rows, ...(await countEntries(tx, formId)) };
+  return { rows: await countRows(tx, place), ...(await countEntries(tx, formId)) };
 }
+
+/** Live rows by status. */
+async function countRows(session: Session, place: string): Promise<Tally['rows']> {
+  return byStatus(await session.query(liveByStatus(place)));
+}
+
+/** The state of a form as it is kept, and its live rows by status: by one statement, so that no commit lies between them. */
+export async function stateWithRows(
+  session: Session,
+  { formId, place }: Pick<FormState, 'formId' | 'place'>,
+): Promise<{ readonly state: SqlRow | undefined; readonly rows: Tally['rows'] }> {
+  const found = await session.query(
+    `SELECT s.state, r.status, r.n FROM _mirror_state AS s LEFT JOIN (${liveByStatus(place)}) AS r ON 1 = 1 WHERE s.form_id = $1`,
+    [formId],
+  );
+  return { state: found[0], rows: byStatus(found.filter(({ status }) => status !== null)) };
+}
+
+const liveByStatus = (place: string): string =>
+  `SELECT status, count(*) AS n FROM ${quoted(place)} WHERE _deleted_at IS NULL GROUP BY status`;
+
+const byStatus = (rows: readonly SqlRow[]): Tally['rows'] =>
+  Object.fromEntries(rows.map(({ status, n }) => [textOf(status), numberOf(n)]));
 
 /** What entries do to what is accounted for. */
 export async function countEntries(tx: Session, formId: string): Promise<Omit<Tally, 'rows'>> {
