@@ -10,8 +10,8 @@ const BATCH = 100;
 /** How often the target is looked at, at least and at most, and in how many parts the whole wait. */
 const LOOK_EVERY_MS = { least: 250, most: 5_000, parts: 20 };
 
-/** As {@link RowResult}; `extra`: a live row whose submission answers 404. */
-export type SuspectResult = RowResult | 'extra';
+/** As {@link RowResult}; `extra`: a live row whose submission answers 404; `denied`: the list showed it, it answers 404, and no row has it. */
+export type SuspectResult = RowResult | 'extra' | 'denied';
 
 /** A submission that differed from its row when it was first compared. */
 export interface Suspect {
@@ -121,8 +121,15 @@ export class Settling {
     for (const some of batchesOf(suspects, context.readAhead)) {
       throwIfAborted(signal);
       await Promise.all(some.map((suspect) => this.#ask(suspect)));
+      const missing = some.filter(({ result }) => result === 'missing');
       await this.#compare(some);
-      for (const { id, result } of some) if (result === 'same') this.#suspects.delete(id);
+      // Deleted since the list showed it, or the source contradicts itself: asking again tells no difference.
+      for (const suspect of missing)
+        if (suspect.item === null && suspect.result === 'same') suspect.result = 'denied';
+      for (const suspect of some) {
+        if (suspect.result === 'same') this.#suspects.delete(suspect.id);
+        else if (suspect.result === 'denied') this.#decided(suspect, false);
+      }
     }
   }
 

@@ -72,7 +72,10 @@ export interface VerifyReport {
   readonly plain: Differences;
   /** Submissions that changed, came or went at the source within the last `withinMs`, and have not been brought over. */
   readonly lagging: Differences & { readonly withinMs: number };
-  /** Live rows that the source's list lacks, and that it neither shows nor calls gone when asked for. */
+  /**
+   * Live rows that the source's list lacks, and that it neither shows nor calls gone when asked for; and submissions without a row
+   * that the list shows, and that the source calls gone when asked for.
+   */
   readonly undecided: Differences;
   /** Old submissions that the source shows when asked by ID, but not in its list: so the list proves nothing. */
   readonly unlisted: Differences;
@@ -293,6 +296,7 @@ class Comparison implements ItemSink {
   decide({ id, result }: Pick<Suspect, 'id' | 'result'>, lag: boolean): void {
     if (result === 'listed') this.#listed++;
     else if (result === 'forgotten') this.#forgotten++;
+    else if (result === 'denied') this.#undecided.add(id);
     else if (lag) this.#lagging.add(id);
     else if (result === 'missing') this.#missing.add(id);
     else if (result === 'extra') this.#extra.add(id);

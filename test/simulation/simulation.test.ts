@@ -10,6 +10,7 @@ const SEEDS = Array.from({ length: 24 }, (_, index) => index + 1);
 /** Seeds that `npm run soak` found a fault of the program with. */
 const ONCE_BROKEN: readonly (readonly [StoreKind, number])[] = [
   ['sqlite', 950001596],
+  ['sqlite', 960005173],
   ['memory', 7000852],
   ['memory', 7100194],
   ['memory', 7301106],
