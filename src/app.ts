@@ -16,11 +16,10 @@ import { sheetLimitMinutes } from './health/staleness.ts';
 import type { FieldPicks } from './mirror/picks.ts';
 import type { Target } from './mirror/target.ts';
 import type { Form, FormIdentity } from './mirror/types.ts';
-import type { FormPlace, JobPlace, PassJob } from './queue/handlers.ts';
+import type { JobPlace, PassJob } from './queue/handlers.ts';
 import { longestGapMs } from './settings/sync-settings.ts';
 import type { TargetSettings } from './settings/target-settings.ts';
 import { fieldsInAnswers } from './sync/answer-search.ts';
-import { assistPass, type AssistRequest } from './sync/assist.ts';
 import type { SyncContext } from './sync/context.ts';
 import type { MarkReport, PassReport, SyncEvents } from './sync/events.ts';
 import { LabelCache } from './sync/label-cache.ts';
@@ -348,18 +347,6 @@ export class App implements AsyncDisposable {
     }
   }
 
-  /** Helps a full pass that another worker runs; how many windows it read. Throws like {@link assistPass}. */
-  async assist(
-    { formId, target: name }: FormPlace,
-    signal: AbortSignal,
-    goesOn: () => boolean,
-  ): Promise<number> {
-    const target = await this.target(name);
-    await this.readSlugs(name);
-    const request = { formId, goesOn, ...this.#storingOf(name, false) };
-    return assistPass(this.context, target, request, signal);
-  }
-
   /** Closes what was opened; a target that cannot be closed holds up no other. */
   async [Symbol.asyncDispose](): Promise<void> {
     const opened = await Promise.allSettled(this.#targets.values());
@@ -391,10 +378,7 @@ export class App implements AsyncDisposable {
   }
 
   /** How answers are stored in a target. `keep`: for the first time, perhaps. Throws SETTINGS when no fields are picked. */
-  #storingOf(
-    name: string,
-    keep: boolean,
-  ): Pick<AssistRequest, 'picks' | 'hashKey' | 'requireNames'> {
+  #storingOf(name: string, keep: boolean): Pick<PassRequest, 'picks' | 'hashKey' | 'requireNames'> {
     const { hashKey } = this.config;
     const requireNames = (form: Form, stop: AbortSignal): Promise<void> =>
       this.#planner.requireNames(name, form, stop, keep);
@@ -421,7 +405,7 @@ export class App implements AsyncDisposable {
   }
 
   #createContext(): SyncContext {
-    const { source, proxy, maxDeleteFraction, queueUrl } = this.config;
+    const { source, proxy, maxDeleteFraction } = this.config;
     if (source === undefined) {
       throw new MirrorError('SETTINGS', 'FORMS_API_URL and FORMS_API_KEY are not set.');
     }
@@ -453,8 +437,6 @@ export class App implements AsyncDisposable {
       logger: this.logger,
       events: this.events,
       maxDeleteFraction,
-      // The embedded queue is that of one process.
-      hasHelpers: queueUrl !== undefined,
       readAhead: source.concurrency,
     };
   }

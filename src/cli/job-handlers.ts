@@ -36,24 +36,17 @@ export function jobHandlers(app: App, clock: Clock = systemClock): JobHandlers {
     comparisons: (underWay, signal) =>
       comparisons.due(app.planned.plan?.forms ?? [], underWay, signal),
     isPlanned: (place, signal) => app.isPlanned(place, signal),
-    async pass(job, signal, onProgress, onOpen) {
+    async pass(job, signal, onProgress) {
       const stopListening = app.events.on('pass.progress', ({ form, target, seen, total }) => {
         if (form.id === job.formId && target === job.target) onProgress?.({ seen, total });
       });
-      const stopAsking = app.events.on('windows.open', ({ form, target, open }) => {
-        if (form.id === job.formId && target === job.target) onOpen?.(open);
-      });
       const { acceptDeletes = false } = job;
-      const report = await app.pass(job, signal, { acceptDeletes }).finally(() => {
-        stopListening();
-        stopAsking();
-      });
+      const report = await app.pass(job, signal, { acceptDeletes }).finally(stopListening);
       const { kind, outcome, failure } = report;
       if (kind !== 'incremental') await app.upkeep(report, signal);
       if (outcome === 'failed' && failure !== null) throw asLogged(failure);
       return outcome;
     },
-    assist: (job, signal, goesOn) => app.assist(job, signal, goesOn),
     async mark({ formId }, signal) {
       const report = await app.mark(formId, signal);
       if (report === undefined || report.outcome === 'paused') return;

@@ -215,9 +215,9 @@ export interface RunningJob {
   readonly worker?: string | null;
 }
 
-/** What a worker does besides passes of its own: it reads windows for the pass of another one, or marks a form. */
+/** What a worker does in addition to passes: it marks a form. */
 export interface SideJob {
-  readonly step: 'assist' | 'mark';
+  readonly step: 'mark';
   readonly formId: string;
   /** Null for marking, which asks all targets. */
   readonly target: string | null;

@@ -5,8 +5,7 @@ import type { RunningPass } from './pass-tracker.ts';
 
 /** What some worker does now. Holds IDs, names of forms and numbers only (L11). Times are ISO 8601 in UTC. */
 export interface RunningWork {
-  /** `assist`: it reads windows for the pass of another worker. */
-  readonly step: 'pass' | 'assist' | 'mark';
+  readonly step: 'pass' | 'mark';
   /** Null where it is no pass. */
   readonly kind: PassKind | null;
   readonly form: FormIdentity;

@@ -51,18 +51,6 @@ export const provenFor = (
 ): string => [...settingsParts(form, settings), ...fieldParts(form, settings, fields)].join('.');
 
 /**
- * Whether two passes store a form's rows alike, as far as their settings go: one may have met fields of old answers that the
- * other has not. What comes after the parts is not compared.
- */
-export function storeAlike(one: string, other: string): boolean {
-  const parts = [one, other].map((text) => text.split('.'));
-  const [settings, alike] = parts.map(([picks, hashes, , hashed, key]) =>
-    [picks, hashes, hashed?.split('-')[0], key].join('.'),
-  );
-  return settings === alike;
-}
-
-/**
  * Whether a pass may have written rows anew that stood there as they are not to stand any more, in plain text perhaps.
  * `before`: as the checkpoint had it; undefined without a checkpoint: rows may have been hashed by a pass that died before it
  * left one. Where nothing is hashed then, nothing is to be cleared.

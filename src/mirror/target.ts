@@ -24,7 +24,7 @@ import type {
   Row,
 } from './types.ts';
 import type { UnreadForm } from './unread-form.ts';
-import type { FormWindow, WindowRecord } from './window.ts';
+import type { WindowRecord } from './window.ts';
 
 /** A kind of target: the name of its entry in `targets/target-kinds.ts`. */
 export type TargetKind = string;
@@ -72,16 +72,6 @@ export interface Target extends AsyncDisposable, Histories, Pauses, KeptSlugs {
    * when another holds it for longer than `waitMs`, PAUSED where people have it left alone.
    */
   openWriter(form: FormIdentity, options: WriterOptions): Promise<FormWriter>;
-
-  /** True when windows of a form may be written side by side (L13), by {@link openWindowWriter}. Else its one writer writes them all. */
-  readonly parallelWindows: boolean;
-
-  /**
-   * Becomes the only writer of one window of a form that was prepared, with a lock and epoch as those of {@link openWriter};
-   * stalled for a minute, it loses them. It writes for the pass that holds the form: it gets TARGET_LOST_LOCK once that has
-   * ended or another writer has opened the form. Only where windows are written side by side.
-   */
-  openWindowWriter(formId: string, at: FormWindow, how: WriterOptions): Promise<WindowWriter>;
 
   /**
    * Becomes the form's only marker (L13); undefined when another one is. Does not wait, and holds up no writer. Released
@@ -198,7 +188,7 @@ export interface FormReader {
   fields(): Promise<StoredField[]>;
   /** The rows with these IDs (deleted ones included), in any order. At most `batchRows` IDs. */
   rows(ids: readonly string[]): Promise<Map<string, StoredRow>>;
-  /** How these rows would be held, compared with what {@link rows} shows: what {@link WindowWriter.apply} would find. */
+  /** How these rows would be held, compared with what {@link rows} shows: what {@link RowWriter.apply} would find. */
   asStored(rows: readonly Row[], fieldIds: readonly string[]): Promise<RowsAsStored>;
   /** Of these IDs those that are durable here: stored, not deleted, not listed as rejected (L6, L7). */
   confirm(ids: readonly string[]): Promise<Set<string>>;
@@ -286,11 +276,8 @@ export interface SentMark {
   readonly at: string;
 }
 
-/**
- * What stores rows: those of a window, beside the writers of others, or those of a form. Dispose to release it. Of a window, it makes
- * columns that are missing and leaves labels and places as they are.
- */
-export interface WindowWriter extends FormReader, AsyncDisposable {
+/** What stores rows of a form. Dispose to release it. */
+export interface RowWriter extends FormReader, AsyncDisposable {
   /**
    * Makes a column for each field that has none and follows relabels (L9): never renames a SQL column, never makes a
    * second one; `restoreColumns`: but recreates those of a sheet that people deleted. Fields that it knows and that are missing here, or are `inSchema: false`, are recorded as removed; their
@@ -324,7 +311,7 @@ export interface WindowWriter extends FormReader, AsyncDisposable {
 }
 
 /** Write access to one form; at most one at a time across processes and machines (L13). Dispose to release it. */
-export interface FormWriter extends WindowWriter, RowDistrust {
+export interface FormWriter extends RowWriter, RowDistrust {
   /**
    * Sets statuses after marking (L7), `_changed_at` included; unknown IDs and equal statuses are left alone. `sent`, which
    * are among them, are remembered in the same atomic step; what was remembered of the others before is forgotten.

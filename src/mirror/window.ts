@@ -45,20 +45,6 @@ export function isWithin({ from, to }: FormWindow, createdAt: string | null): bo
   return to === null || compareTimes(createdAt, to) < 0;
 }
 
-/** What a worker that helps a pass has read of a window, and done with it. Counts. */
-export interface WindowReading {
-  /** Distinct submissions. */
-  readonly seen: number;
-  readonly inserted: number;
-  readonly updated: number;
-  readonly unchanged: number;
-  readonly rejected: number;
-  readonly deleted: number;
-  readonly undecided: number;
-  /** To the Forms API, retries included. */
-  readonly requests: number;
-}
-
 /** What a target keeps of one window of a form. */
 export interface WindowRecord extends FormWindow {
   /** How many submissions its last proof accounted for; before the first, how many the source counted. */
@@ -83,8 +69,6 @@ export interface WindowRecord extends FormWindow {
    * Since when the form is known not to work in windows (ISO): then {@link WHOLE_FORM} is its only record. Null: it does.
    */
   readonly failedAt: string | null;
-  /** What another worker has read of it for the full pass that is under way, or was last; null: none did. */
-  readonly reading: WindowReading | null;
 }
 
 /** A window that was not read yet. */
@@ -99,7 +83,6 @@ export const unreadWindow = ({ from, to }: FormWindow, total: number): WindowRec
   unstored: null,
   open: true,
   failedAt: null,
-  reading: null,
 });
 
 /** The window as it is after something was lost: what was proven of it is no longer so. One that can't be read stays so. */
@@ -109,13 +92,6 @@ export const reopened = (window: WindowRecord): WindowRecord =>
 /** Whether both have the same bounds. */
 export const sameWindow = (one: FormWindow, other: FormWindow): boolean =>
   one.from === other.from && one.to === other.to;
-
-/**
- * Whether any worker may prove it for the pass under way. The newest is what that ends with, and one that has held absent
- * rows back is read again by it alone, which knows what the whole form has lost.
- */
-export const isShared = ({ open, to, absent }: WindowRecord): boolean =>
-  open && to !== null && absent === 0;
 
 /** Whether a form is read in windows. */
 export const isCut = (windows: readonly WindowRecord[]): boolean => windows.length > 1;

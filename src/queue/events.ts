@@ -3,8 +3,8 @@ import type { PassKind } from '../mirror/types.ts';
 
 /** A job, for logs, metrics and alerts: IDs only (L11). */
 export interface JobSubject {
-  /** `plan`, `sync` (one pass), `mark`, or `assist` (helping with a pass of another worker). */
-  readonly step: 'plan' | 'sync' | 'mark' | 'assist';
+  /** `plan`, `sync` (one pass) or `mark`. */
+  readonly step: 'plan' | 'sync' | 'mark';
   /** Null for marking, which belongs to neither kind. */
   readonly kind: PassKind | null;
   readonly formId: string | null;

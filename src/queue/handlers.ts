@@ -105,21 +105,12 @@ export interface JobHandlers {
    * Of the outcomes, `busy` is tried again soon, a full pass that is `incomplete` a little later, `cancelled` when the
    * next worker is free; an incremental pass that `failed` waits for the next scheduled run, a full one is tried again.
    * An incremental pass of a form without a checkpoint reads all of it: the first full pass comes only after its interval.
-   * `onOpen` is called again and again while the pass has so many windows that other workers may help with.
    */
   pass(
     job: PassJob,
     signal: AbortSignal,
     onProgress?: (progress: JobProgress) => void,
-    onOpen?: (open: number) => void,
   ): Promise<PassOutcome>;
-
-  /**
-   * Helps a full pass that another worker runs, until there is nothing left to help with; how many windows it read. Does
-   * nothing for a form that no such pass is at work on. Ends after the window in hand when `goesOn` says no. Throws like
-   * {@link pass}.
-   */
-  assist(job: FormPlace, signal: AbortSignal, goesOn: () => boolean): Promise<number>;
 
   /** Marks what may be marked of a form, asking its targets. Throws like {@link pass}. */
   mark(job: { readonly formId: string }, signal: AbortSignal): Promise<void>;

@@ -4,7 +4,7 @@ import type { Clock } from '../base/clock.ts';
 import type { PassKind } from '../mirror/types.ts';
 import type { JobProgress } from './handlers.ts';
 import { passData } from './jobs.ts';
-import { type AnyQueue, QUEUE_KINDS, type Queues } from './queues.ts';
+import { QUEUE_KINDS, type Queues } from './queues.ts';
 
 /*
  * How far running passes have come, kept with their jobs so that every process can show it: IDs and numbers, nothing else.
@@ -27,7 +27,7 @@ export interface RunningPassJob {
 
 /** What a worker does besides passes of its own. */
 export interface ActiveSideJob {
-  readonly step: 'assist' | 'mark';
+  readonly step: 'mark';
   readonly formId: string;
   /** Null for marking, which asks all targets. */
   readonly target: string | null;
@@ -82,27 +82,19 @@ export async function readRunning(queues: Queues): Promise<RunningPassJob[]> {
   return running;
 }
 
-/** What the workers do besides, in whichever process. */
+/** The forms that workers mark now, in whichever process. */
 export async function readSideJobs(queues: Queues): Promise<ActiveSideJob[]> {
-  const assists = queues.targets.map((target) => sideJobs(queues.assists(target), 'assist'));
-  return (await Promise.all([...assists, sideJobs(queues.mark, 'mark')])).flat();
-}
-
-const sideData = z.object({ formId: z.string(), target: z.string().optional() });
-
-async function sideJobs(
-  queue: AnyQueue | undefined,
-  step: ActiveSideJob['step'],
-): Promise<ActiveSideJob[]> {
-  const jobs = await queue?.getJobs(['active'], 0, MOST_READ - 1);
-  return (jobs ?? []).flatMap((job) => {
+  const jobs = await queues.mark.getJobs(['active'], 0, MOST_READ - 1);
+  return jobs.flatMap((job) => {
     const { data } = sideData.safeParse(job?.data);
     if (data === undefined) return [];
     const startedAtMs = job.processedOn ?? job.timestamp;
     const worker = job.processedBy ?? null;
-    return [{ step, formId: data.formId, target: data.target ?? null, startedAtMs, worker }];
+    return [{ step: 'mark', formId: data.formId, target: null, startedAtMs, worker }];
   });
 }
+
+const sideData = z.object({ formId: z.string() });
 
 /** The processes that take jobs, each once; null where the store does not tell. All of them plan. */
 export async function readWorkers({ plan }: Queues): Promise<string[] | null> {

@@ -31,16 +31,6 @@ export function passQueue(kind: PassKind, target: string): string {
 /** Whether a pass may take long: then it waits in a queue of its own. */
 export const isLong = (kind: PassKind): boolean => kind !== 'incremental';
 
-/** The queue of helping with the full passes of a target. */
-export const assistQueue = (target: string): string => `assist.${encodeURIComponent(target)}`;
-
-/** What the IDs of jobs that help with a form begin with; no other form's do. */
-export const assistJobPrefix = (formId: string): string => `assist/${encodeURIComponent(formId)}/`;
-
-/** The ID of one of them. */
-export const assistJobId = (formId: string, name: string): string =>
-  `${assistJobPrefix(formId)}${name}`;
-
 /** The job ID of a form's pass: its deduplication key. BullMQ refuses integers and `:`. */
 export const passJobId = (formId: string): string => `form-${encodeURIComponent(formId)}`;
 
@@ -51,7 +41,7 @@ export const isStorable = (id: string): boolean => id.isWellFormed() && !id.incl
 export const markJobId = (formId: string): string => `mark-${encodeURIComponent(formId)}`;
 
 /** The name of each job: what is called otherwise is not ours. */
-export const JOB_NAMES = { plan: 'plan', pass: 'sync', mark: 'mark', assist: 'assist' } as const;
+export const JOB_NAMES = { plan: 'plan', pass: 'sync', mark: 'mark' } as const;
 
 /*
  * Payloads are parsed strictly, and held against the settings (job-guard.ts): whoever reaches the store can write any job.
@@ -84,8 +74,6 @@ export const passData = z.strictObject({
   failed: tries,
   againAt: z.iso.datetime().nullable(),
 });
-/** Payload of helping with a full pass. */
-export const assistData = z.strictObject({ formId, target });
 /** Payload of marking one form. */
 export const markData = z.strictObject({ formId, kind, busy: tries });
 
@@ -127,17 +115,6 @@ export function passOptions(data: PassData, timings: Timings): JobsOptions {
     ...NO_STACK_TRACES,
     ...retried(data.kind, timings),
     jobId: passJobId(data.formId),
-    removeOnComplete: true,
-    removeOnFail: true,
-  };
-}
-
-/** Options of a job that helps: nothing of it is kept. */
-export function assistOptions(jobId: string, timings: Timings): JobsOptions {
-  return {
-    ...NO_STACK_TRACES,
-    ...retried('incremental', timings),
-    jobId,
     removeOnComplete: true,
     removeOnFail: true,
   };

@@ -1,7 +1,6 @@
 import type { Job } from 'bullmq';
 import { MirrorError } from '../base/errors.ts';
-import { type AssistContext, requestHelp } from './assists.ts';
-import { type RunningJob, runJob } from './job-outcome.ts';
+import { type JobContext, type RunningJob, runJob } from './job-outcome.ts';
 import { ownPayload, requirePlanned, requireQueue } from './job-guard.ts';
 import {
   isLong,
@@ -13,15 +12,15 @@ import {
   planData,
 } from './jobs.ts';
 import { type FlowContext, addPasses, removeUnplanned } from './flows.ts';
-import { asLogged, type PlannedForm } from './handlers.ts';
+import { asLogged, type JobHandlers, type PlannedForm } from './handlers.ts';
 import { addComparisons, comparisonsUnderWay } from './comparison-jobs.ts';
 import { progressWriter } from './job-progress.ts';
 import { type SchedulerContext, keepRhythm } from './scheduler.ts';
 
 /** What the processors work with. */
-export type ProcessorContext = AssistContext &
+export type ProcessorContext = JobContext &
   FlowContext &
-  SchedulerContext & { readonly fullPasses: FullPasses };
+  SchedulerContext & { readonly handlers: JobHandlers; readonly fullPasses: FullPasses };
 
 /** BullMQ gives a signal only to a function that declares all three. It aborts when the job's lock is lost. */
 export type Processor = (job: Job, token?: string, signal?: AbortSignal) => Promise<string>;
@@ -100,9 +99,7 @@ export function passProcessor(
         ...(windows === undefined ? {} : { windows }),
         ...(acceptDeletes === undefined ? {} : { acceptDeletes }),
       };
-      using help = requestHelp(context, formId, target);
-      const onOpen = (open: number): void => help.ask(open);
-      const outcome = await context.handlers.pass(pass, stop, onProgress, onOpen);
+      const outcome = await context.handlers.pass(pass, stop, onProgress);
       if (outcome === 'failed') throw asLogged(new MirrorError('INTERNAL', PASS_FAILED));
       if (outcome === 'incomplete' && kind === 'full' && data.failed < INCOMPLETE_RETRIES) {
         throw asLogged(new MirrorError('PASS_INCOMPLETE', 'The full pass has no proof yet.'));

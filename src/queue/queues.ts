@@ -2,7 +2,7 @@ import { FlowProducer, type IQueueBackend, Queue } from 'bullmq';
 import type { PassKind } from '../mirror/types.ts';
 import type { QueueBackend } from './backends/backend.ts';
 import type { ErrorListener } from './error-log.ts';
-import { assistQueue, MARK_QUEUE, PLAN_QUEUE, isLong, passQueue } from './jobs.ts';
+import { MARK_QUEUE, PLAN_QUEUE, isLong, passQueue } from './jobs.ts';
 import { telemetryOption } from './telemetry.ts';
 
 /** A queue on whichever backend. */
@@ -29,8 +29,6 @@ export interface Queues {
   readonly targets: readonly string[];
   /** A target's passes of one kind; undefined for a target that is not configured. */
   passes(kind: PassKind, target: string): AnyQueue | undefined;
-  /** Helping with a target's full passes; undefined as above. */
-  assists(target: string): AnyQueue | undefined;
   /** All of them. */
   readonly all: readonly AnyQueue[];
   close(): Promise<void>;
@@ -52,13 +50,12 @@ export function openQueues(
     incremental: new Map(targets.map((target) => [target, open(passQueue('incremental', target))])),
     full: new Map(targets.map((target) => [target, open(passQueue('full', target))])),
   };
-  const assists = new Map(targets.map((target) => [target, open(assistQueue(target))]));
   const flows = new FlowProducer<IQueueBackend, object>(
     { connection: {}, ...telemetryOption() },
     backend.factory,
   );
   flows.on('error', onError);
-  const ofTargets = [passes.incremental, passes.full, assists];
+  const ofTargets = [passes.incremental, passes.full];
   const all = [plan, mark, ...ofTargets.flatMap((each) => each.values().toArray())];
   return {
     plan,
@@ -67,7 +64,6 @@ export function openQueues(
     targets,
     all,
     passes: (kind, target) => passes[isLong(kind) ? 'full' : 'incremental'].get(target),
-    assists: (target) => assists.get(target),
     close: async () => {
       await Promise.allSettled([...all, flows].map((one) => one.close()));
     },
@@ -91,7 +87,7 @@ export async function removeTargetQueues(
   onError: ErrorListener,
 ): Promise<void> {
   const passes = QUEUE_KINDS.map((kind) => passQueue(kind, target));
-  for (const name of [...passes, assistQueue(target)]) {
+  for (const name of passes) {
     const queue: AnyQueue = new Queue(
       backend.queueName(name),
       // The constructor would write the queue's settings again while we remove them.

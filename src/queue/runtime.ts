@@ -1,4 +1,3 @@
-import { HelpedPasses } from './assists.ts';
 import type { Clock } from '../base/clock.ts';
 import { withinTime } from '../base/deadline.ts';
 import type { Events } from '../base/events.ts';
@@ -87,7 +86,6 @@ export async function startQueue(options: QueueOptions): Promise<QueueRuntime> {
     events,
     onError,
     stopping: stopping.signal,
-    helped: new HelpedPasses(),
     fullPasses: new FullPasses(),
   };
   try {

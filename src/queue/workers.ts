@@ -2,8 +2,7 @@ import { hostname } from 'node:os';
 import { type IQueueBackend, Worker } from 'bullmq';
 import { retryDelayMs } from '../base/retry.ts';
 import type { PassKind } from '../mirror/types.ts';
-import { assistProcessor } from './assists.ts';
-import { assistQueue, MARK_QUEUE, PLAN_QUEUE, markData, passQueue, planData } from './jobs.ts';
+import { MARK_QUEUE, PLAN_QUEUE, markData, passQueue, planData } from './jobs.ts';
 import {
   type Processor,
   type ProcessorContext,
@@ -38,12 +37,11 @@ const PASSES_AT_ONCE = 2;
 const FULL_PASSES_AT_ONCE = 1;
 
 /** How many workers {@link startWorkers} starts: each holds a connection. */
-export const workerCount = (targets: readonly string[]): number => 2 + 3 * targets.length;
+export const workerCount = (targets: readonly string[]): number => 2 + 2 * targets.length;
 
 /**
- * One worker for planning, one for marking, three for each target: a slow or failing target delays only itself, and a
- * long full pass delays no incremental one. Helping with one goes on beside them, one window at a time; a process that has
- * its queue for itself has nobody to help.
+ * One worker for planning, one for marking, two for each target: a slow or failing target delays only itself, and a
+ * long full pass delays no incremental one.
  */
 export function startWorkers(context: WorkerContext): AnyWorker[] {
   const { targets } = context.queues;
@@ -58,21 +56,9 @@ export function startWorkers(context: WorkerContext): AnyWorker[] {
           passProcessor(context, { kind, target }),
           count,
         );
-      const passes = [start('incremental', PASSES_AT_ONCE), start('full', FULL_PASSES_AT_ONCE)];
-      const isAlone = context.backend.kind === 'embedded';
-      return isAlone ? passes : passes.concat(startAssisting(context, target));
+      return [start('incremental', PASSES_AT_ONCE), start('full', FULL_PASSES_AT_ONCE)];
     }),
   ];
-}
-
-/** Takes no job while a pass of this process asks for help: the others would wait for those that it has in hand. */
-function startAssisting(context: WorkerContext, target: string): AnyWorker {
-  const worker = startWorker(context, assistQueue(target), assistProcessor(context, target), 1);
-  context.helped.listen(target, (asking) => {
-    const turning = asking ? worker.pause(true) : worker.resume();
-    turning.catch(context.onError);
-  });
-  return worker;
 }
 
 /** A stall costs no attempt and means that a process died; after 100 of them the job is left to the next scheduled run. */

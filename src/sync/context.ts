@@ -19,8 +19,6 @@ export interface SyncContext {
   readonly maxDeleteFraction: number;
   /** How large the windows of a large form are; left out: as it is good for an API of pages of 100. */
   readonly windowSizes?: WindowSizes;
-  /** Whether workers in other processes may come to help with a large form; left out: none. */
-  readonly hasHelpers?: boolean;
   /** From which sizes on counts are narrowed; left out: as it is good for pages of 100. */
   readonly comparisonSizes?: ComparisonSizes;
   /** Left out: each form is known to have a list of its own. */

@@ -4,11 +4,6 @@ const DAY_MS = 24 * 60 * 60_000;
 /** 1900-01-01 as a day: what is dated before is in the oldest window, which is open to the past. */
 const FIRST_DAY = -25_567;
 
-/** A window of this part of the aim is not made smaller: each costs some four requests. */
-const LEAST = 1 / 20;
-/** Where workers share them, a window has at most this part of what is left: so a few workers end together. */
-const SHARE = 1 / 3;
-
 /** How much further back than the last time is looked for the oldest: a form of ten years costs half a dozen requests. */
 const STRIDE = 4;
 
@@ -36,11 +31,6 @@ export interface Cutting {
    */
   readonly likely: readonly [string, string] | null;
   readonly aim: number;
-  /**
-   * Workers in several processes may read them: then they become smaller towards the newest, so that the workers end together, and little
-   * is left for the newest, which is read alone.
-   */
-  readonly isShared: boolean;
   /** How many submissions the source has in a window; asked for several at once. */
   readonly count: (window: FormWindow) => Promise<number>;
 }
@@ -56,7 +46,7 @@ export interface CutWindow extends FormWindow {
  * has it all, or where the counts say nothing. Some two requests a window. Rejects as `count` does.
  */
 export async function cutWindows(cutting: Cutting): Promise<CutWindow[]> {
-  const { from, total, newest, likely, aim, isShared, count } = cutting;
+  const { from, total, newest, likely, aim: most, count } = cutting;
   const end = dayOf(newest) + 1;
   const known = new Map([[end, total]]);
   let asked = 0;
@@ -67,8 +57,6 @@ export async function cutWindows(cutting: Cutting): Promise<CutWindow[]> {
     return found;
   };
   const isSpent = (): boolean => asked >= MOST_ASKED;
-  const most = (dated: number): number =>
-    isShared ? Math.max(aim * LEAST, Math.min(aim, (total - dated) * SHARE)) : aim;
   const first = from === null ? FIRST_DAY : dayOf(from);
   const guessed = likely === null ? [] : evenDays(likely, { first, end, total, most });
   await Promise.all(guessed.map(before));
@@ -110,8 +98,8 @@ function evenDays(
   const days = new Set([start]);
   let dated = 0;
   // By a number of its own: by an absurd total, each place would be on one day.
-  for (let placed = 1; placed < MOST_PLACED && total - dated > most(dated); placed++) {
-    dated += most(dated) * FILLED;
+  for (let placed = 1; placed < MOST_PLACED && total - dated > most; placed++) {
+    dated += most * FILLED;
     days.add(start + Math.round(((stop - start) * dated) / total));
   }
   return [...days.add(stop)].filter((day) => day <= stop);
@@ -124,15 +112,16 @@ interface Border {
 }
 
 interface Splitting {
-  /** How many a window is to have at most that begins where so many are dated before. */
-  readonly most: (dated: number) => number;
+  /** How many a window is to have at most. */
+  readonly most: number;
   readonly before: (day: number) => Promise<number>;
   readonly isSpent: () => boolean;
 }
 
 /** The days at which the span is to be cut, in order. */
 async function split(low: Border, high: Border, parts: Splitting): Promise<number[]> {
-  const [most, many] = [parts.most(low.total), high.total - low.total];
+  const { most } = parts;
+  const many = high.total - low.total;
   const span = high.day - low.day;
   if (many <= most || span <= 1 || parts.isSpent()) return [];
   const pieces = Math.min(span, MOST_PIECES, 2 * Math.ceil(many / most));
@@ -162,7 +151,7 @@ function merged(
     const here = known.get(day) ?? 0;
     const next = known.get(days[at + 1] ?? day) ?? total;
     // The newest is not to be empty: it tells how far the copy reaches.
-    if (next - start <= most(start) || here <= start || here >= total) continue;
+    if (next - start <= most || here <= start || here >= total) continue;
     cuts.push(day);
     start = here;
   }

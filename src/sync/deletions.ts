@@ -1,7 +1,7 @@
 import { throwIfAborted } from '../base/clock.ts';
 import type { CallOptions, FormsClient, SubmissionItem } from '../forms/client.ts';
 import type { ProofLedger } from '../mirror/proof.ts';
-import type { WindowWriter } from '../mirror/target.ts';
+import type { RowWriter } from '../mirror/target.ts';
 import type { Rejection } from '../mirror/types.ts';
 import { ById, withKnownStatus } from './by-id.ts';
 import type { PassSetup } from './pass-run.ts';
@@ -16,7 +16,7 @@ const LOOKUP_CHUNK = 50;
 export interface DeletionParts {
   readonly formId: string;
   readonly client: FormsClient;
-  readonly writer: WindowWriter;
+  readonly writer: RowWriter;
   readonly ledger: ProofLedger;
   /** The last round of the ledger before the list was read. Default: the list is all that it knows of. */
   readonly listedAfter?: number | undefined;
@@ -221,7 +221,7 @@ export async function lookUp(ids: readonly string[], byId: ById): Promise<Found>
 /** Those whose answer leaves the status out keep the one that is stored. */
 export async function withStatuses(
   items: readonly SubmissionItem[],
-  writer: Pick<WindowWriter, 'rows'>,
+  writer: Pick<RowWriter, 'rows'>,
 ): Promise<SubmissionItem[]> {
   const bare = items.filter(({ submission }) => submission?.status === '').map(({ key }) => key);
   const rows = bare.length === 0 ? undefined : await writer.rows(bare);

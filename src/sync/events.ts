@@ -98,8 +98,6 @@ export interface SyncEvents {
   'pass.widened': PassSubject & { readonly reason: string; readonly losses: readonly Loss[] };
   'pass.progress': PassProgress;
   'pass.ended': PassReport;
-  /** Workers that have nothing else to do may help a full pass: it has so many windows that nobody has proven. Told again while it has. */
-  'windows.open': PassSubject & { readonly open: number };
   /** Columns of a target followed the form: labels only. */
   'columns.changed': PassSubject & {
     readonly added: readonly string[];

@@ -1,12 +1,12 @@
 import { hashedCell, looksHashed } from '../mirror/hashing.ts';
-import type { StoredRow, WindowWriter } from '../mirror/target.ts';
+import type { StoredRow, RowWriter } from '../mirror/target.ts';
 import type { PickedField, Rejection, Row } from '../mirror/types.ts';
 
 /** Most listings that are looked through for those of rows that are written. */
 const MOST_LISTINGS = 100_000;
 
 export interface HashParts {
-  readonly writer: WindowWriter;
+  readonly writer: RowWriter;
   readonly fields: readonly PickedField[];
   readonly hashKey: string | undefined;
   readonly batchRows: number;
@@ -54,7 +54,7 @@ export async function hashUnmetRows(
 }
 
 async function applyAll(
-  writer: WindowWriter,
+  writer: RowWriter,
   ...batch: readonly [rows: readonly Row[], rejections: readonly Rejection[]]
 ): Promise<void> {
   const { refused } = await writer.apply(...batch);

@@ -6,7 +6,7 @@ import { ProofLedger } from '../mirror/proof.ts';
 import { provenFor } from '../mirror/proven-for.ts';
 import type { TargetNotice } from '../mirror/notices.ts';
 import type { FormWindow } from '../mirror/window.ts';
-import type { FormWriter, PrepareResult, Target, WindowWriter } from '../mirror/target.ts';
+import type { FormWriter, PrepareResult, Target, RowWriter } from '../mirror/target.ts';
 import type { Checkpoint, Form, FormIdentity, PassKind } from '../mirror/types.ts';
 import type { SyncContext } from './context.ts';
 import type { PassSubject } from './events.ts';
@@ -15,7 +15,6 @@ import type { Proven } from './pass-checkpoint.ts';
 import type { PassRequest } from './pass-request.ts';
 import { PauseWatch } from './pause-watch.ts';
 import { RowSink } from './row-sink.ts';
-import { WindowShare } from './window-share.ts';
 
 /** Makes the ledger of a pass, which says when it is proven; tests try a weaker one, to see that they notice. */
 export type NewLedger = (oldestPlausible: string | null) => ProofLedger;
@@ -32,8 +31,6 @@ export interface PassSetup {
   /** Unique to the pass, over all processes. */
   readonly passId: string;
   readonly newLedger: NewLedger;
-  /** It helps the pass of another worker, which tells of both. */
-  readonly silent?: boolean;
 }
 
 /** A form that a pass holds for writing, with what the pass writes through. */
@@ -72,8 +69,6 @@ export class PassRun {
   /** The target held nothing of the form, not even a pass. */
   wasEmpty = false;
   notices: readonly TargetNotice[] = [];
-  /** Called after each batch. */
-  onBatch: () => void = () => {};
   #kind: PassKind;
   #reason: string | null = null;
   #sink: RowSink | undefined;
@@ -84,8 +79,8 @@ export class PassRun {
   #window: FormWindow | undefined;
   /** What the target had lost when the pass began. */
   lost: readonly Loss[] = [];
-  /** What an earlier pass, or another worker, accounts for in windows that this pass does not read. */
-  readonly share = new WindowShare();
+  /** Submissions in windows that a pass which was cut off has proven, and this one does not read. */
+  takenOver = 0;
   readonly #pauses: PauseWatch;
 
   constructor(setup: PassSetup) {
@@ -115,7 +110,7 @@ export class PassRun {
 
   /** Distinct submissions that it has seen, in all windows. */
   get distinct(): number {
-    return this.#seen.distinct + this.share.helped.seen;
+    return this.#seen.distinct;
   }
 
   /** Entries of the list that repeat a submission, as far as it can tell. */
@@ -140,16 +135,10 @@ export class PassRun {
     };
   }
 
-  /** What it wrote, by outcome, with what those who help wrote. */
+  /** What it wrote, by outcome. */
   get written(): Pick<RowSink, 'inserted' | 'updated' | 'unchanged' | 'rejected'> {
     const { inserted = 0, updated = 0, unchanged = 0, rejected = 0 } = this.#sink ?? {};
-    const { helped } = this.share;
-    return {
-      inserted: inserted + helped.inserted,
-      updated: updated + helped.updated,
-      unchanged: unchanged + helped.unchanged,
-      rejected: rejected + helped.rejected,
-    };
+    return { inserted, updated, unchanged, rejected };
   }
 
   get subject(): PassSubject {
@@ -170,7 +159,7 @@ export class PassRun {
   }
 
   /** What the pass writes through; its ledger is made by {@link beginLedger}, before the first item. */
-  openSink(form: Form, writer: WindowWriter): RowSink {
+  openSink(form: Form, writer: RowWriter): RowSink {
     const { context, request, target } = this.setup;
     const ledger = (): ProofLedger => this.#ledger;
     this.#sink = new RowSink({
@@ -185,10 +174,7 @@ export class PassRun {
       },
       call: this.call,
       beforeBatch: () => this.refusePaused(),
-      onBatch: () => {
-        this.tellProgress();
-        this.onBatch();
-      },
+      onBatch: () => this.tellProgress(),
       onColumns: (columns) => this.emitColumns(columns),
     });
     return this.#sink;
@@ -204,7 +190,7 @@ export class PassRun {
   beginLedger(oldestPlausible: string | null): void {
     this.since = this.now();
     [this.#before, this.#window] = [new Map(), undefined];
-    this.share.begin([]);
+    this.takenOver = 0;
     this.#ledger = this.setup.newLedger(oldestPlausible);
   }
 
@@ -269,11 +255,10 @@ export class PassRun {
     this.setup.context.events.emit('columns.changed', { ...this.subject, ...columns });
   }
 
-  /** Tells how far it has come, with those who help. */
+  /** Tells how far it has come. */
   tellProgress(): void {
-    if (this.setup.silent === true) return;
     const { inserted, updated, unchanged } = this.written;
-    const seen = this.#seen.distinct + this.share.seen;
+    const seen = this.#seen.distinct + this.takenOver;
     const counts = { seen, total: this.total ?? seen, inserted, updated, unchanged };
     this.setup.context.events.emit('pass.progress', { ...this.subject, ...counts });
   }

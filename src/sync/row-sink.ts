@@ -7,7 +7,7 @@ import { pickFields } from '../mirror/label-map.ts';
 import { type FieldPicks, isPicked } from '../mirror/picks.ts';
 import type { ProofLedger } from '../mirror/proof.ts';
 import { joinRow } from '../mirror/row.ts';
-import type { PrepareResult, RowOutcome, WindowWriter } from '../mirror/target.ts';
+import type { PrepareResult, RowOutcome, RowWriter } from '../mirror/target.ts';
 import type { Form, PickedField, Rejection, Row } from '../mirror/types.ts';
 import { MAX_FORM_FIELDS, UnlistedFields } from '../mirror/unlisted-fields.ts';
 import type { ItemSink } from './full-scan.ts';
@@ -26,7 +26,7 @@ import {
 
 export interface RowSinkOptions {
   readonly form: Form;
-  readonly writer: WindowWriter;
+  readonly writer: RowWriter;
   readonly batchRows: number;
   readonly picks: FieldPicks;
   readonly hashKey: string | undefined;
@@ -56,7 +56,7 @@ interface Writing {
  */
 export class RowSink implements ItemSink {
   readonly #options: RowSinkOptions;
-  #writer: WindowWriter;
+  #writer: RowWriter;
   #form: Form;
   #fields: PickedField[] = [];
   /** Those with a column: a field that is deleted while the pass runs keeps the one that was made for it. */
@@ -106,13 +106,6 @@ export class RowSink implements ItemSink {
     this.#storedFields = await this.#writer.fields();
     this.#wasKnown = this.#storedFields.length > 0;
     return this.#prepare(restoreColumns);
-  }
-
-  /** Writes through another writer from now on, that of a window perhaps. Nothing may be pending, or on its way. */
-  async writeThrough(writer: WindowWriter): Promise<void> {
-    if (writer === this.#writer) return;
-    this.#writer = writer;
-    await writer.prepare(this.#fields);
   }
 
   /**

@@ -168,7 +168,7 @@ function recordOf(run: PassRun, result: PassResult): PassRecord {
     startedAt: new Date(run.startedMs).toISOString(),
     endedAt: run.now(),
     outcome: result.outcome,
-    requests: run.requests + run.share.helped.requests,
+    requests: run.requests,
     total,
     distinct,
     inserted,

@@ -1,5 +1,5 @@
 import { totalOf } from '../mirror/status-counts.ts';
-import type { WindowWriter } from '../mirror/target.ts';
+import type { RowWriter } from '../mirror/target.ts';
 import { sameWindow, type WindowRecord } from '../mirror/window.ts';
 import { mostDeletions } from './deletions.ts';
 
@@ -11,7 +11,7 @@ export interface FormBrake {
 
 /** How many absent rows of a form may be looked up in all; -1 where more than that are absent for certain. */
 export async function allowedDeletions(
-  writer: Pick<WindowWriter, 'statusCounts'>,
+  writer: Pick<RowWriter, 'statusCounts'>,
   total: number,
   brake: FormBrake,
 ): Promise<number> {
@@ -25,7 +25,7 @@ export async function allowedDeletions(
  * workers who ask at once one sees what the other asks for.
  */
 export async function isWithinAllowed(
-  writer: Pick<WindowWriter, 'windows' | 'saveWindow'>,
+  writer: Pick<RowWriter, 'windows' | 'saveWindow'>,
   window: WindowRecord,
   absent: number,
   allowed: number,

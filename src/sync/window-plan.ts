@@ -13,7 +13,6 @@ import {
 import { countOlder, countWindows, type WindowCounts } from './count-windows.ts';
 import { cutWindows } from './cut-windows.ts';
 import type { OpenForm, PassRun } from './pass-run.ts';
-import { sharesWindows } from './window-claims.ts';
 import { isRefusal, proofKey } from './window-proof.ts';
 import { WINDOW_SIZES, type WindowSizes } from './window-sizes.ts';
 
@@ -112,9 +111,8 @@ async function cutForm(
   // A list may begin with the oldest.
   const newest = laterOf(size.newest, run.now()) ?? run.now();
   const cut = async ({ from }: FormWindow, total: number): Promise<WindowRecord[]> => {
-    const isShared = run.setup.context.hasHelpers === true && sharesWindows(run);
     const likely = await likelySpan(run, from, size);
-    const windows = await cutWindows({ from, total, newest, likely, aim, isShared, count });
+    const windows = await cutWindows({ from, total, newest, likely, aim, count });
     return windows.map((window) => unreadWindow(window, window.total));
   };
   try {
@@ -193,8 +191,8 @@ function openWindows(run: PassRun, { windows, each }: CutForm, goesOn: boolean):
     !(accepts && window.absent > 0);
   return windows.map((window, at) => {
     const total = each[at] ?? 0;
-    if (at < windows.length - 1 && isDone(window, total)) return { ...window, reading: null };
-    return { ...window, total, provenFor: key, deleted: 0, absent: 0, open: true, reading: null };
+    if (at < windows.length - 1 && isDone(window, total)) return { ...window };
+    return { ...window, total, provenFor: key, deleted: 0, absent: 0, open: true };
   });
 }
 

@@ -5,15 +5,10 @@ import { FormPages } from '../forms/form-pages.ts';
 import { canonicalTime } from '../mirror/canonical-time.ts';
 import { fingerprint } from '../mirror/hashing.ts';
 import { countsText, minusCounts } from '../mirror/status-counts.ts';
-import type { FormReader, WindowWriter } from '../mirror/target.ts';
+import type { FormReader, RowWriter } from '../mirror/target.ts';
 import type { TimeSpan } from '../mirror/time-counts.ts';
 import type { Checkpoint, Form } from '../mirror/types.ts';
-import {
-  type FormWindow,
-  isWithin,
-  type WindowReading,
-  type WindowRecord,
-} from '../mirror/window.ts';
+import { type FormWindow, isWithin, type WindowRecord } from '../mirror/window.ts';
 import { countsLive, type DeletionResult, markAbsent } from './deletions.ts';
 import { fullScan, type ItemSink, type ScanParts } from './full-scan.ts';
 import { hashUnmetRows } from './hash-unseen-rows.ts';
@@ -21,10 +16,10 @@ import { oldestPlausible } from './incremental-scan.ts';
 import type { PassRun } from './pass-run.ts';
 import type { RowSink } from './row-sink.ts';
 
-/** What windows of a form are read through: the form's own writer, or that of a window. */
+/** What windows of a form are read through. */
 export interface OpenWindows {
   readonly form: Form;
-  readonly writer: WindowWriter;
+  readonly writer: RowWriter;
   readonly sink: RowSink;
 }
 
@@ -39,8 +34,6 @@ export interface WindowWork {
   readonly isInVain?: () => boolean;
   /** See {@link ScanParts}. */
   readonly onTail?: () => void;
-  /** For a worker that helps the pass of another: what it has done, for the record of the window. */
-  readonly readingOf?: (found: DeletionResult) => WindowReading;
 }
 
 /** The list of a window that has been begun to be read. Disposing of it breaks off what of it is on its way. */
@@ -99,7 +92,7 @@ export async function proveWindow(
   window: WindowRecord,
   begun?: BegunWindow,
 ): Promise<WindowOutcome> {
-  const { run, open, readingOf } = work;
+  const { run, open } = work;
   const { sink, writer } = open;
   const provenAt = begun?.since ?? run.now();
   const unstored = sink.unstored.all;
@@ -120,14 +113,12 @@ export async function proveWindow(
       ...window,
       total: parts.ledger.accounted,
       provenAt,
-      // A worker that helps reads it as that pass has asked for.
-      provenFor: readingOf === undefined ? proofKey(run) : window.provenFor,
+      provenFor: proofKey(run),
       deleted: found.deleted,
       absent: found.withheld,
       unstored: countsText(minusCounts(sink.unstored.all, unstored)),
       // The newest is what a pass ends with.
       open: window.to === null && window.open,
-      reading: readingOf?.(found) ?? null,
     };
     await writer.saveWindow(record);
     return { kind: 'proven', window: record, found };

@@ -114,7 +114,7 @@ class WindowedPass {
     const { writer } = this.#open;
     this.#run.total = total;
     this.#taken = planned.filter((window) => !window.open);
-    this.#run.share.begin(planned);
+    this.#run.takenOver = this.#taken.reduce((sum, window) => sum + window.total, 0);
     this.#allowed = await allowedDeletions(writer, total, this.#brake);
     if ((await countUndated(writer)) > MOST_UNDATED) return this.#uncut(total);
     const outcome = await this.#prove();
@@ -130,7 +130,7 @@ class WindowedPass {
     await judged;
     if (typeof this.#verdict === 'string') return 'fault';
     if (older !== 'proven') return older;
-    // Not while others read one of the older: a bound that compares the time of a change moves what they have not met into it.
+    // After the older ones: a bound that compares the time of a change moves what they have not met into it.
     const newest = await this.#proveNewest({ counts: true });
     if (newest !== 'proven') return newest;
     const grown = await this.#count();
@@ -267,10 +267,7 @@ class WindowedPass {
     const inWindows = unstoredIn(windows);
     const held = windows.reduce((sum, { absent }) => sum + absent, 0);
     this.#found.withheld = held + this.#undatedHeld;
-    this.#run.share.follow(windows);
     if (outcome === 'proven') this.#tellTaken(windows);
-    this.#found.deleted += this.#run.share.helped.deleted;
-    this.#found.undecided += this.#run.share.helped.undecided;
     return {
       outcome,
       found: this.#found,

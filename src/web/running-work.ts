@@ -79,7 +79,6 @@ export function workCard({ work, at }: StatusReport): Html | null {
   </section>`;
 }
 
-const STEPS = { assist: 'helps to read it', mark: 'marking' } as const;
 const KINDS = {
   incremental: 'reading what is new',
   full: 'reading everything',
@@ -90,7 +89,7 @@ function workRow(
   { step, kind, form, target, startedAt, worker, seen, total }: RunningWork,
   nowMs: number,
 ): Html {
-  const what = step === 'pass' ? KINDS[kind ?? 'incremental'] : STEPS[step];
+  const what = step === 'pass' ? KINDS[kind ?? 'incremental'] : 'marking';
   const known = Math.max(seen, total);
   return html`<tr>
     <th scope="row">

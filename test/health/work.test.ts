@@ -40,13 +40,6 @@ describe('what the workers do', () => {
     const running = [job(), job({ formId: 'frm_b', startedAtMs: NOW - 60_000, progress })];
     const sideJobs = [
       {
-        step: 'assist' as const,
-        formId: 'frm_b',
-        target: 'db',
-        startedAtMs: NOW - 9_000,
-        worker: 'web2-7',
-      },
-      {
         step: 'mark' as const,
         formId: 'frm_new',
         target: null,
@@ -58,16 +51,6 @@ describe('what the workers do', () => {
     expect(workOf({ running, sideJobs })).toEqual([
       { ...known, form: FORM_B, startedAt: before(60_000), seen: 5, total: 10 },
       { ...known, form: FORM_A, startedAt: before(30_000), seen: 0, total: 0 },
-      {
-        step: 'assist',
-        kind: null,
-        form: FORM_B,
-        target: 'db',
-        startedAt: before(9_000),
-        worker: 'web2-7',
-        seen: 0,
-        total: 0,
-      },
       {
         step: 'mark',
         kind: null,

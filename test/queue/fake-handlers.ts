@@ -3,7 +3,6 @@ import type { PassOutcome } from '../../src/mirror/types.ts';
 import type {
   ComparisonUnderWay,
   DueComparison,
-  FormPlace,
   JobHandlers,
   JobPlace,
   JobProgress,
@@ -16,7 +15,6 @@ export type PassScript = (
   order: PassJob,
   signal: AbortSignal,
   onProgress: (progress: JobProgress) => void,
-  onOpen: (open: number) => void,
 ) => PassOutcome | Promise<PassOutcome>;
 
 /** Work that a test scripts and watches. */
@@ -28,8 +26,6 @@ export class FakeHandlers implements JobHandlers {
   readonly plans: number[] = [];
   readonly passes: PassJob[] = [];
   readonly marks: string[] = [];
-  assistScript: JobHandlers['assist'] = async () => 0;
-  readonly assists: FormPlace[] = [];
   /** The most passes ever at work at one time on one form in one target, of one kind. */
   mostAtOnce = 0;
   readonly #running = new Map<string, number>();
@@ -67,7 +63,6 @@ export class FakeHandlers implements JobHandlers {
     order: PassJob,
     signal: AbortSignal,
     onProgress: (progress: JobProgress) => void = () => {},
-    onOpen: (open: number) => void = () => {},
   ): Promise<PassOutcome> {
     this.passes.push(order);
     const key = `${order.formId} ${order.target} ${order.kind}`;
@@ -75,15 +70,10 @@ export class FakeHandlers implements JobHandlers {
     this.#running.set(key, running);
     this.mostAtOnce = Math.max(this.mostAtOnce, running);
     try {
-      return await this.script(order, signal, onProgress, onOpen);
+      return await this.script(order, signal, onProgress);
     } finally {
       this.#running.set(key, running - 1);
     }
-  }
-
-  async assist(place: FormPlace, signal: AbortSignal, goesOn: () => boolean): Promise<number> {
-    this.assists.push(place);
-    return this.assistScript(place, signal, goesOn);
   }
 
   async mark({ formId }: { formId: string }, signal: AbortSignal): Promise<void> {

@@ -315,7 +315,7 @@ describe.skipIf(mariadbMissing())('MariaDB that fails', () => {
 
   it('L13: a process that is stopped loses what it holds after a while, and writes nothing more', async () => {
     const address = parseMysqlUrl(stage.place.url);
-    const timeouts = { ...DEFAULT_TIMEOUTS, formLeaseMs: 1_000 };
+    const timeouts = { ...DEFAULT_TIMEOUTS, leaseMs: 1_000 };
     const driver = mysqlDriver(address.connection);
     const database = new MysqlDatabase(address, driver, systemClock, timeouts);
     const target = new SqlTarget('asleep', database, systemClock);

@@ -297,7 +297,7 @@ describe.skipIf(postgresMissing())('PostgreSQL that fails', () => {
       address,
       postgresDriver(address.connectionString),
       systemClock,
-      { answerMs: 300, rewriteMs: 300, closeMs: 100, leaseMs: 60_000 },
+      { answerMs: 300, rewriteMs: 300, closeMs: 100 },
     );
     const target = new SqlTarget('silent', database, systemClock);
     const writer = await target.openWriter(FORM, AT_ONCE);
@@ -323,7 +323,7 @@ describe.skipIf(postgresMissing())('PostgreSQL that fails', () => {
     const driver = postgresDriver(address.connectionString);
     const [found] = (await driver.pool.query({ text: 'SHOW lock_timeout' })).rows;
     expect(found).toEqual({ lock_timeout: '30s' });
-    const timeouts = { answerMs: 60_000, rewriteMs: 60_000, closeMs: 100, leaseMs: 60_000 };
+    const timeouts = { answerMs: 60_000, rewriteMs: 60_000, closeMs: 100 };
     const database = new PostgresDatabase(address, driver, systemClock, timeouts);
     const target = new SqlTarget('locked', database, systemClock);
     const person = postgresDriver(address.connectionString).client();

@@ -178,9 +178,9 @@ export function busySource(): FakeSource {
     running: [job(NEWS.id, 'web1-4121', 31_000, 80_000), job(ORDERS.id, 'web2-77', 900, 40_911)],
     sideJobs: [
       {
-        step: 'assist',
+        step: 'mark',
         formId: NEWS.id,
-        target: 'warehouse',
+        target: null,
         startedAtMs: Date.parse(before(MINUTE)),
         worker: 'web3-9',
       },

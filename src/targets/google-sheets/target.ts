@@ -79,7 +79,6 @@ class SheetsTarget implements Target {
   readonly name: string;
   readonly kind = 'google-sheets';
   readonly batchRows = BATCH_ROWS;
-  readonly parallelWindows = false;
   readonly isMetered = true;
   readonly address: string;
   readonly #spreadsheet: Spreadsheet;
@@ -177,10 +176,6 @@ class SheetsTarget implements Target {
       spreadsheet.unclaim(form.id);
       throw toMirrorError(error);
     }
-  }
-
-  openWindowWriter(): Promise<never> {
-    return Promise.reject(new TypeError('a spreadsheet has one writer'));
   }
 
   async lockMarking(formId: string, signal?: AbortSignal): Promise<MarkingLock | undefined> {

@@ -180,7 +180,6 @@ const TABLES: Readonly<Record<string, (dialect: SqlDialect) => CatalogueTable>> 
       absent: `${integer} NOT NULL`,
       is_open: `${boolean} NOT NULL`,
       failed_at: time,
-      reading: text,
       unstored: text,
     },
     keys: ['PRIMARY KEY (form_id, ordinal)'],

@@ -6,7 +6,6 @@ import type { AnswerType, FieldColumn, FormTable, ViewColumn } from './field-col
 import type { DescribeError } from './sql-errors.ts';
 import type { SqlSession, SqlValue } from './sql-session.ts';
 import type { ViewSql } from './view-sql.ts';
-import type { Entry } from './writer-transactions.ts';
 
 /** {@link SqlDialect.maxIdBytes} of most: PostgreSQL's index takes some 2,700 bytes for all columns of a key together. */
 export const MAX_ID_BYTES = 600;
@@ -164,11 +163,10 @@ export interface SqlDialect extends AnswerLimits, RowLimits {
   /** Keeps every other process from creating tables until the transaction ends. Creates a missing schema. */
   lockCatalogue(tx: SqlSession): Promise<void>;
   /**
-   * Where windows of a form are written side by side: enters the form until the transaction ends, `together` with others
-   * that store rows, or `alone`. Whoever waits gets in before those who ask later. Undefined where a transaction that
-   * writes keeps every other one out.
+   * Keeps other writers out of the form until the transaction ends: one that has lost its lock may be in the middle of a batch.
+   * Whoever waits gets in before those who ask later. Undefined where a transaction that writes keeps every other one out.
    */
-  readonly enterForm?: (tx: SqlSession, formId: string, entry: Entry) => Promise<void>;
+  readonly enterForm?: (tx: SqlSession, formId: string) => Promise<void>;
 
   /** See {@link Stepwise}; undefined where tables are changed in the transaction like rows. */
   readonly stepwise?: Stepwise;

@@ -87,30 +87,6 @@ export class FormColumns {
     return { added, relabelled, removed };
   }
 
-  /**
-   * The same for a writer that is not the form's own: makes the columns that are missing, and leaves labels and places to
-   * the form's writer, whose view of the schema may be a newer one.
-   */
-  async complete(
-    transaction: WriterTransaction,
-    fields: readonly PickedField[],
-  ): Promise<PrepareResult> {
-    const known = new Map(this.#table?.fields.map((one) => [one.id, one]));
-    const isKnown = fields.every(({ id }) => known.has(cleanText(id)));
-    if (isKnown) {
-      this.#prepared = idsOf(fields);
-      return NOTHING_CHANGED;
-    }
-    transaction.requireAlone();
-    const stored = [...known.values()].map(({ id, label, position, removedAt, type }) => {
-      return { id, label, position, inSchema: removedAt === null, hashed: type === 'text' };
-    });
-    const missing = fields.filter(({ id }) => !known.has(cleanText(id)));
-    const { added } = await this.#sync(transaction, [...stored, ...missing]);
-    this.#prepared = idsOf(fields);
-    return { ...NOTHING_CHANGED, added };
-  }
-
   /** The table, made first for a form that is written to before it was prepared. */
   async written(transaction: WriterTransaction): Promise<FormTable> {
     if (this.#table === undefined) await this.#sync(transaction, []);
@@ -134,7 +110,6 @@ export class FormColumns {
       (field, index) => columnNeed(dialect, field, rows, index) ?? [],
     );
     if (needs.length === 0) return table;
-    transaction.requireAlone();
     const suited = await meetNeeds(transaction.tx, dialect, table, needs, transaction.at);
     this.#table = await this.#followHistory(transaction, suited);
     return this.#table;
@@ -145,7 +120,6 @@ export class FormColumns {
     fields: readonly PickedField[],
   ): Promise<PrepareResult> {
     const { dialect, form, place } = this.#context;
-    transaction.requireAlone();
     const { tx, at } = transaction;
     const known = this.#table;
     const { table, result } = await syncFormSchema(tx, dialect, { form, known, fields, at, place });
@@ -159,8 +133,6 @@ export class FormColumns {
     return followHistory(tx, dialect, table, { isWanted, at });
   }
 }
-
-const NOTHING_CHANGED: PrepareResult = { added: [], relabelled: [], removed: [] };
 
 const idsOf = (fields: readonly PickedField[]): ReadonlySet<string> =>
   new Set(fields.map(({ id }) => cleanText(id)));

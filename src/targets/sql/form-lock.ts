@@ -53,35 +53,28 @@ export async function takeEpoch(
   return numberOf(row, 'epoch');
 }
 
-/** What a writer rests on: the newest epochs of its locks when it opened, by their names. */
-export interface HeldEpochs {
+/** What a writer rests on: the newest epoch of its form when it opened. */
+export interface HeldEpoch {
   readonly formId: string;
-  readonly epochs: ReadonlyMap<string, number>;
+  readonly epoch: number;
   /** The target, for messages. */
   readonly place: string;
 }
 
-/** Throws TARGET_LOST_LOCK when a newer writer has one of the locks (L13). Where the form was entered, no other can take one until the transaction ends. */
-export async function checkEpochs(
+/** Throws TARGET_LOST_LOCK when a newer writer has the form (L13). Where the form was entered, no other can take it until the transaction ends. */
+export async function checkEpoch(
   tx: SqlSession,
   dialect: SqlDialect,
-  { formId, epochs, place }: HeldEpochs,
+  { formId, epoch, place }: HeldEpoch,
 ): Promise<void> {
-  const rows = await tx.query(
-    `SELECT form_id, epoch FROM ${dialect.relation('mirror_locks')} WHERE ${dialect.isIn('form_id', '$1')}`,
-    [dialect.list([...epochs.keys()])],
-  );
-  const now = new Map(rows.map((row) => [textOf(row, 'form_id'), numberOf(row, 'epoch')]));
-  for (const [name, epoch] of epochs) {
-    const newest = now.get(name);
-    if (newest === undefined && name === formId) {
-      throw new MirrorError(
-        'TARGET_LOST_LOCK',
-        `${place}: someone deleted the record of this pass over form ${formId} from mirror_locks; it wrote nothing more. The next pass goes on.`,
-      );
-    }
-    if (newest !== epoch) throw lostLock(place, formId);
+  const newest = await epochOf(tx, dialect, formId);
+  if (newest === undefined) {
+    throw new MirrorError(
+      'TARGET_LOST_LOCK',
+      `${place}: someone deleted the record of this pass over form ${formId} from mirror_locks; it wrote nothing more. The next pass goes on.`,
+    );
   }
+  if (newest !== epoch) throw lostLock(place, formId);
 }
 
 /** The newest epoch of a lock; undefined where nobody ever took it. */
@@ -105,23 +98,18 @@ export function lostLock(place: string, formId: string): MirrorError {
   );
 }
 
-/**
- * The error for a form, or a window of it, that another process writes to; names its holder where that can be read. `name`:
- * that of the lock.
- */
+/** The error for a form that another process writes to; names its holder where that can be read. */
 export async function busyForm(
   session: SqlSession | undefined,
   dialect: SqlDialect,
   formId: string,
   place: string,
-  name = formId,
 ): Promise<MirrorError> {
-  const holder = session === undefined ? undefined : await readHolder(session, dialect, name);
+  const holder = session === undefined ? undefined : await readHolder(session, dialect, formId);
   const by = holder === undefined ? '' : ` (${holder})`;
-  const part = name === formId ? '' : 'this part of ';
   return new MirrorError(
     'TARGET_BUSY',
-    `${place}: another pass is writing to ${part}form ${formId}${by}. It is tried again at the next run.`,
+    `${place}: another pass is writing to form ${formId}${by}. It is tried again at the next run.`,
   );
 }
 

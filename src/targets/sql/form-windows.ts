@@ -1,4 +1,4 @@
-import type { WindowReading, WindowRecord } from '../../mirror/window.ts';
+import type { WindowRecord } from '../../mirror/window.ts';
 import type { Catalogue } from './catalogue.ts';
 import type { SqlDialect } from './dialect.ts';
 import {
@@ -27,7 +27,7 @@ export async function readWindows(
   const time = (column: string): string => `${dialect.timeText(column)} AS ${column}`;
   const rows = await session.query(
     `SELECT ${['from_at', 'to_at', 'proven_at', 'failed_at'].map(time).join(', ')},
-       total, proven_for, deleted, absent, is_open, reading, unstored
+       total, proven_for, deleted, absent, is_open, unstored
      FROM ${dialect.relation('mirror_windows')} WHERE form_id = $1 ORDER BY ordinal`,
     [formId],
   );
@@ -45,21 +45,8 @@ function toWindow(row: SqlRow, dialect: SqlDialect): WindowRecord {
     absent: numberOf(row, 'absent'),
     open: booleanOf(row, 'is_open'),
     failedAt: dialect.time(row['failed_at']),
-    reading: readingOf(textOrNull(row, 'reading')),
     unstored: textOrNull(row, 'unstored'),
   };
-}
-
-const readingText = ({ reading }: WindowRecord): string | null =>
-  reading === null ? null : JSON.stringify(reading);
-
-function readingOf(text: string | null): WindowReading | null {
-  try {
-    return text === null ? null : (JSON.parse(text) as WindowReading);
-  } catch {
-    // People may write there; the counts of a pass are then without it.
-    return null;
-  }
 }
 
 /** Puts these windows in place of a form's. */
@@ -74,7 +61,7 @@ export async function replaceWindows(
   for (const piece of piecesOf(numbered, WINDOWS_A_STATEMENT)) {
     await tx.query(
       `INSERT INTO ${dialect.relation('mirror_windows')} (form_id, ordinal, from_at, to_at, total, proven_at,
-         proven_for, deleted, absent, is_open, failed_at, reading, unstored) VALUES ${placeholders(piece.length, 13)}`,
+         proven_for, deleted, absent, is_open, failed_at, unstored) VALUES ${placeholders(piece.length, 12)}`,
       piece.flatMap((window) => [
         formId,
         window.ordinal,
@@ -87,7 +74,6 @@ export async function replaceWindows(
         window.absent,
         dialect.boolean(window.open),
         dialect.timeValue(window.failedAt),
-        readingText(window),
         window.unstored,
       ]),
     );
@@ -104,8 +90,8 @@ export async function updateWindow(
   const { total, provenAt, provenFor, deleted, absent, open } = window;
   await tx.query(
     `UPDATE ${dialect.relation('mirror_windows')} SET total = $1, proven_at = $2, proven_for = $3, deleted = $4,
-       absent = $5, is_open = $6, reading = $7, unstored = $8
-     WHERE form_id = $9 AND from_at IS NOT DISTINCT FROM $10 AND to_at IS NOT DISTINCT FROM $11`,
+       absent = $5, is_open = $6, unstored = $7
+     WHERE form_id = $8 AND from_at IS NOT DISTINCT FROM $9 AND to_at IS NOT DISTINCT FROM $10`,
     [
       total,
       dialect.timeValue(provenAt),
@@ -113,7 +99,6 @@ export async function updateWindow(
       deleted,
       absent,
       dialect.boolean(open),
-      readingText(window),
       window.unstored,
       formId,
       dialect.timeValue(window.from),
@@ -142,7 +127,7 @@ export async function reopenWindows(
 ): Promise<void> {
   await tx.query(
     `UPDATE ${dialect.relation('mirror_windows')} SET proven_at = NULL, proven_for = NULL, deleted = 0, absent = 0,
-       is_open = $1, reading = NULL, unstored = NULL WHERE form_id = $2 AND failed_at IS NULL`,
+       is_open = $1, unstored = NULL WHERE form_id = $2 AND failed_at IS NULL`,
     [dialect.boolean(true), formId],
   );
 }

@@ -34,15 +34,14 @@ import { noteScrub } from './scrubbing.ts';
 import type { SqlSession } from './sql-session.ts';
 import { syncViews } from './view-sync.ts';
 import { completeStatuses, pruneStatuses, recordStatuses } from './status-history.ts';
-import { dropWindowLocks } from './window-lock.ts';
-import { NO_COUNTS, SqlWindowWriter, type WriterContext } from './window-writer.ts';
+import { NO_COUNTS, SqlRowWriter, type WriterContext } from './row-writer.ts';
 import type { WriterTransaction } from './writer-transactions.ts';
 
 /** One upkeep of a form takes so many steps at most; the next one goes on. */
 const MOST_PRUNING_STEPS = 100;
 
 /** {@link FormWriter} over SQL: what concerns the form as a whole, besides storing its rows. */
-export class SqlFormWriter extends SqlWindowWriter implements FormWriter {
+export class SqlFormWriter extends SqlRowWriter implements FormWriter {
   readonly #context: WriterContext;
   /** What was last found to be lost. */
   #foundLosses: FoundLosses | undefined;
@@ -52,14 +51,14 @@ export class SqlFormWriter extends SqlWindowWriter implements FormWriter {
     this.#context = context;
   }
 
-  override prepare(fields: readonly PickedField[]): Promise<PrepareResult> {
-    return this.#alone((transaction) => this.columns.prepare(transaction, fields));
+  prepare(fields: readonly PickedField[]): Promise<PrepareResult> {
+    return this.transactions.run((transaction) => this.columns.prepare(transaction, fields));
   }
 
   /** Alone, so that nothing that is being stored falls between what is counted here and what is counted since. */
   override async losses(): Promise<readonly Loss[]> {
     const { dialect, formId } = this.#context;
-    const found = await this.#alone(async ({ tx }) => {
+    const found = await this.transactions.run(async ({ tx }) => {
       const now = await findLosses({ session: tx, dialect }, formId);
       await countUncounted(tx, dialect, formId, now);
       return now;
@@ -74,7 +73,7 @@ export class SqlFormWriter extends SqlWindowWriter implements FormWriter {
   ): Promise<void> {
     const { dialect, formId } = this.#context;
     const byStatus = Map.groupBy(statuses.keys(), (id) => cleanText(statuses.get(id) ?? ''));
-    await this.#alone(async ({ tx, at }) => {
+    await this.transactions.run(async ({ tx, at }) => {
       const form = this.columns.table;
       if (form === undefined) return;
       const { table } = form;
@@ -90,18 +89,18 @@ export class SqlFormWriter extends SqlWindowWriter implements FormWriter {
 
   async recordMarking(record: MarkingRecord | null, named: readonly string[] = []): Promise<void> {
     const { dialect, formId } = this.#context;
-    await this.#alone(({ tx }) => saveMarking(tx, dialect, formId, { record, named }));
+    await this.transactions.run(({ tx }) => saveMarking(tx, dialect, formId, { record, named }));
   }
 
   async recordRefusals(refusals: readonly Refusal[]): Promise<void> {
     const { dialect, formId } = this.#context;
     const known = refusals.filter(({ submissionId }) => isStorableId(submissionId, dialect));
-    await this.#alone(({ tx }) => saveRefusals(tx, dialect, formId, known));
+    await this.transactions.run(({ tx }) => saveRefusals(tx, dialect, formId, known));
   }
 
   async forget(ids: readonly string[], at: string): Promise<Erasure> {
     const { dialect, formId } = this.#context;
-    return this.#alone(async ({ tx }) => {
+    return this.transactions.run(async ({ tx }) => {
       await saveForgotten(tx, dialect, formId, [...new Set(ids)], at);
       await eraseFromMessages(tx, dialect, formId, ids);
       return this.#erase(tx, at, ids);
@@ -110,7 +109,7 @@ export class SqlFormWriter extends SqlWindowWriter implements FormWriter {
 
   async remember(ids: readonly string[]): Promise<number> {
     const { dialect, formId } = this.#context;
-    return this.#alone(async ({ tx }) => {
+    return this.transactions.run(async ({ tx }) => {
       const dropped = await dropForgotten(tx, dialect, formId, [...new Set(ids)]);
       if (dropped === 0) return 0;
       await dropCheckpoint(tx, dialect, formId);
@@ -124,8 +123,9 @@ export class SqlFormWriter extends SqlWindowWriter implements FormWriter {
     const { dialect } = this.#context;
     const all = { ...NOTHING_ERASED };
     for (;;) {
-      const { rows, listings, refusals, history } = await this.#alone(async ({ tx, at }) =>
-        this.#erase(tx, at, await someDeleted(tx, dialect, this.columns.table, before)),
+      const { rows, listings, refusals, history } = await this.transactions.run(
+        async ({ tx, at }) =>
+          this.#erase(tx, at, await someDeleted(tx, dialect, this.columns.table, before)),
       );
       if (rows + history === 0) return all;
       all.rows += rows;
@@ -141,14 +141,14 @@ export class SqlFormWriter extends SqlWindowWriter implements FormWriter {
     let [after, pruned]: [string | undefined, number] = ['0', 0];
     for (let step = 0; step < MOST_PRUNING_STEPS && after !== undefined; step++) {
       const from: string = after;
-      const done = await this.#alone(({ tx }) =>
+      const done = await this.transactions.run(({ tx }) =>
         pruneStatuses(tx, dialect, { formId, before, after: from }),
       );
       pruned += done.pruned;
       after = done.next;
     }
     for (let step = 0; step < MOST_PRUNING_STEPS; step++) {
-      const rows = await this.#alone(({ tx }) =>
+      const rows = await this.transactions.run(({ tx }) =>
         pruneVersions(tx, dialect, this.columns.table, before),
       );
       if (rows === 0) break;
@@ -159,7 +159,7 @@ export class SqlFormWriter extends SqlWindowWriter implements FormWriter {
 
   async emptyFields(fieldIds: readonly string[], at: string): Promise<number> {
     const { dialect, formId } = this.#context;
-    return this.#alone(async ({ tx }) => {
+    return this.transactions.run(async ({ tx }) => {
       const { table } = this.columns;
       await dropWindows(tx, dialect, formId);
       return table === undefined ? 0 : emptyFields(tx, dialect, table, fieldIds, at);
@@ -168,16 +168,12 @@ export class SqlFormWriter extends SqlWindowWriter implements FormWriter {
 
   async planWindows(windows: readonly WindowRecord[]): Promise<void> {
     const { dialect, formId } = this.#context;
-    await this.#alone(async ({ tx }) => {
-      // Who writes to a window of the plan before must not go on beside those of the new one.
-      await dropWindowLocks(tx, dialect, formId);
-      await replaceWindows(tx, dialect, formId, windows);
-    });
+    await this.transactions.run(({ tx }) => replaceWindows(tx, dialect, formId, windows));
   }
 
   async finish(pass: PassRecord, changes: PassEnd): Promise<readonly TargetNotice[] | undefined> {
     const { dialect, formId } = this.#context;
-    await this.#alone(async (transaction) => {
+    await this.transactions.run(async (transaction) => {
       const { tx, at } = transaction;
       const { table } = await this.columns.written(transaction);
       if (hasReadAll(pass)) {
@@ -186,7 +182,6 @@ export class SqlFormWriter extends SqlWindowWriter implements FormWriter {
         await dialect.ensureHistoryIndex?.(tx);
       }
       await recordPass(tx, dialect, formId, pass);
-      if (pass.kind === 'full') await dropWindowLocks(tx, dialect, formId);
       if (changes.checkpoint !== undefined) {
         const before = await storedFor(tx, dialect, formId);
         // Rows that were written anew, hashed perhaps, leave what stood there in files of ours (L18).
@@ -287,10 +282,6 @@ export class SqlFormWriter extends SqlWindowWriter implements FormWriter {
       await endLostVersions(tx, dialect, table, at);
     await settleLosses(tx, dialect, formId, this.#foundLosses);
     this.#foundLosses = undefined;
-  }
-
-  #alone<T>(work: (transaction: WriterTransaction) => Promise<T>): Promise<T> {
-    return this.transactions.run('alone', work);
   }
 }
 

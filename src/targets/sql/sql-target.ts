@@ -10,7 +10,6 @@ import type {
   MarkingLock,
   Target,
   TargetKind,
-  WindowWriter,
   WriterOptions,
 } from '../../mirror/target.ts';
 import type { HistoryKind } from '../../mirror/histories.ts';
@@ -19,7 +18,6 @@ import type { Pause } from '../../mirror/pauses.ts';
 import type { TargetRelations } from '../../mirror/relations.ts';
 import type { FormSnapshot } from '../../mirror/snapshot.ts';
 import type { FormIdentity } from '../../mirror/types.ts';
-import type { FormWindow } from '../../mirror/window.ts';
 import { type Catalogue, loadForm } from './catalogue.ts';
 import { type CataloguePlace, changeCatalogue, healCatalogue } from './catalogue-change.ts';
 import { restoreForm } from './catalogue-copy.ts';
@@ -51,7 +49,6 @@ import { translateError } from './sql-errors.ts';
 import { standingOf } from './table-standing.ts';
 import type { SqlConnection, SqlSession } from './sql-session.ts';
 import { syncViews } from './view-sync.ts';
-import { openWindow, windowLockName } from './window-lock.ts';
 
 /** A database as {@link SqlTarget} uses it. Its methods reject with the driver's own errors. */
 export interface SqlDatabase {
@@ -64,11 +61,8 @@ export interface SqlDatabase {
   reading(): Promise<SqlSession | undefined>;
   /** A connection of its own that sees the database as it is now, until it is disposed; undefined when there is none yet. */
   snapshot(): Promise<SqlSnapshot | undefined>;
-  /**
-   * Takes the lock of a form, or one of another name; undefined when another holds it for longer than `waitMs`. `leased`: it
-   * ends by itself, with its connection, when this process is stalled.
-   */
-  lockForm(name: string, options: WriterOptions, leased?: 'leased'): Promise<FormLock | undefined>;
+  /** Takes the lock of a form, or one of another name; undefined when another holds it for longer than `waitMs`. */
+  lockForm(name: string, options: WriterOptions): Promise<FormLock | undefined>;
   check(signal: AbortSignal | undefined): Promise<CheckResult[]>;
   /** Takes what was deleted out of the files; called where the dialect `scrubs`. */
   scrub?(work: (connection: SqlSession) => Promise<void>): Promise<void>;
@@ -178,30 +172,6 @@ export class SqlTarget implements Target {
   async pruneHistory(form: FormIdentity, before: string, options: WriterOptions): Promise<number> {
     await using writer = await this.#openWriter(form, options);
     return await writer.pruneHistory(before);
-  }
-
-  get parallelWindows(): boolean {
-    return this.#database.dialect.enterForm !== undefined;
-  }
-
-  async openWindowWriter(
-    formId: string,
-    window: FormWindow,
-    options: WriterOptions,
-  ): Promise<WindowWriter> {
-    const { dialect } = this.#database;
-    if (!this.parallelWindows) throw new TypeError('a form has one writer there');
-    throwIfAborted(options.signal);
-    return this.#guarded(async () => {
-      const name = windowLockName(formId, window);
-      const lock = await this.#database.lockForm(name, options, 'leased');
-      if (lock === undefined) {
-        throw await busyForm(await this.#database.reading(), dialect, formId, this.#place, name);
-      }
-      const context = this.#context(formId);
-      const keepsVersions = this.#keepsVersions;
-      return openWindow({ ...context, name, lock, clock: this.#clock, keepsVersions });
-    });
   }
 
   async lockMarking(formId: string, signal?: AbortSignal): Promise<MarkingLock | undefined> {
@@ -342,8 +312,8 @@ export class SqlTarget implements Target {
     const { dialect, at } = this.#where();
     await healCatalogue(lock.connection, this.#where());
     const open = async (tx: SqlSession): Promise<SqlFormWriter> => {
-      // Whoever wrote to a window of the form for an earlier pass has ended its batch, and writes no other.
-      await dialect.enterForm?.(tx, form.id, 'alone');
+      // A writer that has lost its lock has ended its batch, and writes no other.
+      await dialect.enterForm?.(tx, form.id);
       const restored = await restoreForm(tx, dialect, form.id, at);
       const losses = restored.map(
         (name) => ({ what: 'records', name: `content of ${name}` }) as const,
@@ -356,7 +326,6 @@ export class SqlTarget implements Target {
         ...this.#context(form.id),
         form,
         lock,
-        epochs: new Map([[form.id, epoch]]),
         epoch,
         known,
         clock: this.#clock,

@@ -363,14 +363,14 @@ export const BREAKS: readonly Break[] = [
   {
     law: 'L17',
     name: 'the history of statuses leaves changes out',
-    file: 'src/targets/sql/window-writer.ts',
+    file: 'src/targets/sql/row-writer.ts',
     find: 'await recordStatuses(tx, dialect, changed, updated, { wasLive: true });',
     replace: '',
   },
   {
     law: 'L18',
     name: 'what was forgotten is stored again when the source shows it',
-    file: 'src/targets/sql/window-writer.ts',
+    file: 'src/targets/sql/row-writer.ts',
     find: 'const kept = gone.size === 0 ? rows : rows.filter(({ id }) => !gone.has(id));',
     replace: 'const kept = rows;',
   },

@@ -73,11 +73,7 @@ export class MysqlDatabase implements SqlDatabase {
   }
 
   /** The lock belongs to the session: when the connection ends, however it ends, the server releases it. */
-  async lockForm(
-    name: string,
-    options: WriterOptions,
-    leased?: 'leased',
-  ): Promise<FormLock | undefined> {
+  async lockForm(name: string, options: WriterOptions): Promise<FormLock | undefined> {
     const connection = await this.#open();
     const key = lockName(this.placeName.schema, 'form', name);
     let endLease = (): void => {};
@@ -96,9 +92,8 @@ export class MysqlDatabase implements SqlDatabase {
     };
     try {
       const taken = await waitForLock(tryLock, options, this.#clock);
-      const { leaseMs, formLeaseMs } = this.#timeouts;
       if (taken === undefined) await connection.close();
-      else endLease = await keepLease(connection, leased === undefined ? formLeaseMs : leaseMs);
+      else endLease = await keepLease(connection, this.#timeouts.leaseMs);
       return taken;
     } catch (error) {
       await connection.close();

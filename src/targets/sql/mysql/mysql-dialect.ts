@@ -93,7 +93,7 @@ export function mysqlDialect(database: string): SqlDialect {
         ),
     },
     lockCatalogue: (tx) => lockMysqlCatalogue(tx, database),
-    enterForm: (tx, formId, entry) => enterMysqlForm(tx, database, formId, entry),
+    enterForm: (tx, formId) => enterMysqlForm(tx, database, formId),
     createTable: createMysqlTable,
     addColumns: addMysqlColumns,
     addStatusIndex: addMysqlStatusIndex,

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import type { SqlConnection, SqlSession } from '../sql-session.ts';
-import type { Entry } from '../writer-transactions.ts';
 import { LOCK_WAIT_TIMEOUT, MysqlError } from './mysql-errors.ts';
 import { backticked, textLiteral } from './mysql-literal.ts';
 import { LOCK_TIMEOUT_S, MysqlSession } from './mysql-session.ts';
@@ -23,24 +22,18 @@ export async function lockMysqlCatalogue(tx: SqlSession, database: string): Prom
 }
 
 /**
- * See {@link SqlDialect.enterForm}. Who stores rows together with others shares the form's row in `mirror_locks`; who is
- * alone has it. A named lock is the gate to it: whoever is alone keeps it, as a change of tables ends the transaction and
- * with it the lock of the row, and whoever waits at it gets in in the order of asking.
+ * See {@link SqlDialect.enterForm}. A named lock beside that of the form's row in `mirror_locks`: a change of tables ends the
+ * transaction, and with it the lock of the row.
  */
 export async function enterMysqlForm(
   tx: SqlSession,
   database: string,
   formId: string,
-  entry: Entry,
 ): Promise<void> {
   const session = sessionOf(tx);
   const gate = lockName(database, 'entry', formId);
   if (!(await session.lock(gate, PATIENCE_MS))) throw new MysqlError({ errno: LOCK_WAIT_TIMEOUT });
   const row = `SELECT 1 FROM ${backticked('mirror_locks')} WHERE form_id = ${textLiteral(formId)}`;
-  if (entry === 'together') {
-    await session.unlockAfter(`${row} LOCK IN SHARE MODE`, gate);
-    return;
-  }
   await session.exec(
     `SET SESSION innodb_lock_wait_timeout = ${PATIENCE_MS / 1_000}; ${row} FOR UPDATE;
      SET SESSION innodb_lock_wait_timeout = ${LOCK_TIMEOUT_S}`,

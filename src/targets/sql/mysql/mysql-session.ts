@@ -10,9 +10,8 @@ export interface MysqlTimeouts {
   readonly rewriteMs: number;
   /** How long closing may take. */
   readonly closeMs: number;
-  /** After how long the server ends the connection of a stalled process that holds a window, and one that holds a form. */
+  /** After how long the server ends the connection of a stalled process that holds a form. */
   readonly leaseMs: number;
-  readonly formLeaseMs: number;
 }
 
 /** Long enough for a busy server, short enough for the next pass. */
@@ -20,8 +19,7 @@ export const DEFAULT_TIMEOUTS: MysqlTimeouts = {
   answerMs: 120_000,
   rewriteMs: 3_600_000,
   closeMs: 5_000,
-  leaseMs: 60_000,
-  formLeaseMs: 600_000,
+  leaseMs: 600_000,
 };
 
 /** What is known of a server once one is connected to it. */
@@ -123,12 +121,6 @@ export class MysqlSession implements SqlSession {
     if (row?.['locked'] !== '1') return false;
     this.#locks = [...this.#locks, name];
     return true;
-  }
-
-  /** Releases such a lock at once, after another statement. */
-  async unlockAfter(sql: string, name: string): Promise<void> {
-    await this.#ask(`${sql};\n${release(name)}`, this.#timeouts.rewriteMs);
-    this.#locks = this.#locks.filter((one) => one !== name);
   }
 
   /** Until the transaction ends, tables that others use are not waited for. */

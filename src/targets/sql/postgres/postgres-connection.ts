@@ -11,8 +11,6 @@ export interface PostgresTimeouts {
   readonly rewriteMs: number;
   /** How long closing may take. */
   readonly closeMs: number;
-  /** After how long the server ends the connection of a stalled process that holds a window. */
-  readonly leaseMs: number;
 }
 
 /** Long enough for a busy server, short enough for the next pass. */
@@ -20,7 +18,6 @@ export const DEFAULT_TIMEOUTS: PostgresTimeouts = {
   answerMs: 120_000,
   rewriteMs: 3_600_000,
   closeMs: 5_000,
-  leaseMs: 60_000,
 };
 
 /** Values stay the text that the server sends: numbers keep all their digits. */

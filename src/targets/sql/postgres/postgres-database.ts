@@ -24,7 +24,6 @@ import {
   postgresDriver,
 } from './postgres-driver.ts';
 import { isConnectionLost } from './postgres-errors.ts';
-import { keepLease } from './postgres-locks.ts';
 import { lockKey } from './postgres-names.ts';
 
 /**
@@ -83,20 +82,12 @@ export class PostgresDatabase implements SqlDatabase {
   }
 
   /** The lock belongs to the session: when the connection ends, however it ends, the server releases it. */
-  async lockForm(
-    name: string,
-    options: WriterOptions,
-    leased?: 'leased',
-  ): Promise<FormLock | undefined> {
+  async lockForm(name: string, options: WriterOptions): Promise<FormLock | undefined> {
     const connection = await this.#open();
     const key = lockKey(this.#schema, 'form', name);
-    let endLease = (): void => {};
     const lock: FormLock = {
       connection,
-      release: () => {
-        endLease();
-        return connection.close();
-      },
+      release: () => connection.close(),
     };
     const tryLock = async (): Promise<FormLock | undefined> => {
       const [row] = await connection.query('SELECT pg_try_advisory_lock($1::bigint) AS locked', [
@@ -107,7 +98,6 @@ export class PostgresDatabase implements SqlDatabase {
     try {
       const taken = await waitForLock(tryLock, options, this.#clock);
       if (taken === undefined) await connection.close();
-      else if (leased !== undefined) endLease = await keepLease(connection, this.#timeouts.leaseMs);
       return taken;
     } catch (error) {
       await connection.close();

@@ -84,7 +84,7 @@ export function postgresDialect(schema: string): SqlDialect {
     indexOn: (table, columns, where) =>
       `CREATE INDEX ON ${relation(table)} (${columns})${where === undefined ? '' : ` WHERE ${where}`}`,
     lockCatalogue: (tx) => lockSchema(tx, schema),
-    enterForm: (tx, formId, entry) => enterPostgresForm(tx, schema, formId, entry),
+    enterForm: (tx, formId) => enterPostgresForm(tx, schema, formId),
     createTable: (tx, form) => createPostgresTable(tx, schema, form),
     addColumns: (tx, table, columns, withMore) =>
       addPostgresColumns(tx, schema, table, columns, withMore),

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { idsOfBatch } from '../../mirror/forgotten.ts';
-import type { ApplyResult, PrepareResult, WindowWriter } from '../../mirror/target.ts';
-import type { FormIdentity, PickedField, Rejection, Row } from '../../mirror/types.ts';
+import type { ApplyResult, RowWriter } from '../../mirror/target.ts';
+import type { FormIdentity, Rejection, Row } from '../../mirror/types.ts';
 import type { WindowRecord } from '../../mirror/window.ts';
 import type { StorableRow, StoreOutcome } from './dialect.ts';
 import type { FormTable } from './field-column.ts';
@@ -26,13 +26,11 @@ import {
 import type { SqlSession } from './sql-session.ts';
 import { type WriterTransaction, WriterTransactions } from './writer-transactions.ts';
 
-/** {@link FormContext} of a form, or of a window of it, that is held for writing. */
+/** {@link FormContext} of a form that is held for writing. */
 export interface WriterContext extends FormContext {
   readonly form: FormIdentity;
   readonly lock: FormLock;
-  /** The epochs that it rests on, by the names of their locks: the form's own, and that of its window. */
-  readonly epochs: ReadonlyMap<string, number>;
-  /** The epoch of the form: distinguishes what its pass lists from what earlier ones listed, whoever writes it. */
+  /** The epoch of the form: distinguishes what its pass lists from what earlier ones listed. */
   readonly epoch: number;
   readonly clock: Clock;
   /** Whether every version of its rows is to be kept. */
@@ -46,11 +44,8 @@ export interface WriterContext extends FormContext {
 /** Nothing stored. */
 export const NO_COUNTS: StoredCounts = { rows: 0, live: 0, rejections: 0 };
 
-/**
- * Stores the rows of one window of a form over SQL, beside other writers of the form: every method is one transaction that
- * first checks the fencing epochs (L13). The form's own writer does the same, and more.
- */
-export class SqlWindowWriter extends SqlFormReader implements WindowWriter {
+/** Stores rows of a form over SQL: every method is one transaction that first checks the fencing epoch (L13). */
+export abstract class SqlRowWriter extends SqlFormReader implements Omit<RowWriter, 'prepare'> {
   readonly #context: WriterContext;
   protected readonly columns: FormColumns;
   protected readonly transactions: WriterTransactions;
@@ -69,13 +64,6 @@ export class SqlWindowWriter extends SqlFormReader implements WindowWriter {
       onEntered: (tx) => this.columns.follow(tx),
       keep: () => this.keep(),
     });
-  }
-
-  /** Makes columns that are missing; labels and places are the form's writer's. */
-  prepare(fields: readonly PickedField[]): Promise<PrepareResult> {
-    return this.transactions.run('together', (transaction) =>
-      this.columns.complete(transaction, fields),
-    );
   }
 
   /** See `apply` of the port. */
@@ -133,7 +121,7 @@ export class SqlWindowWriter extends SqlFormReader implements WindowWriter {
         ...(stored.refused && { refused: describeRefused(stored.refused, place) }),
       };
     };
-    return this.transactions.run('together', store, readGone);
+    return this.transactions.run(store, readGone);
   }
 
   /** See `markDeleted` of the port. */
@@ -143,7 +131,7 @@ export class SqlWindowWriter extends SqlFormReader implements WindowWriter {
     { again = false }: { readonly again?: boolean } = {},
   ): Promise<number> {
     const { dialect, formId } = this.#context;
-    return this.transactions.run('together', async ({ tx, at }) => {
+    return this.transactions.run(async ({ tx, at }) => {
       const form = this.columns.table;
       if (form === undefined) return 0;
       const marked = await markRowsDeleted(tx, dialect, form.table, ids, { deletedAt, at });
@@ -157,7 +145,7 @@ export class SqlWindowWriter extends SqlFormReader implements WindowWriter {
   /** See `saveWindow` of the port. */
   saveWindow(window: WindowRecord): Promise<void> {
     const { dialect, formId } = this.#context;
-    return this.transactions.run('together', ({ tx }) => updateWindow(tx, dialect, formId, window));
+    return this.transactions.run(({ tx }) => updateWindow(tx, dialect, formId, window));
   }
 
   /** Waits for writes in progress. */
