@@ -92,8 +92,8 @@ export interface ViewDialect {
 
 /** What the views over all forms need of a product. */
 export interface ViewSql extends AnswerSql {
-  /** Writes what tables and views are, and their columns are, into the database's comments, where it has them. */
-  describe(tx: SqlSession, relations: readonly RelationTexts[]): Promise<void>;
+  /** Writes what tables, views and columns are into the comments of the database. Undefined where that is not done. */
+  readonly describe?: (tx: SqlSession, relations: readonly RelationTexts[]) => Promise<void>;
 
   /** Keeps rebuilding a view from waiting for readers, and them for it, until the transaction ends. */
   hurry(tx: SqlSession): Promise<void>;

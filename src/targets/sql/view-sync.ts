@@ -96,8 +96,10 @@ async function makeDue(tx: SqlSession, dialect: SqlDialect, asked: ViewsAsked): 
     ...failedForms(due.notes),
   ]);
   const followers = forms.filter(({ form }) => changed.has(form.id));
-  for (const form of followers) await describeForm(tx, dialect, form);
-  if (due.model) await describeCatalogue(tx, dialect);
+  if (dialect.views.describe !== undefined) {
+    for (const form of followers) await describeForm(tx, dialect, form);
+    if (due.model) await describeCatalogue(tx, dialect);
+  }
   await dialect.views.hurry(tx);
   const making: Making = { notes: due.notes, made: new Map(), failed: new Map() };
   for (const form of followers) await makeLive(tx, dialect, form, making);
@@ -187,12 +189,12 @@ async function areWorthMaking(
 async function describeForm(tx: SqlSession, dialect: SqlDialect, form: ShownForm): Promise<void> {
   const versions = form.history && (await heldVersions(tx, dialect, form.history));
   const columns = { table: form.present, versions: versions?.present };
-  await dialect.views.describe(tx, textsOfForm(dialect, form, columns));
+  await dialect.views.describe?.(tx, textsOfForm(dialect, form, columns));
 }
 
 async function describeCatalogue(tx: SqlSession, dialect: SqlDialect): Promise<void> {
   const tables = [...(await presentTables(tx, dialect)).keys()];
-  await dialect.views.describe(
+  await dialect.views.describe?.(
     tx,
     tables.map((name) => {
       const description = CATALOGUE_TEXTS[name]?.description ?? '';

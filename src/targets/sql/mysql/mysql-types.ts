@@ -2,7 +2,6 @@ import { partsOf } from '../answer-parts.ts';
 import type { DecidedTypes, NewColumn, TypeChange } from '../dialect.ts';
 import type { FieldColumn, FormTable } from '../field-column.ts';
 import { quoted, type SqlSession, textOf } from '../sql-session.ts';
-import { checkKey, checksOf } from './mysql-comments.ts';
 import { isBlockedByDependants } from './mysql-errors.ts';
 import { backticked } from './mysql-literal.ts';
 import { sessionOf } from './mysql-locks.ts';
@@ -138,3 +137,24 @@ async function tryChange(
     throw error;
   }
 }
+
+/**
+ * The checks that MariaDB keeps as parts of columns, under their names; MySQL has them beside. That of JSON comes with the type;
+ * to say any other again would have the server test all rows.
+ */
+async function checksOf(tx: SqlSession, tables: readonly string[]): Promise<Map<string, string>> {
+  const rows = await tx.query(
+    `SELECT table_name AS relation, constraint_name AS name, check_clause AS clause
+     FROM information_schema.check_constraints WHERE constraint_schema = database() AND table_name IN ($1)`,
+    [tables],
+  );
+  return new Map(
+    rows.map((row) => [
+      checkKey(textOf(row, 'relation'), textOf(row, 'name')),
+      textOf(row, 'clause'),
+    ]),
+  );
+}
+
+/** By what {@link checksOf} gives the check of a column. */
+const checkKey = (table: string, column: string): string => JSON.stringify([table, column]);

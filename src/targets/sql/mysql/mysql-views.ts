@@ -5,7 +5,6 @@ import {
   type ViewDefinition,
   type ViewSql,
 } from '../view-sql.ts';
-import { describeMysql } from './mysql-comments.ts';
 import { isBlockedByDependants, LOCK_WAIT_TIMEOUT, numberOfError } from './mysql-errors.ts';
 import { backticked, textLiteral } from './mysql-literal.ts';
 import { sessionOf } from './mysql-locks.ts';
@@ -112,7 +111,6 @@ export const mysqlViews: ViewSql = {
   elements,
   dateOf,
 
-  describe: describeMysql,
   hurry: (tx) => sessionOf(tx).hurry(),
   /** A view that reads what is not there any more has no columns. */
   async states(session, left) {

@@ -114,7 +114,6 @@ export const sqliteViews: ViewSql = {
   dateOf,
 
   // SQLite has no comments but those in the statement that made a view.
-  describe: async () => {},
   // A transaction that writes has the file to itself, and nobody who reads is in its way.
   hurry: async () => {},
   /** SQLite counts each change of the schema, whoever makes it, a dropped table included. */
