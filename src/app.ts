@@ -297,7 +297,10 @@ export class App implements AsyncDisposable {
       await (await this.target(name)).scrub();
     } catch (error) {
       const about = { target: name, form: form.id, err: error };
-      this.logger.warn(about, 'What was erased may still be in files of the target: tried again.');
+      this.logger.warn(
+        about,
+        'Erased data may still be in files of the target. The next run tries again.',
+      );
     }
   }
 

@@ -10,7 +10,7 @@ import { Terminal } from './cli/terminal.ts';
 /** How long after its command has ended the process exits, even if something keeps it alive. */
 const EXIT_AFTER_MS = 3_000;
 
-// Whatever this program makes holds people's answers or leads to them: it is for its owner alone.
+// Whatever this program makes holds people's answers or leads to them: it can be read only by its owner.
 process.umask(0o077);
 
 const { version } = JSON.parse(

@@ -94,7 +94,7 @@ function sharedProblem(members: readonly Alert[], first: Problem): Problem {
   };
 }
 
-const EACH = `What to do about each stands on the status page. ${remedyFor(null) ?? ''}`.trim();
+const EACH = `The status page says what to do about each. ${remedyFor(null) ?? ''}`.trim();
 
 /** What all have in common; undefined where they differ. */
 function same<T>(members: readonly Alert[], pick: (alert: Alert) => T): T | undefined {

@@ -67,7 +67,7 @@ export function testNotice(atMs: number, link: string | null = null): Notice {
     level: 'ok',
     code: 'TEST',
     headline: 'forms-mirror: a test',
-    body: 'Somebody asked for this message to see whether it arrives. Nothing is wrong, and nothing is to be done.',
+    body: 'A person sent this message to see whether it arrives. Nothing is wrong, and nothing is to be done.',
     lines: [],
     remedy: null,
     command: null,

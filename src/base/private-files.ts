@@ -115,14 +115,14 @@ class Walk implements PrivacyReport {
 
   #nameOwner(path: string, stat: Stats): void {
     const who = `belongs to user ${stat.uid}, and this process runs as user ${this.#user}`;
-    const what = isLoose(stat) ? `: its rights (${rights(stat)}) stay as they are` : '';
+    const what = isLoose(stat) ? `: its rights (${rights(stat)}) stay unchanged` : '';
     const remedy = `Run forms-mirror as user ${stat.uid}, give it the folder (chown -R ${this.#user}), or name a folder of its own: DATA_DIR=${join(path, 'mirror')}`;
     this.loose.push({ message: `${path} ${who}${what}`, remedy });
   }
 
   #nameShared(path: string, stat: Stats, foreign: readonly string[]): void {
     const some = foreign.slice(0, 3).join(', ') + (foreign.length > 3 ? ', …' : '');
-    const message = `${open(path, stat)} and it holds what is not the mirror's (${some}), so its rights stay as they are`;
+    const message = `${open(path, stat)} and it holds what is not the mirror's (${some}), so its rights stay unchanged`;
     this.loose.push({
       message,
       remedy: `Name a folder of its own: DATA_DIR=${join(path, 'mirror')}`,

@@ -88,9 +88,7 @@ export function redisTransport(url: URL): Transport {
   }
   // The one in the address wins.
   if (passwordOf(url).trim() === '') {
-    weaknesses.push(
-      'holds no password, so that whoever reaches the server could put jobs there: set one',
-    );
+    weaknesses.push('holds no password, so anyone who reaches the server could add jobs: set one');
   }
   weaknesses.push(...commonPassword(url));
   const others = url.searchParams.getAll('sentinel');

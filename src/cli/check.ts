@@ -167,7 +167,7 @@ function describeAlerts({ config }: App, clock: Clock): SubjectResult[] {
     results.push({
       subject,
       ok: true,
-      message: 'go to nobody: neither ALERT_WEBHOOK_URL nor ALERT_EMAIL_TO is set',
+      message: 'are off: neither ALERT_WEBHOOK_URL nor ALERT_EMAIL_TO is set',
     });
   }
   if (telling.heartbeatUrl !== undefined) {
@@ -191,7 +191,7 @@ async function checkDataDir({ config, failures }: App): Promise<SubjectResult[]>
   }
   const { loose } = keepPrivate(config.dataDir, filesOf(config));
   if (loose.length === 0) {
-    return [{ subject, ok: true, message: `${config.dataDir} is for its owner alone` }];
+    return [{ subject, ok: true, message: `${config.dataDir} can be read only by its owner` }];
   }
   return loose.map(({ message, remedy }) => ({ subject, ok: true, message, remedy }));
 }

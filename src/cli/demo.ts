@@ -85,7 +85,7 @@ async function watch(host: Host, app: App, sandbox: Sandbox, ms: number): Promis
   // Ctrl-C is a regular way to end the demo.
   await clock.sleep(Math.min(ms, LONGEST_MS), stop.signal).catch(() => {});
   await traffic.stop();
-  terminal.print('', `${plural(happened, 'change')} happened at the source meanwhile.`);
+  terminal.print('', `${plural(happened, 'change')} happened at the source during this time.`);
 }
 
 /** Shows the newest rows of a form. */

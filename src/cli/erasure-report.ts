@@ -48,7 +48,7 @@ export async function isConfirmed({ host, flag }: CommandCall, question: string)
   }
   throw new MirrorError(
     'USAGE',
-    `${question} There is no terminal to ask on: add --yes, or --dry-run to see what it is about.`,
+    `${question} There is no terminal to ask on: add --yes, or --dry-run to see what would happen.`,
   );
 }
 

@@ -15,7 +15,7 @@ import { pauseAt, pauseNote } from './pausing.ts';
 import { requireForm } from './selection.ts';
 
 const NOT_AT_ONCE =
-  'The sheet is too large to be read at once: what was changed meanwhile may be in it or not.';
+  'The sheet is too large to be read at once: a change made during the export may or may not be in it.';
 
 /** `export`: the rows of one form as a target holds them. Asks the source nothing. */
 export async function run(call: CommandCall): Promise<ExitCode> {
@@ -58,7 +58,7 @@ function formatFor({ text, flag }: CommandCall): (names: readonly string[]) => E
     const option = flag('bom') ? '--bom' : '--raw';
     throw new MirrorError(
       'USAGE',
-      `${option} is for CSV: JSON is UTF-8, and holds texts as they are.`,
+      `${option} is for CSV: JSON is UTF-8, and keeps texts unchanged.`,
     );
   }
   return jsonLinesFormat;
@@ -135,4 +135,4 @@ function summary(rows: number, recorded: RecordedForm | undefined): string[] {
 }
 
 const apostropheNote = (apostrophes: number): string =>
-  `${plural(apostrophes, 'text')} that a spreadsheet could run as a formula begin${apostrophes === 1 ? 's' : ''} with an apostrophe here. With --raw texts stay as they are.`;
+  `${plural(apostrophes, 'text')} that a spreadsheet could run as a formula begin${apostrophes === 1 ? 's' : ''} with an apostrophe here. With --raw, texts stay unchanged.`;

@@ -52,7 +52,7 @@ export function endedLine(report: PassReport): string {
 
 /** How a pass ended, in a few words. */
 const resultText = ({ outcome, absent }: PassReport): string =>
-  outcome === 'ok' && absent > 0 ? 'complete but for deletions' : OUTCOMES[outcome].text;
+  outcome === 'ok' && absent > 0 ? 'complete except for deletions' : OUTCOMES[outcome].text;
 
 /** A pass as `sync --json` prints it; `refused`: how many statuses the source refused to the marking after it. */
 export function passDocument(pass: PassReport, refused: number): Record<string, unknown> {
@@ -184,7 +184,7 @@ function coveredBy(passes: readonly PassReport[], absent: number): string {
   const except =
     absent === 0
       ? ''
-      : ` but for ${count(absent)} that the source no longer counts, which the next passes look for`;
+      : ` except for ${count(absent)} that the source no longer counts, which the next passes look for`;
   const what = areCounted ? 'submissions and statuses' : 'submissions';
   return `${what}${except}${others}; edited answers are found row by row, by sync --full at once`;
 }

@@ -151,7 +151,7 @@ export async function pauseAt(app: App, target: string, formId: string): Promise
 
 /** What a command that only reads says of a form that is paused, and how to go on. */
 export const pauseNote = (pause: Pause, target: string): string =>
-  `${pauseText(pause)}: what is there is as it was then. To go on: ${resumeCommand(pause, target)}`;
+  `${pauseText(pause)}: the copy is as of then. To go on: ${resumeCommand(pause, target)}`;
 
 /** `contact in default`, `Target default`. */
 export const placeName = (form: FormIdentity | null, target: string): string =>
@@ -187,7 +187,7 @@ export function resumedLines(outcomes: readonly PauseOutcome[]): DoneLine[] {
         ? { ok: true, text: `${what} was not paused.` }
         : {
             ok: true,
-            text: `${what} goes on; it was ${pauseText(pause)}. The next look finds what has come meanwhile.`,
+            text: `${what} goes on; it was ${pauseText(pause)}. The next look finds what arrived during the pause.`,
           };
     const left = others.map((other) => {
       const name =

@@ -29,7 +29,7 @@ function buildProgram(
     .helpOption('-h, --help', 'show help')
     .helpCommand('help [command]', 'show help for a command')
     .addHelpText('after', EXAMPLES)
-    .showHelpAfterError('Run with --help to see what there is.')
+    .showHelpAfterError('Run with --help to see all commands.')
     .configureOutput({
       writeOut: (text) => terminal.printText(text.trimEnd()),
       writeErr: (text) => terminal.write(text),

@@ -72,7 +72,7 @@ export function printComparison(terminal: Terminal, comparison: Comparison, nowM
   }
   if (report.plain.count > 0) {
     const rows = plural(report.plain.count, 'row');
-    terminal.print(`    ${rows} with a plain answer where a hash is to stand`);
+    terminal.print(`    ${rows} with a plain answer where a hash belongs`);
   }
   const answers = 'not in the list, and asked for by ID the source does not say what became of';
   printIds(terminal, answers, report.undecided);
@@ -88,7 +88,7 @@ function verdictOf({ outcome, startedAt, lagging }: VerifyReport): string {
       return `the same as of ${exact(startedAt)}`;
     case 'lagging':
       return (
-        `the same as of ${exact(startedAt)}, but for ${count(lagging.count)} that changed at the source ` +
+        `the same as of ${exact(startedAt)}, except for ${count(lagging.count)} that changed at the source ` +
         `in the last ${span(lagging.withinMs)}`
       );
     case 'unproven':

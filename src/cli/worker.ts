@@ -23,7 +23,7 @@ export async function run({ host }: CommandCall): Promise<ExitCode> {
     await using _record = await recordThisProcess(app, host.clock, 'worker', queue);
     const server = await openServer(host, app, { queue, events });
     if (server !== undefined)
-      app.logger.info({ url: server.url }, 'Tells of itself at WORKER_PORT.');
+      app.logger.info({ url: server.url }, 'Health and metrics are at WORKER_PORT.');
     if (!signal.aborted) await once(signal, 'abort');
     await server?.stop();
   } finally {

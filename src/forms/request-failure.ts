@@ -79,7 +79,7 @@ export function failedListError(
     request: request.name,
     status: response.status,
     reason: `answered ${response.status} with ${failure}`,
-    remedy: 'It proves nothing about what there is.',
+    remedy: 'It does not show which submissions exist.',
   });
 }
 
@@ -163,7 +163,7 @@ function redirect(
   if (header === '') {
     return new FormsApiError('FORMS_REDIRECT', {
       ...failure,
-      reason: `answered ${failure.status}, which is no answer, and named no other address`,
+      reason: `answered ${failure.status}, which is not an answer, and gave no other address`,
       remedy:
         'Is FORMS_API_URL right? If it is, something between here and the API, such as a cache, is out of order.',
     });

@@ -53,7 +53,7 @@ export function exceptText({ absent, withheld }: Coverage): string {
     ...(absent > 0 ? [`${count(absent)} no longer counted`] : []),
     ...(withheld > 0 ? [`${count(withheld)} withheld`] : []),
   ];
-  return parts.length === 0 ? '' : ` but for ${parts.join(' and ')}`;
+  return parts.length === 0 ? '' : ` except for ${parts.join(' and ')}`;
 }
 
 /** A few words for a copy that is well: they name what is up to date. */

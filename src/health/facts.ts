@@ -93,7 +93,7 @@ export const TARGET_LIMIT_MS = 20_000;
 export const slowTarget = (name: string): MirrorError =>
   new MirrorError(
     'TARGET_UNREACHABLE',
-    `Target ${name} takes longer than ${TARGET_LIMIT_MS / 1_000} s to answer: it is very busy, or somebody has locked a table of it.`,
+    `Target ${name} takes longer than ${TARGET_LIMIT_MS / 1_000} s to answer: it is very busy, or one of its tables is locked.`,
   );
 
 /** The settings that decide how what a target records is read. */

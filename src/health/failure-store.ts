@@ -260,7 +260,7 @@ export function dataDirProblem(fault: keyof typeof DATA_DIR_FAULTS, dataDir: str
     level: 'error',
     code: 'FAILED',
     title: 'Failures cannot be kept',
-    message: `DATA_DIR (${dataDir}) ${what}, so nobody may know of a failure that a target did not record.`,
+    message: `DATA_DIR (${dataDir}) ${what}, so a failure that no target recorded may go unnoticed.`,
     remedy,
     command: null,
     since: null,

@@ -274,7 +274,7 @@ function goneProblem({ form, overview }: KnownForm, newest: PassRecord | null): 
     message:
       newest?.outcome === 'gone' && newest.error !== null
         ? newest.error
-        : `The form "${form.name}" (${form.id}) answers 404.${overview === null ? '' : ' Its rows stay as they are.'}`,
+        : `The form "${form.name}" (${form.id}) answers 404.${overview === null ? '' : ' Its rows stay unchanged.'}`,
     remedy: remedyFor('FORM_GONE'),
     since: goneAt ?? newest?.endedAt ?? null,
     occurrence: newest?.startedAt ?? goneAt ?? '',
@@ -307,7 +307,7 @@ function fullFailedProblem(known: KnownForm, context: FormContext, pass: PassRec
     ...problem,
     level: 'warning',
     title: 'The last full pass failed',
-    message: `What counts tell of still arrives, but edited answers do not: ${problem.message}`,
+    message: `Changes that move a count still arrive, but edited answers do not: ${problem.message}`,
     remedy: fullRetryText(context.fullRetryAt ?? null),
   };
 }

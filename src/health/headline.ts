@@ -49,7 +49,7 @@ function workingForms(forms: readonly FormReport[]): string {
     : `The first pass of ${ids.size} forms is running`;
 }
 
-/** `Paused: target b, 2 forms; what is not is up to date: …`; who paused, where that is one and the same for all. */
+/** `Paused: target b, 2 forms; up to date: …`; who paused, where that is one and the same for all. */
 function pausedForms({ forms, targets, at }: StatusReport): string {
   const mirrored = forms.filter(({ state }) => state !== 'ended');
   const paused = mirrored.filter(({ state }) => state === 'paused');
@@ -65,7 +65,7 @@ function pausedForms({ forms, targets, at }: StatusReport): string {
     ...(ids.size > 0 ? [plural(ids.size, 'form')] : []),
   ];
   const others = coverageText(coverageOfAll(rest), Date.parse(at));
-  return `Paused: ${what.join(', ')}; what is not is up to date: ${others}`;
+  return `Paused: ${what.join(', ')}; up to date: ${others}`;
 }
 
 /** `1 of 3 forms was never mirrored`, or what they wait for. */

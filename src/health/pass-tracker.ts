@@ -36,7 +36,7 @@ export interface EndedPass extends FormInTarget {
 
 /** See {@link PassTracker}. */
 export interface PassListeners {
-  /** Called once for each pass of the mirror, whichever worker ran it, but for those that ended before this process looked. */
+  /** Called once for each pass of the mirror, whichever worker ran it, except for those that ended before this process looked. */
   readonly onPass: (ended: EndedPass) => void;
   /** Called when a pass of this process has ended. Not when one only makes progress: that changes nobody's health. */
   readonly onEnd: () => void;

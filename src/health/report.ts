@@ -168,7 +168,7 @@ export const missingTime = ({ rows, covers, provenAt }: FormReport): string =>
 export function lastPassText({ lastPass, covers }: FormReport): string | null {
   if (lastPass === null) return null;
   const { text } = OUTCOMES[lastPass.outcome];
-  return lastPass.outcome === 'ok' && covers.absent > 0 ? `${text} but for deletions` : text;
+  return lastPass.outcome === 'ok' && covers.absent > 0 ? `${text} except for deletions` : text;
 }
 
 /** What is known of rows that the source no longer counts, as sentences; null for none. */

@@ -65,7 +65,7 @@ export function lossSentence(losses: readonly Loss[]): string | null {
 const CHANGES: Readonly<Record<SettingsChange, string>> = {
   picks: 'other fields are picked than when the rows were stored',
   hashes:
-    'other fields are hashed, or in another way, than when the rows were stored, so plain answers may still stand there',
+    'other fields are hashed, or in another way, than when the rows were stored, so plain answers may still be there',
   key: 'HASH_KEY is another one than when the rows were stored',
   fields: 'the form has fields that a pass before this one did not fill',
 };

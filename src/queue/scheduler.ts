@@ -189,7 +189,7 @@ function assertCron(rule: { cron: string; timeZone: string }): void {
   } catch (error) {
     throw new MirrorError(
       'SETTINGS',
-      `SYNC_CRON "${rule.cron}" in time zone "${rule.timeZone}" (SYNC_TZ) is no schedule. Example: SYNC_CRON="*/15 8-18 * * 1-5" SYNC_TZ=Europe/Prague`,
+      `SYNC_CRON "${rule.cron}" in time zone "${rule.timeZone}" (SYNC_TZ) is not a schedule. Example: SYNC_CRON="*/15 8-18 * * 1-5" SYNC_TZ=Europe/Prague`,
       { cause: error },
     );
   }

@@ -85,7 +85,7 @@ const NAMED_MAILBOX = /^[^<>@"\p{Cc}]*<([^<>]*)>$/u;
 
 const mailboxes = list.refine(
   (entries) => entries.every((entry) => MAILBOX.test(entry)),
-  'holds what is no e-mail address: write addresses alone, with commas between them',
+  'holds something that is not an e-mail address: write only addresses, with commas between them',
 );
 
 const sender = text.refine(
@@ -107,7 +107,8 @@ function readEmail(reader: SettingsReader, warnings: string[]): EmailSettings | 
   if (to === undefined || server === undefined) return undefined;
   const from = given ?? [server.login?.user ?? ''].find((user) => MAILBOX.test(user));
   if (from === undefined && !isGiven('ALERT_EMAIL_FROM')) {
-    const why = 'the user name in ALERT_SMTP_URL is no e-mail address that could stand for it';
+    const why =
+      'the user name in ALERT_SMTP_URL is not an e-mail address that could be used for it';
     reader.complain('ALERT_EMAIL_FROM', `is missing: ${why}`);
   }
   return from === undefined ? undefined : { server, from, to };
@@ -120,7 +121,7 @@ function readServer(reader: SettingsReader): SmtpServer | undefined {
     const url = URL.parse(value);
     const wrong = complaintAbout(url);
     if (url === null || wrong !== undefined) {
-      context.addIssue({ code: 'custom', message: wrong ?? 'is no address' });
+      context.addIssue({ code: 'custom', message: wrong ?? 'is not an address' });
       return z.NEVER;
     }
     const host = plainHost(decoded(url.hostname));

@@ -39,7 +39,7 @@ const hostList = list.pipe(
       const what = /[@/]/.test(wrong) ? 'an address' : quoted(wrong);
       context.addIssue({
         code: 'custom',
-        message: `holds ${what}: write host names alone, without scheme, user and port`,
+        message: `holds ${what}: write only host names, without scheme, user and port`,
       });
     }
     return hosts;
@@ -67,5 +67,5 @@ export function requireSafeTransport(
 
 function permission(host: string, near: string | undefined): string {
   const meant = near === undefined ? '' : ` (it names ${near}: did you mean ${host}?)`;
-  return `name ${host} in ALLOW_PLAINTEXT, if nobody else can reach or read that network${meant}`;
+  return `name ${host} in ALLOW_PLAINTEXT, if no one else can reach or read that network${meant}`;
 }

@@ -30,7 +30,7 @@ const headerToken = z
   .string()
   .regex(
     /^[\u0021-\u007e]+$/,
-    'holds spaces or characters no key has: copy it again, whole and alone',
+    'holds spaces or characters no key has: copy it again, only the key and all of it',
   );
 
 /** The source; undefined when it is not set up or wrong. Complains about what is missing when `required`. */

@@ -151,7 +151,7 @@ export class Comparisons {
       const seconds = TARGET_WAIT_MS / 1_000;
       this.#options.logger.warn(
         { target },
-        `The target has not said within ${seconds} s what it holds: what is due for comparison there waits; the other targets go on.`,
+        `The target did not answer within ${seconds} s: row comparisons there wait; the other targets go on.`,
       );
     }
     this.#silent.add(target);
@@ -177,7 +177,7 @@ export class Comparisons {
       return units;
     } catch (error) {
       const about = { target, err: error };
-      this.#options.logger.debug(about, 'What is due for comparison could not be read.');
+      this.#options.logger.debug(about, 'The row comparisons that are due could not be read.');
       return [];
     }
   }

@@ -19,7 +19,7 @@ export function logErasures(
   reports: readonly ErasureReport[],
 ): void {
   const message =
-    command === 'forget --undo' ? 'What was forgotten may come back.' : 'Erased on request.';
+    command === 'forget --undo' ? 'The forgotten submissions may come back.' : 'Erased on request.';
   for (const { target, form, asked, rows, listings, refusals, history, failure } of reports) {
     const counts = { asked, rows, listings, refusals, history };
     const fields = { command, by, target, form: form.id, ...counts };

@@ -44,7 +44,7 @@ export const shortReason =
 
 /** The same where it is not known how many of each status are stored or listed. */
 export const unknownReason =
-  'What is stored here is not known by status; everything is read, to count it anew.';
+  'The counts by status are not known here; everything is read to count it again.';
 
 /** The same where the list was found to hide submissions; null where it was not. */
 export function hiddenReason({ hidden }: Checkpoint): string | null {

@@ -86,6 +86,6 @@ const sharedList = (form: FormIdentity, other: FormIdentity): MirrorError =>
   new MirrorError(
     'PASS_INCOMPLETE',
     `The source shows the same submissions for form "${form.name}" (${form.id}) as for form "${other.name}" (${other.id}): it ` +
-      'ignores formId, so nothing tells which submissions belong to which form. This run stored none. Check that ' +
+      'ignores formId, so it is not known which submissions belong to which form. This run stored none. Check that ' +
       'FORMS_API_URL is the address of the Forms API itself, and ask the service why its list ignores formId.',
   );

@@ -79,7 +79,7 @@ export interface PassFacts {
   readonly total: number | null;
   /** Distinct submissions seen. */
   readonly distinct: number;
-  /** Entries of the list that repeat a submission, where nothing tells whether they hide another. */
+  /** Entries of the list that repeat a submission, where it is not known whether they hide another. */
   readonly unclearDoubles: number;
   /** The list may leave submissions out because of its double entries, and could not be read from its other end. */
   readonly unclearEnd: boolean;
@@ -102,7 +102,7 @@ export function messageOf(result: PassResult, facts: PassFacts): string | null {
     case 'gone':
       return (
         `The ${name} answers 404: deleted, or the key is for another workspace. ` +
-        (isHeld ? 'Its rows stay as they are.' : 'It was never mirrored here.')
+        (isHeld ? 'Its rows stay unchanged.' : 'It was never mirrored here.')
       );
     case 'failed':
     case 'busy':
@@ -121,7 +121,7 @@ function unprovenMessage({ unlisted, withheld }: PassResult, facts: PassFacts): 
   if (unlisted > 0 && (facts.kind === 'incremental' || withheld > 0)) {
     return (
       `An earlier full pass found ${plural(unlisted, 'submission')} of ${nameOf(form)} by ID that the list does not show: so the ` +
-      'list is no proof of what exists. What is new in it is stored; a full pass that finds the list whole ends this. ' +
+      'list is no proof of what exists. New submissions in it are stored; a full pass that finds the list whole ends this. ' +
       'Ask the service why its list leaves submissions out. To have all absent ones asked for again by ID, run: ' +
       `forms-mirror sync --full --accept-deletes ${shellOption('--form', form.id)}`
     );
@@ -129,28 +129,28 @@ function unprovenMessage({ unlisted, withheld }: PassResult, facts: PassFacts): 
   if (unlisted > 0) {
     return (
       `The source shows ${plural(unlisted, 'submission')} of ${nameOf(form)} when asked by ID, but not in its list, which was ` +
-      'read twice: so the list is no proof of what exists. What was seen either way is stored, and the next pass looks ' +
+      'read twice: so the list is no proof of what exists. Everything that was seen either way is stored, and the next pass looks ' +
       'again. Ask the service why its list leaves submissions out.'
     );
   }
   if (unclearDoubles > 0) {
     return (
       `The source reports ${total ?? 'no'} submissions of ${nameOf(form)}, and ${distinct} were seen: its list shows some more ` +
-      `than once, and of ${plural(unclearDoubles, 'such double entry', 'such double entries')} nothing tells whether ` +
-      'another submission is hidden behind it. What was seen is stored, and the next pass looks again. Ask the service why ' +
+      `than once, and of ${plural(unclearDoubles, 'such double entry', 'such double entries')} it is not known whether ` +
+      'another submission is hidden behind it. Everything that was seen is stored, and the next pass looks again. Ask the service why ' +
       'its list shows submissions more than once.'
     );
   }
   if (unclearEnd) {
     return (
       `The source reports ${total ?? 'no'} submissions of ${nameOf(form)}, and ${distinct} were seen: its list shows some more ` +
-      'than once, and nothing tells whether that number counts them, or they push others off its end, as the list could not be ' +
-      'read from there: sortOrder=asc does not show it in the opposite order. What was seen is stored, and the next pass looks ' +
+      'than once, and it is not known whether that number counts them, or they push others off its end, as the list could not be ' +
+      'read from there: sortOrder=asc does not show it in the opposite order. Everything that was seen is stored, and the next pass looks ' +
       'again. Ask the service why its list shows submissions more than once.'
     );
   }
   return (
     `The source reports ${total ?? 'no'} submissions of ${nameOf(form)}, and ${distinct} were seen, ` +
-    'without proof that nothing was missed. What was seen is stored; the next pass continues from there.'
+    'without proof that nothing was missed. Everything that was seen is stored; the next pass continues from there.'
   );
 }

@@ -94,6 +94,6 @@ export function plainNotice(
     columns: fields.map(({ label }) => label),
     rows: [],
     message: `The ${columns} of ${names} may still hold plain answers from before hashing was switched on: ${why}, so no pass hashes ${them}.`,
-    remedy: `${again}To empty ${them}, which nobody can undo: forms-mirror purge --unpicked ${which}`,
+    remedy: `${again}To empty ${them}, which cannot be undone: forms-mirror purge --unpicked ${which}`,
   };
 }

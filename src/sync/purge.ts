@@ -40,7 +40,7 @@ export function unpickedNotice(
     columns: fields.map(({ label }) => label),
     rows: [],
     message: `The ${one ? 'column' : 'columns'} of ${names} may still hold answers, though ${one ? 'the field is' : 'the fields are'} no longer picked.`,
-    remedy: `To empty ${one ? 'it' : 'them'}, which nobody can undo: forms-mirror purge --unpicked ${which}`,
+    remedy: `To empty ${one ? 'it' : 'them'}, which cannot be undone: forms-mirror purge --unpicked ${which}`,
   };
 }
 

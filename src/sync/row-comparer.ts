@@ -19,7 +19,7 @@ export type RowResult = 'same' | 'missing' | 'listed' | 'forgotten' | StoredDiff
 
 /** How a stored row differs. */
 export interface StoredDifference extends RowDifference {
-  /** Whether it holds a plain answer where a hash is to stand. */
+  /** Whether it holds a plain answer where a hash belongs. */
   readonly isPlain: boolean;
 }
 
@@ -102,7 +102,7 @@ export class RowComparer {
     return compareRow(is, { ...was, deletedAt: null }, fieldIds) !== undefined;
   }
 
-  /** Of the rows with these IDs those that hold a plain answer where a hash is to stand. At most `batchRows`. */
+  /** Of the rows with these IDs those that hold a plain answer where a hash belongs. At most `batchRows`. */
   async plain(ids: readonly string[]): Promise<string[]> {
     const hashed = hashedIds(await this.#fieldsOf([]));
     if (hashed.length === 0) return [];

@@ -68,7 +68,7 @@ function logPass(report: PassReport, logger: Logger, remedyOf: RemedyOf): void {
   const text =
     absent === 0
       ? 'The pass is complete.'
-      : 'The pass ended well but for deletions that the next passes look for.';
+      : 'The pass ended well except for deletions that the next passes look for.';
   logger[idle ? 'debug' : 'info'](fields, text);
 }
 

@@ -47,7 +47,7 @@ export async function upkeep(options: UpkeepOptions, about: UpkeptForm): Promise
   };
   const { purgeDeletedAfterMs: rows, purgeHistoryAfterMs: history } = ages;
   if (rows !== undefined && about.outcome === 'ok') {
-    const failed = 'What was erased may still be in files of the target: tried again.';
+    const failed = 'Erased data may still be in files of the target. The next run tries again.';
     await trying(() => removeDeleted(options, about, rows), failed);
   }
   if (history !== undefined && ENDED.has(about.outcome)) {
@@ -83,5 +83,5 @@ async function shortenHistories(
   const before = ago(nowMs, ageMs);
   const removed = await (await open()).pruneHistory?.(form, before, { waitMs: 0, signal });
   if (removed === undefined || removed === 0) return;
-  logger.info({ target, form: form.id, removed, before }, 'What histories told of before is gone.');
+  logger.info({ target, form: form.id, removed, before }, 'The history before that date is gone.');
 }

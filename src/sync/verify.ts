@@ -68,7 +68,7 @@ export interface VerifyReport {
     /** How often each column differs: system columns by name, fields by label. */
     readonly columns: Readonly<Record<string, number>>;
   };
-  /** Rows that hold a plain answer where a hash is to stand, those included that are marked deleted. */
+  /** Rows that hold a plain answer where a hash belongs, those included that are marked deleted. */
   readonly plain: Differences;
   /** Submissions that changed, came or went at the source within the last `withinMs`, and have not been brought over. */
   readonly lagging: Differences & { readonly withinMs: number };

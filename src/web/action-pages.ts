@@ -60,7 +60,7 @@ type Said = Pick<ActionText, 'title' | 'button' | 'paragraphs'> & { readonly cou
 
 const PAUSED_STAYS = (forms: readonly FormReport[]): string[] => {
   const paused = forms.filter(({ pause }) => pause !== null).length;
-  return paused === 0 ? [] : [`What is paused stays as it is (${plural(paused, 'form')}).`];
+  return paused === 0 ? [] : [`Paused forms are not included (${plural(paused, 'form')}).`];
 };
 
 const TEXTS: Readonly<Record<ActionName, (facts: Facts) => Said>> = {
@@ -69,7 +69,7 @@ const TEXTS: Readonly<Record<ActionName, (facts: Facts) => Said>> = {
     button: 'Look now',
     paragraphs: [
       asked.form === null
-        ? 'The source is asked how much there is of each form, as at every tick, at some eight requests; what has changed is read into its targets. A look always asks about all targets.'
+        ? 'The source is asked how much there is of each form, as at every tick, at some eight requests; changes are read into its targets. A look always asks about all targets.'
         : 'What is new of it is read, and its statuses are counted and compared. Nothing else is interrupted.',
       ...PAUSED_STAYS(forms),
     ],
@@ -80,7 +80,7 @@ const TEXTS: Readonly<Record<ActionName, (facts: Facts) => Said>> = {
       title: `Compare ${where} now?`,
       button: 'Compare now',
       paragraphs: [
-        `Every submission is read from the source and compared row by row: edited answers and deletions are found. That is ${plural(rows, 'row')}, at some ${count(Math.ceil(rows / PAGE) + forms.length)} requests. New submissions keep arriving meanwhile.`,
+        `Every submission is read from the source and compared row by row: edited answers and deletions are found. That is ${plural(rows, 'row')}, at some ${count(Math.ceil(rows / PAGE) + forms.length)} requests. New submissions keep arriving.`,
         ...PAUSED_STAYS(forms),
       ],
     };
@@ -104,7 +104,7 @@ const TEXTS: Readonly<Record<ActionName, (facts: Facts) => Said>> = {
           ? []
           : [
               `${plural(withheld, 'row is', 'rows are')} absent from the source, more than MAX_DELETE_FRACTION allows at once, so nothing was marked deleted. Check the form in the dashboard first.`,
-              `A full pass begins. Each absent row is asked for by its ID, and marked deleted only if the source answers that it does not exist; what is there again stays. If more than ${plural(withheld, 'row is', 'rows are')} absent by then, nothing is marked.`,
+              `A full pass begins. Each absent row is asked for by its ID, and marked deleted only if the source answers that it does not exist; a submission that is there again stays. If more than ${plural(withheld, 'row is', 'rows are')} absent by then, nothing is marked.`,
               'This is for once: the next time so many vanish, a person is asked again. Rows are marked, not removed.',
               ...PAUSED_STAYS(forms),
             ],
@@ -114,16 +114,16 @@ const TEXTS: Readonly<Record<ActionName, (facts: Facts) => Said>> = {
     title: `Pause ${where}?`,
     button: 'Pause',
     paragraphs: [
-      'No process writes there any more until somebody resumes it, also after a restart. Nothing is marked at the source on its account. Other forms and targets go on.',
-      'A pass that runs ends before its next batch, within some seconds (of a sheet within a minute); what it stored stays. What was asked to be erased is still removed.',
-      'Whatever comes meanwhile arrives after it is resumed.',
+      'No process writes there any more until a person resumes it, also after a restart. Nothing is marked at the source on its account. Other forms and targets go on.',
+      'A pass that runs ends before its next batch, within some seconds (of a sheet within a minute); what it stored stays. Erasures on request still happen.',
+      'New submissions arrive after it is resumed.',
     ],
   }),
   resume: ({ asked, where, forms }) => ({
     title: `Resume ${where}?`,
     button: 'Resume',
     paragraphs: [
-      'The next look finds what has come, changed or gone meanwhile, and it is brought up to date.',
+      'The next look finds new, changed and deleted submissions, and brings the copy up to date.',
       ...(asked.form === null
         ? [
             'Forms that were paused by themselves stay paused, until they are resumed by themselves.',
@@ -136,7 +136,7 @@ const TEXTS: Readonly<Record<ActionName, (facts: Facts) => Said>> = {
     title: 'Send a test alert?',
     button: 'Send',
     paragraphs: [
-      'A message that says it is a test goes through each channel that alerts go to, and this page says what became of each. It may take a minute.',
+      'A message that says it is a test goes through each channel that alerts go to, and this page shows the result of each. It may take a minute.',
     ],
   }),
 };

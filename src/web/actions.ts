@@ -29,8 +29,8 @@ const REFUSED = {
     'Set ADMIN_PASSWORD to act from here: without it, nothing that came through a proxy may change anything.',
   site: 'This did not come from the status page itself, so nothing was done. Behind a proxy it has to pass on Host as the browser sent it.',
   token:
-    'This page was open for too long, or the program has started anew since, so nothing was done. Go back and try again.',
-  order: 'That is no action.',
+    'This page was open for too long, or the program was restarted, so nothing was done. Go back and try again.',
+  order: 'There is no such action.',
 } as const;
 
 /** `GET /act` asks, `POST /actions` acts with the form of that page, `GET /acted` shows the result. */

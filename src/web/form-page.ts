@@ -179,7 +179,7 @@ function rejectionPart(
     return form.rejected === 0
       ? null
       : html`<p class="problem quiet" id="${rejectedAnchor(form.target)}">
-          What was rejected cannot be read just now.
+          The rejected submissions cannot be read now.
         </p>`;
   }
   const { total, items } = rejections;
@@ -190,7 +190,7 @@ function rejectionPart(
     </h3>
     <table class="list">
       <caption>
-        What could not be stored as it is, newest first
+        Submissions and answers that could not be stored unchanged, newest first
       </caption>
       <thead>
         <tr>

@@ -73,7 +73,7 @@ function reasonOf(code: string | undefined, { host, port, variable }: ListenPlac
     return `${place} may not be opened by this user. Choose a port from 1024 on: ${variable}=8080`;
   }
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
-    return `HOST ${host} is no address of this machine. Set HOST=127.0.0.1 for this machine alone, HOST=0.0.0.0 for all that can reach it`;
+    return `HOST ${host} is not an address of this machine. Set HOST=127.0.0.1 for this machine only, HOST=0.0.0.0 for all that can reach it`;
   }
-  return `${place} does not open${code === undefined ? '' : ` (${code})`}. Set HOST and ${variable} to what is free, for example HOST=127.0.0.1 ${variable}=8081`;
+  return `${place} does not open${code === undefined ? '' : ` (${code})`}. Set HOST and ${variable} to a free address, for example HOST=127.0.0.1 ${variable}=8081`;
 }

@@ -84,7 +84,7 @@ function play(steps: Steps): { notified: Notified[]; states: (SubjectState | und
 }
 
 describe('the state machine of alerts', () => {
-  it('sends no two equal alerts in a row, but for a repetition after a day', () => {
+  it('sends no two equal alerts in a row, except for a repetition after a day', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
         const { notified } = play(steps);

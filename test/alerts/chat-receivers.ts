@@ -14,7 +14,7 @@ export interface Reading {
   readonly shown: string;
   /** Whom it calls: everybody, a channel, a person. */
   readonly calls: readonly string[];
-  /** Marks that the service takes for formatting, but for those that the sender means. */
+  /** Marks that the service takes for formatting, except for those that the sender means. */
   readonly formats: readonly string[];
 }
 

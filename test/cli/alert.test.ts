@@ -93,6 +93,6 @@ describe('check', () => {
     expect(failed.stdout).not.toContain('S3CRET');
     expect(failed.code).toBe(2);
     const none = await runCli(['check'], place.env);
-    expect(none.stdout).toContain('✓ alerts: go to nobody: ');
+    expect(none.stdout).toContain('✓ alerts: are off: ');
   });
 });

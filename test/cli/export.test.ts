@@ -292,7 +292,7 @@ describe('export', () => {
     const { stderr, stdout } = await runCli(['export', SLUG], env);
     expect(stdout).toContain(",'=1+1,");
     expect(stderr).toMatch(
-      /\n· 1 text that a spreadsheet could run as a formula begins with an apostrophe here\. With --raw texts stay as they are\.\n$/,
+      /\n· 1 text that a spreadsheet could run as a formula begins with an apostrophe here\. With --raw, texts stay unchanged\.\n$/,
     );
     for (const rest of [['--raw'], ['--format', 'jsonl']]) {
       expect((await runCli(['export', SLUG, ...rest], env)).stderr).not.toContain('apostrophe');

@@ -224,13 +224,13 @@ describe('hashing switched on over a plain copy', () => {
       expect([command, code, stdout]).toEqual([
         command,
         1,
-        expect.stringContaining('plain answers may still stand there'),
+        expect.stringContaining('plain answers may still be there'),
       ]);
     }
     const verify = await runCli(['verify', '--wait', '1s'], hashing);
     expect([verify.code, verify.stdout]).toEqual([
       1,
-      expect.stringMatching(/plain answer.* where a hash is to stand/),
+      expect.stringMatching(/plain answer.* where a hash belongs/),
     ]);
     const sync = await runCli(['sync'], hashing);
     expect([sync.code, sync.stdout]).toEqual([

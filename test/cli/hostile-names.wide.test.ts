@@ -125,7 +125,7 @@ describe('names that would harm whoever reads them', () => {
     expect(holding(/--(form|target)[ =]['"]?\$\{|TARGET_\w+=['"]?\$\{/)).toEqual([]);
   });
 
-  it('no command prints a control character, but for ends of lines', async () => {
+  it('no command prints a control character, except for ends of lines', async () => {
     for (let first = 0; first < HARM.length; first += 3) {
       const lines = await everyOutput(
         await place((at) => HARM[(first + at) % HARM.length] ?? ''),

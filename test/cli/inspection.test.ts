@@ -161,7 +161,7 @@ describe('verify', () => {
     const { code, stdout } = await runCli(only, env);
     expect(code).toBe(0);
     expect(stdout).toMatch(
-      /✓ customer-feedback → default: the same as of 2\d{3}-\S+ \S+ UTC, but for 1 that changed at the source in the last 2 min; 51 submissions compared\n    1 changed within the last 2 min: sub_\w+\n$/,
+      /✓ customer-feedback → default: the same as of 2\d{3}-\S+ \S+ UTC, except for 1 that changed at the source in the last 2 min; 51 submissions compared\n    1 changed within the last 2 min: sub_\w+\n$/,
     );
     const json = JSON.parse((await runCli([...only, '--json'], env)).stdout) as object;
     expect(json).toMatchObject({

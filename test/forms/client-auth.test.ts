@@ -163,7 +163,7 @@ describe('an address that is not the API', () => {
     });
     const error = await errorOf(makeClient(server.url).getForm('f1'));
     expect(error.message).toBe(
-      `Forms API, GET /forms/f1: answered ${status}, which is no answer, and named no other address. ` +
+      `Forms API, GET /forms/f1: answered ${status}, which is not an answer, and gave no other address. ` +
         'Is FORMS_API_URL right? If it is, something between here and the API, such as a cache, is out of order.',
     );
   });

@@ -102,7 +102,7 @@ describe('parseExactJson', () => {
     }
   });
 
-  it('L10: equals JSON.parse, but for the digits that JSON.parse loses', () => {
+  it('L10: equals JSON.parse, except for the digits that JSON.parse loses', () => {
     const number = fc
       .tuple(
         fc.bigInt(),

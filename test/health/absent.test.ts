@@ -33,11 +33,11 @@ describe('a form of which deletions are known that no pass has found', () => {
     expect(health.state).toBe('waiting');
     expect(headline(report)).toBe('Deletions to look for in 1 of 2 forms');
     expect(summary(report)).toContain(
-      'submissions as of 20 s ago but for 3 no longer counted, statuses and answers as of 2 h ago',
+      'submissions as of 20 s ago except for 3 no longer counted, statuses and answers as of 2 h ago',
     );
-    expect(report.forms.map(lastPassText)).toEqual(['complete but for deletions', 'complete']);
+    expect(report.forms.map(lastPassText)).toEqual(['complete except for deletions', 'complete']);
     const page = overviewMain(report).text;
-    expect(page).toContain('but for 3 no longer counted');
+    expect(page).toContain('except for 3 no longer counted');
     expect(page).toContain('medal waiting');
     expect(page).toContain('finds out which, the next full one at the latest, in 4 h');
     expect(formMain(report, report.forms.slice(0, 1), []).text).toContain(
@@ -97,7 +97,7 @@ describe('a form whose deletions were withheld', () => {
       const form = formOf(healthOf({ 'db frm_a': passes }));
       expect(form.state).toBe('attention');
       expect(form.problems.map(({ code }) => code)).toContain('DELETES_WITHHELD');
-      expect(coverageText(form.covers, NOW)).toContain('as of 20 s ago but for 250 withheld');
+      expect(coverageText(form.covers, NOW)).toContain('as of 20 s ago except for 250 withheld');
     }
   });
 

@@ -48,7 +48,7 @@ describe('settings that are other than when rows were stored', () => {
       covers: { membership: null, statuses: null, answers: null },
       problems: [{ code: 'SETTINGS_CHANGED', title: 'Stored under other settings' }],
     });
-    expect(formOf(health).problems[0]?.message).toContain('plain answers may still stand there');
+    expect(formOf(health).problems[0]?.message).toContain('plain answers may still be there');
     expect(formOf(health, FORM_B).state).toBe('ok');
     expect((await read(PLAIN)).state).toBe('ok');
   });

@@ -34,7 +34,7 @@ describe('the health of what people have paused', () => {
     expect(formOf(health, FORM_B).state).toBe('ok');
     expect(health.state).toBe('paused');
     const report = reportOf(health, '1');
-    expect(headline(report)).toMatch(/^Paused: 1 form; what is not is up to date: submissions/);
+    expect(headline(report)).toMatch(/^Paused: 1 form; up to date: submissions/);
     expect(report.forms[0]?.pause).toEqual({
       since: before(3_600_000),
       by: 'command line, ann@ops-1',

@@ -73,8 +73,8 @@ describe('QUEUE_URL', () => {
   it.each([
     ['redis+sentinel://:s3cret@h:26379', 'what the sentinels call the master'],
     ['redis+sentinel://:s3cret@h:26379/a/b', 'what the sentinels call the master'],
-    ['redis+sentinel://:s3cret@h/m?sentinel=h2:s3cret', 'a sentinel that is no host and port'],
-    ['redis+sentinel://:s3cret@h/m?sentinel=u:s3cret@h2', 'a sentinel that is no host and port'],
+    ['redis+sentinel://:s3cret@h/m?sentinel=h2:s3cret', 'a sentinel that is not a host and port'],
+    ['redis+sentinel://:s3cret@h/m?sentinel=u:s3cret@h2', 'a sentinel that is not a host and port'],
     [
       'redis+cluster://:s3cret@h:6379?node=h2',
       'QUEUE_URL names a Redis Cluster, which cannot hold the queue: write the address of a single Redis',

@@ -42,7 +42,7 @@ export interface QueueServer {
 const quick = { baseDelayMs: 20, maxDelayMs: 40, maxServerDelayMs: 40 };
 
 /**
- * Everything some hundred times quicker, but for the lock: on a machine that is busy with other things a process may stand
+ * Everything some hundred times quicker, except for the lock: on a machine that is busy with other things a process may stand
  * still for seconds, and its job would run twice. A lost job is found after some ten seconds.
  */
 export const QUICK: Timings = {

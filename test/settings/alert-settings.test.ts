@@ -44,7 +44,10 @@ describe('how people are told', () => {
 
   it.each([
     [{ ALERT_EMAIL_TO: 'ops@example.com' }, 'ALERT_SMTP_URL is missing'],
-    [{ ...MAIL, ALERT_EMAIL_TO: 'ops' }, 'ALERT_EMAIL_TO holds what is no e-mail address'],
+    [
+      { ...MAIL, ALERT_EMAIL_TO: 'ops' },
+      'ALERT_EMAIL_TO holds something that is not an e-mail address',
+    ],
     [{ ...MAIL, ALERT_EMAIL_FROM: 'a@b\nBcc: x@y' }, 'ALERT_EMAIL_FROM is not an e-mail address'],
     [
       { ...MAIL, ALERT_SMTP_URL: 'smtps://key:S3CRET@smtp.example.com' },

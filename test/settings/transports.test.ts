@@ -135,9 +135,9 @@ describe('an address beyond this machine', () => {
   });
 
   it.each([
-    ['queue:6379', 'holds "queue:6379": write host names alone'],
+    ['queue:6379', 'holds "queue:6379": write only host names'],
     ['*', 'holds "*"'],
-    ['10.0.0.0/8', 'write host names alone'],
+    ['10.0.0.0/8', 'write only host names'],
   ])('ALLOW_PLAINTEXT=%s is refused', (value, message) => {
     expect(onlyProblem({ ALLOW_PLAINTEXT: value })).toContain(message);
   });

@@ -31,7 +31,7 @@ describe('the log', () => {
 
   it('L17: calls no pass complete that knows of deletions', () => {
     expect(linesOf({})).toEqual(['debug: The pass is complete.']);
-    const text = 'The pass ended well but for deletions that the next passes look for.';
+    const text = 'The pass ended well except for deletions that the next passes look for.';
     expect(linesOf({ inserted: 1 }, 2)).toEqual([`info: ${text}`]);
   });
 

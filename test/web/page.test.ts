@@ -248,7 +248,7 @@ describe('the page of a form', () => {
     const unread = [{ target: 'db', passes: null, rejections: null, details: null }];
     const html = formMain(report, forms, unread).text;
     expect(html).toContain('The passes cannot be read just now.');
-    expect(html).toContain('What was rejected cannot be read just now.');
+    expect(html).toContain('The rejected submissions cannot be read now.');
   });
 
   it('says what is wrong with a target as a whole', () => {

@@ -66,7 +66,7 @@ describe('what a worker tells of itself', () => {
     expect((await answer).status).toBe(503);
   });
 
-  it('is behind the password where there is one, but for what supervisors ask', async () => {
+  it('is behind the password where there is one, except for what supervisors ask', async () => {
     await using worker = await start({ adminPassword: 'open sesame, please' });
     expect((await worker.get('/metrics')).status).toBe(401);
     expect((await worker.get('/metrics', 'Bearer open sesame, please')).status).toBe(200);

@@ -40,7 +40,7 @@ export function sentinelAddress(url: URL): SentinelAddress | string | undefined 
   if (!url.protocol.endsWith('+sentinel:')) return undefined;
   const sentinels = placesIn(url);
   if (sentinels === undefined) {
-    return 'names a sentinel that is no host and port: write redis+sentinel://host:26379/master?sentinel=other:26379';
+    return 'names a sentinel that is not a host and port: write redis+sentinel://host:26379/master?sentinel=other:26379';
   }
   const master = decoded(url.pathname.slice(1));
   if (!/^[\w.-]+$/.test(master)) {
@@ -65,7 +65,7 @@ function placesIn(url: URL): ServerPlace[] | undefined {
 
 /** What {@link refuseAway} says of a server, after the setting's name. */
 export const NAMED_AWAY =
-  'asks for no TLS, and the servers that it names, all on this machine, send us to one on another, so that the password could be read on the way: write rediss+…://, or, where nobody else is on that network, name them by their addresses in it, here and in ALLOW_PLAINTEXT';
+  'asks for no TLS, and the servers that it names, all on this machine, send us to one on another, so that the password could be read on the way: write rediss+…://, or, if no one else is on that network, name them by their addresses in it, here and in ALLOW_PLAINTEXT';
 
 /**
  * Throws, with {@link NAMED_AWAY}, for a server on another machine that only sentinels name, and that would get a

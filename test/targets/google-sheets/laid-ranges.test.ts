@@ -304,7 +304,7 @@ describe('what people lay over a form’s tab', () => {
     });
   });
 
-  it('new rows in it look like the one above, but for the colour of its cells', async () => {
+  it('new rows in it look like the one above, except for the colour of its cells', async () => {
     mirror.person.filter(STATUS, []);
     const dates = { type: 'DATE', pattern: 'd. m. yyyy' };
     mirror.person.format({ left: AT, right: AT + 1 }, { numberFormat: dates });

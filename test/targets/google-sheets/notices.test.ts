@@ -169,7 +169,7 @@ describe('what people did to a tab is named, with a remedy, wherever they look',
     await noticed({
       code: 'ROWS_WITHOUT_ID',
       rows: [8],
-      message: expect.stringContaining('row 8, whose submission now stands in row 32'),
+      message: expect.stringContaining('row 8, whose submission is now in row 32'),
     });
     expect(mirror.grid()[7]?.[NOTE]).toBe('call back');
     expect(mirror.grid()[31]?.[ID]).toBe('s6');

@@ -24,7 +24,7 @@ describe('L18: erasure where people protect cells', () => {
       code: 'TARGET_DENIED',
       retryable: false,
       message: expect.stringMatching(
-        /^The row 4 of the tab "Contact" still holds what was to be erased: it lies in the protected range \(C4\)\. 1 other row was erased\. Allow mirror@.* Then run the same command again\./,
+        /^The row 4 of the tab "Contact" still holds data that was to be erased: it lies in the protected range \(C4\)\. 1 other row was erased\. Allow mirror@.* Then run the same command again\./,
       ),
     });
     expect(mirror.rowOf('s2')?.[NAME]).toBe('Person 2');
@@ -52,7 +52,7 @@ describe('L18: erasure where people protect cells', () => {
       mirror.write((writer) => writer.emptyFields(['field_age'], '2026-03-02T09:00:00.000Z'));
     await expect(empty()).rejects.toMatchObject({
       code: 'TARGET_DENIED',
-      message: expect.stringContaining('still holds what was to be erased'),
+      message: expect.stringContaining('still holds data that was to be erased'),
     });
     expect(
       mirror

@@ -144,7 +144,7 @@ function rowsCopied(
     rows: rows.map(([row]) => row),
     message:
       `On the tab "${title}" ${plural(all, 'row is a copy', 'rows are copies')} of another one, with the same submission ID` +
-      `${listed(named, all)}. A copy is left as it is: only the upper row is kept up to date.`,
+      `${listed(named, all)}. A copy is left unchanged: only the upper row is kept up to date.`,
     remedy:
       'Delete the copy, or move it to a tab of your own. Check first which of the two rows holds your notes.',
   };
@@ -157,7 +157,7 @@ function rowsWithoutId(
 ): TargetNotice | undefined {
   if (all === 0) return undefined;
   const named = rows.map(([row, again]) =>
-    again === 0 ? `row ${row}` : `row ${row}, whose submission now stands in row ${again}`,
+    again === 0 ? `row ${row}` : `row ${row}, whose submission is now in row ${again}`,
   );
   const [have, their] = all === 1 ? ['row has', 'its'] : ['rows have', 'their'];
   return {

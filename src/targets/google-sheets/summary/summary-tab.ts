@@ -42,7 +42,7 @@ export function newSummaryTab(
     ...WIDTHS.map((width, column) => columnWidth(sheetId, column, width)),
     warnBeforeEdits(
       { sheetId },
-      'Written by forms-mirror, anew when forms or questions change. You may move, hide and delete it.',
+      'Written by forms-mirror, and again when forms or questions change. You may move, hide and delete it.',
     ),
   ];
 }

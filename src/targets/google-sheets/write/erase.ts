@@ -189,7 +189,7 @@ function keptError(sheet: FormSheet, kept: readonly KeptRow[], erased: number): 
   const [noun, hold, lie] = kept.length === 1 ? ['row', 'holds', 'lies'] : ['rows', 'hold', 'lie'];
   return new MirrorError(
     'TARGET_DENIED',
-    `The ${noun} ${rows.join(', ')}${more} of the tab "${title}" still ${hold} what was to be erased: ` +
+    `The ${noun} ${rows.join(', ')}${more} of the tab "${title}" still ${hold} data that was to be erased: ` +
       `${kept.length === 1 ? 'it' : 'they'} ${lie} in ${names}. ${plural(erased, 'other row was', 'other rows were')} erased. ` +
       `${allowRemedy(sheet.spreadsheet.api.email)} Then run the same command again. (${sheet.spreadsheet.address})`,
     { retryable: false },
@@ -231,7 +231,7 @@ function rowsInDoubt(sheet: FormSheet, index: RowIndex, erased: readonly PlacedR
   const [noun, have] = rows.length === 1 ? ['row', 'has lost its'] : ['rows', 'have lost their'];
   return [
     `tab ${sheet.usableLayout().title}, ${noun} ${rows.slice(0, NAMED_ROWS).join(', ')}${more}, which ${have} submission ID ` +
-      'and may show what was to be erased: look there, and delete it by hand',
+      'and may show data that was to be erased: look there, and delete it by hand',
   ];
 }
 
