@@ -5,7 +5,7 @@ import { LongestFirst } from './test/support/longest-first.ts';
 
 const common = {
   testTimeout: 150_000,
-  hookTimeout: 60_000,
+  hookTimeout: 150_000,
 };
 
 // Halves the time that a process takes to start: vitest's own, and those of the program that tests start.
