@@ -69,7 +69,7 @@ describe.skipIf(process.platform === 'win32')('files', { timeout: 240_000 }, () 
     expectPrivate(dataDir, control);
     const check = await place.run(['check']);
     expect(check.stderr).not.toContain('other users');
-    expect(check.stdout).toContain('is for its owner alone');
+    expect(check.stdout).toContain('can be read only by its owner');
   });
 
   it('of a DATA_DIR that others share are named by check, with the remedy', async ({
