@@ -299,7 +299,7 @@ export class App implements AsyncDisposable {
       const about = { target: name, form: form.id, err: error };
       this.logger.warn(
         about,
-        'Erased data may still be in files of the target. The next run tries again.',
+        'Erased data may still be in files of the target. The next pass tries again.',
       );
     }
   }

@@ -79,7 +79,7 @@ export function failedListError(
     request: request.name,
     status: response.status,
     reason: `answered ${response.status} with ${failure}`,
-    remedy: 'It does not show which submissions exist.',
+    remedy: 'That answer does not show which submissions exist.',
   });
 }
 

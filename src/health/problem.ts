@@ -83,7 +83,7 @@ const REMEDIES: Partial<Record<ProblemCode, string>> = {
     'Nothing is to be done: the next pass under these settings reads everything again. At once: forms-mirror sync.',
   SLUG_REUSED:
     'In the settings, write the ID of the form that is meant in place of its slug, and restart. forms-mirror forms lists the IDs.',
-  PASS_INCOMPLETE: `Everything that was read is stored. ${NEXT_PASS} ${LASTING}`,
+  PASS_INCOMPLETE: `The submissions that were read are stored. ${NEXT_PASS} ${LASTING}`,
   FORM_GONE:
     'If it was deleted on purpose, there is nothing to do: rows that were mirrored stay. If not, check that the key belongs to the right workspace.',
   TARGET_UNREACHABLE: `${NEXT_PASS} If this lasts, check that the target is up: forms-mirror check tries it.`,

@@ -147,7 +147,7 @@ function complaintAboutAddress(text: string): string | undefined {
   // Not url.search and url.hash, which are empty for a bare ? or #.
   if (/[?#]/.test(text)) return 'must end before any ? or #';
   if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
-    return 'is plain http: it could be read on the way; write https:// (http is for a loopback host only)';
+    return 'is plain http: others could read what is sent; write https:// (http is for a loopback host only)';
   }
   return undefined;
 }

@@ -46,7 +46,7 @@ export interface CutWindow extends FormWindow {
  * has it all, or where the counts say nothing. Some two requests a window. Rejects as `count` does.
  */
 export async function cutWindows(cutting: Cutting): Promise<CutWindow[]> {
-  const { from, total, newest, likely, aim: most, count } = cutting;
+  const { from, total, newest, likely, aim, count } = cutting;
   const end = dayOf(newest) + 1;
   const known = new Map([[end, total]]);
   let asked = 0;
@@ -58,7 +58,7 @@ export async function cutWindows(cutting: Cutting): Promise<CutWindow[]> {
   };
   const isSpent = (): boolean => asked >= MOST_ASKED;
   const first = from === null ? FIRST_DAY : dayOf(from);
-  const guessed = likely === null ? [] : evenDays(likely, { first, end, total, most });
+  const guessed = likely === null ? [] : evenDays(likely, { first, end, total, aim });
   await Promise.all(guessed.map(before));
   let start = guessed[0] ?? end - 1;
   for (let step = 1, found = known.get(start) ?? total; found > 0;) {
@@ -76,10 +76,10 @@ export async function cutWindows(cutting: Cutting): Promise<CutWindow[]> {
   const cuts = await Promise.all(
     borders.map(async (day, at) => {
       const [low, high] = marks.slice(at);
-      return low && high ? (await split(low, high, { most, before, isSpent })).concat(day) : [];
+      return low && high ? (await split(low, high, { aim, before, isSpent })).concat(day) : [];
     }),
   );
-  return merged(cuts.flat(), { from, most, total }, known);
+  return merged(cuts.flat(), { from, aim, total }, known);
 }
 
 /** Where windows would begin and end if submissions came evenly: the first and the last day, and those at which to cut. */
@@ -89,8 +89,8 @@ function evenDays(
     first,
     end,
     total,
-    most,
-  }: Pick<Splitting, 'most'> & { first: number; end: number; total: number },
+    aim,
+  }: Pick<Splitting, 'aim'> & { first: number; end: number; total: number },
 ): number[] {
   const [low = 0, high = 0] = likely.map(dayOf);
   const [start, stop] = [Math.max(first, low), Math.min(end, high + 1)];
@@ -98,8 +98,8 @@ function evenDays(
   const days = new Set([start]);
   let dated = 0;
   // By a number of its own: by an absurd total, each place would be on one day.
-  for (let placed = 1; placed < MOST_PLACED && total - dated > most; placed++) {
-    dated += most * FILLED;
+  for (let placed = 1; placed < MOST_PLACED && total - dated > aim; placed++) {
+    dated += aim * FILLED;
     days.add(start + Math.round(((stop - start) * dated) / total));
   }
   return [...days.add(stop)].filter((day) => day <= stop);
@@ -113,18 +113,18 @@ interface Border {
 
 interface Splitting {
   /** How many a window is to have at most. */
-  readonly most: number;
+  readonly aim: number;
   readonly before: (day: number) => Promise<number>;
   readonly isSpent: () => boolean;
 }
 
 /** The days at which the span is to be cut, in order. */
 async function split(low: Border, high: Border, parts: Splitting): Promise<number[]> {
-  const { most } = parts;
+  const { aim } = parts;
   const many = high.total - low.total;
   const span = high.day - low.day;
-  if (many <= most || span <= 1 || parts.isSpent()) return [];
-  const pieces = Math.min(span, MOST_PIECES, 2 * Math.ceil(many / most));
+  if (many <= aim || span <= 1 || parts.isSpent()) return [];
+  const pieces = Math.min(span, MOST_PIECES, 2 * Math.ceil(many / aim));
   const days = Array.from({ length: pieces - 1 }, (_, nth) =>
     Math.floor(low.day + (span * (nth + 1)) / pieces),
   );
@@ -142,7 +142,7 @@ async function split(low: Border, high: Border, parts: Splitting): Promise<numbe
 /** The windows between these days, neighbours taken together where they are small. The last day is the end of all. */
 function merged(
   days: readonly number[],
-  { from, most, total }: Pick<Cutting, 'from' | 'total'> & Pick<Splitting, 'most'>,
+  { from, aim, total }: Pick<Cutting, 'from' | 'total'> & Pick<Splitting, 'aim'>,
   known: ReadonlyMap<number, number>,
 ): CutWindow[] {
   const cuts: number[] = [];
@@ -151,7 +151,7 @@ function merged(
     const here = known.get(day) ?? 0;
     const next = known.get(days[at + 1] ?? day) ?? total;
     // The newest is not to be empty: it tells how far the copy reaches.
-    if (next - start <= most || here <= start || here >= total) continue;
+    if (next - start <= aim || here <= start || here >= total) continue;
     cuts.push(day);
     start = here;
   }

@@ -63,7 +63,7 @@ const IDLE_PAGES_PAST_END = 3;
  * doubles, no count of submissions ever agrees with it: then two sweeps in a row that show the same, entry by entry, prove
  * it, if the list shows the same from its other end. Rounds and requests are bounded: if the source never stops changing, the scan ends unproven.
  *
- * Returns whether the proof was found. Everything that was seen is stored in either case.
+ * Returns whether the proof was found. The submissions that were seen are stored in either case.
  */
 export async function fullScan(parts: ScanParts): Promise<boolean> {
   const scan = new FullScan(parts);

@@ -129,7 +129,7 @@ function unprovenMessage({ unlisted, withheld }: PassResult, facts: PassFacts): 
   if (unlisted > 0) {
     return (
       `The source shows ${plural(unlisted, 'submission')} of ${nameOf(form)} when asked by ID, but not in its list, which was ` +
-      'read twice: so the list is no proof of what exists. Everything that was seen either way is stored, and the next pass looks ' +
+      'read twice: so the list is no proof of what exists. The submissions seen either way are stored, and the next pass looks ' +
       'again. Ask the service why its list leaves submissions out.'
     );
   }
@@ -137,7 +137,7 @@ function unprovenMessage({ unlisted, withheld }: PassResult, facts: PassFacts): 
     return (
       `The source reports ${total ?? 'no'} submissions of ${nameOf(form)}, and ${distinct} were seen: its list shows some more ` +
       `than once, and of ${plural(unclearDoubles, 'such double entry', 'such double entries')} it is not known whether ` +
-      'another submission is hidden behind it. Everything that was seen is stored, and the next pass looks again. Ask the service why ' +
+      'another submission is hidden behind it. The submissions that were seen are stored, and the next pass looks again. Ask the service why ' +
       'its list shows submissions more than once.'
     );
   }
@@ -145,12 +145,12 @@ function unprovenMessage({ unlisted, withheld }: PassResult, facts: PassFacts): 
     return (
       `The source reports ${total ?? 'no'} submissions of ${nameOf(form)}, and ${distinct} were seen: its list shows some more ` +
       'than once, and it is not known whether that number counts them, or they push others off its end, as the list could not be ' +
-      'read from there: sortOrder=asc does not show it in the opposite order. Everything that was seen is stored, and the next pass looks ' +
+      'read from there: sortOrder=asc does not show it in the opposite order. The submissions that were seen are stored, and the next pass looks ' +
       'again. Ask the service why its list shows submissions more than once.'
     );
   }
   return (
     `The source reports ${total ?? 'no'} submissions of ${nameOf(form)}, and ${distinct} were seen, ` +
-    'without proof that nothing was missed. Everything that was seen is stored; the next pass continues from there.'
+    'without proof that nothing was missed. The submissions that were seen are stored; the next pass continues from there.'
   );
 }

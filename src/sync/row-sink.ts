@@ -36,7 +36,7 @@ export interface RowSinkOptions {
   /** Called before each batch: throws where it is not to be written. */
   readonly beforeBatch: () => Promise<void>;
   /** Called after each batch; the counts so far are on the sink. */
-  readonly onBatch: (sink: RowSink) => void;
+  readonly onBatch: () => void;
   readonly onColumns: (changes: PrepareResult) => void;
 }
 
@@ -256,7 +256,7 @@ export class RowSink implements ItemSink {
       this.#count(isFirst, outcome);
       if (isFirst && notStored(outcome)) this.unstored.meet(item.status, !existed);
     }
-    onBatch(this);
+    onBatch();
     this.#refused ??= result.refused;
   }
 

@@ -47,7 +47,7 @@ export async function upkeep(options: UpkeepOptions, about: UpkeptForm): Promise
   };
   const { purgeDeletedAfterMs: rows, purgeHistoryAfterMs: history } = ages;
   if (rows !== undefined && about.outcome === 'ok') {
-    const failed = 'Erased data may still be in files of the target. The next run tries again.';
+    const failed = 'Erased data may still be in files of the target. The next pass tries again.';
     await trying(() => removeDeleted(options, about, rows), failed);
   }
   if (history !== undefined && ENDED.has(about.outcome)) {

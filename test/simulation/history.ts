@@ -495,8 +495,7 @@ export class History {
     }
     const requests = this.world.requests;
     const [held] = this.#workers.all;
-    // A form whose deletions are held is asked for on its own. Without claims, nobody knows whether one is.
-    if (held !== undefined && claims.length > 0 && claims.every(({ except }) => except === 0)) {
+    if (held !== undefined && claims.every(({ except }) => except === 0)) {
       await this.#run([
         {
           process: held.process,

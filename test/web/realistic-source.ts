@@ -43,7 +43,7 @@ export function realisticSource(): FakeSource {
     total: 412,
     distinct: 409,
     error:
-      'The source reports 412 submissions of form "Customer feedback" (frm_1aa0z8), and 409 were seen, without proof that nothing was missed. Everything that was seen is stored; the next pass takes it up.',
+      'The source reports 412 submissions of form "Customer feedback" (frm_1aa0z8), and 409 were seen, without proof that nothing was missed. The submissions that were seen are stored; the next pass takes it up.',
   });
   source.hold('warehouse', [
     formOverview(CONTACT, { rows: 18_204, deletedRows: 12 }, [passRecord(22_000), full]),

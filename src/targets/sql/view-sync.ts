@@ -7,6 +7,7 @@ import type { SqlDialect } from './dialect.ts';
 import type { FormTable } from './field-column.ts';
 import { MODEL_VIEWS } from './model-views.ts';
 import { textsOfForm } from './relations.ts';
+import type { RelationTexts } from './view-sql.ts';
 import { heldVersions } from './row-history.ts';
 import { numberOf, type SqlConnection, type SqlSession } from './sql-session.ts';
 import { describeViewFailure } from './view-failures.ts';
@@ -96,9 +97,10 @@ async function makeDue(tx: SqlSession, dialect: SqlDialect, asked: ViewsAsked): 
     ...failedForms(due.notes),
   ]);
   const followers = forms.filter(({ form }) => changed.has(form.id));
-  if (dialect.views.describe !== undefined) {
-    for (const form of followers) await describeForm(tx, dialect, form);
-    if (due.model) await describeCatalogue(tx, dialect);
+  const { describe } = dialect.views;
+  if (describe !== undefined) {
+    for (const form of followers) await describe(tx, await formTexts(tx, dialect, form));
+    if (due.model) await describe(tx, await catalogueTexts(tx, dialect));
   }
   await dialect.views.hurry(tx);
   const making: Making = { notes: due.notes, made: new Map(), failed: new Map() };
@@ -186,21 +188,22 @@ async function areWorthMaking(
 }
 
 /** What a form's table, its history and its view with labels are, and the columns of them. */
-async function describeForm(tx: SqlSession, dialect: SqlDialect, form: ShownForm): Promise<void> {
+async function formTexts(
+  tx: SqlSession,
+  dialect: SqlDialect,
+  form: ShownForm,
+): Promise<RelationTexts[]> {
   const versions = form.history && (await heldVersions(tx, dialect, form.history));
   const columns = { table: form.present, versions: versions?.present };
-  await dialect.views.describe?.(tx, textsOfForm(dialect, form, columns));
+  return textsOfForm(dialect, form, columns);
 }
 
-async function describeCatalogue(tx: SqlSession, dialect: SqlDialect): Promise<void> {
+async function catalogueTexts(tx: SqlSession, dialect: SqlDialect): Promise<RelationTexts[]> {
   const tables = [...(await presentTables(tx, dialect)).keys()];
-  await dialect.views.describe?.(
-    tx,
-    tables.map((name) => {
-      const description = CATALOGUE_TEXTS[name]?.description ?? '';
-      return { name, kind: 'table', description, columns: {} };
-    }),
-  );
+  return tables.map((name) => {
+    const description = CATALOGUE_TEXTS[name]?.description ?? '';
+    return { name, kind: 'table', description, columns: {} };
+  });
 }
 
 /** The forms whose tables are there; one of them, or all. */
