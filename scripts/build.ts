@@ -16,7 +16,7 @@ const BOARD_PAGES = '@bull-board/ui';
 rmSync(DIST, { recursive: true, force: true });
 const bundle = await rolldown({
   cwd: ROOT,
-  input: { cli: 'src/cli.ts', 'sqlite-thread': 'src/targets/sql/sqlite/sqlite-thread.ts' },
+  input: { cli: 'src/cli.ts' },
   platform: 'node',
   external: LEFT_OUT,
   // PGlite reads its WebAssembly from beside its code.

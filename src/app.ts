@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from './base/clock.ts';
+import { openCopy, StoreCopy } from './bridge/store-copy.ts';
+import { StoreRuns } from './bridge/store-runs.ts';
 import { MirrorError, toMirrorError } from './base/errors.ts';
 import { Events } from './base/events.ts';
 import { type Logger, withLogFields } from './base/logger.ts';
@@ -14,6 +16,8 @@ import { remedyFor } from './health/problem.ts';
 import { describeHealth } from './health/recorded-health.ts';
 import { sheetLimitMinutes } from './health/staleness.ts';
 import type { FieldPicks } from './mirror/picks.ts';
+import type { Copy } from './mirror/copy.ts';
+import { fingerprint, keyFingerprint } from './mirror/hashing.ts';
 import type { Target } from './mirror/target.ts';
 import type { Form, FormIdentity } from './mirror/types.ts';
 import type { JobPlace, PassJob } from './queue/handlers.ts';
@@ -62,11 +66,11 @@ export class App implements AsyncDisposable {
   /** Failures that no target holds. */
   readonly failures: FailureStore;
   readonly #clock: Clock;
-  readonly #targets = new Map<string, Promise<Target>>();
-  readonly #opened = new Map<string, Target>();
+  readonly #targets = new Map<string, Promise<Target | StoreCopy>>();
   readonly #planner: Planner;
   readonly #turns = new Turns();
   #context: SyncContext | undefined;
+  #storeRuns: StoreRuns | undefined;
   #listed: ListedForms | undefined;
 
   constructor(config: Config, options: AppOptions) {
@@ -93,23 +97,20 @@ export class App implements AsyncDisposable {
   }
 
   /** An open target. Throws TARGET_… errors; the next call tries again. */
-  target(name: string): Promise<Target> {
+  target(name: string): Promise<Copy> {
+    return this.#open(name);
+  }
+
+  #open(name: string): Promise<Target | StoreCopy> {
     const open = this.#targets.get(name);
     if (open !== undefined) return open;
     const { address, history } = this.settingsOf(name);
     const gapMs = longestGapMs(this.config.schedule, this.#clock.now());
     const describe = describeHealth(name, sheetLimitMinutes(gapMs));
     const google = { ...this.config.google, proxy: this.config.proxy, describe };
-    const opening = address.open(name, {
-      clock: this.#clock,
-      google,
-      history,
-    });
+    const opening = openCopy(name, address, { clock: this.#clock, google, history });
     this.#targets.set(name, opening);
-    opening.then(
-      (target) => this.#opened.set(name, target),
-      () => this.#targets.delete(name),
-    );
+    opening.catch(() => this.#targets.delete(name));
     return opening;
   }
 
@@ -218,8 +219,62 @@ export class App implements AsyncDisposable {
     options: Pick<LookRequest, 'dryRun' | 'isByHand' | 'isClosing'> = {},
   ): Promise<LookReport> {
     const names = [...new Set(forms.flatMap(({ targets }) => targets))];
+    const [inSheets, inStores] = [
+      names.filter((name) => this.#isSheet(name)),
+      names.filter((name) => !this.#isSheet(name)),
+    ];
+    const polled =
+      inStores.length === 0 ? null : await this.#poll(forms, inStores, signal, options);
+    if (inSheets.length === 0 && polled !== null) return polled;
+    const ofSheets = forms.flatMap((plan) => {
+      const targets = plan.targets.filter((name) => inSheets.includes(name));
+      return targets.length === 0 ? [] : [{ ...plan, targets }];
+    });
+    const looked = await this.#look(ofSheets, inSheets, signal, options);
+    return polled === null ? looked : bothOf(forms, polled, looked);
+  }
+
+  /** Today's core writes sheets, the new one writes databases. */
+  #isSheet(name: string): boolean {
+    return this.settingsOf(name).address.kind === 'google-sheets';
+  }
+
+  /** The same for targets that the new core writes. */
+  async #poll(
+    forms: readonly FormPlan[],
+    names: readonly string[],
+    signal: AbortSignal,
+    { dryRun = false }: Pick<LookRequest, 'dryRun'>,
+  ): Promise<LookReport> {
+    const copies: StoreCopy[] = [];
+    const visited: string[] = [];
+    for (const name of names) {
+      const copy = await this.#open(name).catch(() => null);
+      if (copy instanceof StoreCopy && !dryRun) copies.push(copy);
+      else visited.push(name);
+    }
+    const report = await this.#runs.poll(forms, copies, signal);
+    if (!dryRun) await this.#noteSettled(report.settled);
+    // Of one that cannot be opened each form is visited, so that each run says why; a dry run compares everything.
+    const more = (plan: FormPlan) =>
+      visited
+        .filter((name) => plan.targets.includes(name))
+        .map((target) => ({ target, compareCounts: true }));
+    const all = report.forms.map((plan) =>
+      Object.assign({}, plan, { visits: [...plan.visits, ...more(plan)] }),
+    );
+    return { ...report, forms: all };
+  }
+
+  async #look(
+    forms: readonly FormPlan[],
+    names: readonly string[],
+    signal: AbortSignal,
+    options: Pick<LookRequest, 'dryRun' | 'isByHand' | 'isClosing'>,
+  ): Promise<LookReport> {
     const targets = names.map((name) => {
-      return { name, storing: this.readingOf(name).storing, open: () => this.target(name) };
+      const open = async (): Promise<Target> => sheetOf(await this.#open(name));
+      return { name, storing: this.readingOf(name).storing, open };
     });
     const { marking } = this.config;
     const requireNames = (target: string, form: Form, stop: AbortSignal): Promise<void> =>
@@ -307,7 +362,7 @@ export class App implements AsyncDisposable {
   /** See {@link upkeep}: after a full pass or comparison. Never rejects. */
   async upkeep({ form, target, outcome }: PassReport, signal: AbortSignal): Promise<void> {
     const { config, logger } = this;
-    const open = (): Promise<Target> => this.target(target);
+    const open = (): Promise<Copy> => this.target(target);
     await upkeep(
       { logger, ages: config, nowMs: this.#clock.now(), signal },
       { form, target, outcome, open },
@@ -321,7 +376,7 @@ export class App implements AsyncDisposable {
   async mark(
     formId: string,
     signal: AbortSignal,
-    options: { dryRun?: boolean } = {},
+    options: { dryRun?: boolean; waitMs?: number } = {},
   ): Promise<MarkReport | undefined> {
     const { marking } = this.config;
     if (marking === undefined) return undefined;
@@ -341,7 +396,13 @@ export class App implements AsyncDisposable {
       );
       // Nothing of it is mirrored: there is nothing to mark, and no marking to report as done.
       if (chosen.length === 0) return undefined;
-      const targets = await Promise.all(chosen.map(({ name }) => this.target(name)));
+      const targets = await Promise.all(chosen.map(({ name }) => this.#open(name)));
+      const copies = targets.filter((target) => target instanceof StoreCopy);
+      if (copies.length === targets.length) {
+        const { id, slug, name } = found;
+        const rule = { from: marking.from, to: marking.status };
+        return await this.#runs.writeBack(copies, { id, slug, name }, rule, options, signal);
+      }
       return await markForm(this.context, targets, request, signal);
     } catch (error) {
       const report = failedMarkReport(form, toMirrorError(error));
@@ -362,9 +423,9 @@ export class App implements AsyncDisposable {
 
   async #run(job: PassJob, signal: AbortSignal, options: PassOptions): Promise<PassReport> {
     const { formId, kind, target: name, compareCounts = false, windows } = job;
-    let target: Target;
+    let target: Target | StoreCopy;
     try {
-      target = await this.target(name);
+      target = await this.#open(name);
       await this.readSlugs(name);
     } catch (error) {
       const form = this.#identityOf(formId);
@@ -374,6 +435,8 @@ export class App implements AsyncDisposable {
       withLogFields({ passId }, () => this.events.emit('pass.ended', report));
       return report;
     }
+    if (target instanceof StoreCopy)
+      return this.#runs.run(target, this.#identityOf(formId), job, options, signal);
     const keep = options.dryRun !== true;
     const what = { formId, kind, compareCounts, ...this.#storingOf(name, keep) };
     const which = windows === undefined ? {} : { windows };
@@ -405,6 +468,32 @@ export class App implements AsyncDisposable {
         `What failed cannot be kept in DATA_DIR (${where}): status will not know of it. Make the folder writable.`,
       );
     }
+  }
+
+  /** Runs of the new core. Throws SETTINGS when no source is set up. */
+  get #runs(): StoreRuns {
+    this.#storeRuns ??= this.#createRuns();
+    return this.#storeRuns;
+  }
+
+  #createRuns(): StoreRuns {
+    const { source, maxDeleteFraction, marking, hashKey } = this.config;
+    const { client } = this.context;
+    const named = source === undefined ? [] : [source.url, keyFingerprint(source.key)];
+    return new StoreRuns({
+      client,
+      concurrency: source?.concurrency ?? 1,
+      sourceName: fingerprint(named),
+      clock: this.#clock,
+      logger: this.logger,
+      events: this.events,
+      maxDeleteFraction,
+      rule: marking === undefined ? null : { from: marking.from, to: marking.status },
+      requireNames: (target, form, signal, keep) =>
+        this.#planner.requireNames(target, form, signal, keep),
+      joiningOf: (target) => ({ picks: this.picksOf(target), hashKey }),
+      listedForms: (signal) => this.#planner.listedForms(signal),
+    });
   }
 
   #createContext(): SyncContext {
@@ -443,6 +532,29 @@ export class App implements AsyncDisposable {
       readAhead: source.concurrency,
     };
   }
+}
+
+/** What both found of the same forms. */
+function bothOf(forms: readonly FormPlan[], one: LookReport, other: LookReport): LookReport {
+  const plans = forms.map((plan) => {
+    const found = [one, other].flatMap(({ forms: all }) =>
+      all.filter(({ form }) => form.id === plan.form.id),
+    );
+    const visits = found.flatMap((each) => each.visits);
+    return { ...plan, visits, mark: found.some(({ mark }) => mark) };
+  });
+  return {
+    forms: plans,
+    settled: [...one.settled, ...other.settled],
+    knowsOthers: one.knowsOthers && other.knowsOthers,
+    requests: one.requests + other.requests,
+    ms: Math.max(one.ms, other.ms),
+  };
+}
+
+function sheetOf(target: Target | StoreCopy): Target {
+  if (target instanceof StoreCopy) throw new TypeError('a store of the new core has no looks');
+  return target;
 }
 
 /** A plan of this age shows every form that a job can be about: jobs that nobody planned must not have us ask on and on. */

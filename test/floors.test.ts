@@ -9,10 +9,12 @@ const PACKAGES = resolve(import.meta.dirname, '../packages');
 const FLOORS: readonly (readonly string[])[] = [
   ['base'],
   ['mirror'],
+  ['core/mirror'],
   ['forms', 'targets'],
-  ['sync', 'core', 'sandbox'],
+  ['sync', 'core/sync', 'core/targets', 'sandbox'],
   ['health'],
   ['alerts', 'web', 'queue'],
+  ['bridge'],
   ['settings'],
   ['app.ts'],
   ['cli'],
@@ -31,7 +33,8 @@ function filesOf(folder: string): string[] {
 const DOORS: Readonly<Record<string, string>> = { 'cli.ts': 'cli', 'config.ts': 'settings' };
 
 function roomOf(file: string): string {
-  const room = relative(SRC, file).split('/')[0] ?? '';
+  const [first = '', second = ''] = relative(SRC, file).split('/');
+  const room = first === 'core' ? `${first}/${second}` : first;
   return DOORS[room] ?? room;
 }
 

@@ -2,7 +2,7 @@ import type { App } from '../app.ts';
 import { MirrorError } from '../base/errors.ts';
 import { EXIT_CODES, type ExitCode } from '../base/exit-codes.ts';
 import type { TargetRelations } from '../mirror/relations.ts';
-import type { Target } from '../mirror/target.ts';
+import type { Copy } from '../mirror/copy.ts';
 import type { CommandCall } from './command-spec.ts';
 import { dbtSources } from './dbt-sources.ts';
 import { openApp } from './open-app.ts';
@@ -22,7 +22,7 @@ export async function printDbtSources(call: CommandCall): Promise<ExitCode> {
 }
 
 interface Found {
-  readonly target: Target;
+  readonly target: Copy;
   readonly found: TargetRelations;
 }
 

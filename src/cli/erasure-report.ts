@@ -3,7 +3,7 @@ import { MirrorError, toMirrorError } from '../base/errors.ts';
 import { EXIT_CODES, type ExitCode } from '../base/exit-codes.ts';
 import { plural } from '../base/format.ts';
 import { NOTHING_ERASED } from '../mirror/erasure.ts';
-import type { Target } from '../mirror/target.ts';
+import type { Copy } from '../mirror/copy.ts';
 import type { ErasureReport } from '../sync/erase.ts';
 import type { CommandCall } from './command-spec.ts';
 import type { Terminal } from './terminal.ts';
@@ -12,10 +12,10 @@ import type { Terminal } from './terminal.ts';
 export async function openTargets(
   { text }: CommandCall,
   app: App,
-): Promise<{ targets: readonly Target[]; failed: readonly ErasureReport[] }> {
+): Promise<{ targets: readonly Copy[]; failed: readonly ErasureReport[] }> {
   const only = text('target');
   const all = app.config.targets.map(({ name }) => name);
-  const targets: Target[] = [];
+  const targets: Copy[] = [];
   const failed: ErasureReport[] = [];
   for (const name of only === undefined ? all : [app.settingsOf(only).name]) {
     try {

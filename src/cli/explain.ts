@@ -108,7 +108,8 @@ function printTarget(terminal: Terminal, stored: CopyOfForm): void {
   if (stored.differing.length > 0) terminal.print(`    differs in: ${stored.differing.join(', ')}`);
   for (const reason of stored.rejected) terminal.print(`    listed as rejected: ${reason}`);
   for (const { wanted, status: from, reason, at } of stored.refusals) {
-    terminal.print(`    the source refused ${wanted} from ${from} at ${at}: ${reason}`);
+    const change = wanted === '' ? 'a change' : wanted;
+    terminal.print(`    the source refused ${change} from ${from} at ${at}: ${reason}`);
   }
   if (stored.covers === null) return;
   terminal.print(`    of its form here: ${exactCoverageText(stored.covers)}`);

@@ -6,7 +6,8 @@ import { exactCoverageText, NOTHING } from '../health/coverage.ts';
 import { type RecordedForm, readRecordedForm } from '../health/recorded-health.ts';
 import { knownLosses, lossSentence } from '../mirror/losses.ts';
 import type { FormSnapshot } from '../mirror/snapshot.ts';
-import type { HeldForm, Target } from '../mirror/target.ts';
+import type { Copy } from '../mirror/copy.ts';
+import type { HeldForm } from '../mirror/target.ts';
 import type { CommandCall } from './command-spec.ts';
 import { columnNames, csvFormat, type ExportFormat, jsonLinesFormat } from './export-format.ts';
 import { type ExportOutput, fileOutput, standardOutput } from './export-output.ts';
@@ -68,10 +69,10 @@ function formatFor({ text, flag }: CommandCall): (names: readonly string[]) => E
 async function findForm(
   { args: [wanted = ''], text }: CommandCall,
   app: App,
-): Promise<{ target: Target; form: HeldForm }> {
+): Promise<{ target: Copy; form: HeldForm }> {
   const only = text('target');
   const names = only === undefined ? app.config.targets.map(({ name }) => name) : [only];
-  const held: { target: Target; forms: HeldForm[] }[] = [];
+  const held: { target: Copy; forms: HeldForm[] }[] = [];
   for (const name of names) {
     const target = await app.target(app.settingsOf(name).name);
     held.push({ target, forms: await target.heldForms() });
@@ -94,7 +95,7 @@ async function findForm(
   );
 }
 
-const emptyTarget = ({ name, address }: Target): MirrorError =>
+const emptyTarget = ({ name, address }: Copy): MirrorError =>
   new MirrorError(
     'USAGE',
     `Target ${name} (${address}) holds no form yet. Run forms-mirror sync, or start, first.`,

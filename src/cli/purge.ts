@@ -3,7 +3,7 @@ import { MirrorError } from '../base/errors.ts';
 import type { ExitCode } from '../base/exit-codes.ts';
 import { EXIT_CODES } from '../base/exit-codes.ts';
 import { count, plural } from '../base/format.ts';
-import type { Target } from '../mirror/target.ts';
+import type { Copy } from '../mirror/copy.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import { duration, quoted } from '../settings/value-schemas.ts';
 import type { ErasureReport } from '../sync/erase.ts';
@@ -125,7 +125,7 @@ const fieldsOf = (report: ErasureReport): Record<string, unknown> =>
 async function scopesOf(
   { text }: CommandCall,
   app: App,
-  targets: readonly Target[],
+  targets: readonly Copy[],
 ): Promise<PurgeScope[]> {
   const wanted = text('form');
   let form: FormIdentity | undefined;

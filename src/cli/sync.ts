@@ -108,55 +108,90 @@ async function runSync(
     ? await app.look(plan, signal, { dryRun: options.dryRun, isByHand: true })
     : undefined;
   const foreseen: ForeseenRows[] = [];
+  const passes: PassReport[] = [];
+  /** Forms of which a look said nothing: only those that differ are run, and a look afterwards says how the others are. */
+  const open: { readonly entry: FormPlan; readonly target: string }[] = [];
+  const runOne = async (entry: FormPlan, target: string): Promise<void> => {
+    const rows = new ForeseenCollector(options.foreseenLimit ?? 0);
+    const visit = visitOf(entry, target, found);
+    const report = await syncForm(app, visit, { ...options, foreseen: rows }, signal);
+    passes.push(report);
+    foreseen.push(rows.of(report));
+  };
   const targets = [...new Set(plan.flatMap((entry) => entry.targets))];
   const perTarget = targets.map(async (target) => {
-    const reports: PassReport[] = [];
     for (const entry of plan.filter((each) => each.targets.includes(target))) {
       if (signal.aborted) break;
-      const settled = found?.settled.find(
-        (report) => report.target === target && report.form.id === entry.form.id,
-      );
-      if (settled !== undefined) {
-        reports.push(settled);
-        continue;
-      }
-      const rows = new ForeseenCollector(options.foreseenLimit ?? 0);
-      const visit = visitOf(entry, target, found);
-      const report = await syncForm(app, visit, { ...options, foreseen: rows }, signal);
-      reports.push(report);
-      foreseen.push(rows.of(report));
+      const settled = settledIn(found, entry, target);
+      if (settled !== undefined) passes.push(settled);
+      else if (found === undefined || isVisited(found, entry, target)) await runOne(entry, target);
+      else open.push({ entry, target });
     }
-    return reports;
   });
-  const passes = (await Promise.all(perTarget)).flat();
+  await Promise.all(perTarget);
+  const looks = found === undefined ? [] : [found];
+  if (open.length > 0 && !signal.aborted) {
+    const again = await app.look(plan, signal, { isByHand: true });
+    looks.push(again);
+    for (const { entry, target } of open) {
+      const settled = settledIn(again, entry, target);
+      if (settled !== undefined) passes.push(settled);
+      else if (!signal.aborted) await runOne(entry, target);
+    }
+  }
   const marks: MarkReport[] = [];
   if (app.config.marking !== undefined) {
     const toMark = found?.forms.filter(({ visits, mark }) => mark || visits.length > 0) ?? plan;
     for (const { form } of toMark) {
       if (signal.aborted) break;
-      const report = await app.mark(form.id, signal, { dryRun: options.dryRun });
+      const report = await app.mark(form.id, signal, {
+        dryRun: options.dryRun,
+        waitMs: WAIT_FOR_WORKER_MS,
+      });
       if (report !== undefined) marks.push(report);
     }
   }
-  const looks = found === undefined ? [] : [found];
   const hasRead = passes.some(({ outcome, byLook }) => outcome === 'ok' && !byLook);
   const isFirst = found?.knowsOthers === false && hasRead;
   if (isFirst && !options.dryRun && !signal.aborted) {
     looks.push(await app.look(plan, signal, { isClosing: true }));
   }
   return {
-    passes: passes.map((pass) => withMarks(pass, marks)),
+    passes: inOrder(passes, plan).map((pass) => withMarks(pass, marks)),
     marks,
     look: sumOf(looks),
     foreseen: options.dryRun ? foreseen : undefined,
   };
 }
 
+const settledIn = (
+  look: LookReport | undefined,
+  { form }: FormPlan,
+  target: string,
+): PassReport | undefined =>
+  look?.settled.find((report) => report.target === target && report.form.id === form.id);
+
+const isVisited = (look: LookReport, { form }: FormPlan, target: string): boolean =>
+  look.forms.some(
+    (each) => each.form.id === form.id && each.visits.some((visit) => visit.target === target),
+  );
+
+/** Target by target, each in the order of its forms. */
+function inOrder(passes: readonly PassReport[], plan: readonly FormPlan[]): PassReport[] {
+  const places = plan.flatMap(({ form, targets }) => targets.map((target) => [target, form.id]));
+  const targets = [...new Set(places.map(([target]) => target))];
+  const placeOf = ({ target, form }: PassReport): number =>
+    targets.indexOf(target) * plan.length + plan.findIndex((each) => each.form.id === form.id);
+  return passes.toSorted((a, b) => placeOf(a) - placeOf(b));
+}
+
 /** A pass over a form that a person named compares its counts; of others a look says whether they are to. */
 function visitOf({ form }: FormPlan, target: string, found: LookReport | undefined) {
   const visits = found?.forms.find((each) => each.form.id === form.id)?.visits;
   const visit = visits?.find((each) => each.target === target);
-  return { formId: form.id, target, compareCounts: visit?.compareCounts ?? found === undefined };
+  const compareCounts = visit?.compareCounts ?? found === undefined;
+  const counts = visit?.counts;
+  return { formId: form.id, target, compareCounts, ...(counts && { counts }) };
 }
 
 async function syncForm(

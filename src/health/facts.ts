@@ -1,17 +1,17 @@
+import {
+  isSameUnder,
+  storedUnder as storedUnderOf,
+  type StoredUnder,
+} from '../mirror/stored-under.ts';
 import { type ErrorCode, MirrorError } from '../base/errors.ts';
+
+import type { Copy, CopyReader } from '../mirror/copy.ts';
 import type { Loss } from '../mirror/losses.ts';
 import { knownChangesSince, type StoringSettings } from '../mirror/proven-for.ts';
 import { plainNotice } from '../sync/plain-columns.ts';
 import { unpickedNotice } from '../sync/purge.ts';
 import type { Pause } from '../mirror/pauses.ts';
-import type {
-  FormOverview,
-  FormReader,
-  ListedRejection,
-  StoredField,
-  Target,
-  TargetKind,
-} from '../mirror/target.ts';
+import type { FormOverview, ListedRejection, StoredField, TargetKind } from '../mirror/target.ts';
 import type { FormIdentity, PassKind, PassRecord } from '../mirror/types.ts';
 import type { WindowRecord } from '../mirror/window.ts';
 import type { UnmatchedName } from '../sync/unmatched-names.ts';
@@ -113,7 +113,7 @@ export interface ReadingSettings {
  * what is held of fields that are no longer picked, or in plain text where no pass hashes it, is a notice. Rejects as {@link Target.overview} does.
  */
 export async function readOverview(
-  target: Target,
+  target: Copy,
   { marks, storing, isChosen = () => true, refills }: ReadingSettings,
 ): Promise<TargetOverview> {
   const { kind, address, name } = target;
@@ -135,8 +135,10 @@ export async function readOverview(
 
 /** A form that is gone is never written again, and is as it was. */
 function outdated(form: FormOverview, storing: StoringSettings | undefined): Loss[] {
-  const { formId: id, slug, name, checkpoint, goneAt } = form;
+  const { formId: id, slug, name, checkpoint, goneAt, storedUnder } = form;
   if (checkpoint === null || goneAt !== null || storing === undefined) return [];
+  if (storedUnder !== undefined)
+    return otherSettings(storedUnder, storedUnderOf(storing, { id, slug }));
   const changes = knownChangesSince(
     checkpoint.provenFor,
     { id, slug, name },
@@ -144,6 +146,12 @@ function outdated(form: FormOverview, storing: StoringSettings | undefined): Los
     form.filledFields,
   );
   return changes.length === 0 ? [] : [{ what: 'settings', changes }];
+}
+
+function otherSettings(before: StoredUnder | null, now: StoredUnder): Loss[] {
+  if (isSameUnder(before, now)) return [];
+  const change = before?.selection === now.selection ? 'hashes' : 'picks';
+  return [{ what: 'settings', changes: [change] }];
 }
 
 /** See {@link HealthSource.rejections}. */
@@ -163,7 +171,7 @@ export type ShownWindow = Pick<WindowRecord, 'from' | 'to' | 'total' | 'provenAt
 
 /** Reads a form's details; undefined reads as never mirrored. Rejects as its reader does. */
 export async function readDetails(
-  reader: Pick<FormReader, 'fields' | 'windows'> | undefined,
+  reader: Pick<CopyReader, 'fields' | 'windows'> | undefined,
 ): Promise<FormDetails> {
   if (reader === undefined) return { fields: [], windows: [] };
   const [fields, windows] = [await reader.fields(), await reader.windows()];

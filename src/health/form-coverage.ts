@@ -83,7 +83,9 @@ function unsettledOf({ overview, summary }: Known): Pick<Coverage, 'absent' | 'w
   const isNewer =
     summary.absent !== null && summary.absent.atMs > Date.parse(stored?.provenAt ?? '');
   const absent = isNewer || stored === null ? (summary.absent?.count ?? 0) : stored.absent;
-  return { absent, withheld: summary.withheld };
+  // A state counts what is held back with each commit; elsewhere only the records of passes say how much that is.
+  const isCounted = overview?.storedUnder !== undefined && stored !== null && !isNewer;
+  return { absent, withheld: isCounted ? stored.withheld : summary.withheld };
 }
 
 /** As the target's checkpoint says, unless a pass has proven it since that was read. */

@@ -3,7 +3,8 @@ import { withinTime } from '../base/deadline.ts';
 import { toMirrorError } from '../base/errors.ts';
 import type { DescribeHealth } from '../mirror/health-text.ts';
 import { resumeCommand } from '../mirror/pauses.ts';
-import type { FormOverview, Target } from '../mirror/target.ts';
+import type { Copy } from '../mirror/copy.ts';
+import type { FormOverview } from '../mirror/target.ts';
 import type { PassRecord } from '../mirror/types.ts';
 import {
   CONFIRMED_FAILURES,
@@ -62,7 +63,7 @@ export interface RecordedForm {
 
 /** Reads one form of a target once; undefined where the target does not hold it. Rejects as {@link readOverview} does. */
 export async function readRecordedForm(
-  target: Target,
+  target: Copy,
   reading: ReadingSettings,
   formId: string,
   nowMs: number,

@@ -1,11 +1,5 @@
-import { decimalText, jsonText, parseNumber } from './numbers.ts';
+import { decimalText, parseNumber } from './numbers.ts';
 import { ExactNumber, type Json } from './types.ts';
-
-/** The JSON text as we write it: without white space between its parts, numbers digit by digit. Undefined for what is none. */
-export function compactJson(text: string): string | undefined {
-  const value = parseJson(text);
-  return value === undefined ? undefined : jsonText(value);
-}
 
 /** A text that equal JSON values share, whatever the order of their keys is. Undefined for what is none. */
 export function canonicalJson(text: string): string | undefined {

@@ -69,3 +69,11 @@ function combined(
   }
   return counts;
 }
+
+/** How many submissions a form has by status, as a job carries it: numbers only. Times are milliseconds. */
+export interface CountsRecord {
+  readonly askedAtMs: number;
+  readonly beganMs: number | null;
+  readonly endedMs: number | null;
+  readonly statuses: Readonly<Record<string, number>> | null;
+}

@@ -1,4 +1,6 @@
+import type { StoredUnder } from './stored-under.ts';
 import type { MirrorError } from '../base/errors.ts';
+
 import type { RowsAsStored } from './as-stored.ts';
 import type { Erasure, Traces } from './erasure.ts';
 import type { Loss } from './losses.ts';
@@ -161,6 +163,8 @@ export interface FormOverview extends UnreadForm {
   readonly refilledAt?: string;
   /** Submissions that were forgotten; see {@link FormWriter.forget}. */
   readonly forgotten: number;
+  /** The settings that the rows were stored under; null: none were. Absent where the checkpoint says so. */
+  readonly storedUnder?: StoredUnder | null;
   /** What people changed and we leave alone, as far as it is known without reading rows; see {@link FormReader.notices}. */
   readonly notices: readonly TargetNotice[];
 }

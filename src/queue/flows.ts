@@ -110,11 +110,12 @@ async function freePasses(
 function passOf(
   formId: string,
   kind: PassKind,
-  { target, compareCounts, windows, acceptDeletes }: FoundWork['passes'][number],
+  { target, compareCounts, counts, windows, acceptDeletes }: FoundWork['passes'][number],
 ): PassData {
   const pass = { formId, target, kind, compareCounts, busy: 0, failed: 0, againAt: null };
   return {
     ...pass,
+    ...(counts === undefined ? {} : { counts: { ...counts } }),
     ...(windows === undefined ? {} : { windows: [...windows] }),
     ...(acceptDeletes === undefined ? {} : { acceptDeletes }),
   };

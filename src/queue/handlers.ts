@@ -1,3 +1,4 @@
+import type { CountsRecord } from '../mirror/status-counts.ts';
 import type { PassKind, PassOutcome } from '../mirror/types.ts';
 import type { FormWindow } from '../mirror/window.ts';
 
@@ -14,6 +15,8 @@ export interface FoundWork {
   readonly passes: readonly {
     readonly target: string;
     readonly compareCounts: boolean;
+    /** The form's counts, where the look has asked for them. */
+    readonly counts?: CountsRecord | undefined;
     /** Of a comparison: which windows of the form. */
     readonly windows?: readonly FormWindow[] | undefined;
     /** Of a full pass: so many absent rows a person has accepted as deleted. */
@@ -30,6 +33,8 @@ export interface PassJob {
   readonly kind: PassKind;
   /** An incremental pass is to compare the source's counts by status with the copy's, too. */
   readonly compareCounts?: boolean;
+  /** The form's counts, where the look has asked for them. */
+  readonly counts?: CountsRecord;
   /** Of a comparison: which windows of the form. */
   readonly windows?: readonly FormWindow[];
   /** Of a full pass: so many absent rows a person has accepted as deleted. */

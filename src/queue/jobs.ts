@@ -68,6 +68,14 @@ export const passData = z.strictObject({
     .array(z.strictObject({ from: midnight, to: midnight }))
     .max(1_000)
     .optional(),
+  counts: z
+    .strictObject({
+      askedAtMs: z.number(),
+      beganMs: z.number().nullable(),
+      endedMs: z.number().nullable(),
+      statuses: z.record(z.string().max(100), z.number()).nullable(),
+    })
+    .optional(),
   /** So many absent rows a person has accepted as deleted; left out of ordinary passes. */
   acceptDeletes: z.number().int().positive().optional(),
   busy: tries,

@@ -80,7 +80,7 @@ export function passProcessor(
 ): Processor {
   return async (job: Job, token: string | undefined, signal: AbortSignal | undefined) => {
     const data = ownPayload(context, job, JOB_NAMES.pass, passData);
-    const { formId, target, kind, compareCounts, busy, windows, acceptDeletes } = data;
+    const { formId, target, kind, compareCounts, counts, busy, windows, acceptDeletes } = data;
     const isHere = target === queue.target && isLong(kind) === isLong(queue.kind);
     requireQueue(context, job, isHere);
     const subject = { step: 'sync', kind, formId, target } as const;
@@ -96,6 +96,7 @@ export function passProcessor(
         target,
         kind,
         ...(compareCounts ? { compareCounts } : {}),
+        ...(counts === undefined ? {} : { counts }),
         ...(windows === undefined ? {} : { windows }),
         ...(acceptDeletes === undefined ? {} : { acceptDeletes }),
       };

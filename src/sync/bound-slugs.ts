@@ -1,12 +1,12 @@
 import { MirrorError } from '../base/errors.ts';
 import { formNamesIn, picksById } from '../mirror/picks.ts';
-import type { Target } from '../mirror/target.ts';
+import type { Copy } from '../mirror/copy.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import type { NamingSettings } from './unmatched-names.ts';
 
 export interface BoundSlugsOptions {
   readonly targets: readonly NamingSettings[];
-  readonly openTarget: (name: string) => Promise<Pick<Target, 'slugs' | 'bindSlug'>>;
+  readonly openTarget: (name: string) => Promise<Pick<Copy, 'slugs' | 'bindSlug'>>;
 }
 
 /**

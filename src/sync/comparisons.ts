@@ -2,7 +2,8 @@ import type { Logger } from '../base/logger.ts';
 import { throwIfAborted, type Clock } from '../base/clock.ts';
 import { withinTime } from '../base/deadline.ts';
 import { pauseOf } from '../mirror/pauses.ts';
-import type { FormOverview, Target } from '../mirror/target.ts';
+import type { Copy } from '../mirror/copy.ts';
+import type { FormOverview } from '../mirror/target.ts';
 import type { PassRecord } from '../mirror/types.ts';
 import { type FormWindow, isCut, type WindowRecord } from '../mirror/window.ts';
 import { type Comparable, type ComparisonRhythm, dueComparisons } from './due-comparisons.ts';
@@ -24,7 +25,7 @@ export interface ComparisonUnderWay extends DueComparison {
 
 /** What {@link Comparisons} works with. */
 export interface ComparisonsOptions {
-  readonly openTarget: (name: string) => Promise<Target>;
+  readonly openTarget: (name: string) => Promise<Copy>;
   /** RECONCILE_EVERY, and when ticks come. */
   readonly rhythm: Omit<ComparisonRhythm, 'nowMs'>;
   readonly clock: Clock;
@@ -208,7 +209,7 @@ function together(units: readonly Unit[]): DueComparison[] {
  * a full pass cuts it, and does what no comparison of windows can.
  */
 async function windowsOf(
-  target: Target,
+  target: Copy,
   { formId, checkpoint, goneAt }: FormOverview,
 ): Promise<readonly WindowRecord[]> {
   if (checkpoint === null || goneAt !== null) return [];

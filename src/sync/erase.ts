@@ -1,12 +1,13 @@
 import { isAbort, type MirrorError, toMirrorError } from '../base/errors.ts';
 import type { FormsClient } from '../forms/client.ts';
 import { type Erasure, NOTHING_ERASED } from '../mirror/erasure.ts';
-import type { FormOverview, FormReader, FormWriter, Target } from '../mirror/target.ts';
+import type { CopyReader, CopyWriter, Copy } from '../mirror/copy.ts';
+import type { FormOverview } from '../mirror/target.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 
 /** A target, and whether the settings have it mirror a form. */
 export interface EraseTarget {
-  readonly target: Target;
+  readonly target: Copy;
   readonly mirrors: (form: FormIdentity) => boolean;
 }
 
@@ -57,7 +58,7 @@ export async function findForms(
     found.set(form.id, entry);
   };
   const known = new Map<string, FormIdentity>();
-  const readers: { form: FormIdentity; reader: FormReader }[] = [];
+  const readers: { form: FormIdentity; reader: CopyReader }[] = [];
   for (const { target } of targets) {
     for (const overview of await orNone(target.overview())) {
       const form = identityOf(overview);
@@ -93,7 +94,7 @@ async function formAtSource(
 }
 
 /** Of these submissions those that a target has to do with. One that does not answer fails when it is to be erased from. */
-async function knownOf(reader: FormReader, ids: readonly string[]): Promise<string[]> {
+async function knownOf(reader: CopyReader, ids: readonly string[]): Promise<string[]> {
   if (ids.length === 0) return [];
   const forgotten = await orUndefined(reader.forgotten(ids));
   const traced = new Set(await tracedOf(reader, ids));
@@ -101,7 +102,7 @@ async function knownOf(reader: FormReader, ids: readonly string[]): Promise<stri
 }
 
 /** Of these submissions those that a target holds anything of. In halves: mostly it is none of them. */
-async function tracedOf(reader: FormReader, ids: readonly string[]): Promise<readonly string[]> {
+async function tracedOf(reader: CopyReader, ids: readonly string[]): Promise<readonly string[]> {
   const traces = await orUndefined(reader.traces(ids));
   if (traces === undefined || Object.values(traces).every((count) => count === 0)) return [];
   if (ids.length === 1) return ids;
@@ -144,7 +145,7 @@ export const forget = (
  * Scrubs a target after something was erased. Its failure, or null: what is gone from the tables is told all the same, though its
  * traces in the files are not gone yet.
  */
-export const scrubbed = (target: Target): Promise<MirrorError | null> =>
+export const scrubbed = (target: Copy): Promise<MirrorError | null> =>
   target.scrub().then(() => null, toMirrorError);
 
 /** Lets forgotten submissions come back with the next pass; `rows` of the reports: how many were forgotten. */
@@ -175,10 +176,10 @@ export const previewRemember = (
 
 /** Runs `work` with a writer of the form, which waits for a running pass to end. */
 export async function writing<T>(
-  target: Target,
+  target: Copy,
   form: FormIdentity,
   { waitMs, signal }: EraseOptions,
-  work: (writer: FormWriter) => Promise<T>,
+  work: (writer: CopyWriter) => Promise<T>,
 ): Promise<T> {
   await using writer = await target.openWriter(form, { waitMs, signal, whilePaused: true });
   return await work(writer);
@@ -188,10 +189,7 @@ export async function writing<T>(
 async function inEach(
   targets: readonly EraseTarget[],
   forms: readonly FormIds[],
-  work: (
-    target: Target,
-    form: FormIds,
-  ) => Promise<Erasure & Partial<Pick<ErasureReport, 'failure'>>>,
+  work: (target: Copy, form: FormIds) => Promise<Erasure & Partial<Pick<ErasureReport, 'failure'>>>,
   untried: readonly ErasureReport[] = [],
 ): Promise<ErasureReport[]> {
   const reports: ErasureReport[] = [];

@@ -4,7 +4,8 @@ import { pickFields } from '../mirror/label-map.ts';
 import { decideMark, REFUSAL_LASTS_MS } from '../mirror/mark-rules.ts';
 import type { FieldPicks } from '../mirror/picks.ts';
 import { joinRow } from '../mirror/row.ts';
-import type { FormReader, Refusal, StoredRow, Target } from '../mirror/target.ts';
+import type { CopyReader, Copy } from '../mirror/copy.ts';
+import type { Refusal, StoredRow } from '../mirror/target.ts';
 import type { Form, FormIdentity, Submission } from '../mirror/types.ts';
 import type { SyncContext } from './context.ts';
 
@@ -13,7 +14,7 @@ const MOST_LISTED = 10_000;
 
 /** A target, and what the settings have it mirror. */
 export interface ExplainTarget {
-  readonly target: Target;
+  readonly target: Copy;
   readonly picks: FieldPicks;
   readonly hashKey: string | undefined;
   /** Whether the settings have it mirror this form. */
@@ -174,7 +175,7 @@ async function differingColumns(
   submission: Submission,
   defects: readonly string[],
   row: StoredRow,
-  reader: FormReader | undefined,
+  reader: CopyReader | undefined,
   picks: FieldPicks,
   hashKey: string | undefined,
 ): Promise<string[]> {
@@ -199,11 +200,13 @@ function nextMarking(
     .flatMap(({ refusals }) => refusals)
     .find(
       ({ status: from, wanted, at }) =>
-        from === status && wanted === marking.status && Date.parse(at) + REFUSAL_LASTS_MS > nowMs,
+        from === status &&
+        (wanted === '' || wanted === marking.status) &&
+        Date.parse(at) + REFUSAL_LASTS_MS > nowMs,
     );
   if (refusal !== undefined) {
     const again = new Date(Date.parse(refusal.at) + REFUSAL_LASTS_MS).toISOString();
-    return `The source refused ${refusal.wanted} from ${refusal.status}: ${refusal.reason} It is tried again when it changes, or from ${again} on.`;
+    return `The source refused ${marking.status} from ${refusal.status}: ${refusal.reason} It is tried again when it changes, or from ${again} on.`;
   }
   const forgotten = mirroring.filter(({ state }) => state === 'forgotten');
   if (forgotten.length > 0) {

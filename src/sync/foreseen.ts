@@ -26,7 +26,7 @@ export function foreseenCells(
   { columns, fieldIds }: RowDifference,
   before: StoredRow,
   after: Row,
-  fields: readonly PickedField[],
+  fields: readonly Pick<PickedField, 'id' | 'label'>[],
 ): ForeseenCell[] {
   const labels = new Map(fields.map(({ id, label }) => [id, label]));
   const values: Readonly<Record<string, readonly [Cell, Cell]>> = {

@@ -1,10 +1,10 @@
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
-import type { Target } from '../mirror/target.ts';
+import type { Copy } from '../mirror/copy.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 
 export interface HoldingsOptions {
-  readonly openTarget: (name: string) => Promise<Target>;
+  readonly openTarget: (name: string) => Promise<Copy>;
   readonly clock: Clock;
   readonly logger: Logger;
 }

@@ -2,6 +2,7 @@ import { throwIfAborted } from '../base/clock.ts';
 import { withinTime } from '../base/deadline.ts';
 import { isAbort } from '../base/errors.ts';
 import { withLogFields } from '../base/logger.ts';
+import type { CountsRecord } from '../mirror/status-counts.ts';
 import type { OtherCounts, WithheldForm } from '../mirror/look-record.ts';
 import { countedAt, lookOf } from '../mirror/looked.ts';
 import { REFUSAL_LASTS_MS } from '../mirror/mark-rules.ts';
@@ -51,6 +52,8 @@ export interface Visit {
   readonly target: string;
   /** The form's counts by status differ: the pass is to find out in which submissions. */
   readonly compareCounts: boolean;
+  /** What the look has asked of the form's counts already. */
+  readonly counts?: CountsRecord;
 }
 
 /** A form, with what a look found to do. */

@@ -4,15 +4,8 @@ import { plural } from '../base/format.ts';
 import { REFUSAL_LASTS_MS } from '../mirror/mark-rules.ts';
 import { saysTheSame } from '../mirror/marking-record.ts';
 import type { MarkingRecord } from '../mirror/marking-record.ts';
-import type {
-  FormReader,
-  FormWriter,
-  MarkingLock,
-  RecentRefusals,
-  Refusal,
-  SentMark,
-  Target,
-} from '../mirror/target.ts';
+import type { CopyReader, CopyWriter, Copy } from '../mirror/copy.ts';
+import type { MarkingLock, RecentRefusals, Refusal, SentMark } from '../mirror/target.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import type { SyncContext } from './context.ts';
 import type { MarkReport, UnmarkedSubmission } from './events.ts';
@@ -52,7 +45,7 @@ export interface MarkRequest {
  */
 export async function markForm(
   context: SyncContext,
-  targets: readonly Target[],
+  targets: readonly Copy[],
   request: MarkRequest,
   signal: AbortSignal,
 ): Promise<MarkReport> {
@@ -81,7 +74,7 @@ interface ChunkResult {
 
 class Marking {
   readonly #context: SyncContext;
-  readonly #targets: readonly Target[];
+  readonly #targets: readonly Copy[];
   readonly #request: MarkRequest;
   readonly #watches: readonly PauseWatch[];
   readonly #recent: RecentRefusals;
@@ -100,7 +93,7 @@ class Marking {
 
   constructor(
     context: SyncContext,
-    targets: readonly Target[],
+    targets: readonly Copy[],
     request: MarkRequest,
     signal: AbortSignal,
   ) {
@@ -157,7 +150,7 @@ class Marking {
     return { since, code, error: failure?.message ?? null, refused };
   }
 
-  #openWriter(target: Target): Promise<FormWriter> {
+  #openWriter(target: Copy): Promise<CopyWriter> {
     const options = { waitMs: STORE_WAIT_MS, signal: this.#signal };
     return target.openWriter(this.#form, options);
   }
@@ -178,8 +171,8 @@ class Marking {
   }
 
   /** A reader of every target; undefined when one of them never mirrored the form, so that everything waits. */
-  async #readers(): Promise<FormReader[] | undefined> {
-    const readers: FormReader[] = [];
+  async #readers(): Promise<CopyReader[] | undefined> {
+    const readers: CopyReader[] = [];
     for (const target of this.#targets) {
       const reader = await target.reader(this.#request.formId);
       if (reader === undefined) return undefined;
@@ -192,19 +185,19 @@ class Marking {
     return readers;
   }
 
-  async #hasCandidates(readers: readonly FormReader[]): Promise<boolean> {
+  async #hasCandidates(readers: readonly CopyReader[]): Promise<boolean> {
     for (const reader of readers) {
       for await (const ids of this.#candidates(reader)) if (ids.length > 0) return true;
     }
     return false;
   }
 
-  #candidates(reader: FormReader): AsyncIterable<string[]> {
+  #candidates(reader: CopyReader): AsyncIterable<string[]> {
     return reader.markCandidates(this.#request.markFrom, this.#recent);
   }
 
   async #markAll(
-    readers: readonly FormReader[],
+    readers: readonly CopyReader[],
     locks: readonly MarkingLock[] | undefined,
   ): Promise<void> {
     const { markStatus, markFrom } = this.#request;
@@ -236,7 +229,7 @@ class Marking {
   /** Of these IDs those for which any target remembers this change. */
   async #triedBefore(
     ids: readonly string[],
-    readers: readonly FormReader[],
+    readers: readonly CopyReader[],
   ): Promise<ReadonlySet<string>> {
     let tried = new Set<string>();
     for (const reader of readers) {
@@ -389,7 +382,7 @@ function shuffled<T>(items: readonly T[]): T[] {
 /** Of these IDs those that every target holds durably and none lists as rejected. */
 async function durableEverywhere(
   ids: readonly string[],
-  readers: readonly FormReader[],
+  readers: readonly CopyReader[],
 ): Promise<Set<string>> {
   let durable = new Set(ids);
   for (const reader of readers) durable = durable.intersection(await reader.confirm([...durable]));

@@ -1,4 +1,5 @@
-import type { MarkingLock, Target } from '../mirror/target.ts';
+import type { Copy } from '../mirror/copy.ts';
+import type { MarkingLock } from '../mirror/target.ts';
 
 /** The locks on marking a form, in every target that mirrors it. Dispose to release them. */
 export interface MarkingLocks extends AsyncDisposable {
@@ -10,7 +11,7 @@ export interface MarkingLocks extends AsyncDisposable {
  * process, whatever they are called there, and none is waited for: so no two processes hold what the other one needs.
  */
 export async function takeMarkingLocks(
-  targets: readonly Target[],
+  targets: readonly Copy[],
   formId: string,
   signal: AbortSignal,
 ): Promise<MarkingLocks | undefined> {

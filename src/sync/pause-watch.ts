@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { pausedError, pauseOf } from '../mirror/pauses.ts';
-import type { Target } from '../mirror/target.ts';
+import type { Copy } from '../mirror/copy.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 
 /** How often a target is asked in the middle of work; of one whose calls are metered, less often. */
@@ -9,7 +9,7 @@ const ASK_METERED_EVERY_MS = 60_000;
 
 /** Throws PAUSED where people have a form left alone in a target. */
 export async function refusePaused(
-  target: Target,
+  target: Copy,
   { id, slug }: Pick<FormIdentity, 'id' | 'slug'>,
 ): Promise<void> {
   const pause = pauseOf(await target.pauses(), id);
@@ -18,12 +18,12 @@ export async function refusePaused(
 
 /** Notices in the middle of long work that people have paused a form in a target. */
 export class PauseWatch {
-  readonly #target: Target;
+  readonly #target: Copy;
   readonly #clock: Clock;
   #askedMs: number;
 
   /** `sinceMs`: when it was last known not to be paused. */
-  constructor(target: Target, clock: Clock, sinceMs: number) {
+  constructor(target: Copy, clock: Clock, sinceMs: number) {
     this.#target = target;
     this.#clock = clock;
     this.#askedMs = sinceMs;

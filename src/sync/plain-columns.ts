@@ -1,9 +1,12 @@
+import { storedUnder as storedUnderOf } from '../mirror/stored-under.ts';
 import { count } from '../base/format.ts';
+
 import { shellOption } from '../base/shell.ts';
 import type { TargetNotice } from '../mirror/notices.ts';
 import { isHashed, isPicked } from '../mirror/picks.ts';
 import { knownChangesSince, type StoringSettings } from '../mirror/proven-for.ts';
-import type { FormOverview, FormReader, Target } from '../mirror/target.ts';
+import type { Copy, CopyReader } from '../mirror/copy.ts';
+import type { FormOverview } from '../mirror/target.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import { plainFields } from './hash-unseen-rows.ts';
 
@@ -31,15 +34,18 @@ export function maybePlainFields(settings: PlainSettings, overview: FormOverview
   const hashed = filledFields.filter(
     (field) => isPicked(picks, form, field.id) && isHashed(picks, form, field.id),
   );
+  const { storedUnder } = overview;
   const isOther =
     checkpoint === null ||
-    knownChangesSince(checkpoint.provenFor, form, storing, filledFields).includes('hashes');
+    (storedUnder !== undefined && storedUnder?.hashing !== storedUnderOf(storing, form).hashing) ||
+    (storedUnder === undefined &&
+      knownChangesSince(checkpoint.provenFor, form, storing, filledFields).includes('hashes'));
   return isOther ? hashed : [];
 }
 
 /** Of the fields that {@link maybePlainFields} names those of which a row does hold a plain answer. Reads rows until all were found. */
 export async function plainFieldsOf(
-  target: Target,
+  target: Copy,
   settings: PlainSettings,
   overview: FormOverview,
 ): Promise<Field[]> {
@@ -57,7 +63,7 @@ export async function plainFieldsOf(
   return maybe.filter(({ id }) => found.has(id));
 }
 
-async function* idsIn(reader: FormReader, size: number): AsyncGenerator<string[]> {
+async function* idsIn(reader: CopyReader, size: number): AsyncGenerator<string[]> {
   for (const all of [reader.liveIds(), reader.deletedIds()]) {
     for await (const ids of all) {
       for (let from = 0; from < ids.length; from += size) yield ids.slice(from, from + size);

@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { withinTime } from '../base/deadline.ts';
 import { MirrorError, isAbort, toMirrorError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
-import type { Target } from '../mirror/target.ts';
+import type { Copy } from '../mirror/copy.ts';
 import type { Form, FormIdentity } from '../mirror/types.ts';
 import { namesWholeForm } from '../mirror/picks.ts';
 import { BoundSlugs } from './bound-slugs.ts';
@@ -68,7 +68,7 @@ export interface PlannerOptions {
     fieldIds: ReadonlySet<string>,
     signal: AbortSignal,
   ) => Promise<ReadonlySet<string>>;
-  readonly openTarget: (name: string) => Promise<Target>;
+  readonly openTarget: (name: string) => Promise<Copy>;
   readonly clock: Clock;
   readonly logger: Logger;
 }

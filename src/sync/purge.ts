@@ -5,7 +5,8 @@ import type { TargetNotice } from '../mirror/notices.ts';
 import { type FieldPicks, isPicked } from '../mirror/picks.ts';
 import type { StoringSettings } from '../mirror/proven-for.ts';
 import { type Erasure, NOTHING_ERASED } from '../mirror/erasure.ts';
-import type { FormOverview, Target } from '../mirror/target.ts';
+import type { Copy } from '../mirror/copy.ts';
+import type { FormOverview } from '../mirror/target.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import { type EraseOptions, type ErasureReport, scrubbed, writing } from './erase.ts';
 import { plainFieldsOf } from './plain-columns.ts';
@@ -49,7 +50,7 @@ const MOST_NAMED = 10;
 
 /** Forms to purge in one target. */
 export interface PurgeScope {
-  readonly target: Target;
+  readonly target: Copy;
   /** Undefined: no fields are picked for it, so nothing is known to be unpicked. */
   readonly storing: StoringSettings | undefined;
   /** Whether the settings have the target mirror a form. */

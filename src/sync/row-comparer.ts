@@ -3,7 +3,8 @@ import { compareRow, type RowDifference } from '../mirror/changes.ts';
 import { pickFields } from '../mirror/label-map.ts';
 import { type FieldPicks, isPicked } from '../mirror/picks.ts';
 import { joinRow } from '../mirror/row.ts';
-import type { FormReader, StoredRow, Target } from '../mirror/target.ts';
+import type { CopyReader, Copy } from '../mirror/copy.ts';
+import type { StoredRow } from '../mirror/target.ts';
 import type { Form, PickedField, Row } from '../mirror/types.ts';
 import { UnlistedFields } from '../mirror/unlisted-fields.ts';
 import { plainFields } from './hash-unseen-rows.ts';
@@ -25,7 +26,7 @@ export interface StoredDifference extends RowDifference {
 
 /** What is compared with what. */
 export interface ComparerOptions {
-  readonly target: Target;
+  readonly target: Copy;
   readonly form: Form;
   readonly picks: FieldPicks;
   readonly hashKey: string | undefined;
@@ -35,7 +36,7 @@ export interface ComparerOptions {
 export class RowComparer {
   readonly #options: ComparerOptions;
   readonly #unlisted: UnlistedFields;
-  #reader: FormReader | undefined;
+  #reader: CopyReader | undefined;
   #listed: ReadonlySet<string> = new Set();
   /** Those of which no row was stored. */
   #unstored: ReadonlySet<string> = new Set();
@@ -47,7 +48,7 @@ export class RowComparer {
   }
 
   /** Looks at the target afresh: what was read of it before may be old. Undefined: the form was never mirrored there. */
-  async open(): Promise<FormReader | undefined> {
+  async open(): Promise<CopyReader | undefined> {
     this.#reader = await this.#options.target.reader(this.#options.form.id);
     const rejections = (await this.#reader?.rejections(MOST_LISTED))?.items ?? [];
     this.#listed = new Set(rejections.map(({ submissionId }) => submissionId));

@@ -4,7 +4,7 @@ import { canonicalTime } from '../mirror/canonical-time.ts';
 import type { TargetNotice } from '../mirror/notices.ts';
 import type { FieldPicks } from '../mirror/picks.ts';
 import { ProofLedger } from '../mirror/proof.ts';
-import type { FormReader, Target } from '../mirror/target.ts';
+import type { CopyReader, Copy } from '../mirror/copy.ts';
 import type { Form, FormIdentity } from '../mirror/types.ts';
 import { ById, withKnownStatus } from './by-id.ts';
 import type { SyncContext } from './context.ts';
@@ -104,7 +104,7 @@ export interface StartedVerification {
  */
 export async function verifyForm(
   context: SyncContext,
-  target: Target,
+  target: Copy,
   request: VerifyRequest,
   signal: AbortSignal,
 ): Promise<VerifyReport> {
@@ -115,7 +115,7 @@ export async function verifyForm(
 /** The first part of {@link verifyForm}: other forms can be read while this one's differences are looked at again. */
 export async function startVerification(
   context: SyncContext,
-  target: Target,
+  target: Copy,
   request: VerifyRequest,
   signal: AbortSignal,
 ): Promise<StartedVerification> {
@@ -199,7 +199,7 @@ interface Parts {
   readonly context: SyncContext;
   readonly form: Form;
   /** Undefined: never mirrored here. */
-  readonly reader: FormReader | undefined;
+  readonly reader: CopyReader | undefined;
   readonly comparer: RowComparer;
   readonly ledger: ProofLedger;
   readonly byId: ById;

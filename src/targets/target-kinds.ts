@@ -1,5 +1,6 @@
 import { type Clock, systemClock } from '../base/clock.ts';
 import { LOCAL, type Transport } from '../base/transport.ts';
+import type { Store } from '../core/mirror/port.ts';
 import type { HistoryKind } from '../mirror/histories.ts';
 import type { Target, TargetKind } from '../mirror/target.ts';
 import { browserAddress, parseSheetAddress } from './google-sheets/api/address.ts';
@@ -31,7 +32,7 @@ export interface TargetAddress {
   /** The file that it is, where it is one. */
   readonly file?: string;
   /** Opens it under the name from the settings. Loads the driver of its kind and no other; connects at first use. */
-  open(name: string, options?: OpenTargetOptions): Promise<Target>;
+  open(name: string, options?: OpenTargetOptions): Promise<Target | Store>;
 }
 
 /** All that the program has to know of a kind of target before one is opened. */
@@ -66,10 +67,7 @@ const KINDS: Readonly<Record<TargetKind, Kind>> = {
         place: shown,
         transport: LOCAL,
         ...(path !== ':memory:' && { file: path }),
-        async open(name, { clock, history } = {}) {
-          const { openSqlite } = await import('./sql/sqlite/sqlite-database.ts');
-          return openSqlite(name, path, clock, history);
-        },
+        open: opener(url),
       };
     },
   },
@@ -85,10 +83,7 @@ const KINDS: Readonly<Record<TargetKind, Kind>> = {
         shown: address.shown,
         place: address.place,
         transport: address.transport,
-        async open(name, { clock, history } = {}) {
-          const { openPostgres } = await import('./sql/postgres/postgres-database.ts');
-          return openPostgres(name, address, clock, history);
-        },
+        open: opener(url),
       };
     },
   },
@@ -104,10 +99,7 @@ const KINDS: Readonly<Record<TargetKind, Kind>> = {
         shown: address.shown,
         place: address.place,
         transport: address.transport,
-        async open(name, { clock, history } = {}) {
-          const { openMysql } = await import('./sql/mysql/mysql-database.ts');
-          return openMysql(name, address, clock, history);
-        },
+        open: opener(url),
       };
     },
   },
@@ -133,6 +125,14 @@ const KINDS: Readonly<Record<TargetKind, Kind>> = {
     },
   },
 };
+
+/** How a database is opened. */
+const opener =
+  (url: string): TargetAddress['open'] =>
+  async (name, { clock = systemClock, history = 'status' } = {}) => {
+    const { openSqlStore } = await import('./sql/open-sql-store.ts');
+    return openSqlStore(url, { name, clock, history });
+  };
 
 /** Parses a target URL of any kind, the only place that does. Throws {@link TargetUrlError}. */
 export function parseTargetUrl(url: string): TargetAddress {

@@ -10,11 +10,10 @@ const MOST_WINDOWS = 200;
 
 /** What a target holds of a form's fields and windows: names, counts and times, no answer. */
 export function detailsParts(target: string, details: FormDetails, nowMs: number): Html {
-  return html`${fieldsPart(target, details.fields, nowMs)}
-  ${windowsPart(target, details.windows, nowMs)}`;
+  return html`${fieldsPart(target, details.fields)} ${windowsPart(target, details.windows, nowMs)}`;
 }
 
-function fieldsPart(target: string, fields: FormDetails['fields'], nowMs: number): Html | null {
+function fieldsPart(target: string, fields: FormDetails['fields']): Html | null {
   if (fields.length === 0) return null;
   const table = html`<table class="list">
     <caption>
@@ -35,9 +34,7 @@ function fieldsPart(target: string, fields: FormDetails['fields'], nowMs: number
             <th scope="row"><bdi>${label}</bdi></th>
             <td class="id" data-label="Field ID">${id}</td>
             <td data-label="Column"><code>${column}</code></td>
-            <td data-label="At the source">
-              ${removedAt === null ? 'yes' : html`removed ${timeAgo(removedAt, nowMs)}`}
-            </td>
+            <td data-label="At the source">${removedAt === null ? 'yes' : 'no longer'}</td>
           </tr>`,
       )}
     </tbody>

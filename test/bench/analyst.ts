@@ -1,12 +1,12 @@
+import { BATCH_ROWS, type RowTarget, rowTarget } from './stages/row-target.ts';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { createConnection } from 'mysql2/promise';
 import { Client } from 'pg';
-import type { Target } from '../../src/mirror/target.ts';
 import { JsonText, type Cell, type PickedField, type Row } from '../../src/mirror/types.ts';
 import { parseTargetUrl } from '../../src/targets/target-kinds.ts';
-import { CHECKPOINT, field, fieldList, pass, row } from '../contract/target-harness.ts';
+import { field, fieldList, row } from '../contract/target-harness.ts';
 import { type AnalystDatabase, analystQueries } from '../support/analyst-queries.ts';
 import {
   createDatabase,
@@ -23,7 +23,6 @@ import { scratchFolder } from '../support/scratch.ts';
 const [, , rowsText = '100000', formsText = '0', wanted = 'sqlite,postgres,mariadb'] = process.argv;
 const ROWS = Number(rowsText);
 const FORMS = Number(formsText);
-const BATCH = 2_000;
 const ROUNDS = 3;
 
 const SOURCES = ['Web', 'Friend', 'Advert', 'Fair', 'Press'];
@@ -64,25 +63,19 @@ const workshop = (index: number): Row =>
   dated(index, { w_email: `PERSON${index * 20}@example.com`, w_seats: 1 + (index % 4) });
 
 async function store(
-  target: Target,
+  target: RowTarget,
   slug: string,
   fields: readonly PickedField[],
   rows: number,
   make: (index: number) => Row,
 ): Promise<void> {
-  await using writer = await target.openWriter(
-    { id: `frm_${slug}`, slug, name: slug },
-    { waitMs: 0 },
-  );
-  await writer.prepare(fields);
-  for (let start = 0; start < rows; start += BATCH) {
-    const length = Math.min(BATCH, rows - start);
-    await writer.apply(
-      Array.from({ length }, (_, at) => make(start + at)),
-      [],
+  const batches = Array.from({ length: Math.ceil(rows / BATCH_ROWS) }, (_, nth) => {
+    const start = nth * BATCH_ROWS;
+    return Array.from({ length: Math.min(BATCH_ROWS, rows - start) }, (_row, at) =>
+      make(start + at),
     );
-  }
-  await writer.finish(pass({ kind: 'full' }), { checkpoint: CHECKPOINT });
+  });
+  await target.write({ id: `frm_${slug}`, slug, name: slug }, fields, batches);
 }
 
 /** What is asked besides: how the views scale. */
@@ -123,7 +116,8 @@ async function measure(
   url: string,
   run: (sql: string) => Promise<unknown>,
 ): Promise<Map<string, number>> {
-  await using target = await parseTargetUrl(url).open('default', { history: 'full' });
+  const opened = await parseTargetUrl(url).open('default', { history: 'full' });
+  await using target = rowTarget(opened);
   const began = performance.now();
   await store(target, 'contact', CONTACT, ROWS, contact);
   await store(target, 'workshop', WORKSHOP, ROWS / 20, workshop);
@@ -137,9 +131,7 @@ async function measure(
   );
   if (database === 'postgres') await run('ANALYZE');
   if (database === 'mariadb') {
-    await run(
-      'ANALYZE TABLE contact, workshop, mirror_forms, mirror_fields, mirror_status_history',
-    );
+    await run('ANALYZE TABLE contact, workshop, _mirror_state, _mirror_versions');
   }
   const times = new Map<string, number>();
   for (const { question, sql } of [...analystQueries(database), ...MORE]) {

@@ -77,7 +77,7 @@ describe('export --dbt', () => {
       const [loaded = {}] = database.prepare(config?.loaded_at_query ?? '').all();
       expect(Object.values(loaded)).toEqual([expect.stringMatching(/^20\d\d-.*Z$/)]);
     }
-    expect(named.has('mirror_locks')).toBe(false);
+    expect(named.has('_mirror_state')).toBe(false);
   });
 
   it('runs no label as a template, and breaks no line on one', () => {

@@ -1,7 +1,8 @@
 import { DatabaseSync } from 'node:sqlite';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { openSqlite } from '../../src/targets/sql/sqlite/sqlite-database.ts';
+import { openCopy } from '../../src/bridge/store-copy.ts';
+import { parseTargetUrl } from '../../src/targets/target-kinds.ts';
 import { runCli, startCli } from '../support/cli-host.ts';
 import { type CliPlace, openPlace } from '../support/cli-sandbox.ts';
 import { filesWith } from '../support/leaks.ts';
@@ -77,7 +78,7 @@ describe('L18: forget', () => {
     const dry = await runCli(['forget', id, '--dry-run'], env);
     expect(dry).toMatchObject({
       code: 0,
-      stdout: expect.stringMatching(/1 row, 1 entry of history held/),
+      stdout: expect.stringContaining('1 row held'),
     });
     const unasked = await runCli(['forget', id], env);
     expect(unasked).toMatchObject({ code: 2, stderr: expect.stringContaining('--yes') });
@@ -155,7 +156,7 @@ describe('L18: forget', () => {
     store.distort(id, { formId: other?.id });
     const all = { ...env, TARGET_FORMS: '*' };
     const dry = await runCli(['forget', id, '--dry-run'], all);
-    expect(dry.stdout).toMatch(/1 row, .+ held/);
+    expect(dry.stdout).toContain('1 row held');
     const forgot = await runCli(['forget', id, '--yes', '--json'], all);
     expect([forgot.code, json(forgot.stdout)]).toMatchObject([
       0,
@@ -184,51 +185,19 @@ describe('L18: forget', () => {
     const { id, place, env } = await mirrored();
     const held = (): number =>
       place.rows(`SELECT id FROM customer_feedback WHERE id = '${id}'`).length;
-    const target = openSqlite('default', place.file);
+    const target = await openCopy('default', parseTargetUrl(`sqlite:${place.file}`));
     const [form] = await target.overview();
     const identity = { id: form?.formId ?? '', slug: '', name: '' };
     const writer = await target.openWriter(identity, { waitMs: 0 });
     const running = startCli(['forget', id, '--yes'], env);
-    await vi.waitFor(
-      () => expect(running.stdout.text).toContain('1 row, 1 entry of history held'),
-      {
-        timeout: 60_000,
-      },
-    );
-    await writer.markDeleted([], '2026-03-05T10:00:00.000Z');
+    await vi.waitFor(() => expect(running.stdout.text).toContain('1 row held'), {
+      timeout: 60_000,
+    });
     expect(held()).toBe(1);
     await writer[Symbol.asyncDispose]();
     expect((await running.done).code).toBe(0);
     expect(held()).toBe(0);
     await target[Symbol.asyncDispose]();
-  });
-
-  it.each([
-    ['the same erasure', (id: string) => ['forget', id, '--yes']],
-    ['the next look', () => ['sync']],
-  ])('L5: died before the file was scrubbed, %s does that', async (_what, next) => {
-    const { id, place, env, folder } = await mirrored();
-    const target = openSqlite('default', place.file);
-    const [form] = await target.overview();
-    const identity = { id: form?.formId ?? '', slug: '', name: '' };
-    {
-      await using writer = await target.openWriter(identity, { waitMs: 0 });
-      await writer.forget([id], '2026-03-05T10:00:00.000Z');
-    }
-    for (const command of ['status', 'check']) {
-      const { stdout } = await runCli([command], env);
-      expect([command, stdout]).toEqual([
-        command,
-        expect.stringContaining('is still in the files of the database'),
-      ]);
-    }
-    // What it would have done next; another one does it.
-    expect((await runCli(next(id), env)).code).toBe(0);
-    await target[Symbol.asyncDispose]();
-    expect(filesWith(folder, [NAME, NOTE])).toEqual([]);
-    for (const command of ['status', 'check']) {
-      expect((await runCli([command], env)).stdout).not.toContain('still in the files');
-    }
   });
 
   it('waits for no reader that keeps the file open without reading, and is not stopped by one', async () => {

@@ -352,23 +352,6 @@ describe('explain', () => {
     expect((await runCli(['sync'], { ...env, TARGET_HISTORY: 'full' })).code).toBe(0);
     expect(read).not.toThrow();
   });
-
-  it('L18: names what histories hold of a submission that has no row any more', async () => {
-    const place = await openPlace();
-    const { sandbox } = place;
-    const env = { ...place.env, TARGET_HISTORY: 'full' };
-    await runCli(['sync'], env);
-    const { id, formId } = sandbox.store.at(0);
-    const table = sandbox.store.forms().find((form) => form.id === formId)?.slug;
-    sandbox.store.delete(id);
-    place.change(`DELETE FROM "${table?.replaceAll('-', '_')}" WHERE id = '${id}'`);
-    await runCli(['sync', '--full'], env);
-    const held = await runCli(['explain', id], env);
-    expect(held.stdout).toContain(
-      'default: not stored\n    histories here hold 2 entries of it: forget removes them',
-    );
-    expect(held.code).toBe(0);
-  });
 });
 
 describe('check of what start needs', () => {

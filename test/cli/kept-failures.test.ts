@@ -50,8 +50,8 @@ const REFUSALS: Readonly<Record<string, (place: CliPlace) => Promise<Refusal>>> 
     refuse() {
       using database = new DatabaseSync(file);
       database.exec(
-        "CREATE TRIGGER refuse BEFORE UPDATE ON mirror_checkpoints BEGIN SELECT RAISE(ABORT, 'no'); END;" +
-          "CREATE TRIGGER refuse_passes BEFORE INSERT ON mirror_passes BEGIN SELECT RAISE(ABORT, 'no'); END",
+        "CREATE TRIGGER refuse BEFORE UPDATE ON _mirror_state BEGIN SELECT RAISE(ABORT, 'no'); END;" +
+          "CREATE TRIGGER refuse_passes BEFORE INSERT ON _mirror_runs BEGIN SELECT RAISE(ABORT, 'no'); END",
       );
     },
     mend() {
@@ -249,7 +249,7 @@ describe('a form that answers 404 before it was ever mirrored', () => {
     expect((await runCli(['sync'], env)).code).toBe(1);
     const { code, stdout } = await runCli(['status'], env);
     expect(code).toBe(1);
-    expect(stdout).toMatch(new RegExp(`${id} → default: Gone at the source \\(FORM_GONE\\)`));
+    expect(stdout).toMatch(/customer-feedback → default: Gone at the source \(FORM_GONE\)/);
     sandbox.faults.clear();
     await runCli(['sync'], env);
     const found = await runCli(['status'], env);

@@ -46,7 +46,9 @@ describe('L7: what marking could not do', () => {
       }
       const human = await runCli(['sync'], { ...env, ...MARK });
       expect(human.code).toBe(1);
-      expect(human.stdout).toMatch(/! \S+ → default: Marking: Marking stopped: /);
+      expect(human.stdout).toMatch(
+        /! \S+ → default: Marking: (Write-back stopped: )?\d+ submissions could not be set to DONE/,
+      );
       const told = await runCli(['status'], { ...env, ...MARK });
       expect(told.stdout).toContain('Marking failed');
       // Where marking is off, what it once said is nobody's concern.
@@ -82,7 +84,7 @@ describe('L7: what marking could not do', () => {
     const status = await runCli(['status'], { ...env, ...MARK });
     expect(status.stdout).toContain('1 submission could not be marked');
     const explained = await runCli(['explain', odd ?? ''], { ...env, ...MARK });
-    expect(explained.stdout).toContain('refused DONE from NEW');
+    expect(explained.stdout).toContain('refused a change from NEW');
   });
 
   it('L17: a success that changes nothing: each surface says it, in words, and calls nothing marked', async () => {
@@ -101,7 +103,7 @@ describe('L7: what marking could not do', () => {
     const { passes, marks } = documentOf(first);
     expect(passes).toMatchObject([{ marked: 0, refused: 3 }]);
     expect(marks).toMatchObject([{ outcome: 'failed', marked: 0, refused: 3, failed: 0 }]);
-    const words = /The source answers 200 to PATCH \S+ but leaves the status at NEW\./;
+    const words = /the source answered PATCH \S+ with success and left the status as it was/;
     expect(marks[0]?.error).toMatch(words);
     expect(marks[0]?.unmarked).toHaveLength(3);
     const told = await runCli(['status'], { ...env, ...MARK });
@@ -124,12 +126,12 @@ describe('L7: what marking could not do', () => {
     const { env, sandbox } = await openPlace();
     const form = sandbox.store.formBySlug('customer-feedback');
     const odd = [...sandbox.store.all(form?.id ?? '')].find(({ status }) => status === 'NEW')?.id;
-    sandbox.faults.add({ method: 'GET', path: `/submissions/${odd}`, status: 410, ...EVERYTHING });
+    sandbox.faults.add({ method: 'GET', path: `/submissions/${odd}`, status: 418, ...EVERYTHING });
     const args = ['sync', '--form', 'customer-feedback', '--json'];
     const result = await runCli(args, { ...env, ...MARK });
     expect(result.code).toBe(1);
     const [mark] = documentOf(result).marks;
-    expect(mark).toMatchObject({ outcome: 'partial', failed: 1, code: 'FORMS_REFUSED' });
+    expect(mark).toMatchObject({ outcome: 'partial', failed: 1, code: 'FORMS_FAILED' });
     expect(mark?.marked).toBeGreaterThan(0);
     expect(mark?.unmarked.map(({ submissionId }) => submissionId)).toEqual([odd]);
   });

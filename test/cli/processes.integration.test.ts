@@ -60,7 +60,7 @@ describe.concurrent('start', () => {
     expect((await fetch(`${page}/health`)).status).toBe(200);
     expect(await (await fetch(page)).text()).toContain('customer-feedback');
     expect(await start.end('SIGTERM')).toEqual(DONE);
-    const sql = 'SELECT sum(distinct_seen) AS n FROM mirror_passes WHERE inserted > 0';
+    const sql = 'SELECT sum(inserted) AS n FROM mirror_runs';
     expect(await new MirrorView(place.targetUrl).ask(sql)).toEqual([{ n: 250 }]);
     expect(start.stdout).toBe('');
     expect(start.stderr).not.toContain(place.sandbox.apiKey);

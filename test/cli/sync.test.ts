@@ -58,16 +58,16 @@ describe('sync', () => {
     const damaged = await runCli(['status'], env);
     expect(damaged.code).toBe(1);
     expect(damaged.stdout).toContain(
-      'The table customer_feedback was gone. The copy is not complete',
+      'The table customer_feedback was dropped; it is filled again. The copy is not complete',
     );
     expect(damaged.stdout).toContain('the next pass reads everything again');
     const check = await runCli(['check'], env);
     expect([check.code, check.stdout]).toEqual([1, expect.stringContaining('(COPY_DAMAGED)')]);
     const dry = await runCli(['sync', '--dry-run'], env);
-    expect(dry.stdout).toContain('The table customer_feedback was gone; everything is read again.');
+    expect(dry.stdout).toContain('The table customer_feedback was dropped; it is filled again.');
     const { code, stdout } = await runCli(['sync'], env);
     expect(code).toBe(0);
-    expect(stdout).toContain('The table customer_feedback was gone; everything is read again.');
+    expect(stdout).toContain('The table customer_feedback was dropped; it is filled again.');
     expect(stdout).toMatch(/✓ The pass is proven complete.* 50 new, 0 changed/);
     expect((await runCli(['verify'], env)).code).toBe(0);
     const next = passesOf((await runCli(['sync', '--json'], env)).stdout);

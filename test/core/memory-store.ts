@@ -5,7 +5,14 @@ import { labelMap } from '../../src/mirror/label-map.ts';
 import type { Form } from '../../src/mirror/types.ts';
 import type { Cell, FormIdentity, PickedField, Row } from '../../src/core/mirror/port.ts';
 import { type FormState, newFormState, nextCommitUs } from '../../src/core/mirror/form-state.ts';
-import { countsOf, entriesAfter, forgetIn, isIn, tallyOf } from '../../src/core/mirror/ledger.ts';
+import {
+  countsOf,
+  entriesAfter,
+  forgetIn,
+  isIn,
+  type LedgerRow,
+  tallyOf,
+} from '../../src/core/mirror/ledger.ts';
 import type {
   Applied,
   Change,
@@ -29,7 +36,7 @@ import type {
  * A target in memory: the plainest thing that the port can mean, to judge the core with and to hold other stores against.
  */
 
-export interface MemoryRow extends StoredRow {
+export interface MemoryRow extends StoredRow, LedgerRow {
   readonly changedUs: number;
   readonly deletedMs: number | null;
   /** Statuses that it had, the oldest first. */
@@ -83,7 +90,19 @@ export class MemoryStore implements Store {
   }
 
   async forms(): Promise<StoredForm[]> {
-    return [...this.#place.forms.values()].map(({ state, fields }) => ({ state, fields }));
+    return [...this.#place.forms.values()].map(({ state, fields }) => ({
+      state,
+      fields,
+      losses: [],
+    }));
+  }
+
+  async snapshot(): Promise<null> {
+    return null;
+  }
+
+  async relations(): Promise<null> {
+    return null;
   }
 
   async record(key: string): Promise<StoredRecord | null> {
@@ -190,7 +209,14 @@ class MemoryOpenForm implements OpenForm {
     const selected = new Set(fields.map(({ id }) => id));
     for (const { id, label, position, inSchema } of fields) {
       const column = known.get(id)?.column ?? null;
-      known.set(id, { id, label, position, column, isInForm: inSchema });
+      known.set(id, {
+        id,
+        label,
+        position,
+        column,
+        isFilled: column !== null,
+        isInForm: inSchema,
+      });
     }
     const labels = labelMap(form);
     for (const [id, field] of known) {
@@ -225,7 +251,13 @@ class MemoryOpenForm implements OpenForm {
       const row = nextRows.get(id);
       if (row === undefined || row.isDeleted) continue;
       applied.deleted++;
-      nextRows.set(id, { ...row, isDeleted: true, deletedMs: now, changedUs: commitUs });
+      nextRows.set(id, {
+        ...row,
+        isDeleted: true,
+        deletedAt: new Date(now).toISOString(),
+        deletedMs: now,
+        changedUs: commitUs,
+      });
     }
     const stored = known.map(({ id }) => id);
     const nextEntries = entriesAfter(held.entries, change, stored, (id) => this.#digest(id));
@@ -307,7 +339,17 @@ class MemoryOpenForm implements OpenForm {
     const had = before?.statuses ?? [];
     const statuses = had.at(-1) === row.status ? had : [...had, row.status];
     const { id, status, createdAt } = row;
-    return { id, status, createdAt, isDeleted: false, deletedMs: null, cells, changedUs, statuses };
+    return {
+      id,
+      status,
+      createdAt,
+      isDeleted: false,
+      deletedAt: null,
+      deletedMs: null,
+      cells,
+      changedUs,
+      statuses,
+    };
   }
 
   #query(query: RowQuery): MemoryRow[] {

@@ -1,7 +1,7 @@
 import { type Connection, createConnection } from 'mysql2/promise';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { OpenForm, StoredRow } from '../../src/core/mirror/port.ts';
-import { openSqlStore } from '../../src/core/targets/sql/open-sql-store.ts';
+import { openSqlStore } from '../../src/targets/sql/open-sql-store.ts';
 import { hashedCell } from '../../src/mirror/hashing.ts';
 import { type Cell, ExactNumber, JsonText, type PickedField } from '../../src/mirror/types.ts';
 import { lentMariadb } from '../support/lent-server.ts';
@@ -68,7 +68,7 @@ describe.skipIf(mariadbMissing())('the new SQL store over MariaDB', () => {
       await all(form),
       await form.commit({ rows }),
     ]);
-    expect(result[0]).toEqual(rows.map((each) => Object.assign(each, { isDeleted: false })));
+    expect(result[0]).toEqual(rows.map((each) => Object.assign(each, { deletedAt: null })));
     expect(result[1]).toMatchObject({ unchanged: 5, inserted: 0, updated: 0 });
   });
 
@@ -346,6 +346,7 @@ describe.skipIf(mariadbMissing())('the new SQL store over MariaDB', () => {
       ).map(({ id }) => id);
     const before = await sessions();
     await using one = await openSqlStore(url, { name: 'default', clock, history: 'status' });
+    await one.forms();
     const session = (await sessions()).find((id) => !before.includes(id));
     await using two = await openSqlStore(url, { name: 'default', clock, history: 'status' });
     const form = formOf('writers', [NAME]);

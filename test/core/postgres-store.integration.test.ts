@@ -2,7 +2,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { wholeRead } from '../../src/core/mirror/form-state.ts';
 import type { OpenForm } from '../../src/core/mirror/port.ts';
-import { openSqlStore } from '../../src/core/targets/sql/open-sql-store.ts';
+import { openSqlStore } from '../../src/targets/sql/open-sql-store.ts';
 import { hashedCell } from '../../src/mirror/hashing.ts';
 import { type Cell, ExactNumber, JsonText, type PickedField } from '../../src/mirror/types.ts';
 import { lentPostgres } from '../support/lent-server.ts';
@@ -79,6 +79,30 @@ describe.skipIf(postgresMissing())('the new SQL store over PostgreSQL', () => {
       { full_name: ['x'], now: false },
       { full_name: ['x', '2024-02-29'], now: true },
     ]);
+  });
+
+  it('describes tables, columns and views, and keeps what a person wrote', async () => {
+    await write('described', async (form) => form.commit({ rows: [row('a', { f_name: 'x' })] }));
+    const ofColumn = (nth: string): string =>
+      `col_description('described'::regclass, (SELECT attnum FROM pg_attribute WHERE attrelid = 'described'::regclass AND attname = '${nth}'))`;
+    const comments = async (): Promise<unknown> =>
+      (
+        await query(`SELECT obj_description('described'::regclass) AS "table",
+        obj_description('described_live'::regclass) AS view, ${ofColumn('full_name')} AS name, ${ofColumn('age')} AS age`)
+      )[0];
+    expect(await comments()).toEqual({
+      table: 'The submissions of described, those that are marked deleted included.',
+      view: 'The submissions of described that are not marked deleted.',
+      name: 'Full name',
+      age: null,
+    });
+    await person.query(`COMMENT ON TABLE described IS 'Ask Jana.'`);
+    const renamed = { ...NAME, label: 'Whole name' };
+    await write('described', (form) => form.commit({ rows: [row('b', { f_age: 7 })] }), [
+      renamed,
+      AGE,
+    ]);
+    expect(await comments()).toMatchObject({ table: 'Ask Jana.', name: 'Whole name', age: 'Age' });
   });
 
   it('L10: replaces what it cannot hold, visibly, and lists it', async () => {

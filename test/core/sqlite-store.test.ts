@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { wholeRead } from '../../src/core/mirror/form-state.ts';
 import type { OpenForm, Store } from '../../src/core/mirror/port.ts';
-import { openSqlStore } from '../../src/core/targets/sql/open-sql-store.ts';
+import { openSqlStore } from '../../src/targets/sql/open-sql-store.ts';
 import { hashedCell } from '../../src/mirror/hashing.ts';
 import { type Cell, ExactNumber, JsonText, type PickedField } from '../../src/mirror/types.ts';
 import { AGE, clock, formOf, NAME, row } from './store-fixtures.ts';
@@ -244,7 +244,7 @@ describe('a SQLite file', () => {
 
   it('of another build is left alone', async () => {
     new DatabaseSync(path).exec('CREATE TABLE mirror_meta (key TEXT, value TEXT)');
-    await expect(open()).rejects.toMatchObject({ code: 'OTHER_SCHEMA' });
+    await expect((await open()).forms()).rejects.toMatchObject({ code: 'OTHER_SCHEMA' });
   });
 
   it('gets an index over live rows at the end of a first copy', async () => {

@@ -40,7 +40,7 @@ describe('L18: erasure beside a running start', { timeout: 240_000 }, () => {
     const rows = async (id: string): Promise<number> =>
       (await view.ask(`SELECT id FROM visit WHERE id = '${id}'`).catch(() => [])).length;
     const passes = async (): Promise<number> =>
-      (await view.ask(`SELECT * FROM mirror_passes WHERE kind = 'full' AND outcome = 'ok'`)).length;
+      (await view.ask(`SELECT * FROM mirror_runs WHERE outcome = 'ok'`)).length;
     await vi.waitFor(async () => expect(await rows(forgotten)).toBe(1), SOON);
     expect(filesWith(place.folder, [FORGOTTEN])).not.toEqual([]);
 

@@ -1,6 +1,5 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { STATUSES } from '../../src/mirror/types.ts';
 import type { CliPlace } from '../support/cli-sandbox.ts';
 
 /* What happens to a source and to a file that is mirrored into. */
@@ -30,11 +29,4 @@ export function deleteOldest({ sandbox }: CliPlace, howMany: number): void {
     a.createdAt.localeCompare(b.createdAt),
   );
   for (const { id } of all.slice(0, howMany)) sandbox.store.delete(id);
-}
-
-/** A source that counts no submissions by status. */
-export function refuseStatuses({ sandbox }: CliPlace): void {
-  for (const status of STATUSES) {
-    sandbox.faults.add({ path: '/submissions', query: { status }, status: 400, times: Infinity });
-  }
 }

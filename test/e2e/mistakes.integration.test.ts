@@ -94,7 +94,7 @@ const MISTAKES: readonly Mistake[] = [
       return { TARGET_URL: `sqlite:${join(folder, 'a-folder')}` };
     },
     exit: 1,
-    says: /the file cannot be opened\. Check that the path is right and no folder/,
+    says: /the file cannot be opened\. Check that the path is right and not a folder/,
   },
   {
     name: 'a file that is something else',
@@ -103,7 +103,7 @@ const MISTAKES: readonly Mistake[] = [
       return { TARGET_URL: `sqlite:${join(folder, 'letter.txt')}` };
     },
     exit: 1,
-    says: /the file is no SQLite database, so it was left alone\. Choose another file/,
+    says: /the file is not a SQLite database, so it was left alone\. Choose another file/,
   },
   {
     name: 'a database that does not answer',

@@ -44,7 +44,7 @@ describe.skipIf(process.platform === 'win32')('files', { timeout: 240_000 }, () 
     const file = join(dataDir, 'mirror.sqlite');
     await vi.waitFor(() => {
       using database = new DatabaseSync(file, { readOnly: true });
-      const row = database.prepare(`SELECT count(*) AS n FROM mirror_passes WHERE kind = 'full'`);
+      const row = database.prepare('SELECT count(*) AS n FROM mirror_runs WHERE is_whole = 1');
       expect(row.get()?.['n']).toBeGreaterThan(0);
     }, SOON);
     expect(existsSync(`${file}-wal`)).toBe(true);
@@ -97,29 +97,26 @@ describe.skipIf(process.platform === 'win32')('files', { timeout: 240_000 }, () 
     chmodSync(folder, 0o750);
     chownSync(file, -1, group);
     chmodSync(file, 0o640);
+    const rightsOfLocks = (): string[] =>
+      pathsBelow(folder)
+        .filter((path) => path.includes('-lock-'))
+        .map((path) => statSync(path))
+        .map(({ mode, gid }) => `${(mode & 0o777).toString(8)} ${gid}`);
+    place.store.setStatus(place.store.ids()[0] ?? '', 'ARCHIVED');
     const start = place.start(['start'], { ...env, SYNC_EVERY: '1s' });
     await vi.waitFor(() => {
       for (const path of [file, `${file}-wal`, `${file}-shm`]) {
         const { mode, gid } = statSync(path);
         expect([path, (mode & 0o777).toString(8), gid]).toEqual([path, '640', group]);
       }
-      // It has kept a look, which the sync below does not.
-      const locks = pathsBelow(`${file}-locks`).filter((path) => path.endsWith('.lock'));
-      expect(locks.map((path) => statSync(path).gid)).toContain(group);
+      // A lock file that was made since, as well.
+      expect(rightsOfLocks()).toContain(`640 ${group}`);
     }, SOON);
-    // Locks are for those who write.
-    expect((statSync(`${file}-locks`).mode & 0o777).toString(8)).toBe('700');
     await start.end('SIGTERM');
     chmodSync(file, 0o660);
-    // One that looks and finds nothing takes no lock.
     expect(await place.run(['sync', '--full'], env)).toMatchObject({ code: 0 });
-    expect(statSync(`${file}-locks`)).toMatchObject({ mode: 0o40_770, gid: group });
-    const locks = pathsBelow(`${file}-locks`)
-      .filter((path) => path.endsWith('.lock'))
-      .map((path) => [(statSync(path).mode & 0o777).toString(8), statSync(path).gid]);
-    expect(locks.map(([, gid]) => gid)).toEqual(locks.map(() => group));
-    // Those of the three forms; what was taken but once, for the catalogue, follows when it is needed again.
-    expect(locks.filter(([mode]) => mode === '660').length).toBeGreaterThanOrEqual(3);
+    // Those of the three forms; others follow when they are needed again.
+    expect(rightsOfLocks().filter((rights) => rights === `660 ${group}`).length).toBe(3);
   });
 
   it('of demo are for their owner alone', async ({ onTestFinished }) => {

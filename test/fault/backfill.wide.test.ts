@@ -45,22 +45,23 @@ describe('a backfill of 50,000 by `start`, on embedded defaults', { timeout: 600
     expect(await stopped.end('SIGTERM')).toEqual({ code: 0, signal: null });
     // The queue lets go of what does not end in 8 s, and of connections that do not close in 3; the machine may be busy.
     expect(performance.now() - asked).toBeLessThan(60_000);
-    const [pass] = await view.ask('SELECT outcome, inserted FROM mirror_passes');
+    const [pass] = await view.ask('SELECT outcome, inserted FROM mirror_runs');
     const rows = await view.count(formId);
     expect(rows).toBeLessThan(50_000);
     // The batch in hand was finished, and counted.
-    expect(pass).toEqual({ outcome: 'cancelled', inserted: rows });
+    expect(pass).toEqual({ outcome: 'stopped', inserted: rows });
 
     const killed = children.start(['start'], env);
     await holds(rows + 9_000);
     expect(await killed.end('SIGKILL')).toEqual({ code: null, signal: 'SIGKILL' });
     await expectSound(view);
     expect((await view.rows(formId)).size).toBeLessThan(50_000);
-    expect(await view.ask('SELECT * FROM mirror_checkpoints')).toEqual([]);
+    const claimed = 'SELECT rows, submissions_as_of IS NULL AS isOpen FROM freshness';
+    expect(await view.ask(claimed)).toMatchObject([{ isOpen: 1 }]);
 
     const last = children.start(['start'], env);
     await vi.waitFor(async () => {
-      expect(await view.ask('SELECT total FROM mirror_checkpoints')).toEqual([{ total: 50_000 }]);
+      expect(await view.ask(claimed)).toEqual([{ rows: 50_000, isOpen: 0 }]);
     }, SOON);
     expect(await breachesOf(children.store, view)).toEqual([]);
     expect(await last.end('SIGTERM')).toEqual({ code: 0, signal: null });

@@ -8,7 +8,7 @@ const SOON = { timeout: 60_000, interval: 1 };
 const FORM = 'form-1';
 const FIELD = 'field_1_name';
 const MOMENTS = ['before it began', 'when it had counted', 'when the row was gone'] as const;
-const HELD = '1 row, 1 entry of history held';
+const HELD = '1 row held';
 const nameOf = (moment: string): string => `PLANTED of the one that dies ${moment}`;
 
 describe('L5, L18: forget dies by kill -9', { timeout: 240_000 }, () => {

@@ -161,7 +161,7 @@ describe
       const { children, view } = place;
       const start = children.start(['start'], { SYNC_EVERY: '1s', RECONCILE_EVERY: '2s' });
       await vi.waitFor(async () => {
-        expect(await view.ask('SELECT * FROM mirror_checkpoints')).toHaveLength(1);
+        expect(await view.ask('SELECT * FROM _mirror_state WHERE revision > 1')).toHaveLength(1);
       }, SOON);
       await using block = await Block.open(children.targetUrl);
       await block.holdsSomebodyUp();
@@ -176,10 +176,10 @@ describe
   });
 
 async function countPasses({ view }: Place): Promise<number> {
-  return Number((await view.ask('SELECT count(*) AS n FROM mirror_passes'))[0]?.['n']);
+  return Number((await view.ask('SELECT count(*) AS n FROM mirror_runs'))[0]?.['n']);
 }
 
-/** A session that holds the checkpoints, so that whoever ends a pass waits in the middle of a transaction. */
+/** A session that holds the states, so that whoever commits waits in the middle of a transaction. */
 class Block {
   readonly #holder: pg.Client;
   /** Inside of a transaction the server would show the same activity for ever. */
@@ -194,7 +194,7 @@ class Block {
     const block = new Block(url);
     await Promise.all([block.#holder.connect(), block.#watcher.connect()]);
     await block.#holder.query('BEGIN');
-    await block.#holder.query('SELECT * FROM mirror_checkpoints FOR UPDATE');
+    await block.#holder.query('SELECT * FROM _mirror_state FOR UPDATE');
     const sql = 'SELECT pg_backend_pid() AS pid';
     block.#pid = (await block.#holder.query<{ pid: number }>(sql)).rows[0]?.pid ?? 0;
     return block;

@@ -79,8 +79,10 @@ export async function readCopy(query: Query, quote = '"'): Promise<Copy> {
   const forms = await all('mirror_forms');
   const fields = await all('mirror_fields');
   const rejections = await all('mirror_rejected');
-  const statuses = (await all('mirror_status_history')).toSorted(
-    (a, b) => timeOf(a['seen_at']) - timeOf(b['seen_at']),
+  // Null where a person has dropped the view.
+  const statuses = await query(`SELECT * FROM ${quote}mirror_status_history${quote}`).then(
+    (seen) => seen.toSorted((a, b) => timeOf(a['seen_at']) - timeOf(b['seen_at'])),
+    () => null,
   );
   for (const form of forms) {
     const [formId, table] = [text(form['form_id']), text(form['table_name'])];
@@ -114,11 +116,13 @@ export async function readCopy(query: Query, quote = '"'): Promise<Copy> {
         textColumn: textOrNull(field['text_column']),
         label: text(field['label']),
       })),
-      statuses: new Map(
-        [...Map.groupBy(ofForm(statuses), (entry) => text(entry['submission_id']))].map(
-          ([id, entries]) => [id, entries.map((entry) => text(entry['status']))],
+      statuses:
+        statuses &&
+        new Map(
+          [...Map.groupBy(ofForm(statuses), (entry) => text(entry['submission_id']))].map(
+            ([id, entries]) => [id, entries.map((entry) => text(entry['status']))],
+          ),
         ),
-      ),
       rejected: new Map(
         listed.map((each) => {
           const [reason, stored] = [text(each['reason']), each['stored']];

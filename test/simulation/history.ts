@@ -4,7 +4,7 @@ import { Api, API_KEY } from './api.ts';
 import type { Breach } from './breach.ts';
 import { contradictsItself, deviations, namesForms } from './behaviours.ts';
 import type { CopiedRow, Copy } from './copy.ts';
-import { isOfTodaysCore, type Place } from './stores.ts';
+import { isOfOldCore, type Place } from './stores.ts';
 import {
   type Asked,
   clockTime,
@@ -475,7 +475,7 @@ export class History {
     for (const { formId, target, except, goneAt } of claims) {
       if (goneAt !== null) continue;
       // While deletions wait for a person, it compares no statuses; the core in src/core does.
-      if (except > 0 && this.#isTodaysCore) continue;
+      if (except > 0 && this.#isOfOldCore) continue;
       this.#judgeLabels(formId, copies.get(target), from);
       const comparedAt = this.#comparedAt.get(`${target} ${formId}`) ?? 0;
       this.#judge(copies, {
@@ -638,24 +638,24 @@ export class History {
   }
 
   /** What it is known not to do ends with it. */
-  get #isTodaysCore(): boolean {
-    return isOfTodaysCore(this.#plan.store);
+  get #isOfOldCore(): boolean {
+    return isOfOldCore(this.#plan.store);
   }
 
   #judge(copies: Map<string, Copy>, claim: Assertion): void {
     const { order, bounds, statusFilter, workspaceList, total, itemForm } = this.#plan.behaviour;
     // It believes a total that is too low where a full page bears it out; the core in src/core asks for one page more.
-    if (total === 'low' && this.#isTodaysCore) return;
+    if (total === 'low' && this.#isOfOldCore) return;
     const groups = {
       byStatus: statusFilter !== 'ignored',
       // Polls of today's core pass over items that do not name their form.
       seesNewcomers:
         (order === 'newest' || ['instants', 'exclusive', 'days'].includes(bounds)) &&
-        (itemForm === 'named' || !this.#isTodaysCore),
+        (itemForm === 'named' || !this.#isOfOldCore),
       together: workspaceList === 'honoured',
       // The core in src/core proves a first reading by one sweep, however short the list is.
       isLong: (formId: string) =>
-        !this.#isTodaysCore ||
+        !this.#isOfOldCore ||
         this.#source.existing(formId).length > SHORT_PAGES * this.#plan.pageSize,
     };
     const copy = copies.get(claim.target) ?? new Map();

@@ -128,7 +128,9 @@ export function judgeClaim(
       existedThroughout(submission, statusesAsOf, now)
     ) {
       const seen = versionsBetween(submission, statusesAsOf, now);
-      if (!seen.some(({ status }) => status === row.status))
+      const isRight = seen.some(({ status }) => status === row.status);
+      // A claim does not speak for a row that it is made except for.
+      if (!isRight && !(isListed && ++ghosts <= claim.except))
         report(
           'L17',
           submission,

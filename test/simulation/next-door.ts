@@ -2,8 +2,8 @@ import type { Clock } from '../../src/base/clock.ts';
 import { toMirrorError } from '../../src/base/errors.ts';
 import { loadConfig } from '../../src/config.ts';
 import type { Store } from '../../src/core/mirror/port.ts';
+import type { SyncJob } from '../../src/core/sync/poll.ts';
 import { openSheetStore } from '../../src/core/targets/google-sheets/store.ts';
-import { openSqlStore } from '../../src/core/targets/sql/open-sql-store.ts';
 import { MemoryPlace, MemoryStore } from '../core/memory-store.ts';
 import { NextApp, nextCommand } from './next-program.ts';
 import type { Job, Printed, Settings } from './program.ts';
@@ -41,12 +41,6 @@ export function newMemory(path: string): MemoryPlace {
   return place;
 }
 
-/** A SQLite file that the new core writes. */
-export const newFile = (path: string): void => void openers.set(path, openSql);
-
-/** An address of a database that the new core opens. */
-export const newUrl = (url: string): void => void openers.set(url, openSql);
-
 /** A spreadsheet of an emulator that the new core opens. */
 export const newSheetUrl = (url: string, emulatorUrl: string): void =>
   void openers.set(url, async (address, clock, { name }, process) =>
@@ -66,8 +60,6 @@ const openMemory: Opener = async (url, clock, _options, process) =>
     (end) => void process.handles.add({ close: end }),
   );
 
-const openSql: Opener = (url, clock, options) => openSqlStore(url, { ...options, clock });
-
 const noFile = (path: string): string => {
   throw Object.assign(new Error(`no ${path}`), { code: 'ENOENT' });
 };
@@ -80,7 +72,8 @@ function appOf(process: SimProcess, settings: Settings, clock: Clock): NextApp {
     signal: new AbortController().signal,
     openStore: (name, history) => {
       const url = settings[name === 'default' ? 'TARGET_URL' : `TARGET_${name.toUpperCase()}_URL`];
-      const open = openers.get(pathOf(url ?? '')) ?? openSql;
+      const open = openers.get(pathOf(url ?? ''));
+      if (open === undefined) throw new Error(`nobody knows the target ${name}`);
       return open(url ?? '', clock, { name, history }, process);
     },
   });
@@ -131,8 +124,8 @@ export class NextWorker {
   async work(job: Job): Promise<{ outcome: string; again: boolean }> {
     try {
       if (job.kind === 'sync') {
-        if (!('counts' in job.detail)) throw new Error('a job of the other core');
-        const { outcome } = await this.#app.pollJob(job.detail, null);
+        const detail = job.detail as SyncJob;
+        const { outcome } = await this.#app.pollJob(detail, null);
         return { outcome, again: outcome === 'busy' };
       }
       const { formId } = job;

@@ -1,3 +1,4 @@
+import { storedUnder, type StoredUnder } from '../../src/mirror/stored-under.ts';
 import { Writable } from 'node:stream';
 import type { Clock } from '../../src/base/clock.ts';
 import { MirrorError, toMirrorError } from '../../src/base/errors.ts';
@@ -13,11 +14,11 @@ import type { Form } from '../../src/mirror/types.ts';
 import type { TargetSettings } from '../../src/settings/target-settings.ts';
 import { fieldsInAnswers } from '../../src/sync/answer-search.ts';
 import { type FormPlan, type MirrorPlan, Planner } from '../../src/sync/planner.ts';
-import type { StoredUnder } from '../../src/core/mirror/form-state.ts';
+
 import type { Store } from '../../src/core/mirror/port.ts';
 import { OUTCOMES } from '../../src/core/mirror/outcomes.ts';
 import { eraseIn } from '../../src/core/sync/erase.ts';
-import { type Mirroring, storedUnder } from '../../src/core/sync/mirroring.ts';
+import { type Mirroring } from '../../src/core/sync/mirroring.ts';
 import { pause, resume } from '../../src/core/sync/pauses.ts';
 import { claimWith, readAgreement } from '../../src/core/sync/poll-records.ts';
 import {
@@ -146,7 +147,14 @@ export class NextApp implements AsyncDisposable {
     target: string,
     options: Partial<Parameters<typeof runForm>[2]> = {},
   ): Promise<RunReport> {
-    const all = { isFull: false, dueBeforeMs: null, acceptDeletes: 0, counts: null, ...options };
+    const all = {
+      isFull: false,
+      dueBeforeMs: null,
+      acceptDeletes: 0,
+      counts: null,
+      onProgress: () => {},
+      ...options,
+    };
     try {
       const report = await runForm(await this.mirroring(target), form, all, this.#signal);
       const { outcome, wasEmpty } = report;
@@ -260,7 +268,12 @@ function failedRun(
     requests: 0,
     isWhole: false,
     wasEmpty: false,
+    accounted: null,
+    undecided: 0,
+    reasons: [],
     notes: [],
+    fields: { before: [], after: [] },
+    failure: toMirrorError(error),
   };
 }
 

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { namesForms } from './behaviours.ts';
 import type { Special } from './judge.ts';
 import type { Deed, Plan } from './plan.ts';
-import { isOfTodaysCore, type Place } from './stores.ts';
+import { isOfOldCore, type Place } from './stores.ts';
 import type { Random } from './random.ts';
 import type { Source, SourceForm } from './source.ts';
 import type { Banned } from './traces.ts';
@@ -30,7 +30,7 @@ const HASH_KEY = { HASH_KEY: 'a-key-of-thirty-two-characters-at-least' };
 export class People {
   readonly #source: Source;
   readonly #targets: readonly string[];
-  readonly #isTodaysCore: boolean;
+  readonly #isOfOldCore: boolean;
   readonly #path: (target: string) => string;
   readonly #places: ReadonlyMap<string, Place>;
   readonly #touched = new Map<string, number>();
@@ -60,7 +60,7 @@ export class People {
     this.#places = places;
     this.#source = source;
     this.#targets = targets;
-    this.#isTodaysCore = isOfTodaysCore(plan.store);
+    this.#isOfOldCore = isOfOldCore(plan.store);
     this.#path = path;
     if (plan.chooses) this.#chosen = source.forms.slice(0, -1).map(({ id }) => id);
     if (plan.hasSecret)
@@ -251,8 +251,8 @@ export class People {
 
   #noteBack(id: string): void {
     this.#forgotten.delete(id);
-    // Today's core goes on claiming what it claimed before the submission may come back.
-    if (this.#isTodaysCore) this.#touchAll();
+    // The old core goes on claiming what it claimed before the submission may come back.
+    if (this.#isOfOldCore) this.#touchAll();
   }
 
   #formOption({ id }: SourceForm): string[] {
@@ -325,6 +325,14 @@ export class People {
   }
 }
 
+/** The views that stand in the way of dropping a table, or a column of it. */
+function dropViewsOf(database: DatabaseSync, table: string): void {
+  const views = database
+    .prepare(`SELECT name FROM sqlite_schema WHERE type = 'view' AND instr(sql, ?) > 0`)
+    .all(`"${table}"`);
+  for (const { name } of views) database.exec(`DROP VIEW "${String(name)}"`);
+}
+
 function damage(
   database: DatabaseSync,
   deed: string,
@@ -340,10 +348,7 @@ function damage(
       return `removes the rows ${ids.join(' ')} of ${table}`;
     }
     case 'drop-table':
-      for (const { name } of database
-        .prepare(`SELECT name FROM sqlite_schema WHERE type = 'view'`)
-        .all())
-        database.exec(`DROP VIEW "${String(name)}"`);
+      dropViewsOf(database, table);
       database.exec(`DROP TABLE "${table}"`);
       return `drops the table ${table}`;
     case 'drop-column': {
@@ -354,10 +359,7 @@ function damage(
         .all(table);
       const name = column?.['column_name'];
       if (typeof name !== 'string') return null;
-      for (const view of database
-        .prepare(`SELECT name FROM sqlite_schema WHERE type = 'view'`)
-        .all())
-        database.exec(`DROP VIEW "${String(view['name'])}"`);
+      dropViewsOf(database, table);
       database.exec(`ALTER TABLE "${table}" DROP COLUMN "${name}"`);
       return `drops the column ${name} of ${table}`;
     }

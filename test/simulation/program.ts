@@ -317,8 +317,7 @@ class TodaysWorker {
     const { signal } = new AbortController();
     try {
       if (job.kind === 'sync') {
-        if ('counts' in job.detail) throw new Error('a job of the other core');
-        const outcome = await this.#handlers.pass(job.detail, signal);
+        const outcome = await this.#handlers.pass(job.detail as PassJob, signal);
         return { outcome, again: outcome === 'busy' };
       }
       await this.#handlers.mark({ formId: job.formId }, signal);

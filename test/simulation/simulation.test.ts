@@ -11,6 +11,7 @@ const SEEDS = Array.from({ length: 24 }, (_, index) => index + 1);
 const ONCE_BROKEN: readonly (readonly [StoreKind, number])[] = [
   ['sqlite', 950001596],
   ['sqlite', 960005173],
+  ['sqlite', 970301018],
   ['memory', 7000852],
   ['memory', 7100194],
   ['memory', 7301106],
@@ -28,14 +29,11 @@ async function broken(store: StoreKind, seed: number): Promise<string> {
   return `npm run simulate -- --seed ${seed} --store ${store}\n${tell(plan, told)}`;
 }
 
-describe.each(['sqlite', 'sheets', 'memory', 'new-sqlite', 'new-sheets'] as const)(
-  'over %s',
-  (store) => {
-    it.each(SEEDS)('every law is kept in the history of seed %i', async (seed) => {
-      expect(await broken(store, seed)).toBe('');
-    });
-  },
-);
+describe.each(['sqlite', 'sheets', 'memory', 'new-sheets'] as const)('over %s', (store) => {
+  it.each(SEEDS)('every law is kept in the history of seed %i', async (seed) => {
+    expect(await broken(store, seed)).toBe('');
+  });
+});
 
 it.each(ONCE_BROKEN)(
   'over %s, every law is kept again in the history of seed %i',

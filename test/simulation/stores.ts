@@ -2,27 +2,17 @@ import type { Client } from 'pg';
 import type { TestServer } from '../support/servers.ts';
 import { databaseOf } from './environment.ts';
 import { type Copy, readCopy, readSqlite } from './copy.ts';
-import { forgetPlace, newFile, newMemory, newSheetUrl, newUrl } from './next-door.ts';
+import { forgetPlace, newMemory, newSheetUrl } from './next-door.ts';
 import { readMemory } from './memory-copy.ts';
 import type { Random } from './random.ts';
 import { newSheet, stopSheets } from './sheet-copy.ts';
 
 /** Kinds of target that a history can be run against. */
-export const STORES = [
-  'sqlite',
-  'postgres',
-  'sheets',
-  'memory',
-  'new-sqlite',
-  'new-postgres',
-  'new-mysql',
-  'new-sheets',
-] as const;
+export const STORES = ['sqlite', 'postgres', 'mysql', 'sheets', 'memory', 'new-sheets'] as const;
 export type StoreKind = (typeof STORES)[number];
 
-/** Whether the core that the commands use today writes it. */
-export const isOfTodaysCore = (kind: StoreKind): boolean =>
-  kind === 'sqlite' || kind === 'postgres' || kind === 'sheets';
+/** Whether the old core writes it, which promises a little less. */
+export const isOfOldCore = (kind: StoreKind): boolean => kind === 'sheets';
 
 /** Where one target of one history is. */
 export interface Place {
@@ -49,23 +39,9 @@ export async function newPlace(kind: StoreKind, dir: string, target: string): Pr
     newSheetUrl(place.url, place.settings?.['SHEETS_EMULATOR_URL'] ?? '');
     return place;
   }
-  if (kind === 'new-postgres') {
-    const place = await postgresPlace();
-    newUrl(place.url);
-    return place;
-  }
-  if (kind === 'new-mysql') {
-    const place = await mysqlPlace();
-    newUrl(place.url);
-    return place;
-  }
+  if (kind === 'mysql') return mysqlPlace();
   const path = databaseOf(dir, target);
-  if (kind === 'memory') return memoryPlace(path);
-  if (kind === 'new-sqlite') {
-    newFile(path);
-    return { ...sqlitePlace(path), dispose: async () => forgetPlace(path) };
-  }
-  return sqlitePlace(path);
+  return kind === 'memory' ? memoryPlace(path) : sqlitePlace(path);
 }
 
 const sqlitePlace = (path: string): Place => ({

@@ -69,13 +69,13 @@ export class MirrorView {
     const odd = await this.ask(
       `SELECT t.id FROM "${table}" AS t
        WHERE coalesce((SELECT h.status FROM mirror_status_history AS h
-         WHERE h.submission_id = t.id AND h.form_id = '${formId}' ORDER BY h.id DESC LIMIT 1), '') <> t.status
+         WHERE h.submission_id = t.id AND h.form_id = '${formId}' ORDER BY h.seen_at DESC LIMIT 1), '') <> t.status
        UNION ALL
        SELECT h.submission_id FROM mirror_status_history AS h
        WHERE h.form_id = '${formId}' AND h.not_before > h.seen_at OR h.status = (
          SELECT p.status FROM mirror_status_history AS p
-         WHERE p.submission_id = h.submission_id AND p.form_id = h.form_id AND p.id < h.id
-         ORDER BY p.id DESC LIMIT 1)`,
+         WHERE p.submission_id = h.submission_id AND p.form_id = h.form_id AND p.seen_at < h.seen_at
+         ORDER BY p.seen_at DESC LIMIT 1)`,
     );
     return odd.map(({ id }) => `history: the statuses of ${String(id)}`);
   }

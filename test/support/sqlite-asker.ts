@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 /** Asks a database from outside, through no code under test, and at once: while the source is being asked. */
 export interface Asker {
   all(sql: string, ...params: readonly string[]): Record<string, unknown>[];
-  /** The tables that there are. */
+  /** The tables and views that there are. */
   tables(): ReadonlySet<string>;
 }
 
@@ -19,7 +19,9 @@ export function sqliteAsker(file: string): Asker {
     all,
     tables: () =>
       new Set(
-        all("select name from sqlite_master where type = 'table'").map(({ name }) => String(name)),
+        all("select name from sqlite_master where type in ('table', 'view')").map(({ name }) =>
+          String(name),
+        ),
       ),
   };
 }

@@ -2,10 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { parseTargetUrl } from '../../src/targets/target-kinds.ts';
+import { openCopy } from '../../src/bridge/store-copy.ts';
 import { parsePostgresUrl } from '../../src/targets/sql/postgres/postgres-address.ts';
 import {
   describePostgresError,
-  postgresRowDefect,
+  refusalOf,
 } from '../../src/targets/sql/postgres/postgres-errors.ts';
 
 describe('target URLs', () => {
@@ -58,9 +59,10 @@ describe('target URLs', () => {
   });
 
   it('are opened without connecting', async () => {
-    await using sqlite = await parseTargetUrl('sqlite:/nowhere/x.sqlite').open('a');
-    await using postgres = await parseTargetUrl('postgres://u:secret@nowhere.invalid/x').open('b');
-    await using mysql = await parseTargetUrl('mysql://u:secret@nowhere.invalid/x').open('c');
+    await using sqlite = await openCopy('a', parseTargetUrl('sqlite:/nowhere/x.sqlite'));
+    const server = parseTargetUrl('postgres://u:secret@nowhere.invalid/x');
+    await using postgres = await openCopy('b', server);
+    await using mysql = await openCopy('c', parseTargetUrl('mysql://u:secret@nowhere.invalid/x'));
     const opened = [sqlite, postgres, mysql].map(({ kind, name }) => `${kind} ${name}`);
     expect(opened).toEqual(['sqlite a', 'postgres b', 'mysql c']);
     expect(postgres.address + mysql.address).not.toContain('secret');
@@ -143,28 +145,28 @@ describe('PostgreSQL errors', () => {
   });
 
   it('L6: blame a row only where a row can be to blame, naming no value', () => {
-    const defect = postgresRowDefect(coded('23514', 'secret', { constraint: 'adults_only' }));
+    const defect = refusalOf(coded('23514', 'secret', { constraint: 'adults_only' }));
     expect(defect).toEqual({
       reason: 'PostgreSQL refuses the row (23514, constraint adults_only)',
       isOfRow: false,
     });
-    expect(postgresRowDefect(coded('22P05'))).toMatchObject({
+    expect(refusalOf(coded('22P05'))).toMatchObject({
       reason: expect.stringContaining('22P05'),
       isOfRow: true,
     });
-    expect(postgresRowDefect(coded('54000'))).toMatchObject({
+    expect(refusalOf(coded('54000'))).toMatchObject({
       reason: expect.stringContaining('too large'),
       isOfRow: true,
     });
     // Too large for an index of people's.
-    expect(postgresRowDefect(coded('54000', '', { constraint: 'theirs' }))).toMatchObject({
+    expect(refusalOf(coded('54000', '', { constraint: 'theirs' }))).toMatchObject({
       reason: expect.stringContaining('theirs'),
       isOfRow: false,
     });
-    expect(postgresRowDefect(coded('23502', '', { column: 'x"); secret' }))?.reason).not.toContain(
+    expect(refusalOf(coded('23502', '', { column: 'x"); secret' }))?.reason).not.toContain(
       'secret',
     );
-    expect(postgresRowDefect(coded('42703'))).toBeUndefined();
-    expect(postgresRowDefect(coded('ECONNRESET'))).toBeUndefined();
+    expect(refusalOf(coded('42703'))).toBeUndefined();
+    expect(refusalOf(coded('ECONNRESET'))).toBeUndefined();
   });
 });

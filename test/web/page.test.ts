@@ -292,7 +292,7 @@ describe('the page of a form', () => {
       '4 fields',
       'how_satisfied_are_you_',
       'field_2b',
-      'removed <time',
+      'no longer',
       '15 windows',
     ]) {
       expect(html).toContain(shown);

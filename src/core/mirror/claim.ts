@@ -1,4 +1,5 @@
-import { type FormState, isSameUnder, oldestReading, type StoredUnder } from './form-state.ts';
+import { isSameUnder, type StoredUnder } from '../../mirror/stored-under.ts';
+import { type FormState, oldestReading } from './form-state.ts';
 
 /** What a copy of a form is claimed to hold, and as of when (milliseconds; null: nothing is claimed). */
 export interface Claim {

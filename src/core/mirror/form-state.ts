@@ -1,3 +1,4 @@
+import type { StoredUnder } from '../../mirror/stored-under.ts';
 import type { OutcomeName } from './outcomes.ts';
 
 /**
@@ -46,15 +47,6 @@ export interface Range {
   readonly isDue: boolean;
 }
 
-/** Fingerprints of the settings that decide what of an answer is stored. */
-export interface StoredUnder {
-  readonly selection: string;
-  readonly hashing: string;
-}
-
-export const isSameUnder = (a: StoredUnder | null, b: StoredUnder | null): boolean =>
-  a?.selection === b?.selection && a?.hashing === b?.hashing;
-
 /** What the store counts, in each commit and when a form is opened. */
 export interface Tally {
   /** Live rows by status. */
@@ -73,6 +65,8 @@ export interface Tally {
   readonly rejected: number;
   /** Entries `forgotten`, counted by the source or not. */
   readonly forgotten: number;
+  /** Rows that are marked deleted. */
+  readonly deleted: number;
 }
 
 export const EMPTY_TALLY: Tally = {
@@ -84,6 +78,7 @@ export const EMPTY_TALLY: Tally = {
   refused: 0,
   rejected: 0,
   forgotten: 0,
+  deleted: 0,
 };
 
 /** What identifies a form and its place. */

@@ -7,7 +7,9 @@ import type { Change, Count, CountQuery, Entry, EntryKind, Grain, StoredRow } fr
  */
 
 /** As much of a row as is counted. */
-export type LedgerRow = Pick<StoredRow, 'id' | 'status' | 'createdAt' | 'isDeleted'>;
+export interface LedgerRow extends Pick<StoredRow, 'id' | 'status' | 'createdAt'> {
+  readonly isDeleted: boolean;
+}
 /** By {@link entryKey}. */
 export type Entries = ReadonlyMap<string, Entry>;
 
@@ -68,7 +70,10 @@ export function tallyOf(rows: ReadonlyMap<string, LedgerRow>, entries: Entries):
   const [live, missing, unstored] = [new Map(), new Map(), new Map()] as Map<string, number>[];
   const add = (map: Map<string, number> | undefined, status: string): void =>
     void map?.set(status, (map.get(status) ?? 0) + 1);
-  for (const { status, isDeleted } of rows.values()) if (!isDeleted) add(live, status);
+  let deleted = 0;
+  for (const { status, isDeleted } of rows.values())
+    if (isDeleted) deleted++;
+    else add(live, status);
   const kinds = { held: 0, undecided: 0, refused: 0, rejected: 0, forgotten: 0 };
   for (const entry of entries.values()) {
     kinds[entry.kind]++;
@@ -82,6 +87,7 @@ export function tallyOf(rows: ReadonlyMap<string, LedgerRow>, entries: Entries):
   return {
     ...EMPTY_TALLY,
     ...kinds,
+    deleted,
     rows: record(live),
     missing: record(missing),
     unstored: record(unstored),

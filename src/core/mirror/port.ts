@@ -1,3 +1,5 @@
+import type { TargetRelations } from '../../mirror/relations.ts';
+import type { FormSnapshot } from '../../mirror/snapshot.ts';
 import type { Cell, Form, FormIdentity, PickedField, Row } from '../../mirror/types.ts';
 import type { FormState } from './form-state.ts';
 import type { OutcomeName } from './outcomes.ts';
@@ -23,6 +25,10 @@ export interface Store extends AsyncDisposable {
    */
   open(form: FormIdentity, mode: 'write'): Promise<OpenForm>;
   open(form: Pick<FormIdentity, 'id'>, mode: 'read'): Promise<OpenForm | null>;
+  /** One form as it is now, to be read at leisure whatever is written meanwhile; null where the target has no such form. */
+  snapshot(formId: string): Promise<FormSnapshot | null>;
+  /** Tables and views for other tools to read; null where the target has no such thing. */
+  relations(): Promise<TargetRelations | null>;
   /** A record that belongs to no form: pauses, polls, slug bindings, the source profile. */
   record(key: string): Promise<StoredRecord | null>;
   /** Writes a record whose revision is still `revision` (null: there is none). False: it is not. */
@@ -43,6 +49,8 @@ export interface CheckResult {
 export interface StoredForm {
   readonly state: FormState;
   readonly fields: readonly StoredField[];
+  /** Why the state claims nothing, a sentence each: what people removed or changed. Empty where all is as it was stored. */
+  readonly losses: readonly string[];
 }
 
 /** A field that the target knows. */
@@ -52,6 +60,8 @@ export interface StoredField {
   readonly position: number;
   /** Its column; null before its first answer. */
   readonly column: string | null;
+  /** Answers were stored in it, and not removed since. */
+  readonly isFilled: boolean;
   readonly isInForm: boolean;
 }
 
@@ -118,7 +128,8 @@ export interface StoredRow {
   readonly status: string;
   /** Canonical time; null where the source gives none. */
   readonly createdAt: string | null;
-  readonly isDeleted: boolean;
+  /** When it was marked deleted (canonical time); null: it is live. */
+  readonly deletedAt: string | null;
   readonly cells: ReadonlyMap<string, Cell>;
 }
 

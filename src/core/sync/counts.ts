@@ -1,3 +1,4 @@
+import type { CountsRecord } from '../../mirror/status-counts.ts';
 import { STATUSES } from '../../mirror/types.ts';
 import type { ListQuery, Source } from './source.ts';
 
@@ -14,6 +15,16 @@ export interface Counts {
   /** Null where the source does not look at `status`. */
   readonly statuses: ReadonlyMap<string, number> | null;
 }
+
+export const recordOf = ({ statuses, ...times }: Counts): CountsRecord => ({
+  ...times,
+  statuses: statuses && Object.fromEntries(statuses),
+});
+
+export const countsFrom = ({ statuses, ...times }: CountsRecord): Counts => ({
+  ...times,
+  statuses: statuses && new Map(Object.entries(statuses)),
+});
 
 /** Asks for the six counts, side by side. Null statuses where the source refuses one. */
 export async function askCounts(

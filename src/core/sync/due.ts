@@ -12,7 +12,7 @@ import {
 import { cutsOf } from '../mirror/halving.ts';
 import type { Count } from '../mirror/port.ts';
 import { settleAbsent } from './absent.ts';
-import { atStep, createdMsOf, stepOf } from './profile.ts';
+import { atStep, createdMsOf, dated, stepOf } from './profile.ts';
 import { readRange, readWhole, shownOf } from './read-range.ts';
 import { Sweep } from '../mirror/proof.ts';
 import type { Page } from './source.ts';
@@ -62,7 +62,11 @@ const noteWhole = ({ sink }: Work, atMs: number): Promise<void> =>
 export async function readDue(work: Work, first: Page): Promise<void> {
   const { form, sink, profile, clock } = work;
   const atMs = clock.now();
-  const isRanged = stepOf(profile.now) !== null && !(await hasUndated(work));
+  const isFirst = oldestReading(form.state) === null;
+  const isRanged =
+    stepOf(profile.now) !== null &&
+    !(await hasUndated(work)) &&
+    !(isFirst && (await showsUndated(work)));
   if (!isRanged || !(await cutDue(work, first))) {
     await readWhole(work, first);
     return noteWhole(work, atMs);
@@ -91,9 +95,35 @@ export async function readDue(work: Work, first: Page): Promise<void> {
 /** Whether some submissions have no date: they are in no range, and only a list without bounds shows them. */
 async function hasUndated({ form }: Work): Promise<boolean> {
   const sum = (counts: readonly Count[]): number => sumOf(counts.map(({ count }) => count));
-  const dated = await form.counts({ fromMs: 0 }, 'all');
-  return sum(await form.counts({}, 'all')) > sum(dated);
+  const within = await form.counts({ fromMs: 0 }, 'all');
+  if (sum(await form.counts({}, 'all')) > sum(within)) return true;
+  // Rows that the source does not show are not counted.
+  for (const kind of ['held', 'undecided'] as const)
+    for await (const entries of form.entries(kind))
+      if (entries.some(({ createdAt }) => createdAt === null)) return true;
+  return false;
 }
+
+/**
+ * Whether the source has submissions that it shows in no range. Nothing that is stored tells, as long as none was read: later,
+ * counts do. Counts of a form that changes between two questions are asked for again.
+ */
+async function showsUndated({ source, form, profile }: Work): Promise<boolean> {
+  const { formId } = form.state;
+  const bounds = dated(profile.now, 0, FAR_MS);
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    const before = await source.count({ formId });
+    const within = await source.count({ formId, ...bounds });
+    const after = await source.count({ formId });
+    if (before === null || within === null || after === null) return false;
+    if (before.total === after.total) return within.total !== after.total;
+  }
+  return true;
+}
+
+/** The year 9999, in which nothing was submitted yet. */
+const FAR_MS = Date.UTC(9_999, 0);
+const MOST_TRIES = 3;
 
 /**
  * The range without an end is read by each run, as far as it is new. What of it was stored before is compared here: where the

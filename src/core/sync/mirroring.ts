@@ -1,12 +1,12 @@
+import { isSameUnder, storedUnder } from '../../mirror/stored-under.ts';
 import type { Clock } from '../../base/clock.ts';
-import { MirrorError } from '../../base/errors.ts';
 import type { FormsClient } from '../../forms/client.ts';
 import { orNull } from '../../forms/errors.ts';
-import { fingerprint, HASH_FORMAT, hashedCell, keyFingerprint } from '../../mirror/hashing.ts';
-import { type FieldPicks, isHashed, isPicked, namesFor } from '../../mirror/picks.ts';
-import { pauseOf } from '../../mirror/pauses.ts';
+import { hashedCell } from '../../mirror/hashing.ts';
+import { type FieldPicks, isHashed, isPicked } from '../../mirror/picks.ts';
+import { pausedError, pauseOf } from '../../mirror/pauses.ts';
 import type { Form, FormIdentity } from '../../mirror/types.ts';
-import { distrust, type FormState, isSameUnder, type StoredUnder } from '../mirror/form-state.ts';
+import { distrust, type FormState } from '../mirror/form-state.ts';
 import type { OpenForm, Store } from '../mirror/port.ts';
 import { readPauses } from './pauses.ts';
 import { type Joining, Sink } from './sink.ts';
@@ -36,6 +36,8 @@ export interface Opened extends AsyncDisposable {
   readonly sink: Sink;
   /** The form as the source shows it now. */
   readonly source: Form;
+  /** Why everything is read again, a sentence each: what people removed or changed, and what the settings ask for now. */
+  readonly reasons: readonly string[];
 }
 
 /** The form as the source shows it now; null where it has none. Rejects as the client does. */
@@ -52,8 +54,7 @@ export async function requireUnpaused(
 ): Promise<void> {
   const pause = pauseOf(await readPauses(store), form.id);
   if (pause === null) return;
-  const what = pause.formId === null ? `target ${target}` : `form ${form.slug} in target ${target}`;
-  throw new MirrorError('PAUSED', `A person paused ${what}, so nothing is written there.`);
+  throw pausedError(pause, form.slug, target);
 }
 
 /**
@@ -78,11 +79,17 @@ export async function openForWriting(
       () => clock.now(),
     );
     sink.beforeCommit = () => requireUnpaused(mirroring, source);
-    await followSettings(form, source, joining);
+    const reasons = [...form.losses, ...(await followSettings(form, source, joining))];
     await sink.open();
     if (form.state.goneAtMs !== null)
       await form.commit({ state: (state) => ({ ...state, goneAtMs: null }) });
-    return { form, sink, source, [Symbol.asyncDispose]: () => form[Symbol.asyncDispose]() };
+    return {
+      form,
+      sink,
+      source,
+      reasons,
+      [Symbol.asyncDispose]: () => form[Symbol.asyncDispose](),
+    };
   } catch (error) {
     await form[Symbol.asyncDispose]();
     throw error;
@@ -107,24 +114,11 @@ export async function noteGone(
   return true;
 }
 
-/** Fingerprints of what the settings say of a form. */
-export function storedUnder(
-  { picks, hashKey }: Joining,
-  form: Pick<FormIdentity, 'id' | 'slug'>,
-): StoredUnder {
-  const hashed = namesFor(picks.hashed, form);
-  const key = hashKey === undefined || hashed.length === 0 ? '' : keyFingerprint(hashKey);
-  return {
-    selection: fingerprint(namesFor(picks, form)),
-    hashing: fingerprint([...hashed, key, String(HASH_FORMAT)]),
-  };
-}
-
 /** Other settings than those that the rows were stored under: old answers are hashed at once, and all is read again. */
-async function followSettings(form: OpenForm, source: Form, joining: Joining): Promise<void> {
+async function followSettings(form: OpenForm, source: Form, joining: Joining): Promise<string[]> {
   const now = storedUnder(joining, source);
   const before = form.state.storedUnder;
-  if (isSameUnder(before, now)) return;
+  if (isSameUnder(before, now)) return [];
   const { picks, hashKey } = joining;
   if (hashKey !== undefined && before?.hashing !== now.hashing) {
     const fieldIds = form.fields.map(({ id }) => id).filter((id) => isHashedNow(picks, source, id));
@@ -137,6 +131,15 @@ async function followSettings(form: OpenForm, source: Form, joining: Joining): P
       storedUnder: now,
     }),
   });
+  if (before === null) return [];
+  return [
+    ...(before.selection === now.selection
+      ? []
+      : ['Other fields are selected than when the rows were stored.']),
+    ...(before.hashing === now.hashing
+      ? []
+      : ['Other fields are hashed, or in another way, than when the rows were stored.']),
+  ];
 }
 
 const isHashedNow = (picks: FieldPicks, form: Form, id: string): boolean =>

@@ -1,5 +1,6 @@
 import { type Pause, newPause } from '../../mirror/pauses.ts';
 import type { Store } from '../mirror/port.ts';
+import { changeRecord, readRecord } from './records.ts';
 
 /*
  * A person has paused a form in a target, or a whole target. It is kept in the target, so that it holds for every process that
@@ -7,17 +8,15 @@ import type { Store } from '../mirror/port.ts';
  */
 
 const KEY = 'pauses';
-const MOST_TRIES = 5;
+const NONE: readonly Pause[] = [];
 
 /** What people have paused in a target. */
-export async function readPauses(store: Store): Promise<readonly Pause[]> {
-  return ((await store.record(KEY))?.value ?? []) as readonly Pause[];
-}
+export const readPauses = (store: Store): Promise<readonly Pause[]> => readRecord(store, KEY, NONE);
 
 /** Pauses; what is paused already stays as it was. The pause in force. */
 export async function pause(store: Store, asked: Pause): Promise<Pause> {
   const made = newPause(asked);
-  const pauses = await change(store, (before) =>
+  const pauses = await changeRecord(store, KEY, NONE, (before) =>
     before.some(({ formId }) => formId === made.formId) ? before : [...before, made],
   );
   return pauses.find(({ formId }) => formId === made.formId) ?? made;
@@ -26,23 +25,9 @@ export async function pause(store: Store, asked: Pause): Promise<Pause> {
 /** Ends a pause; those of single forms do not end with that of the target. What it was; undefined for none. */
 export async function resume(store: Store, formId: string | null): Promise<Pause | undefined> {
   let ended: Pause | undefined;
-  await change(store, (before) => {
+  await changeRecord(store, KEY, NONE, (before) => {
     ended = before.find((each) => each.formId === formId);
-    return before.filter((each) => each !== ended);
+    return ended === undefined ? before : before.filter((each) => each !== ended);
   });
   return ended;
-}
-
-async function change(
-  store: Store,
-  apply: (before: readonly Pause[]) => readonly Pause[],
-): Promise<readonly Pause[]> {
-  for (let tries = 1; ; tries++) {
-    const record = await store.record(KEY);
-    const before = (record?.value ?? []) as readonly Pause[];
-    const after = apply(before);
-    if (after === before || (await store.putRecord(KEY, after, record?.revision ?? null)))
-      return after;
-    if (tries === MOST_TRIES) throw new Error('others change the pauses at the same time');
-  }
 }

@@ -1,7 +1,8 @@
+import type { StoredUnder } from '../../mirror/stored-under.ts';
 import { z } from 'zod';
 import type { Claim } from '../mirror/claim.ts';
 import { claimOf } from '../mirror/claim.ts';
-import type { FormState, StoredUnder } from '../mirror/form-state.ts';
+import type { FormState } from '../mirror/form-state.ts';
 import type { Store } from '../mirror/port.ts';
 
 /*

@@ -1,21 +1,16 @@
+import { isSameUnder, type StoredUnder } from '../../mirror/stored-under.ts';
 import type { Clock } from '../../base/clock.ts';
 import { labelMap } from '../../mirror/label-map.ts';
 import { type Pause, pauseOf } from '../../mirror/pauses.ts';
 import type { Form } from '../../mirror/types.ts';
-import {
-  accounted,
-  type FormState,
-  isDue,
-  isSameUnder,
-  type StoredUnder,
-} from '../mirror/form-state.ts';
+import { accounted, type FormState, isDue } from '../mirror/form-state.ts';
 import { OUTCOMES } from '../mirror/outcomes.ts';
 import type { Store, StoredForm } from '../mirror/port.ts';
 import { areIgnored, askCounts, type Counts } from './counts.ts';
 import { readPauses } from './pauses.ts';
 import { ProfileRecord } from './profile.ts';
 import { Difference, explainNewest, type Workspace } from './poll-difference.ts';
-import { readRest, writeAgreement, writeRest } from './poll-records.ts';
+import { type Agreement, readRest, writeAgreement, writeRest } from './poll-records.ts';
 import { askEach, askRest, searchWorkspace, topOf } from './poll-search.ts';
 import type { Source } from './source.ts';
 import { mayWait, type WriteBackRule } from './write-back.ts';
@@ -33,6 +28,16 @@ export interface PolledTarget {
   readonly dueBeforeMs: number | null;
 }
 
+/** A form in a target that needs no run. */
+export interface SettledForm {
+  readonly target: string;
+  readonly stored: StoredForm;
+  /** When the source was asked (milliseconds). */
+  readonly atMs: number;
+  /** Statuses were counted. */
+  readonly onStatuses: boolean;
+}
+
 /** A form in a target that needs a run. */
 export interface SyncJob {
   readonly formId: string;
@@ -43,6 +48,8 @@ export interface SyncJob {
 
 export interface PollResult {
   readonly syncs: readonly SyncJob[];
+  /** Forms that the target accounts for as the source has them. */
+  readonly settled: readonly SettledForm[];
   /** Forms that have, or get, submissions to write back. */
   readonly writeBacks: readonly string[];
 }
@@ -60,6 +67,7 @@ export async function poll(
   onFailure: (target: string, error: unknown) => void,
 ): Promise<PollResult> {
   const syncs: SyncJob[] = [];
+  const settled: SettledForm[] = [];
   const writeBacks = new Set<string>();
   const asking: { workspace?: Promise<Workspace> } = {};
   const ask = (): Promise<Workspace> => (asking.workspace ??= askWorkspace(source, clock));
@@ -73,7 +81,14 @@ export async function poll(
       );
       const jobs = new Map<string, Counts | null>(polled.unsettled.map((id) => [id, null]));
       if (polled.spokenFor.length > 0) {
-        for (const [id, counts] of await judge(source, target, polled, ask)) jobs.set(id, counts);
+        const judged = await judge(source, target, polled, ask);
+        for (const [id, counts] of judged.jobs) jobs.set(id, counts);
+        if (judged.agreed !== null) {
+          const { atMs, onStatuses } = judged.agreed;
+          for (const stored of polled.spokenFor)
+            if (!jobs.has(stored.state.formId) && !polled.paused.has(stored.state.formId))
+              settled.push({ target: target.name, stored, atMs, onStatuses });
+        }
       }
       for (const [formId, counts] of jobs) syncs.push({ formId, target: target.name, counts });
       for (const { state } of polled.spokenFor)
@@ -84,7 +99,7 @@ export async function poll(
   }
   // What a run is about to store may wait for write-back as well.
   if (rule !== null) for (const { formId } of syncs) writeBacks.add(formId);
-  return { syncs, writeBacks: [...writeBacks] };
+  return { syncs, settled, writeBacks: [...writeBacks] };
 }
 
 /** Counts first: what arrives in between can only add to what is stored. */
@@ -101,6 +116,8 @@ export class PolledForms {
   readonly unsettled: readonly string[];
   /** IDs of listed forms that the poll does not speak for. */
   readonly rest: readonly string[];
+  /** IDs of forms that people have paused. */
+  readonly paused: ReadonlySet<string>;
 
   constructor(
     target: PolledTarget,
@@ -108,6 +125,7 @@ export class PolledForms {
     stored: readonly StoredForm[],
     pauses: readonly Pause[],
   ) {
+    const paused = new Set<string>();
     const byId = new Map(stored.map((each) => [each.state.formId, each]));
     const listed = new Map(forms.map((form) => [form.id, form]));
     const spokenFor: StoredForm[] = [];
@@ -115,6 +133,7 @@ export class PolledForms {
     for (const form of forms) {
       const held = byId.get(form.id);
       const isPaused = pauseOf(pauses, form.id) !== null;
+      if (isPaused) paused.add(form.id);
       if (!target.isChosen(form)) continue;
       const isAsNow =
         held !== undefined && isSameUnder(held.state.storedUnder, target.storedUnder(form));
@@ -130,7 +149,7 @@ export class PolledForms {
         unsettled.push(formId);
     }
     const known = new Set(spokenFor.map(({ state }) => state.formId));
-    [this.spokenFor, this.unsettled] = [spokenFor, unsettled];
+    [this.spokenFor, this.unsettled, this.paused] = [spokenFor, unsettled, paused];
     this.rest = forms.flatMap(({ id }) => (known.has(id) ? [] : [id]));
   }
 }
@@ -168,15 +187,24 @@ function areRelabelled(form: Form, fields: StoredForm['fields']): boolean {
   });
 }
 
+/** What a poll found of the settled forms of a target. */
+interface Judged {
+  /** Those that need a run. */
+  readonly jobs: ReadonlyMap<string, Counts | null>;
+  /** As of when the workspace has what the target accounts for of the others; null: that is not known. */
+  readonly agreed: Agreement | null;
+}
+
 /** Which of the settled forms of a target need a run. */
 async function judge(
   source: Source,
   target: PolledTarget,
   polled: PolledForms,
   ask: () => Promise<Workspace>,
-): Promise<Map<string, Counts | null>> {
+): Promise<Judged> {
   const { store } = target;
   const { spokenFor, rest } = polled;
+  const open = (jobs: ReadonlyMap<string, Counts | null>): Judged => ({ jobs, agreed: null });
   const all = new Map<string, Counts | null>(spokenFor.map(({ state }) => [state.formId, null]));
   const workspace = await ask();
   const { counts, newest } = workspace;
@@ -190,7 +218,7 @@ async function judge(
   await profile.save(store);
   // A workspace that has shown nothing yet may be one that cannot be asked without a form: each form is. Where lists are not
   // sorted, the first page does not show the newest submissions, and one that came beside a deletion moves no count.
-  if (profile.now.hasWorkspace !== true || !profile.now.isSorted) return all;
+  if (profile.now.hasWorkspace !== true || !profile.now.isSorted) return open(all);
 
   const statuses = profile.now.hasWorkspaceStatuses === true ? counts.statuses : null;
   const topMs = topOf(newest, rest);
@@ -202,22 +230,21 @@ async function judge(
   const found = new Map<string, Counts | null>([...explained].map((id) => [id, null]));
   if (known !== null) {
     difference.takeOff(new Map(Object.entries(known.statuses)), known.total);
-    if (difference.isNone && found.size === 0)
-      return agreeAll(target, polled, workspace, statuses !== null);
     // The newest page explains everything that differs: runs need no counts of their own.
+    const jobs = new Map([...explained].map((id) => [id, { ...counts, statuses: null }]));
     if (difference.isNone)
-      return new Map([...explained].map((id) => [id, { ...counts, statuses: null }]));
+      return { jobs, agreed: await agree(target, polled, jobs, workspace, statuses !== null) };
   }
   const [only] = spokenFor;
   if (spokenFor.length === 1 && rest.length === 0 && only !== undefined)
-    return found.set(only.state.formId, statuses === null ? null : counts);
+    return open(found.set(only.state.formId, statuses === null ? null : counts));
 
   if (rest.length > 0 && (known === null || rest.length <= spokenFor.length)) {
     const asked = await askRest(source, rest, workspace, statuses !== null);
     if (known !== null) difference.putBack(new Map(Object.entries(known.statuses)), known.total);
     difference.takeOff(new Map(Object.entries(asked.statuses)), asked.total);
     await writeRest(store, asked);
-    if (difference.isNone) return found;
+    if (difference.isNone) return open(found);
   } else if (rest.length === 0) {
     const searched = await searchWorkspace(
       source,
@@ -229,12 +256,12 @@ async function judge(
     );
     if (searched !== null && searched.size > 0) {
       for (const id of searched) found.set(id, null);
-      return found;
+      return open(found);
     }
   }
   const differing = await askEach(source, spokenFor, difference);
   for (const id of differing) found.set(id, null);
-  if (found.size > 0) return found;
+  if (found.size > 0) return open(found);
   // No form explains it, so it belongs to none of them, if the workspace still says so.
   const again = await askCounts(source, {}, counts.askedAtMs);
   const total = (await source.count({}))?.total;
@@ -246,17 +273,19 @@ async function judge(
     for (const { state } of spokenFor) beyond.takeOff(accounted(state.tally));
     await writeRest(store, { formIds: [...rest], topMs, ...beyond.asRest() });
   }
-  return found;
+  return open(found);
 }
 
-/** The workspace has what the target accounts for: nothing needs a run. */
-async function agreeAll(
+/** The workspace has what the target accounts for of the forms that need no run. */
+async function agree(
   { store }: PolledTarget,
   { spokenFor }: PolledForms,
+  jobs: ReadonlyMap<string, unknown>,
   { counts }: Workspace,
   onStatuses: boolean,
-): Promise<Map<string, Counts | null>> {
-  const formIds = spokenFor.map(({ state }) => state.formId);
-  await writeAgreement(store, { atMs: counts.askedAtMs, onStatuses, formIds });
-  return new Map();
+): Promise<Agreement> {
+  const formIds = spokenFor.map(({ state }) => state.formId).filter((id) => !jobs.has(id));
+  const agreement = { atMs: counts.askedAtMs, onStatuses, formIds };
+  await writeAgreement(store, agreement);
+  return agreement;
 }

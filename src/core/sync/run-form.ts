@@ -1,7 +1,9 @@
-import { isAbort, type MirrorError, toMirrorError } from '../../base/errors.ts';
+import { isAbort, MirrorError, toMirrorError } from '../../base/errors.ts';
+import { shellOption } from '../../base/shell.ts';
 import type { FormIdentity } from '../../mirror/types.ts';
 import { type OutcomeName, OUTCOMES } from '../mirror/outcomes.ts';
-import type { Applied, Run } from '../mirror/port.ts';
+import { accounted, type FormState, liveRows, sumOf } from '../mirror/form-state.ts';
+import type { Applied, OpenForm, Run } from '../mirror/port.ts';
 import { Incomplete } from './incomplete.ts';
 import { type Mirroring, noteGone, openForWriting, type Opened, readForm } from './mirroring.ts';
 import { ProfileRecord } from './profile.ts';
@@ -16,8 +18,18 @@ export interface RunReport extends Run {
   readonly target: string;
   /** The target had nothing of the form. */
   readonly wasEmpty: boolean;
-  /** What people removed, and what could not be brought up to date at the end: a sentence each. */
+  /** How many submissions the target accounts for; null where it was not opened. */
+  readonly accounted: number | null;
+  /** Rows that the source neither shows nor calls gone. */
+  readonly undecided: number;
+  /** Why everything was read again: a sentence each. */
+  readonly reasons: readonly string[];
+  /** What could not be brought up to date at the end: a sentence each. */
   readonly notes: readonly string[];
+  /** How the fields of the form were when the run began, and when it ended. */
+  readonly fields: { readonly before: OpenForm['fields']; readonly after: OpenForm['fields'] };
+  /** The error behind `error`; null for an outcome that is no error. */
+  readonly failure: MirrorError | null;
 }
 
 /** How a step of a run ended. */
@@ -25,7 +37,22 @@ interface Ending {
   readonly outcome: OutcomeName;
   readonly code: string | null;
   readonly error: string | null;
+  readonly failure: MirrorError | null;
 }
+
+/** What a report says in addition to how the run ended. */
+type Found = Pick<
+  RunReport,
+  | 'form'
+  | 'held'
+  | 'isWhole'
+  | 'wasEmpty'
+  | 'accounted'
+  | 'undecided'
+  | 'reasons'
+  | 'notes'
+  | 'fields'
+>;
 
 /**
  * One run: brings a form in a target up to date, and records how that went. Never rejects: what goes wrong is in the report, and
@@ -40,12 +67,7 @@ export async function runForm(
   const { clock, target, client, concurrency } = mirroring;
   const startedAtMs = clock.now();
   const source = new Source(client, concurrency, signal);
-  const report = (
-    ending: Ending,
-    from: Partial<Pick<RunReport, 'form' | 'held' | 'isWhole' | 'wasEmpty' | 'notes'>> & {
-      applied?: Applied;
-    } = {},
-  ): RunReport => {
+  const report = (ending: Ending, from: Partial<Found> & { applied?: Applied } = {}): RunReport => {
     const { applied = NOTHING_APPLIED, ...rest } = from;
     return {
       form: identity,
@@ -56,7 +78,11 @@ export async function runForm(
       held: 0,
       isWhole: false,
       wasEmpty: false,
+      accounted: null,
+      undecided: 0,
+      reasons: [],
       notes: [],
+      fields: { before: [], after: [] },
       ...applied,
       ...ending,
       ...rest,
@@ -67,8 +93,8 @@ export async function runForm(
   try {
     const form = await readForm(mirroring, identity.id, signal);
     if (form === null) {
-      await noteGone(mirroring, identity);
-      return report({ outcome: 'gone', code: 'FORM_GONE', error: null });
+      const isHeld = await noteGone(mirroring, identity);
+      return report(gone(identity, isHeld));
     }
     opened = await openForWriting(mirroring, form, signal);
   } catch (error) {
@@ -76,9 +102,10 @@ export async function runForm(
   }
 
   await using closing = opened;
-  const { form, sink } = closing;
+  const { form, sink, reasons } = closing;
   const wasEmpty = form.state.ranges.length === 0;
-  const notes = [...form.losses];
+  const { fields: before } = form;
+  const notes: string[] = [];
   let ending: Ending;
   let isWhole = false;
   try {
@@ -93,6 +120,7 @@ export async function runForm(
       options: { ...options, maxDeleteFraction },
       shortBy: 0,
       since: null,
+      seen: 0,
     };
     ending = await syncToEnd(work);
     isWhole =
@@ -106,11 +134,15 @@ export async function runForm(
   const about = (): RunReport =>
     report(ending, {
       form: { id: identity.id, slug: closing.source.slug, name: closing.source.name },
-      applied: sink.applied,
+      applied: counted(sink.applied, form.state),
       held: form.state.tally.held,
       isWhole,
       wasEmpty,
+      accounted: sumOf(accounted(form.state.tally).values()),
+      undecided: form.state.tally.undecided,
+      reasons,
       notes,
+      fields: { before, after: form.fields },
     });
   try {
     const { outcome, code } = ending;
@@ -124,6 +156,13 @@ export async function runForm(
   return about();
 }
 
+/** A row that several lists showed is counted once. */
+function counted(applied: Applied, { tally }: FormState): Applied {
+  const { inserted, updated, unchanged } = applied;
+  const most = Math.max(0, liveRows(tally) - inserted - updated);
+  return { ...applied, unchanged: Math.min(unchanged, most) };
+}
+
 /** Syncs, and stores what was seen however it ends. */
 async function syncToEnd(work: Work): Promise<Ending> {
   try {
@@ -131,23 +170,44 @@ async function syncToEnd(work: Work): Promise<Ending> {
   } catch (error) {
     if (!(error instanceof Incomplete)) throw error;
     await work.sink.flush();
-    return { outcome: 'incomplete', code: 'PASS_INCOMPLETE', error: error.message };
+    const { state } = work.form;
+    const what = `Nothing is proven of ${nameOf(state)}: ${error.message}. What the run has seen is stored; the next run tries again.`;
+    return endingOf(new MirrorError('PASS_INCOMPLETE', what));
   }
-  const { held } = work.form.state.tally;
-  return held > 0
-    ? {
-        outcome: 'held',
-        code: 'DELETES_WITHHELD',
-        error: `${held} rows are gone at the source and wait for a person`,
-      }
-    : { outcome: 'ok', code: null, error: null };
+  const { state } = work.form;
+  if (state.tally.held === 0) return { outcome: 'ok', code: null, error: null, failure: null };
+  const { held } = state.tally;
+  const option = shellOption('--form', state.formId);
+  return {
+    outcome: 'held',
+    code: 'DELETES_WITHHELD',
+    error:
+      `The source does not show ${held} rows of ${nameOf(work.form.state)}, more than MAX_DELETE_FRACTION allows at once, so none was ` +
+      `marked deleted. If they were deleted on purpose, run: forms-mirror sync --full --accept-deletes ${option}`,
+    failure: null,
+  };
 }
+
+const gone = (form: FormIdentity, isHeld: boolean): Ending => ({
+  outcome: 'gone',
+  code: 'FORM_GONE',
+  error:
+    `The source answers 404 for ${nameOf({ formId: form.id, name: form.name })}: it was deleted, or the key is for another workspace. ` +
+    (isHeld ? 'Its rows stay as they are.' : 'It was never copied here.'),
+  failure: null,
+});
+
+const nameOf = ({ formId, name }: { readonly formId: string; readonly name: string }): string =>
+  `form "${name}" (${formId})`;
 
 function endingOf(error: unknown): Ending {
   const failure: MirrorError = toMirrorError(error);
   const { code, message } = failure;
-  if (isAbort(error)) return { outcome: 'stopped', code, error: message };
-  if (code === 'PAUSED') return { outcome: 'paused', code, error: message };
-  if (code === 'TARGET_BUSY') return { outcome: 'busy', code, error: message };
-  return { outcome: 'failed', code, error: message };
+  const outcomes: Partial<Record<MirrorError['code'], OutcomeName>> = {
+    PAUSED: 'paused',
+    TARGET_BUSY: 'busy',
+    PASS_INCOMPLETE: 'incomplete',
+  };
+  const outcome = isAbort(error) ? 'stopped' : (outcomes[code] ?? 'failed');
+  return { outcome, code, error: message, failure };
 }

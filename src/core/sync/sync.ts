@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { accounted, agreed, isDue, sumOf } from '../mirror/form-state.ts';
 import { areIgnored, askCounts, type Counts, sameCounts, uncounted } from './counts.ts';
 import { flagDue, readDue, takeSnapshot } from './due.ts';
@@ -6,10 +7,11 @@ import { isNewestFirst, learnBounds } from './profile.ts';
 import { narrowAll } from './narrow.ts';
 import { type Newest, readNewest } from './newest.ts';
 import { readWhole } from './read-range.ts';
+import type { Page } from './source.ts';
 import type { Work } from './work.ts';
 
-/** So often source and copy are compared before a run gives up. */
-const MOST_ROUNDS = 5;
+/** So often a source that moves is compared with the copy before a run gives up. */
+const MOST_MOVES = 5;
 
 /**
  * Brings one form in one target up to date: the first copy, new submissions, changes to old ones and row comparisons. Returns
@@ -20,10 +22,9 @@ export async function sync(work: Work): Promise<void> {
   const { formId } = form.state;
   await sink.setState((state) => flagDue(state, work));
   const isReading = isDue(form.state);
-  await requireForms(work);
-
   const startMs = clock.now();
   const first = await source.page({ formId });
+  await requireForms(work, first, isReading);
   work.shortBy = shortBy(work, first.total);
   if (await takeSnapshot(work, first, startMs)) return agree(work, startMs, true);
   if (!isNewestFirst(first)) profile.learn({ isSorted: false });
@@ -32,20 +33,24 @@ export async function sync(work: Work): Promise<void> {
   if (isReading) await readDue(work, first);
 
   let before: Counts | null = null;
-  for (let round = 0; round < MOST_ROUNDS; round++) {
+  let hasFound = true;
+  for (let moves = 0; moves < MOST_MOVES;) {
     // Counts first: a newcomer that arrives in between can only add to what is stored, as an unseen deletion does.
-    const given = round === 0 && !isReading ? options.counts : null;
-    const counts = given ?? (await askOwnCounts(work));
+    const given: Counts | null = before === null && !isReading ? options.counts : null;
+    const counts: Counts = given ?? (await askOwnCounts(work));
     const newest = await readNewest(work, counts, given === null ? undefined : first);
     work.shortBy = shortBy(work, newest.total);
     learnStatuses(work, counts, newest);
     if (agrees(work, counts, newest))
       return agree(work, counts.askedAtMs, hasStatuses(work, counts, given));
-    // Nothing moves at the source, and narrowing did not find what differs: its dates are not what they seem.
     const isStill = before !== null && (counts.statuses === null || sameCounts(counts, before));
-    if (isStill && round > 1) await readWhole(work);
+    if (!isStill || !hasFound) moves++;
+    const { tally } = form.state;
+    // Nothing moves at the source, and narrowing found nothing: its dates are not what they seem.
+    if (isStill && !hasFound) await readWhole(work);
     else if (given === null || counts.statuses !== null)
       await narrowAll(work, counts, newest.total);
+    hasFound = given !== null || !isDeepStrictEqual(form.state.tally, tally);
     before = counts;
   }
   throw new Incomplete('MOVING');
@@ -91,8 +96,13 @@ async function agree({ sink, form }: Work, atMs: number, onStatuses: boolean): P
 }
 
 /** A source that ignores `formId` shows the submissions of all forms in each: then nothing is proven of any. */
-async function requireForms({ source, profile }: Work): Promise<void> {
-  if (profile.now.hasForms === null) {
+async function requireForms(
+  { source, profile }: Work,
+  { total }: Page,
+  isReading: boolean,
+): Promise<void> {
+  // Where nothing is shown, nothing can be stored, and nothing is learned. Whenever ranges are read, it is asked again.
+  if (total > 0 && (isReading || profile.now.hasForms !== true)) {
     const answer = await source.count({ formId: 'no-such-form' });
     profile.learn({ hasForms: answer === null || answer.total === 0 });
   }

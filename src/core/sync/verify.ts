@@ -39,6 +39,16 @@ export interface Verification {
   readonly columns: ReadonlyMap<string, number>;
 }
 
+/** A submission that a run would store otherwise. `stored`: null where the target has no row. `row`: null where the source has none. */
+export interface Difference {
+  readonly id: string;
+  readonly stored: StoredRow | null;
+  readonly row: Row | null;
+  /** System columns that differ, and IDs of fields. */
+  readonly columns: readonly string[];
+  readonly fieldIds: readonly string[];
+}
+
 const LISTED = 20;
 const MOST_READINGS = 12;
 
@@ -65,8 +75,8 @@ class Found {
 
 /**
  * Reads everything of a form at the source and compares each answer with what is stored, by ranges where the source can be asked
- * so. Writes nothing, and trusts no state. `held`: the form as it is in the target; null where it has none. Rejects as
- * source and target do.
+ * so. Writes nothing, and trusts no state. `held`: the form as it is in the target; null where it has none. `onDifference` is told
+ * of each submission that differs, of one that is shown twice perhaps twice. Rejects as source and target do.
  */
 export async function verify(
   source: Source,
@@ -75,9 +85,10 @@ export async function verify(
   joining: Joining,
   profile: Profile,
   clock: Clock,
+  onDifference: (difference: Difference) => void = () => {},
 ): Promise<Verification> {
   const startedAtMs = clock.now();
-  const comparison = new Comparison(form, held, joining, startedAtMs);
+  const comparison = new Comparison(form, held, joining, startedAtMs, onDifference);
   await comparison.open();
   const isDated = dated(profile, 0, null).dateFrom !== undefined;
   const spans: Span[] =
@@ -131,6 +142,7 @@ class Comparison {
   readonly #held: OpenForm | null;
   readonly #joining: Joining;
   readonly #atMs: number;
+  readonly #onDifference: (difference: Difference) => void;
   readonly #unlisted: UnlistedFields;
   readonly #compared = new Set<string>();
   readonly #missing = new Found();
@@ -140,8 +152,15 @@ class Comparison {
   readonly #columns = new Map<string, Set<string>>();
   readonly #listed = new Set<string>();
 
-  constructor(form: Form, held: OpenForm | null, joining: Joining, atMs: number) {
+  constructor(
+    form: Form,
+    held: OpenForm | null,
+    joining: Joining,
+    atMs: number,
+    onDifference: (difference: Difference) => void,
+  ) {
     [this.#form, this.#held, this.#joining, this.#atMs] = [form, held, joining, atMs];
+    this.#onDifference = onDifference;
     this.#unlisted = new UnlistedFields((id) => isPicked(joining.picks, form, id));
   }
 
@@ -178,12 +197,22 @@ class Comparison {
         for (const each of batch) stored.set(each.id, each);
     const forgotten = (await this.#held?.forgotten(ids)) ?? new Map<string, string>();
     const fieldIds = fields.map(({ id }) => id);
+    const former = await this.#formerRows(ids.filter((id) => !stored.has(id)));
     for (const row of rows.values()) {
       if (forgotten.has(row.id)) continue;
       this.#compared.add(row.id);
       this.#extra.delete(row.id);
-      this.#compareRow(row, stored.get(row.id), fieldIds);
+      this.#compareRow(row, stored.get(row.id) ?? former.get(row.id), fieldIds);
     }
+  }
+
+  /** Rows that are marked deleted. */
+  async #formerRows(ids: readonly string[]): Promise<Map<string, StoredRow>> {
+    const former = new Map<string, StoredRow>();
+    if (this.#held === null || ids.length === 0) return former;
+    for await (const batch of this.#held.rows({ ids, isDeleted: true }, true))
+      for (const each of batch) former.set(each.id, each);
+    return former;
   }
 
   #compareRow(row: Row, stored: StoredRow | undefined, fieldIds: readonly string[]): void {
@@ -193,16 +222,26 @@ class Comparison {
     if (this.#listed.has(row.id)) return;
     if (stored === undefined) {
       this.#missing.add(row.id);
+      this.#onDifference({ id: row.id, stored: null, row, columns: [], fieldIds: [] });
       return;
     }
-    const columns = [
+    const system = [
       ...(row.status === stored.status ? [] : ['status']),
       ...(row.createdAt === stored.createdAt ? [] : ['created_at']),
-      ...fieldIds.filter(
-        (id) => !sameCell(stored.cells.get(id) ?? null, row.cells.get(id) ?? null),
-      ),
     ];
-    if (columns.length > 0) this.#changed.add(row.id);
+    const others = fieldIds.filter(
+      (id) => !sameCell(stored.cells.get(id) ?? null, row.cells.get(id) ?? null),
+    );
+    const columns = [...system, ...others];
+    if (stored.deletedAt !== null) {
+      this.#missing.add(row.id);
+      this.#onDifference({ id: row.id, stored, row, columns: system, fieldIds: others });
+      return;
+    }
+    if (columns.length > 0) {
+      this.#changed.add(row.id);
+      this.#onDifference({ id: row.id, stored, row, columns: system, fieldIds: others });
+    }
     for (const column of columns)
       this.#columns.set(column, (this.#columns.get(column) ?? new Set()).add(row.id));
   }
@@ -215,8 +254,10 @@ class Comparison {
       absent.push(...rows.flatMap(({ id }) => (seen.has(id) ? [] : [id])));
     const there: SubmissionItem[] = [];
     await source.byIds(absent, (id, answer) => {
-      if (answer.kind === 'gone') this.#extra.add(id);
-      else {
+      if (answer.kind === 'gone') {
+        this.#extra.add(id);
+        this.#onDifference({ id, stored: null, row: null, columns: [], fieldIds: [] });
+      } else {
         this.#undecided.add(id);
         if (answer.kind === 'there') there.push(answer.item);
       }

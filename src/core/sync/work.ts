@@ -23,6 +23,8 @@ export interface SyncOptions {
    * showed of the form, so that the total is enough.
    */
   readonly counts: Counts | null;
+  /** Told how far the run has come: submissions that it was shown, and how many the form has. */
+  readonly onProgress: (seen: number, total: number) => void;
 }
 
 /** What the steps of one run share. */
@@ -37,6 +39,8 @@ export interface Work {
   shortBy: number;
   /** Notes what readings show that the counts of this round may not have. */
   since: SinceCounts | null;
+  /** Items of lists that were shown. */
+  seen: number;
 }
 
 /** What of a form is read: what was created within [fromMs, toMs), of one status or of all. */
@@ -60,6 +64,8 @@ export async function* pagesOf(
   const { source, form } = work;
   for await (const page of source.pages({ ...query, formId: form.state.formId }, first, ahead)) {
     spend(work, page.items.length);
+    work.seen += page.items.length;
+    work.options.onProgress(work.seen, Math.max(page.total, work.seen));
     await work.since?.look(page.items);
     yield page;
   }

@@ -4,7 +4,7 @@ import { FormsApiError } from '../../forms/errors.ts';
 import { isHopeless, readRefusal, REFUSAL_LASTS_MS } from '../../mirror/mark-rules.ts';
 import type { FormIdentity } from '../../mirror/types.ts';
 import { type FormState, sumOf } from '../mirror/form-state.ts';
-import type { Entry, OpenForm } from '../mirror/port.ts';
+import type { Entry, OpenForm, Store } from '../mirror/port.ts';
 import { type Mirroring, openForWriting, type Opened, readForm } from './mirroring.ts';
 import { Source } from './source.ts';
 
@@ -25,12 +25,20 @@ export interface WriteBackReport {
   readonly failed: number;
   /** More wait: the job is to be queued again. */
   readonly hasMore: boolean;
+  /** Some of those whose status could not be changed, with why. */
+  readonly unwritten: readonly { readonly submissionId: string; readonly reason: string }[];
+  /** Nothing succeeded, so that the others were not tried. */
+  readonly isHopeless: boolean;
   readonly code: string | null;
   readonly error: string | null;
+  /** What ended it before all were tried. */
+  readonly failure: MirrorError | null;
 }
 
 /** So many submissions a job: a crash in between costs reading these again. */
 const MOST_AT_ONCE = 50;
+/** A report names so many that could not be changed. */
+const MOST_NAMED = 10;
 /** A status that was read longer ago may have changed since: it is read again before the PATCH (L7). */
 const FRESH_MS = 10_000;
 /** Some sources show a change a moment after they made it. */
@@ -46,6 +54,8 @@ interface Written {
   readonly shown: SubmissionItem | null;
   readonly what: 'written' | 'adopted' | 'refused' | 'failed';
   readonly reason: string;
+  /** A refusal that speaks of the submission only if others are not refused. */
+  readonly isUnsure?: boolean;
 }
 
 /**
@@ -67,8 +77,11 @@ export async function writeBack(
     refused: 0,
     failed: 0,
     hasMore: false,
+    unwritten: [],
+    isHopeless: false,
     code: null,
     error: null,
+    failure: null,
   };
   const [first] = targets;
   if (first === undefined) return report;
@@ -92,7 +105,8 @@ export async function writeBack(
       report,
     );
   } catch (error) {
-    const { code, message } = toMirrorError(error);
+    const failure = toMirrorError(error);
+    const { code, message } = failure;
     const outcome =
       code === 'PAUSED'
         ? 'paused'
@@ -101,8 +115,31 @@ export async function writeBack(
           : code === 'CANCELLED'
             ? 'stopped'
             : 'failed';
-    return { ...report, outcome, code, error: message };
+    return { ...report, outcome, code, error: message, failure };
   }
+}
+
+/** The submissions whose status the next write-back would try to change, as the targets have them. Changes nothing. */
+export async function wouldWriteBack(
+  stores: readonly Store[],
+  formId: string,
+  rule: WriteBackRule,
+  nowMs: number,
+): Promise<{ id: string; status: string }[]> {
+  await using stack = new AsyncDisposableStack();
+  const opened: { form: OpenForm }[] = [];
+  for (const store of stores) {
+    const form = await store.open({ id: formId }, 'read');
+    if (form === null) return [];
+    opened.push({ form: stack.use(form) });
+  }
+  const [first] = opened;
+  const found: { id: string; status: string }[] = [];
+  const ids = await candidates(opened, rule, nowMs);
+  if (first === undefined || ids.length === 0) return found;
+  for await (const rows of first.form.rows({ ids }))
+    for (const { id, status } of rows) found.push({ id, status });
+  return found;
 }
 
 async function writeAll(
@@ -138,6 +175,10 @@ async function writeAll(
       }
     }),
   );
+  const isAnyWritten = [...results.values()].some(({ what }) => what === 'written');
+  if (!isAnyWritten)
+    for (const [id, result] of results)
+      if (result.isUnsure === true) results.set(id, { ...result, what: 'failed' });
   await storeAll(opened, results, rule, clock.now());
   if (fatal !== undefined) throw fatal;
   const count = (what: Written['what']): number =>
@@ -153,6 +194,11 @@ async function writeAll(
     refused,
     failed,
     hasMore: waiting.length > ids.length && !isHopeless(tally),
+    unwritten: [...results]
+      .filter(([, { what }]) => what === 'refused' || what === 'failed')
+      .slice(0, MOST_NAMED)
+      .map(([submissionId, { reason }]) => ({ submissionId, reason })),
+    isHopeless: isHopeless(tally),
     code: worst === undefined ? null : worst.what === 'refused' ? 'FORMS_REFUSED' : 'FORMS_FAILED',
     error,
   };
@@ -160,7 +206,7 @@ async function writeAll(
 
 /** Submissions in one of the statuses that every target holds, and that none lists; what was refused lately rests for a day. */
 async function candidates(
-  opened: readonly Opened[],
+  opened: readonly Pick<Opened, 'form'>[],
   { from }: WriteBackRule,
   nowMs: number,
 ): Promise<string[]> {
@@ -202,6 +248,7 @@ async function writeOne(
   if (before === null || status === null) return { shown: before, what: 'adopted', reason: '' };
   if (!from.includes(status)) return { shown: before, what: 'adopted', reason: '' };
   let refusal: string | null = null;
+  let isUnsure = false;
   const readAtMs = clock.now();
   await requireUnpaused();
   try {
@@ -213,9 +260,11 @@ async function writeOne(
     const failure = toMirrorError(error);
     if (/^(CANCELLED|FORMS_UNAUTHORIZED|INTERNAL)$/.test(failure.code)) throw failure;
     const http = failure instanceof FormsApiError ? failure.status : null;
-    if (readRefusal(http) === 'failure' && (http === null || http >= 300))
+    const speaksOf = readRefusal(http);
+    if (speaksOf === 'failure' && (http === null || http >= 300))
       return { shown: before, what: 'failed', reason: failure.message };
     refusal = failure.message;
+    isUnsure = speaksOf === 'perhaps';
   }
   // Only the submission itself shows whether it was made.
   let after = await read(source, id);
@@ -230,7 +279,7 @@ async function writeOne(
   const reason =
     refusal ??
     `the source answered PATCH /submissions/${id}/status with success and left the status as it was`;
-  return { shown: after, what: 'refused', reason };
+  return { shown: after, what: 'refused', reason, isUnsure };
 }
 
 /** The submission as it is now; null where it is gone; a sentence where the source does not say. */

@@ -1,184 +1,124 @@
 import type { Relation, RelationColumn, TargetRelations } from '../../mirror/relations.ts';
-import { isHistory } from './row-history.ts';
 import { SYSTEM_COLUMNS } from '../../mirror/reserved-names.ts';
-import { partsOf } from './answer-parts.ts';
-import { type Catalogue, loadForms } from './catalogue.ts';
-import {
-  CATALOGUE_TEXTS,
-  FORM_TEXTS,
-  MORE_TEXT,
-  PART_TEXTS,
-  SYSTEM_COLUMN_TEXTS,
-} from './descriptions.ts';
-import type { SqlDialect } from './dialect.ts';
-import { type FormTable, MORE_COLUMN } from './field-column.ts';
-import { MODEL_COLUMNS, MODEL_TEXTS, type ModelView } from './model-views.ts';
-import { liveViewNames, modelViewNames } from './view-notes.ts';
-import type { RelationTexts } from './view-sql.ts';
+import { type Database, quoted, type ViewedForm } from './database.ts';
+import { answerColumns, viewedForms } from './form-views.ts';
+import { MORE } from './fields.ts';
 
-/** Where the tables are, as tools that connect to the database call it. */
-export type SqlPlaceName = Pick<TargetRelations, 'database' | 'schema'>;
-
-/** The tables and views that are there, with those of their columns that are there. */
-export async function readRelations(catalogue: Catalogue): Promise<readonly Relation[]> {
-  const { session, dialect } = catalogue;
-  const forms = await loadForms(session, dialect);
-  const names = [
-    ...forms.flatMap(({ table, history }) => (history ? [table, history.table] : [table])),
-    ...Object.keys(CATALOGUE_TEXTS),
-  ];
-  const all = await dialect.relationNames(session);
-  const live = await liveViewNames(session, dialect);
-  const present = await dialect.columnsOfEach(session, new Set(names));
-  const ofForms = forms.flatMap((form) => {
-    const columns = present.get(form.table);
-    const table = columns && tableOf(dialect, form, new Set(columns));
-    const liveName = live.get(form.form.id);
-    const view = all.has(form.view) ? viewOf(form) : undefined;
-    const rest = liveName !== undefined && all.has(liveName) ? liveOf(form, liveName) : undefined;
-    const kept = form.history && present.get(form.history.table);
-    const versions = kept && isHistory(kept) && versionsOf(dialect, form, kept);
-    return [table, view, rest, versions].filter(
-      (relation) => relation !== undefined && relation !== null && relation !== false,
-    );
-  });
-  const ofModel = [...(await modelViewNames(session, dialect))].flatMap(([view, name]) =>
-    all.has(name) ? [modelOf(view, name)] : [],
-  );
-  const ofMirror = Object.entries(CATALOGUE_TEXTS).flatMap(([name, text]): Relation[] => {
-    const columns = present.get(name);
-    if (columns === undefined || !text.isForPeople) return [];
-    const { description, key } = text;
-    return [{ name, description, columns: keyColumns(key, columns), comparedAt: null }];
-  });
-  return [...ofForms, ...ofModel, ...ofMirror];
-}
-
-/** What people are told of a form's table, and of what they see beside it in their tools: its history, its view with labels. */
-export function textsOfForm(
-  dialect: SqlDialect,
-  form: FormTable,
-  columns: {
-    readonly table: ReadonlySet<string>;
-    readonly versions: readonly string[] | undefined;
-  },
-): RelationTexts[] {
-  const table = tableOf(dialect, form, columns.table);
-  const versions = columns.versions && versionsOf(dialect, form, columns.versions);
-  const textsOf = (kind: 'table' | 'view', relation: Relation): RelationTexts => ({
-    name: relation.name,
-    kind,
-    description: relation.description,
-    columns: Object.fromEntries(relation.columns.map((one) => [one.name, one.description])),
-  });
-  return [
-    textsOf('table', table),
-    ...(versions === undefined ? [] : [textsOf('table', versions)]),
-    { ...textsOf('view', viewOf(form)), columns: SYSTEM_COLUMN_TEXTS },
-  ];
-}
-
-function tableOf(
-  dialect: SqlDialect,
-  { form, table, fields }: FormTable,
-  present: ReadonlySet<string>,
-): Relation {
-  const system = SYSTEM_COLUMNS.filter((name) => present.has(name)).map((name): RelationColumn => ({
-    name,
-    description: SYSTEM_COLUMN_TEXTS[name],
-    isUnique: name === 'id',
-    isRequired: name === 'id',
-  }));
-  const own = partsOf(fields)
-    .filter(({ name, storage }) => storage === 'column' && present.has(name))
-    .map(({ field: { label, removedAt }, kind, name }): RelationColumn => {
-      const gone = removedAt === null ? '' : ' (no longer in the form, or no longer picked)';
-      const description = label + PART_TEXTS[kind] + gone;
-      return { name, description, isUnique: false, isRequired: false };
-    });
-  const more: RelationColumn[] = present.has(MORE_COLUMN)
-    ? [{ name: MORE_COLUMN, description: MORE_TEXT, isUnique: false, isRequired: false }]
-    : [];
-  const isLast = ({ name }: RelationColumn): boolean => name.startsWith('_');
-  return {
-    name: table,
-    description: FORM_TEXTS.table(form),
-    columns: [...system.filter((one) => !isLast(one)), ...own, ...more, ...system.filter(isLast)],
-    comparedAt: comparedAt(dialect.relation('mirror_checkpoints'), form.id),
-  };
-}
-
-/** The versions that the rows of a form had. */
-function versionsOf(
-  dialect: SqlDialect,
-  form: FormTable,
-  present: readonly string[],
-): Relation | undefined {
-  if (!form.history) return undefined;
-  const { columns } = tableOf(dialect, form, new Set(present));
-  const times = Object.entries(VERSION_TEXTS).map(([name, description]): RelationColumn => {
-    return { name, description, isUnique: false, isRequired: name !== '_valid_to' };
-  });
-  return {
-    name: form.history.table,
-    description: FORM_TEXTS.versions(form.form),
-    columns: [...columns.map((column) => Object.assign({}, column, { isUnique: false })), ...times],
-    comparedAt: null,
-  };
-}
-
-const VERSION_TEXTS = {
-  _valid_from: 'From when on it was so, as the mirror saw it.',
-  _valid_to: 'Until when, without that instant; empty for what is so now.',
-  _is_deleted: 'Whether the submission was deleted at the source then.',
+/** What the columns are that every form's table has besides those of its fields. */
+const SYSTEM_TEXTS: Readonly<Record<(typeof SYSTEM_COLUMNS)[number], string>> = {
+  id: 'ID of the submission at the source.',
+  status: 'Status of the submission at the source.',
+  created_at: 'When it was submitted, in UTC; empty where the source gives no valid time.',
+  _first_seen_at: 'When the mirror stored the submission for the first time.',
+  _changed_at: 'When the mirror last changed this row.',
+  _deleted_at: 'When the submission was found deleted at the source; empty while it is there.',
 };
 
-const viewOf = ({ form, view }: FormTable): Relation => ({
-  name: view,
-  description: FORM_TEXTS.labelled(form),
-  columns: [],
-  comparedAt: null,
-});
+/** The views over all forms, with the columns that every row fills. */
+const SHARED: Readonly<
+  Record<string, readonly [description: string, required: readonly string[]]>
+> = {
+  submissions: [
+    'The submissions of all forms, those that are marked deleted included.',
+    ['form_id', 'submission_id'],
+  ],
+  answers: [
+    'The answers of all forms: a row for each answer, and for each choice of several.',
+    ['form_id', 'submission_id', 'field_id'],
+  ],
+  freshness: ['How many rows each form has, and as of when what is known of them is true.', []],
+  mirror_forms: ['Every form that was ever copied, with its table and view.', ['form_id']],
+  mirror_fields: ['The fields of the forms: column and current label.', ['form_id', 'field_id']],
+  mirror_label_history: ['Every label that a field had, and from when to when.', []],
+  mirror_status_history: [
+    'Every status that a submission was seen in: first at seen_at, and last in another one at not_before.',
+    [],
+  ],
+  mirror_runs: ['Every run: what it read, what it changed, and how it ended.', ['form_id']],
+  mirror_rejected: [
+    'Submissions that could not be stored, or not as they are, and why.',
+    ['form_id', 'submission_id'],
+  ],
+};
 
-const liveOf = ({ form }: FormTable, name: string): Relation => ({
-  name,
-  description: FORM_TEXTS.live(form),
-  columns: [],
-  comparedAt: null,
-});
+/** The tables and views that are there. */
+export async function readRelations(
+  database: Database,
+  history: boolean,
+  { schema }: Pick<TargetRelations, 'schema'>,
+): Promise<readonly Relation[]> {
+  const { dialect } = database;
+  const forms = await viewedForms(database, dialect);
+  return relationsOf(forms, await dialect.relations(database), history, schema);
+}
 
-const modelOf = (view: ModelView, name: string): Relation => ({
+/** Those that are there: of each form, then over all forms. `schema`: where they are, for queries of other tools. */
+export function relationsOf(
+  forms: readonly ViewedForm[],
+  there: ReadonlyMap<string, unknown>,
+  history: boolean,
+  schema = '',
+): Relation[] {
+  const freshness = `${quoted(schema)}.${quoted('freshness')}`;
+  const ofForms = forms.flatMap((form) => {
+    const views: [suffix: string, description: string][] = [
+      [
+        '_labelled',
+        `The submissions of ${form.name}, with the current labels for names of columns.`,
+      ],
+      ['_live', `The submissions of ${form.name} that are not marked deleted.`],
+    ];
+    if (history)
+      views.push(['_history', `Every version that the submissions of ${form.name} had.`]);
+    const made = views.filter(([suffix]) => there.has(form.table + suffix));
+    const ofForm = made.map(([suffix, description]) => viewOf(form.table + suffix, description));
+    return [tableOf(form, freshness), ofForm].flat();
+  });
+  const shared = Object.entries(SHARED).flatMap(([name, [description, required]]) =>
+    there.has(name) ? [viewOf(name, description, required)] : [],
+  );
+  return [...ofForms, ...shared];
+}
+
+function tableOf(form: ViewedForm, freshness: string): Relation {
+  const { name, table, slug, columns } = form;
+  const column = (of: string, description: string): RelationColumn => {
+    return { name: of, description, isUnique: of === 'id', isRequired: of === 'id' };
+  };
+  const system = SYSTEM_COLUMNS.map((of) => column(of, SYSTEM_TEXTS[of]));
+  const own = answerColumns(form).map(({ field: { label, isInForm }, name: of, isBeside }) =>
+    column(
+      of,
+      `${label}${isBeside ? ' (text)' : ''}${isInForm ? '' : ' (no longer in the form, or no longer selected)'}`,
+    ),
+  );
+  const more = columns.has(MORE)
+    ? [column(MORE, 'Answers without a column of their own, as JSON by column name.')]
+    : [];
+  return {
+    name: table,
+    description: `The submissions of ${name}, those that are marked deleted included.`,
+    columns: [...system.slice(0, 3), ...own, ...more, ...system.slice(3)],
+    // Every product and every tool takes such a name as it is.
+    comparedAt: /^[\w.:-]+$/.test(slug)
+      ? `select max(answers_as_of) from ${freshness} where form = '${slug}'`
+      : null,
+  };
+}
+
+const viewOf = (name: string, description: string, required: readonly string[] = []): Relation => ({
   name,
-  description: MODEL_TEXTS[view],
-  columns: Object.entries(MODEL_COLUMNS[view]).map(([column, description]) => ({
+  description,
+  columns: required.map((column) => ({
     name: column,
-    description,
+    description: COLUMN_TEXTS[column] ?? '',
     isUnique: false,
-    isRequired: column === 'form_id' || column === 'submission_id',
+    isRequired: true,
   })),
   comparedAt: null,
 });
 
-/** IDs that every product and every tool takes as they are in a query. */
-const PLAIN_ID = /^[\w.:-]+$/;
-
-const comparedAt = (checkpoints: string, formId: string): string | null =>
-  PLAIN_ID.test(formId)
-    ? `select max(full_proven_at) from ${checkpoints} where form_id = '${formId}'`
-    : null;
-
-function keyColumns(key: readonly string[], present: readonly string[]): RelationColumn[] {
-  return key
-    .filter((name) => present.includes(name))
-    .map((name) => ({
-      name,
-      description: KEY_TEXTS[name] ?? '',
-      isUnique: key.length === 1,
-      isRequired: true,
-    }));
-}
-
-const KEY_TEXTS: Readonly<Record<string, string>> = {
+const COLUMN_TEXTS: Readonly<Record<string, string>> = {
   form_id: 'ID of the form at the source.',
   field_id: 'ID of the field at the source.',
   submission_id: 'ID of the submission at the source.',

@@ -1,9 +1,11 @@
-import { type ErrorCode, isAbort, MirrorError, toMirrorError } from '../../base/errors.ts';
-import type { CheckResult } from '../../mirror/target.ts';
-import { describeRefused, RefusedRows } from './refused-rows.ts';
-import { describeSwallowed, SwallowedWrites } from './swallowed-writes.ts';
+import { type ErrorCode, isAbort, MirrorError } from '../../base/errors.ts';
 
-/** A driver's error, described for people. Never a value from a row, a password, or the driver's own text. */
+/*
+ * Errors of databases in words for people: those that every server has, whatever code its product gives them, and those of the network
+ * before it.
+ */
+
+/** An error in words for people. Never a value from a row, a password, or the driver's own text. */
 export interface ErrorDescription {
   readonly code: ErrorCode;
   /** What happened: half a sentence, without a full stop. */
@@ -14,53 +16,90 @@ export interface ErrorDescription {
   readonly retryable?: boolean;
 }
 
-/** Describes the errors of one driver; undefined for what that driver never throws. */
-export type DescribeError = (error: unknown) => ErrorDescription | undefined;
-
-/** Any error as a MirrorError. `place`: the target, for the message. */
-export function translateError(
-  error: unknown,
-  describe: DescribeError,
-  place: string,
-): MirrorError {
-  if (error instanceof MirrorError || isAbort(error)) return toMirrorError(error);
-  if (error instanceof SwallowedWrites) return describeSwallowed(error, place);
-  if (error instanceof RefusedRows) return describeRefused(error, place);
-  const description = describe(error);
-  if (description === undefined) return toMirrorError(error);
+/** An error as people are to see it: described where that is known, and otherwise as it is. */
+export function asDescribed(error: unknown, description: ErrorDescription | undefined): unknown {
+  if (description === undefined || error instanceof MirrorError || isAbort(error)) return error;
   const { code, what, remedy, retryable } = description;
-  return new MirrorError(code, `${place}: ${what}. ${remedy}`, {
+  return new MirrorError(code, `${what}. ${remedy}`, {
     cause: error,
     ...(retryable === undefined ? {} : { retryable }),
   });
-}
-
-/** An error as a line of `check`. */
-export function failedResult(error: unknown, describe: DescribeError): CheckResult {
-  if (error instanceof MirrorError) return { ok: false, message: error.message };
-  const description = describe(error);
-  if (description === undefined) return { ok: false, message: toMirrorError(error).message };
-  const { what, remedy } = description;
-  return { ok: false, message: `${what.charAt(0).toUpperCase()}${what.slice(1)}.`, remedy };
 }
 
 /** For a full disk; `what` says whose. */
 export const diskFull = (what: string): ErrorDescription => ({
   code: 'TARGET_FULL',
   what: `${what} is full`,
-  remedy: 'Make room; the next pass goes on where this one ended.',
+  remedy: 'Make room; the next run goes on where this one ended.',
 });
 
 /** For a table or column that was there a moment ago. */
 export const SCHEMA_CHANGED: ErrorDescription = {
   code: 'TARGET_FAILED',
-  what: 'a table or column of the mirror was dropped or renamed meanwhile',
-  remedy: 'The next pass creates it again, or says what to do.',
+  what: 'a mirrored table or column was dropped or renamed while it was used',
+  remedy: 'The next run makes it again, or says what to do.',
 };
 
 /** For a statement that failed with a code that has no description of its own. */
 export const refusedStatement = (product: string, code: string): ErrorDescription => ({
   code: 'TARGET_FAILED',
   what: `${product} refused a statement (${code})`,
-  remedy: 'If someone changed a mirrored table or its columns, undo that; else please report it.',
+  remedy:
+    'If someone changed a mirrored table or its columns, undo that. Otherwise, please report it.',
 });
+
+/** A connection that was lost. */
+export const UNREACHABLE: ErrorDescription = {
+  code: 'TARGET_UNREACHABLE',
+  what: 'the connection to the server was lost',
+  remedy: 'Nothing of the last batch was stored unless it was complete; the next run goes on.',
+};
+
+/** A server that no connection reaches. */
+export const NOT_ANSWERING: ErrorDescription = {
+  code: 'TARGET_UNREACHABLE',
+  what: 'the server does not answer',
+  remedy: 'Check host and port, that the server runs, and that a firewall lets us through.',
+};
+
+/** A host that nobody knows. */
+export const UNKNOWN_HOST: ErrorDescription = {
+  code: 'TARGET_UNREACHABLE',
+  what: 'the host name is not known',
+  remedy: 'Check the spelling of the host in the target URL, and the DNS of this machine.',
+};
+
+/** A server that takes no writes. */
+export const READ_ONLY: ErrorDescription = {
+  code: 'TARGET_DENIED',
+  what: 'the server takes no writes: it is a replica or was set to read only',
+  remedy: 'Put the address of the primary into the target URL.',
+};
+
+/** Data that the server cannot read. */
+export const DAMAGED: ErrorDescription = {
+  code: 'TARGET_FAILED',
+  what: 'the server reports damaged data',
+  remedy: 'An administrator has to look at the database.',
+  retryable: false,
+};
+
+/** A deadlock, or two transactions that cannot both have been first. */
+export const IN_THE_WAY: ErrorDescription = {
+  code: 'TARGET_FAILED',
+  what: 'the transaction got in the way of another one',
+  remedy: 'The next run tries again.',
+};
+
+/** Codes of the system for what happens to connections. */
+export const BY_SYSTEM_CODE: Readonly<Record<string, ErrorDescription>> = {
+  ECONNREFUSED: NOT_ANSWERING,
+  ETIMEDOUT: NOT_ANSWERING,
+  EHOSTUNREACH: NOT_ANSWERING,
+  ENETUNREACH: NOT_ANSWERING,
+  ENOENT: NOT_ANSWERING,
+  ENOTFOUND: UNKNOWN_HOST,
+  EAI_AGAIN: UNKNOWN_HOST,
+  ECONNRESET: UNREACHABLE,
+  EPIPE: UNREACHABLE,
+};

@@ -1,8 +1,8 @@
 import { WARM_UP_ROWS } from '../source/canned-source.ts';
 import type { PickedField, Row } from '../../../src/mirror/types.ts';
-import type { Target } from '../../../src/mirror/target.ts';
 import { readPages } from './fetch.ts';
 import { Program } from './program.ts';
+import { BATCH_ROWS, type RowTarget } from './row-target.ts';
 import { type Measured, type StageCall, timed } from './stage.ts';
 
 const FORM = { id: 'frm-1', slug: 'orders', name: 'Orders' };
@@ -44,7 +44,7 @@ export async function readAndWrite(call: StageCall): Promise<Measured[]> {
 }
 
 async function warmUp(
-  target: Target,
+  target: RowTarget,
   rows: readonly Row[],
   fields: readonly PickedField[],
 ): Promise<void> {
@@ -53,14 +53,13 @@ async function warmUp(
 }
 
 async function write(
-  target: Target,
+  target: RowTarget,
   form: typeof FORM,
   rows: readonly Row[],
   fields: readonly PickedField[],
 ): Promise<void> {
-  await using writer = await target.openWriter(form, { waitMs: 0 });
-  await writer.prepare(fields);
-  for (let at = 0; at < rows.length; at += target.batchRows) {
-    await writer.apply(rows.slice(at, at + target.batchRows), []);
-  }
+  const batches = Array.from({ length: Math.ceil(rows.length / BATCH_ROWS) }, (_, at) =>
+    rows.slice(at * BATCH_ROWS, (at + 1) * BATCH_ROWS),
+  );
+  await target.write(form, fields, batches);
 }

@@ -32,9 +32,11 @@ export async function until(
   }
 }
 
-/** Whether a target has a checkpoint for as many submissions as its source has, in all forms. */
+/** Whether a target claims as many submissions as its source has, in all forms. */
 export async function isComplete(place: CostPlace, url: string): Promise<boolean> {
-  const rows = await new MirrorView(url).ask('SELECT total FROM mirror_checkpoints');
+  const rows = await new MirrorView(url).ask(
+    'SELECT rows AS total FROM freshness WHERE submissions_as_of IS NOT NULL',
+  );
   const { forms, submissions } = place.source.size;
   if (rows.length !== forms) return false;
   return rows.reduce((sum, { total }) => sum + Number(total), 0) === submissions;
@@ -111,7 +113,7 @@ export async function costOfRounds(place: CostPlace, env: ChildEnv = {}): Promis
 /** When the last pass ended (ms since the epoch), as it was recorded: whoever asks all the time slows it down. */
 async function lastPassMs({ targetUrl }: CostPlace): Promise<number> {
   const [row] = await new MirrorView(targetUrl).ask(
-    'SELECT max(ended_at) AS ended FROM mirror_passes',
+    'SELECT max(ended_at) AS ended FROM mirror_runs',
   );
   return Date.parse(String(row?.['ended']));
 }

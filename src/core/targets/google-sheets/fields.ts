@@ -25,7 +25,17 @@ export function followFields(
   const fields = new Map(before.map((field) => [field.id, field]));
   for (const { id, label, position, inSchema } of picked) {
     const { column = null, header = null, content = 'none' } = fields.get(id) ?? {};
-    fields.set(id, { id, label, position, column, header, content, isInForm: inSchema });
+    const isFilled = column !== null;
+    fields.set(id, {
+      id,
+      label,
+      position,
+      column,
+      isFilled,
+      header,
+      content,
+      isInForm: inSchema,
+    });
   }
   const labels = labelMap(form);
   const selected = new Set(picked.map(({ id }) => id));
@@ -52,7 +62,7 @@ export function withAnswers(
     const now = contents.get(field.id);
     if (now === undefined || !selected.has(field.id)) return field;
     const content = now === 'mixed' || field.content === 'mixed' ? 'mixed' : now;
-    return { ...field, column: fieldKey(field.id), content };
+    return { ...field, column: fieldKey(field.id), isFilled: true, content };
   });
 }
 

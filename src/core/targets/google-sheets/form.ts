@@ -97,10 +97,10 @@ export class SheetForm implements OpenForm {
     const lines = cells && found.length > 0 ? await this.#lines() : null;
     for (let at = 0; at < found.length; at += ROWS_AT_ONCE)
       yield found.slice(at, at + ROWS_AT_ONCE).map((row) => {
-        const { id, status, createdAt, isDeleted } = row;
+        const { id, status, createdAt, deletedAt } = row;
         const at = lines?.places.get(id);
         return lines === null || at === undefined
-          ? { id, status, createdAt, isDeleted, cells: new Map() }
+          ? { id, status, createdAt, deletedAt, cells: new Map() }
           : storedRow(row, at, lines.table, this.#fields);
       });
   }

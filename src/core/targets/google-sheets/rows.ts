@@ -99,12 +99,12 @@ export function storedRow(
   fields: readonly SheetField[],
 ): StoredRow {
   const read = reader(table, row);
-  const { id, status, createdAt, isDeleted } = known;
+  const { id, status, createdAt, deletedAt } = known;
   const cells = new Map<string, Cell>();
   for (const field of fields)
     if (field.column !== null)
       cells.set(field.id, answerOf(read(fieldKey(field.id)), field.content));
-  return { id, status, createdAt, isDeleted, cells };
+  return { id, status, createdAt, deletedAt, cells };
 }
 
 /** Values side by side in a row: one write for each stretch of columns, so that what people have in between stays. */

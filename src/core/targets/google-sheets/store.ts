@@ -82,11 +82,21 @@ class SheetStore implements Store {
         const table = (tab && tables.get(tab)) ?? new Map();
         const rows = tallyOf(rowsIn(table, time), new Map()).rows;
         const losses = lossesOf(view, document, liveRows({ rows }));
-        const isIntact = losses.length === 0 && isDeepStrictEqual(rows, state.tally.rows);
+        if (losses.length === 0 && !isDeepStrictEqual(rows, state.tally.rows))
+          losses.push(`Rows of ${state.name} were changed or added; they are read again.`);
         // The next run that opens the form names what is lost, and mends it.
-        return { state: isIntact ? state : distrust(state), fields };
+        return { state: losses.length === 0 ? state : distrust(state), fields, losses };
       });
     }
+  }
+
+  /** Not before the sheets of today are written by this store. */
+  async snapshot(): Promise<null> {
+    return null;
+  }
+
+  async relations(): Promise<null> {
+    return null;
   }
 
   open(form: FormIdentity, mode: 'write'): Promise<OpenForm>;

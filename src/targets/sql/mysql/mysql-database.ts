@@ -1,148 +1,154 @@
-import { type Clock, systemClock } from '../../../base/clock.ts';
-import { withinTime } from '../../../base/deadline.ts';
-import type { HistoryKind } from '../../../mirror/histories.ts';
-import type { CheckResult, Target, WriterOptions } from '../../../mirror/target.ts';
-import type { SqlDialect } from '../dialect.ts';
-import { type FormLock, waitForLock } from '../form-lock.ts';
-import { beginSnapshot, type SqlSnapshot } from '../form-snapshot.ts';
-import type { SqlPlaceName } from '../relations.ts';
-import type { SqlSession } from '../sql-session.ts';
-import { type SqlDatabase, SqlTarget } from '../sql-target.ts';
+import { createHash } from 'node:crypto';
+import type { ConnectionOptions } from 'mysql2';
+import {
+  type Database,
+  describingAs,
+  type Dialect,
+  type Param,
+  type Session,
+  type SqlRow,
+} from '../database.ts';
 import { type MysqlAddress, tlsOptions } from './mysql-address.ts';
-import { checkMysql } from './mysql-check.ts';
-import { MysqlConnection, serverOf, settingsFor } from './mysql-connection.ts';
 import { mysqlDialect } from './mysql-dialect.ts';
-import { type MysqlAnswer, type MysqlDriver, mysqlDriver, type MysqlPool } from './mysql-driver.ts';
-import { isConnectionLost } from './mysql-errors.ts';
-import { keepLease, lockName } from './mysql-locks.ts';
-import { DEFAULT_TIMEOUTS, MysqlSession, type MysqlTimeouts } from './mysql-session.ts';
+import { MysqlSession } from './mysql-session.ts';
 
-/** A target in a database of MySQL or MariaDB, which must be there. Connects at first use. */
-export function openMysql(
-  name: string,
-  address: MysqlAddress,
-  clock: Clock = systemClock,
-  history?: HistoryKind,
-): Target {
-  const driver = mysqlDriver({ ...address.connection, ...tlsOptions(address) });
-  return new SqlTarget(name, new MysqlDatabase(address, driver, clock), clock, history);
-}
+/**
+ * A connection to a database of MySQL or MariaDB, made again after it was lost. Locks are lost with it: then revisions keep
+ * writers apart.
+ */
+export class MysqlDatabase implements Database {
+  readonly #options: ConnectionOptions;
+  readonly #place: string;
+  #dialect: Dialect;
+  #session: MysqlSession | undefined;
+  /** Locks that this process has: a session may take the same one twice. */
+  #locks = new Set<string>();
+  #turn: Promise<unknown> = Promise.resolve();
 
-/** A database of a server: a connection for each writer, which also holds its lock, and a pool for reading. */
-export class MysqlDatabase implements SqlDatabase {
-  readonly kind = 'mysql';
-  readonly address: string;
-  readonly dialect: SqlDialect;
-  readonly placeName: SqlPlaceName;
-  readonly #driver: MysqlDriver;
-  readonly #clock: Clock;
-  readonly #timeouts: MysqlTimeouts;
-  #reading: Promise<Reading> | undefined;
-
-  constructor(
-    address: MysqlAddress,
-    driver: MysqlDriver,
-    clock: Clock,
-    timeouts: MysqlTimeouts = DEFAULT_TIMEOUTS,
-  ) {
-    this.address = address.shown;
-    this.dialect = mysqlDialect(address.database);
-    this.placeName = { database: address.database, schema: address.database };
-    this.#driver = driver;
-    this.#clock = clock;
-    this.#timeouts = timeouts;
+  /** Connects at first use. `place`: see {@link describingAs}. */
+  constructor(address: MysqlAddress, place: string) {
+    this.#options = { ...address.connection, ...tlsOptions(address) };
+    this.#place = place;
+    // Which collation tells all texts apart, only the server says.
+    this.#dialect = describingAs(mysqlDialect('utf8mb4_bin'), place);
   }
 
-  async reading(): Promise<SqlSession> {
-    this.#reading ??= this.#startReading();
+  /** The database must be there: an administrator makes it. */
+  async isThere(): Promise<boolean> {
     try {
-      return (await this.#reading).session;
+      await this.query('SELECT 1');
+      return true;
     } catch (error) {
-      this.#reading = undefined;
-      throw error;
+      throw this.dialect.describe(error);
     }
   }
 
-  /** However long its reader takes between two pieces. */
-  async snapshot(): Promise<SqlSnapshot> {
-    return beginSnapshot(await this.#open(), [
-      'SET SESSION wait_timeout = 2147483',
-      'SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ',
-      'START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY',
-    ]);
+  async checkPlace(): Promise<string> {
+    return 'The database is there';
   }
 
-  /** The lock belongs to the session: when the connection ends, however it ends, the server releases it. */
-  async lockForm(name: string, options: WriterOptions): Promise<FormLock | undefined> {
-    const connection = await this.#open();
-    const key = lockName(this.placeName.schema, 'form', name);
-    let endLease = (): void => {};
-    const lock: FormLock = {
-      connection,
-      release: async () => {
-        endLease();
-        // A connection that is closed keeps the lock until the server comes to it.
-        await connection.query('SELECT RELEASE_LOCK($1)', [key]).catch(() => {});
-        await connection.close();
+  /** An administrator makes databases; what the tables are made of is known once the server has answered. */
+  async make(): Promise<void> {
+    await this.isThere();
+  }
+
+  get dialect(): Dialect {
+    return this.#dialect;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#turn;
+    const session = this.#session;
+    this.#session = undefined;
+    await session?.close();
+  }
+
+  query(sql: string, params?: readonly Param[]): Promise<SqlRow[]> {
+    return this.#inTurn(async () => (await this.#connected()).query(sql, params));
+  }
+
+  run(sql: string, params?: readonly Param[]): Promise<number> {
+    return this.#inTurn(async () => (await this.#connected()).run(sql, params));
+  }
+
+  /** Statements that make tables, columns or views commit what was done before them; what follows is a transaction of its own. */
+  transaction<T>(work: (tx: Session) => Promise<T>): Promise<T> {
+    return this.#inTurn(async () => {
+      const session = await this.#connected();
+      try {
+        await session.begin();
+        const result = await work(session);
+        await session.end('COMMIT');
+        return result;
+      } catch (error) {
+        await session.end('ROLLBACK').catch(() => {});
+        throw error;
+      }
+    });
+  }
+
+  async lock(name: string): Promise<AsyncDisposable | null> {
+    // A connection that was lost is made again first: the locks went with it.
+    await this.query('DO 1').catch((error: unknown) => {
+      throw this.dialect.describe(error);
+    });
+    if (this.#locks.has(name)) return null;
+    const locks = this.#locks;
+    locks.add(name);
+    const key = this.#lockName(`form ${name}`);
+    try {
+      const [row] = await this.query('SELECT GET_LOCK($1, 0) AS mine', [key]);
+      if (row?.['mine'] !== '1') {
+        locks.delete(name);
+        return null;
+      }
+    } catch (error) {
+      locks.delete(name);
+      throw this.dialect.describe(error);
+    }
+    return {
+      [Symbol.asyncDispose]: async () => {
+        // The server has released one that was lost with its connection.
+        if (locks !== this.#locks || !locks.delete(name)) return;
+        await this.query('DO RELEASE_LOCK($1)', [key]).catch(() => {});
       },
     };
-    const tryLock = async (): Promise<FormLock | undefined> => {
-      const [row] = await connection.query('SELECT GET_LOCK($1, 0) AS locked', [key]);
-      return row?.['locked'] === '1' ? lock : undefined;
-    };
+  }
+
+  async snapshot(): Promise<Session & AsyncDisposable> {
     try {
-      const taken = await waitForLock(tryLock, options, this.#clock);
-      if (taken === undefined) await connection.close();
-      else endLease = await keepLease(connection, this.#timeouts.leaseMs);
-      return taken;
+      const session = await MysqlSession.open(this.#options, this.#lockName('tables'));
+      await session.run('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ');
+      await session.run('START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY');
+      return Object.assign(session, { [Symbol.asyncDispose]: () => session.close() });
     } catch (error) {
-      await connection.close();
-      throw error;
+      throw this.dialect.describe(error);
     }
   }
 
-  check(signal: AbortSignal | undefined): Promise<CheckResult[]> {
-    return checkMysql(() => this.#open(), this.dialect, signal);
+  /** What was deleted stays in the files until the server reuses its place: the documentation names what to do. */
+  async scrub(): Promise<void> {}
+
+  async settle(): Promise<void> {}
+
+  /** Names of locks are known to the whole server, and have at most 64 characters. */
+  #lockName(what: string): string {
+    const digest = createHash('sha256').update(`${this.#options.database}\0${what}`).digest('hex');
+    return `forms-mirror:${digest.slice(0, 48)}`;
   }
 
-  async close(): Promise<void> {
-    const reading = this.#reading;
-    this.#reading = undefined;
-    // A reader that waits for a lock would keep it open for as long.
-    const ended = reading?.then(({ pool }) => pool.end()).catch(() => undefined);
-    await withinTime(ended ?? Promise.resolve(), this.#timeouts.closeMs, systemClock);
+  async #connected(): Promise<MysqlSession> {
+    if (this.#session?.isLost === false) return this.#session;
+    this.#locks = new Set();
+    this.#session = await MysqlSession.open(this.#options, this.#lockName('tables'));
+    this.#dialect = describingAs(mysqlDialect(this.#session.collation), this.#place);
+    return this.#session;
   }
 
-  #open(): Promise<MysqlConnection> {
-    return MysqlConnection.open(() => this.#driver.connect(), this.#timeouts);
-  }
-
-  /** What the server is has to be known before the first statement, so that its connections are set up for it. */
-  async #startReading(): Promise<Reading> {
-    const client = await this.#driver.connect();
-    try {
-      const server = await serverOf((sql, ms) => client.ask(sql, ms), this.#timeouts.answerMs);
-      const pool = this.#driver.pool(settingsFor(server));
-      const ask = (sql: string, ms: number): Promise<readonly MysqlAnswer[]> => read(pool, sql, ms);
-      return { pool, session: new MysqlSession(ask, server, this.#timeouts) };
-    } finally {
-      await client.end().catch(() => {});
-      client.destroy();
-    }
-  }
-}
-
-interface Reading {
-  readonly pool: MysqlPool;
-  readonly session: SqlSession;
-}
-
-/** An idle connection may have been lost unnoticed; then a new one is tried, once. */
-async function read(pool: MysqlPool, sql: string, ms: number): Promise<readonly MysqlAnswer[]> {
-  try {
-    return await pool.ask(sql, ms);
-  } catch (error) {
-    if (!isConnectionLost(error)) throw error;
-    return pool.ask(sql, ms);
+  /** One after the other: this connection has one transaction at a time. */
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#turn.then(work);
+    this.#turn = result.catch(() => {});
+    return result;
   }
 }

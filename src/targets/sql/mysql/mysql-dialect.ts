@@ -1,127 +1,179 @@
-import type { SqlDialect } from '../dialect.ts';
-import { batchTable } from './mysql-batch.ts';
-import { decodeMysqlCell, decodeMysqlTime, MYSQL_LIMITS, timeText } from './mysql-cells.ts';
-import { describeMysqlError, mysqlRowDefect, PRODUCT } from './mysql-errors.ts';
-import { backticked } from './mysql-literal.ts';
-import { enterMysqlForm, lockMysqlCatalogue } from './mysql-locks.ts';
+import { asDescribed } from '../sql-errors.ts';
+import { cellText } from '../../../mirror/cell.ts';
+import { parseNumber } from '../../../mirror/numbers.ts';
+import { type Cell, JsonText } from '../../../mirror/types.ts';
+import type { Grain } from '../../../core/mirror/port.ts';
 import {
-  addMysqlColumns,
-  addMysqlKey,
-  addMysqlStatusIndex,
-  CATALOGUE_TYPES,
-  createMysqlTable,
-  ensureMysqlChangeIndex,
-  ensureMysqlDateIndex,
-  hasMysqlKey,
-  MYSQL_TYPES,
-  mysqlColumns,
-  mysqlColumnsOfEach,
-  mysqlNames,
-} from './mysql-tables.ts';
-import { decideMysqlTypes, finishMysqlTypes } from './mysql-types.ts';
-import { storeNewInMysql, upsertIntoMysql } from './mysql-upsert.ts';
-import { mysqlLabel, syncMysqlView } from './mysql-view.ts';
+  canonicalOf,
+  type ColumnType,
+  type Dialect,
+  type Param,
+  quoted,
+  type Session,
+  textOf,
+} from '../database.ts';
+import { describeMysqlError, refusalOf } from './mysql-errors.ts';
+import type { MysqlSession } from './mysql-session.ts';
+import { markDeleted, upsert } from './mysql-upsert.ts';
 import { mysqlViews } from './mysql-views.ts';
 
-/** What DATE_FORMAT takes. */
-const GRAINS = {
+/** How the first characters of an ISO time are written. */
+const GRAINS: Readonly<Record<Grain, string | null>> = {
+  all: null,
   day: '%Y-%m-%d',
-  hour: '%Y-%m-%dT%H:00',
+  hour: '%Y-%m-%dT%H',
   minute: '%Y-%m-%dT%H:%i',
   second: '%Y-%m-%dT%H:%i:%s',
-} as const;
+  millisecond: '%Y-%m-%dT%H:%i:%s.%f',
+};
 
-/** Ends the name of a table of the catalogue while it is being made. */
-const UNFINISHED = '__unfinished';
+/** What someone reads in an open transaction is not waited for: a view is made at the end of the next run as well. */
+const [HURRY_S, PATIENCE_S] = [2, 30];
 
-const unfinished = (table: string): string => backticked(table + UNFINISHED);
-
-/** How MySQL and MariaDB do things, in one database. Times are DATETIME in UTC. */
-export function mysqlDialect(database: string): SqlDialect {
+/** How MySQL and MariaDB do things. `collation`: one in which different texts are never equal. Times are DATETIME in UTC. */
+export function mysqlDialect(collation: string): Dialect {
+  const exact = `CHARACTER SET utf8mb4 COLLATE ${collation}`;
+  const types = {
+    // Every number that JavaScript has, as people write it; a DECIMAL that is wide enough would show thirty zeros.
+    number: 'double',
+    text: `longtext ${exact}`,
+    // MySQL's own type rounds numbers.
+    json: `longtext ${exact}`,
+    time: 'datetime(6)',
+    integer: 'bigint',
+    // Together they make the longest key: 3,072 bytes, at four bytes a character.
+    key: `varchar(250) ${exact}`,
+    id: `varchar(500) ${exact}`,
+    word: `varchar(18) ${exact}`,
+  } as const;
   return {
-    ...named((name) => name),
-    product: PRODUCT,
-    batchRows: 2_000,
-    chooseAnotherPlace: 'choose another database in the target URL',
-    types: CATALOGUE_TYPES,
-    answerTypes: MYSQL_TYPES,
-    keepsJsonText: true,
-    // A row must fit into half a page of 16 kB. Texts of up to 40 bytes stay in it, longer ones leave a pointer of 20: so
-    // many columns have room whatever is in them, beside the longest ID and some columns that people add.
-    maxFieldColumns: 160,
-    // A table that the server makes for a query on the view has at most 1,017 columns.
-    maxViewColumns: 1_000,
-    maxLabelBytes: 64,
-    viewLabel: mysqlLabel,
-    maxIdBytes: 255,
-    maxStatusLength: 255,
-    maxReasonBytes: 255,
+    product: 'MySQL',
+    version: 'version()',
+    types,
+    // A row must fit into half a page of 16 kB. Texts of up to 40 bytes stay in it, longer ones leave a pointer of 20.
+    maxColumns: 160,
     takesNul: true,
-    scrubs: false,
 
-    shownRelation: (name) => name,
-    timeText,
-    time: decodeMysqlTime,
-    timeValue: (time) => time && time.replace(/Z$/, ''),
-    timeBound: (time) => time.replace(/Z$/, ''),
-    grainOf: (expression, grain) => `DATE_FORMAT(${expression}, '${GRAINS[grain]}')`,
-    grainText: (expression) => expression,
-    isIn: (expression, parameter) => `${expression} IN (${parameter})`,
-    beginsWith: (expression, prefix) => `${expression} LIKE '${prefix}%'`,
-    // As a comparison of rows it would read the index from its beginning.
-    isBehind: ([first = '', ...others], [value = '', ...rest]) =>
-      others.length === 0
-        ? `${first} > ${value}`
-        : `${first} >= ${value} AND (${first} > ${value} OR (${others.join(', ')}) > (${rest.join(', ')}))`,
-    withoutKeys(expression, keys) {
-      const paths = keys.map((key) => `'$.${key}'`).join(', ');
-      // The function writes the rest in its own way: only where there is something to remove.
-      return `if(json_contains_path(${expression}, 'one', ${paths}), nullif(json_remove(${expression}, ${paths}), '{}'), ${expression})`;
+    timeOf: canonicalOf,
+    timeParam: (time) => time && inDatabase(time),
+    boundOf: (ms) => inDatabase(new Date(ms).toISOString()),
+    nameOf(us) {
+      const [ms, rest] = [Math.floor(us / 1_000), us % 1_000];
+      return inDatabase(
+        `${new Date(ms).toISOString().slice(0, -1)}${String(rest).padStart(3, '0')}Z`,
+      );
     },
-    list: (values) => values,
-    boolean: (value) => (value ? 1 : 0),
+    grainOf(expression, grain) {
+      const format = GRAINS[grain];
+      if (format === null) return null;
+      const text = `DATE_FORMAT(${expression}, '${format}')`;
+      return grain === 'millisecond' ? `left(${text}, 23)` : text;
+    },
+    among: (expression, param) => `${expression} IN (${param})`,
+    onConflict(key, taken = []) {
+      // Not INSERT IGNORE, which cuts what does not fit and calls it a success.
+      const set = taken.map((name) => `${name} = VALUES(${name})`).join(', ');
+      return `ON DUPLICATE KEY UPDATE ${set === '' ? `${key[0]} = ${key[0]}` : set}`;
+    },
+    alone: (tx) => (tx as MysqlSession).alone(),
 
-    relationNames: mysqlNames,
-    columnsOf: mysqlColumns,
-    columnsOfEach: mysqlColumnsOfEach,
-    stepwise: {
-      making: (made) => ({ ...made, ...named((name) => name + UNFINISHED) }),
-      clear: (tx, tables) => tx.exec(`DROP TABLE IF EXISTS ${tables.map(unfinished).join(', ')}`),
-      putInPlace: (tx, tables) =>
-        tx.exec(
-          `RENAME TABLE ${tables.map((table) => `${unfinished(table)} TO ${backticked(table)}`).join(', ')}`,
+    async columnsOf(session, table) {
+      const rows = await session.query(
+        'SELECT column_name AS name FROM information_schema.columns WHERE table_schema = database() AND table_name = $1',
+        [table],
+      );
+      return new Set(rows.map((row) => textOf(row['name'])));
+    },
+    async relations(session) {
+      const rows = await session.query(
+        'SELECT table_name AS name, table_type AS type FROM information_schema.tables WHERE table_schema = database()',
+      );
+      return new Map(
+        rows.map(
+          (row) => [textOf(row['name']), row['type'] === 'VIEW' ? 'view' : 'table'] as const,
         ),
+      );
     },
-    lockCatalogue: (tx) => lockMysqlCatalogue(tx, database),
-    enterForm: (tx, formId) => enterMysqlForm(tx, database, formId),
-    createTable: createMysqlTable,
-    addColumns: addMysqlColumns,
-    addStatusIndex: addMysqlStatusIndex,
-    ensureDateIndex: ensureMysqlDateIndex,
-    ensureChangeIndex: ensureMysqlChangeIndex,
-    hasKey: hasMysqlKey,
-    addKey: addMysqlKey,
-    decideTypes: decideMysqlTypes,
-    finishTypes: finishMysqlTypes,
-    syncView: syncMysqlView,
-    views: mysqlViews,
 
-    storeNew: (tx, form, fields, rows, { at }) =>
-      storeNewInMysql(tx, batchTable(form, fields), rows, at),
-    upsert: (tx, form, fields, rows, at) => upsertIntoMysql(tx, batchTable(form, fields), rows, at),
-    ...MYSQL_LIMITS,
-    decodeCell: decodeMysqlCell,
-
-    rowDefect: mysqlRowDefect,
-    describeError: describeMysqlError,
+    encode,
+    decode,
+    upsert: (tx, batch, versions) => upsert(tx, batch, versions, types),
+    markDeleted,
+    refusal: refusalOf,
+    views: (forms, history) => mysqlViews(forms, history, collation),
+    async indexLive(session, table) {
+      const name = '_mirror_live';
+      const there = await session.query(
+        'SELECT 1 AS n FROM information_schema.statistics WHERE table_schema = database() AND table_name = $1 AND index_name = $2',
+        [table, name],
+      );
+      // Statuses are texts of any length, of which a key takes the beginning.
+      if (there.length === 0)
+        await session.run(`CREATE INDEX ${name} ON ${quoted(table)} (created_at, status(20))`);
+    },
+    async putView(tx, name, select) {
+      await tx.run(`SET SESSION lock_wait_timeout = ${HURRY_S}`);
+      try {
+        await replaceView(tx, name, select);
+      } finally {
+        await tx.run(`SET SESSION lock_wait_timeout = ${PATIENCE_S}`);
+      }
+    },
+    describe: (error) => asDescribed(error, describeMysqlError(error)),
   };
 }
 
-/** What speaks of a table by its name. */
-function named(nameOf: (name: string) => string): Pick<SqlDialect, 'relation' | 'indexOn'> {
-  const relation = (name: string): string => backticked(nameOf(name));
-  return {
-    relation,
-    indexOn: (table, columns) => `ALTER TABLE ${relation(table)} ADD INDEX (${columns})`,
-  };
+/** A canonical time as a DATETIME takes it. */
+const inDatabase = (time: string): string => time.replace('T', ' ').replace('Z', '');
+
+/** Rights on it stay. Where it would lack a column that a view of people's shows, it becomes what it was. */
+async function replaceView(tx: Session, name: string, select: string): Promise<void> {
+  const before = await tx.query(
+    'SELECT view_definition AS sql_text FROM information_schema.views WHERE table_schema = database() AND table_name = $1',
+    [name],
+  );
+  const dependants = before.length === 0 ? [] : await viewsOf(tx, name);
+  const create = `CREATE OR REPLACE VIEW ${quoted(name)} AS `;
+  await tx.run(create + select);
+  for (const dependant of dependants) {
+    if (await canBeRead(tx, dependant)) continue;
+    await tx.run(create + textOf(before[0]?.['sql_text']));
+    throw new Error(`the view ${dependant} shows a column that it would not have any more`);
+  }
+}
+
+/** Views, with their database, that read one of ours. */
+async function viewsOf(tx: Session, name: string): Promise<string[]> {
+  const found = await tx.query(
+    `SELECT table_schema AS place, table_name AS name FROM information_schema.views
+     WHERE NOT (table_schema = database() AND table_name = $1)
+       AND instr(replace(view_definition, '"', '\`'), concat('\`', database(), '\`.\`', $1, '\`')) > 0`,
+    [name],
+  );
+  const names = found.map(
+    (row) => `${quoted(textOf(row['place']))}.${quoted(textOf(row['name']))}`,
+  );
+  const working: string[] = [];
+  for (const each of names) if (await canBeRead(tx, each)) working.push(each);
+  return working;
+}
+
+const canBeRead = (tx: Session, view: string): Promise<boolean> =>
+  tx.query(`SELECT 1 FROM ${view} LIMIT 0`).then(
+    () => true,
+    () => false,
+  );
+
+function encode(cell: Cell, type: ColumnType): Param | undefined {
+  if (type === 'number') return typeof cell === 'number' ? cell : undefined;
+  return cellText(cell);
+}
+
+function decode(value: unknown, type: ColumnType): Cell {
+  if (value === null || value === undefined) return null;
+  const text = textOf(value);
+  if (type === 'json') return new JsonText(text);
+  if (type !== 'number') return text;
+  const number = Number(text);
+  return Number.isFinite(number) && text !== '' ? number : (parseNumber(text) ?? text);
 }

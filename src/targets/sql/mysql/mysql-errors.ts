@@ -1,15 +1,15 @@
 import { errorCode } from '../../../base/error-code.ts';
-import type { RowDefect } from '../dialect.ts';
-import { BY_SYSTEM_CODE, DAMAGED, IN_THE_WAY, READ_ONLY, UNREACHABLE } from '../server-errors.ts';
 import {
+  BY_SYSTEM_CODE,
+  DAMAGED,
   diskFull,
   type ErrorDescription,
+  IN_THE_WAY,
+  READ_ONLY,
   refusedStatement,
   SCHEMA_CHANGED,
+  UNREACHABLE,
 } from '../sql-errors.ts';
-
-/** For messages: which of the two it is makes no difference. */
-export const PRODUCT = 'MySQL or MariaDB';
 
 /**
  * An error of the server or the driver without its text, which quotes answers, and without the statement, which holds them
@@ -23,20 +23,21 @@ export class MysqlError extends Error {
   readonly about: string | undefined;
 
   constructor(error: {
-    readonly errno?: number | undefined;
-    readonly code?: string | undefined;
-    readonly about?: string | undefined;
+    errno?: number | undefined;
+    code?: string | undefined;
+    about?: string | undefined;
   }) {
     super(`the database refused (${error.code ?? error.errno ?? 'without a code'})`);
-    this.errno = error.errno;
-    this.code = error.code;
-    this.about = error.about;
+    [this.errno, this.code, this.about] = [error.errno, error.code, error.about];
   }
 }
 
+/** A row that no statement to this server has room for. */
+export class RowTooLarge extends Error {}
+
 /** What a name may look like to be shown. */
 const ABOUT =
-  /(?:for key|for column|CONSTRAINT|constraint|[Cc]olumn|Field) [`'](?:[\w$ .-]{1,130}[`']\.[`'])*([\w$ .-]{1,64})[`']/;
+  /(?:for key|for column|CONSTRAINT|constraint|[Cc]olumn|Field) [`'"](?:[\w$ .-]{1,130}[`'"]\.[`'"])*([\w$ .-]{1,64})[`'"]/;
 
 /** Words of the driver that say what its code does not. */
 const WORDS: readonly (readonly [RegExp, string])[] = [
@@ -49,16 +50,13 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** An error of mysql2 as one that may be kept and shown. */
-export function safeError(error: unknown): Error {
+export function safeError(error: unknown): MysqlError {
   if (!(error instanceof Error)) return new MysqlError({});
   const { errno, sqlState } = error as { errno?: unknown; sqlState?: unknown };
-  const isOfServer = typeof errno === 'number' && errno > 0 && sqlState !== undefined;
-  const code = WORDS.find(([words]) => words.test(error.message))?.[1] ?? errorCode(error);
-  return new MysqlError({
-    errno: isOfServer ? errno : undefined,
-    code: isOfServer ? errorCode(error) : code,
-    about: isOfServer ? ABOUT.exec(error.message)?.[1] : undefined,
-  });
+  if (typeof errno === 'number' && errno > 0 && sqlState !== undefined)
+    return new MysqlError({ errno, code: errorCode(error), about: ABOUT.exec(error.message)?.[1] });
+  const code = WORDS.find(([words]) => words.test(error.message))?.[1];
+  return new MysqlError({ code: code ?? errorCode(error) });
 }
 
 const WRONG_LOGIN: ErrorDescription = {
@@ -71,7 +69,7 @@ const NO_RIGHT: ErrorDescription = {
   code: 'TARGET_DENIED',
   what: 'the user may not do this there',
   remedy:
-    'Let an administrator run: GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER, DROP, INDEX, CREATE VIEW, SHOW VIEW ON <database>.* TO <user>.',
+    'Let an administrator run: GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER, DROP, INDEX, CREATE TEMPORARY TABLES, CREATE VIEW, SHOW VIEW ON <database>.* TO <user>.',
 };
 const UNKNOWN_DATABASE: ErrorDescription = {
   code: 'TARGET_DENIED',
@@ -82,8 +80,7 @@ const UNKNOWN_DATABASE: ErrorDescription = {
 const NO_CONNECTION_LEFT: ErrorDescription = {
   code: 'TARGET_UNREACHABLE',
   what: 'the server has no connection left',
-  remedy:
-    'A pass takes one for each form and target besides a few for reading; raise max_connections (or max_user_connections) or run fewer workers.',
+  remedy: 'Raise max_connections (or max_user_connections) or run fewer workers.',
 };
 const NOT_LET_IN: ErrorDescription = {
   code: 'TARGET_DENIED',
@@ -106,7 +103,7 @@ const NO_TLS: ErrorDescription = {
 const LOCKED: ErrorDescription = {
   code: 'TARGET_FAILED',
   what: 'another session has kept a mirrored table or row locked for 30 seconds',
-  remedy: 'Look for long or forgotten transactions in SHOW PROCESSLIST; the next pass tries again.',
+  remedy: 'Look for long or forgotten transactions in SHOW PROCESSLIST; the next run tries again.',
 };
 const TOO_LONG: ErrorDescription = {
   code: 'TARGET_FAILED',
@@ -115,9 +112,9 @@ const TOO_LONG: ErrorDescription = {
 };
 const TYPE_CHANGED: ErrorDescription = {
   code: 'TARGET_FAILED',
-  what: 'a value does not fit a column of the mirror: the type of a column was changed, or an ID of a form or field has more than 255 characters',
+  what: 'a value does not fit a column of the mirror: the type of a column was changed, or an ID of a form or field has more than 500 characters',
   remedy:
-    'Change the column back (longtext or double, as mirror_fields says), or drop it: the next pass creates it again.',
+    'Change the column back (longtext or double, as mirror_fields says), or drop it: the next run creates it again.',
 };
 
 /** https://mariadb.com/kb/en/mariadb-error-codes/, https://dev.mysql.com/doc/mysql-errors/8.4/en/server-error-reference.html */
@@ -148,6 +145,7 @@ const BY_NUMBER: Readonly<Record<number, ErrorDescription>> = {
   1213: IN_THE_WAY,
   1226: NO_CONNECTION_LEFT,
   1227: NO_RIGHT,
+  1267: TYPE_CHANGED,
   1290: READ_ONLY,
   1292: TYPE_CHANGED,
   1317: TOO_LONG,
@@ -184,7 +182,6 @@ const BY_CODE: Readonly<Record<string, ErrorDescription>> = {
   ...BY_SYSTEM_CODE,
   PROTOCOL_CONNECTION_LOST: UNREACHABLE,
   PROTOCOL_SEQUENCE_TIMEOUT: UNREACHABLE,
-  POOL_CLOSED: UNREACHABLE,
   HANDSHAKE_NO_SSL_SUPPORT: NO_TLS,
   HANDSHAKE_SSL_ERROR: BAD_CERTIFICATE,
   UNKNOWN_AUTH_PLUGIN: {
@@ -195,20 +192,19 @@ const BY_CODE: Readonly<Record<string, ErrorDescription>> = {
   },
 };
 
-/** See {@link DescribeError}: errors of mysql2, of the server, of the network and of TLS. */
+/** Errors of mysql2, of the server, of the network and of TLS. */
 export function describeMysqlError(error: unknown): ErrorDescription | undefined {
   if (!(error instanceof Error)) return undefined;
   if (error instanceof RowTooLarge) return BY_NUMBER[1153];
   if (error instanceof MysqlError && error.errno !== undefined)
-    return BY_NUMBER[error.errno] ?? refusedStatement(PRODUCT, numberWithName(error));
+    return BY_NUMBER[error.errno] ?? refusedStatement('The server', withNames(error));
   const code = errorCode(error) ?? '';
   if (BY_CODE[code] !== undefined) return BY_CODE[code];
   if (/CERT|TLS|SSL|SIGNATURE/.test(code)) return BAD_CERTIFICATE;
-  return error instanceof MysqlError ? refusedStatement(PRODUCT, code || 'no code') : undefined;
+  return error instanceof MysqlError
+    ? refusedStatement('The server', code || 'no code')
+    : undefined;
 }
-
-/** A row that no statement to this server has room for. */
-export class RowTooLarge extends Error {}
 
 /** Data, keys, constraints, limits, and what triggers raise: errors that one row can cause. */
 const ROW_ERRORS = new Set([
@@ -216,46 +212,23 @@ const ROW_ERRORS = new Set([
   3140, 3819, 4025, 4078,
 ]);
 
-/** Those that are the same whatever the table looks like. */
-const ROW_DEFECTS: Readonly<Record<number, string>> = {
-  1118: 'the answers are too large for a row of the table',
-};
+/** The one that is the same whatever the table looks like. */
+const ROW_SIZE = 1118;
 
-/** See {@link SqlDialect.rowDefect}. Names key, constraint or column, which are no answers. */
-export function mysqlRowDefect(error: unknown): RowDefect | undefined {
+/** Why a row was refused; undefined for an error that is not about a row. Names key, constraint or column, which are no answers. */
+export function refusalOf(error: unknown): { reason: string; isOfRow: boolean } | undefined {
   if (error instanceof RowTooLarge) {
     const reason = 'the answers are too large for one statement (max_allowed_packet of the server)';
     return { reason, isOfRow: true };
   }
-  if (!(error instanceof MysqlError)) return undefined;
-  const { errno } = error;
-  if (errno === undefined || !ROW_ERRORS.has(errno)) return undefined;
-  const words = ROW_DEFECTS[errno];
-  if (words !== undefined) return { reason: `${words} (error ${errno})`, isOfRow: true };
-  return { reason: `the database refuses the row (${numberWithName(error)})`, isOfRow: false };
+  if (errorCode(error) === 'MIRROR_SWALLOWED')
+    return { reason: (error as Error).message, isOfRow: false };
+  if (!(error instanceof MysqlError) || !ROW_ERRORS.has(error.errno ?? 0)) return undefined;
+  if (error.errno === ROW_SIZE)
+    return { reason: `the answers are too large for a row (MySQL ${ROW_SIZE})`, isOfRow: true };
+  return { reason: `MySQL refuses the row (${withNames(error)})`, isOfRow: false };
 }
 
-/** `error 1062, contact.only_one` */
-const numberWithName = ({ errno, about }: MysqlError): string =>
-  `error ${errno}${about === undefined ? '' : `, ${about}`}`;
-
-/** Errors of a change of a column that objects of users (keys, generated columns, constraints) cause. */
-const BLOCKING = new Set([
-  1048, 1054, 1060, 1067, 1072, 1118, 1170, 1265, 1283, 1292, 1366, 1832, 1833, 1845, 1846, 1901,
-  1903, 1906, 1907, 3106, 3108, 3780, 3819, 3837, 3855, 4025,
-]);
-
-/** True when a change of the schema was refused because of what users built on it. */
-export const isBlockedByDependants = (error: unknown): boolean =>
-  error instanceof MysqlError && error.errno !== undefined && BLOCKING.has(error.errno);
-
-/** True when the connection failed, so that a new one may work. */
-export const isConnectionLost = (error: unknown): boolean =>
-  describeMysqlError(error) === UNREACHABLE;
-
-/** `Lock wait timeout exceeded`. */
-export const LOCK_WAIT_TIMEOUT = 1205;
-
-/** The number of an error of the server. */
-export const numberOfError = (error: unknown): number | undefined =>
-  error instanceof MysqlError ? error.errno : undefined;
+/** `1062, contact.only_one` */
+const withNames = ({ errno, code, about }: MysqlError): string =>
+  [errno ?? code ?? 'no code', ...(about === undefined ? [] : [about])].join(', ');

@@ -1,33 +1,33 @@
-import type { SqlValue } from '../sql-session.ts';
-
-/** A name as an identifier, whatever the session's `sql_mode` is. */
-export const backticked = (name: string): string => `\`${name.replaceAll('`', '``')}\``;
+import type { Param } from '../database.ts';
 
 /**
- * A text as a literal that means the same whether `sql_mode` has NO_BACKSLASH_ESCAPES or not: what is in it comes from
- * whoever fills in a form.
+ * A text as a literal that means the same whatever `sql_mode` is: what is in it comes from whoever fills in a form, and a
+ * proxy may change the mode of a session.
  */
-export function textLiteral(text: string): string {
-  return /[\\\0]/.test(text)
+export const textLiteral = (text: string): string =>
+  /[\\\0]/.test(text)
     ? `_utf8mb4 x'${Buffer.from(text).toString('hex')}'`
     : `'${text.replaceAll("'", "''")}'`;
-}
 
-/** A number as a literal of type DOUBLE, which the server reads to the nearest double, and so exactly. */
-export function doubleLiteral(number: number): string {
-  if (!Number.isFinite(number)) throw new TypeError('no finite number');
-  const text = String(number);
+/** A parameter as a literal; a list as what is between the parentheses of `IN (…)`. */
+export function valueLiteral(value: Param): string {
+  if (value === null) return 'NULL';
+  if (typeof value === 'string') return textLiteral(value);
+  if (typeof value === 'object')
+    return value.length === 0 ? 'NULL' : value.map(textLiteral).join(', ');
+  if (typeof value === 'bigint' || Number.isSafeInteger(value)) return String(value);
+  const text = String(value);
+  // With an exponent it is a DOUBLE, which the server reads to the nearest double; without one a DECIMAL.
   return text.includes('e') ? text : `${text}e0`;
 }
 
-/** A parameter as a literal; a list as what stands between the parentheses of `IN (…)`. */
-export function literal(value: SqlValue): string {
-  if (value === null) return 'NULL';
-  if (typeof value === 'string') return textLiteral(value);
-  if (typeof value === 'object') {
-    return value.length === 0 ? 'NULL' : value.map(literal).join(', ');
-  }
-  return typeof value === 'bigint' || Number.isSafeInteger(value)
-    ? String(value)
-    : doubleLiteral(value);
-}
+/** Quoted names and texts, in which nothing is replaced, and parameters. */
+const QUOTED_OR_PARAMETER = /'(?:[^']|'')*'|"(?:[^"]|"")*"|\$(\d+)/g;
+
+/** A statement with its parameters as literals. */
+export const withValues = (sql: string, params: readonly Param[]): string =>
+  params.length === 0
+    ? sql
+    : sql.replace(QUOTED_OR_PARAMETER, (found, number: string | undefined) =>
+        number === undefined ? found : valueLiteral(params[Number(number) - 1] ?? null),
+      );

@@ -1,200 +1,221 @@
-import type { SqlRow, SqlSession, SqlValue } from '../sql-session.ts';
-import type { MysqlAnswer } from './mysql-driver.ts';
-import { numberOfError, RowTooLarge } from './mysql-errors.ts';
-import { translated } from './mysql-statement.ts';
+import { type Connection, type ConnectionOptions, createConnection } from 'mysql2';
+import { MirrorError } from '../../../base/errors.ts';
+import type { Param, Session, SqlRow } from '../database.ts';
+import { MysqlError, safeError } from './mysql-errors.ts';
+import { withValues } from './mysql-literal.ts';
 
-/** How long to wait for the server, in ms. Nothing else notices a network that drops packets silently. */
-export interface MysqlTimeouts {
-  readonly answerMs: number;
-  /** The same for statements that may rewrite a whole table, or wait for another writer. */
-  readonly rewriteMs: number;
-  /** How long closing may take. */
-  readonly closeMs: number;
-  /** After how long the server ends the connection of a stalled process that holds a form. */
-  readonly leaseMs: number;
-}
-
-/** Long enough for a busy server, short enough for the next pass. */
-export const DEFAULT_TIMEOUTS: MysqlTimeouts = {
-  answerMs: 120_000,
-  rewriteMs: 3_600_000,
-  closeMs: 5_000,
-  leaseMs: 600_000,
-};
-
-/** What is known of a server once one is connected to it. */
-export interface MysqlServer {
-  /** As it says it itself: `10.11.6-MariaDB`, `8.4.2`. */
-  readonly version: string;
-  readonly isMariaDb: boolean;
-  /** A collation that tells all texts apart, by case, accents and spaces at their end. */
-  readonly collation: string;
-  /** Most bytes of a statement. */
-  readonly maxPacket: number;
-}
-
-/** Runs statements; an answer for each. */
-export type Ask = (sql: string, timeoutMs: number) => Promise<readonly MysqlAnswer[]>;
-
-/** How long a statement waits for what another session has locked, in seconds; and making a view, which may be made later. */
-export const LOCK_TIMEOUT_S = 30;
-const HURRY_S = 1;
-
-/** Statements that end the transaction they are in. */
-const CHANGES_TABLES = /^\s*(?:CREATE|ALTER|DROP|RENAME|TRUNCATE)\b/i;
-/** `SAVEPOINT … does not exist`, as after a statement of {@link CHANGES_TABLES}. */
-const NO_SAVEPOINT = 1305;
+const CONNECT_LIMIT_MS = 15_000;
+/** Nothing else notices a network that drops packets silently. Looked at with each sign of ours. */
+const ANSWER_LIMIT_MS = 600_000;
+const KEEP_ALIVE_AFTER_MS = 10_000;
+/** The server ends a session of which it has heard nothing for so long, and gives its locks back. */
+const SILENCE_LIMIT_S = 300;
+const LOCK_LIMIT_S = 30;
+/** Bounds the memory here and at the server. */
+const MOST_BYTES = 4_000_000;
 
 /**
- * Where statements go, those of the shared SQL translated (mysql-statement.ts). In a transaction, a statement that changes
- * tables commits what was done before it, and what follows is in a transaction of its own.
+ * Names in `"…"` and texts mean what they mean in other databases, and what does not fit is refused instead of changed.
  */
-export class MysqlSession implements SqlSession {
-  readonly #ask: Ask;
-  readonly #timeouts: MysqlTimeouts;
-  readonly server: MysqlServer;
-  #isInTransaction = false;
-  /** Whether the transaction was committed in the middle. */
-  #isSplit = false;
-  #isInHurry = false;
-  /** Named locks that are released when the transaction ends. */
-  #locks: readonly string[] = [];
+const MODES = [
+  'ANSI_QUOTES',
+  'PIPES_AS_CONCAT',
+  'NO_BACKSLASH_ESCAPES',
+  'STRICT_ALL_TABLES',
+  'NO_ZERO_DATE',
+  'NO_ZERO_IN_DATE',
+  'ERROR_FOR_DIVISION_BY_ZERO',
+  'NO_ENGINE_SUBSTITUTION',
+];
 
-  constructor(ask: Ask, server: MysqlServer, timeouts: MysqlTimeouts) {
-    this.#ask = ask;
-    this.server = server;
-    this.#timeouts = timeouts;
+/** Collations that tell all texts apart, by case, accents and spaces at their end. */
+const EXACT = { mariaDb: 'utf8mb4_nopad_bin', mysql: 'utf8mb4_0900_bin' } as const;
+
+const settings = (collation: string): string[] => [
+  `SET NAMES utf8mb4 COLLATE ${collation}`,
+  `SET SESSION sql_mode = '${MODES.join(',')}', time_zone = '+00:00', autocommit = 1, wait_timeout = ${SILENCE_LIMIT_S},
+   lock_wait_timeout = ${LOCK_LIMIT_S}, innodb_lock_wait_timeout = ${LOCK_LIMIT_S}, sql_safe_updates = 0,
+   sql_select_limit = 18446744073709551615`,
+  'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
+  // A table that people gave system versioning takes new columns; a long list of IDs is looked up by the key.
+  ...(collation === EXACT.mariaDb
+    ? ['SET SESSION system_versioning_alter_history = KEEP, in_predicate_conversion_threshold = 0']
+    : []),
+];
+
+/**
+ * A session of a server. Values are read as the texts that it writes: numbers keep all their digits. Rejects with
+ * `MysqlError`s, which quote no answer.
+ */
+export class MysqlSession implements Session {
+  readonly #connection: Connection;
+  readonly collation: string;
+  /** Most bytes of a statement of several rows, and of one. */
+  readonly room: number;
+  readonly maxPacket: number;
+  /** The lock that {@link alone} takes. */
+  readonly #aloneLock: string;
+  #isAlone = false;
+  #isLost = false;
+  /** The statement that the server has not answered yet; there is one at a time. */
+  #pending: { readonly sinceMs: number; readonly fail: (error: Error) => void } | null = null;
+  readonly #lose: () => void;
+
+  private constructor(
+    connection: Connection,
+    { collation, maxPacket, lock }: { collation: string; maxPacket: number; lock: string },
+  ) {
+    this.#connection = connection;
+    [this.collation, this.maxPacket, this.#aloneLock] = [collation, maxPacket, lock];
+    this.room = Math.min(maxPacket, MOST_BYTES);
+    const sign = setInterval(() => this.#showLife(), (SILENCE_LIMIT_S * 1_000) / 4).unref();
+    this.#lose = () => {
+      this.#isLost = true;
+      clearInterval(sign);
+    };
+    connection.on('error', this.#lose);
+    connection.on('end', this.#lose);
   }
 
-  async query(sql: string, params: readonly SqlValue[] = []): Promise<SqlRow[]> {
-    const steps = translated(sql, params);
-    switch (steps.kind) {
-      case 'plain':
-        return rowsOf(await this.#one(steps.sql));
-      case 'returning': {
-        const rows = rowsOf(await this.#one(steps.read));
-        if (rows.length > 0) await this.#one(steps.write);
-        return rows;
-      }
-      case 'upserting':
-        await this.#one(steps.write);
-        return rowsOf(await this.#one(steps.read));
-      case 'inserting': {
-        const answers = await this.write(steps.rows.map((row) => row.sql));
-        return steps.rows
-          .filter((_, nth) => answers[nth]?.affected === 1)
-          .map((row) => row.returned);
-      }
-    }
+  /** The connection was lost or closed, and with it transaction and locks. */
+  get isLost(): boolean {
+    return this.#isLost;
   }
 
-  async queryArrays(sql: string, params: readonly SqlValue[] = []): Promise<unknown[][]> {
-    const steps = translated(sql, params);
-    if (steps.kind !== 'plain') throw new TypeError('no plain statement');
-    return (await this.#one(steps.sql)).rows.map((row) => row.slice());
-  }
-
-  async exec(sql: string): Promise<void> {
-    const isChange = CHANGES_TABLES.test(sql);
+  /** Connects. `lock`: the name of the lock for making tables. */
+  static async open(options: ConnectionOptions, lock: string): Promise<MysqlSession> {
+    const connection = createConnection({
+      ...options,
+      charset: 'utf8mb4',
+      connectTimeout: CONNECT_LIMIT_MS,
+      enableKeepAlive: true,
+      keepAliveInitialDelay: KEEP_ALIVE_AFTER_MS,
+      // It would compile and keep a reader of each kind of answer.
+      disableEval: true,
+      // Affected rows are those that changed; and no server may ask for files of ours.
+      flags: ['-FOUND_ROWS', '-LOCAL_FILES'],
+    });
+    // The statement reports a loss here.
+    connection.on('error', () => {});
     try {
-      await this.#ask(isChange ? this.#asTable(sql) : sql, this.#timeouts.rewriteMs);
+      await new Promise<void>((done, failed) =>
+        connection.connect((error) => (error === null ? done() : failed(safeError(error)))),
+      );
+      const server = await ask(connection, 'SELECT VERSION() AS v, @@max_allowed_packet AS p');
+      const { v, p } = (server as SqlRow[])[0] ?? {};
+      const isMariaDb = /mariadb/i.test(String(v));
+      requireVersion(isMariaDb, String(v));
+      const collation = isMariaDb ? EXACT.mariaDb : EXACT.mysql;
+      for (const each of settings(collation)) await ask(connection, each);
+      return new MysqlSession(connection, { collation, maxPacket: Number(p) - 1_024, lock });
     } catch (error) {
-      // The savepoint went with the part of the transaction that is committed.
-      if (!this.#isSplit || numberOfError(error) !== NO_SAVEPOINT) throw error;
-    } finally {
-      if (isChange && this.#isInTransaction) await this.#goOn();
+      connection.destroy();
+      throw error;
     }
   }
 
-  /** Runs statements that change rows, in order and in one go; the answer of each. */
-  async write(statements: readonly string[]): Promise<MysqlAnswer[]> {
-    const answers: MysqlAnswer[] = [];
-    for (const piece of this.#pieces(statements)) {
-      answers.push(...(await this.#ask(piece.join(';\n'), this.#timeouts.rewriteMs)));
-    }
-    return answers;
+  async query(sql: string, params: readonly Param[] = []): Promise<SqlRow[]> {
+    const rows = await this.#ask(sql, params);
+    return Array.isArray(rows) ? (rows as SqlRow[]) : [];
   }
 
-  /** Takes a named lock of the server until the transaction ends. False when another session keeps it for longer. */
-  async lock(name: string, waitMs: number): Promise<boolean> {
-    const [row] = await this.query('SELECT GET_LOCK($1, $2) AS locked', [name, waitMs / 1_000]);
-    if (row?.['locked'] !== '1') return false;
-    this.#locks = [...this.#locks, name];
-    return true;
+  async run(sql: string, params: readonly Param[] = []): Promise<number> {
+    const result = await this.#ask(sql, params);
+    return Array.isArray(result)
+      ? result.length
+      : (result as { affectedRows: number }).affectedRows;
   }
 
-  /** Until the transaction ends, tables that others use are not waited for. */
-  async hurry(): Promise<void> {
-    await this.exec(`SET SESSION lock_wait_timeout = ${HURRY_S}`);
-    this.#isInHurry = true;
-  }
-
-  /** Begins a transaction; whoever calls it ends it. */
+  /** Without `autocommit` a statement that commits by itself, as making a table does, is followed by the next transaction. */
   async begin(): Promise<void> {
-    await this.#ask('START TRANSACTION', this.#timeouts.answerMs);
-    this.#isInTransaction = true;
-    this.#isSplit = false;
+    await this.run('SET autocommit = 0');
   }
 
-  /** Ends it, and releases the locks that were taken in it. */
   async end(how: 'COMMIT' | 'ROLLBACK'): Promise<void> {
-    const locks = this.#locks;
-    const patience = this.#isInHurry ? [`SET SESSION lock_wait_timeout = ${LOCK_TIMEOUT_S}`] : [];
-    this.#isInHurry = false;
-    this.#isInTransaction = false;
-    this.#isSplit = false;
-    this.#locks = [];
-    const all = [how, ...locks.map(release), ...patience];
-    await this.#ask(all.join(';\n'), this.#timeouts.answerMs);
+    await this.run(how);
+    const rest = ['SET autocommit = 1'];
+    if (this.#isAlone) rest.push(`DO RELEASE_LOCK('${this.#aloneLock}')`);
+    this.#isAlone = false;
+    // What was committed stays so if the connection is lost now.
+    for (const each of rest) await this.run(each).catch(() => {});
   }
 
-  async #goOn(): Promise<void> {
-    this.#isSplit = true;
-    await this.#ask('START TRANSACTION', this.#timeouts.answerMs);
+  /** See `Dialect.alone`. */
+  async alone(): Promise<void> {
+    if (this.#isAlone) return;
+    const [row] = await this.query(`SELECT GET_LOCK($1, ${LOCK_LIMIT_S}) AS mine`, [
+      this.#aloneLock,
+    ]);
+    if (row?.['mine'] !== '1') throw new MysqlError({ errno: LOCK_WAIT_TIMEOUT });
+    this.#isAlone = true;
   }
 
-  async #one(sql: string): Promise<MysqlAnswer> {
-    const isPatient = /^(?:UPDATE|DELETE|SELECT GET_LOCK)/.test(sql);
-    const { answerMs, rewriteMs } = this.#timeouts;
-    const [answer] = await this.#ask(sql, isPatient ? rewriteMs : answerMs);
-    if (answer === undefined) throw new TypeError('no answer');
-    return answer;
+  /** Says goodbye. */
+  async close(): Promise<void> {
+    if (this.#isLost) return;
+    this.#lose();
+    await new Promise<void>((done) => this.#connection.end(() => done()));
   }
 
-  /** Texts are compared alike in every table of ours, whatever the defaults of server and database are. */
-  #asTable(sql: string): string {
-    return /^\s*CREATE TABLE [^;]*\)\s*$/s.test(sql)
-      ? `${sql} ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARACTER SET utf8mb4 COLLATE ${this.server.collation}`
-      : sql;
+  /**
+   * While the source is slow, nothing is said: the server must not take this process for one that is gone. Nor this one wait for
+   * a server that is.
+   */
+  #showLife(): void {
+    if (this.#pending === null) return void this.run('DO 1').catch(() => {});
+    if (performance.now() - this.#pending.sinceMs > ANSWER_LIMIT_MS)
+      this.#pending.fail(new MysqlError({ code: 'ETIMEDOUT' }));
   }
 
-  /** The statements in pieces of which each fits into a packet. */
-  *#pieces(statements: readonly string[]): Generator<readonly string[]> {
-    const most = roomOf(this.server);
-    let [piece, bytes]: [string[], number] = [[], 0];
-    for (const statement of statements) {
-      const size = Buffer.byteLength(statement) + 2;
-      if (piece.length > 0 && bytes + size > most) {
-        yield piece;
-        [piece, bytes] = [[], 0];
+  async #ask(sql: string, params: readonly Param[]): Promise<unknown> {
+    try {
+      return await new Promise((done, fail) => {
+        this.#pending = { sinceMs: performance.now(), fail };
+        send(this.#connection, withValues(sql, params), done, fail);
+      });
+    } catch (error) {
+      // After an error of the driver the connection cannot be used. The driver reports a loss to the statement or to the connection.
+      if (error instanceof MysqlError && error.errno === undefined) {
+        this.#lose();
+        this.#connection.destroy();
       }
-      piece.push(statement);
-      bytes += size;
+      throw error;
+    } finally {
+      this.#pending = null;
     }
-    if (piece.length > 0) yield piece;
   }
 }
 
-/** Most bytes that are sent at a time. Bounds the memory here and at the server, too. */
-export const roomOf = ({ maxPacket }: MysqlServer): number =>
-  Math.min(maxPacket - 1_024, 4_000_000);
+const LOCK_WAIT_TIMEOUT = 1205;
 
-const release = (name: string): string => `DO RELEASE_LOCK('${name}')`;
+/** The oldest with all that is used here: tables of JSON, collations, changes of tables that are whole or not made. */
+const OLDEST = { MariaDB: [10, 6, 0], MySQL: [8, 0, 19] } as const;
 
-const rowsOf = ({ names, rows }: MysqlAnswer): SqlRow[] =>
-  rows.map((row) => Object.fromEntries(names.map((name, nth) => [name, row[nth]])));
+function requireVersion(isMariaDb: boolean, version: string): void {
+  const product = isMariaDb ? 'MariaDB' : 'MySQL';
+  const [wanted, is] = [
+    OLDEST[product],
+    (/^[\d.]+/.exec(version)?.[0] ?? '').split('.').map(Number),
+  ];
+  const at = wanted.findIndex((part, index) => part !== (is[index] ?? 0));
+  if (at < 0 || (is[at] ?? 0) > (wanted[at] ?? 0)) return;
+  throw new MirrorError(
+    'TARGET_FAILED',
+    `${product} ${version} is too old: use ${wanted.join('.')} or later.`,
+    { retryable: false },
+  );
+}
 
-/** Throws {@link RowTooLarge} for what the server would hang up on. */
-export function requireRoom({ server }: MysqlSession, bytes: number): void {
-  if (bytes > server.maxPacket - 1_024) throw new RowTooLarge('no packet has room for it');
+const ask = (connection: Connection, sql: string): Promise<unknown> =>
+  new Promise((done, fail) => send(connection, sql, done, fail));
+
+function send(
+  connection: Connection,
+  sql: string,
+  done: (result: unknown) => void,
+  fail: (error: Error) => void,
+): void {
+  connection.query({ sql, typeCast: (field) => field.string() }, (error, result) =>
+    error === null ? done(result) : fail(safeError(error)),
+  );
 }

@@ -1,214 +1,128 @@
-import type { StorableRow, StoreOutcome } from '../dialect.ts';
-import { inSavepoint, piecesOf, type SqlSession } from '../sql-session.ts';
-import { SwallowedWrites } from '../swallowed-writes.ts';
-import { type BatchTable, type MysqlValue, valueLiteral } from './mysql-batch.ts';
-import { mysqlTime } from './mysql-cells.ts';
-import { mysqlRowDefect } from './mysql-errors.ts';
-import { literal, textLiteral } from './mysql-literal.ts';
-import { sessionOf } from './mysql-locks.ts';
-import { type MysqlSession, requireRoom, roomOf } from './mysql-session.ts';
+import {
+  type Batch,
+  type ColumnType,
+  type Dialect,
+  numberOf,
+  type Param,
+  quoted,
+  type Session,
+  type VersionPlan,
+} from '../database.ts';
+import { SWALLOWED } from '../savepoint.ts';
+import { RowTooLarge } from './mysql-errors.ts';
+import { textLiteral, valueLiteral } from './mysql-literal.ts';
+import type { MysqlSession } from './mysql-session.ts';
 
-/** Rows that are looked up by one statement. */
-const ROWS_A_STATEMENT = 1_000;
-
-/** How often rows are looked up again that another writer has inserted meanwhile. */
-const MOST_TRIES = 4;
-
-/** See {@link SqlDialect.storeNew}: without a look at what there is. All of the rows, or none. */
-export async function storeNewInMysql(
-  tx: SqlSession,
-  batch: BatchTable,
-  rows: readonly StorableRow[],
-  at: string,
-): Promise<boolean[]> {
-  const session = sessionOf(tx);
-  const fresh = rows.map((row): WrittenRow => ({ row, values: batch.valuesOf(row) }));
-  const areStored = await inSavepoint(tx, async () => {
-    if (!(await insert(session, batch, fresh, at))) throw new NotAllNew();
-    return true;
-  }).catch((error: unknown) => {
-    if (error instanceof NotAllNew || mysqlRowDefect(error) !== undefined) return false;
-    throw error;
-  });
-  return rows.map(() => areStored);
-}
-
-/** See {@link SqlDialect.upsert}: reads the rows, compares them, and writes those that differ. */
-export async function upsertIntoMysql(
-  tx: SqlSession,
-  batch: BatchTable,
-  rows: readonly StorableRow[],
-  at: string,
-): Promise<StoreOutcome[]> {
-  const outcomes: StoreOutcome[] = [];
-  for (const piece of piecesOf(rows, ROWS_A_STATEMENT)) {
-    outcomes.push(...(await upsertPiece(tx, batch, piece, at)));
-  }
-  return outcomes;
-}
-
-/** A row with the values that are written. */
-interface WrittenRow {
-  readonly row: StorableRow;
-  readonly values: readonly MysqlValue[];
-}
-
-/** Thrown where rows that were not there were there after all. */
-class NotAllNew extends Error {}
-
-async function upsertPiece(
-  tx: SqlSession,
-  batch: BatchTable,
-  rows: readonly StorableRow[],
-  at: string,
-): Promise<StoreOutcome[]> {
-  const session = sessionOf(tx);
-  for (let tries = 1; ; tries++) {
-    try {
-      return await inSavepoint(
-        tx,
-        () => storeOnce(session, batch, rows, at, tries),
-        'forms_mirror_rows',
-      );
-    } catch (error) {
-      if (!(error instanceof NotAllNew)) throw error;
-    }
-  }
-}
-
-/** `tries`: after the first, what others inserted meanwhile is seen; with the last, what refuses a row says so itself. */
-async function storeOnce(
-  session: MysqlSession,
-  batch: BatchTable,
-  rows: readonly StorableRow[],
-  at: string,
-  tries: number,
-): Promise<StoreOutcome[]> {
-  const stored = await readStored(session, batch, rows, tries > 1);
-  const outcomes: StoreOutcome[] = [];
-  const fresh: WrittenRow[] = [];
-  const updates: { readonly id: string; readonly sql: string }[] = [];
-  for (const row of rows) {
-    const before = stored.get(row.id);
-    const values = batch.valuesOf(row);
-    if (before === undefined) {
-      fresh.push({ row, values });
-      outcomes.push('inserted');
-      continue;
-    }
-    const merged = batch.mergedWith(values, before.values);
-    const changed = batch.changedColumns(merged, before.values);
-    if (changed.length === 0 && !before.isDeleted) {
-      outcomes.push('unchanged');
-      continue;
-    }
-    updates.push({ id: row.id, sql: updateStatement(batch, row.id, merged, changed, at) });
-    // The status is the first of the columns.
-    const kind = changed.includes(0) ? 'updated' : 'edited';
-    outcomes.push(before.isDeleted ? 'restored' : kind);
-  }
-  await update(session, batch, updates);
-  // The last time as it is, so that the server names the key of somebody else that a row violates.
-  const isLast = tries >= MOST_TRIES;
-  const areNew = await insert(session, batch, fresh, at, isLast ? 'refused' : 'skipped');
-  if (!areNew) throw isLast ? new SwallowedWrites(batch.table, 1) : new NotAllNew();
-  return outcomes;
-}
-
-interface StoredRow {
-  readonly isDeleted: boolean;
-  readonly values: readonly (string | null)[];
-}
-
-/** Those of the rows that there are. `latest`: as whoever wrote them last has committed them, and locked. */
-async function readStored(
-  session: MysqlSession,
-  batch: BatchTable,
-  rows: readonly StorableRow[],
-  latest: boolean,
-): Promise<Map<string, StoredRow>> {
-  const ids = rows.map(({ id }) => id);
-  const found = await session.queryArrays(
-    `SELECT id, _deleted_at, ${batch.columns.join(', ')} FROM ${batch.table}
-     WHERE id IN (${literal(ids)})${latest ? ' FOR UPDATE' : ''}`,
-  );
-  return new Map(
-    (found as (string | null)[][]).map(([id, deletedAt, ...values]) => [
-      id ?? '',
-      { isDeleted: deletedAt !== null, values },
-    ]),
-  );
-}
+const STAGE = '_mirror_stage';
 
 /**
- * Inserts rows in the order of their IDs, so that no two writers wait for each other; whether all were new. `skipped`: what is
- * there stays as it is, and is locked as if it had been written, where an INSERT that is refused leaves a lock that others
- * share, and two of those wait for each other.
+ * The rows go into a temporary table, and are joined to those that there are: what differs is updated, what is missing inserted.
+ * Not `ON DUPLICATE KEY UPDATE`, which would take a row of another submission for this one where people added a unique key.
  */
-async function insert(
+export async function upsert(
+  tx: Session,
+  { table, columns, rows, at }: Batch,
+  versions: VersionPlan,
+  types: Dialect['types'],
+): Promise<{ inserted: number; updated: number }> {
+  const answers = columns.map(({ name, type }) => ({ name: quoted(name), type }));
+  await stage(tx as MysqlSession, answers, rows, types);
+  const to = quoted(table);
+  const names = ['status', 'created_at', ...answers.map(({ name }) => name)];
+  const same = names.map((name) => `t.${name} <=> s.${name}`).join(' AND ');
+  const differs = `(t._deleted_at IS NOT NULL OR NOT (${same}))`;
+  // From the staged rows to the table by its key, although the server may estimate their sizes otherwise.
+  const joined = `${STAGE} AS s STRAIGHT_JOIN ${to} AS t ON t.id = s.id`;
+  await keepVersions(
+    tx,
+    versions,
+    at,
+    joined,
+    versions.answers === null ? 't.status <> s.status' : differs,
+  );
+  const time = textLiteral(at);
+  const updated = await tx.run(
+    `UPDATE ${joined} SET ${names.map((name) => `t.${name} = s.${name}`).join(', ')}, t._changed_at = ${time}, t._deleted_at = NULL
+     WHERE ${differs}`,
+  );
+  const list = names.join(', ');
+  const inserted = await tx.run(
+    `INSERT INTO ${to} (id, ${list}, _first_seen_at, _changed_at)
+     SELECT s.id, ${names.map((name) => `s.${name}`).join(', ')}, ${time}, ${time}
+     FROM ${STAGE} AS s LEFT JOIN ${to} AS t ON t.id = s.id WHERE t.id IS NULL`,
+  );
+  // A trigger that people added may have swallowed or changed rows: then the target has failed, and they are not equal.
+  const [left] = await tx.query(
+    `SELECT count(*) AS n FROM ${STAGE} AS s LEFT JOIN ${to} AS t ON t.id = s.id WHERE t.id IS NULL OR ${differs}`,
+  );
+  if (numberOf(left?.['n']) > 0)
+    throw Object.assign(new Error(`a trigger of the table ${table} swallows or changes rows`), {
+      code: SWALLOWED,
+    });
+  return { inserted, updated };
+}
+
+/** Fills the temporary table, by statements of as many rows as there is room for. */
+async function stage(
   session: MysqlSession,
-  batch: BatchTable,
-  rows: readonly WrittenRow[],
-  at: string,
-  there: 'skipped' | 'refused' = 'skipped',
-): Promise<boolean> {
-  const time = textLiteral(mysqlTime(at));
-  const head = `INSERT INTO ${batch.table} (id, _first_seen_at, _changed_at, ${batch.columns.join(', ')}) VALUES\n`;
-  const tail = there === 'skipped' ? '\nON DUPLICATE KEY UPDATE id = id' : '';
-  const room = roomOf(session.server) - head.length - tail.length;
-  const statements: { readonly sql: string; readonly rows: number }[] = [];
-  let [tuples, bytes]: [string[], number] = [[], 0];
-  const close = (): void => {
-    if (tuples.length > 0)
-      statements.push({ sql: head + tuples.join(',\n') + tail, rows: tuples.length });
-    [tuples, bytes] = [[], 0];
+  columns: readonly { readonly name: string; readonly type: ColumnType }[],
+  rows: Batch['rows'],
+  { id, text, time, ...types }: Dialect['types'],
+): Promise<void> {
+  const own = columns.map(({ name, type }) => `, ${name} ${type === 'text' ? text : types[type]}`);
+  await session.run(`DROP TEMPORARY TABLE IF EXISTS ${STAGE}`);
+  await session.run(
+    `CREATE TEMPORARY TABLE ${STAGE} (id ${id} NOT NULL, status ${text} NOT NULL, created_at ${time}${own.join('')})`,
+  );
+  const head = `INSERT INTO ${STAGE} VALUES `;
+  let [tuples, bytes]: [string[], number] = [[], head.length];
+  const write = async (): Promise<void> => {
+    if (tuples.length > 0) await session.run(head + tuples.join(','));
+    [tuples, bytes] = [[], head.length];
   };
-  for (const { row, values } of inOrderOfIds(rows, ({ row: { id } }) => id)) {
-    const tuple = `(${textLiteral(row.id)}, ${time}, ${time}, ${values.map(valueLiteral).join(', ')})`;
-    const size = Buffer.byteLength(tuple) + 2;
-    requireRoom(session, size + head.length + tail.length);
-    if (bytes + size > room) close();
+  for (const row of rows) {
+    const tuple = `(${row.map(valueLiteral).join(',')})`;
+    const size = Buffer.byteLength(tuple) + 1;
+    if (head.length + size > session.maxPacket) throw new RowTooLarge();
+    if (bytes + size > session.room) await write();
     tuples.push(tuple);
     bytes += size;
   }
-  close();
-  const answers = await session.write(statements.map(({ sql }) => sql));
-  // A row that was there counts as none; where a trigger or a versioned table makes a change of it, as two or more.
-  return answers.every(
-    ({ affected, changedThere }, nth) => changedThere === 0 && affected === statements[nth]?.rows,
+  await write();
+}
+
+/** See `Dialect.markDeleted`. */
+export async function markDeleted(
+  tx: Session,
+  { table, at, ids }: { table: string; at: string; ids: readonly string[] },
+  versions: VersionPlan,
+): Promise<number> {
+  const to = quoted(table);
+  if (versions.answers !== null)
+    await keepVersions(tx, versions, at, `${to} AS t`, 't._deleted_at IS NULL AND t.id IN ($4)', [
+      ids,
+    ]);
+  return tx.run(
+    `UPDATE ${to} SET _deleted_at = $1, _changed_at = $1 WHERE _deleted_at IS NULL AND id IN ($2)`,
+    [at, ids],
   );
 }
 
-function updateStatement(
-  batch: BatchTable,
-  id: string,
-  values: readonly MysqlValue[],
-  changed: readonly number[],
+/** Versions that end: the rows of `t` in `from` that meet a condition. */
+async function keepVersions(
+  tx: Session,
+  { formId, notBefore, answers }: VersionPlan,
   at: string,
-): string {
-  const sets = changed.map(
-    (nth) => `${batch.columns[nth] ?? ''} = ${valueLiteral(values[nth] ?? null)}`,
-  );
-  return `UPDATE ${batch.table} SET ${[`_changed_at = ${textLiteral(mysqlTime(at))}`, '_deleted_at = NULL', ...sets].join(', ')} WHERE id = ${textLiteral(id)}`;
-}
-
-/** Throws {@link SwallowedWrites} where a trigger kept a row as it was. */
-async function update(
-  session: MysqlSession,
-  batch: BatchTable,
-  updates: readonly { readonly id: string; readonly sql: string }[],
+  from: string,
+  where: string,
+  more: readonly Param[] = [],
 ): Promise<void> {
-  const statements = inOrderOfIds(updates, ({ id }) => id).map(({ sql }) => sql);
-  for (const sql of statements) requireRoom(session, Buffer.byteLength(sql));
-  const answers = await session.write(statements);
-  const swallowed = answers.filter(({ affected }) => affected === 0).length;
-  if (swallowed > 0) throw new SwallowedWrites(batch.table.replaceAll('`', ''), swallowed);
-}
-
-/** In the order of the bytes of the IDs, as the collation has it. */
-function inOrderOfIds<T>(items: readonly T[], idOf: (item: T) => string): T[] {
-  return items
-    .map((item) => ({ item, bytes: Buffer.from(idOf(item)) }))
-    .sort((one, other) => Buffer.compare(one.bytes, other.bytes))
-    .map(({ item }) => item);
+  const pairs = (answers ?? []).map((name) => `${textLiteral(name)}, t.${quoted(name)}`);
+  const kept = answers === null ? 'NULL' : `json_object(${pairs.join(', ')})`;
+  await tx.run(
+    `INSERT INTO _mirror_versions (form_id, submission_id, until, not_before, status, created_at, deleted_at, answers)
+     SELECT $1, t.id, $2, $3, t.status, t.created_at, t._deleted_at, ${kept} FROM ${from} WHERE ${where}
+     ON DUPLICATE KEY UPDATE _mirror_versions.form_id = _mirror_versions.form_id`,
+    [formId, at, notBefore, ...more],
+  );
 }

@@ -1,143 +1,232 @@
-import { quoted, type SqlSession, textOf } from '../sql-session.ts';
-import {
-  type ListElements,
-  MAX_DATE_LENGTH,
-  type ViewDefinition,
-  type ViewSql,
-} from '../view-sql.ts';
-import { isBlockedByDependants, LOCK_WAIT_TIMEOUT, numberOfError } from './mysql-errors.ts';
-import { backticked, textLiteral } from './mysql-literal.ts';
-import { sessionOf } from './mysql-locks.ts';
-import { requireRoom } from './mysql-session.ts';
-import { mysqlColumns } from './mysql-tables.ts';
+import { SYSTEM_COLUMNS } from '../../../mirror/reserved-names.ts';
+import { quoted, type ViewedForm } from '../database.ts';
+import { MORE } from '../fields.ts';
+import { answerColumns, type FormViewStyle, labelledSelect, liveSelect } from '../form-views.ts';
+import { textLiteral } from './mysql-literal.ts';
+import { dateOf, elementsOf, textIn } from './mysql-values.ts';
 
-/** What someone has read in an open transaction can't be replaced before it ends. */
-const READ_MEANWHILE = {
-  what: 'a transaction that is still open reads it',
-  remedy:
-    'End that transaction: SHOW PROCESSLIST lists it, often as "Sleep"; a database client that is set to commit by itself leaves none open.',
-};
-
-/** Stands for the collation of our tables, which depends on the server. */
-const COLLATION = 'utf8mb4_forms_mirror';
-
-const MONTH_AND_DAY =
-  '((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-8]))';
-const LEAP_YEAR = '([0-9]{2}(0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][26])00)';
-const DAY = `(?!0000)([0-9]{4}-${MONTH_AND_DAY}|${LEAP_YEAR}-02-29)`;
-const TIME = '[T ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.][0-9]+)?)?';
-/** With an offset, one of these may be in a year that has not four digits in UTC. */
-const FAR_DAYS = '(?!0001-01-01|9999-12-31)';
-const OFFSET = '[+-](0[0-9]|1[0-4]):[0-5][0-9]';
-/** `$` alone stands before a last line break, too. No backslash: what one means depends on the SQL mode of who reads. */
-const END = '$(?![[:space:]])';
-
-/** See {@link ViewSql}; to the second. */
-function dateOf(text: string): string {
-  const without = (characters: number): string =>
-    `CAST(left(${text}, char_length(${text}) - ${characters}) AS datetime)`;
-  const minutes = `CAST(concat(substr(${text}, -6, 1), '1') AS signed) * (60 * substr(${text}, -5, 2) + substr(${text}, -2))`;
-  const is = (pattern: string): string =>
-    `WHEN char_length(${text}) <= ${MAX_DATE_LENGTH} AND ${text} REGEXP '^${pattern}${END}' THEN`;
-  const cases = [
-    `${is(`${DAY}(${TIME})?`)} CAST(${text} AS datetime)`,
-    `${is(`${FAR_DAYS}${DAY}${TIME}[Zz]`)} ${without(1)}`,
-    `${is(`${FAR_DAYS}${DAY}${TIME}${OFFSET}`)} timestampadd(MINUTE, -(${minutes}), ${without(6)})`,
-  ];
-  return `CASE ${cases.join(' ')} END`;
+/** The public views: the SELECT of each view, by name. */
+export function mysqlViews(
+  forms: readonly ViewedForm[],
+  history: boolean,
+  collation: string,
+): ReadonlyMap<string, string> {
+  const views = new Views(collation);
+  const selects = new Map<string, string>([
+    ['mirror_forms', views.forms()],
+    ['mirror_fields', views.fields()],
+    ['mirror_label_history', views.labels()],
+    ['mirror_runs', 'SELECT * FROM _mirror_runs'],
+    ['mirror_rejected', REJECTED],
+    ['freshness', views.freshness()],
+  ]);
+  for (const form of forms) {
+    selects.set(`${form.table}_live`, liveSelect(form, views.style));
+    selects.set(`${form.table}_labelled`, labelledSelect(form, views.style));
+    if (history) selects.set(`${form.table}_history`, views.history(form));
+  }
+  selects.set('mirror_status_history', views.statusHistory(forms));
+  if (forms.length > 0)
+    selects.set('submissions', forms.map((form) => views.submissions(form)).join('\n UNION ALL '));
+  const answers = forms.flatMap((form) => views.answersOf(form));
+  if (answers.length > 0) selects.set('answers', views.answers(answers.join('\n UNION ALL ')));
+  return selects;
 }
 
-/** Names are plain, so that they need no escape in a path. */
-const underKey = (key: string): string => `json_extract(t._more, '$.${key}')`;
+const REJECTED = `SELECT form_id, id AS submission_id, reason, is_stored = 1 AS stored, first_seen_at, last_seen_at
+ FROM _mirror_entries WHERE kind IN ('rejected', 'undecided')`;
 
-const NUMBERS = "('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL')";
+const state = (path: string): string => `json_unquote(json_extract(s.state, '$.${path}'))`;
+const moment = (ms: string): string =>
+  `timestampadd(MICROSECOND, 1000 * CAST(${ms} AS signed), CAST('1970-01-01' AS datetime(6)))`;
 
-const numberIn = (json: string): string =>
-  `CASE WHEN json_type(${json}) IN ${NUMBERS} THEN CAST(${json} AS double) END`;
-
-const collated = (text: string): string => `CONVERT(${text} USING utf8mb4) COLLATE ${COLLATION}`;
-
-/** Characters of a text that has `\` in it, see {@link END}. */
-const BACKSLASHES = 'CHAR(92, 92 USING utf8mb4)';
-const NUL_ESCAPE = 'CHAR(92, 117, 48, 48, 48, 48 USING utf8mb4)';
-
-/** U+0000 as JSON writes it, with an even number of `\` before. Half a character is no JSON for the server. */
-const hasNul = (json: string): string =>
-  `instr(replace(${json}, ${BACKSLASHES}, ''), ${NUL_ESCAPE}) > 0`;
-
-/** A list of what is none, so that a table of it has one row. */
-const asList = (json: string): string =>
-  `CASE WHEN json_valid(${json}) AND json_type(${json}) = 'ARRAY' AND NOT ${hasNul(json)} THEN ${json} WHEN ${json} IS NOT NULL THEN json_array(${json}) END`;
-
-function elements(list: string): ListElements {
-  const text = `CASE json_type(e.value) WHEN 'NULL' THEN NULL WHEN 'STRING' THEN json_unquote(e.value) ELSE e.value END`;
-  return {
-    from: `JSON_TABLE(${asList(list)}, '$[*]' COLUMNS (place FOR ORDINALITY, value JSON PATH '$')) AS e`,
-    index: 'e.place',
-    text: collated(text),
-    number: numberIn('e.value'),
-  };
+/** An answer to one of the fields, in a row of the form's table. */
+interface Choice {
+  readonly place: number;
+  readonly expression: string;
 }
 
-/** Makes a view, or makes it anew with the rights on it; whoever reads it finds the same names. */
-async function put(tx: SqlSession, name: string, view: ViewDefinition): Promise<boolean> {
-  const items = view.items.map((item) => `${item.expression} AS ${quoted(item.name)}`);
-  const sql = `CREATE OR REPLACE VIEW ${backticked(name)} AS SELECT\n${items.join(',\n')}\nFROM ${view.from}`;
-  const session = sessionOf(tx);
-  const statement = sql.replaceAll(COLLATION, session.server.collation);
-  requireRoom(session, Buffer.byteLength(statement));
-  try {
-    await tx.exec(statement);
-    return true;
-  } catch (error) {
-    if (isBlockedByDependants(error)) return false;
-    throw error;
+/** The SELECTs, with all texts of one collation. */
+class Views {
+  readonly #collation: string;
+  /** The type of texts in a table of JSON, which are otherwise encoded as the database is. */
+  readonly #longtext: string;
+  readonly style: FormViewStyle;
+
+  constructor(collation: string) {
+    this.#collation = collation;
+    this.#longtext = `longtext CHARACTER SET utf8mb4 COLLATE ${collation}`;
+    this.style = {
+      arrange: (answers) => [...SYSTEM_COLUMNS.slice(0, 3), ...answers, ...SYSTEM_COLUMNS.slice(3)],
+      maxLabelBytes: 64,
+      // Names have no characters beyond the Basic Multilingual Plane.
+      labelOf: (label) => label.replace(/[\u{10000}-\u{10FFFF}]/gu, '\uFFFD'),
+      inMore: (name) => this.#text(textIn(MORE, name)),
+    };
+  }
+
+  forms(): string {
+    return `SELECT s.form_id, ${this.#text(state('slug'))} AS slug, ${this.#text(state('name'))} AS name,
+ ${this.#text(state('place'))} AS table_name, concat(${this.#text(state('place'))}, '_labelled') AS view_name,
+ ${this.#stateMoment('goneAtMs')} AS gone_at FROM _mirror_state AS s`;
+  }
+
+  fields(): string {
+    return `SELECT s.form_id, f.field_id AS field_id, f.column_name AS column_name,
+ f.text_column AS text_column, f.label AS label, f.position AS position,
+ f.type AS type, f.is_in_form AS is_in_form FROM _mirror_state AS s CROSS JOIN ${this.#fieldRows()}`;
+  }
+
+  labels(): string {
+    const nested = `, NESTED PATH '$.labels[*]' COLUMNS (nth FOR ORDINALITY, was ${this.#longtext} PATH '$.label', since varchar(40) PATH '$.from')`;
+    const since = 'CAST(left(f.since, 23) AS datetime(6))';
+    return `SELECT s.form_id, f.field_id AS field_id, f.was AS label, ${since} AS valid_from,
+ lead(${since}) OVER (PARTITION BY s.form_id, f.place ORDER BY f.nth) AS valid_to
+ FROM _mirror_state AS s CROSS JOIN ${this.#fieldRows(nested)} WHERE f.nth IS NOT NULL`;
+  }
+
+  freshness(): string {
+    return `SELECT ${this.#text(state('slug'))} AS form,
+ (SELECT sum(r.n) FROM JSON_TABLE(json_extract(s.state, '$.tally.rows.*'), '$[*]' COLUMNS (n bigint PATH '$')) AS r) AS "rows",
+ ${this.#stateMoment('submissionsAsOfMs')} AS submissions_as_of, ${this.#stateMoment('statusesAsOfMs')} AS statuses_as_of,
+ (SELECT CASE WHEN count(r.ms) = count(*) THEN ${moment('min(r.ms)')} END
+  FROM JSON_TABLE(s.state, '$.ranges[*]' COLUMNS (ms bigint PATH '$.readAtMs')) AS r) AS answers_as_of FROM _mirror_state AS s`;
+  }
+
+  /** Ended versions, and the current one. */
+  history(form: ViewedForm): string {
+    const { table, formId } = form;
+    const own = answerColumns(form).map(({ field, name, isBeside }) => {
+      const isNumber = field.type === 'number' && !isBeside;
+      return {
+        path: `${quoted(name)} ${isNumber ? 'double' : this.#longtext} PATH '$."${name}"'`,
+        ended: `a.${quoted(name)} AS ${quoted(name)}`,
+        current: `t.${quoted(name)}`,
+      };
+    });
+    const paths = own.map(({ path }) => path);
+    const answers =
+      paths.length === 0
+        ? ''
+        : ` CROSS JOIN JSON_TABLE(v.answers, '$' COLUMNS (${paths.join(', ')})) AS a`;
+    const first = `(SELECT _first_seen_at FROM ${quoted(table)} AS o WHERE o.id = v.submission_id)`;
+    const ofForm = `v.form_id = ${this.#literal(formId)} AND v.answers IS NOT NULL`;
+    return `SELECT v.submission_id AS id, v.status, v.created_at${own.map(({ ended }) => `, ${ended}`).join('')},
+ coalesce(lag(v.until) OVER (PARTITION BY v.submission_id ORDER BY v.until), ${first}) AS _valid_from, v.until AS _valid_to,
+ (v.deleted_at IS NOT NULL) AS _is_deleted FROM _mirror_versions AS v${answers} WHERE ${ofForm}
+ UNION ALL SELECT t.id, t.status, t.created_at${own.map(({ current }) => `, ${current}`).join('')},
+ coalesce((SELECT max(v.until) FROM _mirror_versions AS v WHERE v.submission_id = t.id AND ${ofForm}), t._first_seen_at),
+ NULL, (t._deleted_at IS NOT NULL) FROM ${quoted(table)} AS t`;
+  }
+
+  /** A row for each status that a submission had: of versions that follow each other with one status, the first. */
+  statusHistory(forms: readonly ViewedForm[]): string {
+    const noTime = 'CAST(NULL AS datetime(6))';
+    const versions = forms.map(({ formId, table }) => {
+      const id = this.#literal(formId);
+      return `SELECT v.form_id, v.submission_id, v.status, v.until, v.not_before AS until_not_before,
+       (SELECT t._first_seen_at FROM ${quoted(table)} AS t WHERE t.id = v.submission_id) AS first_seen
+       FROM _mirror_versions AS v WHERE v.form_id = ${id}
+       UNION ALL SELECT ${id}, t.id, t.status, ${noTime}, ${noTime}, t._first_seen_at FROM ${quoted(table)} AS t`;
+    });
+    if (versions.length === 0)
+      return `SELECT form_id, submission_id, status, not_before, until AS seen_at FROM _mirror_versions WHERE 1 = 0`;
+    const window = `OVER (PARTITION BY form_id, submission_id ORDER BY until IS NULL, until)`;
+    return `SELECT form_id, submission_id, status, not_before, seen_at FROM (
+ SELECT form_id, submission_id, status, lag(status) ${window} AS former, lag(until_not_before) ${window} AS not_before,
+ coalesce(lag(until) ${window}, first_seen) AS seen_at FROM (${versions.join('\n UNION ALL ')}) AS a) AS b WHERE former IS NULL OR former <> status`;
+  }
+
+  submissions({ formId, slug, name, table }: ViewedForm): string {
+    return `SELECT ${this.#literal(formId)} AS form_id, ${this.#literal(slug)} AS slug, ${this.#literal(name)} AS form_name,
+ t.id AS submission_id, t.status AS status, t.created_at AS created_at, t._first_seen_at AS first_seen_at,
+ t._changed_at AS changed_at, t._deleted_at AS deleted_at, (t._deleted_at IS NULL) AS is_live FROM ${quoted(table)} AS t`;
+  }
+
+  /** The answers of a form: single ones, then those of lists. Fields come from the state, so that a label is always the current one. */
+  answersOf(form: ViewedForm): string[] {
+    const texts: Choice[] = [];
+    const numbers: Choice[] = [];
+    const lists: Choice[] = [];
+    for (const [at, { column, textColumn, type, isInMore }] of form.fields.entries()) {
+      if (column === null) continue;
+      const has = (name: string | null): name is string => name !== null && form.columns.has(name);
+      const add = (to: Choice[], expression: string | null): void => {
+        if (expression !== null) to.push({ place: at + 1, expression });
+      };
+      if (isInMore) {
+        add(texts, has(MORE) ? this.#text(textIn(`t.${MORE}`, column)) : null);
+        continue;
+      }
+      const own = has(column) ? `t.${quoted(column)}` : null;
+      const beside = has(textColumn) ? `t.${quoted(textColumn)}` : null;
+      if (type === 'number') add(numbers, own);
+      if (type === 'json') add(lists, own);
+      const single =
+        own === null || type === 'json'
+          ? null
+          : type === 'number'
+            ? this.#text(`CAST(${own} AS char)`)
+            : own;
+      const both = single !== null && beside !== null ? `coalesce(${beside}, ${single})` : null;
+      add(texts, both ?? single ?? beside);
+    }
+    const selects: string[] = [];
+    if (texts.length > 0)
+      selects.push(
+        this.#answers(form, texts, {
+          from: '',
+          index: '1',
+          text: choose(texts),
+          number: numbers.length === 0 ? 'CAST(NULL AS double)' : choose(numbers),
+        }),
+      );
+    if (lists.length > 0) {
+      const { text, ...elements } = elementsOf(choose(lists));
+      const from = ` CROSS JOIN ${elements.from}`;
+      selects.push(this.#answers(form, lists, { ...elements, from, text: this.#text(text) }));
+    }
+    return selects;
+  }
+
+  answers(from: string): string {
+    return `SELECT a.form_id, a.slug, a.submission_id, a.status, a.created_at, a.is_live, a.field_id, a.column_name, a.label, a.value_index,
+ a.value_text, a.value_number, ${dateOf('a.value_text')} AS value_date FROM (${from}) AS a WHERE a.value_text <> ''`;
+  }
+
+  #answers(
+    { formId, slug, table }: ViewedForm,
+    choices: readonly Choice[],
+    value: { from: string; index: string; text: string; number: string },
+  ): string {
+    const id = this.#literal(formId);
+    return `SELECT ${id} AS form_id, ${this.#literal(slug)} AS slug, t.id AS submission_id, t.status AS status, t.created_at AS created_at,
+ (t._deleted_at IS NULL) AS is_live, f.field_id AS field_id, f.column_name AS column_name,
+ f.label AS label, ${value.index} AS value_index, ${value.text} AS value_text, ${value.number} AS value_number
+ FROM _mirror_state AS s CROSS JOIN ${this.#fieldRows()} CROSS JOIN ${quoted(table)} AS t${value.from}
+ WHERE s.form_id = ${id} AND f.place IN (${choices.map(({ place }) => place).join(', ')})`;
+  }
+
+  /** The fields of the state as rows. */
+  #fieldRows(more = ''): string {
+    return `JSON_TABLE(s.fields, '$[*]' COLUMNS (place FOR ORDINALITY, field_id ${this.#longtext} PATH '$.id',
+ column_name ${this.#longtext} PATH '$.column', text_column ${this.#longtext} PATH '$.textColumn', label ${this.#longtext} PATH '$.label',
+ position int PATH '$.position', type ${this.#longtext} PATH '$.type', is_in_form int PATH '$.isInForm'${more})) AS f`;
+  }
+
+  /** Of a number that may be null in the state. */
+  #stateMoment(path: string): string {
+    return moment(`nullif(${this.#text(state(path))}, 'null')`);
+  }
+
+  #text(text: string): string {
+    return `CONVERT(${text} USING utf8mb4) COLLATE ${this.#collation}`;
+  }
+
+  #literal(text: string): string {
+    return `${textLiteral(text)} COLLATE ${this.#collation}`;
   }
 }
 
-/** How MySQL and MariaDB write the views over all forms. */
-export const mysqlViews: ViewSql = {
-  literal: textLiteral,
-  textOf: (value) => value,
-  numberText: (number) => collated(`CAST(${number} AS char)`),
-  one: '1',
-  noNumber: 'CAST(NULL AS double)',
-  noText: 'NULL',
-  overflow: {
-    text: (key) => collated(`json_unquote(${underKey(key)})`),
-    number: (key) => numberIn(underKey(key)),
-    list: (key) => collated(`json_unquote(${underKey(key)})`),
-  },
-  elements,
-  dateOf,
-
-  hurry: (tx) => sessionOf(tx).hurry(),
-  /** A view that reads what is not there any more has no columns. */
-  async states(session, left) {
-    const rows = await session.query(
-      `SELECT v.table_name AS name, concat(md5(v.view_definition), ' ', (
-         SELECT count(*) FROM information_schema.columns AS c
-         WHERE c.table_schema = database() AND c.table_name = v.table_name)) AS state
-       FROM information_schema.views AS v WHERE v.table_schema = database() AND v.table_name IN ($1)`,
-      [[...left.keys()]],
-    );
-    return new Map(rows.map((row) => [textOf(row, 'name'), textOf(row, 'state')]));
-  },
-  /** One that this user made, with no other columns than ours; or none, as what it read is not there any more. */
-  async isOwn(tx, name, { required, possible, mark }) {
-    const own = await tx.query(
-      `SELECT 1 AS found FROM information_schema.views
-       WHERE table_schema = database() AND table_name = $1 AND definer = current_user() AND instr(view_definition, $2) > 0`,
-      [name, mark],
-    );
-    const present = (await mysqlColumns(tx, name)) ?? required;
-    return (
-      own.length > 0 &&
-      required.every((column) => present.includes(column)) &&
-      present.every((column) => possible.includes(column))
-    );
-  },
-  put,
-  describeFailure: (error) =>
-    numberOfError(error) === LOCK_WAIT_TIMEOUT ? READ_MEANWHILE : undefined,
-};
+const choose = (choices: readonly Choice[]): string =>
+  `CASE f.place ${choices.map(({ place, expression }) => `WHEN ${place} THEN ${expression}`).join(' ')} END`;

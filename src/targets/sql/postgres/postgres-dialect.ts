@@ -1,113 +1,137 @@
-import { MAX_ID_BYTES, MAX_REASON_BYTES, type SqlDialect } from '../dialect.ts';
-import { batchTable } from './postgres-batch.ts';
+import { asDescribed } from '../sql-errors.ts';
+import { cellText } from '../../../mirror/cell.ts';
+import { parseNumber } from '../../../mirror/numbers.ts';
+import { type Cell, JsonText } from '../../../mirror/types.ts';
+import type { Grain } from '../../../core/mirror/port.ts';
 import {
-  decodePostgresCell,
-  decodePostgresTime,
-  POSTGRES_LIMITS,
-  timeText,
-} from './postgres-cells.ts';
-import { copyTexts } from './postgres-copy.ts';
-import { describePostgresError, postgresRowDefect } from './postgres-errors.ts';
-import { qualified } from './postgres-names.ts';
-import {
-  addPostgresColumns,
-  addPostgresKey,
-  ensurePostgresHistoryIndex,
-  ensurePostgresStatusIndex,
-  ensurePostgresChangeIndex,
-  ensurePostgresDateIndex,
-  hasPostgresKey,
-  createPostgresTable,
-  lockSchema,
-  POSTGRES_TYPES,
-  postgresColumns,
-  postgresColumnsOfEach,
-  postgresNames,
-} from './postgres-tables.ts';
-import { enterPostgresForm } from './postgres-locks.ts';
-import { decidePostgresTypes } from './postgres-types.ts';
-import { storeNewInPostgres, upsertIntoPostgres } from './postgres-upsert.ts';
-import { syncPostgresView } from './postgres-view.ts';
+  canonicalOf,
+  type ColumnType,
+  type Dialect,
+  liveIndex,
+  onConflict,
+  type Param,
+  quoted,
+  textOf,
+} from '../database.ts';
+import { inSavepoint } from '../savepoint.ts';
+import { describePostgresError, refusalOf } from './postgres-errors.ts';
+import { comment } from './postgres-comments.ts';
+import { markDeleted, upsert } from './postgres-upsert.ts';
 import { postgresViews } from './postgres-views.ts';
 
-/** How PostgreSQL does things, in one schema. */
-export function postgresDialect(schema: string): SqlDialect {
-  const relation = (name: string): string => qualified(schema, name);
-  return {
-    product: 'PostgreSQL',
-    batchRows: 2_000,
-    chooseAnotherPlace: 'choose another schema with ?schema=… in the target URL',
-    types: {
-      text: 'text',
-      id: 'text',
-      key: 'text',
-      word: 'text',
-      time: 'timestamptz',
-      integer: 'bigint',
-      boolean: 'boolean',
-      serial: 'bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY',
-    },
-    answerTypes: POSTGRES_TYPES,
-    keepsJsonText: false,
-    // A row must fit into a page of 8 kB. Values up to 24 bytes stay in it, longer ones leave a pointer of 18 bytes:
-    // 300 columns take at most 7,200 bytes, whatever is in them, and leave room for columns that people add.
-    maxFieldColumns: 300,
-    // A view has at most 1,600 columns (MaxHeapAttributeNumber).
-    maxViewColumns: 1_600,
-    maxLabelBytes: 63,
-    maxIdBytes: MAX_ID_BYTES,
-    maxStatusLength: 600,
-    maxReasonBytes: MAX_REASON_BYTES,
-    takesNul: false,
-    scrubs: false,
+/** How the first characters of an ISO time are written. */
+const GRAINS: Readonly<Record<Grain, string | null>> = {
+  all: null,
+  day: 'YYYY-MM-DD',
+  hour: 'YYYY-MM-DD"T"HH24',
+  minute: 'YYYY-MM-DD"T"HH24:MI',
+  second: 'YYYY-MM-DD"T"HH24:MI:SS',
+  millisecond: 'YYYY-MM-DD"T"HH24:MI:SS.MS',
+};
 
-    relation,
-    shownRelation: (name) => `${schema}.${name}`,
-    timeText,
-    time: decodePostgresTime,
-    timeValue: (time) => time,
-    timeBound: (time) => time,
-    grainOf: (expression, grain) => `date_trunc('${grain}', ${expression} AT TIME ZONE 'UTC')`,
-    grainText: (expression) =>
-      `coalesce(to_char(${expression}, 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), (${expression})::text)`,
-    isBehind: (columns, parameters) => `(${columns.join(', ')}) > (${parameters.join(', ')})`,
-    isIn: (expression, parameter) => `${expression} = ANY(${parameter}::text[])`,
-    beginsWith: (expression, prefix) => `${expression} LIKE '${prefix}%'`,
-    withoutKeys: (expression, keys) =>
-      `nullif(${expression} - ARRAY[${keys.map((key) => `'${key}'`).join(', ')}]::text[], '{}')`,
-    list: (values) => values,
-    boolean: (value) => (value ? 'true' : 'false'),
+/** What jsonb refuses: U+0000 and half a character, as JSON writes them. */
+const REFUSED_IN_JSON = /\\u(?:0000|[dD][89a-fA-F][0-9a-fA-F]{2})/;
 
-    relationNames: (session) => postgresNames(session, schema),
-    columnsOf: (session, name) => postgresColumns(session, relation(name)),
-    columnsOfEach: (session, names) => postgresColumnsOfEach(session, schema, names),
-    indexOn: (table, columns, where) =>
-      `CREATE INDEX ON ${relation(table)} (${columns})${where === undefined ? '' : ` WHERE ${where}`}`,
-    lockCatalogue: (tx) => lockSchema(tx, schema),
-    enterForm: (tx, formId) => enterPostgresForm(tx, schema, formId),
-    createTable: (tx, form) => createPostgresTable(tx, schema, form),
-    addColumns: (tx, table, columns, withMore) =>
-      addPostgresColumns(tx, schema, table, columns, withMore),
-    addStatusIndex: (tx, table) => ensurePostgresStatusIndex(tx, schema, table),
-    ensureStatusIndex: (tx, table) => ensurePostgresStatusIndex(tx, schema, table),
-    ensureHistoryIndex: (tx) => ensurePostgresHistoryIndex(tx, schema),
-    ensureDateIndex: (tx, table) => ensurePostgresDateIndex(tx, schema, table),
-    ensureChangeIndex: (tx, table) => ensurePostgresChangeIndex(tx, schema, table),
-    hasKey: (tx, table) => hasPostgresKey(tx, schema, table),
-    addKey: (tx, table) => addPostgresKey(tx, schema, table),
-    decideTypes: (tx, form, changes) => decidePostgresTypes(tx, schema, form, changes),
-    syncView: (tx, form, columns, former) => syncPostgresView(tx, schema, form, columns, former),
-    views: postgresViews(schema),
+/** How PostgreSQL does things. Every value is read as the text that the server sends: numbers keep all their digits. */
+export const postgresDialect: Dialect = {
+  product: 'PostgreSQL',
+  version: "current_setting('server_version')",
+  types: {
+    number: 'numeric',
+    text: 'text',
+    json: 'jsonb',
+    time: 'timestamptz',
+    integer: 'bigint',
+    key: 'text',
+    id: 'text',
+    word: 'text',
+  },
+  // A row must fit into a page of 8 kB: values longer than 24 bytes leave a pointer of 18 bytes.
+  maxColumns: 300,
+  takesNul: false,
 
-    storeNew: (tx, form, fields, rows, how) =>
-      storeNewInPostgres(tx, batchTable(schema, form, fields), rows, how),
-    addRows: (tx, table, columns, rows) => copyTexts(tx, relation(table), columns, rows),
-    upsert: (tx, form, fields, rows, at) =>
-      upsertIntoPostgres(tx, batchTable(schema, form, fields), rows, at),
-    ...POSTGRES_LIMITS,
-    decodeCell: decodePostgresCell,
+  timeOf: canonicalOf,
+  timeParam: (time) => time,
+  boundOf: (ms) => new Date(ms).toISOString(),
+  nameOf(us) {
+    const [ms, rest] = [Math.floor(us / 1_000), us % 1_000];
+    return `${new Date(ms).toISOString().slice(0, -1)}${String(rest).padStart(3, '0')}Z`;
+  },
+  grainOf(expression, grain) {
+    const format = GRAINS[grain];
+    return format === null ? null : `to_char(${expression} AT TIME ZONE 'UTC', '${format}')`;
+  },
+  among: (expression, param) =>
+    `${expression} IN (SELECT jsonb_array_elements_text(${param}::jsonb))`,
+  onConflict,
+  async alone() {},
 
-    rowDefect: postgresRowDefect,
-    describeError: describePostgresError,
-  };
+  async columnsOf(session, table) {
+    const rows = await session.query(
+      'SELECT attname FROM pg_attribute WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped',
+      [quoted(table)],
+    );
+    return new Set(rows.map((row) => textOf(row['attname'])));
+  },
+  async relations(session) {
+    const rows = await session.query(
+      `SELECT relname, relkind FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'f')`,
+    );
+    return new Map(
+      rows.map(
+        (row) => [textOf(row['relname']), row['relkind'] === 'v' ? 'view' : 'table'] as const,
+      ),
+    );
+  },
+
+  encode,
+  decode,
+  upsert,
+  markDeleted,
+  refusal: refusalOf,
+  views: postgresViews,
+  async indexLive(session, table) {
+    await session.run(liveIndex(table));
+  },
+  /** As it was replaced, where that can be: so rights on it, and what people built on it, stay. */
+  async putView(tx, name, select) {
+    const create = `VIEW ${quoted(name)} AS ${select}`;
+    try {
+      await inSavepoint(tx, () => tx.run(`CREATE OR REPLACE ${create}`));
+    } catch {
+      await inSavepoint(tx, async () => {
+        const grants = await grantsOn(tx, name);
+        await tx.run(`DROP VIEW IF EXISTS ${quoted(name)}`);
+        await tx.run(`CREATE ${create}`);
+        for (const grant of grants) await tx.run(grant);
+      });
+    }
+  },
+  comment,
+  describe: (error) => asDescribed(error, describePostgresError(error)),
+};
+
+async function grantsOn(tx: Parameters<Dialect['putView']>[0], view: string): Promise<string[]> {
+  const rows = await tx.query(
+    `SELECT a.privilege_type AS privilege, coalesce(r.rolname, '') AS role FROM pg_class AS c, aclexplode(c.relacl) AS a
+     LEFT JOIN pg_roles AS r ON r.oid = a.grantee WHERE c.oid = to_regclass($1) AND a.grantee <> c.relowner`,
+    [quoted(view)],
+  );
+  return rows.map((row) => {
+    const role = textOf(row['role']);
+    return `GRANT ${textOf(row['privilege'])} ON ${quoted(view)} TO ${role === '' ? 'PUBLIC' : quoted(role)}`;
+  });
+}
+
+function encode(cell: Cell, type: ColumnType): Param | undefined {
+  if (cell === null || typeof cell === 'string') return cell;
+  const text = cellText(cell) ?? '';
+  return type === 'json' && REFUSED_IN_JSON.test(text) ? undefined : text;
+}
+
+function decode(value: unknown, type: ColumnType): Cell {
+  if (value === null || value === undefined) return null;
+  const text = textOf(value);
+  if (type === 'json') return new JsonText(text);
+  return type === 'number' ? (parseNumber(text) ?? text) : text;
 }

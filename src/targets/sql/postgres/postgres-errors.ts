@@ -1,18 +1,15 @@
 import { errorCode } from '../../../base/error-code.ts';
-import type { RowDefect } from '../dialect.ts';
 import {
   BY_SYSTEM_CODE,
   DAMAGED,
+  diskFull,
+  type ErrorDescription,
   IN_THE_WAY,
   NOT_ANSWERING,
   READ_ONLY,
-  UNREACHABLE,
-} from '../server-errors.ts';
-import {
-  diskFull,
-  type ErrorDescription,
   refusedStatement,
   SCHEMA_CHANGED,
+  UNREACHABLE,
 } from '../sql-errors.ts';
 
 const WRONG_LOGIN: ErrorDescription = {
@@ -37,7 +34,7 @@ const TYPE_CHANGED: ErrorDescription = {
   code: 'TARGET_FAILED',
   what: 'the type of a mirrored column was changed',
   remedy:
-    'Change it back (text or numeric, as mirror_fields says), or drop the column: the next pass creates it again.',
+    'Change it back (text or numeric, as mirror_fields says), or drop the column: the next run creates it again.',
 };
 
 /** SQLSTATEs: https://www.postgresql.org/docs/current/errcodes-appendix.html */
@@ -60,14 +57,13 @@ const BY_SQLSTATE: Readonly<Record<string, ErrorDescription>> = {
   '53300': {
     code: 'TARGET_UNREACHABLE',
     what: 'the server has no connection left',
-    remedy:
-      'A pass takes one for each form and target besides a few for reading; raise max_connections or run fewer workers.',
+    remedy: 'Raise max_connections or run fewer workers.',
   },
   '55P03': {
     code: 'TARGET_FAILED',
     what: 'another session has kept a mirrored table locked for 30 seconds',
     remedy:
-      'Look for long or forgotten transactions in pg_stat_activity; the next pass tries again.',
+      'Look for long or forgotten transactions in pg_stat_activity; the next run tries again.',
   },
   '57014': {
     code: 'TARGET_FAILED',
@@ -108,7 +104,7 @@ const BY_MESSAGE: readonly (readonly [RegExp, ErrorDescription])[] = [
   ],
 ];
 
-/** See {@link DescribeError}: errors of pg, of PostgreSQL, of the network and of TLS. */
+/** Errors of pg, of PostgreSQL, of the network and of TLS. */
 export function describePostgresError(error: unknown): ErrorDescription | undefined {
   if (!(error instanceof Error)) return undefined;
   const code = errorCode(error) ?? '';
@@ -117,7 +113,7 @@ export function describePostgresError(error: unknown): ErrorDescription | undefi
   if (/^[A-Z0-9]{5}$/.test(code))
     return (
       BY_CLASS[code.slice(0, 2)] ??
-      refusedStatement('PostgreSQL', `SQLSTATE ${codeWithNames(error, code)}`)
+      refusedStatement('PostgreSQL', `SQLSTATE ${withNames(error, code)}`)
     );
   if (/CERT|TLS|SSL|SIGNATURE/.test(code)) return BAD_CERTIFICATE;
   return BY_MESSAGE.find(([pattern]) => pattern.test(error.message))?.[1];
@@ -127,67 +123,33 @@ export function describePostgresError(error: unknown): ErrorDescription | undefi
 const ROW_CLASSES = new Set(['22', '23', '44', '54', 'P0']);
 
 /** Those that are the same whatever the table looks like. */
-const ROW_DEFECTS: Readonly<Record<string, string>> = {
+const FAULTS: Readonly<Record<string, string>> = {
   '22021': "the answers hold a character that the database's encoding lacks",
   '22P05': "the answers hold a character that the database's encoding lacks",
   '54000': 'the answers are too large for a row of the table',
 };
 
-/** See {@link SqlDialect.rowDefect}. Names constraint and column, which are no answers; details can quote answers. */
-export function postgresRowDefect(error: unknown): RowDefect | undefined {
+/** Why a row was refused; undefined for an error that is not about a row. Names constraint and column, which are no answers. */
+export function refusalOf(error: unknown): { reason: string; isOfRow: boolean } | undefined {
   if (error instanceof RangeError)
     return { reason: 'the answers are too large for one statement', isOfRow: true };
-  const code = sqlStateOf(error);
-  if (code === undefined || !ROW_CLASSES.has(code.slice(0, 2))) return undefined;
-  const words = ROW_DEFECTS[code];
-  // Too large for an index, which is then named as the constraint, is no fault of the row.
+  const code = errorCode(error) ?? '';
+  if (code === 'MIRROR_SWALLOWED') return { reason: (error as Error).message, isOfRow: false };
+  if (!/^[A-Z0-9]{5}$/.test(code) || !ROW_CLASSES.has(code.slice(0, 2))) return undefined;
+  const words = FAULTS[code];
   const { constraint } = error as { constraint?: unknown };
   if (words !== undefined && constraint === undefined)
     return { reason: `${words} (PostgreSQL ${code})`, isOfRow: true };
-  return { reason: `PostgreSQL refuses the row (${codeWithNames(error, code)})`, isOfRow: false };
+  return { reason: `PostgreSQL refuses the row (${withNames(error, code)})`, isOfRow: false };
 }
 
-/** A SQLSTATE with the constraint and the column that the error names. */
-function codeWithNames(error: unknown, code: string): string {
+function withNames(error: unknown, code: string): string {
   const { constraint, column } = error as { constraint?: unknown; column?: unknown };
-  const names = [
+  const isName = (value: unknown): value is string =>
+    typeof value === 'string' && /^[\w $-]{1,63}$/.test(value);
+  return [
+    code,
     ...(isName(constraint) ? [`constraint ${constraint}`] : []),
     ...(isName(column) ? [`column ${column}`] : []),
-  ];
-  return [code, ...names].join(', ');
+  ].join(', ');
 }
-
-/**
- * True when the server refused a COPY for what is in it, or because the table takes none (as with security by row), or it waited
- * in vain for somebody who has a row of it open, which may be the same.
- */
-export function isRefusedCopy(error: unknown): boolean {
-  return (
-    postgresRowDefect(error) !== undefined || sqlStateOf(error) === '0A000' || isLockTimeout(error)
-  );
-}
-
-/** Classes of errors that objects of users (views, triggers, indexes, other owners) cause in a change of the schema. */
-const BLOCKING_CLASSES = new Set(['0A', '2B', '42', '22', '23', '55']);
-
-/** True when a change of the schema was refused because of what users built on it, and another way may work. */
-export function isBlockedByDependants(error: unknown): boolean {
-  const code = sqlStateOf(error);
-  return code !== undefined && !isLockTimeout(error) && BLOCKING_CLASSES.has(code.slice(0, 2));
-}
-
-/** True when something was locked for longer than the transaction waits. */
-export const isLockTimeout = (error: unknown): boolean => sqlStateOf(error) === '55P03';
-
-/** True when the connection failed, so that a new one may work. */
-export function isConnectionLost(error: unknown): boolean {
-  return describePostgresError(error) === UNREACHABLE;
-}
-
-function sqlStateOf(error: unknown): string | undefined {
-  const code = errorCode(error);
-  return code !== undefined && /^[A-Z0-9]{5}$/.test(code) ? code : undefined;
-}
-
-const isName = (value: unknown): value is string =>
-  typeof value === 'string' && /^[\w $-]{1,63}$/.test(value);

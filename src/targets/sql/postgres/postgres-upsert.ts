@@ -1,136 +1,163 @@
-import type { StorableRow, StoreOutcome } from '../dialect.ts';
-import { MORE_COLUMN } from '../field-column.ts';
-import { SwallowedWrites } from '../swallowed-writes.ts';
-import { booleanOf, numberOf, quoted, type SqlSession, textOf } from '../sql-session.ts';
-import { type BatchColumn, type BatchTable, statementPieces } from './postgres-batch.ts';
-import { batchTexts, cellColumns, jsonColumns } from './postgres-batch-texts.ts';
-import { copyNew } from './postgres-copy.ts';
-import { qualified } from './postgres-names.ts';
+import {
+  type Batch,
+  numberOf,
+  type Param,
+  quoted,
+  type Session,
+  textOf,
+  type VersionPlan,
+} from '../database.ts';
+import { SWALLOWED } from '../savepoint.ts';
 
-/** See {@link SqlDialect.storeNew}. */
-export async function storeNewInPostgres(
-  tx: SqlSession,
-  table: BatchTable,
-  rows: readonly StorableRow[],
-  how: { readonly at: string; readonly looksNew: boolean },
-): Promise<boolean[]> {
-  const isStored: boolean[] = [];
-  for (const piece of statementPieces(rows, table.columns.length)) {
-    const isCopied = await copyNew(tx, table, piece, how);
-    for (let row = 0; row < piece.length; row++) isStored.push(isCopied);
-  }
-  return isStored;
+/** A transaction that can take rows by COPY. */
+export interface CopyingSession extends Session {
+  copy(sql: string, parts: Iterable<string>): Promise<void>;
 }
 
-/** See {@link SqlDialect.upsert}: the server compares, and only rows that differ are touched or locked. */
-export async function upsertIntoPostgres(
-  tx: SqlSession,
-  table: BatchTable,
-  rows: readonly StorableRow[],
-  at: string,
-): Promise<StoreOutcome[]> {
-  const outcomes: StoreOutcome[] = [];
-  for (const piece of statementPieces(rows, table.columns.length)) {
-    const byId = await upsertPiece(tx, table, piece, at);
-    for (const { id } of piece) outcomes.push(byId.get(id) ?? 'unchanged');
-  }
-  return outcomes;
-}
-
-/** What became of those that were not the same. */
-async function upsertPiece(
-  tx: SqlSession,
-  table: BatchTable,
-  rows: readonly StorableRow[],
-  at: string,
-): Promise<ReadonlyMap<string, StoreOutcome>> {
-  const { ids, dates, cells, json, marks } = batchTexts(table.columns, rows);
-  const params = [ids, dates, cells, marks.row, marks.cell, marks.none, at, ...json];
-  const changed = await tx.query(upsertStatement(table), params);
-  const [first] = changed;
-  const swallowed = first === undefined ? 0 : changed.length - numberOf(first, '_stored');
-  if (swallowed > 0) throw new SwallowedWrites(`${table.schema}.${table.table}`, swallowed);
-  return new Map(changed.map((row) => [textOf(row, 'id'), outcomeOf(row)]));
-}
-
-function outcomeOf(row: Parameters<typeof booleanOf>[0]): StoreOutcome {
-  if (booleanOf(row, '_is_new')) return 'inserted';
-  if (booleanOf(row, '_was_deleted')) return 'restored';
-  return booleanOf(row, '_same_status') ? 'edited' : 'updated';
-}
+const STAGE = '_mirror_stage';
+const TYPES = { number: 'numeric', text: 'text', json: 'jsonb' } as const;
+const PART_CHARACTERS = 65_536;
+const SPECIAL = /[\\\n\r\t]/;
+const EACH_SPECIAL = /[\\\n\r\t]/g;
+/** What the text format of COPY gives a meaning to. */
+const ESCAPED: Readonly<Record<string, string>> = {
+  '\\': '\\\\',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+};
 
 /**
- * Rows are compared before they are inserted: an ON CONFLICT … WHERE alone would lock, and so write to, rows that stay as
- * they are (L4). First as texts, which is cheap and settles nearly all; those of which the texts differ, as a number may
- * that people wrote otherwise, value by value. `OFFSET 0` has each looked up by its key: of a table that was just filled
- * the planner knows nothing, and would read all of it for each batch. They are locked in the order of the bytes of their
- * IDs, as by COPY; one that another writer inserted meanwhile is new there, not here (a row that was inserted has no
- * `xmax`).
+ * COPY into a temporary table, then one statement. Each row is looked up by its key (`OFFSET 0`): of a table that was just filled
+ * the planner knows nothing. Rows that are the same are not even locked.
  */
-function upsertStatement(batch: BatchTable): string {
-  const table = qualified(batch.schema, batch.table);
-  const names = batch.columns.map((column) => quoted(column.name));
-  const own = names.slice(1);
-  const inCells = cellColumns(batch.columns);
-  const json = jsonColumns(batch.columns).map((column, index) => ({
-    column,
-    held: `t.${quoted(column.name)}`,
-    list: `string_to_array($${index + 8}::text, $4::text, '')::jsonb[]`,
-    sent:
-      column.name === MORE_COLUMN ? sentMore(batch.more, `r._json_${index}`) : `r._json_${index}`,
-  }));
-  const valueOf = (column: BatchColumn): string => {
-    if (column.type === 'jsonb') {
-      return `d._sent_${json.findIndex((one) => one.column === column)}`;
-    }
-    const place = inCells.indexOf(column) + 1;
-    if (place === 0) return `d.${quoted(column.name)}`;
-    // Nothing at all is how an array of one empty text is written.
-    if (column.name === 'status') return `coalesce(s.v[${place}], '')`;
-    return `s.v[${place}]${column.type === 'text' ? '' : `::${column.type}`}`;
-  };
-  const values = batch.columns.map(valueOf);
-  const held = own.map((_, index) => `d._held_${index}`);
-  const status = batch.columns.findIndex(({ name }) => name === 'status');
-  const lists = [
-    'string_to_array($1::text, $4::text)',
-    "string_to_array($2::text, $4::text, '')::timestamptz[]",
-    'string_to_array($3::text, $4::text)',
-    ...json.map(({ list }) => list),
+export async function upsert(
+  tx: Session,
+  batch: Batch,
+  versions: VersionPlan,
+): Promise<{ inserted: number; updated: number }> {
+  const { table, columns, rows, at } = batch;
+  const staged = [
+    'id text',
+    'status text',
+    'created_at timestamptz',
+    ...columns.map(({ name, type }) => `${quoted(name)} ${TYPES[type]}`),
   ];
-  const listNames = ['id', 'created_at', 'cells', ...json.map((_, index) => `_json_${index}`)];
-  const cells = inCells.map(({ name }) => `t.${quoted(name)}::text`);
-  return `WITH changed AS MATERIALIZED (
-      SELECT ${values.map((value, index) => `${value} AS ${names[index] ?? ''}`).join(', ')},
-        d._held IS NULL AS _is_new, d._deleted_at IS NOT NULL AS _was_deleted,
-        ${held[status - 1]} IS NOT DISTINCT FROM ${values[status]} AS _same_status
-      FROM (
-        SELECT coalesce(r.id, '') AS id, r.created_at, r.cells, t.id AS _held, t._deleted_at,
-          ${[...own.map((name, index) => `t.${name} AS _held_${index}`), ...json.map(({ sent }, index) => `${sent} AS _sent_${index}`)].join(', ')}
-        FROM unnest(${lists.join(', ')}) AS r(${listNames.join(', ')})
-          LEFT JOIN LATERAL (SELECT * FROM ${table} AS i WHERE i.id = coalesce(r.id, '') OFFSET 0) AS t ON true
-        WHERE t.id IS NULL OR t._deleted_at IS NOT NULL OR t.created_at IS DISTINCT FROM r.created_at
-          OR array_to_string(ARRAY[${cells.join(', ')}], $5::text, $6::text) IS DISTINCT FROM r.cells
-          ${json.map((one) => `OR ${one.held} IS DISTINCT FROM ${one.sent}`).join(' ')}
-        OFFSET 0
-      ) AS d, LATERAL (SELECT string_to_array(d.cells, $5::text, $6::text) AS v OFFSET 0) AS s
-      WHERE d._held IS NULL OR d._deleted_at IS NOT NULL OR (${held.join(', ')}) IS DISTINCT FROM (${values.slice(1).join(', ')})
-    ), stored AS (
-      INSERT INTO ${table} (${names.join(', ')}, _first_seen_at, _changed_at)
-      SELECT ${names.join(', ')}, $7::timestamptz, $7::timestamptz FROM changed ORDER BY id COLLATE "C"
-      ON CONFLICT (id) DO UPDATE SET ${own.map((name) => `${name} = excluded.${name}`).join(', ')},
+  await tx.run(`DROP TABLE IF EXISTS ${STAGE}`);
+  await tx.run(`CREATE TEMP TABLE ${STAGE} (${staged.join(', ')}) ON COMMIT DROP`);
+  await (tx as CopyingSession).copy(`COPY ${STAGE} FROM STDIN`, copyText(rows));
+  const to = quoted(table);
+  const names = ['status', 'created_at', ...columns.map(({ name }) => quoted(name))];
+  const held = `LATERAL (SELECT * FROM ${to} AS i WHERE i.id = s.id OFFSET 0) AS t`;
+  const differs = `(${names.map((name) => `t.${name}`).join(', ')}) IS DISTINCT FROM (${names.map((name) => `s.${name}`).join(', ')})`;
+  await keepVersions(
+    tx,
+    versions,
+    at,
+    `${STAGE} AS s, ${held}`,
+    versions.answers === null
+      ? 't.status <> s.status'
+      : `(t._deleted_at IS NOT NULL OR ${differs})`,
+  );
+  const [counts] = await tx.query(
+    `WITH stored AS (
+      INSERT INTO ${to} (id, ${names.join(', ')}, _first_seen_at, _changed_at)
+      SELECT s.id, ${names.map((name) => `s.${name}`).join(', ')}, $1::timestamptz, $1::timestamptz
+      FROM ${STAGE} AS s LEFT JOIN ${held} ON true
+      WHERE t.id IS NULL OR t._deleted_at IS NOT NULL OR ${differs}
+      ON CONFLICT (id) DO UPDATE SET ${names.map((name) => `${name} = excluded.${name}`).join(', ')},
         _changed_at = excluded._changed_at, _deleted_at = NULL
-      RETURNING id, xmax = 0 AS _is_new
-    )
-    SELECT changed.id, coalesce(stored._is_new, changed._is_new) AS _is_new, _was_deleted, _same_status,
-      (SELECT count(*) FROM stored) AS _stored
-    FROM changed LEFT JOIN stored ON stored.id = changed.id`;
+      RETURNING (xmax = 0) AS is_new
+    ) SELECT count(*) AS n, count(*) FILTER (WHERE is_new) AS inserted FROM stored`,
+    [at],
+  );
+  await requireStored(tx, to, held, differs);
+  const inserted = numberOf(counts?.['inserted']);
+  return { inserted, updated: numberOf(counts?.['n']) - inserted };
 }
 
-/** The overflow column as it is to be: what is stored with the written keys replaced. Names are plain and need no escape. */
-function sentMore({ keepsOthers, keys }: BatchTable['more'], sent: string): string {
-  if (!keepsOthers) return sent;
-  const replaced = `ARRAY[${keys.map((key) => `'${key}'`).join(', ')}]::text[]`;
-  const kept = `coalesce(t.${MORE_COLUMN}, '{}') - ${replaced}`;
-  return `nullif((${kept}) || coalesce(${sent}, '{}'), '{}')`;
+/** A trigger that people added may have swallowed or changed rows: then the target has failed, and they are not equal. */
+async function requireStored(
+  tx: Session,
+  to: string,
+  held: string,
+  differs: string,
+): Promise<void> {
+  const triggers = await tx.query(
+    'SELECT 1 FROM pg_trigger WHERE tgrelid = to_regclass($1) AND NOT tgisinternal LIMIT 1',
+    [to],
+  );
+  if (triggers.length === 0) return;
+  const [left] = await tx.query(
+    `SELECT count(*) AS n FROM ${STAGE} AS s LEFT JOIN ${held} ON true WHERE t.id IS NULL OR t._deleted_at IS NOT NULL OR ${differs}`,
+  );
+  if (numberOf(left?.['n']) > 0)
+    throw Object.assign(new Error(`a trigger of the table ${to} swallows or changes rows`), {
+      code: SWALLOWED,
+    });
+}
+
+export async function markDeleted(
+  tx: Session,
+  { table, at, ids }: { table: string; at: string; ids: readonly string[] },
+  versions: VersionPlan,
+): Promise<number> {
+  const to = quoted(table);
+  if (versions.answers !== null)
+    await keepVersions(
+      tx,
+      versions,
+      at,
+      `${to} AS t`,
+      't._deleted_at IS NULL AND t.id IN (SELECT jsonb_array_elements_text($4::jsonb))',
+      [ids],
+    );
+  return tx.run(
+    `UPDATE ${to} SET _deleted_at = $1, _changed_at = $1 WHERE _deleted_at IS NULL AND id IN (SELECT jsonb_array_elements_text($2::jsonb))`,
+    [at, ids],
+  );
+}
+
+/** Versions that end: the rows of `t` in `from` that meet a condition. */
+async function keepVersions(
+  tx: Session,
+  { formId, notBefore, answers }: VersionPlan,
+  at: string,
+  from: string,
+  where: string,
+  more: readonly Param[] = [],
+): Promise<void> {
+  const kept =
+    answers === null
+      ? 'NULL'
+      : `(to_jsonb(t) - ARRAY['id', 'status', 'created_at', '_first_seen_at', '_changed_at', '_deleted_at'])::text`;
+  await tx.run(
+    `INSERT INTO _mirror_versions (form_id, submission_id, until, not_before, status, created_at, deleted_at, answers)
+     SELECT $1, t.id, $2::timestamptz, $3::timestamptz, t.status, t.created_at, t._deleted_at, ${kept} FROM ${from} WHERE ${where}
+     ON CONFLICT DO NOTHING`,
+    [formId, at, notBefore, ...more],
+  );
+}
+
+/** The rows in the text format of COPY, in parts. */
+function* copyText(rows: Batch['rows']): Generator<string> {
+  let part = '';
+  for (const row of rows) {
+    for (let at = 0; at < row.length; at++) {
+      if (at > 0) part += '\t';
+      const value = row[at];
+      if (value === null || value === undefined) part += '\\N';
+      else {
+        const text = textOf(value);
+        part += SPECIAL.test(text)
+          ? text.replace(EACH_SPECIAL, (each) => ESCAPED[each] ?? each)
+          : text;
+      }
+    }
+    part += '\n';
+    if (part.length < PART_CHARACTERS) continue;
+    yield part;
+    part = '';
+  }
+  if (part !== '') yield part;
 }

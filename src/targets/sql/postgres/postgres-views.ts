@@ -1,30 +1,167 @@
-import { printable } from '../../../base/printable.ts';
-import { inSavepoint, quoted, type SqlSession, textOf } from '../sql-session.ts';
-import {
-  MAX_DATE_LENGTH,
-  type RelationTexts,
-  type ViewDefinition,
-  type ViewItem,
-  type ViewSql,
-} from '../view-sql.ts';
-import { isBlockedByDependants, isConnectionLost, isLockTimeout } from './postgres-errors.ts';
-import { literal, qualified } from './postgres-names.ts';
-import { postgresColumns } from './postgres-tables.ts';
-import { grantsOn } from './postgres-types.ts';
-import { isOwnView } from './postgres-view.ts';
+import { SYSTEM_COLUMNS } from '../../../mirror/reserved-names.ts';
+import { literal, quoted, type ViewedForm } from '../database.ts';
+import { MORE } from '../fields.ts';
+import { answerColumns, type FormViewStyle, labelledSelect, liveSelect } from '../form-views.ts';
 
-/** How long making a view may wait for whoever reads it, and keep further readers waiting: the next pass tries again. */
-const HURRY = '500ms';
-
-/** How long a comment may wait. */
-const PATIENCE = '3s';
-
-/** What a view that can't be replaced in {@link HURRY} says. */
-const READ_MEANWHILE = {
-  what: 'a transaction that is still open reads it',
-  remedy:
-    'End that transaction: pg_stat_activity lists it, often as "idle in transaction"; a database client that is set to commit by itself leaves none open.',
+const STYLE: FormViewStyle = {
+  // PostgreSQL replaces a view in place only if new columns come last.
+  arrange: (answers) => [...SYSTEM_COLUMNS, ...answers],
+  maxLabelBytes: 63,
+  inMore: (name) => `${MORE}::jsonb ->> ${literal(name)}`,
 };
+/** A longer text is no date. */
+const MAX_DATE_LENGTH = 40;
+
+/** The public views: the SELECT of each view, by name. */
+export function postgresViews(
+  forms: readonly ViewedForm[],
+  history: boolean,
+): ReadonlyMap<string, string> {
+  const selects = new Map<string, string>([
+    ['mirror_forms', FORMS],
+    ['mirror_fields', FIELDS],
+    ['mirror_label_history', LABELS],
+    ['mirror_runs', 'SELECT * FROM _mirror_runs'],
+    ['mirror_rejected', REJECTED],
+    ['freshness', FRESHNESS],
+  ]);
+  for (const form of forms) {
+    selects.set(`${form.table}_live`, liveSelect(form, STYLE));
+    selects.set(`${form.table}_labelled`, labelledSelect(form, STYLE));
+    if (history) selects.set(`${form.table}_history`, historySelect(form));
+  }
+  selects.set('mirror_status_history', statusHistory(forms));
+  if (forms.length > 0)
+    selects.set('submissions', forms.map(submissionSelect).join('\n UNION ALL '));
+  const answers = forms.flatMap(answerSelects);
+  if (answers.length > 0) selects.set('answers', answersSelect(answers.join('\n UNION ALL ')));
+  return selects;
+}
+
+const state = (name: string): string => `(s.state::jsonb ->> '${name}')`;
+const moment = (ms: string): string => `to_timestamp((${ms})::numeric / 1000)`;
+
+const FORMS = `SELECT s.form_id, ${state('slug')} AS slug, ${state('name')} AS name, ${state('place')} AS table_name,
+ ${state('place')} || '_labelled' AS view_name, ${moment(state('goneAtMs'))} AS gone_at FROM _mirror_state AS s`;
+
+const FIELDS = `SELECT s.form_id, f.value ->> 'id' AS field_id, f.value ->> 'column' AS column_name, f.value ->> 'textColumn' AS text_column,
+ f.value ->> 'label' AS label, (f.value ->> 'position')::integer AS position, f.value ->> 'type' AS type,
+ (f.value ->> 'isInForm')::boolean AS is_in_form FROM _mirror_state AS s, jsonb_array_elements(s.fields::jsonb) AS f(value)`;
+
+const LABELS = `SELECT s.form_id, f.value ->> 'id' AS field_id, l.value ->> 'label' AS label, (l.value ->> 'from')::timestamptz AS valid_from,
+ lead((l.value ->> 'from')::timestamptz) OVER (PARTITION BY s.form_id, f.place ORDER BY l.place) AS valid_to
+ FROM _mirror_state AS s, jsonb_array_elements(s.fields::jsonb) WITH ORDINALITY AS f(value, place),
+ jsonb_array_elements(f.value -> 'labels') WITH ORDINALITY AS l(value, place)`;
+
+const REJECTED = `SELECT form_id, id AS submission_id, reason, is_stored = 1 AS stored, first_seen_at, last_seen_at
+ FROM _mirror_entries WHERE kind IN ('rejected', 'undecided')`;
+
+const FRESHNESS = `SELECT ${state('slug')} AS form,
+ (SELECT sum(value::bigint) FROM jsonb_each_text(s.state::jsonb #> '{tally,rows}')) AS rows,
+ ${moment(state('submissionsAsOfMs'))} AS submissions_as_of, ${moment(state('statusesAsOfMs'))} AS statuses_as_of,
+ (SELECT CASE WHEN count(r.value ->> 'readAtMs') = count(*) THEN ${moment("min((r.value ->> 'readAtMs')::numeric)")} END
+  FROM jsonb_array_elements(s.state::jsonb -> 'ranges') AS r(value)) AS answers_as_of FROM _mirror_state AS s`;
+
+/** Ended versions, and the current one. */
+function historySelect(form: ViewedForm): string {
+  const { table, formId } = form;
+  const types = { number: 'numeric', text: 'text', json: 'jsonb' } as const;
+  const own = answerColumns(form).map(({ field, name, isBeside }) => {
+    const type = isBeside ? 'text' : types[field.type ?? 'text'];
+    const of = `v.answers::jsonb ${type === 'jsonb' ? '->' : '->>'} ${literal(name)}`;
+    return { ended: `(${of})::${type} AS ${quoted(name)}`, current: `t.${quoted(name)}` };
+  });
+  const first = `(SELECT _first_seen_at FROM ${quoted(table)} AS o WHERE o.id = v.submission_id)`;
+  const ofForm = `v.form_id = ${literal(formId)} AND v.answers IS NOT NULL`;
+  return `SELECT v.submission_id AS id, v.status, v.created_at${own.map(({ ended }) => `, ${ended}`).join('')},
+ coalesce(lag(v.until) OVER (PARTITION BY v.submission_id ORDER BY v.until), ${first}) AS _valid_from, v.until AS _valid_to,
+ (v.deleted_at IS NOT NULL) AS _is_deleted FROM _mirror_versions AS v WHERE ${ofForm}
+ UNION ALL SELECT t.id, t.status, t.created_at${own.map(({ current }) => `, ${current}`).join('')},
+ coalesce((SELECT max(v.until) FROM _mirror_versions AS v WHERE v.submission_id = t.id AND ${ofForm}), t._first_seen_at),
+ NULL, (t._deleted_at IS NOT NULL) FROM ${quoted(table)} AS t`;
+}
+
+/** A row for each status that a submission had: of versions that follow each other with one status, the first. */
+function statusHistory(forms: readonly ViewedForm[]): string {
+  const versions = forms.map(
+    ({ formId, table }) =>
+      `SELECT v.form_id, v.submission_id, v.status, v.until, v.not_before AS until_not_before,
+       (SELECT t._first_seen_at FROM ${quoted(table)} AS t WHERE t.id = v.submission_id) AS first_seen
+       FROM _mirror_versions AS v WHERE v.form_id = ${literal(formId)}
+       UNION ALL SELECT ${literal(formId)}, t.id, t.status, NULL::timestamptz, NULL::timestamptz, t._first_seen_at FROM ${quoted(table)} AS t`,
+  );
+  if (versions.length === 0)
+    return `SELECT NULL::text AS form_id, NULL::text AS submission_id, NULL::text AS status, NULL::timestamptz AS not_before, NULL::timestamptz AS seen_at WHERE false`;
+  const window = `OVER (PARTITION BY form_id, submission_id ORDER BY until NULLS LAST)`;
+  return `SELECT form_id, submission_id, status, not_before, seen_at FROM (
+ SELECT form_id, submission_id, status, lag(status) ${window} AS before, lag(until_not_before) ${window} AS not_before,
+ coalesce(lag(until) ${window}, first_seen) AS seen_at FROM (${versions.join('\n UNION ALL ')}) AS a) AS b WHERE before IS NULL OR before <> status`;
+}
+
+function submissionSelect({ formId, slug, name, table }: ViewedForm): string {
+  return `SELECT ${literal(formId)}::text AS form_id, ${literal(slug)}::text AS slug, ${literal(name)}::text AS form_name, t.id AS submission_id,
+ t.status AS status, t.created_at AS created_at, t._first_seen_at AS first_seen_at, t._changed_at AS changed_at,
+ t._deleted_at AS deleted_at, (t._deleted_at IS NULL) AS is_live FROM ${quoted(table)} AS t`;
+}
+
+/** The answers of a form: single ones, then those of lists. */
+function answerSelects(form: ViewedForm): string[] {
+  const singles: string[] = [];
+  const lists: string[] = [];
+  for (const { id, column, textColumn, type, isInMore } of form.fields) {
+    if (column === null) continue;
+    const own = isInMore
+      ? form.columns.has(MORE)
+        ? `t.${MORE}::jsonb ->> ${literal(column)}`
+        : null
+      : form.columns.has(column)
+        ? `t.${quoted(column)}`
+        : null;
+    const beside =
+      textColumn !== null && form.columns.has(textColumn) ? `t.${quoted(textColumn)}` : null;
+    const add = (text: string, number: string): void =>
+      void singles.push(`(${literal(id)}, ${text}, ${number})`);
+    if (type === 'json' && !isInMore) {
+      if (own !== null) lists.push(`(${literal(id)}, ${own})`);
+      if (beside !== null) add(beside, 'NULL::numeric');
+    } else if (type === 'number' && !isInMore && own !== null)
+      add(beside === null ? `${own}::text` : `coalesce(${beside}, ${own}::text)`, own);
+    else if (own !== null || beside !== null) add(own ?? beside ?? 'NULL', 'NULL::numeric');
+  }
+  const select = (from: string, index: string, text: string, number: string): string =>
+    `SELECT ${literal(form.formId)}::text AS form_id, ${literal(form.slug)}::text AS slug, t.id AS submission_id, t.status AS status,
+ t.created_at AS created_at, (t._deleted_at IS NULL) AS is_live, f.field_id AS field_id, ${index} AS value_index, ${text} AS value_text,
+ ${number} AS value_number FROM ${quoted(form.table)} AS t CROSS JOIN LATERAL ${from}`;
+  return [
+    ...(singles.length === 0
+      ? []
+      : [
+          select(
+            `(VALUES ${singles.join(', ')}) AS f(field_id, value_text, value_number)`,
+            '1::bigint',
+            'f.value_text',
+            'f.value_number',
+          ),
+        ]),
+    ...(lists.length === 0
+      ? []
+      : [
+          select(
+            `(VALUES ${lists.join(', ')}) AS f(field_id, list) CROSS JOIN LATERAL
+ jsonb_array_elements(CASE jsonb_typeof(f.list) WHEN 'array' THEN f.list ELSE jsonb_build_array(f.list) END) WITH ORDINALITY AS e(value, place)`,
+            'e.place',
+            `e.value #>> '{}'`,
+            `CASE jsonb_typeof(e.value) WHEN 'number' THEN (e.value #>> '{}')::numeric END`,
+          ),
+        ]),
+  ];
+}
+
+/** Labels come from the state, so that they are always the current ones. */
+const answersSelect = (from: string): string =>
+  `SELECT a.form_id, a.slug, a.submission_id, a.status, a.created_at, a.is_live, a.field_id, f.column_name, f.label, a.value_index,
+ a.value_text, a.value_number, ${dateOf('a.value_text')} AS value_date
+ FROM (${from}) AS a LEFT JOIN (${FIELDS}) AS f ON f.form_id = a.form_id AND f.field_id = a.field_id WHERE a.value_text <> ''`;
 
 const MONTH_AND_DAY =
   '((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-8]))';
@@ -32,170 +169,13 @@ const LEAP_YEAR = '([0-9]{2}(0[48]|[2468][048]|[13579][26])|([02468][048]|[13579
 const DAY = `(?!0000)([0-9]{4}-${MONTH_AND_DAY}|${LEAP_YEAR}-02-29)`;
 const TIME = '[T ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.][0-9]+)?)?';
 const OFFSET = '([Zz]|[+-](0[0-9]|1[0-4]):[0-5][0-9])';
-
-/** With an offset, one of these may be in a year that has not four digits in UTC, which most drivers can't read. */
+/** With an offset, one of these may be in a year that has not four digits in UTC. */
 const FAR_DAYS = '(?!0001-01-01|9999-12-31)';
 
-/**
- * See {@link ViewSql}. No cast is tried that could fail: one such text would fail every query. Digits beyond microseconds are
- * cut off, as a time that is rounded up may be in the year 10000.
- */
+/** The date or time of a text that is one by ISO 8601, in UTC. No cast is tried that could fail: one such text would fail every query. */
 function dateOf(text: string): string {
   const is = (pattern: string): string =>
     `WHEN length(${text}) <= ${MAX_DATE_LENGTH} AND ${text} ~ '^${pattern}$' THEN`;
   const cut = `regexp_replace(${text}, '(?<=[.][0-9]{6})[0-9]+', '')`;
   return `CASE ${is(`${DAY}(${TIME})?`)} ${cut}::timestamp ${is(`${FAR_DAYS}${DAY}${TIME}${OFFSET}`)} ${cut}::timestamptz AT TIME ZONE 'UTC' END`;
 }
-
-/*
- * The overflow column holds a list as a text, which a cast takes only where it is JSON, and PostgreSQL before 16 can't be asked
- * whether it is. So texts and numbers in it become `""` and `0`, then lists and objects of these, the innermost first, become
- * `0` until the list itself is left. Whatever is no JSON stays, and so does what a jsonb refuses: half a character, U+0000, and
- * numbers of very many digits.
- */
-const STRING = String.raw`"(?:[^"\\\x01-\x1f]|\\["\\/bfnrt]|\\u00(?:0[1-9a-fA-F]|[1-7][0-9a-fA-F]))*"`;
-const NUMBER =
-  '-?(?:0|[1-9][0-9]{0,250})(?:[.][0-9]{1,250})?(?:[eE][+-]?[0-9]{1,4})?|true|false|null';
-const INNER_LIST = String.raw`\[(?:(?:0|"")(?:,(?:0|""))*)?\]`;
-const INNER_OBJECT = String.raw`\{(?:"":(?:0|"")(?:,"":(?:0|""))*)?\}`;
-
-/** How deep lists and objects in a list go, itself included. Choices are texts, seldom objects. */
-const DEPTH = 4;
-
-/** A jsonb of some short numbers is many times larger than its text, and has a limit. */
-const MAX_LIST_LENGTH = 10_000_000;
-
-/** Whether a text is a list that a cast to jsonb takes for certain. */
-function isList(text: string): string {
-  const without = (from: string, pattern: string, by: string): string =>
-    `regexp_replace(${from}, ${literal(pattern)}, '${by}', 'g')`;
-  let plain = without(without(text, STRING, '""'), NUMBER, '0');
-  for (let depth = 1; depth < DEPTH; depth++)
-    plain = without(plain, `${INNER_LIST}(?=.)|${INNER_OBJECT}`, '0');
-  return `CASE WHEN left(${text}, 1) = '[' AND length(${text}) <= ${MAX_LIST_LENGTH} THEN ${plain} ~ ${literal(`^${INNER_LIST}$`)} ELSE false END`;
-}
-
-/** A jsonb to unnest, given what a form holds in the place of one. */
-function unnested(list: string, areInMore: boolean): string {
-  const array = `CASE jsonb_typeof(l.list) WHEN 'array' THEN l.list`;
-  const one = 'ELSE jsonb_build_array(l.list) END';
-  if (!areInMore)
-    return `LATERAL (SELECT ${list} AS list) AS l CROSS JOIN LATERAL jsonb_array_elements(${array} ${one})`;
-  const text = "(l.list #>> '{}')";
-  // What looks at the list so often has it from a subquery that is not taken apart.
-  return `LATERAL (SELECT ${list} AS list OFFSET 0) AS l CROSS JOIN LATERAL jsonb_array_elements(${array} WHEN 'string' THEN CASE WHEN ${isList(text)} THEN ${text}::jsonb ${one} ${one})`;
-}
-
-/** How PostgreSQL writes the views over all forms, in one schema. */
-export function postgresViews(schema: string): ViewSql {
-  const underKey = (key: string): string => `t._more -> '${key}'`;
-  const textUnder = (key: string): string => `t._more ->> '${key}'`;
-  return {
-    literal: (text) => `CAST(${literal(text)} AS text)`,
-    numberText: (number) => `${number}::text`,
-    textOf: (value) => value,
-    one: '1::bigint',
-    noNumber: 'NULL::numeric',
-    noText: 'NULL::text',
-    overflow: {
-      text: textUnder,
-      number: (key) =>
-        `CASE jsonb_typeof(${underKey(key)}) WHEN 'number' THEN (${textUnder(key)})::numeric END`,
-      list: (key) => `to_jsonb(${textUnder(key)})`,
-    },
-    elements: (list, areInMore) => ({
-      from: `${unnested(list, areInMore)} WITH ORDINALITY AS e(value, place)`,
-      index: 'e.place',
-      text: `e.value #>> '{}'`,
-      number: `CASE jsonb_typeof(e.value) WHEN 'number' THEN (e.value #>> '{}')::numeric END`,
-    }),
-    dateOf,
-
-    /** Nobody who reads or writes rows waits for it; what tidies the table gives way within a second. */
-    async describe(tx, relations) {
-      const statements = relations.flatMap((texts) =>
-        comments(qualified(schema, texts.name), texts),
-      );
-      const all = [`SET LOCAL lock_timeout = '${PATIENCE}'`, ...statements].join('; ');
-      try {
-        await inSavepoint(tx, () => tx.exec(all));
-      } catch (error) {
-        // A table that people gave to another role, or keep locked, goes without.
-        if (isConnectionLost(error)) throw error;
-      }
-    },
-
-    hurry: (tx) => tx.exec(`SET LOCAL lock_timeout = '${HURRY}'`),
-    /** A rule is written anew with its view; a table that a view reads is not dropped without it. */
-    async states(session, left) {
-      const rows = await session.query(
-        `SELECT c.relname AS name, c.oid::text || ' ' || r.xmin::text AS state
-         FROM pg_class AS c JOIN pg_rewrite AS r ON r.ev_class = c.oid AND r.rulename = '_RETURN'
-         WHERE c.relnamespace = to_regnamespace($1) AND c.relname = ANY($2::text[]) AND c.relkind = 'v'`,
-        [quoted(schema), [...left.keys()]],
-      );
-      return new Map(rows.map((row) => [textOf(row, 'name'), textOf(row, 'state')]));
-    },
-    async isOwn(tx, name, { required, possible, mark }) {
-      const present = await postgresColumns(tx, qualified(schema, name));
-      return (
-        present !== undefined &&
-        required.every((column) => present.includes(column)) &&
-        present.every((column) => possible.includes(column)) &&
-        (await isOwnView(tx, qualified(schema, name), mark))
-      );
-    },
-    put: (tx, name, view) => putView(tx, schema, name, view),
-    describeFailure: (error) => (isLockTimeout(error) ? READ_MEANWHILE : undefined),
-  };
-}
-
-/** In place where that goes. A column that has another type by now needs the view to be made again, which what depends on it forbids. */
-async function putView(
-  tx: SqlSession,
-  schema: string,
-  name: string,
-  view: ViewDefinition,
-): Promise<boolean> {
-  const relation = qualified(schema, name);
-  const present = (await postgresColumns(tx, relation)) ?? [];
-  const grants = await grantsOn(tx, schema, name);
-  const inPlace = (): Promise<void> =>
-    tx.exec(`CREATE OR REPLACE VIEW ${relation} AS ${selection(view, present)}`);
-  const madeAgain = async (): Promise<void> => {
-    await tx.exec(`DROP VIEW ${relation}; CREATE VIEW ${relation} AS ${selection(view, [])}`);
-    for (const grant of grants) await tx.exec(grant);
-  };
-  const columns = view.items.map(({ name: column, description }) => [column, description]);
-  const texts = { name, kind: 'view', description: view.description } as const;
-  const described = { ...texts, columns: Object.fromEntries(columns) };
-  for (const attempt of present.length === 0 ? [inPlace] : [inPlace, madeAgain]) {
-    try {
-      await inSavepoint(tx, async () => {
-        await attempt();
-        await tx.exec(comments(relation, described).join('; '));
-      });
-      return true;
-    } catch (error) {
-      if (!isBlockedByDependants(error)) throw error;
-    }
-  }
-  return false;
-}
-
-/** The view's query: what it has already comes first, in its order. */
-function selection({ items, from }: ViewDefinition, present: readonly string[]): string {
-  const byName = new Map(items.map((item) => [item.name, item]));
-  const kept = present.map((name) => byName.get(name)).filter((item) => item !== undefined);
-  const order = new Set<ViewItem>([...kept, ...items]);
-  const list = [...order].map(({ name, expression }) => `${expression} AS ${quoted(name)}`);
-  return `SELECT ${list.join(', ')} FROM ${from}`;
-}
-
-const comments = (relation: string, { kind, description, columns }: RelationTexts): string[] => [
-  `COMMENT ON ${kind.toUpperCase()} ${relation} IS ${literal(printable(description))}`,
-  ...Object.entries(columns).map(
-    ([name, text]) =>
-      `COMMENT ON COLUMN ${relation}.${quoted(name)} IS ${literal(printable(text))}`,
-  ),
-];

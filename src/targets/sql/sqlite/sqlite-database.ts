@@ -1,308 +1,286 @@
 import { createHash } from 'node:crypto';
-import { existsSync, statSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
-import { type Clock, systemClock } from '../../../base/clock.ts';
-import { makeFolder } from '../../../base/folder.ts';
-import { createPrivate } from '../../../base/private-files.ts';
-import type { HistoryKind } from '../../../mirror/histories.ts';
-import type { CheckResult, Target, WriterOptions } from '../../../mirror/target.ts';
-import { type FormLock, waitForLock } from '../form-lock.ts';
-import type { SqlSnapshot } from '../form-snapshot.ts';
-import type { SqlConnection, SqlSession } from '../sql-session.ts';
-import { type SqlDatabase, SqlTarget } from '../sql-target.ts';
-import { checkSqlite } from './sqlite-check.ts';
-import { identityOf, SqliteConnection, THREAD_FROM_ROWS } from './sqlite-connection.ts';
+import {
+  accessSync,
+  chmodSync,
+  chownSync,
+  closeSync,
+  constants,
+  existsSync,
+  openSync,
+  statSync,
+} from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { PRIVATE_FILE } from '../../../base/private-files.ts';
+import type { Clock } from '../../../base/clock.ts';
+import {
+  type Database,
+  describingAs,
+  type Dialect,
+  type Param,
+  type Session,
+  type SqlRow,
+} from '../database.ts';
 import { sqliteDialect } from './sqlite-dialect.ts';
-import { SqliteEngine } from './sqlite-engine.ts';
 import { isBusy } from './sqlite-errors.ts';
-import { followRights, followWriters } from './sqlite-rights.ts';
 
 /**
- * A target in a SQLite file, or in memory for the path `:memory:`. The file and its folders are made by the first
- * write, for their owner alone; the rights of a file that exists are respected, and what stands beside it follows them.
+ * WAL lets people read while we write; FULL makes a commit outlast a power failure. What is deleted is overwritten with zeros
+ * (L18). Of pages of 4 kB, rows of 1 kB waste a quarter.
  */
-export function openSqlite(
-  name: string,
-  path: string,
-  clock: Clock = systemClock,
-  history?: HistoryKind,
-): Target {
-  const database = path === ':memory:' ? new SqliteMemory(clock) : new SqliteFile(path, clock);
-  return new SqlTarget(name, database, clock, history);
-}
+const SETTINGS = `PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON;
+  PRAGMA cache_size = -8192; PRAGMA wal_autocheckpoint = 2000; PRAGMA busy_timeout = 0`;
 
-/** A file is the only database of its connection. */
-const PLACE_NAME = { database: null, schema: 'main' };
+/** How long a statement waits for another process that holds the file, and between two tries. */
+const [BUSY_LIMIT_MS, BUSY_PAUSE_MS] = [60_000, 10];
+const MOST_STATEMENTS = 200;
 
-/** How many connections of writers are kept: as many as write at the same time unless somebody asks for more. */
-const MOST_IDLE = 4;
-
-/** Bytes in the WAL from which on a writer that ends brings it into the file though others are at work. */
-const LARGE_WAL = 8 * 1_048_576;
-
-/** A connection that waits for the next writer. */
-interface Idle {
-  readonly connection: SqliteConnection;
-  /** See {@link changeOf}. */
-  readonly changed: bigint;
-}
-
-/** A SQLite file: a connection for each writer, some of them kept for those that come, and one for all reading. */
-export class SqliteFile implements SqlDatabase {
-  readonly kind = 'sqlite';
-  readonly dialect = sqliteDialect;
-  readonly placeName = PLACE_NAME;
-  readonly address: string;
+/**
+ * A SQLite file: a connection that is made at first use, and again where the file was replaced or deleted. SQLite itself never
+ * waits, which would block the whole process: a locked file is tried again after a pause.
+ */
+export class SqliteDatabase implements Database {
+  readonly dialect: Dialect;
   readonly #path: string;
   readonly #clock: Clock;
-  #reading: { readonly file: string; readonly connection: SqliteConnection } | undefined;
-  /** Of writers that have ended: a new connection would read the schema of all forms, and compile every statement again. */
-  #idle: readonly Idle[] = [];
-  /** Writers that are at work. */
-  #open = 0;
-  #isClosed = false;
+  #open: OpenFile | null = null;
+  #turn: Promise<unknown> = Promise.resolve();
 
-  readonly #threadFromRows: number;
-
-  /** `threadFromRows`: how much a writer stores before it goes on in a thread of its own. */
-  constructor(path: string, clock: Clock, threadFromRows = THREAD_FROM_ROWS) {
-    this.address = `sqlite:${path}`;
-    this.#path = resolve(path);
-    this.#clock = clock;
-    this.#threadFromRows = threadFromRows;
+  /** `place`: see {@link describingAs}. */
+  constructor(path: string, clock: Clock, place: string) {
+    [this.#path, this.#clock] = [path, clock];
+    this.dialect = describingAs(sqliteDialect, place);
   }
 
-  /** Opens the file read-only: a file of another program stays as it is, and a missing one is not created. */
-  async reading(): Promise<SqlSession | undefined> {
-    const file = identityOf(this.#path);
-    // After the file was deleted or replaced, nothing may be read from the old one, which is still open.
-    if (this.#reading !== undefined && this.#reading.file !== file) await this.close();
-    if (file === undefined) return undefined;
-    this.#reading ??= { file, connection: SqliteConnection.forReading(this.#path, this.#clock) };
-    return this.#reading.connection;
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#turn;
+    this.#close();
   }
 
-  /** Writers go on meanwhile: what they write stays in the WAL until the snapshot ends. */
-  async snapshot(): Promise<SqlSnapshot | undefined> {
-    const path = this.#path;
-    const file = identityOf(path);
-    if (file === undefined) return undefined;
-    const session = SqliteConnection.forReading(path, this.#clock);
-    const end = async (): Promise<void> => {
-      await session.close();
-      removeWal(path, file);
-    };
+  async isThere(): Promise<boolean> {
+    return existsSync(this.#path);
+  }
+
+  async checkPlace(): Promise<string> {
+    let folder = dirname(this.#path);
+    while (!existsSync(folder) && dirname(folder) !== folder) folder = dirname(folder);
     try {
-      // A transaction sees what is there at its first read.
-      await session.exec('BEGIN');
-      await session.query('SELECT 1 FROM sqlite_schema LIMIT 1');
-      return { session, [Symbol.asyncDispose]: end };
+      accessSync(folder, constants.W_OK | constants.X_OK);
+      return `The file does not exist yet; it can be made in ${folder}`;
     } catch (error) {
-      await end();
-      throw error;
+      throw this.dialect.describe(error);
     }
   }
 
-  async lockForm(formId: string, options: WriterOptions): Promise<FormLock | undefined> {
-    this.#isClosed = false;
-    makeFolder(dirname(this.#path));
-    createPrivate(this.#path);
-    followRights(this.#path);
-    return waitForLock(() => this.#tryLock(formId), options, this.#clock);
-  }
-
-  check(): Promise<CheckResult[]> {
-    return checkSqlite(this.#path, this.#clock);
-  }
-
-  async scrub(work: (connection: SqlSession) => Promise<void>): Promise<void> {
-    await this.#closeIdle();
-    // A connection that reads keeps no transaction open between two statements.
-    const connection = await SqliteConnection.forWriting(this.#path, this.#clock);
+  /** A new file is for this user only; its owner may give it to others. */
+  async make(): Promise<void> {
     try {
-      await connection.scrub();
-      await work(connection);
-    } finally {
-      await connection.close();
+      await mkdir(dirname(this.#path), { recursive: true });
+      if (!existsSync(this.#path)) closeSync(openSync(this.#path, 'a', PRIVATE_FILE));
+    } catch (error) {
+      throw this.dialect.describe(error);
     }
   }
 
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    const reading = this.#reading;
-    this.#reading = undefined;
-    await reading?.connection.close();
-    // After the one that reads: whoever closes the last connection removes the WAL, and only one that writes can.
-    await this.#closeIdle();
-    if (reading !== undefined) removeWal(this.#path, reading.file);
+  query(sql: string, params?: readonly Param[]): Promise<SqlRow[]> {
+    return this.#inTurn(() => this.#patiently(({ session }) => session.query(sql, params)));
   }
 
-  async #closeIdle(): Promise<void> {
-    const idle = this.#idle;
-    this.#idle = [];
-    for (const { connection } of idle) await connection.close();
+  run(sql: string, params?: readonly Param[]): Promise<number> {
+    return this.#inTurn(() => this.#patiently(({ session }) => session.run(sql, params)));
   }
 
-  async #tryLock(formId: string): Promise<FormLock | undefined> {
-    const lock = tryLockFile(this.#path, formId);
-    if (lock === undefined) return undefined;
-    this.#open++;
+  transaction<T>(work: (tx: Session) => Promise<T>): Promise<T> {
+    return this.#inTurn(async () => {
+      await this.#patiently(async ({ db }) => db.exec('BEGIN IMMEDIATE'));
+      const { db, session } = this.#connected();
+      try {
+        const result = await work(session);
+        await this.#patiently(async () => db.exec('COMMIT'));
+        return result;
+      } catch (error) {
+        if (db.isOpen && db.isTransaction) db.exec('ROLLBACK');
+        throw error;
+      }
+    });
+  }
+
+  /** A file beside ours that is locked as long as this process has it open. */
+  async lock(name: string): Promise<AsyncDisposable | null> {
+    const hash = createHash('sha256').update(name).digest('hex').slice(0, 16);
+    const path = `${this.#path}-lock-${hash}`;
+    let db: DatabaseSync | undefined;
     try {
-      const connection = await this.#writing();
+      db = new DatabaseSync(path);
+      followRights(this.#path, path);
+      db.exec('PRAGMA busy_timeout = 0; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
+      const held = db;
       return {
-        connection,
-        release: async () => {
-          // The lock is released last: this connection may still be writing until then.
-          using _lock = lock;
-          this.#open--;
-          await this.#keep(connection);
+        async [Symbol.asyncDispose]() {
+          if (held.isOpen) held.close();
         },
       };
     } catch (error) {
-      this.#open--;
-      lock[Symbol.dispose]();
+      db?.close();
+      if (isBusy(error)) return null;
+      throw this.dialect.describe(error);
+    }
+  }
+
+  async snapshot(): Promise<Session & AsyncDisposable> {
+    const db = new DatabaseSync(this.#path, { readOnly: true });
+    try {
+      // The first reading takes the snapshot.
+      await this.#patiently(async () => db.exec('BEGIN; SELECT 1 FROM sqlite_schema LIMIT 1'));
+    } catch (error) {
+      db.close();
+      throw this.dialect.describe(error);
+    }
+    return Object.assign(new SqliteSession(db), {
+      async [Symbol.asyncDispose]() {
+        if (db.isOpen) db.close();
+      },
+    });
+  }
+
+  /** SQLite leaves what was deleted in the WAL, and in pages of rows that were rewritten. */
+  scrub(): Promise<void> {
+    return this.#inTurn(() =>
+      this.#patiently(async ({ db }) => db.exec('VACUUM; PRAGMA wal_checkpoint(TRUNCATE)')),
+    );
+  }
+
+  /** A reader that holds a snapshot delays nothing: what it keeps in the WAL comes into the file later. */
+  async settle(): Promise<void> {
+    if (this.#open === null) return;
+    await this.#inTurn(async () => {
+      try {
+        this.#open?.db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+      } catch (error) {
+        if (!isBusy(error)) throw error;
+      }
+    });
+  }
+
+  /** One after the other: this connection has one transaction at a time. */
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#turn.then(work);
+    this.#turn = result.catch(() => {});
+    return result;
+  }
+
+  async #patiently<T>(work: (open: OpenFile) => Promise<T>): Promise<T> {
+    const startMs = this.#clock.now();
+    for (;;) {
+      try {
+        return await work(this.#connected());
+      } catch (error) {
+        if (!isBusy(error) || this.#clock.now() - startMs > BUSY_LIMIT_MS) throw error;
+        await this.#clock.sleep(BUSY_PAUSE_MS);
+      }
+    }
+  }
+
+  /** The connection to the file that has the path now: what is written to a deleted one is lost. */
+  #connected(): OpenFile {
+    const open = this.#open;
+    if (open !== null && (open.db.isTransaction || open.inode === inodeOf(this.#path))) return open;
+    this.#close();
+    const inode = inodeOf(this.#path);
+    if (inode === null) throw Object.assign(new Error('there is no such file'), { code: 'ENOENT' });
+    const db = new DatabaseSync(this.#path);
+    try {
+      db.exec(SETTINGS);
+    } catch (error) {
+      db.close();
       throw error;
     }
+    const made = { db, session: new SqliteSession(db), inode };
+    this.#open = made;
+    return made;
   }
 
-  /** An idle connection, or a new one where the file was replaced, restored or closed to us meanwhile. */
-  async #writing(): Promise<SqliteConnection> {
-    for (let idle = this.#takeIdle(); idle !== undefined; idle = this.#takeIdle()) {
-      const isSame = changeOf(this.#path) === idle.changed;
-      if (isSame && (await idle.connection.isReusable())) return idle.connection;
-      await idle.connection.close();
-    }
-    return SqliteConnection.forWriting(this.#path, this.#clock, this.#threadFromRows);
-  }
-
-  #takeIdle(): Idle | undefined {
-    const last = this.#idle.at(-1);
-    this.#idle = this.#idle.slice(0, -1);
-    return last;
-  }
-
-  /**
-   * Brings the WAL into the file, which takes as long as a small pass: the last of several writers does it for all. Idle
-   * connections that were good for the next writer still are.
-   */
-  async #fold(connection: SqliteConnection): Promise<void> {
-    const bytes = sizeOf(`${this.#path}-wal`);
-    if (bytes === 0 || (this.#open > 0 && bytes < LARGE_WAL)) return;
-    const before = changeOf(this.#path);
-    await connection.fold();
-    const changed = changeOf(this.#path);
-    if (changed === undefined) return;
-    this.#idle = this.#idle.map((idle) => (idle.changed === before ? { ...idle, changed } : idle));
-  }
-
-  /** Closes a connection, or keeps it for the next writer. Either way the file is whole without its WAL. */
-  async #keep(connection: SqliteConnection): Promise<void> {
-    await this.#fold(connection);
-    const isReusable = await connection.isReusable();
-    const changed = changeOf(this.#path);
-    const mayKeep = isReusable && changed !== undefined && !this.#isClosed;
-    if (mayKeep && this.#idle.length < MOST_IDLE)
-      this.#idle = [...this.#idle, { connection, changed }];
-    else await connection.close();
+  #close(): void {
+    if (this.#open?.db.isOpen === true) this.#open.db.close();
+    this.#open = null;
   }
 }
 
-/**
- * When a file, its rights or its owner were last changed. What is written goes into the WAL first: a checkpoint may have changed
- * it, or a person who put a copy in its place, of which SQLite would not know.
- */
-const changeOf = (path: string): bigint | undefined =>
-  statSync(path, { throwIfNoEntry: false, bigint: true })?.ctimeNs;
+interface OpenFile {
+  readonly db: DatabaseSync;
+  readonly session: Session;
+  /** Which file it is, whatever its path. */
+  readonly inode: string;
+}
 
-const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+function inodeOf(path: string): string | null {
+  const stat = existsSync(path) ? statSync(path, { throwIfNoEntry: false }) : undefined;
+  return stat === undefined ? null : `${stat.dev} ${stat.ino}`;
+}
 
-/**
- * Removes the WAL that a connection which reads left beside `file`: SQLite makes one for each, and those that write alone
- * take it away. It stays while another process uses it, and where this user may only read.
- */
-function removeWal(path: string, file: string): void {
+/** Gives a file beside the database to those who may use the database: whoever may not is told so when they try. */
+function followRights(database: string, beside: string): void {
   try {
-    if (identityOf(path) !== file || !existsSync(`${path}-wal`)) return;
-    const engine = new SqliteEngine(path, 'rewrite');
-    try {
-      engine.exec('PRAGMA schema_version');
-    } finally {
-      engine.close();
-    }
+    const [{ mode, gid }, own] = [statSync(database), statSync(beside)];
+    if (own.gid !== gid) chownSync(beside, own.uid, gid);
+    if ((own.mode & 0o777) !== (mode & 0o666)) chmodSync(beside, mode & 0o666);
   } catch {
-    // Everything is in the files as it was.
+    // It belongs to another user.
   }
 }
 
-/**
- * Takes the lock on a form: an exclusive transaction on an empty SQLite file of its own, in a folder beside the
- * database. The operating system releases it when the process dies, however it dies. Undefined when another holds it.
- */
-function tryLockFile(databasePath: string, formId: string): Disposable | undefined {
-  const folder = `${databasePath}-locks`;
-  makeFolder(folder);
-  const name = createHash('sha256').update(formId).digest('hex').slice(0, 24);
-  const lock = join(folder, `${name}.lock`);
-  createPrivate(lock);
-  followWriters(databasePath, folder, lock);
-  const file = new DatabaseSync(lock, { timeout: 0 });
-  try {
-    // Nothing is written there: a journal on disk would only have to be removed, durably, at the end.
-    file.exec('PRAGMA journal_mode = MEMORY; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
-  } catch (error) {
-    file.close();
-    if (isBusy(error)) return undefined;
-    throw error;
-  }
-  return { [Symbol.dispose]: () => file.close() };
+/** A statement, and which parameter each of its `?` is; null: they are in their order. */
+interface Prepared {
+  readonly statement: StatementSync;
+  readonly order: readonly number[] | null;
 }
 
-/** A SQLite database in memory, for trying things out: private to this target, and gone with it. */
-export class SqliteMemory implements SqlDatabase {
-  readonly kind = 'sqlite';
-  readonly dialect = sqliteDialect;
-  readonly placeName = PLACE_NAME;
-  readonly address = 'sqlite::memory:';
-  readonly #connection: SqliteConnection;
-  readonly #clock: Clock;
-  readonly #locked = new Set<string>();
+/** Statements on a connection, prepared once. */
+class SqliteSession implements Session {
+  readonly #db: DatabaseSync;
+  readonly #prepared = new Map<string, Prepared>();
 
-  constructor(clock: Clock) {
-    this.#connection = SqliteConnection.inMemory(clock);
-    this.#clock = clock;
+  constructor(db: DatabaseSync) {
+    this.#db = db;
   }
 
-  async reading(): Promise<SqlSession> {
-    return this.#connection;
+  async query(sql: string, params: readonly Param[] = []): Promise<SqlRow[]> {
+    const { statement, order } = this.#prepare(sql, params.length);
+    return statement.all(...inOrder(params, order));
   }
 
-  /** Nobody but this process can write there. */
-  async snapshot(): Promise<SqlSnapshot> {
-    return { session: this.#connection, [Symbol.asyncDispose]: async () => {} };
+  async run(sql: string, params: readonly Param[] = []): Promise<number> {
+    const { statement, order } = this.#prepare(sql, params.length);
+    return Number(statement.run(...inOrder(params, order)).changes);
   }
 
-  lockForm(formId: string, options: WriterOptions): Promise<FormLock | undefined> {
-    return waitForLock(async () => this.#tryLock(formId), options, this.#clock);
-  }
-
-  async check(): Promise<CheckResult[]> {
-    return [{ ok: true, message: 'A database in memory: everything in it goes with the process.' }];
-  }
-
-  /** There is no file. */
-  scrub(work: (connection: SqlSession) => Promise<void>): Promise<void> {
-    return work(this.#connection);
-  }
-
-  close(): Promise<void> {
-    return this.#connection.close();
-  }
-
-  #tryLock(formId: string): FormLock | undefined {
-    if (this.#locked.has(formId)) return undefined;
-    this.#locked.add(formId);
-    const connection: SqlConnection = this.#connection;
-    return { connection, release: async () => void this.#locked.delete(formId) };
+  #prepare(sql: string, many: number): Prepared {
+    const known = this.#prepared.get(sql);
+    if (known !== undefined) return known;
+    const order: number[] = [];
+    // `node:sqlite` binds values in their order to `?` only.
+    const plain =
+      many === 0
+        ? sql
+        : sql.replaceAll(/\$(\d+)/g, (_text, number: string) => {
+            order.push(Number(number) - 1);
+            return '?';
+          });
+    const statement = this.#db.prepare(plain);
+    // Whole numbers keep all their digits.
+    statement.setReadBigInts(true);
+    if (this.#prepared.size >= MOST_STATEMENTS) this.#prepared.clear();
+    const isInOrder = order.length === many && order.every((param, at) => param === at);
+    const prepared = { statement, order: isInOrder ? null : order };
+    this.#prepared.set(sql, prepared);
+    return prepared;
   }
 }
+
+/** A list is bound as JSON. */
+const bound = (param: Param | undefined): SQLInputValue =>
+  typeof param === 'object' && param !== null ? JSON.stringify(param) : (param ?? null);
+
+const inOrder = (params: readonly Param[], order: Prepared['order']): SQLInputValue[] =>
+  order === null ? params.map(bound) : order.map((at) => bound(params[at]));

@@ -1,102 +1,228 @@
-import { MAX_ID_BYTES, MAX_REASON_BYTES, type SqlDialect } from '../dialect.ts';
-import { quoted } from '../sql-session.ts';
-import { decodeSqliteCell, SQLITE_LIMITS, textFrom } from './sqlite-cells.ts';
-import { describeSqliteError, sqliteRowDefect } from './sqlite-errors.ts';
+import { asDescribed } from '../sql-errors.ts';
+import { cellText } from '../../../mirror/cell.ts';
+import { jsonDepth } from '../../../mirror/json-text.ts';
+import { parseNumber } from '../../../mirror/numbers.ts';
+import { type Cell, JsonText } from '../../../mirror/types.ts';
+import type { Grain } from '../../../core/mirror/port.ts';
 import {
-  addSqliteColumns,
-  addSqliteKey,
-  ensureSqliteChangeIndex,
-  ensureSqliteDateIndex,
-  ensureSqliteHistoryIndex,
-  ensureSqliteStatusIndex,
-  hasSqliteKey,
-  createSqliteTable,
-  SQLITE_TYPES,
-  sqliteColumns,
-  sqliteColumnsOfEach,
-  sqliteNames,
-} from './sqlite-tables.ts';
-import { decideSqliteTypes } from './sqlite-types.ts';
-import { upsertIntoSqlite } from './sqlite-upsert.ts';
-import { syncSqliteView } from './sqlite-view.ts';
+  type Batch,
+  type ColumnType,
+  type Dialect,
+  liveIndex,
+  literal,
+  numberOf,
+  onConflict,
+  type Param,
+  quoted,
+  type Session,
+  textOf,
+  type VersionPlan,
+} from '../database.ts';
+import { inSavepoint, SWALLOWED } from '../savepoint.ts';
+import { describeSqliteError, refusalOf } from './sqlite-errors.ts';
 import { sqliteViews } from './sqlite-views.ts';
 
-/** Characters of a time that say its day, minute or second. */
-const GRAIN_LENGTHS = { day: 10, minute: 16, second: 19 } as const;
+/** Characters of an ISO time that say its day, hour and so on. */
+const GRAIN_LENGTHS: Readonly<Record<Grain, number | null>> = {
+  all: null,
+  day: 10,
+  hour: 13,
+  minute: 16,
+  second: 19,
+  millisecond: 23,
+};
+
+const MAX_INT64 = 2n ** 63n - 1n;
+const MIN_INT64 = -(2n ** 63n);
+/** How deep SQLite's functions for JSON go (JSON_MAX_DEPTH). */
+const MAX_JSON_DEPTH = 1_000;
+const CONDITIONS_A_GROUP = 50;
+/** SQLite takes 127 arguments of a function. */
+const PAIRS_AT_ONCE = 60;
 
 /** How SQLite does things. Times are ISO 8601 text, as they came. */
-export const sqliteDialect: SqlDialect = {
+export const sqliteDialect: Dialect = {
   product: 'SQLite',
-  // IDs come in any order, and a commit writes every page that it touched: the more rows, the fewer pages for each of them.
-  batchRows: 2_000,
-  chooseAnotherPlace: 'choose another file in the target URL',
+  version: 'sqlite_version()',
   types: {
+    number: 'NUMERIC',
     text: 'TEXT',
-    id: 'TEXT',
-    key: 'TEXT',
-    word: 'TEXT',
+    json: 'TEXT',
     time: 'TEXT',
     integer: 'INTEGER',
-    boolean: 'INTEGER',
-    serial: 'INTEGER PRIMARY KEY',
+    key: 'TEXT',
+    id: 'TEXT',
+    word: 'TEXT',
   },
-  answerTypes: SQLITE_TYPES,
-  keepsJsonText: true,
-  // SQLite takes 2,000 columns in a table, a view and a SELECT (SQLITE_MAX_COLUMN); people may add some of their own.
-  maxFieldColumns: 1_900,
-  maxViewColumns: 2_000,
-  maxLabelBytes: 1_000,
-  maxIdBytes: MAX_ID_BYTES,
-  maxReasonBytes: MAX_REASON_BYTES,
+  // SQLite takes 2,000 columns in a table and a view (SQLITE_MAX_COLUMN); people may add some of their own.
+  maxColumns: 1_900,
   takesNul: true,
-  scrubs: true,
 
-  relation: quoted,
-  shownRelation: (name) => name,
-  timeText: (expression) => expression,
-  time: (value) => (value === null || value === undefined ? null : textFrom(value)),
-  timeValue: (time) => time,
-  // Texts are compared: without its Z a time comes before all that begin with it, those with more digits included.
-  timeBound: (time) => time.slice(0, -1),
-  grainOf: (expression, grain) =>
-    grain === 'hour'
-      ? `substr(${expression}, 1, 13) || ':00'`
-      : `substr(${expression}, 1, ${GRAIN_LENGTHS[grain]})`,
-  grainText: (expression) => expression,
-  isBehind: (columns, parameters) => `(${columns.join(', ')}) > (${parameters.join(', ')})`,
-  isIn: (expression, parameter) => `${expression} IN (SELECT value FROM json_each(${parameter}))`,
-  // LIKE would read every row: it folds case, and the index does not. No key goes on with U+10FFFF.
-  beginsWith: (expression, prefix) =>
-    `${expression} >= '${prefix}' AND ${expression} < '${prefix}\u{10ffff}'`,
-  withoutKeys: (expression, keys) =>
-    `nullif(json_remove(${[expression, ...keys.map((key) => `'$."${key}"'`)].join(', ')}), '{}')`,
-  list: (values) => JSON.stringify(values),
-  boolean: (value) => (value ? 1 : 0),
+  timeParam: (time) => time,
+  timeOf: (value) => (value === null || value === undefined ? null : textOf(value)),
+  // Without its Z a time comes before all that begin with it, those with more digits included.
+  boundOf: (ms) => new Date(ms).toISOString().slice(0, -1),
+  nameOf(us) {
+    const [ms, rest] = [Math.floor(us / 1_000), us % 1_000];
+    const iso = new Date(ms).toISOString();
+    return rest === 0 ? iso : `${iso.slice(0, -1)}${String(rest).padStart(3, '0')}Z`;
+  },
+  grainOf(expression, grain) {
+    const length = GRAIN_LENGTHS[grain];
+    return length === null ? null : `substr(${expression}, 1, ${length})`;
+  },
+  among: (expression, param) => `${expression} IN (SELECT value FROM json_each(${param}))`,
+  onConflict,
+  async alone() {},
 
-  relationNames: sqliteNames,
-  columnsOf: sqliteColumns,
-  columnsOfEach: sqliteColumnsOfEach,
-  indexOn: (table, columns, where) =>
-    `CREATE INDEX ${quoted(`${table}_${columns.replaceAll(', ', '_')}`)} ON ${quoted(table)} (${columns})${where === undefined ? '' : ` WHERE ${where}`}`,
-  // BEGIN IMMEDIATE has locked the whole file already.
-  lockCatalogue: async () => {},
-  createTable: createSqliteTable,
-  addColumns: addSqliteColumns,
-  addStatusIndex: ensureSqliteStatusIndex,
-  ensureStatusIndex: ensureSqliteStatusIndex,
-  ensureHistoryIndex: ensureSqliteHistoryIndex,
-  ensureDateIndex: ensureSqliteDateIndex,
-  ensureChangeIndex: ensureSqliteChangeIndex,
-  hasKey: hasSqliteKey,
-  addKey: addSqliteKey,
-  decideTypes: decideSqliteTypes,
-  syncView: syncSqliteView,
+  async columnsOf(session, table) {
+    const rows = await session.query('SELECT name FROM pragma_table_info($1)', [table]);
+    return new Set(rows.map((row) => textOf(row['name'])));
+  },
+  async relations(session) {
+    const rows = await session.query(
+      "SELECT name, type FROM sqlite_schema WHERE type IN ('table', 'view')",
+    );
+    return new Map(
+      rows.map((row) => [textOf(row['name']), row['type'] === 'view' ? 'view' : 'table'] as const),
+    );
+  },
+
+  encode,
+  decode,
+  upsert,
+  async markDeleted(tx, { table, at, ids }, versions) {
+    await keepVersions(tx, versions);
+    return tx.run(
+      `UPDATE ${quoted(table)} SET _deleted_at = $1, _changed_at = $2 WHERE _deleted_at IS NULL AND id IN (SELECT value FROM json_each($3))`,
+      [at, at, ids],
+    );
+  },
+  refusal: refusalOf,
   views: sqliteViews,
-
-  upsert: upsertIntoSqlite,
-  ...SQLITE_LIMITS,
-  decodeCell: decodeSqliteCell,
-
-  rowDefect: sqliteRowDefect,
-  describeError: describeSqliteError,
+  async indexLive(session, table) {
+    await session.run(liveIndex(table));
+  },
+  async putView(tx, name, select) {
+    await inSavepoint(tx, async () => {
+      await tx.run(`DROP VIEW IF EXISTS ${quoted(name)}`);
+      await tx.run(`CREATE VIEW ${quoted(name)} AS ${select}`);
+    });
+  },
+  describe: (error) => asDescribed(error, describeSqliteError(error)),
 };
+
+function encode(cell: Cell, type: ColumnType): Param | undefined {
+  if (cell === null || typeof cell === 'string') return cell;
+  const text = cellText(cell) ?? '';
+  if (type !== 'number')
+    return type === 'json' && jsonDepth(text) > MAX_JSON_DEPTH ? undefined : text;
+  // What is whole is bound as a bigint, from which `node:sqlite` makes an INTEGER, not a REAL.
+  const whole = int64(text);
+  if (whole !== undefined) return whole;
+  return typeof cell === 'number' ? cell : undefined;
+}
+
+function int64(digits: string): bigint | undefined {
+  if (!/^-?\d{1,19}$/.test(digits)) return undefined;
+  const integer = BigInt(digits);
+  return integer <= MAX_INT64 && integer >= MIN_INT64 ? integer : undefined;
+}
+
+function decode(value: unknown, type: ColumnType): Cell {
+  if (value === null || value === undefined) return null;
+  if (typeof value === 'bigint') return parseNumber(value.toString());
+  if (typeof value === 'number') return value;
+  const text = typeof value === 'string' ? value : '[BLOB]';
+  if (type === 'json') return new JsonText(text);
+  return type === 'number' ? (parseNumber(text) ?? text) : text;
+}
+
+/** Row by row, by one statement: equal rows are not written, and nothing is looked up before. */
+async function upsert(
+  tx: Session,
+  batch: Batch,
+  versions: VersionPlan,
+): Promise<{ inserted: number; updated: number }> {
+  const { table, columns, rows, at } = batch;
+  await keepVersions(tx, versions);
+  const to = quoted(table);
+  const names = ['status', 'created_at', ...columns.map(({ name }) => quoted(name))];
+  const places = Array.from({ length: names.length + 1 }, (_, index) => `$${index + 1}`).join(', ');
+  const name = literal(at);
+  const differs = anyOf(names.map((column) => `t.${column} IS NOT excluded.${column}`));
+  const sql = `INSERT INTO ${to} AS t (id, ${names.join(', ')}, _first_seen_at, _changed_at) VALUES (${places}, ${name}, ${name})
+    ON CONFLICT (id) DO UPDATE SET ${names.map((column) => `${column} = excluded.${column}`).join(', ')},
+    _changed_at = excluded._changed_at, _deleted_at = NULL WHERE t._deleted_at IS NOT NULL OR ${differs}`;
+  // The highest rowid shows whether it was an insert or an update: no other connection writes in between.
+  const before = await topRow(tx, to);
+  let changed = 0;
+  for (const row of rows) changed += await tx.run(sql, row);
+  const inserted = (await topRow(tx, to)) - before;
+  await requireStored(tx, batch);
+  return { inserted, updated: changed - inserted };
+}
+
+/** In groups: an expression may be nested 1,000 deep, and a chain of ORs is as deep as it is long. */
+function anyOf(conditions: readonly string[]): string {
+  const groups: string[] = [];
+  for (let start = 0; start < conditions.length; start += CONDITIONS_A_GROUP)
+    groups.push(`(${conditions.slice(start, start + CONDITIONS_A_GROUP).join(' OR ')})`);
+  return groups.join(' OR ');
+}
+
+async function topRow(tx: Session, to: string): Promise<number> {
+  const [row] = await tx.query(`SELECT coalesce(max(rowid), 0) AS n FROM ${to}`);
+  return numberOf(row?.['n']);
+}
+
+/** A trigger that people added may have swallowed or changed rows: then the target has failed, and they are not equal. */
+async function requireStored(tx: Session, { table, columns, rows }: Batch): Promise<void> {
+  const triggers = await tx.query(
+    "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = $1",
+    [table],
+  );
+  if (triggers.length === 0) return;
+  const names = ['id', 'status', 'created_at', ...columns.map(({ name }) => name)];
+  const differs = anyOf(names.map((name, index) => `${quoted(name)} IS NOT $${index + 1}`));
+  const sql = `SELECT 1 FROM ${quoted(table)} WHERE id = $1 AND _deleted_at IS NULL AND NOT (${differs})`;
+  for (const row of rows) {
+    const found = await tx.query(sql, row);
+    if (found.length === 0)
+      throw Object.assign(new Error(`a trigger of the table ${table} swallows or changes rows`), {
+        code: SWALLOWED,
+      });
+  }
+}
+
+/**
+ * A trigger of this connection keeps each version that ends, whichever statement ends it. The current version is the row itself.
+ */
+async function keepVersions(
+  tx: Session,
+  { formId, table, notBefore, answers }: VersionPlan,
+): Promise<void> {
+  const name = quoted(`versions of ${table}`);
+  const to = quoted(table);
+  const ends = answers === null ? 'OLD.status <> NEW.status' : 'OLD._changed_at <> NEW._changed_at';
+  const since = notBefore === null ? 'NULL' : literal(notBefore);
+  await tx.run(`DROP TRIGGER IF EXISTS temp.${name}`);
+  await tx.run(
+    `CREATE TEMP TRIGGER ${name} AFTER UPDATE ON main.${to} WHEN ${ends} BEGIN
+     INSERT OR IGNORE INTO _mirror_versions (form_id, submission_id, until, not_before, status, created_at, deleted_at, answers)
+     VALUES (${literal(formId)}, OLD.id, NEW._changed_at, ${since}, OLD.status, OLD.created_at, OLD._deleted_at, ${answers === null ? 'NULL' : answersJson(answers)}); END`,
+  );
+}
+
+function answersJson(names: readonly string[]): string {
+  const pieces: string[] = [];
+  for (let start = 0; start < names.length; start += PAIRS_AT_ONCE)
+    pieces.push(
+      `json_object(${names
+        .slice(start, start + PAIRS_AT_ONCE)
+        .map((name) => `${literal(name)}, OLD.${quoted(name)}`)
+        .join(', ')})`,
+    );
+  if (pieces.length === 0) return "'{}'";
+  return pieces.reduce((all, piece) => `json_patch(${all}, ${piece})`);
+}

@@ -1,5 +1,4 @@
 import { errorCode } from '../../../base/error-code.ts';
-import type { RowDefect } from '../dialect.ts';
 import {
   diskFull,
   type ErrorDescription,
@@ -8,12 +7,19 @@ import {
 } from '../sql-errors.ts';
 
 /** Primary result codes: https://www.sqlite.org/rescode.html */
-const ERROR = 1;
-const BUSY = 5;
-const LOCKED = 6;
-const TOO_BIG = 18;
-const CONSTRAINT = 19;
-const MISMATCH = 20;
+const [ERROR, BUSY, LOCKED, TOO_BIG, CONSTRAINT, MISMATCH] = [1, 5, 6, 18, 19, 20];
+
+/** The primary result code of an error of SQLite's; undefined for another error. */
+export function resultOf(error: unknown): number | undefined {
+  const errcode = error instanceof Error ? (error as { errcode?: unknown }).errcode : undefined;
+  return typeof errcode === 'number' ? errcode & 0xff : undefined;
+}
+
+/** Another connection has the file for the moment. */
+export const isBusy = (error: unknown): boolean => {
+  const result = resultOf(error);
+  return result === BUSY || result === LOCKED;
+};
 
 const LOCKED_FILE: ErrorDescription = {
   code: 'TARGET_FAILED',
@@ -34,7 +40,8 @@ const BROKEN_DISK: ErrorDescription = {
 const CANNOT_OPEN: ErrorDescription = {
   code: 'TARGET_DENIED',
   what: 'the file cannot be opened',
-  remedy: 'Check that the path is right and no folder, and that this user may read and write it.',
+  remedy:
+    'Check that the path is right and not a folder, and that this user may read and write it.',
 };
 
 const BY_SQLITE_CODE: Readonly<Record<number, ErrorDescription>> = {
@@ -47,7 +54,7 @@ const BY_SQLITE_CODE: Readonly<Record<number, ErrorDescription>> = {
   11: {
     code: 'TARGET_FAILED',
     what: 'the database is damaged',
-    remedy: 'Move the file away or restore a backup; the next pass fills in what is missing.',
+    remedy: 'Move the file away or restore a backup; the next run fills in what is missing.',
     retryable: false,
   },
   13: diskFull('the disk'),
@@ -55,7 +62,7 @@ const BY_SQLITE_CODE: Readonly<Record<number, ErrorDescription>> = {
   23: UNWRITABLE,
   26: {
     code: 'TARGET_DENIED',
-    what: 'the file is no SQLite database, so it was left alone',
+    what: 'the file is not a SQLite database, so it was left alone',
     remedy: 'Choose another file.',
   },
 };
@@ -65,12 +72,6 @@ const BY_SQLITE_CODE: Readonly<Record<number, ErrorDescription>> = {
  * first that is noticed of it, as nothing lies beside a file that nobody has open.
  */
 const NO_ROOM_TO_OPEN = 4874;
-
-/** The code of errors of a thread that has ended by itself. */
-export const THREAD_ENDED = 'SQLITE_THREAD_ENDED';
-
-/** The code of errors of statements whose transaction is gone. */
-const ROLLED_BACK = 'SQLITE_ROLLED_BACK';
 
 const UNWRITABLE_FOLDER: ErrorDescription = {
   code: 'TARGET_DENIED',
@@ -95,22 +96,11 @@ const BY_SYSTEM_CODE: Readonly<Record<string, ErrorDescription>> = {
   ENOTDIR: NO_FOLDER,
   EEXIST: NO_FOLDER,
   ENOSPC: diskFull('the disk'),
-  [THREAD_ENDED]: {
-    code: 'TARGET_FAILED',
-    what: 'the thread that writes the file has ended, perhaps for lack of memory',
-    remedy: 'What it had not committed is not in the file; the next pass goes on.',
-  },
-  [ROLLED_BACK]: {
-    code: 'TARGET_FAILED',
-    what: 'a constraint or trigger that was added to the table rolled back the whole batch, of which nothing was stored',
-    remedy:
-      'Have it refuse single rows: RAISE(ABORT), not RAISE(ROLLBACK) or ON CONFLICT ROLLBACK.',
-  },
 };
 
-/** See {@link DescribeError}: errors of node:sqlite, of the file system and of threads. */
+/** Errors of node:sqlite and of the file system. */
 export function describeSqliteError(error: unknown): ErrorDescription | undefined {
-  const code = sqliteCodeOf(error);
+  const code = resultOf(error);
   if (code === undefined) return BY_SYSTEM_CODE[errorCode(error) ?? ''];
   if ((error as { errcode?: unknown }).errcode === NO_ROOM_TO_OPEN) return diskFull('the disk');
   // SQLite has no code of its own for it.
@@ -119,37 +109,22 @@ export function describeSqliteError(error: unknown): ErrorDescription | undefine
   return BY_SQLITE_CODE[code] ?? refusedStatement('SQLite', `code ${code}`);
 }
 
-/** True when another connection holds the file for the moment. */
-export function isBusy(error: unknown): boolean {
-  const code = sqliteCodeOf(error);
-  return code === BUSY || code === LOCKED;
-}
-
-/** SQLite's error for a file that another connection holds, where a PRAGMA says so in its result. */
-export const busyError = (): Error =>
-  Object.assign(new Error('database is locked'), { errcode: BUSY });
-
-/** The error of a statement that is to be part of a transaction, where that was rolled back already. */
-export const rolledBackError = (): Error =>
-  Object.assign(new Error('the transaction was rolled back'), { code: ROLLED_BACK });
-
 /** SQLite's own wording of constraint errors, which names columns only. A trigger may say anything: it is not quoted. */
 const OWN_WORDING =
   /^(?:UNIQUE|NOT NULL|CHECK|FOREIGN KEY) constraint failed(?:: [\w ".,-]{1,200})?$/;
 
-/** See {@link SqlDialect.rowDefect}. */
-export function sqliteRowDefect(error: unknown): RowDefect | undefined {
-  const code = sqliteCodeOf(error);
-  if (code === TOO_BIG)
+/** Why a row was refused; undefined for an error that is not about a row. */
+export function refusalOf(error: unknown): { reason: string; isOfRow: boolean } | undefined {
+  if (errorCode(error) === 'MIRROR_SWALLOWED')
+    return { reason: (error as Error).message, isOfRow: false };
+  const result = resultOf(error);
+  if (result === TOO_BIG)
     return { reason: 'the answers are too large for a row of SQLite', isOfRow: true };
-  if (code !== CONSTRAINT && code !== MISMATCH) return undefined;
-  const text = error instanceof Error && OWN_WORDING.test(error.message) ? error.message : '';
-  const reason = `a constraint or trigger that was added to the table refuses the row${text && `: ${text}`}`;
-  return { reason, isOfRow: false };
-}
-
-function sqliteCodeOf(error: unknown): number | undefined {
-  if (!(error instanceof Error)) return undefined;
-  const { errcode } = error as { errcode?: unknown };
-  return typeof errcode === 'number' ? errcode & 0xff : undefined;
+  if (result !== CONSTRAINT && result !== MISMATCH) return undefined;
+  const text =
+    error instanceof Error && OWN_WORDING.test(error.message) ? `: ${error.message}` : '';
+  return {
+    reason: `a constraint or trigger that was added to the table refuses the row${text}`,
+    isOfRow: false,
+  };
 }

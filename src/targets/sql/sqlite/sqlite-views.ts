@@ -1,136 +1,196 @@
-import { inSavepoint, numberOf, quoted, type SqlSession, textOf } from '../sql-session.ts';
-import { MAX_DATE_LENGTH, type ViewDefinition, type ViewSql } from '../view-sql.ts';
-import { isReadable, VIEW_MARK, triggersOn, viewDefinition } from './sqlite-view.ts';
+import { SYSTEM_COLUMNS } from '../../../mirror/reserved-names.ts';
+import { literal, quoted, type ViewedForm } from '../database.ts';
+import { MORE } from '../fields.ts';
+import { answerColumns, type FormViewStyle, labelledSelect, liveSelect } from '../form-views.ts';
+import { dateOf, elementsOf, numberText } from './sqlite-values.ts';
 
-/** A text as SQL writes it: none can hold U+0000. */
-const literal = (text: string): string =>
-  text
-    .split('\0')
-    .map((piece) => `'${piece.replaceAll("'", "''")}'`)
-    .join(' || char(0) || ');
+/** SELECTs joined by one UNION; SQLite takes at most 500. */
+const SELECTS_A_UNION = 200;
 
-const zeros = (count: string): string => `substr(hex(zeroblob(${count})), 1, ${count})`;
-
-/** The fewest of 15, 16 or 17 digits that tell a double, with an exponent. Fewer would do below 1e-307. */
-const shortest = (real: string): string => {
-  const of = (digits: number): string => `printf('%!.${digits - 1}e', ${real})`;
-  const tells = (digits: number): string => `CAST(${of(digits)} AS REAL) = ${real}`;
-  return `CASE WHEN ${tells(15)} THEN ${of(15)} WHEN ${tells(16)} THEN ${of(16)} ELSE ${of(17)} END`;
+const STYLE: FormViewStyle = {
+  arrange: (answers) => [...SYSTEM_COLUMNS.slice(0, 3), ...answers, ...SYSTEM_COLUMNS.slice(3)],
+  maxLabelBytes: 1_000,
+  inMore: (name) => `json_extract(${MORE}, '$.${name}')`,
 };
 
-/**
- * A double as it was answered, without an exponent. 15 digits are not always enough to tell it, and are written with an exponent
- * from 1e15 on and below 0.0001. A plain shell has no function of ours.
- */
-const realText = (real: string): string => {
-  const short = `printf('%!.15g', ${real})`;
-  const parts = `SELECT rtrim(replace(replace(substr(s, 1, instr(s, 'e') - 1), '.', ''), '-', ''), '0') AS digits, CAST(substr(s, instr(s, 'e') + 1) AS INTEGER) + 1 AS point FROM (SELECT ${shortest(real)} AS s)`;
-  const plain = `CASE WHEN point <= 0 THEN '0.' || ${zeros('-point')} || digits WHEN point >= length(digits) THEN digits || ${zeros('point - length(digits)')} ELSE substr(digits, 1, point) || '.' || substr(digits, point + 1) END`;
-  return `CASE WHEN CAST(${short} AS REAL) = ${real} AND ${short} NOT GLOB '*e*' AND ${short} NOT GLOB '*.0' THEN ${short} WHEN abs(${real}) > ${LARGEST} THEN ${short} ELSE (SELECT CASE WHEN ${real} < 0 THEN '-' ELSE '' END || ${plain} FROM (${parts})) END`;
-};
-
-/** The largest double. */
-const LARGEST = '1.7976931348623157e308';
-
-/** A number that is not infinite, as a column of numbers holds one: see nearest() of answer-parts.ts. */
-const finite = (number: string): string => `max(-${LARGEST}, min(${LARGEST}, ${number}))`;
-
-/** Any column holds texts and numbers. */
-const written = (number: string): string =>
-  `CASE typeof(${number}) WHEN 'real' THEN ${realText(number)} ELSE CAST(${number} AS TEXT) END`;
-
-/** No operator `->`: a release before 3.38 that met one in the schema could not open the file. Names are plain. */
-const underKey = (key: string): string => `json_extract(t._more, '$.${key}')`;
-
-/** Its text, with numbers as they are written there. */
-const textUnder = (key: string): string =>
-  `CASE WHEN json_type(t._more, '$.${key}') IN ('integer', 'real') THEN ${writtenOnce(`json_extract(t._more, '$.${key}', '$.${key}')`)} ELSE ${underKey(key)} END`;
-
-/** Whether JSON holds half a character or U+0000: as it writes them, with an even number of `\` before. */
-const hasHalves = (json: string): string =>
-  String.raw`(instr(${json}, '\u') > 0 AND (replace(${json}, '\\', '') GLOB '*\u[dD][89a-fA-F]*' OR instr(replace(${json}, '\\', ''), '\u0000') > 0))`;
-
-/** The text of a number in a list as it is written there: a list of it twice is text, and as long as both. */
-const writtenOnce = (twice: string): string => `substr(${twice}, 2, (length(${twice}) - 3) / 2)`;
-
-/** One with an exponent that a double holds is the double, for {@link written} to write plainly. */
-const numberInList = `CASE WHEN e.type = 'real' AND e.atom NOT IN (9e999, -9e999) AND json_extract(e.json, e.fullkey, e.fullkey) GLOB '*[eE]*' THEN e.atom ELSE ${writtenOnce('json_extract(e.json, e.fullkey, e.fullkey)')} END`;
-
-const DAY = '[0-9][0-9][0-9][0-9]-[0-1][0-9]-[0-3][0-9]';
-const TIME = '[T ][0-2][0-9]:[0-5][0-9]';
-
-/**
- * See {@link ViewSql}. SQLite takes more for a time than ISO 8601 does, and the 31st of February for the 2nd of March, so the shape
- * is tested first.
- */
-function dateOf(text: string): string {
-  const time = `substr(${text}, 12) NOT GLOB '*[^0-9:.Zz+-]*' AND substr(${text}, 12, 2) < '24'`;
-  // With an offset, one of these days may be in a year that has not four digits in UTC.
-  const isNear = `(substr(${text}, 1, 10) NOT IN ('0001-01-01', '9999-12-31') OR substr(${text}, 12) NOT GLOB '*[Zz+-]*')`;
-  // For SQLite a text ends with U+0000 in it.
-  const isWhole = `length(${text}) = length(CAST(${text} AS BLOB))`;
-  const shape = `(${text} GLOB '${DAY}' OR (${text} GLOB '${DAY}${TIME}*' AND ${time} AND ${isNear}))`;
-  return `CASE WHEN ${text} >= '0001' AND length(${text}) <= ${MAX_DATE_LENGTH} AND ${isWhole} AND date(substr(${text}, 1, 10)) = substr(${text}, 1, 10) AND ${shape} THEN datetime(${text}) END`;
+/** The public relations that are not tables of forms. Each is a view, so that nothing is kept twice. */
+export function sqliteViews(
+  forms: readonly ViewedForm[],
+  history: boolean,
+): ReadonlyMap<string, string> {
+  const selects = new Map<string, string>([
+    ['mirror_forms', FORMS],
+    ['mirror_fields', FIELDS],
+    ['mirror_label_history', LABELS],
+    ['mirror_runs', RUNS],
+    ['mirror_rejected', REJECTED],
+    ['freshness', FRESHNESS],
+  ]);
+  for (const form of forms) {
+    selects.set(`${form.table}_live`, liveSelect(form, STYLE));
+    selects.set(`${form.table}_labelled`, labelledSelect(form, STYLE));
+    if (history) selects.set(`${form.table}_history`, historySelect(form));
+  }
+  selects.set('mirror_status_history', statusHistory(forms));
+  if (forms.length > 0) selects.set('submissions', unionOf(forms.map(submissionSelect)));
+  const answers = forms.flatMap(answerSelects);
+  if (answers.length > 0) selects.set('answers', answersSelect(unionOf(answers)));
+  return selects;
 }
 
-/** Makes a view anew where it is not as it should be. Nothing that reads it notices, as its columns keep their names. */
-async function put(tx: SqlSession, name: string, view: ViewDefinition): Promise<boolean> {
-  const items = view.items.map(
-    ({ name: column, expression }) => `  ${expression} AS ${quoted(column)}`,
+const state = (path: string): string => `json_extract(s.state, '$.${path}')`;
+const iso = (ms: string): string => `strftime('%Y-%m-%dT%H:%M:%fZ', ${ms} / 1000.0, 'unixepoch')`;
+
+const FORMS = `SELECT s.form_id, ${state('slug')} AS slug, ${state('name')} AS name, ${state('place')} AS table_name,
+ ${state('place')} || '_labelled' AS view_name, ${iso(state('goneAtMs'))} AS gone_at FROM _mirror_state AS s`;
+
+const field = (path: string): string => `json_extract(f.value, '$.${path}')`;
+
+const FIELDS = `SELECT s.form_id, ${field('id')} AS field_id, ${field('column')} AS column_name, ${field('textColumn')} AS text_column,
+ ${field('label')} AS label, ${field('position')} AS position, ${field('type')} AS type, ${field('isInForm')} AS is_in_form
+ FROM _mirror_state AS s, json_each(s.fields) AS f`;
+
+const LABELS = `SELECT s.form_id, ${field('id')} AS field_id, json_extract(l.value, '$.label') AS label,
+ json_extract(l.value, '$.from') AS valid_from,
+ lead(json_extract(l.value, '$.from')) OVER (PARTITION BY s.form_id, f.key ORDER BY l.key) AS valid_to
+ FROM _mirror_state AS s, json_each(s.fields) AS f, json_each(f.value, '$.labels') AS l`;
+
+const RUNS = 'SELECT * FROM _mirror_runs';
+
+const REJECTED = `SELECT form_id, id AS submission_id, reason, is_stored AS stored, first_seen_at, last_seen_at
+ FROM _mirror_entries WHERE kind IN ('rejected', 'undecided')`;
+
+const FRESHNESS = `SELECT ${state('slug')} AS form,
+ (SELECT sum(value) FROM json_each(s.state, '$.tally.rows')) AS rows,
+ ${iso(state('submissionsAsOfMs'))} AS submissions_as_of, ${iso(state('statusesAsOfMs'))} AS statuses_as_of,
+ (SELECT CASE WHEN count(json_extract(r.value, '$.readAtMs')) = count(*) THEN ${iso("min(json_extract(r.value, '$.readAtMs'))")} END
+  FROM json_each(s.state, '$.ranges') AS r) AS answers_as_of FROM _mirror_state AS s`;
+
+/** Ended versions, and the current one. */
+function historySelect(form: ViewedForm): string {
+  const { table, formId } = form;
+  const own = answerColumns(form).map(({ name }) => name);
+  const ended = own.map(
+    (name) => `json_extract(v.answers, ${literal(`$."${name}"`)}) AS ${quoted(name)}`,
   );
-  const about = view.description.replaceAll('*/', '* /');
-  const sql = `CREATE VIEW ${quoted(name)} AS ${VIEW_MARK} /* ${about} */ SELECT\n${items.join(',\n')}\nFROM ${view.from}`;
-  const existing = await viewDefinition(tx, name);
-  if (existing === sql) return true;
-  const triggers = await triggersOn(tx, name);
-  await inSavepoint(tx, async () => {
-    await tx.exec(`DROP VIEW IF EXISTS ${quoted(name)}; ${sql}`);
-    for (const trigger of triggers) await tx.exec(trigger);
-    if (!(await isReadable(tx, name))) throw new Error('a view that cannot be read');
-  });
-  return true;
+  const current = own.map((name) => `t.${quoted(name)}`);
+  const first = `(SELECT _first_seen_at FROM ${quoted(table)} AS o WHERE o.id = v.submission_id)`;
+  return `SELECT v.submission_id AS id, v.status, v.created_at${list(ended)},
+ coalesce(lag(v.until) OVER (PARTITION BY v.submission_id ORDER BY v.until), ${first}) AS _valid_from, v.until AS _valid_to,
+ (v.deleted_at IS NOT NULL) AS _is_deleted FROM _mirror_versions AS v WHERE v.form_id = ${literal(formId)} AND v.answers IS NOT NULL
+ UNION ALL SELECT t.id, t.status, t.created_at${list(current)},
+ coalesce((SELECT max(v.until) FROM _mirror_versions AS v WHERE v.form_id = ${literal(formId)} AND v.submission_id = t.id AND v.answers IS NOT NULL), t._first_seen_at),
+ NULL, (t._deleted_at IS NOT NULL) FROM ${quoted(table)} AS t`;
 }
 
-/** How SQLite writes the views over all forms. */
-export const sqliteViews: ViewSql = {
-  literal,
-  numberText: (number) => number,
-  textOf: written,
-  one: '1',
-  noNumber: 'NULL',
-  noText: 'NULL',
-  overflow: {
-    text: textUnder,
-    number: (key) =>
-      `CASE WHEN typeof(${underKey(key)}) IN ('integer', 'real') THEN ${finite(underKey(key))} END`,
-    list: textUnder,
-  },
-  elements: (list) => ({
-    from: `json_each(CASE WHEN ${list} LIKE '[%' AND json_valid(${list}) AND NOT ${hasHalves(list)} THEN ${list} WHEN ${list} IS NOT NULL THEN json_array(${list}) END) AS e`,
-    index: 'e.key + 1',
-    text: `CASE e.type WHEN 'text' THEN e.value WHEN 'null' THEN NULL WHEN 'true' THEN 'true' WHEN 'false' THEN 'false' WHEN 'object' THEN e.value WHEN 'array' THEN e.value ELSE ${numberInList} END`,
-    number: `CASE WHEN e.type IN ('integer', 'real') THEN ${finite('e.value')} END`,
-  }),
-  dateOf,
+const list = (items: readonly string[]): string => items.map((item) => `, ${item}`).join('');
 
-  // SQLite has no comments but those in the statement that made a view.
-  // A transaction that writes has the file to itself, and nobody who reads is in its way.
-  hurry: async () => {},
-  /** SQLite counts each change of the schema, whoever makes it, a dropped table included. */
-  async states(session, left) {
-    const [version] = await session.query('PRAGMA schema_version');
-    const state = version === undefined ? '' : String(numberOf(version, 'schema_version'));
-    if (left.values().every((last) => last === state)) return new Map(left);
-    const rows = await session.query(
-      "SELECT name FROM sqlite_schema WHERE type = 'view' AND name IN (SELECT value FROM json_each($1))",
-      [JSON.stringify([...left.keys()])],
+/** A row for each status that a submission had: of versions that follow each other with one status, the first. */
+function statusHistory(forms: readonly ViewedForm[]): string {
+  const first = (table: string, id: string): string =>
+    `(SELECT t._first_seen_at FROM ${quoted(table)} AS t WHERE t.id = ${id})`;
+  const versions = forms.map(
+    ({ formId, table }) =>
+      `SELECT v.form_id, v.submission_id, v.status, v.until, v.not_before AS until_not_before, ${first(table, 'v.submission_id')} AS first_seen
+       FROM _mirror_versions AS v WHERE v.form_id = ${literal(formId)}
+       UNION ALL SELECT ${literal(formId)}, t.id, t.status, NULL, NULL, t._first_seen_at FROM ${quoted(table)} AS t`,
+  );
+  if (versions.length === 0)
+    return `SELECT NULL AS form_id, NULL AS submission_id, NULL AS status, NULL AS not_before, NULL AS seen_at WHERE 0`;
+  const window = `OVER (PARTITION BY form_id, submission_id ORDER BY until IS NULL, until)`;
+  return `SELECT form_id, submission_id, status, not_before, seen_at FROM (
+ SELECT form_id, submission_id, status, lag(status) ${window} AS before, lag(until_not_before) ${window} AS not_before,
+ coalesce(lag(until) ${window}, first_seen) AS seen_at FROM (${unionOf(versions)})) WHERE before IS NULL OR before <> status`;
+}
+
+function submissionSelect({ formId, slug, name, table }: ViewedForm): string {
+  return `SELECT ${literal(formId)} AS form_id, ${literal(slug)} AS slug, ${literal(name)} AS form_name, t.id AS submission_id,
+ t.status AS status, t.created_at AS created_at, t._first_seen_at AS first_seen_at, t._changed_at AS changed_at,
+ t._deleted_at AS deleted_at, (t._deleted_at IS NULL) AS is_live FROM ${quoted(table)} AS t`;
+}
+
+/** An answer to one of the fields, in a row of the form's table. */
+interface Choice {
+  readonly key: number;
+  readonly expression: string;
+}
+
+/** The answers of a form: single ones, then those of lists. Fields come from the state, so that a label is always the current one. */
+function answerSelects(form: ViewedForm): string[] {
+  const texts: Choice[] = [];
+  const numbers: Choice[] = [];
+  const lists: Choice[] = [];
+  for (const [key, each] of form.fields.entries()) {
+    const { column, textColumn, type, isInMore } = each;
+    if (column === null) continue;
+    const own = isInMore
+      ? form.columns.has(MORE)
+        ? `json_extract(t.${MORE}, '$.${column}')`
+        : null
+      : form.columns.has(column)
+        ? `t.${quoted(column)}`
+        : null;
+    const beside =
+      textColumn !== null && form.columns.has(textColumn) ? `t.${quoted(textColumn)}` : null;
+    if (type === 'json') {
+      if (own !== null) lists.push({ key, expression: own });
+      if (beside !== null) texts.push({ key, expression: beside });
+      continue;
+    }
+    const both = beside === null || own === null ? (own ?? beside) : `coalesce(${beside}, ${own})`;
+    if (both !== null) texts.push({ key, expression: both });
+    if (type === 'number' && own !== null) numbers.push({ key, expression: own });
+  }
+  const selects: string[] = [];
+  if (texts.length > 0)
+    selects.push(
+      answerSelect(form, texts, {
+        from: '',
+        index: '1',
+        text: choose(texts),
+        number: choose(numbers),
+      }),
     );
-    return new Map(rows.map((row) => [textOf(row, 'name'), state]));
+  if (lists.length > 0) {
+    const elements = elementsOf(choose(lists));
+    selects.push(answerSelect(form, lists, { ...elements, from: ` CROSS JOIN ${elements.from}` }));
+  }
+  return selects;
+}
+
+function answerSelect(
+  { formId, slug, table }: ViewedForm,
+  choices: readonly Choice[],
+  value: {
+    readonly from: string;
+    readonly index: string;
+    readonly text: string;
+    readonly number: string;
   },
-  async isOwn(tx, name) {
-    const definition = await viewDefinition(tx, name);
-    return definition !== undefined && definition.includes(VIEW_MARK);
-  },
-  put,
-  describeFailure: () => undefined,
-};
+): string {
+  const id = literal(formId);
+  return `SELECT ${id} AS form_id, ${literal(slug)} AS slug, t.id AS submission_id, t.status AS status, t.created_at AS created_at,
+ (t._deleted_at IS NULL) AS is_live, ${field('id')} AS field_id, ${field('column')} AS column_name, ${field('label')} AS label,
+ ${value.index} AS value_index, ${value.text} AS value_text, ${value.number} AS value_number
+ FROM _mirror_state AS s CROSS JOIN json_each(s.fields) AS f CROSS JOIN ${quoted(table)} AS t${value.from}
+ WHERE s.form_id = ${id} AND f.key IN (${choices.map(({ key }) => key).join(', ')})`;
+}
+
+const choose = (choices: readonly Choice[]): string =>
+  choices.length === 0
+    ? 'NULL'
+    : `CASE f.key ${choices.map(({ key, expression }) => `WHEN ${key} THEN ${expression}`).join(' ')} END`;
+
+const answersSelect = (from: string): string =>
+  `SELECT a.form_id, a.slug, a.submission_id, a.status, a.created_at, a.is_live, a.field_id, a.column_name, a.label, a.value_index,
+ ${numberText('a.value_text')} AS value_text, a.value_number, ${dateOf('a.value_text')} AS value_date
+ FROM (${from}) AS a WHERE a.value_text <> ''`;
+
+/** Unions of unions where there are many. */
+function unionOf(selects: readonly string[]): string {
+  if (selects.length <= SELECTS_A_UNION) return selects.join('\n UNION ALL ');
+  const unions: string[] = [];
+  for (let start = 0; start < selects.length; start += SELECTS_A_UNION)
+    unions.push(`SELECT * FROM (${unionOf(selects.slice(start, start + SELECTS_A_UNION))})`);
+  return unionOf(unions);
+}

@@ -1,0 +1,151 @@
+import { MirrorError } from '../base/errors.ts';
+import { plural } from '../base/format.ts';
+import { accounted, sumOf } from '../core/mirror/form-state.ts';
+import type { SettledForm } from '../core/sync/poll.ts';
+import type { RunReport } from '../core/sync/run-form.ts';
+import type { WriteBackReport } from '../core/sync/write-back.ts';
+import type { TargetNotice } from '../mirror/notices.ts';
+import type { PassKind } from '../mirror/types.ts';
+import type { MarkReport, PassReport, SyncEvents } from '../sync/events.ts';
+import { passRecordOf } from './overview.ts';
+
+/*
+ * Reports of the new core in the words that commands, logs and health have for them.
+ */
+
+/** `kind`: what was asked for; a run that read everything is a full one in any case. */
+export function passReportOf(run: RunReport, kind: PassKind, passId: string): PassReport {
+  const { form, target, reasons, notes, wasEmpty, failure, undecided } = run;
+  return {
+    ...passRecordOf(run),
+    form,
+    target,
+    kind: run.isWhole ? 'full' : kind,
+    passId,
+    total: run.accounted,
+    absent: undecided,
+    undecided: 0,
+    doubles: 0,
+    reason: reasons.length === 0 ? null : reasons.join(' '),
+    marked: 0,
+    notices: notes.map((note) => noticeOf(note, form.name)),
+    ms: run.endedAtMs - run.startedAtMs,
+    failure,
+    wasEmpty,
+  };
+}
+
+const noticeOf = (message: string, tab: string): TargetNotice => ({
+  code: 'VIEW_BEHIND',
+  blocks: false,
+  tab,
+  columns: [],
+  rows: [],
+  message,
+  remedy: 'The next run tries again.',
+});
+
+/** A form that a poll found as it is accounted for: as a run that found nothing new, at no request. */
+export function settledReportOf(
+  { target, stored, atMs, onStatuses }: SettledForm,
+  passId: string,
+  endedAtMs: number,
+): PassReport {
+  const { formId: id, slug, name, tally } = stored.state;
+  return {
+    form: { id, slug, name },
+    target,
+    kind: 'incremental',
+    passId,
+    startedAt: new Date(atMs).toISOString(),
+    endedAt: new Date(endedAtMs).toISOString(),
+    outcome: 'ok',
+    requests: 0,
+    total: sumOf(accounted(tally).values()),
+    distinct: 0,
+    inserted: 0,
+    updated: 0,
+    unchanged: 0,
+    deleted: 0,
+    rejected: 0,
+    withheld: 0,
+    code: null,
+    error: null,
+    absent: 0,
+    undecided: 0,
+    doubles: 0,
+    reason: null,
+    marked: 0,
+    notices: [],
+    ms: 0,
+    failure: null,
+    byLook: true,
+    ...(!onStatuses && { isUncounted: true }),
+  };
+}
+
+/** How the columns of a form followed its fields in a run, by label; null where they did not have to. */
+export function columnsChanged({
+  fields: { before, after },
+}: RunReport): Omit<SyncEvents['columns.changed'], 'form' | 'target' | 'kind' | 'passId'> | null {
+  const known = new Map(before.map((field) => [field.id, field]));
+  const added: string[] = [];
+  const relabelled: { from: string; to: string }[] = [];
+  const removed: string[] = [];
+  for (const { id, label, column, isInForm } of after) {
+    const was = known.get(id);
+    if (column !== null && (was?.column ?? null) === null) added.push(label);
+    if (was === undefined) continue;
+    if (was.label !== label) relabelled.push({ from: was.label, to: label });
+    if (was.isInForm && !isInForm) removed.push(label);
+  }
+  return added.length + relabelled.length + removed.length === 0
+    ? null
+    : { added, relabelled, removed };
+}
+
+/** `to`: the status that was to be set; `remembered`: submissions that were not tried, as the source refused lately. */
+export function markReportOf(
+  report: WriteBackReport,
+  { to, remembered }: { readonly to: string; readonly remembered: number },
+): MarkReport {
+  const { form, outcome, written: marked, adopted, refused, failed, unwritten } = report;
+  const failure = failureOf(report, to);
+  const isPart = marked > 0 && !report.isHopeless;
+  const outcomes = {
+    done: 'done',
+    waiting: report.code === 'TARGET_BUSY' ? 'elsewhere' : 'done',
+    paused: 'paused',
+    failed: failure === null ? 'done' : isPart ? 'partial' : 'failed',
+    stopped: 'cancelled',
+  } as const;
+  const counts = { marked, adopted, refused, failed, waiting: 0, remembered };
+  const isTold = outcome !== 'waiting' && outcome !== 'paused';
+  return {
+    form,
+    outcome: outcomes[outcome],
+    ...counts,
+    unmarked: unwritten,
+    wouldMark: [],
+    failure: isTold ? failure : null,
+  };
+}
+
+/**
+ * Why not every status was changed that could be; null when all were, or when the source refused single submissions and took
+ * others.
+ */
+function failureOf(report: WriteBackReport, to: string): MirrorError | null {
+  const { outcome, refused, failed, unwritten, failure, isHopeless, written } = report;
+  if (outcome === 'done') return null;
+  if (failure !== null) return failure;
+  const [first] = unwritten;
+  if (first === undefined || (failed === 0 && written > 0 && !isHopeless)) return null;
+  const many = plural(refused + failed, 'submission');
+  const others = isHopeless ? 'the others were not tried' : 'no other was held up';
+  const begin = isHopeless ? 'Write-back stopped: ' : '';
+  const what = `${begin}${many} could not be set to ${to}; ${others}.`;
+  const code = failed > 0 ? 'FORMS_FAILED' : 'FORMS_REFUSED';
+  const options = { retryable: false };
+  return new MirrorError(code, `${what} The first: ${first.reason}`, options);
+}

@@ -1,0 +1,194 @@
+import { type Clock, systemClock } from '../base/clock.ts';
+import { toMirrorError } from '../base/errors.ts';
+import type { OpenForm, Store } from '../core/mirror/port.ts';
+import { pause, readPauses, resume } from '../core/sync/pauses.ts';
+import { readAgreement } from '../core/sync/poll-records.ts';
+import { bindSlug, readSlugs } from '../core/sync/slugs.ts';
+import { readWriteBacks } from '../core/sync/write-back-records.ts';
+import type { Copy, CopyReader, CopyWriter } from '../mirror/copy.ts';
+import type { Pause } from '../mirror/pauses.ts';
+import type { TargetRelations } from '../mirror/relations.ts';
+import type { FormSnapshot } from '../mirror/snapshot.ts';
+import type {
+  CheckResult,
+  FormOverview,
+  HeldForm,
+  MarkingLock,
+  Target,
+  TargetKind,
+  WriterOptions,
+} from '../mirror/target.ts';
+import type { FormIdentity } from '../mirror/types.ts';
+import type { OpenTargetOptions, TargetAddress } from '../targets/target-kinds.ts';
+import { overviewOf } from './overview.ts';
+import { StoreReader } from './store-reader.ts';
+import { StoreWriter } from './store-writer.ts';
+
+export interface StoreCopyParts {
+  readonly name: string;
+  readonly kind: TargetKind;
+  /** For people: no password. */
+  readonly address: string;
+  readonly store: Store;
+  readonly clock: Clock;
+}
+
+/** So many runs show the last one that succeeded, and the last one that read everything. */
+const RECENT_RUNS = 100;
+const ROWS_AT_ONCE = 1_000;
+/** How often a writer that waits for another process tries again. */
+const BUSY_PAUSE_MS = 250;
+
+/** A store of the new core, as commands, page and health ask for it, until they read its state themselves. */
+export class StoreCopy implements Copy {
+  readonly name: string;
+  readonly kind: TargetKind;
+  readonly address: string;
+  readonly store: Store;
+  readonly batchRows = ROWS_AT_ONCE;
+  readonly #clock: Clock;
+  readonly pruneHistory?: NonNullable<Copy['pruneHistory']>;
+
+  constructor({ name, kind, address, store, clock }: StoreCopyParts) {
+    [this.name, this.kind, this.address, this.store] = [name, kind, address, store];
+    this.#clock = clock;
+    this.pruneHistory = async (form, before, options) => {
+      await using open = await this.#openToWrite(form, options);
+      const versionsBeforeMs = Date.parse(before);
+      return open.erase({ kind: 'purge', deletedBeforeMs: null, versionsBeforeMs });
+    };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.store[Symbol.asyncDispose]();
+  }
+
+  async check(signal?: AbortSignal): Promise<CheckResult[]> {
+    try {
+      const results = await this.store.check(signal);
+      return results.map(({ what, isOk, remedy }) => {
+        const result = { ok: isOk, message: `${what}.` };
+        return remedy === null ? result : Object.assign(result, { remedy });
+      });
+    } catch (error) {
+      return [{ ok: false, message: toMirrorError(error).message }];
+    }
+  }
+
+  async overview(): Promise<FormOverview[]> {
+    const forms = await this.store.forms();
+    const agreement = await readAgreement(this.store);
+    const writeBacks = await readWriteBacks(this.store);
+    const overviews: FormOverview[] = [];
+    for (const form of forms) {
+      const { formId } = form.state;
+      const open = await this.store.open({ id: formId }, 'read');
+      const runs = (await open?.runs(RECENT_RUNS)) ?? [];
+      await open?.[Symbol.asyncDispose]();
+      overviews.push(overviewOf(form, { runs, agreement, marking: writeBacks[formId] ?? null }));
+    }
+    return overviews;
+  }
+
+  async heldForms(): Promise<HeldForm[]> {
+    return (await this.store.forms()).map(({ state, fields }) => ({
+      id: state.formId,
+      slug: state.slug,
+      name: state.name,
+      goneAt: state.goneAtMs === null ? null : new Date(state.goneAtMs).toISOString(),
+      fieldIds: fields.map(({ id }) => id),
+    }));
+  }
+
+  async reader(formId: string): Promise<CopyReader | undefined> {
+    const form = await this.store.open({ id: formId }, 'read');
+    await form?.[Symbol.asyncDispose]();
+    return form === null ? undefined : new StoreReader(this.store, formId);
+  }
+
+  async openWriter(form: FormIdentity, options: WriterOptions): Promise<CopyWriter> {
+    const open = await this.#openToWrite(form, options);
+    return new StoreWriter(this.store, form, open);
+  }
+
+  async relations(): Promise<TargetRelations | undefined> {
+    return (await this.store.relations()) ?? undefined;
+  }
+
+  async snapshot(formId: string): Promise<FormSnapshot | undefined> {
+    return (await this.store.snapshot(formId)) ?? undefined;
+  }
+
+  /** The lease of a form is what keeps others from writing back; where a sheet mirrors the form as well, its lock does. */
+  async lockMarking(): Promise<MarkingLock> {
+    return { assertHeld: async () => {}, [Symbol.asyncDispose]: async () => {} };
+  }
+
+  /** Erasures leave nothing behind that would have to be removed later. */
+  async scrub(): Promise<void> {}
+
+  async lastLook(): Promise<{ readonly at: string } | null> {
+    const agreement = await readAgreement(this.store);
+    return agreement && { at: new Date(agreement.atMs).toISOString() };
+  }
+
+  pauses(): Promise<readonly Pause[]> {
+    return readPauses(this.store);
+  }
+
+  pause(asked: Pause): Promise<Pause> {
+    return pause(this.store, asked);
+  }
+
+  resume(formId: string | null): Promise<Pause | undefined> {
+    return resume(this.store, formId);
+  }
+
+  slugs(): Promise<ReadonlyMap<string, string>> {
+    return readSlugs(this.store);
+  }
+
+  bindSlug(slug: string, formId: string): Promise<string> {
+    return bindSlug(this.store, slug, formId);
+  }
+
+  /** Waits for another process that writes the form, as long as the options say. */
+  #openToWrite(form: FormIdentity, { waitMs, signal }: WriterOptions): Promise<OpenForm> {
+    const open = () => this.store.open(form, 'write');
+    return whileBusy(open, (error) => toMirrorError(error).code === 'TARGET_BUSY', {
+      waitMs,
+      signal,
+      clock: this.#clock,
+    });
+  }
+}
+
+/** Opens a target of whichever core. Rejects as the target does. */
+export async function openCopy(
+  name: string,
+  address: TargetAddress,
+  options: OpenTargetOptions = {},
+): Promise<Target | StoreCopy> {
+  const opened = await address.open(name, options);
+  if (!('putRecord' in opened)) return opened;
+  const { kind, shown } = address;
+  const { clock = systemClock } = options;
+  return new StoreCopy({ name, kind, address: shown, store: opened, clock });
+}
+
+/** Tries again while another process is in the way, for at most `waitMs`. */
+async function whileBusy<T>(
+  work: () => Promise<T>,
+  isBusy: (error: unknown) => boolean,
+  { waitMs, signal, clock }: WriterOptions & { readonly clock: Clock },
+): Promise<T> {
+  const untilMs = clock.now() + waitMs;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isBusy(error) || clock.now() >= untilMs) throw error;
+      await clock.sleep(BUSY_PAUSE_MS, signal);
+    }
+  }
+}

@@ -1,0 +1,85 @@
+import { distrust } from '../core/mirror/form-state.ts';
+import type { Entry, OpenForm, Row, Store } from '../core/mirror/port.ts';
+import { noteWriteBack } from '../core/sync/write-back-records.ts';
+import type { CopyWriter } from '../mirror/copy.ts';
+import { type Erasure, NOTHING_ERASED } from '../mirror/erasure.ts';
+import type { MarkingRecord } from '../mirror/marking-record.ts';
+import type { Refusal, StoredRow } from '../mirror/target.ts';
+import type { FormIdentity } from '../mirror/types.ts';
+import { StoreReader, tracesIn } from './store-reader.ts';
+
+/** A form of a store, open for erasures, and for the end of a write-back that a sheet takes part in. */
+export class StoreWriter implements CopyWriter {
+  readonly #store: Store;
+  readonly #identity: FormIdentity;
+  readonly #form: OpenForm;
+
+  constructor(store: Store, identity: FormIdentity, form: OpenForm) {
+    [this.#store, this.#identity, this.#form] = [store, identity, form];
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    try {
+      await this.#form.finish();
+    } finally {
+      await this.#form[Symbol.asyncDispose]();
+    }
+  }
+
+  rows(ids: readonly string[]): Promise<Map<string, StoredRow>> {
+    return new StoreReader(this.#store, this.#identity.id).rows(ids);
+  }
+
+  async forget(ids: readonly string[]): Promise<Erasure> {
+    const traces = await tracesIn(this.#form, ids);
+    await this.#form.erase({ kind: 'forget', ids });
+    return { ...NOTHING_ERASED, ...traces };
+  }
+
+  /** What may come back is not in the copy until a run has looked for it. */
+  async remember(ids: readonly string[]): Promise<number> {
+    const forgotten = await this.#form.forgotten(ids);
+    if (forgotten.size === 0) return 0;
+    await this.#form.commit({ state: distrust });
+    await this.#form.erase({ kind: 'remember', ids });
+    return forgotten.size;
+  }
+
+  async purgeDeleted(before: string): Promise<Erasure> {
+    const deletedBeforeMs = Date.parse(before);
+    const rows = await this.#form.erase({
+      kind: 'purge',
+      deletedBeforeMs,
+      versionsBeforeMs: null,
+    });
+    return { ...NOTHING_ERASED, rows };
+  }
+
+  emptyFields(fieldIds: readonly string[]): Promise<number> {
+    return this.#form.erase({ kind: 'columns', fieldIds });
+  }
+
+  async setStatuses(statuses: ReadonlyMap<string, string>): Promise<void> {
+    const rows: Row[] = [];
+    for await (const found of this.#form.rows({ ids: [...statuses.keys()] }))
+      for (const { id, createdAt, status: before } of found) {
+        const status = statuses.get(id) ?? before;
+        // Without fields being prepared, no answer is written.
+        if (status !== before) rows.push({ id, status, createdAt, cells: new Map() });
+      }
+    const settled = [{ kind: 'refused', ids: [...statuses.keys()] }] as const;
+    await this.#form.commit({ rows, settled });
+  }
+
+  async recordMarking(record: MarkingRecord | null): Promise<void> {
+    await noteWriteBack(this.#store, this.#identity.id, record);
+  }
+
+  async recordRefusals(refusals: readonly Refusal[]): Promise<void> {
+    const entries = refusals.map(({ submissionId, status, reason, at }): Entry => {
+      const atMs = Date.parse(at);
+      return { kind: 'refused', id: submissionId, status, createdAt: null, reason, atMs };
+    });
+    await this.#form.commit({ entries });
+  }
+}

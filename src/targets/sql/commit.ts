@@ -1,0 +1,419 @@
+import { MirrorError } from '../../base/errors.ts';
+import type { PickedField, Row } from '../../mirror/types.ts';
+import type { FormState } from '../../core/mirror/form-state.ts';
+import type { Applied, Change, Entry, EntryKind } from '../../core/mirror/port.ts';
+import {
+  type Dialect,
+  type Param,
+  quoted,
+  type Session,
+  type SqlField,
+  textOf,
+  type VersionPlan,
+} from './database.ts';
+import { encoderOf, ownColumns } from './fields.ts';
+import { inSavepoint } from './savepoint.ts';
+import { countEntries } from './tally.ts';
+
+/** What a change is applied to. */
+export interface Committing {
+  /** With the name of this commit. */
+  readonly state: FormState;
+  readonly fields: readonly SqlField[];
+  /** Columns that the table has. */
+  readonly columns: ReadonlySet<string>;
+  readonly prepared: readonly PickedField[];
+  readonly keepsAnswers: boolean;
+}
+
+/** Rows of a change as they are stored. */
+export interface StorableRows {
+  readonly rows: readonly Row[];
+  /** Entries of those that the database cannot hold as they are. */
+  readonly replaced: readonly Entry[];
+  /** IDs in the change that were forgotten, with their digests. */
+  readonly forgotten: ReadonlyMap<string, string>;
+}
+
+export interface Committed {
+  readonly state: FormState;
+  readonly applied: Applied;
+}
+
+/** A run more than this many ago is not kept. */
+const MOST_RUNS = 1_000;
+
+/** The rows of a change, without those that were forgotten. */
+export function storableRows(
+  { rows = [] }: Change,
+  dialect: Dialect,
+  forgotten: ReadonlyMap<string, string>,
+  atMs: number,
+): StorableRows {
+  const known = rows.filter(({ id }) => !forgotten.has(id));
+  return { ...withoutNul(known, dialect, atMs), forgotten };
+}
+
+/** Applies a change within a transaction. What it rejects with ends the transaction. */
+export async function applyChange(
+  tx: Session,
+  dialect: Dialect,
+  change: Change,
+  { rows, replaced, forgotten }: StorableRows,
+  from: Committing,
+): Promise<Committed> {
+  const { state } = from;
+  const { formId } = state;
+  const at = dialect.nameOf(state.commitUs);
+  await followForgotten(tx, dialect, formId, forgotten, change, at);
+
+  const stored = await storeRows(tx, dialect, rows, from);
+  const entries = [
+    ...(change.entries ?? []).filter(({ id, kind }) => kind === 'forgotten' || !forgotten.has(id)),
+    ...stored.rejected,
+    ...replaced.filter(({ id }) => !stored.rejected.some((each) => each.id === id)),
+  ];
+  const refused = new Set(stored.rejected.map(({ id }) => id));
+  const kept = rows.filter(({ id }) => !refused.has(id));
+  const stays = new Set([...kept.map(({ id }) => id), ...stored.liveRejected]);
+  const isSettled = await settleEntries(tx, dialect, state, change, entries, kept);
+  await putEntries(tx, dialect, formId, entries, stays, at);
+  const isTouched = isSettled || entries.length > 0;
+  const deleted = await deleteRows(tx, dialect, change.deleted ?? [], from, at);
+
+  const counts = new Map(Object.entries(state.tally.rows));
+  const add = (status: string, n: number): void =>
+    void counts.set(status, (counts.get(status) ?? 0) + n);
+  for (const [status, n] of stored.before) add(status, -n);
+  for (const { status } of kept) add(status, 1);
+  for (const [status, n] of deleted.before) add(status, -n);
+  // A kept row that was there and not live is live again.
+  const restored =
+    kept.length - stored.inserted - kept.filter(({ id }) => stored.live.has(id)).length;
+  const tally = {
+    ...state.tally,
+    deleted: state.tally.deleted + deleted.rows - restored,
+    rows: Object.fromEntries([...counts].filter(([, n]) => n !== 0)),
+    ...(isTouched || deleted.isTouched || forgotten.size > 0 ? await countEntries(tx, formId) : {}),
+  };
+  if (change.run !== undefined) await addRun(tx, dialect, formId, change.run);
+  const { inserted, updated, unchanged } = stored;
+  return {
+    state: { ...state, tally },
+    applied: {
+      inserted,
+      updated,
+      unchanged,
+      deleted: deleted.rows,
+      rejected: stored.rejected.length,
+    },
+  };
+}
+
+/** Rows as the database can hold them; of those that it cannot hold as they are, an entry. */
+function withoutNul(
+  rows: readonly Row[],
+  dialect: Dialect,
+  atMs: number,
+): { readonly rows: readonly Row[]; readonly replaced: readonly Entry[] } {
+  if (dialect.takesNul) return { rows, replaced: [] };
+  const replaced: Entry[] = [];
+  const clean = rows.map((row) => {
+    const wrong = [...row.cells].filter(
+      ([, cell]) => typeof cell === 'string' && cell.includes(NUL),
+    );
+    if (wrong.length === 0 && !row.status.includes(NUL)) return row;
+    const reason = `U+0000, which ${dialect.product} cannot hold, was replaced by U+FFFD`;
+    replaced.push(rejectedEntry(row, reason, atMs));
+    const cells = new Map([
+      ...row.cells,
+      ...wrong.map(([id, cell]) => [id, (cell as string).replaceAll(NUL, '\uFFFD')] as const),
+    ]);
+    return { ...row, status: row.status.replaceAll(NUL, '\uFFFD'), cells };
+  });
+  return { rows: clean, replaced };
+}
+
+const NUL = '\u0000';
+
+/** What was forgotten is not stored: its entry follows its status. */
+async function followForgotten(
+  tx: Session,
+  dialect: Dialect,
+  formId: string,
+  forgotten: ReadonlyMap<string, string>,
+  { rows = [], entries = [] }: Change,
+  at: string,
+): Promise<void> {
+  if (forgotten.size === 0) return;
+  const seen = [...rows, ...entries.filter(({ kind }) => kind !== 'forgotten')];
+  for (const { id, status, createdAt } of seen) {
+    const digest = forgotten.get(id);
+    if (digest === undefined) continue;
+    await tx.run(
+      `UPDATE _mirror_entries SET status = $1, created_at = $2, last_seen_at = $3 WHERE form_id = $4 AND kind = 'forgotten' AND id = $5`,
+      [status, dialect.timeParam(createdAt), at, formId, digest],
+    );
+  }
+}
+
+interface StoredRows {
+  readonly inserted: number;
+  readonly updated: number;
+  readonly unchanged: number;
+  /** Live rows of these IDs that there were before, by status. */
+  readonly before: ReadonlyMap<string, number>;
+  /** Their IDs. */
+  readonly live: ReadonlySet<string>;
+  readonly rejected: readonly Entry[];
+  /** Rejected submissions of which an earlier row stays. */
+  readonly liveRejected: ReadonlySet<string>;
+}
+
+async function storeRows(
+  tx: Session,
+  dialect: Dialect,
+  rows: readonly Row[],
+  from: Committing,
+): Promise<StoredRows> {
+  const { state, fields, prepared } = from;
+  const none = { inserted: 0, updated: 0, unchanged: 0, before: new Map(), rejected: [] };
+  if (rows.length === 0) return { ...none, live: new Set(), liveRejected: new Set() };
+  const encoder = encoderOf(fields, prepared, dialect);
+  const batchOf = (some: readonly Row[]) => ({
+    formId: state.formId,
+    table: state.place,
+    columns: encoder.columns,
+    at: dialect.nameOf(state.commitUs),
+    rows: some.map((row): Param[] => [
+      row.id,
+      row.status.toWellFormed(),
+      dialect.timeParam(row.createdAt),
+      ...encoder.values(row),
+    ]),
+  });
+  const versions = versionPlan(from, dialect);
+  const before = await liveBefore(tx, dialect, state.place, rows);
+  const rejected = new Map<string, Entry>();
+  const upsert = async (some: readonly Row[]): Promise<{ inserted: number; updated: number }> => {
+    try {
+      return await inSavepoint(tx, () => dialect.upsert(tx, batchOf(some), versions));
+    } catch (error) {
+      const refusal = dialect.refusal(error);
+      if (refusal === undefined) throw error;
+      if (some.length > 1) {
+        const half = some.length >> 1;
+        const [a, b] = [await upsert(some.slice(0, half)), await upsert(some.slice(half))];
+        return { inserted: a.inserted + b.inserted, updated: a.updated + b.updated };
+      }
+      const [row] = some;
+      // Only a fault of the row itself rejects it: if it is refused without its answers, the target has failed (L6).
+      if (row === undefined || !refusal.isOfRow || !(await takesBlank(row)))
+        throw asFailure(refusal.reason);
+      rejected.set(row.id, rejectedEntry(row, refusal.reason, Math.floor(state.commitUs / 1_000)));
+      return { inserted: 0, updated: 0 };
+    }
+  };
+  const takesBlank = async (row: Row): Promise<boolean> => {
+    const blank = { ...row, cells: new Map() };
+    try {
+      await inSavepoint(tx, async () => {
+        await dialect.upsert(tx, batchOf([blank]), versions);
+        throw new RolledBack();
+      });
+    } catch (error) {
+      return error instanceof RolledBack;
+    }
+    return false;
+  };
+  const { inserted, updated } = await upsert(rows);
+  const lost = new Map(before.statuses);
+  const liveRejected = new Set<string>();
+  for (const id of rejected.keys()) {
+    const status = before.byId.get(id);
+    if (status === undefined) continue;
+    liveRejected.add(id);
+    lost.set(status, (lost.get(status) ?? 0) - 1);
+  }
+  return {
+    inserted,
+    updated,
+    unchanged: rows.length - inserted - updated - rejected.size,
+    before: lost,
+    live: new Set(before.byId.keys()),
+    rejected: [...rejected.values()],
+    liveRejected,
+  };
+}
+
+class RolledBack extends Error {}
+
+const asFailure = (reason: string): MirrorError =>
+  new MirrorError(
+    'TARGET_FAILED',
+    `The target refuses rows: ${reason}. Nothing of this batch was stored.`,
+  );
+
+const rejectedEntry = ({ id, status, createdAt }: Row, reason: string, atMs: number): Entry => ({
+  kind: 'rejected',
+  id,
+  status,
+  createdAt,
+  reason,
+  atMs,
+});
+
+/** Live rows of these IDs, by status and by ID. */
+async function liveBefore(
+  tx: Session,
+  dialect: Dialect,
+  table: string,
+  rows: readonly { readonly id: string }[],
+): Promise<{ readonly statuses: Map<string, number>; readonly byId: ReadonlyMap<string, string> }> {
+  const statuses = new Map<string, number>();
+  const byId = new Map<string, string>();
+  const found = await tx.query(
+    `SELECT id, status FROM ${quoted(table)} WHERE _deleted_at IS NULL AND ${dialect.among('id', '$1')}`,
+    [rows.map(({ id }) => id)],
+  );
+  for (const row of found) {
+    const status = textOf(row['status']);
+    byId.set(textOf(row['id']), status);
+    statuses.set(status, (statuses.get(status) ?? 0) + 1);
+  }
+  return { statuses, byId };
+}
+
+function versionPlan(
+  { state, fields, columns, keepsAnswers }: Committing,
+  dialect: Dialect,
+): VersionPlan {
+  const { formId, place, statusesAsOfMs } = state;
+  const notBefore = statusesAsOfMs === null ? null : dialect.nameOf(statusesAsOfMs * 1_000);
+  const answers = keepsAnswers ? fields.flatMap((field) => ownColumns(field, columns)) : null;
+  return { formId, table: place, notBefore, answers };
+}
+
+/** Removes entries that this change settles; true where there were any. `kept`: the rows that it stores. */
+async function settleEntries(
+  tx: Session,
+  dialect: Dialect,
+  { formId, tally }: FormState,
+  { settled = [], deleted = [] }: Change,
+  entries: readonly Entry[],
+  kept: readonly Row[],
+): Promise<boolean> {
+  let many = 0;
+  const drop = async (kinds: readonly EntryKind[], ids: readonly string[]): Promise<void> => {
+    if (ids.length === 0) return;
+    many += await tx.run(
+      `DELETE FROM _mirror_entries WHERE form_id = $1 AND ${dialect.among('kind', '$2')} AND ${dialect.among('id', '$3')}`,
+      [formId, kinds, ids],
+    );
+  };
+  if (tally.held + tally.undecided + tally.rejected > 0) {
+    const stored = kept.map(({ id }) => id);
+    await drop(['held', 'undecided'], stored);
+    // An entry that is listed again keeps the time at which it was first seen.
+    const listed = new Set(entries.map(({ id }) => id));
+    await drop(
+      ['rejected'],
+      stored.filter((id) => !listed.has(id)),
+    );
+  }
+  for (const { kind, ids } of settled) await drop([kind], ids);
+  await drop(['rejected', 'held', 'undecided', 'refused'], deleted);
+  return many > 0;
+}
+
+/** Writes entries. `live`: IDs of this change that have a live row. */
+async function putEntries(
+  tx: Session,
+  dialect: Dialect,
+  formId: string,
+  entries: readonly Entry[],
+  live: ReadonlySet<string>,
+  at: string,
+): Promise<void> {
+  const there = dialect.onConflict(
+    ['form_id', 'kind', 'id'],
+    ['status', 'created_at', 'reason', 'is_stored', 'last_seen_at'],
+  );
+  for (const { kind, id, status, createdAt, reason, atMs } of entries) {
+    const isStored = kind === 'held' || kind === 'undecided' || live.has(id);
+    const seen = kind === 'refused' ? dialect.nameOf(atMs * 1_000) : at;
+    await tx.run(
+      `INSERT INTO _mirror_entries (form_id, kind, id, status, created_at, reason, is_stored, first_seen_at, last_seen_at)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ${there}`,
+      [
+        formId,
+        kind,
+        id,
+        status,
+        dialect.timeParam(createdAt),
+        reason,
+        isStored ? 1 : 0,
+        seen,
+        seen,
+      ],
+    );
+  }
+}
+
+async function deleteRows(
+  tx: Session,
+  dialect: Dialect,
+  ids: readonly string[],
+  from: Committing,
+  at: string,
+): Promise<{
+  readonly rows: number;
+  readonly before: ReadonlyMap<string, number>;
+  readonly isTouched: boolean;
+}> {
+  if (ids.length === 0) return { rows: 0, before: new Map(), isTouched: false };
+  const table = from.state.place;
+  const { statuses } = await liveBefore(
+    tx,
+    dialect,
+    table,
+    ids.map((id) => ({ id })),
+  );
+  const versions = versionPlan(from, dialect);
+  const rows = await dialect.markDeleted(tx, { table, at, ids }, versions);
+  return { rows, before: statuses, isTouched: true };
+}
+
+async function addRun(
+  tx: Session,
+  dialect: Dialect,
+  formId: string,
+  run: NonNullable<Change['run']>,
+): Promise<void> {
+  const { startedAtMs, endedAtMs, outcome, code, error, requests, held, isWhole } = run;
+  await tx.run(
+    `INSERT INTO _mirror_runs (form_id, started_at, ended_at, outcome, code, error, requests, inserted, updated, unchanged, deleted, rejected, held, is_whole)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) ${dialect.onConflict(['form_id', 'started_at'])}`,
+    [
+      formId,
+      dialect.nameOf(startedAtMs * 1_000),
+      dialect.nameOf(endedAtMs * 1_000),
+      outcome,
+      code,
+      error,
+      requests,
+      run.inserted,
+      run.updated,
+      run.unchanged,
+      run.deleted,
+      run.rejected,
+      held,
+      isWhole ? 1 : 0,
+    ],
+  );
+  await tx.run(
+    `DELETE FROM _mirror_runs WHERE form_id = $1 AND started_at <= (SELECT started_at FROM
+     (SELECT started_at FROM _mirror_runs WHERE form_id = $2 ORDER BY started_at DESC LIMIT 1 OFFSET ${MOST_RUNS}) AS oldest)`,
+    [formId, formId],
+  );
+}

@@ -1,0 +1,259 @@
+import { cellText, toCell } from '../../mirror/cell.ts';
+import { looksHashed } from '../../mirror/hashing.ts';
+import { parseJson } from '../../mirror/json-text.ts';
+import { type Cell, type Json, JsonText } from '../../mirror/types.ts';
+import type { FormState } from '../../core/mirror/form-state.ts';
+import type { Erasure } from '../../core/mirror/port.ts';
+import {
+  type Dialect,
+  type Param,
+  quoted,
+  type Session,
+  type SqlField,
+  textOf,
+} from './database.ts';
+import { decodeMore, decodeRow, encodeMore, MORE, ownColumns } from './fields.ts';
+import { countTally } from './tally.ts';
+
+/** What is erased from. */
+export interface Erasing {
+  readonly state: FormState;
+  readonly fields: readonly SqlField[];
+  readonly columns: ReadonlySet<string>;
+  readonly digestOf: (id: string) => string;
+  /** ISO. */
+  readonly at: string;
+}
+
+export interface Erased {
+  readonly state: FormState;
+  readonly rows: number;
+}
+
+/** Erases within a transaction; bytes that are left in files are for `scrub`. */
+export async function eraseFrom(
+  tx: Session,
+  dialect: Dialect,
+  what: Erasure,
+  from: Erasing,
+): Promise<Erased> {
+  const rows =
+    what.kind === 'columns' || what.kind === 'rehash'
+      ? await rewrite(tx, dialect, what, from)
+      : await eraseRows(tx, dialect, what, from);
+  const tally = await countTally(tx, from.state);
+  return { rows, state: { ...from.state, tally } };
+}
+
+async function eraseRows(
+  tx: Session,
+  dialect: Dialect,
+  what: Exclude<Erasure, { kind: 'columns' | 'rehash' }>,
+  from: Erasing,
+): Promise<number> {
+  switch (what.kind) {
+    case 'forget':
+      return forget(tx, dialect, what.ids, from);
+    case 'remember': {
+      const digests = what.ids.map((id) => from.digestOf(id));
+      return tx.run(
+        `DELETE FROM _mirror_entries WHERE form_id = $1 AND kind = 'forgotten' AND ${dialect.among('id', '$2')}`,
+        [from.state.formId, digests],
+      );
+    }
+    case 'purge':
+      return purge(tx, dialect, what, from);
+  }
+}
+
+async function forget(
+  tx: Session,
+  dialect: Dialect,
+  ids: readonly string[],
+  { state, digestOf, at }: Erasing,
+): Promise<number> {
+  const { formId, place } = state;
+  const table = quoted(place);
+  let erased = 0;
+  for (const id of ids) {
+    const digest = digestOf(id);
+    const [row] = await tx.query(
+      `SELECT status, created_at FROM ${table} WHERE id = $1 AND _deleted_at IS NULL`,
+      [id],
+    );
+    const [entry] = await tx.query(
+      `SELECT status, created_at FROM _mirror_entries WHERE form_id = $1 AND kind = 'rejected' AND id = $2`,
+      [formId, id],
+    );
+    const known = row ?? entry;
+    // One that is not known is remembered too; the source's list says later what it counts as.
+    await tx.run(
+      `INSERT INTO _mirror_entries (form_id, kind, id, status, created_at, reason, is_stored, first_seen_at, last_seen_at)
+       VALUES ($1, 'forgotten', $2, $3, $4, '', 0, $5, $6) ${dialect.onConflict(['form_id', 'kind', 'id'])}`,
+      [
+        formId,
+        digest,
+        known === undefined ? '' : textOf(known['status']),
+        known === undefined ? null : dialect.timeParam(dialect.timeOf(known['created_at'])),
+        dialect.timeParam(at),
+        dialect.timeParam(at),
+      ],
+    );
+    await tx.run(
+      `DELETE FROM _mirror_entries WHERE form_id = $1 AND kind <> 'forgotten' AND id = $2`,
+      [formId, id],
+    );
+    await tx.run('DELETE FROM _mirror_versions WHERE form_id = $1 AND submission_id = $2', [
+      formId,
+      id,
+    ]);
+    erased += await tx.run(`DELETE FROM ${table} WHERE id = $1`, [id]);
+  }
+  return erased;
+}
+
+async function purge(
+  tx: Session,
+  dialect: Dialect,
+  { deletedBeforeMs, versionsBeforeMs }: Extract<Erasure, { kind: 'purge' }>,
+  { state: { formId, place } }: Erasing,
+): Promise<number> {
+  let erased = 0;
+  if (deletedBeforeMs !== null) {
+    const before = dialect.nameOf(deletedBeforeMs * 1_000);
+    await tx.run(
+      `DELETE FROM _mirror_versions WHERE form_id = $1 AND submission_id IN (SELECT id FROM ${quoted(place)} WHERE _deleted_at < $2)`,
+      [formId, before],
+    );
+    erased += await tx.run(`DELETE FROM ${quoted(place)} WHERE _deleted_at < $1`, [before]);
+  }
+  if (versionsBeforeMs !== null)
+    erased += await tx.run('DELETE FROM _mirror_versions WHERE form_id = $1 AND until < $2', [
+      formId,
+      dialect.nameOf(versionsBeforeMs * 1_000),
+    ]);
+  return erased;
+}
+
+/** How many rows are rewritten at once. */
+const ROWS_AT_ONCE = 2_000;
+
+/**
+ * Replaces each stored answer of some fields, in rows and in versions, deleted rows included. An answer that is hashed stays. The
+ * text that replaces an answer goes where a text answer of the field goes: a column of numbers or JSON cannot hold it.
+ */
+async function rewrite(
+  tx: Session,
+  dialect: Dialect,
+  what: Extract<Erasure, { kind: 'columns' | 'rehash' }>,
+  { state, fields, columns }: Erasing,
+): Promise<number> {
+  const isThere = ({ column, isInMore }: SqlField): boolean =>
+    column !== null && columns.has(isInMore ? MORE : column);
+  const ids = new Set(what.fieldIds);
+  const wanted = fields.filter((field) => ids.has(field.id) && isThere(field));
+  if (wanted.length === 0) return 0;
+
+  const change = (cell: Cell): string | null => {
+    const next = what.kind === 'rehash' && !looksHashed(cell) ? what.hash(cell) : cell;
+    return what.kind === 'rehash' ? cellText(next) : null;
+  };
+  const rows = await rewriteRows(tx, dialect, state.place, fields, wanted, columns, change);
+  await rewriteVersions(tx, state.formId, fields, wanted, change);
+  return rows;
+}
+
+/** How many rows had an answer that was replaced. */
+async function rewriteRows(
+  tx: Session,
+  dialect: Dialect,
+  place: string,
+  fields: readonly SqlField[],
+  wanted: readonly SqlField[],
+  columns: ReadonlySet<string>,
+  change: (cell: Cell) => string | null,
+): Promise<number> {
+  const own = wanted.filter(({ isInMore }) => !isInMore);
+  const more = wanted.length > own.length ? fields.filter(({ isInMore }) => isInMore) : [];
+  const names = own.flatMap((field) => ownColumns(field, columns));
+  if (more.length > 0) names.push(MORE);
+  const read = [...own, ...more];
+  const table = quoted(place);
+  const update = `UPDATE ${table} SET ${names.map((name, at) => `${quoted(name)} = $${at + 1}`).join(', ')} WHERE id = $${names.length + 1}`;
+  let rows = 0;
+  for (let last = ''; ;) {
+    const found = await tx.query(
+      `SELECT id, ${names.map(quoted).join(', ')} FROM ${table} WHERE id > $1 ORDER BY id LIMIT ${ROWS_AT_ONCE}`,
+      [last],
+    );
+    for (const row of found) {
+      last = textOf(row['id']);
+      const cells = decodeRow(read, row, dialect);
+      const values = new Map<string, Param>();
+      let isChanged = false;
+      for (const { id, column, textColumn, type, isInMore } of wanted) {
+        const cell = cells.get(id) ?? null;
+        const next = cell === null ? null : change(cell);
+        if (next !== cell) isChanged = true;
+        cells.set(id, next);
+        if (isInMore) continue;
+        values.set(column ?? '', type === 'text' ? next : null);
+        if (textColumn !== null) values.set(textColumn, type === 'text' ? null : next);
+      }
+      if (!isChanged) continue;
+      if (more.length > 0) values.set(MORE, encodeMore(more, cells));
+      await tx.run(update, [...names.map((name) => values.get(name) ?? null), last]);
+      rows++;
+    }
+    if (found.length < ROWS_AT_ONCE) return rows;
+  }
+}
+
+async function rewriteVersions(
+  tx: Session,
+  formId: string,
+  fields: readonly SqlField[],
+  wanted: readonly SqlField[],
+  change: (cell: Cell) => string | null,
+): Promise<void> {
+  const versions = await tx.query(
+    'SELECT submission_id, until, answers FROM _mirror_versions WHERE form_id = $1 AND answers IS NOT NULL',
+    [formId],
+  );
+  const more = fields.filter(({ isInMore }) => isInMore);
+  for (const { submission_id: id, until, answers } of versions)
+    await tx.run(
+      'UPDATE _mirror_versions SET answers = $1 WHERE form_id = $2 AND submission_id = $3 AND until = $4',
+      [rewritten(textOf(answers), more, wanted, change), formId, textOf(id), textOf(until)],
+    );
+}
+
+/** The answers of a version by column name, as JSON. A text that cannot be read as JSON keeps none of them. */
+function rewritten(
+  text: string,
+  more: readonly SqlField[],
+  wanted: readonly SqlField[],
+  change: (cell: Cell) => string | null,
+): string {
+  const parsed = parseJson(text);
+  const isObject = typeof parsed === 'object' && parsed !== null;
+  const values = new Map<string, Json>(isObject ? Object.entries(parsed) : []);
+  const inMore = decodeMore(values.get(MORE), more);
+  for (const { id, column, textColumn, type, isInMore } of wanted) {
+    const name = column ?? '';
+    const beside = textColumn === null ? null : (values.get(textColumn) ?? null);
+    const own = values.get(name) ?? null;
+    // SQLite keeps JSON as text, PostgreSQL as a value.
+    const shown =
+      type === 'json' && typeof own === 'string' ? new JsonText(own) : toCell(beside ?? own);
+    const cell = isInMore ? (inMore.get(id) ?? null) : shown;
+    const next = cell === null ? null : change(cell);
+    if (isInMore) inMore.set(id, next);
+    else {
+      values.set(name, type === 'text' ? next : null);
+      if (textColumn !== null) values.set(textColumn, type === 'text' ? null : next);
+    }
+  }
+  if (values.has(MORE)) values.set(MORE, encodeMore(more, inMore));
+  return JSON.stringify(Object.fromEntries(values));
+}

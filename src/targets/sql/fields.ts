@@ -1,0 +1,317 @@
+import { fieldColumnName, uniqueName } from '../../mirror/column-names.ts';
+import { labelMap } from '../../mirror/label-map.ts';
+import { cellText, isBlank, toCell } from '../../mirror/cell.ts';
+import { parseJson } from '../../mirror/json-text.ts';
+import { decimalText, parseNumber } from '../../mirror/numbers.ts';
+import { SYSTEM_COLUMNS } from '../../mirror/reserved-names.ts';
+import {
+  type Cell,
+  ExactNumber,
+  type Form,
+  type Json,
+  JsonText,
+  type PickedField,
+  type Row,
+} from '../../mirror/types.ts';
+import type { BatchColumn, ColumnType, Dialect, Param, SqlField } from './database.ts';
+
+/*
+ * Where answers go. A field's column is made with its first answer, which gives it its type. What is not of that type, or what a
+ * number column can hold only rounded, goes into a text column beside it. A blank is no answer anywhere.
+ */
+
+export const MORE = '_more';
+
+/** The fields with these followed: labels, positions, and whether the form has them. `at`: ISO. */
+export function followFields(
+  before: readonly SqlField[],
+  form: Form,
+  picked: readonly PickedField[],
+  at: string,
+): SqlField[] {
+  const fields = new Map(before.map((field) => [field.id, field]));
+  const labels = labelMap(form);
+  for (const { id, label, position, inSchema } of picked) {
+    const known = fields.get(id);
+    const { isEmptied: _, ...before } = known ?? NEW_FIELD;
+    fields.set(id, {
+      ...before,
+      id,
+      position,
+      isInForm: inSchema,
+      ...relabelled(known, label, at),
+    });
+  }
+  const selected = new Set(picked.map(({ id }) => id));
+  for (const [id, field] of fields) {
+    const now = labels.get(id);
+    if (selected.has(id)) continue;
+    fields.set(id, {
+      ...field,
+      isInForm: now !== undefined,
+      ...(now !== undefined && relabelled(field, now.label, at)),
+    });
+  }
+  return [...fields.values()];
+}
+
+const NEW_FIELD: Omit<SqlField, 'id' | 'label' | 'position' | 'isInForm'> = {
+  column: null,
+  type: null,
+  textColumn: null,
+  isInMore: false,
+  labels: [],
+};
+
+function relabelled(
+  field: SqlField | undefined,
+  label: string,
+  at: string,
+): Pick<SqlField, 'label' | 'labels'> {
+  const labels = field?.labels ?? [];
+  return {
+    label,
+    labels: labels.at(-1)?.label === label ? labels : [...labels, { label, from: at }],
+  };
+}
+
+/** The fields with the columns that these rows need. `columns`: those that the table has. */
+export function withColumns(
+  fields: readonly SqlField[],
+  prepared: readonly PickedField[],
+  rows: readonly Row[],
+  columns: Iterable<string>,
+  dialect: Dialect,
+): readonly SqlField[] {
+  const selected = new Map(prepared.map((field) => [field.id, field]));
+  const taken = takenNames(fields, columns);
+  let many = fields.reduce((sum, field) => sum + ownColumns(field).length, 0);
+  let isChanged = false;
+  const next = fields.map((field) => {
+    if (!selected.has(field.id)) return field;
+    const need = needOf(field, selected.get(field.id)?.hashed === true, rows, dialect);
+    if (need === null) return field;
+    isChanged = true;
+    let made: SqlField = field;
+    if (made.column === null) {
+      const column = fieldColumnName(field, taken);
+      taken.add(column);
+      const isInMore = many >= dialect.maxColumns;
+      if (!isInMore) many++;
+      made = { ...made, column, type: need.type, isInMore };
+    }
+    if (need.isBeside && made.textColumn === null && !made.isInMore) {
+      made = withTextColumn(made, taken);
+      many++;
+    }
+    return made;
+  });
+  return isChanged ? next : fields;
+}
+
+/** A column that is to be made. */
+export interface NewColumn {
+  readonly name: string;
+  readonly type: ColumnType;
+}
+
+/** The columns of these fields that the table does not have. */
+export function missingColumns(
+  fields: readonly SqlField[],
+  columns: ReadonlySet<string>,
+): readonly NewColumn[] {
+  const missing = new Map<string, ColumnType>();
+  const need = (name: string, type: ColumnType): void => {
+    if (!columns.has(name)) missing.set(name, type);
+  };
+  for (const { column, type, textColumn, isInMore } of fields) {
+    if (column === null) continue;
+    if (isInMore) need(MORE, 'text');
+    else need(column, type ?? 'text');
+    if (textColumn !== null) need(textColumn, 'text');
+  }
+  return [...missing].map(([name, type]) => ({ name, type }));
+}
+
+/** The fields, with word of the columns that are about to be made. */
+export function announced(
+  fields: readonly SqlField[],
+  missing: readonly NewColumn[],
+): readonly SqlField[] {
+  const names = new Set(missing.map(({ name }) => name));
+  return fields.map((field) => {
+    const own = ownColumns(field).filter((name) => names.has(name));
+    return own.length === 0 ? field : { ...field, announced: own };
+  });
+}
+
+/**
+ * The fields as a writer finds them: of columns that were announced, a process that was killed has made some or none. Those that
+ * are there hold nothing yet; those that are not were never made, and nobody dropped them.
+ */
+export function settled(
+  fields: readonly SqlField[],
+  columns: ReadonlySet<string>,
+): readonly SqlField[] {
+  return fields.map(({ announced: names, ...field }) => {
+    const lacks = (name: string | null): boolean =>
+      name !== null && names?.includes(name) === true && !columns.has(name);
+    if (lacks(field.column)) return { ...field, column: null, type: null, textColumn: null };
+    return lacks(field.textColumn) ? { ...field, textColumn: null } : field;
+  });
+}
+
+/** The columns of its own that a field has; of `columns`, where those are given. */
+export const ownColumns = (
+  { column, textColumn, isInMore }: SqlField,
+  columns?: ReadonlySet<string>,
+): string[] =>
+  [isInMore ? null : column, textColumn]
+    .filter((name) => name !== null)
+    .filter((name) => columns?.has(name) !== false);
+
+/** Names that a new column may not have, in lower case. A column that a person added stays theirs (L9). */
+function takenNames(fields: readonly SqlField[], columns: Iterable<string>): Set<string> {
+  const known = fields.flatMap(({ column, textColumn }) => [column ?? '', textColumn ?? '']);
+  const names = [...SYSTEM_COLUMNS, MORE, ...known, ...columns];
+  return new Set(names.map((name) => name.toLowerCase()));
+}
+
+function withTextColumn(field: SqlField, taken: Set<string>): SqlField {
+  const textColumn = uniqueName(`${field.column}_text`, taken);
+  taken.add(textColumn);
+  return { ...field, textColumn };
+}
+
+/** The fields, where those with these IDs can hold a text: a column of numbers or JSON gets a text column beside it. */
+export function withTextColumns(
+  fields: readonly SqlField[],
+  ids: ReadonlySet<string>,
+  columns: Iterable<string>,
+): readonly SqlField[] {
+  const taken = takenNames(fields, columns);
+  return fields.map((field) =>
+    ids.has(field.id) && ownColumns(field).length === 1 && field.type !== 'text'
+      ? withTextColumn(field, taken)
+      : field,
+  );
+}
+
+/** What a field lacks for the answers of these rows; null for nothing. */
+function needOf(
+  { id, column, type, textColumn, isInMore }: SqlField,
+  isHashed: boolean,
+  rows: readonly Row[],
+  dialect: Dialect,
+): { readonly type: ColumnType; readonly isBeside: boolean } | null {
+  if (column !== null && (isInMore || type === 'text' || textColumn !== null)) return null;
+  // A hash is text whatever was answered.
+  let first: ColumnType | null = type ?? (isHashed && column === null ? 'text' : null);
+  let isAnswered = false;
+  for (const { cells } of rows) {
+    const cell = cells.get(id) ?? null;
+    if (isBlank(cell) || cell === null) continue;
+    isAnswered = true;
+    first ??= typeOf(cell);
+    if (first === 'text') break;
+    if (isBeside(cell, first, dialect)) return { type: first, isBeside: true };
+  }
+  return column === null && isAnswered && first !== null ? { type: first, isBeside: false } : null;
+}
+
+const typeOf = (cell: Exclude<Cell, null>): ColumnType =>
+  typeof cell === 'string' ? 'text' : cell instanceof JsonText ? 'json' : 'number';
+
+/** Whether an answer needs the text column: it is of another type, or the own column would round it. */
+const isBeside = (cell: Exclude<Cell, null>, type: ColumnType, dialect: Dialect): boolean =>
+  type !== 'text' && (typeOf(cell) !== type || dialect.encode(cell, type) === undefined);
+
+/** The columns that a batch of these fields is stored in, and how a row's answers become their values. */
+export function encoderOf(
+  fields: readonly SqlField[],
+  prepared: readonly PickedField[],
+  dialect: Dialect,
+): { readonly columns: readonly BatchColumn[]; readonly values: (row: Row) => Param[] } {
+  const selected = new Set(prepared.map(({ id }) => id));
+  const stored = fields.filter(({ id, column }) => selected.has(id) && column !== null);
+  const own = stored.filter(({ isInMore }) => !isInMore);
+  const more = stored.filter(({ isInMore }) => isInMore);
+  const columns = own.flatMap(({ column, type, textColumn }): BatchColumn[] => [
+    { name: column ?? '', type: type ?? 'text' },
+    ...(textColumn === null ? [] : [{ name: textColumn, type: 'text' as const }]),
+  ]);
+  if (more.length > 0) columns.push({ name: MORE, type: 'text' });
+  const values = ({ cells }: Row): Param[] => {
+    const encoded: Param[] = [];
+    for (const { id, type, textColumn } of own) {
+      const cell = cells.get(id) ?? null;
+      const { value, beside } = encode(cell, type ?? 'text', dialect);
+      encoded.push(value);
+      if (textColumn !== null) encoded.push(beside);
+    }
+    if (more.length > 0) encoded.push(encodeMore(more, cells));
+    return encoded;
+  };
+  return { columns, values };
+}
+
+function encode(
+  cell: Cell,
+  type: ColumnType,
+  dialect: Dialect,
+): { readonly value: Param; readonly beside: string | null } {
+  if (cell === null || cell === '') return { value: null, beside: null };
+  if (type === 'text') return { value: cellText(cell), beside: null };
+  if (typeOf(cell) !== type) return { value: null, beside: cellText(cell) };
+  const exact = dialect.encode(cell, type);
+  if (exact !== undefined) return { value: exact, beside: null };
+  // The nearest double, for sums; all digits are beside it.
+  const isNumber = typeof cell === 'number' || cell instanceof ExactNumber;
+  return { value: isNumber ? nearest(cell) : null, beside: cellText(cell) };
+}
+
+const nearest = (number: number | ExactNumber): number =>
+  Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, Number(decimalText(number))));
+
+/** Answers without a column of their own: one JSON object by column name. Numbers with all their digits; all else as text. */
+export function encodeMore(fields: readonly SqlField[], cells: Row['cells']): string | null {
+  const properties = fields.flatMap(({ id, column }) => {
+    const cell = cells.get(id) ?? null;
+    if (cell === null || cell === '') return [];
+    const isNumber = typeof cell === 'number' || cell instanceof ExactNumber;
+    const text = isNumber ? decimalText(cell) : JSON.stringify(cellText(cell));
+    return [`${JSON.stringify(column)}:${text}`];
+  });
+  return properties.length === 0 ? null : `{${properties.join(',')}}`;
+}
+
+/** Reads the answers of a row by field ID, from columns that are there. */
+export function decodeRow(
+  fields: readonly SqlField[],
+  row: Readonly<Record<string, unknown>>,
+  dialect: Dialect,
+): Map<string, Cell> {
+  const cells = new Map<string, Cell>();
+  const more = decodeMore(
+    row[MORE],
+    fields.filter(({ isInMore }) => isInMore),
+  );
+  for (const { id, column, type, textColumn, isInMore } of fields) {
+    if (column === null) continue;
+    const own = isInMore ? (more.get(id) ?? null) : dialect.decode(row[column], type ?? 'text');
+    const beside = textColumn === null ? null : dialect.decode(row[textColumn], 'text');
+    const isExact = own !== null && typeof beside === 'string' && type === 'number';
+    cells.set(id, isExact ? (parseNumber(beside) ?? beside) : (own ?? beside));
+  }
+  return cells;
+}
+
+/** Reads the JSON object of {@link MORE}, by field ID. A person may have edited it: what is not JSON holds no answers. */
+export function decodeMore(text: unknown, fields: readonly SqlField[]): Map<string, Cell> {
+  const value = typeof text === 'string' ? parseJson(text) : undefined;
+  if (typeof value !== 'object' || value === null) return new Map();
+  const answers = new Map(Object.entries(value));
+  return new Map(
+    fields.map(({ id, column }) => [id, toCell(answers.get(column ?? '') as Json)] as const),
+  );
+}

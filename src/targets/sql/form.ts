@@ -1,0 +1,427 @@
+import type { Clock } from '../../base/clock.ts';
+import { MirrorError } from '../../base/errors.ts';
+import { forgottenHash } from '../../mirror/forgotten.ts';
+import type { Form, PickedField } from '../../mirror/types.ts';
+import { type FormState, nextCommitUs } from '../../core/mirror/form-state.ts';
+import type {
+  Applied,
+  Change,
+  Count,
+  CountQuery,
+  Entry,
+  EntryKind,
+  Erasure,
+  Grain,
+  OpenForm,
+  RowQuery,
+  Run,
+  StoredField,
+  StoredRow,
+} from '../../core/mirror/port.ts';
+import { applyChange, storableRows } from './commit.ts';
+import {
+  type Database,
+  numberOf,
+  type Param,
+  quoted,
+  type Session,
+  type SqlField,
+  textOf,
+} from './database.ts';
+import { eraseFrom } from './erase.ts';
+import {
+  announced,
+  decodeRow,
+  followFields,
+  missingColumns,
+  MORE,
+  ownColumns,
+  withColumns,
+  withTextColumns,
+} from './fields.ts';
+import { addColumns, endScrub, isScrubDue, noteScrub } from './schema.ts';
+import type { KeptHistory } from './store.ts';
+import { signOf } from './tally.ts';
+import { rebuildViews } from './views.ts';
+
+/** What an open form is made of. */
+export interface SqlFormParts {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly target: string;
+  readonly history: KeptHistory;
+  readonly salt: string;
+  readonly state: FormState;
+  readonly fields: readonly SqlField[];
+  readonly columns: ReadonlySet<string>;
+  readonly revision: number;
+  readonly losses: readonly string[];
+  /** Null: open for reading. */
+  readonly lease: AsyncDisposable | null;
+}
+
+const ROWS_AT_ONCE = 2_000;
+
+/** One form of a SQL target. */
+export class SqlForm implements OpenForm {
+  readonly losses: readonly string[];
+  readonly #parts: SqlFormParts;
+  #state: FormState;
+  #fields: readonly SqlField[];
+  readonly #columns: Set<string>;
+  #revision: number;
+  #prepared: readonly PickedField[] = [];
+
+  constructor(parts: SqlFormParts) {
+    this.#parts = parts;
+    this.losses = parts.losses;
+    [this.#state, this.#fields, this.#revision] = [parts.state, parts.fields, parts.revision];
+    this.#columns = new Set(parts.columns);
+  }
+
+  get state(): FormState {
+    return this.#state;
+  }
+
+  get fields(): readonly StoredField[] {
+    return storedFields(this.#fields);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#parts.lease?.[Symbol.asyncDispose]();
+  }
+
+  async *rows(query: RowQuery, cells = false): AsyncIterable<readonly StoredRow[]> {
+    const { dialect } = this.#parts.database;
+    if (!this.#columns.has('id')) return;
+    const shown = this.#fields.filter(
+      ({ column, isInMore }) => column !== null && (isInMore || this.#columns.has(column)),
+    );
+    const names = cells ? shown.flatMap((field) => ownColumns(field, this.#columns)) : [];
+    if (cells && this.#columns.has(MORE)) names.push(MORE);
+    const system = [
+      'id',
+      'status',
+      'created_at',
+      ...(query.isDeleted === true ? ['_deleted_at'] : []),
+    ];
+    const columns = [...system, ...names.map(quoted)].join(', ');
+    let last: string | null = null;
+    for (;;) {
+      const { where, params } = this.#where(query);
+      if (last !== null) where.push(`id > $${params.push(last)}`);
+      const found = await this.#query(
+        `SELECT ${columns} FROM ${quoted(this.#state.place)} WHERE ${where.join(' AND ')} ORDER BY id LIMIT ${ROWS_AT_ONCE}`,
+        params,
+      );
+      if (found.length > 0)
+        yield found.map((row) => ({
+          id: textOf(row['id']),
+          status: textOf(row['status']),
+          createdAt: dialect.timeOf(row['created_at']),
+          deletedAt: query.isDeleted === true ? dialect.timeOf(row['_deleted_at']) : null,
+          cells: cells ? decodeRow(shown, row, dialect) : new Map(),
+        }));
+      if (found.length < ROWS_AT_ONCE) return;
+      last = textOf(found.at(-1)?.['id']);
+    }
+  }
+
+  async counts(query: CountQuery, grain: Grain): Promise<Count[]> {
+    const { dialect } = this.#parts.database;
+    const { formId, place } = this.#state;
+    const span = dialect.grainOf('created_at', grain);
+    const group = span === null ? 'status' : `status, ${span}`;
+    const shown = `status${span === null ? '' : `, ${span} AS span`}, count(*) AS n`;
+    const counts = new Map<string, Count>();
+    const add = (row: Readonly<Record<string, unknown>>, sign: number): void => {
+      const fromMs = spanMs(row['span']);
+      const status = textOf(row['status']);
+      const key = `${status} ${fromMs}`;
+      const count = (counts.get(key)?.count ?? 0) + sign * numberOf(row['n']);
+      counts.set(key, { status, fromMs, count });
+    };
+    if (this.#columns.has('id')) {
+      const { where, params } = this.#where(query);
+      for (const row of await this.#query(
+        `SELECT ${shown} FROM ${quoted(place)} WHERE ${where.join(' AND ')} GROUP BY ${group}`,
+        params,
+      ))
+        add(row, 1);
+    }
+    const { tally } = this.#state;
+    if (tally.held + tally.undecided + tally.rejected + tally.forgotten > 0) {
+      const { where, params } = this.#conditions(query);
+      where.unshift(`form_id = $${params.push(formId)}`);
+      for (const row of await this.#query(
+        `SELECT kind, is_stored, ${shown} FROM _mirror_entries WHERE ${where.join(' AND ')} GROUP BY kind, is_stored, ${group}`,
+        params,
+      ))
+        add(
+          row,
+          signOf(textOf(row['kind']), textOf(row['status']), numberOf(row['is_stored']) === 1),
+        );
+    }
+    return [...counts.values()].filter(({ count }) => count !== 0);
+  }
+
+  async *entries(kind: EntryKind): AsyncIterable<readonly Entry[]> {
+    const { dialect } = this.#parts.database;
+    let last = '';
+    for (;;) {
+      const rows = await this.#query(
+        `SELECT id, status, created_at, reason, last_seen_at FROM _mirror_entries
+         WHERE form_id = $1 AND kind = $2 AND id > $3 ORDER BY id LIMIT ${ROWS_AT_ONCE}`,
+        [this.#state.formId, kind, last],
+      );
+      if (rows.length > 0)
+        yield rows.map((row) => ({
+          kind,
+          id: textOf(row['id']),
+          status: textOf(row['status']),
+          createdAt: dialect.timeOf(row['created_at']),
+          reason: textOf(row['reason']),
+          atMs: Date.parse(dialect.timeOf(row['last_seen_at']) ?? ''),
+        }));
+      if (rows.length < ROWS_AT_ONCE) return;
+      last = textOf(rows.at(-1)?.['id']);
+    }
+  }
+
+  async forgotten(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    if (this.#state.tally.forgotten === 0 || ids.length === 0) return new Map();
+    const digests = new Map(ids.map((id) => [this.#digest(id), id]));
+    const { dialect } = this.#parts.database;
+    const rows = await this.#query(
+      `SELECT id FROM _mirror_entries WHERE form_id = $1 AND kind = 'forgotten' AND ${dialect.among('id', '$2')}`,
+      [this.#state.formId, [...digests.keys()]],
+    );
+    return new Map(
+      rows.map((row) => [digests.get(textOf(row['id'])) ?? '', textOf(row['id'])] as const),
+    );
+  }
+
+  async runs(limit: number): Promise<Run[]> {
+    const { dialect } = this.#parts.database;
+    const ms = (value: unknown): number => Date.parse(dialect.timeOf(value) ?? '');
+    const rows = await this.#query(
+      `SELECT * FROM _mirror_runs WHERE form_id = $1 ORDER BY started_at DESC LIMIT ${Math.trunc(limit)}`,
+      [this.#state.formId],
+    );
+    return rows.map((row) => ({
+      startedAtMs: ms(row['started_at']),
+      endedAtMs: ms(row['ended_at']),
+      outcome: textOf(row['outcome']) as Run['outcome'],
+      code: row['code'] === null ? null : textOf(row['code']),
+      error: row['error'] === null ? null : textOf(row['error']),
+      requests: numberOf(row['requests']),
+      inserted: numberOf(row['inserted']),
+      updated: numberOf(row['updated']),
+      unchanged: numberOf(row['unchanged']),
+      deleted: numberOf(row['deleted']),
+      rejected: numberOf(row['rejected']),
+      held: numberOf(row['held']),
+      isWhole: numberOf(row['is_whole']) === 1,
+    }));
+  }
+
+  async prepare(form: Form, fields: readonly PickedField[]): Promise<void> {
+    this.#prepared = fields;
+    const at = new Date(this.#parts.clock.now()).toISOString();
+    const next = followFields(this.#fields, form, fields, at);
+    if (JSON.stringify(next) === JSON.stringify(this.#fields)) return;
+    await this.#write(async (tx) => {
+      await tx.run('UPDATE _mirror_state SET fields = $1 WHERE form_id = $2', [
+        JSON.stringify(next),
+        this.#state.formId,
+      ]);
+      return { fields: next };
+    });
+  }
+
+  async commit(change: Change): Promise<Applied> {
+    const { database, clock, history } = this.#parts;
+    const { dialect } = database;
+    const state = { ...this.#state, commitUs: nextCommitUs(this.#state, clock.now()) };
+    const ids = [...(change.rows ?? []), ...(change.entries ?? [])].map(({ id }) => id);
+    const forgotten = await this.forgotten(ids);
+    const storable = storableRows(change, dialect, forgotten, Math.floor(state.commitUs / 1_000));
+    if (storable.rows.length > 0)
+      await this.#makeColumns(
+        withColumns(this.#fields, this.#prepared, storable.rows, this.#columns, dialect),
+      );
+    return this.#write(async (tx) => {
+      const done = await applyChange(tx, dialect, change, storable, {
+        state,
+        fields: this.#fields,
+        columns: this.#columns,
+        prepared: this.#prepared,
+        keepsAnswers: history === 'full',
+      });
+      const next = change.state?.(done.state) ?? done.state;
+      await this.#save(tx, next, this.#fields);
+      return { state: next, result: done.applied };
+    });
+  }
+
+  async erase(what: Erasure): Promise<number> {
+    const { database, clock } = this.#parts;
+    const state = { ...this.#state, commitUs: nextCommitUs(this.#state, clock.now()) };
+    if (what.kind === 'rehash')
+      await this.#makeColumns(withTextColumns(this.#fields, new Set(what.fieldIds), this.#columns));
+    const erased = await this.#write(async (tx) => {
+      const done = await eraseFrom(tx, database.dialect, what, {
+        state,
+        fields: this.#fields,
+        columns: this.#columns,
+        digestOf: (id) => this.#digest(id),
+        at: new Date(clock.now()).toISOString(),
+      });
+      const emptied = new Set(what.kind === 'columns' ? what.fieldIds : []);
+      const fields = this.#fields.map((field): SqlField =>
+        emptied.has(field.id) ? { ...field, isEmptied: true } : field,
+      );
+      await this.#save(tx, done.state, fields);
+      await noteScrub(tx, database.dialect);
+      return { state: done.state, fields, result: done.rows };
+    });
+    await this.#scrub();
+    return erased;
+  }
+
+  async finish(): Promise<string[]> {
+    const { database, history } = this.#parts;
+    const { place, ranges } = this.#state;
+    // Kept from the start it would cost a first copy a quarter of its time.
+    const isCopied = ranges.length > 0 && ranges.every(({ readAtMs }) => readAtMs !== null);
+    if (isCopied && this.#columns.has('id')) await database.dialect.indexLive(database, place);
+    const notes = await rebuildViews(database, history === 'full');
+    // An erasure that was killed before its end left what it erased in the files.
+    if (await isScrubDue(database)) await this.#scrub();
+    else await database.settle();
+    return notes;
+  }
+
+  async #scrub(): Promise<void> {
+    const { database } = this.#parts;
+    try {
+      await database.scrub();
+      await endScrub(database);
+    } catch (error) {
+      throw database.dialect.describe(error);
+    }
+  }
+
+  /**
+   * Makes the columns that these fields lack. They are announced first, for a database that commits with each of them: a process
+   * that is killed leaves no column of which the state does not know the type. The next commit confirms them.
+   */
+  async #makeColumns(fields: readonly SqlField[]): Promise<void> {
+    const { database } = this.#parts;
+    const missing = missingColumns(fields, this.#columns);
+    if (missing.length > 0) {
+      const next = announced(fields, missing);
+      await this.#write(async (tx) => {
+        await this.#save(tx, this.#state, next);
+        return { fields: next };
+      });
+      await database
+        .transaction((tx) => addColumns(tx, database.dialect, this.#state.place, missing))
+        .catch((error: unknown) => {
+          throw database.dialect.describe(error);
+        });
+    }
+    for (const { name } of missing) this.#columns.add(name);
+    this.#fields = fields;
+  }
+
+  /** One transaction of this writer: rejects with TARGET_BUSY where another one has written since. */
+  async #write<T>(
+    work: (tx: Session) => Promise<{
+      readonly state?: FormState;
+      readonly fields?: readonly SqlField[];
+      readonly result?: T;
+    }>,
+  ): Promise<T> {
+    const { database, target, lease } = this.#parts;
+    const { formId, slug } = this.#state;
+    if (lease === null) throw new TypeError('the form is open for reading');
+    try {
+      const done = await database.transaction(async (tx) => {
+        const mine = await tx.run(
+          'UPDATE _mirror_state SET revision = revision + 1 WHERE form_id = $1 AND revision = $2',
+          [formId, this.#revision],
+        );
+        if (mine !== 1)
+          throw new MirrorError(
+            'TARGET_BUSY',
+            `Another process has written form ${slug} in target ${target}.`,
+          );
+        return work(tx);
+      });
+      this.#revision++;
+      if (done.state !== undefined) this.#state = done.state;
+      if (done.fields !== undefined) this.#fields = done.fields;
+      return done.result as T;
+    } catch (error) {
+      throw database.dialect.describe(error);
+    }
+  }
+
+  async #save(tx: Session, state: FormState, fields: readonly SqlField[]): Promise<void> {
+    await tx.run('UPDATE _mirror_state SET state = $1, fields = $2 WHERE form_id = $3', [
+      JSON.stringify(state),
+      JSON.stringify(fields),
+      state.formId,
+    ]);
+  }
+
+  #digest(id: string): string {
+    return forgottenHash(this.#parts.salt, this.#state.formId, id);
+  }
+
+  #query(sql: string, params: readonly Param[]): ReturnType<Session['query']> {
+    const { database } = this.#parts;
+    return database.query(sql, params).catch((error: unknown) => {
+      throw database.dialect.describe(error);
+    });
+  }
+
+  #where(query: RowQuery): { where: string[]; params: Param[] } {
+    const { where, params } = this.#conditions(query);
+    where.unshift(query.isDeleted === true ? '_deleted_at IS NOT NULL' : '_deleted_at IS NULL');
+    const { dialect } = this.#parts.database;
+    if (query.ids !== undefined) where.push(dialect.among('id', `$${params.push(query.ids)}`));
+    return { where, params };
+  }
+
+  #conditions({ status, fromMs = null, toMs = null }: CountQuery): {
+    where: string[];
+    params: Param[];
+  } {
+    const { dialect } = this.#parts.database;
+    const where: string[] = [];
+    const params: Param[] = [];
+    if (status !== undefined) where.push(`status = $${params.push(status)}`);
+    if (fromMs !== null) where.push(`created_at >= $${params.push(dialect.boundOf(fromMs))}`);
+    if (toMs !== null) where.push(`created_at < $${params.push(dialect.boundOf(toMs))}`);
+    return { where, params };
+  }
+}
+
+/** When a span begins, from the first characters of its ISO time; null for what has no date. */
+function spanMs(span: unknown): number | null {
+  if (typeof span !== 'string') return null;
+  return Date.parse(span + '2000-01-01T00:00:00.000Z'.slice(span.length));
+}
+
+/** Fields as the port shows them. */
+export const storedFields = (fields: readonly SqlField[]): StoredField[] =>
+  fields.map(({ id, label, position, column, isEmptied, isInForm }) => ({
+    id,
+    label,
+    position,
+    column,
+    isFilled: column !== null && isEmptied !== true,
+    isInForm,
+  }));

@@ -1,0 +1,113 @@
+import { MirrorError } from '../../base/errors.ts';
+import { newSalt } from '../../mirror/forgotten.ts';
+import { type Database, type Dialect, quoted, type Session, textOf } from './database.ts';
+import type { NewColumn } from './fields.ts';
+
+/*
+ * Tables of our own, which begin with `_mirror_` and are for the mirror only, and the tables of forms.
+ */
+
+/** To be raised with every change of what is stored: a target of another schema is not touched. */
+const SCHEMA = '3';
+/** Records: that schema, and the salt of the digests of forgotten submissions. */
+const VERSION = 'schema';
+export const SALT = 'salt';
+
+/** Makes the tables where there are none; throws OTHER_SCHEMA for a target that another build wrote. The salt of the digests. */
+export async function ensureSchema(database: Database): Promise<string> {
+  const { dialect } = database;
+  return database.transaction(async (tx) => {
+    await dialect.alone(tx);
+    const relations = await dialect.relations(tx);
+    if (relations.has('mirror_meta')) throw otherSchema(dialect.product);
+    const { time, integer, key, id, word, text } = dialect.types;
+    for (const table of [
+      `_mirror_state (form_id ${key} PRIMARY KEY, revision ${integer} NOT NULL, state ${text} NOT NULL, fields ${text} NOT NULL)`,
+      `_mirror_entries (form_id ${key}, kind ${word}, id ${id}, status ${text} NOT NULL, created_at ${time}, reason ${text} NOT NULL,
+        is_stored ${integer} NOT NULL, first_seen_at ${time} NOT NULL, last_seen_at ${time} NOT NULL, PRIMARY KEY (form_id, kind, id))`,
+      `_mirror_versions (form_id ${key}, submission_id ${id}, until ${time}, not_before ${time}, status ${text} NOT NULL,
+        created_at ${time}, deleted_at ${time}, answers ${text}, PRIMARY KEY (form_id, submission_id, until))`,
+      `_mirror_runs (form_id ${key}, started_at ${time}, ended_at ${time} NOT NULL, outcome ${text} NOT NULL, code ${text}, error ${text},
+        requests ${integer} NOT NULL, inserted ${integer} NOT NULL, updated ${integer} NOT NULL, unchanged ${integer} NOT NULL,
+        deleted ${integer} NOT NULL, rejected ${integer} NOT NULL, held ${integer} NOT NULL, is_whole ${integer} NOT NULL,
+        PRIMARY KEY (form_id, started_at))`,
+      `_mirror_records (name ${key} PRIMARY KEY, revision ${integer} NOT NULL, value ${text} NOT NULL)`,
+    ])
+      await tx.run(`CREATE TABLE IF NOT EXISTS ${table}`);
+    const schema = await readText(tx, VERSION);
+    if (schema !== null && schema !== SCHEMA) throw otherSchema(dialect.product);
+    if (schema === null) await writeText(tx, dialect, VERSION, SCHEMA);
+    const salt = (await readText(tx, SALT)) ?? newSalt();
+    await writeText(tx, dialect, SALT, salt);
+    return salt;
+  });
+}
+
+/** Whether all our tables are there. Throws OTHER_SCHEMA for a target that another build wrote. */
+export async function hasSchema(database: Database): Promise<boolean> {
+  const { dialect } = database;
+  const relations = await dialect.relations(database);
+  if (relations.has('mirror_meta')) throw otherSchema(dialect.product);
+  if (!TABLES.every((name) => relations.has(name))) return false;
+  const schema = await readText(database, VERSION);
+  if (schema !== null && schema !== SCHEMA) throw otherSchema(dialect.product);
+  return schema !== null;
+}
+
+const TABLES = ['state', 'entries', 'versions', 'runs', 'records'].map((name) => `_mirror_${name}`);
+
+const otherSchema = (product: string): MirrorError =>
+  new MirrorError(
+    'OTHER_SCHEMA',
+    `The tables in ${product} were written by another build of forms-mirror. Delete them, or choose another place, and run again.`,
+  );
+
+async function readText(tx: Session, name: string): Promise<string | null> {
+  const [row] = await tx.query('SELECT value FROM _mirror_records WHERE name = $1', [name]);
+  return row === undefined ? null : (JSON.parse(textOf(row['value'])) as string);
+}
+
+async function writeText(
+  tx: Session,
+  dialect: Dialect,
+  name: string,
+  value: string,
+): Promise<void> {
+  await tx.run(
+    `INSERT INTO _mirror_records (name, revision, value) VALUES ($1, 1, $2) ${dialect.onConflict(['name'])}`,
+    [name, JSON.stringify(value)],
+  );
+}
+
+/** Makes the table of a form, without columns for answers. */
+export async function createTable(tx: Session, dialect: Dialect, table: string): Promise<void> {
+  const { time, text, id } = dialect.types;
+  await tx.run(
+    `CREATE TABLE ${quoted(table)} (id ${id} PRIMARY KEY NOT NULL, status ${text} NOT NULL, created_at ${time},
+     _first_seen_at ${time} NOT NULL, _changed_at ${time} NOT NULL, _deleted_at ${time})`,
+  );
+}
+
+/** Adds columns to the table of a form. */
+export async function addColumns(
+  tx: Session,
+  dialect: Dialect,
+  table: string,
+  columns: readonly NewColumn[],
+): Promise<void> {
+  for (const { name, type } of columns)
+    await tx.run(`ALTER TABLE ${quoted(table)} ADD COLUMN ${quoted(name)} ${dialect.types[type]}`);
+}
+
+const SCRUB = 'scrub';
+
+/** Notes, with an erasure, that its bytes may be in the files still. */
+export const noteScrub = (tx: Session, dialect: Dialect): Promise<void> =>
+  writeText(tx, dialect, SCRUB, 'due');
+
+export const isScrubDue = async (session: Session): Promise<boolean> =>
+  (await readText(session, SCRUB)) !== null;
+
+export async function endScrub(session: Session): Promise<void> {
+  await session.run('DELETE FROM _mirror_records WHERE name = $1', [SCRUB]);
+}

@@ -1,0 +1,355 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Clock } from '../../base/clock.ts';
+import { MirrorError } from '../../base/errors.ts';
+import { formTableName } from '../../mirror/column-names.ts';
+import type { TargetRelations } from '../../mirror/relations.ts';
+import type { FormSnapshot } from '../../mirror/snapshot.ts';
+import type { FormIdentity } from '../../mirror/types.ts';
+import { distrust, type FormState, liveRows, newFormState } from '../../core/mirror/form-state.ts';
+import type {
+  CheckResult,
+  OpenForm,
+  Store,
+  StoredForm,
+  StoredRecord,
+} from '../../core/mirror/port.ts';
+import { type Database, numberOf, type Session, type SqlField, textOf } from './database.ts';
+import { settled } from './fields.ts';
+import { SqlForm, type SqlFormParts, storedFields } from './form.ts';
+import { formSnapshot } from './snapshot.ts';
+import { readRelations } from './relations.ts';
+import { createTable, ensureSchema, hasSchema, SALT } from './schema.ts';
+import { fieldsOf, readState, stateOf } from './states.ts';
+import { countTally, stateWithRows } from './tally.ts';
+import { makeViews, rebuildViews } from './views.ts';
+
+/** What a SQL store keeps of before: statuses, or every version of every row as well. */
+export type KeptHistory = 'status' | 'full';
+
+export interface SqlStoreOptions {
+  /** As the settings name it, for messages. */
+  readonly name: string;
+  readonly clock: Clock;
+  readonly history: KeptHistory;
+  /** Where its tables are, as tools that connect to the database call it. */
+  readonly address: Pick<TargetRelations, 'database' | 'schema'>;
+}
+
+/** Names that our own relations have, or may get. */
+const OURS = ['submissions', 'answers', 'freshness'];
+
+/** A target in a SQL database. */
+export class SqlStore implements Store {
+  readonly #database: Database;
+  readonly #options: SqlStoreOptions;
+
+  /** Our tables were there when this process looked last. */
+  #isKnown = false;
+  /** This process has made what was missing. */
+  #isPrepared = false;
+
+  /** Reads only: our tables are made by the first write. */
+  constructor(database: Database, options: SqlStoreOptions) {
+    [this.#database, this.#options] = [database, options];
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#database.settle().catch(() => {});
+    await this.#database[Symbol.asyncDispose]();
+  }
+
+  async check(): Promise<CheckResult[]> {
+    const database = this.#database;
+    const { dialect } = database;
+    try {
+      if (!(await database.isThere()))
+        return [{ what: await database.checkPlace(), isOk: true, remedy: null }];
+      const [row] = await database.query(`SELECT ${dialect.version} AS version`);
+      const isOurs = await this.#isMade();
+      const table = `_mirror_check_${process.pid}`;
+      await database.transaction(async (tx) => {
+        await dialect.alone(tx);
+        await tx.run(`CREATE TABLE ${table} (id ${dialect.types.key} PRIMARY KEY)`);
+        await tx.run(`DROP TABLE ${table}`);
+      });
+      const answers = `${dialect.product} ${textOf(row?.['version'])} answers, and tables can be made there`;
+      const what = isOurs ? answers : `${answers}; it holds no form yet`;
+      return [{ what, isOk: true, remedy: null }];
+    } catch (error) {
+      throw dialect.describe(error);
+    }
+  }
+
+  forms(): Promise<StoredForm[]> {
+    return this.#reading([], async () => {
+      const database = this.#database;
+      const { dialect } = database;
+      const found = await database.query(
+        'SELECT state, fields FROM _mirror_state ORDER BY form_id',
+      );
+      const relations = await dialect.relations(database);
+      // A run makes them again.
+      const areViewsLost = relations.get('mirror_forms') !== 'view';
+      const forms: StoredForm[] = [];
+      for (const row of found) {
+        const kept = stateOf(row);
+        const isThere = relations.get(kept.place) === 'table';
+        const now = isThere ? await stateWithRows(database, kept) : { state: row, rows: {} };
+        const before = now.state === undefined ? kept : stateOf(now.state);
+        const columns = await dialect.columnsOf(database, kept.place);
+        const fields = settled(fieldsOf(row), columns);
+        const losses = lossesOf(before, { isThere, columns, fields, rows: liveRows(now) });
+        if (losses.length === 0 && !isDeepStrictEqual(now.rows, before.tally.rows))
+          losses.push(`Rows of ${kept.place} were changed or added; they are read again.`);
+        if (areViewsLost) losses.push('The views were dropped; they are made again.');
+        // The next run that opens the form names what is lost, and mends it.
+        const state = losses.length === 0 ? before : distrust(before);
+        forms.push({ state, fields: storedFields(fields), losses });
+      }
+      return forms;
+    });
+  }
+
+  async snapshot(formId: string): Promise<FormSnapshot | null> {
+    return this.#reading(null, () => formSnapshot(this.#database, formId));
+  }
+
+  async relations(): Promise<TargetRelations> {
+    const { address, history } = this.#options;
+    const relations = await this.#reading([], () =>
+      readRelations(this.#database, history === 'full', address),
+    );
+    return { ...address, relations };
+  }
+
+  open(form: FormIdentity, mode: 'write'): Promise<OpenForm>;
+  open(form: Pick<FormIdentity, 'id'>, mode: 'read'): Promise<OpenForm | null>;
+  async open(
+    form: Partial<FormIdentity> & { id: string },
+    mode: 'read' | 'write',
+  ): Promise<OpenForm | null> {
+    const { id, slug = id, name = id } = form;
+    return mode === 'write' ? this.#openToWrite({ id, slug, name }) : this.#openToRead(id);
+  }
+
+  record(key: string): Promise<StoredRecord | null> {
+    return this.#reading(null, async () => {
+      const [row] = await this.#database.query(
+        'SELECT revision, value FROM _mirror_records WHERE name = $1',
+        [key],
+      );
+      if (row === undefined) return null;
+      return { value: JSON.parse(textOf(row['value'])), revision: numberOf(row['revision']) };
+    });
+  }
+
+  async putRecord(key: string, value: unknown, revision: number | null): Promise<boolean> {
+    await this.#make();
+    const text = JSON.stringify(value);
+    const database = this.#database;
+    try {
+      const changed =
+        revision === null
+          ? await database.run(
+              `INSERT INTO _mirror_records (name, revision, value) VALUES ($1, 1, $2) ${database.dialect.onConflict(['name'])}`,
+              [key, text],
+            )
+          : await database.run(
+              'UPDATE _mirror_records SET revision = revision + 1, value = $1 WHERE name = $2 AND revision = $3',
+              [text, key, revision],
+            );
+      return changed === 1;
+    } catch (error) {
+      throw database.dialect.describe(error);
+    }
+  }
+
+  /** Makes our tables where they are missing, and the views that people dropped or a run that was killed left undone. The salt of the digests. */
+  async #make(): Promise<string> {
+    const database = this.#database;
+    if (this.#isPrepared && (await this.#isMade())) return this.#salt();
+    try {
+      await database.make();
+      const salt = await ensureSchema(database);
+      await rebuildViews(database, this.#options.history === 'full');
+      this.#isPrepared = true;
+      return salt;
+    } catch (error) {
+      throw database.dialect.describe(error);
+    }
+  }
+
+  async #salt(): Promise<string> {
+    return textOf((await this.record(SALT))?.value ?? '');
+  }
+
+  /** Whether our tables are there; rejects with OTHER_SCHEMA where they are those of another build. */
+  async #isMade(): Promise<boolean> {
+    const database = this.#database;
+    try {
+      return (await database.isThere()) && (await hasSchema(database));
+    } catch (error) {
+      throw database.dialect.describe(error);
+    }
+  }
+
+  /** What is read, or `none` where our tables are not there, or not any more. */
+  async #reading<T>(none: T, read: () => Promise<T>): Promise<T> {
+    this.#isKnown ||= await this.#isMade();
+    if (!this.#isKnown) return none;
+    try {
+      return await read();
+    } catch (error) {
+      // A person may have dropped them while this process has the target open.
+      this.#isKnown = await this.#isMade();
+      if (!this.#isKnown) return none;
+      throw this.#database.dialect.describe(error);
+    }
+  }
+
+  #openToRead(formId: string): Promise<OpenForm | null> {
+    return this.#reading(null, () => this.#opened(formId));
+  }
+
+  async #opened(formId: string): Promise<OpenForm | null> {
+    const database = this.#database;
+    const row = await readState(database, formId);
+    if (row === undefined) return null;
+    const state = stateOf(row);
+    const columns = await database.dialect.columnsOf(database, state.place);
+    return new SqlForm({
+      ...this.#parts(await this.#salt()),
+      state,
+      fields: fieldsOf(row),
+      columns,
+      revision: numberOf(row['revision']),
+      losses: [],
+      lease: null,
+    });
+  }
+
+  async #openToWrite(identity: FormIdentity): Promise<OpenForm> {
+    const database = this.#database;
+    const salt = await this.#make();
+    const lease = await database.lock(identity.id);
+    if (lease === null)
+      throw new MirrorError(
+        'TARGET_BUSY',
+        `Another process writes form ${identity.slug} in target ${this.#options.name}.`,
+      );
+    try {
+      return await database.transaction((tx) => this.#openIn(tx, identity, lease, salt));
+    } catch (error) {
+      await lease[Symbol.asyncDispose]();
+      throw database.dialect.describe(error);
+    }
+  }
+
+  async #openIn(
+    tx: Session,
+    identity: FormIdentity,
+    lease: AsyncDisposable,
+    salt: string,
+  ): Promise<OpenForm> {
+    const { dialect } = this.#database;
+    const { id, slug, name } = identity;
+    const row = await readState(tx, id);
+    // No other process takes the name for its table before it is chosen.
+    if (row === undefined) await dialect.alone(tx);
+    const relations = await dialect.relations(tx);
+    const before: FormState =
+      row === undefined
+        ? newFormState({
+            formId: id,
+            slug,
+            name,
+            place: await this.#place(tx, identity, relations),
+          })
+        : { ...stateOf(row), slug, name };
+    const known = row === undefined ? [] : fieldsOf(row);
+    const isThere = relations.get(before.place) === 'table';
+    // Before the table, for a database that commits with it: a table of which nothing is known is a loss.
+    if (row === undefined)
+      await tx.run(
+        'INSERT INTO _mirror_state (form_id, revision, state, fields) VALUES ($1, 0, $2, $3)',
+        [id, JSON.stringify(before), '[]'],
+      );
+    if (!isThere) await createTable(tx, dialect, before.place);
+    const columns = await dialect.columnsOf(tx, before.place);
+    const fields = settled(known, columns);
+    const tally = await countTally(tx, before);
+    if (tally.forgotten < before.tally.forgotten) throw stateLost(this.#options.name, slug);
+    const losses = lossesOf(before, { isThere, columns, fields, rows: liveRows(tally) });
+    const counted: FormState = { ...before, tally };
+    // In the transaction that counts what is left: no later run would notice the loss.
+    const state = losses.length > 0 ? distrust(counted) : counted;
+    const revision = row === undefined ? 1 : numberOf(row['revision']) + 1;
+    await tx.run(
+      'UPDATE _mirror_state SET revision = $1, state = $2, fields = $3 WHERE form_id = $4',
+      [revision, JSON.stringify(state), JSON.stringify(fields), id],
+    );
+    // Whoever reads the form's rows finds the form in the views over all forms.
+    if (!isThere) await makeViews(tx, dialect, this.#options.history === 'full');
+    return new SqlForm({ ...this.#parts(salt), state, fields, columns, revision, losses, lease });
+  }
+
+  #parts(salt: string): Pick<SqlFormParts, 'database' | 'clock' | 'target' | 'history' | 'salt'> {
+    const { clock, name, history } = this.#options;
+    return { database: this.#database, clock, target: name, history, salt };
+  }
+
+  /** A free name for the table of a new form. Throws where a table of a form is there and nothing is known of it. */
+  async #place(
+    tx: Session,
+    form: FormIdentity,
+    relations: ReadonlyMap<string, 'table' | 'view'>,
+  ): Promise<string> {
+    const taken = new Set([...OURS, ...relations.keys()].map((each) => each.toLowerCase()));
+    const places = new Set<string>();
+    for (const row of await tx.query('SELECT state FROM _mirror_state'))
+      places.add(stateOf(row).place);
+    for (const place of places) taken.add(place);
+    const wanted = formTableName(form, new Set(OURS));
+    const columns = await this.#database.dialect.columnsOf(tx, wanted);
+    const isForm = ['id', 'status', '_changed_at', '_deleted_at'].every((each) =>
+      columns.has(each),
+    );
+    if (isForm && !places.has(wanted)) throw stateLost(this.#options.name, form.slug);
+    return formTableName(form, taken);
+  }
+}
+
+/** Rows are there, and what was known of them is not: erased people might come back. */
+const stateLost = (target: string, slug: string): MirrorError =>
+  new MirrorError(
+    'TARGET_FAILED',
+    `Target ${target} has rows of form ${slug}, but its own tables (_mirror_…) are lost or incomplete, the list of forgotten submissions ` +
+      'perhaps among them. Nothing is written there. Restore them from a backup, or drop the table of the form to copy it again.',
+    { retryable: false },
+  );
+
+/** What people removed, a sentence for each. */
+function lossesOf(
+  before: FormState,
+  now: {
+    readonly isThere: boolean;
+    readonly columns: ReadonlySet<string>;
+    readonly fields: readonly SqlField[];
+    readonly rows: number;
+  },
+): string[] {
+  const rows = liveRows(before.tally);
+  if (!now.isThere)
+    return rows > 0 ? [`The table ${before.place} was dropped; it is filled again.`] : [];
+  const lost = now.fields.flatMap(({ column, textColumn, isInMore }) =>
+    [isInMore ? null : column, textColumn].filter(
+      (name) => name !== null && !now.columns.has(name),
+    ),
+  );
+  return [
+    ...lost.map((name) => `The column ${name} of ${before.place} was dropped; it is filled again.`),
+    ...(now.rows < rows
+      ? [`${rows - now.rows} rows of ${before.place} were removed; they are read again.`]
+      : []),
+  ];
+}

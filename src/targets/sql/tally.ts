@@ -1,0 +1,75 @@
+import { type FormState, liveRows, type Tally } from '../../core/mirror/form-state.ts';
+import { numberOf, quoted, type Session, type SqlRow, textOf } from './database.ts';
+
+/** What is accounted for, counted from rows and entries. Notes of each rejected submission whether it has a row. */
+export async function countTally(
+  tx: Session,
+  { formId, place }: Pick<FormState, 'formId' | 'place'>,
+): Promise<Tally> {
+  const table = quoted(place);
+  await tx.run(
+    `UPDATE _mirror_entries SET is_stored = 1 - is_stored WHERE form_id = $1 AND kind <> 'forgotten' AND is_stored <> (CASE WHEN EXISTS (SELECT 1 FROM ${table} AS t WHERE t.id = _mirror_entries.id AND t._deleted_at IS NULL) THEN 1 ELSE 0 END)`,
+    [formId],
+  );
+  // What is said to be missing at the source is said of a row.
+  await tx.run(
+    `DELETE FROM _mirror_entries WHERE form_id = $1 AND kind IN ('held', 'undecided') AND is_stored = 0`,
+    [formId],
+  );
+  const rows = await countRows(tx, place);
+  const [all] = await tx.query(`SELECT count(*) AS n FROM ${table}`);
+  const deleted = numberOf(all?.['n']) - liveRows({ rows });
+  return { rows, deleted, ...(await countEntries(tx, formId)) };
+}
+
+/** Live rows by status. */
+async function countRows(session: Session, place: string): Promise<Tally['rows']> {
+  return byStatus(await session.query(liveByStatus(place)));
+}
+
+/** The state of a form as it is kept, and its live rows by status: by one statement, so that no commit lies between them. */
+export async function stateWithRows(
+  session: Session,
+  { formId, place }: Pick<FormState, 'formId' | 'place'>,
+): Promise<{ readonly state: SqlRow | undefined; readonly rows: Tally['rows'] }> {
+  const found = await session.query(
+    `SELECT s.state, r.status, r.n FROM _mirror_state AS s LEFT JOIN (${liveByStatus(place)}) AS r ON 1 = 1 WHERE s.form_id = $1`,
+    [formId],
+  );
+  return { state: found[0], rows: byStatus(found.filter(({ status }) => status !== null)) };
+}
+
+const liveByStatus = (place: string): string =>
+  `SELECT status, count(*) AS n FROM ${quoted(place)} WHERE _deleted_at IS NULL GROUP BY status`;
+
+const byStatus = (rows: readonly SqlRow[]): Tally['rows'] =>
+  Object.fromEntries(rows.map(({ status, n }) => [textOf(status), numberOf(n)]));
+
+/** What entries do to what is accounted for. */
+export async function countEntries(
+  tx: Session,
+  formId: string,
+): Promise<Omit<Tally, 'rows' | 'deleted'>> {
+  const missing: Record<string, number> = {};
+  const unstored: Record<string, number> = {};
+  const kinds: Record<string, number> = {};
+  for (const row of await tx.query(
+    'SELECT kind, status, is_stored, count(*) AS n FROM _mirror_entries WHERE form_id = $1 GROUP BY kind, status, is_stored',
+    [formId],
+  )) {
+    const [kind, status, n] = [textOf(row['kind']), textOf(row['status']), numberOf(row['n'])];
+    kinds[kind] = (kinds[kind] ?? 0) + n;
+    const sign = signOf(kind, status, numberOf(row['is_stored']) === 1);
+    if (sign < 0) missing[status] = (missing[status] ?? 0) + n;
+    if (sign > 0) unstored[status] = (unstored[status] ?? 0) + n;
+  }
+  const { held = 0, undecided = 0, refused = 0, rejected = 0, forgotten = 0 } = kinds;
+  return { missing, unstored, held, undecided, refused, rejected, forgotten };
+}
+
+/** What an entry adds to what is accounted for. `isStored`: the submission has a live row. */
+export function signOf(kind: string, status: string, isStored: boolean): -1 | 0 | 1 {
+  if (kind === 'held' || kind === 'undecided') return isStored ? -1 : 0;
+  if (kind === 'rejected') return isStored ? 0 : 1;
+  return kind === 'forgotten' && status !== '' ? 1 : 0;
+}
