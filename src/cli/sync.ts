@@ -123,8 +123,13 @@ async function runSync(
     for (const entry of plan.filter((each) => each.targets.includes(target))) {
       if (signal.aborted) break;
       const settled = settledIn(found, entry, target);
+      // A look that speaks for forms of a target says with its silence that this one is to be asked: it is paused, say.
+      const isAsked =
+        found === undefined ||
+        isVisited(found, entry, target) ||
+        found.settled.some((report) => report.target === target);
       if (settled !== undefined) passes.push(settled);
-      else if (found === undefined || isVisited(found, entry, target)) await runOne(entry, target);
+      else if (isAsked) await runOne(entry, target);
       else open.push({ entry, target });
     }
   });

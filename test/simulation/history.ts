@@ -308,7 +308,7 @@ export class History {
         'L17',
         `verify exits with ${printed.code}, and ${isWell ? 'everything is' : 'not everything is'} the same`,
       );
-    for (const { formId, target, isEqual } of comparisons) {
+    for (const { formId, target, isEqual, listed } of comparisons) {
       this.world.say(`verify: ${formId} in ${target} is ${isEqual ? 'the same' : 'not the same'}`);
       if (!isEqual) continue;
       this.#judge(copies, {
@@ -318,7 +318,7 @@ export class History {
         submissionsAsOf: from,
         statusesAsOf: from,
         answersAsOf: from,
-        except: 0,
+        except: listed,
         askedFrom: from,
         ...this.#askedJustNow(),
         comparedAt: from,

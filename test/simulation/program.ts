@@ -57,6 +57,8 @@ export interface Comparison {
   readonly formId: string;
   readonly target: string;
   readonly isEqual: boolean;
+  /** So many it names as listed as rejected, which may differ. */
+  readonly listed: number;
   /** Nothing differs but what is too young to have been copied. */
   readonly isWell: boolean;
   readonly code: string | null;
@@ -185,7 +187,9 @@ interface FormDocument {
   };
 }
 
-type ComparedDocument = Pick<PassDocument, 'form' | 'target' | 'outcome' | 'code'>;
+interface ComparedDocument extends Pick<PassDocument, 'form' | 'target' | 'outcome' | 'code'> {
+  readonly listed?: number;
+}
 
 interface MarkDocument {
   readonly code: string | null;
@@ -258,9 +262,10 @@ export function claimsOf(printed: Printed): Claim[] {
 /** What `verify --json` printed. */
 export function comparisonsOf(printed: Printed): Comparison[] {
   const forms = (documentOf(printed).forms ?? []) as readonly ComparedDocument[];
-  return forms.map(({ form, target, outcome, code }) => {
+  return forms.map(({ form, target, outcome, code, listed = 0 }) => {
     const isEqual = outcome === 'same';
-    return { formId: form, target, isEqual, isWell: isEqual || outcome === 'lagging', code };
+    const isWell = isEqual || outcome === 'lagging';
+    return { formId: form, target, isEqual, isWell, listed, code };
   });
 }
 

@@ -219,7 +219,8 @@ class Comparison {
     for (const ids of this.#columns.values()) ids.delete(row.id);
     this.#changed.delete(row.id);
     this.#missing.delete(row.id);
-    if (this.#listed.has(row.id)) return;
+    // Its answers may differ, or it has no row.
+    if (this.#listed.has(row.id) && (stored === undefined || row.status === stored.status)) return;
     if (stored === undefined) {
       this.#missing.add(row.id);
       this.#onDifference({ id: row.id, stored: null, row, columns: [], fieldIds: [] });
