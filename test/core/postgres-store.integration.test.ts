@@ -81,6 +81,29 @@ describe.skipIf(postgresMissing())('the new SQL store over PostgreSQL', () => {
     ]);
   });
 
+  it('gives forms that are made at once a table each, and knows all of their views as its own', async () => {
+    const ids = ['one', 'two', 'three', 'four'];
+    const notes = async (id: string, slug: string): Promise<string[]> => {
+      await using store = await openSqlStore(url, { name: 'default', clock, history: 'status' });
+      const form = { ...formOf(slug, [NAME]), id };
+      await using open = await store.open(form, 'write');
+      await open.prepare(form, [NAME]);
+      await open.commit({ rows: [row(`${id}-a`, { f_name: 'x' })] });
+      return open.finish();
+    };
+    expect((await Promise.all(ids.map((id) => notes(id, 'same')))).flat()).toEqual([]);
+    expect(
+      await query(`SELECT count(DISTINCT table_name) AS n FROM mirror_forms WHERE slug = 'same'`),
+    ).toEqual([{ n: '4' }]);
+    // A new name changes each view: one that is not known as ours would stay.
+    for (const id of ids) expect(await notes(id, 'renamed')).toEqual([]);
+    expect(
+      await query(
+        `SELECT DISTINCT form_id FROM mirror_status_history WHERE form_id IN ('one', 'two', 'three', 'four')`,
+      ),
+    ).toHaveLength(4);
+  });
+
   it('describes tables, columns and views, and keeps what a person wrote', async () => {
     await write('described', async (form) => form.commit({ rows: [row('a', { f_name: 'x' })] }));
     const ofColumn = (nth: string): string =>

@@ -90,8 +90,7 @@ export interface Dialect {
   /** The end of an INSERT: a row whose key is there stays as it is, or takes these columns of what was to be inserted. */
   onConflict(key: readonly string[], taken?: readonly string[]): string;
   /**
-   * Until the transaction ends, no other process makes tables or views. For a database that commits with each of them; where
-   * they are part of the transaction, that is enough.
+   * Until the transaction ends, no other process makes tables or views. In SQLite any transaction that writes is alone.
    */
   alone(tx: Session): Promise<void>;
   /** The columns of a table; none where there is no such table. */

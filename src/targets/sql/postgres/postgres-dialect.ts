@@ -64,7 +64,12 @@ export const postgresDialect: Dialect = {
   among: (expression, param) =>
     `${expression} IN (SELECT jsonb_array_elements_text(${param}::jsonb))`,
   onConflict,
-  async alone() {},
+  /** Each statement sees what others have committed by then, so two transactions could know different views as ours. */
+  async alone(tx) {
+    await tx.query(
+      `SELECT pg_advisory_xact_lock(hashtextextended('forms-mirror ' || current_schema(), 0))`,
+    );
+  },
 
   async columnsOf(session, table) {
     const rows = await session.query(
@@ -96,6 +101,8 @@ export const postgresDialect: Dialect = {
   /** As it was replaced, where that can be: so rights on it, and what people built on it, stay. */
   async putView(tx, name, select) {
     const create = `VIEW ${quoted(name)} AS ${select}`;
+    // Somebody who has read the view in an open transaction is not waited for long: the next run tries again.
+    await tx.run(`SET LOCAL lock_timeout = '2s'`);
     try {
       await inSavepoint(tx, () => tx.run(`CREATE OR REPLACE ${create}`));
     } catch {
