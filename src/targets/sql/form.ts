@@ -61,6 +61,8 @@ export interface SqlFormParts {
 }
 
 const ROWS_AT_ONCE = 2_000;
+/** A form that was not cut has one range up to its newest submission, and one after it. */
+const RANGES_OF_ONE = 2;
 
 /** One form of a SQL target. */
 export class SqlForm implements OpenForm {
@@ -71,6 +73,7 @@ export class SqlForm implements OpenForm {
   readonly #columns: Set<string>;
   #revision: number;
   #prepared: readonly PickedField[] = [];
+  #isIndexed = false;
 
   constructor(parts: SqlFormParts) {
     this.#parts = parts;
@@ -106,6 +109,7 @@ export class SqlForm implements OpenForm {
       ...(query.isDeleted === true ? ['_deleted_at'] : []),
     ];
     const columns = [...system, ...names.map(quoted)].join(', ');
+    if (this.#state.ranges.length > RANGES_OF_ONE) await this.#index();
     let last: string | null = null;
     for (;;) {
       const { where, params } = this.#where(query);
@@ -291,15 +295,24 @@ export class SqlForm implements OpenForm {
 
   async finish(): Promise<string[]> {
     const { database, history } = this.#parts;
-    const { place, ranges } = this.#state;
-    // Kept from the start it would cost a first copy a quarter of its time.
-    const isCopied = ranges.length > 0 && ranges.every(({ readAtMs }) => readAtMs !== null);
-    if (isCopied && this.#columns.has('id')) await database.dialect.indexLive(database, place);
+    const { ranges } = this.#state;
+    if (ranges.length > 0 && ranges.every(({ readAtMs }) => readAtMs !== null)) await this.#index();
     const notes = await rebuildViews(database, history === 'full');
     // An erasure that was killed before its end left what it erased in the files.
     if (await isScrubDue(database)) await this.#scrub();
     else await database.settle();
     return notes;
+  }
+
+  /**
+   * Makes the index that finds rows by date. Kept from the start it would cost a first copy a quarter of its time, so a form of one
+   * range gets it at the end; in one of many ranges each range would have to look at all rows.
+   */
+  async #index(): Promise<void> {
+    const { database, lease } = this.#parts;
+    if (this.#isIndexed || lease === null || !this.#columns.has('id')) return;
+    await database.dialect.indexLive(database, this.#state.place);
+    this.#isIndexed = true;
   }
 
   async #scrub(): Promise<void> {

@@ -265,10 +265,10 @@ export const BREAKS: readonly Break[] = [
     law: 'L12',
     name: 'a form that fails ends the work on its target',
     file: 'src/cli/sync.ts',
-    find: 'if (settled !== undefined) passes.push(settled); else if (found === undefined ||',
+    find: 'if (settled !== undefined) passes.push(settled); else if (isAsked)',
     replace: `if (passes.at(-1)?.outcome === 'failed') break;
       if (settled !== undefined) passes.push(settled);
-      else if (found === undefined ||`,
+      else if (isAsked)`,
   },
   {
     law: 'L13',
