@@ -189,6 +189,8 @@ export class Api {
       (behaviour.okWithError === 'always-for-a-form' && formId === this.source.forms[0]?.id);
     if (isSilent)
       return this.#ok({ error: 'timeout', items: [], total: 0, page: 1, limit: 50, totalPages: 1 });
+    const isUnknown = formId !== null && this.source.formOf(formId)?.exists !== true;
+    if (isUnknown && behaviour.unknownForm === '404') return this.#error(404, 'no such form');
     if (behaviour.bounds === 'refused' && (query.has('dateFrom') || query.has('dateTo')))
       return this.#error(400, 'dateFrom is not supported');
     const isOtherSort =

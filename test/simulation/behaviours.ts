@@ -43,12 +43,17 @@ const POINTS = {
   sickId: ['none', '410', '500', 'html'],
   okWithError: ['never', 'sometimes', 'always-for-a-form'],
   dateHeader: ['sent', 'missing', 'future'],
+  /** The list of a form that is not there. */
+  unknownForm: ['empty', '404'],
 } as const;
 
 export type BehaviourPoint = keyof typeof POINTS;
 export type Behaviour = { readonly [P in BehaviourPoint]: (typeof POINTS)[P][number] };
 
 export const BEHAVIOUR_POINTS = Object.keys(POINTS) as readonly BehaviourPoint[];
+
+/** Those that a history draws; `unknownForm` follows from the seed, so that the histories of all seeds stayed as they were. */
+const DRAWN = BEHAVIOUR_POINTS.filter((point) => point !== 'unknownForm');
 
 const entriesOf = (choose: (point: BehaviourPoint) => unknown): Behaviour =>
   Object.fromEntries(BEHAVIOUR_POINTS.map((point) => [point, choose(point)])) as Behaviour;
@@ -87,7 +92,7 @@ export function drawBehaviour(
 ): Behaviour {
   const drawn: Record<string, unknown> = { ...PLAIN };
   for (let n = 0; n < count; n++) {
-    const point = random.pick(BEHAVIOUR_POINTS);
+    const point = random.pick(DRAWN);
     const values: readonly unknown[] = POINTS[point].slice(1);
     const value = random.pick(values);
     if (!known.has(`${point}=${String(value)}`)) drawn[point] = value;

@@ -151,7 +151,8 @@ function drawWhole(seed: number, kinds: readonly SourceKind[], known: ReadonlySe
   const random = new Random(seed);
   const kind = random.pick(kinds);
   const isOdd = kind === 'odd' || kind === 'hostile';
-  const behaviour = isOdd ? drawBehaviour(random, 1 + random.below(3), known) : PLAIN;
+  const drawn = isOdd ? drawBehaviour(random, 1 + random.below(3), known) : PLAIN;
+  const behaviour: Behaviour = isOdd && seed % 4 === 0 ? { ...drawn, unknownForm: '404' } : drawn;
   const isBusy = kind === 'busy' || kind === 'hostile' || (kind === 'odd' && random.chance(0.5));
   const deeds = random.chance(0.65) ? random.pick(DEED_SETS) : [];
   const crashes = random.chance(0.4);

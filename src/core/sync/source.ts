@@ -103,6 +103,17 @@ export class Source {
     }
   }
 
+  /** Whether a list of this form shows anything. One that is refused, or of which there is no such form, does not. */
+  async shows(formId: string): Promise<boolean> {
+    try {
+      const answer = await this.count({ formId });
+      return answer !== null && answer.total > 0;
+    } catch (error) {
+      if (isGone(error)) return false;
+      throw error;
+    }
+  }
+
   /** Throws what concerns all submissions: a refused key, a stop. */
   async byId(id: string): Promise<ById> {
     const once = this.#unanswered >= PATIENCE;

@@ -103,8 +103,7 @@ async function requireForms(
 ): Promise<void> {
   // Where nothing is shown, nothing can be stored, and nothing is learned. Whenever ranges are read, it is asked again.
   if (total > 0 && (isReading || profile.now.hasForms !== true)) {
-    const answer = await source.count({ formId: 'no-such-form' });
-    profile.learn({ hasForms: answer === null || answer.total === 0 });
+    profile.learn({ hasForms: !(await source.shows('no-such-form')) });
   }
   if (profile.now.hasForms === false) throw new Incomplete('FOREIGN');
 }
