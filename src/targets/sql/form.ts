@@ -61,6 +61,8 @@ export interface SqlFormParts {
 }
 
 const ROWS_AT_ONCE = 2_000;
+/** Without answers: a page costs a look at all rows of its range. */
+const BARE_ROWS_AT_ONCE = 20_000;
 /** A form that was not cut has one range up to its newest submission, and one after it. */
 const RANGES_OF_ONE = 2;
 
@@ -110,12 +112,13 @@ export class SqlForm implements OpenForm {
     ];
     const columns = [...system, ...names.map(quoted)].join(', ');
     if (this.#state.ranges.length > RANGES_OF_ONE) await this.#index();
+    const most = cells ? ROWS_AT_ONCE : BARE_ROWS_AT_ONCE;
     let last: string | null = null;
     for (;;) {
       const { where, params } = this.#where(query);
       if (last !== null) where.push(`id > $${params.push(last)}`);
       const found = await this.#query(
-        `SELECT ${columns} FROM ${quoted(this.#state.place)} WHERE ${where.join(' AND ')} ORDER BY id LIMIT ${ROWS_AT_ONCE}`,
+        `SELECT ${columns} FROM ${quoted(this.#state.place)} WHERE ${where.join(' AND ')} ORDER BY id LIMIT ${most}`,
         params,
       );
       if (found.length > 0)
@@ -126,7 +129,7 @@ export class SqlForm implements OpenForm {
           deletedAt: query.isDeleted === true ? dialect.timeOf(row['_deleted_at']) : null,
           cells: cells ? decodeRow(shown, row, dialect) : new Map(),
         }));
-      if (found.length < ROWS_AT_ONCE) return;
+      if (found.length < most) return;
       last = textOf(found.at(-1)?.['id']);
     }
   }
