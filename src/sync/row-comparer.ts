@@ -137,15 +137,11 @@ export class RowComparer {
     return results;
   }
 
-  /**
-   * A rejected submission was stored as far as possible, or not at all: that its answers differ, or it has no row, is known. Its
-   * status is brought over all the same.
-   */
+  /** A rejected submission was stored as far as possible, or not at all: that it differs, or has no row, is known. */
   #mayDiffer(id: string, result: RowResult): boolean {
     if (result === 'missing') return this.#unstored.has(id);
     if (!this.isListed(id) || result === 'same') return false;
-    const columns = typeof result === 'object' ? result.columns : [];
-    return !columns.some((name) => name === '_deleted_at' || name === 'status');
+    return typeof result !== 'object' || !result.columns.includes('_deleted_at');
   }
 }
 
