@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { MirrorError } from '../../base/errors.ts';
+import type { ViewSelects } from './form-views.ts';
 import type { Relation } from '../../mirror/relations.ts';
 import type { Cell } from '../../mirror/types.ts';
 import type { Grain } from '../../core/mirror/port.ts';
@@ -120,8 +121,8 @@ export interface Dialect {
   indexLive(session: Session, table: string): Promise<void>;
   /** Makes a view, or one of ours anew. Rejects where that cannot be: then the transaction, and what people built on it, is as it was. */
   putView(tx: Session, name: string, select: string): Promise<void>;
-  /** The public views: the SELECT of each, by name. */
-  views(forms: readonly ViewedForm[], history: boolean): ReadonlyMap<string, string>;
+  /** How it writes the public views. */
+  readonly views: ViewSelects;
   /** Describes tables, columns and views for the tools that read them; absent where the database cannot. Never rejects. */
   comment?(tx: Session, relations: readonly Relation[]): Promise<void>;
   /** Mends an error of the database for people. */

@@ -1,5 +1,5 @@
 import { type Database, type Dialect, quoted, type Session, textOf } from './database.ts';
-import { viewedForms } from './form-views.ts';
+import { publicViews, viewedForms } from './form-views.ts';
 import { relationsOf } from './relations.ts';
 
 const KEPT = 'views';
@@ -20,7 +20,7 @@ export async function makeViews(
   await dialect.alone(tx);
   const notes: string[] = [];
   const forms = await viewedForms(tx, dialect);
-  const wanted = dialect.views(forms, history);
+  const wanted = publicViews(dialect.views, forms, history);
   const kept = await readKept(tx);
   const made = new Map(Object.entries(kept ?? {}));
   const relations = await dialect.relations(tx);

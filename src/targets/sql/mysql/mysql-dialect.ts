@@ -15,7 +15,7 @@ import {
 import { describeMysqlError, refusalOf } from './mysql-errors.ts';
 import type { MysqlSession } from './mysql-session.ts';
 import { markDeleted, upsert } from './mysql-upsert.ts';
-import { mysqlViews } from './mysql-views.ts';
+import { MysqlViews } from './mysql-views.ts';
 
 /** How the first characters of an ISO time are written. */
 const GRAINS: Readonly<Record<Grain, string | null>> = {
@@ -100,7 +100,7 @@ export function mysqlDialect(collation: string): Dialect {
     upsert: (tx, batch, versions) => upsert(tx, batch, versions, types),
     markDeleted,
     refusal: refusalOf,
-    views: (forms, history) => mysqlViews(forms, history, collation),
+    views: new MysqlViews(collation),
     async indexLive(session, table) {
       const name = '_mirror_live';
       const there = await session.query(

@@ -1,40 +1,9 @@
 import { SYSTEM_COLUMNS } from '../../../mirror/reserved-names.ts';
 import { quoted, type ViewedForm } from '../database.ts';
 import { MORE } from '../fields.ts';
-import { answerColumns, type FormViewStyle, labelledSelect, liveSelect } from '../form-views.ts';
+import { answerColumns, type FormViewStyle, unionOf, type ViewSelects } from '../form-views.ts';
 import { textLiteral } from './mysql-literal.ts';
 import { dateOf, elementsOf, textIn } from './mysql-values.ts';
-
-/** The public views: the SELECT of each view, by name. */
-export function mysqlViews(
-  forms: readonly ViewedForm[],
-  history: boolean,
-  collation: string,
-): ReadonlyMap<string, string> {
-  const views = new Views(collation);
-  const selects = new Map<string, string>([
-    ['mirror_forms', views.forms()],
-    ['mirror_fields', views.fields()],
-    ['mirror_label_history', views.labels()],
-    ['mirror_runs', 'SELECT * FROM _mirror_runs'],
-    ['mirror_rejected', REJECTED],
-    ['freshness', views.freshness()],
-  ]);
-  for (const form of forms) {
-    selects.set(`${form.table}_live`, liveSelect(form, views.style));
-    selects.set(`${form.table}_labelled`, labelledSelect(form, views.style));
-    if (history) selects.set(`${form.table}_history`, views.history(form));
-  }
-  selects.set('mirror_status_history', views.statusHistory(forms));
-  if (forms.length > 0)
-    selects.set('submissions', forms.map((form) => views.submissions(form)).join('\n UNION ALL '));
-  const answers = forms.flatMap((form) => views.answersOf(form));
-  if (answers.length > 0) selects.set('answers', views.answers(answers.join('\n UNION ALL ')));
-  return selects;
-}
-
-const REJECTED = `SELECT form_id, id AS submission_id, reason, is_stored = 1 AS stored, first_seen_at, last_seen_at
- FROM _mirror_entries WHERE kind IN ('rejected', 'undecided')`;
 
 const state = (path: string): string => `json_unquote(json_extract(s.state, '$.${path}'))`;
 const moment = (ms: string): string =>
@@ -46,8 +15,8 @@ interface Choice {
   readonly expression: string;
 }
 
-/** The SELECTs, with all texts of one collation. */
-class Views {
+/** How MySQL and MariaDB write the public views, with all texts in one collation. */
+export class MysqlViews implements ViewSelects {
   readonly #collation: string;
   /** The type of texts in a table of JSON, which are otherwise encoded as the database is. */
   readonly #longtext: string;
@@ -62,22 +31,25 @@ class Views {
       // Names have no characters beyond the Basic Multilingual Plane.
       labelOf: (label) => label.replace(/[\u{10000}-\u{10FFFF}]/gu, '\uFFFD'),
       inMore: (name) => this.#text(textIn(MORE, name)),
+      literal: (text) => this.#literal(text),
+      noTime: 'CAST(NULL AS datetime(6))',
+      unionOf,
     };
   }
 
-  forms(): string {
+  get forms(): string {
     return `SELECT s.form_id, ${this.#text(state('slug'))} AS slug, ${this.#text(state('name'))} AS name,
  ${this.#text(state('place'))} AS table_name, concat(${this.#text(state('place'))}, '_labelled') AS view_name,
  ${this.#stateMoment('goneAtMs')} AS gone_at FROM _mirror_state AS s`;
   }
 
-  fields(): string {
+  get fields(): string {
     return `SELECT s.form_id, f.field_id AS field_id, f.column_name AS column_name,
  f.text_column AS text_column, f.label AS label, f.position AS position,
  f.type AS type, f.is_in_form AS is_in_form FROM _mirror_state AS s CROSS JOIN ${this.#fieldRows()}`;
   }
 
-  labels(): string {
+  get labels(): string {
     const nested = `, NESTED PATH '$.labels[*]' COLUMNS (nth FOR ORDINALITY, was ${this.#longtext} PATH '$.label', since varchar(40) PATH '$.from')`;
     const since = 'CAST(left(f.since, 23) AS datetime(6))';
     return `SELECT s.form_id, f.field_id AS field_id, f.was AS label, ${since} AS valid_from,
@@ -85,7 +57,7 @@ class Views {
  FROM _mirror_state AS s CROSS JOIN ${this.#fieldRows(nested)} WHERE f.nth IS NOT NULL`;
   }
 
-  freshness(): string {
+  get freshness(): string {
     return `SELECT ${this.#text(state('slug'))} AS form,
  (SELECT sum(r.n) FROM JSON_TABLE(json_extract(s.state, '$.tally.rows.*'), '$[*]' COLUMNS (n bigint PATH '$')) AS r) AS "rows",
  ${this.#stateMoment('submissionsAsOfMs')} AS submissions_as_of, ${this.#stateMoment('statusesAsOfMs')} AS statuses_as_of,
@@ -93,9 +65,7 @@ class Views {
   FROM JSON_TABLE(s.state, '$.ranges[*]' COLUMNS (ms bigint PATH '$.readAtMs')) AS r) AS answers_as_of FROM _mirror_state AS s`;
   }
 
-  /** Ended versions, and the current one. */
-  history(form: ViewedForm): string {
-    const { table, formId } = form;
+  versionsOf(form: ViewedForm): ReturnType<ViewSelects['versionsOf']> {
     const own = answerColumns(form).map(({ field, name, isBeside }) => {
       const isNumber = field.type === 'number' && !isBeside;
       return {
@@ -104,43 +74,12 @@ class Views {
         current: `t.${quoted(name)}`,
       };
     });
-    const paths = own.map(({ path }) => path);
-    const answers =
-      paths.length === 0
-        ? ''
-        : ` CROSS JOIN JSON_TABLE(v.answers, '$' COLUMNS (${paths.join(', ')})) AS a`;
-    const first = `(SELECT _first_seen_at FROM ${quoted(table)} AS o WHERE o.id = v.submission_id)`;
-    const ofForm = `v.form_id = ${this.#literal(formId)} AND v.answers IS NOT NULL`;
-    return `SELECT v.submission_id AS id, v.status, v.created_at${own.map(({ ended }) => `, ${ended}`).join('')},
- coalesce(lag(v.until) OVER (PARTITION BY v.submission_id ORDER BY v.until), ${first}) AS _valid_from, v.until AS _valid_to,
- (v.deleted_at IS NOT NULL) AS _is_deleted FROM _mirror_versions AS v${answers} WHERE ${ofForm}
- UNION ALL SELECT t.id, t.status, t.created_at${own.map(({ current }) => `, ${current}`).join('')},
- coalesce((SELECT max(v.until) FROM _mirror_versions AS v WHERE v.submission_id = t.id AND ${ofForm}), t._first_seen_at),
- NULL, (t._deleted_at IS NOT NULL) FROM ${quoted(table)} AS t`;
-  }
-
-  /** A row for each status that a submission had: of versions that follow each other with one status, the first. */
-  statusHistory(forms: readonly ViewedForm[]): string {
-    const noTime = 'CAST(NULL AS datetime(6))';
-    const versions = forms.map(({ formId, table }) => {
-      const id = this.#literal(formId);
-      return `SELECT v.form_id, v.submission_id, v.status, v.until, v.not_before AS until_not_before,
-       (SELECT t._first_seen_at FROM ${quoted(table)} AS t WHERE t.id = v.submission_id) AS first_seen
-       FROM _mirror_versions AS v WHERE v.form_id = ${id}
-       UNION ALL SELECT ${id}, t.id, t.status, ${noTime}, ${noTime}, t._first_seen_at FROM ${quoted(table)} AS t`;
-    });
-    if (versions.length === 0)
-      return `SELECT form_id, submission_id, status, not_before, until AS seen_at FROM _mirror_versions WHERE 1 = 0`;
-    const window = `OVER (PARTITION BY form_id, submission_id ORDER BY until IS NULL, until)`;
-    return `SELECT form_id, submission_id, status, not_before, seen_at FROM (
- SELECT form_id, submission_id, status, lag(status) ${window} AS former, lag(until_not_before) ${window} AS not_before,
- coalesce(lag(until) ${window}, first_seen) AS seen_at FROM (${versions.join('\n UNION ALL ')}) AS a) AS b WHERE former IS NULL OR former <> status`;
-  }
-
-  submissions({ formId, slug, name, table }: ViewedForm): string {
-    return `SELECT ${this.#literal(formId)} AS form_id, ${this.#literal(slug)} AS slug, ${this.#literal(name)} AS form_name,
- t.id AS submission_id, t.status AS status, t.created_at AS created_at, t._first_seen_at AS first_seen_at,
- t._changed_at AS changed_at, t._deleted_at AS deleted_at, (t._deleted_at IS NULL) AS is_live FROM ${quoted(table)} AS t`;
+    const paths = own.map(({ path }) => path).join(', ');
+    return {
+      ended: own.map(({ ended }) => ended),
+      current: own.map(({ current }) => current),
+      from: paths === '' ? '' : ` CROSS JOIN JSON_TABLE(v.answers, '$' COLUMNS (${paths})) AS a`,
+    };
   }
 
   /** The answers of a form: single ones, then those of lists. Fields come from the state, so that a label is always the current one. */

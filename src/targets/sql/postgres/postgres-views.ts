@@ -1,42 +1,19 @@
 import { SYSTEM_COLUMNS } from '../../../mirror/reserved-names.ts';
 import { literal, quoted, type ViewedForm } from '../database.ts';
 import { MORE } from '../fields.ts';
-import { answerColumns, type FormViewStyle, labelledSelect, liveSelect } from '../form-views.ts';
+import { answerColumns, type FormViewStyle, unionOf, type ViewSelects } from '../form-views.ts';
 
 const STYLE: FormViewStyle = {
   // PostgreSQL replaces a view in place only if new columns come last.
   arrange: (answers) => [...SYSTEM_COLUMNS, ...answers],
   maxLabelBytes: 63,
   inMore: (name) => `${MORE}::jsonb ->> ${literal(name)}`,
+  literal: (text) => `${literal(text)}::text`,
+  noTime: 'NULL::timestamptz',
+  unionOf,
 };
 /** A longer text is no date. */
 const MAX_DATE_LENGTH = 40;
-
-/** The public views: the SELECT of each view, by name. */
-export function postgresViews(
-  forms: readonly ViewedForm[],
-  history: boolean,
-): ReadonlyMap<string, string> {
-  const selects = new Map<string, string>([
-    ['mirror_forms', FORMS],
-    ['mirror_fields', FIELDS],
-    ['mirror_label_history', LABELS],
-    ['mirror_runs', 'SELECT * FROM _mirror_runs'],
-    ['mirror_rejected', REJECTED],
-    ['freshness', FRESHNESS],
-  ]);
-  for (const form of forms) {
-    selects.set(`${form.table}_live`, liveSelect(form, STYLE));
-    selects.set(`${form.table}_labelled`, labelledSelect(form, STYLE));
-    if (history) selects.set(`${form.table}_history`, historySelect(form));
-  }
-  selects.set('mirror_status_history', statusHistory(forms));
-  if (forms.length > 0)
-    selects.set('submissions', forms.map(submissionSelect).join('\n UNION ALL '));
-  const answers = forms.flatMap(answerSelects);
-  if (answers.length > 0) selects.set('answers', answersSelect(answers.join('\n UNION ALL ')));
-  return selects;
-}
 
 const state = (name: string): string => `(s.state::jsonb ->> '${name}')`;
 const moment = (ms: string): string => `to_timestamp((${ms})::numeric / 1000)`;
@@ -53,59 +30,28 @@ const LABELS = `SELECT s.form_id, f.value ->> 'id' AS field_id, l.value ->> 'lab
  FROM _mirror_state AS s, jsonb_array_elements(s.fields::jsonb) WITH ORDINALITY AS f(value, place),
  jsonb_array_elements(f.value -> 'labels') WITH ORDINALITY AS l(value, place)`;
 
-const REJECTED = `SELECT form_id, id AS submission_id, reason, is_stored = 1 AS stored, first_seen_at, last_seen_at
- FROM _mirror_entries WHERE kind IN ('rejected', 'undecided')`;
-
 const FRESHNESS = `SELECT ${state('slug')} AS form,
  (SELECT sum(value::bigint) FROM jsonb_each_text(s.state::jsonb #> '{tally,rows}')) AS rows,
  ${moment(state('submissionsAsOfMs'))} AS submissions_as_of, ${moment(state('statusesAsOfMs'))} AS statuses_as_of,
  (SELECT CASE WHEN count(r.value ->> 'readAtMs') = count(*) THEN ${moment("min((r.value ->> 'readAtMs')::numeric)")} END
   FROM jsonb_array_elements(s.state::jsonb -> 'ranges') AS r(value)) AS answers_as_of FROM _mirror_state AS s`;
 
-/** Ended versions, and the current one. */
-function historySelect(form: ViewedForm): string {
-  const { table, formId } = form;
+function versionsOf(form: ViewedForm): ReturnType<ViewSelects['versionsOf']> {
   const types = { number: 'numeric', text: 'text', json: 'jsonb' } as const;
   const own = answerColumns(form).map(({ field, name, isBeside }) => {
     const type = isBeside ? 'text' : types[field.type ?? 'text'];
     const of = `v.answers::jsonb ${type === 'jsonb' ? '->' : '->>'} ${literal(name)}`;
     return { ended: `(${of})::${type} AS ${quoted(name)}`, current: `t.${quoted(name)}` };
   });
-  const first = `(SELECT _first_seen_at FROM ${quoted(table)} AS o WHERE o.id = v.submission_id)`;
-  const ofForm = `v.form_id = ${literal(formId)} AND v.answers IS NOT NULL`;
-  return `SELECT v.submission_id AS id, v.status, v.created_at${own.map(({ ended }) => `, ${ended}`).join('')},
- coalesce(lag(v.until) OVER (PARTITION BY v.submission_id ORDER BY v.until), ${first}) AS _valid_from, v.until AS _valid_to,
- (v.deleted_at IS NOT NULL) AS _is_deleted FROM _mirror_versions AS v WHERE ${ofForm}
- UNION ALL SELECT t.id, t.status, t.created_at${own.map(({ current }) => `, ${current}`).join('')},
- coalesce((SELECT max(v.until) FROM _mirror_versions AS v WHERE v.submission_id = t.id AND ${ofForm}), t._first_seen_at),
- NULL, (t._deleted_at IS NOT NULL) FROM ${quoted(table)} AS t`;
-}
-
-/** A row for each status that a submission had: of versions that follow each other with one status, the first. */
-function statusHistory(forms: readonly ViewedForm[]): string {
-  const versions = forms.map(
-    ({ formId, table }) =>
-      `SELECT v.form_id, v.submission_id, v.status, v.until, v.not_before AS until_not_before,
-       (SELECT t._first_seen_at FROM ${quoted(table)} AS t WHERE t.id = v.submission_id) AS first_seen
-       FROM _mirror_versions AS v WHERE v.form_id = ${literal(formId)}
-       UNION ALL SELECT ${literal(formId)}, t.id, t.status, NULL::timestamptz, NULL::timestamptz, t._first_seen_at FROM ${quoted(table)} AS t`,
-  );
-  if (versions.length === 0)
-    return `SELECT NULL::text AS form_id, NULL::text AS submission_id, NULL::text AS status, NULL::timestamptz AS not_before, NULL::timestamptz AS seen_at WHERE false`;
-  const window = `OVER (PARTITION BY form_id, submission_id ORDER BY until NULLS LAST)`;
-  return `SELECT form_id, submission_id, status, not_before, seen_at FROM (
- SELECT form_id, submission_id, status, lag(status) ${window} AS before, lag(until_not_before) ${window} AS not_before,
- coalesce(lag(until) ${window}, first_seen) AS seen_at FROM (${versions.join('\n UNION ALL ')}) AS a) AS b WHERE before IS NULL OR before <> status`;
-}
-
-function submissionSelect({ formId, slug, name, table }: ViewedForm): string {
-  return `SELECT ${literal(formId)}::text AS form_id, ${literal(slug)}::text AS slug, ${literal(name)}::text AS form_name, t.id AS submission_id,
- t.status AS status, t.created_at AS created_at, t._first_seen_at AS first_seen_at, t._changed_at AS changed_at,
- t._deleted_at AS deleted_at, (t._deleted_at IS NULL) AS is_live FROM ${quoted(table)} AS t`;
+  return {
+    ended: own.map(({ ended }) => ended),
+    current: own.map(({ current }) => current),
+    from: '',
+  };
 }
 
 /** The answers of a form: single ones, then those of lists. */
-function answerSelects(form: ViewedForm): string[] {
+function answersOf(form: ViewedForm): string[] {
   const singles: string[] = [];
   const lists: string[] = [];
   for (const { id, column, textColumn, type, isInMore } of form.fields) {
@@ -158,7 +104,7 @@ function answerSelects(form: ViewedForm): string[] {
 }
 
 /** Labels come from the state, so that they are always the current ones. */
-const answersSelect = (from: string): string =>
+const answers = (from: string): string =>
   `SELECT a.form_id, a.slug, a.submission_id, a.status, a.created_at, a.is_live, a.field_id, f.column_name, f.label, a.value_index,
  a.value_text, a.value_number, ${dateOf('a.value_text')} AS value_date
  FROM (${from}) AS a LEFT JOIN (${FIELDS}) AS f ON f.form_id = a.form_id AND f.field_id = a.field_id WHERE a.value_text <> ''`;
@@ -179,3 +125,15 @@ function dateOf(text: string): string {
   const cut = `regexp_replace(${text}, '(?<=[.][0-9]{6})[0-9]+', '')`;
   return `CASE ${is(`${DAY}(${TIME})?`)} ${cut}::timestamp ${is(`${FAR_DAYS}${DAY}${TIME}${OFFSET}`)} ${cut}::timestamptz AT TIME ZONE 'UTC' END`;
 }
+
+/** How PostgreSQL writes the public views. */
+export const postgresViews: ViewSelects = {
+  style: STYLE,
+  forms: FORMS,
+  fields: FIELDS,
+  labels: LABELS,
+  freshness: FRESHNESS,
+  versionsOf,
+  answersOf,
+  answers,
+};

@@ -1,7 +1,12 @@
 import { SYSTEM_COLUMNS } from '../../../mirror/reserved-names.ts';
 import { literal, quoted, type ViewedForm } from '../database.ts';
 import { MORE } from '../fields.ts';
-import { answerColumns, type FormViewStyle, labelledSelect, liveSelect } from '../form-views.ts';
+import {
+  answerColumns,
+  type FormViewStyle,
+  unionOf as plainUnion,
+  type ViewSelects,
+} from '../form-views.ts';
 import { dateOf, elementsOf, numberText } from './sqlite-values.ts';
 
 /** SELECTs joined by one UNION; SQLite takes at most 500. */
@@ -11,32 +16,10 @@ const STYLE: FormViewStyle = {
   arrange: (answers) => [...SYSTEM_COLUMNS.slice(0, 3), ...answers, ...SYSTEM_COLUMNS.slice(3)],
   maxLabelBytes: 1_000,
   inMore: (name) => `json_extract(${MORE}, '$.${name}')`,
+  literal,
+  noTime: 'NULL',
+  unionOf,
 };
-
-/** The public relations that are not tables of forms. Each is a view, so that nothing is kept twice. */
-export function sqliteViews(
-  forms: readonly ViewedForm[],
-  history: boolean,
-): ReadonlyMap<string, string> {
-  const selects = new Map<string, string>([
-    ['mirror_forms', FORMS],
-    ['mirror_fields', FIELDS],
-    ['mirror_label_history', LABELS],
-    ['mirror_runs', RUNS],
-    ['mirror_rejected', REJECTED],
-    ['freshness', FRESHNESS],
-  ]);
-  for (const form of forms) {
-    selects.set(`${form.table}_live`, liveSelect(form, STYLE));
-    selects.set(`${form.table}_labelled`, labelledSelect(form, STYLE));
-    if (history) selects.set(`${form.table}_history`, historySelect(form));
-  }
-  selects.set('mirror_status_history', statusHistory(forms));
-  if (forms.length > 0) selects.set('submissions', unionOf(forms.map(submissionSelect)));
-  const answers = forms.flatMap(answerSelects);
-  if (answers.length > 0) selects.set('answers', answersSelect(unionOf(answers)));
-  return selects;
-}
 
 const state = (path: string): string => `json_extract(s.state, '$.${path}')`;
 const iso = (ms: string): string => `strftime('%Y-%m-%dT%H:%M:%fZ', ${ms} / 1000.0, 'unixepoch')`;
@@ -55,58 +38,21 @@ const LABELS = `SELECT s.form_id, ${field('id')} AS field_id, json_extract(l.val
  lead(json_extract(l.value, '$.from')) OVER (PARTITION BY s.form_id, f.key ORDER BY l.key) AS valid_to
  FROM _mirror_state AS s, json_each(s.fields) AS f, json_each(f.value, '$.labels') AS l`;
 
-const RUNS = 'SELECT * FROM _mirror_runs';
-
-const REJECTED = `SELECT form_id, id AS submission_id, reason, is_stored AS stored, first_seen_at, last_seen_at
- FROM _mirror_entries WHERE kind IN ('rejected', 'undecided')`;
-
 const FRESHNESS = `SELECT ${state('slug')} AS form,
  (SELECT sum(value) FROM json_each(s.state, '$.tally.rows')) AS rows,
  ${iso(state('submissionsAsOfMs'))} AS submissions_as_of, ${iso(state('statusesAsOfMs'))} AS statuses_as_of,
  (SELECT CASE WHEN count(json_extract(r.value, '$.readAtMs')) = count(*) THEN ${iso("min(json_extract(r.value, '$.readAtMs'))")} END
   FROM json_each(s.state, '$.ranges') AS r) AS answers_as_of FROM _mirror_state AS s`;
 
-/** Ended versions, and the current one. */
-function historySelect(form: ViewedForm): string {
-  const { table, formId } = form;
+function versionsOf(form: ViewedForm): ReturnType<ViewSelects['versionsOf']> {
   const own = answerColumns(form).map(({ name }) => name);
-  const ended = own.map(
-    (name) => `json_extract(v.answers, ${literal(`$."${name}"`)}) AS ${quoted(name)}`,
-  );
-  const current = own.map((name) => `t.${quoted(name)}`);
-  const first = `(SELECT _first_seen_at FROM ${quoted(table)} AS o WHERE o.id = v.submission_id)`;
-  return `SELECT v.submission_id AS id, v.status, v.created_at${list(ended)},
- coalesce(lag(v.until) OVER (PARTITION BY v.submission_id ORDER BY v.until), ${first}) AS _valid_from, v.until AS _valid_to,
- (v.deleted_at IS NOT NULL) AS _is_deleted FROM _mirror_versions AS v WHERE v.form_id = ${literal(formId)} AND v.answers IS NOT NULL
- UNION ALL SELECT t.id, t.status, t.created_at${list(current)},
- coalesce((SELECT max(v.until) FROM _mirror_versions AS v WHERE v.form_id = ${literal(formId)} AND v.submission_id = t.id AND v.answers IS NOT NULL), t._first_seen_at),
- NULL, (t._deleted_at IS NOT NULL) FROM ${quoted(table)} AS t`;
-}
-
-const list = (items: readonly string[]): string => items.map((item) => `, ${item}`).join('');
-
-/** A row for each status that a submission had: of versions that follow each other with one status, the first. */
-function statusHistory(forms: readonly ViewedForm[]): string {
-  const first = (table: string, id: string): string =>
-    `(SELECT t._first_seen_at FROM ${quoted(table)} AS t WHERE t.id = ${id})`;
-  const versions = forms.map(
-    ({ formId, table }) =>
-      `SELECT v.form_id, v.submission_id, v.status, v.until, v.not_before AS until_not_before, ${first(table, 'v.submission_id')} AS first_seen
-       FROM _mirror_versions AS v WHERE v.form_id = ${literal(formId)}
-       UNION ALL SELECT ${literal(formId)}, t.id, t.status, NULL, NULL, t._first_seen_at FROM ${quoted(table)} AS t`,
-  );
-  if (versions.length === 0)
-    return `SELECT NULL AS form_id, NULL AS submission_id, NULL AS status, NULL AS not_before, NULL AS seen_at WHERE 0`;
-  const window = `OVER (PARTITION BY form_id, submission_id ORDER BY until IS NULL, until)`;
-  return `SELECT form_id, submission_id, status, not_before, seen_at FROM (
- SELECT form_id, submission_id, status, lag(status) ${window} AS before, lag(until_not_before) ${window} AS not_before,
- coalesce(lag(until) ${window}, first_seen) AS seen_at FROM (${unionOf(versions)})) WHERE before IS NULL OR before <> status`;
-}
-
-function submissionSelect({ formId, slug, name, table }: ViewedForm): string {
-  return `SELECT ${literal(formId)} AS form_id, ${literal(slug)} AS slug, ${literal(name)} AS form_name, t.id AS submission_id,
- t.status AS status, t.created_at AS created_at, t._first_seen_at AS first_seen_at, t._changed_at AS changed_at,
- t._deleted_at AS deleted_at, (t._deleted_at IS NULL) AS is_live FROM ${quoted(table)} AS t`;
+  return {
+    ended: own.map(
+      (name) => `json_extract(v.answers, ${literal(`$."${name}"`)}) AS ${quoted(name)}`,
+    ),
+    current: own.map((name) => `t.${quoted(name)}`),
+    from: '',
+  };
 }
 
 /** An answer to one of the fields, in a row of the form's table. */
@@ -116,7 +62,7 @@ interface Choice {
 }
 
 /** The answers of a form: single ones, then those of lists. Fields come from the state, so that a label is always the current one. */
-function answerSelects(form: ViewedForm): string[] {
+function answersOf(form: ViewedForm): string[] {
   const texts: Choice[] = [];
   const numbers: Choice[] = [];
   const lists: Choice[] = [];
@@ -181,16 +127,28 @@ const choose = (choices: readonly Choice[]): string =>
     ? 'NULL'
     : `CASE f.key ${choices.map(({ key, expression }) => `WHEN ${key} THEN ${expression}`).join(' ')} END`;
 
-const answersSelect = (from: string): string =>
+const answers = (from: string): string =>
   `SELECT a.form_id, a.slug, a.submission_id, a.status, a.created_at, a.is_live, a.field_id, a.column_name, a.label, a.value_index,
  ${numberText('a.value_text')} AS value_text, a.value_number, ${dateOf('a.value_text')} AS value_date
  FROM (${from}) AS a WHERE a.value_text <> ''`;
 
 /** Unions of unions where there are many. */
 function unionOf(selects: readonly string[]): string {
-  if (selects.length <= SELECTS_A_UNION) return selects.join('\n UNION ALL ');
+  if (selects.length <= SELECTS_A_UNION) return plainUnion(selects);
   const unions: string[] = [];
   for (let start = 0; start < selects.length; start += SELECTS_A_UNION)
     unions.push(`SELECT * FROM (${unionOf(selects.slice(start, start + SELECTS_A_UNION))})`);
   return unionOf(unions);
 }
+
+/** How SQLite writes the public views. */
+export const sqliteViews: ViewSelects = {
+  style: STYLE,
+  forms: FORMS,
+  fields: FIELDS,
+  labels: LABELS,
+  freshness: FRESHNESS,
+  versionsOf,
+  answersOf,
+  answers,
+};
