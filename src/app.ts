@@ -234,7 +234,7 @@ export class App implements AsyncDisposable {
     return polled === null ? looked : bothOf(forms, polled, looked);
   }
 
-  /** Today's core writes sheets, the new one writes databases. */
+  /** The old core writes sheets, the new core databases. */
   #isSheet(name: string): boolean {
     return this.settingsOf(name).address.kind === 'google-sheets';
   }
@@ -553,7 +553,7 @@ function bothOf(forms: readonly FormPlan[], one: LookReport, other: LookReport):
 }
 
 function sheetOf(target: Target | StoreCopy): Target {
-  if (target instanceof StoreCopy) throw new TypeError('a store of the new core has no looks');
+  if (target instanceof StoreCopy) throw new TypeError('not a sheet');
   return target;
 }
 

@@ -124,8 +124,8 @@ function lossesOf(
   losses: readonly string[],
   passes: readonly PassRecord[],
 ): Loss[] {
-  const told = losses.map((text): Loss => ({ what: 'told', text }));
-  if (told.length > 0 || submissionsAsOfMs !== null || goneAtMs !== null) return told;
+  const found = losses.map((text): Loss => ({ what: 'other', text }));
+  if (found.length > 0 || submissionsAsOfMs !== null || goneAtMs !== null) return found;
   const wasProven = passes.some(({ outcome }) => outcome === 'ok' || outcome === 'withheld');
-  return wasProven ? [{ what: 'told', text: 'What was stored is to be read again.' }] : [];
+  return wasProven ? [{ what: 'other', text: 'All rows are due to be read again.' }] : [];
 }

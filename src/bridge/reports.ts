@@ -7,13 +7,14 @@ import type { WriteBackReport } from '../core/sync/write-back.ts';
 import type { TargetNotice } from '../mirror/notices.ts';
 import type { PassKind } from '../mirror/types.ts';
 import type { MarkReport, PassReport, SyncEvents } from '../sync/events.ts';
+import { NOTHING_DONE } from '../sync/unopened-pass.ts';
 import { passRecordOf } from './overview.ts';
 
 /*
  * Reports of the new core in the words that commands, logs and health have for them.
  */
 
-/** `kind`: what was asked for; a run that read everything is a full one in any case. */
+/** `kind`: the kind of run that was requested. A run that read everything is reported as a full one. */
 export function passReportOf(run: RunReport, kind: PassKind, passId: string): PassReport {
   const { form, target, reasons, notes, wasEmpty, failure, undecided } = run;
   return {
@@ -45,7 +46,7 @@ const noticeOf = (message: string, tab: string): TargetNotice => ({
   remedy: 'The next run tries again.',
 });
 
-/** A form that a poll found as it is accounted for: as a run that found nothing new, at no request. */
+/** A form in which a poll found no change: reported as a run that found nothing new, without a request. */
 export function settledReportOf(
   { target, stored, atMs, onStatuses }: SettledForm,
   passId: string,
@@ -60,24 +61,10 @@ export function settledReportOf(
     startedAt: new Date(atMs).toISOString(),
     endedAt: new Date(endedAtMs).toISOString(),
     outcome: 'ok',
-    requests: 0,
+    ...NOTHING_DONE,
     total: sumOf(accounted(tally).values()),
-    distinct: 0,
-    inserted: 0,
-    updated: 0,
-    unchanged: 0,
-    deleted: 0,
-    rejected: 0,
-    withheld: 0,
     code: null,
     error: null,
-    absent: 0,
-    undecided: 0,
-    doubles: 0,
-    reason: null,
-    marked: 0,
-    notices: [],
-    ms: 0,
     failure: null,
     byLook: true,
     ...(!onStatuses && { isUncounted: true }),

@@ -47,16 +47,9 @@ export class StoreCopy implements Copy {
   readonly store: Store;
   readonly batchRows = ROWS_AT_ONCE;
   readonly #clock: Clock;
-  readonly pruneHistory?: NonNullable<Copy['pruneHistory']>;
-
   constructor({ name, kind, address, store, clock }: StoreCopyParts) {
     [this.name, this.kind, this.address, this.store] = [name, kind, address, store];
     this.#clock = clock;
-    this.pruneHistory = async (form, before, options) => {
-      await using open = await this.#openToWrite(form, options);
-      const versionsBeforeMs = Date.parse(before);
-      return open.erase({ kind: 'purge', deletedBeforeMs: null, versionsBeforeMs });
-    };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -111,6 +104,15 @@ export class StoreCopy implements Copy {
     return new StoreWriter(this.store, form, open);
   }
 
+  async pruneHistory(form: FormIdentity, before: string, options: WriterOptions): Promise<number> {
+    await using open = await this.#openToWrite(form, options);
+    return open.erase({
+      kind: 'purge',
+      deletedBeforeMs: null,
+      versionsBeforeMs: Date.parse(before),
+    });
+  }
+
   async relations(): Promise<TargetRelations | undefined> {
     return (await this.store.relations()) ?? undefined;
   }
@@ -153,17 +155,21 @@ export class StoreCopy implements Copy {
   }
 
   /** Waits for another process that writes the form, as long as the options say. */
-  #openToWrite(form: FormIdentity, { waitMs, signal }: WriterOptions): Promise<OpenForm> {
-    const open = () => this.store.open(form, 'write');
-    return whileBusy(open, (error) => toMirrorError(error).code === 'TARGET_BUSY', {
-      waitMs,
-      signal,
-      clock: this.#clock,
-    });
+  async #openToWrite(form: FormIdentity, { waitMs, signal }: WriterOptions): Promise<OpenForm> {
+    const untilMs = this.#clock.now() + waitMs;
+    for (;;) {
+      try {
+        return await this.store.open(form, 'write');
+      } catch (error) {
+        if (toMirrorError(error).code !== 'TARGET_BUSY' || this.#clock.now() >= untilMs)
+          throw error;
+        await this.#clock.sleep(BUSY_PAUSE_MS, signal);
+      }
+    }
   }
 }
 
-/** Opens a target of whichever core. Rejects as the target does. */
+/** Opens a target, of the old core or the new one. Rejects as the target does. */
 export async function openCopy(
   name: string,
   address: TargetAddress,
@@ -174,21 +180,4 @@ export async function openCopy(
   const { kind, shown } = address;
   const { clock = systemClock } = options;
   return new StoreCopy({ name, kind, address: shown, store: opened, clock });
-}
-
-/** Tries again while another process is in the way, for at most `waitMs`. */
-async function whileBusy<T>(
-  work: () => Promise<T>,
-  isBusy: (error: unknown) => boolean,
-  { waitMs, signal, clock }: WriterOptions & { readonly clock: Clock },
-): Promise<T> {
-  const untilMs = clock.now() + waitMs;
-  for (;;) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!isBusy(error) || clock.now() >= untilMs) throw error;
-      await clock.sleep(BUSY_PAUSE_MS, signal);
-    }
-  }
 }

@@ -19,10 +19,10 @@ import { checkpointOf, passRecordOf } from './overview.ts';
 const iso = (ms: number): string => new Date(ms).toISOString();
 const isoOrNull = (ms: number | null): string | null => (ms === null ? null : iso(ms));
 
-/** Listed: the submission could not be stored as it is, or the source says of it neither that it is there nor that it is gone. */
+/** Listed as rejected: it could not be stored unchanged, or the source does not say whether it still exists. */
 const LISTED = ['rejected', 'undecided'] as const satisfies readonly EntryKind[];
 
-/** A form of a store, as commands and page read it: each question opens it anew, so that none is answered from what was. */
+/** A form of a store, as commands and the page read it. Each question opens the form again, so each answer is current. */
 export class StoreReader implements CopyReader {
   readonly #store: Store;
   readonly #formId: string;
@@ -230,7 +230,7 @@ async function entriesOf(form: OpenForm, kinds: readonly EntryKind[]): Promise<E
   return all;
 }
 
-/** What is held of these submissions. Versions end with the rows that they belong to, and are not counted by themselves. */
+/** Counts what the target holds of these submissions. Versions are deleted with their rows and not counted. */
 export async function tracesIn(form: OpenForm, ids: readonly string[]): Promise<Traces> {
   let rows = 0;
   for (const isDeleted of [false, true])

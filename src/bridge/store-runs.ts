@@ -14,6 +14,7 @@ import type { Joining } from '../core/sync/sink.ts';
 import { Source } from '../core/sync/source.ts';
 import { type Difference, verify } from '../core/sync/verify.ts';
 import {
+  NOTHING_WRITTEN,
   wouldWriteBack,
   writeBack,
   type WriteBackReport,
@@ -131,7 +132,7 @@ export class StoreRuns {
     const about = { ...subject, form: run.form };
     if (changes !== null) events.emit('columns.changed', { ...about, ...changes });
     if (run.reasons.length > 0) {
-      const losses = run.reasons.map((text) => ({ what: 'told', text }) as const);
+      const losses = run.reasons.map((text) => ({ what: 'other', text }) as const);
       events.emit('pass.widened', { ...about, reason: run.reasons.join(' '), losses });
     }
     return report;
@@ -207,7 +208,7 @@ export class StoreRuns {
     }
   }
 
-  /** One poll over the workspace for these targets: which forms need a run, and which were found as they are accounted for. */
+  /** One poll of the workspace for these targets: which forms need a run, and which have not changed. */
   async poll(
     forms: readonly FormPlan[],
     copies: readonly StoreCopy[],
@@ -298,7 +299,7 @@ export class StoreRuns {
       const since = new Date(clock.now()).toISOString();
       const { code = null, message: error = null } = failure ?? {};
       const record = failure === null && refused === 0 ? null : { since, code, error, refused };
-      // What cannot be kept is in the report all the same.
+      // If it cannot be stored, the report still has it.
       for (const store of stores) await noteWriteBack(store, form.id, record).catch(() => {});
     }
     if (outcome !== 'paused') events.emit('mark.ended', report);
@@ -340,20 +341,6 @@ const visitOf = ({ target, counts }: SyncJob): LookedPlan['visits'][number] =>
     : { target, compareCounts: true, counts: recordOf(counts) };
 
 const UNPROVEN = 'The source gave no proof that it showed every submission.';
-
-const NOTHING_WRITTEN: Omit<WriteBackReport, 'form'> = {
-  outcome: 'done',
-  written: 0,
-  adopted: 0,
-  refused: 0,
-  failed: 0,
-  hasMore: false,
-  unwritten: [],
-  isHopeless: false,
-  code: null,
-  error: null,
-  failure: null,
-};
 
 const sumOfBoth = (all: WriteBackReport, last: WriteBackReport): WriteBackReport => ({
   ...last,

@@ -1,13 +1,12 @@
+import { type ErrorCode, MirrorError } from '../base/errors.ts';
+import type { Copy, CopyReader } from '../mirror/copy.ts';
+import type { Loss } from '../mirror/losses.ts';
+import { knownChangesSince, type StoringSettings } from '../mirror/proven-for.ts';
 import {
   isSameUnder,
   storedUnder as storedUnderOf,
   type StoredUnder,
 } from '../mirror/stored-under.ts';
-import { type ErrorCode, MirrorError } from '../base/errors.ts';
-
-import type { Copy, CopyReader } from '../mirror/copy.ts';
-import type { Loss } from '../mirror/losses.ts';
-import { knownChangesSince, type StoringSettings } from '../mirror/proven-for.ts';
 import { plainNotice } from '../sync/plain-columns.ts';
 import { unpickedNotice } from '../sync/purge.ts';
 import type { Pause } from '../mirror/pauses.ts';

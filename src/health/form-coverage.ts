@@ -83,7 +83,7 @@ function unsettledOf({ overview, summary }: Known): Pick<Coverage, 'absent' | 'w
   const isNewer =
     summary.absent !== null && summary.absent.atMs > Date.parse(stored?.provenAt ?? '');
   const absent = isNewer || stored === null ? (summary.absent?.count ?? 0) : stored.absent;
-  // A state counts what is held back with each commit; elsewhere only the records of passes say how much that is.
+  // The new core counts held deletions in the state; for a sheet, the pass records have the number.
   const isCounted = overview?.storedUnder !== undefined && stored !== null && !isNewer;
   return { absent, withheld: isCounted ? stored.withheld : summary.withheld };
 }

@@ -3,10 +3,10 @@ import type { FormReader, FormWriter, Target, WriterOptions } from './target.ts'
 import type { FormIdentity } from './types.ts';
 
 /*
- * What commands, page and health ask for of a target, whichever core writes it.
+ * The part of a target that commands, page and health use, for both cores.
  */
 
-/** A form of a target, as it is read. */
+/** Reads a form of a target. */
 export type CopyReader = Pick<
   FormReader,
   | 'checkpoint'

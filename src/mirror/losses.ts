@@ -22,8 +22,8 @@ export type Loss =
   | { readonly what: 'unblocked' }
   /** A sheet has another time zone than when the times in it were written. */
   | { readonly what: 'zone' }
-  /** What a target says of it itself, as a sentence. */
-  | { readonly what: 'told'; readonly text: string }
+  /** Anything else, as a sentence of the target. */
+  | { readonly what: 'other'; readonly text: string }
   /** Other settings decide what is stored of an answer than did when it was stored. Told by no target: it has no settings. */
   | { readonly what: 'settings'; readonly changes: readonly SettingsChange[] };
 
@@ -45,7 +45,7 @@ export function lossSentence(losses: readonly Loss[]): string | null {
     ...named(losses, 'column'),
     ...losses.flatMap((loss) => (loss.what === 'rows' ? [rowsLost(loss.missing)] : [])),
     ...losses.flatMap((loss) => (loss.what === 'marks' ? [marksChanged(loss.missing)] : [])),
-    ...losses.flatMap((loss) => (loss.what === 'told' ? [loss.text.replace(/\.$/, '')] : [])),
+    ...losses.flatMap((loss) => (loss.what === 'other' ? [loss.text.replace(/\.$/, '')] : [])),
     ...named(losses, 'records'),
     ...(losses.some(({ what }) => what === 'uncounted')
       ? ['how many rows were stored before is not known']

@@ -1,6 +1,4 @@
-import type { StoredUnder } from './stored-under.ts';
 import type { MirrorError } from '../base/errors.ts';
-
 import type { RowsAsStored } from './as-stored.ts';
 import type { Erasure, Traces } from './erasure.ts';
 import type { Loss } from './losses.ts';
@@ -27,6 +25,7 @@ import type {
 } from './types.ts';
 import type { UnreadForm } from './unread-form.ts';
 import type { WindowRecord } from './window.ts';
+import type { StoredUnder } from './stored-under.ts';
 
 /** A kind of target: the name of its entry in `targets/target-kinds.ts`. */
 export type TargetKind = string;
@@ -163,7 +162,7 @@ export interface FormOverview extends UnreadForm {
   readonly refilledAt?: string;
   /** Submissions that were forgotten; see {@link FormWriter.forget}. */
   readonly forgotten: number;
-  /** The settings that the rows were stored under; null: none were. Absent where the checkpoint says so. */
+  /** The settings that the rows were stored under; null: there are no rows. Absent for sheets, whose checkpoint has them. */
   readonly storedUnder?: StoredUnder | null;
   /** What people changed and we leave alone, as far as it is known without reading rows; see {@link FormReader.notices}. */
   readonly notices: readonly TargetNotice[];

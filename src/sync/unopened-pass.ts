@@ -1,7 +1,8 @@
 import { toMirrorError } from '../base/errors.ts';
 import type { PassReport, PassSubject } from './events.ts';
 
-const NOTHING_DONE = {
+/** The figures of a pass that read and wrote nothing. */
+export const NOTHING_DONE = {
   requests: 0,
   total: null,
   distinct: 0,

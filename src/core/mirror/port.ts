@@ -25,7 +25,7 @@ export interface Store extends AsyncDisposable {
    */
   open(form: FormIdentity, mode: 'write'): Promise<OpenForm>;
   open(form: Pick<FormIdentity, 'id'>, mode: 'read'): Promise<OpenForm | null>;
-  /** One form as it is now, to be read at leisure whatever is written meanwhile; null where the target has no such form. */
+  /** A snapshot of one form: later writes do not change it. Null if the target has no such form. */
   snapshot(formId: string): Promise<FormSnapshot | null>;
   /** Tables and views for other tools to read; null where the target has no such thing. */
   relations(): Promise<TargetRelations | null>;
@@ -49,7 +49,7 @@ export interface CheckResult {
 export interface StoredForm {
   readonly state: FormState;
   readonly fields: readonly StoredField[];
-  /** Why the state claims nothing, a sentence each: what people removed or changed. Empty where all is as it was stored. */
+  /** Why the state claims nothing, a sentence each: what people removed or changed. Empty if nothing was removed or changed. */
   readonly losses: readonly string[];
 }
 

@@ -36,7 +36,7 @@ export interface Opened extends AsyncDisposable {
   readonly sink: Sink;
   /** The form as the source shows it now. */
   readonly source: Form;
-  /** Why everything is read again, a sentence each: what people removed or changed, and what the settings ask for now. */
+  /** Why everything is read again, a sentence each: rows or columns that people removed or changed, or changed settings. */
   readonly reasons: readonly string[];
 }
 

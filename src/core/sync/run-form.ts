@@ -28,7 +28,7 @@ export interface RunReport extends Run {
   readonly notes: readonly string[];
   /** How the fields of the form were when the run began, and when it ended. */
   readonly fields: { readonly before: OpenForm['fields']; readonly after: OpenForm['fields'] };
-  /** The error behind `error`; null for an outcome that is no error. */
+  /** The error behind `error`; null if the run did not fail. */
   readonly failure: MirrorError | null;
 }
 

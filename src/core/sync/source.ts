@@ -103,7 +103,7 @@ export class Source {
     }
   }
 
-  /** Whether a list of this form shows anything. One that is refused, or of which there is no such form, does not. */
+  /** Whether the list of this form shows any submission. False if the source refuses the list or does not know the form. */
   async shows(formId: string): Promise<boolean> {
     try {
       const answer = await this.count({ formId });

@@ -23,7 +23,7 @@ export interface SyncOptions {
    * showed of the form, so that the total is enough.
    */
   readonly counts: Counts | null;
-  /** Told how far the run has come: submissions that it was shown, and how many the form has. */
+  /** Called as the run progresses, with the number of submissions seen and the total. */
   readonly onProgress: (seen: number, total: number) => void;
 }
 

@@ -13,7 +13,7 @@ const NONE: Readonly<Record<string, MarkingRecord>> = {};
 export const readWriteBacks = (store: Store): Promise<Readonly<Record<string, MarkingRecord>>> =>
   readRecord(store, KEY, NONE);
 
-/** Keeps what a write-back could not do; null: it did everything. What was so before keeps its time. */
+/** Stores why a write-back is incomplete; null: it is complete. A problem that persists keeps the time of its first report. */
 export async function noteWriteBack(
   store: Store,
   formId: string,

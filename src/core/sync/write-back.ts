@@ -35,6 +35,21 @@ export interface WriteBackReport {
   readonly failure: MirrorError | null;
 }
 
+/** The report of a write-back that had nothing to do, without its form. */
+export const NOTHING_WRITTEN: Omit<WriteBackReport, 'form'> = {
+  outcome: 'done',
+  written: 0,
+  adopted: 0,
+  refused: 0,
+  failed: 0,
+  hasMore: false,
+  unwritten: [],
+  isHopeless: false,
+  code: null,
+  error: null,
+  failure: null,
+};
+
 /** So many submissions a job: a crash in between costs reading these again. */
 const MOST_AT_ONCE = 50;
 /** A report names so many that could not be changed. */
@@ -69,20 +84,7 @@ export async function writeBack(
   rule: WriteBackRule,
   signal: AbortSignal,
 ): Promise<WriteBackReport> {
-  const report: WriteBackReport = {
-    form: identity,
-    outcome: 'done',
-    written: 0,
-    adopted: 0,
-    refused: 0,
-    failed: 0,
-    hasMore: false,
-    unwritten: [],
-    isHopeless: false,
-    code: null,
-    error: null,
-    failure: null,
-  };
+  const report: WriteBackReport = { ...NOTHING_WRITTEN, form: identity };
   const [first] = targets;
   if (first === undefined) return report;
   try {

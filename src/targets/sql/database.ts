@@ -33,7 +33,7 @@ export interface Database extends Session, AsyncDisposable {
   transaction<T>(work: (tx: Session) => Promise<T>): Promise<T>;
   /** A lock that ends with this process; null where another process has it. */
   lock(name: string): Promise<AsyncDisposable | null>;
-  /** The database as it is now, whatever is written meanwhile, over a connection of its own. */
+  /** A snapshot of the database, over its own connection: later writes do not change it. */
   snapshot(): Promise<Session & AsyncDisposable>;
   /** What was erased is nowhere in the files any more. */
   scrub(): Promise<void>;
@@ -91,7 +91,7 @@ export interface Dialect {
   /** The end of an INSERT: a row whose key is there stays as it is, or takes these columns of what was to be inserted. */
   onConflict(key: readonly string[], taken?: readonly string[]): string;
   /**
-   * Until the transaction ends, no other process makes tables or views. In SQLite any transaction that writes is alone.
+   * Until the transaction ends, no other process makes tables or views. In SQLite, every writing transaction already has the file to itself.
    */
   alone(tx: Session): Promise<void>;
   /** The columns of a table; none where there is no such table. */

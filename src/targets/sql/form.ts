@@ -301,7 +301,7 @@ export class SqlForm implements OpenForm {
     const { ranges } = this.#state;
     if (ranges.length > 0 && ranges.every(({ readAtMs }) => readAtMs !== null)) await this.#index();
     const notes = await rebuildViews(database, history === 'full');
-    // An erasure that was killed before its end left what it erased in the files.
+    // An erasure that was killed left the erased answers in the files.
     if (await isScrubDue(database)) await this.#scrub();
     else await database.settle();
     return notes;

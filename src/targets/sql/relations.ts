@@ -4,7 +4,7 @@ import { type Database, quoted, type ViewedForm } from './database.ts';
 import { answerColumns, viewedForms } from './form-views.ts';
 import { MORE } from './fields.ts';
 
-/** What the columns are that every form's table has besides those of its fields. */
+/** Descriptions of the columns that every form's table has in addition to its fields. */
 const SYSTEM_TEXTS: Readonly<Record<(typeof SYSTEM_COLUMNS)[number], string>> = {
   id: 'ID of the submission at the source.',
   status: 'Status of the submission at the source.',
@@ -26,7 +26,10 @@ const SHARED: Readonly<
     'The answers of all forms: a row for each answer, and for each choice of several.',
     ['form_id', 'submission_id', 'field_id'],
   ],
-  freshness: ['How many rows each form has, and as of when what is known of them is true.', []],
+  freshness: [
+    'How many rows each form has, and as of when submissions, statuses and answers are known.',
+    [],
+  ],
   mirror_forms: ['Every form that was ever copied, with its table and view.', ['form_id']],
   mirror_fields: ['The fields of the forms: column and current label.', ['form_id', 'field_id']],
   mirror_label_history: ['Every label that a field had, and from when to when.', []],
@@ -34,9 +37,9 @@ const SHARED: Readonly<
     'Every status that a submission was seen in: first at seen_at, and last in another one at not_before.',
     [],
   ],
-  mirror_runs: ['Every run: what it read, what it changed, and how it ended.', ['form_id']],
+  mirror_runs: ['Every run: how many rows it changed, and how it ended.', ['form_id']],
   mirror_rejected: [
-    'Submissions that could not be stored, or not as they are, and why.',
+    'Submissions that could not be stored, or not unchanged, and why.',
     ['form_id', 'submission_id'],
   ],
 };
@@ -99,7 +102,7 @@ function tableOf(form: ViewedForm, freshness: string): Relation {
     name: table,
     description: `The submissions of ${name}, those that are marked deleted included.`,
     columns: [...system.slice(0, 3), ...own, ...more, ...system.slice(3)],
-    // Every product and every tool takes such a name as it is.
+    // No database and no tool needs quotes for such a name.
     comparedAt: /^[\w.:-]+$/.test(slug)
       ? `select max(answers_as_of) from ${freshness} where form = '${slug}'`
       : null,

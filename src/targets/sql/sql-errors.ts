@@ -16,7 +16,7 @@ export interface ErrorDescription {
   readonly retryable?: boolean;
 }
 
-/** An error as people are to see it: described where that is known, and otherwise as it is. */
+/** The error for people: with our description if there is one, otherwise unchanged. */
 export function asDescribed(error: unknown, description: ErrorDescription | undefined): unknown {
   if (description === undefined || error instanceof MirrorError || isAbort(error)) return error;
   const { code, what, remedy, retryable } = description;
@@ -62,7 +62,7 @@ export const NOT_ANSWERING: ErrorDescription = {
   remedy: 'Check host and port, that the server runs, and that a firewall lets us through.',
 };
 
-/** A host that nobody knows. */
+/** A host name that DNS does not know. */
 export const UNKNOWN_HOST: ErrorDescription = {
   code: 'TARGET_UNREACHABLE',
   what: 'the host name is not known',

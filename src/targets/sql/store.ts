@@ -45,7 +45,7 @@ export class SqlStore implements Store {
 
   /** Our tables were there when this process looked last. */
   #isKnown = false;
-  /** This process has made what was missing. */
+  /** This process has made the missing tables. */
   #isPrepared = false;
 
   /** Reads only: our tables are made by the first write. */
@@ -102,7 +102,7 @@ export class SqlStore implements Store {
         if (losses.length === 0 && !isDeepStrictEqual(now.rows, before.tally.rows))
           losses.push(`Rows of ${kept.place} were changed or added; they are read again.`);
         if (areViewsLost) losses.push('The views were dropped; they are made again.');
-        // The next run that opens the form names what is lost, and mends it.
+        // The next run that opens the form reports the losses and reads the rows again.
         const state = losses.length === 0 ? before : distrust(before);
         forms.push({ state, fields: storedFields(fields), losses });
       }
@@ -193,7 +193,7 @@ export class SqlStore implements Store {
     }
   }
 
-  /** What is read, or `none` where our tables are not there, or not any more. */
+  /** The result of `read`, or `none` if our tables are missing. */
   async #reading<T>(none: T, read: () => Promise<T>): Promise<T> {
     this.#isKnown ||= await this.#isMade();
     if (!this.#isKnown) return none;

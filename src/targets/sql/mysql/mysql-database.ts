@@ -29,7 +29,7 @@ export class MysqlDatabase implements Database {
   constructor(address: MysqlAddress, place: string) {
     this.#options = { ...address.connection, ...tlsOptions(address) };
     this.#place = place;
-    // Which collation tells all texts apart, only the server says.
+    // Only the server knows which collation distinguishes all texts.
     this.#dialect = describingAs(mysqlDialect('utf8mb4_bin'), place);
   }
 
@@ -71,7 +71,7 @@ export class MysqlDatabase implements Database {
     return this.#inTurn(async () => (await this.#connected()).run(sql, params));
   }
 
-  /** Statements that make tables, columns or views commit what was done before them; what follows is a transaction of its own. */
+  /** A statement that makes a table, column or view commits everything before it; a new transaction begins after it. */
   transaction<T>(work: (tx: Session) => Promise<T>): Promise<T> {
     return this.#inTurn(async () => {
       const session = await this.#connected();
@@ -126,7 +126,7 @@ export class MysqlDatabase implements Database {
     }
   }
 
-  /** What was deleted stays in the files until the server reuses its place: the documentation names what to do. */
+  /** Deleted answers stay in the files until the server reuses the space; `docs/privacy.md` says what to do. */
   async scrub(): Promise<void> {}
 
   async settle(): Promise<void> {}

@@ -126,7 +126,7 @@ export function mysqlDialect(collation: string): Dialect {
 /** A canonical time as a DATETIME takes it. */
 const inDatabase = (time: string): string => time.replace('T', ' ').replace('Z', '');
 
-/** Rights on it stay. Where it would lack a column that a view of people's shows, it becomes what it was. */
+/** Keeps rights on the view. If a person's view needs a column that it would lose, it stays unchanged. */
 async function replaceView(tx: Session, name: string, select: string): Promise<void> {
   const before = await tx.query(
     'SELECT view_definition AS sql_text FROM information_schema.views WHERE table_schema = database() AND table_name = $1',

@@ -212,10 +212,10 @@ const ROW_ERRORS = new Set([
   3140, 3819, 4025, 4078,
 ]);
 
-/** The one that is the same whatever the table looks like. */
+/** Independent of the columns of the table. */
 const ROW_SIZE = 1118;
 
-/** Why a row was refused; undefined for an error that is not about a row. Names key, constraint or column, which are no answers. */
+/** Why a row was refused; undefined for an error that is not about a row. Names the key, constraint or column, never an answer. */
 export function refusalOf(error: unknown): { reason: string; isOfRow: boolean } | undefined {
   if (error instanceof RowTooLarge) {
     const reason = 'the answers are too large for one statement (max_allowed_packet of the server)';

@@ -9,7 +9,7 @@ export const textLiteral = (text: string): string =>
     ? `_utf8mb4 x'${Buffer.from(text).toString('hex')}'`
     : `'${text.replaceAll("'", "''")}'`;
 
-/** A parameter as a literal; a list as what is between the parentheses of `IN (…)`. */
+/** A parameter as a literal; a list as the items for `IN (…)`. */
 export function valueLiteral(value: Param): string {
   if (value === null) return 'NULL';
   if (typeof value === 'string') return textLiteral(value);

@@ -15,7 +15,7 @@ const LOCK_LIMIT_S = 30;
 const MOST_BYTES = 4_000_000;
 
 /**
- * Names in `"…"` and texts mean what they mean in other databases, and what does not fit is refused instead of changed.
+ * Quotes work as in other databases, and the server refuses values that do not fit instead of changing them.
  */
 const MODES = [
   'ANSI_QUOTES',
@@ -136,7 +136,7 @@ export class MysqlSession implements Session {
     const rest = ['SET autocommit = 1'];
     if (this.#isAlone) rest.push(`DO RELEASE_LOCK('${this.#aloneLock}')`);
     this.#isAlone = false;
-    // What was committed stays so if the connection is lost now.
+    // The commit holds even if the connection is lost now.
     for (const each of rest) await this.run(each).catch(() => {});
   }
 

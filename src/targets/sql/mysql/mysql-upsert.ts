@@ -16,7 +16,7 @@ import type { MysqlSession } from './mysql-session.ts';
 const STAGE = '_mirror_stage';
 
 /**
- * The rows go into a temporary table, and are joined to those that there are: what differs is updated, what is missing inserted.
+ * The rows go into a temporary table, which is joined to the form's table: rows that differ are updated, missing rows inserted.
  * Not `ON DUPLICATE KEY UPDATE`, which would take a row of another submission for this one where people added a unique key.
  */
 export async function upsert(

@@ -3,7 +3,7 @@
  * the SQL mode of who reads.
  */
 
-/** A longer text is no date. */
+/** A longer text is not a date. */
 const MAX_DATE_LENGTH = 40;
 
 /** The text under a key in a JSON object, where that is JSON. Keys are plain names. */

@@ -3,7 +3,7 @@ import type { Relation } from '../../../mirror/relations.ts';
 import { literal, onConflict, quoted, type Session, textOf } from '../database.ts';
 import { inSavepoint } from '../savepoint.ts';
 
-/** The record of the comments that are ours, by what they describe. */
+/** The record of our comments, by the object that they describe. */
 const KEPT = 'comments';
 
 /**

@@ -71,7 +71,7 @@ export class PostgresDatabase implements Database {
 
   async make(): Promise<void> {
     try {
-      // Whoever may not make schemas may use one that is there.
+      // A user without the right to make schemas can use an existing one.
       if (!(await this.isThere()))
         await this.run(`CREATE SCHEMA IF NOT EXISTS ${quoted(this.#schema)}`);
     } catch (error) {
@@ -152,7 +152,7 @@ export class PostgresDatabase implements Database {
     });
   }
 
-  /** What was deleted stays in the files until the server reuses its place: the documentation names what to do. */
+  /** Deleted answers stay in the files until the server reuses the space; `docs/privacy.md` says what to do. */
   async scrub(): Promise<void> {}
 
   async settle(): Promise<void> {}

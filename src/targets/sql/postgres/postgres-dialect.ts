@@ -98,10 +98,10 @@ export const postgresDialect: Dialect = {
   async indexLive(session, table) {
     await session.run(liveIndex(table));
   },
-  /** As it was replaced, where that can be: so rights on it, and what people built on it, stay. */
+  /** Replaces the view in place if possible, which keeps rights on it and views built on it. */
   async putView(tx, name, select) {
     const create = `VIEW ${quoted(name)} AS ${select}`;
-    // Somebody who has read the view in an open transaction is not waited for long: the next run tries again.
+    // An open transaction that has read the view blocks this. Wait only briefly: the next run tries again.
     await tx.run(`SET LOCAL lock_timeout = '2s'`);
     try {
       await inSavepoint(tx, () => tx.run(`CREATE OR REPLACE ${create}`));

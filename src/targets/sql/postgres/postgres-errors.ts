@@ -129,7 +129,7 @@ const FAULTS: Readonly<Record<string, string>> = {
   '54000': 'the answers are too large for a row of the table',
 };
 
-/** Why a row was refused; undefined for an error that is not about a row. Names constraint and column, which are no answers. */
+/** Why a row was refused; undefined for an error that is not about a row. Names the constraint and column, never an answer. */
 export function refusalOf(error: unknown): { reason: string; isOfRow: boolean } | undefined {
   if (error instanceof RangeError)
     return { reason: 'the answers are too large for one statement', isOfRow: true };

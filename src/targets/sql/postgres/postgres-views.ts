@@ -12,7 +12,7 @@ const STYLE: FormViewStyle = {
   noTime: 'NULL::timestamptz',
   unionOf,
 };
-/** A longer text is no date. */
+/** A longer text is not a date. */
 const MAX_DATE_LENGTH = 40;
 
 const state = (name: string): string => `(s.state::jsonb ->> '${name}')`;

@@ -144,14 +144,14 @@ export class SqliteDatabase implements Database {
     });
   }
 
-  /** SQLite leaves what was deleted in the WAL, and in pages of rows that were rewritten. */
+  /** SQLite leaves deleted answers in the WAL and in the pages of rewritten rows. */
   scrub(): Promise<void> {
     return this.#inTurn(() =>
       this.#patiently(async ({ db }) => db.exec('VACUUM; PRAGMA wal_checkpoint(TRUNCATE)')),
     );
   }
 
-  /** A reader that holds a snapshot delays nothing: what it keeps in the WAL comes into the file later. */
+  /** A reader's snapshot delays nothing: the WAL reaches the file after the reader ends. */
   async settle(): Promise<void> {
     if (this.#open === null) return;
     await this.#inTurn(async () => {
@@ -182,7 +182,7 @@ export class SqliteDatabase implements Database {
     }
   }
 
-  /** The connection to the file that has the path now: what is written to a deleted one is lost. */
+  /** The connection to the file that now has the path. Writes to a deleted file would be lost. */
   #connected(): OpenFile {
     const open = this.#open;
     if (open !== null && (open.db.isTransaction || open.inode === inodeOf(this.#path))) return open;
@@ -210,7 +210,7 @@ export class SqliteDatabase implements Database {
 interface OpenFile {
   readonly db: DatabaseSync;
   readonly session: Session;
-  /** Which file it is, whatever its path. */
+  /** Identifies the file, independent of its path. */
   readonly inode: string;
 }
 
@@ -219,7 +219,7 @@ function inodeOf(path: string): string | null {
   return stat === undefined ? null : `${stat.dev} ${stat.ino}`;
 }
 
-/** Gives a file beside the database to those who may use the database: whoever may not is told so when they try. */
+/** Gives a file beside the database to those who may use the database: others get an error when they try. */
 function followRights(database: string, beside: string): void {
   try {
     const [{ mode, gid }, own] = [statSync(database), statSync(beside)];

@@ -117,7 +117,7 @@ function encode(cell: Cell, type: ColumnType): Param | undefined {
   const text = cellText(cell) ?? '';
   if (type !== 'number')
     return type === 'json' && jsonDepth(text) > MAX_JSON_DEPTH ? undefined : text;
-  // What is whole is bound as a bigint, from which `node:sqlite` makes an INTEGER, not a REAL.
+  // A whole number is bound as a bigint, which `node:sqlite` stores as INTEGER, not REAL.
   const whole = int64(text);
   if (whole !== undefined) return whole;
   return typeof cell === 'number' ? cell : undefined;

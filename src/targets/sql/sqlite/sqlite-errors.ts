@@ -54,7 +54,7 @@ const BY_SQLITE_CODE: Readonly<Record<number, ErrorDescription>> = {
   11: {
     code: 'TARGET_FAILED',
     what: 'the database is damaged',
-    remedy: 'Move the file away or restore a backup; the next run fills in what is missing.',
+    remedy: 'Move the file away or restore a backup; the next run adds the missing rows.',
     retryable: false,
   },
   13: diskFull('the disk'),
@@ -62,7 +62,7 @@ const BY_SQLITE_CODE: Readonly<Record<number, ErrorDescription>> = {
   23: UNWRITABLE,
   26: {
     code: 'TARGET_DENIED',
-    what: 'the file is not a SQLite database, so it was left alone',
+    what: 'the file is not a SQLite database, so it was not changed',
     remedy: 'Choose another file.',
   },
 };

@@ -4,7 +4,7 @@
 
 /** The largest double. */
 const LARGEST = '1.7976931348623157e308';
-/** A longer text is no date. */
+/** A longer text is not a date. */
 const MAX_DATE_LENGTH = 40;
 
 const zeros = (count: string): string => `substr(hex(zeroblob(${count})), 1, ${count})`;
