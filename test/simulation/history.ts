@@ -157,12 +157,13 @@ export class History {
         this.world.clock.now += step.ms ?? 0;
         return;
       case 'deed':
-        return this.#deed(step, random);
+        await this.#deed(step, random);
+        // The new core notices at once what a person did; the old one, with the next run.
+        return this.#isOfOldCore ? undefined : this.#judgeStatus();
       case 'fresh':
         return this.#fresh(step);
       case 'sync':
-        await this.#sync(step);
-        return;
+        return void (await this.#sync(step));
       case 'verify':
         for (let n = step.changes ?? 0; n > 0; n--) this.#change(['edit']);
         return this.#verify();

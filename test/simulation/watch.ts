@@ -68,6 +68,13 @@ export class CopyWatch {
             text: `${id} was marked deleted, and never answered 404 or 410 since ${clockTime(this.#beforeAt)}`,
           });
       }
+      const had = before.statuses?.get(id) ?? [];
+      const has = form.statuses?.get(id) ?? [];
+      if (form.statuses !== null && !isPurged && !had.every((status, at) => status === has[at]))
+        breaches.push({
+          law: 'L17',
+          text: `the history of ${id} showed ${had.join(', ')}, and shows ${has.join(', ')}`,
+        });
       if (is.changedAt === was.changedAt) continue;
       const submission = source.submissions.get(id);
       const lives = source.formOf(form.formId)?.lives ?? [];

@@ -48,6 +48,7 @@ export const BREAKS: readonly Break[] = [
     file: 'src/core/mirror/proof.ts',
     find: 'if ((this.#met.get(key) ?? Infinity) < base.metBefore) base.since.add(key);',
     replace: 'base.since.add(key);',
+    with: ['bounds=refused', 'order=shuffled', 'new', 'delete'],
   },
   {
     law: 'L2',
@@ -55,6 +56,7 @@ export const BREAKS: readonly Break[] = [
     file: 'src/core/mirror/proof.ts',
     find: "if (!this.#isSteady || !this.#isComplete) return 'moved';",
     replace: "if (!this.#isComplete) return 'moved'; if (!this.#isSteady) return 'proven';",
+    with: ['delete'],
   },
   {
     law: 'L2',
@@ -62,6 +64,7 @@ export const BREAKS: readonly Break[] = [
     file: 'src/core/sync/newest.ts',
     find: 'if (!isGapless) return null;',
     replace: '',
+    with: ['burst', 'delete'],
   },
   {
     law: 'L2',
@@ -207,6 +210,7 @@ export const BREAKS: readonly Break[] = [
     file: 'src/core/sync/poll.ts',
     find: 'return now === undefined ? isInForm : now.label !== label || !isInForm;',
     replace: 'return now === undefined ? isInForm : label === undefined;',
+    with: ['relabel'],
   },
   {
     law: 'L10',
@@ -302,6 +306,7 @@ export const BREAKS: readonly Break[] = [
     file: 'src/core/sync/poll.ts',
     find: 'if (profile.now.hasWorkspace !== true || !profile.now.isSorted) return open(all);',
     replace: 'if (!profile.now.isSorted) return open(all);',
+    with: ['workspaceList=empty'],
   },
   {
     law: 'L16',
@@ -316,6 +321,7 @@ export const BREAKS: readonly Break[] = [
     file: 'src/core/sync/sync.ts',
     find: '(stored.get(status) ?? 0) - (since.late.get(status) ?? 0) === count,',
     replace: '(stored.get(status) ?? 0) - (since.late.get(status) ?? 0) >= count,',
+    with: ['statuses=seven', 'status'],
   },
   {
     law: 'L17',
@@ -337,6 +343,7 @@ export const BREAKS: readonly Break[] = [
     file: 'src/health/facts.ts',
     find: 'if (isSameUnder(before, now)) return [];',
     replace: 'if (before !== now) return [];',
+    why: 'No deed selects a field again, and after the others every answer in the copy is right.',
   },
   {
     law: 'L17',
