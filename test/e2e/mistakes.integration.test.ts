@@ -103,7 +103,7 @@ const MISTAKES: readonly Mistake[] = [
       return { TARGET_URL: `sqlite:${join(folder, 'letter.txt')}` };
     },
     exit: 1,
-    says: /the file is not a SQLite database, so it was left alone\. Choose another file/,
+    says: /the file is not a SQLite database, so it was not changed\. Choose another file/,
   },
   {
     name: 'a database that does not answer',
