@@ -81,7 +81,7 @@ interface Known {
 
 /** A form as its target holds it. */
 export function overviewOf(
-  { state, fields, losses }: StoredForm,
+  { state, fields, losses, notices }: StoredForm,
   { runs, agreement, marking }: Known,
 ): FormOverview {
   const { formId, slug, name, place, tally, goneAtMs, storedUnder } = state;
@@ -113,7 +113,7 @@ export function overviewOf(
     droppedColumns: [],
     filledFields: fields.flatMap(({ id, label, isFilled }) => (isFilled ? [{ id, label }] : [])),
     forgotten: tally.forgotten,
-    notices: [],
+    notices,
     storedUnder,
   };
 }

@@ -4,7 +4,6 @@ import { accounted, sumOf } from '../core/mirror/form-state.ts';
 import type { SettledForm } from '../core/sync/poll.ts';
 import type { RunReport } from '../core/sync/run-form.ts';
 import type { WriteBackReport } from '../core/sync/write-back.ts';
-import type { TargetNotice } from '../mirror/notices.ts';
 import type { PassKind } from '../mirror/types.ts';
 import type { MarkReport, PassReport, SyncEvents } from '../sync/events.ts';
 import { NOTHING_DONE } from '../sync/unopened-pass.ts';
@@ -16,7 +15,7 @@ import { passRecordOf } from './overview.ts';
 
 /** `kind`: the kind of run that was requested. A run that read everything is reported as a full one. */
 export function passReportOf(run: RunReport, kind: PassKind, passId: string): PassReport {
-  const { form, target, reasons, notes, wasEmpty, failure, undecided } = run;
+  const { form, target, reasons, notices, wasEmpty, failure, undecided } = run;
   return {
     ...passRecordOf(run),
     form,
@@ -29,22 +28,12 @@ export function passReportOf(run: RunReport, kind: PassKind, passId: string): Pa
     doubles: 0,
     reason: reasons.length === 0 ? null : reasons.join(' '),
     marked: 0,
-    notices: notes.map((note) => noticeOf(note, form.name)),
+    notices,
     ms: run.endedAtMs - run.startedAtMs,
     failure,
     wasEmpty,
   };
 }
-
-const noticeOf = (message: string, tab: string): TargetNotice => ({
-  code: 'VIEW_BEHIND',
-  blocks: false,
-  tab,
-  columns: [],
-  rows: [],
-  message,
-  remedy: 'The next run tries again.',
-});
 
 /** A form in which a poll found no change: reported as a run that found nothing new, without a request. */
 export function settledReportOf(

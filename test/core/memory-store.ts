@@ -94,6 +94,7 @@ export class MemoryStore implements Store {
       state,
       fields,
       losses: [],
+      notices: [],
     }));
   }
 
@@ -317,7 +318,7 @@ class MemoryOpenForm implements OpenForm {
     return erased;
   }
 
-  async finish(): Promise<string[]> {
+  async finish(): Promise<[]> {
     return [];
   }
 

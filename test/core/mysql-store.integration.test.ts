@@ -6,7 +6,7 @@ import { hashedCell } from '../../src/mirror/hashing.ts';
 import { type Cell, ExactNumber, JsonText, type PickedField } from '../../src/mirror/types.ts';
 import { lentMariadb } from '../support/lent-server.ts';
 import { createMysqlDatabase, mariadbMissing } from '../support/servers.ts';
-import { AGE, clock, formOf, NAME, row } from './store-fixtures.ts';
+import { AGE, clock, formOf, messagesOf, NAME, row } from './store-fixtures.ts';
 
 /*
  * What MySQL and MariaDB do otherwise than SQLite, which the simulation does not draw.
@@ -33,7 +33,7 @@ describe.skipIf(mariadbMissing())('the new SQL store over MariaDB', () => {
     await using open = await store.open(form, 'write');
     await open.prepare(form, fields);
     const result = await work(open);
-    return { result, notes: await open.finish(), losses: open.losses };
+    return { result, notes: messagesOf(await open.finish()), losses: open.losses };
   }
 
   const query = async (sql: string): Promise<Record<string, unknown>[]> => {

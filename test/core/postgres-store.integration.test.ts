@@ -7,7 +7,7 @@ import { hashedCell } from '../../src/mirror/hashing.ts';
 import { type Cell, ExactNumber, JsonText, type PickedField } from '../../src/mirror/types.ts';
 import { lentPostgres } from '../support/lent-server.ts';
 import { createDatabase, postgresMissing } from '../support/servers.ts';
-import { AGE, clock, formOf, NAME, row } from './store-fixtures.ts';
+import { AGE, clock, formOf, messagesOf, NAME, row } from './store-fixtures.ts';
 
 /*
  * What PostgreSQL does otherwise than SQLite, which the simulation does not draw.
@@ -35,7 +35,7 @@ describe.skipIf(postgresMissing())('the new SQL store over PostgreSQL', () => {
     await using open = await store.open(form, 'write');
     await open.prepare(form, fields);
     const result = await work(open);
-    return { result, notes: await open.finish() };
+    return { result, notes: messagesOf(await open.finish()) };
   }
 
   const query = async (sql: string): Promise<Record<string, unknown>[]> =>
@@ -89,7 +89,7 @@ describe.skipIf(postgresMissing())('the new SQL store over PostgreSQL', () => {
       await using open = await store.open(form, 'write');
       await open.prepare(form, [NAME]);
       await open.commit({ rows: [row(`${id}-a`, { f_name: 'x' })] });
-      return open.finish();
+      return messagesOf(await open.finish());
     };
     expect((await Promise.all(ids.map((id) => notes(id, 'same')))).flat()).toEqual([]);
     expect(

@@ -1,4 +1,5 @@
 import type { Clock } from '../../src/base/clock.ts';
+import type { TargetNotice } from '../../src/mirror/notices.ts';
 import type { Cell, PickedField, Row } from '../../src/mirror/types.ts';
 
 /* Fields, rows and a clock for the tests of the SQL store. */
@@ -29,3 +30,6 @@ export const row = (id: string, cells: Record<string, Cell>, status = 'NEW'): Ro
 let nowMs = Date.UTC(2026, 0, 2);
 /** Each question is a second after the one before, so that no two commits have one time. */
 export const clock: Clock = { now: () => (nowMs += 1_000), sleep: async () => {} };
+
+export const messagesOf = (notices: readonly TargetNotice[]): string[] =>
+  notices.map(({ message }) => message);

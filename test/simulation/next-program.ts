@@ -271,7 +271,7 @@ function failedRun(
     accounted: null,
     undecided: 0,
     reasons: [],
-    notes: [],
+    notices: [],
     fields: { before: [], after: [] },
     failure: toMirrorError(error),
   };

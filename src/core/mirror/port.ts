@@ -1,3 +1,4 @@
+import type { TargetNotice } from '../../mirror/notices.ts';
 import type { TargetRelations } from '../../mirror/relations.ts';
 import type { FormSnapshot } from '../../mirror/snapshot.ts';
 import type { Cell, Form, FormIdentity, PickedField, Row } from '../../mirror/types.ts';
@@ -51,6 +52,8 @@ export interface StoredForm {
   readonly fields: readonly StoredField[];
   /** Why the state claims nothing, a sentence each: what people removed or changed. Empty if nothing was removed or changed. */
   readonly losses: readonly string[];
+  /** What the last run found that a person should see to, as {@link OpenForm.finish} returned it. */
+  readonly notices: readonly TargetNotice[];
 }
 
 /** A field that the target knows. */
@@ -96,8 +99,11 @@ export interface OpenForm extends AsyncDisposable {
   commit(change: Change): Promise<Applied>;
   /** Removes what a person asked to be removed, with history and files (L18). How many rows it concerned. */
   erase(what: Erasure): Promise<number>;
-  /** Ends a run: views, indexes and files are brought up to date. What could not be done, a sentence for each. */
-  finish(): Promise<string[]>;
+  /**
+   * Ends a run: views, indexes and files are brought up to date, and what people see of the mirror in the target itself. What a
+   * person should see to.
+   */
+  finish(): Promise<readonly TargetNotice[]>;
 }
 
 /** Live rows, unless `isDeleted`; every condition narrows. */

@@ -1,3 +1,4 @@
+import type { TargetNotice } from '../../mirror/notices.ts';
 import { isAbort, MirrorError, toMirrorError } from '../../base/errors.ts';
 import { shellOption } from '../../base/shell.ts';
 import type { FormIdentity } from '../../mirror/types.ts';
@@ -24,8 +25,8 @@ export interface RunReport extends Run {
   readonly undecided: number;
   /** Why everything was read again: a sentence each. */
   readonly reasons: readonly string[];
-  /** What could not be brought up to date at the end: a sentence each. */
-  readonly notes: readonly string[];
+  /** What a person should see to in the target. */
+  readonly notices: readonly TargetNotice[];
   /** How the fields of the form were when the run began, and when it ended. */
   readonly fields: { readonly before: OpenForm['fields']; readonly after: OpenForm['fields'] };
   /** The error behind `error`; null if the run did not fail. */
@@ -50,7 +51,7 @@ type Found = Pick<
   | 'accounted'
   | 'undecided'
   | 'reasons'
-  | 'notes'
+  | 'notices'
   | 'fields'
 >;
 
@@ -81,7 +82,7 @@ export async function runForm(
       accounted: null,
       undecided: 0,
       reasons: [],
-      notes: [],
+      notices: [],
       fields: { before: [], after: [] },
       ...applied,
       ...ending,
@@ -105,7 +106,7 @@ export async function runForm(
   const { form, sink, reasons } = closing;
   const wasEmpty = form.state.ranges.length === 0;
   const { fields: before } = form;
-  const notes: string[] = [];
+  const notices: TargetNotice[] = [];
   let ending: Ending;
   let isWhole = false;
   try {
@@ -141,14 +142,14 @@ export async function runForm(
       accounted: sumOf(accounted(form.state.tally).values()),
       undecided: form.state.tally.undecided,
       reasons,
-      notes,
+      notices,
       fields: { before, after: form.fields },
     });
   try {
     const { outcome, code } = ending;
     if (OUTCOMES[outcome].isRecorded)
       await form.commit({ run: about(), state: (state) => ({ ...state, outcome, code }) });
-    notes.push(...(await form.finish()));
+    notices.push(...(await form.finish()));
   } catch (error) {
     // A run that is not recorded has failed.
     if (ending.outcome !== 'failed') ending = endingOf(error);

@@ -1,3 +1,4 @@
+import type { TargetNotice } from '../../mirror/notices.ts';
 import type { Clock } from '../../base/clock.ts';
 import { MirrorError } from '../../base/errors.ts';
 import { forgottenHash } from '../../mirror/forgotten.ts';
@@ -296,15 +297,15 @@ export class SqlForm implements OpenForm {
     return erased;
   }
 
-  async finish(): Promise<string[]> {
+  async finish(): Promise<TargetNotice[]> {
     const { database, history } = this.#parts;
-    const { ranges } = this.#state;
+    const { ranges, name } = this.#state;
     if (ranges.length > 0 && ranges.every(({ readAtMs }) => readAtMs !== null)) await this.#index();
-    const notes = await rebuildViews(database, history === 'full');
+    const behind = await rebuildViews(database, history === 'full');
     // An erasure that was killed left the erased answers in the files.
     if (await isScrubDue(database)) await this.#scrub();
     else await database.settle();
-    return notes;
+    return behind.map((message) => viewBehind(name, message));
   }
 
   /**
@@ -441,3 +442,13 @@ export const storedFields = (fields: readonly SqlField[]): StoredField[] =>
     isFilled: column !== null && isEmptied !== true,
     isInForm,
   }));
+
+const viewBehind = (tab: string, message: string): TargetNotice => ({
+  code: 'VIEW_BEHIND',
+  blocks: false,
+  tab,
+  columns: [],
+  rows: [],
+  message,
+  remedy: 'The next run tries again.',
+});

@@ -1,3 +1,4 @@
+import type { TargetNotice } from '../../../mirror/notices.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { MirrorError } from '../../../base/errors.ts';
 import { forgottenHash } from '../../../mirror/forgotten.ts';
@@ -193,7 +194,7 @@ export class SheetForm implements OpenForm {
     return done;
   }
 
-  async finish(): Promise<string[]> {
+  async finish(): Promise<TargetNotice[]> {
     return [];
   }
 

@@ -85,7 +85,12 @@ class SheetStore implements Store {
         if (losses.length === 0 && !isDeepStrictEqual(rows, state.tally.rows))
           losses.push(`Rows of ${state.name} were changed or added; they are read again.`);
         // The next run that opens the form reports the losses and reads the rows again.
-        return { state: losses.length === 0 ? state : distrust(state), fields, losses };
+        return {
+          state: losses.length === 0 ? state : distrust(state),
+          fields,
+          losses,
+          notices: [],
+        };
       });
     }
   }
