@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from './base/clock.ts';
 import { openCopy, StoreCopy } from './bridge/store-copy.ts';
-import { StoreRuns } from './bridge/store-runs.ts';
+import { StoreRuns, type StoreRunOptions } from './bridge/store-runs.ts';
 import { MirrorError, toMirrorError } from './base/errors.ts';
 import { Events } from './base/events.ts';
 import { type Logger, withLogFields } from './base/logger.ts';
 import type { Config } from './config.ts';
 import { FormsClient } from './forms/client.ts';
+import { orNull } from './forms/errors.ts';
+import { failedMarkReport } from './bridge/reports.ts';
 import { ListedForms } from './forms/listed-forms.ts';
 import { RequestRate } from './forms/request-rate.ts';
 import { type ReadingSettings, readOverview, type TargetOverview } from './health/facts.ts';
@@ -18,20 +20,17 @@ import { sheetLimitMinutes } from './health/staleness.ts';
 import type { FieldPicks } from './mirror/picks.ts';
 import type { Copy } from './mirror/copy.ts';
 import { fingerprint, keyFingerprint } from './mirror/hashing.ts';
-import type { Target } from './mirror/target.ts';
 import type { Form, FormIdentity } from './mirror/types.ts';
 import type { JobPlace, PassJob } from './queue/handlers.ts';
 import { longestGapMs } from './settings/sync-settings.ts';
 import type { TargetSettings } from './settings/target-settings.ts';
 import { fieldsInAnswers } from './sync/answer-search.ts';
-import type { SyncContext } from './sync/context.ts';
 import type { MarkReport, PassReport, SyncEvents } from './sync/events.ts';
+
+import type { SyncContext } from './sync/context.ts';
 import { LabelCache } from './sync/label-cache.ts';
-import { OwnLists } from './sync/own-lists.ts';
-import { failedMarkReport, markForm } from './sync/mark.ts';
 import { choosesForm } from './sync/form-choice.ts';
-import { look, type LookReport, type LookRequest } from './sync/look.ts';
-import type { PassRequest } from './sync/pass-request.ts';
+import type { LookReport } from './sync/look.ts';
 import {
   type FormPlan,
   type MirrorPlan,
@@ -39,8 +38,6 @@ import {
   type PlanningOptions,
   type PlanStatus,
 } from './sync/planner.ts';
-import { runPass } from './sync/run-pass.ts';
-import { Turns } from './sync/turns.ts';
 import { unopenedPass } from './sync/unopened-pass.ts';
 import { upkeep } from './sync/upkeep.ts';
 
@@ -51,9 +48,7 @@ export interface AppOptions {
 }
 
 /** Options of a pass that a person starts; `waitMs` is 0 by default. */
-export type PassOptions = Partial<
-  Pick<PassRequest, 'acceptDeletes' | 'restoreColumns' | 'dryRun' | 'onForeseen' | 'waitMs'>
->;
+export type PassOptions = StoreRunOptions;
 
 /**
  * The parts put together, as the settings say: one client, and targets that are opened when first needed. Used by the
@@ -66,10 +61,9 @@ export class App implements AsyncDisposable {
   /** Failures that no target holds. */
   readonly failures: FailureStore;
   readonly #clock: Clock;
-  readonly #targets = new Map<string, Promise<Target | StoreCopy>>();
+  readonly #targets = new Map<string, Promise<StoreCopy>>();
   readonly #planner: Planner;
-  readonly #turns = new Turns();
-  #context: SyncContext | undefined;
+  #client: FormsClient | undefined;
   #storeRuns: StoreRuns | undefined;
   #listed: ListedForms | undefined;
 
@@ -82,18 +76,26 @@ export class App implements AsyncDisposable {
     this.#planner = new Planner({
       targets: config.targets,
       listForms: (signal, options) => this.forms(signal, options),
-      searchAnswers: (forms, ids, signal) =>
-        fieldsInAnswers(this.context.client, forms, ids, signal),
+      searchAnswers: (forms, ids, signal) => fieldsInAnswers(this.client, forms, ids, signal),
       openTarget: (name) => this.target(name),
       clock: options.clock,
       logger: options.logger,
     });
   }
 
-  /** What passes share. Throws SETTINGS when no source is set up. */
+  /** The source. Throws SETTINGS when none is set up. */
+  get client(): FormsClient {
+    this.#client ??= this.#createClient();
+    return this.#client;
+  }
+
+  /** What `verify` shares. Throws SETTINGS when no source is set up. */
   get context(): SyncContext {
-    this.#context ??= this.#createContext();
-    return this.#context;
+    const { client, logger, events } = this;
+    const { maxDeleteFraction, source } = this.config;
+    const labels = new LabelCache(client, this.#clock);
+    const readAhead = source?.concurrency ?? 1;
+    return { client, labels, clock: this.#clock, logger, events, maxDeleteFraction, readAhead };
   }
 
   /** An open target. Throws TARGET_… errors; the next call tries again. */
@@ -101,7 +103,7 @@ export class App implements AsyncDisposable {
     return this.#open(name);
   }
 
-  #open(name: string): Promise<Target | StoreCopy> {
+  #open(name: string): Promise<StoreCopy> {
     const open = this.#targets.get(name);
     if (open !== undefined) return open;
     const { address, history } = this.settingsOf(name);
@@ -178,7 +180,7 @@ export class App implements AsyncDisposable {
 
   /** Every form of the workspace, or, `inTurn`, as {@link ListedForms} has it. That it could not be listed is kept until it can. */
   async forms(signal: AbortSignal, { inTurn = false } = {}): Promise<Form[]> {
-    this.#listed ??= new ListedForms(this.context.client);
+    this.#listed ??= new ListedForms(this.client);
     const listed = this.#listed;
     try {
       const forms = await (inTurn ? listed.inTurn({ signal }) : listed.all({ signal }));
@@ -210,48 +212,21 @@ export class App implements AsyncDisposable {
   }
 
   /**
-   * One look over planned forms: asks the workspace as a whole, and finds which forms of which targets need a pass. The
-   * others are reported like passes that found nothing new. Rejects with CANCELLED, and with FORMS_UNAUTHORIZED.
+   * One poll of planned forms: asks the workspace as a whole, and finds which forms of which targets need a run. The
+   * others are reported like runs that found nothing new. Rejects with CANCELLED, and with FORMS_UNAUTHORIZED.
    */
   async look(
     forms: readonly FormPlan[],
     signal: AbortSignal,
-    options: Pick<LookRequest, 'dryRun' | 'isByHand' | 'isClosing'> = {},
+    { dryRun = false } = {},
   ): Promise<LookReport> {
     const names = [...new Set(forms.flatMap(({ targets }) => targets))];
-    const [inSheets, inStores] = [
-      names.filter((name) => this.#isSheet(name)),
-      names.filter((name) => !this.#isSheet(name)),
-    ];
-    const polled =
-      inStores.length === 0 ? null : await this.#poll(forms, inStores, signal, options);
-    if (inSheets.length === 0 && polled !== null) return polled;
-    const ofSheets = forms.flatMap((plan) => {
-      const targets = plan.targets.filter((name) => inSheets.includes(name));
-      return targets.length === 0 ? [] : [{ ...plan, targets }];
-    });
-    const looked = await this.#look(ofSheets, inSheets, signal, options);
-    return polled === null ? looked : bothOf(forms, polled, looked);
-  }
-
-  /** The old core writes sheets, the new core databases. */
-  #isSheet(name: string): boolean {
-    return this.settingsOf(name).address.kind === 'google-sheets';
-  }
-
-  /** The same for targets that the new core writes. */
-  async #poll(
-    forms: readonly FormPlan[],
-    names: readonly string[],
-    signal: AbortSignal,
-    { dryRun = false }: Pick<LookRequest, 'dryRun'>,
-  ): Promise<LookReport> {
     const copies: StoreCopy[] = [];
     const visited: string[] = [];
     for (const name of names) {
-      const copy = await this.#open(name).catch(() => null);
-      if (copy instanceof StoreCopy && !dryRun) copies.push(copy);
-      else visited.push(name);
+      const copy = dryRun ? null : await this.#open(name).catch(() => null);
+      if (copy === null) visited.push(name);
+      else copies.push(copy);
     }
     const report = await this.#runs.poll(forms, copies, signal);
     if (!dryRun) await this.#noteSettled(report.settled);
@@ -264,26 +239,6 @@ export class App implements AsyncDisposable {
       Object.assign({}, plan, { visits: [...plan.visits, ...more(plan)] }),
     );
     return { ...report, forms: all };
-  }
-
-  async #look(
-    forms: readonly FormPlan[],
-    names: readonly string[],
-    signal: AbortSignal,
-    options: Pick<LookRequest, 'dryRun' | 'isByHand' | 'isClosing'>,
-  ): Promise<LookReport> {
-    const targets = names.map((name) => {
-      const open = async (): Promise<Target> => sheetOf(await this.#open(name));
-      return { name, storing: this.readingOf(name).storing, open };
-    });
-    const { marking } = this.config;
-    const requireNames = (target: string, form: Form, stop: AbortSignal): Promise<void> =>
-      this.#planner.requireNames(target, form, stop, false);
-    const turns = options.isClosing === true ? undefined : this.#turns;
-    const request = { forms, targets, marking, requireNames, turns, ...options };
-    const report = await look(this.context, request, signal);
-    if (options.dryRun !== true) await this.#noteSettled(report.settled);
-    return report;
   }
 
   /** What a pass leaves behind that found nothing new: no failure kept of the form, and nothing erased in the files. */
@@ -380,15 +335,11 @@ export class App implements AsyncDisposable {
   ): Promise<MarkReport | undefined> {
     const { marking } = this.config;
     if (marking === undefined) return undefined;
-    const request = { formId, markStatus: marking.status, markFrom: marking.from, ...options };
     let form: FormIdentity = { id: formId, slug: formId, name: formId };
     try {
-      const found = await this.context.labels.formOrNull(formId, {
-        fresh: false,
-        call: { signal },
-      });
+      const found = await orNull(this.client.getForm(formId, { signal }));
       if (found === null) return undefined;
-      form = found;
+      form = { id: found.id, slug: found.slug, name: found.name };
       const named = this.config.targets.filter(({ forms }) => forms !== '*');
       for (const { name } of named) await this.readSlugs(name);
       const chosen = this.config.targets.filter(
@@ -396,14 +347,9 @@ export class App implements AsyncDisposable {
       );
       // Nothing of it is mirrored: there is nothing to mark, and no marking to report as done.
       if (chosen.length === 0) return undefined;
-      const targets = await Promise.all(chosen.map(({ name }) => this.#open(name)));
-      const copies = targets.filter((target) => target instanceof StoreCopy);
-      if (copies.length === targets.length) {
-        const { id, slug, name } = found;
-        const rule = { from: marking.from, to: marking.status };
-        return await this.#runs.writeBack(copies, { id, slug, name }, rule, options, signal);
-      }
-      return await markForm(this.context, targets, request, signal);
+      const copies = await Promise.all(chosen.map(({ name }) => this.#open(name)));
+      const rule = { from: marking.from, to: marking.status };
+      return await this.#runs.writeBack(copies, form, rule, options, signal);
     } catch (error) {
       const report = failedMarkReport(form, toMirrorError(error));
       if (!options.dryRun) this.events.emit('mark.ended', report);
@@ -417,38 +363,25 @@ export class App implements AsyncDisposable {
     const targets = opened.filter((target) => target.status === 'fulfilled');
     await Promise.allSettled([
       ...targets.map(({ value }) => value[Symbol.asyncDispose]()),
-      this.#context?.client[Symbol.asyncDispose](),
+      this.#client?.[Symbol.asyncDispose](),
     ]);
   }
 
   async #run(job: PassJob, signal: AbortSignal, options: PassOptions): Promise<PassReport> {
-    const { formId, kind, target: name, compareCounts = false, windows } = job;
-    let target: Target | StoreCopy;
+    const { formId, kind, target: name } = job;
+    const form = this.#identityOf(formId);
+    let target: StoreCopy;
     try {
       target = await this.#open(name);
       await this.readSlugs(name);
     } catch (error) {
-      const form = this.#identityOf(formId);
       const passId = randomUUID();
       const subject = { form, target: name, kind, passId };
       const report = unopenedPass(subject, error, this.#clock.now());
       withLogFields({ passId }, () => this.events.emit('pass.ended', report));
       return report;
     }
-    if (target instanceof StoreCopy)
-      return this.#runs.run(target, this.#identityOf(formId), job, options, signal);
-    const keep = options.dryRun !== true;
-    const what = { formId, kind, compareCounts, ...this.#storingOf(name, keep) };
-    const which = windows === undefined ? {} : { windows };
-    return runPass(this.context, target, { waitMs: 0, ...options, ...what, ...which }, signal);
-  }
-
-  /** How answers are stored in a target. `keep`: for the first time, perhaps. Throws SETTINGS when no fields are picked. */
-  #storingOf(name: string, keep: boolean): Pick<PassRequest, 'picks' | 'hashKey' | 'requireNames'> {
-    const { hashKey } = this.config;
-    const requireNames = (form: Form, stop: AbortSignal): Promise<void> =>
-      this.#planner.requireNames(name, form, stop, keep);
-    return { picks: this.picksOf(name), hashKey, requireNames };
+    return this.#runs.run(target, form, job, options, signal);
   }
 
   /** As last planned; the ID stands for slug and name before. */
@@ -478,10 +411,9 @@ export class App implements AsyncDisposable {
 
   #createRuns(): StoreRuns {
     const { source, maxDeleteFraction, marking, hashKey } = this.config;
-    const { client } = this.context;
     const named = source === undefined ? [] : [source.url, keyFingerprint(source.key)];
     return new StoreRuns({
-      client,
+      client: this.client,
       concurrency: source?.concurrency ?? 1,
       sourceName: fingerprint(named),
       clock: this.#clock,
@@ -496,12 +428,12 @@ export class App implements AsyncDisposable {
     });
   }
 
-  #createContext(): SyncContext {
-    const { source, proxy, maxDeleteFraction } = this.config;
+  #createClient(): FormsClient {
+    const { source, proxy } = this.config;
     if (source === undefined) {
       throw new MirrorError('SETTINGS', 'FORMS_API_URL and FORMS_API_KEY are not set.');
     }
-    const client = new FormsClient({
+    return new FormsClient({
       baseUrl: source.url,
       apiKey: source.key,
       auth: source.auth,
@@ -518,43 +450,7 @@ export class App implements AsyncDisposable {
       onSettled: (request) => this.events.emit('forms.settled', request),
       onSent: (sent) => this.events.emit('forms.sent', sent),
     });
-    return {
-      client,
-      labels: new LabelCache(client, this.#clock),
-      ownLists: new OwnLists({
-        client,
-        listForms: (signal) => this.#planner.listedForms(signal),
-      }),
-      clock: this.#clock,
-      logger: this.logger,
-      events: this.events,
-      maxDeleteFraction,
-      readAhead: source.concurrency,
-    };
   }
-}
-
-/** What both found of the same forms. */
-function bothOf(forms: readonly FormPlan[], one: LookReport, other: LookReport): LookReport {
-  const plans = forms.map((plan) => {
-    const found = [one, other].flatMap(({ forms: all }) =>
-      all.filter(({ form }) => form.id === plan.form.id),
-    );
-    const visits = found.flatMap((each) => each.visits);
-    return { ...plan, visits, mark: found.some(({ mark }) => mark) };
-  });
-  return {
-    forms: plans,
-    settled: [...one.settled, ...other.settled],
-    knowsOthers: one.knowsOthers && other.knowsOthers,
-    requests: one.requests + other.requests,
-    ms: Math.max(one.ms, other.ms),
-  };
-}
-
-function sheetOf(target: Target | StoreCopy): Target {
-  if (target instanceof StoreCopy) throw new TypeError('not a sheet');
-  return target;
 }
 
 /** A plan of this age shows every form that a job can be about: jobs that nobody planned must not have us ask on and on. */

@@ -4,7 +4,7 @@ import { accounted, sumOf } from '../core/mirror/form-state.ts';
 import type { SettledForm } from '../core/sync/poll.ts';
 import type { RunReport } from '../core/sync/run-form.ts';
 import type { WriteBackReport } from '../core/sync/write-back.ts';
-import type { PassKind } from '../mirror/types.ts';
+import type { FormIdentity, PassKind } from '../mirror/types.ts';
 import type { MarkReport, PassReport, SyncEvents } from '../sync/events.ts';
 import { NOTHING_DONE } from '../sync/unopened-pass.ts';
 import { passRecordOf } from './overview.ts';
@@ -124,4 +124,11 @@ function failureOf(report: WriteBackReport, to: string): MirrorError | null {
   const code = failed > 0 ? 'FORMS_FAILED' : 'FORMS_REFUSED';
   const options = { retryable: false };
   return new MirrorError(code, `${what} The first: ${first.reason}`, options);
+}
+
+/** A write-back that could not begin. */
+export function failedMarkReport(form: FormIdentity, failure: MirrorError): MarkReport {
+  const nothing = { marked: 0, adopted: 0, refused: 0, failed: 0, waiting: 0, remembered: 0 };
+  const outcome = failure.code === 'CANCELLED' ? 'cancelled' : 'failed';
+  return { form, outcome, ...nothing, unmarked: [], wouldMark: [], failure };
 }

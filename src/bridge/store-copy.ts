@@ -14,7 +14,6 @@ import type {
   FormOverview,
   HeldForm,
   MarkingLock,
-  Target,
   TargetKind,
   WriterOptions,
 } from '../mirror/target.ts';
@@ -169,14 +168,13 @@ export class StoreCopy implements Copy {
   }
 }
 
-/** Opens a target, of the old core or the new one. Rejects as the target does. */
+/** Opens a target. Rejects as the target does. */
 export async function openCopy(
   name: string,
   address: TargetAddress,
   options: OpenTargetOptions = {},
-): Promise<Target | StoreCopy> {
+): Promise<StoreCopy> {
   const opened = await address.open(name, options);
-  if (!('putRecord' in opened)) return opened;
   const { kind, shown } = address;
   const { clock = systemClock } = options;
   return new StoreCopy({ name, kind, address: shown, store: opened, clock });

@@ -27,7 +27,7 @@ export async function run({ host, args: [id = ''], flag }: CommandCall): Promise
     };
   });
   const explanation = await explainSubmission(
-    app.context,
+    { client: app.client, clock: host.clock },
     await Promise.all(opened),
     id,
     marking,

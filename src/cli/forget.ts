@@ -73,7 +73,7 @@ async function formsOf(
   const { signal } = host.stop;
   const wanted = text('form');
   if (wanted === undefined) {
-    const client = app.config.source && app.context.client;
+    const client = app.config.source && app.client;
     return findForms({ client, targets }, ids, signal);
   }
   const overviews = await Promise.all(targets.map(({ target }) => target.overview()));

@@ -48,7 +48,6 @@ export async function run(call: CommandCall): Promise<ExitCode> {
     kind: flag('full') || flag('acceptDeletes') ? 'full' : 'incremental',
     isOneForm: text('form') !== undefined,
     acceptDeletes: flag('acceptDeletes'),
-    restoreColumns: flag('restoreColumns'),
     dryRun: flag('dryRun'),
     foreseenLimit: limit,
   };
@@ -76,7 +75,6 @@ interface SyncOptions {
   /** A person names the form: it is visited whatever the workspace counts. */
   readonly isOneForm: boolean;
   readonly acceptDeletes: boolean;
-  readonly restoreColumns: boolean;
   readonly dryRun: boolean;
   /** Of a dry run: how many rows of each kind are named. */
   readonly foreseenLimit: number | undefined;
@@ -94,8 +92,7 @@ interface SyncResult {
 
 /**
  * One pass for each form and target that needs one, then marking. Targets are synchronised side by side, each one form at
- * a time; a failure holds up no other form and no other target (L12). A first one looks once more at its end, so that the
- * next one knows what the workspace has besides.
+ * a time; a failure holds up no other form and no other target (L12).
  */
 async function runSync(
   app: App,
@@ -103,10 +100,8 @@ async function runSync(
   options: SyncOptions,
   signal: AbortSignal,
 ): Promise<SyncResult> {
-  const isTick = options.kind === 'incremental' && !options.isOneForm && !options.restoreColumns;
-  const found = isTick
-    ? await app.look(plan, signal, { dryRun: options.dryRun, isByHand: true })
-    : undefined;
+  const isTick = options.kind === 'incremental' && !options.isOneForm;
+  const found = isTick ? await app.look(plan, signal, { dryRun: options.dryRun }) : undefined;
   const foreseen: ForeseenRows[] = [];
   const passes: PassReport[] = [];
   /** Forms of which a look said nothing: only those that differ are run, and a look afterwards says how the others are. */
@@ -136,7 +131,7 @@ async function runSync(
   await Promise.all(perTarget);
   const looks = found === undefined ? [] : [found];
   if (open.length > 0 && !signal.aborted) {
-    const again = await app.look(plan, signal, { isByHand: true });
+    const again = await app.look(plan, signal);
     looks.push(again);
     for (const { entry, target } of open) {
       const settled = settledIn(again, entry, target);
@@ -155,11 +150,6 @@ async function runSync(
       });
       if (report !== undefined) marks.push(report);
     }
-  }
-  const hasRead = passes.some(({ outcome, byLook }) => outcome === 'ok' && !byLook);
-  const isFirst = found?.knowsOthers === false && hasRead;
-  if (isFirst && !options.dryRun && !signal.aborted) {
-    looks.push(await app.look(plan, signal, { isClosing: true }));
   }
   return {
     passes: inOrder(passes, plan).map((pass) => withMarks(pass, marks)),
@@ -202,17 +192,11 @@ function visitOf({ form }: FormPlan, target: string, found: LookReport | undefin
 async function syncForm(
   app: App,
   visit: ReturnType<typeof visitOf>,
-  {
-    kind,
-    acceptDeletes,
-    restoreColumns,
-    dryRun,
-    foreseen,
-  }: SyncOptions & { readonly foreseen: ForeseenCollector },
+  { kind, acceptDeletes, dryRun, foreseen }: SyncOptions & { readonly foreseen: ForeseenCollector },
   signal: AbortSignal,
 ): Promise<PassReport> {
   const onForeseen = foreseen.add.bind(foreseen);
-  const options = { acceptDeletes, restoreColumns, dryRun, onForeseen, waitMs: WAIT_FOR_WORKER_MS };
+  const options = { acceptDeletes, dryRun, onForeseen, waitMs: WAIT_FOR_WORKER_MS };
   return app.pass({ ...visit, kind }, signal, options);
 }
 

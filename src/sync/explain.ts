@@ -7,7 +7,8 @@ import { joinRow } from '../mirror/row.ts';
 import type { CopyReader, Copy } from '../mirror/copy.ts';
 import type { Refusal, StoredRow } from '../mirror/target.ts';
 import type { Form, FormIdentity, Submission } from '../mirror/types.ts';
-import type { SyncContext } from './context.ts';
+import type { Clock } from '../base/clock.ts';
+import type { FormsClient } from '../forms/client.ts';
 
 /** How many listed rejections are searched for the submission. */
 const MOST_LISTED = 10_000;
@@ -68,17 +69,23 @@ export interface Explanation {
   readonly marking: string;
 }
 
+/** What is asked. */
+export interface ExplainParts {
+  readonly client: FormsClient;
+  readonly clock: Clock;
+}
+
 /** Where one submission stands: at the source, in each target, and with marking. Changes nothing. */
 export async function explainSubmission(
-  context: SyncContext,
+  { client, clock }: ExplainParts,
   targets: readonly ExplainTarget[],
   submissionId: string,
   marking: ExplainMarking,
   signal: AbortSignal,
 ): Promise<Explanation> {
-  const item = await orNull(context.client.getSubmission(submissionId, { signal }));
+  const item = await orNull(client.getSubmission(submissionId, { signal }));
   const submission = item?.submission ?? null;
-  const form = await formOf(context, targets, submission, submissionId, signal);
+  const form = await formOf(client, targets, submission, submissionId, signal);
   const stored = await Promise.all(
     targets.map((each) => lookUp(each, form, submission, item?.defects ?? [], submissionId)),
   );
@@ -93,21 +100,20 @@ export async function explainSubmission(
     source,
     form: form && { id: form.id, slug: form.slug, name: form.name },
     targets: stored,
-    marking: nextMarking(marking, stored, source?.status ?? null, context.clock.now()),
+    marking: nextMarking(marking, stored, source?.status ?? null, clock.now()),
   };
 }
 
 /** The form of the submission: as the source says, otherwise of what a target holds of it, or has forgotten. */
 async function formOf(
-  context: SyncContext,
+  client: FormsClient,
   targets: readonly ExplainTarget[],
   submission: Submission | null,
   submissionId: string,
   signal: AbortSignal,
 ): Promise<Form | null> {
-  const call = { signal };
   if (submission !== null && submission.formId !== '') {
-    return context.labels.form(submission.formId, { fresh: true, call });
+    return client.getForm(submission.formId, { signal });
   }
   for (const { target } of targets) {
     for (const { formId, slug, name } of await target.overview()) {

@@ -2,9 +2,9 @@ import { type Clock, systemClock } from '../base/clock.ts';
 import { LOCAL, type Transport } from '../base/transport.ts';
 import type { Store } from '../core/mirror/port.ts';
 import type { HistoryKind } from '../mirror/histories.ts';
-import type { Target, TargetKind } from '../mirror/target.ts';
+import type { TargetKind } from '../mirror/target.ts';
 import { browserAddress, parseSheetAddress } from './google-sheets/api/address.ts';
-import type { SheetsOptions } from './google-sheets/target.ts';
+import type { SheetStoreOptions } from '../core/targets/google-sheets/store.ts';
 import { parseMysqlUrl } from './sql/mysql/mysql-address.ts';
 import { parsePostgresUrl } from './sql/postgres/postgres-address.ts';
 import { parseSqliteUrl } from './sql/sqlite/sqlite-address.ts';
@@ -17,7 +17,7 @@ export interface OpenTargetOptions {
   /** What a SQL target tells of before; statuses when absent. */
   readonly history?: HistoryKind | undefined;
   /** Access to Google's services; application default credentials when absent. */
-  readonly google?: Omit<SheetsOptions, 'clock'> | undefined;
+  readonly google?: Omit<SheetStoreOptions, 'clock' | 'name'> | undefined;
 }
 
 /** A target URL, parsed. The password is in `open` alone, so that no listing or log of settings shows it (L15). */
@@ -32,7 +32,7 @@ export interface TargetAddress {
   /** The file that it is, where it is one. */
   readonly file?: string;
   /** Opens it under the name from the settings. Loads the driver of its kind and no other; connects at first use. */
-  open(name: string, options?: OpenTargetOptions): Promise<Target | Store>;
+  open(name: string, options?: OpenTargetOptions): Promise<Store>;
 }
 
 /** All that the program has to know of a kind of target before one is opened. */
@@ -118,8 +118,8 @@ const KINDS: Readonly<Record<TargetKind, Kind>> = {
         // Google's client speaks https alone; a stand-in has a setting of its own.
         transport: { host: 'sheets.googleapis.com', weaknesses: [] },
         async open(name, { clock = systemClock, google } = {}) {
-          const { openSheets } = await import('./google-sheets/target.ts');
-          return openSheets(name, spreadsheetId, { ...google, clock });
+          const { openSheetStore } = await import('../core/targets/google-sheets/store.ts');
+          return openSheetStore(spreadsheetId, { ...google, name, clock });
         },
       };
     },

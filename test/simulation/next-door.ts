@@ -44,7 +44,12 @@ export function newMemory(path: string): MemoryPlace {
 /** A spreadsheet of an emulator that the new core opens. */
 export const newSheetUrl = (url: string, emulatorUrl: string): void =>
   void openers.set(url, async (address, clock, { name }, process) =>
-    openSheetStore(address, { name, clock, emulatorUrl, random: process.random }),
+    openSheetStore(address.replace(/^sheets:/, ''), {
+      name,
+      clock,
+      emulatorUrl,
+      random: process.random,
+    }),
   );
 
 export function forgetPlace(path: string): void {

@@ -4,7 +4,6 @@ import { MirrorError } from '../../../base/errors.ts';
 import { newSalt } from '../../../mirror/forgotten.ts';
 import type { FormIdentity } from '../../../mirror/types.ts';
 import { GOOGLE_QUOTA, RequestQuota } from '../../../targets/google-sheets/api/request-quota.ts';
-import { parseSheetAddress } from '../../../targets/google-sheets/api/address.ts';
 import { SheetsApi } from '../../../targets/google-sheets/api/sheets-api.ts';
 import { SHEETS_SCOPE } from '../../../targets/google-sheets/api/sheets-error.ts';
 import { SerialTime } from '../../../targets/google-sheets/rows/serial-time.ts';
@@ -36,9 +35,11 @@ const SALT = 'salt';
 /** So often forms are read again because another process has written meanwhile. */
 const MOST_READINGS = 3;
 
-/** Opens a spreadsheet by its address. Reads the credentials and makes no call yet; throws SETTINGS and TARGET_DENIED. */
-export async function openSheetStore(url: string, options: SheetStoreOptions): Promise<Store> {
-  const { spreadsheetId } = parseSheetAddress(url);
+/** Opens a spreadsheet by its ID. Reads the credentials and makes no call yet; throws SETTINGS and TARGET_DENIED. */
+export async function openSheetStore(
+  spreadsheetId: string,
+  options: SheetStoreOptions,
+): Promise<Store> {
   const { clock, random = Math.random, emulatorUrl } = options;
   const account = await openAccount(options, SHEETS_SCOPE);
   const rootUrl = emulatorUrl?.replace(/\/*$/, '/');
