@@ -1,0 +1,419 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { sameCell } from '../../src/mirror/cell.ts';
+import { hashedCell, looksHashed } from '../../src/mirror/hashing.ts';
+import { type Cell, ExactNumber, type PickedField, type Row } from '../../src/mirror/types.ts';
+import { accounted, wholeRead } from '../../src/core/mirror/form-state.ts';
+import type {
+  Applied,
+  Change,
+  Entry,
+  EntryKind,
+  OpenForm,
+  RowQuery,
+  Run,
+  Store,
+  StoredRow,
+} from '../../src/core/mirror/port.ts';
+import { AGE, formOf, NAME, row } from './store-fixtures.ts';
+
+/*
+ * What every kind of target promises of the port. What differs between kinds is tested beside each.
+ */
+
+/** A place for one target. Each opening acts like a process of its own. */
+export interface ContractPlace extends AsyncDisposable {
+  open(): Promise<Store>;
+}
+
+const FORM = formOf('contact', [NAME, AGE]);
+const DAY_MS = 86_400_000;
+const createdAt = (day: number, time = '12:00:00.000Z'): string => `2026-03-0${day}T${time}`;
+
+/** Dated rows, one a day. */
+const ROWS: readonly Row[] = ['a', 'b', 'c'].map((id, index) => ({
+  ...row(id, { f_name: `name of ${id}`, f_age: 30 + index }),
+  createdAt: createdAt(index + 1),
+}));
+
+const RUN: Run = {
+  startedAtMs: Date.UTC(2026, 2, 5),
+  endedAtMs: Date.UTC(2026, 2, 5, 0, 1),
+  outcome: 'ok',
+  code: null,
+  error: null,
+  requests: 3,
+  inserted: 3,
+  updated: 0,
+  unchanged: 0,
+  deleted: 0,
+  rejected: 0,
+  held: 0,
+  isWhole: true,
+};
+
+const entry = (kind: EntryKind, id: string, more: Partial<Entry> = {}): Entry => ({
+  kind,
+  id,
+  status: 'NEW',
+  createdAt: createdAt(2),
+  reason: 'It has no data.',
+  atMs: Date.UTC(2026, 2, 5),
+  ...more,
+});
+
+/** What was applied, without what was not. */
+const done = (applied: Applied): Partial<Applied> =>
+  Object.fromEntries(Object.entries(applied).filter(([, many]) => many > 0));
+
+/** Runs the contract over a kind of target. */
+export function describeStore(kind: string, place: () => Promise<ContractPlace>): void {
+  describe(`a store in ${kind}`, () => {
+    let at: ContractPlace;
+    let store: Store;
+    beforeEach(async () => {
+      at = await place();
+      store = await at.open();
+    });
+    afterEach(async () => {
+      await store[Symbol.asyncDispose]();
+      await at[Symbol.asyncDispose]();
+    });
+
+    /** Opens the form, does something with it, and ends as a run does. */
+    const write = async <T>(
+      work: (form: OpenForm) => Promise<T>,
+      fields: readonly PickedField[] = [NAME, AGE],
+    ): Promise<T> => {
+      const form = formOf('contact', fields);
+      await using open = await store.open(form, 'write');
+      await open.prepare(form, fields);
+      const result = await work(open);
+      await open.finish();
+      return result;
+    };
+    const commit = (change: Change, fields?: readonly PickedField[]): Promise<Applied> =>
+      write((form) => form.commit(change), fields);
+    const read = async <T>(work: (form: OpenForm) => Promise<T>): Promise<T> => {
+      await using open = await store.open(FORM, 'read');
+      if (open === null) throw new Error('the target has no such form');
+      return await work(open);
+    };
+    const rowsOf = (query: RowQuery): Promise<StoredRow[]> =>
+      read(async (form) => {
+        const found: StoredRow[] = [];
+        for await (const rows of form.rows(query, true)) found.push(...rows);
+        return found.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+      });
+    const idsOf = async (query: RowQuery): Promise<string[]> =>
+      (await rowsOf(query)).map(({ id }) => id);
+    const cellOf = async (id: string, field = NAME): Promise<Cell> =>
+      (await rowsOf({ ids: [id] }))[0]?.cells.get(field.id) ?? null;
+    const entriesOf = (of: EntryKind): Promise<Entry[]> =>
+      read(async (form) => {
+        const found: Entry[] = [];
+        for await (const entries of form.entries(of)) found.push(...entries);
+        return found;
+      });
+    const stateOf = async () => (await store.forms())[0]?.state;
+
+    describe('rows', () => {
+      it('has nothing before the first commit, and reading makes nothing', async () => {
+        expect(await store.forms()).toEqual([]);
+        expect(await store.open(FORM, 'read')).toBeNull();
+        expect((await store.check()).filter(({ isOk }) => !isOk)).toEqual([]);
+        expect(await store.forms()).toEqual([]);
+      });
+
+      it('L1: keeps status, time and answers of each submission, once', async () => {
+        const bare: Row = { ...row('d', { f_name: 'Dan' }, 'PAID'), createdAt: null };
+        expect(done(await commit({ rows: [...ROWS, bare] }))).toEqual({ inserted: 4 });
+        const stored = await rowsOf({});
+        expect(stored.map(({ id }) => id)).toEqual(['a', 'b', 'c', 'd']);
+        expect(stored[1]).toEqual({ ...ROWS[1], deletedAt: null });
+        expect(stored[3]).toMatchObject({ status: 'PAID', createdAt: null, deletedAt: null });
+        expect(stored[3]?.cells.get(AGE.id) ?? null).toBeNull();
+        expect((await stateOf())?.tally.rows).toEqual({ NEW: 3, PAID: 1 });
+      });
+
+      it('L4: leaves equal rows alone, and follows what changes', async () => {
+        await commit({ rows: ROWS });
+        expect(done(await commit({ rows: ROWS }))).toEqual({ unchanged: 3 });
+        const changed: Row[] = [
+          row('a', { f_name: 'name of a' }),
+          { ...row('b', { f_name: 'name of b', f_age: 31 }, 'DONE'), createdAt: createdAt(2) },
+          { ...row('c', { f_name: 'name of c', f_age: 32 }), createdAt: createdAt(4) },
+        ];
+        expect(done(await commit({ rows: changed }))).toEqual({ updated: 3 });
+        const [a, b, c] = await rowsOf({});
+        expect(a?.cells.get(AGE.id) ?? null).toBeNull();
+        expect([b?.status, c?.createdAt]).toEqual(['DONE', createdAt(4)]);
+        expect(done(await commit({ rows: changed }))).toEqual({ unchanged: 3 });
+      });
+
+      it('keeps microseconds', async () => {
+        const one: Row = { ...row('a', {}), createdAt: createdAt(1, '12:00:00.123456Z') };
+        await commit({ rows: [one] });
+        expect(done(await commit({ rows: [one] }))).toEqual({ unchanged: 1 });
+        expect((await rowsOf({}))[0]?.createdAt).toBe(one.createdAt);
+      });
+
+      it('L11: stores no answer of a field that was not given, and leaves its column alone', async () => {
+        await commit({ rows: ROWS });
+        const next = row('a', { f_name: 'other', f_age: 99, f_secret: 'secret' });
+        await commit({ rows: [{ ...next, createdAt: createdAt(1) }] }, [NAME]);
+        const [a] = await rowsOf({ ids: ['a'] });
+        expect([...(a?.cells.values() ?? [])]).toEqual(['other', 30]);
+      });
+
+      it('finds rows by ID, status, time and deletion', async () => {
+        await commit({ rows: ROWS });
+        await commit({ rows: [{ ...(ROWS[1] as Row), status: 'DONE' }], deleted: ['c'] });
+        expect(await idsOf({ ids: ['a', 'b', 'x'] })).toEqual(['a', 'b']);
+        expect(await idsOf({ status: 'DONE' })).toEqual(['b']);
+        const fromMs = Date.parse(createdAt(2));
+        expect(await idsOf({ fromMs })).toEqual(['b']);
+        expect(await idsOf({ toMs: fromMs })).toEqual(['a']);
+        expect(await idsOf({ isDeleted: true })).toEqual(['c']);
+      });
+
+      it('counts what is accounted for, by status and time', async () => {
+        await commit({
+          rows: ROWS,
+          entries: [entry('rejected', 'x'), entry('held', 'a', { createdAt: createdAt(1) })],
+        });
+        const counts = await read((form) => form.counts({ fromMs: null, toMs: null }, 'day'));
+        const byDay = counts.map(({ status, fromMs, count }) => [status, fromMs, count]);
+        // Of day 1 the one row is held; on day 2 there are a row and a rejected one.
+        const day = (n: number): number => Date.UTC(2026, 2, n);
+        expect(byDay.toSorted().filter(([, , count]) => count !== 0)).toEqual([
+          ['NEW', day(2), 2],
+          ['NEW', day(3), 1],
+        ]);
+        const state = await stateOf();
+        expect(state && accounted(state.tally)).toEqual(new Map([['NEW', 3]]));
+      });
+    });
+
+    describe('L10: answers', () => {
+      const TEXTS: readonly Cell[] = [
+        'Žluťoučký kůň 😀 👩‍👩‍👧',
+        '=IMPORTXML("http://x","//a")',
+        '+420 123 456 789',
+        "-1'; DROP TABLE x; --",
+        '00123',
+        '12345678901234567890',
+        '1-2',
+        'two\nlines\r\nand\ttab',
+        ' spaces at both ends ',
+        '{"a":[1,null],"b":"\\"}',
+        'NULL',
+        '\\N',
+        '\u200B\uFEFF',
+        'x'.repeat(40_000),
+        'true',
+      ];
+      const NUMBERS: readonly Cell[] = [
+        0,
+        -1,
+        1.5,
+        0.1,
+        1e21,
+        5e-324,
+        1.7976931348623157e308,
+        Number.MAX_SAFE_INTEGER,
+        new ExactNumber('9007199254740993'),
+        new ExactNumber('-9223372036854775808'),
+        new ExactNumber('123456789012345678901234567890'),
+      ];
+
+      it('stay texts, character by character', async () => {
+        const rows = TEXTS.map((text, index) => row(`v${index}`, { f_name: text }));
+        expect((await commit({ rows })).rejected).toBe(0);
+        expect(done(await commit({ rows }))).toEqual({ unchanged: rows.length });
+        for (const [index, text] of TEXTS.entries()) expect(await cellOf(`v${index}`)).toBe(text);
+      });
+
+      it('stay numbers with all their digits, in a column that gets a text, too', async () => {
+        const rows = NUMBERS.map((number, index) => row(`n${index}`, { f_age: number }));
+        await commit({ rows });
+        await commit({ rows: [row('t', { f_age: 'thirty' })] });
+        expect(done(await commit({ rows }))).toEqual({ unchanged: rows.length });
+        for (const [index, number] of NUMBERS.entries())
+          expect(sameCell(await cellOf(`n${index}`, AGE), number)).toBe(true);
+        expect(await cellOf('t', AGE)).toBe('thirty');
+      });
+
+      it('under an ID such as __proto__ are answers like any other', async () => {
+        const odd: PickedField = { ...NAME, id: '__proto__', label: 'Odd' };
+        const cells = new Map<string, Cell>([['__proto__', 'one']]);
+        await commit({ rows: [{ ...row('a', {}), cells }] }, [odd]);
+        expect(await cellOf('a', odd)).toBe('one');
+      });
+    });
+
+    describe('L9: fields', () => {
+      it('keep their column under a new label, and when they are gone', async () => {
+        await commit({ rows: ROWS });
+        const [before] = await store.forms();
+        await commit({ rows: [] }, [{ ...NAME, label: 'Your name' }]);
+        const [after] = await store.forms();
+        const column = (form: typeof before, id: string) =>
+          form?.fields.find((field) => field.id === id);
+        expect(column(after, NAME.id)).toMatchObject({
+          label: 'Your name',
+          column: column(before, NAME.id)?.column,
+        });
+        expect(column(after, AGE.id)).toMatchObject({
+          label: 'Age',
+          column: column(before, AGE.id)?.column,
+          isInForm: false,
+        });
+        expect(await cellOf('a', AGE)).toBe(30);
+      });
+
+      it('with one label have a column each', async () => {
+        const twin: PickedField = { ...NAME, id: 'f_twin', position: 2 };
+        await commit({ rows: [row('a', { f_name: 'x', f_twin: 'y' })] }, [NAME, twin]);
+        expect([await cellOf('a'), await cellOf('a', twin)]).toEqual(['x', 'y']);
+      });
+
+      it('have no column before their first answer', async () => {
+        await commit({ rows: [row('a', { f_name: 'x' })] });
+        const [form] = await store.forms();
+        const age = form?.fields.find(({ id }) => id === AGE.id);
+        expect(age).toMatchObject({ column: null, isFilled: false, isInForm: true });
+      });
+    });
+
+    describe('deletions and entries', () => {
+      it('L8: mark rows, and take the mark away from one that comes back', async () => {
+        await commit({ rows: ROWS });
+        expect(done(await commit({ deleted: ['b', 'x'] }))).toEqual({ deleted: 1 });
+        const [b] = await rowsOf({ isDeleted: true });
+        expect(b).toMatchObject({ id: 'b', status: 'NEW' });
+        expect(b?.deletedAt).not.toBeNull();
+        expect(done(await commit({ deleted: ['b'] }))).toEqual({});
+        expect(await stateOf()).toMatchObject({ tally: { rows: { NEW: 2 }, deleted: 1 } });
+        expect(done(await commit({ rows: ROWS }))).toEqual({ updated: 1, unchanged: 2 });
+        expect(await idsOf({})).toEqual(['a', 'b', 'c']);
+      });
+
+      it('L6: list what has no row, until it is stored', async () => {
+        await commit({
+          rows: ROWS,
+          entries: [entry('rejected', 'x'), entry('undecided', 'a'), entry('refused', 'b')],
+        });
+        const { atMs: _seen, ...listed } = entry('rejected', 'x');
+        expect(await entriesOf('rejected')).toEqual([expect.objectContaining(listed)]);
+        expect(await stateOf()).toMatchObject({
+          tally: {
+            missing: { NEW: 1 },
+            unstored: { NEW: 1 },
+            rejected: 1,
+            undecided: 1,
+            refused: 1,
+          },
+        });
+        await commit({
+          rows: [row('x', { f_name: 'x' }), ROWS[0] as Row],
+          settled: [{ kind: 'refused', ids: ['b'] }],
+        });
+        const kinds = ['rejected', 'undecided', 'refused'] as const;
+        expect((await Promise.all(kinds.map(entriesOf))).flat()).toEqual([]);
+        expect(await stateOf()).toMatchObject({ tally: { missing: {}, unstored: {} } });
+      });
+    });
+
+    describe('state', () => {
+      it('is stored with the rows, in the order of commits', async () => {
+        await commit({ rows: ROWS, state: (state) => wholeRead(state, 1), run: RUN });
+        const state = await stateOf();
+        expect(state).toMatchObject({ formId: FORM.id, slug: 'contact' });
+        expect(await read((form) => form.runs(5))).toEqual([RUN]);
+        await commit({ run: { ...RUN, startedAtMs: RUN.startedAtMs + DAY_MS } });
+        expect((await read((form) => form.runs(1)))[0]?.startedAtMs).toBe(RUN.startedAtMs + DAY_MS);
+        expect((await stateOf())?.commitUs).toBeGreaterThan(state?.commitUs ?? Infinity);
+      });
+
+      it('L13: one writer has the form; the others wait for their turn', async () => {
+        const other = await at.open();
+        await commit({ rows: ROWS });
+        await using mine = await store.open(FORM, 'write');
+        await mine.prepare(FORM, [NAME, AGE]);
+        const late = async (): Promise<unknown> => {
+          await using theirs = await other.open(FORM, 'write');
+          await theirs.prepare(FORM, [NAME, AGE]);
+          await mine.commit({ rows: [row('m', {})] });
+          return theirs.commit({ rows: [row('t', {})] });
+        };
+        await expect(late()).rejects.toMatchObject({ code: 'TARGET_BUSY' });
+        await other[Symbol.asyncDispose]();
+      });
+
+      it('keeps records that belong to no form, one writer at a time', async () => {
+        expect(await store.record('pauses')).toBeNull();
+        expect(await store.putRecord('pauses', { a: 1 }, null)).toBe(true);
+        expect(await store.putRecord('pauses', { a: 2 }, null)).toBe(false);
+        const kept = await store.record('pauses');
+        expect(kept?.value).toEqual({ a: 1 });
+        expect(await store.putRecord('pauses', { a: 3 }, kept?.revision ?? 0)).toBe(true);
+        const other = await at.open();
+        expect((await other.record('pauses'))?.value).toEqual({ a: 3 });
+        await other[Symbol.asyncDispose]();
+      });
+
+      it('shows a form at one instant to an export', async () => {
+        await commit({ rows: ROWS });
+        const snapshot = await store.snapshot(FORM.id);
+        expect(snapshot).not.toBeNull();
+        expect(await store.snapshot('unknown')).toBeNull();
+      });
+    });
+
+    describe('L18: what a person asked to be erased', () => {
+      beforeEach(async () => {
+        await commit({ rows: ROWS, entries: [entry('rejected', 'b')], run: RUN });
+      });
+
+      it('leaves rows and lists, is counted by a digest, and does not come back', async () => {
+        expect(await write((form) => form.erase({ kind: 'forget', ids: ['b', 'x'] }))).toBe(1);
+        expect(await idsOf({})).toEqual(['a', 'c']);
+        expect(await entriesOf('rejected')).toEqual([]);
+        expect(await read((form) => form.forgotten(['a', 'b', 'x']))).toHaveProperty('size', 2);
+        expect((await entriesOf('forgotten')).map(({ id }) => id)).not.toContain('b');
+        await commit({ rows: [...ROWS, row('x', {})], entries: [entry('rejected', 'b')] });
+        expect(await idsOf({})).toEqual(['a', 'c']);
+        expect(await entriesOf('rejected')).toEqual([]);
+        const state = await stateOf();
+        expect(state && accounted(state.tally)).toEqual(new Map([['NEW', 4]]));
+        await write((form) => form.erase({ kind: 'remember', ids: ['b'] }));
+        expect(done(await commit({ rows: ROWS }))).toMatchObject({ inserted: 1 });
+      });
+
+      it('may be what was marked deleted long ago', async () => {
+        await commit({ deleted: ['b'] });
+        const purge = (deletedBeforeMs: number) =>
+          write((form) => form.erase({ kind: 'purge', deletedBeforeMs, versionsBeforeMs: null }));
+        expect(await purge(0)).toBe(0);
+        expect(await purge(Date.UTC(2100, 0, 1))).toBe(1);
+        expect(await idsOf({ isDeleted: true })).toEqual([]);
+        expect(await idsOf({})).toEqual(['a', 'c']);
+      });
+
+      it('may be the answers of fields, or their plain text', async () => {
+        await commit({ deleted: ['c'] });
+        await write((form) => form.erase({ kind: 'columns', fieldIds: [AGE.id] }), [NAME]);
+        expect(await cellOf('a', AGE)).toBeNull();
+        const hash = (cell: Cell): Cell => hashedCell(cell, 'a key of some length');
+        const rehash = () =>
+          write((form) => form.erase({ kind: 'rehash', fieldIds: [NAME.id], hash }));
+        await rehash();
+        const [gone] = await rowsOf({ isDeleted: true });
+        const hashed = [await cellOf('a'), gone?.cells.get(NAME.id) ?? null];
+        expect(hashed.every((cell) => looksHashed(cell))).toBe(true);
+        await rehash();
+        expect(await cellOf('a')).toBe(hashed[0]);
+      });
+    });
+  });
+}
