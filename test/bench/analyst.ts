@@ -6,7 +6,7 @@ import { createConnection } from 'mysql2/promise';
 import { Client } from 'pg';
 import { JsonText, type Cell, type PickedField, type Row } from '../../src/mirror/types.ts';
 import { parseTargetUrl } from '../../src/targets/target-kinds.ts';
-import { field, fieldList, row } from '../contract/target-harness.ts';
+import { field, fieldList, row } from '../support/rows.ts';
 import { type AnalystDatabase, analystQueries } from '../support/analyst-queries.ts';
 import {
   createDatabase,

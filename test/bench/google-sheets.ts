@@ -2,14 +2,15 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { startSheetsEmulator } from 'google-sheets-emulator';
 import { EMULATOR_EMAIL, EMULATOR_TOKEN } from '../../src/targets/google/credentials.ts';
-import { GOOGLE_QUOTA } from '../../src/targets/google-sheets/api/request-quota.ts';
-import { SpreadsheetRegistry } from '../../src/targets/google-sheets/registry.ts';
-import { openSheets } from '../../src/targets/google-sheets/target.ts';
 import type { Row } from '../../src/mirror/types.ts';
-import { field, FORM, pass, row } from '../contract/target-harness.ts';
-import { SleepersClock } from '../targets/google-sheets/sheets-place.ts';
+import { openSheetStore } from '../../src/core/targets/google-sheets/store.ts';
+import { field, row } from '../support/rows.ts';
+import { SleepersClock } from '../support/sleepers-clock.ts';
+import { BATCH_ROWS } from './stages/row-target.ts';
 
-// What passes over a large sheet cost: calls, bytes, seconds at Google's pace, and the memory of this process. The
+const FORM = { id: 'frm_1', slug: 'contact-form', name: 'Contact form' };
+
+// What runs over a large sheet cost: calls, bytes, seconds at Google's pace, and the memory of this process. The
 // stand-in runs in a process of its own.
 // Run with: npm run bench -- google-sheets [rows] [fields]
 
@@ -34,7 +35,7 @@ interface Counted {
 
 const [role, ...args] = process.argv.slice(2);
 if (role === 'stand-in') await standIn();
-else if (role === 'pass') await onePass(args);
+else if (role === 'run') await oneRun(args);
 else await measure(Number(role ?? 200_000), Number(args[0] ?? 20));
 
 function tell(message: Told | Counted | Cost): void {
@@ -59,8 +60,8 @@ async function standIn(): Promise<void> {
   tell({ url: sandbox.url, spreadsheetId });
 }
 
-/** One pass in a process of its own, as after a restart: it knows nothing of the sheet. */
-async function onePass([
+/** One run in a process of its own, as after a restart: it knows nothing of the sheet. */
+async function oneRun([
   url = '',
   spreadsheetId = '',
   fieldCount,
@@ -82,34 +83,20 @@ async function onePass([
   const clock = new SleepersClock();
   const [start, end, began, started] = [Number(from), Number(to), clock.now(), performance.now()];
   const idleKB = process.resourceUsage().maxRSS;
-  const options = {
+  await using store = await openSheetStore(spreadsheetId, {
+    name: 'bench',
     clock,
-    registry: new SpreadsheetRegistry(clock, GOOGLE_QUOTA),
     emulatorUrl: url,
-  };
-  const target = await openSheets('bench', spreadsheetId, options);
-  await using writer = await target.openWriter(FORM, { waitMs: 300_000 });
-  await writer.prepare(fields);
-  for (let first = start; first < end; first += target.batchRows) {
-    const size = Math.min(target.batchRows, end - first);
-    const rows = Array.from({ length: size }, (_, offset) => submission(first + offset));
-    await writer.apply(rows, []);
+  });
+  await using form = await store.open(FORM, 'write');
+  await form.prepare({ ...FORM, fields }, fields);
+  for (let first = start; first < end; first += BATCH_ROWS) {
+    const size = Math.min(BATCH_ROWS, end - first);
+    await form.commit({
+      rows: Array.from({ length: size }, (_, offset) => submission(first + offset)),
+    });
   }
-  const at = new Date(clock.now()).toISOString();
-  const checkpoint = {
-    watermark: null,
-    total: end,
-    provenAt: at,
-    fullProvenAt: at,
-    absent: 0,
-    withheld: 0,
-    hidden: 0,
-    provenFor: '',
-    statuses: null,
-    unstored: new Map(),
-    countsAt: null,
-  };
-  await writer.finish(pass({ endedAt: at, inserted: 0 }), { checkpoint });
+  await form.finish();
   tell({
     seconds: Math.round((clock.now() - began) / 1_000),
     ownMs: Math.round(performance.now() - started),
@@ -123,7 +110,7 @@ async function measure(rowCount: number, fieldCount: number): Promise<void> {
   const [{ url, spreadsheetId }] = (await once(server, 'message')) as [Told];
   async function run(name: string, from: number, to: number): Promise<void> {
     const place = [url, spreadsheetId, fieldCount, from, to].map(String);
-    const child = fork(import.meta.filename, ['pass', ...place], {
+    const child = fork(import.meta.filename, ['run', ...place], {
       execArgv: ['--max-old-space-size=256'],
     });
     const [cost] = (await once(child, 'message')) as [Cost];
@@ -138,8 +125,8 @@ async function measure(rowCount: number, fieldCount: number): Promise<void> {
     );
   }
   await run(`${rowCount} new rows of ${fieldCount} answers`, 0, rowCount);
-  await run('an incremental pass that adds 10', rowCount - 90, rowCount + 10);
+  await run('a run that adds 10', rowCount - 90, rowCount + 10);
   await run('the same with nothing new', rowCount - 90, rowCount + 10);
-  await run('a full pass with nothing new', 0, rowCount + 10);
+  await run('a full run with nothing new', 0, rowCount + 10);
   server.kill();
 }

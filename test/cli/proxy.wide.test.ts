@@ -10,7 +10,7 @@ import {
   startTlsOrigin,
   TEST_AUTHORITY,
 } from '../support/connect-proxy.ts';
-import { sheetsPlace } from '../targets/google-sheets/sheets-place.ts';
+import { newSpreadsheet } from '../support/spreadsheet.ts';
 
 const PASSWORD = 'pr0xy-s3cret';
 
@@ -91,8 +91,7 @@ describe('HTTPS_PROXY', () => {
   });
 
   it('leads to Google for tokens and sheets, and check says what is reached through it', async () => {
-    const sheets = await sheetsPlace();
-    onTestFinished(() => sheets.dispose());
+    const sheets = closing(await newSpreadsheet());
     const tokens = createServer((_request, response) => {
       response.setHeader('content-type', 'application/json');
       response.end(
@@ -102,13 +101,13 @@ describe('HTTPS_PROXY', () => {
     await new Promise<void>((done) => tokens.listen(0, '127.0.0.1', done));
     onTestFinished(() => void tokens.close());
     const { env, proxy } = await openBehind({
-      'sheets.googleapis.com': Number(new URL(sheets.sandbox.url).port),
+      'sheets.googleapis.com': Number(new URL(sheets.url).port),
       'oauth2.googleapis.com': (tokens.address() as AddressInfo).port,
     });
-    const key = sheets.sandbox.accounts.serviceAccountKey(EMULATOR_EMAIL);
+    const key = sheets.emulator.accounts.serviceAccountKey(EMULATOR_EMAIL);
     const { code, text } = await run(['check'], {
       ...env,
-      TARGET_URL: `https://docs.google.com/spreadsheets/d/${sheets.spreadsheetId}/edit`,
+      TARGET_URL: `https://docs.google.com/spreadsheets/d/${sheets.id}/edit`,
       GOOGLE_CREDENTIALS_JSON: JSON.stringify(key),
       ALERT_WEBHOOK_URL: 'http://127.0.0.1:9/hook',
     });
@@ -129,13 +128,12 @@ describe('HTTPS_PROXY', () => {
   });
 
   it('is not used for a stand-in of Google on this machine', async () => {
-    const sheets = await sheetsPlace();
-    onTestFinished(() => sheets.dispose());
+    const sheets = closing(await newSpreadsheet());
     const { env, proxy } = await openBehind();
     const { text } = await run(['check'], {
       ...env,
-      TARGET_URL: `https://docs.google.com/spreadsheets/d/${sheets.spreadsheetId}/edit`,
-      SHEETS_EMULATOR_URL: sheets.sandbox.url,
+      TARGET_URL: `https://docs.google.com/spreadsheets/d/${sheets.id}/edit`,
+      SHEETS_EMULATOR_URL: sheets.url,
     });
     expect(text).toContain('It can be written to.');
     expect(new Set(proxy.requests)).toEqual(new Set(['CONNECT forms.test:443 HTTP/1.1']));
@@ -178,7 +176,6 @@ describe('HTTPS_PROXY', () => {
 });
 
 async function sheetsKey(): Promise<Record<string, string>> {
-  const sheets = await sheetsPlace();
-  onTestFinished(() => sheets.dispose());
-  return sheets.sandbox.accounts.serviceAccountKey(EMULATOR_EMAIL);
+  const sheets = closing(await newSpreadsheet());
+  return sheets.emulator.accounts.serviceAccountKey(EMULATOR_EMAIL);
 }

@@ -15,8 +15,6 @@ export interface Groups {
   readonly seesNewcomers: boolean;
   /** What this claim rests on was asked of the workspace, so that changes in two of its forms may cancel. */
   readonly together: boolean;
-  /** The list of a form has so many pages that its order is trusted at a first copy. */
-  readonly isLong: (formId: string) => boolean;
 }
 
 export interface Excuse {
@@ -45,9 +43,7 @@ export function excuseFor(
   const window = source.events.filter(({ at }) => at > from && at <= to);
   const event = window.findLast(({ id }) => id === submission.id);
   if (event === undefined)
-    return aspect === 'missing' && groups.isLong(submission.formId)
-      ? movedAway(submission, window, claim)
-      : null;
+    return aspect === 'missing' ? movedAway(submission, window, claim) : null;
   if (event.isNewcomer && groups.seesNewcomers) return null;
   const { submissionsAsOf, statusesAsOf } = claim;
   // Where statuses are older than submissions, or nothing is said of them, only totals were asked.

@@ -4,7 +4,7 @@ import { Api, API_KEY } from './api.ts';
 import type { Breach } from './breach.ts';
 import { contradictsItself, deviations, namesForms } from './behaviours.ts';
 import type { CopiedRow, Copy } from './copy.ts';
-import { isOfOldCore, type Place } from './stores.ts';
+import type { Place } from './stores.ts';
 import {
   type Asked,
   clockTime,
@@ -50,8 +50,6 @@ export interface HistoryTally extends Tally {
 
 const START_MS = Date.UTC(2026, 0, 10, 12);
 const PURGED_AFTER_MS = 120_000;
-/** A list of so many pages is read until nothing is taken on trust. */
-const SHORT_PAGES = 2;
 /** In one step: a form that grows faster than it can be read is never read. */
 const MOST_CHANGES = 25;
 
@@ -158,8 +156,8 @@ export class History {
         return;
       case 'deed':
         await this.#deed(step, random);
-        // The new core notices at once what a person did; the old one, with the next run.
-        return this.#isOfOldCore ? undefined : this.#judgeStatus();
+        // What a person did is noticed at once.
+        return this.#judgeStatus();
       case 'fresh':
         return this.#fresh(step);
       case 'sync':
@@ -475,8 +473,6 @@ export class History {
     const claims = await this.#claims();
     for (const { formId, target, except, goneAt } of claims) {
       if (goneAt !== null) continue;
-      // While deletions wait for a person, it compares no statuses; the core in src/core does.
-      if (except > 0 && this.#isOfOldCore) continue;
       this.#judgeLabels(formId, copies.get(target), from);
       const comparedAt = this.#comparedAt.get(`${target} ${formId}`) ?? 0;
       this.#judge(copies, {
@@ -638,26 +634,12 @@ export class History {
     this.#lookedAt = this.#source.now;
   }
 
-  /** What it is known not to do ends with it. */
-  get #isOfOldCore(): boolean {
-    return isOfOldCore(this.#plan.store);
-  }
-
   #judge(copies: Map<string, Copy>, claim: Assertion): void {
-    const { order, bounds, statusFilter, workspaceList, total, itemForm } = this.#plan.behaviour;
-    // It believes a total that is too low where a full page bears it out; the core in src/core asks for one page more.
-    if (total === 'low' && this.#isOfOldCore) return;
+    const { order, bounds, statusFilter, workspaceList } = this.#plan.behaviour;
     const groups = {
       byStatus: statusFilter !== 'ignored',
-      // Polls of today's core pass over items that do not name their form.
-      seesNewcomers:
-        (order === 'newest' || ['instants', 'exclusive', 'days'].includes(bounds)) &&
-        (itemForm === 'named' || !this.#isOfOldCore),
+      seesNewcomers: order === 'newest' || ['instants', 'exclusive', 'days'].includes(bounds),
       together: workspaceList === 'honoured',
-      // The core in src/core proves a first reading by one sweep, however short the list is.
-      isLong: (formId: string) =>
-        !this.#isOfOldCore ||
-        this.#source.existing(formId).length > SHORT_PAGES * this.#plan.pageSize,
     };
     const copy = copies.get(claim.target) ?? new Map();
     const breaches = judgeClaim(

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { namesForms } from './behaviours.ts';
 import type { Special } from './judge.ts';
 import type { Deed, Plan } from './plan.ts';
-import { isOfOldCore, type Place } from './stores.ts';
+import type { Place } from './stores.ts';
 import type { Random } from './random.ts';
 import type { Source, SourceForm } from './source.ts';
 import type { Banned } from './traces.ts';
@@ -30,7 +30,6 @@ const HASH_KEY = { HASH_KEY: 'a-key-of-thirty-two-characters-at-least' };
 export class People {
   readonly #source: Source;
   readonly #targets: readonly string[];
-  readonly #isOfOldCore: boolean;
   readonly #path: (target: string) => string;
   readonly #places: ReadonlyMap<string, Place>;
   readonly #touched = new Map<string, number>();
@@ -60,7 +59,6 @@ export class People {
     this.#places = places;
     this.#source = source;
     this.#targets = targets;
-    this.#isOfOldCore = isOfOldCore(plan.store);
     this.#path = path;
     if (plan.chooses) this.#chosen = source.forms.slice(0, -1).map(({ id }) => id);
     if (plan.hasSecret)
@@ -251,8 +249,6 @@ export class People {
 
   #noteBack(id: string): void {
     this.#forgotten.delete(id);
-    // The old core goes on claiming what it claimed before the submission may come back.
-    if (this.#isOfOldCore) this.#touchAll();
   }
 
   #formOption({ id }: SourceForm): string[] {

@@ -11,7 +11,6 @@ import { Terminal } from '../../src/cli/terminal.ts';
 import { loadConfig } from '../../src/config.ts';
 import type { JobHandlers, PassJob } from '../../src/queue/handlers.ts';
 import type { SyncJob } from '../../src/core/sync/poll.ts';
-import { isNext, nextDoorCommand, NextWorker } from './next-door.ts';
 import type { SimProcess } from './process.ts';
 import type { World } from './world.ts';
 
@@ -121,7 +120,6 @@ export async function command(
   settings: Settings,
   args: readonly string[],
 ): Promise<Printed> {
-  if (isNext(settings)) return nextDoorCommand(process, settings, args, clockOf(world, process));
   const [stdout, stderr] = [
     new Recorded({ decodeStrings: false }),
     new Recorded({ decodeStrings: false }),
@@ -270,7 +268,7 @@ export function comparisonsOf(printed: Printed): Comparison[] {
 }
 
 /** A `start` or `worker`: an app that stays open, whose jobs the test hands out. */
-class TodaysWorker {
+export class Worker {
   readonly process: SimProcess;
   readonly log = new Recorded({ decodeStrings: false });
   readonly #app: App;
@@ -336,17 +334,3 @@ class TodaysWorker {
     await this.#app[Symbol.asyncDispose]();
   }
 }
-
-/** A worker of the core that is simulated. */
-export interface Worker {
-  readonly process: SimProcess;
-  readonly log: { readonly text: string };
-  poll(underWay: readonly Job[]): Promise<Job[]>;
-  work(job: Job): Promise<{ outcome: string; again: boolean }>;
-  close(): Promise<void>;
-}
-
-export const newWorker = (world: World, process: SimProcess, settings: Settings): Worker =>
-  isNext(settings)
-    ? new NextWorker(world, process, settings, clockOf(world, process))
-    : new TodaysWorker(world, process, settings);

@@ -24,9 +24,9 @@ async function startEmulator(): Promise<TestEmulator> {
 }
 
 /**
- * A spreadsheet of its own. `refills`: a column that people delete is made again; today's target leaves it out, as it promises.
+ * A spreadsheet of its own.
  */
-export async function newSheet(refills: boolean): Promise<Place> {
+export async function newSheet(): Promise<Place> {
   started ??= startEmulator();
   const emulator = await started;
   const { EMULATOR_EMAIL } = await import('../../src/targets/google/credentials.ts');
@@ -35,8 +35,7 @@ export async function newSheet(refills: boolean): Promise<Place> {
     url: `sheets:${id}`,
     settings: { SHEETS_EMULATOR_URL: emulator.url.replace(/\/$/, '') },
     read: async () => readSheet(emulator, id),
-    damage: (deed, formId, random) =>
-      deed === 'drop-column' && !refills ? null : damage(emulator, id, deed, formId, random),
+    damage: (deed, formId, random) => damage(emulator, id, deed, formId, random),
     rearrange: (random) => rearrange(emulator, id, random),
     dispose: async () => {},
   };

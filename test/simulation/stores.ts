@@ -2,17 +2,12 @@ import type { Client } from 'pg';
 import type { TestServer } from '../support/servers.ts';
 import { databaseOf } from './environment.ts';
 import { type Copy, readCopy, readSqlite } from './copy.ts';
-import { forgetPlace, newMemory, newSheetUrl } from './next-door.ts';
-import { readMemory } from './memory-copy.ts';
 import type { Random } from './random.ts';
 import { newSheet, stopSheets } from './sheet-copy.ts';
 
 /** Kinds of target that a history can be run against. */
-export const STORES = ['sqlite', 'postgres', 'mysql', 'sheets', 'memory', 'new-sheets'] as const;
+export const STORES = ['sqlite', 'postgres', 'mysql', 'sheets'] as const;
 export type StoreKind = (typeof STORES)[number];
-
-/** Whether the old core writes it, which promises a little less. */
-export const isOfOldCore = (kind: StoreKind): boolean => kind === 'sheets';
 
 /** Where one target of one history is. */
 export interface Place {
@@ -33,15 +28,9 @@ export interface Place {
 /** A place of its own for a target; a file is below `dir`. */
 export async function newPlace(kind: StoreKind, dir: string, target: string): Promise<Place> {
   if (kind === 'postgres') return postgresPlace();
-  if (kind === 'sheets') return newSheet(false);
-  if (kind === 'new-sheets') {
-    const place = await newSheet(true);
-    newSheetUrl(place.url, place.settings?.['SHEETS_EMULATOR_URL'] ?? '');
-    return place;
-  }
+  if (kind === 'sheets') return newSheet();
   if (kind === 'mysql') return mysqlPlace();
-  const path = databaseOf(dir, target);
-  return kind === 'memory' ? memoryPlace(path) : sqlitePlace(path);
+  return sqlitePlace(databaseOf(dir, target));
 }
 
 const sqlitePlace = (path: string): Place => ({
@@ -49,16 +38,6 @@ const sqlitePlace = (path: string): Place => ({
   read: async () => readSqlite(path),
   dispose: async () => {},
 });
-
-/** A store of the new core in memory: its public relations are what it holds. */
-function memoryPlace(path: string): Place {
-  const memory = newMemory(path);
-  return {
-    url: `sqlite:${path}`,
-    read: async () => readMemory(memory),
-    dispose: async () => forgetPlace(path),
-  };
-}
 
 interface Postgres {
   readonly server: TestServer;

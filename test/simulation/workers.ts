@@ -1,5 +1,5 @@
 import type { SimProcess } from './process.ts';
-import { type Job, jobKey, newWorker, type Settings, type Worker } from './program.ts';
+import { type Job, jobKey, type Settings, Worker } from './program.ts';
 import type { Actor, World } from './world.ts';
 
 /** How often a worker without a job looks for one (milliseconds). */
@@ -50,7 +50,7 @@ export class Workers {
       process.crashAt = isFirst && crashAt > 0 ? process.acts + crashAt : 0;
       const worker = (): Worker => {
         if (held !== undefined) return held.worker;
-        const made = newWorker(this.#world, process, settings);
+        const made = new Worker(this.#world, process, settings);
         this.#held.push({ worker: made, process, settings: key });
         return made;
       };

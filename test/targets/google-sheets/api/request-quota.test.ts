@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RequestQuota } from '../../../../src/targets/google-sheets/api/request-quota.ts';
 import { propertyRuns } from '../../../support/property.ts';
-import { SleepersClock } from '../sheets-place.ts';
+import { SleepersClock } from '../../../support/sleepers-clock.ts';
 
 describe('Google’s request quota', () => {
   it('is one request a second to a spreadsheet, and 60 reads and 60 writes a minute for an account', async () => {

@@ -1,0 +1,21 @@
+import type { Cell, PickedField, Row } from '../../src/mirror/types.ts';
+
+/** A selected field that the form has. */
+export function field(id: string, label: string, rest: Partial<PickedField> = {}): PickedField {
+  return { id, label, position: 0, inSchema: true, hashed: false, ...rest };
+}
+
+/** Fields in the order of the form. */
+export const fieldList = (...fields: PickedField[]): PickedField[] =>
+  fields.map((each, position) => ({ ...each, position }));
+
+/** A row; `cells` by field ID. */
+export function row(id: string, cells: Record<string, Cell> = {}, rest: Partial<Row> = {}): Row {
+  return {
+    id,
+    status: 'NEW',
+    createdAt: '2026-03-01T12:00:00.000Z',
+    cells: new Map(Object.entries(cells)),
+    ...rest,
+  };
+}
