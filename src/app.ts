@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from './base/clock.ts';
-import { openCopy, StoreCopy } from './bridge/store-copy.ts';
+import { openCopy, type StoreCopy } from './bridge/store-copy.ts';
 import { StoreRuns, type StoreRunOptions } from './bridge/store-runs.ts';
 import { MirrorError, toMirrorError } from './base/errors.ts';
 import { Events } from './base/events.ts';

@@ -15,10 +15,10 @@ const placeAt = (url: string): ContractPlace => ({
   [Symbol.asyncDispose]: async () => {},
 });
 
-describe.skipIf(postgresMissing())('over a server', () =>
-  describeStore('PostgreSQL', async () => placeAt(await createDatabase(await lentPostgres()))),
-);
+describe.skipIf(postgresMissing())('over a server', () => {
+  describeStore('PostgreSQL', async () => placeAt(await createDatabase(await lentPostgres())));
+});
 
-describe.skipIf(mariadbMissing())('over a server', () =>
-  describeStore('MariaDB', async () => placeAt(await createMysqlDatabase(await lentMariadb()))),
-);
+describe.skipIf(mariadbMissing())('over a server', () => {
+  describeStore('MariaDB', async () => placeAt(await createMysqlDatabase(await lentMariadb())));
+});

@@ -7,7 +7,13 @@ export function field(id: string, label: string, rest: Partial<PickedField> = {}
 
 /** Fields in the order of the form. */
 export const fieldList = (...fields: PickedField[]): PickedField[] =>
-  fields.map((each, position) => ({ ...each, position }));
+  fields.map(({ id, label, inSchema, hashed }, position) => ({
+    id,
+    label,
+    position,
+    inSchema,
+    hashed,
+  }));
 
 /** A row; `cells` by field ID. */
 export function row(id: string, cells: Record<string, Cell> = {}, rest: Partial<Row> = {}): Row {
