@@ -69,16 +69,15 @@ async function removeRows(
   { rows: before, entries }: Pick<Erasing, 'rows' | 'entries'>,
 ): Promise<PlannedErasure> {
   const rows = new Map(before);
-  const there = ids.filter((id) => rows.delete(id));
-  if (tab === undefined || there.length === 0)
-    return { requests: [], rows, entries, erased: there.length };
+  const erased = ids.filter((id) => rows.delete(id)).length;
+  if (tab === undefined || ids.length === 0) return { requests: [], rows, entries, erased };
   const { sheetId } = tab;
-  const gone = new Set(there);
+  const gone = new Set(ids);
   // Copies that people made of the rows go with them.
   const column = (await file.table(tab, ['s:id'])).get('s:id') ?? [];
   const places = column.flatMap((id, row) => (gone.has(String(id ?? '')) ? [row] : []));
   const requests = deleteRows(sheetId, places);
-  return { requests, rows, entries, erased: there.length };
+  return { requests, rows, entries, erased };
 }
 
 /** Replaces each stored answer of some fields. An answer that is hashed stays. */

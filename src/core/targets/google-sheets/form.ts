@@ -46,7 +46,8 @@ export interface SheetFormParts {
   readonly document: FormDocument;
   /** As the sheet keeps it; null where it keeps none. */
   readonly kept: FormDocument | null;
-  readonly rows: ReadonlyMap<string, KnownRow>;
+  /** A reader reads them when it is first asked for rows. */
+  readonly rows: ReadonlyMap<string, KnownRow> | (() => Promise<ReadonlyMap<string, KnownRow>>);
   readonly entries: Entries;
   readonly losses: readonly string[];
   /** Null: open for reading. */
@@ -54,6 +55,8 @@ export interface SheetFormParts {
 }
 
 const ROWS_AT_ONCE = 2_000;
+/** Of an erasure, while people move rows. */
+const MOST_TRIES = 6;
 /** Runs that are kept of a form. */
 const MOST_RUNS = 50;
 
@@ -65,7 +68,8 @@ export class SheetForm implements OpenForm {
   readonly #writer: Writer | null;
   #state: FormState;
   #fields: readonly SheetField[];
-  #rows: ReadonlyMap<string, KnownRow>;
+  #rows: ReadonlyMap<string, KnownRow> = new Map();
+  #unread: (() => Promise<ReadonlyMap<string, KnownRow>>) | null = null;
   #entries: Entries;
   #prepared: readonly PickedField[] = [];
   /** As the sheet keeps it; null where it keeps none. */
@@ -75,7 +79,9 @@ export class SheetForm implements OpenForm {
     this.#kept = kept;
     [this.#file, this.#salt, this.#writer, this.losses] = [file, salt, writer, losses];
     [this.#state, this.#fields] = [document.state, document.fields];
-    [this.#rows, this.#entries] = [rows, entries];
+    this.#entries = entries;
+    if (typeof rows === 'function') this.#unread = rows;
+    else this.#rows = rows;
   }
 
   get state(): FormState {
@@ -94,6 +100,7 @@ export class SheetForm implements OpenForm {
   }
 
   async *rows(query: RowQuery, cells = false): AsyncIterable<readonly StoredRow[]> {
+    await this.#readRows();
     const found = this.#query(query);
     const lines = cells && found.length > 0 ? await this.#lines() : null;
     for (let at = 0; at < found.length; at += ROWS_AT_ONCE)
@@ -107,6 +114,7 @@ export class SheetForm implements OpenForm {
   }
 
   async counts(query: CountQuery, grain: Grain): Promise<Count[]> {
+    await this.#readRows();
     return countsOf(this.#rows, this.#entries, query, grain);
   }
 
@@ -125,7 +133,7 @@ export class SheetForm implements OpenForm {
   }
 
   async runs(limit: number): Promise<Run[]> {
-    const { stateTab } = await this.#file.refresh();
+    const { stateTab } = await this.#file.recent();
     return runRows(stateTab, this.#state.formId)
       .slice(-limit)
       .toReversed()
@@ -174,9 +182,23 @@ export class SheetForm implements OpenForm {
     });
   }
 
+  /** Looks again until nothing is left: people may sort the rows between a reading and the write, which then meets others. */
   async erase(what: Erasure): Promise<number> {
+    let erased = 0;
+    for (let tries = 1; ; tries++) {
+      const done = await this.#erase(what);
+      erased += done.erased;
+      if (done.isDone) break;
+      if (tries === MOST_TRIES) throw movedError(browserAddress(this.#file.api.spreadsheetId));
+    }
+    await this.#noteStrayDeletions();
+    if (this.#prepared.length > 0) await this.#readPrints();
+    return erased;
+  }
+
+  async #erase(what: Erasure): Promise<{ readonly erased: number; readonly isDone: boolean }> {
     const { clock } = this.#file;
-    const done = await this.#write(async (view) => {
+    return this.#write(async (view) => {
       const planned = await planErasure(this.#file, view, what, {
         formId: this.#state.formId,
         fields: this.#fields,
@@ -185,13 +207,37 @@ export class SheetForm implements OpenForm {
         digestOf: (id) => this.#digest(id),
         atMs: clock.now(),
       });
-      const { rows, entries, requests, erased: result } = planned;
+      const { rows, entries, requests, erased } = planned;
       const commitUs = nextCommitUs(this.#state, clock.now());
       const state = { ...this.#state, commitUs, tally: tallyOf(rows, entries) };
+      const result = { erased, isDone: requests.length === 0 };
       return { requests, rows, entries, state, fields: this.#fields, run: null, result };
     });
-    if (this.#prepared.length > 0) await this.#readPrints();
-    return done;
+  }
+
+  /** Rows that went in place of others are read again by the next run. */
+  async #noteStrayDeletions(): Promise<void> {
+    const lines = await this.#lines();
+    const rows = new Map([...this.#rows].filter(([id]) => lines?.places.has(id) === true));
+    if (lines === null || rows.size === this.#rows.size) return;
+    const state = { ...distrust(this.#state), tally: tallyOf(rows, this.#entries) };
+    await this.#write(async () => ({
+      requests: [],
+      rows,
+      entries: this.#entries,
+      state,
+      fields: this.#fields,
+      run: null,
+      result: null,
+    }));
+  }
+
+  /** Rows of forgotten submissions: an erasure was killed, or a person took it back. */
+  get strays(): readonly string[] {
+    if (this.#state.tally.forgotten === 0) return [];
+    return [...this.#rows.keys()].filter((id) =>
+      this.#entries.has(`forgotten ${this.#digest(id)}`),
+    );
   }
 
   async finish(): Promise<TargetNotice[]> {
@@ -285,6 +331,12 @@ export class SheetForm implements OpenForm {
     this.#rows = new Map(
       [...places].map(([id, row]) => [id, knownRow(id, row, table, time, encoder)]),
     );
+  }
+
+  async #readRows(): Promise<void> {
+    if (this.#unread === null) return;
+    this.#rows = await this.#unread();
+    this.#unread = null;
   }
 
   #digest(id: string): string {

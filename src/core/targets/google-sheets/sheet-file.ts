@@ -81,6 +81,7 @@ export interface Writer {
 }
 
 const MOST_TRIES = 6;
+const RECENT_MS = 5_000;
 const STATE_COLUMNS = 40;
 const STATE_ROWS = 200;
 
@@ -98,9 +99,16 @@ export class SheetFile {
   readonly #random: () => number;
   #turn: Promise<unknown> = Promise.resolve();
   #view: View | null = null;
+  #viewedAtMs = 0;
 
   constructor(api: SheetsApi, clock: Clock, holder: string, random: () => number) {
     [this.api, this.clock, this.holder, this.#random] = [api, clock, holder, random];
+  }
+
+  /** The spreadsheet as it was some seconds ago at most: for those who change nothing. Google allows 60 readings a minute. */
+  async recent(): Promise<View> {
+    const isYoung = this.clock.now() - this.#viewedAtMs < RECENT_MS;
+    return this.#view !== null && isYoung ? this.#view : this.refresh();
   }
 
   /** Reads the spreadsheet: its structure, and the hidden tab where another process has written since. */
@@ -117,6 +125,7 @@ export class SheetFile {
     if (!isSame && structure.stateTab !== null)
       stateTab = readStateTab((await this.cells([structure.stateTab.sheetId]))[0] ?? []);
     this.#view = { structure, stateTab };
+    this.#viewedAtMs = this.clock.now();
     return this.#view;
   }
 

@@ -19,7 +19,7 @@ import type {
   StoredForm,
   StoredRecord,
 } from '../../mirror/port.ts';
-import { type FormDocument, SheetForm, type SheetFormParts, stateLost } from './form.ts';
+import { type FormDocument, SheetForm, stateLost } from './form.ts';
 import { type KnownRow, knownRow, rowsById, type Table } from './rows.ts';
 import { SheetFile, type View } from './sheet-file.ts';
 import { rowsOf, type StateRow, textIn } from './state-tab.ts';
@@ -113,15 +113,25 @@ class SheetStore implements Store {
   ): Promise<OpenForm | null> {
     const { id, slug = id, name = id } = form;
     if (mode === 'write') return this.#openToWrite({ id, slug, name });
-    const view = await this.#file.refresh();
+    const view = await this.#file.recent();
     const document = documentIn(view, id);
     if (document === null) return null;
-    const parts = await this.#read(view, document);
-    return new SheetForm({ ...parts, kept: document, losses: [], writer: null });
+    const [salt, entries] = [saltIn(view), entriesIn(view, id)];
+    const rows = () => this.#rowsOf(view, document);
+    return new SheetForm({
+      file: this.#file,
+      salt,
+      document,
+      entries,
+      rows,
+      kept: document,
+      losses: [],
+      writer: null,
+    });
   }
 
   async record(key: string): Promise<StoredRecord | null> {
-    const text = textIn((await this.#file.refresh()).stateTab, recordKey(key));
+    const text = textIn((await this.#file.recent()).stateTab, recordKey(key));
     return text === null ? null : (JSON.parse(text) as StoredRecord);
   }
 
@@ -158,21 +168,26 @@ class SheetStore implements Store {
         fields: found?.fields ?? [],
         unverified: null,
       };
-      const parts = await this.#read(view, document);
+      const rows = await this.#rowsOf(view, document);
+      const entries = entriesIn(view, id);
       const unverified = found?.unverified ?? null;
-      const tally = tallyOf(parts.rows, parts.entries);
+      const tally = tallyOf(rows, entries);
       const losses = lossesOf(view, document, liveRows(tally));
       const counted = { ...document.state, tally };
       const trusted = losses.length === 0 ? counted : distrust(counted);
       const writer = { formId: id, slug, since: headOf(view.structure.log) };
       const form = new SheetForm({
-        ...parts,
+        file,
+        salt: saltIn(view),
         document: { ...document, state: trusted },
+        rows,
+        entries,
         kept: found,
         losses,
         writer,
       });
       if (unverified !== null) await form.startAfresh(unverified);
+      if (form.strays.length > 0) await form.erase({ kind: 'forget', ids: form.strays });
       return form;
     } catch (error) {
       file.held.delete(id);
@@ -180,23 +195,12 @@ class SheetStore implements Store {
     }
   }
 
-  /** What is there of a form. */
-  async #read(
-    { structure, stateTab }: View,
-    document: FormDocument,
-  ): Promise<Omit<SheetFormParts, 'kept' | 'losses' | 'writer'>> {
-    const { formId } = document.state;
-    const tab = structure.forms.get(formId);
+  /** The rows of a form, as they are now. */
+  async #rowsOf({ structure }: View, { state }: FormDocument): Promise<Map<string, KnownRow>> {
+    const tab = structure.forms.get(state.formId);
     const table = tab === undefined ? new Map() : await this.#file.table(tab);
-    if (tab !== undefined && !table.has('s:id')) throw idsLost(this.#name, document.state.name);
-    const rows = rowsIn(table, new SerialTime(structure.timeZone));
-    const entries = new Map<string, Entry>();
-    for (const { text } of rowsOf(stateTab, 'entry', formId)) {
-      const entry = JSON.parse(text) as Entry;
-      entries.set(entryKey(entry), entry);
-    }
-    const salt = textIn(stateTab, recordKey(SALT)) ?? '';
-    return { file: this.#file, salt, document, rows, entries };
+    if (tab !== undefined && !table.has('s:id')) throw idsLost(this.#name, state.name);
+    return rowsIn(table, new SerialTime(structure.timeZone));
   }
 
   /** The spreadsheet, with the salt for the names of forgotten submissions, which is made once. */
@@ -209,6 +213,17 @@ class SheetStore implements Store {
 }
 
 const recordKey = (key: string) => ({ kind: 'record', formId: '', key }) as const;
+
+const saltIn = ({ stateTab }: View): string => textIn(stateTab, recordKey(SALT)) ?? '';
+
+function entriesIn({ stateTab }: View, formId: string): Map<string, Entry> {
+  const entries = new Map<string, Entry>();
+  for (const { text } of rowsOf(stateTab, 'entry', formId)) {
+    const entry = JSON.parse(text) as Entry;
+    entries.set(entryKey(entry), entry);
+  }
+  return entries;
+}
 
 const documentsIn = ({ stateTab }: View): FormDocument[] =>
   [...stateTab.rows.values()].flatMap(({ kind, text }) =>
