@@ -4,6 +4,15 @@ import { type ColumnKey, formMark } from '../../../targets/google-sheets/api/met
 import { ColumnMarker, formatColumns } from '../../../targets/google-sheets/columns/new-columns.ts';
 import { newTab } from '../../../targets/google-sheets/columns/new-tab.ts';
 import { freeTabTitle } from '../../../targets/google-sheets/columns/tab-title.ts';
+import {
+  keepsFromHeader,
+  keepsFromInsertingColumn,
+} from '../../../targets/google-sheets/api/obstacles.ts';
+import {
+  endsAtRow,
+  insertInside,
+  type LaidRange,
+} from '../../../targets/google-sheets/columns/laid-ranges.ts';
 import type { SheetRow } from '../../../targets/google-sheets/rows/row-values.ts';
 import { SerialTime } from '../../../targets/google-sheets/rows/serial-time.ts';
 import type { FormState } from '../../mirror/form-state.ts';
@@ -12,6 +21,8 @@ import { headersOf, type SheetField, withAnswers } from './fields.ts';
 import {
   appendRows,
   type Columns,
+  cellsIn,
+  placeRow,
   encoderOf,
   headerRowOf,
   type KnownRow,
@@ -20,6 +31,7 @@ import {
 } from './rows.ts';
 import type { Aim, SheetFile, View } from './sheet-file.ts';
 import type { FormTab } from './structure.ts';
+import { blockedReason, type Writable, writableCells } from './writable.ts';
 
 type Request = sheets_v4.Schema$Request;
 
@@ -92,34 +104,81 @@ export async function planCommit(
     if (before !== undefined) rows.set(id, { ...before, isDeleted: true, deletedAt, print: null });
   }
 
+  const { sheetId, columns } = laid;
+  const obstacles = tab?.obstacles ?? [];
   // Where people have the rows now: they may have sorted them since the form was opened.
   const isMoving = updated.length + deleted.length > 0;
-  const places =
-    isMoving && tab !== undefined
-      ? rowsById(await file.table(tab, ['s:id']))
-      : new Map<string, number>();
-  const { sheetId, columns } = laid;
+  const isPlaced =
+    inserted.length > 0 && (obstacles.length > 0 || (tab?.ranges ?? []).some(isBounded));
+  const table =
+    tab !== undefined && (isMoving || isPlaced)
+      ? await file.table(tab, obstacles.length > 0 ? undefined : ['s:id'])
+      : new Map();
+  const places = rowsById(table);
   const requests = [...laid.requests];
   const aimed: [row: number, id: string][] = [];
+  const list = (id: string, kind: Entry['kind'], { blocked, by }: Writable): void => {
+    const of = rows.get(id);
+    const names = blocked.map((key) => laid.headers.get(key) ?? key);
+    const { status = '', createdAt = null } = known.find((row) => row.id === id) ?? of ?? {};
+    const reason = blockedReason(names, by);
+    rejected.set(id, { kind, id, status, createdAt, reason, atMs });
+  };
+  let partly = 0;
+  let unwritten = 0;
   for (const row of updated) {
     const place = places.get(row.id);
-    if (place === undefined) inserted.push(row);
-    else {
-      requests.push(...writeRow(sheetId, place, row.values, columns));
-      aimed.push([place, row.id]);
+    if (place === undefined) {
+      inserted.push(row);
+      continue;
     }
+    // A row with cells that are not written differs in every run: only what can be changed of it is written.
+    const changed =
+      obstacles.length > 0 ? encoder.differences(row, cellsIn(table, place)) : row.values;
+    const cells = writableCells(changed, place, columns, obstacles);
+    const written = writeRow(sheetId, place, cells.values, columns);
+    requests.push(...written);
+    if (written.length > 0) aimed.push([place, row.id]);
+    else unwritten++;
+    if (cells.blocked.length === 0) continue;
+    partly++;
+    list(row.id, 'rejected', cells);
+    rows.set(row.id, asWritten(rows.get(row.id), from.rows.get(row.id), cells));
   }
   for (const id of deleted) {
     const place = places.get(id);
-    const mark = new Map([['s:removed' as const, time.toSerial(deletedAt) ?? deletedAt]]);
     // People removed the row since the form was opened.
-    if (place === undefined) rows.delete(id);
-    else {
-      requests.push(...writeRow(sheetId, place, mark, columns));
-      aimed.push([place, id]);
+    if (place === undefined) {
+      rows.delete(id);
+      continue;
     }
+    const mark = new Map([['s:removed' as const, time.toSerial(deletedAt) ?? deletedAt]]);
+    const cells = writableCells(mark, place, columns, obstacles);
+    if (cells.blocked.length > 0) {
+      list(id, 'undecided', cells);
+      rows.set(id, from.rows.get(id) ?? (rows.get(id) as KnownRow));
+      continue;
+    }
+    requests.push(...writeRow(sheetId, place, mark, columns));
+    aimed.push([place, id]);
   }
-  requests.push(...appendRows(sheetId, inserted, columns));
+  if (isPlaced && tab !== undefined) {
+    const end = Math.max(...[...table.values()].map((cells) => cells.length), 1);
+    const isInside = endsAtRow(tab.ranges, end);
+    if (isInside) requests.push(...insertInside(sheetId, 'ROWS', end, inserted.length));
+    const missing = end + inserted.length - tab.rowCount;
+    if (!isInside && missing > 0)
+      requests.push({ appendDimension: { sheetId, dimension: 'ROWS', length: missing } });
+    for (const [n, row] of inserted.entries()) {
+      const cells = writableCells(row.values, end + n, columns, obstacles);
+      requests.push(...placeRow(sheetId, end + n, cells.values, columns));
+      aimed.push([end + n, row.id]);
+      if (cells.blocked.length === 0) continue;
+      partly++;
+      list(row.id, 'rejected', cells);
+      rows.set(row.id, asWritten(rows.get(row.id), from.rows.get(row.id), cells));
+    }
+  } else requests.push(...appendRows(sheetId, inserted, columns));
   return {
     requests,
     rows,
@@ -141,13 +200,34 @@ export async function planCommit(
           },
     applied: {
       inserted: stored.length - updated.length - unchanged,
-      updated: updated.length,
-      unchanged,
+      updated: updated.length - unwritten,
+      unchanged: unchanged + unwritten,
       deleted: deleted.length,
-      rejected: known.length - stored.length,
+      rejected: known.length - stored.length + partly,
     },
   };
 }
+
+/** A row as it is once some of its cells were left out: it is compared anew, and shows what those cells show. */
+function asWritten(
+  wanted: KnownRow | undefined,
+  before: KnownRow | undefined,
+  { blocked }: Writable,
+): KnownRow {
+  const row = wanted as KnownRow;
+  return {
+    ...row,
+    print: null,
+    status: blocked.includes('s:status') ? (before?.status ?? '') : row.status,
+    createdAt: blocked.includes('s:at') ? (before?.createdAt ?? null) : row.createdAt,
+    ...(blocked.includes('s:removed') && {
+      isDeleted: before?.isDeleted ?? false,
+      deletedAt: before?.deletedAt ?? null,
+    }),
+  };
+}
+
+const isBounded = ({ rows }: LaidRange): boolean => rows.end !== Infinity;
 
 const rejectedEntry = ({ id, status, createdAt }: Row, reason: string, atMs: number): Entry => ({
   kind: 'rejected',
@@ -160,6 +240,8 @@ const rejectedEntry = ({ id, status, createdAt }: Row, reason: string, atMs: num
 
 interface LaidOut {
   readonly sheetId: number;
+  /** Of each column. */
+  readonly headers: ReadonlyMap<ColumnKey, string>;
   readonly requests: readonly Request[];
   /** Where the columns are after the requests, and the IDs of the metadata that says so. */
   readonly columns: Columns;
@@ -196,7 +278,7 @@ async function layOut(
       marker,
     );
     const columns = new Map([...made.layout.columns].map(([key, { index }]) => [key, index]));
-    return { sheetId, requests: made.requests, columns, marks: new Map(), fields: named };
+    return { sheetId, headers, requests: made.requests, columns, marks: new Map(), fields: named };
   }
   const missing = [...headers.keys()].filter((key) => !tab.columns.has(key));
   const added = addColumns(file, tab, missing, headers, name);
@@ -208,14 +290,16 @@ async function layOut(
   const rowIndex = headerRowOf(shown);
   const requests = added.requests;
   for (const [key, columnIndex] of renamed) {
-    // A header that people wrote stays.
+    // A header that people wrote stays, and so does one that they protected.
     const old = before.get(key);
-    if (typeof old === 'string' && shown.get(key)?.[rowIndex] !== old) continue;
+    const isTheirs = typeof old === 'string' && shown.get(key)?.[rowIndex] !== old;
+    const isKept = tab.obstacles.some((one) => keepsFromHeader(one, rowIndex, columnIndex));
+    if (rowIndex < 0 || isTheirs || isKept) continue;
     const values = [{ userEnteredValue: { stringValue: headers.get(key) ?? '' } }];
     const start = { sheetId: tab.sheetId, rowIndex, columnIndex };
     requests.push({ updateCells: { start, rows: [{ values }], fields: 'userEnteredValue' } });
   }
-  return { sheetId: tab.sheetId, ...added, fields: named };
+  return { sheetId: tab.sheetId, headers, ...added, fields: named };
 }
 
 /** Own columns as a new tab has them: what people read first, what only the mirror needs last. */
@@ -227,13 +311,15 @@ function orderOf(headers: ReadonlyMap<ColumnKey, string>): ColumnKey[] {
 /** New columns go before those that only the mirror needs, or behind all. */
 function addColumns(
   file: SheetFile,
-  { sheetId, columns: old, columnCount, marks: known }: FormTab,
+  { sheetId, columns: old, columnCount, marks: known, obstacles }: FormTab,
   keys: readonly ColumnKey[],
   headers: ReadonlyMap<ColumnKey, string>,
   formName: string,
 ): { requests: Request[]; columns: Columns; marks: ReadonlyMap<ColumnKey, number> } {
   if (keys.length === 0) return { requests: [], columns: old, marks: known };
-  const at = old.get('s:removed') ?? old.get('s:id') ?? columnCount;
+  const place = old.get('s:removed') ?? old.get('s:id') ?? columnCount;
+  // Google refuses to insert columns into a protected range.
+  const at = obstacles.some((one) => keepsFromInsertingColumn(one, place)) ? columnCount : place;
   const columns = new Map(
     [...old].map(([key, index]) => [key, index >= at ? index + keys.length : index] as const),
   );

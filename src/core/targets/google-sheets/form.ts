@@ -7,7 +7,14 @@ import { browserAddress } from '../../../targets/google-sheets/api/address.ts';
 import { movedError } from '../../../targets/google-sheets/api/sheets-error.ts';
 import { SerialTime } from '../../../targets/google-sheets/rows/serial-time.ts';
 import { distrust, type FormState, nextCommitUs } from '../../mirror/form-state.ts';
-import { countsOf, entriesAfter, type Entries, isIn, tallyOf } from '../../mirror/ledger.ts';
+import {
+  countsOf,
+  entriesAfter,
+  entryKey,
+  type Entries,
+  isIn,
+  tallyOf,
+} from '../../mirror/ledger.ts';
 import type {
   Applied,
   Change,
@@ -29,6 +36,9 @@ import { planErasure } from './erase.ts';
 import { encoderOf, type KnownRow, knownRow, rowsById, storedRow, type Table } from './rows.ts';
 import type { Aim, Batch, SheetFile, View, Writer } from './sheet-file.ts';
 import type { StateKey, StateRow } from './state-tab.ts';
+import { headerBack } from './header.ts';
+import { noticesOf } from './notices.ts';
+import { NOTHING_ODD, oddRowsIn } from './odd-rows.ts';
 import { planSweep, type Unverified } from './sweep.ts';
 
 /** The document of one form in the hidden tab. */
@@ -37,6 +47,8 @@ export interface FormDocument {
   readonly fields: readonly SheetField[];
   /** The cells that were written with it, until it is known that they are the ones that were meant; null once it is. */
   readonly unverified: Unverified | null;
+  /** What the last run found that a person should see to. */
+  readonly notices?: readonly TargetNotice[];
 }
 
 /** What an open form is made of. */
@@ -72,11 +84,15 @@ export class SheetForm implements OpenForm {
   #unread: (() => Promise<ReadonlyMap<string, KnownRow>>) | null = null;
   #entries: Entries;
   #prepared: readonly PickedField[] = [];
+  #notices: readonly TargetNotice[];
+  /** As the tab was last read. */
+  #odd = NOTHING_ODD;
   /** As the sheet keeps it; null where it keeps none. */
   #kept: FormDocument | null;
 
   constructor({ file, salt, document, kept, rows, entries, losses, writer }: SheetFormParts) {
     this.#kept = kept;
+    this.#notices = document.notices ?? [];
     [this.#file, this.#salt, this.#writer, this.losses] = [file, salt, writer, losses];
     [this.#state, this.#fields] = [document.state, document.fields];
     this.#entries = entries;
@@ -163,7 +179,7 @@ export class SheetForm implements OpenForm {
       });
       const entries = entriesAfter(
         this.#entries,
-        { ...change, entries: [...(change.entries ?? []), ...planned.rejected] },
+        { ...change, entries: [...(change.entries ?? []), ...this.#asListed(planned.rejected)] },
         planned.stored,
         (id) => this.#digest(id),
       );
@@ -179,6 +195,16 @@ export class SheetForm implements OpenForm {
         aim: planned.aim,
         result: planned.applied,
       };
+    });
+  }
+
+  /** An entry that is listed for the same reason stays as it is, so that nothing is written where nothing changed (L4). */
+  #asListed(entries: readonly Entry[]): Entry[] {
+    return entries.map((entry) => {
+      const listed = this.#entries.get(entryKey(entry));
+      const isSame =
+        listed !== undefined && isDeepStrictEqual({ ...entry, atMs: 0 }, { ...listed, atMs: 0 });
+      return isSame ? listed : entry;
     });
   }
 
@@ -221,15 +247,7 @@ export class SheetForm implements OpenForm {
     const rows = new Map([...this.#rows].filter(([id]) => lines?.places.has(id) === true));
     if (lines === null || rows.size === this.#rows.size) return;
     const state = { ...distrust(this.#state), tally: tallyOf(rows, this.#entries) };
-    await this.#write(async () => ({
-      requests: [],
-      rows,
-      entries: this.#entries,
-      state,
-      fields: this.#fields,
-      run: null,
-      result: null,
-    }));
+    await this.#write(async () => ({ ...this.#unchanged([]), rows, state }));
   }
 
   /** Rows of forgotten submissions: an erasure was killed, or a person took it back. */
@@ -240,8 +258,25 @@ export class SheetForm implements OpenForm {
     );
   }
 
-  async finish(): Promise<TargetNotice[]> {
-    return [];
+  async finish(): Promise<readonly TargetNotice[]> {
+    const { structure } = await this.#file.recent();
+    const tab = structure.forms.get(this.#state.formId);
+    if (tab === undefined || this.#writer === null) return [];
+    const { header } = this.#odd;
+    const requests = header === null ? [] : headerBack(tab, this.#fields, header);
+    const notices = noticesOf(tab, this.#odd, this.#entries.values(), this.#file.api.email);
+    if (requests.length > 0 || !isDeepStrictEqual(notices, this.#notices)) {
+      this.#notices = notices;
+      await this.#write(async () => this.#unchanged(requests));
+      this.#odd = { ...this.#odd, header: null };
+    }
+    return notices;
+  }
+
+  /** A write that leaves rows, entries and state as they are. */
+  #unchanged(requests: Batch['requests']) {
+    const [rows, entries, state, fields] = [this.#rows, this.#entries, this.#state, this.#fields];
+    return { requests, rows, entries, state, fields, run: null, result: null };
   }
 
   /** One write of this writer; what it leaves is remembered once it is done. */
@@ -266,7 +301,7 @@ export class SheetForm implements OpenForm {
       const aim = next.aim ?? null;
       const { state, fields } = next;
       const unverified = aim && { appended: aim.appended, rows: aim.rows };
-      const document: FormDocument = { state, fields, unverified };
+      const document: FormDocument = { state, fields, unverified, notices: this.#notices };
       const changed = changedEntries(formId, this.#entries, next.entries);
       const isChanged = next.requests.length + changed.put.length + changed.drop.length > 0;
       if (!isChanged && next.run === null && isSameDocument(document, this.#kept))
@@ -327,6 +362,7 @@ export class SheetForm implements OpenForm {
     const lines = await this.#lines();
     if (lines === null) return;
     const { table, places, time } = lines;
+    this.#odd = oddRowsIn(table);
     const encoder = encoderOf(table.keys(), this.#prepared, time);
     this.#rows = new Map(
       [...places].map(([id, row]) => [id, knownRow(id, row, table, time, encoder)]),

@@ -51,9 +51,8 @@ export function encoderOf(
   return new RowEncoder(written, selected, time);
 }
 
-/** The row with the headers. */
-export const headerRowOf = (table: Table): number =>
-  Math.max(0, table.get('s:id')?.indexOf(ID_HEADER) ?? 0);
+/** The row with the headers; -1 where people deleted it. */
+export const headerRowOf = (table: Table): number => (table.get('s:id') ?? []).indexOf(ID_HEADER);
 
 /** In which row each submission is. Of two rows with one ID the upper one counts. */
 export function rowsById(table: Table): Map<string, number> {
@@ -66,7 +65,8 @@ export function rowsById(table: Table): Map<string, number> {
   return rows;
 }
 
-const reader =
+/** The cells of a row by their columns. */
+export const cellsIn =
   (table: Table, row: number) =>
   (key: ColumnKey): ReadValue =>
     table.get(key)?.[row] ?? null;
@@ -78,7 +78,7 @@ export function knownRow(
   time: SerialTime,
   encoder: RowEncoder | null,
 ): KnownRow {
-  const read = reader(table, row);
+  const read = cellsIn(table, row);
   const removed = read('s:removed');
   const isDeleted = marksRemoved(removed);
   return {
@@ -98,7 +98,7 @@ export function storedRow(
   table: Table,
   fields: readonly SheetField[],
 ): StoredRow {
-  const read = reader(table, row);
+  const read = cellsIn(table, row);
   const { id, status, createdAt, deletedAt } = known;
   const cells = new Map<string, Cell>();
   for (const field of fields)
@@ -114,23 +114,31 @@ export function writeRow(
   values: ReadonlyMap<ColumnKey, SheetValue>,
   columns: Columns,
 ): Request[] {
-  const byColumn = new Map<number, SheetValue>();
+  // The ID is what the row was found by.
+  const rest = new Map([...values].filter(([key]) => key !== 's:id'));
+  return cellsOf(sheetId, row, rest, columns, 'userEnteredValue');
+}
+
+function cellsOf(
+  sheetId: number,
+  row: number,
+  values: ReadonlyMap<ColumnKey, SheetValue>,
+  columns: Columns,
+  fields: 'userEnteredValue' | 'userEnteredValue,userEnteredFormat',
+): Request[] {
+  const byColumn = new Map<number, sheets_v4.Schema$CellData>();
   for (const [key, value] of values) {
     const at = columns.get(key);
-    // The ID is what the row was found by.
-    if (at !== undefined && key !== 's:id') byColumn.set(at, value);
+    const look = fields === 'userEnteredValue' ? {} : formatOf(key, value);
+    if (at !== undefined) byColumn.set(at, { ...cellData(value), ...look });
   }
   return spansOf([...byColumn.keys()].toSorted((a, b) => a - b)).map(({ start, end }) => ({
     updateCells: {
       start: { sheetId, rowIndex: row, columnIndex: start },
       rows: [
-        {
-          values: Array.from({ length: end - start }, (_, n) =>
-            cellData(byColumn.get(start + n) ?? null),
-          ),
-        },
+        { values: Array.from({ length: end - start }, (_, n) => byColumn.get(start + n) ?? {}) },
       ],
-      fields: 'userEnteredValue',
+      fields,
     },
   }));
 }
@@ -153,6 +161,14 @@ export function appendRows(
   });
   return [{ appendCells: { sheetId, rows: data, fields: 'userEnteredValue,userEnteredFormat' } }];
 }
+
+/** A new row at a place, where what people laid over the rows above is to take it in, or some cells cannot be written. */
+export const placeRow = (
+  sheetId: number,
+  row: number,
+  values: ReadonlyMap<ColumnKey, SheetValue>,
+  columns: Columns,
+): Request[] => cellsOf(sheetId, row, values, columns, 'userEnteredValue,userEnteredFormat');
 
 function formatOf(
   key: ColumnKey,

@@ -5,6 +5,7 @@ import { newSalt } from '../../../mirror/forgotten.ts';
 import type { FormIdentity } from '../../../mirror/types.ts';
 import { GOOGLE_QUOTA, RequestQuota } from '../../../targets/google-sheets/api/request-quota.ts';
 import { SheetsApi } from '../../../targets/google-sheets/api/sheets-api.ts';
+import type { ColumnKey } from '../../../targets/google-sheets/api/metadata.ts';
 import { SHEETS_SCOPE } from '../../../targets/google-sheets/api/sheets-error.ts';
 import { SerialTime } from '../../../targets/google-sheets/rows/serial-time.ts';
 import { headOf } from '../../../targets/google-sheets/state/commit-log.ts';
@@ -21,6 +22,8 @@ import type {
 } from '../../mirror/port.ts';
 import { type FormDocument, SheetForm, stateLost } from './form.ts';
 import { type KnownRow, knownRow, rowsById, type Table } from './rows.ts';
+import { idColumnDeleted } from './notices.ts';
+import { isBlocked } from './writable.ts';
 import { SheetFile, type View } from './sheet-file.ts';
 import { rowsOf, type StateRow, textIn } from './state-tab.ts';
 
@@ -78,9 +81,12 @@ class SheetStore implements Store {
         continue;
       const time = new SerialTime(view.structure.timeZone);
       return documentsIn(view).map((document) => {
-        const { state, fields } = document;
+        const { state, fields, notices = [] } = document;
         const tab = tabs.get(state.formId);
         const table = (tab && tables.get(tab)) ?? new Map();
+        // Nothing can be said of its rows: what was claimed before stays, as of then.
+        if (tab !== undefined && !tab.columns.has('s:id'))
+          return { state, fields, losses: [], notices: [idColumnDeleted(tab)] };
         const rows = tallyOf(rowsIn(table, time), new Map()).rows;
         const losses = lossesOf(view, document, liveRows({ rows }));
         if (losses.length === 0 && !isDeepStrictEqual(rows, state.tally.rows))
@@ -90,7 +96,7 @@ class SheetStore implements Store {
           state: losses.length === 0 ? state : distrust(state),
           fields,
           losses,
-          notices: [],
+          notices,
         };
       });
     }
@@ -167,6 +173,7 @@ class SheetStore implements Store {
         state: { ...state, slug, name },
         fields: found?.fields ?? [],
         unverified: null,
+        notices: found?.notices ?? [],
       };
       const rows = await this.#rowsOf(view, document);
       const entries = entriesIn(view, id);
@@ -252,18 +259,24 @@ const idsLost = (target: string, form: string): MirrorError =>
     { retryable: false },
   );
 
-/** What people removed, a sentence for each. `now`: how many live rows there are. */
-function lossesOf({ structure }: View, { state, fields }: FormDocument, now: number): string[] {
+/** What people removed or set free, a sentence for each. `now`: how many live rows there are. */
+function lossesOf(view: View, { state, fields }: FormDocument, now: number): string[] {
+  const { formId, name } = state;
   const before = liveRows(state.tally);
-  const tab = structure.forms.get(state.formId);
+  const tab = view.structure.forms.get(formId);
   if (tab === undefined)
-    return before > 0 ? [`The tab of ${state.name} was deleted; it is filled again.`] : [];
+    return before > 0 ? [`The tab of ${name} was deleted; it is filled again.`] : [];
   const lost = fields.flatMap(({ label, column }) =>
-    column !== null && !tab.columns.has(column as `f:${string}`)
-      ? [`The column "${label}" of ${state.name} was deleted; it is filled again.`]
+    column !== null && !tab.columns.has(column as ColumnKey)
+      ? [`The column "${label}" of ${name} was deleted; it is filled again.`]
       : [],
   );
-  if (now < before)
-    lost.push(`${before - now} rows of ${state.name} were removed; they are read again.`);
+  if (now < before) lost.push(`${before - now} rows of ${name} were removed; they are read again.`);
+  const isFree = ({ reason }: Entry): boolean =>
+    isBlocked(reason) && !tab.obstacles.some((one) => reason.includes(one.name));
+  if ([...entriesIn(view, formId).values()].some(isFree))
+    lost.push(
+      `Cells of ${name} that were protected or merged can be written now; its rows are read again.`,
+    );
   return lost;
 }

@@ -5,6 +5,12 @@ import {
   type MetadataEntry,
   metadataEntries,
 } from '../../../targets/google-sheets/api/metadata.ts';
+import {
+  type Obstacle,
+  readOverlays,
+  readProtections,
+} from '../../../targets/google-sheets/api/obstacles.ts';
+import { type LaidRange, laidRanges } from '../../../targets/google-sheets/columns/laid-ranges.ts';
 import { type CommitLog, readCommitLog } from '../../../targets/google-sheets/state/commit-log.ts';
 
 /** The tab of a form. */
@@ -17,6 +23,10 @@ export interface FormTab {
   readonly columns: ReadonlyMap<ColumnKey, number>;
   /** The IDs of the metadata that says so. */
   readonly marks: ReadonlyMap<ColumnKey, number>;
+  /** What keeps cells from being written: protections, merged cells, heads of tables. */
+  readonly obstacles: readonly Obstacle[];
+  /** Filters, tables and colours that people laid over rows. */
+  readonly ranges: readonly LaidRange[];
 }
 
 /** Everything about a spreadsheet but its cells, as of one reading. */
@@ -39,6 +49,7 @@ export function readStructure(
   answer: sheets_v4.Schema$Spreadsheet,
 ): Structure {
   const forms = new Map<string, FormTab>();
+  const protections = readProtections(answer);
   let stateTab: Structure['stateTab'] = null;
   const others: number[] = [];
   for (const sheet of answer.sheets ?? []) {
@@ -50,7 +61,11 @@ export function readStructure(
     )
       stateTab = tab;
     const formId = formOf(own, spreadsheetId, tab.sheetId);
-    if (formId !== null) forms.set(formId, { ...tab, ...columnsOf(sheet, others) });
+    if (formId === null) continue;
+    const onTab = protections.filter(({ sheetId }) => sheetId === tab.sheetId);
+    const obstacles = [...onTab, ...readOverlays(sheet)];
+    const ranges = laidRanges(sheet);
+    forms.set(formId, { ...tab, ...columnsOf(sheet, others), obstacles, ranges });
   }
   return {
     timeZone: answer.properties?.timeZone ?? 'Etc/GMT',
@@ -64,7 +79,9 @@ export function readStructure(
 const isMark = (entry: MetadataEntry, key: string, value: string): boolean =>
   entry.key === key && entry.value === value;
 
-function tabOf({ properties }: sheets_v4.Schema$Sheet): Omit<FormTab, 'columns' | 'marks'> {
+function tabOf({
+  properties,
+}: sheets_v4.Schema$Sheet): Pick<FormTab, 'sheetId' | 'title' | 'rowCount' | 'columnCount'> {
   const { sheetId, title, gridProperties } = properties ?? {};
   return {
     sheetId: sheetId ?? 0,

@@ -39,8 +39,9 @@ export async function planSweep(
   });
   const requests: Request[] = [];
   for (const [row, id] of rows) {
-    // A row that belongs to another submission keeps that submission's ID.
-    if (ids.includes(id) || known.has(ids[row] ?? '') || row >= lines.length) continue;
+    // A row that belongs to another submission keeps that submission's ID, and a new one has none yet.
+    if (added.has(id) || ids.includes(id) || known.has(ids[row] ?? '') || row >= lines.length)
+      continue;
     const start = { sheetId, rowIndex: row, columnIndex: at };
     requests.push({
       updateCells: { start, rows: [{ values: [cellData(id)] }], fields: 'userEnteredValue' },
