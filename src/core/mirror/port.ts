@@ -52,7 +52,7 @@ export interface StoredForm {
   readonly fields: readonly StoredField[];
   /** Why the state claims nothing, a sentence each: what people removed or changed. Empty if nothing was removed or changed. */
   readonly losses: readonly string[];
-  /** What the last run found that a person should see to, as {@link OpenForm.finish} returned it. */
+  /** What a person should see to. */
   readonly notices: readonly TargetNotice[];
 }
 

@@ -47,8 +47,6 @@ export interface FormDocument {
   readonly fields: readonly SheetField[];
   /** The cells that were written with it, until it is known that they are the ones that were meant; null once it is. */
   readonly unverified: Unverified | null;
-  /** What the last run found that a person should see to. */
-  readonly notices?: readonly TargetNotice[];
 }
 
 /** What an open form is made of. */
@@ -84,7 +82,6 @@ export class SheetForm implements OpenForm {
   #unread: (() => Promise<ReadonlyMap<string, KnownRow>>) | null = null;
   #entries: Entries;
   #prepared: readonly PickedField[] = [];
-  #notices: readonly TargetNotice[];
   /** As the tab was last read. */
   #odd = NOTHING_ODD;
   /** As the sheet keeps it; null where it keeps none. */
@@ -92,7 +89,6 @@ export class SheetForm implements OpenForm {
 
   constructor({ file, salt, document, kept, rows, entries, losses, writer }: SheetFormParts) {
     this.#kept = kept;
-    this.#notices = document.notices ?? [];
     [this.#file, this.#salt, this.#writer, this.losses] = [file, salt, writer, losses];
     [this.#state, this.#fields] = [document.state, document.fields];
     this.#entries = entries;
@@ -264,13 +260,8 @@ export class SheetForm implements OpenForm {
     if (tab === undefined || this.#writer === null) return [];
     const { header } = this.#odd;
     const requests = header === null ? [] : headerBack(tab, this.#fields, header);
-    const notices = noticesOf(tab, this.#odd, this.#entries.values(), this.#file.api.email);
-    if (requests.length > 0 || !isDeepStrictEqual(notices, this.#notices)) {
-      this.#notices = notices;
-      await this.#write(async () => this.#unchanged(requests));
-      this.#odd = { ...this.#odd, header: null };
-    }
-    return notices;
+    if (requests.length > 0) await this.#write(async () => this.#unchanged(requests));
+    return noticesOf(tab, this.#odd, this.#entries.values(), this.#file.api.email);
   }
 
   /** A write that leaves rows, entries and state as they are. */
@@ -301,7 +292,7 @@ export class SheetForm implements OpenForm {
       const aim = next.aim ?? null;
       const { state, fields } = next;
       const unverified = aim && { appended: aim.appended, rows: aim.rows };
-      const document: FormDocument = { state, fields, unverified, notices: this.#notices };
+      const document: FormDocument = { state, fields, unverified };
       const changed = changedEntries(formId, this.#entries, next.entries);
       const isChanged = next.requests.length + changed.put.length + changed.drop.length > 0;
       if (!isChanged && next.run === null && isSameDocument(document, this.#kept))

@@ -19,10 +19,15 @@ import type {
   Store,
   StoredForm,
   StoredRecord,
+  StoredRow,
 } from '../../mirror/port.ts';
 import { type FormDocument, SheetForm, stateLost } from './form.ts';
 import { type KnownRow, knownRow, rowsById, type Table } from './rows.ts';
-import { idColumnDeleted } from './notices.ts';
+import { checkSheet } from './check.ts';
+import { idColumnDeleted, noticesOf } from './notices.ts';
+import { oddRowsIn } from './odd-rows.ts';
+import { sheetSnapshot } from './snapshot.ts';
+import type { FormSnapshot } from '../../../mirror/snapshot.ts';
 import { isBlocked } from './writable.ts';
 import { SheetFile, type View } from './sheet-file.ts';
 import { rowsOf, type StateRow, textIn } from './state-tab.ts';
@@ -64,24 +69,27 @@ class SheetStore implements Store {
 
   async [Symbol.asyncDispose](): Promise<void> {}
 
-  async check(): Promise<CheckResult[]> {
-    const { structure } = await this.#file.refresh();
-    const what = `the spreadsheet can be read: ${structure.titles.length} tabs`;
-    return [{ what, isOk: true, remedy: null }];
+  check(): Promise<CheckResult[]> {
+    return checkSheet(this.#file, async () =>
+      (await this.forms()).flatMap(({ notices }) => notices),
+    );
   }
 
   async forms(): Promise<StoredForm[]> {
     for (let tries = 1; ; tries++) {
       const view = await this.#file.refresh();
       const tabs = view.structure.forms;
-      const tables = await this.#file.tables([...tabs.values()], ['s:id', 's:status', 's:removed']);
+      const tables = await this.#file.tables(
+        [...tabs.values()],
+        ['s:id', 's:status', 's:at', 's:removed'],
+      );
       const after = await this.#file.refresh();
       // A write in between is in the rows and not in the states.
       if (tries < MOST_READINGS && headOf(after.structure.log) !== headOf(view.structure.log))
         continue;
       const time = new SerialTime(view.structure.timeZone);
       return documentsIn(view).map((document) => {
-        const { state, fields, notices = [] } = document;
+        const { state, fields } = document;
         const tab = tabs.get(state.formId);
         const table = (tab && tables.get(tab)) ?? new Map();
         // Nothing can be said of its rows: what was claimed before stays, as of then.
@@ -91,6 +99,9 @@ class SheetStore implements Store {
         const losses = lossesOf(view, document, liveRows({ rows }));
         if (losses.length === 0 && !isDeepStrictEqual(rows, state.tally.rows))
           losses.push(`Rows of ${state.name} were changed or added; they are read again.`);
+        const entries = entriesIn(view, state.formId).values();
+        const { email } = this.#file.api;
+        const notices = tab === undefined ? [] : noticesOf(tab, oddRowsIn(table), entries, email);
         // The next run that opens the form reports the losses and reads the rows again.
         return {
           state: losses.length === 0 ? state : distrust(state),
@@ -102,9 +113,13 @@ class SheetStore implements Store {
     }
   }
 
-  /** Not before the sheets of today are written by this store. */
-  async snapshot(): Promise<null> {
-    return null;
+  async snapshot(formId: string): Promise<FormSnapshot | null> {
+    await using form = await this.open({ id: formId }, 'read');
+    if (form === null) return null;
+    const rows: StoredRow[] = [];
+    for (const isDeleted of [false, true])
+      for await (const some of form.rows({ isDeleted }, true)) rows.push(...some);
+    return sheetSnapshot(form.fields, rows);
   }
 
   async relations(): Promise<null> {
@@ -173,7 +188,6 @@ class SheetStore implements Store {
         state: { ...state, slug, name },
         fields: found?.fields ?? [],
         unverified: null,
-        notices: found?.notices ?? [],
       };
       const rows = await this.#rowsOf(view, document);
       const entries = entriesIn(view, id);

@@ -31,7 +31,10 @@ export interface FormTab {
 
 /** Everything about a spreadsheet but its cells, as of one reading. */
 export interface Structure {
+  readonly title: string;
   readonly timeZone: string;
+  /** Cells of all tabs, empty ones included. */
+  readonly cells: number;
   readonly log: CommitLog;
   readonly titles: readonly string[];
   readonly forms: ReadonlyMap<string, FormTab>;
@@ -68,7 +71,11 @@ export function readStructure(
     forms.set(formId, { ...tab, ...columnsOf(sheet, others), obstacles, ranges });
   }
   return {
+    title: answer.properties?.title ?? '',
     timeZone: answer.properties?.timeZone ?? 'Etc/GMT',
+    cells: (answer.sheets ?? [])
+      .map((sheet) => tabOf(sheet))
+      .reduce((sum, { rowCount, columnCount }) => sum + rowCount * columnCount, 0),
     log: readCommitLog(metadataEntries(answer.developerMetadata), others),
     titles: (answer.sheets ?? []).map(({ properties }) => properties?.title ?? ''),
     forms,

@@ -1,0 +1,71 @@
+import { toMirrorError } from '../../../base/errors.ts';
+import type { NoticeCode, TargetNotice } from '../../../mirror/notices.ts';
+import {
+  createMetadata,
+  deleteMetadata,
+  METADATA_KEYS,
+} from '../../../targets/google-sheets/api/metadata.ts';
+import { MAX_CELLS } from '../../../targets/google-sheets/api/size-limits.ts';
+import { SheetsError } from '../../../targets/google-sheets/api/sheets-error.ts';
+import type { CheckResult } from '../../mirror/port.ts';
+import type { SheetFile } from './sheet-file.ts';
+
+/** The share of Google's limit above which the check fails: the spreadsheet is about to be full. */
+const NEARLY_FULL = 0.95;
+
+const NOT_WRITTEN: ReadonlySet<NoticeCode> = new Set([
+  'CELLS_PROTECTED',
+  'CELLS_MERGED',
+  'CELLS_IN_HEAD',
+]);
+
+/** Tries whether the spreadsheet can be read and written, and has room. `noticesOf`: what is odd on its tabs. */
+export async function checkSheet(
+  file: SheetFile,
+  notices: () => Promise<readonly TargetNotice[]>,
+): Promise<CheckResult[]> {
+  const { email } = file.api;
+  const account =
+    email === undefined
+      ? 'Google is asked with the account that you signed in with'
+      : `Google is asked as ${email}. Share the spreadsheet with this address as Editor`;
+  const results: CheckResult[] = [{ what: account, isOk: true, remedy: null }];
+  try {
+    const { structure } = await file.refresh();
+    results.push({
+      what: `The spreadsheet "${structure.title}" can be read`,
+      isOk: true,
+      remedy: null,
+    });
+    // Makes a piece of metadata and removes it in the same step: nothing stays, and a viewer is refused.
+    const id = file.newId();
+    const made = createMetadata({ spreadsheet: true }, METADATA_KEYS.role, 'check', id);
+    await file.api.update([made, deleteMetadata(id)], []);
+    results.push({ what: 'It can be written to', isOk: true, remedy: null });
+    const share = structure.cells / MAX_CELLS;
+    const isOk = share < NEARLY_FULL;
+    results.push({
+      what: `It uses ${(100 * share).toFixed(1)} % of the 10 million cells that Google allows`,
+      isOk,
+      remedy: isOk
+        ? null
+        : 'Delete rows, columns or tabs that are no longer needed, or mirror into another spreadsheet.',
+    });
+    for (const { code, blocks, message, remedy } of await notices())
+      results.push({
+        what: message.replace(/\.$/, ''),
+        isOk: !blocks && !NOT_WRITTEN.has(code),
+        remedy,
+      });
+  } catch (error) {
+    const failure = toMirrorError(error);
+    if (failure.code === 'CANCELLED') throw failure;
+    const isKnown = failure instanceof SheetsError;
+    results.push({
+      what: (isKnown ? failure.what : failure.message).replace(/\.$/, ''),
+      isOk: false,
+      remedy: isKnown ? failure.remedy : null,
+    });
+  }
+  return results;
+}

@@ -1,0 +1,35 @@
+import { viewLabels } from '../../../mirror/column-names.ts';
+import type { FormSnapshot } from '../../../mirror/snapshot.ts';
+import type { Cell, StoredField, StoredRow } from '../../mirror/port.ts';
+
+/** Own columns as a database calls them, the last one behind the fields. */
+const SYSTEM = ['id', 'status', 'created_at', '_deleted_at'];
+
+/** A form's tab as one reading shows it, the rows in the order in which people have them. */
+export function sheetSnapshot(
+  all: readonly StoredField[],
+  rows: readonly StoredRow[],
+): FormSnapshot {
+  const fields = all
+    .filter(({ column }) => column !== null)
+    .toSorted((a, b) => a.position - b.position);
+  const labels = viewLabels(fields, SYSTEM, Number.POSITIVE_INFINITY);
+  const system = SYSTEM.map((name) => ({ name, label: name }));
+  const own = fields.map(({ id }, at) => ({ name: id, label: labels[at] ?? id }));
+  const cellsOf = (row: StoredRow): Cell[] => [
+    row.id,
+    row.status,
+    row.createdAt,
+    ...fields.map(({ id }) => row.cells.get(id) ?? null),
+    row.deletedAt,
+  ];
+  return {
+    columns: [...system.slice(0, 3), ...own, ...system.slice(3)],
+    isOneInstant: true,
+    async *rows({ withDeleted }) {
+      yield rows.filter(({ deletedAt }) => deletedAt === null).map(cellsOf);
+      if (withDeleted) yield rows.filter(({ deletedAt }) => deletedAt !== null).map(cellsOf);
+    },
+    async [Symbol.asyncDispose]() {},
+  };
+}
