@@ -55,6 +55,7 @@ export function settledReportOf(
     code: null,
     error: null,
     failure: null,
+    notices: stored.notices,
     byLook: true,
     ...(!onStatuses && { isUncounted: true }),
   };
