@@ -8,11 +8,7 @@ import {
   keepsFromHeader,
   keepsFromInsertingColumn,
 } from '../../../targets/google-sheets/api/obstacles.ts';
-import {
-  endsAtRow,
-  insertInside,
-  type LaidRange,
-} from '../../../targets/google-sheets/columns/laid-ranges.ts';
+import { endsAtRow, insertInside } from '../../../targets/google-sheets/columns/laid-ranges.ts';
 import type { SheetRow } from '../../../targets/google-sheets/rows/row-values.ts';
 import { SerialTime } from '../../../targets/google-sheets/rows/serial-time.ts';
 import type { FormState } from '../../mirror/form-state.ts';
@@ -109,7 +105,9 @@ export async function planCommit(
   // Where people have the rows now: they may have sorted them since the form was opened.
   const isMoving = updated.length + deleted.length > 0;
   const isPlaced =
-    inserted.length > 0 && (obstacles.length > 0 || (tab?.ranges ?? []).some(isBounded));
+    inserted.length > 0 &&
+    (obstacles.length > 0 ||
+      (tab?.ranges ?? []).some(({ rows: { end } }) => end < (tab?.rowCount ?? 0)));
   const table =
     tab !== undefined && (isMoving || isPlaced)
       ? await file.table(tab, obstacles.length > 0 ? undefined : ['s:id'])
@@ -179,6 +177,7 @@ export async function planCommit(
       rows.set(row.id, asWritten(rows.get(row.id), from.rows.get(row.id), cells));
     }
   } else requests.push(...appendRows(sheetId, inserted, columns));
+  if (inserted.length > 0) requests.push(...widerFilter(sheetId, tab));
   return {
     requests,
     rows,
@@ -227,7 +226,16 @@ function asWritten(
   };
 }
 
-const isBounded = ({ rows }: LaidRange): boolean => rows.end !== Infinity;
+/** A filter over all rows takes in those that the grid gets. */
+function widerFilter(sheetId: number, tab: FormTab | undefined): Request[] {
+  // That of a new tab was made before the rows.
+  if (tab === undefined)
+    return [{ setBasicFilter: { filter: { range: { sheetId, startRowIndex: 0 } } } }];
+  const { filter, rowCount } = tab;
+  if (filter === null || (filter.range?.endRowIndex ?? rowCount) < rowCount) return [];
+  const { endRowIndex: _end, ...range } = filter.range ?? {};
+  return [{ setBasicFilter: { filter: { ...filter, range } } }];
+}
 
 const rejectedEntry = ({ id, status, createdAt }: Row, reason: string, atMs: number): Entry => ({
   kind: 'rejected',

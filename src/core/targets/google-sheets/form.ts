@@ -35,7 +35,7 @@ import { followFields, type SheetField } from './fields.ts';
 import { planErasure } from './erase.ts';
 import { encoderOf, type KnownRow, knownRow, rowsById, storedRow, type Table } from './rows.ts';
 import type { Aim, Batch, SheetFile, View, Writer } from './sheet-file.ts';
-import type { StateKey, StateRow } from './state-tab.ts';
+import { saltIn, saltRow, type StateKey, type StateRow } from './state-tab.ts';
 import { headerBack } from './header.ts';
 import { noticesOf } from './notices.ts';
 import { NOTHING_ODD, oddRowsIn } from './odd-rows.ts';
@@ -58,6 +58,8 @@ export interface SheetFormParts {
   readonly kept: FormDocument | null;
   /** A reader reads them when it is first asked for rows. */
   readonly rows: ReadonlyMap<string, KnownRow> | (() => Promise<ReadonlyMap<string, KnownRow>>);
+  /** The cells as a writer found them. */
+  readonly table: Table | null;
   readonly entries: Entries;
   readonly losses: readonly string[];
   /** Null: open for reading. */
@@ -74,11 +76,13 @@ const MOST_RUNS = 50;
 export class SheetForm implements OpenForm {
   readonly losses: readonly string[];
   readonly #file: SheetFile;
-  readonly #salt: string;
+  #salt: string;
   readonly #writer: Writer | null;
   #state: FormState;
   #fields: readonly SheetField[];
   #rows: ReadonlyMap<string, KnownRow> = new Map();
+  /** The cells as they were found, until they are first compared. */
+  #table: Table | null;
   #unread: (() => Promise<ReadonlyMap<string, KnownRow>>) | null = null;
   #entries: Entries;
   #prepared: readonly PickedField[] = [];
@@ -87,11 +91,12 @@ export class SheetForm implements OpenForm {
   /** As the sheet keeps it; null where it keeps none. */
   #kept: FormDocument | null;
 
-  constructor({ file, salt, document, kept, rows, entries, losses, writer }: SheetFormParts) {
+  constructor(parts: SheetFormParts) {
+    const { file, salt, document, kept, rows, table, entries, losses, writer } = parts;
     this.#kept = kept;
     [this.#file, this.#salt, this.#writer, this.losses] = [file, salt, writer, losses];
     [this.#state, this.#fields] = [document.state, document.fields];
-    this.#entries = entries;
+    [this.#entries, this.#table] = [entries, table];
     if (typeof rows === 'function') this.#unread = rows;
     else this.#rows = rows;
   }
@@ -154,11 +159,10 @@ export class SheetForm implements OpenForm {
 
   async prepare(form: Form, fields: readonly PickedField[]): Promise<void> {
     this.#prepared = fields;
-    const next = followFields(this.#fields, form, fields);
-    const isSame = JSON.stringify(next) === JSON.stringify(this.#fields);
-    this.#fields = next;
-    await this.#readPrints();
-    if (!isSame) await this.commit({});
+    this.#fields = followFields(this.#fields, form, fields);
+    if (this.#table === null) await this.#readPrints();
+    else this.#takePrints(this.#table, (await this.#file.recent()).structure.timeZone);
+    this.#table = null;
   }
 
   async commit(change: Change): Promise<Applied> {
@@ -255,7 +259,7 @@ export class SheetForm implements OpenForm {
   }
 
   async finish(): Promise<readonly TargetNotice[]> {
-    const { structure } = await this.#file.recent();
+    const { structure } = await this.#file.known();
     const tab = structure.forms.get(this.#state.formId);
     if (tab === undefined || this.#writer === null) return [];
     const { header } = this.#odd;
@@ -280,6 +284,8 @@ export class SheetForm implements OpenForm {
       readonly fields: readonly SheetField[];
       readonly run: Run | null;
       readonly aim?: Aim | null;
+      /** Of an earlier write; left out: that of the aim. */
+      readonly unverified?: Unverified | null;
       readonly result: T;
     }>,
   ): Promise<T> {
@@ -288,10 +294,12 @@ export class SheetForm implements OpenForm {
     const { formId } = this.#state;
     let written = this.#kept;
     const { result: done, isAstray } = await this.#file.write(writer, async (view) => {
+      // Another form's first write may have come before.
+      this.#salt = saltIn(view.stateTab) || this.#salt;
       const next = await plan(view);
       const aim = next.aim ?? null;
       const { state, fields } = next;
-      const unverified = aim && { appended: aim.appended, rows: aim.rows };
+      const { unverified = aim && { appended: aim.appended, rows: aim.rows } } = next;
       const document: FormDocument = { state, fields, unverified };
       const changed = changedEntries(formId, this.#entries, next.entries);
       const isChanged = next.requests.length + changed.put.length + changed.drop.length > 0;
@@ -301,6 +309,7 @@ export class SheetForm implements OpenForm {
       written = document;
       const put: StateRow[] = [
         { kind: 'state', formId, key: '', text: JSON.stringify(document) },
+        saltRow(this.#salt),
         ...changed.put,
         ...(next.run === null ? [] : [runRow(formId, next.run)]),
       ];
@@ -325,11 +334,15 @@ export class SheetForm implements OpenForm {
     const [rows, entries] = [this.#rows, this.#entries];
     // Headers may have gone to other columns, too.
     const fields = this.#fields.map((field) => ({ ...field, header: null }));
-    await this.#write(async (view) => {
-      const state = distrust(this.#state);
-      const requests = await planSweep(this.#file, view, state.formId, unverified, rows);
-      return { requests, rows, entries, state, fields, run: null, result: null };
-    });
+    // Looks again until nothing is left: rows may move before this write, too.
+    for (let tries = 1, isLeft = true; isLeft && tries <= MOST_TRIES; tries++)
+      isLeft = await this.#write(async (view) => {
+        const state = distrust(this.#state);
+        const requests = await planSweep(this.#file, view, state.formId, unverified, rows);
+        const result = requests.length > 0;
+        const left = result ? unverified : null;
+        return { requests, rows, entries, state, fields, run: null, unverified: left, result };
+      });
     await this.#readPrints();
     this.#state = { ...this.#state, tally: tallyOf(this.#rows, this.#entries) };
   }
@@ -338,13 +351,13 @@ export class SheetForm implements OpenForm {
   async #lines(): Promise<{
     readonly table: Table;
     readonly places: ReadonlyMap<string, number>;
-    readonly time: SerialTime;
+    readonly timeZone: string;
   } | null> {
     const { structure } = await this.#file.refresh();
     const tab = structure.forms.get(this.#state.formId);
     if (tab === undefined) return null;
     const table = await this.#file.table(tab);
-    return { table, places: rowsById(table), time: new SerialTime(structure.timeZone) };
+    return { table, places: rowsById(table), timeZone: structure.timeZone };
   }
 
   /** Remembers what stands in the columns of the selected fields, so that equal rows are found without reading them again. */
@@ -352,11 +365,15 @@ export class SheetForm implements OpenForm {
     if (this.#writer === null) return;
     const lines = await this.#lines();
     if (lines === null) return;
-    const { table, places, time } = lines;
+    this.#takePrints(lines.table, lines.timeZone);
+  }
+
+  #takePrints(table: Table, timeZone: string): void {
     this.#odd = oddRowsIn(table);
+    const time = new SerialTime(timeZone);
     const encoder = encoderOf(table.keys(), this.#prepared, time);
     this.#rows = new Map(
-      [...places].map(([id, row]) => [id, knownRow(id, row, table, time, encoder)]),
+      [...rowsById(table)].map(([id, row]) => [id, knownRow(id, row, table, time, encoder)]),
     );
   }
 

@@ -81,7 +81,9 @@ export interface Writer {
 }
 
 const MOST_TRIES = 6;
+/** So old may be what a reader is told, and what a write is planned over. */
 const RECENT_MS = 5_000;
+const FRESH_MS = 2_000;
 const STATE_COLUMNS = 40;
 const STATE_ROWS = 200;
 
@@ -109,6 +111,11 @@ export class SheetFile {
   async recent(): Promise<View> {
     const isYoung = this.clock.now() - this.#viewedAtMs < RECENT_MS;
     return this.#view !== null && isYoung ? this.#view : this.refresh();
+  }
+
+  /** The spreadsheet as it was last read, whenever that was. */
+  async known(): Promise<View> {
+    return this.#view ?? this.refresh();
   }
 
   /** Reads the spreadsheet: its structure, and the hidden tab where another process has written since. */
@@ -180,11 +187,14 @@ export class SheetFile {
   }
 
   async #write<T>(writer: Writer, plan: (view: View) => Promise<Plan<T>>): Promise<Written<T>> {
-    for (let tries = 1; ; tries++) {
-      const view = await this.refresh();
+    for (let tries = 0; ; tries++) {
+      const known = this.#view;
+      const view = tries === 0 ? await this.recent() : await this.refresh();
       this.#requireOwn(writer, view.structure.log);
       const { batch, result } = await plan(view);
       if (batch === null) return { result, isAstray: false };
+      // An older reading shows only whether there is anything to write.
+      if (view === known && this.clock.now() - this.#viewedAtMs > FRESH_MS) continue;
       const { requests, stateTab } = this.#withState(view, batch);
       const nonce = Math.floor(this.#random() * 2 ** 40).toString(36);
       const note = {
@@ -211,6 +221,8 @@ export class SheetFile {
       }
       writer.since = next.entry.number;
       this.#view = { structure: { ...view.structure, log: next.log }, stateTab };
+      // It may have made tabs and columns.
+      this.#viewedAtMs = -Infinity;
       return { result, isAstray };
     }
   }

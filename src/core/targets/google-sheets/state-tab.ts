@@ -48,6 +48,14 @@ export function readStateTab(values: readonly (readonly ReadValue[])[]): StateTa
 export const textIn = (tab: StateTab, key: StateKey): string | null =>
   tab.rows.get(nameOf(key))?.text ?? null;
 
+const SALT = { kind: 'record', formId: '', key: 'salt' } as const;
+
+/** What names of forgotten submissions are made with; '' before the first write. */
+export const saltIn = (tab: StateTab): string => textIn(tab, SALT) ?? '';
+
+/** The row that keeps the salt. */
+export const saltRow = (text: string): StateRow => ({ ...SALT, text });
+
 /** Rows of a kind and form. */
 export const rowsOf = (tab: StateTab, kind: StateKey['kind'], formId: string): StateRow[] =>
   [...tab.rows.values()].filter((row) => row.kind === kind && row.formId === formId);

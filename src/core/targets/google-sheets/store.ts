@@ -30,7 +30,7 @@ import { sheetSnapshot } from './snapshot.ts';
 import type { FormSnapshot } from '../../../mirror/snapshot.ts';
 import { isBlocked } from './writable.ts';
 import { SheetFile, type View } from './sheet-file.ts';
-import { rowsOf, type StateRow, textIn } from './state-tab.ts';
+import { rowsOf, saltIn, type StateRow, textIn } from './state-tab.ts';
 
 export interface SheetStoreOptions extends CredentialsSource {
   /** As the settings name it, for messages. */
@@ -39,7 +39,6 @@ export interface SheetStoreOptions extends CredentialsSource {
   readonly random?: () => number;
 }
 
-const SALT = 'salt';
 /** So often forms are read again because another process has written meanwhile. */
 const MOST_READINGS = 3;
 
@@ -77,21 +76,22 @@ class SheetStore implements Store {
 
   async forms(): Promise<StoredForm[]> {
     for (let tries = 1; ; tries++) {
-      const view = await this.#file.refresh();
-      const tabs = view.structure.forms;
+      const before = await this.#file.known();
+      const tabs = before.structure.forms;
       const tables = await this.#file.tables(
         [...tabs.values()],
         ['s:id', 's:status', 's:at', 's:removed'],
       );
-      const after = await this.#file.refresh();
-      // A write in between is in the rows and not in the states.
-      if (tries < MOST_READINGS && headOf(after.structure.log) !== headOf(view.structure.log))
+      const view = await this.#file.refresh();
+      // A write in between is in the states, and perhaps not in the rows.
+      if (tries < MOST_READINGS && headOf(before.structure.log) !== headOf(view.structure.log))
         continue;
       const time = new SerialTime(view.structure.timeZone);
       return documentsIn(view).map((document) => {
         const { state, fields } = document;
-        const tab = tabs.get(state.formId);
-        const table = (tab && tables.get(tab)) ?? new Map();
+        const tab = view.structure.forms.get(state.formId);
+        const read = tabs.get(state.formId);
+        const table = (read && tables.get(read)) ?? new Map();
         // Nothing can be said of its rows: what was claimed before stays, as of then.
         if (tab !== undefined && !tab.columns.has('s:id'))
           return { state, fields, losses: [], notices: [idColumnDeleted(tab)] };
@@ -137,12 +137,14 @@ class SheetStore implements Store {
     const view = await this.#file.recent();
     const document = documentIn(view, id);
     if (document === null) return null;
-    const [salt, entries] = [saltIn(view), entriesIn(view, id)];
-    const rows = () => this.#rowsOf(view, document);
+    const [salt, entries] = [saltIn(view.stateTab), entriesIn(view, id)];
+    const time = new SerialTime(view.structure.timeZone);
+    const rows = async () => rowsIn(await this.#tableOf(view, document), time);
     return new SheetForm({
       file: this.#file,
       salt,
       document,
+      table: null,
       entries,
       rows,
       kept: document,
@@ -179,7 +181,7 @@ class SheetStore implements Store {
       );
     file.held.add(id);
     try {
-      const view = await this.#viewWithSalt();
+      const view = await file.refresh();
       const found = documentIn(view, id);
       const tab = view.structure.forms.get(id);
       if (found === null && tab !== undefined) throw stateLost(this.#name, slug);
@@ -189,7 +191,8 @@ class SheetStore implements Store {
         fields: found?.fields ?? [],
         unverified: null,
       };
-      const rows = await this.#rowsOf(view, document);
+      const table = await this.#tableOf(view, document);
+      const rows = rowsIn(table, new SerialTime(view.structure.timeZone));
       const entries = entriesIn(view, id);
       const unverified = found?.unverified ?? null;
       const tally = tallyOf(rows, entries);
@@ -199,9 +202,10 @@ class SheetStore implements Store {
       const writer = { formId: id, slug, since: headOf(view.structure.log) };
       const form = new SheetForm({
         file,
-        salt: saltIn(view),
+        salt: saltIn(view.stateTab) || newSalt(),
         document: { ...document, state: trusted },
         rows,
+        table,
         entries,
         kept: found,
         losses,
@@ -217,25 +221,15 @@ class SheetStore implements Store {
   }
 
   /** The rows of a form, as they are now. */
-  async #rowsOf({ structure }: View, { state }: FormDocument): Promise<Map<string, KnownRow>> {
+  async #tableOf({ structure }: View, { state }: FormDocument): Promise<Table> {
     const tab = structure.forms.get(state.formId);
     const table = tab === undefined ? new Map() : await this.#file.table(tab);
     if (tab !== undefined && !table.has('s:id')) throw idsLost(this.#name, state.name);
-    return rowsIn(table, new SerialTime(structure.timeZone));
-  }
-
-  /** The spreadsheet, with the salt for the names of forgotten submissions, which is made once. */
-  async #viewWithSalt(): Promise<View> {
-    const view = await this.#file.refresh();
-    if (textIn(view.stateTab, recordKey(SALT)) !== null) return view;
-    await this.putRecord(SALT, newSalt(), null);
-    return this.#file.refresh();
+    return table;
   }
 }
 
 const recordKey = (key: string) => ({ kind: 'record', formId: '', key }) as const;
-
-const saltIn = ({ stateTab }: View): string => textIn(stateTab, recordKey(SALT)) ?? '';
 
 function entriesIn({ stateTab }: View, formId: string): Map<string, Entry> {
   const entries = new Map<string, Entry>();

@@ -27,6 +27,7 @@ export interface FormTab {
   readonly obstacles: readonly Obstacle[];
   /** Filters, tables and colours that people laid over rows. */
   readonly ranges: readonly LaidRange[];
+  readonly filter: sheets_v4.Schema$BasicFilter | null;
 }
 
 /** Everything about a spreadsheet but its cells, as of one reading. */
@@ -68,7 +69,8 @@ export function readStructure(
     const onTab = protections.filter(({ sheetId }) => sheetId === tab.sheetId);
     const obstacles = [...onTab, ...readOverlays(sheet)];
     const ranges = laidRanges(sheet);
-    forms.set(formId, { ...tab, ...columnsOf(sheet, others), obstacles, ranges });
+    const filter = sheet.basicFilter ?? null;
+    forms.set(formId, { ...tab, ...columnsOf(sheet, others), obstacles, ranges, filter });
   }
   return {
     title: answer.properties?.title ?? '',
