@@ -81,9 +81,8 @@ export interface Writer {
 }
 
 const MOST_TRIES = 6;
-/** So old may be what a reader is told, and what a write is planned over. */
+/** So old may be what a reader is told. */
 const RECENT_MS = 5_000;
-const FRESH_MS = 2_000;
 const STATE_COLUMNS = 40;
 const STATE_ROWS = 200;
 
@@ -193,8 +192,8 @@ export class SheetFile {
       this.#requireOwn(writer, view.structure.log);
       const { batch, result } = await plan(view);
       if (batch === null) return { result, isAstray: false };
-      // An older reading shows only whether there is anything to write.
-      if (view === known && this.clock.now() - this.#viewedAtMs > FRESH_MS) continue;
+      // A reading of before shows only whether there is anything to write.
+      if (view === known) continue;
       const { requests, stateTab } = this.#withState(view, batch);
       const nonce = Math.floor(this.#random() * 2 ** 40).toString(36);
       const note = {

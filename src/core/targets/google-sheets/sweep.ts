@@ -14,7 +14,8 @@ type Request = sheets_v4.Schema$Request;
 export type Unverified = Pick<Aim, 'appended' | 'rows'>;
 
 /**
- * Plans to remove rows that were added beside our columns, and to put back IDs that were written over. `known`: the rows of
+ * Plans to remove rows that were added beside our columns, to put back IDs that were written over, and to clear our cells that
+ * show an ID beside its column. `known`: the rows of
  * submissions that there were, by ID. Cells of people's that were written over are lost.
  */
 export async function planSweep(
@@ -42,10 +43,26 @@ export async function planSweep(
     // A row that belongs to another submission keeps that submission's ID, and a new one has none yet.
     if (added.has(id) || ids.includes(id) || known.has(ids[row] ?? '') || row >= lines.length)
       continue;
-    const start = { sheetId, rowIndex: row, columnIndex: at };
-    requests.push({
-      updateCells: { start, rows: [{ values: [cellData(id)] }], fields: 'userEnteredValue' },
-    });
+    requests.push(writeCell(sheetId, row, at, id));
   }
+  // An ID that was put back while columns moved stands in another one of ours.
+  const written = new Set([...appended, ...rows.map(([, id]) => id)]);
+  for (const [row, line] of lines.entries())
+    for (const column of columns.values())
+      if (column !== at && written.has(String(line[column] ?? '')) && !astray.includes(row))
+        requests.push(writeCell(sheetId, row, column, null));
   return [...requests, ...deleteRows(sheetId, astray)];
 }
+
+const writeCell = (
+  sheetId: number,
+  rowIndex: number,
+  columnIndex: number,
+  value: string | null,
+): Request => ({
+  updateCells: {
+    start: { sheetId, rowIndex, columnIndex },
+    rows: [{ values: [cellData(value)] }],
+    fields: 'userEnteredValue',
+  },
+});
