@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from './base/clock.ts';
+import { describeForm } from './bridge/overview.ts';
 import { openCopy, type StoreCopy } from './bridge/store-copy.ts';
 import { StoreRuns, type StoreRunOptions } from './bridge/store-runs.ts';
 import { MirrorError, toMirrorError } from './base/errors.ts';
@@ -108,7 +109,7 @@ export class App implements AsyncDisposable {
     if (open !== undefined) return open;
     const { address, history } = this.settingsOf(name);
     const gapMs = longestGapMs(this.config.schedule, this.#clock.now());
-    const describe = describeHealth(name, sheetLimitMinutes(gapMs));
+    const describe = describeForm(describeHealth(name, sheetLimitMinutes(gapMs)));
     const google = { ...this.config.google, proxy: this.config.proxy, describe };
     const opening = openCopy(name, address, { clock: this.#clock, google, history });
     this.#targets.set(name, opening);

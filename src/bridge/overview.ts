@@ -3,7 +3,11 @@ import { claimOf } from '../core/mirror/claim.ts';
 import { accounted, type FormState, liveRows, sumOf } from '../core/mirror/form-state.ts';
 import type { OutcomeName } from '../core/mirror/outcomes.ts';
 import type { Run, StoredForm } from '../core/mirror/port.ts';
-import type { Agreement } from '../core/sync/poll-records.ts';
+import type { DescribeForm } from '../core/targets/google-sheets/own-tabs.ts';
+import type { DescribeHealth } from '../mirror/health-text.ts';
+import { pauseOf } from '../mirror/pauses.ts';
+import { pausesIn } from '../core/sync/pauses.ts';
+import { type Agreement, agreementOf, claimWith } from '../core/sync/poll-records.ts';
 import type { MarkingRecord } from '../mirror/marking-record.ts';
 import type { Loss } from '../mirror/losses.ts';
 import type { FormOverview } from '../mirror/target.ts';
@@ -129,3 +133,16 @@ function lossesOf(
   const wasProven = passes.some(({ outcome }) => outcome === 'ok' || outcome === 'withheld');
   return wasProven ? [{ what: 'other', text: 'All rows are due to be read again.' }] : [];
 }
+
+/** A form's health in words for the Mirror tab, as of what its spreadsheet holds. */
+export const describeForm =
+  (describe: DescribeHealth): DescribeForm =>
+  (form, runs, recordOf, nowMs) => {
+    const agreement = agreementOf(recordOf);
+    const pauses = pausesIn(recordOf);
+    const overview = overviewOf(form, { runs, agreement, marking: null });
+    return {
+      health: describe(overview, nowMs, pauseOf(pauses, form.state.formId)),
+      asOfMs: claimWith(form.state, null, agreement).submissionsAsOfMs,
+    };
+  };

@@ -83,7 +83,7 @@ export class StoreCopy implements Copy {
   }
 
   async heldForms(): Promise<HeldForm[]> {
-    return (await this.store.forms()).map(({ state, fields }) => ({
+    return (await this.store.states()).map(({ state, fields }) => ({
       id: state.formId,
       slug: state.slug,
       name: state.name,

@@ -98,6 +98,10 @@ export class MemoryStore implements Store {
     }));
   }
 
+  states(): Promise<StoredForm[]> {
+    return this.forms();
+  }
+
   async snapshot(): Promise<null> {
     return null;
   }

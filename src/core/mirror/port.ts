@@ -12,6 +12,8 @@ import type { OutcomeName } from './outcomes.ts';
 
 /** One target, open. */
 export interface Store extends AsyncDisposable {
+  /** Calls are limited: what a poll agreed on is written only now and then. */
+  readonly isMetered?: boolean;
   /** Whether the target can be used, a line for each thing that was tried. */
   check(signal?: AbortSignal): Promise<CheckResult[]>;
   /**
@@ -19,6 +21,8 @@ export interface Store extends AsyncDisposable {
    * or removed columns, the state claims nothing and every range is due.
    */
   forms(): Promise<StoredForm[]>;
+  /** The same without a look at the rows: as the last commits left the forms. */
+  states(): Promise<readonly Pick<StoredForm, 'state' | 'fields'>[]>;
   /**
    * Opens a form. `write` takes its lease (L13), makes its table and the state where they are missing, and counts what is
    * there, so that rows that people removed are noticed: {@link OpenForm.losses}. Rejects with TARGET_BUSY where another process

@@ -13,6 +13,10 @@ const NONE: readonly Pause[] = [];
 /** What people have paused in a target. */
 export const readPauses = (store: Store): Promise<readonly Pause[]> => readRecord(store, KEY, NONE);
 
+/** The same of a record that was read; `recordOf`: the value of a record. */
+export const pausesIn = (recordOf: (key: string) => unknown): readonly Pause[] =>
+  (recordOf(KEY) ?? NONE) as readonly Pause[];
+
 /** Pauses; what is paused already stays as it was. The pause in force. */
 export async function pause(store: Store, asked: Pause): Promise<Pause> {
   const made = newPause(asked);

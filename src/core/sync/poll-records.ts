@@ -30,8 +30,15 @@ export type Rest = z.infer<typeof restSchema>;
 
 const [AGREEMENT, REST] = ['poll agreement', 'poll rest'];
 
-export async function readAgreement(store: Store): Promise<Agreement | null> {
-  const parsed = agreementSchema.safeParse((await store.record(AGREEMENT))?.value);
+export const readAgreement = async (store: Store): Promise<Agreement | null> =>
+  agreementIn((await store.record(AGREEMENT))?.value);
+
+/** The agreement that a record holds; `recordOf`: the value of a record. */
+export const agreementOf = (recordOf: (key: string) => unknown): Agreement | null =>
+  agreementIn(recordOf(AGREEMENT));
+
+function agreementIn(value: unknown): Agreement | null {
+  const parsed = agreementSchema.safeParse(value);
   return parsed.success ? parsed.data : null;
 }
 

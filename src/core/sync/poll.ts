@@ -10,7 +10,13 @@ import { areIgnored, askCounts, type Counts } from './counts.ts';
 import { readPauses } from './pauses.ts';
 import { ProfileRecord } from './profile.ts';
 import { Difference, explainNewest, type Workspace } from './poll-difference.ts';
-import { type Agreement, readRest, writeAgreement, writeRest } from './poll-records.ts';
+import {
+  type Agreement,
+  readAgreement,
+  readRest,
+  writeAgreement,
+  writeRest,
+} from './poll-records.ts';
 import { askEach, askRest, searchWorkspace, topOf } from './poll-search.ts';
 import type { Source } from './source.ts';
 import { mayWait, type WriteBackRule } from './write-back.ts';
@@ -276,6 +282,16 @@ async function judge(
   return open(found);
 }
 
+/** How old an agreement may grow in a target that is written only now and then. */
+const AGREEMENT_LASTS_MS = 10 * 60_000;
+
+/** Whether what a target holds already says nearly as much. */
+const isYoungAs = ({ atMs, onStatuses, formIds }: Agreement, held: Agreement | null): boolean =>
+  held !== null &&
+  held.onStatuses === onStatuses &&
+  atMs - held.atMs < AGREEMENT_LASTS_MS &&
+  JSON.stringify(held.formIds) === JSON.stringify(formIds);
+
 /** The workspace has what the target accounts for of the forms that need no run. */
 async function agree(
   { store }: PolledTarget,
@@ -286,6 +302,7 @@ async function agree(
 ): Promise<Agreement> {
   const formIds = spokenFor.map(({ state }) => state.formId).filter((id) => !jobs.has(id));
   const agreement = { atMs: counts.askedAtMs, onStatuses, formIds };
-  await writeAgreement(store, agreement);
+  if (store.isMetered !== true || !isYoungAs(agreement, await readAgreement(store)))
+    await writeAgreement(store, agreement);
   return agreement;
 }

@@ -110,6 +110,15 @@ export class SqlStore implements Store {
     });
   }
 
+  states(): Promise<readonly Pick<StoredForm, 'state' | 'fields'>[]> {
+    return this.#reading([], async () => {
+      const rows = await this.#database.query(
+        'SELECT state, fields FROM _mirror_state ORDER BY form_id',
+      );
+      return rows.map((row) => ({ state: stateOf(row), fields: storedFields(fieldsOf(row)) }));
+    });
+  }
+
   async snapshot(formId: string): Promise<FormSnapshot | null> {
     return this.#reading(null, () => formSnapshot(this.#database, formId));
   }

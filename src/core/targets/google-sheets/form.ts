@@ -38,16 +38,9 @@ import type { Aim, Batch, SheetFile, View, Writer } from './sheet-file.ts';
 import { saltIn, saltRow, type StateKey, type StateRow } from './state-tab.ts';
 import { headerBack } from './header.ts';
 import { noticesOf } from './notices.ts';
-import { NOTHING_ODD, oddRowsIn } from './odd-rows.ts';
+import { firstOf, NOTHING_ODD, type OddRows, oddRowsIn } from './odd-rows.ts';
 import { planSweep, type Unverified } from './sweep.ts';
-
-/** The document of one form in the hidden tab. */
-export interface FormDocument {
-  readonly state: FormState;
-  readonly fields: readonly SheetField[];
-  /** The cells that were written with it, until it is known that they are the ones that were meant; null once it is. */
-  readonly unverified: Unverified | null;
-}
+import { type FormDocument, runRow, runRows } from './documents.ts';
 
 /** What an open form is made of. */
 export interface SheetFormParts {
@@ -87,13 +80,14 @@ export class SheetForm implements OpenForm {
   #entries: Entries;
   #prepared: readonly PickedField[] = [];
   /** As the tab was last read. */
-  #odd = NOTHING_ODD;
+  #odd: OddRows;
   /** As the sheet keeps it; null where it keeps none. */
   #kept: FormDocument | null;
 
   constructor(parts: SheetFormParts) {
     const { file, salt, document, kept, rows, table, entries, losses, writer } = parts;
     this.#kept = kept;
+    this.#odd = document.odd ?? NOTHING_ODD;
     [this.#file, this.#salt, this.#writer, this.losses] = [file, salt, writer, losses];
     [this.#state, this.#fields] = [document.state, document.fields];
     [this.#entries, this.#table] = [entries, table];
@@ -237,7 +231,8 @@ export class SheetForm implements OpenForm {
       const commitUs = nextCommitUs(this.#state, clock.now());
       const state = { ...this.#state, commitUs, tally: tallyOf(rows, entries) };
       const result = { erased, isDone: requests.length === 0 };
-      return { requests, rows, entries, state, fields: this.#fields, run: null, result };
+      const isShown = true;
+      return { requests, rows, entries, state, fields: this.#fields, run: null, isShown, result };
     });
   }
 
@@ -286,6 +281,7 @@ export class SheetForm implements OpenForm {
       readonly aim?: Aim | null;
       /** Of an earlier write; left out: that of the aim. */
       readonly unverified?: Unverified | null;
+      readonly isShown?: boolean;
       readonly result: T;
     }>,
   ): Promise<T> {
@@ -300,7 +296,8 @@ export class SheetForm implements OpenForm {
       const aim = next.aim ?? null;
       const { state, fields } = next;
       const { unverified = aim && { appended: aim.appended, rows: aim.rows } } = next;
-      const document: FormDocument = { state, fields, unverified };
+      const odd = isDeepStrictEqual(this.#odd, NOTHING_ODD) ? {} : { odd: firstOf(this.#odd) };
+      const document: FormDocument = { state, fields, unverified, ...odd };
       const changed = changedEntries(formId, this.#entries, next.entries);
       const isChanged = next.requests.length + changed.put.length + changed.drop.length > 0;
       if (!isChanged && next.run === null && isSameDocument(document, this.#kept))
@@ -314,7 +311,8 @@ export class SheetForm implements OpenForm {
         ...(next.run === null ? [] : [runRow(formId, next.run)]),
       ];
       const drop = [...changed.drop, ...old];
-      return { batch: { requests: next.requests, put, drop, aim }, result: next };
+      const { requests, isShown = next.run !== null } = next;
+      return { batch: { requests, put, drop, aim, isShown }, result: next };
     });
     [this.#state, this.#fields] = [done.state, done.fields];
     [this.#rows, this.#entries] = [done.rows, done.entries];
@@ -403,18 +401,6 @@ const isSameDocument = (a: FormDocument, b: FormDocument | null): boolean =>
     { ...a, state: { ...a.state, commitUs: 0 } },
     { ...b, state: { ...b.state, commitUs: 0 } },
   );
-
-const runRow = (formId: string, run: Run): StateRow => ({
-  kind: 'run',
-  formId,
-  key: new Date(run.startedAtMs).toISOString(),
-  text: JSON.stringify(run),
-});
-
-const runRows = ({ rows }: View['stateTab'], formId: string): StateRow[] =>
-  [...rows.values()]
-    .filter((row) => row.kind === 'run' && row.formId === formId)
-    .toSorted((a, b) => (a.key < b.key ? -1 : 1));
 
 /** The rows of the hidden tab in which two sets of entries differ. */
 function changedEntries(

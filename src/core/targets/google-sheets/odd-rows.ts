@@ -12,6 +12,15 @@ export interface OddRows {
 
 export const NOTHING_ODD: OddRows = { copies: [], withoutId: [], header: null };
 
+const KEPT = 1_000;
+
+/** As many as are kept to be shown. */
+export const firstOf = ({ copies, withoutId }: OddRows): OddRows => ({
+  copies: copies.slice(0, KEPT),
+  withoutId: withoutId.slice(0, KEPT),
+  header: null,
+});
+
 /** Finds what is odd in the cells of a tab. */
 export function oddRowsIn(table: Table): OddRows {
   const [ids = [], statuses = [], times = []] = (['s:id', 's:status', 's:at'] as const).map((key) =>

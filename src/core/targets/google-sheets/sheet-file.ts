@@ -27,7 +27,7 @@ import {
   type StateRow,
   type StateTab,
 } from './state-tab.ts';
-import { type FormTab, readStructure, stateMark, type Structure } from './structure.ts';
+import { type FormTab, readStructure, roleMark, type Structure } from './structure.ts';
 
 type Request = sheets_v4.Schema$Request;
 
@@ -44,6 +44,8 @@ export interface Batch {
   readonly drop: readonly StateKey[];
   /** Null where nothing is written by its place. */
   readonly aim: Aim | null;
+  /** What people see of the mirror in the spreadsheet is brought up to date with it. */
+  readonly isShown: boolean;
 }
 
 /** A write, planned over a view of the spreadsheet. */
@@ -82,7 +84,7 @@ export interface Writer {
 
 const MOST_TRIES = 6;
 /** So old may be what a reader is told. */
-const RECENT_MS = 5_000;
+export const RECENT_MS = 5_000;
 const STATE_COLUMNS = 40;
 const STATE_ROWS = 200;
 
@@ -97,6 +99,8 @@ export class SheetFile {
   readonly holder: string;
   /** Forms that this process has open for writing. */
   readonly held = new Set<string>();
+  /** Writes the tabs that show people how the mirror is, where they have to say something else. */
+  show: (view: View) => Pick<Batch, 'requests' | 'put'> = () => ({ requests: [], put: [] });
   readonly #random: () => number;
   #turn: Promise<unknown> = Promise.resolve();
   #view: View | null = null;
@@ -220,8 +224,8 @@ export class SheetFile {
       }
       writer.since = next.entry.number;
       this.#view = { structure: { ...view.structure, log: next.log }, stateTab };
-      // It may have made tabs and columns.
-      this.#viewedAtMs = -Infinity;
+      // It made tabs or columns.
+      if (requests.some(isStructural)) this.#viewedAtMs = -Infinity;
       return { result, isAstray };
     }
   }
@@ -237,7 +241,7 @@ export class SheetFile {
   /** The requests of a plan with those for the hidden tab, which is made where it is missing. */
   #withState(
     { structure, stateTab }: View,
-    { requests, put, drop }: Batch,
+    { requests, put, drop, isShown }: Batch,
   ): { requests: Request[]; stateTab: StateTab } {
     const made: Request[] = [];
     let place = structure.stateTab;
@@ -247,12 +251,22 @@ export class SheetFile {
       const gridProperties = { rowCount: STATE_ROWS, columnCount: STATE_COLUMNS };
       made.push(
         { addSheet: { properties: { sheetId, title, hidden: true, gridProperties } } },
-        createMetadata({ sheetId }, METADATA_KEYS.role, stateMark(this.api.spreadsheetId, sheetId)),
+        createMetadata(
+          { sheetId },
+          METADATA_KEYS.role,
+          roleMark('state', this.api.spreadsheetId, sheetId),
+        ),
       );
       place = { sheetId, rowCount: STATE_ROWS };
     }
-    const changed = changeStateTab(stateTab, place, put, drop);
-    return { requests: [...requests, ...made, ...changed.requests], stateTab: changed.tab };
+    const all = changeStateTab(stateTab, place, put, drop);
+    if (!isShown) return { requests: [...requests, ...made, ...all.requests], stateTab: all.tab };
+    const shown = this.show({ structure, stateTab: all.tab });
+    const noted = changeStateTab(all.tab, place, shown.put, []);
+    return {
+      requests: [...requests, ...made, ...all.requests, ...shown.requests, ...noted.requests],
+      stateTab: noted.tab,
+    };
   }
 
   /** An ID for a new tab or a new piece of metadata, which no other one has. */
@@ -294,5 +308,10 @@ function isRight(aim: Aim, shown: sheets_v4.Schema$Spreadsheet | undefined): boo
     aim.rows.every(([row, id]) => ids.get(row) === id)
   );
 }
+
+const isStructural = (request: Request): boolean =>
+  request.addSheet !== undefined ||
+  request.insertDimension !== undefined ||
+  request.createDeveloperMetadata !== undefined;
 
 const nonceOf = (log: CommitLog): string => log.entries.at(-1)?.nonce ?? '';

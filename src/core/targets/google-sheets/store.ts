@@ -10,8 +10,8 @@ import { SHEETS_SCOPE } from '../../../targets/google-sheets/api/sheets-error.ts
 import { SerialTime } from '../../../targets/google-sheets/rows/serial-time.ts';
 import { headOf } from '../../../targets/google-sheets/state/commit-log.ts';
 import { type CredentialsSource, openAccount } from '../../../targets/google/credentials.ts';
-import { distrust, EMPTY_TALLY, liveRows, newFormState } from '../../mirror/form-state.ts';
-import { entryKey, tallyOf } from '../../mirror/ledger.ts';
+import { distrust, liveRows, newFormState } from '../../mirror/form-state.ts';
+import { tallyOf } from '../../mirror/ledger.ts';
 import type {
   CheckResult,
   Entry,
@@ -21,26 +21,32 @@ import type {
   StoredRecord,
   StoredRow,
 } from '../../mirror/port.ts';
-import { type FormDocument, SheetForm, stateLost } from './form.ts';
+import { documentIn, documentsIn, entriesIn, type FormDocument } from './documents.ts';
+import { SheetForm, stateLost } from './form.ts';
 import { type KnownRow, knownRow, rowsById, type Table } from './rows.ts';
 import { checkSheet } from './check.ts';
 import { idColumnDeleted, noticesOf } from './notices.ts';
+import { type DescribeForm, showMirror } from './own-tabs.ts';
 import { oddRowsIn } from './odd-rows.ts';
 import { sheetSnapshot } from './snapshot.ts';
 import type { FormSnapshot } from '../../../mirror/snapshot.ts';
 import { isBlocked } from './writable.ts';
-import { SheetFile, type View } from './sheet-file.ts';
-import { rowsOf, saltIn, type StateRow, textIn } from './state-tab.ts';
+import { RECENT_MS, SheetFile, type View } from './sheet-file.ts';
+import { saltIn, type StateRow, textIn } from './state-tab.ts';
 
 export interface SheetStoreOptions extends CredentialsSource {
   /** As the settings name it, for messages. */
   readonly name: string;
   readonly clock: Clock;
   readonly random?: () => number;
+  /** Puts a form's health into words for the Mirror tab; left out: there is no such tab. */
+  readonly describe?: DescribeForm | undefined;
 }
 
 /** So often forms are read again because another process has written meanwhile. */
 const MOST_READINGS = 3;
+/** What is known of a row without its answers. */
+const ROW_COLUMNS = ['s:id', 's:status', 's:at', 's:removed'] as const;
 
 /** Opens a spreadsheet by its ID. Reads the credentials and makes no call yet; throws SETTINGS and TARGET_DENIED. */
 export async function openSheetStore(
@@ -54,12 +60,23 @@ export async function openSheetStore(
   const quota = rootUrl === undefined ? new RequestQuota(clock, GOOGLE_QUOTA) : undefined;
   const api = new SheetsApi({ spreadsheetId, account, clock, quota, rootUrl, random });
   const holder = Math.floor(random() * 2 ** 40).toString(36);
-  return new SheetStore(new SheetFile(api, clock, holder, random), options.name);
+  const file = new SheetFile(api, clock, holder, random);
+  const { describe } = options;
+  if (describe !== undefined) file.show = (view) => showMirror(file, describe, view);
+  return new SheetStore(file, options.name);
 }
 
 /** A target in a Google Sheet. */
 class SheetStore implements Store {
+  readonly isMetered = true;
   readonly #file: SheetFile;
+  /** Rows as all forms were last read. */
+  #counted: {
+    readonly atMs: number;
+    /** After which write. */
+    readonly head: number;
+    readonly rows: ReadonlyMap<string, ReadonlyMap<string, KnownRow>>;
+  } | null = null;
   readonly #name: string;
 
   constructor(file: SheetFile, name: string) {
@@ -78,15 +95,15 @@ class SheetStore implements Store {
     for (let tries = 1; ; tries++) {
       const before = await this.#file.known();
       const tabs = before.structure.forms;
-      const tables = await this.#file.tables(
-        [...tabs.values()],
-        ['s:id', 's:status', 's:at', 's:removed'],
-      );
+      const tables = await this.#file.tables([...tabs.values()], ROW_COLUMNS);
       const view = await this.#file.refresh();
       // A write in between is in the states, and perhaps not in the rows.
       if (tries < MOST_READINGS && headOf(before.structure.log) !== headOf(view.structure.log))
         continue;
       const time = new SerialTime(view.structure.timeZone);
+      const counted = new Map<string, ReadonlyMap<string, KnownRow>>();
+      const head = headOf(view.structure.log);
+      this.#counted = { atMs: this.#file.clock.now(), head, rows: counted };
       return documentsIn(view).map((document) => {
         const { state, fields } = document;
         const tab = view.structure.forms.get(state.formId);
@@ -95,7 +112,9 @@ class SheetStore implements Store {
         // Nothing can be said of its rows: what was claimed before stays, as of then.
         if (tab !== undefined && !tab.columns.has('s:id'))
           return { state, fields, losses: [], notices: [idColumnDeleted(tab)] };
-        const rows = tallyOf(rowsIn(table, time), new Map()).rows;
+        const found = rowsIn(table, time);
+        counted.set(state.formId, found);
+        const rows = tallyOf(found, new Map()).rows;
         const losses = lossesOf(view, document, liveRows({ rows }));
         if (losses.length === 0 && !isDeepStrictEqual(rows, state.tally.rows))
           losses.push(`Rows of ${state.name} were changed or added; they are read again.`);
@@ -111,6 +130,10 @@ class SheetStore implements Store {
         };
       });
     }
+  }
+
+  async states(): Promise<readonly Pick<StoredForm, 'state' | 'fields'>[]> {
+    return documentsIn(await this.#file.recent());
   }
 
   async snapshot(formId: string): Promise<FormSnapshot | null> {
@@ -139,7 +162,13 @@ class SheetStore implements Store {
     if (document === null) return null;
     const [salt, entries] = [saltIn(view.stateTab), entriesIn(view, id)];
     const time = new SerialTime(view.structure.timeZone);
-    const rows = async () => rowsIn(await this.#tableOf(view, document), time);
+    const rows = async () => {
+      const counted = this.#counted;
+      const isRecent = counted !== null && this.#file.clock.now() - counted.atMs < RECENT_MS;
+      if (isRecent && counted.head === headOf((await this.#file.known()).structure.log))
+        return counted.rows.get(id) ?? new Map();
+      return rowsIn(await this.#tableOf(view, document, ROW_COLUMNS), time);
+    };
     return new SheetForm({
       file: this.#file,
       salt,
@@ -166,7 +195,7 @@ class SheetStore implements Store {
       if ((before?.revision ?? null) !== revision) return { batch: null, result: false };
       const record: StoredRecord = { value, revision: (revision ?? 0) + 1 };
       const put: StateRow[] = [{ ...recordKey(key), text: JSON.stringify(record) }];
-      return { batch: { requests: [], put, drop: [], aim: null }, result: true };
+      return { batch: { requests: [], put, drop: [], aim: null, isShown: true }, result: true };
     });
     return result;
   }
@@ -221,9 +250,13 @@ class SheetStore implements Store {
   }
 
   /** The rows of a form, as they are now. */
-  async #tableOf({ structure }: View, { state }: FormDocument): Promise<Table> {
+  async #tableOf(
+    { structure }: View,
+    { state }: FormDocument,
+    only?: readonly ColumnKey[],
+  ): Promise<Table> {
     const tab = structure.forms.get(state.formId);
-    const table = tab === undefined ? new Map() : await this.#file.table(tab);
+    const table = tab === undefined ? new Map() : await this.#file.table(tab, only);
     if (tab !== undefined && !table.has('s:id')) throw idsLost(this.#name, state.name);
     return table;
   }
@@ -231,33 +264,8 @@ class SheetStore implements Store {
 
 const recordKey = (key: string) => ({ kind: 'record', formId: '', key }) as const;
 
-function entriesIn({ stateTab }: View, formId: string): Map<string, Entry> {
-  const entries = new Map<string, Entry>();
-  for (const { text } of rowsOf(stateTab, 'entry', formId)) {
-    const entry = JSON.parse(text) as Entry;
-    entries.set(entryKey(entry), entry);
-  }
-  return entries;
-}
-
-const documentsIn = ({ stateTab }: View): FormDocument[] =>
-  [...stateTab.rows.values()].flatMap(({ kind, text }) =>
-    kind === 'state' ? [documentOf(text)] : [],
-  );
-
 const rowsIn = (table: Table, time: SerialTime): Map<string, KnownRow> =>
   new Map([...rowsById(table)].map(([id, row]) => [id, knownRow(id, row, table, time, null)]));
-
-const documentIn = ({ stateTab }: View, formId: string): FormDocument | null => {
-  const text = textIn(stateTab, { kind: 'state', formId, key: '' });
-  return text === null ? null : documentOf(text);
-};
-
-/** The document as it is kept; what a later build adds has its default. */
-function documentOf(text: string): FormDocument {
-  const kept = JSON.parse(text) as FormDocument;
-  return { ...kept, state: { ...kept.state, tally: { ...EMPTY_TALLY, ...kept.state.tally } } };
-}
 
 /** Without IDs, rows cannot be matched with submissions. */
 const idsLost = (target: string, form: string): MirrorError =>

@@ -41,11 +41,22 @@ export interface Structure {
   readonly forms: ReadonlyMap<string, FormTab>;
   /** The hidden tab that holds states and entries; null before the first write. */
   readonly stateTab: Pick<FormTab, 'sheetId' | 'rowCount'> | null;
+  readonly mirrorTab: OwnTab | null;
+  readonly summaryTab: OwnTab | null;
 }
 
-/** What the hidden tab's metadata says. A copy of the file or of the tab carries the original's, and so binds to nothing. */
-export const stateMark = (spreadsheetId: string, sheetId: number): string =>
-  JSON.stringify(['state', spreadsheetId, sheetId]);
+/** A tab of our own that people see. */
+export interface OwnTab extends Pick<FormTab, 'sheetId' | 'title' | 'rowCount' | 'columnCount'> {
+  /** People do not let us write to it. */
+  readonly isProtected: boolean;
+}
+
+/** What the metadata of a tab of our own says. A copy of the file or of the tab carries the original's, and so binds to nothing. */
+export const roleMark = (
+  role: 'state' | 'mirror' | 'summary',
+  spreadsheetId: string,
+  sheetId: number,
+): string => JSON.stringify([role, spreadsheetId, sheetId]);
 
 /** Reads the answer of `SheetsApi.structure`. */
 export function readStructure(
@@ -55,18 +66,22 @@ export function readStructure(
   const forms = new Map<string, FormTab>();
   const protections = readProtections(answer);
   let stateTab: Structure['stateTab'] = null;
+  const own: Record<'mirror' | 'summary', OwnTab | null> = { mirror: null, summary: null };
   const others: number[] = [];
   for (const sheet of answer.sheets ?? []) {
     const tab = tabOf(sheet);
-    const own = metadataEntries(sheet.developerMetadata);
-    others.push(...own.map(({ id }) => id));
-    if (
-      own.some((entry) => isMark(entry, METADATA_KEYS.role, stateMark(spreadsheetId, tab.sheetId)))
-    )
-      stateTab = tab;
-    const formId = formOf(own, spreadsheetId, tab.sheetId);
-    if (formId === null) continue;
+    const marks = metadataEntries(sheet.developerMetadata);
+    others.push(...marks.map(({ id }) => id));
     const onTab = protections.filter(({ sheetId }) => sheetId === tab.sheetId);
+    const isOwn = (role: 'state' | 'mirror' | 'summary'): boolean => {
+      const mark = roleMark(role, spreadsheetId, tab.sheetId);
+      return marks.some(({ key, value }) => key === METADATA_KEYS.role && value === mark);
+    };
+    if (isOwn('state')) stateTab = tab;
+    for (const role of ['mirror', 'summary'] as const)
+      if (isOwn(role)) own[role] = { ...tab, isProtected: onTab.length > 0 };
+    const formId = formOf(marks, spreadsheetId, tab.sheetId);
+    if (formId === null) continue;
     const obstacles = [...onTab, ...readOverlays(sheet)];
     const ranges = laidRanges(sheet);
     const filter = sheet.basicFilter ?? null;
@@ -82,11 +97,10 @@ export function readStructure(
     titles: (answer.sheets ?? []).map(({ properties }) => properties?.title ?? ''),
     forms,
     stateTab,
+    mirrorTab: own.mirror,
+    summaryTab: own.summary,
   };
 }
-
-const isMark = (entry: MetadataEntry, key: string, value: string): boolean =>
-  entry.key === key && entry.value === value;
 
 function tabOf({
   properties,

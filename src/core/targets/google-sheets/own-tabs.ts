@@ -1,0 +1,76 @@
+import type { FormHealthText } from '../../../mirror/health-text.ts';
+import { hashText } from '../../../targets/google-sheets/api/metadata.ts';
+import { freeTabTitle } from '../../../targets/google-sheets/columns/tab-title.ts';
+import { SerialTime } from '../../../targets/google-sheets/rows/serial-time.ts';
+import { liveRows } from '../../mirror/form-state.ts';
+import type { Run, StoredForm } from '../../mirror/port.ts';
+import { documentsIn, entriesIn, runRows } from './documents.ts';
+import { mirrorPage, newMirrorTab, type ShownForm, writeMirrorTab } from './mirror-tab.ts';
+import { noticesOf } from './notices.ts';
+import { NOTHING_ODD } from './odd-rows.ts';
+import type { Batch, SheetFile, View } from './sheet-file.ts';
+import { type StateKey, textIn } from './state-tab.ts';
+import { roleMark } from './structure.ts';
+
+/** How a form is, in words for the people of a spreadsheet. */
+export interface DescribedForm {
+  readonly health: FormHealthText;
+  /** All submissions were stored as of then (milliseconds); null: that was never known. */
+  readonly asOfMs: number | null;
+}
+
+/** Judges nothing itself: made where health is judged. `recordOf`: the record of a key, or null. `runs`: the newest first. */
+export type DescribeForm = (
+  form: StoredForm,
+  runs: readonly Run[],
+  recordOf: (key: string) => unknown,
+  nowMs: number,
+) => DescribedForm;
+
+const DIGEST: StateKey = { kind: 'record', formId: '', key: 'mirror tab' };
+
+/** Writes the Mirror tab where it says something else than before, and makes it where it is missing. */
+export function showMirror(
+  file: SheetFile,
+  describe: DescribeForm,
+  view: View,
+): Pick<Batch, 'requests' | 'put'> {
+  const { structure, stateTab } = view;
+  const tab = structure.mirrorTab;
+  if (tab?.isProtected === true) return { requests: [], put: [] };
+  const recordOf = (key: string): unknown => {
+    const text = textIn(stateTab, { kind: 'record', formId: '', key });
+    return text === null ? null : (JSON.parse(text) as { value: unknown }).value;
+  };
+  const forms = documentsIn(view).map(({ state, fields, odd = NOTHING_ODD }): ShownForm => {
+    const { formId, name, tally, goneAtMs } = state;
+    const at = structure.forms.get(formId);
+    const entries = [...entriesIn(view, formId).values()];
+    const notices = at === undefined ? [] : noticesOf(at, odd, entries, file.api.email);
+    const runs = runRows(stateTab, formId).map(({ text }) => JSON.parse(text) as Run);
+    const stored = { state, fields, losses: [], notices };
+    return {
+      ...describe(stored, runs.toReversed(), recordOf, file.clock.now()),
+      name,
+      sheetId: at?.sheetId ?? null,
+      rows: liveRows(tally),
+      deleted: tally.deleted,
+      isGone: goneAtMs !== null,
+      notices,
+      listed: entries.filter(({ kind }) => kind === 'rejected' || kind === 'undecided'),
+      fields: fields.toSorted((a, b) => a.position - b.position),
+    };
+  });
+  const page = mirrorPage(forms);
+  const digest = hashText(JSON.stringify([page, structure.timeZone]), 16);
+  if (tab !== null && textIn(stateTab, DIGEST) === digest) return { requests: [], put: [] };
+  const sheetId = tab?.sheetId ?? file.newId();
+  const mark = roleMark('mirror', file.api.spreadsheetId, sheetId);
+  const made =
+    tab === null ? newMirrorTab(sheetId, freeTabTitle('Mirror', structure.titles), mark) : [];
+  const time = new SerialTime(structure.timeZone);
+  return {
+    requests: [...made, ...writeMirrorTab(sheetId, tab, page, time)],
+    put: [{ ...DIGEST, text: digest }],
+  };
+}
