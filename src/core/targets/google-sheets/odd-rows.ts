@@ -1,3 +1,4 @@
+import type { ReadValue } from '../../../targets/google-sheets/api/cell-value.ts';
 import { headerRowOf, type Table } from './rows.ts';
 
 /** What people made of rows, as a reading of the tab shows it. Rows count from 0. */
@@ -30,7 +31,7 @@ export function oddRowsIn(table: Table): OddRows {
   const first = new Map<string, number>();
   const copies: { row: number; of: number }[] = [];
   const withoutId: number[] = [];
-  const text = (value: unknown): string =>
+  const text = (value: ReadValue | undefined): string =>
     value === null || value === undefined ? '' : String(value);
   for (let row = 0; row < Math.max(ids.length, statuses.length, times.length); row++) {
     if (row === header) continue;

@@ -49,8 +49,11 @@ export function showMirror(
     const notices = at === undefined ? [] : noticesOf(at, odd, entries, file.api.email);
     const runs = runRows(stateTab, formId).map(({ text }) => JSON.parse(text) as Run);
     const stored = { state, fields, losses: [], notices };
+    const now = file.clock.now();
+    const { health, asOfMs } = describe(stored, runs.toReversed(), recordOf, now);
     return {
-      ...describe(stored, runs.toReversed(), recordOf, file.clock.now()),
+      health,
+      asOfMs,
       name,
       sheetId: at?.sheetId ?? null,
       rows: liveRows(tally),

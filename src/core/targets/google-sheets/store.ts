@@ -10,7 +10,7 @@ import { SHEETS_SCOPE } from '../../../targets/google-sheets/api/sheets-error.ts
 import { SerialTime } from '../../../targets/google-sheets/rows/serial-time.ts';
 import { headOf } from '../../../targets/google-sheets/state/commit-log.ts';
 import { type CredentialsSource, openAccount } from '../../../targets/google/credentials.ts';
-import { distrust, liveRows, newFormState } from '../../mirror/form-state.ts';
+import { distrust, flagAll, liveRows, newFormState } from '../../mirror/form-state.ts';
 import { tallyOf } from '../../mirror/ledger.ts';
 import type {
   CheckResult,
@@ -121,9 +121,10 @@ class SheetStore implements Store {
         const entries = entriesIn(view, state.formId).values();
         const { email } = this.#file.api;
         const notices = tab === undefined ? [] : noticesOf(tab, oddRowsIn(table), entries, email);
+        const trusted = freedIn(view, document) === null ? state : flagAll(state);
         // The next run that opens the form reports the losses and reads the rows again.
         return {
-          state: losses.length === 0 ? state : distrust(state),
+          state: losses.length === 0 ? trusted : distrust(state),
           fields,
           losses,
           notices,
@@ -226,6 +227,8 @@ class SheetStore implements Store {
       const unverified = found?.unverified ?? null;
       const tally = tallyOf(rows, entries);
       const losses = lossesOf(view, document, liveRows(tally));
+      const freed = freedIn(view, document);
+      if (freed !== null) losses.push(freed);
       const counted = { ...document.state, tally };
       const trusted = losses.length === 0 ? counted : distrust(counted);
       const writer = { formId: id, slug, since: headOf(view.structure.log) };
@@ -275,7 +278,7 @@ const idsLost = (target: string, form: string): MirrorError =>
     { retryable: false },
   );
 
-/** What people removed or set free, a sentence for each. `now`: how many live rows there are. */
+/** What people removed, a sentence for each. `now`: how many live rows there are. */
 function lossesOf(view: View, { state, fields }: FormDocument, now: number): string[] {
   const { formId, name } = state;
   const before = liveRows(state.tally);
@@ -288,11 +291,15 @@ function lossesOf(view: View, { state, fields }: FormDocument, now: number): str
       : [],
   );
   if (now < before) lost.push(`${before - now} rows of ${name} were removed; they are read again.`);
-  const isFree = ({ reason }: Entry): boolean =>
-    isBlocked(reason) && !tab.obstacles.some((one) => reason.includes(one.name));
-  if ([...entriesIn(view, formId).values()].some(isFree))
-    lost.push(
-      `Cells of ${name} that were protected or merged can be written now; its rows are read again.`,
-    );
   return lost;
+}
+
+/** Cells that could not be written can be now: what belongs in them is read again, a sentence for that; null: there are none. */
+function freedIn(view: View, { state: { formId, name } }: FormDocument): string | null {
+  const obstacles = view.structure.forms.get(formId)?.obstacles ?? [];
+  const isFree = ({ reason }: Entry): boolean =>
+    isBlocked(reason) && !obstacles.some((one) => reason.includes(one.name));
+  return [...entriesIn(view, formId).values()].some(isFree)
+    ? `Cells of ${name} that were protected or merged can be written now; its rows are read again.`
+    : null;
 }
