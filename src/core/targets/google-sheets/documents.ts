@@ -1,6 +1,7 @@
 import { EMPTY_TALLY, type FormState } from '../../mirror/form-state.ts';
 import { entryKey } from '../../mirror/ledger.ts';
 import type { Entry, Run } from '../../mirror/port.ts';
+import type { CountedQuestion } from './answer-tally.ts';
 import type { SheetField } from './fields.ts';
 import type { OddRows } from './odd-rows.ts';
 import type { View } from './sheet-file.ts';
@@ -19,6 +20,8 @@ export interface FormDocument {
   readonly unverified: Unverified | null;
   /** What people had made of rows when the last run began. */
   readonly odd?: OddRows;
+  /** Questions that the Summary tab counts by answer. */
+  readonly questions?: readonly CountedQuestion[];
 }
 
 /** Entries of a form by their keys. */

@@ -36,6 +36,7 @@ import { planErasure } from './erase.ts';
 import { encoderOf, type KnownRow, knownRow, rowsById, storedRow, type Table } from './rows.ts';
 import type { Aim, Batch, SheetFile, View, Writer } from './sheet-file.ts';
 import { saltIn, saltRow, type StateKey, type StateRow } from './state-tab.ts';
+import { AnswerTally, type CountedQuestion } from './answer-tally.ts';
 import { headerBack } from './header.ts';
 import { noticesOf } from './notices.ts';
 import { firstOf, NOTHING_ODD, type OddRows, oddRowsIn } from './odd-rows.ts';
@@ -81,6 +82,9 @@ export class SheetForm implements OpenForm {
   #prepared: readonly PickedField[] = [];
   /** As the tab was last read. */
   #odd: OddRows;
+  #questions: readonly CountedQuestion[];
+  /** Of the answers that this writer stores. */
+  #tally: AnswerTally | null = null;
   /** As the sheet keeps it; null where it keeps none. */
   #kept: FormDocument | null;
 
@@ -88,6 +92,7 @@ export class SheetForm implements OpenForm {
     const { file, salt, document, kept, rows, table, entries, losses, writer } = parts;
     this.#kept = kept;
     this.#odd = document.odd ?? NOTHING_ODD;
+    this.#questions = document.questions ?? [];
     [this.#file, this.#salt, this.#writer, this.losses] = [file, salt, writer, losses];
     [this.#state, this.#fields] = [document.state, document.fields];
     [this.#entries, this.#table] = [entries, table];
@@ -153,6 +158,7 @@ export class SheetForm implements OpenForm {
 
   async prepare(form: Form, fields: readonly PickedField[]): Promise<void> {
     this.#prepared = fields;
+    this.#tally ??= new AnswerTally(fields);
     this.#fields = followFields(this.#fields, form, fields);
     if (this.#table === null) await this.#readPrints();
     else this.#takePrints(this.#table, (await this.#file.recent()).structure.timeZone);
@@ -161,6 +167,7 @@ export class SheetForm implements OpenForm {
 
   async commit(change: Change): Promise<Applied> {
     const { clock } = this.#file;
+    this.#tally?.add(change.rows ?? []);
     const commitUs = nextCommitUs(this.#state, clock.now());
     return this.#write(async (view) => {
       const planned = await planCommit(this.#file, view, change, {
@@ -297,7 +304,9 @@ export class SheetForm implements OpenForm {
       const { state, fields } = next;
       const { unverified = aim && { appended: aim.appended, rows: aim.rows } } = next;
       const odd = isDeepStrictEqual(this.#odd, NOTHING_ODD) ? {} : { odd: firstOf(this.#odd) };
-      const document: FormDocument = { state, fields, unverified, ...odd };
+      if (next.run !== null) this.#questions = this.#tally?.questions(this.#questions) ?? [];
+      const questions = this.#questions.length === 0 ? {} : { questions: this.#questions };
+      const document: FormDocument = { state, fields, unverified, ...odd, ...questions };
       const changed = changedEntries(formId, this.#entries, next.entries);
       const isChanged = next.requests.length + changed.put.length + changed.drop.length > 0;
       if (!isChanged && next.run === null && isSameDocument(document, this.#kept))

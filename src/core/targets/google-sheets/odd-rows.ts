@@ -9,14 +9,17 @@ export interface OddRows {
   readonly withoutId: readonly number[];
   /** Where the header is to go: people sorted it into the rows, or deleted it (`from` is null). Null: it is in its place. */
   readonly header: { readonly from: number | null; readonly to: number } | null;
+  /** The row that the header is in, or is going to be in. */
+  readonly headerRow: number;
 }
 
-export const NOTHING_ODD: OddRows = { copies: [], withoutId: [], header: null };
+export const NOTHING_ODD: OddRows = { copies: [], withoutId: [], header: null, headerRow: 0 };
 
 const KEPT = 1_000;
 
 /** As many as are kept to be shown. */
-export const firstOf = ({ copies, withoutId }: OddRows): OddRows => ({
+export const firstOf = ({ copies, withoutId, headerRow }: OddRows): OddRows => ({
+  headerRow,
   copies: copies.slice(0, KEPT),
   withoutId: withoutId.slice(0, KEPT),
   header: null,
@@ -49,5 +52,6 @@ export function oddRowsIn(table: Table): OddRows {
     copies,
     withoutId,
     header: isStray ? { from: header < 0 ? null : header, to: top } : null,
+    headerRow: isStray ? top : Math.max(0, header),
   };
 }

@@ -6,6 +6,8 @@ import { liveRows } from '../../mirror/form-state.ts';
 import type { Run, StoredForm } from '../../mirror/port.ts';
 import { documentsIn, entriesIn, runRows } from './documents.ts';
 import { mirrorPage, newMirrorTab, type ShownForm, writeMirrorTab } from './mirror-tab.ts';
+import { planSummary } from './summary-plan.ts';
+import { NEW_TAB_SIZE, newSummaryTab, summaryContent } from './summary-tab.ts';
 import { noticesOf } from './notices.ts';
 import { NOTHING_ODD } from './odd-rows.ts';
 import type { Batch, SheetFile, View } from './sheet-file.ts';
@@ -76,4 +78,60 @@ export function showMirror(
     requests: [...made, ...writeMirrorTab(sheetId, tab, page, time)],
     put: [{ ...DIGEST, text: digest }],
   };
+}
+
+const SUMMARY: StateKey = { kind: 'record', formId: '', key: 'summary tab' };
+
+/** What the hidden tab keeps of the Summary tab. */
+interface KeptSummary {
+  readonly digest: string;
+  /** The chart of each form; 0: people deleted it. */
+  readonly charts: Readonly<Record<string, number>>;
+}
+
+/**
+ * Writes the Summary tab where other forms or questions are to be shown than before. `wanted`: SHEETS_SUMMARY; undefined: only a
+ * spreadsheet without other tabs of people's gets one. One that people delete does not come back, unless it was switched off
+ * in between.
+ */
+export function showSummary(
+  file: SheetFile,
+  wanted: boolean | undefined,
+  view: View,
+): Pick<Batch, 'requests' | 'put'> & Pick<Partial<Batch>, 'drop'> {
+  const { structure, stateTab } = view;
+  const nothing = { requests: [], put: [] };
+  const text = textIn(stateTab, SUMMARY);
+  if (wanted === false) return text === null ? nothing : { ...nothing, drop: [SUMMARY] };
+  const kept = text === null ? null : (JSON.parse(text) as KeptSummary);
+  const tab = structure.summaryTab;
+  const plan = planSummary(view);
+  const own =
+    structure.forms.size +
+    (structure.stateTab === null ? 0 : 1) +
+    (structure.mirrorTab === null ? 0 : 1);
+  const isOurs = structure.titles.length - own <= 1;
+  const isMade =
+    tab !== null || (kept === null && plan.forms.length > 0 && (wanted === true || isOurs));
+  if (!isMade || tab?.isProtected === true || (tab !== null && kept?.digest === plan.digest))
+    return nothing;
+  const sheetId = tab?.sheetId ?? file.newId();
+  const grid = tab ?? { sheetId, ...NEW_TAB_SIZE };
+  const { requests, charts } = summaryContent({
+    tab: grid,
+    plan,
+    charts: new Map(Object.entries(kept?.charts ?? {})),
+    chartIds: tab?.chartIds ?? [],
+    newChartId: () => file.newId(),
+  });
+  const made =
+    tab === null
+      ? newSummaryTab(grid, {
+          title: freeTabTitle('Summary', structure.titles),
+          place: structure.forms.size,
+          mark: roleMark('summary', file.api.spreadsheetId, sheetId),
+        })
+      : [];
+  const keeps: KeptSummary = { digest: plan.digest, charts: Object.fromEntries(charts) };
+  return { requests: [...made, ...requests], put: [{ ...SUMMARY, text: JSON.stringify(keeps) }] };
 }

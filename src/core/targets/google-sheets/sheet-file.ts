@@ -100,7 +100,11 @@ export class SheetFile {
   /** Forms that this process has open for writing. */
   readonly held = new Set<string>();
   /** Writes the tabs that show people how the mirror is, where they have to say something else. */
-  show: (view: View) => Pick<Batch, 'requests' | 'put'> = () => ({ requests: [], put: [] });
+  show: (view: View) => Pick<Batch, 'requests' | 'put' | 'drop'> = () => ({
+    requests: [],
+    put: [],
+    drop: [],
+  });
   readonly #random: () => number;
   #turn: Promise<unknown> = Promise.resolve();
   #view: View | null = null;
@@ -262,7 +266,7 @@ export class SheetFile {
     const all = changeStateTab(stateTab, place, put, drop);
     if (!isShown) return { requests: [...requests, ...made, ...all.requests], stateTab: all.tab };
     const shown = this.show({ structure, stateTab: all.tab });
-    const noted = changeStateTab(all.tab, place, shown.put, []);
+    const noted = changeStateTab(all.tab, place, shown.put, shown.drop);
     return {
       requests: [...requests, ...made, ...all.requests, ...shown.requests, ...noted.requests],
       stateTab: noted.tab,

@@ -26,7 +26,7 @@ import { SheetForm, stateLost } from './form.ts';
 import { type KnownRow, knownRow, rowsById, type Table } from './rows.ts';
 import { checkSheet } from './check.ts';
 import { idColumnDeleted, noticesOf } from './notices.ts';
-import { type DescribeForm, showMirror } from './own-tabs.ts';
+import { type DescribeForm, showMirror, showSummary } from './own-tabs.ts';
 import { oddRowsIn } from './odd-rows.ts';
 import { sheetSnapshot } from './snapshot.ts';
 import type { FormSnapshot } from '../../../mirror/snapshot.ts';
@@ -41,6 +41,8 @@ export interface SheetStoreOptions extends CredentialsSource {
   readonly random?: () => number;
   /** Puts a form's health into words for the Mirror tab; left out: there is no such tab. */
   readonly describe?: DescribeForm | undefined;
+  /** SHEETS_SUMMARY; undefined: only in a spreadsheet without tabs of people's. */
+  readonly summary?: boolean | undefined;
 }
 
 /** So often forms are read again because another process has written meanwhile. */
@@ -62,7 +64,16 @@ export async function openSheetStore(
   const holder = Math.floor(random() * 2 ** 40).toString(36);
   const file = new SheetFile(api, clock, holder, random);
   const { describe } = options;
-  if (describe !== undefined) file.show = (view) => showMirror(file, describe, view);
+  if (describe !== undefined)
+    file.show = (view) => {
+      const summary = showSummary(file, options.summary, view);
+      const mirror = showMirror(file, describe, view);
+      return {
+        requests: [...summary.requests, ...mirror.requests],
+        put: [...summary.put, ...mirror.put],
+        drop: summary.drop ?? [],
+      };
+    };
   return new SheetStore(file, options.name);
 }
 

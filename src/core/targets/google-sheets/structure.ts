@@ -49,6 +49,7 @@ export interface Structure {
 export interface OwnTab extends Pick<FormTab, 'sheetId' | 'title' | 'rowCount' | 'columnCount'> {
   /** People do not let us write to it. */
   readonly isProtected: boolean;
+  readonly chartIds: readonly number[];
 }
 
 /** What the metadata of a tab of our own says. A copy of the file or of the tab carries the original's, and so binds to nothing. */
@@ -79,7 +80,12 @@ export function readStructure(
     };
     if (isOwn('state')) stateTab = tab;
     for (const role of ['mirror', 'summary'] as const)
-      if (isOwn(role)) own[role] = { ...tab, isProtected: onTab.length > 0 };
+      if (isOwn(role))
+        own[role] = {
+          ...tab,
+          isProtected: onTab.length > 0,
+          chartIds: (sheet.charts ?? []).map(({ chartId }) => chartId ?? 0),
+        };
     const formId = formOf(marks, spreadsheetId, tab.sheetId);
     if (formId === null) continue;
     const obstacles = [...onTab, ...readOverlays(sheet)];

@@ -1,7 +1,6 @@
 import { cellText, isBlank } from '../../../mirror/cell.ts';
 import { type Cell, JsonText, type PickedField, type Row } from '../../../mirror/types.ts';
-import { compactKey, fieldKey } from '../api/metadata.ts';
-import type { CountedQuestion } from '../state/summary-marks.ts';
+import { compactKey, fieldKey } from '../../../targets/google-sheets/api/metadata.ts';
 
 /** Lines that a question gets at most; what has none is counted together. */
 export const MAX_LISTED = 12;
@@ -18,6 +17,16 @@ const LEAST_ANSWERS = 10;
 /** How often each answer is given on average, so that the question looks like one of choices. */
 const LEAST_REPEATS = 3;
 
+/** A question whose answers the Summary tab counts one by one. */
+export interface CountedQuestion {
+  /** The {@link compactKey} of its column. */
+  readonly mark: string;
+  /** Lines that it gets. */
+  readonly listed: number;
+  /** All answers are numbers: they are listed in their order. */
+  readonly numbers: boolean;
+}
+
 interface Tally {
   answered: number;
   /** Undefined once the answers are too many, too long, or lists. */
@@ -28,7 +37,7 @@ interface Tally {
 /**
  * Tells the questions that are answered by choosing from those that are answered in one's own words. The Forms API shows
  * neither types of fields nor choices, so their answers have to: choices repeat. Of the answers nothing is kept but for
- * how long a pass takes.
+ * how long a run takes.
  */
 export class AnswerTally {
   readonly #tallies = new Map<string, Tally>();

@@ -1,21 +1,22 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
-import { bytesOf } from '../api/cell-value.ts';
 import {
   COLOURS,
   columnWidth,
   formatCells,
   gridRange,
+  HEADER_FORMAT,
   warnBeforeEdits,
-} from '../api/formatting.ts';
-import { createMetadata, METADATA_KEYS, roleMark } from '../api/metadata.ts';
-import { MAX_WRITE_BYTES } from '../api/size-limits.ts';
-import type { Tab } from '../columns/layout.ts';
+} from '../../../targets/google-sheets/api/formatting.ts';
+import { createMetadata, METADATA_KEYS } from '../../../targets/google-sheets/api/metadata.ts';
 import {
   CHART,
   LABEL,
+  MAX_NAME,
   type Section,
   SECTION_WIDTH,
   sectionOf,
+  thisWeekCell,
+  totalCell,
   WEEK,
   WEEK_COUNT,
 } from './section.ts';
@@ -29,16 +30,15 @@ const COLUMNS = 16;
 const WIDTHS = [260, 100, 100, 200, 24, 110, 100, 24];
 const CHART_SIZE = { widthPixels: 640, heightPixels: 380 };
 
-/** Requests that make the tab. `place`: where among the tabs. */
+/** Requests that make the tab. `mark`: the value of the metadata that says that it is ours. `place`: where among the tabs. */
 export function newSummaryTab(
-  { sheetId, title, rowCount, columnCount }: Tab,
-  place: number,
-  spreadsheetId: string,
+  { sheetId, rowCount, columnCount }: SummaryGrid,
+  { title, place, mark }: { readonly title: string; readonly place: number; readonly mark: string },
 ): Request[] {
   const gridProperties = { rowCount, columnCount, hideGridlines: true };
   return [
     { addSheet: { properties: { sheetId, title, index: place, gridProperties } } },
-    createMetadata({ sheetId }, METADATA_KEYS.role, roleMark('summary', spreadsheetId, sheetId)),
+    createMetadata({ sheetId }, METADATA_KEYS.role, mark),
     ...WIDTHS.map((width, column) => columnWidth(sheetId, column, width)),
     warnBeforeEdits(
       { sheetId },
@@ -50,21 +50,23 @@ export function newSummaryTab(
 /** The size of a tab that is yet to be made. */
 export const NEW_TAB_SIZE = { rowCount: HEAD_ROWS, columnCount: COLUMNS };
 
+/** The tab, as far as its size goes. */
+export interface SummaryGrid {
+  readonly sheetId: number;
+  readonly rowCount: number;
+  readonly columnCount: number;
+}
+
 /** What the tab is to show, in the shape of requests. */
 export interface SummaryContent {
-  /** In order, each small; they may go in several batches. */
-  readonly cells: readonly Request[];
-  /** Requests for the charts, which have to go with what notes them. */
-  readonly chartRequests: readonly Request[];
+  readonly requests: readonly Request[];
   /** The chart of each form; 0 for one that people deleted. */
   readonly charts: ReadonlyMap<string, number>;
 }
 
 export interface SummaryInput {
-  readonly tab: Tab;
+  readonly tab: SummaryGrid;
   readonly plan: SummaryPlan;
-  /** Where the forms' tabs have their headers, by sheet ID. */
-  readonly headerRows: ReadonlyMap<number, number>;
   /** The chart that each form had, and those that are there. */
   readonly charts: ReadonlyMap<string, number>;
   readonly chartIds: readonly number[];
@@ -73,11 +75,11 @@ export interface SummaryInput {
 
 /** Everything on the tab anew: cells, formats, and the charts, which keep what people made of their frames. */
 export function summaryContent(input: SummaryInput): SummaryContent {
-  const { tab, plan, headerRows } = input;
+  const { tab, plan } = input;
   const { sheetId } = tab;
-  let row = HEAD_ROWS;
+  let row = HEAD_ROWS + plan.forms.length + 3;
   const sections = plan.forms.map((form) => {
-    const section = sectionOf(sheetId, row, form, headerRows.get(form.sheetId) ?? 0);
+    const section = sectionOf(sheetId, row, form);
     const top = row;
     row += section.height;
     return { form, section, top };
@@ -90,25 +92,10 @@ export function summaryContent(input: SummaryInput): SummaryContent {
     ...grow(sheetId, 'COLUMNS', columnCount - tab.columnCount),
     ...clear(sheetId, rowCount),
     ...headOf(sheetId, plan),
+    ...overviewOf(sheetId, sections),
     ...sections.flatMap(({ section }) => section.requests),
   ];
-  return { cells, chartRequests, charts };
-}
-
-/** Requests in batches that Google takes; `last` go together, in the last one. */
-export function batchesOf(requests: readonly Request[], last: readonly Request[]): Request[][] {
-  const batches: Request[][] = [[]];
-  let bytes = 0;
-  for (const piece of [...requests.map((request) => [request]), last]) {
-    const size = piece.reduce((sum, request) => sum + bytesOf(request), 0);
-    if (bytes + size > MAX_WRITE_BYTES && bytes > 0) {
-      batches.push([]);
-      bytes = 0;
-    }
-    batches.at(-1)?.push(...piece);
-    bytes += size;
-  }
-  return batches;
+  return { requests: [...cells, ...chartRequests], charts };
 }
 
 function grow(sheetId: number, dimension: 'ROWS' | 'COLUMNS', length: number): Request[] {
@@ -146,6 +133,31 @@ function headOf(sheetId: number, { isCut }: SummaryPlan): Request[] {
       { textFormat: { bold: true, fontSize: 16 } },
     ),
     formatCells({ sheetId, startRow: 1, endRow: lines.length, ...column }, faint),
+  ];
+}
+
+/** One table over all forms, before their own parts. */
+function overviewOf(sheetId: number, sections: readonly PlacedSection[]): Request[] {
+  const header = ['Form', 'Submissions', 'This week', 'Open (NEW, IN_PROGRESS)'];
+  const formula = (text: string | null) => ({
+    userEnteredValue: text === null ? { stringValue: '' } : { formulaValue: `=${text}` },
+  });
+  const rows = [
+    { values: header.map((text) => ({ userEnteredValue: { stringValue: text } })) },
+    ...sections.map(({ form, section, top }) => ({
+      values: [
+        { userEnteredValue: { stringValue: form.name.slice(0, MAX_NAME).toWellFormed() } },
+        formula(totalCell(top)),
+        formula(section.weeks === undefined ? null : thisWeekCell(section.weeks)),
+        formula(section.open),
+      ],
+    })),
+  ];
+  const start = { sheetId, rowIndex: HEAD_ROWS, columnIndex: LABEL };
+  const head = { sheetId, startRow: HEAD_ROWS, endRow: HEAD_ROWS + 1 };
+  return [
+    { updateCells: { start, rows, fields: 'userEnteredValue' } },
+    formatCells({ ...head, startColumn: LABEL, endColumn: header.length }, HEADER_FORMAT),
   ];
 }
 

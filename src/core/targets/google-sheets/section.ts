@@ -1,8 +1,13 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { STATUSES } from '../../../mirror/types.ts';
-import { columnName } from '../api/a1.ts';
-import { fitText } from '../api/cell-value.ts';
-import { COLOURS, formatCells, gridRange, HEADER_FORMAT } from '../api/formatting.ts';
+import { columnName } from '../../../targets/google-sheets/api/a1.ts';
+import { fitText } from '../../../targets/google-sheets/api/cell-value.ts';
+import {
+  COLOURS,
+  formatCells,
+  gridRange,
+  HEADER_FORMAT,
+} from '../../../targets/google-sheets/api/formatting.ts';
 import { FormFormulas } from './formulas.ts';
 import type { SummaryForm, SummaryQuestion } from './summary-plan.ts';
 
@@ -26,7 +31,7 @@ const WEEKS = 26;
 /** Signs of a bar that stands for all. */
 const BAR_SIGNS = 20;
 /** Longest name of a form shown. */
-const MAX_NAME = 200;
+export const MAX_NAME = 200;
 
 /** A form's part of the Summary tab. */
 export interface Section {
@@ -35,17 +40,21 @@ export interface Section {
   readonly height: number;
   /** The rows of the weeks, their header first; undefined where dates have no column. */
   readonly weeks: { readonly start: number; readonly end: number } | undefined;
+  /** How many submissions are NEW or IN_PROGRESS, as a formula without `=`; null where statuses have no column. */
+  readonly open: string | null;
 }
 
-/** Lays out a form's part from the row `top` on. `headerRow`: where the form's tab has its headers. */
-export function sectionOf(
-  sheetId: number,
-  top: number,
-  form: SummaryForm,
-  headerRow: number,
-): Section {
+/** The cell with the number of submissions of a part that begins in the row `top`. */
+export const totalCell = (top: number): string => `$${columnName(COUNT)}$${top + 2}`;
+
+/** The cell with the number of this week's submissions. */
+export const thisWeekCell = ({ end }: NonNullable<Section['weeks']>): string =>
+  `$${columnName(WEEK_COUNT)}$${end}`;
+
+/** Lays out a form's part from the row `top` on. */
+export function sectionOf(sheetId: number, top: number, form: SummaryForm): Section {
   const page = new Page(sheetId, top);
-  const formulas = new FormFormulas(form, headerRow);
+  const formulas = new FormFormulas(form, form.headerRow);
   page.put(0, LABEL, { text: fitText(form.name).text.slice(0, MAX_NAME).toWellFormed() });
   page.format(0, 1, LABEL, SECTION_WIDTH, {
     backgroundColorStyle: COLOURS.headerBack,
@@ -68,8 +77,15 @@ export function sectionOf(
     requests: page.requests(height),
     height,
     weeks: weeks && { start: top + weeks.start, end: top + weeks.end },
+    open:
+      form.status === undefined ? null : `${total}-(${formulas.equalTo(form.status, '"DONE"')})`,
   };
 }
+
+const openOf = ({ status }: SummaryForm, formulas: FormFormulas): string | null =>
+  status === undefined
+    ? null
+    : ['NEW', 'IN_PROGRESS'].map((open) => formulas.equalTo(status, `"${open}"`)).join('+');
 
 function putStatuses(
   page: Page,

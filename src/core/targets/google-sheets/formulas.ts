@@ -1,6 +1,5 @@
-import { columnName, quotedTitle } from '../api/a1.ts';
-import type { PlacedColumn } from '../columns/layout.ts';
-import type { SummaryForm } from './summary-plan.ts';
+import { columnName, quotedTitle } from '../../../targets/google-sheets/api/a1.ts';
+import type { PlacedColumn, SummaryForm } from './summary-plan.ts';
 
 /*
  * The formulas of the Summary tab. Arguments are separated by semicolons, which Sheets reads in every locale, and there are
