@@ -77,8 +77,7 @@ export function sectionOf(sheetId: number, top: number, form: SummaryForm): Sect
     requests: page.requests(height),
     height,
     weeks: weeks && { start: top + weeks.start, end: top + weeks.end },
-    open:
-      form.status === undefined ? null : `${total}-(${formulas.equalTo(form.status, '"DONE"')})`,
+    open: openOf(form, formulas),
   };
 }
 
