@@ -341,11 +341,15 @@ export class SheetForm implements OpenForm {
     const [rows, entries] = [this.#rows, this.#entries];
     // Headers may have gone to other columns, too.
     const fields = this.#fields.map((field) => ({ ...field, header: null }));
+    let putBack: ReadonlySet<string> = new Set();
     // Looks again until nothing is left: rows may move before this write, too.
     for (let tries = 1, isLeft = true; isLeft && tries <= MOST_TRIES; tries++)
       isLeft = await this.#write(async (view) => {
         const state = distrust(this.#state);
-        const requests = await planSweep(this.#file, view, state.formId, unverified, rows);
+        const { formId } = state;
+        const swept = await planSweep(this.#file, view, formId, unverified, rows, putBack);
+        const { requests } = swept;
+        putBack = swept.putBack;
         const result = requests.length > 0;
         const left = result ? unverified : null;
         return { requests, rows, entries, state, fields, run: null, unverified: left, result };

@@ -14,9 +14,9 @@ type Request = sheets_v4.Schema$Request;
 export type Unverified = Pick<Aim, 'appended' | 'rows'>;
 
 /**
- * Plans to remove rows that were added beside our columns, to put back IDs that were written over, and to clear our cells that
- * show an ID beside its column. `known`: the rows of
- * submissions that there were, by ID. Cells of people's that were written over are lost.
+ * Plans to remove rows that were added beside our columns, to put back IDs that were written over, and to clear cells that show an
+ * ID beside its column. `known`: the rows of submissions that there were, by ID; `putBack`: IDs that the sweep before has put
+ * back, perhaps while columns moved. Cells of people's that were written over are lost.
  */
 export async function planSweep(
   file: SheetFile,
@@ -24,9 +24,10 @@ export async function planSweep(
   formId: string,
   { appended, rows }: Unverified,
   known: ReadonlyMap<string, unknown>,
-): Promise<Request[]> {
+  putBack: ReadonlySet<string>,
+): Promise<{ readonly requests: Request[]; readonly putBack: ReadonlySet<string> }> {
   const tab = structure.forms.get(formId);
-  if (tab === undefined) return [];
+  if (tab === undefined) return { requests: [], putBack };
   const { sheetId, columns } = tab;
   const at = columns.get('s:id') ?? -1;
   const [lines = []] = await file.cells([sheetId]);
@@ -39,19 +40,24 @@ export async function planSweep(
     return isBeside && !added.has(id) && !known.has(id) ? [row] : [];
   });
   const requests: Request[] = [];
+  const back = new Set<string>();
   for (const [row, id] of rows) {
     // A row that belongs to another submission keeps that submission's ID, and a new one has none yet.
     if (added.has(id) || ids.includes(id) || known.has(ids[row] ?? '') || row >= lines.length)
       continue;
     requests.push(writeCell(sheetId, row, at, id));
+    back.add(id);
   }
-  // An ID that was put back while columns moved stands in another one of ours.
+  const ours = new Set(columns.values());
   const written = new Set([...appended, ...rows.map(([, id]) => id)]);
   for (const [row, line] of lines.entries())
-    for (const column of columns.values())
-      if (column !== at && written.has(String(line[column] ?? '')) && !astray.includes(row))
+    for (const [column, cell] of line.entries()) {
+      const isWrong =
+        putBack.has(String(cell ?? '')) || (ours.has(column) && written.has(String(cell ?? '')));
+      if (isWrong && column !== at && !astray.includes(row))
         requests.push(writeCell(sheetId, row, column, null));
-  return [...requests, ...deleteRows(sheetId, astray)];
+    }
+  return { requests: [...requests, ...deleteRows(sheetId, astray)], putBack: back };
 }
 
 const writeCell = (
