@@ -22,7 +22,7 @@ it('L17: sync, status and check say what people did to a sheet, and what to do',
   const sync = await run('sync');
   expect(sync.code).toBe(0);
   const said = [
-    /! customer-feedback → default: On the tab "Customer feedback.*", 1 row is a copy .* row 4 repeats row 3/,
+    /! customer-feedback → default: On the tab "Customer feedback.*" 1 row is a copy .* row 4 repeats row 3/,
     /→ Delete the copy/,
   ];
   for (const text of said) expect(sync.stdout).toMatch(text);

@@ -22,8 +22,8 @@ it('L17: sync, status, check and the Mirror tab say what is protected, and what 
   const range = person.protect({ top: 2, bottom: 4 });
   for (const row of [2, 3, 5]) sandbox.store.setStatus(idAt(row), 'REJECTED');
   const said = [
-    /! customer-feedback → default: On the tab "Customer feedback.*", the protected range \(3:4\) keeps forms-mirror from writing: 2 submissions are out of date/,
-    /→ Allow mirror@\S+ to edit it .* The next run writes the rest/,
+    /! customer-feedback → default: On the tab "Customer feedback.*" the protected range \(3:4\) keeps forms-mirror from writing: 2 submissions are not as the source has them/,
+    /→ Allow mirror@\S+ to edit it .* The rest follows by itself/,
   ];
   const sync = await run('sync');
   expect(sync).toMatchObject({ code: 0 });
@@ -39,7 +39,7 @@ it('L17: sync, status, check and the Mirror tab say what is protected, and what 
   expect((await run('verify')).stdout).toMatch(/2 listed as rejected/);
   const explain = await run('explain', idAt(2));
   expect(explain.stdout).toMatch(/differs in: status/);
-  expect(explain.stdout).toMatch(/listed as rejected: "Status" cannot be written/);
+  expect(explain.stdout).toMatch(/listed as rejected: "Status" of its row cannot be written/);
   const shown = emulator.inspect.shown(spreadsheetId, 'Mirror').flat().join('\n');
   expect(shown).toMatch(/the protected range \(3:4\) keeps forms-mirror from writing/);
   person.unprotect(range);

@@ -26,12 +26,6 @@ export function signOf(
   return kind === 'forgotten' && status !== '' ? 1 : 0;
 }
 
-/** Whether a live row is not as the source has it, so that its entry is counted in its place. */
-const isOutdated = (entry: Entry, row: LedgerRow | undefined): row is LedgerRow =>
-  entry.kind === 'rejected' &&
-  row?.isDeleted === false &&
-  (row.status !== entry.status || row.createdAt !== entry.createdAt);
-
 /** Whether a submission is one that a query asks for. Without a date it is in no query with a bound. */
 export function isIn(
   { status, createdAt }: Pick<LedgerRow, 'status' | 'createdAt'>,
@@ -64,11 +58,6 @@ export function countsOf(
   for (const row of rows.values()) if (!row.isDeleted && isIn(row, query)) add(row, 1);
   for (const entry of entries.values()) {
     const row = rows.get(entry.id);
-    if (isOutdated(entry, row)) {
-      if (isIn(row, query)) add(row, -1);
-      if (isIn(entry, query)) add(entry, 1);
-      continue;
-    }
     const sign = signOf(entry, row);
     const of = sign < 0 && row !== undefined ? row : entry;
     if (sign !== 0 && isIn(of, query)) add(of, sign);
@@ -90,10 +79,6 @@ export function tallyOf(rows: ReadonlyMap<string, LedgerRow>, entries: Entries):
     kinds[entry.kind]++;
     const row = rows.get(entry.id);
     const sign = signOf(entry, row);
-    if (isOutdated(entry, row)) {
-      add(missing, row.status);
-      add(unstored, entry.status);
-    }
     if (sign < 0) add(missing, row?.status ?? '');
     if (sign > 0) add(unstored, entry.status);
   }

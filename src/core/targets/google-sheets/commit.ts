@@ -1,33 +1,31 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
+import { MirrorError } from '../../../base/errors.ts';
+import { plural } from '../../../base/format.ts';
 import type { PickedField } from '../../../mirror/types.ts';
-import { type ColumnKey, formMark } from '../../../targets/google-sheets/api/metadata.ts';
-import { ColumnMarker, formatColumns } from '../../../targets/google-sheets/columns/new-columns.ts';
-import { newTab } from '../../../targets/google-sheets/columns/new-tab.ts';
-import { freeTabTitle } from '../../../targets/google-sheets/columns/tab-title.ts';
-import {
-  keepsFromHeader,
-  keepsFromInsertingColumn,
-} from '../../../targets/google-sheets/api/obstacles.ts';
-import { endsAtRow, insertInside } from '../../../targets/google-sheets/columns/laid-ranges.ts';
-import type { SheetRow } from '../../../targets/google-sheets/rows/row-values.ts';
+import type { ColumnKey } from '../../../targets/google-sheets/api/metadata.ts';
+import { keepsFromInserting } from '../../../targets/google-sheets/api/obstacles.ts';
+import { allowRemedy } from '../../../targets/google-sheets/api/sheets-error.ts';
+import type { RowEncoder, SheetRow } from '../../../targets/google-sheets/rows/row-values.ts';
 import { SerialTime } from '../../../targets/google-sheets/rows/serial-time.ts';
 import type { FormState } from '../../mirror/form-state.ts';
-import type { Applied, Change, Entry, Row } from '../../mirror/port.ts';
-import { headersOf, type SheetField, withAnswers } from './fields.ts';
+import type { Applied, Change, Entry, EntryKind, Row } from '../../mirror/port.ts';
+import { type BlockedEntry, blockedReason, type Split, split } from './blocked.ts';
+import { headersOf, type SheetField, waitingHeaders, withAnswers } from './fields.ts';
+import { type LaidOut, layOut } from './layout.ts';
+import { blockedHeaders } from './notices.ts';
 import {
-  appendRows,
-  type Columns,
-  cellsIn,
-  placeRow,
+  EMPTY_SURVEY,
   encoderOf,
-  headerRowOf,
+  insertRows,
   type KnownRow,
-  rowsById,
+  OWN_COLUMNS,
+  type Survey,
+  survey,
+  type Table,
   writeRow,
 } from './rows.ts';
-import type { Aim, SheetFile, View } from './sheet-file.ts';
+import { type Aim, aimAt, type SheetFile, type View } from './sheet-file.ts';
 import type { FormTab } from './structure.ts';
-import { blockedReason, type Writable, writableCells } from './writable.ts';
 
 type Request = sheets_v4.Schema$Request;
 
@@ -39,6 +37,9 @@ export interface Committing {
   readonly rows: ReadonlyMap<string, KnownRow>;
   readonly atMs: number;
   readonly isForgotten: (id: string) => boolean;
+  /** Submissions with cells that could not be written, and cannot be written yet. */
+  readonly waiting: ReadonlyMap<string, BlockedEntry>;
+  readonly survey: Survey;
 }
 
 /** What a commit writes to the form's tab, and what is known then. */
@@ -46,11 +47,98 @@ export interface PlannedCommit {
   readonly requests: readonly Request[];
   readonly rows: ReadonlyMap<string, KnownRow>;
   readonly fields: readonly SheetField[];
-  readonly rejected: readonly Entry[];
+  /** Of rows that are not stored as they are, and of deleted rows that cannot be marked. */
+  readonly listed: readonly Entry[];
   /** IDs of the rows that are stored then. */
   readonly stored: readonly string[];
   readonly applied: Applied;
   readonly aim: Aim | null;
+  /** New rows that cannot be added: everything else is written, and the target has failed. */
+  readonly refused: MirrorError | null;
+  readonly survey: Survey;
+}
+
+/** What a change comes to, row by row, as far as the sheet is known. */
+interface Compared {
+  readonly fields: readonly SheetField[];
+  readonly encoder: RowEncoder;
+  readonly inserted: readonly SheetRow[];
+  readonly updated: readonly SheetRow[];
+  readonly deleted: readonly string[];
+  readonly unchanged: number;
+  readonly rejected: number;
+  readonly rows: Map<string, KnownRow>;
+  /** Why rows cannot be stored as they are, by ID. */
+  readonly reasons: ReadonlyMap<string, readonly string[]>;
+  /** Entries that stay as they are. */
+  readonly kept: readonly BlockedEntry[];
+  readonly stored: Set<string>;
+  readonly source: ReadonlyMap<string, Row>;
+}
+
+function compareRows(
+  tab: FormTab | undefined,
+  time: SerialTime,
+  change: Change,
+  from: Committing,
+): Compared {
+  const { prepared } = from;
+  const selected = new Set(prepared.map(({ id }) => id));
+  const known = (change.rows ?? []).filter(({ id }) => !from.isForgotten(id));
+  const fields = withAnswers(from.fields, known, selected);
+  const keys = new Set([...(tab?.columns.keys() ?? []), ...headersOf(fields).keys()]);
+  const encoder = encoderOf(keys, prepared, time);
+  const rows = new Map(from.rows);
+  const inserted: SheetRow[] = [];
+  const updated: SheetRow[] = [];
+  const reasons = new Map<string, readonly string[]>();
+  const stored = new Set<string>();
+  const kept: BlockedEntry[] = [];
+  let [unchanged, rejected] = [0, 0];
+  for (const row of known) {
+    const { id, createdAt } = row;
+    const { row: encoded, rejections } = encoder.encode(row);
+    const print = encoded?.fingerprint ?? null;
+    const waiting = from.waiting.get(id);
+    if (encoded !== undefined) stored.add(id);
+    if (waiting?.blocked.meant === print) {
+      kept.push(waiting);
+      unchanged++;
+      continue;
+    }
+    if (rejections.length > 0)
+      reasons.set(
+        id,
+        rejections.map(({ reason }) => reason),
+      );
+    if (encoded === undefined) {
+      rejected++;
+      continue;
+    }
+    const before = from.rows.get(id);
+    const status = String(encoded.values.get('s:status') ?? '');
+    rows.set(id, { id, status, createdAt, isDeleted: false, deletedAt: null, print });
+    if (before === undefined) inserted.push(encoded);
+    else if (before.isDeleted || before.print !== print) updated.push(encoded);
+    else unchanged++;
+  }
+  const deleted = (change.deleted ?? []).filter((id) => rows.get(id)?.isDeleted === false);
+  const source = new Map(known.map((row) => [row.id, row]));
+  const done = { inserted, updated, deleted, unchanged, rejected, rows };
+  return { fields, encoder, ...done, reasons, kept, stored, source };
+}
+
+/** Whether a change writes nothing to the form's tab, as far as the sheet is known: it is stored in the hidden tab only. */
+export function isSettled({ structure }: View, change: Change, from: Committing): boolean {
+  const tab = structure.forms.get(from.state.formId);
+  if (tab === undefined) return false;
+  const compared = compareRows(tab, new SerialTime(structure.timeZone), change, from);
+  const { inserted, updated, deleted, fields } = compared;
+  return (
+    inserted.length + updated.length + deleted.length === 0 &&
+    [...headersOf(fields).keys()].every((key) => tab.columns.has(key)) &&
+    waitingHeaders(fields).length === blockedHeaders(tab, fields, from.survey.headerRow).length
+  );
 }
 
 /** Plans the write of a change over the spreadsheet as it was just read. */
@@ -60,293 +148,209 @@ export async function planCommit(
   change: Change,
   from: Committing,
 ): Promise<PlannedCommit> {
-  const { state, prepared, atMs } = from;
-  const selected = new Set(prepared.map(({ id }) => id));
-  const known = (change.rows ?? []).filter(({ id }) => !from.isForgotten(id));
-  const fields = withAnswers(from.fields, known, selected);
+  const { state, atMs } = from;
   const tab = structure.forms.get(state.formId);
   const time = new SerialTime(structure.timeZone);
-  const laid = await layOut(file, structure.titles, tab, state, fields);
-
-  const encoder = encoderOf(laid.columns.keys(), prepared, time);
-  const rows = new Map(from.rows);
-  const inserted: SheetRow[] = [];
-  const updated: SheetRow[] = [];
-  const rejected = new Map<string, Entry>();
-  const stored: string[] = [];
-  let unchanged = 0;
-  for (const row of known) {
-    const { row: encoded, rejections } = encoder.encode(row);
-    for (const { reason } of rejections) rejected.set(row.id, rejectedEntry(row, reason, atMs));
-    if (encoded === undefined) continue;
-    stored.push(row.id);
-    const before = from.rows.get(row.id);
-    rows.set(row.id, {
-      id: row.id,
-      status: String(encoded.values.get('s:status') ?? ''),
-      createdAt: row.createdAt,
-      isDeleted: false,
-      deletedAt: null,
-      print: encoded.fingerprint,
-    });
-    if (before === undefined) inserted.push(encoded);
-    else if (before.isDeleted || before.print !== encoded.fingerprint) updated.push(encoded);
-    else unchanged++;
-  }
-  const deleted = (change.deleted ?? []).filter((id) => rows.get(id)?.isDeleted === false);
-  const deletedAt = new Date(atMs).toISOString();
-  for (const id of deleted) {
-    const before = rows.get(id);
-    if (before !== undefined) rows.set(id, { ...before, isDeleted: true, deletedAt, print: null });
-  }
-
+  const compared = compareRows(tab, time, change, from);
+  const { encoder, rows, stored, source, deleted } = compared;
+  const laid = await layOut(file, structure, tab, state, compared.fields);
   const { sheetId, columns } = laid;
-  const obstacles = tab?.obstacles ?? [];
+  const headers = headersOf(laid.fields);
+  const listed: Entry[] = [...compared.kept];
+  const partly = new Set<string>();
+  const listPartly = ({ id, fingerprint }: SheetRow, blocked: Split<unknown>): void => {
+    partly.add(id);
+    const why = [...(compared.reasons.get(id) ?? []), blockedReason(blocked, headers)];
+    const entry = listedEntry('rejected', source.get(id) as Row, why.join(' '), atMs);
+    listed.push({ ...entry, ...blockedBy(blocked, fingerprint) });
+  };
+
   // Where people have the rows now: they may have sorted them since the form was opened.
-  const isMoving = updated.length + deleted.length > 0;
-  const isPlaced =
-    inserted.length > 0 &&
-    (obstacles.length > 0 ||
-      (tab?.ranges ?? []).some(({ rows: { end } }) => end < (tab?.rowCount ?? 0)));
-  const table =
-    tab !== undefined && (isMoving || isPlaced)
-      ? await file.table(tab, obstacles.length > 0 ? undefined : ['s:id'])
-      : new Map();
-  const places = rowsById(table);
+  const isMoving = compared.updated.length + deleted.length > 0;
+  const isObstructed = laid.obstructed.obstacles.length > 0;
+  let found = tab === undefined ? EMPTY_SURVEY : from.survey;
+  let table: Table = new Map();
+  if (isMoving && tab !== undefined) {
+    // What is in the way of cells matters where these differ.
+    table = await file.table(tab, isObstructed ? undefined : OWN_COLUMNS);
+    found = survey(table, from.rows);
+  }
   const requests = [...laid.requests];
   const aimed: [row: number, id: string][] = [];
-  const list = (id: string, kind: Entry['kind'], { blocked, by }: Writable): void => {
-    const of = rows.get(id);
-    const names = blocked.map((key) => laid.headers.get(key) ?? key);
-    const { status = '', createdAt = null } = known.find((row) => row.id === id) ?? of ?? {};
-    const reason = blockedReason(names, by);
-    rejected.set(id, { kind, id, status, createdAt, reason, atMs });
-  };
-  let partly = 0;
-  let unwritten = 0;
-  for (const row of updated) {
-    const place = places.get(row.id);
+  const inserted = [...compared.inserted];
+  let updated = 0;
+  for (const row of compared.updated) {
+    const { id } = row;
+    const place = found.places.get(id);
     if (place === undefined) {
       inserted.push(row);
       continue;
     }
-    // A row with cells that are not written differs in every run: only what can be changed of it is written.
-    const changed =
-      obstacles.length > 0 ? encoder.differences(row, cellsIn(table, place)) : row.values;
-    const cells = writableCells(changed, place, columns, obstacles);
-    const written = writeRow(sheetId, place, cells.values, columns);
-    requests.push(...written);
-    if (written.length > 0) aimed.push([place, row.id]);
-    else unwritten++;
-    if (cells.blocked.length === 0) continue;
-    partly++;
-    list(row.id, 'rejected', cells);
-    rows.set(row.id, asWritten(rows.get(row.id), from.rows.get(row.id), cells));
+    const values = isObstructed
+      ? encoder.differences(row, (key) => table.get(key)?.[place] ?? null)
+      : row.values;
+    const met = split(laid.obstructed, place, values);
+    if (met.columns.length > 0) {
+      listPartly(row, met);
+      const known = rows.get(id);
+      // A row whose mark cannot be taken away is still shown as removed.
+      const { isDeleted = false, deletedAt = null } = from.rows.get(id) ?? {};
+      if (known !== undefined && met.columns.includes('s:removed'))
+        rows.set(id, { ...known, isDeleted, deletedAt });
+    } else updated++;
+    if (met.free.size === 0) continue;
+    requests.push(...writeRow(sheetId, place, met.free, columns));
+    aimed.push([place, id]);
   }
+  const deletedAt = new Date(atMs).toISOString();
+  const serial = time.toSerial(deletedAt) ?? deletedAt;
+  let marked = 0;
   for (const id of deleted) {
-    const place = places.get(id);
-    // People removed the row since the form was opened.
-    if (place === undefined) {
+    const place = found.places.get(id);
+    const before = rows.get(id);
+    if (before === undefined || place === undefined) {
+      // People removed the row since the form was opened.
       rows.delete(id);
       continue;
     }
-    const mark = new Map([['s:removed' as const, time.toSerial(deletedAt) ?? deletedAt]]);
-    const cells = writableCells(mark, place, columns, obstacles);
-    if (cells.blocked.length > 0) {
-      list(id, 'undecided', cells);
-      rows.set(id, from.rows.get(id) ?? (rows.get(id) as KnownRow));
+    const met = split(laid.obstructed, place, new Map([['s:removed', serial] as const]));
+    if (met.columns.length > 0) {
+      const why = `The source has it no more, and ${blockedReason(met, headers)}`;
+      const entry = listedEntry('undecided', before, why, atMs);
+      listed.push({ ...entry, ...blockedBy(met, 0) });
       continue;
     }
-    requests.push(...writeRow(sheetId, place, mark, columns));
+    marked++;
+    rows.set(id, { ...before, isDeleted: true, deletedAt, print: null });
+    requests.push(...writeRow(sheetId, place, met.free, columns));
     aimed.push([place, id]);
   }
-  if (isPlaced && tab !== undefined) {
-    const end = Math.max(...[...table.values()].map((cells) => cells.length), 1);
-    const isInside = endsAtRow(tab.ranges, end);
-    if (isInside) requests.push(...insertInside(sheetId, 'ROWS', end, inserted.length));
-    const missing = end + inserted.length - tab.rowCount;
-    if (!isInside && missing > 0)
-      requests.push({ appendDimension: { sheetId, dimension: 'ROWS', length: missing } });
-    for (const [n, row] of inserted.entries()) {
-      const cells = writableCells(row.values, end + n, columns, obstacles);
-      requests.push(...placeRow(sheetId, end + n, cells.values, columns));
-      aimed.push([end + n, row.id]);
-      if (cells.blocked.length === 0) continue;
-      partly++;
-      list(row.id, 'rejected', cells);
-      rows.set(row.id, asWritten(rows.get(row.id), from.rows.get(row.id), cells));
-    }
-  } else requests.push(...appendRows(sheetId, inserted, columns));
-  if (inserted.length > 0) requests.push(...widerFilter(sheetId, tab));
+  const added = await addRows(file, tab, laid, inserted, found.bottom);
+  requests.push(...added.requests);
+  const places = new Map(added.partly.length === 0 ? [] : found.places);
+  for (const [row, met, at] of added.partly) {
+    listPartly(row, met);
+    places.set(row.id, at);
+  }
+  const refused = new Set(added.refused.map(({ id }) => id));
+  for (const id of refused) {
+    rows.delete(id);
+    stored.delete(id);
+  }
+  for (const [id, why] of compared.reasons)
+    if (!partly.has(id) && !refused.has(id))
+      listed.push(listedEntry('rejected', source.get(id) as Row, why.join(' '), atMs));
+  const { unchanged } = compared;
   return {
     requests,
     rows,
     fields: laid.fields,
-    rejected: [...rejected.values()],
-    stored,
+    listed,
+    stored: [...stored],
     aim:
       tab === undefined || requests.length === 0
         ? null
-        : {
-            sheetId,
-            title: tab.title,
-            idColumn: columns.get('s:id') ?? 0,
+        : aimAt(tab, columns, laid.marks, {
             rows: aimed,
             appended: inserted.map(({ id }) => id),
-            columns: new Map(
-              [...laid.marks].map(([key, id]) => [id, columns.get(key) ?? -1] as const),
-            ),
-          },
+            isOnHeaders: laid.requests.length > 0,
+          }),
     applied: {
-      inserted: stored.length - updated.length - unchanged,
-      updated: updated.length - unwritten,
-      unchanged: unchanged + unwritten,
-      deleted: deleted.length,
-      rejected: known.length - stored.length + partly,
+      inserted: inserted.length - added.partly.length - refused.size,
+      updated,
+      unchanged,
+      deleted: marked,
+      rejected: compared.rejected + partly.size,
+    },
+    refused: refused.size === 0 ? null : refusal(file, state, tab, refused.size),
+    survey: {
+      ...found,
+      places: added.partly.length === 0 ? found.places : places,
+      bottom: added.bottom,
     },
   };
 }
 
-/** A row as it is once some of its cells were left out: it is compared anew, and shows what those cells show. */
-function asWritten(
-  wanted: KnownRow | undefined,
-  before: KnownRow | undefined,
-  { blocked }: Writable,
-): KnownRow {
-  const row = wanted as KnownRow;
-  return {
-    ...row,
-    print: null,
-    status: blocked.includes('s:status') ? (before?.status ?? '') : row.status,
-    createdAt: blocked.includes('s:at') ? (before?.createdAt ?? null) : row.createdAt,
-    ...(blocked.includes('s:removed') && {
-      isDeleted: before?.isDeleted ?? false,
-      deletedAt: before?.deletedAt ?? null,
-    }),
-  };
-}
+const listedEntry = (
+  kind: EntryKind,
+  { id, status, createdAt }: Pick<Row, 'id' | 'status' | 'createdAt'>,
+  reason: string,
+  atMs: number,
+): Entry => ({ kind, id, status, createdAt, reason, atMs });
 
-/** A filter over all rows takes in those that the grid gets. */
-function widerFilter(sheetId: number, tab: FormTab | undefined): Request[] {
-  // That of a new tab was made before the rows.
-  if (tab === undefined)
-    return [{ setBasicFilter: { filter: { range: { sheetId, startRowIndex: 0 } } } }];
-  const { filter, rowCount } = tab;
-  if (filter === null || (filter.range?.endRowIndex ?? rowCount) < rowCount) return [];
-  const { endRowIndex: _end, ...range } = filter.range ?? {};
-  return [{ setBasicFilter: { filter: { ...filter, range } } }];
-}
+const blockedBy = (
+  { columns, by }: Split<unknown>,
+  meant: number,
+): Pick<BlockedEntry, 'blocked'> => ({ blocked: { columns, by, meant } });
 
-const rejectedEntry = ({ id, status, createdAt }: Row, reason: string, atMs: number): Entry => ({
-  kind: 'rejected',
-  id,
-  status,
-  createdAt,
-  reason,
-  atMs,
-});
-
-interface LaidOut {
-  readonly sheetId: number;
-  /** Of each column. */
-  readonly headers: ReadonlyMap<ColumnKey, string>;
+interface AddedRows {
   readonly requests: readonly Request[];
-  /** Where the columns are after the requests, and the IDs of the metadata that says so. */
-  readonly columns: Columns;
-  readonly marks: ReadonlyMap<ColumnKey, number>;
-  /** With the headers that are written. */
-  readonly fields: readonly SheetField[];
+  /** Rows of which some cells are left out. */
+  readonly partly: readonly (readonly [row: SheetRow, blocked: Split<unknown>, place: number])[];
+  /** Rows for which there is no place. */
+  readonly refused: readonly SheetRow[];
+  readonly bottom: number;
 }
 
-/** The form's tab with a column for each field that has one: what is missing is made, and headers follow labels. */
-async function layOut(
+/** A row without these is none of ours. */
+const NEEDED: readonly ColumnKey[] = ['s:id', 's:at', 's:status'];
+
+/** Adds rows below the last one; where something lies across, into the blank rows below everything. */
+async function addRows(
   file: SheetFile,
-  titles: readonly string[],
   tab: FormTab | undefined,
-  { formId, name }: FormState,
-  fields: readonly SheetField[],
-): Promise<LaidOut> {
-  const headers = headersOf(fields);
-  const named = fields.map((field) => {
-    const header = field.column === null ? null : headers.get(field.column as ColumnKey);
-    return { ...field, header: header ?? null };
-  });
-  if (tab === undefined) {
-    const keys = orderOf(headers);
-    const sheetId = file.newId();
-    const marker = new ColumnMarker(sheetId, [], keys, name, () => file.newId());
-    const made = newTab(
-      {
-        sheetId,
-        title: freeTabTitle(name, titles),
-        formMark: formMark(formId, file.api.spreadsheetId, sheetId),
-        place: 0,
-        columns: keys.map((key) => ({ key, header: headers.get(key) ?? '' })),
-      },
-      marker,
-    );
-    const columns = new Map([...made.layout.columns].map(([key, { index }]) => [key, index]));
-    return { sheetId, headers, requests: made.requests, columns, marks: new Map(), fields: named };
+  { sheetId, columns, obstructed }: LaidOut,
+  rows: readonly SheetRow[],
+  below: number,
+): Promise<AddedRows> {
+  const grid = tab ?? { sheetId, rowCount: Infinity, laid: [], obstacles: [] };
+  const at = Math.min(below, grid.rowCount);
+  if (!obstructed.obstacles.some((one) => keepsFromInserting(one, at)))
+    return {
+      requests: insertRows(grid, rows, at, columns),
+      partly: [],
+      refused: [],
+      bottom: at + rows.length,
+    };
+  const nothing = { requests: [], partly: [], refused: [], bottom: below };
+  if (rows.length === 0) return nothing;
+  const [lines = []] = await file.cells([sheetId]);
+  const first = Math.max(at, lines.length);
+  // Google adds no row to what is protected to its end.
+  const isClosed = obstructed.obstacles.some(({ area }) => area.endRow === undefined);
+  const requests: Request[] = [];
+  const partly: [SheetRow, Split<unknown>, number][] = [];
+  const refused: SheetRow[] = [];
+  let bottom = first;
+  for (const row of rows) {
+    const values = new Map([...row.values].filter(([, value]) => value !== null));
+    const met = split(obstructed, bottom, values);
+    const isOutside = isClosed && bottom >= grid.rowCount;
+    if (isOutside || NEEDED.some((key) => met.columns.includes(key))) {
+      refused.push(row);
+      continue;
+    }
+    requests.push(...writeRow(sheetId, bottom, met.free, columns, true));
+    if (met.columns.length > 0) partly.push([row, met, bottom]);
+    bottom++;
   }
-  const missing = [...headers.keys()].filter((key) => !tab.columns.has(key));
-  const added = addColumns(file, tab, missing, headers, name);
-  const before = new Map(fields.map((field) => [field.column, field.header]));
-  const renamed = [...added.columns].filter(
-    ([key]) => tab.columns.has(key) && before.has(key) && before.get(key) !== headers.get(key),
-  );
-  const shown = renamed.length === 0 ? new Map() : await file.table(tab);
-  const rowIndex = headerRowOf(shown);
-  const requests = added.requests;
-  for (const [key, columnIndex] of renamed) {
-    // A header that people wrote stays, and so does one that they protected.
-    const old = before.get(key);
-    const isTheirs = typeof old === 'string' && shown.get(key)?.[rowIndex] !== old;
-    const isKept = tab.obstacles.some((one) => keepsFromHeader(one, rowIndex, columnIndex));
-    if (rowIndex < 0 || isTheirs || isKept) continue;
-    const values = [{ userEnteredValue: { stringValue: headers.get(key) ?? '' } }];
-    const start = { sheetId: tab.sheetId, rowIndex, columnIndex };
-    requests.push({ updateCells: { start, rows: [{ values }], fields: 'userEnteredValue' } });
-  }
-  return { sheetId: tab.sheetId, headers, ...added, fields: named };
+  const missing = bottom - grid.rowCount;
+  if (missing > 0)
+    requests.unshift({ appendDimension: { sheetId, dimension: 'ROWS', length: missing } });
+  return { requests, partly, refused, bottom };
 }
 
-/** Own columns as a new tab has them: what people read first, what only the mirror needs last. */
-function orderOf(headers: ReadonlyMap<ColumnKey, string>): ColumnKey[] {
-  const answers = [...headers.keys()].filter((key) => key.startsWith('f:'));
-  return ['s:at', 's:status', ...answers, 's:removed', 's:id'];
-}
-
-/** New columns go before those that only the mirror needs, or behind all. */
-function addColumns(
-  file: SheetFile,
-  { sheetId, columns: old, columnCount, marks: known, obstacles }: FormTab,
-  keys: readonly ColumnKey[],
-  headers: ReadonlyMap<ColumnKey, string>,
-  formName: string,
-): { requests: Request[]; columns: Columns; marks: ReadonlyMap<ColumnKey, number> } {
-  if (keys.length === 0) return { requests: [], columns: old, marks: known };
-  const place = old.get('s:removed') ?? old.get('s:id') ?? columnCount;
-  // Google refuses to insert columns into a protected range.
-  const at = obstacles.some((one) => keepsFromInsertingColumn(one, place)) ? columnCount : place;
-  const columns = new Map(
-    [...old].map(([key, index]) => [key, index >= at ? index + keys.length : index] as const),
+/** Who may add no rows cannot keep the form up to date (L6). */
+function refusal(
+  { api }: SheetFile,
+  { name, formId }: FormState,
+  tab: FormTab | undefined,
+  rows: number,
+): MirrorError {
+  const names = (tab?.obstacles ?? []).map((one) => one.name);
+  return new MirrorError(
+    'TARGET_DENIED',
+    `On the tab "${tab?.title}" no row can be added for ${plural(rows, 'submission')} of form "${name}" (${formId}) because of ` +
+      `${names.join(' and ')}. Everything else is written. ${allowRemedy(api.email)} The next run tries again.`,
   );
-  const there = [...old].map(([mark, index]) => ({ mark, index, metadataId: 0, compact: false }));
-  const marker = new ColumnMarker(sheetId, there, keys, formName, () => file.newId());
-  const placed = keys.map((key, n) => marker.place(key, at + n));
-  const marks = new Map(known);
-  const range = { sheetId, dimension: 'COLUMNS', startIndex: at, endIndex: at + keys.length };
-  const made = keys.map((key) => ({ key, header: headers.get(key) ?? '' }));
-  const requests: Request[] = [
-    at >= columnCount
-      ? { appendDimension: { sheetId, dimension: 'COLUMNS', length: keys.length } }
-      : { insertDimension: { range, inheritFromBefore: false } },
-    ...formatColumns(sheetId, at, made, 0),
-    ...placed.map((mark) => marker.request(mark)),
-  ];
-  for (const [n, key] of keys.entries()) {
-    columns.set(key, at + n);
-    marks.set(key, placed[n]?.metadataId ?? 0);
-  }
-  return { requests, columns, marks };
 }

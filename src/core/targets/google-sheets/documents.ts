@@ -1,9 +1,9 @@
+import type { TargetNotice } from '../../../mirror/notices.ts';
 import { EMPTY_TALLY, type FormState } from '../../mirror/form-state.ts';
 import { entryKey } from '../../mirror/ledger.ts';
 import type { Entry, Run } from '../../mirror/port.ts';
 import type { CountedQuestion } from './answer-tally.ts';
 import type { SheetField } from './fields.ts';
-import type { OddRows } from './odd-rows.ts';
 import type { View } from './sheet-file.ts';
 import { rowsOf, type StateRow, textIn } from './state-tab.ts';
 import type { Unverified } from './sweep.ts';
@@ -18,10 +18,12 @@ export interface FormDocument {
   readonly fields: readonly SheetField[];
   /** The cells that were written with it, until it is known that they are the ones that were meant; null once it is. */
   readonly unverified: Unverified | null;
-  /** What people had made of rows when the last run began. */
-  readonly odd?: OddRows;
+  /** What the last write found that a person should see to. */
+  readonly notices: readonly TargetNotice[];
+  /** The row with the headers. */
+  readonly headerRow: number;
   /** Questions that the Summary tab counts by answer. */
-  readonly questions?: readonly CountedQuestion[];
+  readonly questions: readonly CountedQuestion[];
 }
 
 /** Entries of a form by their keys. */
@@ -48,8 +50,10 @@ export const documentIn = ({ stateTab }: View, formId: string): FormDocument | n
 
 /** The document as it is kept; what a later build adds has its default. */
 function documentOf(text: string): FormDocument {
-  const kept = JSON.parse(text) as FormDocument;
-  return { ...kept, state: { ...kept.state, tally: { ...EMPTY_TALLY, ...kept.state.tally } } };
+  const kept = JSON.parse(text) as Partial<FormDocument> & Pick<FormDocument, 'state' | 'fields'>;
+  const tally = { ...EMPTY_TALLY, ...kept.state.tally };
+  const { fields, unverified = null, notices = [], questions = [], headerRow = 0 } = kept;
+  return { fields, unverified, notices, questions, headerRow, state: { ...kept.state, tally } };
 }
 
 /** The row of a run. */

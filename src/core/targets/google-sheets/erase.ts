@@ -7,7 +7,7 @@ import { answerOf } from '../../../targets/google-sheets/rows/row-values.ts';
 import { type Entries, forgetIn } from '../../mirror/ledger.ts';
 import type { Erasure } from '../../mirror/port.ts';
 import type { SheetField } from './fields.ts';
-import { type KnownRow, rowsById, writeRow } from './rows.ts';
+import { type KnownRow, survey, writeRow } from './rows.ts';
 import type { SheetFile, View } from './sheet-file.ts';
 import type { FormTab } from './structure.ts';
 
@@ -29,6 +29,8 @@ export interface PlannedErasure {
   readonly entries: Entries;
   /** How many rows it concerns. */
   readonly erased: number;
+  /** Submissions of which no row may be left. */
+  readonly gone: readonly string[];
 }
 
 /** Plans an erasure over the spreadsheet as it was just read. Google's version history keeps what was there. */
@@ -47,7 +49,7 @@ export async function planErasure(
       return removeRows(file, tab, what.ids, { ...from, entries });
     case 'remember':
       for (const id of what.ids) entries.delete(`forgotten ${from.digestOf(id)}`);
-      return { requests: [], rows: from.rows, entries, erased: 0 };
+      return { requests: [], rows: from.rows, entries, erased: 0, gone: [] };
     case 'purge': {
       const before = what.deletedBeforeMs ?? -Infinity;
       const old = [...from.rows.values()].filter(
@@ -70,14 +72,20 @@ async function removeRows(
 ): Promise<PlannedErasure> {
   const rows = new Map(before);
   const erased = ids.filter((id) => rows.delete(id)).length;
-  if (tab === undefined || ids.length === 0) return { requests: [], rows, entries, erased };
-  const { sheetId } = tab;
+  return { requests: await planRemoval(file, tab, ids), rows, entries, erased, gone: ids };
+}
+
+/** Deletes the rows of submissions, with the copies that people made of them. */
+export async function planRemoval(
+  file: SheetFile,
+  tab: FormTab | undefined,
+  ids: readonly string[],
+): Promise<Request[]> {
+  if (tab === undefined || ids.length === 0) return [];
   const gone = new Set(ids);
-  // Copies that people made of the rows go with them.
   const column = (await file.table(tab, ['s:id'])).get('s:id') ?? [];
   const places = column.flatMap((id, row) => (gone.has(String(id ?? '')) ? [row] : []));
-  const requests = deleteRows(sheetId, places);
-  return { requests, rows, entries, erased };
+  return deleteRows(tab.sheetId, places);
 }
 
 /** Replaces each stored answer of some fields. An answer that is hashed stays. */
@@ -89,13 +97,13 @@ async function rewrite(
 ): Promise<PlannedErasure> {
   const wanted = fields.filter(({ id, column }) => what.fieldIds.includes(id) && column !== null);
   if (tab === undefined || wanted.length === 0)
-    return { requests: [], rows: before, entries, erased: 0 };
+    return { requests: [], rows: before, entries, erased: 0, gone: [] };
   const { sheetId, columns } = tab;
   const table = await file.table(tab);
   const rows = new Map(before);
   const requests: Request[] = [];
   let erased = 0;
-  for (const [id, place] of rowsById(table)) {
+  for (const [id, place] of survey(table).places) {
     const values = new Map<ColumnKey, string | number | null>();
     for (const { id: fieldId, content } of wanted) {
       const cell = answerOf(table.get(fieldKey(fieldId))?.[place] ?? null, content);
@@ -109,7 +117,7 @@ async function rewrite(
     if (row !== undefined) rows.set(id, { ...row, print: null });
     erased++;
   }
-  return { requests, rows, entries, erased };
+  return { requests, rows, entries, erased, gone: [] };
 }
 
 /** Rows go from below, so that those above stay where they were found. */

@@ -80,3 +80,11 @@ export function headersOf(fields: readonly SheetField[]): Map<ColumnKey, string>
   }
   return headers;
 }
+
+/** Columns whose header is not the one that they should have. */
+export function waitingHeaders(fields: readonly SheetField[]): ColumnKey[] {
+  const headers = headersOf(fields);
+  return fields.flatMap(({ id, column, header }) =>
+    column !== null && header !== headers.get(fieldKey(id)) ? [fieldKey(id)] : [],
+  );
+}

@@ -7,14 +7,7 @@ import { browserAddress } from '../../../targets/google-sheets/api/address.ts';
 import { movedError } from '../../../targets/google-sheets/api/sheets-error.ts';
 import { SerialTime } from '../../../targets/google-sheets/rows/serial-time.ts';
 import { distrust, type FormState, nextCommitUs } from '../../mirror/form-state.ts';
-import {
-  countsOf,
-  entriesAfter,
-  entryKey,
-  type Entries,
-  isIn,
-  tallyOf,
-} from '../../mirror/ledger.ts';
+import { countsOf, entriesAfter, type Entries, isIn, tallyOf } from '../../mirror/ledger.ts';
 import type {
   Applied,
   Change,
@@ -30,17 +23,24 @@ import type {
   StoredField,
   StoredRow,
 } from '../../mirror/port.ts';
-import { planCommit } from './commit.ts';
+import { blockedIn, countedRows } from './blocked.ts';
+import { isSettled, planCommit } from './commit.ts';
 import { followFields, type SheetField } from './fields.ts';
-import { planErasure } from './erase.ts';
-import { encoderOf, type KnownRow, knownRow, rowsById, storedRow, type Table } from './rows.ts';
-import type { Aim, Batch, SheetFile, View, Writer } from './sheet-file.ts';
-import { saltIn, saltRow, type StateKey, type StateRow } from './state-tab.ts';
-import { AnswerTally, type CountedQuestion } from './answer-tally.ts';
-import { headerBack } from './header.ts';
+import { planErasure, planRemoval } from './erase.ts';
 import { noticesOf } from './notices.ts';
-import { firstOf, NOTHING_ODD, type OddRows, oddRowsIn } from './odd-rows.ts';
+import {
+  encoderOf,
+  type KnownRow,
+  knownRow,
+  storedRow,
+  type Survey,
+  survey,
+  type Table,
+} from './rows.ts';
+import { type Aim, type Batch, type SheetFile, type View, type Writer } from './sheet-file.ts';
+import { SALT, type StateKey, type StateRow, textIn } from './state-tab.ts';
 import { planSweep, type Unverified } from './sweep.ts';
+import { AnswerTally, type CountedQuestion } from './answer-tally.ts';
 import { type FormDocument, runRow, runRows } from './documents.ts';
 
 /** What an open form is made of. */
@@ -50,10 +50,13 @@ export interface SheetFormParts {
   readonly document: FormDocument;
   /** As the sheet keeps it; null where it keeps none. */
   readonly kept: FormDocument | null;
+  /** The cells of the tab, as far as the form is open for writing. */
+  readonly table: Table;
+  readonly survey: Survey;
+  /** Submissions whose cells could not be written before, and can be now. */
+  readonly freed: ReadonlySet<string>;
   /** A reader reads them when it is first asked for rows. */
   readonly rows: ReadonlyMap<string, KnownRow> | (() => Promise<ReadonlyMap<string, KnownRow>>);
-  /** The cells as a writer found them. */
-  readonly table: Table | null;
   readonly entries: Entries;
   readonly losses: readonly string[];
   /** Null: open for reading. */
@@ -61,8 +64,7 @@ export interface SheetFormParts {
 }
 
 const ROWS_AT_ONCE = 2_000;
-/** Of an erasure, while people move rows. */
-const MOST_TRIES = 6;
+const MOST_REMOVALS = 5;
 /** Runs that are kept of a form. */
 const MOST_RUNS = 50;
 
@@ -75,27 +77,27 @@ export class SheetForm implements OpenForm {
   #state: FormState;
   #fields: readonly SheetField[];
   #rows: ReadonlyMap<string, KnownRow> = new Map();
-  /** The cells as they were found, until they are first compared. */
-  #table: Table | null;
   #unread: (() => Promise<ReadonlyMap<string, KnownRow>>) | null = null;
-  #entries: Entries;
-  #prepared: readonly PickedField[] = [];
-  /** As the tab was last read. */
-  #odd: OddRows;
   #questions: readonly CountedQuestion[];
   /** Of the answers that this writer stores. */
   #tally: AnswerTally | null = null;
+  #entries: Entries;
+  #prepared: readonly PickedField[] = [];
   /** As the sheet keeps it; null where it keeps none. */
   #kept: FormDocument | null;
+  /** As it was read when the form was opened, until something is written. */
+  #table: Table | null;
+  #survey: Survey;
+  #freed: ReadonlySet<string>;
 
   constructor(parts: SheetFormParts) {
-    const { file, salt, document, kept, rows, table, entries, losses, writer } = parts;
+    const { file, salt, document, kept, rows, entries, losses, writer } = parts;
     this.#kept = kept;
-    this.#odd = document.odd ?? NOTHING_ODD;
-    this.#questions = document.questions ?? [];
+    [this.#table, this.#survey, this.#freed] = [parts.table, parts.survey, parts.freed];
     [this.#file, this.#salt, this.#writer, this.losses] = [file, salt, writer, losses];
     [this.#state, this.#fields] = [document.state, document.fields];
-    [this.#entries, this.#table] = [entries, table];
+    this.#entries = entries;
+    this.#questions = document.questions;
     if (typeof rows === 'function') this.#unread = rows;
     else this.#rows = rows;
   }
@@ -122,7 +124,7 @@ export class SheetForm implements OpenForm {
     for (let at = 0; at < found.length; at += ROWS_AT_ONCE)
       yield found.slice(at, at + ROWS_AT_ONCE).map((row) => {
         const { id, status, createdAt, deletedAt } = row;
-        const at = lines?.places.get(id);
+        const at = lines?.found.places.get(id);
         return lines === null || at === undefined
           ? { id, status, createdAt, deletedAt, cells: new Map() }
           : storedRow(row, at, lines.table, this.#fields);
@@ -149,83 +151,64 @@ export class SheetForm implements OpenForm {
   }
 
   async runs(limit: number): Promise<Run[]> {
-    const { stateTab } = await this.#file.recent();
+    const { stateTab } = await this.#file.forReading();
     return runRows(stateTab, this.#state.formId)
       .slice(-limit)
       .toReversed()
       .map(({ text }) => JSON.parse(text) as Run);
   }
 
+  /** What it changes is stored with the next commit. */
   async prepare(form: Form, fields: readonly PickedField[]): Promise<void> {
+    const idsOf = (some: readonly PickedField[]): string =>
+      JSON.stringify(some.map(({ id }) => id));
+    const isKnown = this.#table === null && idsOf(fields) === idsOf(this.#prepared);
     this.#prepared = fields;
     this.#tally ??= new AnswerTally(fields);
     this.#fields = followFields(this.#fields, form, fields);
-    if (this.#table === null) await this.#readPrints();
-    else this.#takePrints(this.#table, (await this.#file.recent()).structure.timeZone);
-    this.#table = null;
+    if (!isKnown) await this.#readPrints();
   }
 
   async commit(change: Change): Promise<Applied> {
     const { clock } = this.#file;
     this.#tally?.add(change.rows ?? []);
     const commitUs = nextCommitUs(this.#state, clock.now());
-    return this.#write(async (view) => {
-      const planned = await planCommit(this.#file, view, change, {
-        state: this.#state,
-        fields: this.#fields,
-        prepared: this.#prepared,
-        rows: this.#rows,
-        atMs: Math.floor(commitUs / 1_000),
-        isForgotten: (id) => this.#entries.has(`forgotten ${this.#digest(id)}`),
-      });
+    const waiting = blockedIn(this.#entries);
+    for (const id of this.#freed) waiting.delete(id);
+    const from = {
+      state: this.#state,
+      fields: this.#fields,
+      prepared: this.#prepared,
+      rows: this.#rows,
+      atMs: Math.floor(commitUs / 1_000),
+      isForgotten: (id: string) =>
+        this.#state.tally.forgotten > 0 && this.#entries.has(`forgotten ${this.#digest(id)}`),
+      waiting,
+      survey: this.#survey,
+    };
+    const isHidden = isSettled(await this.#file.recent(), change, from);
+    const { applied, refused } = await this.#write(async (view) => {
+      const planned = await planCommit(this.#file, view, change, from);
       const entries = entriesAfter(
         this.#entries,
-        { ...change, entries: [...(change.entries ?? []), ...this.#asListed(planned.rejected)] },
+        { ...change, entries: [...(change.entries ?? []), ...planned.listed] },
         planned.stored,
         (id) => this.#digest(id),
       );
       const counted = { ...this.#state, commitUs, tally: tallyOf(planned.rows, entries) };
-      const state = change.state?.(counted) ?? counted;
-      return {
-        requests: planned.requests,
-        rows: planned.rows,
-        entries,
-        state,
-        fields: planned.fields,
-        run: change.run ?? null,
-        aim: planned.aim,
-        result: planned.applied,
-      };
-    });
+      const isRefused = planned.refused !== null;
+      // What is not stored must not be called read.
+      const state = (isRefused ? undefined : change.state?.(counted)) ?? counted;
+      const run = change.run ?? null;
+      return { ...planned, entries, state, run, result: planned };
+    }, isHidden);
+    if (refused !== null) throw refused;
+    return applied;
   }
 
-  /** An entry that is listed for the same reason stays as it is, so that nothing is written where nothing changed (L4). */
-  #asListed(entries: readonly Entry[]): Entry[] {
-    return entries.map((entry) => {
-      const listed = this.#entries.get(entryKey(entry));
-      const isSame =
-        listed !== undefined && isDeepStrictEqual({ ...entry, atMs: 0 }, { ...listed, atMs: 0 });
-      return isSame ? listed : entry;
-    });
-  }
-
-  /** Looks again until nothing is left: people may sort the rows between a reading and the write, which then meets others. */
   async erase(what: Erasure): Promise<number> {
-    let erased = 0;
-    for (let tries = 1; ; tries++) {
-      const done = await this.#erase(what);
-      erased += done.erased;
-      if (done.isDone) break;
-      if (tries === MOST_TRIES) throw movedError(browserAddress(this.#file.api.spreadsheetId));
-    }
-    await this.#noteStrayDeletions();
-    if (this.#prepared.length > 0) await this.#readPrints();
-    return erased;
-  }
-
-  async #erase(what: Erasure): Promise<{ readonly erased: number; readonly isDone: boolean }> {
     const { clock } = this.#file;
-    return this.#write(async (view) => {
+    const done = await this.#write(async (view) => {
       const planned = await planErasure(this.#file, view, what, {
         formId: this.#state.formId,
         fields: this.#fields,
@@ -234,46 +217,38 @@ export class SheetForm implements OpenForm {
         digestOf: (id) => this.#digest(id),
         atMs: clock.now(),
       });
-      const { rows, entries, requests, erased } = planned;
+      const { rows, entries, requests } = planned;
       const commitUs = nextCommitUs(this.#state, clock.now());
       const state = { ...this.#state, commitUs, tally: tallyOf(rows, entries) };
-      const result = { erased, isDone: requests.length === 0 };
-      const isShown = true;
-      return { requests, rows, entries, state, fields: this.#fields, run: null, isShown, result };
+      const survey = this.#survey;
+      const [result, isShown] = [planned, true];
+      const fields = this.#fields;
+      return { requests, rows, entries, state, fields, survey, run: null, isShown, result };
     });
+    await this.#removeLeft(done.gone);
+    if (this.#prepared.length > 0) await this.#readPrints();
+    return done.erased;
   }
 
-  /** Rows that went in place of others are read again by the next run. */
-  async #noteStrayDeletions(): Promise<void> {
-    const lines = await this.#lines();
-    const rows = new Map([...this.#rows].filter(([id]) => lines?.places.has(id) === true));
-    if (lines === null || rows.size === this.#rows.size) return;
-    const state = { ...distrust(this.#state), tally: tallyOf(rows, this.#entries) };
-    await this.#write(async () => ({ ...this.#unchanged([]), rows, state }));
-  }
-
-  /** Rows of forgotten submissions: an erasure was killed, or a person took it back. */
-  get strays(): readonly string[] {
-    if (this.#state.tally.forgotten === 0) return [];
-    return [...this.#rows.keys()].filter((id) =>
-      this.#entries.has(`forgotten ${this.#digest(id)}`),
-    );
+  /** People may have moved rows between the reading and the deletion: what is left of submissions is deleted, too. */
+  async #removeLeft(ids: readonly string[]): Promise<void> {
+    for (let tries = 1; ids.length > 0; tries++) {
+      const isLeft = await this.#write(async ({ structure }) => {
+        const [state, fields, survey] = [this.#state, this.#fields, this.#survey];
+        const [rows, entries] = [this.#rows, this.#entries];
+        const requests = await planRemoval(this.#file, structure.forms.get(state.formId), ids);
+        const result = requests.length > 0;
+        return { requests, rows, entries, state, fields, survey, run: null, result };
+      });
+      if (!isLeft) return;
+      if (tries >= MOST_REMOVALS) throw movedError(browserAddress(this.#file.api.spreadsheetId));
+    }
   }
 
   async finish(): Promise<readonly TargetNotice[]> {
-    const { structure } = await this.#file.known();
-    const tab = structure.forms.get(this.#state.formId);
-    if (tab === undefined || this.#writer === null) return [];
-    const { header } = this.#odd;
-    const requests = header === null ? [] : headerBack(tab, this.#fields, header);
-    if (requests.length > 0) await this.#write(async () => this.#unchanged(requests));
-    return noticesOf(tab, this.#odd, this.#entries.values(), this.#file.api.email);
-  }
-
-  /** A write that leaves rows, entries and state as they are. */
-  #unchanged(requests: Batch['requests']) {
-    const [rows, entries, state, fields] = [this.#rows, this.#entries, this.#state, this.#fields];
-    return { requests, rows, entries, state, fields, run: null, result: null };
+    // What was prepared or written last is stored, and known to be as it was meant.
+    await this.commit({});
+    return this.#kept?.notices ?? [];
   }
 
   /** One write of this writer; what it leaves is remembered once it is done. */
@@ -284,50 +259,67 @@ export class SheetForm implements OpenForm {
       readonly entries: Entries;
       readonly state: FormState;
       readonly fields: readonly SheetField[];
+      readonly survey: Survey;
       readonly run: Run | null;
       readonly aim?: Aim | null;
-      /** Of an earlier write; left out: that of the aim. */
-      readonly unverified?: Unverified | null;
       readonly isShown?: boolean;
       readonly result: T;
     }>,
+    isHidden = false,
   ): Promise<T> {
     const writer = this.#writer;
     if (writer === null) throw new TypeError('the form is open for reading');
     const { formId } = this.#state;
     let written = this.#kept;
-    const { result: done, isAstray } = await this.#file.write(writer, async (view) => {
-      // Another form's first write may have come before.
-      this.#salt = saltIn(view.stateTab) || this.#salt;
+    let isWritten = false;
+    const write = async (view: View) => {
+      const salt = textIn(view.stateTab, SALT);
+      // Another process may have made one first, before anything was forgotten.
+      this.#salt = salt ?? this.#salt;
       const next = await plan(view);
       const aim = next.aim ?? null;
       const { state, fields } = next;
-      const { unverified = aim && { appended: aim.appended, rows: aim.rows } } = next;
-      const odd = isDeepStrictEqual(this.#odd, NOTHING_ODD) ? {} : { odd: firstOf(this.#odd) };
+      const { appended = [], rows = [], isOnHeaders = false } = aim ?? {};
+      const unverified = aim && { appended, rows, isOnHeaders };
+      const tab = view.structure.forms.get(formId);
+      const { email } = this.#file.api;
+      const notices =
+        tab === undefined ? [] : noticesOf(tab, fields, next.entries, next.survey, email);
       if (next.run !== null) this.#questions = this.#tally?.questions(this.#questions) ?? [];
-      const questions = this.#questions.length === 0 ? {} : { questions: this.#questions };
-      const document: FormDocument = { state, fields, unverified, ...odd, ...questions };
+      const { headerRow } = next.survey;
+      const questions = this.#questions;
+      const document: FormDocument = {
+        state,
+        fields,
+        notices,
+        unverified,
+        questions,
+        headerRow: Math.max(0, headerRow),
+      };
       const changed = changedEntries(formId, this.#entries, next.entries);
       const isChanged = next.requests.length + changed.put.length + changed.drop.length > 0;
       if (!isChanged && next.run === null && isSameDocument(document, this.#kept))
         return { batch: null, result: next };
+      isWritten = next.requests.length > 0;
       const old = next.run === null ? [] : runRows(view.stateTab, formId).slice(0, 1 - MOST_RUNS);
       written = document;
       const put: StateRow[] = [
         { kind: 'state', formId, key: '', text: JSON.stringify(document) },
-        saltRow(this.#salt),
         ...changed.put,
         ...(next.run === null ? [] : [runRow(formId, next.run)]),
+        ...(salt === null ? [{ ...SALT, text: this.#salt }] : []),
       ];
       const drop = [...changed.drop, ...old];
       const { requests, isShown = next.run !== null } = next;
       return { batch: { requests, put, drop, aim, isShown }, result: next };
-    });
-    [this.#state, this.#fields] = [done.state, done.fields];
+    };
+    const { result: done, isAstray } = await this.#file.write(writer, write, isHidden);
+    if (isWritten) this.#table = null;
+    [this.#state, this.#fields, this.#survey] = [done.state, done.fields, done.survey];
     [this.#rows, this.#entries] = [done.rows, done.entries];
     this.#kept = written;
     if (isAstray) {
-      await this.startAfresh(written?.unverified ?? { appended: [], rows: [] });
+      await this.startAfresh(written?.unverified ?? { appended: [], rows: [], isOnHeaders: true });
       throw movedError(browserAddress(this.#file.api.spreadsheetId));
     }
     return done.result;
@@ -340,20 +332,15 @@ export class SheetForm implements OpenForm {
   async startAfresh(unverified: Unverified): Promise<void> {
     const [rows, entries] = [this.#rows, this.#entries];
     // Headers may have gone to other columns, too.
-    const fields = this.#fields.map((field) => ({ ...field, header: null }));
-    let putBack: ReadonlySet<string> = new Set();
-    // Looks again until nothing is left: rows may move before this write, too.
-    for (let tries = 1, isLeft = true; isLeft && tries <= MOST_TRIES; tries++)
-      isLeft = await this.#write(async (view) => {
-        const state = distrust(this.#state);
-        const { formId } = state;
-        const swept = await planSweep(this.#file, view, formId, unverified, rows, putBack);
-        const { requests } = swept;
-        putBack = swept.putBack;
-        const result = requests.length > 0;
-        const left = result ? unverified : null;
-        return { requests, rows, entries, state, fields, run: null, unverified: left, result };
-      });
+    const fields = this.#fields.map((field) =>
+      unverified.isOnHeaders ? { ...field, header: null } : field,
+    );
+    await this.#write(async (view) => {
+      const state = distrust(this.#state);
+      const swept = await planSweep(this.#file, view, state.formId, unverified, rows);
+      const survey = this.#survey;
+      return { ...swept, rows, entries, state, fields, survey, run: null, result: null };
+    });
     await this.#readPrints();
     this.#state = { ...this.#state, tally: tallyOf(this.#rows, this.#entries) };
   }
@@ -361,37 +348,44 @@ export class SheetForm implements OpenForm {
   /** The cells of the tab as they are now, and where each submission is. */
   async #lines(): Promise<{
     readonly table: Table;
-    readonly places: ReadonlyMap<string, number>;
-    readonly timeZone: string;
+    readonly found: Survey;
+    readonly time: SerialTime;
   } | null> {
-    const { structure } = await this.#file.refresh();
+    const isRead = this.#table !== null && this.#writer !== null;
+    const { structure } = await (isRead ? this.#file.recent() : this.#file.refresh());
     const tab = structure.forms.get(this.#state.formId);
     if (tab === undefined) return null;
-    const table = await this.#file.table(tab);
-    return { table, places: rowsById(table), timeZone: structure.timeZone };
+    const table = isRead && this.#table !== null ? this.#table : await this.#file.table(tab);
+    return { table, found: survey(table), time: new SerialTime(structure.timeZone) };
   }
 
   /** Remembers what stands in the columns of the selected fields, so that equal rows are found without reading them again. */
   async #readPrints(): Promise<void> {
     if (this.#writer === null) return;
     const lines = await this.#lines();
+    this.#table = null;
     if (lines === null) return;
-    this.#takePrints(lines.table, lines.timeZone);
-  }
-
-  #takePrints(table: Table, timeZone: string): void {
-    this.#odd = oddRowsIn(table);
-    const time = new SerialTime(timeZone);
+    const { table, found, time } = lines;
+    this.#survey = found;
     const encoder = encoderOf(table.keys(), this.#prepared, time);
-    this.#rows = new Map(
-      [...rowsById(table)].map(([id, row]) => [id, knownRow(id, row, table, time, encoder)]),
+    const rows = new Map(
+      [...found.places].map(([id, row]) => [id, knownRow(id, row, table, time, encoder)]),
     );
+    this.#rows = countedRows(rows, this.#entries);
   }
 
   async #readRows(): Promise<void> {
     if (this.#unread === null) return;
     this.#rows = await this.#unread();
     this.#unread = null;
+  }
+
+  /** Rows of forgotten submissions: an erasure was killed, or a person took it back. */
+  get strays(): readonly string[] {
+    if (this.#state.tally.forgotten === 0) return [];
+    return [...this.#rows.keys()].filter((id) =>
+      this.#entries.has(`forgotten ${this.#digest(id)}`),
+    );
   }
 
   #digest(id: string): string {

@@ -8,8 +8,6 @@ import { documentsIn, entriesIn, runRows } from './documents.ts';
 import { mirrorPage, newMirrorTab, type ShownForm, writeMirrorTab } from './mirror-tab.ts';
 import { planSummary } from './summary-plan.ts';
 import { NEW_TAB_SIZE, newSummaryTab, summaryContent } from './summary-tab.ts';
-import { noticesOf } from './notices.ts';
-import { NOTHING_ODD } from './odd-rows.ts';
 import type { Batch, SheetFile, View } from './sheet-file.ts';
 import { type StateKey, textIn } from './state-tab.ts';
 import { roleMark } from './structure.ts';
@@ -44,11 +42,10 @@ export function showMirror(
     const text = textIn(stateTab, { kind: 'record', formId: '', key });
     return text === null ? null : (JSON.parse(text) as { value: unknown }).value;
   };
-  const forms = documentsIn(view).map(({ state, fields, odd = NOTHING_ODD }): ShownForm => {
+  const forms = documentsIn(view).map(({ state, fields, notices }): ShownForm => {
     const { formId, name, tally, goneAtMs } = state;
     const at = structure.forms.get(formId);
     const entries = [...entriesIn(view, formId).values()];
-    const notices = at === undefined ? [] : noticesOf(at, odd, entries, file.api.email);
     const runs = runRows(stateTab, formId).map(({ text }) => JSON.parse(text) as Run);
     const stored = { state, fields, losses: [], notices };
     const now = file.clock.now();

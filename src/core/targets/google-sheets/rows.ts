@@ -1,4 +1,5 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
+import { canonicalTime } from '../../../mirror/canonical-time.ts';
 import type { Cell, PickedField } from '../../../mirror/types.ts';
 import {
   cellData,
@@ -7,7 +8,9 @@ import {
   type SheetValue,
 } from '../../../targets/google-sheets/api/cell-value.ts';
 import { spansOf } from '../../../targets/google-sheets/api/a1.ts';
-import { DATE_FORMAT } from '../../../targets/google-sheets/api/formatting.ts';
+import type { Obstacle } from '../../../targets/google-sheets/api/obstacles.ts';
+import { endsAtRow, insertInside } from '../../../targets/google-sheets/columns/laid-ranges.ts';
+import { DATE_FORMAT, FAINT_FORMAT } from '../../../targets/google-sheets/api/formatting.ts';
 import { type ColumnKey, fieldKey } from '../../../targets/google-sheets/api/metadata.ts';
 import {
   answerOf,
@@ -19,6 +22,7 @@ import {
 import type { SerialTime } from '../../../targets/google-sheets/rows/serial-time.ts';
 import type { StoredRow } from '../../mirror/port.ts';
 import type { SheetField } from './fields.ts';
+import type { FormTab } from './structure.ts';
 
 type Request = sheets_v4.Schema$Request;
 export type Columns = ReadonlyMap<ColumnKey, number>;
@@ -37,8 +41,9 @@ export interface KnownRow {
   readonly print: number | null;
 }
 
-/** The header over the IDs shows where the headers are, wherever people have sorted or pushed that row. */
+/** These show where the headers are. */
 const ID_HEADER = 'Submission ID';
+const STATUS_HEADER = 'Status';
 
 /** What rows are written and compared with: our own columns and those of the selected fields. */
 export function encoderOf(
@@ -51,22 +56,80 @@ export function encoderOf(
   return new RowEncoder(written, selected, time);
 }
 
-/** The row with the headers; -1 where people deleted it. */
-export const headerRowOf = (table: Table): number => (table.get('s:id') ?? []).indexOf(ID_HEADER);
-
-/** In which row each submission is. Of two rows with one ID the upper one counts. */
-export function rowsById(table: Table): Map<string, number> {
-  const rows = new Map<string, number>();
-  const header = headerRowOf(table);
-  for (const [row, value] of (table.get('s:id') ?? []).entries()) {
-    const id = row === header || value === undefined || value === null ? '' : String(value);
-    if (id !== '' && !rows.has(id)) rows.set(id, row);
-  }
-  return rows;
+/**
+ * The row with the headers, wherever people have sorted or pushed it; -1 where there is none. A header that people changed is
+ * known by another one, or by what stands over the times.
+ */
+export function headerRowOf(table: Table): number {
+  const found = table.get('s:id')?.indexOf(ID_HEADER) ?? -1;
+  if (found >= 0) return found;
+  const status = table.get('s:status')?.indexOf(STATUS_HEADER) ?? -1;
+  if (status >= 0) return status;
+  const isHeader = (at: ReadValue, row: number): boolean =>
+    typeof at === 'string' &&
+    at !== '' &&
+    canonicalTime(at) === null &&
+    (['s:id', 's:status'] as const).some((key) => (table.get(key)?.[row] ?? '') !== '');
+  return table.get('s:at')?.findIndex(isHeader) ?? -1;
 }
 
-/** The cells of a row by their columns. */
-export const cellsIn =
+/** Where the rows of a tab are, and what is odd about them. */
+export interface Survey {
+  /** -1: there is none. */
+  readonly headerRow: number;
+  /** In which row each submission is. Of two rows with one ID the upper one counts. */
+  readonly places: ReadonlyMap<string, number>;
+  /** The row below the last submission. */
+  readonly bottom: number;
+  /** Rows that repeat the ID of a row above, each with that row. */
+  readonly copies: readonly (readonly [row: number, of: number])[];
+  /** Rows with a time and a status, but without an ID. */
+  readonly withoutId: readonly number[];
+}
+
+/** Of a tab that has a header and nothing else. */
+export const EMPTY_SURVEY: Survey = {
+  headerRow: 0,
+  places: new Map(),
+  bottom: 1,
+  copies: [],
+  withoutId: [],
+};
+
+/** What is read of rows to find and to count them. */
+export const OWN_COLUMNS = ['s:id', 's:status', 's:at', 's:removed'] as const;
+
+/**
+ * Looks through the rows of a tab. A row with an ID is a submission's if our other columns, as far as they were read, hold something, or
+ * if the submission is `known`: titles and totals that people write are not.
+ */
+export function survey(table: Table, known?: ReadonlyMap<string, unknown>): Survey {
+  const textOf = (key: ColumnKey, row: number): string => String(table.get(key)?.[row] ?? '');
+  const others = [...table.keys()].filter((key) => key !== 's:id');
+  const headerRow = headerRowOf(table);
+  const places = new Map<string, number>();
+  const copies: [number, number][] = [];
+  const withoutId: number[] = [];
+  let bottom = headerRow + 1;
+  const length = Math.max(...[...table.values()].map((cells) => cells.length), 0);
+  for (let row = 0; row < length; row++) {
+    if (row === headerRow) continue;
+    const id = textOf('s:id', row);
+    if (id === '') {
+      const isDated = typeof table.get('s:at')?.[row] === 'number';
+      if (isDated && textOf('s:status', row) !== '') withoutId.push(row);
+      continue;
+    }
+    if (known?.has(id) !== true && others.every((key) => textOf(key, row) === '')) continue;
+    bottom = row + 1;
+    const of = places.get(id);
+    if (of === undefined) places.set(id, row);
+    else copies.push([row, of]);
+  }
+  return { headerRow, places, bottom, copies, withoutId };
+}
+
+const reader =
   (table: Table, row: number) =>
   (key: ColumnKey): ReadValue =>
     table.get(key)?.[row] ?? null;
@@ -78,7 +141,7 @@ export function knownRow(
   time: SerialTime,
   encoder: RowEncoder | null,
 ): KnownRow {
-  const read = cellsIn(table, row);
+  const read = reader(table, row);
   const removed = read('s:removed');
   const isDeleted = marksRemoved(removed);
   return {
@@ -98,8 +161,10 @@ export function storedRow(
   table: Table,
   fields: readonly SheetField[],
 ): StoredRow {
-  const read = cellsIn(table, row);
-  const { id, status, createdAt, deletedAt } = known;
+  const read = reader(table, row);
+  const { id, createdAt, deletedAt } = known;
+  // What people see, where that is not what is counted.
+  const status = String(read('s:status') ?? '');
   const cells = new Map<string, Cell>();
   for (const field of fields)
     if (field.column !== null)
@@ -107,30 +172,22 @@ export function storedRow(
   return { id, status, createdAt, deletedAt, cells };
 }
 
-/** Values side by side in a row: one write for each stretch of columns, so that what people have in between stays. */
+/**
+ * Values side by side in a row: one write for each stretch of columns, so that what people have in between stays. `isNew`: with the
+ * ID, which every other row was found by, and with our look.
+ */
 export function writeRow(
   sheetId: number,
   row: number,
   values: ReadonlyMap<ColumnKey, SheetValue>,
   columns: Columns,
-): Request[] {
-  // The ID is what the row was found by.
-  const rest = new Map([...values].filter(([key]) => key !== 's:id'));
-  return cellsOf(sheetId, row, rest, columns, 'userEnteredValue');
-}
-
-function cellsOf(
-  sheetId: number,
-  row: number,
-  values: ReadonlyMap<ColumnKey, SheetValue>,
-  columns: Columns,
-  fields: 'userEnteredValue' | 'userEnteredValue,userEnteredFormat',
+  isNew = false,
 ): Request[] {
   const byColumn = new Map<number, sheets_v4.Schema$CellData>();
   for (const [key, value] of values) {
     const at = columns.get(key);
-    const look = fields === 'userEnteredValue' ? {} : formatOf(key, value);
-    if (at !== undefined) byColumn.set(at, { ...cellData(value), ...look });
+    if (at === undefined || (key === 's:id' && !isNew)) continue;
+    byColumn.set(at, { ...cellData(value), ...(isNew && formatOf(key, value)) });
   }
   return spansOf([...byColumn.keys()].toSorted((a, b) => a - b)).map(({ start, end }) => ({
     updateCells: {
@@ -138,15 +195,19 @@ function cellsOf(
       rows: [
         { values: Array.from({ length: end - start }, (_, n) => byColumn.get(start + n) ?? {}) },
       ],
-      fields,
+      fields: isNew ? 'userEnteredValue,userEnteredFormat' : 'userEnteredValue',
     },
   }));
 }
 
-/** New rows, below everything that is there: by place, so that nothing that moves meanwhile is written over. */
-export function appendRows(
-  sheetId: number,
+/**
+ * Inserts rows before row `at`: nothing that moves meanwhile is written over. What people laid over the rows and ends there takes
+ * them in.
+ */
+export function insertRows(
+  { sheetId, rowCount, laid, obstacles }: InsertedInto,
   rows: readonly SheetRow[],
+  at: number,
   columns: Columns,
 ): Request[] {
   if (rows.length === 0) return [];
@@ -154,21 +215,43 @@ export function appendRows(
   const data = rows.map(({ values }) => {
     const cells: sheets_v4.Schema$CellData[] = Array.from({ length: width }, () => ({}));
     for (const [key, value] of values) {
-      const at = columns.get(key);
-      if (at !== undefined) cells[at] = { ...cellData(value), ...formatOf(key, value) };
+      const column = columns.get(key);
+      if (column !== undefined) cells[column] = { ...cellData(value), ...formatOf(key, value) };
     }
     return { values: cells };
   });
-  return [{ appendCells: { sheetId, rows: data, fields: 'userEnteredValue,userEnteredFormat' } }];
+  const dimension = 'ROWS';
+  const missing = at + 1 - rowCount;
+  const canMove = !obstacles.some(({ area }) => isWithin(area, at - 1));
+  const isInside = endsAtRow(laid, at) && canMove;
+  return [
+    // Google inserts nothing behind the last row of the grid.
+    ...(missing > 0 ? [{ appendDimension: { sheetId, dimension, length: missing } }] : []),
+    ...(isInside
+      ? insertInside(sheetId, dimension, at, rows.length)
+      : [
+          {
+            insertDimension: {
+              range: { sheetId, dimension, startIndex: at, endIndex: at + rows.length },
+              inheritFromBefore: false,
+            },
+          },
+        ]),
+    {
+      updateCells: {
+        start: { sheetId, rowIndex: at, columnIndex: 0 },
+        rows: data,
+        fields: 'userEnteredValue,userEnteredFormat',
+      },
+    },
+  ];
 }
 
-/** A new row at a place, where what people laid over the rows above is to take it in, or some cells cannot be written. */
-export const placeRow = (
-  sheetId: number,
-  row: number,
-  values: ReadonlyMap<ColumnKey, SheetValue>,
-  columns: Columns,
-): Request[] => cellsOf(sheetId, row, values, columns, 'userEnteredValue,userEnteredFormat');
+type InsertedInto = Pick<FormTab, 'sheetId' | 'rowCount' | 'laid' | 'obstacles'>;
+
+/** Whether a row is among those of an area. */
+export const isWithin = ({ startRow, endRow }: Obstacle['area'], row: number): boolean =>
+  row >= startRow && row < (endRow ?? Infinity);
 
 function formatOf(
   key: ColumnKey,
@@ -177,6 +260,7 @@ function formatOf(
   const look = { wrapStrategy: 'CLIP', verticalAlignment: 'TOP' };
   if (key === 's:at' || key === 's:removed')
     return { userEnteredFormat: { ...look, numberFormat: DATE_FORMAT } };
+  if (key === 's:id') return { userEnteredFormat: { ...look, ...FAINT_FORMAT } };
   if (needsPlainFormat(value))
     return { userEnteredFormat: { ...look, numberFormat: { type: 'NUMBER', pattern: '0' } } };
   return { userEnteredFormat: look };

@@ -9,9 +9,10 @@ import {
 } from '../../../targets/google-sheets/api/metadata.ts';
 import { columnCells, spansOf, wholeRow } from '../../../targets/google-sheets/api/a1.ts';
 import type { SheetsApi } from '../../../targets/google-sheets/api/sheets-api.ts';
-import { SheetsError } from '../../../targets/google-sheets/api/sheets-error.ts';
+import { SheetsError, type SheetsFault } from '../../../targets/google-sheets/api/sheets-error.ts';
 import { freeTabTitle } from '../../../targets/google-sheets/columns/tab-title.ts';
 import {
+  COMMIT_LOG_FRESH_MS,
   type CommitLog,
   formTag,
   headOf,
@@ -66,7 +67,23 @@ export interface Aim {
   readonly rows: readonly (readonly [row: number, id: string])[];
   /** IDs of the rows that are added below all others. */
   readonly appended: readonly string[];
+  /** It makes columns or writes headers. */
+  readonly isOnHeaders: boolean;
 }
+
+/** The aim of a write to a tab. `columns`, `marks`: as the write leaves them. */
+export const aimAt = (
+  { sheetId, title }: Pick<FormTab, 'sheetId' | 'title'>,
+  columns: FormTab['columns'],
+  marks: FormTab['marks'],
+  written: Pick<Aim, 'rows' | 'appended' | 'isOnHeaders'>,
+): Aim => ({
+  sheetId,
+  title,
+  idColumn: columns.get('s:id') ?? 0,
+  ...written,
+  columns: new Map([...marks].map(([key, id]) => [id, columns.get(key) ?? -1] as const)),
+});
 
 /** What a write led to. */
 export interface Written<T> {
@@ -84,7 +101,8 @@ export interface Writer {
 
 const MOST_TRIES = 6;
 /** So old may be what a reader is told. */
-export const RECENT_MS = 5_000;
+export const READ_MS = 5_000;
+const RETRIED = new Set<SheetsFault>(['taken', 'moved', 'refused', 'unclear', 'protected']);
 const STATE_COLUMNS = 40;
 const STATE_ROWS = 200;
 
@@ -109,20 +127,11 @@ export class SheetFile {
   #turn: Promise<unknown> = Promise.resolve();
   #view: View | null = null;
   #viewedAtMs = 0;
+  /** We have made tabs or columns since. */
+  #isRebuilt = false;
 
   constructor(api: SheetsApi, clock: Clock, holder: string, random: () => number) {
     [this.api, this.clock, this.holder, this.#random] = [api, clock, holder, random];
-  }
-
-  /** The spreadsheet as it was some seconds ago at most: for those who change nothing. Google allows 60 readings a minute. */
-  async recent(): Promise<View> {
-    const isYoung = this.clock.now() - this.#viewedAtMs < RECENT_MS;
-    return this.#view !== null && isYoung ? this.#view : this.refresh();
-  }
-
-  /** The spreadsheet as it was last read, whenever that was. */
-  async known(): Promise<View> {
-    return this.#view ?? this.refresh();
   }
 
   /** Reads the spreadsheet: its structure, and the hidden tab where another process has written since. */
@@ -140,7 +149,28 @@ export class SheetFile {
       stateTab = readStateTab((await this.cells([structure.stateTab.sheetId]))[0] ?? []);
     this.#view = { structure, stateTab };
     this.#viewedAtMs = this.clock.now();
+    this.#isRebuilt = false;
     return this.#view;
+  }
+
+  /**
+   * The spreadsheet as it was last read, where that was a moment ago. What is written over it is refused if somebody has written
+   * since.
+   */
+  async recent(): Promise<View> {
+    const isRecent = this.clock.now() - this.#viewedAtMs < COMMIT_LOG_FRESH_MS;
+    return this.#view !== null && isRecent ? this.#view : this.refresh();
+  }
+
+  /** The same for those who change nothing. Google allows 60 readings a minute. */
+  async forReading(): Promise<View> {
+    const isRecent = this.clock.now() - this.#viewedAtMs < READ_MS;
+    return this.#view !== null && isRecent && !this.#isRebuilt ? this.#view : this.refresh();
+  }
+
+  /** The spreadsheet as it was last read, whenever that was. */
+  async known(): Promise<View> {
+    return this.#view ?? this.refresh();
   }
 
   /** The cells of whole tabs, row by row. */
@@ -185,24 +215,30 @@ export class SheetFile {
 
   /**
    * One atomic write. `plan` may read, and is asked again where the spreadsheet was rearranged or another process was faster. Rejects
-   * with TARGET_BUSY where another process has written to the form.
+   * with TARGET_BUSY where another process has written to the form. `isHidden`: it concerns the hidden tab only, which people do not
+   * rearrange, so that nothing is read before.
    */
-  write<T>(writer: Writer, plan: (view: View) => Promise<Plan<T>>): Promise<Written<T>> {
-    const work = this.#turn.then(() => this.#write(writer, plan));
+  write<T>(
+    writer: Writer,
+    plan: (view: View) => Promise<Plan<T>>,
+    isHidden = false,
+  ): Promise<Written<T>> {
+    const work = this.#turn.then(() => this.#write(writer, plan, isHidden));
     this.#turn = work.catch(() => {});
     return work;
   }
 
-  async #write<T>(writer: Writer, plan: (view: View) => Promise<Plan<T>>): Promise<Written<T>> {
-    for (let tries = 0; ; tries++) {
-      const known = this.#view;
-      const view = tries === 0 ? await this.recent() : await this.refresh();
+  async #write<T>(
+    writer: Writer,
+    plan: (view: View) => Promise<Plan<T>>,
+    isHidden: boolean,
+  ): Promise<Written<T>> {
+    for (let tries = 1; ; tries++) {
+      const view = isHidden && tries === 1 ? await this.recent() : await this.refresh();
       this.#requireOwn(writer, view.structure.log);
       const { batch, result } = await plan(view);
       if (batch === null) return { result, isAstray: false };
-      // A reading of before shows only whether there is anything to write.
-      if (view === known) continue;
-      const { requests, stateTab } = this.#withState(view, batch);
+      const { requests, stateTab, place } = this.#withState(view, batch);
       const nonce = Math.floor(this.#random() * 2 ** 40).toString(36);
       const note = {
         nonce,
@@ -218,8 +254,10 @@ export class SheetFile {
         const answer = await this.api.update([...next.requests, ...requests], rangesOf(aim));
         isAstray = aim !== null && !isRight(aim, answer.updatedSpreadsheet);
       } catch (error) {
-        if (!(error instanceof SheetsError) || tries >= MOST_TRIES) throw error;
-        if (!['taken', 'moved', 'refused', 'unclear'].includes(error.fault)) throw error;
+        if (!(error instanceof SheetsError)) throw error;
+        // People may have protected something since it was read: once is enough to see it.
+        if (tries >= (error.fault === 'protected' ? 2 : MOST_TRIES)) throw error;
+        if (!RETRIED.has(error.fault)) throw error;
         const { structure } = await this.refresh();
         const isDone = structure.log.entries.some((entry) => entry.nonce === nonce);
         if (!isDone) continue;
@@ -227,9 +265,12 @@ export class SheetFile {
         isAstray = aim !== null;
       }
       writer.since = next.entry.number;
-      this.#view = { structure: { ...view.structure, log: next.log }, stateTab };
-      // It made tabs or columns.
-      if (requests.some(isStructural)) this.#viewedAtMs = -Infinity;
+      this.#view = {
+        structure: { ...view.structure, log: next.log, stateTab: place },
+        stateTab,
+      };
+      this.#viewedAtMs = this.clock.now();
+      this.#isRebuilt ||= requests.some(isStructural);
       return { result, isAstray };
     }
   }
@@ -246,7 +287,7 @@ export class SheetFile {
   #withState(
     { structure, stateTab }: View,
     { requests, put, drop, isShown }: Batch,
-  ): { requests: Request[]; stateTab: StateTab } {
+  ): { requests: Request[]; stateTab: StateTab; place: Structure['stateTab'] } {
     const made: Request[] = [];
     let place = structure.stateTab;
     if (place === null) {
@@ -264,12 +305,20 @@ export class SheetFile {
       place = { sheetId, rowCount: STATE_ROWS };
     }
     const all = changeStateTab(stateTab, place, put, drop);
-    if (!isShown) return { requests: [...requests, ...made, ...all.requests], stateTab: all.tab };
-    const shown = this.show({ structure, stateTab: all.tab });
-    const noted = changeStateTab(all.tab, place, shown.put, shown.drop);
+    const { sheetId } = place;
+    const shown = isShown
+      ? this.show({ structure, stateTab: all.tab })
+      : { requests: [], put: [], drop: [] };
+    const noted = changeStateTab(
+      all.tab,
+      { sheetId, rowCount: all.rowCount },
+      shown.put,
+      shown.drop,
+    );
     return {
       requests: [...requests, ...made, ...all.requests, ...shown.requests, ...noted.requests],
       stateTab: noted.tab,
+      place: { sheetId, rowCount: noted.rowCount },
     };
   }
 
@@ -313,9 +362,10 @@ function isRight(aim: Aim, shown: sheets_v4.Schema$Spreadsheet | undefined): boo
   );
 }
 
+/** It makes tabs or columns, which are not known before the next reading. */
 const isStructural = (request: Request): boolean =>
   request.addSheet !== undefined ||
-  request.insertDimension !== undefined ||
+  request.insertDimension?.range?.dimension === 'COLUMNS' ||
   request.createDeveloperMetadata !== undefined;
 
 const nonceOf = (log: CommitLog): string => log.entries.at(-1)?.nonce ?? '';

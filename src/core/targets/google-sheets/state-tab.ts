@@ -21,6 +21,9 @@ export interface StateTab {
   readonly end: number;
 }
 
+/** The row with the salt for the names of forgotten submissions. */
+export const SALT: StateKey = { kind: 'record', formId: '', key: 'salt' };
+
 export const EMPTY_STATE_TAB: StateTab = { rows: new Map(), end: 0 };
 
 /** A cell holds 50,000 characters; a longer text goes on in the cells beside it. */
@@ -48,28 +51,20 @@ export function readStateTab(values: readonly (readonly ReadValue[])[]): StateTa
 export const textIn = (tab: StateTab, key: StateKey): string | null =>
   tab.rows.get(nameOf(key))?.text ?? null;
 
-const SALT = { kind: 'record', formId: '', key: 'salt' } as const;
-
-/** What names of forgotten submissions are made with; '' before the first write. */
-export const saltIn = (tab: StateTab): string => textIn(tab, SALT) ?? '';
-
-/** The row that keeps the salt. */
-export const saltRow = (text: string): StateRow => ({ ...SALT, text });
-
 /** Rows of a kind and form. */
 export const rowsOf = (tab: StateTab, kind: StateKey['kind'], formId: string): StateRow[] =>
   [...tab.rows.values()].filter((row) => row.kind === kind && row.formId === formId);
 
 /**
  * The tab with some rows written and others emptied, and the requests that make it so. `place`: the tab in the spreadsheet, with
- * as many rows as its grid has.
+ * as many rows as its grid has; how many it has then.
  */
 export function changeStateTab(
   tab: StateTab,
   place: { readonly sheetId: number; readonly rowCount: number },
   put: readonly StateRow[],
   drop: readonly StateKey[],
-): { readonly tab: StateTab; readonly requests: Request[] } {
+): { readonly tab: StateTab; readonly requests: Request[]; readonly rowCount: number } {
   const rows = new Map(tab.rows);
   const requests: Request[] = [];
   const write = (row: number, cells: readonly string[], before: string): void => {
@@ -100,7 +95,8 @@ export function changeStateTab(
     requests.unshift({
       appendDimension: { sheetId: place.sheetId, dimension: 'ROWS', length: missing + SPARE_ROWS },
     });
-  return { tab: { rows, end }, requests };
+  const rowCount = place.rowCount + (missing > 0 ? missing + SPARE_ROWS : 0);
+  return { tab: { rows, end }, requests, rowCount };
 }
 
 function partsOf(text: string): string[] {

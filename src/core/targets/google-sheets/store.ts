@@ -5,7 +5,6 @@ import { newSalt } from '../../../mirror/forgotten.ts';
 import type { FormIdentity } from '../../../mirror/types.ts';
 import { GOOGLE_QUOTA, RequestQuota } from '../../../targets/google-sheets/api/request-quota.ts';
 import { SheetsApi } from '../../../targets/google-sheets/api/sheets-api.ts';
-import type { ColumnKey } from '../../../targets/google-sheets/api/metadata.ts';
 import { SHEETS_SCOPE } from '../../../targets/google-sheets/api/sheets-error.ts';
 import { SerialTime } from '../../../targets/google-sheets/rows/serial-time.ts';
 import { headOf } from '../../../targets/google-sheets/state/commit-log.ts';
@@ -14,32 +13,39 @@ import { distrust, flagAll, liveRows, newFormState } from '../../mirror/form-sta
 import { tallyOf } from '../../mirror/ledger.ts';
 import type {
   CheckResult,
-  Entry,
   OpenForm,
   Store,
   StoredForm,
   StoredRecord,
   StoredRow,
 } from '../../mirror/port.ts';
-import { documentIn, documentsIn, entriesIn, type FormDocument } from './documents.ts';
-import { SheetForm, stateLost } from './form.ts';
-import { type KnownRow, knownRow, rowsById, type Table } from './rows.ts';
 import { checkSheet } from './check.ts';
+import { documentIn, documentsIn, entriesIn, type FormDocument } from './documents.ts';
+import { SheetForm, type SheetFormParts, stateLost } from './form.ts';
 import { idColumnDeleted, noticesOf } from './notices.ts';
 import { type DescribeForm, showMirror, showSummary } from './own-tabs.ts';
-import { oddRowsIn } from './odd-rows.ts';
 import { sheetSnapshot } from './snapshot.ts';
 import type { FormSnapshot } from '../../../mirror/snapshot.ts';
-import { isBlocked } from './writable.ts';
-import { RECENT_MS, SheetFile, type View } from './sheet-file.ts';
-import { saltIn, type StateRow, textIn } from './state-tab.ts';
+import { countedRows, freedIn } from './blocked.ts';
+import { planHeader } from './layout.ts';
+import {
+  EMPTY_SURVEY,
+  type KnownRow,
+  knownRow,
+  OWN_COLUMNS,
+  type Survey,
+  survey,
+  type Table,
+} from './rows.ts';
+import { READ_MS, SheetFile, type View, type Writer } from './sheet-file.ts';
+import { SALT, type StateRow, textIn } from './state-tab.ts';
 
 export interface SheetStoreOptions extends CredentialsSource {
   /** As the settings name it, for messages. */
   readonly name: string;
   readonly clock: Clock;
   readonly random?: () => number;
-  /** Puts a form's health into words for the Mirror tab; left out: there is no such tab. */
+  /** Puts a form's health into words for the Mirror tab; left out: there are no tabs for people. */
   readonly describe?: DescribeForm | undefined;
   /** SHEETS_SUMMARY; undefined: only in a spreadsheet without tabs of people's. */
   readonly summary?: boolean | undefined;
@@ -47,8 +53,6 @@ export interface SheetStoreOptions extends CredentialsSource {
 
 /** So often forms are read again because another process has written meanwhile. */
 const MOST_READINGS = 3;
-/** What is known of a row without its answers. */
-const ROW_COLUMNS = ['s:id', 's:status', 's:at', 's:removed'] as const;
 
 /** Opens a spreadsheet by its ID. Reads the credentials and makes no call yet; throws SETTINGS and TARGET_DENIED. */
 export async function openSheetStore(
@@ -106,33 +110,34 @@ class SheetStore implements Store {
     for (let tries = 1; ; tries++) {
       const before = await this.#file.known();
       const tabs = before.structure.forms;
-      const tables = await this.#file.tables([...tabs.values()], ROW_COLUMNS);
+      const tables = await this.#file.tables([...tabs.values()], OWN_COLUMNS);
       const view = await this.#file.refresh();
-      // A write in between is in the states, and perhaps not in the rows.
-      if (tries < MOST_READINGS && headOf(before.structure.log) !== headOf(view.structure.log))
-        continue;
-      const time = new SerialTime(view.structure.timeZone);
-      const counted = new Map<string, ReadonlyMap<string, KnownRow>>();
       const head = headOf(view.structure.log);
-      this.#counted = { atMs: this.#file.clock.now(), head, rows: counted };
-      return documentsIn(view).map((document) => {
+      // A write in between is in the states, and perhaps not in the rows.
+      if (tries < MOST_READINGS && headOf(before.structure.log) !== head) continue;
+      const time = new SerialTime(view.structure.timeZone);
+      const read = new Map<string, ReadonlyMap<string, KnownRow>>();
+      this.#counted = { atMs: this.#file.clock.now(), head, rows: read };
+      return documentsIn(view).map((document): StoredForm => {
         const { state, fields } = document;
         const tab = view.structure.forms.get(state.formId);
-        const read = tabs.get(state.formId);
-        const table = (read && tables.get(read)) ?? new Map();
+        const at = tabs.get(state.formId);
+        const table = (at && tables.get(at)) ?? new Map();
         // Nothing can be said of its rows: what was claimed before stays, as of then.
         if (tab !== undefined && !tab.columns.has('s:id'))
           return { state, fields, losses: [], notices: [idColumnDeleted(tab)] };
-        const found = rowsIn(table, time);
-        counted.set(state.formId, found);
-        const rows = tallyOf(found, new Map()).rows;
-        const losses = lossesOf(view, document, liveRows({ rows }));
-        if (losses.length === 0 && !isDeepStrictEqual(rows, state.tally.rows))
+        const entries = entriesIn(view, state.formId);
+        const found = survey(table);
+        const rows = countedRows(rowsIn(table, found.places, time), entries);
+        read.set(state.formId, rows);
+        const tally = tallyOf(rows, entries);
+        const losses = lossesOf(view, document, liveRows(tally));
+        if (losses.length === 0 && !isDeepStrictEqual(tally.rows, state.tally.rows))
           losses.push(`Rows of ${state.name} were changed or added; they are read again.`);
-        const entries = entriesIn(view, state.formId).values();
         const { email } = this.#file.api;
-        const notices = tab === undefined ? [] : noticesOf(tab, oddRowsIn(table), entries, email);
-        const trusted = freedIn(view, document) === null ? state : flagAll(state);
+        const notices = tab === undefined ? [] : noticesOf(tab, fields, entries, found, email);
+        const isFreed = freedIn(entries, found.places, tab).size > 0;
+        const trusted = isFreed ? flagAll(state) : state;
         // The next run that opens the form reports the losses and reads the rows again.
         return {
           state: losses.length === 0 ? trusted : distrust(state),
@@ -145,7 +150,7 @@ class SheetStore implements Store {
   }
 
   async states(): Promise<readonly Pick<StoredForm, 'state' | 'fields'>[]> {
-    return documentsIn(await this.#file.recent());
+    return documentsIn(await this.#file.forReading());
   }
 
   async snapshot(formId: string): Promise<FormSnapshot | null> {
@@ -169,33 +174,42 @@ class SheetStore implements Store {
   ): Promise<OpenForm | null> {
     const { id, slug = id, name = id } = form;
     if (mode === 'write') return this.#openToWrite({ id, slug, name });
-    const view = await this.#file.recent();
+    const view = await this.#file.forReading();
     const document = documentIn(view, id);
     if (document === null) return null;
-    const [salt, entries] = [saltIn(view.stateTab), entriesIn(view, id)];
-    const time = new SerialTime(view.structure.timeZone);
-    const rows = async () => {
-      const counted = this.#counted;
-      const isRecent = counted !== null && this.#file.clock.now() - counted.atMs < RECENT_MS;
-      if (isRecent && counted.head === headOf((await this.#file.known()).structure.log))
-        return counted.rows.get(id) ?? new Map();
-      return rowsIn(await this.#tableOf(view, document, ROW_COLUMNS), time);
-    };
+    const entries = entriesIn(view, id);
     return new SheetForm({
       file: this.#file,
-      salt,
+      salt: textIn(view.stateTab, SALT) ?? '',
       document,
-      table: null,
-      entries,
-      rows,
       kept: document,
+      table: new Map(),
+      survey: EMPTY_SURVEY,
+      freed: new Set(),
+      rows: () => this.#rowsOf(view, document),
+      entries,
       losses: [],
       writer: null,
     });
   }
 
+  /** The rows of a form, without their answers. */
+  async #rowsOf(view: View, { state }: FormDocument): Promise<ReadonlyMap<string, KnownRow>> {
+    const { formId, name } = state;
+    const counted = this.#counted;
+    const isRecent = counted !== null && this.#file.clock.now() - counted.atMs < READ_MS;
+    if (isRecent && counted.head === headOf((await this.#file.known()).structure.log))
+      return counted.rows.get(formId) ?? new Map();
+    const tab = view.structure.forms.get(formId);
+    const table = tab === undefined ? new Map() : await this.#file.table(tab, OWN_COLUMNS);
+    if (tab !== undefined && !table.has('s:id')) throw idsLost(this.#name, name);
+    const time = new SerialTime(view.structure.timeZone);
+    const { places } = survey(table);
+    return countedRows(rowsIn(table, places, time), entriesIn(view, formId));
+  }
+
   async record(key: string): Promise<StoredRecord | null> {
-    const text = textIn((await this.#file.recent()).stateTab, recordKey(key));
+    const text = textIn((await this.#file.forReading()).stateTab, recordKey(key));
     return text === null ? null : (JSON.parse(text) as StoredRecord);
   }
 
@@ -222,34 +236,36 @@ class SheetStore implements Store {
       );
     file.held.add(id);
     try {
-      const view = await file.refresh();
+      let view = await this.#file.refresh();
       const found = documentIn(view, id);
-      const tab = view.structure.forms.get(id);
-      if (found === null && tab !== undefined) throw stateLost(this.#name, slug);
+      if (found === null && view.structure.forms.has(id)) throw stateLost(this.#name, slug);
       const state = found?.state ?? newFormState({ formId: id, slug, name, place: id });
-      const document = {
+      const document: FormDocument = {
         state: { ...state, slug, name },
         fields: found?.fields ?? [],
+        notices: [],
         unverified: null,
+        questions: found?.questions ?? [],
+        headerRow: found?.headerRow ?? 0,
       };
-      const table = await this.#tableOf(view, document);
-      const rows = rowsIn(table, new SerialTime(view.structure.timeZone));
-      const entries = entriesIn(view, id);
+      const writer = { formId: id, slug, since: headOf(view.structure.log) };
+      let parts = await this.#read(view, document);
+      if (await this.#mendHeader(writer, view, parts)) {
+        view = await this.#file.refresh();
+        parts = await this.#read(view, document);
+      }
       const unverified = found?.unverified ?? null;
-      const tally = tallyOf(rows, entries);
+      const tally = tallyOf(parts.rows, parts.entries);
       const losses = lossesOf(view, document, liveRows(tally));
-      const freed = freedIn(view, document);
-      if (freed !== null) losses.push(freed);
+      if (parts.freed.size > 0)
+        losses.push(
+          `Cells of ${name} that were protected or merged can be written now; its rows are read again.`,
+        );
       const counted = { ...document.state, tally };
       const trusted = losses.length === 0 ? counted : distrust(counted);
-      const writer = { formId: id, slug, since: headOf(view.structure.log) };
       const form = new SheetForm({
-        file,
-        salt: saltIn(view.stateTab) || newSalt(),
+        ...parts,
         document: { ...document, state: trusted },
-        rows,
-        table,
-        entries,
         kept: found,
         losses,
         writer,
@@ -263,23 +279,56 @@ class SheetStore implements Store {
     }
   }
 
-  /** The rows of a form, as they are now. */
-  async #tableOf(
+  /** What is there of a form. */
+  async #read(
+    { structure, stateTab }: View,
+    document: FormDocument,
+  ): Promise<
+    Omit<SheetFormParts, 'kept' | 'losses' | 'writer' | 'rows'> & {
+      rows: ReadonlyMap<string, KnownRow>;
+    }
+  > {
+    const { formId } = document.state;
+    const tab = structure.forms.get(formId);
+    const table = tab === undefined ? new Map() : await this.#file.table(tab);
+    if (tab !== undefined && !table.has('s:id')) throw idsLost(this.#name, document.state.name);
+    const found = tab === undefined ? EMPTY_SURVEY : survey(table);
+    const entries = entriesIn({ structure, stateTab }, formId);
+    const rows = countedRows(
+      rowsIn(table, found.places, new SerialTime(structure.timeZone)),
+      entries,
+    );
+    const salt = textIn(stateTab, SALT) ?? newSalt();
+    const freed = freedIn(entries, found.places, tab);
+    return { file: this.#file, salt, document, table, survey: found, freed, rows, entries };
+  }
+
+  /** Puts a header row back that people sorted into the rows, or deleted. */
+  async #mendHeader(
+    writer: Writer,
     { structure }: View,
-    { state }: FormDocument,
-    only?: readonly ColumnKey[],
-  ): Promise<Table> {
-    const tab = structure.forms.get(state.formId);
-    const table = tab === undefined ? new Map() : await this.#file.table(tab, only);
-    if (tab !== undefined && !table.has('s:id')) throw idsLost(this.#name, state.name);
-    return table;
+    { survey: found, document: { fields } }: Pick<SheetFormParts, 'survey' | 'document'>,
+  ): Promise<boolean> {
+    const tab = structure.forms.get(writer.formId);
+    if (tab === undefined || planHeader(tab, found, fields).length === 0) return false;
+    const { result } = await this.#file.write<boolean>(writer, async (view) => {
+      const now = view.structure.forms.get(writer.formId);
+      const requests =
+        now === undefined ? [] : planHeader(now, survey(await this.#file.table(now)), fields);
+      const isAny = requests.length > 0;
+      return {
+        batch: isAny ? { requests, put: [], drop: [], aim: null, isShown: false } : null,
+        result: isAny,
+      };
+    });
+    return result;
   }
 }
 
 const recordKey = (key: string) => ({ kind: 'record', formId: '', key }) as const;
 
-const rowsIn = (table: Table, time: SerialTime): Map<string, KnownRow> =>
-  new Map([...rowsById(table)].map(([id, row]) => [id, knownRow(id, row, table, time, null)]));
+const rowsIn = (table: Table, places: Survey['places'], time: SerialTime): Map<string, KnownRow> =>
+  new Map([...places].map(([id, row]) => [id, knownRow(id, row, table, time, null)]));
 
 /** Without IDs, rows cannot be matched with submissions. */
 const idsLost = (target: string, form: string): MirrorError =>
@@ -290,27 +339,17 @@ const idsLost = (target: string, form: string): MirrorError =>
   );
 
 /** What people removed, a sentence for each. `now`: how many live rows there are. */
-function lossesOf(view: View, { state, fields }: FormDocument, now: number): string[] {
-  const { formId, name } = state;
+function lossesOf({ structure }: View, { state, fields }: FormDocument, now: number): string[] {
   const before = liveRows(state.tally);
-  const tab = view.structure.forms.get(formId);
+  const tab = structure.forms.get(state.formId);
   if (tab === undefined)
-    return before > 0 ? [`The tab of ${name} was deleted; it is filled again.`] : [];
+    return before > 0 ? [`The tab of ${state.name} was deleted; it is filled again.`] : [];
   const lost = fields.flatMap(({ label, column }) =>
-    column !== null && !tab.columns.has(column as ColumnKey)
-      ? [`The column "${label}" of ${name} was deleted; it is filled again.`]
+    column !== null && !tab.columns.has(column as `f:${string}`)
+      ? [`The column "${label}" of ${state.name} was deleted; it is filled again.`]
       : [],
   );
-  if (now < before) lost.push(`${before - now} rows of ${name} were removed; they are read again.`);
+  if (now < before)
+    lost.push(`${before - now} rows of ${state.name} were removed; they are read again.`);
   return lost;
-}
-
-/** Cells that could not be written can be now: what belongs in them is read again, a sentence for that; null: there are none. */
-function freedIn(view: View, { state: { formId, name } }: FormDocument): string | null {
-  const obstacles = view.structure.forms.get(formId)?.obstacles ?? [];
-  const isFree = ({ reason }: Entry): boolean =>
-    isBlocked(reason) && !obstacles.some((one) => reason.includes(one.name));
-  return [...entriesIn(view, formId).values()].some(isFree)
-    ? `Cells of ${name} that were protected or merged can be written now; its rows are read again.`
-    : null;
 }

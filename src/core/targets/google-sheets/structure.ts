@@ -23,11 +23,10 @@ export interface FormTab {
   readonly columns: ReadonlyMap<ColumnKey, number>;
   /** The IDs of the metadata that says so. */
   readonly marks: ReadonlyMap<ColumnKey, number>;
-  /** What keeps cells from being written: protections, merged cells, heads of tables. */
+  /** Protected ranges that this account may not edit, and merged cells. */
   readonly obstacles: readonly Obstacle[];
-  /** Filters, tables and colours that people laid over rows. */
-  readonly ranges: readonly LaidRange[];
-  readonly filter: sheets_v4.Schema$BasicFilter | null;
+  /** Tables, filters and alternating colors that lie over it. */
+  readonly laid: readonly LaidRange[];
 }
 
 /** Everything about a spreadsheet but its cells, as of one reading. */
@@ -65,15 +64,14 @@ export function readStructure(
   answer: sheets_v4.Schema$Spreadsheet,
 ): Structure {
   const forms = new Map<string, FormTab>();
-  const protections = readProtections(answer);
   let stateTab: Structure['stateTab'] = null;
   const own: Record<'mirror' | 'summary', OwnTab | null> = { mirror: null, summary: null };
   const others: number[] = [];
+  const protections = readProtections(answer);
   for (const sheet of answer.sheets ?? []) {
     const tab = tabOf(sheet);
     const marks = metadataEntries(sheet.developerMetadata);
     others.push(...marks.map(({ id }) => id));
-    const onTab = protections.filter(({ sheetId }) => sheetId === tab.sheetId);
     const isOwn = (role: 'state' | 'mirror' | 'summary'): boolean => {
       const mark = roleMark(role, spreadsheetId, tab.sheetId);
       return marks.some(({ key, value }) => key === METADATA_KEYS.role && value === mark);
@@ -83,15 +81,20 @@ export function readStructure(
       if (isOwn(role))
         own[role] = {
           ...tab,
-          isProtected: onTab.length > 0,
+          isProtected: protections.some(({ sheetId }) => sheetId === tab.sheetId),
           chartIds: (sheet.charts ?? []).map(({ chartId }) => chartId ?? 0),
         };
     const formId = formOf(marks, spreadsheetId, tab.sheetId);
     if (formId === null) continue;
-    const obstacles = [...onTab, ...readOverlays(sheet)];
-    const ranges = laidRanges(sheet);
-    const filter = sheet.basicFilter ?? null;
-    forms.set(formId, { ...tab, ...columnsOf(sheet, others), obstacles, ranges, filter });
+    const obstacles = [...protections, ...readOverlays(sheet)].filter(
+      (one) => one.sheetId === tab.sheetId && one.kind !== 'head',
+    );
+    forms.set(formId, {
+      ...tab,
+      ...columnsOf(sheet, others),
+      obstacles,
+      laid: laidRanges(sheet),
+    });
   }
   return {
     title: answer.properties?.title ?? '',

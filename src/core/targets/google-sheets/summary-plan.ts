@@ -61,12 +61,12 @@ export function planSummary(view: View): SummaryPlan {
         sheetId: tab.sheetId,
         name: document.state.name,
         title: tab.title,
-        headerRow: document.odd?.headerRow ?? 0,
+        headerRow: document.headerRow,
         id,
         at: columnOf(tab, 's:at'),
         status: columnOf(tab, 's:status'),
         removed: columnOf(tab, 's:removed'),
-        questions: (document.questions ?? []).flatMap(({ mark, listed, numbers }) => {
+        questions: document.questions.flatMap(({ mark, listed, numbers }) => {
           const key = byMark.get(mark);
           const column = key && columnOf(tab, key);
           return column === undefined ? [] : [{ column, listed, numbers }];

@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
-import { cellData } from '../../../targets/google-sheets/api/cell-value.ts';
+import { cellData, type ReadValue } from '../../../targets/google-sheets/api/cell-value.ts';
 import { deleteRows } from './erase.ts';
-import type { Aim, SheetFile, View } from './sheet-file.ts';
+import { type Aim, aimAt, type SheetFile, type View } from './sheet-file.ts';
+import type { FormTab } from './structure.ts';
 
 /*
  * Puts right what a write left beside the cells that it was meant for: people moved rows or columns between the reading and
@@ -11,26 +13,25 @@ import type { Aim, SheetFile, View } from './sheet-file.ts';
 type Request = sheets_v4.Schema$Request;
 
 /** What is stored of the cells that one write was meant for. */
-export type Unverified = Pick<Aim, 'appended' | 'rows'>;
+export type Unverified = Pick<Aim, 'appended' | 'rows' | 'isOnHeaders'>;
 
 /**
- * Plans to remove rows that were added beside our columns, to put back IDs that were written over, and to clear cells that show an
- * ID beside its column. `known`: the rows of submissions that there were, by ID; `putBack`: IDs that the sweep before has put
- * back, perhaps while columns moved. Cells of people's that were written over are lost.
+ * Plans to remove rows that were added beside our columns, to put back IDs that were written over, and to clear our cells that
+ * show an ID beside its column. `known`: the rows of
+ * submissions that there were, by ID. Cells of people's that were written over are lost.
  */
 export async function planSweep(
   file: SheetFile,
   { structure }: View,
   formId: string,
-  { appended, rows }: Unverified,
+  { appended, rows, isOnHeaders }: Unverified,
   known: ReadonlyMap<string, unknown>,
-  putBack: ReadonlySet<string>,
-): Promise<{ readonly requests: Request[]; readonly putBack: ReadonlySet<string> }> {
-  const tab = structure.forms.get(formId);
-  if (tab === undefined) return { requests: [], putBack };
-  const { sheetId, columns } = tab;
+): Promise<{ readonly requests: readonly Request[]; readonly aim: Aim | null }> {
+  const read = await readSettled(file, structure.forms.get(formId), formId);
+  if (read === null) return { requests: [], aim: null };
+  const { tab, lines } = read;
+  const { sheetId, columns, marks } = tab;
   const at = columns.get('s:id') ?? -1;
-  const [lines = []] = await file.cells([sheetId]);
   const ids = lines.map((line) => String(line[at] ?? ''));
   const added = new Set(appended);
   // They are so new that no person can have written their IDs anywhere.
@@ -40,35 +41,50 @@ export async function planSweep(
     return isBeside && !added.has(id) && !known.has(id) ? [row] : [];
   });
   const requests: Request[] = [];
-  const back = new Set<string>();
+  const mended: [row: number, id: string][] = [];
+  const write = (row: number, columnIndex: number, value: string | null, id: string): void => {
+    const start = { sheetId, rowIndex: row, columnIndex };
+    const fields = 'userEnteredValue';
+    requests.push({ updateCells: { start, rows: [{ values: [cellData(value)] }], fields } });
+    if (id !== '') mended.push([row - astray.filter((gone) => gone < row).length, id]);
+  };
   for (const [row, id] of rows) {
-    // A row that belongs to another submission keeps that submission's ID, and a new one has none yet.
-    if (added.has(id) || ids.includes(id) || known.has(ids[row] ?? '') || row >= lines.length)
-      continue;
-    requests.push(writeCell(sheetId, row, at, id));
-    back.add(id);
+    // A row that belongs to another submission keeps that submission's ID.
+    if (ids.includes(id) || known.has(ids[row] ?? '') || row >= lines.length) continue;
+    write(row, at, id, id);
   }
-  const ours = new Set(columns.values());
   const written = new Set([...appended, ...rows.map(([, id]) => id)]);
+  const ours = [...columns.values()].filter((column) => column !== at);
   for (const [row, line] of lines.entries())
-    for (const [column, cell] of line.entries()) {
-      const isWrong =
-        putBack.has(String(cell ?? '')) || (ours.has(column) && written.has(String(cell ?? '')));
-      if (isWrong && column !== at && !astray.includes(row))
-        requests.push(writeCell(sheetId, row, column, null));
-    }
-  return { requests: [...requests, ...deleteRows(sheetId, astray)], putBack: back };
+    for (const column of ours)
+      if (written.has(String(line[column] ?? '')) && !astray.includes(row))
+        write(row, column, null, ids[row] ?? '');
+  requests.push(...deleteRows(sheetId, astray));
+  // This write may go astray as well.
+  return {
+    requests,
+    aim:
+      requests.length === 0
+        ? null
+        : aimAt(tab, columns, marks, { rows: mended, appended, isOnHeaders }),
+  };
 }
 
-const writeCell = (
-  sheetId: number,
-  rowIndex: number,
-  columnIndex: number,
-  value: string | null,
-): Request => ({
-  updateCells: {
-    start: { sheetId, rowIndex, columnIndex },
-    rows: [{ values: [cellData(value)] }],
-    fields: 'userEnteredValue',
-  },
-});
+const MOST_READINGS = 5;
+
+/** The cells of a tab, and where its columns were meanwhile: people are at work in it. Null where there is none. */
+async function readSettled(
+  file: SheetFile,
+  found: FormTab | undefined,
+  formId: string,
+): Promise<{ readonly tab: FormTab; readonly lines: ReadValue[][] } | null> {
+  let tab = found;
+  for (let tries = 1; tab !== undefined; tries++) {
+    const [lines = []] = await file.cells([tab.sheetId]);
+    const after = (await file.refresh()).structure.forms.get(formId);
+    const isSame = isDeepStrictEqual(after?.columns, tab.columns);
+    if (isSame || tries >= MOST_READINGS) return { tab, lines };
+    tab = after;
+  }
+  return null;
+}

@@ -31,7 +31,7 @@ const STRUCTURE_FIELDS = [
   'sheets(properties(sheetId,title,hidden,gridProperties(rowCount,columnCount,frozenRowCount)),merges,charts(chartId),' +
     'developerMetadata(metadataId,metadataKey,metadataValue),' +
     'data(startColumn,columnMetadata(developerMetadata(metadataId,metadataKey,metadataValue))),' +
-    'tables(tableId,name,range),basicFilter,filterViews(range),bandedRanges(range),' +
+    'tables(tableId,name,range),basicFilter(range),filterViews(range),bandedRanges(range),' +
     'protectedRanges(description,range,unprotectedRanges,warningOnly,requestingUserCanEdit))',
 ].join(',');
 

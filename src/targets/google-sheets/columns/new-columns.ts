@@ -201,16 +201,8 @@ export function formatColumns(
   ];
 }
 
-/** Requests that write one header. */
-export const formatHeader = (
-  sheetId: number,
-  row: number,
-  column: number,
-  header: string,
-): Request[] =>
-  formatHeaders({ sheetId, startColumn: column, endColumn: column + 1 }, [{ header }], row);
-
-function formatHeaders(
+/** Header cells of columns that lie side by side. */
+export function formatHeaders(
   area: { sheetId: number; startColumn: number; endColumn: number },
   columns: readonly Pick<NewColumn, 'header'>[],
   headerRow: number,

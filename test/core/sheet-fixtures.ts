@@ -1,0 +1,74 @@
+import { startTestEmulator } from '../../packages/google-sheets-emulator/test/support/emulator.ts';
+import type { TestEmulator } from '../../packages/google-sheets-emulator/test/support/emulator.ts';
+import type { Person } from '../../packages/google-sheets-emulator/test/support/people.ts';
+import type { Stored } from '../../packages/google-sheets-emulator/test/support/inspect.ts';
+import type { OpenForm, Store } from '../../src/core/mirror/port.ts';
+import { openSheetStore } from '../../src/core/targets/google-sheets/store.ts';
+import type { TargetNotice } from '../../src/mirror/notices.ts';
+import type { PickedField } from '../../src/mirror/types.ts';
+import { EMULATOR_EMAIL, EMULATOR_TOKEN } from '../../src/targets/google/credentials.ts';
+import { AGE, clock, formOf, NAME } from './store-fixtures.ts';
+
+/* A spreadsheet with one form, the person who has its tab open, and runs of the store over it. */
+
+/** Columns of the tab as it is made; people's begin at 6. */
+export const [AT, STATUS, FULL_NAME, AGE_AT, REMOVED, ID, OWN] = [0, 1, 2, 3, 4, 5, 6];
+
+export interface SheetPlace extends AsyncDisposable {
+  readonly emulator: TestEmulator;
+  readonly spreadsheetId: string;
+  open(): Promise<Store>;
+  /** Opens the form, does something with it, and ends as a run does: the notices of the run. */
+  write(
+    work: (form: OpenForm) => Promise<unknown>,
+    fields?: readonly PickedField[],
+  ): Promise<readonly TargetNotice[]>;
+  person(): Person;
+  sheetId(): number;
+  grid(): Stored[][];
+  /** In which row a submission is. */
+  placeOf(id: string): number;
+  rowOf(id: string): Stored[] | undefined;
+  /** Requests since the last question, by what they do. */
+  calls(): { reads: number; writes: number };
+}
+
+export async function sheetPlace(): Promise<SheetPlace> {
+  const emulator = await startTestEmulator();
+  emulator.accounts.issue({ email: EMULATOR_EMAIL }, EMULATOR_TOKEN);
+  const spreadsheetId = emulator.createSpreadsheet({ shares: { [EMULATOR_EMAIL]: 'writer' } });
+  const sheetId = (): number =>
+    emulator.inspect.metadata(spreadsheetId).find(({ metadataKey }) => metadataKey === 'fm.form')
+      ?.location?.sheetId ?? -1;
+  const open = (): Promise<Store> =>
+    openSheetStore(spreadsheetId, {
+      name: 'default',
+      clock,
+      emulatorUrl: emulator.url,
+    });
+  const store = await open();
+  const grid = (): Stored[][] => emulator.inspect.grid(spreadsheetId, sheetId());
+  const placeOf = (id: string): number => grid().findIndex((line) => line.includes(id));
+  return {
+    emulator,
+    spreadsheetId,
+    open,
+    async write(work, fields = [NAME, AGE]) {
+      await using form = await store.open(formOf('contact', fields), 'write');
+      await form.prepare(formOf('contact', fields), fields);
+      await work(form);
+      return form.finish();
+    },
+    person: () => emulator.people.at(spreadsheetId, sheetId()),
+    sheetId,
+    grid,
+    placeOf,
+    rowOf: (id) => grid()[placeOf(id)],
+    calls() {
+      const counts = emulator.requests.counts();
+      emulator.requests.clear();
+      return counts;
+    },
+    [Symbol.asyncDispose]: () => emulator.stop(),
+  };
+}

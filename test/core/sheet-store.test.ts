@@ -1,0 +1,369 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { wholeRead } from '../../src/core/mirror/form-state.ts';
+import type { Entry, EntryKind, OpenForm } from '../../src/core/mirror/port.ts';
+import type { Row } from '../../src/mirror/types.ts';
+import {
+  AGE_AT,
+  AT,
+  FULL_NAME,
+  ID,
+  OWN,
+  REMOVED,
+  type SheetPlace,
+  sheetPlace,
+  STATUS,
+} from './sheet-fixtures.ts';
+import { AGE, messagesOf, NAME, row } from './store-fixtures.ts';
+
+/*
+ * What people do to the tab of a form, and what becomes of it.
+ */
+
+let place: SheetPlace;
+beforeEach(async () => {
+  place = await sheetPlace();
+});
+afterEach(() => place[Symbol.asyncDispose]());
+
+const people = (n: number, status = 'NEW'): Row[] =>
+  Array.from({ length: n }, (_, at) =>
+    row(`s${at}`, { f_name: `Person ${at}`, f_age: 20 + at }, status),
+  );
+const entriesOf = async (form: OpenForm, kind: EntryKind): Promise<Entry[]> => {
+  const found: Entry[] = [];
+  for await (const some of form.entries(kind)) found.push(...some);
+  return found;
+};
+/** Stores rows, as the reading of a range does. */
+const store =
+  (rows: readonly Row[], deleted: readonly string[] = []) =>
+  (form: OpenForm): Promise<unknown> =>
+    form.commit({ rows, deleted, state: (state) => wholeRead(state, 0) });
+
+describe('what people protect in a sheet', () => {
+  beforeEach(() => place.write(store(people(6))));
+
+  it('one row: the others are written, and it is listed, counted, and follows once it is free', async () => {
+    const at = place.placeOf('s3');
+    const range = place.person().protect({ top: at, bottom: at + 1 });
+    const rows = [...people(6, 'PAID'), row('s6', { f_name: 'Person 6' })];
+    let listed: Entry[] = [];
+    const notices = await place.write(async (form) => {
+      const applied = await form.commit({ rows, state: (state) => wholeRead(state, 1) });
+      expect(applied).toMatchObject({ inserted: 1, updated: 5, rejected: 1 });
+      listed = await entriesOf(form, 'rejected');
+      // L17: it is accounted for as the source has it, and listed.
+      expect(form.state.tally).toMatchObject({ rows: { PAID: 6, NEW: 1 }, rejected: 1 });
+    });
+    expect(['s2', 's3', 's6'].map((id) => place.rowOf(id)?.[STATUS])).toEqual([
+      'PAID',
+      'NEW',
+      'NEW',
+    ]);
+    expect(listed).toMatchObject([
+      {
+        id: 's3',
+        status: 'PAID',
+        reason: '"Status" of its row cannot be written because of the protected range (5:5).',
+      },
+    ]);
+    expect(notices).toMatchObject([
+      { code: 'CELLS_PROTECTED', tab: 'contact', columns: ['Status'], rows: [5] },
+    ]);
+    expect(messagesOf(notices)).toEqual([
+      'On the tab "contact" the protected range (5:5) keeps forms-mirror from writing: 1 submission is not as the source has it. ' +
+        'Everything else is written.',
+    ]);
+    expect(notices[0]?.remedy).toContain('Data › Protect sheets and ranges');
+    await using other = await place.open();
+    expect((await other.forms())[0]).toMatchObject({ losses: [], notices });
+    // L4: nothing is written as long as nothing changes.
+    place.calls();
+    expect(await place.write(store(rows))).toEqual(notices);
+    expect(place.calls().writes).toBe(1);
+    place.person().unprotect(range);
+    const [found] = await other.forms();
+    expect(found?.losses).toEqual([]);
+    expect(found?.state.ranges).toMatchObject([{ isDue: true }]);
+    expect(await place.write(store(rows))).toEqual([]);
+    expect(place.rowOf('s3')?.[STATUS]).toBe('PAID');
+    expect((await other.forms())[0]).toMatchObject({
+      losses: [],
+      state: { tally: { rejected: 0 } },
+    });
+  });
+
+  it('a column of answers: all else of a row is written, of a new one too', async () => {
+    const range = place.person().protect({ left: AGE_AT, right: AGE_AT + 1 });
+    const rows = [
+      row('s4', { f_name: 'Other', f_age: 99 }),
+      row('s6', { f_name: 'New', f_age: 5 }),
+    ];
+    const [notice] = await place.write((form) => form.commit({ rows }));
+    expect(place.rowOf('s4')?.slice(FULL_NAME, AGE_AT + 1)).toEqual(['Other', 24]);
+    expect(place.rowOf('s6')?.slice(FULL_NAME)).toEqual(['New', null, null, 's6']);
+    expect(notice).toMatchObject({ columns: ['Age'], rows: [6, 8] });
+    place.person().unprotect(range);
+    await place.write((form) => form.commit({ rows }));
+    expect(['s4', 's6'].map((id) => place.rowOf(id)?.[AGE_AT])).toEqual([99, 5]);
+  });
+
+  it('L6: IDs, or all of it: what can be is written, and the target has failed', async () => {
+    const range = place.person().protect({ left: ID, right: ID + 1 });
+    const rows = [row('s4', { f_name: 'Other' }), row('s6', { f_name: 'New' })];
+    const tried = place.write(store(rows));
+    await expect(tried).rejects.toMatchObject({
+      code: 'TARGET_DENIED',
+      message: expect.stringMatching(
+        /no row can be added for 1 submission .* because of the protected range \(F:F\).*Allow mirror@/,
+      ),
+    });
+    expect(place.rowOf('s4')?.[FULL_NAME]).toBe('Other');
+    expect(place.placeOf('s6')).toBe(-1);
+    place.person().unprotect(range);
+    await place.write(store(rows));
+    expect(place.placeOf('s6')).toBe(7);
+    place.person().protect({});
+    await expect(place.write(store([row('s7', {})]))).rejects.toMatchObject({
+      code: 'TARGET_DENIED',
+      message: expect.stringContaining('the protected range (all cells)'),
+    });
+  });
+
+  it('a column of notes: new rows go into the blank rows below everything', async () => {
+    place.person().type(0, OWN, 'Our notes');
+    place.person().type(9, OWN, 'in total');
+    place.person().protect({ left: OWN, right: OWN + 1 });
+    expect(await place.write(store([row('s6', { f_name: 'New', f_age: 5 })]))).toEqual([]);
+    expect(place.placeOf('s6')).toBe(10);
+    expect(place.grid()[9]).toEqual([null, null, null, null, null, null, 'in total']);
+  });
+
+  it('L8: the mark of a deleted row, and of one that came back', async () => {
+    const at = place.placeOf('s2');
+    const range = place.person().protect({ top: at, bottom: at + 1 });
+    await place.write(async (form) => {
+      expect(await form.commit({ deleted: ['s2', 's4'] })).toMatchObject({ deleted: 1 });
+      expect(await entriesOf(form, 'undecided')).toMatchObject([
+        { id: 's2', reason: expect.stringContaining('"Removed" of its row cannot be written') },
+      ]);
+      expect(form.state.tally).toMatchObject({ rows: { NEW: 5 }, missing: { NEW: 1 }, deleted: 1 });
+    });
+    place.person().unprotect(range);
+    await place.write((form) => form.commit({ deleted: ['s2'] }));
+    expect(place.rowOf('s2')?.[REMOVED]).toEqual(expect.any(Number));
+    place.person().protect({ left: REMOVED, right: REMOVED + 1 });
+    await place.write(async (form) => {
+      expect(await form.commit({ rows: [people(3)[2] as Row] })).toMatchObject({ rejected: 1 });
+      expect(form.state.tally).toMatchObject({ deleted: 2, unstored: { NEW: 1 } });
+    });
+  });
+
+  it('the header row: it is said once a header is to change, and new columns come last', async () => {
+    const range = place.person().protect({ top: 0, bottom: 1 });
+    expect(await place.write(store([row('s6', { f_name: 'New' })]))).toEqual([]);
+    const fields = [{ ...NAME, label: 'Name' }, AGE, { ...AGE, id: 'f_more', label: 'More' }];
+    const more = row('s7', { f_name: 'Newer', f_more: 'x' });
+    const [notice] = await place.write((form) => form.commit({ rows: [more] }), fields);
+    expect(notice?.message).toContain('the header row does not show "Name", "More"');
+    expect(place.grid()[0]?.[FULL_NAME]).toBe('Full name');
+    expect(place.rowOf('s7')?.[10]).toBe('x');
+    place.person().unprotect(range);
+    expect(await place.write((form) => form.commit({ rows: [more] }), fields)).toEqual([]);
+    expect(place.grid()[0]).toEqual(expect.arrayContaining(['Name', 'More']));
+  });
+
+  it('L18: a row that is to be forgotten: nothing is forgotten, and it is said what to do', async () => {
+    const at = place.placeOf('s2');
+    const range = place.person().protect({ top: at, bottom: at + 1 });
+    const forget = (form: OpenForm): Promise<number> =>
+      form.erase({ kind: 'forget', ids: ['s1', 's2'] });
+    await expect(place.write(forget)).rejects.toMatchObject({
+      code: 'TARGET_DENIED',
+      message: expect.stringContaining('Allow mirror@'),
+    });
+    expect(place.placeOf('s1')).toBe(2);
+    place.person().unprotect(range);
+    await place.write(async (form) => expect(await forget(form)).toBe(2));
+    expect([place.placeOf('s1'), place.placeOf('s2')]).toEqual([-1, -1]);
+  });
+
+  it('merged cells are named', async () => {
+    const at = place.placeOf('s2');
+    place.person().merge({ top: at, bottom: at + 2, left: AGE_AT, right: AGE_AT + 1 });
+    const rows = people(6).map((each) => row(each.id, { f_name: 'Other', f_age: 7 }));
+    const [notice] = await place.write((form) => form.commit({ rows }));
+    expect(notice).toMatchObject({ code: 'CELLS_MERGED', columns: ['Age'], rows: [at + 2] });
+    expect(place.rowOf('s3')?.[FULL_NAME]).toBe('Other');
+  });
+});
+
+describe('rows of a sheet', () => {
+  beforeEach(() => place.write(store(people(6))));
+
+  it('a header that was sorted into them is put back on top, one that was deleted made again', async () => {
+    place.person().freezeRows(0);
+    place.person().sortRange({}, [{ column: FULL_NAME, order: 'DESCENDING' }]);
+    expect(place.grid()[0]?.[ID]).toBe('s5');
+    await place.write(store(people(6)));
+    expect(place.grid().map((line) => line[ID])).toEqual([
+      'Submission ID',
+      's5',
+      's4',
+      's3',
+      's2',
+      's1',
+      's0',
+    ]);
+    place.person().deleteRows(0);
+    await place.write(async (form) => {
+      expect(form.losses).toEqual([]);
+      await form.commit({ rows: [row('s6', {})] });
+    });
+    expect(place.grid()[0]).toEqual([
+      'Submitted at',
+      'Status',
+      'Full name',
+      'Age',
+      'Removed',
+      'Submission ID',
+    ]);
+    expect(place.grid()).toHaveLength(8);
+  });
+
+  it('L9: headers that people changed stay theirs, and rows above the header', async () => {
+    for (const [column, text] of [
+      [AT, 'Eingang'],
+      [STATUS, 'Stand'],
+      [FULL_NAME, 'Who'],
+      [ID, 'Key'],
+    ] as const)
+      place.person().type(0, column, text);
+    place.person().insertTitleRow(0, 'Contacts of 2026');
+    const renamed = [
+      { ...NAME, label: 'Name' },
+      { ...AGE, label: 'Years' },
+    ];
+    await place.write(async (form) => {
+      expect(form.losses).toEqual([]);
+      expect(await form.commit({ rows: people(7) })).toMatchObject({ inserted: 1, unchanged: 6 });
+    }, renamed);
+    expect(place.grid().slice(0, 2)).toEqual([
+      ['Contacts of 2026'],
+      ['Eingang', 'Stand', 'Who', 'Years', 'Removed', 'Key'],
+    ]);
+  });
+
+  it('copies and rows without an ID are named, and no submission gets a second row', async () => {
+    place.person().duplicateRow(2);
+    place.person().type(5, ID, '');
+    place.person().type(12, ID, 'in total');
+    const notices = await place.write(async (form) => {
+      expect(form.losses).toEqual(['1 rows of contact were removed; they are read again.']);
+      const rows = people(6, 'PAID');
+      expect(await form.commit({ rows })).toMatchObject({ inserted: 1, updated: 5 });
+    });
+    expect(notices).toMatchObject([
+      { code: 'ROWS_COPIED', rows: [4] },
+      { code: 'ROWS_WITHOUT_ID', rows: [6] },
+    ]);
+    expect(messagesOf(notices)[0]).toContain('row 4 repeats row 3');
+    // Only the upper one is kept up to date.
+    expect(
+      place
+        .grid()
+        .slice(2, 4)
+        .map((line) => line[STATUS]),
+    ).toEqual(['PAID', 'NEW']);
+    expect(place.grid()[5]?.[STATUS]).toBe('NEW');
+    expect(place.grid().flatMap((line) => (line[ID] === 's3' ? [line[STATUS]] : []))).toEqual([
+      'PAID',
+    ]);
+  });
+
+  it('L10: what a cell cannot hold is cut, and listed; a full spreadsheet is a failure that says what to do', async () => {
+    await place.write(async (form) => {
+      await form.commit({ rows: [row('long', { f_name: 'x'.repeat(60_000) })] });
+      expect(await entriesOf(form, 'rejected')).toMatchObject([
+        { id: 'long', reason: expect.stringContaining('50,000 characters') },
+      ]);
+    });
+    expect(String(place.rowOf('long')?.[FULL_NAME])).toHaveLength(50_000);
+    const tabs = place.emulator.inspect.tabs(place.spreadsheetId);
+    const cells = tabs.reduce((sum, { rows, columns }) => sum + rows * columns, 0);
+    place.person().insertRows(20, Math.floor((10_000_000 - cells) / 10) - 5);
+    await expect(
+      place.write((form) => form.commit({ rows: people(60).slice(6) })),
+    ).rejects.toMatchObject({
+      code: 'TARGET_FULL',
+      message: expect.stringContaining('mirror into another spreadsheet'),
+    });
+  });
+
+  it.each(['table', 'colors', 'filter'] as const)('a %s takes in what comes', async (what) => {
+    if (what === 'table') place.person().convertToTable();
+    if (what === 'colors') place.person().band({ top: 0, bottom: 7, left: 0, right: ID + 1 });
+    if (what === 'filter') place.person().filter(STATUS, ['DONE']);
+    await place.write((form) => form.commit({ rows: people(9) }));
+    expect(place.grid().map((line) => line[ID])).toEqual([
+      'Submission ID',
+      ...people(9).map(({ id }) => id),
+    ]);
+    const { inspect } = place.emulator;
+    const ranges = inspect.ranges(place.spreadsheetId, place.sheetId());
+    const { tables, bandedRanges, basicFilter } = ranges;
+    const range = { table: tables[0], colors: bandedRanges[0], filter: basicFilter }[what]?.range;
+    expect(range?.endRowIndex).toBe(10);
+  });
+
+  it('new rows come above what people wrote below, and take nothing with them', async () => {
+    place.person().type(7, FULL_NAME, 'in total');
+    await place.write((form) => form.commit({ rows: people(8) }));
+    expect(place.placeOf('s7')).toBe(8);
+    expect(place.grid()[9]?.[FULL_NAME]).toBe('in total');
+  });
+});
+
+describe('calls of the Sheets API', () => {
+  it('L4: 10,000 new rows take 12, and where nothing changed two reads and no write', async () => {
+    const rows = people(10_000);
+    place.calls();
+    await place.write(async (form) => {
+      for (let at = 0; at < rows.length; at += 2_000)
+        await form.commit({ rows: rows.slice(at, at + 2_000) });
+    });
+    const { reads, writes } = place.calls();
+    expect(reads + writes).toBeLessThanOrEqual(12);
+    expect(place.grid()).toHaveLength(10_001);
+    await place.write(async (form) => {
+      for (let at = 0; at < rows.length; at += 2_000)
+        expect(await form.commit({ rows: rows.slice(at, at + 2_000) })).toMatchObject({
+          unchanged: 2_000,
+        });
+    });
+    expect(place.calls()).toEqual({ reads: 2, writes: 0 });
+  });
+});
+
+describe('a new tab', () => {
+  it('is laid out for people: frozen header, notes, rows of one height, a gray rule for removed rows', async () => {
+    await place.write(store(people(2)));
+    const { inspect } = place.emulator;
+    const sheet = [place.spreadsheetId, place.sheetId()] as const;
+    expect(inspect.layout(...sheet)).toMatchObject({ frozenRowCount: 1 });
+    expect(inspect.cell(...sheet, 1, ID).format.textFormat).toMatchObject({ fontSize: 8 });
+    expect(inspect.cell(...sheet, 2, FULL_NAME).format.wrapStrategy).toBe('CLIP');
+    const notes = new Map(inspect.notes(...sheet).map(({ column, note }) => [column, note]));
+    expect(notes.get(STATUS)).toContain('Change it there: what you type here is put back.');
+    expect(notes.get(AT)).toContain('in the time zone of this spreadsheet');
+    expect(notes.get(AT)).toContain('Change answers in the forms service');
+  });
+
+  it('a removed row is marked, and looks like all others when it is back', async () => {
+    await place.write(store(people(2)));
+    await place.write((form) => form.commit({ deleted: ['s1'] }));
+    expect(place.rowOf('s1')?.[REMOVED]).toEqual(expect.any(Number));
+    await place.write((form) => form.commit({ rows: people(2) }));
+    expect(place.rowOf('s1')?.[REMOVED] ?? null).toBe(null);
+  });
+});
