@@ -135,9 +135,10 @@ class SheetStore implements Store {
         if (losses.length === 0 && !isDeepStrictEqual(tally.rows, state.tally.rows))
           losses.push(`Rows of ${state.name} were changed or added; they are read again.`);
         const { email } = this.#file.api;
-        const notices = tab === undefined ? [] : noticesOf(tab, fields, entries, found, email);
-        const isFreed = freedIn(entries, found.places, tab).size > 0;
-        const trusted = isFreed ? flagAll(state) : state;
+        const freed = freedIn(entries, found.places, tab);
+        const trusted = freed.size > 0 ? flagAll(state) : state;
+        const left = new Map([...entries].filter(([, { id }]) => !freed.has(id)));
+        const notices = tab === undefined ? [] : noticesOf(tab, fields, left, found, email);
         // The next run that opens the form reports the losses and reads the rows again.
         return {
           state: losses.length === 0 ? trusted : distrust(state),
