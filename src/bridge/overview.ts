@@ -85,18 +85,18 @@ interface Known {
 
 /** A form as its target holds it. */
 export function overviewOf(
-  { state, fields, losses, notices }: StoredForm,
+  { state, fields, losses, notices, location, place }: StoredForm,
   { runs, agreement, marking }: Known,
 ): FormOverview {
-  const { formId, slug, name, place, tally, goneAtMs, storedUnder } = state;
+  const { formId, slug, name, tally, goneAtMs, storedUnder } = state;
   const passes = runs.map(passRecordOf);
   const isAgreed = agreement?.formIds.includes(formId) === true;
   return {
     formId,
     slug,
     name,
-    location: `table ${place}, view ${place}_labelled`,
-    place: { table: place },
+    location,
+    place,
     rows: liveRows(tally),
     deletedRows: tally.deleted,
     rejected: tally.rejected + tally.undecided,

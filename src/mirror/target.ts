@@ -125,6 +125,12 @@ export interface HeldForm extends FormIdentity {
   readonly fieldIds: readonly string[];
 }
 
+/** Where a browser opens a form; the name that queries use. Each where there is one. */
+export interface FormPlace {
+  readonly url?: string;
+  readonly table?: string;
+}
+
 /** A form as a target holds it. */
 export interface FormOverview extends UnreadForm {
   readonly formId: string;
@@ -132,8 +138,7 @@ export interface FormOverview extends UnreadForm {
   readonly name: string;
   /** Table, view or tab for people to open. */
   readonly location: string;
-  /** Where a browser opens it; the name that queries use. Each where there is one. */
-  readonly place?: { readonly url?: string; readonly table?: string };
+  readonly place?: FormPlace;
   /** Rows that are not marked deleted, and rows that are. */
   readonly rows: number;
   readonly deletedRows: number;

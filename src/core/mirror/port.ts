@@ -1,6 +1,7 @@
 import type { TargetNotice } from '../../mirror/notices.ts';
 import type { TargetRelations } from '../../mirror/relations.ts';
 import type { FormSnapshot } from '../../mirror/snapshot.ts';
+import type { FormPlace } from '../../mirror/target.ts';
 import type { Cell, Form, FormIdentity, PickedField, Row } from '../../mirror/types.ts';
 import type { FormState } from './form-state.ts';
 import type { OutcomeName } from './outcomes.ts';
@@ -58,6 +59,9 @@ export interface StoredForm {
   readonly losses: readonly string[];
   /** What a person should see to. */
   readonly notices: readonly TargetNotice[];
+  /** Table, view or tab for people to open, in words. */
+  readonly location: string;
+  readonly place: FormPlace;
 }
 
 /** A field that the target knows. */

@@ -104,7 +104,15 @@ export class SqlStore implements Store {
         if (areViewsLost) losses.push('The views were dropped; they are made again.');
         // The next run that opens the form reports the losses and reads the rows again.
         const state = losses.length === 0 ? before : distrust(before);
-        forms.push({ state, fields: storedFields(fields), losses, notices: [] });
+        const { place } = state;
+        forms.push({
+          state,
+          fields: storedFields(fields),
+          losses,
+          notices: [],
+          location: `table ${place}, view ${place}_labelled`,
+          place: { table: place },
+        });
       }
       return forms;
     });

@@ -47,7 +47,7 @@ export function showMirror(
     const at = structure.forms.get(formId);
     const entries = [...entriesIn(view, formId).values()];
     const runs = runRows(stateTab, formId).map(({ text }) => JSON.parse(text) as Run);
-    const stored = { state, fields, losses: [], notices };
+    const stored = { state, fields, losses: [], notices, location: '', place: {} };
     const now = file.clock.now();
     const { health, asOfMs } = describe(stored, runs.toReversed(), recordOf, now);
     return {

@@ -3,6 +3,7 @@ import type { Clock } from '../../../base/clock.ts';
 import { MirrorError } from '../../../base/errors.ts';
 import { newSalt } from '../../../mirror/forgotten.ts';
 import type { FormIdentity } from '../../../mirror/types.ts';
+import { browserAddress } from '../../../targets/google-sheets/api/address.ts';
 import { GOOGLE_QUOTA, RequestQuota } from '../../../targets/google-sheets/api/request-quota.ts';
 import { SheetsApi } from '../../../targets/google-sheets/api/sheets-api.ts';
 import { SHEETS_SCOPE } from '../../../targets/google-sheets/api/sheets-error.ts';
@@ -39,6 +40,7 @@ import {
 } from './rows.ts';
 import { READ_MS, SheetFile, type View, type Writer } from './sheet-file.ts';
 import { SALT, type StateRow, textIn } from './state-tab.ts';
+import type { FormTab } from './structure.ts';
 
 export interface SheetStoreOptions extends CredentialsSource {
   /** As the settings name it, for messages. */
@@ -78,7 +80,11 @@ export async function openSheetStore(
         drop: summary.drop ?? [],
       };
     };
-  return new SheetStore(file, options.name);
+  const urlOf = (sheetId: number): string =>
+    rootUrl === undefined
+      ? browserAddress(spreadsheetId, sheetId)
+      : `${rootUrl}view/${spreadsheetId}?gid=${sheetId}`;
+  return new SheetStore(file, options.name, urlOf);
 }
 
 /** A target in a Google Sheet. */
@@ -94,8 +100,11 @@ class SheetStore implements Store {
   } | null = null;
   readonly #name: string;
 
-  constructor(file: SheetFile, name: string) {
-    [this.#file, this.#name] = [file, name];
+  /** Where a browser opens a tab; a stand-in has a page of its own. */
+  readonly #urlOf: (sheetId: number) => string;
+
+  constructor(file: SheetFile, name: string, urlOf: (sheetId: number) => string) {
+    [this.#file, this.#name, this.#urlOf] = [file, name, urlOf];
   }
 
   async [Symbol.asyncDispose](): Promise<void> {}
@@ -123,9 +132,10 @@ class SheetStore implements Store {
         const tab = view.structure.forms.get(state.formId);
         const at = tabs.get(state.formId);
         const table = (at && tables.get(at)) ?? new Map();
+        const where = whereIs(tab, this.#urlOf);
         // Nothing can be said of its rows: what was claimed before stays, as of then.
         if (tab !== undefined && !tab.columns.has('s:id'))
-          return { state, fields, losses: [], notices: [idColumnDeleted(tab)] };
+          return { state, fields, losses: [], notices: [idColumnDeleted(tab)], ...where };
         const entries = entriesIn(view, state.formId);
         const found = survey(table);
         const rows = countedRows(rowsIn(table, found.places, time), entries);
@@ -145,6 +155,7 @@ class SheetStore implements Store {
           fields,
           losses,
           notices,
+          ...where,
         };
       });
     }
@@ -327,6 +338,15 @@ class SheetStore implements Store {
 }
 
 const recordKey = (key: string) => ({ kind: 'record', formId: '', key }) as const;
+
+/** Where people find a form. A tab that was deleted is made again by the next run. */
+const whereIs = (
+  tab: FormTab | undefined,
+  urlOf: (sheetId: number) => string,
+): Pick<StoredForm, 'location' | 'place'> =>
+  tab === undefined
+    ? { location: 'no tab; the next run makes it', place: {} }
+    : { location: `tab "${tab.title}"`, place: { url: urlOf(tab.sheetId) } };
 
 const rowsIn = (table: Table, places: Survey['places'], time: SerialTime): Map<string, KnownRow> =>
   new Map([...places].map(([id, row]) => [id, knownRow(id, row, table, time, null)]));
