@@ -11,7 +11,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['mirror'],
   ['core/mirror'],
   ['forms', 'targets'],
-  ['sync', 'core/sync', 'core/targets', 'sandbox'],
+  ['sync', 'core/sync', 'sandbox'],
   ['health'],
   ['alerts', 'web', 'queue'],
   ['bridge'],

@@ -3,7 +3,7 @@ import { claimOf } from '../core/mirror/claim.ts';
 import { accounted, type FormState, liveRows, sumOf } from '../core/mirror/form-state.ts';
 import type { OutcomeName } from '../core/mirror/outcomes.ts';
 import type { Run, StoredForm } from '../core/mirror/port.ts';
-import type { DescribeForm } from '../core/targets/google-sheets/own-tabs.ts';
+import type { DescribeForm } from '../targets/google-sheets/own-tabs.ts';
 import type { DescribeHealth } from '../mirror/health-text.ts';
 import { pauseOf } from '../mirror/pauses.ts';
 import { pausesIn } from '../core/sync/pauses.ts';

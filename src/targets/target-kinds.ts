@@ -4,7 +4,7 @@ import type { Store } from '../core/mirror/port.ts';
 import type { HistoryKind } from '../mirror/histories.ts';
 import type { TargetKind } from '../mirror/target.ts';
 import { browserAddress, parseSheetAddress } from './google-sheets/api/address.ts';
-import type { SheetStoreOptions } from '../core/targets/google-sheets/store.ts';
+import type { SheetStoreOptions } from './google-sheets/store.ts';
 import { parseMysqlUrl } from './sql/mysql/mysql-address.ts';
 import { parsePostgresUrl } from './sql/postgres/postgres-address.ts';
 import { parseSqliteUrl } from './sql/sqlite/sqlite-address.ts';
@@ -118,7 +118,7 @@ const KINDS: Readonly<Record<TargetKind, Kind>> = {
         // Google's client speaks https alone; a stand-in has a setting of its own.
         transport: { host: 'sheets.googleapis.com', weaknesses: [] },
         async open(name, { clock = systemClock, google } = {}) {
-          const { openSheetStore } = await import('../core/targets/google-sheets/store.ts');
+          const { openSheetStore } = await import('./google-sheets/store.ts');
           return openSheetStore(spreadsheetId, { ...google, name, clock });
         },
       };

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { startSheetsEmulator } from 'google-sheets-emulator';
 import { EMULATOR_EMAIL, EMULATOR_TOKEN } from '../../src/targets/google/credentials.ts';
 import type { Row } from '../../src/mirror/types.ts';
-import { openSheetStore } from '../../src/core/targets/google-sheets/store.ts';
+import { openSheetStore } from '../../src/targets/google-sheets/store.ts';
 import { field, row } from '../support/rows.ts';
 import { SleepersClock } from '../support/sleepers-clock.ts';
 import { BATCH_ROWS } from './stages/row-target.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startTestEmulator } from '../../packages/google-sheets-emulator/test/support/emulator.ts';
-import { openSheetStore } from '../../src/core/targets/google-sheets/store.ts';
+import { openSheetStore } from '../../src/targets/google-sheets/store.ts';
 import { EMULATOR_EMAIL, EMULATOR_TOKEN } from '../../src/targets/google/credentials.ts';
 import { openSqlStore } from '../../src/targets/sql/open-sql-store.ts';
 import { describeStore } from './store-contract.ts';

@@ -1,9 +1,9 @@
-import type { FormHealthText } from '../../../mirror/health-text.ts';
-import { hashText } from '../../../targets/google-sheets/api/metadata.ts';
-import { freeTabTitle } from '../../../targets/google-sheets/columns/tab-title.ts';
-import { SerialTime } from '../../../targets/google-sheets/rows/serial-time.ts';
-import { liveRows } from '../../mirror/form-state.ts';
-import type { Run, StoredForm } from '../../mirror/port.ts';
+import type { FormHealthText } from '../../mirror/health-text.ts';
+import { hashText } from './api/metadata.ts';
+import { freeTabTitle } from './columns/tab-title.ts';
+import { SerialTime } from './rows/serial-time.ts';
+import { liveRows } from '../../core/mirror/form-state.ts';
+import type { Run, StoredForm } from '../../core/mirror/port.ts';
 import { documentsIn, entriesIn, runRows } from './documents.ts';
 import { mirrorPage, newMirrorTab, type ShownForm, writeMirrorTab } from './mirror-tab.ts';
 import { planSummary } from './summary-plan.ts';

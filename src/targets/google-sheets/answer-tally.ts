@@ -1,6 +1,6 @@
-import { cellText, isBlank } from '../../../mirror/cell.ts';
-import { type Cell, JsonText, type PickedField, type Row } from '../../../mirror/types.ts';
-import { compactKey, fieldKey } from '../../../targets/google-sheets/api/metadata.ts';
+import { cellText, isBlank } from '../../mirror/cell.ts';
+import { type Cell, JsonText, type PickedField, type Row } from '../../mirror/types.ts';
+import { compactKey, fieldKey } from './api/metadata.ts';
 
 /** Lines that a question gets at most; what has none is counted together. */
 export const MAX_LISTED = 12;

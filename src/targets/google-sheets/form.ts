@@ -1,13 +1,13 @@
-import type { TargetNotice } from '../../../mirror/notices.ts';
+import type { TargetNotice } from '../../mirror/notices.ts';
 import { isDeepStrictEqual } from 'node:util';
-import { MirrorError } from '../../../base/errors.ts';
-import { forgottenHash } from '../../../mirror/forgotten.ts';
-import type { Form, PickedField } from '../../../mirror/types.ts';
-import { browserAddress } from '../../../targets/google-sheets/api/address.ts';
-import { movedError } from '../../../targets/google-sheets/api/sheets-error.ts';
-import { SerialTime } from '../../../targets/google-sheets/rows/serial-time.ts';
-import { distrust, type FormState, nextCommitUs } from '../../mirror/form-state.ts';
-import { countsOf, entriesAfter, type Entries, isIn, tallyOf } from '../../mirror/ledger.ts';
+import { MirrorError } from '../../base/errors.ts';
+import { forgottenHash } from '../../mirror/forgotten.ts';
+import type { Form, PickedField } from '../../mirror/types.ts';
+import { browserAddress } from './api/address.ts';
+import { movedError } from './api/sheets-error.ts';
+import { SerialTime } from './rows/serial-time.ts';
+import { distrust, type FormState, nextCommitUs } from '../../core/mirror/form-state.ts';
+import { countsOf, entriesAfter, type Entries, isIn, tallyOf } from '../../core/mirror/ledger.ts';
 import type {
   Applied,
   Change,
@@ -22,7 +22,7 @@ import type {
   Run,
   StoredField,
   StoredRow,
-} from '../../mirror/port.ts';
+} from '../../core/mirror/port.ts';
 import { blockedIn, countedRows } from './blocked.ts';
 import { isSettled, planCommit } from './commit.ts';
 import { followFields, type SheetField } from './fields.ts';

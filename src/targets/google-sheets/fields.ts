@@ -1,12 +1,9 @@
-import { labelMap } from '../../../mirror/label-map.ts';
-import type { Form, PickedField, Row } from '../../../mirror/types.ts';
-import { type ColumnKey, fieldKey } from '../../../targets/google-sheets/api/metadata.ts';
-import {
-  type FieldContent,
-  OWN_COLUMNS,
-} from '../../../targets/google-sheets/columns/field-catalogue.ts';
-import { headerText } from '../../../targets/google-sheets/columns/tab-title.ts';
-import type { StoredField } from '../../mirror/port.ts';
+import { labelMap } from '../../mirror/label-map.ts';
+import type { Form, PickedField, Row } from '../../mirror/types.ts';
+import { type ColumnKey, fieldKey } from './api/metadata.ts';
+import { type FieldContent, OWN_COLUMNS } from './columns/field-catalogue.ts';
+import { headerText } from './columns/tab-title.ts';
+import type { StoredField } from '../../core/mirror/port.ts';
 
 /** A field as a spreadsheet keeps it. Its column is named by metadata, and has a name from its first answer on. */
 export interface SheetField extends StoredField {

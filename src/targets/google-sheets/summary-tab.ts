@@ -6,8 +6,8 @@ import {
   gridRange,
   HEADER_FORMAT,
   warnBeforeEdits,
-} from '../../../targets/google-sheets/api/formatting.ts';
-import { createMetadata, METADATA_KEYS } from '../../../targets/google-sheets/api/metadata.ts';
+} from './api/formatting.ts';
+import { createMetadata, METADATA_KEYS } from './api/metadata.ts';
 import {
   CHART,
   LABEL,

@@ -1,4 +1,4 @@
-import { columnName, quotedTitle } from '../../../targets/google-sheets/api/a1.ts';
+import { columnName, quotedTitle } from './api/a1.ts';
 import type { PlacedColumn, SummaryForm } from './summary-plan.ts';
 
 /*

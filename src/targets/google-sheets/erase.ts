@@ -1,11 +1,11 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
-import { cellText } from '../../../mirror/cell.ts';
-import { looksHashed } from '../../../mirror/hashing.ts';
-import { toSheetValue } from '../../../targets/google-sheets/api/cell-value.ts';
-import { type ColumnKey, fieldKey } from '../../../targets/google-sheets/api/metadata.ts';
-import { answerOf } from '../../../targets/google-sheets/rows/row-values.ts';
-import { type Entries, forgetIn } from '../../mirror/ledger.ts';
-import type { Erasure } from '../../mirror/port.ts';
+import { cellText } from '../../mirror/cell.ts';
+import { looksHashed } from '../../mirror/hashing.ts';
+import { toSheetValue } from './api/cell-value.ts';
+import { type ColumnKey, fieldKey } from './api/metadata.ts';
+import { answerOf } from './rows/row-values.ts';
+import { type Entries, forgetIn } from '../../core/mirror/ledger.ts';
+import type { Erasure } from '../../core/mirror/port.ts';
 import type { SheetField } from './fields.ts';
 import { type KnownRow, survey, writeRow } from './rows.ts';
 import type { SheetFile, View } from './sheet-file.ts';

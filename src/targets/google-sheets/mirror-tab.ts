@@ -1,12 +1,8 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
-import { count } from '../../../base/format.ts';
-import {
-  type FormHealthText,
-  HEALTH_STATES,
-  type HealthState,
-} from '../../../mirror/health-text.ts';
-import type { TargetNotice } from '../../../mirror/notices.ts';
-import { cellData, fitText } from '../../../targets/google-sheets/api/cell-value.ts';
+import { count } from '../../base/format.ts';
+import { type FormHealthText, HEALTH_STATES, type HealthState } from '../../mirror/health-text.ts';
+import type { TargetNotice } from '../../mirror/notices.ts';
+import { cellData, fitText } from './api/cell-value.ts';
 import {
   BODY_FORMAT,
   COLOURS,
@@ -16,10 +12,10 @@ import {
   gridRange,
   HEADER_FORMAT,
   warnBeforeEdits,
-} from '../../../targets/google-sheets/api/formatting.ts';
-import { createMetadata, METADATA_KEYS } from '../../../targets/google-sheets/api/metadata.ts';
-import type { SerialTime } from '../../../targets/google-sheets/rows/serial-time.ts';
-import type { Entry, StoredField } from '../../mirror/port.ts';
+} from './api/formatting.ts';
+import { createMetadata, METADATA_KEYS } from './api/metadata.ts';
+import type { SerialTime } from './rows/serial-time.ts';
+import type { Entry, StoredField } from '../../core/mirror/port.ts';
 
 /*
  * The tab that tells the people of a spreadsheet how the mirror is: forms first, then what needs somebody, fields last. It is

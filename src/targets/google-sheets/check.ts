@@ -1,13 +1,9 @@
-import { toMirrorError } from '../../../base/errors.ts';
-import type { NoticeCode, TargetNotice } from '../../../mirror/notices.ts';
-import {
-  createMetadata,
-  deleteMetadata,
-  METADATA_KEYS,
-} from '../../../targets/google-sheets/api/metadata.ts';
-import { MAX_CELLS } from '../../../targets/google-sheets/api/size-limits.ts';
-import { SheetsError } from '../../../targets/google-sheets/api/sheets-error.ts';
-import type { CheckResult } from '../../mirror/port.ts';
+import { toMirrorError } from '../../base/errors.ts';
+import type { NoticeCode, TargetNotice } from '../../mirror/notices.ts';
+import { createMetadata, deleteMetadata, METADATA_KEYS } from './api/metadata.ts';
+import { MAX_CELLS } from './api/size-limits.ts';
+import { SheetsError } from './api/sheets-error.ts';
+import type { CheckResult } from '../../core/mirror/port.ts';
 import type { SheetFile } from './sheet-file.ts';
 
 /** The share of Google's limit above which the check fails: the spreadsheet is about to be full. */

@@ -1,13 +1,8 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
-import { STATUSES } from '../../../mirror/types.ts';
-import { columnName } from '../../../targets/google-sheets/api/a1.ts';
-import { fitText } from '../../../targets/google-sheets/api/cell-value.ts';
-import {
-  COLOURS,
-  formatCells,
-  gridRange,
-  HEADER_FORMAT,
-} from '../../../targets/google-sheets/api/formatting.ts';
+import { STATUSES } from '../../mirror/types.ts';
+import { columnName } from './api/a1.ts';
+import { fitText } from './api/cell-value.ts';
+import { COLOURS, formatCells, gridRange, HEADER_FORMAT } from './api/formatting.ts';
 import { FormFormulas } from './formulas.ts';
 import type { SummaryForm, SummaryQuestion } from './summary-plan.ts';
 

@@ -4,14 +4,10 @@ import {
   METADATA_KEYS,
   type MetadataEntry,
   metadataEntries,
-} from '../../../targets/google-sheets/api/metadata.ts';
-import {
-  type Obstacle,
-  readOverlays,
-  readProtections,
-} from '../../../targets/google-sheets/api/obstacles.ts';
-import { type LaidRange, laidRanges } from '../../../targets/google-sheets/columns/laid-ranges.ts';
-import { type CommitLog, readCommitLog } from '../../../targets/google-sheets/state/commit-log.ts';
+} from './api/metadata.ts';
+import { type Obstacle, readOverlays, readProtections } from './api/obstacles.ts';
+import { type LaidRange, laidRanges } from './columns/laid-ranges.ts';
+import { type CommitLog, readCommitLog } from './state/commit-log.ts';
 
 /** The tab of a form. */
 export interface FormTab {

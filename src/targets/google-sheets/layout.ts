@@ -1,20 +1,16 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
-import { cellData } from '../../../targets/google-sheets/api/cell-value.ts';
-import { type ColumnKey, formMark } from '../../../targets/google-sheets/api/metadata.ts';
+import { cellData } from './api/cell-value.ts';
+import { type ColumnKey, formMark } from './api/metadata.ts';
 import {
   keepsFromHeader,
   keepsFromInsertingColumn,
   type Obstacle,
   openRows,
-} from '../../../targets/google-sheets/api/obstacles.ts';
-import {
-  ColumnMarker,
-  formatColumns,
-  formatHeaders,
-} from '../../../targets/google-sheets/columns/new-columns.ts';
-import { newTab } from '../../../targets/google-sheets/columns/new-tab.ts';
-import { freeTabTitle } from '../../../targets/google-sheets/columns/tab-title.ts';
-import type { FormState } from '../../mirror/form-state.ts';
+} from './api/obstacles.ts';
+import { ColumnMarker, formatColumns, formatHeaders } from './columns/new-columns.ts';
+import { newTab } from './columns/new-tab.ts';
+import { freeTabTitle } from './columns/tab-title.ts';
+import type { FormState } from '../../core/mirror/form-state.ts';
 import type { Obstructed } from './blocked.ts';
 import { headersOf, type SheetField, waitingHeaders } from './fields.ts';
 import { blockedHeaders } from './notices.ts';

@@ -1,26 +1,15 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
-import { canonicalTime } from '../../../mirror/canonical-time.ts';
-import type { Cell, PickedField } from '../../../mirror/types.ts';
-import {
-  cellData,
-  needsPlainFormat,
-  type ReadValue,
-  type SheetValue,
-} from '../../../targets/google-sheets/api/cell-value.ts';
-import { spansOf } from '../../../targets/google-sheets/api/a1.ts';
-import type { Obstacle } from '../../../targets/google-sheets/api/obstacles.ts';
-import { endsAtRow, insertInside } from '../../../targets/google-sheets/columns/laid-ranges.ts';
-import { DATE_FORMAT, FAINT_FORMAT } from '../../../targets/google-sheets/api/formatting.ts';
-import { type ColumnKey, fieldKey } from '../../../targets/google-sheets/api/metadata.ts';
-import {
-  answerOf,
-  marksRemoved,
-  RowEncoder,
-  type SheetRow,
-  timeOf,
-} from '../../../targets/google-sheets/rows/row-values.ts';
-import type { SerialTime } from '../../../targets/google-sheets/rows/serial-time.ts';
-import type { StoredRow } from '../../mirror/port.ts';
+import { canonicalTime } from '../../mirror/canonical-time.ts';
+import type { Cell, PickedField } from '../../mirror/types.ts';
+import { cellData, needsPlainFormat, type ReadValue, type SheetValue } from './api/cell-value.ts';
+import { spansOf } from './api/a1.ts';
+import type { Obstacle } from './api/obstacles.ts';
+import { endsAtRow, insertInside } from './columns/laid-ranges.ts';
+import { DATE_FORMAT, FAINT_FORMAT } from './api/formatting.ts';
+import { type ColumnKey, fieldKey } from './api/metadata.ts';
+import { answerOf, marksRemoved, RowEncoder, type SheetRow, timeOf } from './rows/row-values.ts';
+import type { SerialTime } from './rows/serial-time.ts';
+import type { StoredRow } from '../../core/mirror/port.ts';
 import type { SheetField } from './fields.ts';
 import type { FormTab } from './structure.ts';
 

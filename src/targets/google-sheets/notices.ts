@@ -1,13 +1,9 @@
-import { count, plural } from '../../../base/format.ts';
-import type { NoticeCode, TargetNotice } from '../../../mirror/notices.ts';
-import type { ColumnKey } from '../../../targets/google-sheets/api/metadata.ts';
-import {
-  keepsFromHeader,
-  kindOf,
-  type Obstacle,
-} from '../../../targets/google-sheets/api/obstacles.ts';
-import { allowRemedy } from '../../../targets/google-sheets/api/sheets-error.ts';
-import type { Entries } from '../../mirror/ledger.ts';
+import { count, plural } from '../../base/format.ts';
+import type { NoticeCode, TargetNotice } from '../../mirror/notices.ts';
+import type { ColumnKey } from './api/metadata.ts';
+import { keepsFromHeader, kindOf, type Obstacle } from './api/obstacles.ts';
+import { allowRemedy } from './api/sheets-error.ts';
+import type { Entries } from '../../core/mirror/ledger.ts';
 import { blockedIn } from './blocked.ts';
 import { headersOf, type SheetField, waitingHeaders } from './fields.ts';
 import type { Survey } from './rows.ts';

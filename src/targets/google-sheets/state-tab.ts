@@ -1,5 +1,5 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
-import { cellData, type ReadValue } from '../../../targets/google-sheets/api/cell-value.ts';
+import { cellData, type ReadValue } from './api/cell-value.ts';
 
 type Request = sheets_v4.Schema$Request;
 

@@ -1,16 +1,12 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
-import type { Clock } from '../../../base/clock.ts';
-import { MirrorError } from '../../../base/errors.ts';
-import type { ReadValue } from '../../../targets/google-sheets/api/cell-value.ts';
-import {
-  type ColumnKey,
-  createMetadata,
-  METADATA_KEYS,
-} from '../../../targets/google-sheets/api/metadata.ts';
-import { columnCells, spansOf, wholeRow } from '../../../targets/google-sheets/api/a1.ts';
-import type { SheetsApi } from '../../../targets/google-sheets/api/sheets-api.ts';
-import { SheetsError, type SheetsFault } from '../../../targets/google-sheets/api/sheets-error.ts';
-import { freeTabTitle } from '../../../targets/google-sheets/columns/tab-title.ts';
+import type { Clock } from '../../base/clock.ts';
+import { MirrorError } from '../../base/errors.ts';
+import type { ReadValue } from './api/cell-value.ts';
+import { type ColumnKey, createMetadata, METADATA_KEYS } from './api/metadata.ts';
+import { columnCells, spansOf, wholeRow } from './api/a1.ts';
+import type { SheetsApi } from './api/sheets-api.ts';
+import { SheetsError, type SheetsFault } from './api/sheets-error.ts';
+import { freeTabTitle } from './columns/tab-title.ts';
 import {
   COMMIT_LOG_FRESH_MS,
   type CommitLog,
@@ -18,7 +14,7 @@ import {
   headOf,
   nextCommit,
   overtaken,
-} from '../../../targets/google-sheets/state/commit-log.ts';
+} from './state/commit-log.ts';
 import type { Table } from './rows.ts';
 import {
   changeStateTab,

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
-import { cellData, type ReadValue } from '../../../targets/google-sheets/api/cell-value.ts';
+import { cellData, type ReadValue } from './api/cell-value.ts';
 import { deleteRows } from './erase.ts';
 import { type Aim, aimAt, type SheetFile, type View } from './sheet-file.ts';
 import type { FormTab } from './structure.ts';

@@ -1,17 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Clock } from '../../../base/clock.ts';
-import { MirrorError } from '../../../base/errors.ts';
-import { newSalt } from '../../../mirror/forgotten.ts';
-import type { FormIdentity } from '../../../mirror/types.ts';
-import { browserAddress } from '../../../targets/google-sheets/api/address.ts';
-import { GOOGLE_QUOTA, RequestQuota } from '../../../targets/google-sheets/api/request-quota.ts';
-import { SheetsApi } from '../../../targets/google-sheets/api/sheets-api.ts';
-import { SHEETS_SCOPE } from '../../../targets/google-sheets/api/sheets-error.ts';
-import { SerialTime } from '../../../targets/google-sheets/rows/serial-time.ts';
-import { headOf } from '../../../targets/google-sheets/state/commit-log.ts';
-import { type CredentialsSource, openAccount } from '../../../targets/google/credentials.ts';
-import { distrust, flagAll, liveRows, newFormState } from '../../mirror/form-state.ts';
-import { tallyOf } from '../../mirror/ledger.ts';
+import type { Clock } from '../../base/clock.ts';
+import { MirrorError } from '../../base/errors.ts';
+import { newSalt } from '../../mirror/forgotten.ts';
+import type { FormIdentity } from '../../mirror/types.ts';
+import { browserAddress } from './api/address.ts';
+import { GOOGLE_QUOTA, RequestQuota } from './api/request-quota.ts';
+import { SheetsApi } from './api/sheets-api.ts';
+import { SHEETS_SCOPE } from './api/sheets-error.ts';
+import { SerialTime } from './rows/serial-time.ts';
+import { headOf } from './state/commit-log.ts';
+import { type CredentialsSource, openAccount } from '../google/credentials.ts';
+import { distrust, flagAll, liveRows, newFormState } from '../../core/mirror/form-state.ts';
+import { tallyOf } from '../../core/mirror/ledger.ts';
 import type {
   CheckResult,
   OpenForm,
@@ -19,14 +19,14 @@ import type {
   StoredForm,
   StoredRecord,
   StoredRow,
-} from '../../mirror/port.ts';
+} from '../../core/mirror/port.ts';
 import { checkSheet } from './check.ts';
 import { documentIn, documentsIn, entriesIn, type FormDocument } from './documents.ts';
 import { SheetForm, type SheetFormParts, stateLost } from './form.ts';
 import { idColumnDeleted, noticesOf } from './notices.ts';
 import { type DescribeForm, showMirror, showSummary } from './own-tabs.ts';
 import { sheetSnapshot } from './snapshot.ts';
-import type { FormSnapshot } from '../../../mirror/snapshot.ts';
+import type { FormSnapshot } from '../../mirror/snapshot.ts';
 import { countedRows, freedIn } from './blocked.ts';
 import { planHeader } from './layout.ts';
 import {
@@ -132,10 +132,10 @@ class SheetStore implements Store {
         const tab = view.structure.forms.get(state.formId);
         const at = tabs.get(state.formId);
         const table = (at && tables.get(at)) ?? new Map();
-        const where = whereIs(tab, this.#urlOf);
+        const { location, place } = whereIs(tab, this.#urlOf);
         // Nothing can be said of its rows: what was claimed before stays, as of then.
         if (tab !== undefined && !tab.columns.has('s:id'))
-          return { state, fields, losses: [], notices: [idColumnDeleted(tab)], ...where };
+          return { state, fields, losses: [], notices: [idColumnDeleted(tab)], location, place };
         const entries = entriesIn(view, state.formId);
         const found = survey(table);
         const rows = countedRows(rowsIn(table, found.places, time), entries);
@@ -155,7 +155,8 @@ class SheetStore implements Store {
           fields,
           losses,
           notices,
-          ...where,
+          location,
+          place,
         };
       });
     }

@@ -1,8 +1,4 @@
-import {
-  type ColumnKey,
-  compactKey,
-  hashText,
-} from '../../../targets/google-sheets/api/metadata.ts';
+import { type ColumnKey, compactKey, hashText } from './api/metadata.ts';
 import { documentsIn } from './documents.ts';
 import type { View } from './sheet-file.ts';
 import type { FormTab } from './structure.ts';
