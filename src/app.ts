@@ -28,8 +28,7 @@ import type { TargetSettings } from './settings/target-settings.ts';
 import { fieldsInAnswers } from './sync/answer-search.ts';
 import type { MarkReport, PassReport, SyncEvents } from './sync/events.ts';
 
-import type { SyncContext } from './sync/context.ts';
-import { LabelCache } from './sync/label-cache.ts';
+import type { PassIntervals } from './sync/patience.ts';
 import { choosesForm } from './sync/form-choice.ts';
 import type { LookReport } from './sync/look.ts';
 import {
@@ -90,13 +89,14 @@ export class App implements AsyncDisposable {
     return this.#client;
   }
 
-  /** What `verify` shares. Throws SETTINGS when no source is set up. */
-  get context(): SyncContext {
-    const { client, logger, events } = this;
-    const { maxDeleteFraction, source } = this.config;
-    const labels = new LabelCache(client, this.#clock);
-    const readAhead = source?.concurrency ?? 1;
-    return { client, labels, clock: this.#clock, logger, events, maxDeleteFraction, readAhead };
+  /** Compares a form with its copy in a target; `intervals`: how often runs are made, null: none is to be expected. */
+  async startVerification(
+    target: string,
+    formId: string,
+    intervals: PassIntervals | null,
+    signal: AbortSignal,
+  ): ReturnType<StoreRuns['startVerification']> {
+    return this.#runs.startVerification(await this.#open(target), formId, intervals, signal);
   }
 
   /** An open target. Throws TARGET_… errors; the next call tries again. */

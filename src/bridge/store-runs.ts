@@ -13,6 +13,8 @@ import { type RunReport, runForm } from '../core/sync/run-form.ts';
 import type { Joining } from '../core/sync/sink.ts';
 import { Source } from '../core/sync/source.ts';
 import { type Difference, verify } from '../core/sync/verify.ts';
+import { startVerification, type VerifyReport } from '../core/sync/verify-form.ts';
+import { NO_PATIENCE, type PassIntervals, patienceOf, withLook } from '../sync/patience.ts';
 import {
   NOTHING_WRITTEN,
   wouldWriteBack,
@@ -56,6 +58,12 @@ export interface StoreRunsParts {
   readonly listedForms: (signal: AbortSignal) => Promise<readonly Form[]>;
 }
 
+/** How a comparison is asked for. `waitMs`: left out, as long as the schedule explains. */
+export interface VerifyWishes {
+  readonly waitMs?: number | undefined;
+  readonly onWait?: (differing: number, untilMs: number) => void;
+}
+
 /** How a run is asked for. */
 export interface StoreRunOptions {
   readonly acceptDeletes?: boolean | number | undefined;
@@ -67,6 +75,8 @@ export interface StoreRunOptions {
 
 /** How often a run that another process is in the way of is tried again. */
 const BUSY_PAUSE_MS = 500;
+/** So many runs tell how long one takes. */
+const RECENT_RUNS = 400;
 /** Up to so many deletions never wait for a person. */
 const FEW_DELETIONS = 20;
 
@@ -206,6 +216,49 @@ export class StoreRuns {
     } catch (error) {
       return unopenedPass(subject, error, startedAtMs);
     }
+  }
+
+  /** Reads the source and compares it with what the target holds. Rejects as both do. */
+  async startVerification(
+    copy: StoreCopy,
+    formId: string,
+    intervals: PassIntervals | null,
+    signal: AbortSignal,
+  ): Promise<{ finish(wishes: VerifyWishes): Promise<VerifyReport> }> {
+    const { client, concurrency, sourceName, clock } = this.#parts;
+    const source = new Source(client, concurrency, signal);
+    const startedAt = new Date(clock.now()).toISOString();
+    const form = await client.getForm(formId, { signal });
+    const joining = this.#parts.joiningOf(copy.name);
+    const profile = (await ProfileRecord.load(copy.store, sourceName, clock.now())).now;
+    const { store } = copy;
+    const parts = { source, form, store, joining, profile, clock, signal };
+    const started = await startVerification(parts);
+    const reader = await copy.reader(formId);
+    const recorded = (await reader?.passes(RECENT_RUNS)) ?? [];
+    const passes = withLook(recorded, (await copy.lastLook())?.at ?? null);
+    const [newest] = recorded;
+    // What the target refuses is no lag, however young it is: no run is known to bring it (L6).
+    const isRefused = newest?.outcome === 'failed' && newest.code?.startsWith('TARGET_') === true;
+    return {
+      finish: async ({ waitMs, onWait = () => {} }) => {
+        const planned =
+          intervals === null ? NO_PATIENCE : patienceOf(intervals, passes, clock.now(), waitMs);
+        const patience = isRefused ? { ...planned, explainedMs: 0 } : planned;
+        const verified = await started.finish({ ...patience, onWait });
+        const held = await store.forms();
+        return {
+          ...verified,
+          form: { id: form.id, slug: form.slug, name: form.name },
+          target: copy.name,
+          startedAt,
+          endedAt: new Date(clock.now()).toISOString(),
+          notices: held.find(({ state }) => state.formId === form.id)?.notices ?? [],
+          lastPassAt: passes[0]?.endedAt ?? null,
+          requests: source.requests,
+        };
+      },
+    };
   }
 
   /** One poll of the workspace for these targets: which forms need a run, and which have not changed. */

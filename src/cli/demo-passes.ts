@@ -1,7 +1,6 @@
 import type { App } from '../app.ts';
 import { count, plural, duration } from '../base/format.ts';
 import type { Form } from '../mirror/types.ts';
-import { verifyForm } from '../sync/verify.ts';
 import { endedLine, passName } from './pass-report.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -73,11 +72,10 @@ export async function verifyCopy(
 ): Promise<string> {
   let compared = 0;
   for (const { name } of app.config.targets) {
-    const target = await app.target(name);
     for (const { id: formId, slug } of forms) {
       await app.pass({ formId, target: name, kind: 'full' }, signal, { waitMs: 10_000 });
-      const request = { formId, picks: app.picksOf(name), hashKey: undefined };
-      const report = await verifyForm(app.context, target, request, signal);
+      const started = await app.startVerification(name, formId, null, signal);
+      const report = await started.finish({});
       if (report.outcome !== 'same')
         return `The copy of ${slug} in ${name} differs from its source.`;
       compared += report.compared;

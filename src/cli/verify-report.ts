@@ -2,7 +2,8 @@ import { count, duration, exact, plural, span } from '../base/format.ts';
 import type { ErrorCode } from '../base/errors.ts';
 import { shellOption } from '../base/shell.ts';
 import type { FormIdentity } from '../mirror/types.ts';
-import type { Differences, VerifyReport } from '../sync/verify.ts';
+import type { Differing } from '../core/sync/verify.ts';
+import type { VerifyReport } from '../core/sync/verify-form.ts';
 import { noticeLines } from './pass-report.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -41,7 +42,7 @@ export function verifyDocument(comparisons: readonly Comparison[]): Record<strin
 /** `contact → default: 3 differ; looking again for 2 min at most …`. */
 export function waitLine(name: string, differing: number, leftMs: number): string {
   const differ = `${count(differing)} ${differing === 1 ? 'differs' : 'differ'}`;
-  return `${name}: ${differ}; looking again for ${duration(leftMs)} at most, as a pass may be on its way (--wait 0 does not wait)`;
+  return `${name}: ${differ}; looking again for ${duration(leftMs)} at most, as a run may be on its way (--wait 0 does not wait)`;
 }
 
 /** `contact → default: 2 still differ, 45 s left`. */
@@ -76,7 +77,6 @@ export function printComparison(terminal: Terminal, comparison: Comparison, nowM
   }
   const answers = 'not in the list, and asked for by ID the source does not say what became of';
   printIds(terminal, answers, report.undecided);
-  printIds(terminal, 'there when asked for by ID, but not in the list', report.unlisted);
   printIds(terminal, `changed within the last ${span(report.lagging.withinMs)}`, report.lagging);
   for (const line of noticeLines(terminal, name, report.notices)) terminal.print(line);
   if (report.outcome === 'different') printRemedy(terminal, comparison, report, nowMs);
@@ -113,7 +113,7 @@ function printRemedy(
   terminal.print(`      forms-mirror sync --full ${only}`);
 }
 
-function printIds(terminal: Terminal, what: string, { count: all, ids }: Differences): void {
+function printIds(terminal: Terminal, what: string, { count: all, ids }: Differing): void {
   if (all === 0) return;
   const more = all > ids.length ? ', …' : '';
   terminal.print(

@@ -1,4 +1,5 @@
 import type { App } from '../app.ts';
+import type { VerifyWishes } from '../bridge/store-runs.ts';
 import { MirrorError, toMirrorError } from '../base/errors.ts';
 import type { ExitCode } from '../base/exit-codes.ts';
 import type { FormInTarget } from '../health/facts.ts';
@@ -9,7 +10,6 @@ import type { FormIdentity } from '../mirror/types.ts';
 import { longestGapMs } from '../settings/sync-settings.ts';
 import { duration, quoted } from '../settings/value-schemas.ts';
 import { unpickedNotice } from '../sync/purge.ts';
-import { startVerification, type VerifyRequest } from '../sync/verify.ts';
 import type { CommandCall } from './command-spec.ts';
 import type { Host } from './host.ts';
 import { openApp } from './open-app.ts';
@@ -140,16 +140,15 @@ async function start(
   app: App,
   form: FormIdentity,
   name: string,
-  wishes: Pick<VerifyRequest, 'waitMs' | 'onWait'>,
+  wishes: VerifyWishes,
   { stop: { signal }, clock }: Host,
 ): Promise<{ finish(): Promise<Comparison> }> {
-  const { hashKey, schedule } = app.config;
+  const { schedule } = app.config;
   const failed = (error: unknown): Comparison => {
     const { code, message } = toMirrorError(error);
     return { form, target: name, report: null, code, error: message };
   };
   try {
-    const target = await app.target(name);
     await app.readSlugs(name);
     const problem = app.slugProblem(name, form);
     if (problem !== null) throw problem;
@@ -157,12 +156,17 @@ async function start(
       incrementalMs: longestGapMs(schedule, clock.now()),
       fullMs: schedule.fullEveryMs,
     };
-    const request = { ...wishes, formId: form.id, picks: app.picksOf(name), hashKey, intervals };
-    const started = await startVerification(app.context, target, request, signal);
+    const started = await app.startVerification(name, form.id, intervals, signal);
     return {
       async finish() {
         try {
-          return { form, target: name, report: await started.finish(), code: null, error: null };
+          return {
+            form,
+            target: name,
+            report: await started.finish(wishes),
+            code: null,
+            error: null,
+          };
         } catch (error) {
           return failed(error);
         }

@@ -61,12 +61,6 @@ export function compareTimes(a: string, b: string): number {
   return left < right ? -1 : 1;
 }
 
-/** The later of two canonical times; null counts for nothing. */
-export function laterOf(a: string | null, b: string | null): string | null {
-  if (a === null || b === null) return a ?? b;
-  return compareTimes(a, b) >= 0 ? a : b;
-}
-
 /** Seconds since the epoch; null when the calendar or the clock has no such moment (24:00 and leap seconds included). */
 function utcSeconds(
   [year, month, day]: [number, number, number],

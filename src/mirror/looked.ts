@@ -1,4 +1,3 @@
-import type { LookRecord } from './look-record.ts';
 import type { FormOverview } from './target.ts';
 
 /** What the newest look found of a form. */
@@ -13,20 +12,6 @@ export interface FormLook {
   readonly countedAt?: string | null;
   /** The brake withholds deletions of it, and both sides were found as they were when a pass last left that to a person. */
   readonly isWithheld?: boolean;
-}
-
-/** What a look says of one of the forms that it was about; null where there was none. */
-export function lookOf(look: LookRecord | null, formId: string): FormLook | null {
-  if (look === null) return null;
-  const { at, open, differing, uncounted, withheld } = look;
-  const countedAt = uncounted?.get(formId);
-  return {
-    at,
-    isOpen: open.includes(formId),
-    isDiffering: differing?.includes(formId) ?? false,
-    ...(countedAt !== undefined && { countedAt }),
-    ...(withheld?.has(formId) === true && { isWithheld: true }),
-  };
 }
 
 /**

@@ -1,4 +1,4 @@
-import { type ErrorCode, errorCodeOrNull } from '../base/errors.ts';
+import { type ErrorCode } from '../base/errors.ts';
 
 /** How marking a form last ended, where it did not mark all that it could. */
 export interface MarkingRecord {
@@ -9,18 +9,6 @@ export interface MarkingRecord {
   readonly error: string | null;
   /** Submissions left alone for now, because the source refused the change of their status. */
   readonly refused: number;
-}
-
-/** A record as it is kept as JSON; null for a text that is none. */
-export function markingRecord(text: string): MarkingRecord | null {
-  try {
-    const { since, code, error, refused } = JSON.parse(text) as Record<string, unknown>;
-    if (typeof since !== 'string' || typeof refused !== 'number') return null;
-    const message = typeof error === 'string' ? error : null;
-    return { since, code: errorCodeOrNull(code), error: message, refused };
-  } catch {
-    return null;
-  }
 }
 
 /** True when the one says the same as the other, whatever submission it names. */

@@ -1,4 +1,3 @@
-import type { Loss } from './losses.ts';
 import { fingerprint, HASH_FORMAT, keyFingerprint } from './hashing.ts';
 import { type FieldPicks, isHashed, isPicked, namesFor } from './picks.ts';
 import type { FormIdentity, PickedField } from './types.ts';
@@ -50,16 +49,6 @@ export const provenFor = (
   fields: readonly FieldId[],
 ): string => [...settingsParts(form, settings), ...fieldParts(form, settings, fields)].join('.');
 
-/**
- * Whether a pass may have written rows anew that stood there as they are not to stand any more, in plain text perhaps.
- * `before`: as the checkpoint had it; undefined without a checkpoint: rows may have been hashed by a pass that died before it
- * left one. Where nothing is hashed then, nothing is to be cleared.
- */
-export function replacesRows(before: string | undefined, after: string): boolean {
-  if (before === after) return false;
-  return before !== undefined || (after.split('.')[3] ?? NONE) !== NONE;
-}
-
 /** How `stored`, of a checkpoint, differs from what a pass under these settings would leave. Empty when it does not. */
 function changesSince(
   stored: string,
@@ -77,21 +66,6 @@ function changesSince(
   if (hashed !== oldHashed && !follows) changes.push('hashes');
   else if (key !== oldKey) changes.push('key');
   return changes.length === 0 && ids !== oldIds ? ['fields'] : changes;
-}
-
-/**
- * What an incremental pass would leave as it was stored under other settings, as a loss of them. `newColumns`: how many
- * columns are new in this pass; it tells of those itself.
- */
-export function outdatedRows(
-  stored: string,
-  form: FormIdentity,
-  settings: StoringSettings,
-  { fields, newColumns }: { fields: readonly FieldId[]; newColumns: number },
-): Loss[] {
-  const found = changesSince(stored, form, settings, fields);
-  const changes = newColumns > 0 ? found.filter((change) => change !== 'fields') : found;
-  return changes.length === 0 ? [] : [{ what: 'settings', changes }];
 }
 
 /**

@@ -1,8 +1,6 @@
 import { count } from '../base/format.ts';
 import { FieldMap } from './field-map.ts';
 
-/** Most fields that are mirrored of one form: more fit into no table, and would be no form that a person made. */
-export const MAX_FORM_FIELDS = 5_000;
 /** Most of them that only answers carry, as their fields were deleted before the first look. */
 export const MAX_UNLISTED_FIELDS = 1_000;
 /** The longest field ID: a longer one fits no primary key (PostgreSQL: a third of a page). */

@@ -1,13 +1,3 @@
-import { compareTimes } from './canonical-time.ts';
-import {
-  countsFrom,
-  countsText,
-  NO_COUNTS,
-  plusCounts,
-  type StatusCounts,
-  tallied,
-} from './status-counts.ts';
-
 /**
  * The submissions of a form that are dated within [from, to): the unit in which a large form is read, proven and compared.
  * ISO instants at midnight UTC; null: open to that side. `SPEC.md`, "Windows", says what proofs of windows prove.
@@ -38,13 +28,6 @@ export function boundsOf({ from, to }: FormWindow): QueryBounds {
   };
 }
 
-/** Whether a submission of this date (canonical time) belongs to the window. Without a date it does not contradict any. */
-export function isWithin({ from, to }: FormWindow, createdAt: string | null): boolean {
-  if (createdAt === null) return true;
-  if (from !== null && compareTimes(createdAt, from) < 0) return false;
-  return to === null || compareTimes(createdAt, to) < 0;
-}
-
 /** What a target keeps of one window of a form. */
 export interface WindowRecord extends FormWindow {
   /** How many submissions its last proof accounted for; before the first, how many the source counted. */
@@ -71,70 +54,5 @@ export interface WindowRecord extends FormWindow {
   readonly failedAt: string | null;
 }
 
-/** A window that was not read yet. */
-export const unreadWindow = ({ from, to }: FormWindow, total: number): WindowRecord => ({
-  from,
-  to,
-  total,
-  provenAt: null,
-  provenFor: null,
-  deleted: 0,
-  absent: 0,
-  unstored: null,
-  open: true,
-  failedAt: null,
-});
-
-/** The window as it is after something was lost: what was proven of it is no longer so. One that can't be read stays so. */
-export const reopened = (window: WindowRecord): WindowRecord =>
-  window.failedAt === null ? unreadWindow(window, window.total) : window;
-
-/** Whether both have the same bounds. */
-export const sameWindow = (one: FormWindow, other: FormWindow): boolean =>
-  one.from === other.from && one.to === other.to;
-
 /** Whether a form is read in windows. */
 export const isCut = (windows: readonly WindowRecord[]): boolean => windows.length > 1;
-
-/** The record of a form that does not work in windows. */
-export const uncutForm = (total: number, failedAt: string): WindowRecord => ({
-  ...unreadWindow(WHOLE_FORM, total),
-  open: false,
-  failedAt,
-});
-
-/** By status, what all windows have no row of; null where it is not known of each. */
-export function unstoredIn(windows: readonly WindowRecord[]): StatusCounts | null {
-  let all = NO_COUNTS;
-  for (const { unstored } of windows) {
-    const counts = countsFrom(unstored);
-    if (counts === null) return null;
-    all = plusCounts(all, counts);
-  }
-  return all;
-}
-
-/** A row that was there; its date as canonical time. */
-export interface DatedStatus {
-  readonly status: string;
-  readonly createdAt: string | null;
-}
-
-/** The window after these rows were forgotten: those of its span are counted by the source all the same. */
-export function withForgotten(window: WindowRecord, rows: readonly DatedStatus[]): WindowRecord {
-  const before = countsFrom(window.unstored);
-  if (before === null) return window;
-  const own = rows.filter(({ createdAt }) => createdAt !== null && isWithin(window, createdAt));
-  const unstored = countsText(plusCounts(before, tallied(own)));
-  return { ...window, unstored };
-}
-
-/** Since when every window has been proven (ISO); null where one never was. */
-export function oldestProof(windows: readonly WindowRecord[]): string | null {
-  let oldest: string | null = null;
-  for (const { provenAt } of windows) {
-    if (provenAt === null) return null;
-    if (oldest === null || provenAt < oldest) oldest = provenAt;
-  }
-  return oldest;
-}

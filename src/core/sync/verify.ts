@@ -25,6 +25,10 @@ export interface Differing {
 export interface Verification {
   /** `unproven`: what was compared is the same, but the source gave no proof that it showed everything. */
   readonly outcome: 'same' | 'different' | 'unproven';
+  /** The source proved that it showed everything. */
+  readonly isProven: boolean;
+  /** All IDs that are missing, extra or changed. */
+  readonly differing: ReadonlySet<string>;
   readonly startedAtMs: number;
   readonly compared: number;
   /** At the source, and not in the target. */
@@ -110,6 +114,20 @@ export async function verify(
     else await comparison.findExtra(source, WHOLE, seen);
   }
   return comparison.result(isProven);
+}
+
+/** Compares some submissions with what is stored of them; see {@link verify}. */
+export async function compareItems(
+  form: Form,
+  held: OpenForm | null,
+  joining: Joining,
+  nowMs: number,
+  items: readonly SubmissionItem[],
+  onDifference: (difference: Difference) => void,
+): Promise<void> {
+  const comparison = new Comparison(form, held, joining, nowMs, onDifference);
+  await comparison.open();
+  await comparison.compare(items);
 }
 
 /** Reads a span until a reading proves that it showed everything; null where none does. All that is shown is compared. */
@@ -271,6 +289,8 @@ class Comparison {
     const isKnown = isProven && this.#undecided.all.size === 0;
     return {
       outcome: isSame ? (isKnown ? 'same' : 'unproven') : 'different',
+      isProven,
+      differing: new Set([...this.#missing.all, ...this.#extra.all, ...this.#changed.all]),
       startedAtMs: this.#atMs,
       compared: this.#compared.size,
       missing: this.#missing.differing,

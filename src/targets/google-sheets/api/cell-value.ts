@@ -61,10 +61,6 @@ export function cellData(value: SheetValue): sheets_v4.Schema$CellData {
   };
 }
 
-/** Bytes of a value in a request body. */
-export const bytesOf = (value: unknown): number =>
-  value === undefined ? 0 : Buffer.byteLength(JSON.stringify(value), 'utf8') + 1;
-
 /** True for a number whose last digits a cell hides unless its format shows them. */
 export const needsPlainFormat = (value: SheetValue): boolean =>
   typeof value === 'number' && Number.isInteger(value) && Math.abs(value) >= LONG_NUMBER;

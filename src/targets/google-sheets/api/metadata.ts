@@ -133,17 +133,3 @@ export const deleteMetadata = (id: number): sheets_v4.Schema$Request => ({
 /** The value of a form's mark: a copy of the file or of the tab carries the original's, and so binds to nothing. */
 export const formMark = (formId: string, spreadsheetId: string, sheetId: number): string =>
   JSON.stringify([formId, spreadsheetId, sheetId]);
-
-/** The value of the metadata on a tab that we hid because it is empty. `since`: ISO time. */
-export const emptyTabMark = (spreadsheetId: string, since: string): string =>
-  JSON.stringify([since, spreadsheetId]);
-
-/** What a tab of our own is for. */
-export type TabRole = 'mirror' | 'state' | 'undo' | 'summary';
-
-/** Every {@link TabRole}. */
-export const TAB_ROLES: readonly TabRole[] = ['mirror', 'state', 'undo', 'summary'];
-
-/** The value of the metadata that marks a tab of ours. */
-export const roleMark = (role: TabRole, spreadsheetId: string, sheetId: number): string =>
-  JSON.stringify([role, spreadsheetId, sheetId]);

@@ -117,14 +117,6 @@ export function openRows(
   return startRow < rowCount ? [...open, { startRow }] : open;
 }
 
-/** True when nothing of a tab can be written: it is protected as a whole. */
-export const keepsFromAll = ({ kind, area, open }: Obstacle): boolean =>
-  kind === 'protection' &&
-  open.length === 0 &&
-  area.startRow + area.startColumn === 0 &&
-  area.endRow === undefined &&
-  area.endColumn === undefined;
-
 const holds = (area: Area, row: number, column: number): boolean =>
   row >= area.startRow &&
   row < (area.endRow ?? Infinity) &&

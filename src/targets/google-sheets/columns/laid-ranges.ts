@@ -45,54 +45,9 @@ export const laidRanges = (sheet: sheets_v4.Schema$Sheet): LaidRange[] => [
 /** True when a stretch can take in what is added at its end: its last one has another one before it. */
 const takesIn = ({ start, end }: Stretch, at: number): boolean => end === at && end - start > 1;
 
-function after(stretch: Stretch, at: number, count: number, grows: boolean): Stretch {
-  const { start, end } = stretch;
-  if (start >= at) return { start: start + count, end: end + count };
-  const isInside = end > at || (grows && takesIn(stretch, at));
-  return isInside ? { start, end: end + count } : stretch;
-}
-
 /** True when rows that are added before row `at` should come into a range that ends there. */
 export const endsAtRow = (ranges: readonly LaidRange[], at: number): boolean =>
   ranges.some(({ rows }) => takesIn(rows, at));
-
-/** The same for a column, over a header row. */
-export const endsAtColumn = (
-  ranges: readonly LaidRange[],
-  at: number,
-  headerRow: number,
-): boolean =>
-  ranges.some(
-    ({ rows, columns }) => takesIn(columns, at) && rows.start <= headerRow && headerRow < rows.end,
-  );
-
-/** The rows in which tables begin. */
-export const tableHeads = (ranges: readonly LaidRange[]): ReadonlySet<number> =>
-  new Set(ranges.flatMap(({ tableId, rows }) => (tableId === undefined ? [] : [rows.start])));
-
-/** True when a row lies in a table. */
-export const isInTable = (ranges: readonly LaidRange[], row: number): boolean =>
-  ranges.some(({ rows, tableId }) => tableId !== undefined && rows.start <= row && row < rows.end);
-
-/** The ranges once rows came in before row `at`; `grows`: those that ended there took them in. */
-export const withRows = (
-  ranges: readonly LaidRange[],
-  at: number,
-  count: number,
-  grows: boolean,
-): LaidRange[] =>
-  ranges.map((range) => Object.assign({}, range, { rows: after(range.rows, at, count, grows) }));
-
-/** The same for columns. */
-export const withColumnsAt = (
-  ranges: readonly LaidRange[],
-  at: number,
-  count: number,
-  grows: boolean,
-): LaidRange[] =>
-  ranges.map((range) =>
-    Object.assign({}, range, { columns: after(range.columns, at, count, grows) }),
-  );
 
 /** Requests that insert rows or columns before `at`, into the ranges that end there. */
 export const insertInside = (
@@ -114,29 +69,3 @@ export const insertInside = (
     },
   },
 ];
-
-/** A range that reaches down to before row `end`. */
-export const reachingTo = (range: LaidRange, end: number): LaidRange => ({
-  ...range,
-  rows: { start: range.rows.start, end },
-});
-
-/** The request that lays a table over a range that has all its sides. */
-export const tableOver = (
-  sheetId: number,
-  { tableId, rows, columns }: LaidRange,
-): sheets_v4.Schema$Request => ({
-  updateTable: {
-    table: {
-      tableId: tableId ?? '',
-      range: {
-        sheetId,
-        startRowIndex: rows.start,
-        endRowIndex: rows.end,
-        startColumnIndex: columns.start,
-        endColumnIndex: columns.end,
-      },
-    },
-    fields: 'range',
-  },
-});

@@ -1,6 +1,4 @@
-import { type ColumnKey, compactKey, fieldKey } from '../api/metadata.ts';
-import { type LaidRange, tableHeads } from './laid-ranges.ts';
-import { type FieldCatalogue, OWN_COLUMNS } from './field-catalogue.ts';
+import { type ColumnKey, compactKey } from '../api/metadata.ts';
 
 /** Empty rows below a tab's last one. There is always one: an insert cannot go past the grid's end. */
 export const SPARE_ROWS = 20;
@@ -40,38 +38,4 @@ export interface Layout extends Tab {
   readonly columns: ReadonlyMap<ColumnKey, PlacedColumn>;
   /** Rows with the headers of tables that people made, ours perhaps among them, when the structure was read. */
   readonly tableHeads?: ReadonlySet<number>;
-}
-
-/** The marked columns of a tab by their keys. Of two columns with the same mark the left one counts. */
-export function layoutOf(
-  tab: MarkedTab & { readonly ranges?: readonly LaidRange[] },
-  catalogue: FieldCatalogue,
-): Layout {
-  const keys = [
-    ...OWN_COLUMNS.map(({ key }) => key),
-    ...catalogue.fields.map((f) => fieldKey(f.id)),
-  ];
-  const byCompact = new Map(keys.map((key) => [compactKey(key), key]));
-  const columns = new Map<ColumnKey, PlacedColumn>();
-  for (const { mark, compact, index, metadataId } of tab.columns) {
-    const key = compact ? byCompact.get(mark) : keyOf(mark);
-    if (key === undefined) continue;
-    const other = columns.get(key);
-    if (other === undefined || other.index > index) columns.set(key, { index, metadataId });
-  }
-  const { sheetId, title, rowCount, columnCount } = tab;
-  return {
-    sheetId,
-    title,
-    rowCount,
-    columnCount,
-    columns,
-    tableHeads: tableHeads(tab.ranges ?? []),
-  };
-}
-
-function keyOf(mark: string): ColumnKey | undefined {
-  return mark.startsWith('f:') || OWN_COLUMNS.some(({ key }) => key === mark)
-    ? (mark as ColumnKey)
-    : undefined;
 }

@@ -1,6 +1,5 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { MirrorError } from '../../../base/errors.ts';
-import { endsAtColumn, insertInside, type LaidRange, withColumnsAt } from './laid-ranges.ts';
 import type { NewColumn } from './column-plan.ts';
 import {
   BODY_FORMAT,
@@ -17,13 +16,8 @@ import {
   METADATA_KEYS,
   updateMetadata,
 } from '../api/metadata.ts';
-import {
-  keepsFromHeader,
-  keepsFromInsertingColumn,
-  type Obstacle,
-  type RowStretch,
-} from '../api/obstacles.ts';
-import type { Layout, MarkedColumn, MarkedTab, PlacedColumn } from './layout.ts';
+import { type RowStretch } from '../api/obstacles.ts';
+import type { MarkedColumn } from './layout.ts';
 
 type Request = sheets_v4.Schema$Request;
 
@@ -31,143 +25,6 @@ type Request = sheets_v4.Schema$Request;
 const MAX_MARK_CHARACTERS = 18_000;
 /** The same when marks are as short as can be. */
 const MAX_COMPACT_CHARACTERS = 23_000;
-
-/** Requests that make columns, and the columns as they leave them. */
-export interface MadeColumns {
-  readonly requests: Request[];
-  readonly columns: ReadonlyMap<ColumnKey, PlacedColumn>;
-  readonly columnCount: number;
-  readonly marks: readonly MarkedColumn[];
-  readonly ranges: readonly LaidRange[];
-  /** New columns whose header cannot be written. */
-  readonly waiting: ReadonlyMap<ColumnKey, WaitingHeader>;
-}
-
-/** A header that cannot be written: what is in the way, and what it shows meanwhile. */
-export interface WaitingHeader {
-  readonly obstacles: readonly Obstacle[];
-  readonly shown: string;
-}
-
-/** The header row, and what people laid over it. */
-export interface HeaderPlace {
-  readonly headerRow: number;
-  readonly ranges: readonly LaidRange[];
-  /** True when what ends with a column is to take in those that come behind it. */
-  readonly grows: boolean;
-}
-
-/**
- * Requests that insert columns, each right behind its neighbour, so that nothing of people's is ever overwritten; none of
- * them {@link keptFromPlace}. New columns get our format and inherit none; the rest of the tab keeps its own. Where a header cannot be written, its column comes without one.
- */
-export function insertColumns(
-  layout: Layout,
-  made: readonly NewColumn[],
-  { headerRow, ranges: laid, grows: mayGrow }: HeaderPlace,
-  mark: ColumnMarker,
-  obstacles: readonly Obstacle[],
-): MadeColumns {
-  const requests: Request[] = [];
-  const columns = new Map(layout.columns);
-  const marks: MarkedColumn[] = [];
-  const waiting = new Map<ColumnKey, WaitingHeader>();
-  let { columnCount } = layout;
-  let ranges = laid;
-  for (const run of runsOf(made)) {
-    const after = run[0]?.after;
-    const at = after === undefined ? 0 : (columns.get(after)?.index ?? -1) + 1;
-    const count = run.length;
-    const grows = mayGrow && endsAtColumn(ranges, at, headerRow);
-    if (grows) requests.push(...insertInside(layout.sheetId, 'COLUMNS', at, count));
-    else {
-      if (at >= columnCount) {
-        requests.push({
-          appendDimension: { sheetId: layout.sheetId, dimension: 'COLUMNS', length: 1 },
-        });
-        columnCount += 1;
-      }
-      requests.push({
-        insertDimension: {
-          range: {
-            sheetId: layout.sheetId,
-            dimension: 'COLUMNS',
-            startIndex: at,
-            endIndex: at + count,
-          },
-          inheritFromBefore: false,
-        },
-      });
-    }
-    columnCount += count;
-    ranges = withColumnsAt(ranges, at, count, grows);
-    for (const [key, column] of columns) {
-      if (column.index >= at) columns.set(key, { ...column, index: column.index + count });
-    }
-    for (const [offset, { key }] of run.entries()) {
-      const placed = mark.place(key, at + offset);
-      columns.set(key, { index: at + offset, metadataId: placed.metadataId });
-      marks.push(placed);
-    }
-    const over = obstacles.filter((one) => isOver(one, headerRow, at));
-    if (over.length > 0)
-      for (const { key } of run) waiting.set(key, { obstacles: over, shown: '' });
-    const row = over.length > 0 ? undefined : headerRow;
-    const rows = [{ startRow: headerRow + 1 }];
-    requests.push(...formatColumns(layout.sheetId, at, run, row, rows));
-    requests.push(...marks.slice(-count).map((placed) => mark.request(placed)));
-  }
-  const places = new Map([...columns.values()].map((column) => [column.metadataId, column.index]));
-  return {
-    requests,
-    columns,
-    columnCount,
-    ranges,
-    waiting,
-    marks: marks.map(({ metadataId, mark: text, compact, index }) => ({
-      metadataId,
-      mark: text,
-      compact,
-      index: places.get(metadataId) ?? index,
-    })),
-  };
-}
-
-/** New columns that a protection keeps from their place, as a row of it lies across. */
-export function keptFromPlace(
-  { columns }: Layout,
-  made: readonly NewColumn[],
-  obstacles: readonly Obstacle[],
-): NewColumn[] {
-  const kept = new Set<ColumnKey>();
-  return runsOf(made).flatMap((run) => {
-    const after = run[0]?.after;
-    const at = after === undefined ? 0 : (columns.get(after)?.index ?? -1) + 1;
-    const isKept =
-      (after !== undefined && kept.has(after)) ||
-      obstacles.some((one) => keepsFromInsertingColumn(one, at));
-    if (isKept) for (const { key } of run) kept.add(key);
-    return isKept ? run : [];
-  });
-}
-
-/** True when something is in the way of a new column's header. What only begins where a column is inserted moves on. */
-function isOver(one: Obstacle, headerRow: number, at: number): boolean {
-  const { startColumn, endColumn } = one.area;
-  const movesOn = at === startColumn && endColumn !== undefined;
-  return !movesOn && keepsFromHeader(one, headerRow, at);
-}
-
-/** New columns that come behind each other go in together. */
-function runsOf(made: readonly NewColumn[]): NewColumn[][] {
-  const runs: NewColumn[][] = [];
-  for (const column of made) {
-    const last = runs.at(-1);
-    if (last !== undefined && last.at(-1)?.key === column.after) last.push(column);
-    else runs.push([column]);
-  }
-  return runs;
-}
 
 /**
  * Headers, formats and widths of new columns that lie side by side; `headerRow`: undefined where it cannot be written;
@@ -320,18 +177,6 @@ const markSize = (mark: string, compact: boolean): number =>
 
 const sum = <T>(items: readonly T[], size: (item: T) => number): number =>
   items.reduce((total, item) => total + size(item), 0);
-
-/** The tab as it is once columns are made. */
-export const withColumns = <T extends MarkedTab>(
-  tab: T,
-  made: MadeColumns,
-  marker: ColumnMarker,
-): T => ({
-  ...tab,
-  columnCount: made.columnCount,
-  otherCharacters: marker.characters + FORM_MARK_CHARACTERS,
-  columns: [...marker.recoded(tab.columns), ...made.marks],
-});
 
 /** About what the mark of the form itself takes. */
 export const FORM_MARK_CHARACTERS = 150;

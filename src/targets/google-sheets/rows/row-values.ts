@@ -143,20 +143,3 @@ export function timeOf(read: ReadValue, time: SerialTime): string | null {
 /** True when a cell of the Removed column marks its row. What people type there, other than dates, marks nothing. */
 export const marksRemoved = (read: ReadValue): boolean =>
   typeof read === 'number' || (typeof read === 'string' && canonicalTime(read) !== null);
-
-/** How the answers of some rows change what their columns contain. Only fields whose content changes are in the result. */
-export function newContents(
-  rows: readonly Row[],
-  contents: ReadonlyMap<string, FieldContent>,
-): Map<string, FieldContent> {
-  const changed = new Map<string, FieldContent>();
-  for (const row of rows) {
-    for (const [id, cell] of row.cells) {
-      const before = changed.get(id) ?? contents.get(id);
-      if (before === undefined || before === 'mixed' || cell === null || cell === '') continue;
-      const now = typeof cell === 'string' ? 'mixed' : 'numbers';
-      if (now !== before) changed.set(id, now);
-    }
-  }
-  return changed;
-}

@@ -89,17 +89,6 @@ export function readCommitLog(
 /** The number of the newest write; 0 before the first. */
 export const headOf = (log: CommitLog): number => log.entries.at(-1)?.number ?? 0;
 
-/**
- * True when the newest write that was known of is undone: people restored an earlier version of the spreadsheet. What was
- * proven of it since is not so any more.
- */
-export function isUndone(known: CommitLog | undefined, now: CommitLog): boolean {
-  const head = known?.entries.at(-1);
-  if (head === undefined) return false;
-  const other = now.entries.find(({ number }) => number === head.number);
-  return other === undefined ? headOf(now) < head.number : other.nonce !== head.nonce;
-}
-
 /** Milliseconds for which another process holds a lease; 0 when none does. */
 export function leaseLeftMs(log: CommitLog, holder: string, nowMs: number): number {
   const head = log.entries.at(-1);
