@@ -114,7 +114,6 @@ export function overviewOf(
     lastPass: passes[0] ?? null,
     lastOk: passes.find(({ outcome }) => outcome === 'ok') ?? null,
     lastFull: passes.find(({ kind }) => kind === 'full') ?? null,
-    droppedColumns: [],
     filledFields: fields.flatMap(({ id, label, isFilled }) => (isFilled ? [{ id, label }] : [])),
     forgotten: tally.forgotten,
     notices,

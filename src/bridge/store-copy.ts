@@ -13,7 +13,6 @@ import type {
   CheckResult,
   FormOverview,
   HeldForm,
-  MarkingLock,
   TargetKind,
   WriterOptions,
 } from '../mirror/target.ts';
@@ -118,11 +117,6 @@ export class StoreCopy implements Copy {
 
   async snapshot(formId: string): Promise<FormSnapshot | undefined> {
     return (await this.store.snapshot(formId)) ?? undefined;
-  }
-
-  /** The lease of a form is what keeps others from writing back; where a sheet mirrors the form as well, its lock does. */
-  async lockMarking(): Promise<MarkingLock> {
-    return { assertHeld: async () => {}, [Symbol.asyncDispose]: async () => {} };
   }
 
   /** Erasures leave nothing behind that would have to be removed later. */

@@ -1,17 +1,9 @@
 import { MirrorError } from '../base/errors.ts';
 import { sumOf } from '../core/mirror/form-state.ts';
 import type { Entry, EntryKind, OpenForm, RowQuery, Store } from '../core/mirror/port.ts';
-import { readWriteBacks } from '../core/sync/write-back-records.ts';
 import type { CopyReader } from '../mirror/copy.ts';
 import type { Traces } from '../mirror/erasure.ts';
-import type { MarkingRecord } from '../mirror/marking-record.ts';
-import type {
-  ListedRejection,
-  RecentRefusals,
-  Refusal,
-  StoredField,
-  StoredRow,
-} from '../mirror/target.ts';
+import type { ListedRejection, Refusal, StoredField, StoredRow } from '../mirror/target.ts';
 import type { Checkpoint, PassRecord } from '../mirror/types.ts';
 import type { WindowRecord } from '../mirror/window.ts';
 import { checkpointOf, passRecordOf } from './overview.ts';
@@ -79,48 +71,12 @@ export class StoreReader implements CopyReader {
     });
   }
 
-  confirm(ids: readonly string[]): Promise<Set<string>> {
-    return this.#open(async (form) => {
-      const durable = new Set<string>();
-      for await (const rows of form.rows({ ids })) for (const { id } of rows) durable.add(id);
-      for await (const entries of form.entries('rejected'))
-        for (const { id } of entries) durable.delete(id);
-      return durable;
-    });
-  }
-
   liveIds(): AsyncIterable<string[]> {
     return this.#ids({});
   }
 
   deletedIds(): AsyncIterable<string[]> {
     return this.#ids({ isDeleted: true });
-  }
-
-  async *markCandidates(
-    statuses: readonly string[],
-    { since }: RecentRefusals,
-  ): AsyncIterable<string[]> {
-    const left = await this.#open(async (form) => {
-      const ids = new Set<string>();
-      for (const kind of [...LISTED, 'held', 'refused'] as const)
-        for await (const entries of form.entries(kind))
-          for (const { id, atMs } of entries)
-            if (kind !== 'refused' || atMs >= Date.parse(since)) ids.add(id);
-      return ids;
-    });
-    for (const status of statuses)
-      for await (const ids of this.#ids({ status })) yield ids.filter((id) => !left.has(id));
-  }
-
-  async countRefused({ since }: RecentRefusals): Promise<number> {
-    const entries = await this.#entries(['refused']);
-    return entries.filter(({ atMs }) => atMs >= Date.parse(since)).length;
-  }
-
-  async triedBefore(ids: readonly string[]): Promise<Set<string>> {
-    const refused = new Set((await this.#entries(['refused'])).map(({ id }) => id));
-    return new Set(ids.filter((id) => refused.has(id)));
   }
 
   rejections(limit: number): Promise<{ total: number; items: ListedRejection[] }> {
@@ -139,10 +95,6 @@ export class StoreReader implements CopyReader {
       }));
       return { total: entries.length, items };
     });
-  }
-
-  async marking(): Promise<MarkingRecord | null> {
-    return (await readWriteBacks(this.#store))[this.#formId] ?? null;
   }
 
   /** Which change was refused is not kept: there is one that is asked for, MARK_STATUS. */
@@ -196,10 +148,6 @@ export class StoreReader implements CopyReader {
 
   passes(limit: number): Promise<PassRecord[]> {
     return this.#open(async (form) => (await form.runs(limit)).map(passRecordOf));
-  }
-
-  async notices(): Promise<[]> {
-    return [];
   }
 
   async *#ids(query: RowQuery): AsyncIterable<string[]> {

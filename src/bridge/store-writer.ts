@@ -1,10 +1,8 @@
 import { distrust } from '../core/mirror/form-state.ts';
-import type { Entry, OpenForm, Row, Store } from '../core/mirror/port.ts';
-import { noteWriteBack } from '../core/sync/write-back-records.ts';
+import type { OpenForm, Store } from '../core/mirror/port.ts';
 import type { CopyWriter } from '../mirror/copy.ts';
 import { type Erasure, NOTHING_ERASED } from '../mirror/erasure.ts';
-import type { MarkingRecord } from '../mirror/marking-record.ts';
-import type { Refusal, StoredRow } from '../mirror/target.ts';
+import type { StoredRow } from '../mirror/target.ts';
 import type { FormIdentity } from '../mirror/types.ts';
 import { StoreReader, tracesIn } from './store-reader.ts';
 
@@ -57,29 +55,5 @@ export class StoreWriter implements CopyWriter {
 
   emptyFields(fieldIds: readonly string[]): Promise<number> {
     return this.#form.erase({ kind: 'columns', fieldIds });
-  }
-
-  async setStatuses(statuses: ReadonlyMap<string, string>): Promise<void> {
-    const rows: Row[] = [];
-    for await (const found of this.#form.rows({ ids: [...statuses.keys()] }))
-      for (const { id, createdAt, status: before } of found) {
-        const status = statuses.get(id) ?? before;
-        // Without fields being prepared, no answer is written.
-        if (status !== before) rows.push({ id, status, createdAt, cells: new Map() });
-      }
-    const settled = [{ kind: 'refused', ids: [...statuses.keys()] }] as const;
-    await this.#form.commit({ rows, settled });
-  }
-
-  async recordMarking(record: MarkingRecord | null): Promise<void> {
-    await noteWriteBack(this.#store, this.#identity.id, record);
-  }
-
-  async recordRefusals(refusals: readonly Refusal[]): Promise<void> {
-    const entries = refusals.map(({ submissionId, status, reason, at }): Entry => {
-      const atMs = Date.parse(at);
-      return { kind: 'refused', id: submissionId, status, createdAt: null, reason, atMs };
-    });
-    await this.#form.commit({ entries });
   }
 }

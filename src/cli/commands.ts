@@ -51,7 +51,6 @@ export const COMMANDS: readonly CommandSpec[] = [
         .option('--values', 'with --dry-run: show old and new values')
         .option('--limit <number>', 'with --dry-run: rows of each kind to list; default: 20')
         .option('--accept-deletes', 'accept deletions beyond MAX_DELETE_FRACTION for this run')
-        .option('--restore-columns', 'recreate columns that people deleted')
         .addOption(AS_JSON),
     load: () => import('./sync.ts'),
   },

@@ -86,9 +86,7 @@ export interface FormReport {
   readonly rejected: number | null;
   readonly withheld: number | null;
   /** Submissions that were forgotten on request: the source may have them, the target does not. */
-  readonly forgotten: number | null;
-  readonly droppedColumns: readonly string[];
-  /** What people changed in the target and is left alone. */
+  readonly forgotten: number | null /** What people changed in the target and is left alone. */;
   readonly notices: readonly TargetNotice[];
   readonly running: {
     readonly kind: PassKind;
@@ -234,7 +232,6 @@ function formReport(health: FormHealth, { nowMs, targets }: MirrorHealth): FormR
     rejected: overview?.rejected ?? none,
     withheld: overview === null && summary.withheld === 0 ? none : summary.withheld,
     forgotten: overview?.forgotten ?? none,
-    droppedColumns: overview?.droppedColumns ?? [],
     notices: overview?.notices ?? [],
     running: running && {
       kind: running.kind,

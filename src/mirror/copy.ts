@@ -13,38 +13,22 @@ export type CopyReader = Pick<
   | 'windows'
   | 'fields'
   | 'rows'
-  | 'confirm'
   | 'liveIds'
   | 'deletedIds'
-  | 'markCandidates'
-  | 'countRefused'
-  | 'triedBefore'
   | 'rejections'
-  | 'marking'
   | 'refusals'
   | 'forgotten'
   | 'traces'
   | 'countDeleted'
   | 'countFilled'
   | 'passes'
-  | 'notices'
 >;
 
 /** A form of a target, open for what commands change in it, and for the end of a write-back. Dispose to release it. */
 export interface CopyWriter
   extends
     AsyncDisposable,
-    Pick<
-      FormWriter,
-      | 'rows'
-      | 'forget'
-      | 'remember'
-      | 'purgeDeleted'
-      | 'emptyFields'
-      | 'setStatuses'
-      | 'recordMarking'
-      | 'recordRefusals'
-    > {}
+    Pick<FormWriter, 'rows' | 'forget' | 'remember' | 'purgeDeleted' | 'emptyFields'> {}
 
 export interface Copy extends Omit<Target, 'reader' | 'openWriter' | 'lastLook' | 'recordLook'> {
   reader(formId: string): Promise<CopyReader | undefined>;

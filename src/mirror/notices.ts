@@ -8,7 +8,6 @@
  */
 export type NoticeCode =
   | 'ID_COLUMN_DELETED'
-  | 'COLUMNS_DELETED'
   | 'ROWS_COPIED'
   | 'ROWS_WITHOUT_ID'
   | 'CELLS_PROTECTED'

@@ -49,25 +49,6 @@ export const provenFor = (
   fields: readonly FieldId[],
 ): string => [...settingsParts(form, settings), ...fieldParts(form, settings, fields)].join('.');
 
-/** How `stored`, of a checkpoint, differs from what a pass under these settings would leave. Empty when it does not. */
-function changesSince(
-  stored: string,
-  form: FormIdentity,
-  settings: StoringSettings,
-  fields: readonly FieldId[],
-): SettingsChange[] {
-  const [picks, hashes] = settingsParts(form, settings);
-  const [ids, hashed, key] = fieldParts(form, settings, fields);
-  const [oldPicks, oldHashes, oldIds, oldHashed, oldKey] = stored.split('.');
-  const changes: SettingsChange[] = [];
-  if (picks !== oldPicks) changes.push('picks');
-  // What is hashed follows what is picked: that is no change of its own.
-  const follows = hashes === oldHashes && hashed.split('-')[0] === oldHashed?.split('-')[0];
-  if (hashed !== oldHashed && !follows) changes.push('hashes');
-  else if (key !== oldKey) changes.push('key');
-  return changes.length === 0 && ids !== oldIds ? ['fields'] : changes;
-}
-
 /**
  * As {@link changesSince}, for who does not know all fields of the form. `filled`: those that hold something, picked or
  * not. A change of which fields are hashed counts where one of them is, or was, hashed.

@@ -31,6 +31,9 @@ export type Json =
 /** The statuses that the Forms API documents. A submission may carry another one, and its mirror shows that. */
 export const STATUSES = ['NEW', 'IN_PROGRESS', 'DONE', 'PAID', 'REJECTED', 'ARCHIVED'] as const;
 
+/** Statuses of submissions that somebody has yet to deal with. */
+export const OPEN_STATUSES = STATUSES.slice(0, 2);
+
 /** A submission as the source holds it. `data` is keyed by field ID; a Map, because `__proto__` is a legal field ID. */
 export interface Submission {
   readonly id: string;
@@ -178,16 +181,4 @@ export interface Checkpoint {
   readonly unstored: StatusCounts;
   /** When the source's counts by status were last seen to agree with the copy's (ISO); null: never. What a claim about statuses rests on. */
   readonly countsAt: string | null;
-}
-
-/** What a pass leaves besides its record. */
-export interface PassEnd {
-  readonly checkpoint?: Checkpoint;
-  /** Since when the form answers 404; null: it exists (again); undefined leaves it as it is. */
-  readonly goneAt?: string | null;
-  /**
-   * The pass is proven by windows, of which others may have been read in earlier passes: since when (ISO) all of them were.
-   * Then rejections that were last met before that are removed, and no others.
-   */
-  readonly comparedSince?: string;
 }

@@ -1,6 +1,6 @@
 /**
  * The submissions of a form that are dated within [from, to): the unit in which a large form is read, proven and compared.
- * ISO instants at midnight UTC; null: open to that side. `SPEC.md`, "Windows", says what proofs of windows prove.
+ * ISO instants at midnight UTC; null: open to that side.
  */
 export interface FormWindow {
   readonly from: string | null;

@@ -122,8 +122,7 @@ function placeText(form: FormReport): Html | string | null {
 }
 
 function facts(form: FormReport, nowMs: number): Html {
-  const { lagSeconds, droppedColumns } = form;
-  const notices = form.notices.filter(({ code }) => code !== 'COLUMNS_DELETED');
+  const { lagSeconds, notices } = form;
   const list: readonly (readonly [string, Html | string])[] = [
     ['Rows', countText(form.rows)],
     ['Deleted at the source', countText(form.deletedRows)],
@@ -150,16 +149,6 @@ function facts(form: FormReport, nowMs: number): Html {
           <dd>${value}</dd>
         </div>`,
     )}
-    ${
-      droppedColumns.length > 0 &&
-      html`<div class="long">
-        <dt>Columns that were deleted in the sheet and are not made again</dt>
-        <dd>
-          ${droppedColumns.join(', ')}.
-          <code>forms-mirror sync --full --restore-columns</code> brings them back.
-        </dd>
-      </div>`
-    }
     ${
       notices.length > 0 &&
       html`<div class="long">

@@ -65,7 +65,7 @@ export const rejectedAnchor = (target: string): string => `rejected-${target}`;
 
 /** What is worth knowing about a form that is not a problem. */
 export function formNotes(report: FormReport, nowMs: number): Html {
-  const { form, target, rejected, deletedRows, droppedColumns } = report;
+  const { form, target, rejected, deletedRows } = report;
   const link = `${formPath(form.id)}#${rejectedAnchor(target)}`;
   return html`${rejected !== null && rejected > 0 && html`<a class="note" href="${link}">${count(rejected)} rejected</a>`}${
     deletedRows !== null &&
@@ -75,11 +75,6 @@ export function formNotes(report: FormReport, nowMs: number): Html {
     report.covers.absent > 0 &&
     html`<span class="note" title="${absentNote(report, nowMs)}"
       >${plural(report.covers.absent, 'deletion')} to look for</span
-    >`
-  }${
-    droppedColumns.length > 0 &&
-    html`<span class="note" title="${droppedColumns.join(', ')}"
-      >${plural(droppedColumns.length, 'column')} dropped</span
     >`
   }`;
 }

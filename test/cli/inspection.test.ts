@@ -173,7 +173,7 @@ describe('verify', () => {
     });
   });
 
-  it('--wait waits for a pass, and says so', async () => {
+  it('--wait waits for a run, and says so', async () => {
     const { env, sandbox } = await openPlace();
     await runCli(['sync'], env);
     const [id] = sandbox.store.ids(sandbox.store.formBySlug('customer-feedback')!.id);
@@ -187,7 +187,7 @@ describe('verify', () => {
     const { code, stdout, stderr } = await running.done;
     expect([code, stdout]).toEqual([0, expect.stringContaining('the same as of')]);
     expect(stderr).toMatch(
-      /1 differs; looking again for [\d.]+ \w+ at most, as a pass may be on its way/,
+      /1 differs; looking again for [\d.]+ \w+ at most, as a run may be on its way/,
     );
     const wrong = await runCli(['verify', '--wait', 'long'], env);
     expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('--wait takes 0 or a')]);

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { readOverview } from '../../src/health/facts.ts';
 import { parsePicks } from '../../src/mirror/picks.ts';
 import { provenFor } from '../../src/mirror/proven-for.ts';
-import type { FormOverview, Target } from '../../src/mirror/target.ts';
+import type { Copy } from '../../src/mirror/copy.ts';
+import type { FormOverview } from '../../src/mirror/target.ts';
 import { formOverview } from './fake-source.ts';
 import { failedPass, FORM_A, FORM_B, formOf, healthOf, reading } from './health-of.ts';
 
@@ -37,7 +38,7 @@ describe('settings that are other than when rows were stored', () => {
       overview: async () => held(changes),
       pauses: async () => [],
     };
-    const overview = await readOverview(target as unknown as Target, { marks: false, storing });
+    const overview = await readOverview(target as unknown as Copy, { marks: false, storing });
     return healthOf({}, { targets: [reading({ overview })] });
   };
 

@@ -81,7 +81,6 @@ export function formOverview(
     lastPass: passes[0] ?? null,
     lastOk,
     lastFull,
-    droppedColumns: [],
     filledFields: [],
     forgotten: 0,
     notices: [],

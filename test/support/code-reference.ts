@@ -27,10 +27,6 @@ export const NOTICES: Readonly<Record<NoticeCode, readonly [meaning: string, rem
     "Someone deleted the column of submission IDs from a form's tab. Runs fail until it is back.",
     'Undo the deletion or restore an earlier version. Otherwise rename the tab, copy your notes out of it and delete it: the next run makes a new tab.',
   ],
-  COLUMNS_DELETED: [
-    'Someone deleted columns. Their answers are not mirrored.',
-    'If it was a mistake, run forms-mirror sync --full --restore-columns.',
-  ],
   ROWS_COPIED: [
     'A row is a copy of another one, with the same submission ID. Only the upper one is updated.',
     'Delete the copy or move it to a tab of your own.',

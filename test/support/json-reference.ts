@@ -85,7 +85,6 @@ export const STATUS_FIELDS: JsonFields = {
   'forms[].rejected': 'Submissions that could not be stored.',
   'forms[].withheld': 'Held deletions.',
   'forms[].forgotten': 'Submissions erased with `forget`.',
-  'forms[].droppedColumns': 'Columns that someone removed from the target.',
   'forms[].notices': 'Changes that people made in the target and that need attention.',
   'forms[].running': 'The run in progress; null if none.',
   'forms[].lastPass': 'The last run; null before the first.',

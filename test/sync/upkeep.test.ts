@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { silentLogger } from '../../src/base/logger.ts';
-import type { Target } from '../../src/mirror/target.ts';
+import type { Copy } from '../../src/mirror/copy.ts';
 import type { PassOutcome } from '../../src/mirror/types.ts';
 import { upkeep } from '../../src/sync/upkeep.ts';
 
@@ -19,7 +19,7 @@ async function keptUp(outcome: PassOutcome): Promise<string[]> {
       asked.push('purge');
       return [];
     },
-  } as unknown as Target;
+  } as unknown as Copy;
   await upkeep(
     {
       logger: silentLogger,

@@ -221,7 +221,7 @@ describe('what others have written', () => {
     const form = { id: evil, slug: evil, name: evil };
     const source = new FakeSource();
     const pass = passRecord(5_000, { outcome: 'failed', error: evil });
-    const overview = { rejected: 1, location: evil, droppedColumns: [evil] };
+    const overview = { rejected: 1, location: evil };
     source.hold('db', [formOverview(form, overview, [pass, passRecord(60_000, { kind: 'full' })])]);
     source.histories.set(`db/${evil}`, [pass]);
     const seen = { firstSeenAt: evil, lastSeenAt: before(1) };

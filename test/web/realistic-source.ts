@@ -58,11 +58,10 @@ export function realisticSource(): FakeSource {
   source.hold(
     'team-sheet',
     [
-      formOverview(
-        CONTACT,
-        { rows: 18_204, location: 'tab "Kontaktní formulář"', droppedColumns: ['Fax', 'Souhlas'] },
-        [passRecord(41_000), full],
-      ),
+      formOverview(CONTACT, { rows: 18_204, location: 'tab "Kontaktní formulář"' }, [
+        passRecord(41_000),
+        full,
+      ]),
       formOverview(SUMMER, { rows: 1_572, location: 'tab "Přihlášky"' }, [
         passRecord(40_000),
         full,

@@ -107,7 +107,8 @@ export async function startVerification(parts: VerifyParts): Promise<StartedVeri
     async finish({ waitMs, explainedMs, onWait }) {
       const untilMs = clock.now() + waitMs;
       const isHopeless = suspects.size > MOST_LOOKED_AT;
-      while (!isHopeless && suspects.size > 0 && clock.now() < untilMs) {
+      const mayLook = isHopeless ? startedAtMs : untilMs;
+      while (suspects.size > 0 && clock.now() < mayLook) {
         onWait(suspects.size, untilMs);
         await clock.sleep(Math.min(LOOK_EVERY_MS, untilMs - clock.now()), parts.signal);
         await lookAgain(parts, suspects);

@@ -1,5 +1,5 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
-import { STATUSES } from '../../mirror/types.ts';
+import { OPEN_STATUSES, STATUSES } from '../../mirror/types.ts';
 import { columnName } from './api/a1.ts';
 import { fitText } from './api/cell-value.ts';
 import { COLOURS, formatCells, gridRange, HEADER_FORMAT } from './api/formatting.ts';
@@ -35,7 +35,7 @@ export interface Section {
   readonly height: number;
   /** The rows of the weeks, their header first; undefined where dates have no column. */
   readonly weeks: { readonly start: number; readonly end: number } | undefined;
-  /** How many submissions are NEW or IN_PROGRESS, as a formula without `=`; null where statuses have no column. */
+  /** How many submissions are open, as a formula without `=`; null where statuses have no column. */
   readonly open: string | null;
 }
 
@@ -79,7 +79,7 @@ export function sectionOf(sheetId: number, top: number, form: SummaryForm): Sect
 const openOf = ({ status }: SummaryForm, formulas: FormFormulas): string | null =>
   status === undefined
     ? null
-    : ['NEW', 'IN_PROGRESS'].map((open) => formulas.equalTo(status, `"${open}"`)).join('+');
+    : OPEN_STATUSES.map((open) => formulas.equalTo(status, `"${open}"`)).join('+');
 
 function putStatuses(
   page: Page,

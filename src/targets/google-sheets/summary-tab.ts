@@ -1,3 +1,4 @@
+import { OPEN_STATUSES } from '../../mirror/types.ts';
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import {
   COLOURS,
@@ -138,7 +139,7 @@ function headOf(sheetId: number, { isCut }: SummaryPlan): Request[] {
 
 /** One table over all forms, before their own parts. */
 function overviewOf(sheetId: number, sections: readonly PlacedSection[]): Request[] {
-  const header = ['Form', 'Submissions', 'This week', 'Open (NEW, IN_PROGRESS)'];
+  const header = ['Form', 'Submissions', 'This week', `Open (${OPEN_STATUSES.join(', ')})`];
   const formula = (text: string | null) => ({
     userEnteredValue: text === null ? { stringValue: '' } : { formulaValue: `=${text}` },
   });

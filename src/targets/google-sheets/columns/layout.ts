@@ -1,4 +1,4 @@
-import { type ColumnKey, compactKey } from '../api/metadata.ts';
+import { type ColumnKey } from '../api/metadata.ts';
 
 /** Empty rows below a tab's last one. There is always one: an insert cannot go past the grid's end. */
 export const SPARE_ROWS = 20;
