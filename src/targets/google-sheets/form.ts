@@ -68,6 +68,13 @@ const MOST_REMOVALS = 5;
 /** Runs that are kept of a form. */
 const MOST_RUNS = 50;
 
+/** The cells of a tab, and what stands where. */
+interface Lines {
+  readonly table: Table;
+  readonly found: Survey;
+  readonly time: SerialTime;
+}
+
 /** One form of a spreadsheet. */
 export class SheetForm implements OpenForm {
   readonly losses: readonly string[];
@@ -77,6 +84,7 @@ export class SheetForm implements OpenForm {
   #state: FormState;
   #fields: readonly SheetField[];
   #rows: ReadonlyMap<string, KnownRow> = new Map();
+  #linesRead: Promise<Lines | null> | null = null;
   #unread: (() => Promise<ReadonlyMap<string, KnownRow>>) | null = null;
   #questions: readonly CountedQuestion[];
   /** Of the answers that this writer stores. */
@@ -120,7 +128,7 @@ export class SheetForm implements OpenForm {
   async *rows(query: RowQuery, cells = false): AsyncIterable<readonly StoredRow[]> {
     await this.#readRows();
     const found = this.#query(query);
-    const lines = cells && found.length > 0 ? await this.#lines() : null;
+    const lines = cells && found.length > 0 ? await this.#linesForReading() : null;
     for (let at = 0; at < found.length; at += ROWS_AT_ONCE)
       yield found.slice(at, at + ROWS_AT_ONCE).map((row) => {
         const { id, status, createdAt, deletedAt } = row;
@@ -345,12 +353,15 @@ export class SheetForm implements OpenForm {
     this.#state = { ...this.#state, tally: tallyOf(this.#rows, this.#entries) };
   }
 
+  /** A reader reads the cells once: it may ask for rows piece by piece. */
+  #linesForReading(): Promise<Lines | null> {
+    if (this.#writer !== null) return this.#lines();
+    this.#linesRead ??= this.#lines();
+    return this.#linesRead;
+  }
+
   /** The cells of the tab as they are now, and where each submission is. */
-  async #lines(): Promise<{
-    readonly table: Table;
-    readonly found: Survey;
-    readonly time: SerialTime;
-  } | null> {
+  async #lines(): Promise<Lines | null> {
     const isRead = this.#table !== null && this.#writer !== null;
     const { structure } = await (isRead ? this.#file.recent() : this.#file.refresh());
     const tab = structure.forms.get(this.#state.formId);
