@@ -51,7 +51,7 @@ describe('the headline', () => {
 });
 
 describe('the page of all forms', () => {
-  it('shows state, rows, last pass, proof, rejected, dropped columns and the next run', async () => {
+  it('shows state, rows, last pass, proof, rejected and the next run', async () => {
     await using page = await startPage(realisticSource());
     const html = await page.text('/');
     for (const shown of [
@@ -65,7 +65,6 @@ describe('the page of all forms', () => {
       '22 s ago',
       'title="2026-05-12 09:29:38 UTC"',
       '3 rejected',
-      '2 columns dropped',
       'in 38 s',
       'forms-mirror sync --full --accept-deletes --form frm_9s0dd2 --target warehouse',
       'TARGET_FORMS names kontakt-2',

@@ -9,18 +9,23 @@ const FEW_DELETIONS = 20;
 
 /**
  * After a proven list: settles what it did not show. A row is asked for by its ID: only a 404 or 410 marks it deleted (L8). An
- * entry without a row is removed. What was forgotten is not counted any more. `keys`: all that the list showed.
+ * entry without a row is removed. What was forgotten is not counted any more. `keys`: all that the list showed. `known`: the IDs of
+ * all rows that were stored before, where they were read; nothing else can be absent.
  * Throws Incomplete where a submission is there that the list should have shown.
  */
 export async function settleAbsent(
   work: Work,
   query: Span,
   keys: ReadonlySet<string>,
+  known: ReadonlySet<string> | null = null,
 ): Promise<void> {
   const { form, sink, clock } = work;
   await sink.flush();
   const absent: StoredRow[] = [];
-  for await (const rows of form.rows(query)) absent.push(...rows.filter(({ id }) => !keys.has(id)));
+  const ids = known === null ? {} : { ids: [...known].filter((id) => !keys.has(id)) };
+  if (ids.ids?.length !== 0)
+    for await (const rows of form.rows({ ...query, ...ids }))
+      absent.push(...rows.filter(({ id }) => !keys.has(id)));
   await dropListed(work, query, keys);
   if (absent.length === 0) return;
   // What a list of one status does not show may have another status now: it is asked for in any case.

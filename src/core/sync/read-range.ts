@@ -22,9 +22,9 @@ export async function readRange(
   isNew: boolean,
   divided = 0,
 ): Promise<void> {
-  const known = isNew ? null : await knownIds(work, span);
-  const { verdict, seen } = await sweepOnce(work, span, known);
-  if (verdict === 'proven') return settleAbsent(work, span, seen);
+  const known = await knownIds(work, span);
+  const { verdict, seen } = await sweepOnce(work, span, isNew ? null : known);
+  if (verdict === 'proven') return settleAbsent(work, span, seen, known);
   if (verdict === 'elsewhere') {
     work.profile.learn({ bounds: 'none' });
     return readWhole(work);
@@ -40,7 +40,7 @@ export async function readRange(
 export async function readWhole(work: Work, first?: Page): Promise<void> {
   const known = await knownIds(work, WHOLE);
   const { verdict, seen } = await sweepOnce(work, WHOLE, known.size === 0 ? null : known, first);
-  if (verdict === 'proven' && known.size > 0) return settleAbsent(work, WHOLE, seen);
+  if (verdict === 'proven' && known.size > 0) return settleAbsent(work, WHOLE, seen, known);
   if (verdict === 'contradiction') throw new Incomplete('CONTRADICTION');
   await readFromBases(work, WHOLE);
 }
@@ -63,7 +63,8 @@ export async function sweepOnce(
 
 /** Reads a list again and again, until the base argument proves it. */
 async function readFromBases(work: Work, span: Span): Promise<void> {
-  const proof = new BaseProof(await knownIds(work, span));
+  const known = await knownIds(work, span);
+  const proof = new BaseProof(known);
   const query = listOf(work.profile.now, span);
   let [idle, progress] = [0, -1];
   for (let reading = 1; reading <= MOST_READINGS && idle <= MOST_IDLE; reading++) {
@@ -72,7 +73,7 @@ async function readFromBases(work: Work, span: Span): Promise<void> {
       await work.sink.add(page.items);
     }
     await work.sink.flush();
-    if (proof.isProven) return settleAbsent(work, span, proof.seen);
+    if (proof.isProven) return settleAbsent(work, span, proof.seen, known);
     idle = proof.progress > progress ? 0 : idle + 1;
     progress = proof.progress;
   }

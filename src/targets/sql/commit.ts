@@ -110,6 +110,12 @@ export async function applyChange(
   };
 }
 
+function hasNul({ status, cells }: Row): boolean {
+  for (const cell of cells.values())
+    if (typeof cell === 'string' && cell.includes(NUL)) return true;
+  return status.includes(NUL);
+}
+
 /** Rows as the database can hold them; of those that it cannot hold as they are, an entry. */
 function withoutNul(
   rows: readonly Row[],
@@ -119,10 +125,10 @@ function withoutNul(
   if (dialect.takesNul) return { rows, replaced: [] };
   const replaced: Entry[] = [];
   const clean = rows.map((row) => {
+    if (!hasNul(row)) return row;
     const wrong = [...row.cells].filter(
       ([, cell]) => typeof cell === 'string' && cell.includes(NUL),
     );
-    if (wrong.length === 0 && !row.status.includes(NUL)) return row;
     const reason = `U+0000, which ${dialect.product} cannot hold, was replaced by U+FFFD`;
     replaced.push(rejectedEntry(row, reason, atMs));
     const cells = new Map([
