@@ -25,7 +25,7 @@ import {
   waitLine,
 } from './verify-report.ts';
 
-/** How often the wait for a pass is reported. */
+/** How often the wait for a run is reported. */
 const SAY_EVERY_MS = 15_000;
 
 /** `verify`: compares source and target row by row. */
@@ -44,7 +44,7 @@ export async function run(call: CommandCall): Promise<ExitCode> {
       const onWait = quiet ? () => {} : waitReporter(host, `${form.slug} → ${target}`);
       const pause = await pauseAt(app, target, form.id);
       if (pause !== null) paused.push({ form: form.id, slug: form.slug, target, pause });
-      // No pass will settle what differs there.
+      // No run will settle what differs there.
       const wait = pause === null ? waitMs : (waitMs ?? 0);
       const started = await start(app, form, target, { waitMs: wait, onWait }, host);
       running.push(started.finish());

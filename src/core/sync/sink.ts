@@ -14,7 +14,7 @@ export interface Joining {
   readonly hashKey: string | undefined;
 }
 
-const BATCH_ROWS = 2_500;
+const BATCH_ROWS = 2_000;
 
 export const NOTHING_APPLIED: Applied = {
   inserted: 0,

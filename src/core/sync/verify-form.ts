@@ -5,11 +5,11 @@ import { looksHashed } from '../../mirror/hashing.ts';
 import { isHashed } from '../../mirror/picks.ts';
 import type { TargetNotice } from '../../mirror/notices.ts';
 import type { Form, FormIdentity } from '../../mirror/types.ts';
-import type { OpenForm, Row, Store } from '../mirror/port.ts';
+import type { OpenForm, Row, Store, StoredRow } from '../mirror/port.ts';
 import type { Joining } from './sink.ts';
 import type { Source } from './source.ts';
 import type { Profile } from './profile.ts';
-import { compareItems, type Difference, type Differing, verify } from './verify.ts';
+import { compareItems, type Difference, type Differing, differencesOf, verify } from './verify.ts';
 
 /*
  * The comparison of the command `verify`: what differs is looked at again, as a run may be on its way.
@@ -73,15 +73,21 @@ export type Verified = Omit<
   'form' | 'target' | 'startedAt' | 'endedAt' | 'notices' | 'lastPassAt' | 'requests'
 >;
 
-/** A table that is all wrong needs no second look. */
+/** A table that is all wrong needs no second look, and is not kept in memory. */
 const MOST_LOOKED_AT = 1_000;
 const LOOK_EVERY_MS = 3_000;
 const LISTED = 20;
 
+/** A submission that differs. */
 interface Suspect {
-  readonly difference: Difference;
-  /** When the source was first seen to show this version. */
-  readonly sinceMs: number;
+  /** `denied`: the list showed it, and asked for by ID the source says that it is gone. */
+  readonly kind: 'missing' | 'extra' | 'changed' | 'denied';
+  readonly columns: readonly string[];
+  readonly fieldIds: readonly string[];
+  /** As the source showed it; null for `extra`, and beyond those that are looked at again. */
+  readonly row: Row | null;
+  /** The source showed another version at the end than at the beginning. */
+  readonly hasChanged: boolean;
 }
 
 /** A comparison that has read all of the source. */
@@ -90,58 +96,64 @@ export interface StartedVerification {
   finish(patience: Patience): Promise<Verified>;
 }
 
-/** Compares a form, and looks again at what differs until it agrees or the patience is over. Rejects as source and target do. */
+/**
+ * Compares a form, and looks again at what differs until it agrees or the patience is over: at the target now and then, at the source
+ * once more at the end. Rejects as source and target do.
+ */
 export async function startVerification(parts: VerifyParts): Promise<StartedVerification> {
   const { source, form, store, joining, profile, clock } = parts;
   await using held = await opened(store, form.id);
-  const suspects = new Map<string, Suspect>();
+  const found = new Map<string, Suspect>();
   const startedAtMs = clock.now();
-  const result = await verify(source, form, held.form, joining, profile, clock, (difference) => {
-    suspects.set(difference.id, { difference, sinceMs: startedAtMs });
-  });
-  const agreed = new Set([...suspects.keys()].filter((id) => !result.differing.has(id)));
-  for (const id of agreed) suspects.delete(id);
+  const result = await verify(source, form, held.form, joining, profile, clock, (difference) =>
+    found.set(difference.id, suspectOf(difference, found.size < MOST_LOOKED_AT)),
+  );
+  for (const id of found.keys()) if (!result.differing.has(id)) found.delete(id);
   const plain = held.form === null ? [] : await plainRows(held.form, form, joining);
   const { rejected = 0, forgotten = 0 } = held.form?.state.tally ?? {};
   return {
     async finish({ waitMs, explainedMs, onWait }) {
-      const untilMs = clock.now() + waitMs;
-      const isHopeless = suspects.size > MOST_LOOKED_AT;
-      const mayLook = isHopeless ? startedAtMs : untilMs;
-      while (suspects.size > 0 && clock.now() < mayLook) {
-        onWait(suspects.size, untilMs);
-        await clock.sleep(Math.min(LOOK_EVERY_MS, untilMs - clock.now()), parts.signal);
-        await lookAgain(parts, suspects);
+      let suspects: ReadonlyMap<string, Suspect> = found;
+      if (found.size <= MOST_LOOKED_AT) {
+        const untilMs = clock.now() + waitMs;
+        while (suspects.size > 0 && clock.now() < untilMs) {
+          onWait(suspects.size, untilMs);
+          await clock.sleep(Math.min(LOOK_EVERY_MS, untilMs - clock.now()), parts.signal);
+          suspects = await unlikeStored(parts, suspects);
+        }
+        suspects = await unlikeSource(parts, suspects);
       }
-      const nowMs = clock.now();
-      const isYoung = ({ difference: { row }, sinceMs }: Suspect): boolean =>
-        !isHopeless &&
-        (sinceMs > startedAtMs || Date.parse(row?.createdAt ?? '') > startedAtMs - explainedMs) &&
-        Math.max(sinceMs, Date.parse(row?.createdAt ?? '') || 0) > nowMs - explainedMs;
-      const all = [...suspects.values()];
-      const young = all.filter(isYoung);
-      const left = all.filter((one) => !isYoung(one)).map(({ difference }) => difference);
-      const missing = left.filter(({ row, stored }) => row !== null && isGone(stored));
-      const extra = left.filter(({ row }) => row === null);
-      const changed = left.filter(({ row, stored }) => row !== null && !isGone(stored));
-      const isSame = left.length + plain.length === 0;
-      const isProven = result.isProven && result.undecided.count === 0;
-      const unproven = isProven ? (young.length > 0 ? 'lagging' : 'same') : 'unproven';
+      const isYoung = ({ kind, row, hasChanged }: Suspect): boolean =>
+        explainedMs > 0 &&
+        (hasChanged ||
+          (kind === 'missing' && Date.parse(row?.createdAt ?? '') > startedAtMs - explainedMs));
+      const young = [...suspects].flatMap(([id, one]) => (isYoung(one) ? [id] : []));
+      const left = [...suspects].filter(([, one]) => one.kind !== 'denied' && !isYoung(one));
+      const denied = [...suspects].flatMap(([id, { kind }]) => (kind === 'denied' ? [id] : []));
+      const idsOf = (kind: Suspect['kind']): Differing =>
+        firstOf(left.flatMap(([id, one]) => (one.kind === kind ? [id] : [])));
+      const undecided = {
+        count: result.undecided.count + denied.length,
+        ids: [...result.undecided.ids, ...denied].slice(0, LISTED),
+      };
+      const isProven = result.isProven && undecided.count === 0;
+      const same = young.length > 0 ? 'lagging' : 'same';
       return {
-        outcome: isSame ? unproven : 'different',
+        outcome: left.length + plain.length > 0 ? 'different' : isProven ? same : 'unproven',
         compared: result.compared,
-        missing: firstOf(missing.map(({ id }) => id)),
-        extra: firstOf(extra.map(({ id }) => id)),
+        missing: idsOf('missing'),
+        extra: idsOf('extra'),
         differing: {
-          ...firstOf(changed.map(({ id }) => id)),
-          columns: columnsOf(changed, form, held.form?.fields ?? []),
+          ...idsOf('changed'),
+          columns: columnsOf(
+            left.flatMap(([, one]) => (one.kind === 'changed' ? [one] : [])),
+            form,
+            held.form?.fields ?? [],
+          ),
         },
         plain: firstOf(plain),
-        lagging: {
-          ...firstOf(young.map(({ difference }) => difference.id)),
-          withinMs: explainedMs,
-        },
-        undecided: result.undecided,
+        lagging: { ...firstOf(young), withinMs: explainedMs },
+        undecided,
         listed: rejected,
         forgotten,
       };
@@ -149,19 +161,41 @@ export async function startVerification(parts: VerifyParts): Promise<StartedVeri
   };
 }
 
-const isGone = (stored: Difference['stored']): boolean =>
-  stored === null || stored.deletedAt !== null;
+function suspectOf({ stored, row, columns, fieldIds }: Difference, isKept: boolean): Suspect {
+  const isMissing = stored === null || stored.deletedAt !== null;
+  const kind = row === null ? 'extra' : isMissing ? 'missing' : 'changed';
+  return { kind, columns, fieldIds, row: isKept ? row : null, hasChanged: false };
+}
 
 const firstOf = (ids: readonly string[]): Differing => ({
   count: ids.length,
   ids: ids.slice(0, LISTED),
 });
 
-/** Asks source and target again for what differs; what agrees is dropped. */
-async function lookAgain(
+/** Those that the target does not hold yet as the source showed them. */
+async function unlikeStored(
+  { form, store }: VerifyParts,
+  suspects: ReadonlyMap<string, Suspect>,
+): Promise<ReadonlyMap<string, Suspect>> {
+  await using held = await opened(store, form.id);
+  const live = new Map<string, StoredRow>();
+  for await (const rows of held.form?.rows({ ids: [...suspects.keys()] }, true) ?? [])
+    for (const row of rows) live.set(row.id, row);
+  return new Map(
+    [...suspects].filter(([id, { row }]) => {
+      const stored = live.get(id);
+      if (row === null || stored === undefined) return (row === null) === (stored !== undefined);
+      const { system, others } = differencesOf(row, stored, row.cells.keys());
+      return system.length + others.length > 0;
+    }),
+  );
+}
+
+/** Those that still differ from what the source says of each. One of which it says nothing stays. */
+async function unlikeSource(
   { source, form, store, joining, clock }: VerifyParts,
-  suspects: Map<string, Suspect>,
-): Promise<void> {
+  suspects: ReadonlyMap<string, Suspect>,
+): Promise<ReadonlyMap<string, Suspect>> {
   const there: SubmissionItem[] = [];
   const gone: string[] = [];
   const open = new Set<string>();
@@ -171,22 +205,23 @@ async function lookAgain(
     else open.add(id);
   });
   await using held = await opened(store, form.id);
-  const found = new Map<string, Difference>();
+  const now = new Map<string, Suspect>();
   await compareItems(form, held.form, joining, clock.now(), there, (difference) =>
-    found.set(difference.id, difference),
+    now.set(difference.id, suspectOf(difference, true)),
   );
   for await (const rows of held.form?.rows({ ids: gone }) ?? [])
     for (const { id } of rows)
-      found.set(id, { id, stored: null, row: null, columns: [], fieldIds: [] });
-  for (const [id, { difference, sinceMs }] of suspects) {
-    const now = found.get(id);
-    if (open.has(id)) continue;
-    if (now === undefined) suspects.delete(id);
-    else {
-      const isSame = versionOf(now.row) === versionOf(difference.row);
-      suspects.set(id, { difference: now, sinceMs: isSame ? sinceMs : clock.now() });
-    }
-  }
+      now.set(id, { kind: 'extra', columns: [], fieldIds: [], row: null, hasChanged: false });
+  return new Map(
+    [...suspects].flatMap(([id, before]): [string, Suspect][] => {
+      const found = now.get(id);
+      if (open.has(id)) return [[id, before]];
+      if (found === undefined && before.kind === 'missing' && gone.includes(id))
+        return [[id, { ...before, kind: 'denied' }]];
+      if (found === undefined) return [];
+      return [[id, { ...found, hasChanged: versionOf(found.row) !== versionOf(before.row) }]];
+    }),
+  );
 }
 
 const versionOf = (row: Row | null): string =>
@@ -218,7 +253,7 @@ async function plainRows(held: OpenForm, form: Form, { picks }: Joining): Promis
 
 /** In how many of the rows each column differs. */
 function columnsOf(
-  changed: readonly Difference[],
+  changed: readonly Pick<Difference, 'columns' | 'fieldIds'>[],
   form: Form,
   stored: OpenForm['fields'],
 ): Record<string, number> {

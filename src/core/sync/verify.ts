@@ -8,7 +8,7 @@ import { UnlistedFields } from '../../mirror/unlisted-fields.ts';
 import { BaseProof, Sweep } from '../mirror/proof.ts';
 import type { OpenForm, Row, StoredRow } from '../mirror/port.ts';
 import type { Profile } from './profile.ts';
-import { dated } from './profile.ts';
+import { createdMsOf, dated } from './profile.ts';
 import { shownOf } from './read-range.ts';
 import { joinItem, type Joining } from './sink.ts';
 import type { Source } from './source.ts';
@@ -54,6 +54,8 @@ export interface Difference {
 }
 
 const LISTED = 20;
+/** A submission dated so long before the reading began was there then, however clocks differ. */
+const SURELY_BEFORE_MS = 10 * 60_000;
 const MOST_READINGS = 12;
 
 /** IDs as they are found: the first are kept, all are counted. */
@@ -155,6 +157,23 @@ async function readProven(
   return null;
 }
 
+/** What of a row is not stored so: system columns, and IDs of fields. */
+export function differencesOf(
+  row: Row,
+  stored: StoredRow,
+  fieldIds: Iterable<string>,
+): { readonly system: string[]; readonly others: string[] } {
+  return {
+    system: [
+      ...(row.status === stored.status ? [] : ['status']),
+      ...(row.createdAt === stored.createdAt ? [] : ['created_at']),
+    ],
+    others: [...fieldIds].filter(
+      (id) => !sameCell(stored.cells.get(id) ?? null, row.cells.get(id) ?? null),
+    ),
+  };
+}
+
 class Comparison {
   readonly #form: Form;
   readonly #held: OpenForm | null;
@@ -244,13 +263,7 @@ class Comparison {
       this.#onDifference({ id: row.id, stored: null, row, columns: [], fieldIds: [] });
       return;
     }
-    const system = [
-      ...(row.status === stored.status ? [] : ['status']),
-      ...(row.createdAt === stored.createdAt ? [] : ['created_at']),
-    ];
-    const others = fieldIds.filter(
-      (id) => !sameCell(stored.cells.get(id) ?? null, row.cells.get(id) ?? null),
-    );
+    const { system, others } = differencesOf(row, stored, fieldIds);
     const columns = [...system, ...others];
     if (stored.deletedAt !== null) {
       this.#missing.add(row.id);
@@ -277,7 +290,10 @@ class Comparison {
         this.#extra.add(id);
         this.#onDifference({ id, stored: null, row: null, columns: [], fieldIds: [] });
       } else {
-        this.#undecided.add(id);
+        // One that came while the list was read proves nothing of the list.
+        const createdMs = answer.kind === 'there' ? createdMsOf(answer.item) : null;
+        if (createdMs === null || createdMs < this.#atMs - SURELY_BEFORE_MS)
+          this.#undecided.add(id);
         if (answer.kind === 'there') there.push(answer.item);
       }
     });
