@@ -1,5 +1,6 @@
 import { distrust } from '../core/mirror/form-state.ts';
 import type { OpenForm, Store } from '../core/mirror/port.ts';
+import { noteWriteBack } from '../core/sync/write-back-records.ts';
 import type { CopyWriter } from '../mirror/copy.ts';
 import { type Erasure, NOTHING_ERASED } from '../mirror/erasure.ts';
 import type { StoredRow } from '../mirror/target.ts';
@@ -30,6 +31,8 @@ export class StoreWriter implements CopyWriter {
 
   async forget(ids: readonly string[]): Promise<Erasure> {
     const traces = await tracesIn(this.#form, ids);
+    // What the last write-back said may name one of them; the next one says it again.
+    await noteWriteBack(this.#store, this.#identity.id, null);
     await this.#form.erase({ kind: 'forget', ids });
     return { ...NOTHING_ERASED, ...traces };
   }

@@ -16,6 +16,8 @@ const ONCE_BROKEN: readonly (readonly [StoreKind, number])[] = [
   ['sqlite', 7100194],
   ['sqlite', 7301106],
   ['sheets', 8500101],
+  ['sheets', 44041718],
+  ['sqlite', 733364341],
 ];
 
 afterAll(stopServers);
