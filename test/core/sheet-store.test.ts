@@ -345,6 +345,25 @@ describe('calls of the Sheets API', () => {
   });
 });
 
+describe('a form of 700 questions', () => {
+  it('L9: keeps its columns, although their marks have to be short', async () => {
+    const fields = Array.from({ length: 700 }, (_, n) => ({
+      ...NAME,
+      id: `field_1779667602${n}_abcdef`,
+      label: `Question ${n}`,
+      position: n,
+    }));
+    const rows = [row('a', Object.fromEntries(fields.map(({ id }, n) => [id, n])))];
+    await place.write((form) => form.commit({ rows }), fields);
+    const width = place.grid()[0]?.length;
+    await place.write(async (form) => {
+      expect(form.losses).toEqual([]);
+      expect(await form.commit({ rows })).toMatchObject({ unchanged: 1 });
+    }, fields);
+    expect(place.grid()[0]).toHaveLength(width ?? 0);
+  });
+});
+
 describe('a new tab', () => {
   it('is laid out for people: frozen header, notes, rows of one height, a gray rule for removed rows', async () => {
     await place.write(store(people(2)));

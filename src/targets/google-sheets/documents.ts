@@ -37,13 +37,16 @@ export function entriesIn({ stateTab }: View, formId: string): Map<string, Entry
 }
 
 /** Every form of the spreadsheet. */
-export const documentsIn = ({ stateTab }: View): FormDocument[] =>
+export const documentsIn = ({ stateTab }: Pick<View, 'stateTab'>): FormDocument[] =>
   [...stateTab.rows.values()].flatMap(({ kind, text }) =>
     kind === 'state' ? [documentOf(text)] : [],
   );
 
 /** A form; null where the spreadsheet has none such. */
-export const documentIn = ({ stateTab }: View, formId: string): FormDocument | null => {
+export const documentIn = (
+  { stateTab }: Pick<View, 'stateTab'>,
+  formId: string,
+): FormDocument | null => {
   const text = textIn(stateTab, { kind: 'state', formId, key: '' });
   return text === null ? null : documentOf(text);
 };

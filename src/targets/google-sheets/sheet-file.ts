@@ -2,7 +2,7 @@ import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import type { Clock } from '../../base/clock.ts';
 import { MirrorError } from '../../base/errors.ts';
 import type { ReadValue } from './api/cell-value.ts';
-import { type ColumnKey, createMetadata, METADATA_KEYS } from './api/metadata.ts';
+import { type ColumnKey, createMetadata, METADATA_KEYS, fieldKey } from './api/metadata.ts';
 import { columnCells, spansOf, wholeRow } from './api/a1.ts';
 import type { SheetsApi } from './api/sheets-api.ts';
 import { SheetsError, type SheetsFault } from './api/sheets-error.ts';
@@ -15,7 +15,8 @@ import {
   nextCommit,
   overtaken,
 } from './state/commit-log.ts';
-import type { Table } from './rows.ts';
+import { documentIn } from './documents.ts';
+import { OWN_COLUMNS, type Table } from './rows.ts';
 import {
   changeStateTab,
   EMPTY_STATE_TAB,
@@ -24,7 +25,7 @@ import {
   type StateRow,
   type StateTab,
 } from './state-tab.ts';
-import { type FormTab, readStructure, roleMark, type Structure } from './structure.ts';
+import { type FormTab, readStructure, roleMark, type Structure, withKeys } from './structure.ts';
 
 type Request = sheets_v4.Schema$Request;
 
@@ -143,7 +144,7 @@ export class SheetFile {
     let stateTab = isSame ? before.stateTab : EMPTY_STATE_TAB;
     if (!isSame && structure.stateTab !== null)
       stateTab = readStateTab((await this.cells([structure.stateTab.sheetId]))[0] ?? []);
-    this.#view = { structure, stateTab };
+    this.#view = { structure: withKeys(structure, (formId) => keysOf(stateTab, formId)), stateTab };
     this.#viewedAtMs = this.clock.now();
     this.#isRebuilt = false;
     return this.#view;
@@ -357,6 +358,12 @@ function isRight(aim: Aim, shown: sheets_v4.Schema$Spreadsheet | undefined): boo
     aim.rows.every(([row, id]) => ids.get(row) === id)
   );
 }
+
+/** The columns that a form may have. */
+const keysOf = (stateTab: StateTab, formId: string): ColumnKey[] => [
+  ...OWN_COLUMNS,
+  ...(documentIn({ stateTab }, formId)?.fields ?? []).map(({ id }) => fieldKey(id)),
+];
 
 /** It makes tabs or columns, which are not known before the next reading. */
 const isStructural = (request: Request): boolean =>

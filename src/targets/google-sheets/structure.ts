@@ -1,6 +1,7 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import {
   type ColumnKey,
+  compactKey,
   METADATA_KEYS,
   type MetadataEntry,
   metadataEntries,
@@ -19,6 +20,8 @@ export interface FormTab {
   readonly columns: ReadonlyMap<ColumnKey, number>;
   /** The IDs of the metadata that says so. */
   readonly marks: ReadonlyMap<ColumnKey, number>;
+  /** Columns with a mark of few characters, whose keys are not known yet: see {@link withKeys}. */
+  readonly unnamed: ReadonlyMap<string, { readonly index: number; readonly metadataId: number }>;
   /** Protected ranges that this account may not edit, and merged cells. */
   readonly obstacles: readonly Obstacle[];
   /** Tables, filters and alternating colors that lie over it. */
@@ -137,16 +140,40 @@ function formOf(
 function columnsOf(
   { data }: sheets_v4.Schema$Sheet,
   ids: number[],
-): Pick<FormTab, 'columns' | 'marks'> {
+): Pick<FormTab, 'columns' | 'marks' | 'unnamed'> {
+  const unnamed = new Map<string, { index: number; metadataId: number }>();
   const columns = new Map<ColumnKey, number>();
   const marks = new Map<ColumnKey, number>();
   for (const { startColumn, columnMetadata } of data ?? [])
     for (const [offset, { developerMetadata }] of (columnMetadata ?? []).entries())
       for (const { id, key, value } of metadataEntries(developerMetadata)) {
         ids.push(id);
+        const index = (startColumn ?? 0) + offset;
+        if (key === METADATA_KEYS.compactColumn && !unnamed.has(value))
+          unnamed.set(value, { index, metadataId: id });
         if (key !== METADATA_KEYS.column || columns.has(value as ColumnKey)) continue;
-        columns.set(value as ColumnKey, (startColumn ?? 0) + offset);
+        columns.set(value as ColumnKey, index);
         marks.set(value as ColumnKey, id);
       }
-  return { columns, marks };
+  return { columns, marks, unnamed };
+}
+
+/** The structure with the columns whose marks are short. `keysOf`: all keys that the columns of a form may have. */
+export function withKeys(
+  structure: Structure,
+  keysOf: (formId: string) => readonly ColumnKey[],
+): Structure {
+  if ([...structure.forms.values()].every(({ unnamed }) => unnamed.size === 0)) return structure;
+  const forms = new Map<string, FormTab>();
+  for (const [formId, tab] of structure.forms) {
+    const [columns, marks] = [new Map(tab.columns), new Map(tab.marks)];
+    for (const key of tab.unnamed.size === 0 ? [] : keysOf(formId)) {
+      const found = tab.unnamed.get(compactKey(key));
+      if (found === undefined || columns.has(key)) continue;
+      columns.set(key, found.index);
+      marks.set(key, found.metadataId);
+    }
+    forms.set(formId, { ...tab, columns, marks });
+  }
+  return { ...structure, forms };
 }
