@@ -1,7 +1,7 @@
 import { labelMap } from '../../mirror/label-map.ts';
 import type { Form, PickedField, Row } from '../../mirror/types.ts';
 import { type ColumnKey, fieldKey } from './api/metadata.ts';
-import { type FieldContent, OWN_COLUMNS } from './columns/field-catalogue.ts';
+import { type FieldContent, OWN_COLUMNS } from './columns/own-columns.ts';
 import { headerText } from './columns/tab-title.ts';
 import type { StoredField } from '../../core/mirror/port.ts';
 

@@ -59,7 +59,7 @@ export async function layOut(
       },
       marker,
     );
-    const columns = new Map([...made.layout.columns].map(([key, { index }]) => [key, index]));
+    const { columns } = made;
     const requests = [...made.requests, ...headerNotes(sheetId, columns, timeZone)];
     const obstructed = { obstacles: [], columns };
     return { sheetId, requests, columns, marks: new Map(), fields: named, obstructed };

@@ -114,17 +114,6 @@ const dimension = (
   dimensionRange: { sheetId, dimension: name, startIndex: index, endIndex: index + 1 },
 });
 
-/** A request that gives a piece of metadata another value, and another key if one is given. */
-export function updateMetadata(id: number, value: string, key?: string): sheets_v4.Schema$Request {
-  return {
-    updateDeveloperMetadata: {
-      dataFilters: [{ developerMetadataLookup: { metadataId: id } }],
-      developerMetadata: { metadataValue: value, ...(key !== undefined && { metadataKey: key }) },
-      fields: key === undefined ? 'metadataValue' : 'metadataKey,metadataValue',
-    },
-  };
-}
-
 /** A request that removes a piece of metadata. */
 export const deleteMetadata = (id: number): sheets_v4.Schema$Request => ({
   deleteDeveloperMetadata: { dataFilter: { developerMetadataLookup: { metadataId: id } } },

@@ -1,6 +1,5 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { MirrorError } from '../../../base/errors.ts';
-import type { NewColumn } from './column-plan.ts';
 import {
   BODY_FORMAT,
   columnWidth,
@@ -9,17 +8,25 @@ import {
   HEADER_FORMAT,
   formatCells,
 } from '../api/formatting.ts';
-import {
-  type ColumnKey,
-  compactKey,
-  createMetadata,
-  METADATA_KEYS,
-  updateMetadata,
-} from '../api/metadata.ts';
+import { type ColumnKey, compactKey, createMetadata, METADATA_KEYS } from '../api/metadata.ts';
 import { type RowStretch } from '../api/obstacles.ts';
-import type { MarkedColumn } from './layout.ts';
 
 type Request = sheets_v4.Schema$Request;
+
+/** A column to be made. */
+export interface NewColumn {
+  readonly key: ColumnKey;
+  readonly header: string;
+}
+
+/** A column that carries our metadata. */
+export interface MarkedColumn {
+  readonly index: number;
+  readonly metadataId: number;
+  /** A {@link ColumnKey}, or its {@link compactKey}. */
+  readonly mark: string;
+  readonly compact: boolean;
+}
 
 /** Characters that the marks of a tab's columns may take of the 30,000. */
 const MAX_MARK_CHARACTERS = 18_000;
@@ -33,7 +40,7 @@ const MAX_COMPACT_CHARACTERS = 23_000;
 export function formatColumns(
   sheetId: number,
   at: number,
-  columns: readonly Pick<NewColumn, 'key' | 'header'>[],
+  columns: readonly NewColumn[],
   headerRow: number | undefined,
   rows: readonly RowStretch[] = [{ startRow: (headerRow ?? 0) + 1 }],
 ): Request[] {
@@ -111,9 +118,6 @@ export class ColumnMarker {
   readonly #sheetId: number;
   readonly #newId: () => number;
   readonly #compact: boolean;
-  /** Characters that all marks of the tab take in the end. */
-  readonly characters: number;
-  readonly #recoded: readonly MarkedColumn[];
 
   /** `old`: marks that are there. Throws when there are more columns than Google's metadata can bind. */
   constructor(
@@ -129,13 +133,12 @@ export class ColumnMarker {
       sum(old, ({ mark, compact }) => markSize(mark, compact)) +
       sum(added, (key) => markSize(key, false));
     this.#compact = plain > MAX_MARK_CHARACTERS;
-    this.#recoded = this.#compact ? old.filter(({ compact }) => !compact) : [];
-    this.characters = this.#compact ? (old.length + added.length) * COMPACT_SIZE : plain;
-    if (this.characters > MAX_COMPACT_CHARACTERS) {
+    const characters = this.#compact ? (old.length + added.length) * COMPACT_SIZE : plain;
+    if (characters > MAX_COMPACT_CHARACTERS) {
       const most = Math.floor(MAX_COMPACT_CHARACTERS / COMPACT_SIZE);
       throw new MirrorError(
         'TARGET_FULL',
-        `The form "${formName}" has ${old.length + added.length} columns; a Google Sheet can keep track of ${most}. Pick fewer fields with TARGET_FIELDS, or mirror this form into a database.`,
+        `The form "${formName}" has ${old.length + added.length} columns; a Google Sheet can keep track of ${most}. Select fewer fields with TARGET_FIELDS, or mirror this form into a database.`,
       );
     }
   }
@@ -151,23 +154,6 @@ export class ColumnMarker {
     const name = compact ? METADATA_KEYS.compactColumn : METADATA_KEYS.column;
     return createMetadata({ sheetId: this.#sheetId, column: index }, name, mark, metadataId);
   }
-
-  /** Requests that shorten the marks that are there, when they no longer fit. */
-  recode(): Request[] {
-    return this.#recoded.map(({ metadataId, mark }) =>
-      updateMetadata(metadataId, compactKey(mark as ColumnKey), METADATA_KEYS.compactColumn),
-    );
-  }
-
-  /** Marks that are there, as {@link recode} leaves them. */
-  recoded(old: readonly MarkedColumn[]): MarkedColumn[] {
-    if (!this.#compact) return [...old];
-    return old.map((column) =>
-      column.compact
-        ? column
-        : { ...column, mark: compactKey(column.mark as ColumnKey), compact: true },
-    );
-  }
 }
 
 const COMPACT_SIZE = METADATA_KEYS.compactColumn.length + 7;
@@ -177,6 +163,3 @@ const markSize = (mark: string, compact: boolean): number =>
 
 const sum = <T>(items: readonly T[], size: (item: T) => number): number =>
   items.reduce((total, item) => total + size(item), 0);
-
-/** About what the mark of the form itself takes. */
-export const FORM_MARK_CHARACTERS = 150;

@@ -1,16 +1,17 @@
 import type { sheets_v4 } from 'googleapis/build/src/apis/sheets/v4.js';
 import { columnName } from '../api/a1.ts';
-import { type ColumnMarker, formatColumns, FORM_MARK_CHARACTERS } from './new-columns.ts';
+import { type ColumnMarker, formatColumns, type NewColumn } from './new-columns.ts';
 import { COLOURS, gridRange, lineHeight, warnBeforeEdits } from '../api/formatting.ts';
 import type { STATUSES } from '../../../mirror/types.ts';
 import { type ColumnKey, createMetadata, METADATA_KEYS } from '../api/metadata.ts';
-import { type Layout, type MarkedTab, type PlacedColumn, SPARE_ROWS } from './layout.ts';
 
 type Request = sheets_v4.Schema$Request;
 type Colour = sheets_v4.Schema$ColorStyle;
 
 /** Empty columns to the right of ours, for people. */
 const SPARE_COLUMNS = 4;
+/** Empty rows below a tab's last one. There is always one: an insert cannot go past the grid's end. */
+const SPARE_ROWS = 20;
 
 export interface NewTab {
   readonly sheetId: number;
@@ -20,7 +21,7 @@ export interface NewTab {
   /** Where among the tabs it is to stand; undefined: last. */
   readonly place: number | undefined;
   /** In order. */
-  readonly columns: readonly { readonly key: ColumnKey; readonly header: string }[];
+  readonly columns: readonly NewColumn[];
 }
 
 /**
@@ -31,7 +32,7 @@ export interface NewTab {
 export function newTab(
   input: NewTab,
   marker: ColumnMarker,
-): { requests: Request[]; tab: MarkedTab; layout: Layout } {
+): { requests: Request[]; columns: ReadonlyMap<ColumnKey, number> } {
   const { sheetId, title, columns, place } = input;
   const properties = { sheetId, title, ...(place !== undefined && { index: place }) };
   const gridProperties = {
@@ -40,17 +41,7 @@ export function newTab(
     frozenRowCount: 1,
   };
   const marks = columns.map(({ key }, index) => marker.place(key, index));
-  const placed = new Map<ColumnKey, PlacedColumn>(
-    columns.map(({ key }, index) => [key, { index, metadataId: marks[index]?.metadataId ?? 0 }]),
-  );
-  const tab: MarkedTab = {
-    sheetId,
-    title,
-    rowCount: gridProperties.rowCount,
-    columnCount: gridProperties.columnCount,
-    columns: marks,
-    otherCharacters: marker.characters + FORM_MARK_CHARACTERS,
-  };
+  const places = new Map(columns.map(({ key }, index) => [key, index]));
   const requests: Request[] = [
     { addSheet: { properties: { ...properties, gridProperties } } },
     ...formatColumns(sheetId, 0, columns, 0),
@@ -60,14 +51,13 @@ export function newTab(
       { sheetId, startRow: 0, endRow: 1 },
       'Headers of forms-mirror. You may rename, move and hide columns; new answers find them all the same.',
     ),
-    ...greyWhenRemoved(sheetId, columns.length, placed.get('s:removed')?.index),
-    ...statusColours(sheetId, placed.get('s:status')?.index),
+    ...greyWhenRemoved(sheetId, columns.length, places.get('s:removed')),
+    ...statusColours(sheetId, places.get('s:status')),
     createMetadata({ sheetId }, METADATA_KEYS.form, input.formMark),
     createMetadata({ sheetId, row: 0 }, METADATA_KEYS.header, '1'),
     ...marks.map((column) => marker.request(column)),
   ];
-  const { rowCount, columnCount } = tab;
-  return { requests, tab, layout: { sheetId, title, rowCount, columnCount, columns: placed } };
+  return { requests, columns: places };
 }
 
 /**

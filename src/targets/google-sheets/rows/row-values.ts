@@ -1,7 +1,7 @@
 import type { Cell, Rejection, Row } from '../../../mirror/types.ts';
 import { parseNumber } from '../../../mirror/numbers.ts';
 import { canonicalTime } from '../../../mirror/canonical-time.ts';
-import type { FieldContent } from '../columns/field-catalogue.ts';
+import type { FieldContent } from '../columns/own-columns.ts';
 import { type ColumnKey, fieldKey } from '../api/metadata.ts';
 import type { SerialTime } from './serial-time.ts';
 import {
