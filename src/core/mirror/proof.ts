@@ -23,7 +23,7 @@ export type Verdict = 'proven' | 'moved' | 'elsewhere' | 'contradiction';
 /** One reading of a list from its first page to its last. */
 export class Sweep {
   readonly seen = new Set<string>();
-  readonly #known: { has(key: string): boolean } | null;
+  readonly #unseen: Set<string> | null;
   #total: number | null = null;
   #pages = 0;
   #shown = 0;
@@ -31,9 +31,12 @@ export class Sweep {
   #isWithin = true;
   #isComplete = false;
 
-  /** `known`: what was live here before; null where the range was never read. */
-  constructor(known: { has(key: string): boolean } | null) {
-    this.#known = known;
+  /**
+   * `unseen`: what was live here before; null where the range was never read. What is seen is taken out of it, so that a range is in
+   * memory once (L14).
+   */
+  constructor(unseen: Set<string> | null) {
+    this.#unseen = unseen;
   }
 
   add({ keys, total, isWithin, isLast }: Shown): void {
@@ -42,8 +45,8 @@ export class Sweep {
     if (!isWithin) this.#isWithin = false;
     for (const key of keys) {
       // What is new after the first response may have taken the place of another.
-      if (this.#pages > 0 && this.#known?.has(key) === false && !this.seen.has(key))
-        this.#isSteady = false;
+      const isKnown = this.#unseen?.delete(key) !== false || this.seen.has(key);
+      if (this.#pages > 0 && !isKnown) this.#isSteady = false;
       this.seen.add(key);
     }
     this.#pages++;

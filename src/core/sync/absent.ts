@@ -10,7 +10,7 @@ const FEW_DELETIONS = 20;
 /**
  * After a proven list: settles what it did not show. A row is asked for by its ID: only a 404 or 410 marks it deleted (L8). An
  * entry without a row is removed. What was forgotten is not counted any more. `keys`: all that the list showed. `known`: the IDs of
- * all rows that were stored before, where they were read; nothing else can be absent.
+ * all rows that were stored before, where they were read, those that were shown perhaps left out: nothing else can be absent.
  * Throws Incomplete where a submission is there that the list should have shown.
  */
 export async function settleAbsent(

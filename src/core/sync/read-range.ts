@@ -39,17 +39,18 @@ export async function readRange(
 /** The whole form as one list, for a source that cannot be asked by date. */
 export async function readWhole(work: Work, first?: Page): Promise<void> {
   const known = await knownIds(work, WHOLE);
-  const { verdict, seen } = await sweepOnce(work, WHOLE, known.size === 0 ? null : known, first);
-  if (verdict === 'proven' && known.size > 0) return settleAbsent(work, WHOLE, seen, known);
+  const isNew = known.size === 0;
+  const { verdict, seen } = await sweepOnce(work, WHOLE, isNew ? null : known, first);
+  if (verdict === 'proven' && !isNew) return settleAbsent(work, WHOLE, seen, known);
   if (verdict === 'contradiction') throw new Incomplete('CONTRADICTION');
   await readFromBases(work, WHOLE);
 }
 
-/** Reads a list once, and stores what it shows. */
+/** Reads a list once, and stores what it shows. What is seen is taken out of `known`. */
 export async function sweepOnce(
   work: Work,
   span: Span,
-  known: ReadonlySet<string> | null,
+  known: Set<string> | null,
   first?: Page,
 ): Promise<{ verdict: Verdict; seen: ReadonlySet<string> }> {
   const sweep = new Sweep(known);

@@ -142,7 +142,7 @@ async function readProven(
 ): Promise<ReadonlySet<string> | null> {
   const base = new BaseProof([]);
   for (let reading = 0; reading < MOST_READINGS; reading++) {
-    const sweep = new Sweep(reading === 0 ? null : base.seen);
+    const sweep = new Sweep(reading === 0 ? null : new Set(base.seen));
     for await (const page of source.pages({ formId, ...dated(profile, span.fromMs, span.toMs) })) {
       const shown = shownOf(page, span);
       sweep.add(shown);
