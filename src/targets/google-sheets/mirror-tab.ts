@@ -62,7 +62,7 @@ const MOST_FIELDS = 3_000;
 const MOST_CHARACTERS = 1_000;
 const WIDTHS = [190, 150, 110, 90, 170, 330, 330];
 /** Where the first form stands. */
-const FIRST_FORM = 4;
+const FIRST_FORM = 3;
 
 /** Puts the forms of a spreadsheet into rows of cells. */
 export function mirrorPage(all: readonly ShownForm[]): MirrorPage {
@@ -80,8 +80,11 @@ export function mirrorPage(all: readonly ShownForm[]): MirrorPage {
             formula: `=IF(COUNTIF(${states};${stale})>0;${stale};${literal(titleOf(worst))})`,
             state: worst.health.state,
           },
+      null,
+      null,
+      null,
+      'forms-mirror keeps this tab up to date, and writes over edits.',
     ],
-    ['Kept up to date by forms-mirror. Edits of this tab are written over.'],
     [],
     ['Form', 'State', 'Submissions', 'Deleted', 'Complete as of', 'Details', 'What to do'],
     ...forms.map((form, index) => formRow(form, FIRST_FORM + index)),
@@ -244,7 +247,8 @@ const STATE_COLOURS: Readonly<
 };
 
 function shownCell(shown: Shown, time: SerialTime): sheets_v4.Schema$CellData {
-  if (shown === null || typeof shown === 'number') return cellData(shown);
+  if (shown === null || typeof shown === 'number')
+    return { ...cellData(shown), userEnteredFormat: BODY_FORMAT };
   if (typeof shown === 'string')
     return { ...cellData(shortened(shown)), userEnteredFormat: WRAPPED };
   if ('text' in shown)
